@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"io"
 	"math"
 	"slices"
@@ -29,7 +30,7 @@ type Area [][]Position
 type Position [2]float64
 
 // readBoundaries reads the boundaries of the categories of a code book, nil where something is wrong with them.
-func (r *reader) readBoundaries(d *Domain, n node) *Boundaries {
+func (r *reader) readBoundaries(d *Domain, n document.Node) *Boundaries {
 	path, ok := r.fill(n)
 	if !ok {
 		return nil
@@ -41,17 +42,17 @@ func (r *reader) readBoundaries(d *Domain, n node) *Boundaries {
 	}
 	g := &geojson{file: path, text: text, domain: d, areas: make([]Area, d.size)}
 	if p := g.read(); p != nil {
-		r.reportIn(n.value, n.path, *p)
+		r.ReportIn(n.Value, n.Path, *p)
 		return nil
 	}
 	var missing []string
 	for code, area := range g.areas {
 		if area == nil {
-			missing = append(missing, clip(d.finest.Categories[code].Code))
+			missing = append(missing, document.Clip(d.finest.Categories[code].Code))
 		}
 	}
 	if len(missing) == d.size {
-		r.reportIn(n.value, n.path, *g.problem(0, "no feature has an outline", "a Polygon or MultiPolygon for each code of the code book"))
+		r.ReportIn(n.Value, n.Path, *g.problem(0, "no feature has an outline", "a Polygon or MultiPolygon for each code of the code book"))
 		return nil
 	}
 	if len(missing) > 0 {
@@ -59,7 +60,7 @@ func (r *reader) readBoundaries(d *Domain, n node) *Boundaries {
 		if len(missing) > 5 {
 			missing, more = missing[:5], fmt.Sprintf(" and %d more", len(missing)-5)
 		}
-		r.warn(n.position(), n.path, Problem{
+		r.Warn(n.Position(), n.Path, document.Problem{
 			Message:  "the map has no outline of " + strings.Join(missing, ", ") + more,
 			Expected: "a feature for each code of the code book; maps of the report leave these places out",
 		})
@@ -91,10 +92,10 @@ type geometry struct {
 }
 
 // problem is a problem at a byte of the file.
-func (g *geojson) problem(at int64, message, expected string) *Problem {
+func (g *geojson) problem(at int64, message, expected string) *document.Problem {
 	before := g.text[:min(max(at, 0), int64(len(g.text)))]
 	start := strings.LastIndexByte(before, '\n') + 1
-	p := &Problem{
+	p := &document.Problem{
 		File: g.file, Line: strings.Count(before, "\n") + 1, Column: utf8.RuneCountInString(before[start:]) + 1,
 		Message: message, Expected: expected,
 	}
@@ -106,7 +107,7 @@ func (g *geojson) problem(at int64, message, expected string) *Problem {
 const collection = `{"type": "FeatureCollection", "features": […]} as RFC 7946 has it`
 
 // read reads the file's features.
-func (g *geojson) read() *Problem {
+func (g *geojson) read() *document.Problem {
 	if !utf8.ValidString(g.text) {
 		return g.problem(0, "not UTF-8", "a GeoJSON file in UTF-8")
 	}
@@ -144,13 +145,13 @@ func (g *geojson) read() *Problem {
 		return g.problem(d.InputOffset(), "something behind the end of the GeoJSON object", "one object")
 	}
 	if kind != "FeatureCollection" || !found {
-		return g.problem(0, fmt.Sprintf("a GeoJSON object of type %q", clip(kind)), collection)
+		return g.problem(0, fmt.Sprintf("a GeoJSON object of type %q", document.Clip(kind)), collection)
 	}
 	return nil
 }
 
 // broken is a problem of JSON that cannot be read.
-func (g *geojson) broken(d *json.Decoder, at int64, err error, otherwise string) *Problem {
+func (g *geojson) broken(d *json.Decoder, at int64, err error, otherwise string) *document.Problem {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
@@ -163,7 +164,7 @@ func (g *geojson) broken(d *json.Decoder, at int64, err error, otherwise string)
 	return g.problem(at, otherwise, collection)
 }
 
-func (g *geojson) readFeatures(d *json.Decoder) *Problem {
+func (g *geojson) readFeatures(d *json.Decoder) *document.Problem {
 	at := d.InputOffset()
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
 		return g.broken(d, at, err, "features is no list")
@@ -187,9 +188,9 @@ func (g *geojson) readFeatures(d *json.Decoder) *Problem {
 }
 
 // readFeature reads the area of one code.
-func (g *geojson) readFeature(f *feature, at int64, first []int64) *Problem {
+func (g *geojson) readFeature(f *feature, at int64, first []int64) *document.Problem {
 	if f.Type != "Feature" {
-		return g.problem(at, fmt.Sprintf("an object of type %q among the features", clip(f.Type)), `{"type": "Feature", "properties": {"code": …}, "geometry": …}`)
+		return g.problem(at, fmt.Sprintf("an object of type %q among the features", document.Clip(f.Type)), `{"type": "Feature", "properties": {"code": …}, "geometry": …}`)
 	}
 	name, ok := codeText(f.Properties.Code)
 	if !ok {
@@ -200,12 +201,12 @@ func (g *geojson) readFeature(f *feature, at int64, first []int64) *Problem {
 	}
 	code, fit := g.domain.CodeOfText(name)
 	if fit != Fits {
-		p := g.problem(at, fmt.Sprintf("%q is no code of the code book", clip(name)), someOf(g.domain.finest.Categories))
-		p.Nearest = nearestCategory(new(suggestions), name, g.domain.finest.Categories)
+		p := g.problem(at, fmt.Sprintf("%q is no code of the code book", document.Clip(name)), someOf(g.domain.finest.Categories))
+		p.Nearest = nearestCategory(new(document.Suggestions), name, g.domain.finest.Categories)
 		return p
 	}
 	if first[code] > 0 {
-		return g.problem(at, fmt.Sprintf("code %q is there twice", clip(name)), fmt.Sprintf("one feature for each code; the first is in line %d", g.problem(first[code]-1, "", "").Line))
+		return g.problem(at, fmt.Sprintf("code %q is there twice", document.Clip(name)), fmt.Sprintf("one feature for each code; the first is in line %d", g.problem(first[code]-1, "", "").Line))
 	}
 	first[code] = at + 1
 	if f.Geometry == nil {
@@ -213,7 +214,7 @@ func (g *geojson) readFeature(f *feature, at int64, first []int64) *Problem {
 	}
 	area, wrong := f.Geometry.area()
 	if wrong.Message != "" {
-		return g.problem(at, fmt.Sprintf("code %q: %s", clip(name), wrong.Message), wrong.Expected)
+		return g.problem(at, fmt.Sprintf("code %q: %s", document.Clip(name), wrong.Message), wrong.Expected)
 	}
 	g.areas[code] = area
 	return nil
@@ -235,7 +236,7 @@ func codeText(raw json.RawMessage) (string, bool) {
 }
 
 // area is the area of a Polygon or a MultiPolygon, or what is wrong with it.
-func (m *geometry) area() (Area, Problem) {
+func (m *geometry) area() (Area, document.Problem) {
 	var polygons [][][][]float64
 	var err error
 	switch m.Type {
@@ -245,10 +246,10 @@ func (m *geometry) area() (Area, Problem) {
 	case "MultiPolygon":
 		err = json.Unmarshal(m.Coordinates, &polygons)
 	default:
-		return nil, Problem{Message: fmt.Sprintf("a geometry of type %q", clip(m.Type)), Expected: "Polygon or MultiPolygon"}
+		return nil, document.Problem{Message: fmt.Sprintf("a geometry of type %q", document.Clip(m.Type)), Expected: "Polygon or MultiPolygon"}
 	}
 	if err != nil {
-		return nil, Problem{Message: "coordinates that are not those of a " + m.Type, Expected: "rings of positions, as [[[-87.7, 41.8], …]]"}
+		return nil, document.Problem{Message: "coordinates that are not those of a " + m.Type, Expected: "rings of positions, as [[[-87.7, 41.8], …]]"}
 	}
 	var area Area
 	for _, polygon := range polygons {
@@ -261,20 +262,20 @@ func (m *geometry) area() (Area, Problem) {
 		}
 	}
 	if area == nil {
-		return nil, Problem{Message: "an empty geometry", Expected: "at least one ring, or geometry: null"}
+		return nil, document.Problem{Message: "an empty geometry", Expected: "at least one ring, or geometry: null"}
 	}
-	return area, Problem{}
+	return area, document.Problem{}
 }
 
 // ringOf checks that points are a closed ring of degrees.
-func ringOf(points [][]float64) ([]Position, Problem) {
+func ringOf(points [][]float64) ([]Position, document.Problem) {
 	ring := make([]Position, len(points))
 	for i, point := range points {
 		if len(point) < 2 {
-			return nil, Problem{Message: "a position of fewer than two numbers", Expected: "[longitude, latitude]"}
+			return nil, document.Problem{Message: "a position of fewer than two numbers", Expected: "[longitude, latitude]"}
 		}
 		if math.Abs(point[0]) > 180 || math.Abs(point[1]) > 90 {
-			return nil, Problem{
+			return nil, document.Problem{
 				Message:  "a coordinate out of range",
 				Expected: "longitudes from -180 to 180 and latitudes from -90 to 90, in degrees of WGS 84 and in this order, as GeoJSON has them; convert projected coordinates first",
 			}
@@ -282,7 +283,7 @@ func ringOf(points [][]float64) ([]Position, Problem) {
 		ring[i] = Position{point[0], point[1]}
 	}
 	if len(ring) < 4 || !slices.Equal(points[0][:2], points[len(points)-1][:2]) {
-		return nil, Problem{Message: "a ring that is not closed", Expected: "at least four positions, the last equal to the first"}
+		return nil, document.Problem{Message: "a ring that is not closed", Expected: "at least four positions, the last equal to the first"}
 	}
-	return ring, Problem{}
+	return ring, document.Problem{}
 }

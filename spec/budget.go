@@ -4,35 +4,36 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"strings"
 )
 
 // readBudget reads the amounts and the split, and what is bought beside it.
-func (r *reader) readBudget(root node) {
-	n, extras := root.get("budget"), r.readExtras(root)
-	if !r.sound(n) {
+func (r *reader) readBudget(root document.Node) {
+	n, extras := root.Get("budget"), r.readExtras(root)
+	if !r.Sound(n) {
 		return
 	}
 	b := &r.release.Budget
-	b.Epsilon, b.Delta, b.Rho = r.amount(n.get("epsilon")), r.amount(n.get("delta")), r.amount(n.get("rho"))
-	if delta := n.get("delta"); b.Delta != nil && b.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
-		r.problem(delta, Problem{Message: "delta is " + delta.text(), Expected: "a delta below 1, as 1e-9"})
+	b.Epsilon, b.Delta, b.Rho = r.amount(n.Get("epsilon")), r.amount(n.Get("delta")), r.amount(n.Get("rho"))
+	if delta := n.Get("delta"); b.Delta != nil && b.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
+		r.problem(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, as 1e-9"})
 	}
-	if !r.sound(n) {
+	if !r.Sound(n) {
 		return
 	}
 	b.Minimise = Guarded
-	if minimise := n.get("minimise"); minimise.present() {
-		b.Minimise = Objective(minimise.text())
+	if minimise := n.Get("minimise"); minimise.Present() {
+		b.Minimise = Objective(minimise.Text())
 	}
-	r.readNoise(n.get("noise"))
-	split, rest := n.get("split"), r.beside(extras)
+	r.readNoise(n.Get("noise"))
+	split, rest := n.Get("split"), r.beside(extras)
 	if rest == nil {
 		return // already reported
 	}
-	if !split.present() {
-		b.Leaves = []Leaf{{Share: rest, Line: n.key.Line}}
+	if !split.Present() {
+		b.Leaves = []Leaf{{Share: rest, Line: n.Key.Line}}
 		b.split = []part{{share: big.NewRat(1, 1)}}
 		r.addExtras(b, extras, rest)
 		return
@@ -51,18 +52,18 @@ func (r *reader) readBudget(root node) {
 }
 
 // readNoise reads the law of the noise. A budget of ε alone has Laplace noise, and one of ρ Gaussian noise.
-func (r *reader) readNoise(n node) {
-	if !n.present() {
+func (r *reader) readNoise(n document.Node) {
+	if !n.Present() {
 		return
 	}
 	b := &r.release.Budget
-	b.Noise = Noise(n.text())
+	b.Noise = Noise(n.Text())
 	form, only := "epsilon alone", LaplaceNoise
 	if b.Rho != nil {
 		form, only = "rho", GaussianNoise
 	}
 	if b.Delta == nil && b.Noise != only {
-		r.problem(n, Problem{
+		r.problem(n, document.Problem{
 			Message:  fmt.Sprintf("a budget of %s is spent on %s noise, not on %s noise", form, only.Law(), b.Noise.Law()),
 			Expected: fmt.Sprintf("noise: %s, or leave it out; a budget of epsilon and delta can be spent on either law", only),
 		})
@@ -70,16 +71,16 @@ func (r *reader) readNoise(n node) {
 }
 
 // amount reads an amount of budget, which is above zero; nil where there is none.
-func (r *reader) amount(n node) *big.Rat {
-	if !n.present() {
+func (r *reader) amount(n document.Node) *big.Rat {
+	if !n.Present() {
 		return nil
 	}
 	x, ok := r.number(n)
 	if ok && x.Sign() <= 0 {
-		r.problem(n, Problem{Message: n.key.Value + " is " + n.text(), Expected: "more than zero"})
+		r.problem(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
 	}
 	if !ok || x.Sign() <= 0 {
-		r.spoil(n)
+		r.MarkUnsound(n)
 	}
 	return x
 }
@@ -101,12 +102,12 @@ type room struct {
 
 // portion is a part as it stands in the spec.
 type portion struct {
-	node
+	document.Node
 	part
 }
 
 // read reads a split, whose parts have the room given, nil where something is wrong with what it is part of.
-func (s *splitter) read(n node, prefix string, has *room) []part {
+func (s *splitter) read(n document.Node, prefix string, has *room) []part {
 	portions, ok := s.portions(n, prefix)
 	if !ok || has != nil && !s.adds(n, portions, *has) {
 		has = nil
@@ -117,14 +118,14 @@ func (s *splitter) read(n node, prefix string, has *room) []part {
 		if has != nil {
 			gets = s.gets(e.part, portions, *has)
 		}
-		if split := e.get("split"); split.present() {
+		if split := e.Get("split"); split.Present() {
 			inside := &gets
 			if has == nil {
 				inside = nil
 			}
 			e.parts = s.read(split, e.part.path+".", inside)
 		} else {
-			s.leaves = append(s.leaves, Leaf{Path: e.part.path, Share: gets.share, Needed: ok && e.isNeeded(), Line: e.node.key.Line})
+			s.leaves = append(s.leaves, Leaf{Path: e.part.path, Share: gets.share, Needed: ok && e.isNeeded(), Line: e.Node.Key.Line})
 		}
 		parts[i] = e.part
 	}
@@ -174,52 +175,52 @@ func taken(portions []portion) (sum *big.Rat, needed, shares bool) {
 }
 
 // portions reads the entries of a split; it is false where one of them is wrong.
-func (s *splitter) portions(n node, prefix string) (portions []portion, ok bool) {
+func (s *splitter) portions(n document.Node, prefix string) (portions []portion, ok bool) {
 	ok = true
-	for _, pair := range n.pairs() {
-		e := portion{pair, part{path: prefix + pair.key.Value}}
+	for _, pair := range n.Pairs() {
+		e := portion{pair, part{path: prefix + pair.Key.Value}}
 		source := pair
 		for _, key := range []string{"share", "epsilon", "rho"} {
-			if given := pair.get(key); given.present() {
+			if given := pair.Get(key); given.Present() {
 				source = given
 			}
 		}
 		switch {
-		case pair.text() == "needed":
-		case source.key != pair.key && source.key.Value != "share":
+		case pair.Text() == "needed":
+		case source.Key != pair.Key && source.Key.Value != "share":
 			e.amount = s.absolute(source)
 			ok = ok && e.amount != nil
 		default:
 			e.share = s.amount(source)
 			ok = ok && e.share != nil
 		}
-		ok = ok && s.sound(source)
+		ok = ok && s.Sound(source)
 		portions = append(portions, e)
 	}
 	return portions, ok
 }
 
 // absolute reads an absolute amount: of ε in a pure budget, else of ρ.
-func (s *splitter) absolute(n node) *big.Rat {
-	form := n.key.Value
+func (s *splitter) absolute(n document.Node) *big.Rat {
+	form := n.Key.Value
 	switch {
 	case form == "epsilon" && s.total == nil:
-		s.problem(n, Problem{
+		s.problem(n, document.Problem{
 			Message:  "an amount of epsilon under {epsilon, delta}: what a part of such a budget costs in epsilon depends on all the other parts",
 			Expected: "a share, as 30%, or an amount of rho, as {rho: 1/100}",
 		})
 		return nil
 	case form == "epsilon" && !s.pure, form == "rho" && s.pure:
-		s.problem(n, Problem{Message: "an amount of " + form + " in a budget of another kind", Expected: "a share, or an amount of the kind of the whole budget"})
+		s.problem(n, document.Problem{Message: "an amount of " + form + " in a budget of another kind", Expected: "a share, or an amount of the kind of the whole budget"})
 		return nil
 	}
 	return s.amount(n)
 }
 
 // adds reports a split whose parts do not add up to what it has.
-func (s *splitter) adds(n node, portions []portion, has room) bool {
+func (s *splitter) adds(n document.Node, portions []portion, has room) bool {
 	taken, needed, shares := taken(portions)
-	p := Problem{}
+	p := document.Problem{}
 	switch {
 	case (shares || needed) && has.most != nil && taken.Cmp(has.most) >= 0:
 		p.Message = "the absolute amounts leave nothing for the shares"
@@ -245,7 +246,7 @@ func (s *splitter) adds(n node, portions []portion, has room) bool {
 }
 
 // sharesAdd reports shares that do not add up to 1.
-func (s *splitter) sharesAdd(n node, portions []portion) bool {
+func (s *splitter) sharesAdd(n document.Node, portions []portion) bool {
 	sum := new(big.Rat)
 	for _, e := range portions {
 		if e.share != nil {
@@ -260,7 +261,7 @@ func (s *splitter) sharesAdd(n node, portions []portion) bool {
 	if difference.Sign() < 0 {
 		word = "too much"
 	}
-	s.problem(n, Problem{
+	s.problem(n, document.Problem{
 		Message:  fmt.Sprintf("the shares add up to %s: %s is %s", formatShare(sum), formatShare(difference.Abs(difference)), word),
 		Expected: "shares that add up to exactly 1",
 	})
@@ -300,10 +301,10 @@ func (r *reader) leafPaths() []string {
 
 // checkLeavesUsed reports leaves that pay for nothing. It keeps silent where something that is
 // wrong or not built could be what uses them.
-func (r *reader) checkLeavesUsed(root node) {
-	marginals, synthetic, budget := root.get("marginals"), root.get("synthetic"), root.get("budget")
-	r.spread(root.value)
-	if len(r.sortedUnbuilt()) > 0 || !r.sound(marginals) || synthetic.present() && !r.sound(synthetic) {
+func (r *reader) checkLeavesUsed(root document.Node) {
+	marginals, synthetic, budget := root.Get("marginals"), root.Get("synthetic"), root.Get("budget")
+	r.Spread(root.Value)
+	if len(r.Unbuilt()) > 0 || !r.Sound(marginals) || synthetic.Present() && !r.Sound(synthetic) {
 		return
 	}
 	used := map[string]bool{}
@@ -317,20 +318,20 @@ func (r *reader) checkLeavesUsed(root node) {
 		if used[l.Path] || l.Path == "" || r.isExtra(l.Path) {
 			continue
 		}
-		at := budget.get("split")
+		at := budget.Get("split")
 		for i, key := range strings.Split(l.Path, ".") {
 			if i > 0 {
-				at = at.get("split")
+				at = at.Get("split")
 			}
-			at = at.get(key)
+			at = at.Get(key)
 		}
-		p := Problem{
+		p := document.Problem{
 			Message:  fmt.Sprintf("nothing uses leaf %q", l.Path),
 			Expected: "a marginal or microdata with budget: " + l.Path + ", or the leaf's share given to others",
 		}
 		if l.Needed {
 			p.Expected = "a marginal with budget: " + l.Path + " and a target, or no such leaf"
 		}
-		r.report(at.key, at.path, p)
+		r.Report(at.Key, at.Path, p)
 	}
 }

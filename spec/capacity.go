@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 )
 
@@ -39,7 +40,7 @@ func fits(factors ...*big.Int) bool {
 }
 
 // checkFits reports a step so fine that 62 bits would not hold a sum of powers of all values, each times its weight.
-func (s statReader) checkFits(n node, c *Column, l *Lattice, power int) {
+func (s statReader) checkFits(n document.Node, c *Column, l *Lattice, power int) {
 	weight := big.NewInt(1)
 	if s.table.Weight != nil {
 		weight.SetInt64(s.table.Weight.Lattice.Last)
@@ -57,7 +58,7 @@ func (s statReader) checkFits(n node, c *Column, l *Lattice, power int) {
 	if power == 2 {
 		what = "a sum of squares"
 	}
-	p := Problem{Message: fmt.Sprintf("%s over %s would need more than 62 bits: values of %s go up to %d steps of %s", what, rowsText(s.table), c.Name, l.largest(), formatNumber(l.Step))}
+	p := document.Problem{Message: fmt.Sprintf("%s over %s would need more than 62 bits: values of %s go up to %d steps of %s", what, rowsText(s.table), c.Name, l.largest(), formatNumber(l.Step))}
 	if s.table.Weight != nil {
 		p.Message += fmt.Sprintf(", weights to %s steps", weight)
 	}

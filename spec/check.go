@@ -8,31 +8,32 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"gopkg.in/yaml.v3"
 )
 
 // checker compares a document with shapes and collects every difference.
 type checker struct {
-	*findings
-	unfilled *Problem // of a text with ${…} where no parameters are filled in, nil where that is a text as any other
-	within   int      // how many unbuilt parts enclose the node: only the outermost is named
+	*document.Findings
+	unfilled *document.Problem // of a text with ${…} where no parameters are filled in, nil where that is a text as any other
+	within   int               // how many unbuilt parts enclose the node: only the outermost is named
 }
 
 // check reports every difference of a document from its shape. Unless unfilled is nil, it is the problem of a scalar that holds
 // ${…} although no parameters are filled in there.
-func check(f *findings, s *shape, root node, unfilled *Problem) {
-	(&checker{findings: f, unfilled: unfilled}).check(s, root)
+func check(f *document.Findings, s *shape, root document.Node, unfilled *document.Problem) {
+	(&checker{Findings: f, unfilled: unfilled}).check(s, root)
 }
 
 // check compares one value with its shape.
-func (c *checker) check(s *shape, n node) {
-	if !c.sound(n) {
+func (c *checker) check(s *shape, n document.Node) {
+	if !c.Sound(n) {
 		return
 	}
 	if s.unbuilt != "" {
 		if c.within == 0 {
-			c.notBuilt(n.heading(), n.path, s.unbuilt)
-			c.leaveOut(n)
+			c.NotBuilt(n.Heading(), n.Path, s.unbuilt)
+			c.MarkUnbuilt(n)
 		}
 		c.within++
 		defer func() { c.within-- }()
@@ -54,44 +55,44 @@ func (c *checker) check(s *shape, n node) {
 }
 
 // mismatch reports a value of the wrong kind.
-func (c *checker) mismatch(s *shape, n node) {
-	p := Problem{Message: "found " + n.found(), Expected: s.says}
+func (c *checker) mismatch(s *shape, n document.Node) {
+	p := document.Problem{Message: "found " + n.Found(), Expected: s.says}
 	switch {
-	case n.isNull() && n.text() != "" && (s.kind == category || s.kind == text && s.oneOf == nil):
-		p.Message = "unquoted " + n.text() + " is no text: YAML reads it as nothing at all"
-		p.Fix = quote(n.text())
-	case n.isNull() && s.kind == category:
+	case n.IsNull() && n.Text() != "" && (s.kind == category || s.kind == text && s.oneOf == nil):
+		p.Message = "unquoted " + n.Text() + " is no text: YAML reads it as nothing at all"
+		p.Fix = quote(n.Text())
+	case n.IsNull() && s.kind == category:
 		p.Fix = `""`
-	case (n.isNumber() || n.value.Tag == "!!bool") && s.kind == text && s.oneOf == nil && c.fitsText(s, n.text()):
-		p.Fix = quote(n.text())
-	case s.kind == whole && n.isQuoted() && isNumber(n.text()):
-		p.Fix = n.text() + ", without quotes"
-	case s.kind == choice && n.isText():
+	case (n.IsNumber() || n.Value.Tag == "!!bool") && s.kind == text && s.oneOf == nil && c.fitsText(s, n.Text()):
+		p.Fix = quote(n.Text())
+	case s.kind == whole && n.IsQuoted() && document.IsNumber(n.Text()):
+		p.Fix = n.Text() + ", without quotes"
+	case s.kind == choice && n.IsText():
 		var options []string
 		for _, b := range s.when {
 			options = append(options, b.then.oneOf...)
 		}
-		if p.Nearest = c.nearest(n.text(), options); p.Nearest != "" {
-			p.Fix = c.mended(n.value, p.Nearest)
+		if p.Nearest = c.Nearest(n.Text(), options); p.Nearest != "" {
+			p.Fix = c.Mended(n.Value, p.Nearest)
 		}
 	}
 	if s.kind == choice {
 		c.meantKey(s, n, &p)
 	}
 	c.habit(s, n, &p)
-	c.report(n.position(), n.path, p)
-	c.spoil(n)
+	c.Report(n.Position(), n.Path, p)
+	c.MarkUnsound(n)
 }
 
 // meantKey says of a mapping that is no branch of a choice which key of a branch was probably meant.
-func (c *checker) meantKey(s *shape, n node, p *Problem) {
+func (c *checker) meantKey(s *shape, n document.Node, p *document.Problem) {
 	var keys []string
 	for _, b := range s.when {
 		keys = append(keys, b.guard.keys...)
 	}
-	for _, pair := range n.pairs() {
-		if near := c.nearest(pair.key.Value, keys); near != "" {
-			p.Message, p.Nearest, p.Fix = fmt.Sprintf("unknown key %q", clip(pair.key.Value)), near, c.mended(pair.key, near)
+	for _, pair := range n.Pairs() {
+		if near := c.Nearest(pair.Key.Value, keys); near != "" {
+			p.Message, p.Nearest, p.Fix = fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)), near, c.Mended(pair.Key, near)
 			return
 		}
 	}
@@ -102,31 +103,31 @@ func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-func (c *checker) checkAnything(n node) {
-	for _, pair := range n.pairs() {
+func (c *checker) checkAnything(n document.Node) {
+	for _, pair := range n.Pairs() {
 		c.check(&shape{}, pair)
 	}
-	for _, item := range n.items() {
+	for _, item := range n.Items() {
 		c.check(&shape{}, item)
 	}
 }
 
-func (c *checker) checkObject(s *shape, n node) {
-	if n.value.Kind != yaml.MappingNode {
+func (c *checker) checkObject(s *shape, n document.Node) {
+	if n.Value.Kind != yaml.MappingNode {
 		c.mismatch(s, n)
 		return
 	}
 	var present []string
-	for _, pair := range n.pairs() {
-		f, known := s.field(pair.key.Value)
+	for _, pair := range n.Pairs() {
+		f, known := s.field(pair.Key.Value)
 		switch {
-		case c.isRefused(pair.key): // already reported
+		case c.IsRefused(pair.Key): // already reported
 		case !known:
 			present = append(present, c.unknownKey(s, pair))
 		default:
 			present = append(present, f.key)
-			if f.needs != "" && !n.get(f.needs).present() {
-				c.report(pair.key, pair.path, Problem{
+			if f.needs != "" && !n.Get(f.needs).Present() {
+				c.Report(pair.Key, pair.Path, document.Problem{
 					Message:  fmt.Sprintf("%s means nothing without %s", f.key, f.needs),
 					Expected: f.needs + " beside it",
 				})
@@ -136,10 +137,10 @@ func (c *checker) checkObject(s *shape, n node) {
 	}
 	for _, f := range s.fields {
 		if f.required != "" && !slices.Contains(present, f.key) {
-			c.report(n.heading(), n.path, Problem{
+			c.Report(n.Heading(), n.Path, document.Problem{
 				Message: fmt.Sprintf("missing key %q", f.key), Expected: f.required, Fix: f.fix,
 			})
-			c.spoil(n)
+			c.MarkUnsound(n)
 		}
 	}
 	c.checkForms(s, n, present)
@@ -147,24 +148,24 @@ func (c *checker) checkObject(s *shape, n node) {
 
 // unknownKey reports a key that an object does not have. It returns the key that was probably
 // meant, so that it is not reported as missing too.
-func (c *checker) unknownKey(s *shape, pair node) string {
+func (c *checker) unknownKey(s *shape, pair document.Node) string {
 	names := s.keyNames()
-	p := Problem{Message: fmt.Sprintf("unknown key %q", clip(pair.key.Value)), Expected: oneOf(s.builtKeys())}
-	if p.Nearest = c.nearest(pair.key.Value, names); p.Nearest != "" {
-		p.Fix = c.mended(pair.key, p.Nearest)
+	p := document.Problem{Message: fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)), Expected: document.OneOf(s.builtKeys())}
+	if p.Nearest = c.Nearest(pair.Key.Value, names); p.Nearest != "" {
+		p.Fix = c.Mended(pair.Key, p.Nearest)
 	}
 	meant := p.Nearest
-	if h, known := s.habits[strings.ToLower(pair.key.Value)]; known {
+	if h, known := s.habits[strings.ToLower(pair.Key.Value)]; known {
 		p.Expected, meant = h.expected, h.meant
-	} else if pair.isNull() && c.afterComma(pair.key) {
+	} else if pair.IsNull() && c.afterComma(pair.Key) {
 		p.Expected = withPoint
 	}
-	c.report(pair.key, pair.path, p)
+	c.Report(pair.Key, pair.Path, p)
 	return meant
 }
 
 // checkForms reports an object whose keys are in none of its forms.
-func (c *checker) checkForms(s *shape, n node, present []string) {
+func (c *checker) checkForms(s *shape, n document.Node, present []string) {
 	if len(s.forms) == 0 {
 		return
 	}
@@ -182,7 +183,7 @@ func (c *checker) checkForms(s *shape, n node, present []string) {
 		}
 		forms = append(forms, strings.Join(form, " with "))
 	}
-	p := Problem{Message: "none of " + strings.Join(governed, ", ") + " is there", Expected: "exactly one of: " + strings.Join(forms, "; ")}
+	p := document.Problem{Message: "none of " + strings.Join(governed, ", ") + " is there", Expected: "exactly one of: " + strings.Join(forms, "; ")}
 	if len(have) > 0 {
 		p.Message = strings.Join(have, ", ") + " do not go together"
 		if len(have) == 1 {
@@ -192,8 +193,8 @@ func (c *checker) checkForms(s *shape, n node, present []string) {
 	if s.empty != "" {
 		p.Expected = s.empty
 	}
-	c.report(n.heading(), n.path, p)
-	c.spoil(n)
+	c.Report(n.Heading(), n.Path, p)
+	c.MarkUnsound(n)
 }
 
 func containsAll(set, wanted []string) bool {
@@ -205,22 +206,22 @@ func containsAll(set, wanted []string) bool {
 	return true
 }
 
-func (c *checker) checkDictionary(s *shape, n node) {
-	if n.value.Kind != yaml.MappingNode {
+func (c *checker) checkDictionary(s *shape, n document.Node) {
+	if n.Value.Kind != yaml.MappingNode {
 		c.mismatch(s, n)
 		return
 	}
-	pairs := n.pairs()
+	pairs := n.Pairs()
 	if int64(len(pairs)) < s.least {
 		c.tooFew(s, n)
 	}
 	for _, pair := range pairs {
-		if c.isRefused(pair.key) {
+		if c.IsRefused(pair.Key) {
 			continue
 		}
-		if !s.keys.MatchString(pair.key.Value) {
-			c.refuse(pair.key, pair.path, Problem{
-				Message:  fmt.Sprintf("%q is not a name", clip(pair.key.Value)),
+		if !s.keys.MatchString(pair.Key.Value) {
+			c.Refuse(pair.Key, pair.Path, document.Problem{
+				Message:  fmt.Sprintf("%q is not a name", document.Clip(pair.Key.Value)),
 				Expected: "a name that matches " + s.keys.String(),
 			})
 			continue
@@ -229,40 +230,40 @@ func (c *checker) checkDictionary(s *shape, n node) {
 	}
 }
 
-func (c *checker) checkList(s *shape, n node) {
-	if n.value.Kind != yaml.SequenceNode {
+func (c *checker) checkList(s *shape, n document.Node) {
+	if n.Value.Kind != yaml.SequenceNode {
 		c.mismatch(s, n)
 		return
 	}
-	items := n.items()
+	items := n.Items()
 	if int64(len(items)) < s.least {
 		c.tooFew(s, n)
 	}
 	if s.most > 0 && int64(len(items)) > s.most {
-		p := Problem{Message: fmt.Sprintf("%d entries", len(items)), Expected: s.says}
+		p := document.Problem{Message: fmt.Sprintf("%d entries", len(items)), Expected: s.says}
 		if s.of.kind == number {
 			p.Expected += "; decimals are written with " + withPoint
 		}
-		c.report(n.position(), n.path, p)
+		c.Report(n.Position(), n.Path, p)
 	}
 	for _, item := range items {
 		c.check(s.of, item)
 	}
 }
 
-func (c *checker) tooFew(s *shape, n node) {
-	p := Problem{Message: "is empty", Expected: s.says}
-	if held := len(n.value.Content); held > 0 {
+func (c *checker) tooFew(s *shape, n document.Node) {
+	p := document.Problem{Message: "is empty", Expected: s.says}
+	if held := len(n.Value.Content); held > 0 {
 		p.Message = fmt.Sprintf("too few entries: %d of at least %d", held, s.least)
 	}
 	if s.empty != "" {
 		p.Expected = s.empty
 	}
-	c.report(n.position(), n.path, p)
-	c.spoil(n)
+	c.Report(n.Position(), n.Path, p)
+	c.MarkUnsound(n)
 }
 
-func (c *checker) checkChoice(s *shape, n node) {
+func (c *checker) checkChoice(s *shape, n document.Node) {
 	for _, b := range s.when {
 		if b.guard.holds(n) {
 			c.check(b.then, n)
@@ -273,28 +274,28 @@ func (c *checker) checkChoice(s *shape, n node) {
 }
 
 // holds is true where the guard's conditions are met.
-func (g guard) holds(n node) bool {
+func (g guard) holds(n document.Node) bool {
 	switch g.node {
 	case mappingNode:
-		if n.value.Kind != yaml.MappingNode {
+		if n.Value.Kind != yaml.MappingNode {
 			return false
 		}
 	case sequenceNode:
-		return n.value.Kind == yaml.SequenceNode
+		return n.Value.Kind == yaml.SequenceNode
 	default:
-		return n.value.Kind == yaml.ScalarNode &&
-			(g.match == nil || n.isText() && g.match.MatchString(n.text()))
+		return n.Value.Kind == yaml.ScalarNode &&
+			(g.match == nil || n.IsText() && g.match.MatchString(n.Text()))
 	}
 	for _, key := range g.keys {
-		if n.get(key).present() {
+		if n.Get(key).Present() {
 			return true
 		}
 	}
 	return len(g.keys) == 0
 }
 
-func (c *checker) checkScalar(s *shape, n node) {
-	if n.value.Kind != yaml.ScalarNode || n.isNull() {
+func (c *checker) checkScalar(s *shape, n document.Node) {
+	if n.Value.Kind != yaml.ScalarNode || n.IsNull() {
 		c.mismatch(s, n)
 		return
 	}
@@ -302,18 +303,18 @@ func (c *checker) checkScalar(s *shape, n node) {
 	case text:
 		c.checkText(s, n)
 	case number:
-		if !n.isText() && !n.isNumber() || !s.match.MatchString(n.text()) {
+		if !n.IsText() && !n.IsNumber() || !s.match.MatchString(n.Text()) {
 			c.mismatch(s, n)
 		}
 	case whole:
 		c.checkWhole(s, n)
 	case boolean:
-		if n.value.Tag != "!!bool" {
+		if n.Value.Tag != "!!bool" {
 			c.mismatch(s, n)
 		}
 	}
-	if c.unfilled != nil && !s.params && strings.Contains(n.text(), "${") {
-		c.report(n.position(), n.path, *c.unfilled)
+	if c.unfilled != nil && !s.params && strings.Contains(n.Text(), "${") {
+		c.Report(n.Position(), n.Path, *c.unfilled)
 	}
 }
 
@@ -322,28 +323,28 @@ func (c *checker) fitsText(s *shape, t string) bool {
 	return (s.match == nil || s.match.MatchString(t)) && (s.oneOf == nil || slices.Contains(s.oneOf, t))
 }
 
-func (c *checker) checkText(s *shape, n node) {
-	if !n.isText() {
+func (c *checker) checkText(s *shape, n document.Node) {
+	if !n.IsText() {
 		c.mismatch(s, n)
 		return
 	}
-	if c.fitsText(s, n.text()) {
+	if c.fitsText(s, n.Text()) {
 		return
 	}
-	p := Problem{Message: "found " + n.found(), Expected: s.says}
-	if p.Nearest = c.nearest(n.text(), s.oneOf); p.Nearest != "" {
-		p.Fix = c.mended(n.value, p.Nearest)
+	p := document.Problem{Message: "found " + n.Found(), Expected: s.says}
+	if p.Nearest = c.Nearest(n.Text(), s.oneOf); p.Nearest != "" {
+		p.Fix = c.Mended(n.Value, p.Nearest)
 	}
-	c.report(n.position(), n.path, p)
+	c.Report(n.Position(), n.Path, p)
 }
 
-func (c *checker) checkWhole(s *shape, n node) {
-	x, err := parseNumber(n.text())
-	if !n.isNumber() || err != nil || !x.IsInt() {
+func (c *checker) checkWhole(s *shape, n document.Node) {
+	x, err := document.ParseNumber(n.Text())
+	if !n.IsNumber() || err != nil || !x.IsInt() {
 		c.mismatch(s, n)
 		return
 	}
 	if x.Cmp(big.NewRat(s.least, 1)) < 0 || s.most != 0 && x.Cmp(big.NewRat(s.most, 1)) > 0 {
-		c.report(n.position(), n.path, Problem{Message: n.text() + " is out of range", Expected: s.says})
+		c.Report(n.Position(), n.Path, document.Problem{Message: n.Text() + " is out of range", Expected: s.says})
 	}
 }

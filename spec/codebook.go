@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // codebook is a code book as a table. Column 0 holds the codes.
@@ -28,8 +29,8 @@ type codebook struct {
 }
 
 // bookProblem is a problem in a line of a code book.
-func (b *codebook) problem(line, column int, message, expected string) *Problem {
-	p := &Problem{File: b.file, Line: max(line, 1), Column: max(column, 1), Message: message, Expected: expected}
+func (b *codebook) problem(line, column int, message, expected string) *document.Problem {
+	p := &document.Problem{File: b.file, Line: max(line, 1), Column: max(column, 1), Message: message, Expected: expected}
 	if p.Line <= len(b.lines) {
 		p.Snippet = strings.TrimSuffix(b.lines[p.Line-1], "\r")
 	}
@@ -37,13 +38,13 @@ func (b *codebook) problem(line, column int, message, expected string) *Problem 
 }
 
 // parseCodebook reads a code book: a header, then a row for each code.
-func parseCodebook(file, text string) (*codebook, *Problem) {
+func parseCodebook(file, text string) (*codebook, *document.Problem) {
 	b := &codebook{file: file, what: "code book", rowsAre: "codes", headed: "code,label", comma: ','}
 	if p := b.parse(text); p != nil {
 		return nil, p
 	}
 	if column := slices.Index(b.header, "code"); column > 0 {
-		return nil, b.problem(1, 1, fmt.Sprintf("the codes are in the first column, %q, and column %d is called code", clip(b.header[0]), column+1), "the column of the codes first, and another name for the other")
+		return nil, b.problem(1, 1, fmt.Sprintf("the codes are in the first column, %q, and column %d is called code", document.Clip(b.header[0]), column+1), "the column of the codes first, and another name for the other")
 	}
 	seen, trimmed := make(map[string]int, len(b.rows)), map[string]string{}
 	for i, row := range b.rows {
@@ -54,7 +55,7 @@ func parseCodebook(file, text string) (*codebook, *Problem) {
 		case row[0] == "":
 			return nil, b.problem(b.at[i], 1, "an empty code", "a code in the first column")
 		case first > 0:
-			return nil, b.problem(b.at[i], 1, fmt.Sprintf("duplicate code %q", clip(row[0])), fmt.Sprintf("each code once; the first is in line %d", first))
+			return nil, b.problem(b.at[i], 1, fmt.Sprintf("duplicate code %q", document.Clip(row[0])), fmt.Sprintf("each code once; the first is in line %d", first))
 		}
 		seen[row[0]] = b.at[i]
 	}
@@ -65,7 +66,7 @@ func parseCodebook(file, text string) (*codebook, *Problem) {
 }
 
 // parse reads header and rows of a text, and checks the header.
-func (b *codebook) parse(text string) *Problem {
+func (b *codebook) parse(text string) *document.Problem {
 	text = strings.TrimPrefix(text, "\ufeff")
 	if lines := strings.Count(text, "\n"); lines > maxCells+1 { // the header's and those of as many rows: counted before memory is set aside
 		return b.problem(1, 1, fmt.Sprintf("%d lines", lines), fmt.Sprintf("at most %d below the header", maxCells))
@@ -90,7 +91,7 @@ func (b *codebook) parse(text string) *Problem {
 // checkParents checks a column called parent whose values are codes of the book itself: each is one, and going from parent to
 // parent ends, at a code without one or at one that is its own. A book whose column holds none of its codes lists them
 // elsewhere, and there is nothing to follow.
-func (b *codebook) checkParents() *Problem {
+func (b *codebook) checkParents() *document.Problem {
 	column := slices.Index(b.header, "parent")
 	if column < 1 {
 		return nil
@@ -105,7 +106,7 @@ func (b *codebook) checkParents() *Problem {
 	}
 	for i, row := range b.rows {
 		if row[column] != "" && !within(row) {
-			return b.problem(b.at[i], 1, fmt.Sprintf("code %q is an orphan: its parent %q is no code of this book", clip(row[0]), clip(row[column])),
+			return b.problem(b.at[i], 1, fmt.Sprintf("code %q is an orphan: its parent %q is no code of this book", document.Clip(row[0]), document.Clip(row[column])),
 				"a line for the parent; where parents are codes of another list, another name for the column")
 		}
 	}
@@ -115,7 +116,7 @@ func (b *codebook) checkParents() *Problem {
 			ended[i] = start + 1
 			up, ok := of[b.rows[i][column]]
 			if ok && up != i && ended[up] == start+1 {
-				return b.problem(b.at[i], 1, fmt.Sprintf("code %q lies within itself, by way of its parent %q: a cycle", clip(b.rows[i][0]), clip(b.rows[i][column])),
+				return b.problem(b.at[i], 1, fmt.Sprintf("code %q lies within itself, by way of its parent %q: a cycle", document.Clip(b.rows[i][0]), document.Clip(b.rows[i][column])),
 					"parents that end at a code without one")
 			}
 			if ok {
@@ -148,7 +149,7 @@ func (n *narrow) Read(into []byte) (int, error) {
 }
 
 // readRows reads header and rows, of `most` fields together.
-func (b *codebook) readRows(text string, most int) *Problem {
+func (b *codebook) readRows(text string, most int) *document.Problem {
 	within := &narrow{text: strings.NewReader(text), delimiter: []byte(string(b.comma))}
 	r := csv.NewReader(within)
 	r.Comma = b.comma
@@ -193,7 +194,7 @@ func (b *codebook) fields() string {
 	return fmt.Sprintf("fields parted by %q, in double quotes where they hold it or quotes", b.comma)
 }
 
-func (b *codebook) checkHeader() *Problem {
+func (b *codebook) checkHeader() *document.Problem {
 	if i := strings.IndexAny(b.header[0], ";\t|"); len(b.header) == 1 && b.comma == ',' && i >= 0 {
 		return b.problem(1, 1, fmt.Sprintf("the header is one field, with %q in it", b.header[0][i:i+1]), "fields separated by commas")
 	}
@@ -202,7 +203,7 @@ func (b *codebook) checkHeader() *Problem {
 		case name == "":
 			return b.problem(1, 1, fmt.Sprintf("column %d has no name", i+1), "a name for each column")
 		case slices.Contains(b.header[:i], name):
-			return b.problem(1, 1, fmt.Sprintf("column %q is there twice", clip(name)), "each column once")
+			return b.problem(1, 1, fmt.Sprintf("column %q is there twice", document.Clip(name)), "each column once")
 		}
 	}
 	return nil
@@ -246,7 +247,7 @@ func (b *codebook) codes() []Category {
 
 // level is the level of a parent column: its categories in order of first appearance, and
 // the parent of each code.
-func (b *codebook) level(column int) (*Level, *Problem) {
+func (b *codebook) level(column int) (*Level, *document.Problem) {
 	l := &Level{Name: b.header[column], Of: make([]uint32, len(b.rows))}
 	label, seen, trimmed := b.labels(column), map[string]uint32{}, map[string]string{}
 	for i, row := range b.rows {
@@ -266,7 +267,7 @@ func (b *codebook) level(column int) (*Level, *Problem) {
 			seen[c.Code] = code
 			l.Categories = append(l.Categories, c)
 		case l.Categories[code].Label != c.Label:
-			return nil, b.problem(b.at[i], 1, fmt.Sprintf("%s %q has two labels", l.Name, clip(c.Code)), fmt.Sprintf("%q as before", clip(l.Categories[code].Label)))
+			return nil, b.problem(b.at[i], 1, fmt.Sprintf("%s %q has two labels", l.Name, document.Clip(c.Code)), fmt.Sprintf("%q as before", document.Clip(l.Categories[code].Label)))
 		}
 		l.Of[i] = code
 	}
@@ -275,19 +276,19 @@ func (b *codebook) level(column int) (*Level, *Problem) {
 
 // checkBlanks reports a code that differs from one of an earlier row by blanks around it alone. trimmed holds the codes of the rows
 // before, by what they are without blanks.
-func (b *codebook) checkBlanks(row int, code string, trimmed map[string]string) *Problem {
+func (b *codebook) checkBlanks(row int, code string, trimmed map[string]string) *document.Problem {
 	bare := strings.TrimSpace(code)
 	first, known := trimmed[bare]
 	if !known {
 		trimmed[bare] = code
 	} else if first != code {
-		return b.problem(b.at[row], 1, fmt.Sprintf("the codes %q and %q differ by blanks alone", clip(first), clip(code)), "one of the two throughout")
+		return b.problem(b.at[row], 1, fmt.Sprintf("the codes %q and %q differ by blanks alone", document.Clip(first), document.Clip(code)), "one of the two throughout")
 	}
 	return nil
 }
 
 // nests reports a code of the finer level that lies in two of the coarser.
-func (b *codebook) nests(coarse, fine *Level) *Problem {
+func (b *codebook) nests(coarse, fine *Level) *document.Problem {
 	parent := make([]int, len(fine.Categories))
 	for i := range b.rows {
 		child, above := fine.Of[i], int(coarse.Of[i])+1
@@ -296,8 +297,8 @@ func (b *codebook) nests(coarse, fine *Level) *Problem {
 		}
 		if parent[child] != above {
 			return b.problem(b.at[i], 1,
-				fmt.Sprintf("%s %q lies in %s %q and in %q: levels must nest", fine.Name, clip(fine.Categories[child].Code),
-					coarse.Name, clip(coarse.Categories[parent[child]-1].Code), clip(coarse.Categories[above-1].Code)),
+				fmt.Sprintf("%s %q lies in %s %q and in %q: levels must nest", fine.Name, document.Clip(fine.Categories[child].Code),
+					coarse.Name, document.Clip(coarse.Categories[parent[child]-1].Code), document.Clip(coarse.Categories[above-1].Code)),
 				fmt.Sprintf("one %s for each %s", coarse.Name, fine.Name))
 		}
 	}

@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,32 +13,32 @@ import (
 
 // readDomain reads the domain of a column, nil where something is wrong with it; and its lattice, which alone it has where
 // its cells are too many.
-func (r *reader) readDomain(c *Column, n node) *Domain {
+func (r *reader) readDomain(c *Column, n document.Node) *Domain {
 	c.Type = Text
-	if declared := n.get("type"); declared.present() {
-		c.Type = Type(declared.text())
+	if declared := n.Get("type"); declared.Present() {
+		c.Type = Type(declared.Text())
 	}
-	if levels := n.get("levels"); levels.present() && levels.text() == quadtree && !n.get("grid").present() {
-		r.problem(levels, Problem{Message: "quadtree levels belong to a grid", Expected: "levels of this kind of domain"})
+	if levels := n.Get("levels"); levels.Present() && levels.Text() == quadtree && !n.Get("grid").Present() {
+		r.problem(levels, document.Problem{Message: "quadtree levels belong to a grid", Expected: "levels of this kind of domain"})
 		return nil
 	}
-	before := r.count()
+	before := r.Count()
 	var d *Domain
 	switch {
-	case n.get("range").present():
+	case n.Get("range").Present():
 		d = r.readRange(c, n)
-	case n.get("grid").present():
+	case n.Get("grid").Present():
 		d = r.readGrid(c, n)
-	case n.get("codebook").present():
+	case n.Get("codebook").Present():
 		d = r.readCodebook(c, n)
-	case n.get("values").get("discover").present():
+	case n.Get("values").Get("discover").Present():
 		d = r.readDiscover(c, n)
-	case n.get("values").get("integers").present():
+	case n.Get("values").Get("integers").Present():
 		d = r.readIntegers(c, n)
 	default:
 		d = r.readValues(c, n)
 	}
-	if r.count() > before {
+	if r.Count() > before {
 		c.Lattice = nil
 		return nil
 	}
@@ -57,32 +58,32 @@ func newTexts(of Type, categories []Category) *Domain {
 	return d
 }
 
-func (r *reader) readValues(c *Column, n node) *Domain {
-	items := n.get("values").items()
+func (r *reader) readValues(c *Column, n document.Node) *Domain {
+	items := n.Get("values").Items()
 	if len(items) > maxCells {
-		r.problem(n.get("values"), Problem{Message: errTooFine.Error(), Expected: "fewer categories"})
+		r.problem(n.Get("values"), document.Problem{Message: errTooFine.Error(), Expected: "fewer categories"})
 		return nil
 	}
 	categories, seen := make([]Category, len(items)), map[string]int{}
 	for i, item := range items {
-		if first := seen[item.text()]; first > 0 {
-			r.problem(item, Problem{
-				Message:  fmt.Sprintf("duplicate category %q", clip(item.text())),
+		if first := seen[item.Text()]; first > 0 {
+			r.problem(item, document.Problem{
+				Message:  fmt.Sprintf("duplicate category %q", document.Clip(item.Text())),
 				Expected: fmt.Sprintf("each category once; it is number %d already", first),
 			})
 			continue
 		}
-		seen[item.text()] = i + 1
-		categories[i].Code = item.text()
+		seen[item.Text()] = i + 1
+		categories[i].Code = item.Text()
 		r.checkReading(c, item)
 	}
 	d := newTexts(c.Type, categories)
-	levels := n.get("levels")
-	if levels.present() && levels.items() != nil {
-		r.problem(levels, Problem{Message: "a list of levels belongs to a code book", Expected: "groups, as {half: {first: [a, b], second: [c]}}"})
+	levels := n.Get("levels")
+	if levels.Present() && levels.Items() != nil {
+		r.problem(levels, document.Problem{Message: "a list of levels belongs to a code book", Expected: "groups, as {half: {first: [a, b], second: [c]}}"})
 		return d
 	}
-	for _, pair := range levels.pairs() {
+	for _, pair := range levels.Pairs() {
 		d.levels = append(d.levels, r.readGroups(d, pair))
 	}
 	return d
@@ -91,9 +92,9 @@ func (r *reader) readValues(c *Column, n node) *Domain {
 var canonicalInteger = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
 // checkReading reports a category that no value of the column's type would ever match.
-func (r *reader) checkReading(c *Column, item node) {
-	text := item.text()
-	p := Problem{Message: fmt.Sprintf("%q is never the text of a value of type %s", clip(text), c.Type)}
+func (r *reader) checkReading(c *Column, item document.Node) {
+	text := item.Text()
+	p := document.Problem{Message: fmt.Sprintf("%q is never the text of a value of type %s", document.Clip(text), c.Type)}
 	switch c.Type {
 	case Text:
 		return
@@ -120,51 +121,51 @@ func (r *reader) checkReading(c *Column, item node) {
 }
 
 // readGroups reads a level of groups, which part the categories.
-func (r *reader) readGroups(d *Domain, n node) *Level {
-	l := &Level{Name: n.key.Value, Of: make([]uint32, d.size)}
-	if n.get("width").present() || n.get("edges").present() {
-		r.problem(n, Problem{Message: "width and edges belong to a range", Expected: "groups, each with the list of its categories"})
+func (r *reader) readGroups(d *Domain, n document.Node) *Level {
+	l := &Level{Name: n.Key.Value, Of: make([]uint32, d.size)}
+	if n.Get("width").Present() || n.Get("edges").Present() {
+		r.problem(n, document.Problem{Message: "width and edges belong to a range", Expected: "groups, each with the list of its categories"})
 		return l
 	}
 	group := make([]string, d.size)
 	placed := make([]bool, d.size)
-	for i, g := range n.pairs() {
-		l.Categories = append(l.Categories, Category{Code: g.key.Value})
-		for _, item := range g.items() {
-			code, fit := d.CodeOfText(item.text())
+	for i, g := range n.Pairs() {
+		l.Categories = append(l.Categories, Category{Code: g.Key.Value})
+		for _, item := range g.Items() {
+			code, fit := d.CodeOfText(item.Text())
 			switch {
 			case fit != Fits:
-				p := Problem{Message: fmt.Sprintf("%q is no category of this column", clip(item.text())), Expected: someOf(d.finest.Categories)}
-				r.problem(item, r.nearestFix(item, p, nearestCategory(&r.suggestions, item.text(), d.finest.Categories)))
+				p := document.Problem{Message: fmt.Sprintf("%q is no category of this column", document.Clip(item.Text())), Expected: someOf(d.finest.Categories)}
+				r.problem(item, r.nearestFix(item, p, nearestCategory(&r.Suggestions, item.Text(), d.finest.Categories)))
 			case placed[code]:
-				r.problem(item, Problem{
-					Message:  fmt.Sprintf("category %q is in two groups", clip(item.text())),
-					Expected: fmt.Sprintf("each category in one group; it is in %q already", clip(group[code])),
+				r.problem(item, document.Problem{
+					Message:  fmt.Sprintf("category %q is in two groups", document.Clip(item.Text())),
+					Expected: fmt.Sprintf("each category in one group; it is in %q already", document.Clip(group[code])),
 				})
 			default:
-				placed[code], group[code], l.Of[code] = true, g.key.Value, uint32(i)
+				placed[code], group[code], l.Of[code] = true, g.Key.Value, uint32(i)
 			}
 		}
 	}
 	var missing []string
 	for code, ok := range placed {
 		if !ok {
-			missing = append(missing, strconv.Quote(clip(d.finest.Categories[code].Code)))
+			missing = append(missing, strconv.Quote(document.Clip(d.finest.Categories[code].Code)))
 		}
 	}
 	if len(missing) > 0 {
 		if len(missing) > 5 {
 			missing = append(missing[:5], "…")
 		}
-		r.report(n.key, n.path, Problem{Message: "no group holds " + strings.Join(missing, ", "), Expected: "each category in one group"})
+		r.Report(n.Key, n.Path, document.Problem{Message: "no group holds " + strings.Join(missing, ", "), Expected: "each category in one group"})
 	}
 	return l
 }
 
-func (r *reader) readCodebook(c *Column, n node) *Domain {
-	at := n.get("codebook")
+func (r *reader) readCodebook(c *Column, n document.Node) *Domain {
+	at := n.Get("codebook")
 	if c.Type != Text && c.Type != Integer {
-		r.problem(n.get("type"), Problem{Message: "a code book of type " + string(c.Type), Expected: "text or integer"})
+		r.problem(n.Get("type"), document.Problem{Message: "a code book of type " + string(c.Type), Expected: "text or integer"})
 		return nil
 	}
 	b := r.book(at)
@@ -173,7 +174,7 @@ func (r *reader) readCodebook(c *Column, n node) *Domain {
 	}
 	c.Codebook = b.file
 	d := newTexts(c.Type, b.codes())
-	if outlines := n.get("map"); outlines.present() {
+	if outlines := n.Get("map"); outlines.Present() {
 		if c.Map = r.readBoundaries(d, outlines); c.Map == nil {
 			return nil
 		}
@@ -181,27 +182,27 @@ func (r *reader) readCodebook(c *Column, n node) *Domain {
 	if c.Type == Integer {
 		for i, category := range d.finest.Categories {
 			if !canonicalInteger.MatchString(category.Code) {
-				r.reportIn(at.value, at.path, *b.problem(b.at[i], 1, fmt.Sprintf("%q is no integer as integers are written", clip(category.Code)), "digits without leading zeros, or type: text"))
+				r.ReportIn(at.Value, at.Path, *b.problem(b.at[i], 1, fmt.Sprintf("%q is no integer as integers are written", document.Clip(category.Code)), "digits without leading zeros, or type: text"))
 				return nil
 			}
 		}
 	}
-	levels := n.get("levels")
+	levels := n.Get("levels")
 	switch {
-	case !levels.present():
-	case levels.items() == nil:
-		r.problem(levels, Problem{
+	case !levels.Present():
+	case levels.Items() == nil:
+		r.problem(levels, document.Problem{
 			Message: "the levels of a code book are its columns", Expected: "a list of columns, coarse to fine",
 			Fix: "levels: [" + strings.Join(b.parents(), ", ") + "]",
 		})
 	default:
-		d.levels = r.readBookLevels(b, d, levels.items(), at)
+		d.levels = r.readBookLevels(b, d, levels.Items(), at)
 	}
 	return d
 }
 
 // book reads a code book, once for each path.
-func (r *reader) book(n node) *codebook {
+func (r *reader) book(n document.Node) *codebook {
 	path, ok := r.fill(n)
 	if !ok {
 		return nil
@@ -216,7 +217,7 @@ func (r *reader) book(n node) *codebook {
 	}
 	b, problem := parseCodebook(path, text)
 	if problem != nil {
-		r.reportIn(n.value, n.path, *problem)
+		r.ReportIn(n.Value, n.Path, *problem)
 		return nil
 	}
 	r.embed(path, text, true)
@@ -226,12 +227,12 @@ func (r *reader) book(n node) *codebook {
 
 // readBookLevels reads the levels of a code book, coarse to fine. The last may be the codes
 // themselves.
-func (r *reader) readBookLevels(b *codebook, d *Domain, items []node, at node) []*Level {
+func (r *reader) readBookLevels(b *codebook, d *Domain, items []document.Node, at document.Node) []*Level {
 	var levels []*Level
 	for i, item := range items {
-		name := item.text()
+		name := item.Text()
 		if slices.ContainsFunc(levels, func(l *Level) bool { return l.Name == name }) {
-			r.problem(item, Problem{Message: fmt.Sprintf("level %q is there twice", name), Expected: "each level once"})
+			r.problem(item, document.Problem{Message: fmt.Sprintf("level %q is there twice", name), Expected: "each level once"})
 			return nil
 		}
 		l := r.readBookLevel(b, d, items, i, at)
@@ -240,7 +241,7 @@ func (r *reader) readBookLevels(b *codebook, d *Domain, items []node, at node) [
 		}
 		if i > 0 && l.Of != nil {
 			if p := b.nests(levels[i-1], l); p != nil {
-				r.reportIn(at.value, at.path, *p)
+				r.ReportIn(at.Value, at.Path, *p)
 				return nil
 			}
 		}
@@ -249,35 +250,35 @@ func (r *reader) readBookLevels(b *codebook, d *Domain, items []node, at node) [
 	return levels
 }
 
-func (r *reader) readBookLevel(b *codebook, d *Domain, items []node, i int, at node) *Level {
+func (r *reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i int, at document.Node) *Level {
 	item, last := items[i], i == len(items)-1
-	name := item.text()
+	name := item.Text()
 	column := slices.Index(b.header, name)
 	if column > 0 {
 		l, p := b.level(column)
 		if p != nil {
-			r.reportIn(at.value, at.path, *p)
+			r.ReportIn(at.Value, at.Path, *p)
 			return nil
 		}
 		return l
 	}
 	isCode := column == 0 || name == "code"
-	near := r.nearest(name, unused(b.parents(), items))
+	near := r.Nearest(name, unused(b.parents(), items))
 	switch {
 	case last && (isCode || near == ""):
 		if i == 0 && !isCode && len(b.parents()) > 0 {
-			r.warn(item.position(), item.path, Problem{
-				Message:  fmt.Sprintf("%s has no column %q: the level is another name for the codes themselves", b.file, clip(name)),
-				Expected: oneOf(b.parents()) + ", if the level is to be coarser than the codes",
+			r.Warn(item.Position(), item.Path, document.Problem{
+				Message:  fmt.Sprintf("%s has no column %q: the level is another name for the codes themselves", b.file, document.Clip(name)),
+				Expected: document.OneOf(b.parents()) + ", if the level is to be coarser than the codes",
 			})
 		}
 		return &Level{Name: name, Categories: d.finest.Categories}
 	case isCode:
-		r.problem(item, Problem{Message: fmt.Sprintf("level %q is the codes themselves, the finest", name), Expected: "it as the last level"})
+		r.problem(item, document.Problem{Message: fmt.Sprintf("level %q is the codes themselves, the finest", name), Expected: "it as the last level"})
 	default:
-		p := Problem{
-			Message:  fmt.Sprintf("%s has no column %q", b.file, clip(name)),
-			Expected: oneOf(b.header) + "; only the last level may have a name of its own, for the codes themselves",
+		p := document.Problem{
+			Message:  fmt.Sprintf("%s has no column %q", b.file, document.Clip(name)),
+			Expected: document.OneOf(b.header) + "; only the last level may have a name of its own, for the codes themselves",
 		}
 		r.problem(item, r.nearestFix(item, p, near))
 	}
@@ -285,8 +286,8 @@ func (r *reader) readBookLevel(b *codebook, d *Domain, items []node, i int, at n
 }
 
 // unused are the names that no item has.
-func unused(names []string, items []node) []string {
+func unused(names []string, items []document.Node) []string {
 	return slices.DeleteFunc(names, func(name string) bool {
-		return slices.ContainsFunc(items, func(item node) bool { return item.text() == name })
+		return slices.ContainsFunc(items, func(item document.Node) bool { return item.Text() == name })
 	})
 }

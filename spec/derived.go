@@ -4,34 +4,35 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"strings"
 )
 
 // readDerived reads which attribute decides a derived column; its domain comes when all columns of the table are read.
-func (r *reader) readDerived(n node) *Column {
-	column, level, _ := strings.Cut(n.get("derived_from").text(), ".")
+func (r *reader) readDerived(n document.Node) *Column {
+	column, level, _ := strings.Cut(n.Get("derived_from").Text(), ".")
 	for _, key := range []string{"from", "type", "levels", "unknown", "null"} {
-		if beside := n.get(key); beside.present() {
-			r.report(beside.key, beside.path, Problem{
+		if beside := n.Get(key); beside.Present() {
+			r.Report(beside.Key, beside.Path, document.Problem{
 				Message:  key + " means nothing beside derived_from",
-				Expected: "derived_from alone: the column is not read, and its categories are those of " + clip(n.get("derived_from").text()),
+				Expected: "derived_from alone: the column is not read, and its categories are those of " + document.Clip(n.Get("derived_from").Text()),
 			})
 		}
 	}
-	return &Column{Name: n.key.Value, Type: Text, DerivedFrom: &Attribute{Column: column, Level: level}}
+	return &Column{Name: n.Key.Value, Type: Text, DerivedFrom: &Attribute{Column: column, Level: level}}
 }
 
 // deriveColumns gives the derived columns of a table their domains.
-func (r *reader) deriveColumns(t *Table, columns node) {
-	for _, n := range r.entries(columns) {
-		from := n.get("derived_from")
-		c := t.Column(n.key.Value)
-		if !r.sound(n) || c.DerivedFrom == nil {
+func (r *reader) deriveColumns(t *Table, columns document.Node) {
+	for _, n := range r.Entries(columns) {
+		from := n.Get("derived_from")
+		c := t.Column(n.Key.Value)
+		if !r.Sound(n) || c.DerivedFrom == nil {
 			continue
 		}
 		origin := t.Column(c.DerivedFrom.Column)
 		if origin != nil && origin.DerivedFrom != nil {
-			p := Problem{Message: fmt.Sprintf("%s is derived itself", origin.Name), Expected: "the column that is read, at one of its levels"}
+			p := document.Problem{Message: fmt.Sprintf("%s is derived itself", origin.Name), Expected: "the column that is read, at one of its levels"}
 			if origin == c {
 				p.Message = fmt.Sprintf("%s is derived from itself", c.Name)
 			} else if at := *origin.DerivedFrom; c.DerivedFrom.Level == "" {
@@ -40,7 +41,7 @@ func (r *reader) deriveColumns(t *Table, columns node) {
 			r.problem(from, p)
 			continue
 		}
-		if !r.checkAttribute(t, from, *c.DerivedFrom, strings.Contains(from.text(), ".")) || origin.Domain == nil {
+		if !r.checkAttribute(t, from, *c.DerivedFrom, strings.Contains(from.Text(), ".")) || origin.Domain == nil {
 			continue
 		}
 		level, _ := origin.Domain.Level(c.DerivedFrom.Level)
@@ -60,10 +61,10 @@ func (t *Table) origin(a Attribute) Attribute {
 }
 
 // checkDecided reports attributes of a marginal of which one is derived from the column of another.
-func (r *reader) checkDecided(t *Table, m *Marginal, n node) {
+func (r *reader) checkDecided(t *Table, m *Marginal, n document.Node) {
 	first := map[string]Attribute{}
-	for _, item := range n.get("by").items() {
-		column, level, _ := strings.Cut(item.text(), ".")
+	for _, item := range n.Get("by").Items() {
+		column, level, _ := strings.Cut(item.Text(), ".")
 		a := Attribute{column, level}
 		origin := t.origin(a)
 		before, twice := first[origin.Column]
@@ -75,12 +76,12 @@ func (r *reader) checkDecided(t *Table, m *Marginal, n node) {
 			r.problem(item, t.decided(before, a))
 		}
 	}
-	if len(m.By) < len(n.get("by").items()) {
+	if len(m.By) < len(n.Get("by").Items()) {
 		return // already reported
 	}
 	for i, size := range m.Every {
 		if size > len(first) {
-			r.problem(n.get("every").items()[i], Problem{
+			r.problem(n.Get("every").Items()[i], document.Problem{
 				Message:  fmt.Sprintf("no table has %d of these attributes: derived columns do not stand beside what decides them", size),
 				Expected: fmt.Sprintf("a size from 0 to %d", len(first)),
 			})
@@ -89,12 +90,12 @@ func (r *reader) checkDecided(t *Table, m *Marginal, n node) {
 }
 
 // decided is the problem of two attributes that come from one column: which to drop, and why.
-func (t *Table) decided(first, second Attribute) Problem {
+func (t *Table) decided(first, second Attribute) document.Problem {
 	drop, decides := second, first
 	if t.decides(second, first) && (t.origin(first) != first || !t.decides(first, second)) {
 		drop, decides = first, second
 	}
-	p := Problem{Message: fmt.Sprintf("%s and %s come from one column", first, second), Expected: "one of them"}
+	p := document.Problem{Message: fmt.Sprintf("%s and %s come from one column", first, second), Expected: "one of them"}
 	if t.decides(decides, drop) {
 		p.Expected = fmt.Sprintf("drop %s: it is decided by %s", drop, decides)
 	}

@@ -6,6 +6,7 @@ package spec
 import (
 	"cmp"
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"slices"
 	"strings"
 	"unicode"
@@ -100,53 +101,53 @@ func discoverShape() *shape {
 }
 
 // readDiscover reads a domain without categories.
-func (r *reader) readDiscover(c *Column, n node) *Domain {
-	of := n.get("values").get("discover")
+func (r *reader) readDiscover(c *Column, n document.Node) *Domain {
+	of := n.Get("values").Get("discover")
 	if c.Type != Text && c.Type != Integer {
-		r.problem(n.get("type"), Problem{Message: "values of type " + string(c.Type) + " are not discovered", Expected: "text or integer"})
+		r.problem(n.Get("type"), document.Problem{Message: "values of type " + string(c.Type) + " are not discovered", Expected: "text or integer"})
 		return nil
 	}
-	if levels := n.get("levels"); levels.present() {
-		r.report(levels.key, levels.path, Problem{Message: "levels of categories that nobody lists", Expected: "no levels, or a list of the values"})
+	if levels := n.Get("levels"); levels.Present() {
+		r.Report(levels.Key, levels.Path, document.Problem{Message: "levels of categories that nobody lists", Expected: "no levels, or a list of the values"})
 		return nil
 	}
 	for _, key := range []string{"unknown", "null"} {
-		if as := n.get(key).get("as"); as.present() {
-			r.problem(as, Problem{Message: "a category of its own in a column whose categories are not listed", Expected: key + ": error or drop", Fix: key + ": drop"})
+		if as := n.Get(key).Get("as"); as.Present() {
+			r.problem(as, document.Problem{Message: "a category of its own in a column whose categories are not listed", Expected: key + ": error or drop", Fix: key + ": drop"})
 			return nil
 		}
 	}
 	d := newTexts(c.Type, nil)
-	d.discover = &Discover{MaxLength: r.whole(of.get("max_length"))}
-	if least := of.get("at_least"); least.present() {
+	d.discover = &Discover{MaxLength: r.whole(of.Get("max_length"))}
+	if least := of.Get("at_least"); least.Present() {
 		d.discover.AtLeast = r.whole(least)
 	}
 	return d
 }
 
 // notListed reports an attribute whose categories are not listed where they would have to be.
-func (r *reader) notListed(n node, c *Column) {
-	r.problem(n, Problem{
+func (r *reader) notListed(n document.Node, c *Column) {
+	r.problem(n, document.Problem{
 		Message:  fmt.Sprintf("the categories of %s are not listed: they become known by a selection that is paid for, and only there", c.Name),
 		Expected: "it in the `by` of a marginal, or a list of its values",
 	})
 }
 
 // checkDiscovers reports what a marginal by columns whose categories are not listed cannot be.
-func (r *reader) checkDiscovers(t *Table, m *Marginal, n node) {
+func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 	columns := t.Discovers(m.By)
 	if len(columns) == 0 {
 		return
 	}
 	name := columns[0].Name
-	by := n.get("by")
-	for _, item := range by.items() {
-		if item.text() == name {
+	by := n.Get("by")
+	for _, item := range by.Items() {
+		if item.Text() == name {
 			by = item
 		}
 	}
 	r.checkDiscoverBudget(by, name)
-	report := func(at node, p Problem) { r.report(at.key, at.path, p) }
+	report := func(at document.Node, p document.Problem) { r.Report(at.Key, at.Path, p) }
 	for _, never := range []struct{ key, why string }{
 		{"every", "it asks for a table for each subset"},
 		{"cumulative", "it counts up along a list of categories, and this table has some groups and not others"},
@@ -156,23 +157,23 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n node) {
 		{"show", "there is nothing beside the count to show"},
 		{"top", "the selection decides what appears"},
 	} {
-		if other := n.get(never.key); r.sound(other) {
-			report(other, Problem{Message: fmt.Sprintf("`%s` beside %s, whose categories are not listed: %s", never.key, name, never.why), Expected: "a second marginal, of columns that are listed"})
+		if other := n.Get(never.key); r.Sound(other) {
+			report(other, document.Problem{Message: fmt.Sprintf("`%s` beside %s, whose categories are not listed: %s", never.key, name, never.why), Expected: "a second marginal, of columns that are listed"})
 		}
 	}
 	r.checkDiscoverFigures(t, m, n, by, name)
 	switch {
 	case r.release.Privacy.Total:
-		r.problem(by, Problem{Message: fmt.Sprintf("privacy is total, yet how many values %s has decides whether they fit into memory", name), Expected: "a list of its values"})
+		r.problem(by, document.Problem{Message: fmt.Sprintf("privacy is total, yet how many values %s has decides whether they fit into memory", name), Expected: "a list of its values"})
 	case t.Sample != nil:
-		r.problem(by, Problem{Message: fmt.Sprintf("%s, whose categories are not listed, beside a sample: the selection is not amplified by it in this version", name), Expected: "no sample, or a list of its values"})
+		r.problem(by, document.Problem{Message: fmt.Sprintf("%s, whose categories are not listed, beside a sample: the selection is not amplified by it in this version", name), Expected: "no sample, or a list of its values"})
 	}
 }
 
 // checkDiscoverBudget reports budgets that cannot pay for a selection.
-func (r *reader) checkDiscoverBudget(by node, name string) {
+func (r *reader) checkDiscoverBudget(by document.Node, name string) {
 	b := r.release.Budget
-	p := Problem{Expected: "a budget of {epsilon, delta}, or a list of the values of " + name}
+	p := document.Problem{Expected: "a budget of {epsilon, delta}, or a list of the values of " + name}
 	switch {
 	case b.Delta != nil:
 		return
@@ -188,29 +189,29 @@ func (r *reader) checkDiscoverBudget(by node, name string) {
 
 // checkDiscoverFigures reports figures of groups that are not listed other than numbers of units, and groups of a unit
 // without a bound.
-func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by node, name string) {
-	stats := n.get("stats")
+func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by document.Node, name string) {
+	stats := n.Get("stats")
 	at := by
-	if stats.present() {
+	if stats.Present() {
 		at = stats
 	}
 	others := slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind != Units && s.Kind != Count })
 	units := slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind == Units })
 	switch {
 	case others || len(m.Stats) > 1:
-		r.problem(at, Problem{Message: "statistics beside the number of units, of groups that nobody listed, are not supported by this version", Expected: "stats: [units]; [count] where each row is a unit"})
+		r.problem(at, document.Problem{Message: "statistics beside the number of units, of groups that nobody listed, are not supported by this version", Expected: "stats: [units]; [count] where each row is a unit"})
 	case !units && !t.Unit.Row:
-		r.problem(at, Problem{Message: fmt.Sprintf("groups of %s appear by how many units they have, and that is what their figure is", name), Expected: "the number of units", Fix: "stats: [units]"})
+		r.problem(at, document.Problem{Message: fmt.Sprintf("groups of %s appear by how many units they have, and that is what their figure is", name), Expected: "the number of units", Fix: "stats: [units]"})
 	case !units && t.Weight != nil:
-		r.problem(at, Problem{Message: fmt.Sprintf("groups of %s appear by how many units they have, and weights would count them as others", name), Expected: "a table without a weight"})
+		r.problem(at, document.Problem{Message: fmt.Sprintf("groups of %s appear by how many units they have, and weights would count them as others", name), Expected: "a table without a weight"})
 	}
-	if per := n.get("per_unit"); per.get("rows_per_group").present() || per.get("total").present() {
-		r.report(per.key, per.path, Problem{Message: fmt.Sprintf("a unit counts once in each group of %s", name), Expected: "per_unit: {groups: N} alone"})
+	if per := n.Get("per_unit"); per.Get("rows_per_group").Present() || per.Get("total").Present() {
+		r.Report(per.Key, per.Path, document.Problem{Message: fmt.Sprintf("a unit counts once in each group of %s", name), Expected: "per_unit: {groups: N} alone"})
 	}
 	if t.Unit.Row || t.Unit.MaxRows == 1 || m.PerUnit.Groups > 0 {
 		return
 	}
-	r.problem(by, Problem{
+	r.problem(by, document.Problem{
 		Message:  fmt.Sprintf("nothing says in how many groups of %s one unit may count, by which the δ of the selection is divided", name),
 		Expected: "per_unit: {groups: N} in the marginal", Fix: "per_unit: {groups: 1}",
 	})

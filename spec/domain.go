@@ -3,6 +3,7 @@ package spec
 // This file holds the domain of a column: its ordered base cells and their coarsenings.
 
 import (
+	"github.com/dprelease/dprelease/spec/document"
 	"math"
 	"math/big"
 	"strconv"
@@ -110,8 +111,8 @@ type Level struct {
 func (l *Level) Size() int { return len(l.Categories) }
 
 // nearestCategory is the nearest code.
-func nearestCategory(s *suggestions, name string, categories []Category) string {
-	return s.nearestOf(name, len(categories), func(i int) string { return categories[i].Code })
+func nearestCategory(s *document.Suggestions, name string, categories []Category) string {
+	return s.NearestOf(name, len(categories), func(i int) string { return categories[i].Code })
 }
 
 // Category is one value of a level. Label is "" where the spec has none.

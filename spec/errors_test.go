@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -310,7 +311,7 @@ func TestProblemsAreRendered(t *testing.T) {
 			var b strings.Builder
 			for _, c := range cases {
 				r, err := Parse(c.source(t))
-				var problems *Errors
+				var problems *document.Errors
 				if !errors.As(err, &problems) {
 					t.Errorf("%s: no problem found", c.name)
 					continue

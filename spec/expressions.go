@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/expression"
 )
 
@@ -51,19 +52,19 @@ var marked = regexp.MustCompile(`^\s*=`)
 
 // sourceColumn returns the column of the source that a text names, in plain letters or in backticks. Any other text is a
 // column of a public table or an expression. Quotes around a text are YAML's, and change nothing.
-func sourceColumn(from node) (name string, ok bool) {
-	if plainName.MatchString(from.text()) {
-		return from.text(), true
+func sourceColumn(from document.Node) (name string, ok bool) {
+	if plainName.MatchString(from.Text()) {
+		return from.Text(), true
 	}
-	return expression.Name(from.text())
+	return expression.Name(from.Text())
 }
 
 var plainName = regexp.MustCompile(`^` + plainSyntax + `$`)
 
 // readExpression reads an expression over a table, nil where something is wrong with it. columns is the node of the table's
 // columns, for what they say of the source.
-func (r *reader) readExpression(t *Table, n, columns node) *Expression {
-	text := n.text()
+func (r *reader) readExpression(t *Table, n, columns document.Node) *Expression {
+	text := n.Text()
 	mark := len(marked.FindString(text))
 	read, err := expression.Parse(text[mark:], declaredIn(columns))
 	if err != nil {
@@ -97,52 +98,52 @@ func (r *reader) readExpression(t *Table, n, columns node) *Expression {
 }
 
 // reportExpression reports what is wrong with an expression, where in its line it is.
-func (r *reader) reportExpression(n node, mark int, wrong *expression.Error) {
-	text := n.text()
+func (r *reader) reportExpression(n document.Node, mark int, wrong *expression.Error) {
+	text := n.Text()
 	at, end := min(mark+wrong.At, len(text)), min(mark+wrong.End, len(text))
-	p := Problem{Message: wrong.Message, Expected: wrong.Expected}
+	p := document.Problem{Message: wrong.Message, Expected: wrong.Expected}
 	if wrong.Fix != "" {
-		p.Fix = r.mended(n.value, text[:at]+wrong.Fix+text[end:])
+		p.Fix = r.Mended(n.Value, text[:at]+wrong.Fix+text[end:])
 	}
-	if p.Nearest = r.nearest(wrong.Unknown, wrong.Among); p.Nearest != "" {
-		p.Fix = r.mended(n.value, text[:at]+p.Nearest+text[end:])
+	if p.Nearest = r.Nearest(wrong.Unknown, wrong.Among); p.Nearest != "" {
+		p.Fix = r.Mended(n.Value, text[:at]+p.Nearest+text[end:])
 	}
-	r.spoil(n)
-	column := n.value.Column
-	if n.isQuoted() {
+	r.MarkUnsound(n)
+	column := n.Value.Column
+	if n.IsQuoted() {
 		column++
 	}
-	line, before := []rune(r.line(n.value.Line)), len([]rune(text[:at]))
+	line, before := []rune(r.Line(n.Value.Line)), len([]rune(text[:at]))
 	if whole := []rune(text); column >= 1 && column-1+len(whole) <= len(line) && string(line[column-1:column-1+len(whole)]) == text {
-		r.reportAt(n.value.Line, column+before, n.path, p)
+		r.ReportAt(n.Value.Line, column+before, n.Path, p)
 		return
 	}
 	p.Message = fmt.Sprintf("character %d: %s", before+1, p.Message)
-	r.report(n.position(), n.path, p)
+	r.Report(n.Position(), n.Path, p)
 }
 
 // declaredIn is what the columns of a table say of those of the source that they are read from: their kind, and of numbers the
 // places. Texts say nothing: a column has no other type where none is given.
-func declaredIn(columns node) func(table, name string) expression.Column {
+func declaredIn(columns document.Node) func(table, name string) expression.Column {
 	said := map[string]expression.Column{}
-	for _, c := range columns.pairs() {
-		name := c.key.Value
-		if from := c.get("from"); from.present() {
+	for _, c := range columns.Pairs() {
+		name := c.Key.Value
+		if from := c.Get("from"); from.Present() {
 			var ok bool
 			if name, ok = sourceColumn(from); !ok {
 				continue
 			}
 		}
 		declared := expression.Column{}
-		switch of := c.get("type"); {
-		case c.get("derived_from").present() || c.get("grid").present():
+		switch of := c.Get("type"); {
+		case c.Get("derived_from").Present() || c.Get("grid").Present():
 			continue
-		case c.get("values").get("integers").present():
+		case c.Get("values").Get("integers").Present():
 			declared.Kind = expression.Number
-		case of.present():
-			declared.Kind = kinds[Type(of.text())]
-			if Type(of.text()) == Decimal {
-				declared.Places = placesOfStep(c.get("step"))
+		case of.Present():
+			declared.Kind = kinds[Type(of.Text())]
+			if Type(of.Text()) == Decimal {
+				declared.Places = placesOfStep(c.Get("step"))
 			}
 		}
 		if before, twice := said[name]; twice && before != declared {
@@ -161,11 +162,11 @@ func declaredIn(columns node) func(table, name string) expression.Column {
 var kinds = map[Type]expression.Kind{Integer: expression.Number, Decimal: expression.Number, Date: expression.Date, Timestamp: expression.Timestamp, Boolean: expression.Boolean}
 
 // placesOfStep is how many places the multiples of a step have, −1 where that is not known.
-func placesOfStep(step node) int {
-	if !step.present() {
+func placesOfStep(step document.Node) int {
+	if !step.Present() {
 		return -1
 	}
-	x, err := parseNumber(step.text())
+	x, err := document.ParseNumber(step.Text())
 	if err != nil {
 		return -1
 	}
@@ -176,14 +177,14 @@ func placesOfStep(step node) int {
 }
 
 // readPredicate reads which rows of a table count, nil where the spec does not say or something is wrong with it.
-func (r *reader) readPredicate(t *Table, n, columns node) *Predicate {
-	if !r.sound(n) {
+func (r *reader) readPredicate(t *Table, n, columns document.Node) *Predicate {
+	if !r.Sound(n) {
 		return nil
 	}
 	w, at := &Predicate{}, n
-	if given := n.get("is"); given.present() {
+	if given := n.Get("is"); given.Present() {
 		at = given
-		if unknown := n.get("unknown"); unknown.present() && unknown.text() == rowsDrop {
+		if unknown := n.Get("unknown"); unknown.Present() && unknown.Text() == rowsDrop {
 			w.Unknown = Drop
 		}
 	}
@@ -191,17 +192,17 @@ func (r *reader) readPredicate(t *Table, n, columns node) *Predicate {
 		return nil
 	}
 	if kind := w.Expression.Type().Kind; kind != expression.Boolean {
-		r.problem(at, Problem{Message: fmt.Sprintf("the expression is %s", kind), Expected: "a condition: rows for which it is true are counted", Fix: "where: age >= 18"})
+		r.problem(at, document.Problem{Message: fmt.Sprintf("the expression is %s", kind), Expected: "a condition: rows for which it is true are counted", Fix: "where: age >= 18"})
 		return nil
 	}
 	return w
 }
 
 // checkExpression reports a column whose domain does not go with what its expression gives, and finds the categories of false and true.
-func (r *reader) checkExpression(c *Column, n node) {
+func (r *reader) checkExpression(c *Column, n document.Node) {
 	gives := c.Expression.Type()
-	p := Problem{Message: fmt.Sprintf("the expression is %s, and the column is of type %s", gives.Kind, c.Type)}
-	at := n.get("from")
+	p := document.Problem{Message: fmt.Sprintf("the expression is %s, and the column is of type %s", gives.Kind, c.Type)}
+	at := n.Get("from")
 	isList := c.Domain != nil && c.Domain.texts != nil
 	switch gives.Kind {
 	case expression.Boolean:
@@ -247,7 +248,7 @@ func (r *reader) checkExpression(c *Column, n node) {
 
 // checkConstants reports a value that an expression is written to give, which is no category of its column and which no policy is for. In a column
 // without a list of categories there is none.
-func (r *reader) checkConstants(c *Column, from node) {
+func (r *reader) checkConstants(c *Column, from document.Node) {
 	if c.Domain == nil || c.Domain.texts == nil || c.Domain.discover != nil || c.Unknown.Action != Refuse {
 		return
 	}
@@ -260,9 +261,9 @@ func (r *reader) checkConstants(c *Column, from node) {
 		if _, fit := c.Domain.CodeOfText(text); fit == Fits {
 			continue
 		}
-		r.reportExpression(from, len(marked.FindString(from.text())), &expression.Error{
+		r.reportExpression(from, len(marked.FindString(from.Text())), &expression.Error{
 			At: constant.At, End: constant.End,
-			Message:  fmt.Sprintf("the expression can give %q, which is no category of %s: a row for which it does stops the run", clip(text), c.Name),
+			Message:  fmt.Sprintf("the expression can give %q, which is no category of %s: a row for which it does stops the run", document.Clip(text), c.Name),
 			Expected: "a category of the column, or unknown: drop or {as: CATEGORY}",
 		})
 		return
@@ -270,26 +271,26 @@ func (r *reader) checkConstants(c *Column, from node) {
 }
 
 // checkTexts reports a category that what an expression gives is never written as.
-func (r *reader) checkTexts(c *Column, n node, gives string, is func(code string) bool) {
+func (r *reader) checkTexts(c *Column, n document.Node, gives string, is func(code string) bool) {
 	for _, category := range c.Domain.finest.Categories {
 		if !is(category.Code) {
-			at := n.get("values")
-			if !at.present() {
-				at = n.get("codebook")
+			at := n.Get("values")
+			if !at.Present() {
+				at = n.Get("codebook")
 			}
-			r.problem(at, Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives, clip(category.Code)), Expected: "categories that are written so, or an expression that gives texts, as recode(x, {1: 'one'})"})
+			r.problem(at, document.Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives, document.Clip(category.Code)), Expected: "categories that are written so, or an expression that gives texts, as recode(x, {1: 'one'})"})
 			return
 		}
 	}
 }
 
 // readTruth finds which categories false and true are: those written so or, of two others, the first and the second.
-func (r *reader) readTruth(c *Column, n node) {
-	p := Problem{Message: "the expression is true or false, and the column is neither", Expected: "two categories, that of false first and that of true second", Fix: "values: [no, yes]"}
-	at := n.get("values")
-	if !at.present() || c.Domain == nil || c.Domain.texts == nil || c.Type != Text && c.Type != Boolean {
-		if !at.present() {
-			at = n.get("from")
+func (r *reader) readTruth(c *Column, n document.Node) {
+	p := document.Problem{Message: "the expression is true or false, and the column is neither", Expected: "two categories, that of false first and that of true second", Fix: "values: [no, yes]"}
+	at := n.Get("values")
+	if !at.Present() || c.Domain == nil || c.Domain.texts == nil || c.Type != Text && c.Type != Boolean {
+		if !at.Present() {
+			at = n.Get("from")
 		}
 		r.problem(at, p)
 		return

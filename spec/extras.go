@@ -5,6 +5,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"strings"
 )
@@ -16,44 +17,44 @@ const (
 
 // extra is a leaf beside the split.
 type extra struct {
-	node
+	document.Node
 	path  string
 	share *big.Rat
 }
 
 // readExtras reads what the release buys beside its split, in document order.
-func (r *reader) readExtras(root node) (all []extra) {
-	take := func(n node, key, path string) {
-		if !r.sound(n) {
+func (r *reader) readExtras(root document.Node) (all []extra) {
+	take := func(n document.Node, key, path string) {
+		if !r.Sound(n) {
 			return
 		}
-		at := n.get(key)
+		at := n.Get(key)
 		x, ok := r.number(at)
 		switch {
 		case !ok:
 		case x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) >= 0:
-			p := Problem{Message: key + " is " + at.text(), Expected: "a share of the whole budget above 0 and below 1, as 1%"}
-			if x.Sign() > 0 && at.isNumber() && x.Cmp(big.NewRat(100, 1)) < 0 {
-				p.Fix = key + ": " + at.text() + "%"
+			p := document.Problem{Message: key + " is " + at.Text(), Expected: "a share of the whole budget above 0 and below 1, as 1%"}
+			if x.Sign() > 0 && at.IsNumber() && x.Cmp(big.NewRat(100, 1)) < 0 {
+				p.Fix = key + ": " + at.Text() + "%"
 			}
 			r.problem(at, p)
 		default:
 			all = append(all, extra{n, path, x})
-			r.extras[n.path] = path
+			r.extras[n.Path] = path
 		}
 	}
-	tables := r.entries(root.get("tables"))
+	tables := r.Entries(root.Get("tables"))
 	for _, t := range tables {
 		key := boundsKey + "."
 		if len(tables) > 1 { // which may have columns of one name
-			key += t.key.Value + "."
+			key += t.Key.Value + "."
 		}
-		for _, c := range r.entries(t.get("columns")) {
-			take(c.get("bounds"), "suggest", key+c.key.Value)
+		for _, c := range r.Entries(t.Get("columns")) {
+			take(c.Get("bounds"), "suggest", key+c.Key.Value)
 		}
 	}
-	if n := root.get("diagnostics"); n.present() {
-		if take(n, "share", diagnosticsKey); r.extras[n.path] != "" {
+	if n := root.Get("diagnostics"); n.Present() {
+		if take(n, "share", diagnosticsKey); r.extras[n.Path] != "" {
 			r.release.Diagnostics = diagnosticsKey
 		}
 	}
@@ -65,7 +66,7 @@ func (r *reader) beside(extras []extra) (rest *big.Rat) {
 	rest = big.NewRat(1, 1)
 	for _, e := range extras {
 		if rest.Sub(rest, e.share); rest.Sign() <= 0 {
-			r.problem(e.node, Problem{Message: "what is bought beside tables leaves them nothing", Expected: "shares of bounds and diagnostics that add up to less than 1"})
+			r.problem(e.Node, document.Problem{Message: "what is bought beside tables leaves them nothing", Expected: "shares of bounds and diagnostics that add up to less than 1"})
 			return nil
 		}
 	}
@@ -85,10 +86,10 @@ func (r *reader) addExtras(b *Budget, extras []extra, rest *big.Rat) {
 	for _, e := range extras {
 		for _, l := range b.Leaves {
 			if l.Path == e.path || strings.HasPrefix(l.Path, e.path+".") {
-				r.report(e.key, e.node.path, Problem{Message: fmt.Sprintf("the split has a leaf %q, and what is bought here has a leaf of that name", l.Path), Expected: "another name in the split"})
+				r.Report(e.Key, e.Node.Path, document.Problem{Message: fmt.Sprintf("the split has a leaf %q, and what is bought here has a leaf of that name", l.Path), Expected: "another name in the split"})
 			}
 		}
-		b.Leaves = append(b.Leaves, Leaf{Path: e.path, Share: e.share, Line: e.key.Line})
+		b.Leaves = append(b.Leaves, Leaf{Path: e.path, Share: e.share, Line: e.Key.Line})
 		b.split = append(b.split, part{path: e.path, share: e.share})
 	}
 }
@@ -104,11 +105,11 @@ func (r *reader) isExtra(path string) bool {
 }
 
 // checkSuggested reports suggestions of bounds for columns that have none to suggest.
-func (r *reader) checkSuggested(root node, t *Table) {
-	columns := root.get("tables").get(t.Name).get("columns")
+func (r *reader) checkSuggested(root document.Node, t *Table) {
+	columns := root.Get("tables").Get(t.Name).Get("columns")
 	for _, c := range t.Columns {
-		if at := columns.get(c.Name).get("bounds"); c.Suggest != "" {
-			r.lattice(root, t, c, node{value: at.key, path: at.path}, "bounds")
+		if at := columns.Get(c.Name).Get("bounds"); c.Suggest != "" {
+			r.lattice(root, t, c, document.Node{Value: at.Key, Path: at.Path}, "bounds")
 		}
 	}
 }

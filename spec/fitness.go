@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 )
 
@@ -36,24 +37,24 @@ func fitShape() *shape {
 
 // readFit reads the classes of fitness, none where the spec does not say: what a figure is precise enough for is for the
 // office to say.
-func (r *reader) readFit(n node) {
-	if !r.sound(n) {
+func (r *reader) readFit(n document.Node) {
+	if !r.Sound(n) {
 		return
 	}
 	rest := ""
-	for _, class := range r.entries(n) {
-		name := class.key.Value
+	for _, class := range r.Entries(n) {
+		name := class.Key.Value
 		if len([]rune(name)) > maxFitName {
-			r.report(class.key, class.path, Problem{Message: fmt.Sprintf("a name of %d characters", len([]rune(name))), Expected: fmt.Sprintf("at most %d: it heads a column", maxFitName)})
+			r.Report(class.Key, class.Path, document.Problem{Message: fmt.Sprintf("a name of %d characters", len([]rune(name))), Expected: fmt.Sprintf("at most %d: it heads a column", maxFitName)})
 			return
 		}
 		if rest != "" {
-			r.report(class.key, class.path, Problem{Message: fmt.Sprintf("class %q stands behind %q, which takes the rest", clip(name), clip(rest)), Expected: "the class with `rest` last"})
+			r.Report(class.Key, class.Path, document.Problem{Message: fmt.Sprintf("class %q stands behind %q, which takes the rest", document.Clip(name), document.Clip(rest)), Expected: "the class with `rest` last"})
 			return
 		}
-		if class.text() == fitRest {
+		if class.Text() == fitRest {
 			if rest = name; len(r.release.Fit) == 0 {
-				r.problem(class, Problem{Message: fmt.Sprintf("class %q takes the rest, and there is no other class", clip(name)), Expected: "a class with a bound before it, as precise: 5%"})
+				r.problem(class, document.Problem{Message: fmt.Sprintf("class %q takes the rest, and there is no other class", document.Clip(name)), Expected: "a class with a bound before it, as precise: 5%"})
 				return
 			}
 			r.release.Fit = append(r.release.Fit, FitClass{Name: name})
@@ -69,26 +70,26 @@ func (r *reader) readFit(n node) {
 }
 
 // readFitBound reads a class with its bound, and tells whether it is one.
-func (r *reader) readFitBound(n node) bool {
-	name, one := n.key.Value, big.NewRat(1, 1)
+func (r *reader) readFitBound(n document.Node) bool {
+	name, one := n.Key.Value, big.NewRat(1, 1)
 	bound, ok := r.number(n)
 	if !ok {
 		return false
 	}
-	p := Problem{Message: "a relative standard error of " + n.text(), Expected: "above 0 and at most 100%, as 5%"}
+	p := document.Problem{Message: "a relative standard error of " + n.Text(), Expected: "above 0 and at most 100%, as 5%"}
 	classes := r.release.Fit
 	switch {
 	case bound.Sign() <= 0:
-	case bound.Cmp(one) > 0 && bound.Cmp(big.NewRat(100, 1)) <= 0 && n.isNumber():
-		p.Fix = name + ": " + n.text() + "%"
+	case bound.Cmp(one) > 0 && bound.Cmp(big.NewRat(100, 1)) <= 0 && n.IsNumber():
+		p.Fix = name + ": " + n.Text() + "%"
 	case bound.Cmp(one) > 0:
 	case name == fitRestNamed:
-		p = Problem{Message: fmt.Sprintf("%q is the class of what fits no other", name), Expected: "another name, or `rest` in place of a bound", Fix: name + ": " + fitRest}
+		p = document.Problem{Message: fmt.Sprintf("%q is the class of what fits no other", name), Expected: "another name, or `rest` in place of a bound", Fix: name + ": " + fitRest}
 	case len(classes) == mostFit:
-		p = Problem{Message: fmt.Sprintf("more than %d classes", mostFit), Expected: "fewer: a reader must tell them apart at a glance"}
+		p = document.Problem{Message: fmt.Sprintf("more than %d classes", mostFit), Expected: "fewer: a reader must tell them apart at a glance"}
 	case len(classes) > 0 && bound.Cmp(classes[len(classes)-1].AtMost) <= 0:
 		before := classes[len(classes)-1]
-		p = Problem{Message: fmt.Sprintf("class %q is at most %s, and %q before it %s", clip(name), n.text(), clip(before.Name), formatShare(before.AtMost)), Expected: "the classes from the most precise to the least, each with a larger bound than the one before"}
+		p = document.Problem{Message: fmt.Sprintf("class %q is at most %s, and %q before it %s", document.Clip(name), n.Text(), document.Clip(before.Name), formatShare(before.AtMost)), Expected: "the classes from the most precise to the least, each with a larger bound than the one before"}
 	default:
 		r.release.Fit = append(classes, FitClass{Name: name, AtMost: bound})
 		return true

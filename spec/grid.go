@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"strconv"
 	"strings"
@@ -35,11 +36,11 @@ const (
 )
 
 // readGrid reads a grid and the domain of its cells, nil where something is wrong with it.
-func (r *reader) readGrid(c *Column, n node) *Domain {
-	at := n.get("grid")
+func (r *reader) readGrid(c *Column, n document.Node) *Domain {
+	at := n.Get("grid")
 	for _, key := range []string{"from", "type"} {
-		if other := n.get(key); other.present() {
-			r.report(other.key, other.path, Problem{
+		if other := n.Get(key); other.Present() {
+			r.Report(other.Key, other.Path, document.Problem{
 				Message:  "`" + key + "` beside `grid`: its values are cells, made of two columns of numbers",
 				Expected: "the columns in the grid, as grid: {lon: pickup_lon, lat: pickup_lat, …}",
 			})
@@ -47,44 +48,44 @@ func (r *reader) readGrid(c *Column, n node) *Domain {
 		}
 	}
 	g := &Grid{Longitude: "lon", Latitude: "lat"}
-	if lon := at.get("lon"); lon.present() {
-		g.Longitude = lon.text()
+	if lon := at.Get("lon"); lon.Present() {
+		g.Longitude = lon.Text()
 	}
-	if lat := at.get("lat"); lat.present() {
-		g.Latitude = lat.text()
+	if lat := at.Get("lat"); lat.Present() {
+		g.Latitude = lat.Text()
 	}
 	if g.Longitude == g.Latitude {
-		r.problem(at, Problem{Message: fmt.Sprintf("longitude and latitude are both %s", clip(g.Longitude)), Expected: "a column for each"})
+		r.problem(at, document.Problem{Message: fmt.Sprintf("longitude and latitude are both %s", document.Clip(g.Longitude)), Expected: "a column for each"})
 		return nil
 	}
-	if !r.readBox(g, at.get("box")) {
+	if !r.readBox(g, at.Get("box")) {
 		return nil
 	}
-	counts := at.get("cells").items()
+	counts := at.Get("cells").Items()
 	columns, rows := int(r.whole(counts[0])), int(r.whole(counts[1]))
 	if columns*rows > mostGridCells {
-		r.problem(at.get("cells"), Problem{Message: fmt.Sprintf("a grid of %d cells", columns*rows), Expected: fmt.Sprintf("at most %d, as [1024, 1024]", mostGridCells)})
+		r.problem(at.Get("cells"), document.Problem{Message: fmt.Sprintf("a grid of %d cells", columns*rows), Expected: fmt.Sprintf("at most %d, as [1024, 1024]", mostGridCells)})
 		return nil
 	}
 	var errX, errY error
 	g.X, errX = newAxis(g.Box[0], g.Box[2], columns)
 	g.Y, errY = newAxis(g.Box[1], g.Box[3], rows)
 	if errX != nil || errY != nil {
-		r.problem(at.get("box"), Problem{Message: "edges of cells that need more than 61 bits", Expected: "corners with fewer digits, or other numbers of cells"})
+		r.problem(at.Get("box"), document.Problem{Message: "edges of cells that need more than 61 bits", Expected: "corners with fewer digits, or other numbers of cells"})
 		return nil
 	}
 	c.Grid, c.From = g, ""
 	d := &Domain{of: c.Type, size: columns * rows, cells: columns * rows, finest: g.level("", columns, rows)}
-	levels := n.get("levels")
-	if !levels.present() {
+	levels := n.Get("levels")
+	if !levels.Present() {
 		return d
 	}
-	if levels.text() != quadtree {
-		r.problem(levels, Problem{Message: "the levels of a grid are a quadtree", Expected: "each level half the columns and half the rows of the one before", Fix: "levels: " + quadtree})
+	if levels.Text() != quadtree {
+		r.problem(levels, document.Problem{Message: "the levels of a grid are a quadtree", Expected: "each level half the columns and half the rows of the one before", Fix: "levels: " + quadtree})
 		return nil
 	}
 	if columns%2+rows%2 > 0 {
-		r.problem(at.get("cells"), Problem{
+		r.problem(at.Get("cells"), document.Problem{
 			Message:  fmt.Sprintf("%d × %d cells cannot be halved into a quadtree", columns, rows),
 			Expected: fmt.Sprintf("two even numbers; powers of two, as [64, 64], can be halved down to one cell; [%d, %d] lie near", columns+columns%2, rows+rows%2),
 			Fix:      fmt.Sprintf("cells: [%d, %d]", columns+columns%2, rows+rows%2),
@@ -106,18 +107,18 @@ func (r *reader) readGrid(c *Column, n node) *Domain {
 const quadtree = "quadtree"
 
 // readBox reads west, south, east and north.
-func (r *reader) readBox(g *Grid, n node) bool {
-	items := n.items()
+func (r *reader) readBox(g *Grid, n document.Node) bool {
+	items := n.Items()
 	limits := [4]struct {
 		most int64
-		p    Problem
+		p    document.Problem
 	}{}
 	for i := range limits {
 		limits[i].most = 180
-		limits[i].p = Problem{Message: "a longitude beyond the date line: " + clip(items[i].text()), Expected: "-180 to 180; of a place across the date line a column for each side"}
+		limits[i].p = document.Problem{Message: "a longitude beyond the date line: " + document.Clip(items[i].Text()), Expected: "-180 to 180; of a place across the date line a column for each side"}
 		if i%2 == 1 {
 			limits[i].most = 90
-			limits[i].p = Problem{Message: "a latitude beyond the pole: " + clip(items[i].text()), Expected: "-90 to 90; a box is [west, south, east, north]"}
+			limits[i].p = document.Problem{Message: "a latitude beyond the pole: " + document.Clip(items[i].Text()), Expected: "-90 to 90; a box is [west, south, east, north]"}
 		}
 	}
 	for i, item := range items {
@@ -133,13 +134,13 @@ func (r *reader) readBox(g *Grid, n node) bool {
 	}
 	switch {
 	case g.Box[0].Cmp(g.Box[2]) >= 0:
-		r.problem(n, Problem{
-			Message:  fmt.Sprintf("the box ends in the east at %s, which is not east of %s", items[2].text(), items[0].text()),
+		r.problem(n, document.Problem{
+			Message:  fmt.Sprintf("the box ends in the east at %s, which is not east of %s", items[2].Text(), items[0].Text()),
 			Expected: "west first, then the larger east: a box does not cross the date line; of a place across it a column for each side",
 		})
 	case g.Box[1].Cmp(g.Box[3]) >= 0:
-		r.problem(n, Problem{
-			Message:  fmt.Sprintf("the box ends in the north at %s, which is not north of %s", items[3].text(), items[1].text()),
+		r.problem(n, document.Problem{
+			Message:  fmt.Sprintf("the box ends in the north at %s, which is not north of %s", items[3].Text(), items[1].Text()),
 			Expected: "[west, south, east, north], the south smaller than the north",
 		})
 	default:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"gopkg.in/yaml.v3"
 )
 
@@ -28,11 +29,11 @@ var (
 )
 
 // habit makes a problem with a text say what the language writes in its place, where that is known.
-func (c *checker) habit(s *shape, n node, p *Problem) {
-	if !n.isText() {
+func (c *checker) habit(s *shape, n document.Node, p *document.Problem) {
+	if !n.IsText() {
 		return
 	}
-	text := n.text()
+	text := n.Text()
 	switch {
 	case s.kind == number && decimalComma.MatchString(text):
 		p.Expected, p.Fix = withPoint, strings.Replace(text, ",", ".", 1)
@@ -46,7 +47,7 @@ func (c *checker) habit(s *shape, n node, p *Problem) {
 
 // afterComma reports whether a key is what YAML makes of the places of a number with a decimal comma.
 func (c *checker) afterComma(key *yaml.Node) bool {
-	before := []rune(c.line(key.Line))
+	before := []rune(c.Line(key.Line))
 	at := key.Column - 1
 	return digitsOnly.MatchString(key.Value) && at >= 2 && at <= len(before) && before[at-1] == ',' && before[at-2] >= '0' && before[at-2] <= '9'
 }

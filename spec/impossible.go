@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"slices"
 	"strings"
 )
@@ -14,30 +15,30 @@ const (
 	rowsDrop  = "drop"
 )
 
-func (r *reader) readImpossible(root node) {
-	for _, n := range root.get("impossible").items() {
-		if !r.sound(n) {
+func (r *reader) readImpossible(root document.Node) {
+	for _, n := range root.Get("impossible").Items() {
+		if !r.Sound(n) {
 			continue
 		}
 		t := r.readTable(n, "the table whose rows they are")
 		if t == nil {
 			continue
 		}
-		i := Impossible{Table: t.Name, Line: n.value.Line, Drop: n.get("rows").present() && n.get("rows").text() == rowsDrop}
-		i.Where = r.readWhere(t, n.get("where"))
+		i := Impossible{Table: t.Name, Line: n.Value.Line, Drop: n.Get("rows").Present() && n.Get("rows").Text() == rowsDrop}
+		i.Where = r.readWhere(t, n.Get("where"))
 		r.release.Impossible = append(r.release.Impossible, i)
-		if root.get("synthetic").get(t.Name).present() {
-			r.notBuilt(n.position(), n.path, "impossible on a table with microdata")
-			r.leaveOut(n)
+		if root.Get("synthetic").Get(t.Name).Present() {
+			r.NotBuilt(n.Position(), n.Path, "impossible on a table with microdata")
+			r.MarkUnbuilt(n)
 		}
 	}
 }
 
 // readWhere reads the conditions that an impossible row meets, all of them.
-func (r *reader) readWhere(t *Table, n node) []Condition {
+func (r *reader) readWhere(t *Table, n document.Node) []Condition {
 	all, everything := r.conditions(t, n)
 	if everything {
-		r.report(n.heading(), n.path, Problem{
+		r.Report(n.Heading(), n.Path, document.Problem{
 			Message:  "every row is so: these are all categories",
 			Expected: "some of the categories of one of the attributes at least",
 		})
@@ -47,20 +48,20 @@ func (r *reader) readWhere(t *Table, n node) []Condition {
 
 // conditions reads attributes with their categories, and tells whether every row meets them. A condition of a derived column
 // is of what it is derived from.
-func (r *reader) conditions(t *Table, n node) (all []Condition, everything bool) {
+func (r *reader) conditions(t *Table, n document.Node) (all []Condition, everything bool) {
 	seen := map[string]string{}
 	known, excluded := true, true
-	for _, pair := range r.entries(n) {
-		column, level, dotted := strings.Cut(pair.key.Value, ".")
+	for _, pair := range r.Entries(n) {
+		column, level, dotted := strings.Cut(pair.Key.Value, ".")
 		a := Attribute{Column: column, Level: level}
-		at := node{value: pair.key, path: pair.path}
+		at := document.Node{Value: pair.Key, Path: pair.Path}
 		if !r.checkAttribute(t, at, a, dotted) {
 			known = false
 			continue
 		}
 		origin := t.origin(a)
 		if before := seen[origin.Column]; before != "" {
-			r.problem(at, Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a), Expected: "each column once, at one level"})
+			r.problem(at, document.Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a), Expected: "each column once, at one level"})
 			known = false
 			continue
 		}
@@ -78,14 +79,14 @@ func (r *reader) conditions(t *Table, n node) (all []Condition, everything bool)
 }
 
 // readCodes finds the categories of a condition among those of its level.
-func (r *reader) readCodes(a Attribute, l *Level, n node) []int {
-	items := n.items()
+func (r *reader) readCodes(a Attribute, l *Level, n document.Node) []int {
+	items := n.Items()
 	if items == nil {
-		items = []node{n}
+		items = []document.Node{n}
 	}
 	code := make(map[string]int, len(items)) // of each category that is named; -1 where there is none
 	for _, item := range items {
-		code[item.text()] = -1
+		code[item.Text()] = -1
 	}
 	for i, c := range l.Categories {
 		if _, named := code[c.Code]; named {
@@ -95,13 +96,13 @@ func (r *reader) readCodes(a Attribute, l *Level, n node) []int {
 	var codes []int
 	seen := map[int]bool{}
 	for _, item := range items {
-		at := code[item.text()]
+		at := code[item.Text()]
 		switch {
 		case at < 0:
-			p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(item.text()), a), Expected: someOf(l.Categories)}
-			r.problem(item, r.nearestFix(item, p, nearestCategory(&r.suggestions, item.text(), l.Categories)))
+			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(item.Text()), a), Expected: someOf(l.Categories)}
+			r.problem(item, r.nearestFix(item, p, nearestCategory(&r.Suggestions, item.Text(), l.Categories)))
 		case seen[at]:
-			r.problem(item, Problem{Message: fmt.Sprintf("duplicate category %q", clip(item.text())), Expected: "each category once"})
+			r.problem(item, document.Problem{Message: fmt.Sprintf("duplicate category %q", document.Clip(item.Text())), Expected: "each category once"})
 		default:
 			codes, seen[at] = append(codes, at), true
 		}

@@ -5,6 +5,7 @@ package spec
 import (
 	"encoding/csv"
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,25 +34,25 @@ type figures struct {
 	cells  []string // where the figure of each cell stands, "" where there is none yet
 }
 
-func (r *reader) readInvariants(root node) {
-	for _, n := range r.entries(root.get("invariants")) {
-		if !r.sound(n) {
+func (r *reader) readInvariants(root document.Node) {
+	for _, n := range r.Entries(root.Get("invariants")) {
+		if !r.Sound(n) {
 			continue
 		}
 		t := r.readTable(n, "the table whose rows the figures count")
 		if t == nil || !r.checkInvariant(root, t, n) {
 			continue
 		}
-		f := r.readCells(root, t, n.get("by"))
+		f := r.readCells(root, t, n.Get("by"))
 		if f == nil {
 			continue
 		}
-		i := Invariant{Name: n.key.Value, Table: t.Name, By: f.by, Line: n.key.Line}
+		i := Invariant{Name: n.Key.Value, Table: t.Name, By: f.by, Line: n.Key.Line}
 		var ok bool
-		if n.get("from").present() {
-			i.File, ok = r.readFigures(n.get("from"), f)
+		if n.Get("from").Present() {
+			i.File, ok = r.readFigures(n.Get("from"), f)
 		} else {
-			ok = r.readPlain(n.get("values"), f)
+			ok = r.readPlain(n.Get("values"), f)
 		}
 		if i.Counts = f.counts; !ok || !r.checkTotalOf(t, i, n) {
 			continue
@@ -63,21 +64,21 @@ func (r *reader) readInvariants(root node) {
 }
 
 // checkInvariant reports an invariant of a table that can have none, and one that has no figures or two sets of them.
-func (r *reader) checkInvariant(root node, t *Table, n node) bool {
-	from, values := n.get("from"), n.get("values")
+func (r *reader) checkInvariant(root document.Node, t *Table, n document.Node) bool {
+	from, values := n.Get("from"), n.Get("values")
 	switch {
-	case isPublic(root.get("tables").get(t.Name)):
-		r.notBuilt(n.heading(), n.path, "invariants of a public table")
-		r.leaveOut(n)
+	case isPublic(root.Get("tables").Get(t.Name)):
+		r.NotBuilt(n.Heading(), n.Path, "invariants of a public table")
+		r.MarkUnbuilt(n)
 	case t.Weight != nil:
-		r.report(n.heading(), n.path, Problem{
+		r.Report(n.Heading(), n.Path, document.Problem{
 			Message:  fmt.Sprintf("rows of %s count by their weights, and an invariant is a number of rows", t.Name),
 			Expected: "an invariant of a table without `weight`",
 		})
-	case from.present() && values.present():
-		r.report(values.heading(), values.path, Problem{Message: "from and values do not go together", Expected: "the figures in a file or in the spec"})
-	case !from.present() && !values.present():
-		r.report(n.heading(), n.path, Problem{
+	case from.Present() && values.Present():
+		r.Report(values.Heading(), values.Path, document.Problem{Message: "from and values do not go together", Expected: "the figures in a file or in the spec"})
+	case !from.Present() && !values.Present():
+		r.Report(n.Heading(), n.Path, document.Problem{
 			Message:  "there are no figures",
 			Expected: "from: a CSV file with a column for each attribute and one called count; or values: the number of rows, or each category of the one attribute with its figure",
 		})
@@ -88,15 +89,15 @@ func (r *reader) checkInvariant(root node, t *Table, n node) bool {
 }
 
 // readCells reads the attributes of an invariant, no two of one column; nil where something is wrong with them.
-func (r *reader) readCells(root node, t *Table, n node) *figures {
+func (r *reader) readCells(root document.Node, t *Table, n document.Node) *figures {
 	first := map[string]Attribute{}
 	f := &figures{}
-	f.by = r.readAttributes(root, t, n, func(a Attribute) (Problem, bool) {
+	f.by = r.readAttributes(root, t, n, func(a Attribute) (document.Problem, bool) {
 		before, twice := first[t.origin(a).Column]
 		first[t.origin(a).Column] = a
-		return Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a), Expected: "each column once, at one level"}, !twice
+		return document.Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a), Expected: "each column once, at one level"}, !twice
 	})
-	if f.by == nil || len(f.by) < len(n.items()) {
+	if f.by == nil || len(f.by) < len(n.Items()) {
 		return nil
 	}
 	cells := 1
@@ -106,7 +107,7 @@ func (r *reader) readCells(root node, t *Table, n node) *figures {
 			return nil // not built, or already reported
 		}
 		if cells > maxCells/max(level.Size(), 1) {
-			r.problem(n, Problem{Message: errTooFine.Error(), Expected: "coarser levels or fewer attributes"})
+			r.problem(n, document.Problem{Message: errTooFine.Error(), Expected: "coarser levels or fewer attributes"})
 			return nil
 		}
 		cells *= level.Size()
@@ -146,7 +147,7 @@ func (f *figures) cell(at int) string {
 	var parts []string
 	for k := len(f.by) - 1; k >= 0; k-- {
 		size := f.levels[k].Size()
-		parts = append(parts, fmt.Sprintf("%s = %s", f.by[k], clip(f.levels[k].Categories[at%size].Code)))
+		parts = append(parts, fmt.Sprintf("%s = %s", f.by[k], document.Clip(f.levels[k].Categories[at%size].Code)))
 		at /= size
 	}
 	if parts == nil {
@@ -157,43 +158,43 @@ func (f *figures) cell(at int) string {
 }
 
 // readPlain reads the figures that stand in the spec.
-func (r *reader) readPlain(n node, f *figures) bool {
-	pairs := n.pairs()
+func (r *reader) readPlain(n document.Node, f *figures) bool {
+	pairs := n.Pairs()
 	switch {
 	case len(f.by) > 1:
-		r.problem(n, Problem{Message: fmt.Sprintf("figures by %d attributes", len(f.by)), Expected: "from: a CSV file with a column for each attribute and one called count"})
+		r.problem(n, document.Problem{Message: fmt.Sprintf("figures by %d attributes", len(f.by)), Expected: "from: a CSV file with a column for each attribute and one called count"})
 		return false
 	case len(f.by) == 0 && pairs != nil:
-		r.problem(n, Problem{Message: "figures of categories, and `by` names no attribute", Expected: "the number of rows, or an attribute in `by`"})
+		r.problem(n, document.Problem{Message: "figures of categories, and `by` names no attribute", Expected: "the number of rows, or an attribute in `by`"})
 		return false
 	case len(f.by) == 0:
 		f.counts[0], f.cells[0] = r.whole(n), "here"
 		return true
 	case pairs == nil:
-		r.problem(n, Problem{Message: "one figure for all categories of " + f.by[0].String(), Expected: "each category with its figure, as {" + clip(f.levels[0].Categories[0].Code) + ": " + clip(n.text()) + "}"})
+		r.problem(n, document.Problem{Message: "one figure for all categories of " + f.by[0].String(), Expected: "each category with its figure, as {" + document.Clip(f.levels[0].Categories[0].Code) + ": " + document.Clip(n.Text()) + "}"})
 		return false
 	}
 	ok := true
-	for _, pair := range r.entries(n) {
-		code, known := f.codes[0][pair.key.Value]
+	for _, pair := range r.Entries(n) {
+		code, known := f.codes[0][pair.Key.Value]
 		if !known {
-			at := node{value: pair.key, path: pair.path}
-			p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(pair.key.Value), f.by[0]), Expected: someOf(f.levels[0].Categories)}
-			r.problem(at, r.nearestFix(at, p, nearestCategory(&r.suggestions, pair.key.Value, f.levels[0].Categories)))
+			at := document.Node{Value: pair.Key, Path: pair.Path}
+			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(pair.Key.Value), f.by[0]), Expected: someOf(f.levels[0].Categories)}
+			r.problem(at, r.nearestFix(at, p, nearestCategory(&r.Suggestions, pair.Key.Value, f.levels[0].Categories)))
 			ok = false
 			continue
 		}
 		f.counts[code], f.cells[code] = r.whole(pair), "here"
 	}
 	if missing := f.missing(); ok && missing != "" {
-		r.report(n.heading(), n.path, Problem{Message: "no figure of " + missing, Expected: "a figure for each category, 0 where there is no row"})
+		r.Report(n.Heading(), n.Path, document.Problem{Message: "no figure of " + missing, Expected: "a figure for each category, 0 where there is no row"})
 		ok = false
 	}
 	return ok
 }
 
 // readFigures reads the figures of a file, which becomes part of the release's source, and is its path.
-func (r *reader) readFigures(at node, f *figures) (string, bool) {
+func (r *reader) readFigures(at document.Node, f *figures) (string, bool) {
 	path, ok := r.fill(at)
 	if !ok {
 		return "", false
@@ -210,8 +211,8 @@ func (r *reader) readFigures(at node, f *figures) (string, bool) {
 	p := &publicTable{named: at, codebook: codebook{file: path, what: "table of figures", rowsAre: "cells", headed: headed, comma: ','}}
 	used, problem := p.figures(content.Text, f)
 	if problem != nil {
-		problem.Expected += fmt.Sprintf(" (the figures are named in line %d of %s)", at.value.Line, r.file)
-		r.reportIn(at.value, at.path, *problem)
+		problem.Expected += fmt.Sprintf(" (the figures are named in line %d of %s)", at.Value.Line, r.File)
+		r.ReportIn(at.Value, at.Path, *problem)
 		return "", false
 	}
 	r.useFile(at, p, used)
@@ -219,7 +220,7 @@ func (r *reader) readFigures(at node, f *figures) (string, bool) {
 }
 
 // figures takes the figures of a file, and names the columns that they are in.
-func (p *publicTable) figures(text string, f *figures) (used []string, problem *Problem) {
+func (p *publicTable) figures(text string, f *figures) (used []string, problem *document.Problem) {
 	if problem := p.takeText(text); problem != nil {
 		return nil, problem
 	}
@@ -238,8 +239,8 @@ func (p *publicTable) figures(text string, f *figures) (used []string, problem *
 			}
 		}
 		if columns[i] < 0 || slices.Contains(columns[:i], columns[i]) {
-			problem := p.problem(1, 1, fmt.Sprintf("no column %q", clip(names[0])), "a header as "+p.headed)
-			problem.Nearest = Nearest(names[0], p.header)
+			problem := p.problem(1, 1, fmt.Sprintf("no column %q", document.Clip(names[0])), "a header as "+p.headed)
+			problem.Nearest = document.Nearest(names[0], p.header)
 			return nil, problem
 		}
 		used = append(used, p.header[columns[i]])
@@ -258,13 +259,13 @@ func (p *publicTable) figures(text string, f *figures) (used []string, problem *
 var countDigits = regexp.MustCompile(`^[0-9]+$`)
 
 // figure takes the figure of a row.
-func (p *publicTable) figure(row int, fields []string, columns []int, f *figures) *Problem {
+func (p *publicTable) figure(row int, fields []string, columns []int, f *figures) *document.Problem {
 	cell := 0
 	for i, level := range f.levels {
 		code, known := f.codes[i][fields[columns[i]]]
 		if !known {
-			problem := p.inField(row, columns[i], fmt.Sprintf("%q is no category of %s", clip(fields[columns[i]]), f.by[i]), someOf(level.Categories))
-			problem.Nearest = nearestCategory(new(suggestions), fields[columns[i]], level.Categories)
+			problem := p.inField(row, columns[i], fmt.Sprintf("%q is no category of %s", document.Clip(fields[columns[i]]), f.by[i]), someOf(level.Categories))
+			problem.Nearest = nearestCategory(new(document.Suggestions), fields[columns[i]], level.Categories)
 			return problem
 		}
 		cell = cell*level.Size() + code
@@ -276,18 +277,18 @@ func (p *publicTable) figure(row int, fields []string, columns []int, f *figures
 	count, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case strings.HasPrefix(text, "-") && countDigits.MatchString(text[1:]):
-		return p.inField(row, columns[len(f.by)], clip(text)+" is negative", "a number of rows")
+		return p.inField(row, columns[len(f.by)], document.Clip(text)+" is negative", "a number of rows")
 	case !countDigits.MatchString(text):
-		return p.inField(row, columns[len(f.by)], fmt.Sprintf("%q is no whole number", clip(text)), "a number of rows, in digits")
+		return p.inField(row, columns[len(f.by)], fmt.Sprintf("%q is no whole number", document.Clip(text)), "a number of rows, in digits")
 	case err != nil || count > MaxCount:
-		return p.inField(row, columns[len(f.by)], clip(text)+" is too large", "2^40 at most")
+		return p.inField(row, columns[len(f.by)], document.Clip(text)+" is too large", "2^40 at most")
 	}
 	f.counts[cell], f.cells[cell] = count, p.place(row)
 	return nil
 }
 
 // inField is a problem of a field, at its place in the file.
-func (p *publicTable) inField(row, field int, message, expected string) *Problem {
+func (p *publicTable) inField(row, field int, message, expected string) *document.Problem {
 	again := csv.NewReader(strings.NewReader(strings.Join(p.lines, "\n")))
 	again.Comma = p.comma
 	for range row + 2 { // the header's, and those up to the row's
@@ -304,23 +305,23 @@ func (p *publicTable) inField(row, field int, message, expected string) *Problem
 }
 
 // checkTotalOf reports figures that add up to more than can be counted, or than count by the table's own rule.
-func (r *reader) checkTotalOf(t *Table, i Invariant, n node) bool {
+func (r *reader) checkTotalOf(t *Table, i Invariant, n document.Node) bool {
 	var total int64
 	for _, c := range i.Counts {
 		if total += c; total > MaxCount {
-			r.report(n.heading(), n.path, Problem{Message: "its figures add up to more than 2^40", Expected: "numbers of rows"})
+			r.Report(n.Heading(), n.Path, document.Problem{Message: "its figures add up to more than 2^40", Expected: "numbers of rows"})
 			return false
 		}
 	}
 	if e := t.Expect; e != nil && e.Rows != nil && total > e.Rows.Most {
-		r.report(n.heading(), n.path, Problem{
+		r.Report(n.Heading(), n.Path, document.Problem{
 			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at most", total, e.Rows.Most, t.Name),
 			Expected: "figures of no more rows than count, or another range under expect",
 		})
 		return false
 	}
 	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && t.Unit.Row && t.Sample == nil {
-		r.report(n.heading(), n.path, Problem{
+		r.Report(n.Heading(), n.Path, document.Problem{
 			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at least", total, e.Rows.Least, t.Name),
 			Expected: "figures of all rows, or another range under expect",
 		})
@@ -330,11 +331,11 @@ func (r *reader) checkTotalOf(t *Table, i Invariant, n node) bool {
 }
 
 // contradicts reports at the second of two invariants of a table that what both say is not the same.
-func (r *reader) contradicts(t *Table, first, second Invariant, n node) bool {
+func (r *reader) contradicts(t *Table, first, second Invariant, n document.Node) bool {
 	one, other, name := common(t, first, second)
 	for cell, count := range one {
 		if other[cell] != count {
-			r.report(n.heading(), n.path, Problem{
+			r.Report(n.Heading(), n.Path, document.Problem{
 				Message:  fmt.Sprintf("invariants %s and %s contradict each other: of %s the one has %d rows, the other %d", first.Name, second.Name, name(cell), count, other[cell]),
 				Expected: "figures of the same rows",
 			})
@@ -343,7 +344,7 @@ func (r *reader) contradicts(t *Table, first, second Invariant, n node) bool {
 	}
 	for _, pair := range [][2]Invariant{{second, first}, {first, second}} {
 		if says := outnumbers(t, pair[0], pair[1]); says != "" {
-			r.report(n.heading(), n.path, Problem{
+			r.Report(n.Heading(), n.Path, document.Problem{
 				Message:  fmt.Sprintf("invariants %s and %s contradict each other: %s", first.Name, second.Name, says),
 				Expected: "figures of the same rows",
 			})
@@ -387,8 +388,8 @@ func outnumbers(t *Table, inner, outer Invariant) string {
 				break
 			}
 			at, stride = at+holder*stride, stride*large[k].Size()
-			within = append(within, fmt.Sprintf("%s = %s", named[0][k], clip(level.Categories[c].Code)))
-			around = append(around, fmt.Sprintf("%s = %s", named[1][k], clip(large[k].Categories[holder].Code)))
+			within = append(within, fmt.Sprintf("%s = %s", named[0][k], document.Clip(level.Categories[c].Code)))
+			around = append(around, fmt.Sprintf("%s = %s", named[1][k], document.Clip(large[k].Categories[holder].Code)))
 		}
 		if at >= 0 && count > most[at] {
 			return fmt.Sprintf("%s has %d rows of %s, and %s has %d of %s, which lies within that", outer.Name, most[at], strings.Join(around, ", "), inner.Name, count, strings.Join(within, ", "))
@@ -439,7 +440,7 @@ func common(t *Table, first, second Invariant) (one, other []int64, name func(ce
 			named := make([]string, groups)
 			label := func(of []int, a Attribute, l *Level) {
 				for c := len(of) - 1; c >= 0; c-- {
-					named[of[c]] = fmt.Sprintf("%s = %s", a, clip(l.Categories[c].Code))
+					named[of[c]] = fmt.Sprintf("%s = %s", a, document.Clip(l.Categories[c].Code))
 				}
 			}
 			if label(ofFirst[i], a, fine); coarse.Size() < fine.Size() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -223,7 +224,7 @@ func FuzzFigures(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		src := Source{Name: "release.yaml", Text: strings.Replace(kept, "  areas:   {by: [region], from: districts.csv}\n", "", 1), Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions, "2026q1-totals.csv": text}}
 		r, err := Parse(src)
-		var problems *Errors
+		var problems *document.Errors
 		if errors.As(err, &problems) {
 			for _, p := range problems.Problems {
 				if p.Line < 1 || p.Column < 1 || p.Message == "" || p.File == "2026q1-totals.csv" && p.Line > strings.Count(text, "\n")+1 {

@@ -5,6 +5,7 @@ package spec
 import (
 	"encoding/csv"
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ const (
 
 // publicFile is a file of which columns are looked up, or hold the figures of an invariant.
 type publicFile struct {
-	at     node // where it is named first, in the spec
+	at     document.Node // where it is named first, in the spec
 	tables []*publicTable
 	used   map[string]bool // columns
 }
@@ -80,59 +81,59 @@ type publicFile struct {
 type publicTable struct {
 	codebook
 	fields []PublicField
-	named  node // in the spec
+	named  document.Node // in the spec
 	join   *Join
 	nulls  []string
 }
 
 // readJoins reads the public tables that a table is joined to.
-func (r *reader) readJoins(t *Table, n node) {
-	for _, pair := range r.entries(n) {
+func (r *reader) readJoins(t *Table, n document.Node) {
+	for _, pair := range r.Entries(n) {
 		if j := r.readJoin(pair); j != nil {
 			t.Joins = append(t.Joins, j)
 			if slices.Equal(j.On, []string{t.Unit.ID}) {
-				r.warnOfUnits(pair.get("on"), "the public table "+j.Name, t)
+				r.warnOfUnits(pair.Get("on"), "the public table "+j.Name, t)
 			}
 		} else {
-			r.failed[t] = append(r.failed[t], pair.key.Value)
+			r.failed[t] = append(r.failed[t], pair.Key.Value)
 		}
 	}
 }
 
 // warnOfUnits warns of a public file whose rows are units: it says of each who they are, and where it is taken from the confidential
 // table it says what that holds.
-func (r *reader) warnOfUnits(at node, file string, t *Table) {
-	r.warn(at.position(), at.path, Problem{
-		Message:  fmt.Sprintf("%s has a row for each %s, by %s: these rows are published with the plan", file, r.release.Privacy.Protects, clip(t.Unit.ID)),
+func (r *reader) warnOfUnits(at document.Node, file string, t *Table) {
+	r.Warn(at.Position(), at.Path, document.Problem{
+		Message:  fmt.Sprintf("%s has a row for each %s, by %s: these rows are published with the plan", file, r.release.Privacy.Protects, document.Clip(t.Unit.ID)),
 		Expected: "a public file of places, goods or groups; one of the units themselves only where anybody may have it",
 	})
 }
 
 // readJoin reads one public table, nil where something is wrong with it.
-func (r *reader) readJoin(n node) *Join {
-	if !r.built(n) {
+func (r *reader) readJoin(n document.Node) *Join {
+	if !r.Built(n) {
 		return nil
 	}
-	if public := n.get("public"); !isTrue(public.text()) {
-		r.problem(public, Problem{
-			Message:  n.key.Value + " is not public",
+	if public := n.Get("public"); !isTrue(public.Text()) {
+		r.problem(public, document.Problem{
+			Message:  n.Key.Value + " is not public",
 			Expected: "true: rows are joined to public tables alone; one that is confidential is a table of its own, with its unit",
 			Fix:      "public: true",
 		})
 		return nil
 	}
-	on := n.get("on").texts()
-	for i, item := range n.get("on").items() {
-		if slices.Contains(on[:i], item.text()) {
-			r.problem(item, Problem{Message: fmt.Sprintf("column %q is there twice", clip(item.text())), Expected: "each column of the key once"})
+	on := n.Get("on").Texts()
+	for i, item := range n.Get("on").Items() {
+		if slices.Contains(on[:i], item.Text()) {
+			r.problem(item, document.Problem{Message: fmt.Sprintf("column %q is there twice", document.Clip(item.Text())), Expected: "each column of the key once"})
 			return nil
 		}
 	}
-	var at node
+	var at document.Node
 	var format Format
 	var says string
 	for _, f := range publicFormats {
-		if file := n.get(string(f.format)); file.present() {
+		if file := n.Get(string(f.format)); file.Present() {
 			at, format, says = file, f.format, f.says
 		}
 	}
@@ -148,18 +149,18 @@ func (r *reader) readJoin(n node) *Join {
 	p := &publicTable{
 		named:    at,
 		codebook: codebook{file: path, what: "public table", rowsAre: "rows", headed: "the names of its columns", comma: ','},
-		join:     &Join{Name: n.key.Value, File: path, On: on, columns: map[string]*PublicColumn{}},
+		join:     &Join{Name: n.Key.Value, File: path, On: on, columns: map[string]*PublicColumn{}},
 		nulls:    []string{""},
 	}
-	if delimiter := n.get("delimiter"); delimiter.present() {
-		p.comma, _ = utf8.DecodeRuneInString(delimiter.text())
+	if delimiter := n.Get("delimiter"); delimiter.Present() {
+		p.comma, _ = utf8.DecodeRuneInString(delimiter.Text())
 	}
-	if nulls := n.get("nulls"); nulls.present() {
-		p.nulls = nulls.texts()
+	if nulls := n.Get("nulls"); nulls.Present() {
+		p.nulls = nulls.Texts()
 	}
 	if problem := p.read(content); problem != nil {
-		problem.Expected += fmt.Sprintf(" (the join is in line %d of %s)", at.value.Line, r.file)
-		r.reportIn(at.value, at.path, *problem)
+		problem.Expected += fmt.Sprintf(" (the join is in line %d of %s)", at.Value.Line, r.File)
+		r.ReportIn(at.Value, at.Path, *problem)
 		return nil
 	}
 	r.useFile(at, p, on)
@@ -168,7 +169,7 @@ func (r *reader) readJoin(n node) *Join {
 }
 
 // useFile notes that a file is read, and that some of its columns are used.
-func (r *reader) useFile(at node, p *publicTable, columns []string) {
+func (r *reader) useFile(at document.Node, p *publicTable, columns []string) {
 	f := r.public[p.file]
 	if f == nil {
 		f = &publicFile{at: at, used: map[string]bool{}}
@@ -184,8 +185,8 @@ func (r *reader) useFile(at node, p *publicTable, columns []string) {
 //
 // Guarantee: a row of the confidential table is joined to one row at most. Neighbours: both relations.
 // Argument: docs/proofs/joins.md.
-func (p *publicTable) read(content *Unpacked) *Problem {
-	var problem *Problem
+func (p *publicTable) read(content *Unpacked) *document.Problem {
+	var problem *document.Problem
 	if content.Fields == nil {
 		problem = p.takeText(content.Text)
 	} else {
@@ -197,8 +198,8 @@ func (p *publicTable) read(content *Unpacked) *Problem {
 	keys := make([]int, len(p.join.On))
 	for i, name := range p.join.On {
 		if keys[i] = slices.Index(p.header, name); keys[i] < 0 {
-			problem := p.problem(1, 1, fmt.Sprintf("no column %q", clip(name)), "the columns of the key in the header")
-			problem.Nearest = Nearest(name, p.header)
+			problem := p.problem(1, 1, fmt.Sprintf("no column %q", document.Clip(name)), "the columns of the key in the header")
+			problem.Nearest = document.Nearest(name, p.header)
 			return problem
 		}
 		if problem := p.checkUse(keys[i], true); problem != nil {
@@ -212,7 +213,7 @@ func (p *publicTable) read(content *Unpacked) *Problem {
 		for i, column := range keys {
 			part := fields[column]
 			if part == "" || slices.Contains(p.nulls, part) {
-				return p.inRow(row, fmt.Sprintf("a row without %s", clip(p.join.On[i])), "a key in each row")
+				return p.inRow(row, fmt.Sprintf("a row without %s", document.Clip(p.join.On[i])), "a key in each row")
 			}
 			key = p.join.AppendPart(key, []byte(part))
 		}
@@ -226,7 +227,7 @@ func (p *publicTable) read(content *Unpacked) *Problem {
 
 // checkTexts reports what reading the extract would give another text: a carriage return, which is dropped before a line feed,
 // and a byte order mark in front of a name.
-func (p *publicTable) checkTexts() *Problem {
+func (p *publicTable) checkTexts() *document.Problem {
 	if problem := p.checkNames(); problem != nil {
 		return problem
 	}
@@ -239,7 +240,7 @@ func (p *publicTable) checkTexts() *Problem {
 }
 
 // checkNames is checkTexts of the header.
-func (p *publicTable) checkNames() *Problem {
+func (p *publicTable) checkNames() *document.Problem {
 	for _, name := range p.header {
 		if strings.HasPrefix(name, "\ufeff") {
 			return p.problem(1, 1, "a column name that begins with a byte order mark", "one byte order mark at the most, at the beginning of the file")
@@ -249,7 +250,7 @@ func (p *publicTable) checkNames() *Problem {
 }
 
 // checkReturns reports a carriage return in the fields of a row that begins in a line.
-func (p *publicTable) checkReturns(fields []string, line int) *Problem {
+func (p *publicTable) checkReturns(fields []string, line int) *document.Problem {
 	for _, field := range fields {
 		if before, _, found := strings.Cut(field, "\r"); found {
 			return p.problem(line+strings.Count(before, "\n"), 1, "a carriage return within a field", `lines that end in \n or \r\n, and no other carriage return`)
@@ -260,7 +261,7 @@ func (p *publicTable) checkReturns(fields []string, line int) *Problem {
 }
 
 // repeated is the problem of a row whose key an earlier one has.
-func (p *publicTable) repeated(keys []int, row int) *Problem {
+func (p *publicTable) repeated(keys []int, row int) *document.Problem {
 	first := slices.IndexFunc(p.rows, func(fields []string) bool {
 		return !slices.ContainsFunc(keys, func(i int) bool { return fields[i] != p.rows[row][i] })
 	})
@@ -271,8 +272,8 @@ func (p *publicTable) repeated(keys []int, row int) *Problem {
 var joinedName = regexp.MustCompile(`^(` + plainSyntax + `)\.(` + plainSyntax + `)$`)
 
 // readLookup reads a column that is looked up in a public table. It is false where the text says something else.
-func (r *reader) readLookup(t *Table, c *Column, from node) bool {
-	parts := joinedName.FindStringSubmatch(from.text())
+func (r *reader) readLookup(t *Table, c *Column, from document.Node) bool {
+	parts := joinedName.FindStringSubmatch(from.Text())
 	if parts == nil {
 		return false
 	}
@@ -284,24 +285,24 @@ func (r *reader) readLookup(t *Table, c *Column, from node) bool {
 }
 
 // lookUp finds a column of a public table that a table is joined to, and reports at a node where there is none.
-func (r *reader) lookUp(t *Table, at node, join, column string) (*Join, bool) {
+func (r *reader) lookUp(t *Table, at document.Node, join, column string) (*Join, bool) {
 	j := t.Join(join)
 	switch {
 	case j == nil && slices.Contains(r.failed[t], join):
-		r.spoil(at)
+		r.MarkUnsound(at)
 		return nil, false // already reported
 	case j == nil:
 		var names []string
 		for _, j := range t.Joins {
 			names = append(names, j.Name)
 		}
-		p := Problem{Message: fmt.Sprintf("table %s is joined to no table %q", t.Name, clip(join)), Expected: oneOf(names)}
+		p := document.Problem{Message: fmt.Sprintf("table %s is joined to no table %q", t.Name, document.Clip(join)), Expected: document.OneOf(names)}
 		if names == nil {
 			p.Expected = "a join in the table, or in backticks the column of the source that has this name"
 			p.Fix = "join: {" + join + ": {csv: " + join + ".csv, on: KEY, public: true}}"
 		}
-		if p.Nearest = r.nearest(join, names); p.Nearest != "" {
-			p.Fix = r.mended(at.value, strings.Replace(at.text(), join+".", p.Nearest+".", 1))
+		if p.Nearest = r.Nearest(join, names); p.Nearest != "" {
+			p.Fix = r.Mended(at.Value, strings.Replace(at.Text(), join+".", p.Nearest+".", 1))
 		}
 		r.problem(at, p)
 		return nil, false
@@ -311,16 +312,16 @@ func (r *reader) lookUp(t *Table, at node, join, column string) (*Join, bool) {
 	p := r.joined[j]
 	i := slices.Index(p.header, column)
 	if i < 0 {
-		problem := Problem{Message: fmt.Sprintf("%s has no column %q", clip(p.file), clip(column)), Expected: oneOf(p.header)}
-		if problem.Nearest = r.nearest(column, p.header); problem.Nearest != "" {
-			problem.Fix = r.mended(at.value, strings.Replace(at.text(), "."+column, "."+problem.Nearest, 1))
+		problem := document.Problem{Message: fmt.Sprintf("%s has no column %q", document.Clip(p.file), document.Clip(column)), Expected: document.OneOf(p.header)}
+		if problem.Nearest = r.Nearest(column, p.header); problem.Nearest != "" {
+			problem.Fix = r.Mended(at.Value, strings.Replace(at.Text(), "."+column, "."+problem.Nearest, 1))
 		}
 		r.problem(at, problem)
 		return nil, false
 	}
 	if problem := p.checkUse(i, false); problem != nil {
-		problem.Expected += fmt.Sprintf(" (it is looked up in line %d of %s)", at.value.Line, r.file)
-		r.reportIn(at.value, at.path, *problem)
+		problem.Expected += fmt.Sprintf(" (it is looked up in line %d of %s)", at.Value.Line, r.File)
+		r.ReportIn(at.Value, at.Path, *problem)
 		return nil, false
 	}
 	j.columns[column] = p.column(i)
@@ -350,7 +351,7 @@ func (p *publicTable) column(i int) *PublicColumn {
 
 // checkLookup warns of values of a public column that are none of the column's: which rows have them is confidential, that
 // some may is not.
-func (r *reader) checkLookup(t *Table, c *Column, n node) {
+func (r *reader) checkLookup(t *Table, c *Column, n document.Node) {
 	j := t.Join(c.Lookup.Join)
 	if j == nil || j.Column(c.Lookup.Column) == nil {
 		return
@@ -364,14 +365,14 @@ func (r *reader) checkLookup(t *Table, c *Column, n node) {
 			_, fit = c.Lattice.PlaceOfText(text, Whole)
 		}
 		if fit != Fits {
-			odd = append(odd, fmt.Sprintf("%q", clip(text)))
+			odd = append(odd, fmt.Sprintf("%q", document.Clip(text)))
 		}
 	}
 	if len(odd) == 0 {
 		return
 	}
 	const shown = 3
-	p := Problem{Message: fmt.Sprintf("%s.%s has %s, which %s does not have", j.Name, c.Lookup.Column, strings.Join(odd[:min(len(odd), shown)], ", "), c.Name)}
+	p := document.Problem{Message: fmt.Sprintf("%s.%s has %s, which %s does not have", j.Name, c.Lookup.Column, strings.Join(odd[:min(len(odd), shown)], ", "), c.Name)}
 	if more := len(odd) - shown; more > 0 {
 		p.Message += fmt.Sprintf(" (and %d more such values)", more)
 	}
@@ -384,7 +385,7 @@ func (r *reader) checkLookup(t *Table, c *Column, n node) {
 	case As:
 		p.Message += ": rows with such a key count as unknown: says"
 	}
-	r.warn(n.key, n.path, p)
+	r.Warn(n.Key, n.Path, p)
 }
 
 // keepPublic puts the public tables among the files of the source: of each the columns that are used, or its whole text where
@@ -394,7 +395,7 @@ func (r *reader) keepPublic() {
 		first := f.tables[0]
 		for _, p := range f.tables {
 			if j := p.join; j != nil && len(j.columns) == 0 {
-				r.warn(p.named.position(), p.named.path, Problem{Message: fmt.Sprintf("no column is looked up in %s", j.Name), Expected: "a column from it, as from: " + j.Name + ".COLUMN, or no such join"})
+				r.Warn(p.named.Position(), p.named.Path, document.Problem{Message: fmt.Sprintf("no column is looked up in %s", j.Name), Expected: "a column from it, as from: " + j.Name + ".COLUMN, or no such join"})
 			}
 		}
 		whole := first.fields == nil && r.books[path] != nil || slices.ContainsFunc(f.tables, func(p *publicTable) bool { return p.comma != first.comma })
@@ -403,8 +404,8 @@ func (r *reader) keepPublic() {
 			text = first.extract(f.used)
 		}
 		if len(text) > maxJoined {
-			r.problem(f.at, Problem{
-				Message:  fmt.Sprintf("%s holds %d MB in the columns that are used, which are part of the plan", clip(path), len(text)>>20),
+			r.problem(f.at, document.Problem{
+				Message:  fmt.Sprintf("%s holds %d MB in the columns that are used, which are part of the plan", document.Clip(path), len(text)>>20),
 				Expected: fmt.Sprintf("at most %d MB: fewer rows, shorter keys, or codes in the place of names", maxJoined>>20),
 			})
 		}

@@ -5,15 +5,16 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"slices"
 	"strings"
 )
 
 // checkKeys warns of public tables whose keys hardly any code of a column is, although both are values of the same column of the
 // source, and of those that have no key in common although they are joined by the same one.
-func (r *reader) checkKeys(t *Table, joins node) {
+func (r *reader) checkKeys(t *Table, joins document.Node) {
 	for i, j := range t.Joins {
-		at := joins.get(j.Name).get("on")
+		at := joins.Get(j.Name).Get("on")
 		for part, name := range j.On {
 			for _, c := range t.Columns {
 				if c.Expression == nil && c.Lookup == nil && c.Grid == nil && c.From == name && c.Domain != nil && c.Domain.Declared() > 0 {
@@ -23,7 +24,7 @@ func (r *reader) checkKeys(t *Table, joins node) {
 		}
 		for _, other := range t.Joins[:i] {
 			if slices.Equal(j.On, other.On) && !meet(j, other) {
-				r.warn(at.position(), at.path, Problem{
+				r.Warn(at.Position(), at.Path, document.Problem{
 					Message:  fmt.Sprintf("no key of %s is one of %s, although both are joined by %s: no row finds its key in both", j.Name, other.Name, strings.Join(j.On, ", ")),
 					Expected: "keys that are written the same way: 7 and 07 are two keys",
 				})
@@ -49,7 +50,7 @@ func (r *reader) keyTexts(j *Join, part int) []string {
 
 // checkCodes warns of a public table of whose keys hardly any is a code of a column. A range may well hold more than there is, so of
 // its codes one is enough.
-func (r *reader) checkCodes(at node, j *Join, keys []string, c *Column) {
+func (r *reader) checkCodes(at document.Node, j *Join, keys []string, c *Column) {
 	met := map[int]bool{}
 	other := "" // the first key that is no code
 	for _, key := range keys {
@@ -73,12 +74,12 @@ func (r *reader) checkCodes(at node, j *Join, keys []string, c *Column) {
 	if finest, ok := c.Domain.Level(""); ok && other != "" {
 		for code := range codes {
 			if !met[code] {
-				message += fmt.Sprintf(" (%q is not; %q is a key and no code)", clip(finest.Categories[code].Code), clip(other))
+				message += fmt.Sprintf(" (%q is not; %q is a key and no code)", document.Clip(finest.Categories[code].Code), document.Clip(other))
 				break
 			}
 		}
 	}
-	r.warn(at.position(), at.path, Problem{
+	r.Warn(at.Position(), at.Path, document.Problem{
 		Message:  message + ": rows with the other codes find no row in it, and what is looked up for them is null",
 		Expected: "codes and keys that are written the same way: 7 and 07 are two texts",
 	})

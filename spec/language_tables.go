@@ -1,5 +1,7 @@
 package spec
 
+import "github.com/dprelease/dprelease/spec/document"
+
 // This file holds the grammar of tables and columns as data.
 
 // fromShape is a column of the source, by a plain name or in backticks, or one of a public table. Everything else is an
@@ -167,7 +169,7 @@ func valuesShape() *shape {
 // boundShape is an end of a range: a number, a date or a timestamp.
 func boundShape() *shape {
 	return numberOrShape("a number, a date as 2024-01-31 or a timestamp as 2024-01-31T00:00:00",
-		`^(`+numberSyntax+`|`+dateSyntax+`|`+timeSyntax+`)$`)
+		`^(`+document.NumberSyntax+`|`+dateSyntax+`|`+timeSyntax+`)$`)
 }
 
 func pairShape() *shape {
@@ -194,7 +196,7 @@ func gridShape() *shape {
 }
 
 func stepShape() *shape {
-	return numberOrShape("a number, or for timestamps a duration as 15 minutes", `^(`+numberSyntax+`|`+durationSyntax+`)$`)
+	return numberOrShape("a number, or for timestamps a duration as 15 minutes", `^(`+document.NumberSyntax+`|`+durationSyntax+`)$`)
 }
 
 func levelsShape() *shape {

@@ -5,6 +5,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"slices"
 )
 
@@ -33,11 +34,11 @@ func (r *Release) ParentOf(table string) string {
 
 // linkMicrodata reads which microdata are of children, and gives parents and children the columns that link them. Parents
 // come before their children from then on.
-func (r *reader) linkMicrodata(root node) {
-	n := root.get("synthetic")
+func (r *reader) linkMicrodata(root document.Node) {
+	n := root.Get("synthetic")
 	for i := range r.release.Synthetic {
 		child := &r.release.Synthetic[i]
-		if at := n.get(child.Table); at.get("parent").present() && r.sound(at.get("parent")) {
+		if at := n.Get(child.Table); at.Get("parent").Present() && r.Sound(at.Get("parent")) {
 			r.linkTo(root, at, child)
 		}
 	}
@@ -67,17 +68,17 @@ func (s Synthetic) ofTables() bool {
 }
 
 // microdataWith are the first microdata with a parent of that name.
-func (r *reader) microdataWith(root node, parent string) Synthetic {
+func (r *reader) microdataWith(root document.Node, parent string) Synthetic {
 	i := slices.IndexFunc(r.release.Synthetic, func(s Synthetic) bool {
-		at := root.get("synthetic").get(s.Table).get("parent")
-		return at.present() && at.text() == parent
+		at := root.Get("synthetic").Get(s.Table).Get("parent")
+		return at.Present() && at.Text() == parent
 	})
 	return r.release.Synthetic[i]
 }
 
 // linkTo notes the parent of microdata where it can be one, and adds the size to its columns.
-func (r *reader) linkTo(root, n node, child *Synthetic) {
-	at, name := n.get("parent"), n.get("parent").text()
+func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
+	at, name := n.Get("parent"), n.Get("parent").Text()
 	parent, t := r.microdataOf(name), r.release.Table(child.Table)
 	if parent == nil || parent == child {
 		r.noParent(root, at, child)
@@ -87,11 +88,11 @@ func (r *reader) linkTo(root, n node, child *Synthetic) {
 	if t == nil || above == nil {
 		return // already reported
 	}
-	unit := root.get("tables").get(name).get("unit")
+	unit := root.Get("tables").Get(name).Get("unit")
 	switch {
-	case root.get("synthetic").get(name).get("parent").present():
-		r.problem(at, Problem{
-			Message:  fmt.Sprintf("the microdata of %s have a parent themselves", clip(name)),
+	case root.Get("synthetic").Get(name).Get("parent").Present():
+		r.problem(at, document.Problem{
+			Message:  fmt.Sprintf("the microdata of %s have a parent themselves", document.Clip(name)),
 			Expected: "a parent that has none: rows are linked in one step",
 		})
 		return
@@ -101,55 +102,55 @@ func (r *reader) linkTo(root, n node, child *Synthetic) {
 		if first := r.microdataWith(root, name); first.Table != child.Table {
 			return // reported beside that child
 		}
-		r.problem(unit.get("max_rows"), Problem{
-			Message:  fmt.Sprintf("%s is a parent under synthetic, and a unit may have %d rows in it", clip(name), above.Unit.MaxRows),
+		r.problem(unit.Get("max_rows"), document.Problem{
+			Message:  fmt.Sprintf("%s is a parent under synthetic, and a unit may have %d rows in it", document.Clip(name), above.Unit.MaxRows),
 			Expected: "max_rows: 1 in the parent, so that every row of a child has one parent row", Fix: "max_rows: 1",
 		})
 		return
 	case parent.ofTables():
-		r.problem(at, Problem{
-			Message:  fmt.Sprintf("%s is a parent under synthetic, and no leaf pays for it: nothing is measured of how many rows belong to its rows", clip(name)),
-			Expected: "a leaf for the microdata of " + clip(name) + ", and method auto, mst or aim",
+		r.problem(at, document.Problem{
+			Message:  fmt.Sprintf("%s is a parent under synthetic, and no leaf pays for it: nothing is measured of how many rows belong to its rows", document.Clip(name)),
+			Expected: "a leaf for the microdata of " + document.Clip(name) + ", and method auto, mst or aim",
 		})
 		return
 	case parent.Files > 0 || child.Files > 0:
-		of := n.get("files")
+		of := n.Get("files")
 		if parent.Files > 0 {
 			if first := r.microdataWith(root, name); first.Table != child.Table {
 				return // reported beside that child
 			}
-			of = root.get("synthetic").get(name).get("files")
+			of = root.Get("synthetic").Get(name).Get("files")
 		}
-		r.report(of.key, of.path, Problem{
+		r.Report(of.Key, of.Path, document.Problem{
 			Message:  "several files of microdata that hang together: nothing would say which file of the one a file of the other belongs to",
 			Expected: "no files",
 		})
 		return
 	case child.ofTables():
-		r.problem(at, Problem{
+		r.problem(at, document.Problem{
 			Message:  "microdata with a parent, and no leaf pays for them: no table tells how they go with the columns of their parent's rows",
 			Expected: "a leaf, and method auto, mst or aim",
 		})
 		return
-	case n.get("rows").present():
-		r.report(n.get("rows").key, n.get("rows").path, Problem{
-			Message:  fmt.Sprintf("rows beside a parent: there are as many as the sizes of the rows of %s say", clip(name)),
-			Expected: "no rows here; where their number is to be public, rows in the microdata of " + clip(name),
+	case n.Get("rows").Present():
+		r.Report(n.Get("rows").Key, n.Get("rows").Path, document.Problem{
+			Message:  fmt.Sprintf("rows beside a parent: there are as many as the sizes of the rows of %s say", document.Clip(name)),
+			Expected: "no rows here; where their number is to be public, rows in the microdata of " + document.Clip(name),
 		})
 		return
 	}
 	child.Parent, child.Size = name, child.Table
 	named := at
-	if size := n.get("size"); size.present() {
-		named, child.Size = size, size.text()
+	if size := n.Get("size"); size.Present() {
+		named, child.Size = size, size.Text()
 	}
 	if above.Column(child.Size) != nil || child.Size == above.Unit.ID {
 		of := "a column %q already"
 		if child.Size == above.Unit.ID {
 			of = "units by their %q, by which rows are numbered"
 		}
-		r.problem(named, Problem{
-			Message:  fmt.Sprintf("%s has "+of+", and how many rows of %s a unit has would be called so too", clip(name), clip(child.Size), child.Table),
+		r.problem(named, document.Problem{
+			Message:  fmt.Sprintf("%s has "+of+", and how many rows of %s a unit has would be called so too", document.Clip(name), document.Clip(child.Size), child.Table),
 			Expected: "another name for that number", Fix: "size: n_" + child.Table,
 		})
 		child.Parent = ""
@@ -161,29 +162,29 @@ func (r *reader) linkTo(root, n node, child *Synthetic) {
 }
 
 // noParent reports a parent that there is not.
-func (r *reader) noParent(root, at node, child *Synthetic) {
-	name, all := at.text(), root.get("synthetic")
+func (r *reader) noParent(root, at document.Node, child *Synthetic) {
+	name, all := at.Text(), root.Get("synthetic")
 	if name == child.Table {
-		r.problem(at, Problem{Message: fmt.Sprintf("rows of %s cannot belong to rows of %[1]s", clip(name)), Expected: "another table under synthetic, whose rows these belong to"})
+		r.problem(at, document.Problem{Message: fmt.Sprintf("rows of %s cannot belong to rows of %[1]s", document.Clip(name)), Expected: "another table under synthetic, whose rows these belong to"})
 		return
 	}
-	if all.get(name).present() {
+	if all.Get(name).Present() {
 		return // already reported
 	}
 	var names []string
 	for _, s := range r.release.Synthetic {
-		if s.Table != child.Table && !all.get(s.Table).get("parent").present() {
+		if s.Table != child.Table && !all.Get(s.Table).Get("parent").Present() {
 			names = append(names, s.Table)
 		}
 	}
-	p := Problem{Message: fmt.Sprintf("there are no microdata of a table %q beside these", clip(name)), Expected: "another table under synthetic, whose rows these belong to"}
+	p := document.Problem{Message: fmt.Sprintf("there are no microdata of a table %q beside these", document.Clip(name)), Expected: "another table under synthetic, whose rows these belong to"}
 	switch {
 	case r.release.Table(name) != nil:
-		p.Expected = fmt.Sprintf("an entry for %s under synthetic, as its rows are drawn first", clip(name))
+		p.Expected = fmt.Sprintf("an entry for %s under synthetic, as its rows are drawn first", document.Clip(name))
 	case len(names) > 0:
-		p.Expected = oneOf(names)
+		p.Expected = document.OneOf(names)
 	}
-	r.problem(at, r.nearestFix(at, p, r.nearest(name, names)))
+	r.problem(at, r.nearestFix(at, p, r.Nearest(name, names)))
 }
 
 // sizeOf is the column of how many rows of a table a unit has, where at most so many are counted.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"gopkg.in/yaml.v3"
 )
 
@@ -59,18 +60,18 @@ func read(src Source, open opener) (*Release, error) {
 		src.Params = nil // as it is when read back
 	}
 	r := newReader(&src, open)
-	root, ok := readTree(r.findings)
+	root, ok := readTree(r.Findings)
 	if ok {
-		check(r.findings, language(), root, &unfilled)
-		r.spread(root.value)
-		if root.value.Kind == yaml.MappingNode {
+		check(r.Findings, language(), root, &unfilled)
+		r.Spread(root.Value)
+		if root.Value.Kind == yaml.MappingNode {
 			r.readRelease(root)
 		}
 	}
-	problems := r.sortedProblems()
+	problems := r.Problems()
 	r.release.Source = src
-	r.release.Unbuilt, r.release.Warnings = r.sortedUnbuilt(), r.sortedWarnings()
-	failure := &Errors{Problems: problems}
+	r.release.Unbuilt, r.release.Warnings = r.Unbuilt(), r.Warnings()
+	failure := &document.Errors{Problems: problems}
 	switch {
 	case len(problems) == 0:
 		return r.release, nil
@@ -83,24 +84,24 @@ func read(src Source, open opener) (*Release, error) {
 // Problem is a problem with what stands in the spec at a path of keys, as marginals.ages.target, told as *Errors as those that
 // Parse finds: with its line and a caret. Where the spec says nothing at that path, it is placed at the longest part of it
 // that is there.
-func (r *Release) Problem(path string, p Problem) error {
-	f := newFindings(r.Source.Name, r.Source.Text)
+func (r *Release) Problem(path string, p document.Problem) error {
+	f := document.NewFindings(r.Source.Name, r.Source.Text)
 	root, _ := readTree(f)
-	return f.pointed(root, path, p)
+	return f.ProblemAt(root, path, p)
 }
 
 // readTree reads the YAML of a spec, and tells a plan from one.
-func readTree(f *findings) (node, bool) {
+func readTree(f *document.Findings) (document.Node, bool) {
 	root, ok := f.Read("a release, which starts with version: 1", "one release a file, without --- between")
-	if format := root.get("format"); ok && format.present() && strings.HasPrefix(format.text(), "dprelease.plan/") {
-		f.reportAt(1, 1, "", Problem{Message: "a plan, and not a spec", Expected: "the spec that the plan was made from; `dprelease run` takes a spec, `dprelease measure` a plan"})
-		return node{}, false
+	if format := root.Get("format"); ok && format.Present() && strings.HasPrefix(format.Text(), "dprelease.plan/") {
+		f.ReportAt(1, 1, "", document.Problem{Message: "a plan, and not a spec", Expected: "the spec that the plan was made from; `dprelease run` takes a spec, `dprelease measure` a plan"})
+		return document.Node{}, false
 	}
 	return root, ok
 }
 
 // unfilled is the problem of ${…} where no parameters are filled in.
-var unfilled = Problem{
+var unfilled = document.Problem{
 	Message:  "parameters are not filled in here",
 	Expected: "${…} only in release, about and the paths of files: a standing approval signs a plan with its parameters blank, and what is counted is part of what it signs",
 }

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"strings"
 	"testing"
 	"time"
@@ -44,19 +45,19 @@ func TestSuggestionsOfOneDocumentAreBounded(t *testing.T) {
 	for i := range 1000 {
 		names = append(names, fmt.Sprintf("column_%04d", i))
 	}
-	s := new(suggestions)
-	if got := s.nearest("colunm_0007", names); got != "column_0007" {
+	s := new(document.Suggestions)
+	if got := s.Nearest("colunm_0007", names); got != "column_0007" {
 		t.Errorf("%q at first", got)
 	}
 	calls := 0
-	for ; calls < 10000 && s.nearest("colunm_0007", names) != ""; calls++ {
+	for ; calls < 10000 && s.Nearest("colunm_0007", names) != ""; calls++ {
 	}
 	if calls < 100 || calls > 1000 {
 		t.Errorf("%d suggestions among a thousand names", calls)
 	}
 	long := strings.Repeat("x", 1<<20)
 	start := time.Now()
-	if got := Nearest(long, []string{long + "y"}); got != "" || time.Since(start) > time.Second {
+	if got := document.Nearest(long, []string{long + "y"}); got != "" || time.Since(start) > time.Second {
 		t.Errorf("words of a million characters: %v", time.Since(start))
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // The most bytes that are read of a file, by what it is.
@@ -68,17 +69,17 @@ func (u *unfit) Error() string { return "it " + u.says }
 var errNotOpened = errors.New("it is not opened before the sources of all tables can be read")
 
 // unopened reports a public file that was not read. what names its kind, as "code book", and expected says what it should be.
-func (r *reader) unopened(at node, what, path, expected string, err error) {
+func (r *reader) unopened(at document.Node, what, path, expected string, err error) {
 	if errors.Is(err, errNotOpened) {
 		return
 	}
-	p := Problem{
-		Message:  fmt.Sprintf("%s %q cannot be read: %s", what, clip(path), explain(err)),
+	p := document.Problem{
+		Message:  fmt.Sprintf("%s %q cannot be read: %s", what, document.Clip(path), explain(err)),
 		Expected: expected + ", relative to the folder of the spec",
 	}
 	var u *unfit
 	if errors.As(err, &u) {
-		p.Message, p.Expected = fmt.Sprintf("%s %q %s", what, clip(path), u.says), u.expected
+		p.Message, p.Expected = fmt.Sprintf("%s %q %s", what, document.Clip(path), u.says), u.expected
 	}
 	r.problem(at, p)
 }

@@ -5,6 +5,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"maps"
 	"regexp"
 	"slices"
@@ -13,59 +14,59 @@ import (
 )
 
 // readParams matches the values given with the parameters declared.
-func (r *reader) readParams(root node) {
-	n := root.get("params")
+func (r *reader) readParams(root document.Node) {
+	n := root.Get("params")
 	var declared []string
-	for _, pair := range r.entries(n) {
-		declared = append(declared, pair.key.Value)
-		r.declared[pair.key.Value] = true
-		if r.sound(pair) {
+	for _, pair := range r.Entries(n) {
+		declared = append(declared, pair.Key.Value)
+		r.declared[pair.Key.Value] = true
+		if r.Sound(pair) {
 			r.readParam(pair)
 		}
 	}
-	if n.present() && !r.sound(n) && len(declared) == 0 {
+	if n.Present() && !r.Sound(n) && len(declared) == 0 {
 		return
 	}
-	at := root.value
-	if n.present() {
-		at = n.heading()
+	at := root.Value
+	if n.Present() {
+		at = n.Heading()
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.source.Params)) {
 		if slices.Contains(declared, name) {
 			continue
 		}
-		p := Problem{Message: fmt.Sprintf("a value is set for %q, which the spec does not declare", clip(name)), Expected: "no parameters"}
+		p := document.Problem{Message: fmt.Sprintf("a value is set for %q, which the spec does not declare", document.Clip(name)), Expected: "no parameters"}
 		if len(declared) > 0 {
-			p.Expected = oneOf(declared)
-			p.Nearest = r.nearest(name, declared)
+			p.Expected = document.OneOf(declared)
+			p.Nearest = r.Nearest(name, declared)
 		}
-		r.report(at, "params", p)
+		r.Report(at, "params", p)
 	}
 }
 
 // readParam checks one parameter's pattern and value.
-func (r *reader) readParam(n node) {
-	name, source := n.key.Value, n.get("pattern")
-	pattern, err := regexp.Compile(`\A(?:` + source.text() + `)\z`)
+func (r *reader) readParam(n document.Node) {
+	name, source := n.Key.Value, n.Get("pattern")
+	pattern, err := regexp.Compile(`\A(?:` + source.Text() + `)\z`)
 	if err != nil {
-		r.problem(source, Problem{Message: "not a regular expression: " + clip(err.Error()), Expected: "RE2 syntax, in single quotes"})
+		r.problem(source, document.Problem{Message: "not a regular expression: " + document.Clip(err.Error()), Expected: "RE2 syntax, in single quotes"})
 		return
 	}
 	value, given := r.source.Params[name]
-	at := node{value: n.key, path: n.path}
+	at := document.Node{Value: n.Key, Path: n.Path}
 	switch {
 	case !given:
-		r.problem(at, Problem{
-			Message: fmt.Sprintf("no value for parameter %q", name), Expected: "a value that matches " + source.text(),
+		r.problem(at, document.Problem{
+			Message: fmt.Sprintf("no value for parameter %q", name), Expected: "a value that matches " + source.Text(),
 			Fix: "--set " + name + "=…",
 		})
 	case !pattern.MatchString(value):
-		r.problem(at, Problem{
-			Message: fmt.Sprintf("the value %q does not match as a whole", clip(value)), Expected: "a value that matches " + source.text(),
+		r.problem(at, document.Problem{
+			Message: fmt.Sprintf("the value %q does not match as a whole", document.Clip(value)), Expected: "a value that matches " + source.Text(),
 		})
 	case unsafeValue(value):
-		r.problem(at, Problem{
-			Message:  fmt.Sprintf("the value %q could lead to another file", clip(value)),
+		r.problem(at, document.Problem{
+			Message:  fmt.Sprintf("the value %q could lead to another file", document.Clip(value)),
 			Expected: `a value without / \ .. * ? [ ] { } and control characters`,
 		})
 	default:
@@ -82,9 +83,9 @@ var placeholder = regexp.MustCompile(`\$\{[^}]*\}?`)
 
 // fill replaces ${name} by the parameter's value. It is false where one has no value; it
 // reports names that are not declared.
-func (r *reader) fill(n node) (string, bool) {
+func (r *reader) fill(n document.Node) (string, bool) {
 	ok := true
-	filled := placeholder.ReplaceAllStringFunc(n.text(), func(use string) string {
+	filled := placeholder.ReplaceAllStringFunc(n.Text(), func(use string) string {
 		name := strings.TrimSuffix(strings.TrimPrefix(use, "${"), "}")
 		value, known := r.params[name]
 		if !known {
@@ -98,14 +99,14 @@ func (r *reader) fill(n node) (string, bool) {
 
 // reportUndeclared reports a use of a parameter that the spec does not declare. Parameters
 // that are declared but have no good value are reported where they are declared.
-func (r *reader) reportUndeclared(n node, use, name string) {
+func (r *reader) reportUndeclared(n document.Node, use, name string) {
 	if r.declared[name] {
 		return
 	}
 	names := slices.Sorted(maps.Keys(r.declared))
-	p := Problem{Message: use + " is not declared", Expected: "a parameter declared under params", Fix: "params: {" + clip(name) + ": {pattern: '…'}}"}
-	if p.Nearest = r.nearest(name, names); p.Nearest != "" {
-		p.Fix = r.mended(n.value, strings.ReplaceAll(n.text(), use, "${"+p.Nearest+"}"))
+	p := document.Problem{Message: use + " is not declared", Expected: "a parameter declared under params", Fix: "params: {" + document.Clip(name) + ": {pattern: '…'}}"}
+	if p.Nearest = r.Nearest(name, names); p.Nearest != "" {
+		p.Fix = r.Mended(n.Value, strings.ReplaceAll(n.Text(), use, "${"+p.Nearest+"}"))
 	}
 	r.problem(n, p)
 }

@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"maps"
 	"math"
 	"math/big"
@@ -316,7 +317,7 @@ func FuzzMap(f *testing.F) {
 // checkFiles reads a spec whose files are anything: each problem has a place and words, and whatever is read nests.
 func checkFiles(t *testing.T, src Source) {
 	r, err := Parse(src)
-	var problems *Errors
+	var problems *document.Errors
 	if err != nil && !errors.As(err, &problems) {
 		t.Fatalf("an error of another type: %v", err)
 	}

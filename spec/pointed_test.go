@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"github.com/dprelease/dprelease/spec/document"
 	"strings"
 	"testing"
 )
@@ -29,8 +30,8 @@ func TestProblemsFoundLaterHaveTheirPlace(t *testing.T) {
 		"tables.persons.columns.sex": "sex:    {values",
 		"nothing.of.it":              "version: 1",
 	} {
-		var found *Errors
-		if !errors.As(r.Problem(path, Problem{Message: "off", Expected: "better"}), &found) || len(found.Problems) != 1 {
+		var found *document.Errors
+		if !errors.As(r.Problem(path, document.Problem{Message: "off", Expected: "better"}), &found) || len(found.Problems) != 1 {
 			t.Errorf("%s: no one problem", path)
 			continue
 		}

@@ -3,12 +3,13 @@ package spec
 import (
 	"encoding/json"
 	"errors"
+	"github.com/dprelease/dprelease/spec/document"
 	"testing"
 )
 
 func TestAProblemAsJSONSaysAllThatItsTextSays(t *testing.T) {
 	_, err := Parse(one("neighbours mistyped", "add-remove", "add-remvoe").source(t))
-	var problems *Errors
+	var problems *document.Errors
 	if !errors.As(err, &problems) {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -240,7 +241,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		src := Source{Name: "release.yaml", Text: text, Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions, "register.csv": register, "areas.csv": areas, "2026q1-totals.csv": stateTotals, "districts.csv": areaTotals}}
 		r, err := Parse(src)
-		var problems *Errors
+		var problems *document.Errors
 		if err != nil && !errors.As(err, &problems) {
 			t.Fatalf("an error of another type: %v", err)
 		}
@@ -269,7 +270,7 @@ func assertEqual(t *testing.T, a, b *Release) {
 		return
 	}
 	opts := cmp.Options{
-		cmp.AllowUnexported(Domain{}, bins{}, Axis{}, Problem{}, Budget{}, part{}, Lattice{}, scale{}, Join{}),
+		cmp.AllowUnexported(Domain{}, bins{}, Axis{}, document.Problem{}, Budget{}, part{}, Lattice{}, scale{}, Join{}),
 		cmp.Comparer(func(x, y *big.Rat) bool {
 			return x == nil && y == nil || x != nil && y != nil && x.Cmp(y) == 0
 		}),

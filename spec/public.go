@@ -5,6 +5,7 @@ package spec
 import (
 	"context"
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"os"
 	"strings"
 	"unicode/utf8"
@@ -58,7 +59,7 @@ const (
 )
 
 // takeText takes the content of a CSV file.
-func (p *publicTable) takeText(text string) *Problem {
+func (p *publicTable) takeText(text string) *document.Problem {
 	problem := p.parse(text)
 	if problem == nil {
 		return p.checkTexts()
@@ -79,7 +80,7 @@ func (p *publicTable) takeText(text string) *Problem {
 }
 
 // takeRows takes the content of a file whose columns have types.
-func (p *publicTable) takeRows(u *Unpacked) *Problem {
+func (p *publicTable) takeRows(u *Unpacked) *document.Problem {
 	p.fields, p.rows, p.header = u.Fields, u.Rows, make([]string, len(u.Fields))
 	for i, f := range u.Fields {
 		if !utf8.ValidString(f.Name) {
@@ -101,12 +102,12 @@ func (p *publicTable) takeRows(u *Unpacked) *Problem {
 
 // checkUse reports what keeps a column from being used: values that have no text which the extract could hold, and in a key
 // fractions whose texts depend on the precision they are kept in.
-func (p *publicTable) checkUse(column int, inKey bool) *Problem {
+func (p *publicTable) checkUse(column int, inKey bool) *document.Problem {
 	if p.fields == nil {
 		return nil
 	}
 	f := p.fields[column]
-	name := clip(f.Name)
+	name := document.Clip(f.Name)
 	switch {
 	case f.Unread:
 		return p.problem(1, 1, fmt.Sprintf("column %q is of a type that is not read", name), "texts, integers, decimals, floats, dates, or true and false")
@@ -127,7 +128,7 @@ func (p *publicTable) checkUse(column int, inKey bool) *Problem {
 }
 
 // inRow is a problem of a row: by its line in a text, else by its number.
-func (p *publicTable) inRow(row int, message, expected string) *Problem {
+func (p *publicTable) inRow(row int, message, expected string) *document.Problem {
 	if p.fields == nil {
 		return p.problem(p.at[row], 1, message, expected)
 	}

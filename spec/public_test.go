@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -111,7 +112,7 @@ func TestProblemsOfUnpackedTablesAreRendered(t *testing.T) {
 		{"two formats", from("parquet: register.parquet,", "parquet: register.parquet, csv: register.csv,"), same},
 	} {
 		_, err := parsePacked(c.text, c.change)
-		var problems *Errors
+		var problems *document.Errors
 		if !errors.As(err, &problems) {
 			t.Errorf("%s: no problem found", c.name)
 			continue

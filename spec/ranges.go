@@ -6,6 +6,7 @@ package spec
 import (
 	"cmp"
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"slices"
 	"strings"
@@ -15,42 +16,42 @@ import (
 type rangeReader struct {
 	*reader
 	column *Column
-	node   node // the column
+	node   document.Node // the column
 	span   span
 }
 
 // readIntegers reads values: {integers: [a, b]}, whose cells are the integers themselves.
-func (r *reader) readIntegers(c *Column, n node) *Domain {
-	if declared := n.get("type"); declared.present() && c.Type != Integer {
-		r.problem(declared, Problem{Message: "integers of type " + string(c.Type), Expected: "integer", Fix: "type: integer"})
+func (r *reader) readIntegers(c *Column, n document.Node) *Domain {
+	if declared := n.Get("type"); declared.Present() && c.Type != Integer {
+		r.problem(declared, document.Problem{Message: "integers of type " + string(c.Type), Expected: "integer", Fix: "type: integer"})
 		return nil
 	}
 	c.Type = Integer
-	return r.buildRange(c, n, []node{n.get("values").get("integers")})
+	return r.buildRange(c, n, []document.Node{n.Get("values").Get("integers")})
 }
 
-func (r *reader) readRange(c *Column, n node) *Domain {
-	pairs, ok := r.pairsOf(n.get("range"))
-	declared := n.get("type")
+func (r *reader) readRange(c *Column, n document.Node) *Domain {
+	pairs, ok := r.pairsOf(n.Get("range"))
+	declared := n.Get("type")
 	switch {
 	case !ok:
 		return nil
-	case !declared.present():
+	case !declared.Present():
 		var ends []string
 		for _, pair := range pairs {
-			ends = append(ends, pair.texts()...)
+			ends = append(ends, pair.Texts()...)
 		}
 		guess := guessType(ends)
-		r.report(n.key, n.path, Problem{
+		r.Report(n.Key, n.Path, document.Problem{
 			Message: "a range needs a type", Expected: "integer, decimal, date or timestamp",
 			Fix: "type: " + string(guess),
 		})
 		return nil
 	case c.Type == Text || c.Type == Boolean:
-		r.problem(declared, Problem{Message: "a range of type " + string(c.Type), Expected: "integer, decimal, date or timestamp"})
+		r.problem(declared, document.Problem{Message: "a range of type " + string(c.Type), Expected: "integer, decimal, date or timestamp"})
 		return nil
-	case n.get("range").get(rangeBy).present() && c.Type != Integer && c.Type != Decimal:
-		r.problem(declared, Problem{Message: "a range for each category is for numbers", Expected: "integer or decimal, or one range of all"})
+	case n.Get("range").Get(rangeBy).Present() && c.Type != Integer && c.Type != Decimal:
+		r.problem(declared, document.Problem{Message: "a range for each category is for numbers", Expected: "integer or decimal, or one range of all"})
 		return nil
 	}
 	return r.buildRange(c, n, pairs)
@@ -66,7 +67,7 @@ func guessType(bounds []string) Type {
 		if _, ok := parseTimestamp(b); ok {
 			return Timestamp
 		}
-		if x, err := parseNumber(b); err == nil && !x.IsInt() {
+		if x, err := document.ParseNumber(b); err == nil && !x.IsInt() {
 			of = Decimal
 		}
 	}
@@ -75,7 +76,7 @@ func guessType(bounds []string) Type {
 
 // buildRange reads a range, or those of the categories of another column: its lattice, and its domain from the lowest end to
 // the highest.
-func (r *reader) buildRange(c *Column, n node, pairs []node) *Domain {
+func (r *reader) buildRange(c *Column, n document.Node, pairs []document.Node) *Domain {
 	rr := &rangeReader{reader: r, column: c, node: n, span: span{of: c.Type, den: 1}}
 	var numbers []*big.Rat
 	for _, pair := range pairs {
@@ -93,7 +94,7 @@ func (r *reader) buildRange(c *Column, n node, pairs []node) *Domain {
 	step := rr.step()
 	if step != nil && rr.tooFineForCells(step) {
 		if c.Lattice = latticeOf(step, low, high); c.Lattice == nil {
-			r.checkMultiples(n.get("range"), low, high, step)
+			r.checkMultiples(n.Get("range"), low, high, step)
 		}
 		return nil
 	}
@@ -105,17 +106,17 @@ func (r *reader) buildRange(c *Column, n node, pairs []node) *Domain {
 }
 
 // ends reads the two ends of a range, the smaller first.
-func (r *rangeReader) ends(pair node) (low, high *big.Rat, ok bool) {
-	ends := pair.items()
+func (r *rangeReader) ends(pair document.Node) (low, high *big.Rat, ok bool) {
+	ends := pair.Items()
 	low, okLow := r.value(ends[0])
 	high, okHigh := r.value(ends[1])
 	if !okLow || !okHigh {
 		return nil, nil, false
 	}
 	if order := low.Cmp(high); order > 0 || order == 0 && r.column.Type != Integer && r.column.Type != Date {
-		r.problem(pair, Problem{
-			Message:  fmt.Sprintf("the range [%s, %s] holds nothing", ends[0].text(), ends[1].text()),
-			Expected: "the smaller bound first", Fix: fmt.Sprintf("[%s, %s]", ends[1].text(), ends[0].text()),
+		r.problem(pair, document.Problem{
+			Message:  fmt.Sprintf("the range [%s, %s] holds nothing", ends[0].Text(), ends[1].Text()),
+			Expected: "the smaller bound first", Fix: fmt.Sprintf("[%s, %s]", ends[1].Text(), ends[0].Text()),
 		})
 		return nil, nil, false
 	}
@@ -123,24 +124,24 @@ func (r *rangeReader) ends(pair node) (low, high *big.Rat, ok bool) {
 }
 
 // value reads a number, date or timestamp of the column's type.
-func (r *rangeReader) value(n node) (*big.Rat, bool) {
-	text := n.text()
+func (r *rangeReader) value(n document.Node) (*big.Rat, bool) {
+	text := n.Text()
 	switch r.column.Type {
 	case Date:
 		days, ok := parseDate(text)
 		if !ok {
-			r.problem(n, Problem{Message: "found " + n.found(), Expected: "a date as 2024-01-31"})
+			r.problem(n, document.Problem{Message: "found " + n.Found(), Expected: "a date as 2024-01-31"})
 		}
 		return new(big.Rat).SetInt64(days), ok
 	case Timestamp:
 		micros, ok := parseTimestamp(text)
 		if !ok {
-			r.problem(n, Problem{Message: "found " + n.found(), Expected: "a timestamp as 2024-01-31T00:00:00"})
+			r.problem(n, document.Problem{Message: "found " + n.Found(), Expected: "a timestamp as 2024-01-31T00:00:00"})
 		}
 		return new(big.Rat).SetInt64(micros), ok
 	}
-	if !isNumber(text) {
-		r.problem(n, Problem{Message: "found " + n.found(), Expected: "a number"})
+	if !document.IsNumber(text) {
+		r.problem(n, document.Problem{Message: "found " + n.Found(), Expected: "a number"})
 		return nil, false
 	}
 	x, ok := r.number(n)
@@ -148,26 +149,26 @@ func (r *rangeReader) value(n node) (*big.Rat, bool) {
 		return nil, false
 	}
 	if r.column.Type == Integer && !x.IsInt() {
-		r.problem(n, Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
+		r.problem(n, document.Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
 		return nil, false
 	}
 	if new(big.Rat).Abs(x).Cmp(big.NewRat(maxWhole, 1)) > 0 {
-		r.problem(n, Problem{Message: text + " is too large", Expected: "a number within ±2^61"})
+		r.problem(n, document.Problem{Message: text + " is too large", Expected: "a number within ±2^61"})
 		return nil, false
 	}
 	return x, true
 }
 
 // widths are the step and the widths and edges of all levels.
-func (r *rangeReader) widths() (all []node) {
-	if step := r.node.get("step"); step.present() {
+func (r *rangeReader) widths() (all []document.Node) {
+	if step := r.node.Get("step"); step.Present() {
 		all = append(all, step)
 	}
-	for _, level := range r.node.get("levels").pairs() {
-		if width := level.get("width"); width.present() {
+	for _, level := range r.node.Get("levels").Pairs() {
+		if width := level.Get("width"); width.Present() {
 			all = append(all, width)
 		}
-		all = append(all, level.get("edges").items()...)
+		all = append(all, level.Get("edges").Items()...)
 	}
 	return all
 }
@@ -178,7 +179,7 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 		return true
 	}
 	for _, n := range r.widths() {
-		if isNumber(n.text()) {
+		if document.IsNumber(n.Text()) {
 			x, ok := r.number(n)
 			if !ok {
 				return false
@@ -188,7 +189,7 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 	}
 	den, err := commonDenominator(numbers)
 	if err != nil {
-		r.problem(r.node.get("range"), Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
+		r.problem(r.node.Get("range"), document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
 		return false
 	}
 	r.span.den = den
@@ -197,16 +198,16 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 
 // build makes the domain of the range.
 func (r *rangeReader) build() *Domain {
-	levels := r.node.get("levels")
-	if levels.present() && levels.items() != nil {
-		r.problem(levels, Problem{Message: "a list of levels belongs to a code book", Expected: "levels as {band: {width: 10}}"})
+	levels := r.node.Get("levels")
+	if levels.Present() && levels.Items() != nil {
+		r.problem(levels, document.Problem{Message: "a list of levels belongs to a code book", Expected: "levels as {band: {width: 10}}"})
 		return nil
 	}
 	base, finest, ok := r.cells()
 	if !ok {
 		return nil
 	}
-	pairs := levels.pairs()
+	pairs := levels.Pairs()
 	cuttings := make([]cutting, len(pairs))
 	for i, pair := range pairs {
 		c, ok := r.level(pair)
@@ -231,13 +232,13 @@ func (r *rangeReader) build() *Domain {
 	for i, pair := range pairs {
 		of, stray, ok := coarsen(base.cuts, cuttings[i].cuts)
 		if !ok {
-			r.report(pair.key, pair.path, Problem{
+			r.Report(pair.Key, pair.Path, document.Problem{
 				Message:  fmt.Sprintf("the edge %s lies inside a cell of the step", r.span.write(stray)),
 				Expected: "edges and widths that are multiples of the step",
 			})
 			return nil
 		}
-		d.levels = append(d.levels, &Level{Name: pair.key.Value, Categories: r.span.categories(cuttings[i]), Of: of})
+		d.levels = append(d.levels, &Level{Name: pair.Key.Value, Categories: r.span.categories(cuttings[i]), Of: of})
 	}
 	return d
 }
@@ -245,18 +246,18 @@ func (r *rangeReader) build() *Domain {
 // cells are the cells that a range has of its own: those of its step, else for integers and
 // dates the single values. finest is false where there are none.
 func (r *rangeReader) cells() (own cutting, finest, ok bool) {
-	step := r.node.get("step")
+	step := r.node.Get("step")
 	switch of := r.column.Type; {
-	case step.present() && of == Date:
-		r.problem(step, Problem{Message: "dates have no step: their cells are days", Expected: "levels, as {week: {width: week}}"})
+	case step.Present() && of == Date:
+		r.problem(step, document.Problem{Message: "dates have no step: their cells are days", Expected: "levels, as {week: {width: week}}"})
 		return own, false, false
-	case step.present():
+	case step.Present():
 		own, ok = r.width(step)
 		return own, true, ok
 	case of == Integer || of == Date:
 		cuts, err := r.span.even(1)
 		if err != nil {
-			r.tooFine(r.node.get("range"), err)
+			r.tooFine(r.node.Get("range"), err)
 			return own, false, false
 		}
 		return cutting{cuts: cuts}, true, true
@@ -272,7 +273,7 @@ func (r *rangeReader) pieces(levels []cutting) (base cutting, ok bool) {
 		if r.column.Type == Timestamp {
 			fix = "step: hour"
 		}
-		r.report(r.node.key, r.node.path, Problem{
+		r.Report(r.node.Key, r.node.Path, document.Problem{
 			Message:  fmt.Sprintf("a %s range has no cells of its own", r.column.Type),
 			Expected: "a step, or levels with a width or edges", Fix: fix,
 		})
@@ -284,53 +285,53 @@ func (r *rangeReader) pieces(levels []cutting) (base cutting, ok bool) {
 	slices.SortFunc(base.cuts, cmp.Compare[int64])
 	base.cuts = slices.Compact(base.cuts)
 	if len(base.cuts)-1 > maxCells {
-		r.tooFine(r.node.get("range"), errTooFine)
+		r.tooFine(r.node.Get("range"), errTooFine)
 		return base, false
 	}
 	return base, true
 }
 
 // tooFine reports a range of too many cells.
-func (r *rangeReader) tooFine(n node, err error) {
-	if !n.present() {
-		n = r.node.get("values")
+func (r *rangeReader) tooFine(n document.Node, err error) {
+	if !n.Present() {
+		n = r.node.Get("values")
 	}
 	expected := "a larger step"
 	switch {
 	case r.column.Type == Date:
 		expected = "a shorter range"
-	case n.key != nil && n.key.Value == "width":
+	case n.Key != nil && n.Key.Value == "width":
 		expected = "a larger width"
 	case r.column.Type == Decimal || r.column.Type == Timestamp:
 		expected = "a larger step, or no step and levels"
 	}
-	r.problem(n, Problem{Message: err.Error(), Expected: expected})
+	r.problem(n, document.Problem{Message: err.Error(), Expected: expected})
 }
 
 // level reads one level: a width or edges.
-func (r *rangeReader) level(n node) (cutting, bool) {
-	width, edges := n.get("width"), n.get("edges")
+func (r *rangeReader) level(n document.Node) (cutting, bool) {
+	width, edges := n.Get("width"), n.Get("edges")
 	switch {
-	case width.present():
+	case width.Present():
 		return r.width(width)
-	case edges.present():
+	case edges.Present():
 		return r.edges(edges)
 	}
-	r.problem(n, Problem{Message: "groups belong to a list of values", Expected: "{width: …} or {edges: […]}"})
+	r.problem(n, document.Problem{Message: "groups belong to a list of values", Expected: "{width: …} or {edges: […]}"})
 	return cutting{}, false
 }
 
 // width reads a step or a width: a number, or for dates and timestamps a duration.
-func (r *rangeReader) width(n node) (cutting, bool) {
-	if d, ok := parseDuration(n.text()); ok {
+func (r *rangeReader) width(n document.Node) (cutting, bool) {
+	if d, ok := parseDuration(n.Text()); ok {
 		return r.duration(n, d)
 	}
 	if r.column.Type == Timestamp {
-		r.problem(n, Problem{Message: "found " + n.found(), Expected: "a duration, as hour, week or 15 minutes"})
+		r.problem(n, document.Problem{Message: "found " + n.Found(), Expected: "a duration, as hour, week or 15 minutes"})
 		return cutting{}, false
 	}
-	if !isNumber(n.text()) {
-		r.problem(n, Problem{Message: "found " + n.found(), Expected: "a number"})
+	if !document.IsNumber(n.Text()) {
+		r.problem(n, document.Problem{Message: "found " + n.Found(), Expected: "a number"})
 		return cutting{}, false
 	}
 	x, ok := r.number(n)
@@ -338,15 +339,15 @@ func (r *rangeReader) width(n node) (cutting, bool) {
 		return cutting{}, false
 	}
 	if x.Sign() <= 0 {
-		r.problem(n, Problem{Message: n.key.Value + " is " + n.text(), Expected: "more than zero"})
+		r.problem(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
 		return cutting{}, false
 	}
 	if r.column.Type != Decimal && !x.IsInt() {
-		r.problem(n, Problem{Message: n.text() + " is not whole", Expected: "a whole number: this range has only whole values"})
+		r.problem(n, document.Problem{Message: n.Text() + " is not whole", Expected: "a whole number: this range has only whole values"})
 		return cutting{}, false
 	}
 	if x.Cmp(big.NewRat(maxWhole, 1)) > 0 {
-		r.problem(n, Problem{Message: n.text() + " is too large", Expected: "a number within the range"})
+		r.problem(n, document.Problem{Message: n.Text() + " is too large", Expected: "a number within the range"})
 		return cutting{}, false
 	}
 	cuts, err := r.span.even(point(x, r.span.den))
@@ -358,8 +359,8 @@ func (r *rangeReader) width(n node) (cutting, bool) {
 }
 
 // duration reads a width by the calendar.
-func (r *rangeReader) duration(n node, d duration) (cutting, bool) {
-	p := Problem{Message: "found " + n.found()}
+func (r *rangeReader) duration(n document.Node, d duration) (cutting, bool) {
+	p := document.Problem{Message: "found " + n.Found()}
 	switch of := r.column.Type; {
 	case of != Date && of != Timestamp:
 		p.Expected = "a number"
@@ -388,8 +389,8 @@ func (r *rangeReader) duration(n node, d duration) (cutting, bool) {
 
 // edges reads the lower edges of bins. The last may be the range's upper bound, which closes
 // the last bin; otherwise that bin is open above and ends with the range.
-func (r *rangeReader) edges(n node) (cutting, bool) {
-	items := n.items()
+func (r *rangeReader) edges(n document.Node) (cutting, bool) {
+	items := n.Items()
 	cuts := make([]int64, len(items))
 	for i, item := range items {
 		x, ok := r.value(item)
@@ -399,21 +400,21 @@ func (r *rangeReader) edges(n node) (cutting, bool) {
 		cuts[i] = point(x, r.span.den)
 		switch {
 		case cuts[i] < r.span.low || cuts[i] > r.span.high:
-			r.problem(item, Problem{
-				Message:  fmt.Sprintf("the edge %s is outside the range", item.text()),
+			r.problem(item, document.Problem{
+				Message:  fmt.Sprintf("the edge %s is outside the range", item.Text()),
 				Expected: fmt.Sprintf("an edge from %s to %s", r.span.write(r.span.low), r.span.write(r.span.high)),
 			})
 			return cutting{}, false
 		case i > 0 && cuts[i] <= cuts[i-1]:
-			r.problem(item, Problem{Message: "edges do not ascend: " + item.text() + " after " + items[i-1].text(), Expected: "each edge larger than the one before"})
+			r.problem(item, document.Problem{Message: "edges do not ascend: " + item.Text() + " after " + items[i-1].Text(), Expected: "each edge larger than the one before"})
 			return cutting{}, false
 		}
 	}
 	if cuts[0] != r.span.low {
 		low := r.span.write(r.span.low)
-		texts := append([]string{low}, n.texts()...)
-		r.problem(items[0], Problem{
-			Message:  fmt.Sprintf("the first edge is %s, the range starts at %s", items[0].text(), low),
+		texts := append([]string{low}, n.Texts()...)
+		r.problem(items[0], document.Problem{
+			Message:  fmt.Sprintf("the first edge is %s, the range starts at %s", items[0].Text(), low),
 			Expected: "the range's lower bound as the first edge", Fix: "edges: [" + strings.Join(texts, ", ") + "]",
 		})
 		return cutting{}, false

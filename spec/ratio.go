@@ -2,38 +2,41 @@ package spec
 
 // This file holds the reading of ratios: two terms, of which the one below is never negative.
 
-import "fmt"
+import (
+	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
+)
 
 // readRatio reads the two terms of a ratio.
-func (s statReader) readRatio(n node) (of, over Term) {
+func (s statReader) readRatio(n document.Node) (of, over Term) {
 	first := n
-	if given := n.get("of"); given.present() {
+	if given := n.Get("of"); given.Present() {
 		first = given
 	}
 	of, _ = s.readTerm(first)
-	over, l := s.readTerm(n.get("over"))
+	over, l := s.readTerm(n.Get("over"))
 	if (of.Kind == Mean) != (over.Kind == Mean) {
-		s.problem(n.get("over"), Problem{
+		s.problem(n.Get("over"), document.Problem{
 			Message:  fmt.Sprintf("a ratio of a %s over a %s", of.Kind, over.Kind),
 			Expected: "two means, or sums and counts: a mean is a ratio itself",
 		})
 	} else if l != nil {
-		s.checkAbove(n.get("over").get(string(over.Kind)), l)
+		s.checkAbove(n.Get("over").Get(string(over.Kind)), l)
 	}
 	return of, over
 }
 
 // readTerm reads one term, and the lattice of its column. A ratio without `of` has the first term in itself.
-func (s statReader) readTerm(n node) (term Term, l *Lattice) {
-	where := n.get("where")
+func (s statReader) readTerm(n document.Node) (term Term, l *Lattice) {
+	where := n.Get("where")
 	term.Kind = Count
 	for _, kind := range []StatKind{Sum, Mean} {
-		if column := n.get(string(kind)); column.present() {
-			term.Kind, term.Column = kind, column.text()
+		if column := n.Get(string(kind)); column.Present() {
+			term.Kind, term.Column = kind, column.Text()
 			l = s.checkMeasurable(column, kind)
 		}
 	}
-	if term.Kind == Count && !where.present() {
+	if term.Kind == Count && !where.Present() {
 		where = n // columns and their categories are conditions themselves
 	}
 	term.Where, _ = s.conditions(s.table, where)
@@ -41,13 +44,13 @@ func (s statReader) readTerm(n node) (term Term, l *Lattice) {
 }
 
 // checkAbove reports a denominator of which the range of its values allows that it is 0 or below.
-func (s statReader) checkAbove(n node, l *Lattice) {
-	p := Problem{Expected: "a column whose range starts at 0 or above, or a count"}
+func (s statReader) checkAbove(n document.Node, l *Lattice) {
+	p := document.Problem{Expected: "a column whose range starts at 0 or above, or a count"}
 	switch {
 	case l.First < 0:
-		p.Message = fmt.Sprintf("the range of %s starts at %s, so that the denominator could be 0 or negative", n.text(), formatNumber(l.Value(l.First)))
+		p.Message = fmt.Sprintf("the range of %s starts at %s, so that the denominator could be 0 or negative", n.Text(), formatNumber(l.Value(l.First)))
 	case l.Last == 0:
-		p.Message = fmt.Sprintf("the values of %s are all 0, and so is the denominator", n.text())
+		p.Message = fmt.Sprintf("the values of %s are all 0, and so is the denominator", n.Text())
 	default:
 		return
 	}

@@ -5,6 +5,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"regexp"
 	"slices"
@@ -12,7 +13,7 @@ import (
 
 // reader makes a release of one document.
 type reader struct {
-	*findings
+	*document.Findings
 	source *Source
 	open   opener
 	// declared are the parameters of the spec, params those of them that have a good value.
@@ -34,7 +35,7 @@ func newReader(src *Source, open opener) *reader {
 		src.Name = "release.yaml"
 	}
 	return &reader{
-		findings: newFindings(src.Name, src.Text),
+		Findings: document.NewFindings(src.Name, src.Text),
 		source:   src,
 		open:     open,
 		declared: map[string]bool{},
@@ -51,14 +52,14 @@ func newReader(src *Source, open opener) *reader {
 
 // readRelease reads the whole document. Parts in which something is already wrong are left
 // out, so that one mistake is told once.
-func (r *reader) readRelease(root node) {
+func (r *reader) readRelease(root document.Node) {
 	r.checkComposed(root)
 	r.readParams(root)
-	r.release.Name = r.readName(root.get("release"))
-	r.readCorrects(root.get("corrects"))
-	r.readAbout(root.get("about"))
-	r.readFit(root.get("fit"))
-	r.readPrivacy(root.get("privacy"))
+	r.release.Name = r.readName(root.Get("release"))
+	r.readCorrects(root.Get("corrects"))
+	r.readAbout(root.Get("about"))
+	r.readFit(root.Get("fit"))
+	r.readPrivacy(root.Get("privacy"))
 	r.readBudget(root)
 	r.readTables(root)
 	r.readImpossible(root)
@@ -66,7 +67,7 @@ func (r *reader) readRelease(root node) {
 	r.keepPublic()
 	r.readMarginals(root)
 	r.readSynthetic(root)
-	r.release.Consistent = slices.Contains(root.get("publish").get("integers").texts(), consistent)
+	r.release.Consistent = slices.Contains(root.Get("publish").Get("integers").Texts(), consistent)
 	r.checkSample(root)
 	r.checkNeeded(root)
 	r.checkLeavesUsed(root)
@@ -74,29 +75,29 @@ func (r *reader) readRelease(root node) {
 }
 
 // problem reports a problem with a value.
-func (r *reader) problem(n node, p Problem) { r.report(n.position(), n.path, p) }
+func (r *reader) problem(n document.Node, p document.Problem) { r.Report(n.Position(), n.Path, p) }
 
 // number reads an exact number that already has the shape of one; it reports what is beyond
 // the limits.
-func (r *reader) number(n node) (*big.Rat, bool) {
-	x, err := parseNumber(n.text())
+func (r *reader) number(n document.Node) (*big.Rat, bool) {
+	x, err := document.ParseNumber(n.Text())
 	if err != nil {
-		r.problem(n, Problem{Message: err.Error(), Expected: "a shorter number"})
+		r.problem(n, document.Problem{Message: err.Error(), Expected: "a shorter number"})
 		return nil, false
 	}
 	return x, true
 }
 
 // whole reads a whole number that already has the shape of one.
-func (r *reader) whole(n node) int64 {
-	x, _ := parseNumber(n.text())
+func (r *reader) whole(n document.Node) int64 {
+	x, _ := document.ParseNumber(n.Text())
 	return x.Num().Int64()
 }
 
 // nearestFix fills in the nearest name and the line mended with it.
-func (r *reader) nearestFix(n node, p Problem, near string) Problem {
+func (r *reader) nearestFix(n document.Node, p document.Problem, near string) document.Problem {
 	if near != "" {
-		p.Nearest, p.Fix = near, r.mended(n.value, near)
+		p.Nearest, p.Fix = near, r.Mended(n.Value, near)
 	}
 	return p
 }
@@ -107,12 +108,12 @@ const maxSpent = 2 * maxCells
 
 // spend counts categories, and maps from base cells to a level, which take an eighth of a
 // category each. It reports the column at which the bound is passed.
-func (r *reader) spend(column node, categories, mapped int) bool {
+func (r *reader) spend(column document.Node, categories, mapped int) bool {
 	r.spent += categories + mapped/8
 	if r.spent <= maxSpent {
 		return true
 	}
-	r.report(column.key, column.path, Problem{
+	r.Report(column.Key, column.Path, document.Problem{
 		Message:  fmt.Sprintf("the domains up to this one have more than %d cells and categories together", maxSpent),
 		Expected: "coarser domains, or fewer levels",
 	})
@@ -125,20 +126,20 @@ var releaseName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 const maxName = 100
 
 // readName reads the name of a release, "" where it is none.
-func (r *reader) readName(n node) string {
-	if !r.sound(n) {
+func (r *reader) readName(n document.Node) string {
+	if !r.Sound(n) {
 		return ""
 	}
 	name, ok := r.fill(n)
 	switch {
 	case !ok:
 	case !releaseName.MatchString(name):
-		r.problem(n, Problem{
-			Message:  fmt.Sprintf("%q is not a name for a release", clip(name)),
+		r.problem(n, document.Problem{
+			Message:  fmt.Sprintf("%q is not a name for a release", document.Clip(name)),
 			Expected: "a–z, 0–9, dot, _ and -, starting with a letter or digit: it names files",
 		})
 	case len(name) > maxName:
-		r.problem(n, Problem{Message: fmt.Sprintf("a name of %d characters", len(name)), Expected: "at most 100: it names files"})
+		r.problem(n, document.Problem{Message: fmt.Sprintf("a name of %d characters", len(name)), Expected: "at most 100: it names files"})
 	default:
 		return name
 	}
@@ -146,10 +147,10 @@ func (r *reader) readName(n node) string {
 }
 
 // readCorrects reads the name of the release that this one corrects, which is another.
-func (r *reader) readCorrects(n node) {
+func (r *reader) readCorrects(n document.Node) {
 	name := r.readName(n)
 	if name != "" && name == r.release.Name {
-		r.problem(n, Problem{
+		r.problem(n, document.Problem{
 			Message:  "a release that corrects itself",
 			Expected: "the name of an earlier release; the correction has a name of its own, and a debit of its own",
 		})
@@ -158,41 +159,41 @@ func (r *reader) readCorrects(n node) {
 	r.release.Corrects = name
 }
 
-func (r *reader) readAbout(n node) {
+func (r *reader) readAbout(n document.Node) {
 	about := &r.release.About
 	for key, into := range map[string]*string{"title": &about.Title, "population": &about.Population, "period": &about.Period, "contact": &about.Contact} {
-		if text := n.get(key); r.sound(text) {
+		if text := n.Get(key); r.Sound(text) {
 			*into, _ = r.fill(text)
 		}
 	}
 }
 
-func (r *reader) readPrivacy(n node) {
-	if !r.sound(n) {
+func (r *reader) readPrivacy(n document.Node) {
+	if !r.Sound(n) {
 		return
 	}
 	r.release.Privacy = Privacy{
-		Protects:   n.get("protects").text(),
-		Neighbours: Neighbours(n.get("neighbours").text()),
+		Protects:   n.Get("protects").Text(),
+		Neighbours: Neighbours(n.Get("neighbours").Text()),
 	}
-	r.readAccounts(n.get("account"))
-	if resume := n.get("resume"); resume.present() {
-		r.release.Privacy.Resume = Resume(resume.text())
+	r.readAccounts(n.Get("account"))
+	if resume := n.Get("resume"); resume.Present() {
+		r.release.Privacy.Resume = Resume(resume.Text())
 	}
-	if total := n.get("total"); total.present() {
-		r.release.Privacy.Total = isTrue(total.text())
+	if total := n.Get("total"); total.Present() {
+		r.release.Privacy.Total = isTrue(total.Text())
 	}
 }
 
 // readAccounts reads the account of the release and those of further datasets.
-func (r *reader) readAccounts(n node) {
-	if !r.sound(n) {
+func (r *reader) readAccounts(n document.Node) {
+	if !r.Sound(n) {
 		return
 	}
-	names := n.texts()
-	for i, item := range n.items() {
-		if slices.Contains(names[:i], item.text()) {
-			r.problem(item, Problem{Message: fmt.Sprintf("account %q is there twice", clip(item.text())), Expected: "each account once: a release is charged to it once"})
+	names := n.Texts()
+	for i, item := range n.Items() {
+		if slices.Contains(names[:i], item.Text()) {
+			r.problem(item, document.Problem{Message: fmt.Sprintf("account %q is there twice", document.Clip(item.Text())), Expected: "each account once: a release is charged to it once"})
 		}
 	}
 	r.release.Privacy.Account = names[0]

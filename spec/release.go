@@ -2,7 +2,10 @@ package spec
 
 // This file holds the release: what a spec says once it has been read, checked and resolved.
 
-import "math/big"
+import (
+	"github.com/dprelease/dprelease/spec/document"
+	"math/big"
+)
 
 // Source is everything public that a release was read from. Parse of the same Source
 // gives an equal Release, so a plan that embeds it can be read back without a file system.
@@ -48,9 +51,9 @@ type Release struct {
 	Diagnostics string
 	// Unbuilt names the parts of the language used here that this version does not build,
 	// in document order.
-	Unbuilt []Unbuilt
+	Unbuilt []document.Unbuilt
 	// Warnings are for the person who approves; they do not stop anything.
-	Warnings []Problem
+	Warnings []document.Problem
 }
 
 // Table returns the table of that name, nil if there is none.

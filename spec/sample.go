@@ -3,6 +3,7 @@ package spec
 // This file holds the reading of samples: of the secret draw of the units that a release is measured on.
 
 import (
+	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"slices"
 )
@@ -11,9 +12,9 @@ import (
 var leastShare = big.NewRat(1, 1_000_000)
 
 // readSample reads with which probability each unit is drawn, nil for a table of which all are measured.
-func (r *reader) readSample(n node) *big.Rat {
-	at := n.get("poisson")
-	if !r.sound(n) || !at.present() {
+func (r *reader) readSample(n document.Node) *big.Rat {
+	at := n.Get("poisson")
+	if !r.Sound(n) || !at.Present() {
 		return nil
 	}
 	q, ok := r.number(at)
@@ -21,7 +22,7 @@ func (r *reader) readSample(n node) *big.Rat {
 		return nil
 	}
 	if q.Cmp(leastShare) < 0 || q.Cmp(big.NewRat(1, 1)) >= 0 {
-		r.problem(at, Problem{Message: "each unit is drawn with probability " + at.text(), Expected: "a share from 1e-6 to below 100%, as 10%; no sample where all are measured"})
+		r.problem(at, document.Problem{Message: "each unit is drawn with probability " + at.Text(), Expected: "a share from 1e-6 to below 100%, as 10%; no sample where all are measured"})
 		return nil
 	}
 	return q
@@ -38,48 +39,48 @@ func (r *Release) Sampled() *big.Rat {
 }
 
 // checkSample reports what a release that is measured on a sample cannot be, and cannot publish.
-func (r *reader) checkSample(root node) {
+func (r *reader) checkSample(root document.Node) {
 	if r.release.Sampled() == nil {
 		return
 	}
-	tables := root.get("tables")
-	var at node
+	tables := root.Get("tables")
+	var at document.Node
 	for _, t := range r.release.Tables {
 		if t.Sample != nil {
-			at = tables.get(t.Name).get("sample")
+			at = tables.Get(t.Name).Get("sample")
 		}
 	}
-	report := func(n node, p Problem) { r.report(n.key, n.path, p) }
+	report := func(n document.Node, p document.Problem) { r.Report(n.Key, n.Path, p) }
 	switch {
 	case len(r.release.Tables) > 1:
-		report(at, Problem{Message: "a sample beside several tables", Expected: "one table: a unit would have to be drawn in all of them or in none"})
+		report(at, document.Problem{Message: "a sample beside several tables", Expected: "one table: a unit would have to be drawn in all of them or in none"})
 	case r.release.Privacy.Neighbours == Replace:
-		r.problem(root.get("privacy").get("neighbours"), Problem{
+		r.problem(root.Get("privacy").Get("neighbours"), document.Problem{
 			Message:  "a sample earns nothing where one unit is replaced by another: who enters could be drawn in the place of who leaves",
 			Expected: "neighbours: add-remove, or no sample", Fix: "neighbours: " + string(AddRemove),
 		})
 	case r.release.Budget.Rho != nil:
-		r.problem(root.get("budget").get("rho"), Problem{
+		r.problem(root.Get("budget").Get("rho"), document.Problem{
 			Message:  "a budget in ρ gains nothing by a sample: it loses as much as all units would",
 			Expected: "{epsilon: …} or {epsilon: …, delta: …}, or no sample",
 		})
 	case hasAmount(r.release.Budget.split):
-		report(root.get("budget").get("split"), Problem{
+		report(root.Get("budget").Get("split"), document.Problem{
 			Message:  "an absolute amount in the split of a budget that is spent on a sample: those who are drawn may lose more than all units together, and shares are of that",
 			Expected: "shares alone, as {a: 60%, b: 40%}",
 		})
 	}
 	for _, key := range []string{"diagnostics", "synthetic"} {
-		if n := root.get(key); n.present() {
-			report(n, Problem{Message: key + " beside a sample", Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"})
+		if n := root.Get(key); n.Present() {
+			report(n, document.Problem{Message: key + " beside a sample", Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"})
 		}
 	}
-	if n := root.get("publish").get("integers"); n.present() {
-		report(n, Problem{Message: "whole counts that add up, beside a sample", Expected: "no `integers`: counts of a sample are divided by the share that was drawn, and are not whole"})
+	if n := root.Get("publish").Get("integers"); n.Present() {
+		report(n, document.Problem{Message: "whole counts that add up, beside a sample", Expected: "no `integers`: counts of a sample are divided by the share that was drawn, and are not whole"})
 	}
-	r.checkSampledTable(root.get("tables").get(r.release.Tables[0].Name), report)
+	r.checkSampledTable(root.Get("tables").Get(r.release.Tables[0].Name), report)
 	for _, m := range r.release.Marginals {
-		r.checkSampledMarginal(m, root.get("marginals").get(m.Name), report)
+		r.checkSampledMarginal(m, root.Get("marginals").Get(m.Name), report)
 	}
 }
 
@@ -89,24 +90,24 @@ func hasAmount(parts []part) bool {
 }
 
 // checkSampledTable reports the parts of a sampled table whose figures have no error of sampling here.
-func (r *reader) checkSampledTable(n node, report func(node, Problem)) {
-	if weight := n.get("weight"); weight.present() {
-		report(weight, Problem{Message: "weights beside a sample", Expected: "counts of rows: the error of sampling is known of these alone"})
+func (r *reader) checkSampledTable(n document.Node, report func(document.Node, document.Problem)) {
+	if weight := n.Get("weight"); weight.Present() {
+		report(weight, document.Problem{Message: "weights beside a sample", Expected: "counts of rows: the error of sampling is known of these alone"})
 	}
-	for _, c := range r.entries(n.get("columns")) {
-		if bounds := c.get("bounds"); bounds.present() {
-			report(bounds, Problem{Message: "a suggestion of bounds beside a sample", Expected: "a release of its own, without a sample"})
+	for _, c := range r.Entries(n.Get("columns")) {
+		if bounds := c.Get("bounds"); bounds.Present() {
+			report(bounds, document.Problem{Message: "a suggestion of bounds beside a sample", Expected: "a release of its own, without a sample"})
 		}
-		if discover := c.get("values").get("discover"); discover.present() {
-			report(discover, Problem{Message: "a column whose values nobody listed, beside a sample", Expected: "a release of its own, without a sample, or the list of its values"})
+		if discover := c.Get("values").Get("discover"); discover.Present() {
+			report(discover, document.Problem{Message: "a column whose values nobody listed, beside a sample", Expected: "a release of its own, without a sample, or the list of its values"})
 		}
 	}
 }
 
 // checkSampledMarginal reports what a table of a sample cannot ask.
-func (r *reader) checkSampledMarginal(m Marginal, n node, report func(node, Problem)) {
+func (r *reader) checkSampledMarginal(m Marginal, n document.Node, report func(document.Node, document.Problem)) {
 	if len(m.Stats) > 1 {
-		r.problem(n.get("stats"), Problem{
+		r.problem(n.Get("stats"), document.Problem{
 			Message:  "several statistics in a table of a sample: the error of sampling is known of the first alone",
 			Expected: "a marginal for each: one with stats: [count], one with stats: [units]",
 		})
@@ -114,7 +115,7 @@ func (r *reader) checkSampledMarginal(m Marginal, n node, report func(node, Prob
 	}
 	for _, s := range m.Stats {
 		if s.Kind != Count && s.Kind != Units {
-			r.problem(n.get("stats"), Problem{
+			r.problem(n.Get("stats"), document.Problem{
 				Message:  "a statistic other than count or units beside a sample",
 				Expected: "stats: [count] or [units]: the error of sampling is known of these alone",
 			})
@@ -122,8 +123,8 @@ func (r *reader) checkSampledMarginal(m Marginal, n node, report func(node, Prob
 		}
 	}
 	for _, key := range []string{"cells", "target", "top"} {
-		if other := n.get(key); other.present() {
-			report(other, Problem{
+		if other := n.Get(key); other.Present() {
+			report(other, document.Problem{
 				Message:  "`" + key + "` beside a sample: it is about the noise, and the error of sampling comes on top",
 				Expected: "a table of all cells without `" + key + "`, or no sample",
 			})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 )
@@ -63,9 +64,9 @@ func jsonOf(n *yaml.Node) any {
 // accepts is true where the shapes find nothing wrong with a tree. Parameters in the wrong
 // place do not count: no schema sees them.
 func accepts(root *yaml.Node) bool {
-	f := newFindings("release.yaml", "")
-	check(f, language(), node{value: root}, nil)
-	for _, p := range f.sortedProblems() {
+	f := document.NewFindings("release.yaml", "")
+	check(f, language(), document.Node{Value: root}, nil)
+	for _, p := range f.Problems() {
 		if !p.Unbuilt {
 			return false
 		}
@@ -91,8 +92,8 @@ func corpus(t *testing.T) map[string]string {
 	for topic, cases := range errorCases {
 		for _, c := range cases {
 			src := c.source(t)
-			f := newFindings("release.yaml", src.Text)
-			if root, ok := readTree(f); ok && f.count() == 0 && root.present() {
+			f := document.NewFindings("release.yaml", src.Text)
+			if root, ok := readTree(f); ok && f.Count() == 0 && root.Present() {
 				texts[topic+"/"+c.name] = src.Text
 			}
 		}

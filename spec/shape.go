@@ -4,7 +4,10 @@ package spec
 // checker reads documents by it and the JSON Schema is generated from it, so the two cannot
 // drift apart.
 
-import "regexp"
+import (
+	"github.com/dprelease/dprelease/spec/document"
+	"regexp"
+)
 
 // kind is the kind of a shape.
 type kind int
@@ -83,8 +86,10 @@ const (
 func textShape(says string) *shape     { return &shape{kind: text, says: says} }
 func categoryShape(says string) *shape { return &shape{kind: category, says: says} }
 
+var plainNumber = regexp.MustCompile(`^` + document.NumberSyntax + `$`)
+
 func numberShape(says string) *shape {
-	return &shape{kind: number, says: says, match: numberPattern}
+	return &shape{kind: number, says: says, match: plainNumber}
 }
 
 // numberOrShape is a number, or a text of the pattern.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -51,7 +52,7 @@ func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 	for name, unbuilt := range want {
 		t.Run(name, func(t *testing.T) {
 			release, err := Parse(sharedSource(t, name))
-			var problems *Errors
+			var problems *document.Errors
 			if !errors.As(err, &problems) || !problems.Unbuilt() || release == nil {
 				t.Fatalf("want a release and only unbuilt problems, got %v", err)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"pgregory.net/rapid"
 )
 
@@ -170,7 +171,7 @@ func TestAmountsKeepWithinTheTotal(t *testing.T) {
 			budget, known = "rho: "+total.RatString(), true
 		}
 		r, err := Parse(divided("{"+budget+", split: "+d.text.String()+"}", d.leaves...))
-		var problems *Errors
+		var problems *document.Errors
 		if errors.As(err, &problems) {
 			refused++
 			for _, p := range problems.Problems {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"gopkg.in/yaml.v3"
 )
 
@@ -23,29 +24,29 @@ var words = map[StatKind]string{
 // statReader reads the statistics of one marginal.
 type statReader struct {
 	*reader
-	root     node
+	root     document.Node
 	table    *Table
 	marginal *Marginal
 }
 
 // readStats reads the statistics of a marginal, and what bounds and shows them.
-func (r *reader) readStats(root node, t *Table, m *Marginal, n node) {
+func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document.Node) {
 	s := statReader{r, root, t, m}
-	if all := n.get("stats").items(); all != nil {
+	if all := n.Get("stats").Items(); all != nil {
 		m.Stats = make([]Stat, len(all))
-		before := r.count()
+		before := r.Count()
 		for i, item := range all {
 			m.Stats[i] = s.read(item)
 		}
-		if r.count() == before {
+		if r.Count() == before {
 			s.checkNames(all)
 		}
 	}
-	s.readPerUnit(n.get("per_unit"))
-	if show := n.get("show"); show.present() {
-		m.Show = r.whole(show.get("when_count_at_least"))
+	s.readPerUnit(n.Get("per_unit"))
+	if show := n.Get("show"); show.Present() {
+		m.Show = r.whole(show.Get("when_count_at_least"))
 		if !m.beyondCounts() {
-			r.report(show.key, show.path, Problem{
+			r.Report(show.Key, show.Path, document.Problem{
 				Message:  "counts are shown whatever they are, and there is nothing else here to show",
 				Expected: "a statistic beside the count; or cells: {above: N}, which leaves cells out by their noisy count",
 			})
@@ -60,11 +61,11 @@ func (m *Marginal) beyondCounts() bool {
 }
 
 // read reads one statistic.
-func (s statReader) read(item node) Stat {
-	stat := Stat{Kind: StatKind(item.text()), Name: item.text(), Line: item.value.Line}
-	var of node
+func (s statReader) read(item document.Node) Stat {
+	stat := Stat{Kind: StatKind(item.Text()), Name: item.Text(), Line: item.Value.Line}
+	var of document.Node
 	for _, key := range statKeys {
-		if value := item.get(string(key)); value.present() {
+		if value := item.Get(string(key)); value.Present() {
 			of, stat.Kind = value, key
 			break
 		}
@@ -81,11 +82,11 @@ func (s statReader) read(item node) Stat {
 	case Ratio:
 		stat.Of, stat.Over = s.readRatio(of)
 	case Distinct:
-		stat.PerUnit = s.whole(item.get("per_unit"))
-		stat.Column = of.text()
+		stat.PerUnit = s.whole(item.Get("per_unit"))
+		stat.Column = of.Text()
 		s.checkCountable(of)
 	default:
-		stat.Column = of.text()
+		stat.Column = of.Text()
 		s.checkMeasurable(of, stat.Kind)
 	}
 	stat.Name = stat.Column + "_" + string(stat.Kind)
@@ -93,20 +94,20 @@ func (s statReader) read(item node) Stat {
 	case medianOf:
 		stat.Kind, stat.Median, stat.At = Quantiles, true, []*big.Rat{big.NewRat(1, 2)}
 	case Quantiles:
-		stat.Name, stat.At = stat.Column, s.readShares(item.get("at"))
+		stat.Name, stat.At = stat.Column, s.readShares(item.Get("at"))
 	}
-	if as := item.get("as"); as.present() {
-		stat.Name = as.text()
+	if as := item.Get("as"); as.Present() {
+		stat.Name = as.Text()
 	}
 	return stat
 }
 
 // needsUnits reports what is counted by units where each row is one.
-func (s statReader) needsUnits(n node, what string) bool {
+func (s statReader) needsUnits(n document.Node, what string) bool {
 	if !s.table.Unit.Row {
 		return true
 	}
-	s.problem(n, Problem{
+	s.problem(n, document.Problem{
 		Message:  fmt.Sprintf("%s of table %s, in which every row is a unit of its own", what, s.table.Name),
 		Expected: "a table whose unit is {id: COLUMN, max_rows: N}: a column tells there which rows are of one unit",
 	})
@@ -114,24 +115,24 @@ func (s statReader) needsUnits(n node, what string) bool {
 }
 
 // column finds a column that is named, nil where there is none.
-func (s statReader) column(n node) *Column {
-	if column, _, dotted := strings.Cut(n.text(), "."); dotted && s.table.Column(column) != nil {
-		s.problem(n, Problem{Message: fmt.Sprintf("%s is a level, and statistics are of the values of a column", clip(n.text())), Expected: "the column, " + column, Fix: s.mended(n.value, column)})
+func (s statReader) column(n document.Node) *Column {
+	if column, _, dotted := strings.Cut(n.Text(), "."); dotted && s.table.Column(column) != nil {
+		s.problem(n, document.Problem{Message: fmt.Sprintf("%s is a level, and statistics are of the values of a column", document.Clip(n.Text())), Expected: "the column, " + column, Fix: s.Mended(n.Value, column)})
 		return nil
 	}
-	if !s.checkColumn(s.table, n, Attribute{Column: n.text()}) {
+	if !s.checkColumn(s.table, n, Attribute{Column: n.Text()}) {
 		return nil
 	}
-	return s.table.Column(n.text())
+	return s.table.Column(n.Text())
 }
 
 // checkCountable reports columns whose values cannot be counted.
-func (s statReader) checkCountable(n node) {
+func (s statReader) checkCountable(n document.Node) {
 	c := s.column(n)
 	switch {
 	case c == nil || !s.needsUnits(n, "values by unit"):
 	case c.DerivedFrom != nil:
-		s.problem(n, Problem{Message: fmt.Sprintf("%s is derived and not read", c.Name), Expected: "the column that is read, " + c.DerivedFrom.Column})
+		s.problem(n, document.Problem{Message: fmt.Sprintf("%s is derived and not read", c.Name), Expected: "the column that is read, " + c.DerivedFrom.Column})
 	case c.Domain == nil && c.Lattice != nil:
 		s.checkMeasurable(n, Distinct)
 	default:
@@ -141,7 +142,7 @@ func (s statReader) checkCountable(n node) {
 
 // checkMeasurable reports columns without the lattice that a statistic of numbers needs, and sums that are too large. It
 // returns the lattice, nil where there is none.
-func (s statReader) checkMeasurable(n node, kind StatKind) *Lattice {
+func (s statReader) checkMeasurable(n document.Node, kind StatKind) *Lattice {
 	c := s.column(n)
 	if c == nil {
 		return nil
@@ -151,7 +152,7 @@ func (s statReader) checkMeasurable(n node, kind StatKind) *Lattice {
 	switch {
 	case l == nil:
 	case l.Last-l.First >= mostPlaces:
-		s.problem(n, Problem{
+		s.problem(n, document.Problem{
 			Message:  fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are told apart by", words[kind], c.Name, l.Last-l.First, formatNumber(l.Step)),
 			Expected: fmt.Sprintf("a range of at most %d steps", mostPlaces-1),
 		})
@@ -166,20 +167,20 @@ func (s statReader) checkMeasurable(n node, kind StatKind) *Lattice {
 
 // lattice is the lattice of a column; where it has none, that is reported where what needs it stands, unless something is
 // wrong with the column already.
-func (r *reader) lattice(root node, t *Table, c *Column, n node, what string) *Lattice {
-	column := root.get("tables").get(t.Name).get("columns").get(c.Name)
-	if r.spread(column.value); !r.built(column) || c.Domain == nil && c.Lattice == nil {
+func (r *reader) lattice(root document.Node, t *Table, c *Column, n document.Node, what string) *Lattice {
+	column := root.Get("tables").Get(t.Name).Get("columns").Get(c.Name)
+	if r.Spread(column.Value); !r.Built(column) || c.Domain == nil && c.Lattice == nil {
 		return nil
 	}
-	bounds := column.get("range")
-	p := Problem{Expected: "a column of type integer or decimal with a range"}
+	bounds := column.Get("range")
+	p := document.Problem{Expected: "a column of type integer or decimal with a range"}
 	switch {
 	case c.Lattice != nil && (c.Null.Action != As || c.Lattice.nullIs):
 		return c.Lattice
 	case c.Lattice != nil:
-		as := column.get("null").get("as")
-		r.problem(as, Problem{
-			Message:  fmt.Sprintf("a null of %s counts as %q, which is no number in its range, and %s of the column needs one", c.Name, clip(as.text()), what),
+		as := column.Get("null").Get("as")
+		r.problem(as, document.Problem{
+			Message:  fmt.Sprintf("a null of %s counts as %q, which is no number in its range, and %s of the column needs one", c.Name, document.Clip(as.Text()), what),
 			Expected: "null: drop, or null: {as: NUMBER}", Fix: "null: drop",
 		})
 		return nil
@@ -187,14 +188,14 @@ func (r *reader) lattice(root node, t *Table, c *Column, n node, what string) *L
 		p.Message = fmt.Sprintf("%s of %s, which is derived and not read", what, c.Name)
 	case c.Type == Date || c.Type == Timestamp:
 		p.Message = fmt.Sprintf("%s of %s, a column of type %s", what, c.Name, c.Type)
-	case !bounds.present():
+	case !bounds.Present():
 		p.Message = fmt.Sprintf("%s of %s, whose values are categories", what, c.Name)
-	case c.Type == Decimal && !column.get("step").present():
-		p = Problem{
+	case c.Type == Decimal && !column.Get("step").Present():
+		p = document.Problem{
 			Message:  fmt.Sprintf("%s of %s, a decimal range without a step", what, c.Name),
 			Expected: "a step in the column, to whose multiples values are rounded before they are added up: step: 0.01",
 		}
-		r.spoil(column) // which is told once
+		r.MarkUnsound(column) // which is told once
 	default:
 		rr := &rangeReader{reader: r, column: c, node: column}
 		if low, high, ok := rr.ends(bounds); ok {
@@ -207,24 +208,24 @@ func (r *reader) lattice(root node, t *Table, c *Column, n node, what string) *L
 }
 
 // readShares reads the shares of quantiles.
-func (s statReader) readShares(n node) (shares []*big.Rat) {
+func (s statReader) readShares(n document.Node) (shares []*big.Rat) {
 	one, percent := big.NewRat(1, 1), big.NewRat(1_000_000, 1)
-	items := n.items()
+	items := n.Items()
 	for i, item := range items {
 		x, read := s.number(item)
 		if !read {
 			return nil
 		}
-		p := Problem{Message: "the share is " + item.text(), Expected: "a share above 0 and below 1, as 25%"}
+		p := document.Problem{Message: "the share is " + item.Text(), Expected: "a share above 0 and below 1, as 25%"}
 		switch {
 		case x.Sign() <= 0 || x.Cmp(one) >= 0:
-			if x.Cmp(one) > 0 && x.Cmp(big.NewRat(100, 1)) < 0 && item.isNumber() {
-				p.Fix = item.text() + "%"
+			if x.Cmp(one) > 0 && x.Cmp(big.NewRat(100, 1)) < 0 && item.IsNumber() {
+				p.Fix = item.Text() + "%"
 			}
 		case !new(big.Rat).Mul(x, percent).IsInt():
 			p.Expected = "a share in per cent with at most four decimals, as 33.3%: the column of the quantile is named by it"
 		case i > 0 && x.Cmp(shares[i-1]) <= 0:
-			p.Message = fmt.Sprintf("shares do not ascend: %s after %s", item.text(), items[i-1].text())
+			p.Message = fmt.Sprintf("shares do not ascend: %s after %s", item.Text(), items[i-1].Text())
 			p.Expected = "each share larger than the one before"
 		default:
 			shares = append(shares, x)
@@ -237,20 +238,20 @@ func (s statReader) readShares(n node) (shares []*big.Rat) {
 }
 
 // readPerUnit reads what one unit adds to the table at most.
-func (s statReader) readPerUnit(n node) {
-	if !n.present() || s.table == nil {
+func (s statReader) readPerUnit(n document.Node) {
+	if !n.Present() || s.table == nil {
 		return
 	}
-	if !s.needsUnits(node{value: n.key, path: n.path}, "bounds per unit") {
+	if !s.needsUnits(document.Node{Value: n.Key, Path: n.Path}, "bounds per unit") {
 		return
 	}
 	for key, into := range map[string]*int64{"groups": &s.marginal.PerUnit.Groups, "rows_per_group": &s.marginal.PerUnit.RowsPerGroup, "total": &s.marginal.PerUnit.Total} {
-		at := n.get(key)
-		if !at.present() {
+		at := n.Get(key)
+		if !at.Present() {
 			continue
 		}
 		if *into = s.whole(at); *into > s.table.Unit.MaxRows {
-			s.problem(at, Problem{
+			s.problem(at, document.Problem{
 				Message:  fmt.Sprintf("%s bounds nothing: a unit of %s has at most %d rows that are counted", key, s.table.Name, s.table.Unit.MaxRows),
 				Expected: fmt.Sprintf("a whole number from 1 to %d, or a larger max_rows", s.table.Unit.MaxRows),
 			})
@@ -259,7 +260,7 @@ func (s statReader) readPerUnit(n node) {
 }
 
 // checkBeside reports what a marginal with statistics beyond counts, or with bounds of its own, cannot be as well.
-func (s statReader) checkBeside(n node) {
+func (s statReader) checkBeside(n document.Node) {
 	what := "bounds per unit"
 	if s.marginal.beyondCounts() {
 		what = "other statistics than counts"
@@ -273,8 +274,8 @@ func (s statReader) checkBeside(n node) {
 		{"cells", "a sparse table is of counts, of rows as they are", "a second marginal for the sparse table"},
 		{"target", "a target is of counts, of rows as they are", "a second marginal for the counts, with the target"},
 	} {
-		if other := n.get(never.key); other.present() {
-			s.report(other.key, other.path, Problem{Message: fmt.Sprintf("`%s` does not go with %s: %s", never.key, what, never.why), Expected: never.instead})
+		if other := n.Get(never.key); other.Present() {
+			s.Report(other.Key, other.Path, document.Problem{Message: fmt.Sprintf("`%s` does not go with %s: %s", never.key, what, never.why), Expected: never.instead})
 		}
 	}
 }
@@ -283,7 +284,7 @@ func (s statReader) checkBeside(n node) {
 var suffixes = []string{"", "_unbiased", "_noise_se", "_low", "_high", "_flag"}
 
 // checkNames reports statistics of which two have columns of one name, and such that have the name of an attribute's column.
-func (s statReader) checkNames(items []node) {
+func (s statReader) checkNames(items []document.Node) {
 	owner := map[string]string{}
 	if s.marginal.beyondCounts() {
 		for _, a := range s.marginal.By {
@@ -300,10 +301,10 @@ func (s statReader) checkNames(items []node) {
 					own[name+suffix] = fmt.Sprintf("%q", name)
 					continue
 				}
-				p := Problem{Message: fmt.Sprintf("the column %s is one of %s already", name+suffix, other), Expected: "another name, with as: …"}
+				p := document.Problem{Message: fmt.Sprintf("the column %s is one of %s already", name+suffix, other), Expected: "another name, with as: …"}
 				switch {
-				case item.value.Kind == yaml.ScalarNode && name+suffix == item.text():
-					p = Problem{Message: name + " is there twice", Expected: "each statistic once"}
+				case item.Value.Kind == yaml.ScalarNode && name+suffix == item.Text():
+					p = document.Problem{Message: name + " is there twice", Expected: "each statistic once"}
 				case other == fmt.Sprintf("%q", name):
 					p.Message = fmt.Sprintf("two statistics are called %q", name)
 				}

@@ -5,22 +5,23 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"strconv"
 	"strings"
 )
 
 // pairsOf are the ranges that a range is made of: itself, or one for each category that it names.
-func (r *reader) pairsOf(bounds node) (pairs []node, ok bool) {
-	if bounds.items() != nil {
-		return []node{bounds}, true
+func (r *reader) pairsOf(bounds document.Node) (pairs []document.Node, ok bool) {
+	if bounds.Items() != nil {
+		return []document.Node{bounds}, true
 	}
 	ok = true
-	for _, pair := range r.entries(bounds) {
-		isBy, isList := pair.key.Value == rangeBy, pair.items() != nil
+	for _, pair := range r.Entries(bounds) {
+		isBy, isList := pair.Key.Value == rangeBy, pair.Items() != nil
 		switch {
 		case isBy == isList:
-			p := Problem{Message: "found " + pair.found(), Expected: "the smallest and the largest value of " + clip(pair.key.Value) + ", as [0, 9]"}
+			p := document.Problem{Message: "found " + pair.Found(), Expected: "the smallest and the largest value of " + document.Clip(pair.Key.Value) + ", as [0, 9]"}
 			if isBy {
 				p.Expected = "a column, or one of its levels"
 			}
@@ -31,7 +32,7 @@ func (r *reader) pairsOf(bounds node) (pairs []node, ok bool) {
 		}
 	}
 	if ok && pairs == nil {
-		r.report(bounds.heading(), bounds.path, Problem{Message: "no category has a range", Expected: "a range for each category, as {by: size, small: [0, 9], large: [10, 500]}"})
+		r.Report(bounds.Heading(), bounds.Path, document.Problem{Message: "no category has a range", Expected: "a range for each category, as {by: size, small: [0, 9], large: [10, 500]}"})
 		return nil, false
 	}
 	return pairs, ok
@@ -42,14 +43,14 @@ func (r *rangeReader) step() *big.Rat {
 	if r.column.Type != Integer && r.column.Type != Decimal {
 		return nil
 	}
-	n := r.node.get("step")
-	if !n.present() {
+	n := r.node.Get("step")
+	if !n.Present() {
 		if r.column.Type == Integer {
 			return big.NewRat(1, 1)
 		}
 		return nil
 	}
-	x, err := parseNumber(n.text())
+	x, err := document.ParseNumber(n.Text())
 	if err != nil || x.Sign() <= 0 || r.column.Type == Integer && !x.IsInt() || x.Cmp(big.NewRat(maxWhole, 1)) > 0 {
 		return nil
 	}
@@ -58,8 +59,8 @@ func (r *rangeReader) step() *big.Rat {
 
 // tooFineForCells tells that a range without levels has more cells than a domain: it is for statistics alone.
 func (r *rangeReader) tooFineForCells(step *big.Rat) bool {
-	levels := r.node.get("levels")
-	return r.node.get("range").present() && !levels.present() && (r.span.end()-r.span.low)/point(step, r.span.den) > maxCells
+	levels := r.node.Get("levels")
+	return r.node.Get("range").Present() && !levels.Present() && (r.span.end()-r.span.low)/point(step, r.span.den) > maxCells
 }
 
 // latticeOf is the lattice of a range, nil where its ends are no multiples of the step.
@@ -72,7 +73,7 @@ func latticeOf(step, low, high *big.Rat) *Lattice {
 }
 
 // checkMultiples reports ends of a range that are no multiples of the step, and says which ones nearby are.
-func (r *reader) checkMultiples(at node, low, high, step *big.Rat) bool {
+func (r *reader) checkMultiples(at document.Node, low, high, step *big.Rat) bool {
 	first, last := new(big.Rat).Quo(low, step), new(big.Rat).Quo(high, step)
 	if first.IsInt() && last.IsInt() {
 		return true
@@ -94,7 +95,7 @@ func (r *reader) checkMultiples(at node, low, high, step *big.Rat) bool {
 	if len(odd) == 2 {
 		verb = "are no multiples"
 	}
-	r.problem(at, Problem{
+	r.problem(at, document.Problem{
 		Message:  fmt.Sprintf("%s %s of the step, %s, to which values are rounded before they are added up", strings.Join(odd, " and "), verb, formatNumber(step)),
 		Expected: "ends that are multiples of the step, or another step",
 		Fix:      "[" + times(down) + ", " + times(up) + "]",
@@ -103,20 +104,20 @@ func (r *reader) checkMultiples(at node, low, high, step *big.Rat) bool {
 }
 
 // readStrata reads the ranges of columns that have one for each category of another, once all columns are there.
-func (r *reader) readStrata(t *Table, columns node) {
-	for _, n := range r.entries(columns) {
-		bounds := n.get("range")
-		by := bounds.get(rangeBy)
-		if !by.present() {
+func (r *reader) readStrata(t *Table, columns document.Node) {
+	for _, n := range r.Entries(columns) {
+		bounds := n.Get("range")
+		by := bounds.Get(rangeBy)
+		if !by.Present() {
 			continue
 		}
-		c := t.Column(n.key.Value)
-		if r.spread(n.value); !r.built(n) || c.Domain == nil && c.Lattice == nil {
+		c := t.Column(n.Key.Value)
+		if r.Spread(n.Value); !r.Built(n) || c.Domain == nil && c.Lattice == nil {
 			continue // already reported
 		}
-		if step := n.get("step"); c.Type == Decimal && !step.present() {
-			r.report(n.key, n.path, Problem{Message: fmt.Sprintf("%s has a range for each category and no step", c.Name), Expected: "the step to which values are rounded before they are added up", Fix: "step: 0.01"})
-			r.spoil(n)
+		if step := n.Get("step"); c.Type == Decimal && !step.Present() {
+			r.Report(n.Key, n.Path, document.Problem{Message: fmt.Sprintf("%s has a range for each category and no step", c.Name), Expected: "the step to which values are rounded before they are added up", Fix: "step: 0.01"})
+			r.MarkUnsound(n)
 			continue
 		}
 		r.stratify(t, c, n, by)
@@ -124,12 +125,12 @@ func (r *reader) readStrata(t *Table, columns node) {
 }
 
 // stratify gives a lattice its strata.
-func (r *reader) stratify(t *Table, c *Column, n, by node) {
-	column, level, dotted := strings.Cut(by.text(), ".")
+func (r *reader) stratify(t *Table, c *Column, n, by document.Node) {
+	column, level, dotted := strings.Cut(by.Text(), ".")
 	a := Attribute{column, level}
 	origin := t.origin(a)
 	if origin.Column == c.Name {
-		p := Problem{Message: fmt.Sprintf("the range of %s by %s itself", c.Name, c.Name), Expected: "another column, whose categories have ranges of their own"}
+		p := document.Problem{Message: fmt.Sprintf("the range of %s by %s itself", c.Name, c.Name), Expected: "another column, whose categories have ranges of their own"}
 		if a != origin {
 			p.Message = fmt.Sprintf("%s is derived from %s, whose range this is", a, c.Name)
 		}
@@ -163,14 +164,14 @@ func (r *reader) stratify(t *Table, c *Column, n, by node) {
 }
 
 // rangesOf are the ranges of the categories of a level, each of which has one; of a level that is not known there are none.
-func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n node) (ranges []Stratum, ok bool) {
+func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n document.Node) (ranges []Stratum, ok bool) {
 	rr := &rangeReader{reader: r, column: c, node: n}
 	step := rr.step()
-	given := map[string]node{}
+	given := map[string]document.Node{}
 	ok = true
-	pairs, _ := r.pairsOf(n.get("range"))
+	pairs, _ := r.pairsOf(n.Get("range"))
 	for _, pair := range pairs {
-		given[pair.key.Value] = pair
+		given[pair.Key.Value] = pair
 		low, high, _ := rr.ends(pair)
 		ok = r.checkMultiples(pair, low, high, step) && ok
 	}
@@ -183,7 +184,7 @@ func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n node) (ranges []St
 		known[category.Code] = true
 		pair, is := given[category.Code]
 		if !is {
-			missing = append(missing, strconv.Quote(clip(category.Code)))
+			missing = append(missing, strconv.Quote(document.Clip(category.Code)))
 			continue
 		}
 		low, high, _ := rr.ends(pair)
@@ -192,12 +193,12 @@ func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n node) (ranges []St
 		}
 	}
 	for _, pair := range pairs {
-		if name := pair.key.Value; !known[name] {
-			p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(name), a), Expected: someOf(l.Categories)}
-			if p.Nearest = nearestCategory(&r.suggestions, name, l.Categories); p.Nearest != "" {
-				p.Fix = r.mended(pair.key, p.Nearest)
+		if name := pair.Key.Value; !known[name] {
+			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(name), a), Expected: someOf(l.Categories)}
+			if p.Nearest = nearestCategory(&r.Suggestions, name, l.Categories); p.Nearest != "" {
+				p.Fix = r.Mended(pair.Key, p.Nearest)
 			}
-			r.report(pair.key, pair.path, p)
+			r.Report(pair.Key, pair.Path, p)
 			ok = false
 		}
 	}
@@ -205,38 +206,38 @@ func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n node) (ranges []St
 		if len(missing) > 5 {
 			missing = append(missing[:5], "…")
 		}
-		bounds := n.get("range")
-		r.report(bounds.key, bounds.path, Problem{Message: "no range for " + strings.Join(missing, ", "), Expected: fmt.Sprintf("a range for each category of %s", a)})
+		bounds := n.Get("range")
+		r.Report(bounds.Key, bounds.Path, document.Problem{Message: "no range for " + strings.Join(missing, ", "), Expected: fmt.Sprintf("a range for each category of %s", a)})
 		ok = false
 	}
 	return ranges, ok
 }
 
 // noCells is the problem of a column that is for statistics alone.
-func noCells(c *Column) Problem {
-	return Problem{
+func noCells(c *Column) document.Problem {
+	return document.Problem{
 		Message:  fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name, maxCells),
 		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s", c.Origin()),
 	}
 }
 
 // readAsNumber tells that what a null counts as is a number in the range of a column.
-func (r *reader) readAsNumber(c *Column, n node) bool {
-	if c.Lattice == nil || !isNumber(n.text()) {
+func (r *reader) readAsNumber(c *Column, n document.Node) bool {
+	if c.Lattice == nil || !document.IsNumber(n.Text()) {
 		return false
 	}
-	x, err := parseNumber(n.text())
+	x, err := document.ParseNumber(n.Text())
 	return err == nil && x.Cmp(c.Lattice.Value(c.Lattice.First)) >= 0 && x.Cmp(c.Lattice.Value(c.Lattice.Last)) <= 0
 }
 
 // asNumber is the policy of a null that counts as a number.
-func (r *reader) asNumber(c *Column, n node) Policy {
-	x, _ := parseNumber(n.text())
+func (r *reader) asNumber(c *Column, n document.Node) Policy {
+	x, _ := document.ParseNumber(n.Text())
 	x.Quo(x, c.Lattice.Step).Add(x, big.NewRat(1, 2))
 	c.Lattice.null, c.Lattice.nullIs = new(big.Int).Div(x.Num(), x.Denom()).Int64(), true
 	if c.Domain == nil {
 		return Policy{Action: As}
 	}
-	code, _ := c.Domain.CodeOfText(n.text())
+	code, _ := c.Domain.CodeOfText(n.Text())
 	return Policy{Action: As, Category: code}
 }

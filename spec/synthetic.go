@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"slices"
 	"strings"
 )
@@ -11,9 +12,9 @@ import (
 // leastColumns is the fewest columns of microdata: their method measures pairs.
 const leastColumns = 2
 
-func (r *reader) readSynthetic(root node) {
-	for _, n := range r.entries(root.get("synthetic")) {
-		if r.sound(n) {
+func (r *reader) readSynthetic(root document.Node) {
+	for _, n := range r.Entries(root.Get("synthetic")) {
+		if r.Sound(n) {
 			r.readMicrodata(root, n)
 		}
 	}
@@ -22,15 +23,15 @@ func (r *reader) readSynthetic(root node) {
 }
 
 // readMicrodata reads the microdata of one table.
-func (r *reader) readMicrodata(root, n node) {
-	s := Synthetic{Table: n.key.Value, Method: AutoMethod, Line: n.key.Line}
-	if method := n.get("method"); method.present() {
-		s.Method = SyntheticMethod(method.text())
+func (r *reader) readMicrodata(root, n document.Node) {
+	s := Synthetic{Table: n.Key.Value, Method: AutoMethod, Line: n.Key.Line}
+	if method := n.Get("method"); method.Present() {
+		s.Method = SyntheticMethod(method.Text())
 	}
-	if rows := n.get("rows"); rows.present() && rows.text() != noisyRows {
+	if rows := n.Get("rows"); rows.Present() && rows.Text() != noisyRows {
 		s.Rows = r.whole(rows)
 	}
-	if files := n.get("files"); files.present() {
+	if files := n.Get("files"); files.Present() {
 		s.Files = int(r.whole(files))
 	}
 	t := r.microdataTable(n)
@@ -41,7 +42,7 @@ func (r *reader) readMicrodata(root, n node) {
 	if s.Method == TablesMethod {
 		r.checkNoLeaf(n)
 		r.checkTablesToUse(root, n)
-	} else if s.Leaf = r.readMicrodataLeaf(root, n, t != nil && s.Method == AutoMethod && r.measuresPairs(t, s.By)); s.Leaf != "" || !root.get("marginals").present() {
+	} else if s.Leaf = r.readMicrodataLeaf(root, n, t != nil && s.Method == AutoMethod && r.measuresPairs(t, s.By)); s.Leaf != "" || !root.Get("marginals").Present() {
 		r.checkNotPure(n)
 	}
 	r.release.Synthetic = append(r.release.Synthetic, s)
@@ -49,21 +50,21 @@ func (r *reader) readMicrodata(root, n node) {
 
 // readWays reads how many columns are measured together: no more than are read, unless a parent's are measured too, and by a
 // method that is asked for that.
-func (r *reader) readWays(t *Table, root, n node, s Synthetic) int {
-	at := n.get("ways")
-	if !at.present() {
+func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
+	at := n.Get("ways")
+	if !at.Present() {
 		return 0
 	}
 	ways := r.whole(at)
 	if s.Method == TablesMethod {
-		r.report(at.key, at.path, Problem{
+		r.Report(at.Key, at.Path, document.Problem{
 			Message:  "ways beside method tables, which measures nothing beside the marginals",
 			Expected: "no ways; every: [1, 2, 3] in a marginal measures sets of up to three columns",
 		})
 		return 0
 	}
 	if s.Method == MST {
-		r.report(at.key, at.path, Problem{
+		r.Report(at.Key, at.Path, document.Problem{
 			Message:  "ways beside method mst, which measures pairs of columns",
 			Expected: "ways beside method aim or auto, or neither",
 			Fix:      "method: aim",
@@ -76,13 +77,13 @@ func (r *reader) readWays(t *Table, root, n node, s Synthetic) int {
 			read++
 		}
 	}
-	for _, other := range root.get("synthetic").pairs() {
-		if parent := other.get("parent"); parent.present() && parent.text() == t.Name {
+	for _, other := range root.Get("synthetic").Pairs() {
+		if parent := other.Get("parent"); parent.Present() && parent.Text() == t.Name {
 			read++ // how many rows of that table a row has
 		}
 	}
-	if read >= leastColumns && ways > read && !n.get("parent").present() {
-		r.problem(at, Problem{
+	if read >= leastColumns && ways > read && !n.Get("parent").Present() {
+		r.problem(at, document.Problem{
 			Message:  fmt.Sprintf("%d of these columns measured together, of which %d are read", ways, read),
 			Expected: "ways: 2, or more columns",
 			Fix:      "ways: 2",
@@ -92,8 +93,8 @@ func (r *reader) readWays(t *Table, root, n node, s Synthetic) int {
 }
 
 // microdataTable finds the table that the microdata are of, nil where there is none.
-func (r *reader) microdataTable(n node) *Table {
-	name := n.key.Value
+func (r *reader) microdataTable(n document.Node) *Table {
+	name := n.Key.Value
 	t := r.release.Table(name)
 	if t != nil || len(r.release.Tables) == 0 {
 		return t
@@ -102,43 +103,43 @@ func (r *reader) microdataTable(n node) *Table {
 	for _, t := range r.release.Tables {
 		names = append(names, t.Name)
 	}
-	p := Problem{Message: fmt.Sprintf("no table %q", clip(name)), Expected: oneOf(names)}
-	if p.Nearest = r.nearest(name, names); p.Nearest != "" {
-		p.Fix = r.mended(n.key, p.Nearest)
+	p := document.Problem{Message: fmt.Sprintf("no table %q", document.Clip(name)), Expected: document.OneOf(names)}
+	if p.Nearest = r.Nearest(name, names); p.Nearest != "" {
+		p.Fix = r.Mended(n.Key, p.Nearest)
 	}
-	r.report(n.key, n.path, p)
+	r.Report(n.Key, n.Path, p)
 	return nil
 }
 
 // readColumns reads the columns of microdata: those of by, or all columns of the table at their
 // finest level.
-func (r *reader) readColumns(root node, t *Table, n node) []Attribute {
-	by := n.get("by")
-	if !by.present() {
+func (r *reader) readColumns(root document.Node, t *Table, n document.Node) []Attribute {
+	by := n.Get("by")
+	if !by.Present() {
 		return r.allColumns(root, t, n)
 	}
 	seen := map[string]bool{}
 	r.discovers = true // they are refused below, with the reason
 	defer func() { r.discovers = false }()
-	all := r.readAttributes(root, t, by, func(a Attribute) (Problem, bool) {
+	all := r.readAttributes(root, t, by, func(a Attribute) (document.Problem, bool) {
 		if len(t.Discovers([]Attribute{a})) > 0 {
-			return Problem{
+			return document.Problem{
 				Message:  fmt.Sprintf("microdata are drawn from categories that are public, and the categories of %s are not listed: which of them appear is decided by a selection, in the marginals by %[1]s", a.Column),
 				Expected: "other columns, or a list of its values",
 			}, false
 		}
 		twice := seen[a.Column]
 		seen[a.Column] = true
-		return Problem{Message: fmt.Sprintf("column %q is there twice", a.Column), Expected: "each column once in microdata"}, !twice
+		return document.Problem{Message: fmt.Sprintf("column %q is there twice", a.Column), Expected: "each column once in microdata"}, !twice
 	})
-	if len(all) == len(by.items()) {
+	if len(all) == len(by.Items()) {
 		r.checkDerivedOf(t, by, all)
 	}
 	return all
 }
 
 // checkDerivedOf reports derived columns of microdata that no other of their columns decides, and fewer than two others.
-func (r *reader) checkDerivedOf(t *Table, by node, all []Attribute) {
+func (r *reader) checkDerivedOf(t *Table, by document.Node, all []Attribute) {
 	var read []Attribute
 	for _, a := range all {
 		if t.origin(a) == a {
@@ -151,13 +152,13 @@ func (r *reader) checkDerivedOf(t *Table, by node, all []Attribute) {
 		if origin == a || levelOf(t, a) == nil || slices.ContainsFunc(read, decided) {
 			continue
 		}
-		r.problem(by.items()[i], Problem{
+		r.problem(by.Items()[i], document.Problem{
 			Message:  fmt.Sprintf("%s is derived from %s, which no column of these microdata decides", a, origin),
 			Expected: fmt.Sprintf("%s beside it, or %s left out", origin, a),
 		})
 	}
 	if len(read) < leastColumns {
-		r.problem(by, Problem{
+		r.problem(by, document.Problem{
 			Message:  "fewer than two of these columns are read: the others are derived",
 			Expected: "at least two columns that are read",
 		})
@@ -166,9 +167,9 @@ func (r *reader) checkDerivedOf(t *Table, by node, all []Attribute) {
 
 // allColumns are all columns of a table at their finest level. It reports columns without one,
 // and a table of too few columns.
-func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
-	columns := root.get("tables").get(t.Name).get("columns")
-	if !r.sound(columns) {
+func (r *reader) allColumns(root document.Node, t *Table, n document.Node) []Attribute {
+	columns := root.Get("tables").Get(t.Name).Get("columns")
+	if !r.Sound(columns) {
 		return nil // already reported
 	}
 	var all []Attribute
@@ -199,23 +200,23 @@ func (r *reader) allColumns(root node, t *Table, n node) []Attribute {
 	}
 	switch {
 	case read < leastColumns:
-		r.report(n.key, n.path, Problem{Message: fmt.Sprintf("table %s has one column", t.Name), Expected: "microdata of two or more columns; a marginal publishes one"})
+		r.Report(n.Key, n.Path, document.Problem{Message: fmt.Sprintf("table %s has one column", t.Name), Expected: "microdata of two or more columns; a marginal publishes one"})
 	case len(without) > 0:
-		p := Problem{Message: strings.Join(without, "; "), Expected: "by: the columns of the microdata, such a one at a level or left out"}
+		p := document.Problem{Message: strings.Join(without, "; "), Expected: "by: the columns of the microdata, such a one at a level or left out"}
 		if len(usable) >= leastColumns {
 			p.Fix = "by: [" + strings.Join(usable, ", ") + "]"
 		}
-		r.report(n.key, n.path, p)
+		r.Report(n.Key, n.Path, p)
 	}
 	return all
 }
 
 // checkNotPure reports microdata under a budget of ε alone.
-func (r *reader) checkNotPure(n node) {
+func (r *reader) checkNotPure(n document.Node) {
 	if b := r.release.Budget; b.Epsilon == nil || b.Delta != nil {
 		return
 	}
-	r.report(n.key, n.path, Problem{
+	r.Report(n.Key, n.Path, document.Problem{
 		Message:  "a budget of ε alone cannot pay for microdata: what they ask next depends on the answers so far, and such a series is capped in ρ, which bounds no pure ε",
 		Expected: "a budget of {epsilon, delta} or {rho}",
 		Fix:      "delta: 1e-9",
@@ -223,9 +224,9 @@ func (r *reader) checkNotPure(n node) {
 }
 
 // checkTablesToUse reports microdata of the tables of a release that has none.
-func (r *reader) checkTablesToUse(root, n node) {
-	if !root.get("marginals").present() {
-		r.problem(n.get("method"), Problem{
+func (r *reader) checkTablesToUse(root, n document.Node) {
+	if !root.Get("marginals").Present() {
+		r.problem(n.Get("method"), document.Problem{
 			Message:  "method tables makes microdata of the tables of the release, and without marginals it has none",
 			Expected: "marginals, or a method that measures", Fix: "method: auto",
 		})
@@ -233,9 +234,9 @@ func (r *reader) checkTablesToUse(root, n node) {
 }
 
 // checkNoLeaf reports a leaf of microdata whose method spends nothing.
-func (r *reader) checkNoLeaf(n node) {
-	if at := n.get("budget"); at.present() {
-		r.report(at.key, at.path, Problem{
+func (r *reader) checkNoLeaf(n document.Node) {
+	if at := n.Get("budget"); at.Present() {
+		r.Report(at.Key, at.Path, document.Problem{
 			Message:  "a budget beside method tables, which makes its model of the tables of the release and spends nothing",
 			Expected: "no budget, or a method that measures",
 			Fix:      "method: aim",
@@ -274,64 +275,64 @@ func (m *Marginal) together(a, b Attribute) bool {
 // readMicrodataLeaf finds the leaf that pays for microdata: the one that they name, else that of
 // their table's name, else the one called synthetic. Of microdata that can do without, none is fine, and
 // microdata that are all of the release have the whole budget where that has no split.
-func (r *reader) readMicrodataLeaf(root, n node, without bool) string {
+func (r *reader) readMicrodataLeaf(root, n document.Node, without bool) string {
 	leaves := r.leafPaths()
 	if len(leaves) == 0 {
 		return "" // already reported
 	}
-	alone := !root.get("marginals").present()
-	without = without || alone && len(root.get("synthetic").pairs()) == 1
-	if leaves[0] == "" && without && !n.get("budget").present() {
+	alone := !root.Get("marginals").Present()
+	without = without || alone && len(root.Get("synthetic").Pairs()) == 1
+	if leaves[0] == "" && without && !n.Get("budget").Present() {
 		return ""
 	}
 	if leaves[0] == "" {
-		p := Problem{
+		p := document.Problem{
 			Message:  "the budget has no split, and microdata are paid for by a leaf of their own",
 			Expected: "a leaf for the microdata in the budget, and one for the marginals, which name it; or method: tables, for microdata of the tables alone",
 			Fix:      "split: {tables: 1/2, microdata: 1/2}",
 		}
 		if alone {
-			p.Expected, p.Fix = "a leaf for the microdata of each table in the budget", splitAmong(root.get("synthetic"))
+			p.Expected, p.Fix = "a leaf for the microdata of each table in the budget", splitAmong(root.Get("synthetic"))
 		}
-		r.report(n.key, n.path, p)
+		r.Report(n.Key, n.Path, p)
 		return ""
 	}
-	if n.get("budget").present() {
+	if n.Get("budget").Present() {
 		return r.readLeaf(n)
 	}
-	for _, name := range []string{n.key.Value, syntheticLeaf} {
+	for _, name := range []string{n.Key.Value, syntheticLeaf} {
 		leaf, candidates := r.leaf(name)
 		if leaf != "" {
 			return leaf
 		}
 		if len(candidates) > 0 {
-			r.report(n.key, n.path, ambiguousLeaf(name, candidates))
+			r.Report(n.Key, n.Path, ambiguousLeaf(name, candidates))
 			return ""
 		}
 	}
 	if without {
 		return ""
 	}
-	r.report(n.key, n.path, Problem{
-		Message:  fmt.Sprintf("nothing says which leaf pays for the microdata of %[1]s, and no leaf is called %[1]s or %[2]s", n.key.Value, syntheticLeaf),
+	r.Report(n.Key, n.Path, document.Problem{
+		Message:  fmt.Sprintf("nothing says which leaf pays for the microdata of %[1]s, and no leaf is called %[1]s or %[2]s", n.Key.Value, syntheticLeaf),
 		Expected: ownLeaf, Fix: r.freeLeaf(),
 	})
 	return ""
 }
 
 // splitAmong is a split of the budget into a leaf for the microdata of each table.
-func splitAmong(synthetic node) string {
+func splitAmong(synthetic document.Node) string {
 	var leaves []string
 	share := "1"
-	if n := len(synthetic.pairs()); n > 1 {
+	if n := len(synthetic.Pairs()); n > 1 {
 		share = fmt.Sprintf("1/%d", n)
 	}
-	for _, n := range synthetic.pairs() {
-		name := n.key.Value
-		if leaf := n.get("budget"); leaf.present() {
-			name = leaf.text()
+	for _, n := range synthetic.Pairs() {
+		name := n.Key.Value
+		if leaf := n.Get("budget"); leaf.Present() {
+			name = leaf.Text()
 		}
-		leaves = append(leaves, clip(name)+": "+share)
+		leaves = append(leaves, document.Clip(name)+": "+share)
 	}
 	return "split: {" + strings.Join(leaves, ", ") + "}"
 }
@@ -369,18 +370,18 @@ func (r *reader) payer(leaf string, microdata int) string {
 }
 
 // checkLeavesApart reports microdata whose leaf pays for something else too.
-func (r *reader) checkLeavesApart(root node) {
+func (r *reader) checkLeavesApart(root document.Node) {
 	for i, s := range r.release.Synthetic {
 		other := r.payer(s.Leaf, i)
 		if s.Leaf == "" || other == "" {
 			continue
 		}
-		n := root.get("synthetic").get(s.Table)
-		at := node{value: n.key, path: n.path}
-		if budget := n.get("budget"); budget.present() {
+		n := root.Get("synthetic").Get(s.Table)
+		at := document.Node{Value: n.Key, Path: n.Path}
+		if budget := n.Get("budget"); budget.Present() {
 			at = budget
 		}
-		r.problem(at, Problem{
+		r.problem(at, document.Problem{
 			Message:  fmt.Sprintf("leaf %q pays for %s too", s.Leaf, other),
 			Expected: ownLeaf, Fix: r.freeLeaf(),
 		})

@@ -4,42 +4,43 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-func (r *reader) readTables(root node) {
-	n := root.get("tables")
-	if !n.present() {
+func (r *reader) readTables(root document.Node) {
+	n := root.Get("tables")
+	if !n.Present() {
 		return
 	}
-	pairs := r.entries(n)
+	pairs := r.Entries(n)
 	sources := make([]TableSource, len(pairs))
 	var confidential []namedSource
-	known := len(pairs) == len(n.pairs())
+	known := len(pairs) == len(n.Pairs())
 	for i, pair := range pairs {
 		var all bool
-		sources[i], all = r.readSource(pair.get("source"))
+		sources[i], all = r.readSource(pair.Get("source"))
 		known = known && all
-		confidential = append(confidential, namedSource{pair.key.Value, sources[i].Paths})
+		confidential = append(confidential, namedSource{pair.Key.Value, sources[i].Paths})
 	}
 	r.open.keepFrom(confidential, known) // before any public file is opened
 	for i, pair := range pairs {
-		t := &Table{Name: pair.key.Value, Source: sources[i]}
-		r.readUnit(t, pair.get("unit"))
-		r.readJoins(t, pair.get("join"))
-		for _, c := range r.entries(pair.get("columns")) {
-			t.Columns = append(t.Columns, r.readColumn(t, c, pair.get("columns")))
+		t := &Table{Name: pair.Key.Value, Source: sources[i]}
+		r.readUnit(t, pair.Get("unit"))
+		r.readJoins(t, pair.Get("join"))
+		for _, c := range r.Entries(pair.Get("columns")) {
+			t.Columns = append(t.Columns, r.readColumn(t, c, pair.Get("columns")))
 		}
-		t.Where = r.readPredicate(t, pair.get("where"), pair.get("columns"))
-		r.deriveColumns(t, pair.get("columns"))
-		r.readStrata(t, pair.get("columns"))
-		r.checkKeys(t, pair.get("join"))
+		t.Where = r.readPredicate(t, pair.Get("where"), pair.Get("columns"))
+		r.deriveColumns(t, pair.Get("columns"))
+		r.readStrata(t, pair.Get("columns"))
+		r.checkKeys(t, pair.Get("join"))
 		t.Expect = r.readExpect(root, t)
-		r.readTableWeight(t, pair.get("weight"))
-		t.Sample = r.readSample(pair.get("sample"))
+		r.readTableWeight(t, pair.Get("weight"))
+		t.Sample = r.readSample(pair.Get("sample"))
 		r.checkSuggested(root, t)
 		r.release.Tables = append(r.release.Tables, t)
 	}
@@ -47,17 +48,17 @@ func (r *reader) readTables(root node) {
 }
 
 // isPublic reports whether a table has no units to protect.
-func isPublic(table node) bool {
-	unit := table.get("unit")
-	return unit.present() && unit.text() == "public"
+func isPublic(table document.Node) bool {
+	unit := table.Get("unit")
+	return unit.Present() && unit.Text() == "public"
 }
 
 // checkShared reports tables whose rows are units of their own beside other confidential tables: a unit has rows in several of
 // them, and it is its id that says which are its own.
-func (r *reader) checkShared(tables node) {
+func (r *reader) checkShared(tables document.Node) {
 	var confidential []*Table
 	for _, t := range r.release.Tables {
-		if !isPublic(tables.get(t.Name)) {
+		if !isPublic(tables.Get(t.Name)) {
 			confidential = append(confidential, t)
 		}
 	}
@@ -72,11 +73,11 @@ func (r *reader) checkShared(tables node) {
 		}
 	}
 	for _, t := range confidential {
-		unit := tables.get(t.Name).get("unit")
+		unit := tables.Get(t.Name).Get("unit")
 		switch {
-		case !r.sound(unit):
+		case !r.Sound(unit):
 		case t.Unit.Row:
-			p := Problem{
+			p := document.Problem{
 				Message:  fmt.Sprintf("each row of %s is a unit of its own, and %s confidential tables share their units: nothing says which rows of them are of one %s", t.Name, countWord(len(confidential)), protects),
 				Expected: fmt.Sprintf("in each of them the column with the id of the %s; what it loses in all of them is added up", protects),
 				Fix:      "unit: {id: person_id, max_rows: 1}",
@@ -86,8 +87,8 @@ func (r *reader) checkShared(tables node) {
 			}
 			r.problem(unit, p)
 		case t.Unit.ID != first.Unit.ID:
-			r.warn(unit.key, unit.path, Problem{
-				Message:  fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for rows that come and go with one %s", first.Name, clip(first.Unit.ID), t.Name, clip(t.Unit.ID), protects),
+			r.Warn(unit.Key, unit.Path, document.Problem{
+				Message:  fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for rows that come and go with one %s", first.Name, document.Clip(first.Unit.ID), t.Name, document.Clip(t.Unit.ID), protects),
 				Expected: "ids of one kind: a row of a household is not of one person, and where it is counted households are the units of both tables",
 			})
 		}
@@ -102,25 +103,25 @@ func countWord(n int) string {
 }
 
 // readSource reads where a table is read from, and whether that is all of it.
-func (r *reader) readSource(n node) (TableSource, bool) {
-	if !r.sound(n) {
+func (r *reader) readSource(n document.Node) (TableSource, bool) {
+	if !r.Sound(n) {
 		return TableSource{}, false
 	}
 	all := false
 	s := TableSource{Delimiter: ',', Nulls: []string{""}, Total: r.release.Privacy.Total}
 	for _, format := range []Format{Parquet, CSV, Arrow} {
-		paths := n.get(string(format))
-		if !paths.present() {
+		paths := n.Get(string(format))
+		if !paths.Present() {
 			continue
 		}
 		s.Format = format
 		s.Paths, all = r.fillAll(paths)
 	}
-	if delimiter := n.get("delimiter"); delimiter.present() {
-		s.Delimiter, _ = utf8.DecodeRuneInString(delimiter.text())
+	if delimiter := n.Get("delimiter"); delimiter.Present() {
+		s.Delimiter, _ = utf8.DecodeRuneInString(delimiter.Text())
 	}
-	if nulls := n.get("nulls"); nulls.present() {
-		s.Nulls = nulls.texts()
+	if nulls := n.Get("nulls"); nulls.Present() {
+		s.Nulls = nulls.Texts()
 	}
 	if s.Format != CSV {
 		s.Delimiter, s.Nulls = 0, nil
@@ -129,10 +130,10 @@ func (r *reader) readSource(n node) (TableSource, bool) {
 }
 
 // fillAll are the paths of a scalar or a list with parameters filled in, and whether each has a value.
-func (r *reader) fillAll(n node) (paths []string, filled bool) {
-	all := n.items()
+func (r *reader) fillAll(n document.Node) (paths []string, filled bool) {
+	all := n.Items()
 	if all == nil {
-		all = []node{n}
+		all = []document.Node{n}
 	}
 	filled = true
 	for _, item := range all {
@@ -140,11 +141,11 @@ func (r *reader) fillAll(n node) (paths []string, filled bool) {
 		filled = filled && ok
 		switch {
 		case ok && strings.TrimSpace(path) == "":
-			r.problem(item, Problem{Message: "an empty path", Expected: "a path or glob"})
+			r.problem(item, document.Problem{Message: "an empty path", Expected: "a path or glob"})
 		case ok && address.MatchString(path):
-			r.problem(item, Problem{Message: "an address and not a file: " + address.FindString(path) + "…", Expected: fileExpected})
+			r.problem(item, document.Problem{Message: "an address and not a file: " + address.FindString(path) + "…", Expected: fileExpected})
 		case ok && slices.Contains(paths, path):
-			r.problem(item, Problem{Message: fmt.Sprintf("%q is there twice", clip(path)), Expected: "each path once: rows would count twice"})
+			r.problem(item, document.Problem{Message: fmt.Sprintf("%q is there twice", document.Clip(path)), Expected: "each path once: rows would count twice"})
 		}
 		paths = append(paths, path)
 	}
@@ -155,23 +156,23 @@ func (r *reader) fillAll(n node) (paths []string, filled bool) {
 var personal = regexp.MustCompile(`(?i)\b(person|people|patient|resident|citizen|inhabitant|individual|employee|worker|student|pupil|` +
 	`child|children|adult|customer|client|user|member|respondent|passenger|subscriber|taxpayer|voter|household|famil(y|ies)|m[ae]n|wom[ae]n)s?\b`)
 
-func (r *reader) readUnit(t *Table, n node) {
-	if !r.sound(n) {
+func (r *reader) readUnit(t *Table, n document.Node) {
+	if !r.Sound(n) {
 		return
 	}
-	if id := n.get("id"); id.present() {
-		t.Unit = Unit{ID: id.text(), MaxRows: r.whole(n.get("max_rows"))}
-		if null := n.get("null"); null.present() && null.text() == "drop" {
+	if id := n.Get("id"); id.Present() {
+		t.Unit = Unit{ID: id.Text(), MaxRows: r.whole(n.Get("max_rows"))}
+		if null := n.Get("null"); null.Present() && null.Text() == "drop" {
 			t.Unit.Null = Drop
 		}
 		return
 	}
-	if n.text() != "row" {
+	if n.Text() != "row" {
 		return
 	}
 	t.Unit = Unit{Row: true, MaxRows: 1}
 	if protects := r.release.Privacy.Protects; personal.MatchString(protects) {
-		r.warn(n.position(), n.path, Problem{
+		r.Warn(n.Position(), n.Path, document.Problem{
 			Message:  fmt.Sprintf("each row counts as a %s of its own: one with several rows is protected only row by row", protects),
 			Expected: "a column that tells units apart, unless each has exactly one row",
 			Fix:      "unit: {id: person_id, max_rows: 1}",
@@ -181,50 +182,50 @@ func (r *reader) readUnit(t *Table, n node) {
 
 // readExpect reads what a table's files must hold, nil where the spec does not say or something
 // is wrong with it.
-func (r *reader) readExpect(root node, t *Table) *Expect {
-	n := root.get("tables").get(t.Name).get("expect")
-	if !r.sound(n) {
+func (r *reader) readExpect(root document.Node, t *Table) *Expect {
+	n := root.Get("tables").Get(t.Name).Get("expect")
+	if !r.Sound(n) {
 		return nil
 	}
 	e := &Expect{}
-	if bounds := n.get("rows"); bounds.present() {
-		e.Rows = &RowRange{r.whole(bounds.items()[0]), r.whole(bounds.items()[1])}
+	if bounds := n.Get("rows"); bounds.Present() {
+		e.Rows = &RowRange{r.whole(bounds.Items()[0]), r.whole(bounds.Items()[1])}
 		if e.Rows.Least > e.Rows.Most {
-			r.problem(bounds, Problem{Message: "the range of rows ends before it starts", Expected: "the least first, then the most, as [40000, 60000]"})
+			r.problem(bounds, document.Problem{Message: "the range of rows ends before it starts", Expected: "the least first, then the most, as [40000, 60000]"})
 		}
 	}
-	if every := n.get("every"); every.present() {
+	if every := n.Get("every"); every.Present() {
 		seen := map[Attribute]bool{}
-		e.Every = r.readAttributes(root, t, every, func(a Attribute) (Problem, bool) {
+		e.Every = r.readAttributes(root, t, every, func(a Attribute) (document.Problem, bool) {
 			if origin := t.origin(a); origin != a {
-				return Problem{Message: fmt.Sprintf("%s is derived and not read", a), Expected: origin.String() + " in its place"}, false
+				return document.Problem{Message: fmt.Sprintf("%s is derived and not read", a), Expected: origin.String() + " in its place"}, false
 			}
 			twice := seen[a]
 			seen[a] = true
-			return Problem{Message: fmt.Sprintf("%s is there twice", a), Expected: "each attribute once"}, !twice
+			return document.Problem{Message: fmt.Sprintf("%s is there twice", a), Expected: "each attribute once"}, !twice
 		})
 	}
 	return e
 }
 
-func (r *reader) readColumn(t *Table, n, columns node) *Column {
-	if r.built(n) && n.get("derived_from").present() {
+func (r *reader) readColumn(t *Table, n, columns document.Node) *Column {
+	if r.Built(n) && n.Get("derived_from").Present() {
 		return r.readDerived(n)
 	}
-	c := &Column{Name: n.key.Value, From: n.key.Value}
-	if from := n.get("from"); r.built(from) {
+	c := &Column{Name: n.Key.Value, From: n.Key.Value}
+	if from := n.Get("from"); r.Built(from) {
 		r.readFrom(t, c, from, columns)
 	}
-	if r.built(n) {
+	if r.Built(n) {
 		c.Domain = r.readDomain(c, n)
 	}
 	if c.Domain == nil && c.Lattice == nil {
 		return c
 	}
 	if c.Codebook != "" && c.From != "" && c.From == t.Unit.ID {
-		r.warnOfUnits(n.get("codebook"), "the code book "+clip(c.Codebook), t)
+		r.warnOfUnits(n.Get("codebook"), "the code book "+document.Clip(c.Codebook), t)
 	}
-	c.Suggest = r.extras[n.get("bounds").path]
+	c.Suggest = r.extras[n.Get("bounds").Path]
 	c.Unknown = r.readPolicy(c, n, "unknown")
 	c.Null = r.readPolicy(c, n, "null")
 	switch {
@@ -237,7 +238,7 @@ func (r *reader) readColumn(t *Table, n, columns node) *Column {
 }
 
 // readFrom reads where the values of a column come from: a column of the source, one of a public table, or an expression.
-func (r *reader) readFrom(t *Table, c *Column, from, columns node) {
+func (r *reader) readFrom(t *Table, c *Column, from, columns document.Node) {
 	name, ok := sourceColumn(from)
 	c.From = name
 	if !ok && !r.readLookup(t, c, from) {
@@ -247,52 +248,52 @@ func (r *reader) readFrom(t *Table, c *Column, from, columns node) {
 
 // readPolicy reads what happens to a value. For a range or grid {as: CATEGORY} makes a new category
 // after the others, and a null may count as a number in the range; elsewhere it names one that is there.
-func (r *reader) readPolicy(c *Column, column node, key string) Policy {
-	n := column.get(key)
+func (r *reader) readPolicy(c *Column, column document.Node, key string) Policy {
+	n := column.Get(key)
 	switch {
-	case !n.present():
+	case !n.Present():
 		return Policy{Action: Refuse}
-	case n.get("as").present() && key == "null" && r.readAsNumber(c, n.get("as")):
-		return r.asNumber(c, n.get("as"))
-	case n.get("as").present() && c.Domain == nil:
-		r.problem(n.get("as"), Problem{
+	case n.Get("as").Present() && key == "null" && r.readAsNumber(c, n.Get("as")):
+		return r.asNumber(c, n.Get("as"))
+	case n.Get("as").Present() && c.Domain == nil:
+		r.problem(n.Get("as"), document.Problem{
 			Message:  fmt.Sprintf("%s has more than %d cells and no levels, and so no category for these values", c.Name, maxCells),
 			Expected: "error or drop; a null may also count as a number in the range",
 		})
 		return Policy{Action: As}
-	case n.get("as").present() && (column.get("range").present() || column.get("grid").present()):
-		return r.readAsNew(c, n.get("as"))
-	case n.get("as").present():
-		return r.readAs(c, n.get("as"))
-	case n.text() == "drop":
+	case n.Get("as").Present() && (column.Get("range").Present() || column.Get("grid").Present()):
+		return r.readAsNew(c, n.Get("as"))
+	case n.Get("as").Present():
+		return r.readAs(c, n.Get("as"))
+	case n.Text() == "drop":
 		return Policy{Action: Drop}
 	}
 	return Policy{Action: Refuse}
 }
 
 // readAs finds the category, written as it is declared, that a value counts as.
-func (r *reader) readAs(c *Column, n node) Policy {
-	name, categories := n.text(), c.Domain.finest.Categories
+func (r *reader) readAs(c *Column, n document.Node) Policy {
+	name, categories := n.Text(), c.Domain.finest.Categories
 	code, fit := c.Domain.CodeOfText(name)
 	if fit != Fits || categories[code].Code != name {
-		p := Problem{Message: fmt.Sprintf("%q is no category of %s", clip(name), c.Name), Expected: someOf(categories) + "; a new one is added to the column's categories first"}
-		r.problem(n, r.nearestFix(n, p, nearestCategory(&r.suggestions, name, categories)))
+		p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(name), c.Name), Expected: someOf(categories) + "; a new one is added to the column's categories first"}
+		r.problem(n, r.nearestFix(n, p, nearestCategory(&r.Suggestions, name, categories)))
 	}
 	return Policy{Action: As, Category: code}
 }
 
 // readAsNew gives a range or grid a category for values that are not in it; unknown and null may
 // share one.
-func (r *reader) readAsNew(c *Column, n node) Policy {
-	d, name := c.Domain, n.text()
-	p := Problem{Expected: "a new name: in a range or grid these values get a category of their own", Fix: "{as: unknown}"}
+func (r *reader) readAsNew(c *Column, n document.Node) Policy {
+	d, name := c.Domain, n.Text()
+	p := document.Problem{Expected: "a new name: in a range or grid these values get a category of their own", Fix: "{as: unknown}"}
 	switch {
 	case d.added == name && name != "":
 		return Policy{Action: As, Category: d.Declared()}
 	case name == "":
 		p.Message = "an empty category"
 	case d.has(name):
-		p.Message = fmt.Sprintf("%s has a category %q already", c.Name, clip(name))
+		p.Message = fmt.Sprintf("%s has a category %q already", c.Name, document.Clip(name))
 	default:
 		code := d.append(name)
 		if d.added == "" {
@@ -306,105 +307,105 @@ func (r *reader) readAsNew(c *Column, n node) Policy {
 
 // checkTotalChoices reports, for a total release, every bound that chooses among groups of a unit's rows, which lie in memory for
 // that: how many they are and how long the unit's id is the data alone decide.
-func (r *reader) checkTotalChoices(root node) {
-	p := Problem{
+func (r *reader) checkTotalChoices(root document.Node) {
+	p := document.Problem{
 		Message:  "privacy is total, yet how many rows a unit has decides whether the choice among its groups fits into memory",
 		Expected: "no bound of groups: max_rows and `per_unit: {total}` bound a unit without a list of its rows",
 	}
 	for i := range r.release.Marginals {
 		m := &r.release.Marginals[i]
-		marginal := root.get("marginals").get(m.Name)
-		if n := marginal.get("per_unit"); (m.PerUnit.Groups > 0 || m.PerUnit.RowsPerGroup > 0) && r.sound(n) {
-			r.report(n.key, n.path, p)
+		marginal := root.Get("marginals").Get(m.Name)
+		if n := marginal.Get("per_unit"); (m.PerUnit.Groups > 0 || m.PerUnit.RowsPerGroup > 0) && r.Sound(n) {
+			r.Report(n.Key, n.Path, p)
 		}
-		for _, stat := range marginal.get("stats").items() {
-			if n := stat.get("distinct"); n.present() && r.sound(n) {
-				r.report(n.key, n.path, p)
+		for _, stat := range marginal.Get("stats").Items() {
+			if n := stat.Get("distinct"); n.Present() && r.Sound(n) {
+				r.Report(n.Key, n.Path, p)
 			}
 		}
 	}
 }
 
 // checkTotal reports, for a total release, every policy under which a value could stop a run.
-func (r *reader) checkTotal(root node) {
+func (r *reader) checkTotal(root document.Node) {
 	if !r.release.Privacy.Total {
 		return
 	}
-	for _, n := range root.get("impossible").items() {
-		if rows := n.get("rows"); r.sound(n) && (!rows.present() || rows.text() == rowsError) {
+	for _, n := range root.Get("impossible").Items() {
+		if rows := n.Get("rows"); r.Sound(n) && (!rows.Present() || rows.Text() == rowsError) {
 			at := n
-			if rows.present() {
+			if rows.Present() {
 				at = rows
 			}
-			r.problem(at, Problem{Message: "privacy is total, yet a row that is impossible stops the run", Expected: "rows: drop, which leaves it out", Fix: "rows: drop"})
+			r.problem(at, document.Problem{Message: "privacy is total, yet a row that is impossible stops the run", Expected: "rows: drop, which leaves it out", Fix: "rows: drop"})
 		}
 	}
 	for i := range r.release.Marginals {
 		m := &r.release.Marginals[i]
-		if n := root.get("marginals").get(m.Name).get("cells"); m.Above > 0 && r.sound(n) {
-			r.report(n.key, n.path, Problem{Message: "privacy is total, yet how many cells of a sparse table have rows decides whether they fit into memory", Expected: "no `cells`, so that every cell is counted"})
+		if n := root.Get("marginals").Get(m.Name).Get("cells"); m.Above > 0 && r.Sound(n) {
+			r.Report(n.Key, n.Path, document.Problem{Message: "privacy is total, yet how many cells of a sparse table have rows decides whether they fit into memory", Expected: "no `cells`, so that every cell is counted"})
 		}
-		if n := root.get("marginals").get(m.Name).get("top"); m.Top > 0 && r.sound(n) {
-			r.report(n.key, n.path, Problem{Message: "privacy is total, yet how many cells of a top table have rows decides whether they fit into memory", Expected: "no `top`, so that every cell is published"})
+		if n := root.Get("marginals").Get(m.Name).Get("top"); m.Top > 0 && r.Sound(n) {
+			r.Report(n.Key, n.Path, document.Problem{Message: "privacy is total, yet how many cells of a top table have rows decides whether they fit into memory", Expected: "no `top`, so that every cell is published"})
 		}
 	}
 	r.checkTotalChoices(root)
 	for _, s := range r.release.Synthetic {
-		if n := root.get("synthetic").get(s.Table).get("parent"); s.Parent != "" && r.sound(n) {
-			r.report(n.key, n.path, Problem{Message: fmt.Sprintf("privacy is total, yet how many rows of %s count decides whether they fit into memory", clip(s.Parent)), Expected: "no `parent`: microdata whose rows belong to no others"})
+		if n := root.Get("synthetic").Get(s.Table).Get("parent"); s.Parent != "" && r.Sound(n) {
+			r.Report(n.Key, n.Path, document.Problem{Message: fmt.Sprintf("privacy is total, yet how many rows of %s count decides whether they fit into memory", document.Clip(s.Parent)), Expected: "no `parent`: microdata whose rows belong to no others"})
 		}
 	}
 	for _, t := range r.release.Tables {
-		if unit := root.get("tables").get(t.Name).get("unit"); t.Unit.ID != "" && t.Unit.Null != Drop && r.sound(unit) {
+		if unit := root.Get("tables").Get(t.Name).Get("unit"); t.Unit.ID != "" && t.Unit.Null != Drop && r.Sound(unit) {
 			at := unit
-			if null := unit.get("null"); null.present() {
+			if null := unit.Get("null"); null.Present() {
 				at = null
 			}
-			r.report(at.key, at.path, Problem{Message: "privacy is total, yet a row whose " + clip(t.Unit.ID) + " is null stops the run", Expected: "null: drop in the unit, which leaves it out", Fix: "null: drop"})
+			r.Report(at.Key, at.Path, document.Problem{Message: "privacy is total, yet a row whose " + document.Clip(t.Unit.ID) + " is null stops the run", Expected: "null: drop in the unit, which leaves it out", Fix: "null: drop"})
 		}
-		if n := root.get("tables").get(t.Name).get("where"); t.Where != nil && t.Where.Unknown != Drop {
-			r.report(n.key, n.path, Problem{Message: "privacy is total, yet a value that the condition cannot read stops the run", Expected: "{is: CONDITION, unknown: drop}, which leaves such rows out"})
+		if n := root.Get("tables").Get(t.Name).Get("where"); t.Where != nil && t.Where.Unknown != Drop {
+			r.Report(n.Key, n.Path, document.Problem{Message: "privacy is total, yet a value that the condition cannot read stops the run", Expected: "{is: CONDITION, unknown: drop}, which leaves such rows out"})
 		}
-		if expect := root.get("tables").get(t.Name).get("expect"); expect.present() {
-			r.report(expect.key, expect.path, Problem{Message: "privacy is total, yet expect stops the run where a rule fails", Expected: "no expect"})
+		if expect := root.Get("tables").Get(t.Name).Get("expect"); expect.Present() {
+			r.Report(expect.Key, expect.Path, document.Problem{Message: "privacy is total, yet expect stops the run where a rule fails", Expected: "no expect"})
 		}
-		columns := root.get("tables").get(t.Name).get("columns")
+		columns := root.Get("tables").Get(t.Name).Get("columns")
 		for _, c := range t.Columns {
-			n := columns.get(c.Name)
-			if !r.sound(n) || c.DerivedFrom != nil {
+			n := columns.Get(c.Name)
+			if !r.Sound(n) || c.DerivedFrom != nil {
 				continue
 			}
 			r.checkTotalPolicy(n, "unknown")
 			r.checkTotalPolicy(n, "null")
 			r.checkTotalNumbers(c, n)
 		}
-		if n := root.get("tables").get(t.Name).get("weight"); t.Weight != nil && t.Weight.Null != Drop {
-			r.report(n.key, n.path, Problem{Message: "privacy is total, yet a row without a weight stops the run", Expected: "null: drop, which leaves it out", Fix: "null: drop"})
+		if n := root.Get("tables").Get(t.Name).Get("weight"); t.Weight != nil && t.Weight.Null != Drop {
+			r.Report(n.Key, n.Path, document.Problem{Message: "privacy is total, yet a row without a weight stops the run", Expected: "null: drop, which leaves it out", Fix: "null: drop"})
 		}
 	}
 }
 
 // checkTotalNumbers reports, for a column of which there are statistics, an unknown value that counts as a category: one that
 // is no number at all is none there.
-func (r *reader) checkTotalNumbers(c *Column, n node) {
-	if unknown := n.get("unknown"); r.figured[c.Name] && c.Unknown.Action == As && r.sound(unknown) {
-		r.problem(unknown, Problem{
+func (r *reader) checkTotalNumbers(c *Column, n document.Node) {
+	if unknown := n.Get("unknown"); r.figured[c.Name] && c.Unknown.Action == As && r.Sound(unknown) {
+		r.problem(unknown, document.Problem{
 			Message:  fmt.Sprintf("privacy is total, yet a text in %s that is no number has no value for the statistics of %s, and stops the run", c.Name, c.Name),
 			Expected: "drop: numbers beyond the range are clamped for statistics all the same", Fix: "unknown: drop",
 		})
 	}
 }
 
-func (r *reader) checkTotalPolicy(column node, key string) {
-	at := node{value: column.key, path: column.path}
-	if policy := column.get(key); policy.present() {
-		if policy.text() != "error" {
+func (r *reader) checkTotalPolicy(column document.Node, key string) {
+	at := document.Node{Value: column.Key, Path: column.Path}
+	if policy := column.Get(key); policy.Present() {
+		if policy.Text() != "error" {
 			return
 		}
 		at = policy
 	}
-	r.problem(at, Problem{
-		Message:  fmt.Sprintf("privacy is total, yet a value of %s that is %s stops the run", column.key.Value, key),
+	r.problem(at, document.Problem{
+		Message:  fmt.Sprintf("privacy is total, yet a value of %s that is %s stops the run", column.Key.Value, key),
 		Expected: "drop or {as: CATEGORY}", Fix: key + ": drop",
 	})
 }
@@ -414,9 +415,9 @@ func someOf(categories []Category) string {
 	const shown = 8
 	var names []string
 	for _, c := range categories[:min(len(categories), shown)] {
-		names = append(names, clip(c.Code))
+		names = append(names, document.Clip(c.Code))
 	}
-	list := oneOf(names)
+	list := document.OneOf(names)
 	if more := len(categories) - shown; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}

@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"math/bits"
 )
 
@@ -12,9 +13,9 @@ const MostTop = 10_000
 
 // readTop reads how many cells a top table has, 0 of a table that is no such. What a top table cannot be is reported: whatever
 // needs the cells that are not chosen, or the order of the domain.
-func (r *reader) readTop(t *Table, m *Marginal, n node) int64 {
-	top := n.get("top")
-	if !r.sound(top) {
+func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
+	top := n.Get("top")
+	if !r.Sound(top) {
 		return 0
 	}
 	for _, never := range []struct{ key, why string }{
@@ -25,16 +26,16 @@ func (r *reader) readTop(t *Table, m *Marginal, n node) int64 {
 		{"target", "a margin says nothing of which cells are chosen"},
 		{"show", "a chosen cell is shown whatever its count"},
 	} {
-		if other := n.get(never.key); other.present() {
-			r.report(other.key, other.path, Problem{Message: "`" + never.key + "` beside `top`: " + never.why, Expected: "one of the two; a second marginal can have the other"})
+		if other := n.Get(never.key); other.Present() {
+			r.Report(other.Key, other.Path, document.Problem{Message: "`" + never.key + "` beside `top`: " + never.why, Expected: "one of the two; a second marginal can have the other"})
 		}
 	}
-	if by := n.get("by"); len(by.items()) == 0 && by.present() {
-		r.problem(top, Problem{Message: "a total is one cell, and there is nothing to choose", Expected: "a marginal with attributes"})
+	if by := n.Get("by"); len(by.Items()) == 0 && by.Present() {
+		r.problem(top, document.Problem{Message: "a total is one cell, and there is nothing to choose", Expected: "a marginal with attributes"})
 	}
 	most := r.whole(top)
-	if cells, known := cellsOf(t, m); known && len(m.By) == len(n.get("by").items()) && uint64(most) >= cells && cells > 1 && m.Every == nil {
-		r.problem(top, Problem{
+	if cells, known := cellsOf(t, m); known && len(m.By) == len(n.Get("by").Items()) && uint64(most) >= cells && cells > 1 && m.Every == nil {
+		r.problem(top, document.Problem{
 			Message:  fmt.Sprintf("the %d largest of %d cells: every cell would be chosen, at a cost for each", most, cells),
 			Expected: fmt.Sprintf("a number from 1 to %d; without `top` all cells are published, for less", cells-1),
 		})
@@ -67,14 +68,14 @@ func cellsOf(t *Table, m *Marginal) (uint64, bool) {
 }
 
 // checkTopStats reports statistics of a top table beside the count that its cells are chosen by.
-func (r *reader) checkTopStats(m *Marginal, n node) {
-	stats := n.get("stats")
-	if m.Top == 0 || !stats.present() || len(m.Stats) == 1 && (m.Stats[0].Kind == Count || m.Stats[0].Kind == Units) {
+func (r *reader) checkTopStats(m *Marginal, n document.Node) {
+	stats := n.Get("stats")
+	if m.Top == 0 || !stats.Present() || len(m.Stats) == 1 && (m.Stats[0].Kind == Count || m.Stats[0].Kind == Units) {
 		return
 	}
-	for i, item := range stats.items() {
+	for i, item := range stats.Items() {
 		if i > 0 || m.Stats[i].Kind != Count && m.Stats[i].Kind != Units {
-			r.problem(item, Problem{
+			r.problem(item, document.Problem{
 				Message:  "cells are chosen by their counts, and this would be measured of those that are chosen alone",
 				Expected: "stats: [count] or stats: [units]; a second marginal can have the others, of every cell",
 			})

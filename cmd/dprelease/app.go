@@ -20,7 +20,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/spf13/cobra"
 )
 
@@ -59,7 +59,7 @@ type outcome struct {
 	Signature        release.Signature   `json:"signature,omitempty"` // of run and publish: none, made, added, replaced or there before
 	*release.Payment                     // of run and measure
 	InputsChanged    string              `json:"inputs_changed_since,omitempty"` // of a release that was there: the day its files were counted, if they differ now
-	Problems         []spec.Problem      `json:"problems,omitempty"`             // of a spec, all of them
+	Problems         []document.Problem  `json:"problems,omitempty"`             // of a spec, all of them
 	Warnings         []string            `json:"warnings,omitempty"`             // of the plan: what an approver should know
 	OtherNoise       []plan.OtherNoise   `json:"other_noise,omitempty"`          // of the plan: what another law of noise would give and cost
 	Draft            string              `json:"draft,omitempty"`                // of init
@@ -149,7 +149,7 @@ func (a *app) finish(ctx context.Context, err error) int {
 	ending := classify(ctx, err)
 	if err != nil {
 		a.outcome.Message, a.outcome.Hint = message(ending.Exit, err), release.Hint(err)
-		if problems := new(*spec.Errors); errors.As(err, problems) {
+		if problems := new(*document.Errors); errors.As(err, problems) {
 			a.outcome.Problems = (*problems).Problems
 		}
 	}

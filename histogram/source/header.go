@@ -14,7 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // located is where a file has each wanted column.
@@ -51,7 +51,7 @@ func suggest(wanted string, names []string) string {
 	if len(names) == 0 {
 		return "; it has no columns"
 	}
-	if near := spec.Nearest(wanted, names); near != "" {
+	if near := document.Nearest(wanted, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // Release is a published release that is being read.
@@ -77,9 +77,9 @@ func (e *Release) TableAt(path string) (int, error) {
 
 // NoSuch returns the error that there is nothing of a name, with the name that is nearest to it.
 func NoSuch(kind, name string, there []string) error {
-	near := spec.Nearest(name, there)
+	near := document.Nearest(name, there)
 	if near == "" { // a hyphen is what most keyboards have for the dash of a range
-		near = spec.Nearest(strings.ReplaceAll(name, "-", "–"), there)
+		near = document.Nearest(strings.ReplaceAll(name, "-", "–"), there)
 	}
 	switch {
 	case near != "":

@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // has reports whether the tree of err holds an error of type T.
@@ -65,7 +65,7 @@ func ledgerVerdict(err error) (verdict.Verdict, bool) {
 // specVerdict classifies a request that cannot be carried out as it was made.
 func specVerdict(err error) (verdict.Verdict, bool) {
 	switch {
-	case has[*spec.Errors](err):
+	case has[*document.Errors](err):
 		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.SpecInvalid, Retry: verdict.Never}, true
 	case has[*ledger.PolicyError](err):
 		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.PolicyInvalid, Retry: verdict.Never}, true

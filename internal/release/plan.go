@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // SpecFile is a spec as a command names it.
@@ -25,7 +26,7 @@ type SpecFile struct {
 	Data   string            // the folder that relative paths of sources start from; empty: the spec's own
 }
 
-// Load reads a spec and plans it. Errors: *[spec.Errors], *[verdict.Unusable], and the context's.
+// Load reads a spec and plans it. Errors: *[document.Errors], *[verdict.Unusable], and the context's.
 func Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
 	return ofSpec(ctx, s, planner.New)
 }
@@ -60,7 +61,7 @@ func ofSpec[T any](ctx context.Context, s SpecFile, work func(*spec.Release) (T,
 	if err == nil {
 		out, err = work(r)
 	}
-	var problems *spec.Errors
+	var problems *document.Errors
 	if err == nil || errors.As(err, &problems) || ctx.Err() != nil {
 		return out, err
 	}

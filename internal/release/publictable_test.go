@@ -18,7 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 )
@@ -115,7 +115,7 @@ func TestPublicTablesThatCannotBeReadAreToldByLine(t *testing.T) {
 		}
 	}
 	_, err := Load(context.Background(), SpecFile{Path: path})
-	var problems *spec.Errors
+	var problems *document.Errors
 	if !errors.As(err, &problems) || len(problems.Problems) != 1 || strings.Contains(err.Error(), dir) ||
 		!strings.HasPrefix(err.Error(), `release.yaml:9:29: tables.shops.join.areas.parquet: public table "areas.parquet" cannot be read: is not a Parquet file, is encrypted, or is cut short`) {
 		t.Errorf("got %v", err)

@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -253,7 +254,7 @@ func pairsOf(by, cell []string) []string {
 	for _, text := range cell {
 		for i, part := range strings.Split(text, ",") {
 			name, _, ok := strings.Cut(part, "=")
-			if i > 0 && !(ok && (slices.Contains(by, name) || spec.Nearest(name, by) != "")) {
+			if i > 0 && !(ok && (slices.Contains(by, name) || document.Nearest(name, by) != "")) {
 				out[len(out)-1] += "," + part
 				continue
 			}

@@ -5,7 +5,7 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // This file holds how the amounts of the leaves become mechanisms.
@@ -19,7 +19,7 @@ func Spend(p *plan.Plan, b *Blueprint, all []Planned) error {
 			return fmt.Errorf("measurement %s: %w", one.id(), err)
 		}
 		if m.Query.Quantile == nil && !(m.Mechanism.Variance() > 0) {
-			return b.Release.Problem("budget", spec.Problem{
+			return b.Release.Problem("budget", document.Problem{
 				Message:  fmt.Sprintf("the budget is so large that measurement %s would have no noise", m.ID),
 				Expected: "a smaller budget: an ε of 10 already hides next to nothing",
 			})

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // This file holds the designs that keep targets: the least noise, and so the least budget, for which every goal is met.
@@ -197,7 +198,7 @@ func (b *Blueprint) charge(all []Planned) *big.Rat {
 
 // unreachable is the error for a target that no noise on integers keeps.
 func unreachable(r *spec.Release, t *workload.Table) error {
-	return r.Problem("marginals."+t.Marginal.Name+".target", spec.Problem{
+	return r.Problem("marginals."+t.Marginal.Name+".target", document.Problem{
 		Message:  fmt.Sprintf("no noise keeps a margin of %s on every cell of %s", plan.Decimal(t.Marginal.Target.Margin), t.Path),
 		Expected: "a margin of 1 or more, as noise is whole numbers",
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // What a release pays to know of its rows is planned without weights as well, each count with what a unit can move of it.
@@ -57,7 +58,7 @@ tables: {jobs: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}
 marginals: {sex: {by: [sex]}}
 `}))(t)
 	_, err := planner.New(r)
-	var problems *spec.Errors
+	var problems *document.Errors
 	if !errors.As(err, &problems) || len(problems.Problems) != 1 || problems.Problems[0].Line != 5 || !strings.Contains(err.Error(), "nothing to diagnose") {
 		t.Errorf("%v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // This file holds the law of the noise under ε and δ: what the spec asks for, and what the other law would give, and cost an account,
@@ -132,7 +133,7 @@ func nearest(ratio float64) float64 {
 // checkNoise refuses a plan that was asked for Laplace noise and has none.
 func checkNoise(p *plan.Plan) error {
 	if kept := describe.KeptGaussian(p); len(kept) > 0 && !slices.ContainsFunc(p.Strategies, func(s plan.Strategy) bool { return s.Noise == budget.DiscreteLaplace }) {
-		return p.Release().Problem("budget.noise", spec.Problem{
+		return p.Release().Problem("budget.noise", document.Problem{
 			Message:  "nothing in this release can have Laplace noise under epsilon and delta: " + strings.Join(kept, "; "),
 			Expected: "noise: gaussian, or leave it out, or a budget of epsilon alone",
 		})

@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // This file holds the targets of a plan: which are met, and what budget would meet those that are missed.
@@ -109,7 +110,7 @@ func (e *TooLittle) Unwrap() error { return e.problem }
 // refuse says what budget would do.
 func refuse(r *spec.Release, missed []plan.Table, why error) error {
 	e := &TooLittle{Key: key(r.Budget), Missed: missed}
-	problem := spec.Problem{Message: "the budget is less than the targets of its leaves need"}
+	problem := document.Problem{Message: "the budget is less than the targets of its leaves need"}
 	if len(missed) > 0 {
 		var each []string
 		for _, t := range missed {

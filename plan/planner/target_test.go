@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // Several tables of a leaf of targets have what they share measured once, where that costs less; every target is met.
@@ -70,7 +71,7 @@ func TestTooLittleIsRefused(t *testing.T) {
 		r := plantest.TenRelease(t, "{"+c.amount+"}", c.marginals)
 		_, err := planner.New(r)
 		var refused *planner.TooLittle
-		var problems *spec.Errors
+		var problems *document.Errors
 		if !errors.As(err, &refused) || !errors.As(err, &problems) {
 			t.Errorf("%s: error %v", c.amount, err)
 			continue
@@ -147,7 +148,7 @@ marginals: {m: {every: [1, 2], by: [a, b]}}
 		}
 		p, err := planner.New(r)
 		if err != nil {
-			if problem := new(spec.Errors); !errors.As(err, &problem) || !strings.Contains(err.Error(), "would have no noise") {
+			if problem := new(document.Errors); !errors.As(err, &problem) || !strings.Contains(err.Error(), "would have no noise") {
 				t.Errorf("%s: %v", budget, err)
 			}
 			continue

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // This file holds the faults that planning finds in a spec, where they stand in it.
@@ -23,5 +24,5 @@ func At(r *spec.Release, path string, err error) error {
 	if f.Key != "" {
 		path += "." + f.Key
 	}
-	return r.Problem(path, spec.Problem{Message: f.Message, Expected: f.Expected})
+	return r.Problem(path, document.Problem{Message: f.Message, Expected: f.Expected})
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // This file holds the release inside its sample: the budget that the drawn units have.
@@ -22,7 +23,7 @@ func OnSample(r *spec.Release) (*spec.Release, error) {
 	inner := *r
 	var err error
 	if inner.Budget.Epsilon, inner.Budget.Delta, err = budget.BeforeSampling(r.Budget.Epsilon, r.Budget.Delta, share); err != nil {
-		return nil, r.Problem("budget", spec.Problem{Message: "this budget cannot be spent on a sample: " + err.Error(), Expected: "another budget, or another share of the units"})
+		return nil, r.Problem("budget", document.Problem{Message: "this budget cannot be spent on a sample: " + err.Error(), Expected: "another budget, or another share of the units"})
 	}
 	return &inner, nil
 }

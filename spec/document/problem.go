@@ -1,6 +1,6 @@
-package spec
+package document
 
-// This file holds the problem: one thing wrong with a spec, where it stands and how to mend it.
+// This file holds the problem: one thing wrong with a document, where it stands and how to mend it.
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Problem is one thing wrong with a spec or a code book. Line and Column count from 1, Column
+// Problem is one thing wrong with a document, or with a file that it names. Line and Column count from 1, Column
 // in characters. Texts that do not apply are "".
 type Problem struct {
 	File   string `json:"file"`
@@ -89,13 +89,13 @@ func window(line string, column int) (shown, before string) {
 	return string(cut), string(blanks)
 }
 
-// Errors are all the problems of a spec, in document order.
+// Errors are all the problems of a document, in its order.
 type Errors struct{ Problems []Problem }
 
 // Error renders every problem, those of one kind as one with all its places.
 func (e *Errors) Error() string { return grouped(e.Problems) }
 
-// Unbuilt is true where the spec is well formed and only uses parts of the language that
+// Unbuilt reports whether the document is well formed and only uses parts of the language that
 // this version does not build.
 func (e *Errors) Unbuilt() bool {
 	for _, p := range e.Problems {

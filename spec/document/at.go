@@ -1,4 +1,4 @@
-package spec
+package document
 
 // This file holds problems that are found after a document was read, by the path of what they are about.
 
@@ -8,15 +8,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// pointed is a problem with what stands at a path of keys below the root, placed there or at the longest part of the path that is
+// ProblemAt is a problem with what stands at a path of keys below the root, placed there or at the longest part of the path that is
 // there. It is not added to the findings.
-func (f *findings) pointed(root node, path string, p Problem) *Errors {
+func (f *Findings) ProblemAt(root Node, path string, p Problem) *Errors {
 	at := &yaml.Node{}
-	if root.present() {
+	if root.Present() {
 		found, _ := deepest(root, path)
-		at = found.heading()
-		if found.value.Kind == yaml.ScalarNode {
-			at = found.position()
+		at = found.Heading()
+		if found.Value.Kind == yaml.ScalarNode {
+			at = found.Position()
 		}
 	}
 	return &Errors{Problems: []Problem{f.place(at, path, p).Problem}}
@@ -24,12 +24,12 @@ func (f *findings) pointed(root node, path string, p Problem) *Errors {
 
 // deepest is the node at a path below another, or at the longest part of it that there is, and what of the path is left. Keys
 // may have dots in them.
-func deepest(n node, path string) (found node, left string) {
+func deepest(n Node, path string) (found Node, left string) {
 	found, left = n, path
-	for _, child := range append(n.pairs(), n.items()...) {
-		name := strings.TrimPrefix(child.path, n.path)
-		if child.key != nil {
-			name = child.key.Value
+	for _, child := range append(n.Pairs(), n.Items()...) {
+		name := strings.TrimPrefix(child.Path, n.Path)
+		if child.Key != nil {
+			name = child.Key.Value
 		}
 		rest, within := strings.CutPrefix(strings.TrimPrefix(path, "."), name)
 		if !within || rest != "" && rest[0] != '.' && rest[0] != '[' {

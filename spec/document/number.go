@@ -1,4 +1,4 @@
-package spec
+package document
 
 // This file holds numbers: exact rationals read from their text.
 
@@ -15,13 +15,13 @@ const (
 	wholeSyntax    = `-?(0|[1-9][0-9]*)`
 	decimalSyntax  = wholeSyntax + `(\.[0-9]+)?([eE][-+]?[0-9]+)?`
 	fractionSyntax = wholeSyntax + `/[1-9][0-9]*`
-	numberSyntax   = `(` + decimalSyntax + `%?|` + fractionSyntax + `)`
+	NumberSyntax   = `(` + decimalSyntax + `%?|` + fractionSyntax + `)`
 )
 
-var numberPattern = regexp.MustCompile(`^` + numberSyntax + `$`)
+var numberPattern = regexp.MustCompile(`^` + NumberSyntax + `$`)
 
-// isNumber reports whether a text is written as a number.
-func isNumber(text string) bool { return numberPattern.MatchString(text) }
+// IsNumber reports whether a text is written as a number.
+func IsNumber(text string) bool { return numberPattern.MatchString(text) }
 
 // The most that a number may take: longer ones are mistakes or attacks.
 const (
@@ -29,8 +29,8 @@ const (
 	maxNumberExponent = 300
 )
 
-// parseNumber reads an exact number: 12, 0.5, 2e6, 1e-9, 3/10 or 60%.
-func parseNumber(text string) (*big.Rat, error) {
+// ParseNumber reads an exact number: 12, 0.5, 2e6, 1e-9, 3/10 or 60%.
+func ParseNumber(text string) (*big.Rat, error) {
 	if len(text) > maxNumberText {
 		return nil, errors.New("a number of more than 200 characters")
 	}

@@ -1,4 +1,4 @@
-package spec
+package document
 
 // This file holds the reading of a document: YAML text to one tree of nodes.
 
@@ -18,29 +18,29 @@ import (
 // and everything that is left out of YAML: anchors, aliases, merge keys, tags, duplicate keys,
 // keys that are no scalars. In place of an empty text it expects what empty says, in place of a
 // second document what second says. It returns false where there is no tree to go on with.
-func (f *findings) Read(empty, second string) (node, bool) {
+func (f *Findings) Read(empty, second string) (Node, bool) {
 	if !f.isReadable() {
-		return node{}, false
+		return Node{}, false
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(strings.TrimPrefix(f.text, "\ufeff")))
 	var document, more yaml.Node
 	switch err := decode(decoder, &document); {
 	case err == io.EOF:
-		f.reportAt(1, 1, "", Problem{Message: "the file is empty", Expected: empty})
-		return node{}, false
+		f.ReportAt(1, 1, "", Problem{Message: "the file is empty", Expected: empty})
+		return Node{}, false
 	case err != nil:
 		f.reportSyntax(err)
-		return node{}, false
+		return Node{}, false
 	}
 	if err := decode(decoder, &more); err != io.EOF {
 		if err != nil {
 			f.reportSyntax(err)
 		} else {
-			f.reportAt(more.Line, more.Column, "", Problem{Message: "a second YAML document", Expected: second})
+			f.ReportAt(more.Line, more.Column, "", Problem{Message: "a second YAML document", Expected: second})
 		}
-		return node{}, false
+		return Node{}, false
 	}
-	root := node{value: document.Content[0]}
+	root := Node{Value: document.Content[0]}
 	f.refuseCleverness(root)
 	return root, true
 }
@@ -56,15 +56,15 @@ func decode(decoder *yaml.Decoder, into *yaml.Node) (err error) {
 }
 
 // isReadable reports text that is not UTF-8 or holds control characters.
-func (f *findings) isReadable() bool {
+func (f *Findings) isReadable() bool {
 	line, column := 1, 1
 	for i, r := range f.text {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(f.text[i:], "\ufffd"):
-			f.reportAt(line, column, "", Problem{Message: "not UTF-8", Expected: "a text file in UTF-8"})
+			f.ReportAt(line, column, "", Problem{Message: "not UTF-8", Expected: "a text file in UTF-8"})
 			return false
 		case r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f:
-			f.reportAt(line, column, "", Problem{Message: fmt.Sprintf("control character %U", r), Expected: "text"})
+			f.ReportAt(line, column, "", Problem{Message: fmt.Sprintf("control character %U", r), Expected: "text"})
 			return false
 		case r == '\n':
 			line, column = line+1, 0
@@ -85,7 +85,7 @@ var (
 )
 
 // reportSyntax reports an error of the YAML package at the line it names.
-func (f *findings) reportSyntax(err error) {
+func (f *Findings) reportSyntax(err error) {
 	if m := unknownAnchor.FindStringSubmatch(err.Error()); m != nil {
 		f.reportUnknownAlias(m[1])
 		return
@@ -102,17 +102,17 @@ func (f *findings) reportSyntax(err error) {
 	if f.reportTab(line, message) {
 		return
 	}
-	for line > 1 && strings.TrimSpace(f.line(line)) == "" {
+	for line > 1 && strings.TrimSpace(f.Line(line)) == "" {
 		line--
 	}
-	f.reportAt(line, 1+len(indentation(f.line(line))), "", Problem{
+	f.ReportAt(line, 1+len(indentation(f.Line(line))), "", Problem{
 		Message: "not YAML: " + message, Expected: "YAML; the mistake is near this line, often after it",
 	})
 }
 
 // reportTab reports the tab that indents a line, if that is the mistake. The YAML package
 // names the line itself or the value before it that the line would go on with.
-func (f *findings) reportTab(line int, message string) bool {
+func (f *Findings) reportTab(line int, message string) bool {
 	last := line
 	switch {
 	case strings.HasPrefix(message, "found a tab character"):
@@ -121,8 +121,8 @@ func (f *findings) reportTab(line int, message string) bool {
 		return false
 	}
 	for ; line <= last; line++ {
-		if tab := strings.IndexByte(indentation(f.line(line)), '\t'); tab >= 0 {
-			f.reportAt(line, 1+tab, "", Problem{Message: "not YAML: a tab is used for indentation", Expected: "spaces"})
+		if tab := strings.IndexByte(indentation(f.Line(line)), '\t'); tab >= 0 {
+			f.ReportAt(line, 1+tab, "", Problem{Message: "not YAML: a tab is used for indentation", Expected: "spaces"})
 			return true
 		}
 	}
@@ -130,7 +130,7 @@ func (f *findings) reportTab(line int, message string) bool {
 }
 
 // reportUnknownAlias reports the first use of an alias that nothing defines.
-func (f *findings) reportUnknownAlias(name string) {
+func (f *Findings) reportUnknownAlias(name string) {
 	line, column := 1, 1
 	for i, text := range f.lines {
 		if before, _, found := strings.Cut(text, "*"+name); found {
@@ -138,40 +138,40 @@ func (f *findings) reportUnknownAlias(name string) {
 			break
 		}
 	}
-	f.reportAt(line, column, "", Problem{Message: "an alias (*" + clip(name) + ")", Expected: "the value itself, written out"})
+	f.ReportAt(line, column, "", Problem{Message: "an alias (*" + Clip(name) + ")", Expected: "the value itself, written out"})
 }
 
 // indentation is the white space that a line begins with.
 func indentation(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
 // refuseCleverness reports what of YAML is not part of the language.
-func (f *findings) refuseCleverness(n node) {
+func (f *Findings) refuseCleverness(n Node) {
 	switch {
-	case n.value.Kind == yaml.AliasNode:
-		f.report(n.value, n.path, Problem{
-			Message: "an alias (*" + n.value.Value + ")", Expected: "the value itself, written out again",
+	case n.Value.Kind == yaml.AliasNode:
+		f.Report(n.Value, n.Path, Problem{
+			Message: "an alias (*" + n.Value.Value + ")", Expected: "the value itself, written out again",
 		})
 		return
-	case n.value.Anchor != "":
-		f.report(n.value, n.path, Problem{
-			Message: "an anchor (&" + n.value.Anchor + ")", Expected: "no anchors: there are no aliases to use them",
+	case n.Value.Anchor != "":
+		f.Report(n.Value, n.Path, Problem{
+			Message: "an anchor (&" + n.Value.Anchor + ")", Expected: "no anchors: there are no aliases to use them",
 		})
-	case n.value.Style&yaml.TaggedStyle != 0:
-		f.report(n.value, n.path, Problem{Message: "a tag (" + clip(n.value.Tag) + ")", Expected: "no YAML tags"})
+	case n.Value.Style&yaml.TaggedStyle != 0:
+		f.Report(n.Value, n.Path, Problem{Message: "a tag (" + Clip(n.Value.Tag) + ")", Expected: "no YAML tags"})
 	}
 	seen := map[string]int{}
-	for _, pair := range n.pairs() {
+	for _, pair := range n.Pairs() {
 		f.refuseKey(pair, seen)
 		f.refuseCleverness(pair)
 	}
-	for _, item := range n.items() {
+	for _, item := range n.Items() {
 		f.refuseCleverness(item)
 	}
 }
 
 // refuseKey reports a key that is no plain scalar or was there before.
-func (f *findings) refuseKey(pair node, seen map[string]int) {
-	key, p := pair.key, Problem{Expected: "a name before the colon"}
+func (f *Findings) refuseKey(pair Node, seen map[string]int) {
+	key, p := pair.Key, Problem{Expected: "a name before the colon"}
 	switch {
 	case key.Kind != yaml.ScalarNode:
 		p.Message = "a key that is not a single text"
@@ -182,11 +182,11 @@ func (f *findings) refuseKey(pair node, seen map[string]int) {
 	case key.Tag == "!!null" && key.Value != "null":
 		p.Message = "an empty key"
 	case seen[key.Value] > 0:
-		p.Message = fmt.Sprintf("duplicate key %q", clip(key.Value))
+		p.Message = fmt.Sprintf("duplicate key %q", Clip(key.Value))
 		p.Expected = fmt.Sprintf("each key once; the first is in line %d", seen[key.Value])
 	default:
 		seen[key.Value] = key.Line
 		return
 	}
-	f.refuse(key, pair.path, p)
+	f.Refuse(key, pair.Path, p)
 }

@@ -1,4 +1,4 @@
-package spec
+package document
 
 // This file holds the nearest name: what a person who mistyped probably meant.
 
@@ -12,24 +12,24 @@ import (
 // so. What is mistyped after that is reported without a suggestion.
 const mostCompared = 50_000_000
 
-// suggestions finds nearest names for one document. Its zero value is ready to use.
-type suggestions struct{ compared int }
+// Suggestions finds nearest names for one document. Its zero value is ready to use.
+type Suggestions struct{ compared int }
 
 // Nearest returns the candidate that is fewest edits from word, "" where none is near enough
 // to be meant: at most a third of word's characters (rounded down), or one in a word of up to
 // five. An edit inserts, deletes or substitutes a character, swaps two neighbours, or writes
 // the word in other capitals. Of equals the first wins. In very long words and lists none is looked for.
 func Nearest(word string, candidates []string) string {
-	return new(suggestions).nearest(word, candidates)
+	return new(Suggestions).Nearest(word, candidates)
 }
 
-// nearest is [Nearest], for as long as not too much was compared.
-func (s *suggestions) nearest(word string, candidates []string) string {
-	return s.nearestOf(word, len(candidates), func(i int) string { return candidates[i] })
+// Nearest is [Nearest], for as long as not too much was compared.
+func (s *Suggestions) Nearest(word string, candidates []string) string {
+	return s.NearestOf(word, len(candidates), func(i int) string { return candidates[i] })
 }
 
-// nearestOf is the nearest of n candidates.
-func (s *suggestions) nearestOf(word string, n int, candidate func(int) string) string {
+// NearestOf is the nearest of n candidates.
+func (s *Suggestions) NearestOf(word string, n int, candidate func(int) string) string {
 	characters := utf8.RuneCountInString(word)
 	best, bestEdits := "", 1+max(1, characters/3)
 	for i := range n {
@@ -55,8 +55,8 @@ func (s *suggestions) nearestOf(word string, n int, candidate func(int) string) 
 // mostNamed is how many names are listed of those that could stand in a place.
 const mostNamed = 60
 
-// oneOf lists what could stand in a place; of many, the first.
-func oneOf(names []string) string {
+// OneOf lists what could stand in a place; of many, the first.
+func OneOf(names []string) string {
 	if len(names) <= mostNamed {
 		return "one of " + strings.Join(names, ", ")
 	}

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"github.com/dprelease/dprelease/spec/document"
 	"strings"
 	"testing"
 )
@@ -16,7 +17,7 @@ func TestOneMistakeInManyPlacesIsToldOnce(t *testing.T) {
 	}
 	text.WriteString("marginals:\n  first: {by: [c0]}\n")
 	_, err := Parse(Source{Name: "release.yaml", Text: text.String()})
-	problems := err.(*Errors)
+	problems := err.(*document.Errors)
 	if len(problems.Problems) != 35 {
 		t.Fatalf("%d problems", len(problems.Problems))
 	}
@@ -30,19 +31,6 @@ func TestOneMistakeInManyPlacesIsToldOnce(t *testing.T) {
 	for i, want := range []string{"release.yaml:10:20: tables.rows.columns.c0.values", "in 34 other places", " 11:20 (c1),", " 44:21 (c34)"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%d: does not say %q:\n%s", i, want, said)
-		}
-	}
-}
-
-func TestDifferingPartOfAPath(t *testing.T) {
-	for _, c := range [][3]string{
-		{"tables.a.columns.x.values", "tables.a.columns.y.values", "y"},
-		{"tables.a.columns.x.values", "tables.b.columns.y.values", "tables.b.columns.y.values"},
-		{"a.b", "a.b", ""},
-		{"a.b", "a.b.c", "a.b.c"},
-	} {
-		if got := differing(c[0], c[1]); got != c[2] {
-			t.Errorf("%s from %s: %q", c[1], c[0], got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package spec
+package document
 
 // This file holds the grouping of problems: one mistake in many places is told once, with the places.
 
