@@ -141,7 +141,7 @@ func TestAdaptAsks(t *testing.T) {
 	}
 }
 
-// linked tells whether there is a way from one column to another along rounds.
+// linked reports whether there is a way from one column to another along rounds.
 func linked(pairs [][]int, rounds []measured.Round, from, to int) bool {
 	reached := []int{from}
 	for i := 0; i < len(reached); i++ {

@@ -162,8 +162,8 @@ func (a *aim) grown() graphical.Size {
 	return graphical.Size{Total: float64(a.most.Total * a.schedule.Used()), Largest: a.most.Largest}
 }
 
-// open tells whether a candidate may be chosen, by the size of the model with it: one that is part of the model in any
-// case, or with which it has a size at most.
+// open reports whether a candidate may be chosen, by the size of the model with it: one that is part of the model in
+// any case, or with which it has a size at most.
 func (a *aim) open(size, most graphical.Size) bool {
 	return size == a.model.Size() || size.Within(most)
 }

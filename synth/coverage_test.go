@@ -119,7 +119,7 @@ func (c *tally) count(covers, bounded bool) {
 	}
 }
 
-// unlikely tells whether a share of covering intervals is outside low to high where the chance of that is below 1e-9
+// unlikely reports whether a share of covering intervals is outside low to high where the chance of that is below 1e-9
 // for any coverage between them: by Chernoff's bound, P(K/n beyond k/n) ≤ exp(−n·D(k/n ‖ p)).
 func (c tally) unlikely(low, high float64) bool {
 	share := c.covering / c.all

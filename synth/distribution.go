@@ -64,7 +64,7 @@ func (d *Distribution) margin(cell int) float64 {
 	return *m
 }
 
-// exceeds tells whether −x, or x, is beyond the margin of F_j − qN, which is worked out only where its bound does not
+// exceeds reports whether −x, or x, is beyond the margin of F_j − qN, which is worked out only where its bound does not
 // tell.
 func (d *Distribution) exceeds(x float64, cell int) bool {
 	if !(x > 0) {

@@ -82,8 +82,8 @@ func (r *Reader) sources(table int) []plan.Measurement {
 	return []plan.Measurement{m}
 }
 
-// Together tells that two tables were put together from the same estimates, so that both give one answer to what both
-// hold.
+// Together reports whether two tables were put together from the same estimates, so that both give one answer to what
+// both hold.
 func (r *Reader) Together(table, other int) bool {
 	return r.at[table].estimate >= 0 && r.at[table].estimate == r.at[other].estimate
 }
@@ -137,7 +137,7 @@ func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, 
 	return decimals(together.shown(at.marginal, axes)), nil
 }
 
-// Shows tells that a table shows its cells, and no sums of them.
+// Shows reports whether a table shows its cells, and no sums of them.
 func (r *Reader) Shows(table int) bool {
 	at := r.at[table]
 	return at.estimate < 0 || !slices.ContainsFunc(r.estimates[at.estimate].Axes[at.marginal], func(a residual.Axis) bool { return a.Sums == residual.Prefixes })
@@ -272,7 +272,7 @@ func outer(a, b []float64) []float64 {
 	return out
 }
 
-// Held tells that an invariant decides a table, so that nothing that was measured bears on its cells.
+// Held reports whether an invariant decides a table, so that nothing that was measured bears on its cells.
 func (r *Reader) Held(table int) bool { return r.plan.Tables[table].Invariant != "" }
 
 // counted is how many cells of a measurement are added up in each row of an answer, impossible ones left out.

@@ -115,7 +115,7 @@ func (r *Ratio) margin(place float64) float64 {
 // roundoff is more than what float64 loses of αA − βB, in deviations.
 const roundoff = 1e-9
 
-// within tells whether the θ of a place is in the set.
+// within reports whether the θ of a place is in the set.
 func (r *Ratio) within(a, b, place float64) bool {
 	alpha, beta := r.direction(place)
 	return math.Abs(float64(alpha*a)-float64(beta*b)) <= r.margin(place)+roundoff

@@ -105,7 +105,7 @@ func undominated(given []budget.Shift) ([]budget.Shift, error) {
 // which costs time alone.
 const maxPacked = 12
 
-// fits tells whether moves turn a shape into another: whether its coordinates can
+// fits reports whether moves turn a shape into another: whether its coordinates can
 // be laid into the room of the other's, several into one.
 func fits(shape, room budget.Shift) bool {
 	if len(shape) == 0 {

@@ -107,7 +107,7 @@ func (a *account) admits(asked budget.Cost) (bool, error) {
 	return a.total.admits(limit, asked)
 }
 
-// admitsOn tells whether asked fits into the allowance of the period that the day lies in.
+// admitsOn reports whether asked fits into the allowance of the period that the day lies in.
 func (a *account) admitsOn(day string, asked budget.Cost) (bool, error) {
 	if a.policy.Allowance == nil {
 		return true, nil

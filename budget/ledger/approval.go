@@ -112,7 +112,7 @@ func ReadApproval(b []byte) (Approval, error) {
 	return a, nil
 }
 
-// equal tells whether the two are the same signature below the same text.
+// equal reports whether the two are the same signature below the same text.
 func (a Approval) equal(b Approval) bool {
 	return a.Plan == b.Plan && a.Role == b.Role && a.Statement == b.Statement && a.Signer == b.Signer && a.Signature == b.Signature &&
 		(a.Standing == nil) == (b.Standing == nil) && (a.Standing == nil || *a.Standing == *b.Standing)

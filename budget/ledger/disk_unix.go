@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// areOnOneDisk tells whether two folders lie on one file system.
+// areOnOneDisk reports whether two folders lie on one file system.
 func areOnOneDisk(_ []string, of [2]fs.FileInfo) bool {
 	a, ok := of[0].Sys().(*syscall.Stat_t)
 	b, ok2 := of[1].Sys().(*syscall.Stat_t)

@@ -31,7 +31,7 @@ const (
 	kindCompare  kind = "compare"
 )
 
-// dated tells whether the day of an entry of this kind decides something: from when an account is open or has more,
+// dated reports whether the day of an entry of this kind decides something: from when an account is open or has more,
 // which period pays, until when an approval stands. The others take the last entry's day where the clock is doubted.
 func (k kind) dated() bool {
 	return k == kindInit || k == kindReserve || k == kindDebit || k == kindGrant
@@ -162,7 +162,7 @@ func parseSecret(text string, k kind) (secret, error) {
 	return s, nil
 }
 
-// isDay tells whether text is a day, YYYY-MM-DD.
+// isDay reports whether text is a day, YYYY-MM-DD.
 func isDay(text string) bool {
 	t, err := time.Parse(dayLayout, text)
 	return err == nil && t.Format(dayLayout) == text

@@ -114,7 +114,7 @@ func ReadExport(r io.Reader) (*Export, error) {
 // exportLines reads the lines of an export.
 type exportLines struct{ scanner *bufio.Scanner }
 
-// more tells whether there is another line.
+// more reports whether there is another line.
 func (r *exportLines) more() bool { return r.scanner.Scan() || r.scanner.Err() != nil }
 
 // next reads a line into v.

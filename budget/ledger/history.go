@@ -71,7 +71,7 @@ func (b *book) history(account string) ([]Event, error) {
 	return events, nil
 }
 
-// concerns tells whether an entry is of the account, or of a charge that counts in it.
+// concerns reports whether an entry is of the account, or of a charge that counts in it.
 func (b *book) concerns(e entry, account string) bool {
 	if e.Account == account || e.Kind == kindInit || e.Kind == kindGrant {
 		return e.Account == account

@@ -118,7 +118,7 @@ func (l *Ledger) update(ctx context.Context, change func(b *book, day string) ([
 	})
 }
 
-// dependsOnDay tells whether a refusal could be another on another day.
+// dependsOnDay reports whether a refusal could be another on another day.
 func dependsOnDay(err error) bool {
 	var refused *Refused
 	var unapproved *Unapproved

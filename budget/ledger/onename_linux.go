@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// isMountPoint tells whether something is mounted at exactly this path, free of symbolic links.
+// isMountPoint reports whether something is mounted at exactly this path, free of symbolic links.
 func isMountPoint(path string) (bool, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -17,7 +17,8 @@ func isMountPoint(path string) (bool, error) {
 	return err == nil && mountedAt(string(mounts), path), err
 }
 
-// mountedAt tells whether the lines of proc_pid_mountinfo(5) mount something at the path: "36 35 98:0 /root /point …".
+// mountedAt reports whether the lines of proc_pid_mountinfo(5) mount something at the path: "36 35 98:0 /root /point
+// …".
 func mountedAt(mounts, path string) bool {
 	for mount := range strings.Lines(mounts) {
 		if fields := strings.Fields(mount); len(fields) > 4 && unescaped(fields[4]) == path {

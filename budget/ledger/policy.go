@@ -116,7 +116,7 @@ func (p Policy) roles() []string { return slices.Sorted(maps.Keys(p.Approvals)) 
 // windowsPath begins an absolute path on that system.
 var windowsPath = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
 
-// isAbsolute tells whether path is absolute, on whichever system: an entry means the same everywhere.
+// isAbsolute reports whether path is absolute, on whichever system: an entry means the same everywhere.
 func isAbsolute(path string) bool {
 	return strings.HasPrefix(path, "/") || windowsPath.MatchString(path)
 }
@@ -139,7 +139,7 @@ func (o opened) of(account string) Policy {
 	return p
 }
 
-// equal tells whether the two are the same policy; keys of a role may stand in another order.
+// equal reports whether the two are the same policy; keys of a role may stand in another order.
 func (p Policy) equal(q Policy) bool {
 	sameAllowance := (p.Allowance == nil) == (q.Allowance == nil) &&
 		(p.Allowance == nil || p.Allowance.Per == q.Allowance.Per && p.Allowance.Cap.Equal(q.Allowance.Cap))

@@ -54,7 +54,7 @@ func (a *account) named(release string) *posting {
 	return nil
 }
 
-// same tells whether p was made for what c asks, its approvals aside.
+// same reports whether p was made for what c asks, its approvals aside.
 func (p *posting) same(c Charge) bool {
 	return p.charge.Cost.Equal(c.Cost) && slices.Equal(p.charge.Also, c.Also) && p.charge.Template == c.Template && p.charge.Corrects == c.Corrects
 }
@@ -133,9 +133,9 @@ func (b *book) attest(a *account, hits []*account) attest {
 	return attest{Status: a.status, Terms: a.policy.Terms, Number: a.debits + 1, Comparisons: a.comparisons, Witnessed: b.witnessed(hits)}
 }
 
-// witnessed tells whether each of the accounts names a witness away from the ledger's disk, itself or through one above
-// it. Only then is one named in every older copy that has one of them: the copy may end before another account named
-// its.
+// witnessed reports whether each of the accounts names a witness away from the ledger's disk, itself or through one
+// above it. Only then is one named in every older copy that has one of them: the copy may end before another account
+// named its.
 func (b *book) witnessed(accounts []*account) bool {
 	for _, a := range accounts {
 		for a != nil && (a.policy.Witness == "" || b.near[a.policy.Witness]) {

@@ -45,7 +45,7 @@ func (r Receipt) Status() Status { return r.record.Status }
 // PlanHash is the hash of the plan that was paid for; "" if the receipt is invalid.
 func (r Receipt) PlanHash() string { return r.record.PlanHash }
 
-// Commits tells whether the debit was made for this commitment: one key and one set of exact integers.
+// Commits reports whether the debit was made for this commitment: one key and one set of exact integers.
 func (r Receipt) Commits(commitment string) bool {
 	return r.Valid() && commitment != "" && r.commitment == commitment
 }

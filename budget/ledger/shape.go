@@ -33,7 +33,7 @@ var shapes = map[kind]struct{ must, may field }{
 	kindCompare:  {must: hasRelease | hasReason},
 }
 
-// shaped tells whether e has the fields of its kind.
+// shaped reports whether e has the fields of its kind.
 func (e entry) shaped() bool {
 	shape, known := shapes[e.Kind]
 	has := e.fields()

@@ -103,7 +103,7 @@ func (ws *witnesses) summon(b *book, create bool) error {
 	return nil
 }
 
-// isLedger tells whether path is the file of b.
+// isLedger reports whether path is the file of b.
 func isLedger(b *book, path string) bool {
 	ledger, err := os.Stat(b.ledger)
 	if err != nil {
@@ -113,8 +113,8 @@ func isLedger(b *book, path string) bool {
 	return err == nil && os.SameFile(ledger, info)
 }
 
-// place notes whether a witness lies on the disk of the ledger, and tells whether even in its folder. A ledger of
-// PostgreSQL lies nowhere here.
+// place notes whether a witness lies on the disk of the ledger, and reports whether it lies even in its folder. A
+// ledger of PostgreSQL lies nowhere here.
 func (b *book) place(path string) (inFolder bool, err error) {
 	ledger, err := filepath.EvalSymlinks(b.ledger)
 	if err != nil {

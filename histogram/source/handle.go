@@ -60,7 +60,7 @@ func Changed(path string) error {
 	return &Error{Kind: Unreadable, File: path, Message: "was changed while it was being read; begin again once it is written"}
 }
 
-// Unchanged tells whether a file is what it was, as far as the system says: the same file, of the same size, not
+// Unchanged reports whether a file is what it was, as far as the system says: the same file, of the same size, not
 // written since and, where the system notes that, not touched in any other way.
 func Unchanged(was, is os.FileInfo) bool {
 	return was.Size() == is.Size() && was.ModTime().Equal(is.ModTime()) && touched(was).Equal(touched(is)) && os.SameFile(was, is)

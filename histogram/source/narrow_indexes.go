@@ -93,7 +93,7 @@ func (x *narrowIndexes[T]) lookUp(out []T, from int) {
 	}
 }
 
-// contains says whether a code is among others.
+// contains reports whether a code is among others.
 func contains[T uint8 | uint16 | uint32](codes []T, code T) bool {
 	if bytewise, ok := any(codes).([]uint8); ok {
 		return bytes.IndexByte(bytewise, uint8(code)) >= 0

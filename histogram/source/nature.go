@@ -87,7 +87,7 @@ func (h *handle) endsIn(ending string) bool {
 	return strings.HasSuffix(strings.ToLower(h.path), ending)
 }
 
-// looksLikeText tells whether the first bytes of a file are those of text in UTF-8, of which
+// looksLikeText reports whether the first bytes of a file are those of text in UTF-8, of which
 // the last character may be cut.
 func looksLikeText(head []byte) bool {
 	if len(head) == 0 {

@@ -5,7 +5,7 @@ package source
 
 import "encoding/binary"
 
-// allPresent says whether n levels of one bit are all 1, as most writers say it: by one run.
+// allPresent reports whether n levels of one bit are all 1, as most writers say it: by one run.
 func allPresent(body []byte, n int) bool {
 	head, size := binary.Uvarint(body)
 	return size > 0 && head == uint64(n)<<1 && len(body) == size+1 && body[size] == 1
@@ -77,7 +77,7 @@ var bitBytes = func() (all [256]uint64) {
 	return all
 }()
 
-// runsHold tells that runs of some bit width hold n values of it: that none begins behind
+// runsHold reports whether runs of some bit width hold n values of it: that none begins behind
 // them, and that the last holds no more, but for what fills it up where it is of bits.
 func runsHold(body []byte, width, n int) bool {
 	total := 0

@@ -75,5 +75,5 @@ func addTo(counts, noise []int64) error {
 	return nil
 }
 
-// isSmall tells whether |x| < 2⁶².
+// isSmall reports whether |x| < 2⁶².
 func isSmall(x int64) bool { return uint64(x)+(overflowLimit-1) <= 2*(overflowLimit-1) }

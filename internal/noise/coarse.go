@@ -221,7 +221,7 @@ func (c *coarse) decideExactly(aside *Bits, prefix uint64, r *big.Int) (j uint64
 	}
 }
 
-// keeps tells whether every U in [prefix, prefix+1)·2^−length, all of them in cell
+// keeps reports whether every U in [prefix, prefix+1)·2^−length, all of them in cell
 // j, keeps offset r; certain is false if that is not the same for all of them, or
 // not certain at a precision of length + 128 bits.
 func (c *coarse) keeps(j int, r, prefix *big.Int, length uint) (kept, certain bool) {

@@ -32,7 +32,7 @@ const (
 // zero PublicKey is none.
 type PublicKey struct{ text string }
 
-// IsZero tells whether there is no key.
+// IsZero reports whether there is no key.
 func (k PublicKey) IsZero() bool { return k.text == "" }
 
 // String is the key in one word, "ed25519:" and 43 characters of base64, as policies

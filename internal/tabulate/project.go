@@ -34,7 +34,7 @@ func (c *Counter) project(b int, out []Table) {
 	*sum = total{}
 }
 
-// asked says whether a base has the cells of what is asked of it, and nothing else is.
+// asked reports whether a base has the cells of what is asked of it, and nothing else is.
 func (c *Counter) asked(b int) bool {
 	of := &c.bases[b]
 	if len(of.asks) != 1 {

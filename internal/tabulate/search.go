@@ -368,7 +368,7 @@ func (s *search) saves(g, h int) float64 {
 	return saved
 }
 
-// contained tells whether a base with both groups will be within another once they
+// contained reports whether a base with both groups will be within another once they
 // are merged.
 func (s *search) contained(set bitset, b int32, g, h int) bool {
 	for _, of := range [2][]int32{s.of[g], s.of[h]} {
@@ -556,7 +556,7 @@ func (b bitset) len() int {
 	return n
 }
 
-// within tells whether all of b is in other.
+// within reports whether all of b is in other.
 func (b bitset) within(other bitset) bool {
 	for w, word := range b {
 		if word&^other[w] != 0 {

@@ -19,7 +19,7 @@ func (d Domain) Cells(c Clique) float64 {
 	return cells
 }
 
-// holds tells whether a clique has all attributes of another.
+// holds reports whether a clique has all attributes of another.
 func (c Clique) holds(other Clique) bool {
 	i := 0
 	for _, a := range other {

@@ -69,7 +69,8 @@ func both(n int, job func(i int)) {
 	all.Wait()
 }
 
-// bothUntil is both, which begins no job once the context has ended. So jobs may rest on those of a call before with the same context.
+// bothUntil is both, which begins no job once the context has ended. So jobs may rest on those of a call before with
+// the same context.
 func bothUntil(ctx context.Context, n int, job func(i int)) {
 	both(n, func(i int) {
 		if ctx.Err() == nil {
@@ -85,8 +86,8 @@ type array struct {
 }
 
 // inquiry is many questions to one law. The counts of any attributes are those of what a clique has of them and of what
-// it shares with its neighbours, in which the conditional laws of the attributes beyond these neighbours are then put, one
-// after the other, and summed over. What clique that is makes no difference but for time.
+// it shares with its neighbours, in which the conditional laws of the attributes beyond these neighbours are then put,
+// one after the other, and summed over. What clique that is makes no difference but for time.
 type inquiry struct {
 	domain Domain
 	law    *calibrated
@@ -107,8 +108,8 @@ type base struct {
 // way is what lies beyond an edge: of one clique towards another, one attribute.
 type way struct{ from, to, attribute int }
 
-// question asks for the counts of some attributes. Those of them that lie beyond one edge of the root are found together
-// with it, and for all questions that have the same: the largest such group.
+// question asks for the counts of some attributes. Those of them that lie beyond one edge of the root are found
+// together with it, and for all questions that have the same: the largest such group.
 type question struct {
 	place int // among what is asked
 	of    Clique
@@ -191,7 +192,7 @@ func (q *inquiry) needed(clique int, of []int, towards []int) Clique {
 	return own
 }
 
-// aside tells whether all of some attributes lie beyond one edge of a clique.
+// aside reports whether all of some attributes lie beyond one edge of a clique.
 func (q *inquiry) aside(clique int, of Clique) bool {
 	for _, a := range of {
 		if to := q.toward[clique][a]; to < 0 || to != q.toward[clique][of[0]] {
@@ -201,8 +202,8 @@ func (q *inquiry) aside(clique int, of Clique) bool {
 	return len(of) > 0
 }
 
-// prepare chooses where a question is answered, by the cells that it takes there: those of the table that it starts from,
-// times those of the largest group beyond one edge.
+// prepare chooses where a question is answered, by the cells that it takes there: those of the table that it starts
+// from, times those of the largest group beyond one edge.
 func (q *inquiry) prepare(place int, of Clique) question {
 	asked, best := question{place: place, of: of}, 0.0
 	for i := range q.law.Cliques {
@@ -261,8 +262,8 @@ func (q *inquiry) project(p projection) array {
 	return array{p.onto, project(q.domain, q.law.axes[p.clique], q.law.tables[p.clique], p.onto)}
 }
 
-// given is the law of attributes beyond an edge given those that it shares: an array of the shared ones, then of them. That
-// of a single one is kept with the inquiry, and others among those that are known.
+// given is the law of attributes beyond an edge given those that it shares: an array of the shared ones, then of them.
+// That of a single one is kept with the inquiry, and others among those that are known.
 func (q *inquiry) given(from, to int, of []int, known map[string]*array) *array {
 	var out *array
 	if len(of) == 1 {
@@ -291,7 +292,8 @@ func (q *inquiry) given(from, to int, of []int, known map[string]*array) *array 
 	return out
 }
 
-// joint is the counts of attributes, seen from a clique, and of what it shares with the neighbour from which it is asked.
+// joint is the counts of attributes, seen from a clique, and of what it shares with the neighbour from which it is
+// asked.
 func (q *inquiry) joint(clique int, of []int, from int, known map[string]*array) array {
 	towards, groups := q.groups(clique, of, from)
 	own := q.needed(clique, of, towards)

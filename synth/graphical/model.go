@@ -48,8 +48,8 @@ type term struct {
 	factor []float64
 }
 
-// New is the model of rows of which nothing is known but their number: every cell has as many. Rows are drawn given some
-// attributes, or with none of them given.
+// New is the model of rows of which nothing is known but their number: every cell has as many. Rows are drawn given
+// some attributes, or with none of them given.
 func New(d Domain, given Clique, total float64) *Model {
 	m := &Model{ranks: make([]int, len(d)), places: make([]int, len(d)), given: given}
 	for place := range d {
@@ -93,12 +93,12 @@ type Step struct {
 	Given     Clique
 }
 
-// Steps are the attributes that are not given, in an order in which rows can be drawn by the law of the model given those
-// that are: each attribute by its law given those of its step, which one clique of the tree holds with it.
+// Steps are the attributes that are not given, in an order in which rows can be drawn by the law of the model given
+// those that are: each attribute by its law given those of its step, which one clique of the tree holds with it.
 //
-// A clique's parent comes before it, so what rows have of its attributes by then is what both share, and what is given. Of
-// all that they have, the rest of the clique depends on this alone: other cliques that have been passed lie beyond what is
-// shared, and what is given in others yet beyond given attributes, as the tree is strong.
+// A clique's parent comes before it, so what rows have of its attributes by then is what both share, and what is given.
+// Of all that they have, the rest of the clique depends on this alone: other cliques that have been passed lie beyond
+// what is shared, and what is given in others yet beyond given attributes, as the tree is strong.
 func (m *Model) Steps() []Step {
 	var steps []Step
 	known := slices.Clone(m.given)
@@ -154,7 +154,7 @@ func (m *Model) SizesWith(ctx context.Context, cliques []Clique) []Size {
 	return sizes
 }
 
-// joined tells whether one clique of the tree holds another.
+// joined reports whether one clique of the tree holds another.
 func (m *Model) joined(c Clique) bool {
 	return m.host(c) >= 0
 }
@@ -170,8 +170,8 @@ func (m *Model) host(c Clique) int {
 	return best
 }
 
-// Measure adds a measurement of the counts of a clique, row-major, with independent noise of these variances. One of the
-// same clique before is pooled with it by inverse variance.
+// Measure adds a measurement of the counts of a clique, row-major, with independent noise of these variances. One of
+// the same clique before is pooled with it by inverse variance.
 //
 // The law moves at once most of the way that the new counts suggest, cell by cell and the less the noisier they are
 // beside what the model expects, so that [Model.Fit] has little left to do.
@@ -306,8 +306,8 @@ func (m *Model) derive() {
 	}
 }
 
-// spread makes the law that has the factors of another, nil for none, and those of the terms, and sets trial of every term to
-// the counts that it expects.
+// spread makes the law that has the factors of another, nil for none, and those of the terms, and sets trial of every
+// term to the counts that it expects.
 func (m *Model) spread(law, from *calibrated) (whole, sound bool) {
 	factors, counts := make([][]operand, len(law.Cliques)), make([][]operand, len(law.Cliques))
 	for _, t := range m.terms { // those inside others come before them

@@ -8,9 +8,9 @@ import (
 // This file holds junction trees: how the sets of attributes of a model hang together.
 
 // Tree is a junction tree: cliques such that the attributes that two of them share are in all cliques between them.
-// Every attribute of the domain is in one. The first is the root, and parents come before children. Of a model with given
-// attributes it is strong (Jensen, Jensen & Dittmer 1994): what a clique shares with its parent is given, or the clique
-// has no given attribute beside that.
+// Every attribute of the domain is in one. The first is the root, and parents come before children. Of a model with
+// given attributes it is strong (Jensen, Jensen & Dittmer 1994): what a clique shares with its parent is given, or the
+// clique has no given attribute beside that.
 type Tree struct {
 	Cliques []Clique
 	Parent  []int    // of each clique; −1 of the root
@@ -20,7 +20,7 @@ type Tree struct {
 // Size is the cells of all cliques of a tree, and of the largest.
 type Size struct{ Total, Largest float64 }
 
-// Within tells whether a size is within another.
+// Within reports whether a size is within another.
 func (s Size) Within(most Size) bool { return s.Total <= most.Total && s.Largest <= most.Largest }
 
 // graph is attributes with edges between those that are in one clique.
@@ -87,9 +87,9 @@ type elimination struct {
 	size  Size       // of the maximal cliques
 }
 
-// eliminate takes all attributes out of the graph, which it changes, always the one that weighs least in what is left of
-// it, and of equal ones the first; given ones when no other is left. So an attribute that is not given depends, given all
-// that are and those taken out later, on what is near it when it is taken out alone.
+// eliminate takes all attributes out of the graph, which it changes, always the one that weighs least in what is left
+// of it, and of equal ones the first; given ones when no other is left. So an attribute that is not given depends,
+// given all that are and those taken out later, on what is near it when it is taken out alone.
 func (g *graph) eliminate(weigh func(g *graph, a int) float64) elimination {
 	n := len(g.domain)
 	e := elimination{order: make([]int, 0, n), left: make([][]uint64, 0, n)}
@@ -127,7 +127,7 @@ func (g *graph) eliminate(weigh func(g *graph, a int) float64) elimination {
 	return e
 }
 
-// within tells whether the clique of an attribute is part of one before it.
+// within reports whether the clique of an attribute is part of one before it.
 func (e *elimination) within(a int, near []uint64) bool {
 	for i := len(e.left) - 1; i >= 0; i-- {
 		if e.left[i][a/64]>>(a%64)&1 == 0 {
