@@ -194,12 +194,12 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 		}
 	}
 	for _, place := range places {
-		there, err := durable.Exists(filepath.Join(place, published.ProofFile))
+		missing, err := firstMissing(place, published.ProofFile, published.ManifestFile)
 		if err != nil {
 			return nil, nil, &verdict.Unusable{File: folder, Err: err}
 		}
-		if !there {
-			skipped = append(skipped, screen.Quoted(place)+": it has no "+published.ProofFile)
+		if missing != "" {
+			skipped = append(skipped, screen.Quoted(place)+": it has no "+missing)
 			continue
 		}
 		d, err := published.OpenFolder(place)
@@ -220,4 +220,14 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 		return nil, nil, &verdict.Unusable{File: folder, Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it", published.ProofFile)}
 	}
 	return all, skipped, nil
+}
+
+// firstMissing is the first of some files that a folder does not have, "" where it has them all.
+func firstMissing(folder string, files ...string) (string, error) {
+	for _, file := range files {
+		if there, err := durable.Exists(filepath.Join(folder, file)); err != nil || !there {
+			return file, err
+		}
+	}
+	return "", nil
 }
