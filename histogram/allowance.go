@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
@@ -150,7 +151,7 @@ func (t *tally) choose(ctx context.Context, dir string, s *noise.Streams, before
 		return p, nil, err
 	}
 	stay = []*kept{own}
-	err = guarded(func(int) error {
+	err = parallel.Guarded(func(int) error {
 		for _, b := range bounds[1:] {
 			k, err := b.finish(ctx)
 			if err != nil {
@@ -205,7 +206,7 @@ func newAllowanceWorker(t *tally, bounds []*bounding) *allowanceWorker {
 	return w
 }
 
-// add takes the rows of a chunk, of which some are kept by the bound of the table and some are left out (nil: none).
+// Add takes the rows of a chunk, of which some are kept by the bound of the table and some are left out (nil: none).
 func (w *allowanceWorker) add(piece int, first int64, c *chunk, kept, out []uint64) error {
 	columns := w.clamped.of(c.codes, c.rows)
 	for i, a := range w.tally.allowances[1:] {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -82,8 +83,8 @@ func newResidualAudit(t *testing.T, neighbours spec.Neighbours, marginals string
 		inputs := [2]*Exact{count(strings.Repeat("1,x,x\n", 5)), count(rows)}
 		moved := make([][]int64, len(p.Measurements))
 		for i := range moved {
-			for j, v := range inputs[0].inner.answers[i].counts {
-				moved[i] = append(moved[i], v-inputs[1].inner.answers[i].counts[j])
+			for j, v := range inputs[0].inner.answers[i].Counts {
+				moved[i] = append(moved[i], v-inputs[1].inner.answers[i].Counts[j])
 			}
 		}
 		if s := a.squared(moved, -1); s > most {
@@ -168,7 +169,7 @@ func (a residualAudit) happens(input *Exact, key int, b broken) (bool, error) {
 				return false, err
 			}
 			for j, y := range noisy.Values.Int64Values() {
-				middle := float64(a.inputs[0].inner.answers[i].counts[j]+a.inputs[1].inner.answers[i].counts[j]) / 2
+				middle := float64(a.inputs[0].inner.answers[i].Counts[j]+a.inputs[1].inner.answers[i].Counts[j]) / 2
 				ratio += float64(a.moved[i][j]) * (float64(y) - middle) / a.sigma2(i)
 			}
 		}
@@ -180,7 +181,7 @@ func (a residualAudit) happens(input *Exact, key int, b broken) (bool, error) {
 func (a residualAudit) frequencies(t *testing.T, trials, firstKey int, b broken) (hits [2]int) {
 	t.Helper()
 	seen := make([]bool, 2*trials)
-	err := parallel(t.Context(), 2, len(seen), func(i int) (err error) {
+	err := parallel.Do(t.Context(), 2, len(seen), func(i int) (err error) {
 		seen[i], err = a.happens(a.inputs[i%2], firstKey+i, b)
 		return err
 	})

@@ -1,5 +1,7 @@
 package histogram
 
+// This file holds audits, by neighbouring inputs, of tables with microdata some of whose marginals publish selected cells.
+
 import (
 	"fmt"
 	"slices"
@@ -8,8 +10,6 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 )
-
-// This file holds audits, by neighbouring inputs, of tables with microdata some of whose marginals publish selected cells.
 
 // besidesText has microdata of households and of their persons; a top marginal, a sparse one and one of words of the persons, and
 // one of words and a top marginal of the households.
@@ -72,13 +72,13 @@ func countedBesides(t *testing.T, p *plan.Plan, all ...homeRows) []map[string]in
 	var out []map[string]int64
 	for _, a := range e.inner.answers {
 		cells := map[string]int64{}
-		counts := a.wide()
-		for i, n := range counts.counts {
+		counts := a.Wide()
+		for i, n := range counts.Counts {
 			switch {
-			case a.groups != nil:
-				cells[strings.Join(a.groups.keysOf(a.cells[i]), "|")] = n
-			case a.cells != nil:
-				cells[fmt.Sprint(a.cells[i])] = n
+			case a.Groups != nil:
+				cells[strings.Join(a.Groups.Keys(a.Cells[i]), "|")] = n
+			case a.Cells != nil:
+				cells[fmt.Sprint(a.Cells[i])] = n
 			default:
 				cells[fmt.Sprint(i)] = n
 			}

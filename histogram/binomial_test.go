@@ -1,14 +1,14 @@
 package histogram
 
+// This file holds the frequencies of events in independent trials, by which tests
+// judge a law.
+
 import (
 	"math"
 	"testing"
 
 	"gonum.org/v1/gonum/mathext"
 )
-
-// This file holds the frequencies of events in independent trials, by which tests
-// judge a law.
 
 // atLeast is P(X ≥ hits) of a binomial X, a regularised incomplete beta function.
 func atLeast(hits, trials int, p float64) float64 {

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -69,7 +70,7 @@ type caps struct{ rows, groups, perGroup uint64 }
 
 const noCap = math.MaxUint64
 
-// grouped says whether the groups of rows matter.
+// Groups says whether the groups of rows matter.
 func (c caps) grouped() bool { return c.groups != noCap || c.perGroup != noCap }
 
 // boundOptions are what a machine decides; none of them changes which rows stay.
@@ -186,7 +187,7 @@ func (b *bounding) worker() *boundWorker {
 	return w
 }
 
-// add takes the rows of a batch, which stand in a piece from row first on. Rows
+// Add takes the rows of a batch, which stand in a piece from row first on. Rows
 // whose bit is set in out are left out; out may be nil. Batches may arrive in any
 // order, at any worker.
 //
@@ -302,7 +303,7 @@ const largeReading = 1 << 20
 // of the context.
 func (b *bounding) finish(ctx context.Context) (*kept, error) {
 	k, err := b.sort(ctx)
-	closing := parallel(context.WithoutCancel(ctx), 2, 2, func(i int) error {
+	closing := parallel.Do(context.WithoutCancel(ctx), 2, 2, func(i int) error {
 		if i == 0 {
 			return b.close()
 		}
@@ -350,13 +351,13 @@ func (b *bounding) sort(ctx context.Context) (*kept, error) {
 	for range b.opt.workers {
 		sorters <- newSorter(ctx, b, all, longIDs)
 	}
-	err := parallel(ctx, b.opt.workers, b.parts, func(p int) error {
+	err := parallel.Do(ctx, b.opt.workers, b.parts, func(p int) error {
 		s := <-sorters
 		defer func() { sorters <- s }()
 		return s.part(p, bits.Len(uint(b.parts-1)))
 	})
 	if err == nil {
-		err = parallel(ctx, b.opt.workers, len(b.lots), func(i int) error {
+		err = parallel.Do(ctx, b.opt.workers, len(b.lots), func(i int) error {
 			k := <-all
 			b.lots[i].keep(k)
 			all <- k

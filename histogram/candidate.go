@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"runtime"
 
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -66,7 +67,7 @@ func AnswersOfRounds(p *plan.Plan, s plan.Synthetic) (int64, error) {
 // after the other.
 func byClass(candidates [][]int, counts [][]int64, classes [][]int, sizes []int) ([][]int64, error) {
 	out := make([][]int64, len(counts))
-	return out, parallel(context.Background(), runtime.GOMAXPROCS(0), len(counts), func(i int) error {
+	return out, parallel.Do(context.Background(), runtime.GOMAXPROCS(0), len(counts), func(i int) error {
 		of, cells := make([][]int, len(candidates[i])), []int(nil)
 		for a, c := range candidates[i] {
 			of[a], cells = classes[c], append(cells, sizes[c])

@@ -22,7 +22,7 @@ type compute func(inputs []arrow.Array) (values arrow.Array, misfits []spec.Fit)
 func computing(table *spec.Table, c *spec.Column) (compute, error) {
 	switch {
 	case c.Expression != nil:
-		return evaluating(table, c.Expression)
+		return Evaluating(table, c.Expression)
 	case c.Lookup != nil:
 		return lookupValues(table, c)
 	case c.Grid != nil:

@@ -43,7 +43,7 @@ func TestBreachesNameNoValue(t *testing.T) {
 		"first":    {"1,a,3\n2," + canary + ",4\n,a,731988\n", "kind", spec.OutOfDomain.String()},
 		"same row": {"1,a,731988\n1," + canary + ",1\n", "age", spec.OutOfDomain.String()},
 	} {
-		_, err := Count(context.Background(), p, folder(t, "a.csv", "id,kind,age\n"+c.rows), streams(p, 1), Options{})
+		_, err := Count(context.Background(), p, Files{Dir: folder(t, "a.csv", "id,kind,age\n"+c.rows)}, streams(p, 1))
 		var e *ContractError
 		if !errors.As(err, &e) {
 			t.Errorf("%s: got %v", name, err)
@@ -73,7 +73,7 @@ func TestBreachesNameNoValue(t *testing.T) {
 func TestEveryBadColumnIsNamed(t *testing.T) {
 	p := planOf(t)
 	dir := folder(t, "a.csv", "kind,age\n"+strings.Repeat("x,1\n", 200000)+strings.Repeat("a,10\n", 5))
-	_, err := Count(context.Background(), p, dir, streams(p, 1), Options{})
+	_, err := Count(context.Background(), p, Files{Dir: dir}, streams(p, 1))
 	var e *ContractError
 	if !errors.As(err, &e) || len(e.breaches()) != columnLimit+5 {
 		t.Fatalf("got %v", err)

@@ -96,7 +96,7 @@ func TestCountsDoNotDependOnWorkers(t *testing.T) {
 		p := planOf(t, "UNIT", unit)
 		var first string
 		for i, workers := range []int{1, 8, 3} {
-			e, err := Count(context.Background(), p, dir, streams(p, 1), Options{Workers: workers})
+			e, err := Count(context.Background(), p, Files{Dir: dir, Options: Options{Workers: workers}}, streams(p, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,12 +111,12 @@ func TestCountsDoNotDependOnWorkers(t *testing.T) {
 
 func TestMemoryIsRefusedBeforeFilesAreOpened(t *testing.T) {
 	p := planOf(t)
-	_, err := Count(context.Background(), p, "no such folder", streams(p, 1), Options{MemoryLimit: 100})
+	_, err := Count(context.Background(), p, Files{Dir: "no such folder", Options: Options{MemoryLimit: 100}}, streams(p, 1))
 	var m *MemoryError
 	if !errors.As(err, &m) || m.Need != Bytes(p) || m.Have != 100 {
 		t.Fatalf("got %v", err)
 	}
-	_, err = Count(context.Background(), p, "no such folder", streams(p, 1), Options{})
+	_, err = Count(context.Background(), p, Files{Dir: "no such folder"}, streams(p, 1))
 	var e *source.Error
 	if !errors.As(err, &e) || e.Kind != source.Missing {
 		t.Errorf("with enough memory: %v", err)
@@ -131,7 +131,7 @@ func TestMemoryOfHeldRows(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
 	dir := folder(t, "a.csv", many(60_000))
 	t.Setenv("TMPDIR", t.TempDir())
-	e, err := Count(context.Background(), p, dir, streams(p, 1), Options{MemoryLimit: Bytes(p) + 1000})
+	e, err := Count(context.Background(), p, Files{Dir: dir, Options: Options{MemoryLimit: Bytes(p) + 1000}}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestMemoryOfHeldRows(t *testing.T) {
 func TestMadeUpRows(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
 	const rows = 100_000
-	e, err := CountMadeUp(context.Background(), p, rows, streams(p, 1), Options{})
+	e, err := Count(context.Background(), p, MadeUp{Rows: rows}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,10 +167,10 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := planOf(t)
-	if _, err := Count(ctx, p, folder(t, "a.csv", many(90)), streams(p, 1), Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Count(ctx, p, Files{Dir: folder(t, "a.csv", many(90))}, streams(p, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := CountMadeUp(ctx, p, 10, streams(p, 1), Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Count(ctx, p, MadeUp{Rows: 10}, streams(p, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

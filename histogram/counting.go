@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/tabulate"
 )
 
@@ -64,7 +65,7 @@ func (t *tally) counting(rows, limit int64) (*counting, error) {
 // axis is an attribute as rows are counted along it.
 func (t *tally) axis(a attribute) tabulate.Axis {
 	if a.level == nil {
-		return tabulate.Axis{Column: a.column, Size: pointsOf(t.columns[a.column].column.Lattice)}
+		return tabulate.Axis{Column: a.column, Size: answer.Points(t.columns[a.column].column.Lattice)}
 	}
 	return tabulate.Axis{Column: a.column, Size: a.level.Size(), Of: a.level.Of}
 }
@@ -86,7 +87,7 @@ func (c *counting) worker() *countingWorker {
 	return w
 }
 
-// add counts rows, given as the codes of the tally's columns. stay says which of them are counted by an allowance, a bit per
+// Add counts rows, given as the codes of the tally's columns. stay says which of them are counted by an allowance, a bit per
 // row and nil for all; what it returns is valid until it is called again.
 func (w *countingWorker) add(codes []tabulate.Codes, rows int, stay func(allowance int) []uint64) error {
 	columns := w.clamped.of(codes, rows)
@@ -133,18 +134,18 @@ func (q *query) take(t tabulate.Table, of *tally) error {
 	if t.High != nil || of.values[q.value] != nil && slices.ContainsFunc(t.Counts, large) {
 		return errLargeSum
 	}
-	q.tallied = tallied{cells: t.Cells, counts: t.Counts, narrow: t.Narrow}
+	q.Answer = answer.Answer{Cells: t.Cells, Counts: t.Counts, Narrow: t.Narrow}
 	switch {
 	case q.occupied:
-		q.counts, q.cells = occupied(t.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]), of.axis(of.attributes[q.attributes[len(q.attributes)-1]]).Size), nil
+		q.Counts, q.Cells = occupied(t.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]), of.axis(of.attributes[q.attributes[len(q.attributes)-1]]).Size), nil
 	case q.sparse && of.values[q.value] != nil:
-		q.cells, q.counts = filled(t.Cells, t.Counts)
+		q.Cells, q.Counts = filled(t.Cells, t.Counts)
 	}
 	return nil
 }
 
 // large tells that a sum has more than 61 bits.
-func large(sum int64) bool { return sum > mostSum || sum < -mostSum }
+func large(sum int64) bool { return sum > answer.Most || sum < -answer.Most }
 
 // cellsOf is how many cells attributes have.
 func (t *tally) cellsOf(attributes []int) int {

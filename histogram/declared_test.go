@@ -55,7 +55,7 @@ func TestTextsInColumnsOfAnotherType(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = Count(t.Context(), p, dir, streams(p, 1), Options{})
+			_, err = Count(t.Context(), p, Files{Dir: dir}, streams(p, 1))
 			return err
 		}
 		err := count("parquet: t.parquet", column, c.declared)

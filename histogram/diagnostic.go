@@ -45,9 +45,9 @@ func (t *tally) diagnose(stay []*kept) {
 		if q.diagnostic == "" {
 			continue
 		}
-		q.counts = []int64{stay[q.allowance].rows()}
+		q.Counts = []int64{stay[q.allowance].rows()}
 		if q.diagnostic != plan.RowsLeftOut {
-			q.counts[0] -= stay[0].rows()
+			q.Counts[0] -= stay[0].rows()
 		}
 	}
 }
@@ -58,9 +58,9 @@ func (t *tally) diagnoseRows(left int64) {
 		switch q.diagnostic {
 		case "":
 		case plan.RowsLeftOut:
-			q.counts = []int64{left}
+			q.Counts = []int64{left}
 		default:
-			q.counts = []int64{0}
+			q.Counts = []int64{0}
 		}
 	}
 }

@@ -5,12 +5,9 @@ package histogram
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"hash/maphash"
 	"io"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +16,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/histogram/source"
-	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -201,7 +198,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 		}
 	}()
 	var mu sync.Mutex
-	err = parallel(ctx, workers, workers, func(int) error {
+	err = parallel.Do(ctx, workers, workers, func(int) error {
 		buffers := &source.Buffers{}
 		for {
 			mu.Lock()
@@ -275,103 +272,14 @@ func discoverMadeUp(table *spec.Table, all []plan.Measurement) *spec.Table {
 	})
 }
 
-// grouped are the groups that a query of columns whose categories are not listed has counted, by the texts of their keys.
-type grouped struct{ levels []*spec.Level }
-
-// grouped are the groups of a query, nil where its cells are listed.
-func (t *tally) grouped(m plan.Measurement, q *query) *grouped {
+// Groups are the groups of a query, nil where its cells are listed.
+func (t *tally) grouped(m plan.Measurement, q *query) *answer.Groups {
 	if m.Discovery == nil {
 		return nil
 	}
-	g := &grouped{}
+	g := &answer.Groups{}
 	for _, a := range q.attributes {
-		g.levels = append(g.levels, t.attributes[a].level)
+		g.Levels = append(g.Levels, t.attributes[a].level)
 	}
 	return g
-}
-
-// keysOf are the texts of the keys of a group.
-func (g *grouped) keysOf(cell uint64) []string {
-	texts := make([]string, len(g.levels))
-	for i := len(g.levels) - 1; i >= 0; i-- {
-		size := uint64(g.levels[i].Size())
-		texts[i] = g.levels[i].Categories[cell%size].Code
-		cell /= size
-	}
-	return texts
-}
-
-// hash is the SHA-256 of the counts of groups with the texts of their keys.
-func (g *grouped) hash(t tallied) []byte {
-	h := sha256.New()
-	h.Write(hashOf(t.counts))
-	var length [8]byte
-	for _, cell := range t.cells {
-		for _, text := range g.keysOf(cell) {
-			binary.BigEndian.PutUint64(length[:], uint64(len(text)))
-			h.Write(length[:])
-			io.WriteString(h, text)
-		}
-	}
-	return h.Sum(nil)
-}
-
-// selected is the answer to a measurement of groups that are not listed: those that its selection lets through, in the order
-// of their keys, with their numbers of units and noise that has nothing to do with the selection.
-//
-// Guarantee: each group with a unit is selected by itself with exactly the probability of [plan.Discovery], and no other is;
-// the noise on what is selected has the law of the measurement's mechanism and is independent of the selection. Neighbours:
-// those of the mechanism's sensitivity, which differ by one in at most Discovery.Groups groups. Theorem: Desfontaines, Voss,
-// Gipson & Mandayam 2022; Korolova, Kenthapadi, Mishra & Ntoulas 2009. Argument: docs/proofs/discover.md.
-func (x *opened) selected(ctx context.Context, a answer) (measured.Measured, error) {
-	d := a.measurement.Discovery
-	kept, err := d.Kept()
-	if err != nil {
-		return measured.Measured{}, err
-	}
-	if a.groups == nil || len(a.cells) != len(a.counts) || slices.ContainsFunc(a.counts, func(units int64) bool { return units < 1 }) {
-		return measured.Measured{}, errBug
-	}
-	through := make([]bool, len(a.counts))
-	blocks := (len(through) + noise.BlockCells - 1) / noise.BlockCells
-	err = parallel(ctx, runtime.GOMAXPROCS(0), blocks, func(i int) error {
-		from, to := i*noise.BlockCells, min((i+1)*noise.BlockCells, len(through))
-		return selectGroups(x.streams.Selection(a.definition, a.hash, i), d, kept, a.counts[from:to], through[from:to])
-	})
-	if err != nil {
-		return measured.Measured{}, err
-	}
-	noisy, err := x.add(ctx, a)
-	if err != nil {
-		return measured.Measured{}, err
-	}
-	values, keys := []int64{}, [][]string{}
-	for i, yes := range through {
-		if yes {
-			values, keys = append(values, noisy[i]), append(keys, a.groups.keysOf(a.cells[i]))
-		}
-	}
-	return measured.Measured{Measurement: a.measurement, Values: integers(values), Keys: keys}, nil
-}
-
-// selectGroups decides for each group of so many units whether it is selected.
-func selectGroups(stream *noise.Bits, d *plan.Discovery, kept *plan.Kept, units []int64, through []bool) error {
-	if probabilities := kept.Optimal(); probabilities != nil {
-		for i, n := range units {
-			through[i] = noise.Bernoulli(stream, probabilities[min(d.Counted(n), int64(len(probabilities)-1))])
-		}
-		return nil
-	}
-	counted := make([]int64, len(units))
-	for i, n := range units {
-		counted[i] = d.Counted(n)
-	}
-	noisy := slices.Clone(counted)
-	if err := noise.AddDiscreteGaussian(stream, d.Select.Parameter, noisy); err != nil {
-		return err
-	}
-	for i, n := range noisy {
-		through[i] = counted[i] > 0 && n >= d.Threshold
-	}
-	return nil
 }

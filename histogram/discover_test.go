@@ -281,8 +281,8 @@ func unitsOf(t testing.TB, p *plan.Plan, rows string) map[string]int64 {
 	t.Helper()
 	a := exactOf(t, p, folder(t, "s.csv", rows), 7).inner.answers[0]
 	out := map[string]int64{}
-	for i, cell := range a.cells {
-		out[strings.Join(a.groups.keysOf(cell), "|")] = a.counts[i]
+	for i, cell := range a.Cells {
+		out[strings.Join(a.Groups.Keys(cell), "|")] = a.Counts[i]
 	}
 	return out
 }
@@ -291,11 +291,11 @@ func unitsOf(t testing.TB, p *plan.Plan, rows string) map[string]int64 {
 func groupsOf(t testing.TB, p *plan.Plan, rows string, bounded bool) []string {
 	t.Helper()
 	dir, s := folder(t, "s.csv", rows), streams(p, 7)
-	found := func(table *spec.Table, all []plan.Measurement) (*spec.Table, error) {
-		out, _, err := discover(context.Background(), table, all, dir, 2, 1<<28)
+	found := func(table *spec.Table) (*spec.Table, error) {
+		out, _, err := discover(context.Background(), table, p.Measurements, dir, 2, 1<<28)
 		return out, err
 	}
-	counts, err := countFound(p, p.Measurements, 2, found, func(tally *tally) error {
+	counts, err := countFound(Questions{Plan: p, Measurements: p.Measurements}, 2, found, func(tally *tally) error {
 		if !bounded {
 			for _, q := range tally.queries {
 				q.allowance = 0
@@ -307,8 +307,8 @@ func groupsOf(t testing.TB, p *plan.Plan, rows string, bounded bool) []string {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, cell := range counts[0].cells {
-		out = append(out, counts[0].groups.keysOf(cell)[0])
+	for _, cell := range counts[0].Cells {
+		out = append(out, counts[0].Groups.Keys(cell)[0])
 	}
 	return out
 }
@@ -327,7 +327,7 @@ func TestGroupsDoNotDependOnTheMachine(t *testing.T) {
 	dir := folder(t, "s.csv", rows)
 	var first measured.Measured
 	for i, opt := range []Options{{}, {Workers: 1}, {Workers: 2, MemoryLimit: 64 << 20}} {
-		e, err := Count(context.Background(), p, dir, streams(p, 3), opt)
+		e, err := Count(context.Background(), p, Files{Dir: dir, Options: opt}, streams(p, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -398,7 +398,7 @@ func TestOtherKeysAreOtherNoise(t *testing.T) {
 	rows := searched([]int{40}, 60)
 	a := exactOf(t, p, folder(t, "s.csv", rows), 3).inner.answers[0]
 	b := exactOf(t, p, folder(t, "s.csv", strings.ReplaceAll(rows, "040-", "041-")), 3).inner.answers[0]
-	if !slices.Equal(a.counts, b.counts) || slices.Equal(a.hash, b.hash) {
+	if !slices.Equal(a.Counts, b.Counts) || slices.Equal(a.hash, b.hash) {
 		t.Error("groups of other keys have the hash from which noise is drawn")
 	}
 }

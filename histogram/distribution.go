@@ -3,6 +3,7 @@ package histogram
 // This file holds the distribution: from how many rows each cell has at each place of a column to the integers that are measured.
 
 import (
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
@@ -14,21 +15,21 @@ import (
 // Guarantee: the answers of a cell are one integer matrix, which the plan fixes, times the counts of its bins: a row adds, as often
 // as it counts, the column of its bin to its own cell and to no other. Neighbours: both relations. Argument:
 // docs/proofs/distribution.md.
-func distributed(r *spec.Release, m plan.Measurement, pairs tallied) (tallied, error) {
+func distributed(r *spec.Release, m plan.Measurement, pairs answer.Answer) (answer.Answer, error) {
 	d := m.Query.Distribution
 	l := r.Table(m.Query.Table).Column(d.Column).Lattice
 	column, axis, err := d.Strategy(l)
 	if err != nil {
-		return tallied{}, err
+		return answer.Answer{}, err
 	}
-	points, bins := uint64(pointsOf(l)), uint64(d.Bins(l))
+	points, bins := uint64(answer.Points(l)), uint64(d.Bins(l))
 	counts := make([]int64, m.Cells)
-	for i, at := range pairs.cells {
+	for i, at := range pairs.Cells {
 		bin := &counts[at/points*bins+at%points/uint64(d.Width)]
-		*bin += pairs.counts[i] // all counts together are below 2^61
+		*bin += pairs.Counts[i] // all counts together are below 2^61
 	}
 	if column == nil {
-		return tallied{counts: counts}, nil
+		return answer.Answer{Counts: counts}, nil
 	}
 	answers := make([]int64, 0, m.Cells)
 	for ; len(counts) > 0; counts = counts[bins:] {
@@ -36,19 +37,19 @@ func distributed(r *spec.Release, m plan.Measurement, pairs tallied) (tallied, e
 		for _, n := range counts[:bins] {
 			all += n
 		}
-		if all > mostSum/d.Total {
-			return tallied{}, errLargeSum
+		if all > answer.Most/d.Total {
+			return answer.Answer{}, errLargeSum
 		}
 		integers, err := residual.Exact([]*residual.Column{column}, residual.Set{axis}, nil, counts[:bins:bins])
 		if err != nil {
-			return tallied{}, err
+			return answer.Answer{}, err
 		}
 		for _, x := range integers {
 			if large(x) {
-				return tallied{}, errLargeSum
+				return answer.Answer{}, errLargeSum
 			}
 		}
 		answers = append(append(answers, d.Total*all), integers...)
 	}
-	return tallied{counts: answers}, nil
+	return answer.Answer{Counts: answers}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -76,11 +77,11 @@ func farthest(t *testing.T, p *plan.Plan, m plan.Measurement, replace bool, most
 	const places = 60
 	moves := make([][]int64, 2*places) // of two rows at each place of each cell
 	for at := range moves {
-		got, err := distributed(p.Release(), m, tallied{cells: []uint64{uint64(at)}, counts: []int64{2 * most}})
+		got, err := distributed(p.Release(), m, answer.Answer{Cells: []uint64{uint64(at)}, Counts: []int64{2 * most}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		moves[at] = got.counts
+		moves[at] = got.Counts
 	}
 	far := func(a, b []int64) {
 		sum, squares := new(big.Int), new(big.Int)

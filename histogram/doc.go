@@ -3,9 +3,9 @@
 //
 // It owns every step at which a true value can be seen: encoding raw columns
 // over their declared domains, bounding how many rows a unit contributes,
-// counting, and adding noise. [Count] does the first three and returns an
-// [Exact], from which nothing can be read: it has no getter and prints as
-// "confidential". [Exact.Open] wants the receipt of a debit for the same plan,
+// counting, and adding noise. A [Counter], such as [Files], does the first three.
+// [Count] asks it, and returns an [Exact], from which nothing can be read: it has
+// no getter and prints as "confidential". [Exact.Open] wants the receipt of a debit for the same plan,
 // and only then can [Opened.Measure] give each answer once, with its noise, and
 // [Opened.Oracle] answer the rounds of an adaptive method, as many as were paid for.
 //

@@ -3,18 +3,15 @@ package histogram
 // This file holds Exact: the exact counts of a plan, which nothing can read.
 
 import (
-	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
-	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -22,14 +19,14 @@ import (
 // shows "confidential" however it is printed, logged or marshalled. The only way
 // on is Open.
 type Exact struct {
-	veil
+	answer.Redacted
 	inner *exact // behind a pointer, where reflection prints an address
 }
 
 // exact is what Exact hides.
 type exact struct {
 	plan       *plan.Plan
-	answers    []answer    // one per measurement, in the plan's order
+	answers    []asked     // one per measurement, in the plan's order
 	candidates [][][]int64 // of each adaptive method, in the order of its candidates
 	hash       []byte      // of all answers with their definitions
 	commitment string      // of hash, under the key that the rows were bounded with
@@ -39,58 +36,31 @@ type exact struct {
 	opened bool
 }
 
-// answer is the exact answer to one measurement.
-type answer struct {
+// asked is the exact answer to one measurement.
+type asked struct {
 	measurement plan.Measurement
 	definition  []byte // canonical
-	tallied
+	answer.Answer
 	hash []byte // SHA-256 of the counts, and of their places
-}
-
-// tallied is the counts of a question: of all its cells or, where cells is not nil, of those, ascending, and 0 of all
-// others. Of very many cells they may be narrow, in the place of counts.
-type tallied struct {
-	cells  []uint64
-	counts []int64
-	narrow *tabulate.Narrow
-	groups *grouped // of one whose groups are not listed: what its cells are
-}
-
-// len is how many there are.
-func (t tallied) len() int {
-	if t.narrow != nil {
-		return len(t.narrow.Low)
-	}
-	return len(t.counts)
-}
-
-// read writes the counts from place first on.
-func (t tallied) read(to []int64, first int) {
-	if t.narrow != nil {
-		t.narrow.Read(to, first)
-		return
-	}
-	copy(to, t.counts[first:])
-}
-
-// wide is the same, none of it narrow.
-func (t tallied) wide() tallied {
-	if t.narrow == nil {
-		return t
-	}
-	counts := make([]int64, t.len())
-	t.read(counts, 0)
-	return tallied{counts: counts}
 }
 
 // newExact takes the counts of all questions of a plan, in their order. The hash,
 // and with it what a release is debited for, is of all of them: of a candidate that no
 // round will choose as well.
-func newExact(p *plan.Plan, all []plan.Measurement, counts []tallied, s *noise.Streams, madeUp bool) *Exact {
-	e := &exact{plan: p, madeUp: madeUp}
+//
+// It fails where what was counted is not what was asked.
+func newExact(p *plan.Plan, all []plan.Measurement, counted answer.Answers, s *noise.Streams) (*Exact, error) {
+	e := &exact{plan: p, madeUp: answer.OfMadeUp(counted)}
+	counts := answer.All(counted)
+	if len(counts) != len(all) {
+		return nil, parallel.ErrBug
+	}
 	hash := sha256.New()
 	for i, m := range all {
-		a := answer{measurement: m, definition: m.Canonical(), tallied: counts[i], hash: counts[i].hash()}
+		a := asked{measurement: m, definition: m.Canonical(), Answer: counts[i], hash: counts[i].Hash()}
+		if !a.whole() {
+			return nil, parallel.ErrBug
+		}
 		definition := sha256.Sum256(a.definition)
 		hash.Write(definition[:])
 		hash.Write(a.hash)
@@ -103,95 +73,22 @@ func newExact(p *plan.Plan, all []plan.Measurement, counts []tallied, s *noise.S
 	for _, s := range p.Synthetic {
 		candidates := make([][]int64, len(s.Candidates()))
 		for i := range candidates { // models are held against candidates as they are
-			candidates[i] = counts[i].wide().counts
+			candidates[i] = counts[i].Wide().Counts
 		}
 		e.candidates, counts = append(e.candidates, candidates), counts[len(candidates):]
 	}
 	out := &Exact{inner: e}
 	e.commitment = out.Commitment(s)
-	return out
+	return out, nil
 }
 
-// hash is the SHA-256 of the counts. That of a sparse measurement is of its places and of its counts.
-func (t tallied) hash() []byte {
-	switch {
-	case t.groups != nil:
-		return t.groups.hash(t)
-	case t.narrow != nil:
-		return hashOfNarrow(t.narrow)
-	case t.cells == nil:
-		return hashOf(t.counts)
+// whole reports whether an answer to a measurement of all cells has a count for each of them.
+func (a asked) whole() bool {
+	m := a.measurement
+	if a.Cells != nil || a.Groups != nil || m.Query.Quantile != nil || m.Discovery != nil || choosesCells(m) {
+		return true // its cells are looked at before anything is drawn
 	}
-	h := sha256.New()
-	h.Write(hashOf(t.cells))
-	h.Write(hashOf(t.counts))
-	return h.Sum(nil)
-}
-
-// Of hashBlock integers each is hashed by itself, side by side with others, and hashPiece of them are written at a time.
-const (
-	hashBlock = 1 << 18
-	hashPiece = 1 << 12
-)
-
-// hashOf is the SHA-256 of how many integers there are, in 8 bytes, and of the SHA-256 of every block of hashBlock of them, which
-// are written one after the other as varints (in most large tables a byte each), of which none begins another: other
-// integers are other bytes.
-func hashOf[T int64 | uint64](counts []T) []byte {
-	return hashOfVarints(len(counts), func(to []byte, first, end int) []byte {
-		for _, c := range counts[first:end] {
-			to = binary.AppendVarint(to, int64(c))
-		}
-		return to
-	})
-}
-
-// hashOfNarrow is hashOf the same counts in 64 bits.
-func hashOfNarrow(n *tabulate.Narrow) []byte {
-	return hashOfVarints(len(n.Low), func(to []byte, first, end int) []byte {
-		over, _ := slices.BinarySearch(n.Over, first)
-		for ; first < end; first += 8 {
-			low := n.Low[first:min(first+8, end)]
-			if len(low) == 8 && (over == len(n.Over) || n.Over[over] >= first+8) {
-				// The varint of what is below 64 is a byte of twice that.
-				if eight := binary.LittleEndian.Uint64(low); eight&0xc0c0c0c0c0c0c0c0 == 0 {
-					to = binary.LittleEndian.AppendUint64(to, eight<<1)
-					continue
-				}
-			}
-			for i, c := range low {
-				count := int64(c)
-				for ; over < len(n.Over) && n.Over[over] == first+i; over++ {
-					count += 1 << 8
-				}
-				to = binary.AppendVarint(to, count)
-			}
-		}
-		return to
-	})
-}
-
-// hashOfVarints is hashOf n integers, of which write appends those of first..end as varints.
-func hashOfVarints(n int, write func(to []byte, first, end int) []byte) []byte {
-	blocks := make([][sha256.Size]byte, (n+hashBlock-1)/hashBlock)
-	err := parallel(context.Background(), runtime.GOMAXPROCS(0), len(blocks), func(i int) error {
-		h, piece := sha256.New(), make([]byte, 0, min(n, hashPiece)*binary.MaxVarintLen64)
-		for first, end := i*hashBlock, min((i+1)*hashBlock, n); first < end; first += hashPiece {
-			piece = write(piece[:0], first, min(first+hashPiece, end))
-			h.Write(piece)
-		}
-		h.Sum(blocks[i][:0])
-		return nil
-	})
-	if err != nil {
-		panic("histogram: hashing fails on no integers: " + err.Error())
-	}
-	h := sha256.New()
-	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
-	for _, b := range blocks {
-		h.Write(b[:])
-	}
-	return h.Sum(nil)
+	return int64(a.Len()) == m.Cells
 }
 
 // Commitment binds the key of s to the exact answers, in 64 hexadecimal digits.

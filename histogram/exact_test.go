@@ -13,6 +13,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/tabulate"
 )
@@ -61,7 +63,7 @@ func TestOpenRefuses(t *testing.T) {
 	p := planOf(t)
 	dir := folder(t, "a.csv", canaries)
 	real := exactOf(t, p, dir, 1)
-	madeUp, err := CountMadeUp(context.Background(), p, 10, streams(p, 1), Options{})
+	madeUp, err := Count(context.Background(), p, MadeUp{Rows: 10}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,17 +221,17 @@ func TestNarrowCountsAreTheSameCounts(t *testing.T) {
 				n.Over = append(n.Over, i)
 			}
 		}
-		narrow, wide := tallied{narrow: n}, tallied{counts: counts}
-		if !bytes.Equal(narrow.hash(), wide.hash()) {
+		narrow, wide := answer.Answer{Narrow: n}, answer.Answer{Counts: counts}
+		if !bytes.Equal(narrow.Hash(), wide.Hash()) {
 			t.Errorf("%d counts have two hashes", cells)
 		}
-		if narrow.len() != cells || !slices.Equal(narrow.wide().counts, counts) {
+		if narrow.Len() != cells || !slices.Equal(narrow.Wide().Counts, counts) {
 			t.Errorf("%d counts are others when they are wide", cells)
 		}
 		var noisy [2][]int64
-		for i, these := range []tallied{narrow, wide} {
+		for i, these := range []answer.Answer{narrow, wide} {
 			m := p.Measurements[0]
-			a := answer{measurement: m, definition: m.Canonical(), tallied: these, hash: these.hash()}
+			a := asked{measurement: m, definition: m.Canonical(), Answer: these, hash: these.Hash()}
 			var err error
 			if noisy[i], err = (&opened{streams: streams(p, 1)}).add(t.Context(), a); err != nil {
 				t.Fatal(err)
@@ -247,7 +249,7 @@ func TestPlansAreCopiedAndChecked(t *testing.T) {
 	dir := folder(t, "a.csv", canaryTable())
 	weak := planOf(t)
 	weak.Measurements[0].Mechanism.Parameter = big.NewRat(1, 1000)
-	if _, err := Count(t.Context(), weak, dir, streams(weak, 1), Options{}); err == nil {
+	if _, err := Count(t.Context(), weak, Files{Dir: dir}, streams(weak, 1)); err == nil {
 		t.Error("a plan with a tenth of the noise is counted")
 	}
 	p := planOf(t)
@@ -269,13 +271,13 @@ func TestPlansAreCopiedAndChecked(t *testing.T) {
 
 // A panic in a worker is an error without its value.
 func TestPanicsAreErrors(t *testing.T) {
-	err := parallel(t.Context(), 2, 3, func(i int) error {
+	err := parallel.Do(t.Context(), 2, 3, func(i int) error {
 		if i == 1 {
 			panic("KANARIE")
 		}
 		return nil
 	})
-	if !errors.Is(err, errBug) || strings.Contains(err.Error(), "KANARIE") {
+	if !errors.Is(err, parallel.ErrBug) || strings.Contains(err.Error(), "KANARIE") {
 		t.Error(err)
 	}
 }

@@ -38,7 +38,7 @@ marginals:
 		panic(err)
 	}
 	streams := noise.NewStreams(key, p.Hash())
-	exact, err := histogram.CountMadeUp(ctx, p, 1000, streams, histogram.Options{})
+	exact, err := histogram.Count(ctx, p, histogram.MadeUp{Rows: 1000}, streams)
 	if err != nil {
 		panic(err)
 	}
@@ -90,7 +90,7 @@ marginals:
 	if err != nil {
 		panic(err)
 	}
-	_, err = histogram.Count(context.Background(), p, dir, noise.NewStreams(noise.Key{}, p.Hash()), histogram.Options{})
+	_, err = histogram.Count(context.Background(), p, histogram.Files{Dir: dir}, noise.NewStreams(noise.Key{}, p.Hash()))
 	fmt.Println(err)
 	// Output:
 	// pets.kind: a value is outside its domain; correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}

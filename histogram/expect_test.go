@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -23,7 +24,7 @@ func expecting(t testing.TB, expect, unit string, replacements ...string) *plan.
 // failing are the rules that a folder does not meet, as ContractError tells them.
 func failing(t testing.TB, p *plan.Plan, dir string) (*ContractError, []string) {
 	t.Helper()
-	_, err := Count(context.Background(), p, dir, streams(p, 1), Options{})
+	_, err := Count(context.Background(), p, Files{Dir: dir}, streams(p, 1))
 	if err == nil {
 		return nil, nil
 	}
@@ -140,7 +141,7 @@ func TestExpectingChangesNoCount(t *testing.T) {
 		p := expecting(t, "{rows: [4, 4], every: [home, kind]}", unit, "marginals:", home("drop"))
 		var got, want []int64
 		for of, into := range map[*plan.Plan]*[]int64{plain: &want, p: &got} {
-			e, err := Count(context.Background(), of, dir, streams(plain, 1), Options{})
+			e, err := Count(context.Background(), of, Files{Dir: dir}, streams(plain, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +199,7 @@ func TestWatchesAreShared(t *testing.T) {
 	d := p.Release().Tables[0].Column("age").Domain
 	level, _ := d.Level("")
 	w := newWatch(spec.Attribute{Column: "age"}, 0, d, level)
-	err := parallel(context.Background(), 8, 1000, func(i int) error {
+	err := parallel.Do(context.Background(), 8, 1000, func(i int) error {
 		w.note(tabulate.Codes{Wide: []uint32{uint32(i % 9), dropped, breached, 9}}, 4, []uint64{8})
 		return nil
 	})

@@ -30,12 +30,12 @@ type operand struct {
 	look    compute
 }
 
-// evaluating makes the values of a column's expression. A row with an input that is not of the kind, or beyond the numbers, that the expression was checked for
+// Evaluating makes the values of a column's expression. A row with an input that is not of the kind, or beyond the numbers, that the expression was checked for
 // is a misfit, whatever the expression makes of it.
 //
 // Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations. Argument:
 // docs/proofs/bounding.md.
-func evaluating(table *spec.Table, of *spec.Expression) (compute, error) {
+func Evaluating(table *spec.Table, of *spec.Expression) (compute, error) {
 	v, err := newEvaluation(table, of)
 	if err != nil {
 		return nil, err

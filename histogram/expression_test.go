@@ -113,7 +113,7 @@ func TestBreachesOfComputedColumns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := staysPlan(t, c.replace...)
-			_, err := Count(context.Background(), p, folder(t, "a.csv", header+c.row), streams(p, 1), Options{})
+			_, err := Count(context.Background(), p, Files{Dir: folder(t, "a.csv", header+c.row)}, streams(p, 1))
 			var breach *ContractError
 			if !errors.As(err, &breach) || breach.Column != c.column || breach.Kind != c.kind {
 				t.Fatalf("got %v", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -84,18 +85,32 @@ func hashOfPlan(p *plan.Plan) string {
 // exactOf counts a folder.
 func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
 	t.Helper()
-	e, err := Count(context.Background(), p, dir, streams(p, key), Options{})
+	e, err := Count(context.Background(), p, Files{Dir: dir}, streams(p, key))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-// answerOf looks behind the veil: the exact answer to a measurement.
+// exactOfCounts is the exact answer to the one measurement of a plan.
+func exactOfCounts(p *plan.Plan, counts answer.Answer, s *noise.Streams) *Exact {
+	e, err := newExact(p, p.Measurements, answer.New([]answer.Answer{counts}, false), s)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// countAll answers questions to the tables of a plan, of columns that are listed.
+func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tally) error) ([]answer.Answer, error) {
+	return countFound(Questions{Plan: p, Measurements: all}, workers, func(table *spec.Table) (*spec.Table, error) { return table, nil }, fill)
+}
+
+// answerOf looks behind what is redacted: the exact answer to a measurement.
 func answerOf(e *Exact, id string) []int64 {
 	for i, m := range e.inner.plan.Measurements {
 		if m.ID == id {
-			return e.inner.answers[i].counts
+			return e.inner.answers[i].Counts
 		}
 	}
 	return nil
@@ -163,4 +178,11 @@ func receiptFor(t testing.TB, c ledger.Charge, rehearsal bool) ledger.Receipt {
 		t.Fatal(err)
 	}
 	return r
+}
+
+func total(counts []int64) (sum int64) {
+	for _, c := range counts {
+		sum += c
+	}
+	return sum
 }

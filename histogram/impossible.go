@@ -90,7 +90,7 @@ func (t *tally) ruleOut(c *chunk, left []uint64, whole bool) (some, wrong bool) 
 	return out != nil, wrong
 }
 
-// read tells that all columns of the entry were read.
+// Read tells that all columns of the entry were read.
 func (r rule) read(c *chunk) bool {
 	return !slices.ContainsFunc(r.columns, func(column int) bool { return c.codes[column].Len() == 0 })
 }

@@ -123,7 +123,7 @@ func TestImpossibleRowsAreBreaches(t *testing.T) {
 	p := ruledPlan(t, "ROWS", "error")
 	const head = "kind,age,work\n"
 	count := func(rows string) error {
-		_, err := Count(context.Background(), p, folder(t, "t.csv", head+rows), streams(p, 1), Options{})
+		_, err := Count(context.Background(), p, Files{Dir: folder(t, "t.csv", head+rows)}, streams(p, 1))
 		return err
 	}
 	if err := count("c,3,\n,2,n\na,1,y\na,1,n\n"); err != nil {
@@ -191,7 +191,7 @@ func TestImpossibleCellsAreNotMeasured(t *testing.T) {
 // Made-up rows can be.
 func TestMadeUpRowsCanBe(t *testing.T) {
 	p := ruledPlan(t)
-	e, err := CountMadeUp(context.Background(), p, 20000, streams(p, 1), Options{})
+	e, err := Count(context.Background(), p, MadeUp{Rows: 20000}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,7 +142,7 @@ func parentColumns(r *spec.Release, parent string) (names []string) {
 	return names
 }
 
-// read fills the link, once, and keeps what is found out of the rows of all its tables on the way.
+// Read fills the link, once, and keeps what is found out of the rows of all its tables on the way.
 func (l *link) read(ctx context.Context, dir string, s *noise.Streams, limit int64) error {
 	if l.kept != nil {
 		return nil
@@ -178,7 +178,7 @@ func (l *link) fill(ctx context.Context, dir string, before *pass, own *kept) (*
 	return p, nil
 }
 
-// add takes up rows of the parent, each the only one of its unit.
+// Add takes up rows of the parent, each the only one of its unit.
 func (l *link) add(c *chunk, keep []uint64) error {
 	if c.rows > 0 {
 		l.kinds.Store(int32(idKind(c.ids))) // of all, whichever rows count: bounding refuses several

@@ -1,5 +1,8 @@
 package histogram
 
+// This file holds audits of linked tables by neighbouring inputs: many random ones, in which other units stay, whose rows
+// stand in any order.
+
 import (
 	"fmt"
 	"os"
@@ -9,9 +12,6 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 )
-
-// This file holds audits of linked tables by neighbouring inputs: many random ones, in which other units stay, whose rows
-// stand in any order.
 
 // auditedText is homesText with more persons, figures that bound a unit's rows otherwise than its table does, and diagnostics.
 func auditedText(neighbours string) string {

@@ -112,7 +112,7 @@ func homesParquet(t testing.TB, neighbours string, all []home) (*plan.Plan, stri
 // everything is the exact counts of all that may be asked, by question.
 func everything(e *Exact) (all [][]int64) {
 	for _, a := range e.inner.answers {
-		all = append(all, a.counts)
+		all = append(all, a.Counts)
 	}
 	for _, candidates := range e.inner.candidates {
 		all = append(all, candidates...)
@@ -276,7 +276,7 @@ func countIn(t *testing.T, p *plan.Plan, asked []plan.Measurement, dir string, s
 	}
 	out := make([][]int64, len(counts))
 	for i, c := range counts {
-		out[i] = c.wide().counts
+		out[i] = c.Wide().Counts
 	}
 	return out
 }
@@ -413,7 +413,7 @@ func TestLinkedCountsDependOnRowsAlone(t *testing.T) {
 	dir := folder(t, "h.csv", h, "p.csv", strings.Join([]string{persons[0], persons[1][11:], persons[2][11:]}, ""), "c.csv", c)
 	var first [][]int64
 	for _, workers := range []int{1, 2} {
-		e, err := Count(t.Context(), p, dir, streams(p, 1), Options{Workers: workers})
+		e, err := Count(t.Context(), p, Files{Dir: dir, Options: Options{Workers: workers}}, streams(p, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -453,7 +453,7 @@ func TestIdsOfParentsAndChildrenAreOfOneType(t *testing.T) {
 			"p.parquet": {inexact.Replace(text), "cannot tell units apart exactly"},
 		} {
 			p := planOfText(t, c.text)
-			_, err := Count(t.Context(), p, dir, streams(p, 1), Options{})
+			_, err := Count(t.Context(), p, Files{Dir: dir}, streams(p, 1))
 			var fault *source.Error
 			if !errors.As(err, &fault) || fault.Kind != source.WrongType || filepath.Base(fault.File) != file || fault.Column != "hh" || !strings.Contains(fault.Message, c.says) {
 				t.Errorf("%s, household %s: %v", file, household, err)
@@ -471,12 +471,12 @@ func TestLinksStayWithinTheMemory(t *testing.T) {
 	}
 	dir := folder(t, "h.csv", h, "p.csv", "hh,sex,age\n", "c.csv", "hh,fuel,kind\n")
 	have := Bytes(p) + 1<<18
-	_, err := Count(t.Context(), p, dir, streams(p, 1), Options{MemoryLimit: have})
+	_, err := Count(t.Context(), p, Files{Dir: dir, Options: Options{MemoryLimit: have}}, streams(p, 1))
 	var memory *MemoryError
 	if !errors.As(err, &memory) || memory.Need != 0 || memory.Have != have-Bytes(p) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Count(t.Context(), p, dir, streams(p, 1), Options{MemoryLimit: Bytes(p) + 1<<20}); err != nil {
+	if _, err := Count(t.Context(), p, Files{Dir: dir, Options: Options{MemoryLimit: Bytes(p) + 1<<20}}, streams(p, 1)); err != nil {
 		t.Errorf("%v", err)
 	}
 }
@@ -521,7 +521,7 @@ func TestOrphansAreAsIfTheyWereNotThere(t *testing.T) {
 	}
 	a, b := exactOf(t, p, homesFolder(t, all), 5), exactOf(t, p, homesFolder(t, without), 5)
 	for i, m := range p.Measurements {
-		got, want := slices.Clone(a.inner.answers[i].counts), b.inner.answers[i].counts
+		got, want := slices.Clone(a.inner.answers[i].Counts), b.inner.answers[i].Counts
 		if m.Query.Diagnostic == plan.RowsLeftOut && m.Query.Table == "persons" {
 			got[0] -= int64(orphans)
 		}
@@ -537,7 +537,7 @@ func TestOrphansAreAsIfTheyWereNotThere(t *testing.T) {
 // Rows that are made up hang together as others do: there are as many of a child as their parents say, with their columns.
 func TestMadeUpRowsAreLinked(t *testing.T) {
 	p := homesPlan(t, "replace")
-	e, err := CountMadeUp(t.Context(), p, 500, streams(p, 1), Options{})
+	e, err := Count(t.Context(), p, MadeUp{Rows: 500}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -189,8 +189,8 @@ func beyond(a, b *Exact) (worst int64) {
 	worst = -1 << 60
 	for i, m := range a.inner.plan.Measurements {
 		l1, l2Squared := new(big.Int), new(big.Int)
-		for cell, n := range a.inner.answers[i].counts {
-			d := big.NewInt(n - b.inner.answers[i].counts[cell])
+		for cell, n := range a.inner.answers[i].Counts {
+			d := big.NewInt(n - b.inner.answers[i].Counts[cell])
 			l1.Add(l1, new(big.Int).Abs(d))
 			l2Squared.Add(l2Squared, d.Mul(d, d))
 		}

@@ -1,5 +1,9 @@
 package histogram
 
+// This file audits the loss by attribute: random plans are counted on random rows and again after the values of one
+// unit in one column of the file have changed, and what changed in the answers is held against what the plan states of
+// that column.
+
 import (
 	"context"
 	"fmt"
@@ -18,10 +22,6 @@ import (
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
-
-// This file audits the loss by attribute: random plans are counted on random rows and again after the values of one
-// unit in one column of the file have changed, and what changed in the answers is held against what the plan states of
-// that column.
 
 // publicPlaces is the public table that places are looked up in; p4 is not in it.
 const publicPlaces = "place,area,rank\np0,north,1\np1,south,2\np2,north,3\np3,south,9\n"
@@ -254,11 +254,11 @@ func countRows(t testing.TB, p *plan.Plan, dir string, rows []lossRow) []map[str
 		t.Fatal(err)
 	}
 	s := streams(p, 5)
-	found := func(table *spec.Table, all []plan.Measurement) (*spec.Table, error) {
-		out, _, err := discover(context.Background(), table, all, dir, 1, 1<<28)
+	found := func(table *spec.Table) (*spec.Table, error) {
+		out, _, err := discover(context.Background(), table, p.Measurements, dir, 1, 1<<28)
 		return out, err
 	}
-	counts, err := countFound(p, p.Measurements, 1, found, func(tally *tally) error {
+	counts, err := countFound(Questions{Plan: p, Measurements: p.Measurements}, 1, found, func(tally *tally) error {
 		return tally.scan(t.Context(), dir, s, 1<<28)
 	})
 	if err != nil {
@@ -267,18 +267,18 @@ func countRows(t testing.TB, p *plan.Plan, dir string, rows []lossRow) []map[str
 	out := make([]map[string]int64, len(counts))
 	for i, c := range counts {
 		out[i] = map[string]int64{}
-		groups := c.groups
-		if c.cells == nil {
-			c = c.wide()
+		groups := c.Groups
+		if c.Cells == nil {
+			c = c.Wide()
 		}
-		for j, n := range c.counts {
+		for j, n := range c.Counts {
 			cell := uint64(j)
-			if c.cells != nil {
-				cell = c.cells[j]
+			if c.Cells != nil {
+				cell = c.Cells[j]
 			}
 			key := fmt.Sprint(cell)
 			if groups != nil {
-				key = strings.Join(groups.keysOf(cell), "|")
+				key = strings.Join(groups.Keys(cell), "|")
 			}
 			out[i][key] += n
 		}

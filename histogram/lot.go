@@ -26,7 +26,7 @@ type lotter struct {
 	lots []*lot
 }
 
-// add makes a lot of the rows of a batch, of which the first has the place given, but for those whose bit is set in out, which
+// Add makes a lot of the rows of a batch, of which the first has the place given, but for those whose bit is set in out, which
 // may be nil. It says whether it does: not where they are too few or too many, or there is no room for them.
 func (l *lotter) add(b *bounding, place uint64, ids []int64, out []uint64) bool {
 	if len(ids) < leastRows*b.parts || len(ids) > lotRows || !b.spill.reserve(len(ids)*tupleBytes+(b.parts+1)*4) {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -21,7 +22,7 @@ type Options struct {
 	MemoryLimit int64 // bytes; 0: half of what the machine has, or what of that is free
 	Workers     int   // goroutines; 0, and the most: GOMAXPROCS
 	// Progress, where not nil, is told a few times a second how far the reading is.
-	Progress func(Progress)
+	Progress func(progress.Progress)
 }
 
 func (o Options) workers() int {
@@ -32,7 +33,7 @@ func (o Options) workers() int {
 	return min(o.Workers, most)
 }
 
-func (o Options) memory() int64 {
+func (o Options) Memory() int64 {
 	if o.MemoryLimit > 0 {
 		return o.MemoryLimit
 	}
@@ -127,7 +128,7 @@ func valuesOf(q plan.Query) (names []string) {
 	return names
 }
 
-// cells is how many counts a measurement has before they become integers: along ranges
+// Cells is how many counts a measurement has before they become integers: along ranges
 // one more than these are.
 func cells(p *plan.Plan, m plan.Measurement) uint64 {
 	n := uint64(max(p.Held(m), 0))
@@ -153,11 +154,11 @@ func CheckMemory(p *plan.Plan) error { return Options{}.CheckMemory(p) }
 
 // CheckMemory returns a *[MemoryError] where p cannot be measured in the memory that
 // there is by the options. It reads no file of the release.
-func (o Options) CheckMemory(p *plan.Plan) error { return checkMemory(p, o.memory()) }
+func (o Options) CheckMemory(p *plan.Plan) error { return checkMemory(p, o.Memory()) }
 
 // CheckBytes returns a *[MemoryError] where so many bytes are more than the machine
 // has free.
-func CheckBytes(need int64) error { return checkBytes(need, Options{}.memory()) }
+func CheckBytes(need int64) error { return checkBytes(need, Options{}.Memory()) }
 
 func checkMemory(p *plan.Plan, have int64) error { return checkBytes(Bytes(p), have) }
 

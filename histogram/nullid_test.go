@@ -118,7 +118,7 @@ func TestRowsWithoutAnIDAreLeftOutBeforeBounding(t *testing.T) {
 		}
 
 		p = planOf(t, `csv: "*.csv"`, from, "UNIT", "{id: id, max_rows: 2}")
-		_, err := Count(t.Context(), p, dir, streams(p, 1), Options{})
+		_, err := Count(t.Context(), p, Files{Dir: dir}, streams(p, 1))
 		var contract *ContractError
 		if !errors.As(err, &contract) || contract.Kind != kindNullID || contract.Column != "id" || !strings.HasSuffix(err.Error(), "in the spec by unit: {id: id, null: drop, …}") {
 			t.Errorf("%s: %v", format, err)
@@ -134,7 +134,7 @@ func TestATableOfNoUnits(t *testing.T) {
 		t.Errorf("%d rows of no unit are counted", got)
 	}
 	var contract *ContractError
-	if _, err := Count(t.Context(), p, folder(t, "t.csv", "id,kind,age\n,a,1\n,b,2\n"), streams(p, 1), Options{}); !errors.As(err, &contract) || contract.Kind != kindNone {
+	if _, err := Count(t.Context(), p, Files{Dir: folder(t, "t.csv", "id,kind,age\n,a,1\n,b,2\n")}, streams(p, 1)); !errors.As(err, &contract) || contract.Kind != kindNone {
 		t.Errorf("rows of no unit: %v", err)
 	}
 }
@@ -158,7 +158,7 @@ func TestRowsWithoutAnIDKeepTheContract(t *testing.T) {
 		",a,,n":   kindNull,
 		",c,3,n":  kindImpossible,
 	} {
-		_, err := Count(context.Background(), p, folder(t, "t.csv", "id,kind,age,work\n1,a,1,n\n"+row+"\n"), streams(p, 1), Options{})
+		_, err := Count(context.Background(), p, Files{Dir: folder(t, "t.csv", "id,kind,age,work\n1,a,1,n\n"+row+"\n")}, streams(p, 1))
 		var contract *ContractError
 		if errors.As(err, &contract); kind == "" && err != nil || kind != "" && (contract == nil || contract.Kind != kind) {
 			t.Errorf("%s: %v, expected %q", row, err, kind)
@@ -170,7 +170,7 @@ func TestRowsWithoutAnIDKeepTheContract(t *testing.T) {
 func TestRowsWithoutAnIDAreNotExpected(t *testing.T) {
 	for expect, met := range map[string]bool{"{rows: [3, 3]}": false, "{rows: [2, 2]}": true, "{every: [kind]}": false} {
 		p := planOf(t, "UNIT", "{id: id, null: drop, max_rows: 2}\n    expect: "+expect)
-		_, err := Count(context.Background(), p, folder(t, "t.csv", "id,kind,age\n1,a,1\n,b,2\n2,c,3\n"), streams(p, 1), Options{})
+		_, err := Count(context.Background(), p, Files{Dir: folder(t, "t.csv", "id,kind,age\n1,a,1\n,b,2\n2,c,3\n")}, streams(p, 1))
 		if (err == nil) != met {
 			t.Errorf("%s: %v", expect, err)
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -22,7 +24,7 @@ import (
 // Opened gives each answer of a paid plan once, with its noise. It shows
 // "confidential" however it is printed.
 type Opened struct {
-	veil
+	answer.Redacted
 	inner *opened
 }
 
@@ -76,7 +78,7 @@ func (x *opened) give(ctx context.Context, i int) (measured.Measured, error) {
 		x.disclaim(i) // nothing was given; a second try draws the same noise
 		return measured.Measured{}, err
 	}
-	a.tallied = tallied{}
+	a.Answer = answer.Answer{}
 	return noisy, nil
 }
 
@@ -106,7 +108,7 @@ func (x *opened) disclaim(i int) {
 // noisy is an answer with its noise. Impossible cells are not
 // measured: what was drawn for them is thrown away, and they are 0 whatever the counts
 // (docs/proofs/impossible.md).
-func (x *opened) noisy(ctx context.Context, a answer) (measured.Measured, error) {
+func (x *opened) noisy(ctx context.Context, a asked) (measured.Measured, error) {
 	counts, err := x.add(ctx, a)
 	if err != nil {
 		return measured.Measured{}, err
@@ -133,20 +135,20 @@ func integers(of []int64) *array.Int64 {
 	return array.NewInt64Data(data)
 }
 
-// add is an answer's counts with the noise of its measurement: drawn exactly and
+// Add is an answer's counts with the noise of its measurement: drawn exactly and
 // in blocks of [noise.BlockCells], each from a stream of its own that depends on
 // the key, the canonical definition and the exact integers.
-func (x *opened) add(ctx context.Context, a answer) ([]int64, error) {
+func (x *opened) add(ctx context.Context, a asked) ([]int64, error) {
 	add, err := adderOf(a.measurement)
 	if err != nil {
 		return nil, err
 	}
-	counts := make([]int64, a.len())
+	counts := make([]int64, a.Len())
 	blocks := (len(counts) + noise.BlockCells - 1) / noise.BlockCells
-	return counts, parallel(ctx, runtime.GOMAXPROCS(0), blocks, func(i int) error {
+	return counts, parallel.Do(ctx, runtime.GOMAXPROCS(0), blocks, func(i int) error {
 		first := i * noise.BlockCells
 		cells := counts[first:min(first+noise.BlockCells, len(counts))]
-		a.read(cells, first)
+		a.Read(cells, first)
 		return add(x.streams.Noise(a.definition, a.hash, i), cells)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -33,7 +34,7 @@ import (
 // How long a choice takes depends on the scores, and more than the choice tells,
 // as package noise says of selections: it is never to be shown.
 type Oracle struct {
-	veil
+	answer.Redacted
 	inner *oracle // behind a pointer, where reflection prints an address
 }
 
@@ -244,30 +245,30 @@ func (o *Oracle) Gave(round, choice int, how budget.Mechanism) error {
 }
 
 // question is the exact answer of a round, where that is the next step.
-func (x *oracle) question(round, choice int, how budget.Mechanism) (answer, error) {
+func (x *oracle) question(round, choice int, how budget.Mechanism) (asked, error) {
 	if err := x.allows(round, 2*step(round)+1); err != nil {
-		return answer{}, err
+		return asked{}, err
 	}
 	if choice != x.choice {
-		return answer{}, errOtherChoice
+		return asked{}, errOtherChoice
 	}
 	if !x.answers(how) {
-		return answer{}, errMechanism
+		return asked{}, errMechanism
 	}
 	m, err := x.opened.exact.plan.Answer(x.method, round, choice, x.classes, how)
 	if err != nil {
-		return answer{}, err
+		return asked{}, err
 	}
-	a := answer{measurement: m, definition: m.Canonical(), tallied: tallied{counts: x.counts[choice]}}
+	a := asked{measurement: m, definition: m.Canonical(), Answer: answer.Answer{Counts: x.counts[choice]}}
 	if x.given[sha256.Sum256(a.definition)] {
-		return answer{}, errGiven
+		return asked{}, errGiven
 	}
-	a.hash = a.tallied.hash()
+	a.hash = a.Answer.Hash()
 	return a, nil
 }
 
 // gave notes that an answer is told, and with it the round over.
-func (x *oracle) gave(a answer) {
+func (x *oracle) gave(a asked) {
 	x.given[sha256.Sum256(a.definition)] = true
 	x.next++
 }

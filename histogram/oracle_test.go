@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -155,7 +156,7 @@ func TestPairsAreBoundedAndMadeUp(t *testing.T) {
 		}
 	}
 	const rows = 6000
-	made, err := CountMadeUp(context.Background(), p, rows, streams(p, 1), Options{})
+	made, err := Count(context.Background(), p, MadeUp{Rows: rows}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func TestMemoryCoversPairs(t *testing.T) {
 	if got := Bytes(p) - Bytes(&without); got != 24*(4+6+6)+3*1024 {
 		t.Errorf("the pairs take %d bytes, want 24 for each of 16 cells and 1024 for each pair", got)
 	}
-	_, err := Count(context.Background(), p, "no such folder", streams(p, 1), Options{MemoryLimit: Bytes(p) - 1})
+	_, err := Count(context.Background(), p, Files{Dir: "no such folder", Options: Options{MemoryLimit: Bytes(p) - 1}}, streams(p, 1))
 	var m *MemoryError
 	if !errors.As(err, &m) || m.Need != Bytes(p) {
 		t.Errorf("got %v", err)
@@ -404,7 +405,7 @@ func TestLimitsHoldForAllWhoAsk(t *testing.T) {
 	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,y,z\n"), 1)
 	o := oracles(t, e)(1)
 	var choices, answers atomic.Int64
-	err := parallel(context.Background(), 8, 400, func(i int) error {
+	err := parallel.Do(context.Background(), 8, 400, func(i int) error {
 		round, pair := i%4-1, i/4%3
 		if _, err := chosen(o, round, []int{pair}, zeros(e, pair)); err == nil {
 			choices.Add(1)

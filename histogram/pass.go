@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/spec"
@@ -49,7 +50,7 @@ type pass struct {
 	complete bool     // all pieces were read
 }
 
-// reading is what came of one piece.
+// Reading is what came of one piece.
 type reading struct {
 	file     string
 	info     os.FileInfo // of the file that the piece was read from
@@ -91,8 +92,8 @@ func (p *pass) run(ctx context.Context, dir string) (err error) {
 	for before := p.before; before != nil; before = before.before {
 		reading++
 	}
-	p.tally.progress.reading(p.tally.table.Name, reading, readings, p.rows.Rows())
-	err = parallel(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.work(ctx, i) })
+	p.tally.progress.Reading(p.tally.table.Name, reading, readings, p.rows.Rows())
+	err = parallel.Do(ctx, p.tally.workers, p.tally.workers, func(i int) error { return p.work(ctx, i) })
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -128,7 +129,7 @@ func (p *pass) work(ctx context.Context, worker int) error {
 			return nil
 		}
 		r := reading{}
-		r.err = guarded(func(int) error { return p.piece(ctx, worker, piece, buffers, c, &r) }, 0)
+		r.err = parallel.Guarded(func(int) error { return p.piece(ctx, worker, piece, buffers, c, &r) }, 0)
 		p.settle(piece.Number(), r)
 	}
 }
@@ -164,7 +165,7 @@ func (p *pass) piece(ctx context.Context, worker int, piece *source.Piece, buffe
 		if p.decides {
 			p.tally.expect.note(c, p.tally.encoders, p.tally.where, out)
 		}
-		p.tally.progress.add(b.Rows)
+		p.tally.progress.Add(b.Rows)
 		if bad = bad || wrong; bad || p.take == nil || p.bad.Load() {
 			return nil
 		}
@@ -184,7 +185,7 @@ func (p *pass) piece(ctx context.Context, worker int, piece *source.Piece, buffe
 		return nil
 	})
 	if err == nil && len(r.breaches) == 0 {
-		err = errBug
+		err = parallel.ErrBug
 	}
 	return err
 }

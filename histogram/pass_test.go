@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -30,7 +30,7 @@ func TestTotal(t *testing.T) {
 	got, err := countAll(p, []plan.Measurement{total}, 2, func(tally *tally) error {
 		return tally.scan(context.Background(), dir, streams(p, 1), 1<<30)
 	})
-	if err != nil || got[0].counts[0] != 5001 { // tables that are shown leave rows out
+	if err != nil || got[0].Counts[0] != 5001 { // tables that are shown leave rows out
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -84,7 +84,7 @@ func TestBreachesAreThoseMetFirst(t *testing.T) {
 			}
 		}
 		dir := folder(t, files...)
-		_, err := Count(context.Background(), p, dir, streams(p, 1), Options{Workers: 1 + random.IntN(8)})
+		_, err := Count(context.Background(), p, Files{Dir: dir, Options: Options{Workers: 1 + random.IntN(8)}}, streams(p, 1))
 		var contract *ContractError
 		if !errors.As(err, &contract) {
 			if err != nil || len(want) > 0 {
@@ -124,7 +124,7 @@ func TestWhatComesFirstIsTold(t *testing.T) {
 			"torn, null id": {[]string{"a.csv", torn, "b.csv", "kind,age,id\nx,3,\n"}, false},
 		} {
 			for range 20 {
-				_, err := Count(context.Background(), p, folder(t, c.files...), streams(p, 1), Options{})
+				_, err := Count(context.Background(), p, Files{Dir: folder(t, c.files...)}, streams(p, 1))
 				var contract *ContractError
 				var damaged *source.Error
 				if errors.As(err, &contract) != c.breach || errors.As(err, &damaged) == c.breach {
@@ -281,7 +281,7 @@ func TestIDsOfOtherFilesAreNamed(t *testing.T) {
 		dir := t.TempDir()
 		write(dir, "1.arrow", arrow.PrimitiveTypes.Int64, `["7", "8"]`, c.kinds)
 		write(dir, "2.arrow", c.second, c.ids, `["a", "b"]`)
-		_, err := Count(context.Background(), p, dir, streams(p, 1), Options{})
+		_, err := Count(context.Background(), p, Files{Dir: dir}, streams(p, 1))
 		var contract *ContractError
 		var e *source.Error
 		if errors.As(err, &contract) != c.breach || !c.breach && (!errors.As(err, &e) || e.Kind != source.WrongType || e.Column != "id" || filepath.Base(e.File) != "2.arrow") {
@@ -325,7 +325,7 @@ func TestCancelledOnTheWay(t *testing.T) {
 		dir := folder(t, "a.csv", many(150_000))
 		t.Setenv("TMPDIR", t.TempDir())
 		ctx, cancel := context.WithCancel(context.Background())
-		_, err := Count(ctx, p, dir, streams(p, 1), Options{MemoryLimit: Bytes(p) + 1, Progress: func(Progress) { cancel() }})
+		_, err := Count(ctx, p, Files{Dir: dir, Options: Options{MemoryLimit: Bytes(p) + 1, Progress: func(progress.Progress) { cancel() }}}, streams(p, 1))
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("unit %s: got %v", unit, err)
 		}
@@ -341,8 +341,9 @@ func TestProgress(t *testing.T) {
 	const rows = 300_000
 	for unit, readings := range map[string]int{"row": 1, "{id: id, max_rows: 1}": 2} {
 		p := planOf(t, "UNIT", unit)
-		progress, seen := newProgress(func(Progress) {}), []Progress{}
-		progress.report = func(at Progress) { seen, progress.last = append(seen, at), time.Time{} } // each time
+		var seen []progress.Progress
+		progress := progress.NewReporter(func(at progress.Progress) { seen = append(seen, at) })
+		progress.Every = 0
 		tally, err := newTally(p.Release(), p.Release().Tables[0], p.Measurements, nil, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -371,15 +372,15 @@ func TestProgress(t *testing.T) {
 // Made-up rows are counted with the options of others.
 func TestProgressOfMadeUpRows(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
-	var seen []Progress
-	if _, err := CountMadeUp(t.Context(), p, 100_000, streams(p, 1), Options{Progress: func(at Progress) { seen = append(seen, at) }}); err != nil {
+	var seen []progress.Progress
+	if _, err := Count(t.Context(), p, MadeUp{Rows: 100_000, Options: Options{Progress: func(at progress.Progress) { seen = append(seen, at) }}}, streams(p, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if len(seen) == 0 || seen[0] != (Progress{Table: "persons", Reading: 1, Readings: 1, Rows: source.MaxRows, All: 100_000}) {
+	if len(seen) == 0 || seen[0] != (progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: source.MaxRows, All: 100_000}) {
 		t.Errorf("%+v", seen)
 	}
 	var small *MemoryError
-	if _, err := CountMadeUp(t.Context(), p, 10, streams(p, 1), Options{MemoryLimit: 1}); !errors.As(err, &small) {
+	if _, err := Count(t.Context(), p, MadeUp{Rows: 10, Options: Options{MemoryLimit: 1}}, streams(p, 1)); !errors.As(err, &small) {
 		t.Errorf("in a byte of memory: %v", err)
 	}
 }

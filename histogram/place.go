@@ -3,10 +3,9 @@ package histogram
 // This file holds the reading of values as numbers: by their places on the lattice of their column.
 
 import (
-	"math"
-
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -16,20 +15,12 @@ import (
 // Guarantee: the code of a row depends on its own value alone, and no code is outside the lattice. Neighbours: both
 // relations. Argument: docs/proofs/values.md.
 func newNumbers(table string, c *spec.Column) (*encoder, error) {
-	e, err := encoderWith(table, c, pointsOf(c.Lattice))
+	e, err := encoderWith(table, c, answer.Points(c.Lattice))
 	if err != nil {
 		return nil, err
 	}
 	e.numbers = true
 	return e, nil
-}
-
-// pointsOf is how many places a lattice has, and more than can have codes where they are too many.
-func pointsOf(l *spec.Lattice) int {
-	if l.Last < l.First || uint64(l.Last)-uint64(l.First) >= math.MaxUint32 {
-		return math.MaxUint32
-	}
-	return int(l.Last-l.First) + 1
 }
 
 // codeAt is the code of a place.

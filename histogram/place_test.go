@@ -132,8 +132,8 @@ func TestSumsBeyond61Bits(t *testing.T) {
 		if err != nil && regexp.MustCompile(`\d{3}`).MatchString(err.Error()) {
 			t.Errorf("a figure in %q", err)
 		}
-		if want == nil && tally.queries[0].counts[0] != int64(2*n)<<60 {
-			t.Errorf("%d rows of 2^60 are %d", 2*n, tally.queries[0].counts[0])
+		if want == nil && tally.queries[0].Counts[0] != int64(2*n)<<60 {
+			t.Errorf("%d rows of 2^60 are %d", 2*n, tally.queries[0].Counts[0])
 		}
 	}
 }

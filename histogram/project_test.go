@@ -68,8 +68,8 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, m := range all {
-		if !slices.Equal(got[i].counts, want[i]) {
-			t.Errorf("%v: %v, expected %v", m.Query.Factors, got[i].counts, want[i])
+		if !slices.Equal(got[i].Counts, want[i]) {
+			t.Errorf("%v: %v, expected %v", m.Query.Factors, got[i].Counts, want[i])
 		}
 	}
 	for i, n := range []uint64{30, 30, 30, 30, 6} {
@@ -119,10 +119,10 @@ func TestCountsOfManyCellsAreNarrow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if narrow := got[0].narrow != nil; narrow != test.narrow {
+		if narrow := got[0].Narrow != nil; narrow != test.narrow {
 			t.Errorf("%v: narrow: %t", test.factors, narrow)
 		}
-		if !slices.Equal(got[0].wide().counts, test.want) {
+		if !slices.Equal(got[0].Wide().Counts, test.want) {
 			t.Errorf("%v: counts are others", test.factors)
 		}
 	}

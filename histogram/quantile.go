@@ -13,6 +13,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -25,7 +27,7 @@ func (t *tally) along(attributes []int, c *spec.Column, cells uint64) ([]int, er
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := product(cells, uint64(pointsOf(c.Lattice))); !ok {
+	if _, ok := product(cells, uint64(answer.Points(c.Lattice))); !ok {
 		return nil, errManyCells
 	}
 	return append(attributes, place(&t.attributes, attribute{column: at})), nil
@@ -38,7 +40,7 @@ func (t *tally) along(attributes []int, c *spec.Column, cells uint64) ([]int, er
 // Guarantee: each place has exactly the law of [noise.Quantile], for the range of its cell's strata, which is public, and the
 // draws are independent: what a unit moves are the counts of the cells that its rows are in. Neighbours: those of the
 // mechanism. Argument: docs/proofs/values.md.
-func (x *opened) quantiles(ctx context.Context, a answer) (measured.Measured, error) {
+func (x *opened) quantiles(ctx context.Context, a asked) (measured.Measured, error) {
 	release, m := x.exact.plan.Release(), a.measurement
 	d, err := newDrawing(release, m)
 	if err != nil {
@@ -49,7 +51,7 @@ func (x *opened) quantiles(ctx context.Context, a answer) (measured.Measured, er
 		return measured.Measured{}, err
 	}
 	drawn, each := make([]int64, m.Cells), m.Query.Quantile.Draws()
-	err = parallel(ctx, runtime.GOMAXPROCS(0), len(drawn)/each, func(cell int) error {
+	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), len(drawn)/each, func(cell int) error {
 		if mask.Holds(uint64(cell)) {
 			return nil
 		}
@@ -95,7 +97,7 @@ func newDrawing(r *spec.Release, m plan.Measurement) (*drawing, error) {
 	if d.shares, d.denominator, err = budget.CommonShares(at); err != nil {
 		return nil, err
 	}
-	if d.Shift < 0 || d.Beyond < 0 || d.Beyond > mostSum/2 {
+	if d.Shift < 0 || d.Beyond < 0 || d.Beyond > answer.Most/2 {
 		return nil, fmt.Errorf("the ends of intervals are drawn for a rank %d lower, with %d places more", d.Shift, d.Beyond)
 	}
 	for _, share := range d.shares {
@@ -149,19 +151,19 @@ func (d *drawing) rangeOf(cell int) (first, last int64) {
 }
 
 // draw writes what is drawn for one cell.
-func (d *drawing) draw(b *noise.Bits, a answer, cell int, to []int64) error {
-	points := uint64(pointsOf(d.lattice))
+func (d *drawing) draw(b *noise.Bits, a asked, cell int, to []int64) error {
+	points := uint64(answer.Points(d.lattice))
 	at := func(cell uint64) int {
-		return sort.Search(len(a.cells), func(i int) bool { return a.cells[i] >= cell*points })
+		return sort.Search(len(a.Cells), func(i int) bool { return a.Cells[i] >= cell*points })
 	}
 	from, end := at(uint64(cell)), at(uint64(cell)+1)
-	places, counts := make([]int64, 0, end-from), a.counts[from:end]
-	for _, c := range a.cells[from:end] {
+	places, counts := make([]int64, 0, end-from), a.Counts[from:end]
+	for _, c := range a.Cells[from:end] {
 		places = append(places, d.lattice.First+int64(c%points))
 	}
 	first, last := d.rangeOf(cell)
 	if n := len(places); n > 0 && (places[0] < first || places[n-1] > last) {
-		return errBug // counting clamped it
+		return parallel.ErrBug // counting clamped it
 	}
 	next := 0
 	choose := func(share int, shift, before, after int64) error {

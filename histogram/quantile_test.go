@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -18,13 +19,13 @@ import (
 )
 
 // quantilesOf is a measurement of quantiles of pay by size, of the payroll, opened with a key.
-func quantilesOf(t testing.TB, r *plan.Plan, q plan.Quantile, counts tallied, key int) (*opened, answer) {
+func quantilesOf(t testing.TB, r *plan.Plan, q plan.Quantile, counts answer.Answer, key int) (*opened, asked) {
 	t.Helper()
 	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs", Factors: by("size"), Quantile: &q}, Cells: int64(2 * q.Draws()),
 		Mechanism: budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 3), L1: big.NewInt(3), L2Squared: big.NewInt(9)}}
 	s := noise.NewStreams(keyNumbered(key), r.Hash())
-	a := answer{measurement: m, definition: m.Canonical(), tallied: counts, hash: counts.hash()}
-	return &opened{exact: &exact{plan: r, answers: []answer{a}}, streams: s, given: make([]bool, 1)}, a
+	a := asked{measurement: m, definition: m.Canonical(), Answer: counts, hash: counts.Hash()}
+	return &opened{exact: &exact{plan: r, answers: []asked{a}}, streams: s, given: make([]bool, 1)}, a
 }
 
 // payrollPlan is the plan of the counts of the payroll, with what payrollRelease adds to its release.
@@ -75,11 +76,11 @@ func TestQuantilesHaveTheirLaw(t *testing.T) {
 	p := payrollPlan(t)
 	q := plan.Quantile{Column: "pay", At: []string{"1/4", "2/3"}, Shift: 5, Beyond: 3}
 	rows := []map[int64]int64{{1: 2, 5: 4}, {4: 1, 9: 3, 12: 2}}
-	var counts tallied
+	var counts answer.Answer
 	for cell, places := range rows {
 		for place := range int64(13) {
 			if places[place] > 0 {
-				counts.cells, counts.counts = append(counts.cells, uint64(13*cell)+uint64(place)), append(counts.counts, places[place])
+				counts.Cells, counts.Counts = append(counts.Cells, uint64(13*cell)+uint64(place)), append(counts.Counts, places[place])
 			}
 		}
 	}
@@ -131,14 +132,14 @@ func TestQuantilesHaveTheirLaw(t *testing.T) {
 func TestQuantilesAreDrawnOnce(t *testing.T) {
 	p := payrollPlan(t)
 	q := plan.Quantile{Column: "pay", At: []string{"1/2", "9/10"}}
-	draw := func(key int, counts tallied, processors int) string {
+	draw := func(key int, counts answer.Answer, processors int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 		x, a := quantilesOf(t, p, q, counts, key)
 		m, err := x.give(context.Background(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.give(context.Background(), 0); err != errGiven || x.exact.answers[0].counts != nil {
+		if _, err := x.give(context.Background(), 0); err != errGiven || x.exact.answers[0].Counts != nil {
 			t.Errorf("given twice: %v", err)
 		}
 		if !slices.Equal(m.Measurement.Canonical(), a.definition) {
@@ -151,8 +152,8 @@ func TestQuantilesAreDrawnOnce(t *testing.T) {
 	lattice := *wide.Lattice
 	defer func() { wide.Lattice = &lattice }()
 	wide.Lattice = &spec.Lattice{Step: big.NewRat(1, 2), First: 0, Last: 1 << 30}
-	none := tallied{cells: []uint64{}, counts: []int64{}}
-	some := tallied{cells: []uint64{7}, counts: []int64{1}}
+	none := answer.Answer{Cells: []uint64{}, Counts: []int64{}}
+	some := answer.Answer{Cells: []uint64{7}, Counts: []int64{1}}
 	first := draw(1, none, 1)
 	if first != draw(1, none, 4) {
 		t.Error("processors decide")

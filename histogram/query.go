@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -22,19 +23,19 @@ type attribute struct {
 
 // query counts the rows of one measurement: the marginal over its factors.
 type query struct {
-	attributes []int // places of its factors among the tally's attributes and, behind them, of the values that are ranked or told apart
-	sparse     bool  // only cells that some row falls into are counted
-	occupied   bool  // what is asked is how many cells along the last attribute have rows
-	value      int   // what a row adds: a place among the tally's values
-	allowance  int   // which rows of a unit are counted: a place among the tally's allowances
-	diagnostic plan.Diagnostic
-	tallied    // row-major, the last factor fastest
+	attributes    []int // places of its factors among the tally's attributes and, behind them, of the values that are ranked or told apart
+	sparse        bool  // only cells that some row falls into are counted
+	occupied      bool  // what is asked is how many cells along the last attribute have rows
+	value         int   // what a row adds: a place among the tally's values
+	allowance     int   // which rows of a unit are counted: a place among the tally's allowances
+	diagnostic    plan.Diagnostic
+	answer.Answer // row-major, the last factor fastest
 }
 
 // compile resolves the factors of a measurement against the tally's table and
 // notes the columns and attributes that it needs.
 func (t *tally) compile(m plan.Measurement) (*query, error) {
-	q := &query{sparse: choosesCells(m) || m.Discovery != nil}
+	q := &query{sparse: m.Above > 0 || m.Top != nil || m.Discovery != nil}
 	cells, integers := uint64(1), uint64(1)
 	for _, f := range m.Query.Factors {
 		column := t.table.Column(f.Attribute)

@@ -36,7 +36,7 @@ func TestSamplesAreTheSameOnEveryMachine(t *testing.T) {
 			seen := map[string]bool{}
 			for key, opts := range [][]Options{{{Workers: 1}, {Workers: 2}, {Workers: 2, MemoryLimit: 48 << 20}}, {{Workers: 2}}} {
 				for _, opt := range opts {
-					e, err := Count(context.Background(), p, dir, noise.NewStreams(keyNumbered(key), p.Hash()), opt)
+					e, err := Count(context.Background(), p, Files{Dir: dir, Options: opt}, noise.NewStreams(keyNumbered(key), p.Hash()))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -9,6 +9,8 @@ import (
 	"math/bits"
 	"runtime"
 
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -93,15 +95,15 @@ func (x *oracle) checkQuestion(candidates []int, models [][]int64, penalties []i
 func (x *oracle) score(ctx context.Context, candidates []int, models [][]int64, penalties []int64) (scores []int64, hash []byte, err error) {
 	scores = make([]int64, len(candidates))
 	hashes := make([][]byte, len(candidates))
-	err = parallel(ctx, runtime.GOMAXPROCS(0), len(candidates), func(i int) error {
+	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), len(candidates), func(i int) error {
 		c, penalty := candidates[i], int64(0)
 		if penalties != nil {
 			penalty = penalties[i]
 		}
 		scores[i] = scoreOf(modelDistance(x.counts[c], models[i]), penalty, x.weights[c])
 		question := sha256.New()
-		question.Write(hashOf([]int64{int64(c), penalty, scores[i]}))
-		question.Write(hashOf(models[i]))
+		question.Write(answer.HashOf([]int64{int64(c), penalty, scores[i]}))
+		question.Write(answer.HashOf(models[i]))
 		hashes[i] = question.Sum(nil)
 		return nil
 	})

@@ -87,8 +87,8 @@ func lost(a, b *Exact) *big.Rat {
 	all := new(big.Rat)
 	for i, m := range a.inner.plan.Measurements {
 		l1 := new(big.Int)
-		for cell, n := range a.inner.answers[i].counts {
-			d := big.NewInt(n - b.inner.answers[i].counts[cell])
+		for cell, n := range a.inner.answers[i].Counts {
+			d := big.NewInt(n - b.inner.answers[i].Counts[cell])
 			l1.Add(l1, d.Abs(d))
 		}
 		all.Add(all, new(big.Rat).Quo(new(big.Rat).SetInt(l1), m.Mechanism.Parameter)) // the scale of discrete Laplace noise

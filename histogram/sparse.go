@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -22,9 +23,9 @@ import (
 // every cell ([opened.noisy]) and those above the threshold are looked up, so that the loss is at most that of the
 // mechanism on all cells. Neighbours: those of the mechanism's sensitivity.
 // Argument: docs/proofs/sparse.md.
-func (x *opened) sparse(ctx context.Context, a answer) (measured.Measured, error) {
+func (x *opened) sparse(ctx context.Context, a asked) (measured.Measured, error) {
 	if !a.placed() {
-		return measured.Measured{}, errBug
+		return measured.Measured{}, parallel.ErrBug
 	}
 	mask, err := a.measurement.Query.Impossible(x.exact.plan.Release())
 	if err != nil {
@@ -55,18 +56,18 @@ func (x *opened) sparse(ctx context.Context, a answer) (measured.Measured, error
 
 // placed tells that every count has a place of its own among the cells, ascending: what a cell's noise is drawn by rests on
 // it.
-func (a answer) placed() bool {
-	for i, cell := range a.cells {
-		if cell >= uint64(a.measurement.Cells) || i > 0 && a.cells[i-1] >= cell {
+func (a asked) placed() bool {
+	for i, cell := range a.Cells {
+		if cell >= uint64(a.measurement.Cells) || i > 0 && a.Cells[i-1] >= cell {
 			return false
 		}
 	}
-	return len(a.cells) == len(a.counts)
+	return len(a.Cells) == len(a.Counts)
 }
 
 // filled are the cells with rows that are above the threshold, ascending, and their noisy counts, with room for so many
 // more: noise is added in blocks, as to the cells of any measurement.
-func (x *opened) filled(ctx context.Context, a answer, mask *plan.Mask, more int) (cells []uint64, noisy []int64, err error) {
+func (x *opened) filled(ctx context.Context, a asked, mask *plan.Mask, more int) (cells []uint64, noisy []int64, err error) {
 	counts, err := x.add(ctx, a)
 	if err != nil {
 		return nil, nil, err
@@ -79,8 +80,8 @@ func (x *opened) filled(ctx context.Context, a answer, mask *plan.Mask, more int
 	}
 	cells, noisy = make([]uint64, 0, n+more), make([]int64, 0, n+more)
 	for i, count := range counts {
-		if count > a.measurement.Above && !mask.Holds(a.cells[i]) {
-			cells, noisy = append(cells, a.cells[i]), append(noisy, count)
+		if count > a.measurement.Above && !mask.Holds(a.Cells[i]) {
+			cells, noisy = append(cells, a.Cells[i]), append(noisy, count)
 		}
 	}
 	return cells, noisy, nil
@@ -95,18 +96,18 @@ type above struct {
 // empty are the cells without rows whose noise is above the threshold, ascending. Noise is drawn for stretches of all
 // cells, each from a stream of its own; what falls on a cell with rows, which has its own noise, or on an impossible
 // one is thrown away.
-func (x *opened) empty(ctx context.Context, a answer, mask *plan.Mask) ([]above, error) {
+func (x *opened) empty(ctx context.Context, a asked, mask *plan.Mask) ([]above, error) {
 	law, err := exceedingOf(a.measurement)
 	if err != nil {
 		return nil, err
 	}
 	cells := uint64(a.measurement.Cells)
 	stretches := make([][]above, (cells+law.Stretch()-1)/law.Stretch())
-	err = parallel(ctx, runtime.GOMAXPROCS(0), len(stretches), func(i int) error {
+	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), len(stretches), func(i int) error {
 		from := uint64(i) * law.Stretch()
 		return law.Draw(x.streams.Empty(a.definition, a.hash, i), func(place uint64, noisy int64) {
 			cell := from + place
-			if _, filled := slices.BinarySearch(a.cells, cell); cell < cells && !filled && !mask.Holds(cell) {
+			if _, filled := slices.BinarySearch(a.Cells, cell); cell < cells && !filled && !mask.Holds(cell) {
 				stretches[i] = append(stretches[i], above{cell, noisy})
 			}
 		})

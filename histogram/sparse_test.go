@@ -15,6 +15,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -55,17 +56,17 @@ func tripsPlan(t testing.TB, replacements ...string) *plan.Plan {
 }
 
 // openedSparse is the exact answer to a sparse measurement, opened with a key.
-func openedSparse(p *plan.Plan, key noise.Key, counts tallied) (*opened, answer) {
+func openedSparse(p *plan.Plan, key noise.Key, counts answer.Answer) (*opened, asked) {
 	s := noise.NewStreams(key, hashOfPlan(p))
-	e := newExact(p, p.Measurements, []tallied{counts}, s, false)
+	e := exactOfCounts(p, counts, s)
 	return &opened{exact: e.inner, streams: s, given: make([]bool, 1)}, e.inner.answers[0]
 }
 
 // someFilled has one cell in nine with rows, of 1 to 6.
-func someFilled(cells uint64) tallied {
-	var out tallied
+func someFilled(cells uint64) answer.Answer {
+	var out answer.Answer
 	for i := uint64(4); i < cells; i += 9 {
-		out.cells, out.counts = append(out.cells, i), append(out.counts, 1+int64(i/9)%6)
+		out.Cells, out.Counts = append(out.Cells, i), append(out.Counts, 1+int64(i/9)%6)
 	}
 	return out
 }
@@ -73,19 +74,19 @@ func someFilled(cells uint64) tallied {
 // sparseSample is how often each cell of a sparse table was published, and with which values cells of each number of rows.
 type sparseSample struct {
 	p      *plan.Plan
-	filled tallied
+	filled answer.Answer
 	runs   int
 	often  []float64
 	values map[int64]map[int64]float64 // by rows and value
 }
 
-func newSparseSample(p *plan.Plan, filled tallied) *sparseSample {
+func newSparseSample(p *plan.Plan, filled answer.Answer) *sparseSample {
 	return &sparseSample{p: p, filled: filled, often: make([]float64, p.Measurements[0].Cells), values: map[int64]map[int64]float64{}}
 }
 
 func (s *sparseSample) rows(cell uint64) int64 {
-	if at, ok := slices.BinarySearch(s.filled.cells, cell); ok {
-		return s.filled.counts[at]
+	if at, ok := slices.BinarySearch(s.filled.Cells, cell); ok {
+		return s.filled.Counts[at]
 	}
 	return 0
 }
@@ -116,10 +117,10 @@ func (s *sparseSample) judge() float64 {
 	}
 	least := distuv.ChiSquared{K: float64(len(s.often))}.Survival(statistic)
 	for rows := range int64(7) {
-		cells := float64(len(s.often) - len(s.filled.cells))
+		cells := float64(len(s.often) - len(s.filled.Cells))
 		if rows > 0 {
 			cells = 0
-			for _, c := range s.filled.counts {
+			for _, c := range s.filled.Counts {
 				if c == rows {
 					cells++
 				}
@@ -155,9 +156,9 @@ func TestSparseAnswersHaveTheLawOfDenseOnes(t *testing.T) {
 		p := tripsPlan(t, "BUDGET", money)
 		filled := someFilled(900)
 		sparse, dense := newSparseSample(p, filled), newSparseSample(p, filled)
-		full := tallied{counts: make([]int64, 900)}
-		for i, cell := range filled.cells {
-			full.counts[cell] = filled.counts[i]
+		full := answer.Answer{Counts: make([]int64, 900)}
+		for i, cell := range filled.Cells {
+			full.Counts[cell] = filled.Counts[i]
 		}
 		for run := range sparseRuns {
 			x, a := openedSparse(p, keyNumbered(run), filled)
@@ -200,19 +201,19 @@ func cut(m measured.Measured) measured.Measured {
 func TestWrongSparseAnswersAreNoticed(t *testing.T) {
 	p := tripsPlan(t)
 	filled := someFilled(900)
-	for name, wrong := range map[string]func(x *opened, a answer, m measured.Measured) measured.Measured{
-		"cells with rows have no noise": func(_ *opened, a answer, m measured.Measured) measured.Measured {
+	for name, wrong := range map[string]func(x *opened, a asked, m measured.Measured) measured.Measured{
+		"cells with rows have no noise": func(_ *opened, a asked, m measured.Measured) measured.Measured {
 			return merged(m, func(cell uint64, noisy int64) (int64, bool) {
-				at, ok := slices.BinarySearch(a.cells, cell)
+				at, ok := slices.BinarySearch(a.Cells, cell)
 				if !ok {
 					return noisy, true
 				}
-				return a.counts[at], a.counts[at] > a.measurement.Above
-			}, a.cells)
+				return a.Counts[at], a.Counts[at] > a.measurement.Above
+			}, a.Cells)
 		},
-		"cells with rows are drawn as empty ones too": func(x *opened, a answer, m measured.Measured) measured.Measured {
+		"cells with rows are drawn as empty ones too": func(x *opened, a asked, m measured.Measured) measured.Measured {
 			twin := a
-			twin.cells, twin.counts = nil, nil
+			twin.Cells, twin.Counts = nil, nil
 			mask, _ := a.measurement.Query.Impossible(x.exact.plan.Release())
 			all, err := x.empty(context.Background(), twin, mask)
 			if err != nil {
@@ -227,15 +228,15 @@ func TestWrongSparseAnswersAreNoticed(t *testing.T) {
 					noisy = of[cell]
 				}
 				return noisy, noisy > a.measurement.Above
-			}, a.cells)
+			}, a.Cells)
 		},
-		"only cells with rows are published": func(_ *opened, a answer, m measured.Measured) measured.Measured {
+		"only cells with rows are published": func(_ *opened, a asked, m measured.Measured) measured.Measured {
 			return merged(m, func(cell uint64, noisy int64) (int64, bool) {
-				_, ok := slices.BinarySearch(a.cells, cell)
+				_, ok := slices.BinarySearch(a.Cells, cell)
 				return noisy, ok && noisy > 0
 			}, nil)
 		},
-		"the threshold itself is published": func(_ *opened, a answer, m measured.Measured) measured.Measured {
+		"the threshold itself is published": func(_ *opened, a asked, m measured.Measured) measured.Measured {
 			return merged(m, func(_ uint64, noisy int64) (int64, bool) { return noisy - 1, true }, nil)
 		},
 	} {
@@ -287,7 +288,7 @@ func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
 	}
 	published := 0
 	for key := range 20 {
-		x, a := openedSparse(p, keyNumbered(key), tallied{cells: []uint64{6 * 3000}, counts: []int64{100}}) // a row that no table can have
+		x, a := openedSparse(p, keyNumbered(key), answer.Answer{Cells: []uint64{6 * 3000}, Counts: []int64{100}}) // a row that no table can have
 		m, err := x.sparse(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
@@ -308,7 +309,7 @@ func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
 func TestSparseAnswersResume(t *testing.T) {
 	p := tripsPlan(t, "SIDE", "30000", "ABOVE", "8")
 	filled := someFilled(90000)
-	draw := func(key int, filled tallied) measured.Measured {
+	draw := func(key int, filled answer.Answer) measured.Measured {
 		x, a := openedSparse(p, keyNumbered(key), filled)
 		m, err := x.sparse(context.Background(), a)
 		if err != nil {
@@ -329,10 +330,10 @@ func TestSparseAnswersResume(t *testing.T) {
 	if !same(first, alone) {
 		t.Error("the answer depends on the number of processors")
 	}
-	moved := tallied{cells: slices.Clone(filled.cells), counts: filled.counts}
-	moved.cells[len(moved.cells)-1]++
-	more := tallied{cells: filled.cells, counts: slices.Clone(filled.counts)}
-	more.counts[0]++
+	moved := answer.Answer{Cells: slices.Clone(filled.Cells), Counts: filled.Counts}
+	moved.Cells[len(moved.Cells)-1]++
+	more := answer.Answer{Cells: filled.Cells, Counts: slices.Clone(filled.Counts)}
+	more.Counts[0]++
 	for name, other := range map[string]measured.Measured{"another key": draw(2, filled), "a count more": draw(1, more), "a cell elsewhere": draw(1, moved)} {
 		at := 0
 		for _, cell := range other.Cells {
@@ -344,7 +345,7 @@ func TestSparseAnswersResume(t *testing.T) {
 			t.Errorf("%s: %d of %d cells are the same", name, at, len(first.Cells))
 		}
 	}
-	if bytes.Equal((tallied{cells: []uint64{}}).hash(), (tallied{}).hash()) {
+	if bytes.Equal((answer.Answer{Cells: []uint64{}}).Hash(), (answer.Answer{}).Hash()) {
 		t.Error("nothing sparse has the hash of nothing")
 	}
 }
@@ -352,11 +353,11 @@ func TestSparseAnswersResume(t *testing.T) {
 // TestMisplacedCountsAreNoAnswer has places twice, out of order, outside, and too few.
 func TestMisplacedCountsAreNoAnswer(t *testing.T) {
 	p := tripsPlan(t)
-	for name, wrong := range map[string]tallied{
-		"twice":        {cells: []uint64{3, 3}, counts: []int64{1, 1}},
-		"out of order": {cells: []uint64{4, 3}, counts: []int64{1, 1}},
-		"outside":      {cells: []uint64{3, 900}, counts: []int64{1, 1}},
-		"too few":      {cells: []uint64{3}, counts: []int64{1, 1}},
+	for name, wrong := range map[string]answer.Answer{
+		"twice":        {Cells: []uint64{3, 3}, Counts: []int64{1, 1}},
+		"out of order": {Cells: []uint64{4, 3}, Counts: []int64{1, 1}},
+		"outside":      {Cells: []uint64{3, 900}, Counts: []int64{1, 1}},
+		"too few":      {Cells: []uint64{3}, Counts: []int64{1, 1}},
 	} {
 		x, a := openedSparse(p, keyNumbered(1), wrong)
 		if _, err := x.sparse(context.Background(), a); err == nil {
@@ -376,7 +377,7 @@ func TestSparseAnswersOfManyCells(t *testing.T) {
 		if cells > m.Cells {
 			huge.Above = int64(9 * math.Sqrt(m.Mechanism.Variance()))
 		}
-		x, a := openedSparse(p, keyNumbered(5), tallied{cells: []uint64{3, uint64(cells) - 1}, counts: []int64{1000, 1000}})
+		x, a := openedSparse(p, keyNumbered(5), answer.Answer{Cells: []uint64{3, uint64(cells) - 1}, Counts: []int64{1000, 1000}})
 		a.measurement = huge
 		got, err := x.sparse(context.Background(), a)
 		if err != nil {
@@ -405,11 +406,11 @@ func TestSparseCellsThatDoNotFit(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		opt := Options{MemoryLimit: Bytes(p) + 1, Workers: workers}
 		var short *MemoryError
-		if _, err := Count(t.Context(), p, folder(t, "a.csv", rows.String()), streams(p, 1), opt); !errors.As(err, &short) || short.Need != 0 || short.Have != 1 {
+		if _, err := Count(t.Context(), p, Files{Dir: folder(t, "a.csv", rows.String()), Options: opt}, streams(p, 1)); !errors.As(err, &short) || short.Need != 0 || short.Have != 1 {
 			t.Errorf("%d workers: %v", workers, err)
 		}
 		var breach *ContractError
-		if _, err := Count(t.Context(), p, folder(t, "a.csv", rows.String()+"0,1\n"), streams(p, 1), opt); !errors.As(err, &breach) {
+		if _, err := Count(t.Context(), p, Files{Dir: folder(t, "a.csv", rows.String()+"0,1\n"), Options: opt}, streams(p, 1)); !errors.As(err, &breach) {
 			t.Errorf("%d workers, and a row that breaks the contract: %v", workers, err)
 		}
 	}
@@ -444,9 +445,9 @@ func epsilonFromBelow(more, less, trials int) float64 {
 func TestAuditOfSparseAnswers(t *testing.T) {
 	p := tripsPlan(t, "BUDGET", "epsilon: 1", "SIDE", "2000", "ABOVE", "3")
 	const trials = 2000 * 2000 / 2
-	var half tallied
+	var half answer.Answer
 	for cell := uint64(0); cell < 2*trials; cell += 2 {
-		half.cells, half.counts = append(half.cells, cell), append(half.counts, 1)
+		half.Cells, half.Counts = append(half.Cells, cell), append(half.Counts, 1)
 	}
 	key, err := noise.NewKey()
 	if err != nil {

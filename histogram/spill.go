@@ -191,7 +191,7 @@ func (s *spill) drop(p int) []stretch {
 	return stretches
 }
 
-// read reads the next stretch of a partition, whose key goes on from that before it.
+// Read reads the next stretch of a partition, whose key goes on from that before it.
 func (s *spill) read(p int, key *cipher.Stream, to []byte, at int64) error {
 	if *key == nil {
 		*key = s.keyOf(p)
@@ -291,7 +291,7 @@ func newRouter(s *spill, base, skip, parts, chunk int) router {
 	return router{spill: s, base: base, skip: skip, shift: 64 - bits.Len(uint(parts-1)), chunk: chunk, least: 16 * tupleBytes, parts: make([]gathered, parts)}
 }
 
-// add gathers a row, of whose tuple more bytes are wanted: those are returned.
+// Add gathers a row, of whose tuple more bytes are wanted: those are returned.
 func (r *router) add(word, place uint64, more int) ([]byte, error) {
 	g := &r.parts[word<<r.skip>>r.shift]
 	size := tupleBytes + more

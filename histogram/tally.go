@@ -10,7 +10,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -34,7 +36,7 @@ type tally struct {
 	link     *link      // of rows that belong to rows of another table, nil where none do
 
 	workers  int
-	progress *progress
+	progress *progress.Reporter
 }
 
 // wanted is a column as it is read: as categories, or as numbers.
@@ -57,23 +59,25 @@ func (w wanted) encoder(table *spec.Table) (e *encoder, err error) {
 }
 
 // newTally compiles the measurements of a table.
-func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measurement, shown []plan.Query, workers int) (*tally, error) {
+func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measurement, read []plan.Query, workers int) (*tally, error) {
 	t := &tally{table: table, workers: workers, values: []*value{nil}, allowances: []allowance{{}}}
 	for _, m := range measurements {
 		if m.Query.Table != table.Name {
 			continue
 		}
 		q, err := t.compile(m)
-		if err == nil && m.Query.Quantile != nil {
-			_, err = newDrawing(r, m)
-		}
 		if err != nil {
 			return nil, err
 		}
 		t.queries = append(t.queries, q)
 	}
-	if err := t.show(shown); err != nil {
-		return nil, err
+	for _, q := range read {
+		if q.Table != table.Name {
+			continue
+		}
+		if err := t.read(q); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range parentColumns(r, table.Name) {
 		t.column(table.Column(name))
@@ -95,25 +99,52 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 	return t, nil
 }
 
-// show adds the columns of marginals that are shown, whether or not anything of them is
-// measured: a column of one category has no residual, and its rows that are left out
-// are left out all the same.
-func (t *tally) show(shown []plan.Query) error {
-	for _, q := range shown {
-		if q.Table != t.table.Name {
+// Read adds the columns that a query reads, whether or not anything of them is counted: a column of one category has no residual, and
+// its rows that are left out are left out all the same. So which rows count does not depend on what is asked.
+func (t *tally) read(q plan.Query) error {
+	for _, f := range q.Factors {
+		column := t.table.Column(f.Attribute)
+		if column == nil || column.Domain == nil {
+			return fmt.Errorf("table %s has no column %q", t.table.Name, f.Attribute)
+		}
+		level, ok := column.Domain.Level(f.Level)
+		if !ok {
+			return fmt.Errorf("%s: the column has no such level", f)
+		}
+		t.attribute(column, level)
+	}
+	var numbers []string
+	weighs := false
+	if v := q.Value; v != nil {
+		numbers, weighs = append(numbers, v.Column), v.Weight
+		if v.Per != "" {
+			t.column(t.table.Column(v.Per))
+		}
+	}
+	if v := q.Quantile; v != nil {
+		numbers, weighs = append(numbers, v.Column), weighs || v.Weight
+	}
+	if v := q.Distribution; v != nil {
+		numbers, weighs = append(numbers, v.Column), weighs || v.Weight
+	}
+	if v := q.Distinct; v != nil {
+		if column := t.table.Column(v.Column); column != nil && column.Domain != nil {
+			t.column(column)
+		} else {
+			numbers = append(numbers, v.Column)
+		}
+	}
+	for _, name := range numbers {
+		if name == "" {
 			continue
 		}
-		for _, f := range q.Factors {
-			column := t.table.Column(f.Attribute)
-			if column == nil || column.Domain == nil {
-				return fmt.Errorf("table %s has no column %q", t.table.Name, f.Attribute)
-			}
-			level, ok := column.Domain.Level(f.Level)
-			if !ok {
-				return fmt.Errorf("%s: the column has no such level", f)
-			}
-			t.attribute(column, level)
+		if _, err := t.number(t.table.Column(name)); err != nil {
+			return err
 		}
+	}
+	if weighs {
+		_, err := t.weight()
+		return err
 	}
 	return nil
 }
@@ -183,7 +214,7 @@ func (t *tally) settled(ctx context.Context, dir string, s *noise.Streams, limit
 		return p, nil, other
 	}
 	if errors.Is(err, errBreached) {
-		return p, nil, errBug
+		return p, nil, parallel.ErrBug
 	}
 	return p, nil, p.named(err)
 }
@@ -234,7 +265,7 @@ func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []
 	if t.table.Unit.Row {
 		t.diagnoseRows(left.Load())
 	}
-	return guarded(func(int) error { return counted.finish(ctx) }, 0)
+	return parallel.Guarded(func(int) error { return counted.finish(ctx) }, 0)
 }
 
 // wholePass reads all columns.
@@ -287,7 +318,7 @@ func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit i
 		return workers[worker].add(piece, first, c.ids, t.drawn(worker, c, piece, first, out))
 	}
 	if err = p.run(ctx, dir); err == nil {
-		err = guarded(func(int) (err error) {
+		err = parallel.Guarded(func(int) (err error) {
 			k, err = bound.finish(ctx)
 			return err
 		}, 0)

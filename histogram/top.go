@@ -12,6 +12,8 @@ import (
 	"sort"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -26,9 +28,9 @@ import (
 // docs/proofs/topk.md.
 //
 // How long it takes depends on the counts: it is never to be shown.
-func (x *opened) top(ctx context.Context, a answer) (measured.Measured, error) {
+func (x *opened) top(ctx context.Context, a asked) (measured.Measured, error) {
 	if !a.placed() {
-		return measured.Measured{}, errBug
+		return measured.Measured{}, parallel.ErrBug
 	}
 	r, err := newRanks(a)
 	if err != nil {
@@ -43,10 +45,10 @@ func (x *opened) top(ctx context.Context, a answer) (measured.Measured, error) {
 		}
 	}
 	cells := r.cells(a)
-	own := answer{measurement: a.measurement, definition: a.definition, hash: a.hash, tallied: tallied{counts: make([]int64, len(cells))}}
+	own := asked{measurement: a.measurement, definition: a.definition, hash: a.hash, Answer: answer.Answer{Counts: make([]int64, len(cells))}}
 	for i, cell := range cells {
-		if at, filled := slices.BinarySearch(a.cells, cell); filled {
-			own.counts[i] = a.counts[at]
+		if at, filled := slices.BinarySearch(a.Cells, cell); filled {
+			own.Counts[i] = a.Counts[at]
 		}
 	}
 	noisy, err := x.add(ctx, own)
@@ -71,7 +73,7 @@ type chosenCell struct {
 }
 
 // newRanks fails where the measurement's choices are none.
-func newRanks(a answer) (*ranks, error) {
+func newRanks(a asked) (*ranks, error) {
 	c := a.measurement.Top
 	classes := classesOf(a)
 	r := &ranks{classes: classes, taken: make([][]uint64, len(classes))}
@@ -91,10 +93,10 @@ func newRanks(a answer) (*ranks, error) {
 const fewRows = 1 << 12
 
 // classesOf are the counts of all cells, descending, with how many cells have each.
-func classesOf(a answer) []noise.Class {
+func classesOf(a asked) []noise.Class {
 	small, large := make([]uint64, fewRows), map[int64]uint64{}
-	small[0] = uint64(a.measurement.Cells) - uint64(len(a.cells))
-	for _, count := range a.counts {
+	small[0] = uint64(a.measurement.Cells) - uint64(len(a.Cells))
+	for _, count := range a.Counts {
 		if count >= 0 && count < fewRows {
 			small[count]++
 		} else {
@@ -118,7 +120,7 @@ func classesOf(a answer) []noise.Class {
 func (r *ranks) choose(b *noise.Bits) error {
 	class, place := r.Take(b)
 	if class < 0 {
-		return errBug // there are more cells than choices
+		return parallel.ErrBug // there are more cells than choices
 	}
 	place = beside(r.taken[class], place)
 	at, _ := slices.BinarySearch(r.taken[class], place)
@@ -133,8 +135,8 @@ func beside(list []uint64, n uint64) uint64 {
 	return n + uint64(before)
 }
 
-// cells are the places of the chosen cells, in the order of their choice.
-func (r *ranks) cells(a answer) []uint64 {
+// Cells are the places of the chosen cells, in the order of their choice.
+func (r *ranks) cells(a asked) []uint64 {
 	cells := make([]uint64, len(r.chosen))
 	wanted := map[int64]map[uint64]int{} // by count, and by place among the cells that have it: which choice
 	for i, one := range r.chosen {
@@ -149,10 +151,10 @@ func (r *ranks) cells(a answer) []uint64 {
 		wanted[score][one.place] = i
 	}
 	passed := map[int64]uint64{}
-	for at, count := range a.counts {
+	for at, count := range a.Counts {
 		if places, ok := wanted[count]; ok {
 			if i, ok := places[passed[count]]; ok {
-				cells[i] = a.cells[at]
+				cells[i] = a.Cells[at]
 			}
 			passed[count]++
 		}
@@ -161,13 +163,13 @@ func (r *ranks) cells(a answer) []uint64 {
 }
 
 // filled are the cells that count something, ascending.
-func (a answer) filled() []uint64 {
-	if !slices.Contains(a.counts, 0) {
-		return a.cells
+func (a asked) filled() []uint64 {
+	if !slices.Contains(a.Counts, 0) {
+		return a.Cells
 	}
 	var filled []uint64
-	for i, cell := range a.cells {
-		if a.counts[i] != 0 {
+	for i, cell := range a.Cells {
+		if a.Counts[i] != 0 {
 			filled = append(filled, cell)
 		}
 	}

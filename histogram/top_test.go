@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -52,14 +53,14 @@ func busyPlan(t testing.TB, replacements ...string) *plan.Plan {
 // plan's choices.
 func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*plan.Choices)) measured.Measured {
 	t.Helper()
-	filled := tallied{cells: []uint64{}, counts: []int64{}}
+	filled := answer.Answer{Cells: []uint64{}, Counts: []int64{}}
 	for cell, count := range rows {
 		if count > 0 {
-			filled.cells, filled.counts = append(filled.cells, uint64(cell)), append(filled.counts, count)
+			filled.Cells, filled.Counts = append(filled.Cells, uint64(cell)), append(filled.Counts, count)
 		}
 	}
 	s := noise.NewStreams(keyNumbered(n), hashOfPlan(p))
-	e := newExact(p, p.Measurements, []tallied{filled}, s, false)
+	e := exactOfCounts(p, filled, s)
 	x := &opened{exact: e.inner, streams: s, given: make([]bool, 1)}
 	a := e.inner.answers[0]
 	if edit != nil {
@@ -375,7 +376,7 @@ func TestChosenCellsOfHugeTables(t *testing.T) {
 	p := busyPlan(t, "BUDGET", "epsilon: 400", "SIDE", "1000000", "ACROSS", "2000", "TOP", "8")
 	s := noise.NewStreams(keyNumbered(1), p.Hash())
 	cells := []uint64{0, 5, 1_999_999_999}
-	e := newExact(p, p.Measurements, []tallied{{cells: cells, counts: []int64{500, 700, 600}}}, s, false)
+	e := exactOfCounts(p, answer.Answer{Cells: cells, Counts: []int64{500, 700, 600}}, s)
 	m, err := (&opened{exact: e.inner, streams: s, given: make([]bool, 1)}).give(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)

@@ -10,14 +10,11 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
-
-// mostSum is the largest absolute value of a sum, or of what one row adds: half of what noise is added up to, so that none
-// that a plan may have runs over once the release is paid for.
-const mostSum = 1 << 61
 
 // Reasons for which sums are refused. Neither tells a figure.
 var (
@@ -74,7 +71,7 @@ func (t *tally) value(v *plan.Value) (int, error) {
 		made.lightest = l.First
 		most.Mul(most, larger(big.NewInt(l.First), big.NewInt(l.Last)))
 	}
-	if most.Cmp(big.NewInt(mostSum)) > 0 {
+	if most.Cmp(big.NewInt(answer.Most)) > 0 {
 		return 0, errLargeValue
 	}
 	t.values = append(t.values, made)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -240,12 +241,12 @@ func answersTo(t testing.TB, r *spec.Release, all []asking, key byte, workers in
 func (a answered) byCell(query int) map[uint64]int64 {
 	out := map[uint64]int64{}
 	q := a.tally.queries[query]
-	for i, n := range q.counts {
+	for i, n := range q.Counts {
 		cell := uint64(i)
-		if q.cells != nil {
-			cell = q.cells[i]
+		if q.Cells != nil {
+			cell = q.Cells[i]
 		}
-		if n != 0 || q.cells != nil {
+		if n != 0 || q.Cells != nil {
 			out[cell] = n
 		}
 	}
@@ -301,8 +302,8 @@ func TestQueriesOfEveryFormAreThoseOfGoingRowByRow(t *testing.T) {
 				if unit == "row" {
 					units, k = func(i int) int { return i }, 1
 				}
-				if want := diagnosed(d, jobs, units, k); got.tally.queries[i].counts[0] != want {
-					rt.Errorf("%s of %s: got %d, want %d", d, unit, got.tally.queries[i].counts[0], want)
+				if want := diagnosed(d, jobs, units, k); got.tally.queries[i].Counts[0] != want {
+					rt.Errorf("%s of %s: got %d, want %d", d, unit, got.tally.queries[i].Counts[0], want)
 				}
 				continue
 			}
@@ -404,16 +405,16 @@ func (a asking) integers(t testing.TB, r *spec.Release, cells map[uint64]int64) 
 	if a.query.Distribution == nil {
 		return cells
 	}
-	var pairs tallied
+	var pairs answer.Answer
 	for cell, n := range cells {
-		pairs.cells, pairs.counts = append(pairs.cells, cell), append(pairs.counts, n)
+		pairs.Cells, pairs.Counts = append(pairs.Cells, cell), append(pairs.Counts, n)
 	}
 	got, err := distributed(r, plan.Measurement{Query: a.query, Cells: a.cells}, pairs)
-	if err != nil || int64(len(got.counts)) != a.cells {
-		t.Fatalf("%d answers of %d, %v", len(got.counts), a.cells, err)
+	if err != nil || int64(len(got.Counts)) != a.cells {
+		t.Fatalf("%d answers of %d, %v", len(got.Counts), a.cells, err)
 	}
 	out := map[uint64]int64{}
-	for i, n := range got.counts {
+	for i, n := range got.Counts {
 		out[uint64(i)] = n
 	}
 	return out

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -232,7 +232,7 @@ func (a *app) options() (release.Options, error) {
 	}
 	return release.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
-		Memory: int64(a.memory), Progress: func(p histogram.Progress) { a.progress.show(p, time.Now()) }, Step: a.progress.step,
+		Memory: int64(a.memory), Progress: func(p progress.Progress) { a.progress.show(p, time.Now()) }, Step: a.progress.step,
 		Log: slog.New(slog.NewTextHandler(a.progress, &slog.HandlerOptions{Level: level})),
 	}, err
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
@@ -23,12 +23,12 @@ type progressLine struct {
 	verbose bool // plain lines are asked for
 
 	mu    sync.Mutex
-	start time.Time          // of the command
-	beats int                // lines that said how long it has run
-	text  string             // of the step, on a terminal
-	since time.Time          // when that began
-	drawn time.Time          // when the line was drawn last
-	last  histogram.Progress // of the reading that goes on
+	start time.Time         // of the command
+	beats int               // lines that said how long it has run
+	text  string            // of the step, on a terminal
+	since time.Time         // when that began
+	drawn time.Time         // when the line was drawn last
+	last  progress.Progress // of the reading that goes on
 	began time.Time
 	from  int64     // rows that were read by then
 	said  time.Time // when a plain line was written last
@@ -120,7 +120,7 @@ func (l *progressLine) draw(text string, now time.Time) {
 }
 
 // show says how far a table is, as of a moment.
-func (l *progressLine) show(p histogram.Progress, now time.Time) {
+func (l *progressLine) show(p progress.Progress, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.columns == 0 {
@@ -142,7 +142,7 @@ func (l *progressLine) show(p histogram.Progress, now time.Time) {
 
 // plain says now and then how far the writing of files is, which is of what is public already. Of the reading it says nothing:
 // that a line is there would tell how long it lasts.
-func (l *progressLine) plain(p histogram.Progress, now time.Time) {
+func (l *progressLine) plain(p progress.Progress, now time.Time) {
 	if !l.verbose || !p.Writing || p.All <= 0 || now.Sub(l.said) < plainEvery {
 		return
 	}
@@ -151,12 +151,12 @@ func (l *progressLine) plain(p histogram.Progress, now time.Time) {
 }
 
 // percentOf is how much of its rows a step has taken up, in whole percent.
-func percentOf(p histogram.Progress) int64 {
+func percentOf(p progress.Progress) int64 {
 	return 100 * min(p.Rows, p.All) / p.All // more where a file grew, which is refused at its end
 }
 
 // stepText names what is read or written.
-func stepText(p histogram.Progress) string {
+func stepText(p progress.Progress) string {
 	text := "counting " + p.Table
 	switch {
 	case p.Round > 0:
@@ -176,7 +176,7 @@ func stepText(p histogram.Progress) string {
 const mostBar, leastBar = 24, 8
 
 // progressText says how far the reading of a table, or the writing of a release, is where so many rows are taken up a second.
-func progressText(p histogram.Progress, speed float64, columns int) string {
+func progressText(p progress.Progress, speed float64, columns int) string {
 	const million = 1e6
 	text := stepText(p)
 	if p.All <= 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
@@ -19,7 +19,7 @@ func TestProgressLine(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	after := func(d time.Duration, rows, all int64) string {
 		seen.Reset()
-		l.show(histogram.Progress{Table: "persons", Rows: rows, All: all}, start.Add(d))
+		l.show(progress.Progress{Table: "persons", Rows: rows, All: all}, start.Add(d))
 		return seen.String()
 	}
 	if s := after(0, 1e6, 101e6); s != "" {
@@ -57,10 +57,10 @@ func TestProgressLine(t *testing.T) {
 func TestProgressOfWriting(t *testing.T) {
 	var seen bytes.Buffer
 	l := &progressLine{to: &seen, columns: 100}
-	l.show(histogram.Progress{Table: "trips", Rows: 1e6, All: 9e6}, time.Unix(0, 0))
+	l.show(progress.Progress{Table: "trips", Rows: 1e6, All: 9e6}, time.Unix(0, 0))
 	for second, rows := range []int64{1e6, 3e6} {
 		seen.Reset()
-		l.show(histogram.Progress{Table: "tables", Part: 3, Parts: 16, Writing: true, Rows: rows, All: 11e6}, time.Unix(int64(10+second), 0))
+		l.show(progress.Progress{Table: "tables", Part: 3, Parts: 16, Writing: true, Rows: rows, All: 11e6}, time.Unix(int64(10+second), 0))
 	}
 	if s, want := seen.String(), clearLine+"writing 3 of 16 tables ██████▌░░░░░░░░░░░░░░░░░ 27 %, 2.0 million rows a second, 4s left"; s != want {
 		t.Errorf("got %q, want %q", s, want)
@@ -84,7 +84,7 @@ func TestProgressOfTwoReadings(t *testing.T) {
 		{66, 2, 111e6, 110e6, "counting persons, reading 2 of 2 ████████████████████████ 100 %, 2.0 million rows a second, 0s left"},
 	} {
 		seen.Reset()
-		l.show(histogram.Progress{Table: "persons", Reading: c.reading, Readings: 2, Rows: c.rows, All: c.all}, time.Unix(c.second, 0))
+		l.show(progress.Progress{Table: "persons", Reading: c.reading, Readings: 2, Rows: c.rows, All: c.all}, time.Unix(c.second, 0))
 		if got := strings.TrimPrefix(seen.String(), clearLine); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
@@ -93,7 +93,7 @@ func TestProgressOfTwoReadings(t *testing.T) {
 
 // A narrow terminal has a shorter bar, then none, and never two lines.
 func TestProgressFitsTheTerminal(t *testing.T) {
-	p := histogram.Progress{Table: "persons", Rows: 50e6, All: 100e6}
+	p := progress.Progress{Table: "persons", Rows: 50e6, All: 100e6}
 	for columns, want := range map[int]string{
 		80:  "counting persons ██████████░░░░░░░░░░ 50 %, 10.0 million rows a second, 5s left",
 		70:  "counting persons █████░░░░░ 50 %, 10.0 million rows a second, 5s left",
@@ -126,10 +126,10 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 			}
 			l.step("counting persons")
 			for second := range rows / 7319 {
-				l.show(histogram.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, All: rows}, time.Now().Add(time.Duration(second)*time.Second))
+				l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, All: rows}, time.Now().Add(time.Duration(second)*time.Second))
 			}
 			l.step("writing 16 tables")
-			l.show(histogram.Progress{Table: "tables", Part: 1, Parts: 16, Writing: true, Rows: 1, All: 80}, time.Now())
+			l.show(progress.Progress{Table: "tables", Part: 1, Parts: 16, Writing: true, Rows: 1, All: 80}, time.Now())
 			l.end()
 		}
 	}
@@ -141,7 +141,7 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 	l.step("writing 16 tables")
 	seen[0].Reset()
 	for i := range 8 { // a table every four seconds
-		l.show(histogram.Progress{Table: "tables", Part: 1 + 2*i, Parts: 16, Writing: true, Rows: int64(i) * 10, All: 80}, l.said.Add(time.Duration(4*(1+i%3))*time.Second))
+		l.show(progress.Progress{Table: "tables", Part: 1 + 2*i, Parts: 16, Writing: true, Rows: int64(i) * 10, All: 80}, l.said.Add(time.Duration(4*(1+i%3))*time.Second))
 	}
 	if want := "writing 5 of 16 tables: 25 %\nwriting 11 of 16 tables: 62 %\n"; seen[0].String() != want {
 		t.Errorf("got %q, want %q", &seen[0], want)
@@ -160,8 +160,8 @@ func TestStillAtWork(t *testing.T) {
 		l := newProgressLine(&seen)
 		for second := range 100 {
 			l.step("counting persons")
-			l.show(histogram.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: rows / 100 * int64(second), All: rows}, l.start.Add(time.Duration(second)*time.Second))
-			l.show(histogram.Progress{Table: "persons", Round: 1 + second, Rounds: 100, All: 1000}, l.start.Add(time.Duration(second)*time.Second))
+			l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: rows / 100 * int64(second), All: rows}, l.start.Add(time.Duration(second)*time.Second))
+			l.show(progress.Progress{Table: "persons", Round: 1 + second, Rounds: 100, All: 1000}, l.start.Add(time.Duration(second)*time.Second))
 			l.beat(l.start.Add(time.Duration(second) * time.Second))
 		}
 		if l.end(); seen.String() != want {
@@ -191,7 +191,7 @@ func TestProgressOfRounds(t *testing.T) {
 		{30, 100, 2, "microdata of persons, round 2 of at most 56 ██▍░░░░░░░░░░░░░░░░░░░░░ 10 % of their budget, 1m30s left"},
 	} {
 		seen.Reset()
-		l.show(histogram.Progress{Table: "persons", Round: c.round, Rounds: 56, Rows: c.used, All: 1000}, start.Add(time.Duration(c.second)*time.Second))
+		l.show(progress.Progress{Table: "persons", Round: c.round, Rounds: 56, Rows: c.used, All: 1000}, start.Add(time.Duration(c.second)*time.Second))
 		if got := strings.TrimPrefix(seen.String(), clearLine); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}

@@ -80,7 +80,7 @@ func (c kase) count(ctx context.Context, j job) (*outcome, error) {
 	streams := noise.NewStreams(key, p.Hash())
 
 	before := now()
-	exact, err := histogram.Count(ctx, p, filepath.Dir(j.File), streams, histogram.Options{MemoryLimit: j.Memory})
+	exact, err := histogram.Count(ctx, p, histogram.Files{Dir: filepath.Dir(j.File), Options: histogram.Options{MemoryLimit: j.Memory}}, streams)
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func TestJournalledOracleKeepsToItsBlock(t *testing.T) {
 	}
 	defer l.Close()
 	streams := noise.NewStreams(plantedKey(t, o, opt), o.plan.Hash())
-	exact, err := histogram.Count(t.Context(), o.plan, opt.Data, streams, histogram.Options{})
+	exact, err := histogram.Count(t.Context(), o.plan, histogram.Files{Dir: opt.Data}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -287,7 +287,7 @@ func (d *drawer) sealed(t testing.TB) *measured.Sealed {
 		t.Fatal(err)
 	}
 	streams := noise.NewStreams(key, d.plan.Hash())
-	exact, err := histogram.Count(t.Context(), d.plan, d.dir, streams, histogram.Options{})
+	exact, err := histogram.Count(t.Context(), d.plan, histogram.Files{Dir: d.dir}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dprelease/dprelease/histogram/evaluate"
+
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/source"
@@ -107,7 +109,7 @@ func (o evaluator) evaluate(ctx context.Context, p *plan.Plan, place string) err
 
 // compared holds the claims against the truth. The details of data that break their
 // contract go into the folder of the evaluation.
-func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *plan.Plan, claims histogram.Claims) (*histogram.Differences, error) {
+func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *plan.Plan, claims evaluate.Claims) (*evaluate.Differences, error) {
 	key, err := noise.NewKey()
 	if err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *plan
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	found, err := histogram.Compare(ctx, note, p, o.Data, streams, claims, histogram.Options{})
+	found, err := evaluate.Compare(ctx, note, p, histogram.Files{Dir: o.Data}, streams, claims)
 	if err == nil {
 		return found, nil
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/histogram/evaluate"
+
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/durable"
@@ -304,7 +306,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := histogram.Compare(t.Context(), note, o.plan, o.dir, noise.NewStreams(noise.Key{1}, o.plan.Hash()), histogram.Claims{Rows: []histogram.Rows{rows}}, histogram.Options{})
+	found, err := evaluate.Compare(t.Context(), note, o.plan, histogram.Files{Dir: o.dir}, noise.NewStreams(noise.Key{1}, o.plan.Hash()), evaluate.Claims{Rows: []evaluate.Rows{rows}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +342,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 		t.Errorf("propensity %+v", *s)
 	}
 	for i, part := range v.Sizes[0].Parts {
-		if part.Part != histogram.SubsampleShares[i] || math.Abs(part.Score-500*(2-part.L1)) > 1e-9 || i > 0 && part.L1 > v.Sizes[0].Parts[i-1].L1 {
+		if part.Part != evaluate.SubsampleShares[i] || math.Abs(part.Score-500*(2-part.L1)) > 1e-9 || i > 0 && part.L1 > v.Sizes[0].Parts[i-1].L1 {
 			t.Errorf("part %+v", part)
 		}
 	}
@@ -350,8 +352,8 @@ func TestEvaluateMicrodata(t *testing.T) {
 
 	// Where no row is true, or none drawn, there are no shares, and nothing lies anywhere.
 	for name, empty := range map[string]microdataTrue{
-		"no true row": p.truth([]histogram.Distance{{L1: 1, Subsample: make([]float64, 12)}, {L1: 1}, {L1: 1}}, nil),
-		"none drawn":  product{table: "t", by: p.by, sizes: p.sizes}.truth([]histogram.Distance{{Rows: 4, L1: 1}, {Rows: 4, L1: 1}, {Rows: 4, L1: 1}}, nil),
+		"no true row": p.truth([]evaluate.Distance{{L1: 1, Subsample: make([]float64, 12)}, {L1: 1}, {L1: 1}}, nil),
+		"none drawn":  product{table: "t", by: p.by, sizes: p.sizes}.truth([]evaluate.Distance{{Rows: 4, L1: 1}, {Rows: 4, L1: 1}, {Rows: 4, L1: 1}}, nil),
 	} {
 		b, err := json.Marshal(empty)
 		if err != nil || strings.Contains(string(b), `"l1"`) || strings.Contains(string(b), "score") || strings.Contains(string(b), "random_part") || !strings.Contains(string(b), `"compared":2`) {
@@ -435,7 +437,7 @@ func TestEvaluateReadsPublishedMicrodata(t *testing.T) {
 // A mean distance lies between the parts of the truth whose samples lie farther and
 // nearer.
 func TestRandomParts(t *testing.T) {
-	parts := make([]float64, len(histogram.SubsampleShares)) // 1.2, 1.1, … 0.1
+	parts := make([]float64, len(evaluate.SubsampleShares)) // 1.2, 1.1, … 0.1
 	for i := range parts {
 		parts[i] = float64(12-i) / 10
 	}
@@ -449,7 +451,7 @@ func TestRandomParts(t *testing.T) {
 		{0.65, 0.3, 0.4, "30% to 40%"},
 		{0.05, 0.9, 1, "more than 90%"},
 	} {
-		m := marginalsTruth{distances: []histogram.Distance{{L1: c.l1 + 0.01, Subsample: parts}, {L1: c.l1 - 0.01, Subsample: parts}}}
+		m := marginalsTruth{distances: []evaluate.Distance{{L1: c.l1 + 0.01, Subsample: parts}, {L1: c.l1 - 0.01, Subsample: parts}}}
 		m.average()
 		if m.PartFrom != c.from || m.PartTo != c.to || m.like() != c.like {
 			t.Errorf("L1 %v is like %v to %v (%s), want %s", c.l1, m.PartFrom, m.PartTo, m.like(), c.like)

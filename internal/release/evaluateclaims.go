@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/evaluate"
+
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -51,17 +52,17 @@ func comparable(e *published.Release) []plan.Table {
 }
 
 // claims are what a release says that can be compared with the truth.
-func claimsOf(e *published.Release) (histogram.Claims, []product, error) {
-	var c histogram.Claims
+func claimsOf(e *published.Release) (evaluate.Claims, []product, error) {
+	var c evaluate.Claims
 	var products []product
 	for _, t := range comparable(e) {
 		table, found, err := e.Table(t.Path)
 		if err != nil || !found {
 			return c, nil, err
 		}
-		c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, CountsUp: published.CountsUp(e.Plan, t), Read: func() (histogram.Figures, error) { return countsOf(table) }})
+		c.Tables = append(c.Tables, evaluate.Claim{Path: t.Path, CountsUp: published.CountsUp(e.Plan, t), Read: func() (evaluate.Figures, error) { return countsOf(table) }})
 		for _, f := range t.Figures {
-			c.Tables = append(c.Tables, histogram.Claim{Path: t.Path, Figure: f.Name, Read: func() (histogram.Figures, error) { return figureAt(table, f) }})
+			c.Tables = append(c.Tables, evaluate.Claim{Path: t.Path, Figure: f.Name, Read: func() (evaluate.Figures, error) { return figureAt(table, f) }})
 		}
 	}
 	for _, s := range e.Plan.Synthetic {
@@ -75,8 +76,8 @@ func claimsOf(e *published.Release) (histogram.Claims, []product, error) {
 }
 
 // figures reads the counts of a table with their intervals, in domain order.
-func countsOf(t published.Table) (histogram.Figures, error) {
-	var f histogram.Figures
+func countsOf(t published.Table) (evaluate.Figures, error) {
+	var f evaluate.Figures
 	name := t.Planned.Statistics[0].Name
 	keys := len(t.Planned.By)
 	columns := append(slices.Clone(t.Planned.By), name+plan.Published, name+plan.Unbiased, name+plan.Low, name+plan.High)
@@ -106,8 +107,8 @@ func countsOf(t published.Table) (histogram.Figures, error) {
 }
 
 // figure reads a figure beside the count with its intervals, in domain order: NaN where nothing is published.
-func figureAt(t published.Table, f plan.Figure) (histogram.Figures, error) {
-	var out histogram.Figures
+func figureAt(t published.Table, f plan.Figure) (evaluate.Figures, error) {
+	var out evaluate.Figures
 	cells, err := t.FigureCells(f.Name)
 	for _, c := range cells {
 		out.Unbiased, out.Low, out.High = append(out.Unbiased, c.Value()), append(out.Low, c.Low()), append(out.High, c.High())
@@ -117,10 +118,10 @@ func figureAt(t published.Table, f plan.Figure) (histogram.Figures, error) {
 
 // microdata reads the rows of a release, as codes, holds them against the rules of the spec, and chooses what is compared of
 // them: marginals, and the columns of whole rows.
-func readMicrodata(e *published.Release, s plan.Synthetic) (histogram.Rows, product, error) {
+func readMicrodata(e *published.Release, s plan.Synthetic) (evaluate.Rows, product, error) {
 	name := published.MicrodataFile(s)
 	p := product{table: s.Table, rules: []ruleTruth{}}
-	out := histogram.Rows{Table: s.Table, By: s.Columns()}
+	out := evaluate.Rows{Table: s.Table, By: s.Columns()}
 	out.Codes = make([][]uint32, len(out.By))
 	levels, err := plan.Query{Table: s.Table, Factors: out.By}.Levels(e.Plan.Release())
 	if err != nil {
@@ -161,7 +162,7 @@ func readMicrodata(e *published.Release, s plan.Synthetic) (histogram.Rows, prod
 	if err != nil {
 		return out, p, err
 	}
-	broken, err := histogram.Violations(e.Plan, s, out)
+	broken, err := evaluate.Violations(e.Plan, s, out)
 	if err != nil {
 		return out, p, err
 	}
@@ -204,7 +205,7 @@ func linkNumber(e *published.Release, name string, v parquet.Value, before int) 
 }
 
 // given reads for rows that have parent rows, by their numbers, the columns of these.
-func givenCodes(e *published.Release, s plan.Synthetic, parents []int64, out histogram.Rows, codes []map[string]uint32) error {
+func givenCodes(e *published.Release, s plan.Synthetic, parents []int64, out evaluate.Rows, codes []map[string]uint32) error {
 	at, _ := e.Plan.Parent(s)
 	parent := e.Plan.Synthetic[at]
 	name, columns := published.MicrodataFile(parent), []string{e.Plan.LinkedBy(parent)}

@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/histogram/evaluate"
+
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -74,7 +75,7 @@ type figureTruth struct {
 	Coverage *float64 `json:"coverage,omitempty"`
 }
 
-func figureTruthOf(name string, d histogram.Difference) figureTruth {
+func figureTruthOf(name string, d evaluate.Difference) figureTruth {
 	cells := float64(max(d.Cells, 1))
 	out := figureTruth{Name: name, Cells: d.Cells, Withheld: d.Withheld, Undefined: d.Undefined, MeanError: d.L1 / cells, RMSE: math.Sqrt(d.Squares / cells), Intervals: d.Bounded}
 	if d.Bounded > 0 {
@@ -95,7 +96,7 @@ type sparseTruth struct {
 }
 
 // evaluation is what came of a comparison.
-func newEvaluation(e *published.Release, number int64, found *histogram.Differences, products []product) evaluation {
+func newEvaluation(e *published.Release, number int64, found *evaluate.Differences, products []product) evaluation {
 	v := evaluation{
 		Marking: evaluationMark, Format: evaluationFormat, Release: e.Manifest.Release, Status: e.Manifest.Status, PlanHash: e.Plan.Hash(),
 		Account: e.Record.Account, Comparison: number, Notes: notesOf(e, number), Tables: []tableTruth{},

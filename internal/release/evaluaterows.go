@@ -1,8 +1,5 @@
 package release
 
-// This file holds what an evaluation says of microdata: their marginals, columns, pairs of columns and whole rows beside those of
-// the truth, and the rules of the spec that they break.
-
 import (
 	"cmp"
 	"fmt"
@@ -12,8 +9,11 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/evaluate"
 )
+
+// This file holds what an evaluation says of microdata: their marginals, columns, pairs of columns and whole rows beside those of
+// the truth, and the rules of the spec that they break.
 
 // farthestShown bounds the marginals of a size, and the pairs of columns, that the page lists.
 const farthestShown = 5
@@ -49,7 +49,7 @@ type marginalsTruth struct {
 	*SharesTruth
 	Parts     []partTruth     `json:"random_parts,omitempty"`
 	Farthest  []marginalTruth `json:"farthest"`
-	distances []histogram.Distance
+	distances []evaluate.Distance
 }
 
 // SharesTruth is how far shares lie from those of the truth. There is none where no row
@@ -139,7 +139,7 @@ func wholeColumns(cells []int64) (places []int) {
 }
 
 // truth is how far microdata lie from the truth.
-func (p product) truth(all []histogram.Distance, whole *histogram.Joint) microdataTrue {
+func (p product) truth(all []evaluate.Distance, whole *evaluate.Joint) microdataTrue {
 	out := microdataTrue{Table: p.table, Rows: int64(p.rows), Columns: []columnTruth{}, Pairs: []pairTruth{}, Whole: []string{}, Rules: p.rules}
 	for k, m := range p.sizes {
 		one := marginalsTruth{Columns: k + 1, Of: m.of, Compared: len(m.chosen), TooLarge: m.skipped, Farthest: []marginalTruth{}}
@@ -193,7 +193,7 @@ func (m *microdataTrue) compareGaps() {
 		return *p.Gap
 	}
 	slices.SortStableFunc(m.Pairs, func(a, b pairTruth) int { return cmp.Compare(gap(b), gap(a)) })
-	for _, measure := range []string{histogram.CramersV, histogram.KendallTauB} {
+	for _, measure := range []string{evaluate.CramersV, evaluate.KendallTauB} {
 		one := gapTruth{Measure: measure}
 		for _, p := range m.Pairs {
 			if p.Measure == measure && p.Gap != nil {
@@ -209,7 +209,7 @@ func (m *microdataTrue) compareGaps() {
 }
 
 // wholeRows says what whole rows tell.
-func (m *microdataTrue) wholeRows(p product, j *histogram.Joint) {
+func (m *microdataTrue) wholeRows(p product, j *evaluate.Joint) {
 	for place, name := range p.by {
 		if slices.Contains(p.whole, place) {
 			m.Whole = append(m.Whole, name)
@@ -246,7 +246,7 @@ func (m *microdataTrue) wholeRows(p product, j *histogram.Joint) {
 func (m *marginalsTruth) average() {
 	m.SharesTruth = &SharesTruth{PartTo: 1}
 	n := float64(len(m.distances))
-	parts := make([]float64, len(histogram.SubsampleShares))
+	parts := make([]float64, len(evaluate.SubsampleShares))
 	for _, d := range m.distances {
 		m.L1 += d.L1 / n
 		for i, l1 := range d.Subsample {
@@ -254,7 +254,7 @@ func (m *marginalsTruth) average() {
 		}
 	}
 	m.TVD, m.Score = m.L1/2, score(m.L1)
-	for i, share := range histogram.SubsampleShares {
+	for i, share := range evaluate.SubsampleShares {
 		m.Parts = append(m.Parts, partTruth{share, parts[i], score(parts[i])})
 		if parts[i] >= m.L1 {
 			m.PartFrom = share
@@ -309,7 +309,7 @@ func (m microdataTrue) partsPage(b *strings.Builder) {
 		fmt.Fprintf(b, " %s |", budget.Plural(int64(s.Columns), "column"))
 	}
 	b.WriteString("\n|--:|" + strings.Repeat("--:|", len(m.Sizes)) + "\n")
-	for i, share := range histogram.SubsampleShares {
+	for i, share := range evaluate.SubsampleShares {
 		fmt.Fprintf(b, "| %s |", budget.Percent(share))
 		for _, s := range m.Sizes {
 			fmt.Fprintf(b, " %s |", fourDigits(s.Parts[i].Score))
@@ -327,7 +327,7 @@ func (m microdataTrue) columnsPage(b *strings.Builder) {
 }
 
 // measureNames are the measures of association as the literature has them.
-var measureNames = map[string]string{histogram.CramersV: "Cramér's V", histogram.KendallTauB: "Kendall's τ-b"}
+var measureNames = map[string]string{evaluate.CramersV: "Cramér's V", evaluate.KendallTauB: "Kendall's τ-b"}
 
 // pairsPage lists the pairs of columns that go together least as in the truth.
 func (m microdataTrue) pairsPage(b *strings.Builder) {

@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dprelease/dprelease/histogram/evaluate"
+
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -17,8 +18,8 @@ import (
 
 // sparseCounts reads the counts of a sparse table with their intervals, and the places of their cells in domain order.
 // columns are those of its keys, and of its figures.
-func sparseCounts(t published.Table, columns []string) (histogram.Figures, error) {
-	f := histogram.Figures{Cells: []uint64{}}
+func sparseCounts(t published.Table, columns []string) (evaluate.Figures, error) {
+	f := evaluate.Figures{Cells: []uint64{}}
 	keys := len(t.Planned.By)
 	codes := placesOfCodes(t)
 	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
@@ -41,8 +42,8 @@ func sparseCounts(t published.Table, columns []string) (histogram.Figures, error
 
 // topCounts reads the counts of a table of chosen cells with their intervals, and the places of their cells in domain order.
 // columns are those of its keys, and of its figures.
-func topCounts(t published.Table, columns []string) (histogram.Figures, error) {
-	f := histogram.Figures{Cells: []uint64{}}
+func topCounts(t published.Table, columns []string) (evaluate.Figures, error) {
+	f := evaluate.Figures{Cells: []uint64{}}
 	keys := len(t.Planned.By)
 	codes := placesOfCodes(t)
 	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
@@ -83,7 +84,7 @@ type topTruth struct {
 	Predicted float64 `json:"shortfall_predicted"`
 }
 
-func newTopTruth(t *plan.Top, d histogram.Difference) *topTruth {
+func newTopTruth(t *plan.Top, d evaluate.Difference) *topTruth {
 	return &topTruth{t.Of, d.Right, d.Shortfall, t.Shortfall}
 }
 

@@ -532,7 +532,7 @@ func crashAfterRounds(t *testing.T, o office, opt Options) {
 	defer l.Close()
 	key := plantedKey(t, o, opt)
 	streams := noise.NewStreams(key, o.plan.Hash())
-	exact, err := histogram.Count(t.Context(), o.plan, opt.Data, streams, histogram.Options{})
+	exact, err := histogram.Count(t.Context(), o.plan, histogram.Files{Dir: opt.Data}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/progress"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
@@ -246,7 +248,7 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 	reader, stop := context.WithCancel(ctx)
 	defer stop()
 	reading := read(reader, inputs)
-	if exact, err = histogram.Count(ctx, r.plan, r.options.Data, streams, r.options.counting()); err != nil {
+	if exact, err = histogram.Count(ctx, r.plan, histogram.Files{Dir: r.options.Data, Options: r.options.counting()}, streams); err != nil {
 		return nil, nil, err
 	}
 	contents, err := reading.wait()
@@ -388,7 +390,7 @@ func diagnose(dir string, cause error) error {
 // drawAll opens the exact counts with the receipt of their debit and draws every
 // measurement, in the plan's order; then the rounds of its adaptive methods, each by
 // way of the journal. tell, where not nil, is told of the rounds.
-func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams, j *journal, tell func(histogram.Progress)) (*measured.Sealed, error) {
+func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams, j *journal, tell func(progress.Progress)) (*measured.Sealed, error) {
 	opened, err := exact.Open(receipt, streams)
 	if err != nil {
 		return nil, err

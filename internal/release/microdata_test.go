@@ -14,8 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/progress"
+
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
@@ -134,8 +135,8 @@ func TestRoundsAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rounds []histogram.Progress
-	o := Options{Out: t.TempDir(), Progress: func(p histogram.Progress) {
+	var rounds []progress.Progress
+	o := Options{Out: t.TempDir(), Progress: func(p progress.Progress) {
 		if p.Round > 0 {
 			rounds = append(rounds, p)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -37,7 +38,7 @@ type Options struct {
 
 	// Progress, where not nil, is told how far reading is, and writing. That is confidential: it may be shown to who runs the
 	// release, and is written nowhere.
-	Progress func(histogram.Progress)
+	Progress func(progress.Progress)
 
 	// Step, where not nil, is told when a step begins. What it is told is a function of the plan alone, so that it may be written
 	// anywhere; how long steps last may be confidential.

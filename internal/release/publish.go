@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dprelease/dprelease/internal/progress"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
@@ -233,14 +235,14 @@ func writeTables(ctx context.Context, out *staging, s *measured.Sealed, tables [
 	}
 	out.begins("writing %s", budget.Plural(int64(len(tables)), "table"))
 	part := 0
-	var tell func(histogram.Progress)
+	var tell func(progress.Progress)
 	if out.progress != nil {
-		tell = func(p histogram.Progress) {
+		tell = func(p progress.Progress) {
 			p.Part, p.Parts = part, len(tables)
 			out.progress(p)
 		}
 	}
-	wrote := histogram.Writing("tables", rows, tell)
+	wrote := progress.Writing("tables", rows, tell)
 	for i, t := range tables {
 		part = i + 1
 		if err := ctx.Err(); err != nil {
@@ -308,7 +310,7 @@ func writeFiles(ctx context.Context, out *staging, d *synth.Drawing, table strin
 		if err != nil {
 			return first, err
 		}
-		b, err := encodeMicrodata(ctx, m, linked, metadata, histogram.Writing("microdata of "+m.Table, int64(m.Rows), out.progress))
+		b, err := encodeMicrodata(ctx, m, linked, metadata, progress.Writing("microdata of "+m.Table, int64(m.Rows), out.progress))
 		if err == nil {
 			err = out.write(name, b)
 		}

@@ -60,7 +60,7 @@ func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string,
 
 // rehearsed measures made-up rows for the receipt of a rehearsal.
 func rehearsed(ctx context.Context, p *plan.Plan, rows int64, streams *noise.Streams, opt histogram.Options) (*measured.Sealed, error) {
-	exact, err := histogram.CountMadeUp(ctx, p, rows, streams, opt)
+	exact, err := histogram.Count(ctx, p, histogram.MadeUp{Rows: rows, Options: opt}, streams)
 	if err != nil {
 		return nil, err
 	}

@@ -139,7 +139,7 @@ func crashAfterDebit(t *testing.T, o office, opt Options) map[string][]int64 {
 	defer l.Close()
 	key := plantedKey(t, o, opt)
 	streams := noise.NewStreams(key, o.plan.Hash())
-	exact, err := histogram.Count(ctx, o.plan, opt.Data, streams, histogram.Options{})
+	exact, err := histogram.Count(ctx, o.plan, histogram.Files{Dir: opt.Data}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestKeysFoundBeforeTheDebitAreNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		streams := noise.NewStreams(planted, o.plan.Hash())
-		exact, err := histogram.Count(t.Context(), o.plan, opt.Data, streams, histogram.Options{})
+		exact, err := histogram.Count(t.Context(), o.plan, histogram.Files{Dir: opt.Data}, streams)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/progress"
+	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
-
-	"github.com/dprelease/dprelease/histogram"
-	"github.com/dprelease/dprelease/synth"
 )
 
 // manyRows are columns of every kind, whatever their length.
@@ -92,8 +91,8 @@ func TestProgressOfPublishing(t *testing.T) {
 	m := flowMoney[0]
 	o := flows(t, m.money, m.policy, m.above)
 	opt, _ := o.run(t)
-	var seen []histogram.Progress
-	opt.Out, opt.Progress = t.TempDir(), func(p histogram.Progress) { seen = append(seen, p) }
+	var seen []progress.Progress
+	opt.Out, opt.Progress = t.TempDir(), func(p progress.Progress) { seen = append(seen, p) }
 	if _, err := Publish(t.Context(), MeasuredFolder(o.options("out").Out, "trips"), opt); err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/progress"
+
 	"golang.org/x/sync/errgroup"
 
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
 )
@@ -26,7 +27,7 @@ type staging struct {
 	writing errgroup.Group   // of the files that are being written
 	lines   []published.Line // of every file, in the order of writing
 
-	progress func(histogram.Progress)         // is told how far a release is written; nil: nobody
+	progress func(progress.Progress)          // is told how far a release is written; nil: nobody
 	step     func(format string, args ...any) // is told which step begins; nil: nobody
 }
 

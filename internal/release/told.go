@@ -5,8 +5,8 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -20,13 +20,13 @@ const usedParts = 1000
 // toldOracle is an oracle that reports each round before it is chosen.
 type toldOracle struct {
 	synth.Oracle
-	tell  func(histogram.Progress)
+	tell  func(progress.Progress)
 	asked plan.Synthetic
 	used  *big.Rat // ρ of the rounds so far
 }
 
 // toldRounds has the rounds of a method reported; tell may be nil.
-func toldRounds(o synth.Oracle, asked plan.Synthetic, tell func(histogram.Progress)) synth.Oracle {
+func toldRounds(o synth.Oracle, asked plan.Synthetic, tell func(progress.Progress)) synth.Oracle {
 	if tell == nil {
 		return o
 	}
@@ -50,5 +50,5 @@ func (o *toldOracle) Measure(ctx context.Context, round, choice int, noise budge
 
 func (o *toldOracle) report(round int) {
 	part, _ := new(big.Rat).Quo(o.used, o.asked.Block.Rho()).Float64()
-	o.tell(histogram.Progress{Table: o.asked.Table, Round: round + 1, Rounds: o.asked.Rounds, Rows: int64(part * usedParts), All: usedParts})
+	o.tell(progress.Progress{Table: o.asked.Table, Round: round + 1, Rounds: o.asked.Rounds, Rows: int64(part * usedParts), All: usedParts})
 }

@@ -1,10 +1,11 @@
-package histogram
+package evaluate
 
 // This file holds the association of two columns of microdata beside that of the true rows.
 
 import (
 	"math"
 
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -17,7 +18,7 @@ const (
 // Association is how two columns of microdata go together, and how they do in the true rows. A column of one category
 // alone goes with nothing: then it is NaN.
 type Association struct {
-	veil
+	answer.Redacted
 	Measure      string
 	Truth, Drawn float64
 }

@@ -1,26 +1,28 @@
-package histogram
+package evaluate
 
 // This file holds what the truth says of cells that were chosen.
 
 import (
 	"math"
 	"slices"
+
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 )
 
 // againstTop holds the figures of chosen cells, in any order, against the truth, which is 0 of every cell that it does not
 // list, and of which each integer stands for so much. All is over the chosen cells, but for Rows.
-func (f Figures) againstTop(truth tallied, unit float64) (Difference, error) {
-	d := Difference{Cells: int64(len(f.Cells)), Rows: total(truth.counts)}
+func (f Figures) againstTop(truth answer.Answer, unit float64) (Difference, error) {
+	d := Difference{Cells: int64(len(f.Cells)), Rows: total(truth.Counts)}
 	for _, n := range []int{len(f.Published), len(f.Unbiased), len(f.Low), len(f.High)} {
 		if n != len(f.Cells) {
 			return d, errOtherCells
 		}
 	}
 	chosen := make([]int64, len(f.Cells))
-	left := slices.Clone(truth.counts) // of those that were not chosen
+	left := slices.Clone(truth.Counts) // of those that were not chosen
 	for i, cell := range f.Cells {
-		if at, filled := slices.BinarySearch(truth.cells, cell); filled {
-			chosen[i], left[at] = truth.counts[at], 0
+		if at, filled := slices.BinarySearch(truth.Cells, cell); filled {
+			chosen[i], left[at] = truth.Counts[at], 0
 		}
 		exact := float64(chosen[i]) * unit
 		off := f.Unbiased[i] - exact

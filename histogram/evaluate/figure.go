@@ -1,4 +1,4 @@
-package histogram
+package evaluate
 
 // This file holds the comparison of figures beside a count: sums, means, ratios and quantiles of the true rows.
 
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -30,7 +30,7 @@ type truths struct {
 	asked      map[string]plan.Measurement
 
 	mu  sync.Mutex
-	got map[string]tallied
+	got map[string]answer.Answer
 }
 
 // askFigure asks for the truth of a figure of a published table.
@@ -39,7 +39,7 @@ func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error
 	if i < 0 {
 		return fmt.Errorf("table %s has no figure %s in the plan of this release", claim.Path, claim.Figure)
 	}
-	x := &truths{comparison: c, table: t, figure: t.Figures[i], asked: map[string]plan.Measurement{"": c.countOf(t)}, got: map[string]tallied{}}
+	x := &truths{comparison: c, table: t, figure: t.Figures[i], asked: map[string]plan.Measurement{"": c.countOf(t)}, got: map[string]answer.Answer{}}
 	var err error
 	if x.unit, err = unitOf(t); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error
 		x.asked[id] = ranked(c.plan.Measurements[at], x.figure, c.plan.Release())
 	}
 	for id, m := range x.asked {
-		c.questions = append(c.questions, question{measurement: m, compare: func(counted tallied) error {
+		c.questions = append(c.questions, question{measurement: m, compare: func(counted answer.Answer) error {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			if x.got[id] = counted; len(x.got) < len(x.asked) {
@@ -73,19 +73,20 @@ func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error
 
 // partsOf are the measurements that a figure rests on, beside the count of its table.
 func partsOf(f plan.Figure) (ids []string) {
-	for _, id := range []string{f.Sums, f.Squares, f.Part} {
-		if id != "" {
-			place(&ids, id)
+	add := func(id string) {
+		if id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
+	}
+	for _, id := range []string{f.Sums, f.Squares, f.Part} {
+		add(id)
 	}
 	for _, term := range []*plan.Term{f.Of, f.Over} {
 		if term == nil {
 			continue
 		}
 		for _, id := range []string{term.Counts, term.Sums} {
-			if id != "" {
-				place(&ids, id)
-			}
+			add(id)
 		}
 	}
 	return ids
@@ -93,7 +94,7 @@ func partsOf(f plan.Figure) (ids []string) {
 
 // compare holds what is published of a figure against the truth.
 func (x *truths) compare(f Figures) (Difference, error) {
-	counts := x.got[""].counts
+	counts := x.got[""].Counts
 	d := Difference{Rows: total(counts)}
 	for _, n := range []int{len(f.Unbiased), len(f.Low), len(f.High)} {
 		if n != len(counts) {
@@ -127,12 +128,12 @@ func (x *truths) compare(f Figures) (Difference, error) {
 	return d, nil
 }
 
-// cells says what the figure is of the true rows of each cell.
+// Cells says what the figure is of the true rows of each cell.
 func (x *truths) cells() (func(cell int) truth, error) {
-	f, counts := x.figure, x.got[""].counts
+	f, counts := x.figure, x.got[""].Counts
 	switch f.Kind {
 	case spec.Units, spec.Distinct:
-		part := x.got[f.Part].counts
+		part := x.got[f.Part].Counts
 		return func(cell int) truth { return exactly(float64(part[cell])) }, nil
 	case spec.Quantiles:
 		return x.quantile()
@@ -148,7 +149,7 @@ func (x *truths) cells() (func(cell int) truth, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums, squares := x.got[f.Sums].counts, x.got[f.Squares].counts
+	sums, squares := x.got[f.Sums].Counts, x.got[f.Squares].Counts
 	return func(cell int) truth {
 		scale, rows, sum := s(cell), float64(counts[cell]), float64(sums[cell])
 		switch f.Kind {
@@ -204,7 +205,7 @@ func (x *truths) scales(m plan.Measurement) (func(cell int) scale, error) {
 
 // term is a term of a ratio, of the true rows of each cell of the table.
 func (x *truths) term(t plan.Term) (func(cell int) float64, error) {
-	counts := x.got[t.Counts].counts
+	counts := x.got[t.Counts].Counts
 	within, err := x.within(t)
 	if err != nil {
 		return nil, err
@@ -215,7 +216,7 @@ func (x *truths) term(t plan.Term) (func(cell int) float64, error) {
 			return nil, err
 		}
 	}
-	sums := x.got[t.Sums].counts
+	sums := x.got[t.Sums].Counts
 	each := len(within)
 	return func(cell int) float64 {
 		rows, sum := 0.0, 0.0
@@ -266,7 +267,6 @@ func ranked(m plan.Measurement, f plan.Figure, r *spec.Release) plan.Measurement
 		bins := d.Bins(r.Table(m.Query.Table).Column(d.Column).Lattice)
 		m.Query.Distribution, m.Query.Quantile = nil, &plan.Quantile{Column: d.Column, Weight: d.Weight, At: []string{f.At}}
 		m.Cells /= bins
-		m.Mechanism = budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1)} // nothing is drawn
 	}
 	return m
 }
@@ -281,15 +281,15 @@ func (x *truths) quantile() (func(cell int) truth, error) {
 		return nil, fmt.Errorf("the share %q of a quantile is no fraction", x.figure.At)
 	}
 	step, _ := l.Step.Float64()
-	points := uint64(pointsOf(l))
+	points := uint64(answer.Points(l))
 	return func(cell int) truth {
-		from, _ := slices.BinarySearch(pairs.cells, uint64(cell)*points)
-		end, _ := slices.BinarySearch(pairs.cells, uint64(cell+1)*points)
-		rank := new(big.Int).Mul(share.Num(), big.NewInt(total(pairs.counts[from:end]))) // in parts of 1/denominator
+		from, _ := slices.BinarySearch(pairs.Cells, uint64(cell)*points)
+		end, _ := slices.BinarySearch(pairs.Cells, uint64(cell+1)*points)
+		rank := new(big.Int).Mul(share.Num(), big.NewInt(total(pairs.Counts[from:end]))) // in parts of 1/denominator
 		out, below := exactly(math.NaN()), int64(0)
 		for i := from; i < end; i++ {
-			below += pairs.counts[i]
-			value := step * float64(l.First+int64(pairs.cells[i]%points))
+			below += pairs.Counts[i]
+			value := step * float64(l.First+int64(pairs.Cells[i]%points))
 			order := new(big.Int).Mul(share.Denom(), big.NewInt(below)).Cmp(rank)
 			if order >= 0 && math.IsNaN(out.low) {
 				out.low = value

@@ -1,4 +1,4 @@
-package histogram
+package evaluate
 
 // This file holds the propensity score: how well a decision tree tells rows of microdata from true ones.
 
@@ -7,6 +7,9 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 )
 
 // Propensity is the propensity score mean squared error of rows of microdata and true rows that were put together (Woo, Reiter, Oganian
@@ -14,7 +17,7 @@ import (
 // part of the microdata among them, and p what a classification tree says of a row. It is 0 where the tree tells nothing
 // apart, and c(1 − c) where it tells everything.
 type Propensity struct {
-	veil
+	answer.Redacted
 	TrueRows, DrawnRows int // that were put together
 	Leaves              int // of the tree
 	PMSE                float64
@@ -48,19 +51,19 @@ const (
 )
 
 // newPool puts rows together, given as cells; at most propensityRows of either kind, chosen by lot.
-func newPool(drawn []uint64, truth tallied, sizes []int, order []bool, lots *lots) *pool {
+func newPool(drawn []uint64, truth answer.Answer, sizes []int, order []bool, lots *lots) *pool {
 	var cells []uint64
 	for _, i := range lots.some(propensityRows, len(drawn)) {
 		cells = append(cells, drawn[i])
 	}
 	p := &pool{order: order, drawn: slices.Repeat([]uint64{drawnRow}, len(cells))}
 	cell, before := 0, int64(0) // how many rows are in the cells before
-	for _, i := range lots.some(propensityRows, int(total(truth.counts))) {
-		for before+truth.counts[cell] <= int64(i) {
-			before += truth.counts[cell]
+	for _, i := range lots.some(propensityRows, int(total(truth.Counts))) {
+		for before+truth.Counts[cell] <= int64(i) {
+			before += truth.Counts[cell]
 			cell++
 		}
-		cells = append(cells, truth.cells[cell])
+		cells = append(cells, truth.Cells[cell])
 	}
 	p.drawn = append(p.drawn, slices.Repeat([]uint64{trueRow}, len(cells)-len(p.drawn))...)
 	p.codes = make([][]int32, len(sizes))
@@ -112,7 +115,7 @@ func propensityOf(ctx context.Context, workers int, p *pool, lots *lots) (*Prope
 		return nil, lots.err
 	}
 	errors := make([]float64, len(pools))
-	if err := parallel(ctx, workers, len(pools), func(i int) error {
+	if err := parallel.Do(ctx, workers, len(pools), func(i int) error {
 		pMSE, leaves := pools[i].pMSE()
 		if errors[i] = pMSE; i == 0 {
 			out.Leaves = leaves

@@ -1,4 +1,13 @@
-package histogram
+// Package evaluate compares what a release publishes with the truth, for those who hold it.
+//
+// It asks a counter itself, and opens no [histogram.Exact]: no exact count leaves it, but sums and means of how far figures lie
+// from the truth. These are confidential, as they are computed without noise, and nothing is counted before the ledger holds a
+// note of the comparison ([Compare]). It publishes nothing and writes nothing.
+package evaluate
+
+// This file holds the comparison of what a release publishes with the truth: the
+// only way in which exact counts are looked at without noise, and of them nothing
+// but sums and means leaves.
 
 import (
 	"context"
@@ -6,9 +15,13 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"runtime"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -56,7 +69,7 @@ type Rows struct {
 // computed from the confidential tables without noise, so they are confidential,
 // and show "confidential" however they are printed or marshalled whole.
 type Differences struct {
-	veil
+	answer.Redacted
 	Tables    []Difference
 	Marginals [][]Distance // of each of the microdata
 	Joints    []*Joint     // the same; nil where whole rows are not compared
@@ -64,7 +77,7 @@ type Differences struct {
 
 // Difference is how far a published table lies from the truth.
 type Difference struct {
-	veil
+	answer.Redacted
 	Rows    int64 // that the truth counts
 	Cells   int64
 	L1      float64 // Σ|published − truth| over the cells; where they count up, of running sums, as all below
@@ -85,7 +98,7 @@ type Difference struct {
 
 // Distance is how far a marginal of microdata lies from the truth.
 type Distance struct {
-	veil
+	answer.Redacted
 	Rows  int64 // that the truth counts
 	Cells int64
 	L1    float64 // Σ|share of the microdata − share of the truth|, from 0 to 2
@@ -111,9 +124,9 @@ const leastPass = 1 << 24
 // of them. Nothing is read before the note is in the ledger.
 // Argument: docs/proofs/evaluate.md.
 //
-// Errors: those of [Count], and of the note. Tables are read as often as it takes to
+// Errors: those of [Files.Count], and of the note. Tables are read as often as it takes to
 // count everything within the memory.
-func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir string, s *noise.Streams, claims Claims, opt Options) (*Differences, error) {
+func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, files histogram.Files, s *noise.Streams, claims Claims) (*Differences, error) {
 	p, err := planner.Verified(p)
 	if err != nil {
 		return nil, err
@@ -125,30 +138,20 @@ func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, dataDir 
 		}
 	}
 	for i, rows := range claims.Rows {
-		if err := c.askRows(ctx, opt.workers(), rows, &c.out.Marginals[i], &c.out.Joints[i]); err != nil {
+		if err := c.askRows(ctx, rows, &c.out.Marginals[i], &c.out.Joints[i]); err != nil {
 			return nil, err
 		}
 	}
-	have := opt.memory()
-	if err := checkMemory(p, have); err != nil {
+	if err := files.Options.CheckMemory(p); err != nil {
 		return nil, err
 	}
 	if err := note.Use(p.Hash()); err != nil {
 		return nil, err
 	}
-	progress := newProgress(opt.Progress)
-	pass := max(p.Size.Cells, min(leastPass, have/64))
-	for _, declared := range p.Release().Tables {
-		table, held, err := discover(ctx, declared, p.Measurements, dataDir, opt.workers(), have-Bytes(p))
-		if err != nil {
-			return nil, err
-		}
+	pass := max(p.Size.Cells, min(leastPass, files.Options.Memory()/64))
+	for _, table := range p.Release().Tables {
 		for _, batch := range c.batches(table.Name, pass) {
-			err := c.answer(ctx, table, batch, opt.workers(), func(t *tally) error {
-				t.progress = progress
-				return besides(t.scan(ctx, dataDir, s, have-Bytes(p)-held), have-Bytes(p))
-			})
-			if err != nil && !spared(batch, err) {
+			if err := c.answer(ctx, files, s, batch); err != nil && !spared(batch, err) {
 				return nil, err
 			}
 		}
@@ -167,14 +170,14 @@ type comparison struct {
 // done at the same time as others.
 type question struct {
 	measurement plan.Measurement
-	compare     func(truth tallied) error
+	compare     func(truth answer.Answer) error
 	// tooLarge, where not nil, is called where its counts do not fit the memory: it is answered by itself, and left out then.
 	tooLarge func()
 }
 
 // spared tells that a question does not fit the memory, and is one that is left out then.
 func spared(batch []question, err error) bool {
-	var memory *MemoryError
+	var memory *histogram.MemoryError
 	if batch[0].tooLarge == nil || !errors.As(err, &memory) {
 		return false
 	}
@@ -212,8 +215,8 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 	if t.Top != nil {
 		m.Top = &plan.Choices{Of: t.Top.Of}
 	}
-	c.questions = append(c.questions, question{measurement: m, compare: func(counted tallied) error {
-		if choosesCells(m) {
+	c.questions = append(c.questions, question{measurement: m, compare: func(counted answer.Answer) error {
+		if m.Above > 0 || m.Top != nil {
 			figures, err := claim.Read()
 			if err == nil && m.Top != nil {
 				*out, err = figures.againstTop(counted, unit)
@@ -225,7 +228,7 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 			}
 			return nil
 		}
-		truth := counted.counts
+		truth := counted.Counts
 		shown := slices.Clone(truth)
 		for key, up := range claim.CountsUp {
 			if up {
@@ -309,8 +312,8 @@ func (f Figures) against(truth []int64, unit float64) (Difference, error) {
 }
 
 // againstSparse holds the figures of a sparse table against the truth, which is 0 of every cell that it does not list.
-func (f Figures) againstSparse(truth tallied) (Difference, error) {
-	d := Difference{Cells: int64(len(f.Cells)), Rows: total(truth.counts), Filled: int64(len(truth.cells))}
+func (f Figures) againstSparse(truth answer.Answer) (Difference, error) {
+	d := Difference{Cells: int64(len(f.Cells)), Rows: total(truth.Counts), Filled: int64(len(truth.Cells))}
 	for _, n := range []int{len(f.Published), len(f.Unbiased), len(f.Low), len(f.High)} {
 		if n != len(f.Cells) {
 			return d, errOtherCells
@@ -320,8 +323,8 @@ func (f Figures) againstSparse(truth tallied) (Difference, error) {
 	d.Missed = d.Filled
 	for i, cell := range f.Cells {
 		t := int64(0)
-		if at, filled := slices.BinarySearch(truth.cells, cell); filled {
-			t = truth.counts[at]
+		if at, filled := slices.BinarySearch(truth.Cells, cell); filled {
+			t = truth.Counts[at]
 			d.Missed--
 		} else {
 			d.False++
@@ -340,7 +343,7 @@ func (f Figures) againstSparse(truth tallied) (Difference, error) {
 }
 
 // askRows asks for the truth of every marginal of microdata.
-func (c *comparison) askRows(ctx context.Context, workers int, r Rows, out *[]Distance, joint **Joint) error {
+func (c *comparison) askRows(ctx context.Context, r Rows, out *[]Distance, joint **Joint) error {
 	levels, err := plan.Query{Table: r.Table, Factors: r.By}.Levels(c.plan.Release())
 	if err != nil {
 		return err
@@ -356,17 +359,17 @@ func (c *comparison) askRows(ctx context.Context, workers int, r Rows, out *[]Di
 			m.Query.Factors = append(m.Query.Factors, r.By[place])
 			m.Cells *= int64(levels[place].Size())
 		}
-		c.questions = append(c.questions, question{measurement: m, compare: func(truth tallied) error {
+		c.questions = append(c.questions, question{measurement: m, compare: func(truth answer.Answer) error {
 			drawn := r.counts(levels, places)
-			(*out)[i] = distanceOf(drawn, truth.counts)
+			(*out)[i] = distanceOf(drawn, truth.Counts)
 			if len(places) == 2 {
 				ordered := !slices.ContainsFunc(places, func(place int) bool { return !inOrder(table.Column(r.By[place].Attribute), levels[place]) })
-				(*out)[i].Association = associationOf(drawn, truth.counts, levels[places[0]].Size(), ordered)
+				(*out)[i].Association = associationOf(drawn, truth.Counts, levels[places[0]].Size(), ordered)
 			}
 			return nil
 		}})
 	}
-	return c.askWhole(ctx, workers, r, levels, joint)
+	return c.askWhole(ctx, r, levels, joint)
 }
 
 // fit fails unless every column has as many codes, each of its level.
@@ -385,7 +388,7 @@ func (r Rows) fit(levels []*spec.Level) error {
 	return nil
 }
 
-// counts is a marginal of the rows, row-major.
+// Counts is a marginal of the rows, row-major.
 func (r Rows) counts(levels []*spec.Level, places []int) []int64 {
 	cells := 1
 	for _, place := range places {
@@ -448,116 +451,18 @@ func (c *comparison) batches(table string, pass int64) [][]question {
 	return all
 }
 
-// answer reads a table once and compares the answers to a batch. Whatever is asked,
-// the columns are those of the plan: a row is left out for the same
-// reasons as in the release.
-func (c *comparison) answer(ctx context.Context, table *spec.Table, batch []question, workers int, scan func(*tally) error) error {
-	r, first := c.plan.Release(), 0
-	tallies, err := linkedTallies(r, family(r, table), func(one *spec.Table) (*tally, error) {
-		asked, err := c.columns(one.Name)
-		if err != nil {
-			return nil, err
-		}
-		if one.Name != table.Name {
-			return newTally(r, one, asked, nil, workers)
-		}
-		first = len(asked)
-		for _, q := range batch {
-			asked = append(asked, q.measurement)
-		}
-		return newTally(r, table, asked, nil, workers)
-	})
+// asked has a batch of questions to one table answered, and compares the answers.
+func (c *comparison) answer(ctx context.Context, files histogram.Files, s *noise.Streams, batch []question) error {
+	asked := histogram.Questions{Plan: c.plan}
+	for _, q := range batch {
+		asked.Measurements = append(asked.Measurements, q.measurement)
+	}
+	counted, err := files.Count(ctx, asked, s)
 	if err != nil {
 		return err
 	}
-	t := tallies[slices.IndexFunc(tallies, func(t *tally) bool { return t.table == table })]
-	if err := scan(t); err != nil {
-		return err
-	}
-	return parallel(ctx, workers, len(batch), func(i int) error {
-		return batch[i].compare(t.queries[first+i].wide())
+	truth := answer.All(counted)
+	return parallel.Do(ctx, runtime.GOMAXPROCS(0), len(batch), func(i int) error {
+		return batch[i].compare(truth[i].Wide())
 	})
-}
-
-// columns are marginals of single columns: each that the plan's tables show, or that it
-// measures, of a table; and the sums of those that it reads as numbers.
-func (c *comparison) columns(table string) ([]plan.Measurement, error) {
-	var all []plan.Measurement
-	seen := map[string]bool{}
-	var asked []plan.Query
-	for _, t := range c.plan.Tables {
-		asked = append(asked, c.plan.Query(t))
-	}
-	for _, m := range c.plan.Measurements {
-		asked = append(asked, m.Query)
-	}
-	for _, q := range asked {
-		if q.Table != table {
-			continue
-		}
-		for _, v := range c.numbersRead(q) {
-			name := fmt.Sprintf("numbers %s %v", v.Column, v.Weight)
-			if !seen[name] {
-				seen[name] = true
-				all = append(all, plan.Measurement{ID: name, Query: plan.Query{Table: table, Value: &v}, Cells: 1})
-			}
-		}
-		for _, f := range c.categoriesRead(q) {
-			if seen["column "+f.Attribute] {
-				continue
-			}
-			seen["column "+f.Attribute] = true
-			f.Basis, f.Within = plan.Identity, ""
-			one := plan.Measurement{ID: "column " + f.Attribute, Query: plan.Query{Table: table, Factors: []plan.Factor{f}}}
-			levels, err := one.Query.Levels(c.plan.Release())
-			if err != nil {
-				return nil, err
-			}
-			one.Cells = int64(levels[0].Size())
-			if c.plan.Release().Table(table).Column(f.Attribute).Domain.Discover() != nil { // which values can be keys is asked of rows all the same
-				one.Discovery = &plan.Discovery{Columns: []string{f.Attribute}}
-			}
-			all = append(all, one)
-		}
-	}
-	return all, nil
-}
-
-// categoriesRead are the factors of a query, and its values that are told apart as categories.
-func (c *comparison) categoriesRead(q plan.Query) []plan.Factor {
-	factors := slices.Clone(q.Factors)
-	if d := q.Distinct; d != nil && c.plan.Release().Table(q.Table).Column(d.Column).Domain != nil {
-		factors = append(factors, plan.Factor{Attribute: d.Column})
-	}
-	return factors
-}
-
-// numbersRead are values that read the columns which a query reads as numbers, each by itself: whether a row is left out for
-// their sake is the same whatever is asked of them.
-func (c *comparison) numbersRead(q plan.Query) (all []plan.Value) {
-	column := func(name string) {
-		if name != "" {
-			all = append(all, plan.Value{Column: name, Power: 1})
-		}
-	}
-	weighs := false
-	if q.Value != nil {
-		column(q.Value.Column)
-		weighs = q.Value.Weight
-	}
-	if q.Quantile != nil {
-		column(q.Quantile.Column)
-		weighs = weighs || q.Quantile.Weight
-	}
-	if d := q.Distribution; d != nil {
-		column(d.Column)
-		weighs = weighs || d.Weight
-	}
-	if d := q.Distinct; d != nil && c.plan.Release().Table(q.Table).Column(d.Column).Domain == nil {
-		column(d.Column)
-	}
-	if weighs {
-		all = append(all, plan.Value{Weight: true})
-	}
-	return all
 }

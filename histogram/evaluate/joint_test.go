@@ -1,4 +1,4 @@
-package histogram
+package evaluate
 
 import (
 	"bufio"
@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
 )
 
@@ -124,7 +126,7 @@ func TestCompareFindsUniqueRows(t *testing.T) {
 		t.Errorf("no rows drawn: %d, %d, %v, %v", j.Unique, j.Matched, j.Independent, j.Propensity != nil)
 	}
 	rows.Whole = []int{2}
-	if _, err := Compare(t.Context(), noteOf(t, p, false), p, dir, streams(p, 1), Claims{Rows: []Rows{rows}}, Options{}); err == nil {
+	if _, err := Compare(t.Context(), noteOf(t, p, false), p, histogram.Files{Dir: dir}, streams(p, 1), Claims{Rows: []Rows{rows}}); err == nil {
 		t.Error("a column that is not there is compared")
 	}
 }
@@ -152,7 +154,7 @@ func TestWholeRowsAreCountedByThemselves(t *testing.T) {
 	if want := []string{"1", "2", "3 4"}; !slices.Equal(got, want) {
 		t.Fatalf("batches %q, want %q", got, want)
 	}
-	short := fmt.Errorf("counting: %w", &MemoryError{Have: 1})
+	short := fmt.Errorf("counting: %w", &histogram.MemoryError{Have: 1})
 	if batch := c.questions[:1]; spared(batch, short) {
 		t.Error("a marginal is left out")
 	}
@@ -163,11 +165,11 @@ func TestWholeRowsAreCountedByThemselves(t *testing.T) {
 
 // poolOf is a pool of so many rows of each cell, of the truth and of the microdata.
 func poolOf(sizes []int, order []bool, truth, drawn map[uint64]int) *pool {
-	var t tallied
+	var t answer.Answer
 	var rows []uint64
 	for cell := range uint64(100) {
 		if n := truth[cell]; n > 0 {
-			t.cells, t.counts = append(t.cells, cell), append(t.counts, int64(n))
+			t.Cells, t.Counts = append(t.Cells, cell), append(t.Counts, int64(n))
 		}
 		for range drawn[cell] {
 			rows = append(rows, cell)
@@ -277,7 +279,7 @@ func TestLotsDrawEverySetAlike(t *testing.T) {
 
 // A pool takes no more than so many rows of either kind, of all cells.
 func TestPoolIsBounded(t *testing.T) {
-	truth := tallied{cells: []uint64{1, 4}, counts: []int64{propensityRows, propensityRows}}
+	truth := answer.Answer{Cells: []uint64{1, 4}, Counts: []int64{propensityRows, propensityRows}}
 	p := newPool([]uint64{0, 5}, truth, []int{2, 3}, []bool{true, true}, &lots{from: bufio.NewReader(rand.Reader)})
 	ones, fours := 0, 0
 	for row, drawn := range p.drawn {

@@ -1,4 +1,4 @@
-package histogram
+package evaluate
 
 // This file holds what a random part of the true rows would score: the yardstick
 // beside which a distance of microdata can be read.

@@ -1,4 +1,6 @@
-package histogram
+package evaluate
+
+// This file holds the rules of a spec that rows of microdata are held against. Nothing confidential is read for it.
 
 import (
 	"fmt"
@@ -8,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
@@ -109,7 +112,7 @@ func (r Rows) impossible(release *spec.Release, entry int, levels []*spec.Level)
 // the predicate names must be one of the microdata as it is.
 func (r Rows) outside(table *spec.Table, levels []*spec.Level) (broken int64, untold string, err error) {
 	predicate := table.Where.Column()
-	made, err := evaluating(table, predicate.Expression)
+	made, err := histogram.Evaluating(table, predicate.Expression)
 	if err != nil {
 		return 0, "", err
 	}

@@ -1,6 +1,5 @@
-package histogram
-
-// This file holds the progress of a release, for a terminal and nothing else.
+// Package progress says how far a release is, for a terminal and nothing else.
+package progress
 
 import (
 	"sync"
@@ -21,29 +20,30 @@ type Progress struct {
 	All               int64 // that there are in it, −1 where only the first reading tells
 }
 
-// progress reports how far a table is, a few times a second.
-type progress struct {
+// Reporter reports how far a table is, a few times a second.
+type Reporter struct {
 	report func(Progress)
+	Every  time.Duration // the least time between two reports
 
 	mu   sync.Mutex
 	now  Progress
 	last time.Time
 }
 
-// progressEvery is how often is a few times a second.
-const progressEvery = 250 * time.Millisecond
+// often is a few times a second.
+const often = 250 * time.Millisecond
 
-// newProgress is nil where nobody asks.
-func newProgress(report func(Progress)) *progress {
+// NewReporter is nil where nobody asks.
+func NewReporter(report func(Progress)) *Reporter {
 	if report == nil {
 		return nil
 	}
-	return &progress{report: report}
+	return &Reporter{report: report, Every: often}
 }
 
-// reading begins a reading of a table of so many rows, −1 where that is not known. The
+// Reading begins a reading of a table of so many rows, −1 where that is not known. The
 // second of two has the rows that the first had.
-func (p *progress) reading(table string, reading, of int, rows int64) {
+func (p *Reporter) Reading(table string, reading, of int, rows int64) {
 	if p == nil {
 		return
 	}
@@ -58,22 +58,22 @@ func (p *progress) reading(table string, reading, of int, rows int64) {
 // Writing tells report, a few times a second, how far the writing of what has so many rows
 // is. The function that it returns is told of rows that are written. report may be nil.
 func Writing(what string, rows int64, report func(Progress)) (wrote func(rows int)) {
-	p := newProgress(report)
+	p := NewReporter(report)
 	if p != nil {
 		p.now = Progress{Table: what, Writing: true, All: rows}
 	}
-	return p.add
+	return p.Add
 }
 
-// add counts rows.
-func (p *progress) add(rows int) {
+// Add counts rows.
+func (p *Reporter) Add(rows int) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now.Rows += int64(rows)
-	if now := time.Now(); now.Sub(p.last) >= progressEvery {
+	if now := time.Now(); now.Sub(p.last) >= p.Every {
 		p.last = now
 		p.report(p.now)
 	}

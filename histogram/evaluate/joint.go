@@ -1,4 +1,4 @@
-package histogram
+package evaluate
 
 // This file holds the comparison of whole rows of microdata with the true ones: which unique rows are met, and how well the
 // two can be told apart.
@@ -13,8 +13,10 @@ import (
 	"io"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 
+	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -22,7 +24,7 @@ import (
 // Joint is what whole rows of microdata tell beside the true ones, in the columns of [Rows.Whole]. It is a yardstick and an alarm; nothing of
 // it says how well anybody is protected.
 type Joint struct {
-	veil
+	answer.Redacted
 	// TooLarge says that the different rows of the truth do not fit the memory; then nothing else is here.
 	TooLarge bool
 	Unique   int64 // true rows that no other true row equals
@@ -35,7 +37,7 @@ type Joint struct {
 }
 
 // askWhole asks for the whole rows of the truth, by themselves: how many of them are different is not known before.
-func (c *comparison) askWhole(ctx context.Context, workers int, r Rows, levels []*spec.Level, out **Joint) error {
+func (c *comparison) askWhole(ctx context.Context, r Rows, levels []*spec.Level, out **Joint) error {
 	if len(r.Whole) == 0 {
 		return nil
 	}
@@ -47,18 +49,18 @@ func (c *comparison) askWhole(ctx context.Context, workers int, r Rows, levels [
 		if place < 0 || place >= len(levels) {
 			return errors.New("a whole row has a column that the microdata do not have")
 		}
-		cells, ok := product(uint64(m.Cells), uint64(levels[place].Size()))
-		if !ok {
-			return fmt.Errorf("%s: %w", m.ID, errManyCells)
+		size := int64(levels[place].Size())
+		if m.Cells > math.MaxInt64/size {
+			return fmt.Errorf("%s: they could be of more kinds than can be counted", m.ID)
 		}
-		m.Cells = int64(cells)
+		m.Cells *= size
 		m.Query.Factors = append(m.Query.Factors, r.By[place])
 		sizes = append(sizes, levels[place].Size())
 		order = append(order, inOrder(table.Column(r.By[place].Attribute), levels[place]))
 	}
-	c.questions = append(c.questions, question{measurement: m, compare: func(truth tallied) error {
+	c.questions = append(c.questions, question{measurement: m, compare: func(truth answer.Answer) error {
 		var err error
-		*out, err = jointOf(ctx, workers, r.whole(sizes), truth, sizes, order)
+		*out, err = jointOf(ctx, r.whole(sizes), truth, sizes, order)
 		return err
 	}, tooLarge: func() { *out = &Joint{TooLarge: true} }})
 	return nil
@@ -81,27 +83,27 @@ func (r Rows) whole(sizes []int) []uint64 {
 }
 
 // jointOf holds rows, as their cells in ascending order, against the true ones.
-func jointOf(ctx context.Context, workers int, drawn []uint64, truth tallied, sizes []int, order []bool) (*Joint, error) {
+func jointOf(ctx context.Context, drawn []uint64, truth answer.Answer, sizes []int, order []bool) (*Joint, error) {
 	j := &Joint{}
 	shares := sharesOf(drawn, sizes)
 	n := float64(len(drawn))
-	for i, count := range truth.counts {
+	for i, count := range truth.Counts {
 		if count != 1 {
 			continue
 		}
 		j.Unique++
-		if _, met := slices.BinarySearch(drawn, truth.cells[i]); met {
+		if _, met := slices.BinarySearch(drawn, truth.Cells[i]); met {
 			j.Matched++
 		}
 		chance := 1.0
-		eachCode(truth.cells[i], sizes, func(column, code int) { chance *= shares[column][code] })
+		eachCode(truth.Cells[i], sizes, func(column, code int) { chance *= shares[column][code] })
 		j.Independent += -math.Expm1(n * math.Log1p(-chance)) // all equal to it: log 0 is −∞, which makes 1
 	}
-	if len(drawn) == 0 || len(truth.cells) == 0 {
+	if len(drawn) == 0 || len(truth.Cells) == 0 {
 		return j, nil
 	}
 	lots := &lots{from: bufio.NewReader(rand.Reader)}
-	p, err := propensityOf(ctx, workers, newPool(drawn, truth, sizes, order, lots), lots)
+	p, err := propensityOf(ctx, runtime.GOMAXPROCS(0), newPool(drawn, truth, sizes, order, lots), lots)
 	j.Propensity = p
 	return j, err
 }

@@ -1,4 +1,4 @@
-package histogram
+package evaluate
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -49,7 +50,7 @@ func noteOf(t testing.TB, p *plan.Plan, rehearsal bool) ledger.Comparison {
 // compared compares claims with a folder, which must succeed.
 func compared(t *testing.T, p *plan.Plan, dir string, key byte, claims Claims) *Differences {
 	t.Helper()
-	d, err := Compare(context.Background(), noteOf(t, p, false), p, dir, streams(p, key), claims, Options{})
+	d, err := Compare(context.Background(), noteOf(t, p, false), p, histogram.Files{Dir: dir}, streams(p, key), claims)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestCompareCountsUp(t *testing.T) {
 			t.Errorf("along %v: %d rows, L1 %v, squares %v, covered %d", c.up, got.Rows, got.L1, got.Squares, got.Covered)
 		}
 		claim.CountsUp = c.up[:1]
-		if _, err := Compare(t.Context(), noteOf(t, p, false), p, dir, streams(p, 1), Claims{Tables: []Claim{claim}}, Options{}); !errors.Is(err, errOtherCells) {
+		if _, err := Compare(t.Context(), noteOf(t, p, false), p, histogram.Files{Dir: dir}, streams(p, 1), Claims{Tables: []Claim{claim}}); !errors.Is(err, errOtherCells) {
 			t.Errorf("with one key of two: %v", err)
 		}
 	}
@@ -129,7 +130,7 @@ func TestCompareKeepsTheRulesOfThePlan(t *testing.T) {
 	claims := Claims{Rows: []Rows{{Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}}, Codes: [][]uint32{{2}}, Marginals: [][]int{{0}}}}}
 	for key := byte(1); key < 4; key++ {
 		kinds := make([]int64, 3)
-		for i, n := range countsOf(t, exactOf(t, p, dir, key), "all") {
+		for i, n := range countsOf(t, p, dir, key, "all") {
 			kinds[i/10] += n
 		}
 		if kinds[2] != 0 || kinds[0]+kinds[1] != 600 {
@@ -140,7 +141,7 @@ func TestCompareKeepsTheRulesOfThePlan(t *testing.T) {
 			t.Errorf("key %d: %d rows, L1 %v", key, got.Rows, got.L1)
 		}
 		claims := Claims{Tables: []Claim{{Path: "all", Read: func() (Figures, error) {
-			exact := countsOf(t, exactOf(t, p, dir, key), "all")
+			exact := countsOf(t, p, dir, key, "all")
 			figures := make([]float64, len(exact))
 			for i, n := range exact {
 				figures[i] = float64(n)
@@ -189,7 +190,7 @@ func TestCompareRefuses(t *testing.T) {
 		"a rehearsal's": {noteOf(t, p, true), dir, "of a rehearsal"},
 		"before data":   {ledger.Comparison{}, filepath.Join(dir, "nowhere"), "no comparison with the truth is noted"},
 	} {
-		if _, err := Compare(context.Background(), c.note, p, c.dir, streams(p, 1), claims, Options{}); err == nil || !strings.Contains(err.Error(), c.want) || read {
+		if _, err := Compare(context.Background(), c.note, p, histogram.Files{Dir: c.dir}, streams(p, 1), claims); err == nil || !strings.Contains(err.Error(), c.want) || read {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -204,12 +205,12 @@ func TestCompareRefuses(t *testing.T) {
 		"columns":                     {Claims{Rows: []Rows{{Table: "persons", By: wrong}}}, "0 columns, where the plan has 1"},
 		"lengths":                     {Claims{Rows: []Rows{{Table: "persons", By: append(wrong, wrong[0]), Codes: [][]uint32{{1}, {}}}}}, "not of one length"},
 	} {
-		if _, err := Compare(context.Background(), noteOf(t, p, false), p, dir, streams(p, 1), c.claims, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Compare(context.Background(), noteOf(t, p, false), p, histogram.Files{Dir: dir}, streams(p, 1), c.claims); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var contract *ContractError
-	if _, err := Compare(context.Background(), noteOf(t, p, false), p, folder(t, "t.csv", "kind,age\nx,1\n"), streams(p, 1), claims, Options{}); !errors.As(err, &contract) {
+	var contract *histogram.ContractError
+	if _, err := Compare(context.Background(), noteOf(t, p, false), p, histogram.Files{Dir: folder(t, "t.csv", "kind,age\nx,1\n")}, streams(p, 1), claims); !errors.As(err, &contract) {
 		t.Errorf("data that break their contract: %v", err)
 	}
 }
@@ -222,7 +223,7 @@ func TestDifferencesAreNotPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, shown := range []string{string(text), fmt.Sprint(d), fmt.Sprintf("%+v", *d), fmt.Sprintf("%#v", d.Tables), fmt.Sprint(d.Tables[0]), fmt.Sprintf("%v", d.Marginals)} {
-		if strings.Contains(shown, "4711") || !strings.Contains(shown, confidential) {
+		if strings.Contains(shown, "4711") || !strings.Contains(shown, "confidential") {
 			t.Errorf("shows %s", shown)
 		}
 	}

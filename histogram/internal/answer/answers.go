@@ -1,0 +1,35 @@
+// Package answer holds exact answers: what a counter returns, and nobody else may read.
+//
+// It owns the values that a release must never show without noise. Outside of the packages that the test of arrows lists, an
+// [Answers] can be passed on and nothing else: it has no method and no field that tells anything, and the functions that read
+// it are of this package, which only packages below histogram can name. It counts nothing, draws nothing and writes nothing.
+package answer
+
+// This file holds Answers: all that was counted for one plan.
+
+// Answers holds the exact answers to questions. It has no getter and shows "confidential" however it is printed, logged or
+// marshalled: only the functions of this package read it.
+type Answers struct {
+	Redacted
+	inner *answers // behind a pointer, where reflection prints an address
+}
+
+// answers is what Answers hides.
+type answers struct {
+	all    []Answer
+	madeUp bool
+}
+
+// New returns the answers to questions, in their order. madeUp says that they are of made-up rows.
+func New(all []Answer, madeUp bool) Answers { return Answers{inner: &answers{all, madeUp}} }
+
+// All returns the answers in the order of the questions; nil of the zero Answers.
+func All(a Answers) []Answer {
+	if a.inner == nil {
+		return nil
+	}
+	return a.inner.all
+}
+
+// OfMadeUp reports whether answers are of made-up rows.
+func OfMadeUp(a Answers) bool { return a.inner != nil && a.inner.madeUp }

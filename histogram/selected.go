@@ -1,0 +1,74 @@
+package histogram
+
+// This file holds the selection of groups that nobody listed.
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// selected is the answer to a measurement of groups that are not listed: those that its selection lets through, in the order
+// of their keys, with their numbers of units and noise that has nothing to do with the selection.
+//
+// Guarantee: each group with a unit is selected by itself with exactly the probability of [plan.Discovery], and no other is;
+// the noise on what is selected has the law of the measurement's mechanism and is independent of the selection. Neighbours:
+// those of the mechanism's sensitivity, which differ by one in at most Discovery.Groups groups. Theorem: Desfontaines, Voss,
+// Gipson & Mandayam 2022; Korolova, Kenthapadi, Mishra & Ntoulas 2009. Argument: docs/proofs/discover.md.
+func (x *opened) selected(ctx context.Context, a asked) (measured.Measured, error) {
+	d := a.measurement.Discovery
+	kept, err := d.Kept()
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	if a.Groups == nil || len(a.Cells) != len(a.Counts) || slices.ContainsFunc(a.Counts, func(units int64) bool { return units < 1 }) {
+		return measured.Measured{}, parallel.ErrBug
+	}
+	through := make([]bool, len(a.Counts))
+	blocks := (len(through) + noise.BlockCells - 1) / noise.BlockCells
+	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), blocks, func(i int) error {
+		from, to := i*noise.BlockCells, min((i+1)*noise.BlockCells, len(through))
+		return selectGroups(x.streams.Selection(a.definition, a.hash, i), d, kept, a.Counts[from:to], through[from:to])
+	})
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	noisy, err := x.add(ctx, a)
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	values, keys := []int64{}, [][]string{}
+	for i, yes := range through {
+		if yes {
+			values, keys = append(values, noisy[i]), append(keys, a.Groups.Keys(a.Cells[i]))
+		}
+	}
+	return measured.Measured{Measurement: a.measurement, Values: integers(values), Keys: keys}, nil
+}
+
+// selectGroups decides for each group of so many units whether it is selected.
+func selectGroups(stream *noise.Bits, d *plan.Discovery, kept *plan.Kept, units []int64, through []bool) error {
+	if probabilities := kept.Optimal(); probabilities != nil {
+		for i, n := range units {
+			through[i] = noise.Bernoulli(stream, probabilities[min(d.Counted(n), int64(len(probabilities)-1))])
+		}
+		return nil
+	}
+	counted := make([]int64, len(units))
+	for i, n := range units {
+		counted[i] = d.Counted(n)
+	}
+	noisy := slices.Clone(counted)
+	if err := noise.AddDiscreteGaussian(stream, d.Select.Parameter, noisy); err != nil {
+		return err
+	}
+	for i, n := range noisy {
+		through[i] = counted[i] > 0 && n >= d.Threshold
+	}
+	return nil
+}
