@@ -18,11 +18,10 @@ const mostInCycle = 12
 // stillLarger are the packages that are still to be cut, and those below them that are cut from them: how many of their
 // files may reach each other. The numbers may fall, and not grow.
 var stillLarger = map[string]int{
-	"plan":             13,
-	"spec":             55,
-	"report":           40,
-	"histogram":        23,
-	"internal/release": 20,
+	"plan":      13,
+	"spec":      50,
+	"report":    40,
+	"histogram": 23,
 }
 
 func TestFilesThatReachEachOther(t *testing.T) {
