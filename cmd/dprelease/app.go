@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/show"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -74,7 +75,7 @@ type outcome struct {
 	Verification *release.Verification `json:"verification,omitempty"` // of verify
 	Audit        *release.Audit        `json:"audit,omitempty"`        // of verify with several folders
 	Shown        string                `json:"shown,omitempty"`        // of show
-	Sheet        *release.Sheet        `json:"sheet,omitempty"`        // of show with a table
+	Sheet        *show.Sheet           `json:"sheet,omitempty"`        // of show with a table
 	Trace        *release.Trace        `json:"trace,omitempty"`        // of show with a cell
 	Answer       *release.Answer       `json:"answer,omitempty"`       // of query
 	Total        *release.Total        `json:"total,omitempty"`        // of query with several folders, a sum or a mean

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/draft"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/plan"
@@ -33,12 +34,12 @@ columns variable, code and label, or CSV of one variable, with columns code and
 label, in a file that is called as the variable.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			draft, err := release.Draft(c.Context(), args[0], codes)
+			text, err := draft.Spec(c.Context(), args[0], codes)
 			if err != nil {
 				return err
 			}
-			a.say("%s", draft)
-			a.outcome.Draft = draft
+			a.say("%s", text)
+			a.outcome.Draft = text
 			return nil
 		},
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/show"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -95,7 +96,7 @@ var elsewhere = map[reflect.Type]string{
 	reflect.TypeFor[plan.Plan]():         "the plan, as in plan.json",
 	reflect.TypeFor[sign.PublicKey]():    "text",
 	reflect.TypeFor[budget.Cost]():       "an object: `epsilon`, or `rho` and `delta`, each exactly, as text",
-	reflect.TypeFor[release.Sheet]():     "an object: what the table is, its columns, and `rows`, each a list of values in their order",
+	reflect.TypeFor[show.Sheet]():        "an object: what the table is, its columns, and `rows`, each a list of values in their order",
 	reflect.TypeFor[release.Trace]():     "the cell, with the measurements that it was put together from",
 	reflect.TypeFor[release.AnswerRow](): "an object with the keys and the figure's columns",
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/show"
 	"github.com/spf13/cobra"
 )
 
@@ -126,7 +127,7 @@ func (a *app) showTable(c *cobra.Command, folder, table string, s shown) error {
 	if a.json && s.as == "csv" {
 		return &usageError{fmt.Errorf("--as csv and --json exclude each other")}
 	}
-	sheet, err := release.OpenSheet(folder, table)
+	sheet, err := show.Open(folder, table)
 	if err != nil {
 		return err
 	}

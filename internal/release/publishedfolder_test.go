@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/show"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -25,7 +26,7 @@ import (
 func readers(t *testing.T, other string) map[string]func(place string) error {
 	return map[string]func(string) error{
 		"show":       func(place string) error { _, err := published.ReadReport(place); return err },
-		"show table": func(place string) error { _, err := OpenSheet(place, "modes"); return err },
+		"show table": func(place string) error { _, err := show.Open(place, "modes"); return err },
 		"show cell": func(place string) error {
 			_, err := TraceCell(t.Context(), place, "modes", []string{"mode=walk"})
 			return err
@@ -241,7 +242,7 @@ func TestADamagedTableIsRefused(t *testing.T) {
 		at := draw.IntN(len(b))
 		b[at] ^= byte(1 + draw.IntN(255))
 		relist(t, dir, table, b)
-		sheet, err := OpenSheet(dir, "modes")
+		sheet, err := show.Open(dir, "modes")
 		if err == nil {
 			err = errors.Join(sheet.CSV(io.Discard, ""), sheet.JSON(io.Discard), sheet.Write(io.Discard, screen.Look{}, true))
 		}

@@ -9,22 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/show"
 )
-
-// Texts that a spreadsheet would run, and those that a terminal would obey, do neither; others are as they were.
-func TestNoFormula(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "", "walk": "walk", "65+": "65+", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\n=1": "'\n=1",
-		"＝1": "'＝1", "\x1b[2J": `\x1b[2J`, "\r=1": `'\r=1`, "−1": "−1", "<10": "<10",
-		"  =1": "'  =1", "\u00a0=1": "'\u00a0=1", "\u200b=1": `'\u200b=1`, "\"=1": "'\"=1", " walk": " walk", "﹦1": "'﹦1", "﹢1": "'﹢1", "﹣1": "'﹣1", "﹫x": "'﹫x",
-		"a;=1+1": "a;'=1+1", "a; =1;b": "a;' =1;b", "a;b": "a;b", ";": ";",
-	} {
-		if got := screen.NoFormula(text); got != want {
-			t.Errorf("%q is written %q, want %q", text, got, want)
-		}
-	}
-}
 
 // sameValue tells that two texts are one, or write one number.
 func sameValue(a, b string) bool {
@@ -39,7 +25,7 @@ func TestSheetsHoldTheFile(t *testing.T) {
 	o := officeWith(t, payText("{rho: 1}", true, ""), payPolicy, payData(payRows()))
 	_, place := o.run(t)
 	for _, table := range o.plan.Tables {
-		s, err := OpenSheet(place, table.Path)
+		s, err := show.Open(place, table.Path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +54,7 @@ func TestSheetsHoldTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		var data struct {
-			Columns []SheetColumn
+			Columns []show.Column
 			Rows    [][]any
 		}
 		d := json.NewDecoder(bytes.NewReader(document))
@@ -91,7 +77,7 @@ func TestSheetsHoldTheFile(t *testing.T) {
 			}
 		}
 	}
-	if _, err := OpenSheet(place, "al"); err == nil || !strings.Contains(err.Error(), `did you mean "all"?`) {
+	if _, err := show.Open(place, "al"); err == nil || !strings.Contains(err.Error(), `did you mean "all"?`) {
 		t.Errorf("a table that there is not: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/show"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -200,7 +201,7 @@ func TestTotalsOfSeveralReleases(t *testing.T) {
 	}
 
 	// A single release has the figures that it published.
-	sheet, err := OpenSheet(places[0], "side")
+	sheet, err := show.Open(places[0], "side")
 	if err != nil {
 		t.Fatal(err)
 	}

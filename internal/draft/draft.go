@@ -1,4 +1,4 @@
-package release
+package draft
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Draft writes a first spec for a data file, from its column names and types
+// Spec writes a first spec for a data file, from its column names and types
 // alone: no value of the file reaches it. Domains come from documents with code lists,
 // where there are any. Where a person must decide, a comment says so, and where the domain
 // is missing the spec does not check until that is done.
-func Draft(ctx context.Context, path string, codes []string) (string, error) {
+func Spec(ctx context.Context, path string, codes []string) (string, error) {
 	lists, err := readCodes(codes)
 	if err != nil {
 		return "", err

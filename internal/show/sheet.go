@@ -1,4 +1,4 @@
-package release
+package show
 
 import (
 	"bufio"
@@ -23,18 +23,18 @@ import (
 
 // Sheet is a published table that is being read. Its rows stay in the file.
 type Sheet struct {
-	Folder   string        `json:"folder"`
-	Release  string        `json:"release"`
-	Status   string        `json:"status"` // RELEASE, or what is printed on everything instead
-	Table    string        `json:"table"`
-	Interval string        `json:"interval"` // what the intervals hold
-	Columns  []SheetColumn `json:"columns"`
-	Cells    int64         `json:"cells"`
+	Folder   string   `json:"folder"`
+	Release  string   `json:"release"`
+	Status   string   `json:"status"` // RELEASE, or what is printed on everything instead
+	Table    string   `json:"table"`
+	Interval string   `json:"interval"` // what the intervals hold
+	Columns  []Column `json:"columns"`
+	Cells    int64    `json:"cells"`
 	file     *parquet.File
 }
 
-// SheetColumn is one column of a published table, as its file describes it.
-type SheetColumn struct {
+// Column is one column of a published table, as its file describes it.
+type Column struct {
 	Name      string `json:"name"`
 	Label     string `json:"label"`
 	Unit      string `json:"unit,omitempty"`
@@ -42,11 +42,11 @@ type SheetColumn struct {
 	text      bool
 }
 
-// OpenSheet opens a table of a published folder, which must be as its manifest says.
+// Open opens a table of a published folder, which must be as its manifest says.
 //
 // Errors: *[verdict.Unusable] for what is not a published folder, and for a table that is not there; *[published.Altered] for a folder that
 // was changed.
-func OpenSheet(place, table string) (*Sheet, error) {
+func Open(place, table string) (*Sheet, error) {
 	e, err := published.Open(place)
 	if err != nil {
 		return nil, err

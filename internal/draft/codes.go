@@ -1,4 +1,4 @@
-package release
+package draft
 
 import (
 	"encoding/csv"
