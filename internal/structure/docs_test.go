@@ -290,7 +290,7 @@ func folded(e ast.Expr) (string, bool) {
 }
 
 // errorPackages are where errors that reach a person are made.
-var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "internal/draft", "internal/durable", "internal/published", "internal/release", "internal/sign", "internal/verdict", "plan"}
+var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "histogram/evaluate", "internal/draft", "internal/durable", "internal/published", "internal/release", "internal/sign", "internal/verdict", "plan"}
 
 // within are texts that stand within messages that have a row.
 var within = []string{

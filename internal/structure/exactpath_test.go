@@ -15,13 +15,11 @@ import (
 // exactPackages lie between confidential counts and what is chosen and published of them: counts, scores, choices and
 // noise are integers there, and nothing is a floating-point number. (Package tabulate estimates in floats how rows are
 // counted fastest.)
-var exactPackages = []string{"histogram", "internal/noise"}
+var exactPackages = []string{"histogram", "histogram/internal/answer", "internal/noise"}
 
 // mayUseFloats lists the files of these packages that work before anything is counted, or from which nothing is
 // released.
 var mayUseFloats = []string{
-	"histogram/compare.go", "histogram/comparefigure.go", "histogram/comparejoint.go", "histogram/comparepair.go", // for evaluate, which writes to the confidential side
-	"histogram/comparepropensity.go", "histogram/comparesample.go", "histogram/comparetop.go", // likewise
 	"histogram/encode.go", "histogram/expression.go", "histogram/grid.go", "histogram/lookup.go", "histogram/place.go", "histogram/public.go", // read columns of floats, as which a file may hold its numbers, before anything is counted
 	"internal/noise/probability.go", // draws with the exact fraction that a float is, as a threshold says it
 }

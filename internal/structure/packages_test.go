@@ -73,6 +73,7 @@ var forbidden = []struct{ pkg, path, why string }{
 	{"internal/tabulate", "math/rand", "tables are exact"},
 	{"internal/noise", "math/rand", "noise comes from the keyed streams"},
 	{"histogram", "math/rand", "bounding comes from the keyed streams"},
+	{"histogram/evaluate", "math/rand", "what is drawn for a comparison comes from the machine"},
 	{"histogram/source", "math/rand", "rows come in the order of the files"},
 	{"plan", "time", "a plan depends on the spec alone"},
 	{"plan", "os", "a plan depends on the spec alone"},
@@ -89,7 +90,7 @@ var forbidden = []struct{ pkg, path, why string }{
 var (
 	pure         = []string{"plan", "synth", "report"}
 	machine      = []string{"runtime", "net", "math/rand", "crypto/rand", "os/user", "syscall"}
-	confidential = []string{"histogram", "histogram/source", "internal/noise", "internal/release", "budget/ledger"}
+	confidential = []string{"histogram", "histogram/evaluate", "histogram/internal/answer", "histogram/source", "internal/noise", "internal/release", "budget/ledger"}
 )
 
 // imports lists what each package imports, without its tests.
