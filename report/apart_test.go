@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 // At ε = 4/15 a cell has a draw of discrete Laplace noise of scale 15/4, and two are as far apart as the probabilities of two such
@@ -64,13 +65,13 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 		{3, 25, 2, 13, 1, -4}:          "do not use cell by cell",
 	} {
 		r := reportOf(t, noisyInput(counts[:]))
-		box, not := strings.Join(r.Misuse, "\n")+strings.Join(r.Further(), " "), want == "do not use cell by cell"
+		box, not := strings.Join(r.Misuse, "\n")+strings.Join((page.View{Report: r}).Further(), " "), want == "do not use cell by cell"
 		for place, is := range map[string]bool{
 			"list":     strings.Contains(pageOf(t, r), `<td class="word">`+want+`</td>`),
-			"terminal": strings.Contains(string(r.Terminal(screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
-			"markdown": strings.Contains(string(r.Markdown()), "| status | count | "+want+" |"),
+			"terminal": strings.Contains(string(page.Terminal(r, screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
+			"markdown": strings.Contains(string(page.Markdown(r)), "| status | count | "+want+" |"),
 			"box":      strings.Contains(box, "Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not && strings.Contains(box, "No table needs to be left out") != not,
-			"readme":   strings.Contains(strings.Join(strings.Fields(string(r.Readme())), " "), "Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not,
+			"readme":   strings.Contains(strings.Join(strings.Fields(string(page.Readme(r))), " "), "Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not,
 		} {
 			if !is {
 				t.Errorf("%s: the %s says otherwise", want, place)
@@ -99,19 +100,19 @@ func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box, want) {
 		t.Errorf("the box says\n%s", box)
 	}
-	page := pageOf(t, r)
+	html := pageOf(t, r)
 	for _, said := range []string{
 		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The report’s list <a href="#zero">“Cells that could be zero”</a> names them.`, `<tr id="table-1">`,
 		`<td class="word">add up first</td><td class="n">16</td><td class="n"><a href="#zero-1-1">2 of 6</a></td>`,
 		`<dt id="zero-1-1"><a href="#table-1">status</a></dt><dd>2 of 6 by sex and status: male, employed; male, inactive</dd>`,
 	} {
-		if !strings.Contains(page, said) {
+		if !strings.Contains(html, said) {
 			t.Errorf("the page does not say %q", said)
 		}
 	}
 	none := reportOf(t, noisyInput([]int64{500, 600, 400, 300, 700, 12}))
-	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "by itself") || !strings.Contains(strings.Join(none.Further(), " "), "no cell that is possible could be zero") {
-		t.Errorf("%s\n%v", box, none.Further())
+	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "by itself") || !strings.Contains(strings.Join((page.View{Report: none}).Further(), " "), "no cell that is possible could be zero") {
+		t.Errorf("%s\n%v", box, (page.View{Report: none}).Further())
 	}
 }
 

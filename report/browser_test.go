@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
 )
 
 // narrow is the width of a small telephone's screen, in pixels.
@@ -82,7 +83,7 @@ func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
 	for _, m := range p.Measurements {
 		none[m.ID] = make([]int64, m.Cells)
 	}
-	page := pageOf(t, reportOf(t, report.Input{Plan: p, Tables: published(p, none), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}))
+	page := pageOf(t, reportOf(t, maker.Input{Plan: p, Tables: published(p, none), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}))
 	if n := strings.Count(page, `<rect class="gap"`); n != 2*960 {
 		t.Fatalf("%d cells are hatched, want all 1920", n)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 // answer is what a release says to a hazard.
@@ -23,14 +25,14 @@ func answer(t *testing.T, r *report.Report, hazard string) report.Hazard {
 }
 
 func TestHazardsAreAnsweredForTheReleaseAtHand(t *testing.T) {
-	withReceipt := func(changes ...string) report.Input {
+	withReceipt := func(changes ...string) maker.Input {
 		in := input(report.Official, nil)
 		in.Receipt = json.RawMessage(strings.NewReplacer(changes...).Replace(string(in.Receipt)))
 		return in
 	}
 	for _, c := range []struct {
 		name   string
-		in     report.Input
+		in     maker.Input
 		hazard string
 		by     report.By
 		says   string
@@ -114,17 +116,17 @@ func TestMechanismsAreListedOnce(t *testing.T) {
 
 func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
 	r := reportOf(t, input(report.Official, nil))
-	for _, text := range []string{pageOf(t, r), string(r.Markdown())} {
+	for _, text := range []string{pageOf(t, r), string(page.Markdown(r))} {
 		for _, want := range []string{"methodologist", "It may be released every quarter.", "stands until 2026-12-31", "3333 4444", "sbom.cdx.json"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the page does not say %q", want)
 			}
 		}
 	}
-	if !strings.Contains(string(r.Readme()), "approvals.json") {
+	if !strings.Contains(string(page.Readme(r)), "approvals.json") {
 		t.Error("the readme does not list the approvals")
 	}
-	if in := specInput(report.Official, specText); strings.Contains(string(reportOf(t, in).Readme()), "approvals.json") {
+	if in := specInput(report.Official, specText); strings.Contains(string(page.Readme(reportOf(t, in))), "approvals.json") {
 		t.Error("the readme lists approvals that are not there")
 	}
 }
@@ -133,13 +135,13 @@ func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
 // pages do not either.
 func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 	r := reportOf(t, specInput(report.Official, specText))
-	for _, text := range []string{pageOf(t, r), string(r.Markdown())} {
+	for _, text := range []string{pageOf(t, r), string(page.Markdown(r))} {
 		if !strings.Contains(text, "none stand in the ledger") || strings.Contains(text, "asked for by the account") {
 			t.Errorf("the page does not say that no approvals stand in the entry: %s", text)
 		}
 	}
 	for status, want := range map[report.Status]string{report.Practice: "nobody has approved what was spent of a practice account", report.Rehearsal: "a rehearsal is of made-up data, and asks for none"} {
-		if text := string(reportOf(t, specInput(status, specText)).Markdown()); !strings.Contains(text, "- Approvals: none") || !strings.Contains(text, want) {
+		if text := string(page.Markdown(reportOf(t, specInput(status, specText)))); !strings.Contains(text, "- Approvals: none") || !strings.Contains(text, want) {
 			t.Errorf("%s: the page does not say %q", status, want)
 		}
 	}
@@ -152,7 +154,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 		report.Practice:  {"- Cost: ε = 2 of privacy budget (not money)\n- Paid by: practice account lfs-panel, which has room for three releases like its first; this was debit 7, 2026-03-01.", "ledger show"},
 		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2 of privacy budget (not money).\n", "debit 7, 2026-03-01"},
 	} {
-		text := partOf("\n"+string(reportOf(t, specInput(status, specText)).Markdown()), "Cost")
+		text := partOf("\n"+string(page.Markdown(reportOf(t, specInput(status, specText)))), "Cost")
 		if !strings.Contains(text, want.said) || strings.Contains(text, want.not) {
 			t.Errorf("%s: want %q and no %q in\n%s", status, want.said, want.not, text)
 		}
@@ -160,7 +162,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	first := specInput(report.Practice, specText)
 	first.Receipt = json.RawMessage(strings.Replace(string(first.Receipt), `"number": 7`, `"number": 1`, 1))
 	want := "opened with room for three releases like the first that was tried on it; this was debit 1, 2026-03-01. If it is the one that was tried first, two more like it fit; then nothing more may be released from this account."
-	if text := string(reportOf(t, first).Markdown()); !strings.Contains(text, want) {
+	if text := string(page.Markdown(reportOf(t, first))); !strings.Contains(text, want) {
 		t.Errorf("the first debit of a practice account does not say what is left: %q", want)
 	}
 }
@@ -172,7 +174,7 @@ func TestTheRowOfTheWholeReleaseIsNamed(t *testing.T) {
 		"add-remove": {"| one person in the data or not, with all attributes (the whole release) |", "a person whose whole record is another one loses more too: up to twice its ε"},
 		"replace":    {"| one person with all attributes, replaced by any other (the whole release) |", "The last row is of all of the person at once. Rounded up."},
 	} {
-		text := string(reportOf(t, specInput(report.Official, changed("neighbours: add-remove", "neighbours: "+neighbours))).Markdown())
+		text := string(page.Markdown(reportOf(t, specInput(report.Official, changed("neighbours: add-remove", "neighbours: "+neighbours)))))
 		for _, w := range want {
 			if !strings.Contains(text, w) {
 				t.Errorf("%s: the page does not say %q", neighbours, w)

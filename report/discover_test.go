@@ -7,6 +7,8 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -29,7 +31,7 @@ marginals:
   sexes: {by: [sex]}
 `
 
-func discoverInput(groups string) report.Input {
+func discoverInput(groups string) maker.Input {
 	p := planned(strings.ReplaceAll(discoverText, "GROUPS", groups))
 	s := &measured.Sealed{Plan: p}
 	for _, m := range p.Measurements {
@@ -44,7 +46,7 @@ func discoverInput(groups string) report.Input {
 	if err != nil {
 		panic(err)
 	}
-	return report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 }
 
 // TestReportOnGroupsThatNobodyListed says on every page which groups appear and what it means that one does not, and lists what
@@ -71,12 +73,12 @@ func TestReportOnGroupsThatNobodyListed(t *testing.T) {
 		if !listed {
 			t.Errorf("the certificate does not list the selection (%s; %s is usual)", d.Selection.Kind, kind)
 		}
-		page, err := r.HTML()
+		html, err := page.HTML(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, page := range map[string]string{"html": string(page), "markdown": string(r.Markdown()), "readme": string(r.Readme())} {
-			text := strings.Join(strings.Fields(page), " ")
+		for name, text := range map[string]string{"html": string(html), "markdown": string(page.Markdown(r)), "readme": string(page.Readme(r))} {
+			text = strings.Join(strings.Fields(text), " ")
 			for _, says := range []string{"Nobody lists the values of job", "Groups of fewer than 3 units never do", "need not be empty", "Do not add the rows up"} {
 				if !strings.Contains(text, says) {
 					t.Errorf("%s does not say %q", name, says)

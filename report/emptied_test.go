@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 // TestEmptiedReports empties every list of a report, and leaves out every value that may be absent, one at a time.
@@ -32,10 +33,10 @@ func TestEmptiedReports(t *testing.T) {
 				return
 			}
 			for page, make := range map[string]func(){
-				"terminal": func() { r.Terminal(screen.Look{Columns: 80}, "labour-2026q1", true) },
-				"md":       func() { r.Markdown() },
+				"terminal": func() { page.Terminal(r, screen.Look{Columns: 80}, "labour-2026q1", true) },
+				"md":       func() { page.Markdown(r) },
 				"registry": func() { r.Registry().JSON() },
-				"text":     func() { r.Readme() },
+				"text":     func() { page.Readme(r) },
 			} {
 				if place := panicOf(make); place != "" {
 					t.Errorf("%s is read without %s, and then %s", what, page, place)

@@ -11,17 +11,19 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/synth"
 )
 
 // pagesOf are all pages of a report by the names of their files.
 func pagesOf(t *testing.T, r *report.Report) map[string][]byte {
 	t.Helper()
-	html, err := r.HTML()
+	html, err := page.HTML(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string][]byte{"report.json": r.JSON(), "report.html": html, "report.md": r.Markdown(), "README.txt": r.Readme()}
+	return map[string][]byte{"report.json": r.JSON(), "report.html": html, "report.md": page.Markdown(r), "README.txt": page.Readme(r)}
 }
 
 // exactCounts are answers of two confidential tables to a measurement: of as many rows in other cells.
@@ -57,7 +59,7 @@ func TestEqualAnswersMakeEqualReports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pagesOf(t, reportOf(t, report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}))
+		return pagesOf(t, reportOf(t, maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}))
 	}
 	one, other, more := of(false, 0), of(true, 0), of(false, 1)
 	for name := range one {

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
 )
 
 // What came out of a release is told by one value, from which all pages are
 // made.
 func Example() {
-	r, err := report.New(input(report.Official, nil))
+	r, err := maker.New(input(report.Official, nil))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -14,6 +14,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -53,12 +55,12 @@ const (
 )
 
 // figuresInput is a release of that spec, of counts that are large in one cell and none in the next.
-func figuresInput(status report.Status, weight string) report.Input {
+func figuresInput(status report.Status, weight string) maker.Input {
 	return figuresOf(status, figuresText(weight))
 }
 
 // figuresOf is a release of a spec with figures.
-func figuresOf(status report.Status, text string) report.Input {
+func figuresOf(status report.Status, text string) maker.Input {
 	p := planned(text)
 	s := &measured.Sealed{Plan: p}
 	for i, m := range p.Measurements {
@@ -68,7 +70,7 @@ func figuresOf(status report.Status, text string) report.Input {
 	if err != nil {
 		panic(err)
 	}
-	return report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
 }
 
 // madeUp are answers that fit together: 40 000 rows in every cell but the last, which has none.
@@ -146,7 +148,7 @@ func TestEveryKindOfFigureIsTold(t *testing.T) {
 			t.Errorf("no figure of kind %s", kind)
 		}
 	}
-	page, text, readme := pageOf(t, r), string(r.Markdown()), string(r.Readme())
+	page, text, readme := pageOf(t, r), string(page.Markdown(r)), string(page.Readme(r))
 	for _, says := range []string{
 		"mean of pay", "97.5%", "Withheld by the noisy count alone", "Quantiles are drawn, not worked out", "Quantiles are read from noisy counts", "Counts of units do not add up",
 		"none is a sampling error", "small 0 to 5000, large −100 to 20", "with at most 2 rows in a group",
@@ -194,7 +196,7 @@ func TestTypicalErrorsAreMedians(t *testing.T) {
 func TestWeightsAreTold(t *testing.T) {
 	for weight, says := range map[string][3]bool{"": {}, designWeight: {true, true, false}, calibratedWeight: {true, false, true}} {
 		r := reportOf(t, figuresInput(report.Official, weight))
-		for name, page := range map[string]string{"html": pageOf(t, r), "markdown": string(r.Markdown()), "json": string(r.JSON())} {
+		for name, page := range map[string]string{"html": pageOf(t, r), "markdown": string(page.Markdown(r)), "json": string(r.JSON())} {
 			for i, text := range []string{"none is a sampling error", "taken to be an attribute of its person", "not for what one weight tells of another"} {
 				if strings.Contains(page, text) != says[i] {
 					t.Errorf("%q, %s: %q", weight, name, text)
@@ -239,14 +241,14 @@ func TestSensitivitiesAreInTheUnitOfTheData(t *testing.T) {
 }
 
 func TestNewRefusesFiguresThatAreNotThePlans(t *testing.T) {
-	number := func(change func(*synth.Number)) func(*report.Input) {
-		return func(in *report.Input) { change(&in.Tables[0].Numbers[0]) }
+	number := func(change func(*synth.Number)) func(*maker.Input) {
+		return func(in *maker.Input) { change(&in.Tables[0].Numbers[0]) }
 	}
 	for name, c := range map[string]struct {
-		change func(*report.Input)
+		change func(*maker.Input)
 		says   string
 	}{
-		"one too few":   {func(in *report.Input) { in.Tables[0].Numbers = in.Tables[0].Numbers[1:] }, "the plan has 4"},
+		"one too few":   {func(in *maker.Input) { in.Tables[0].Numbers = in.Tables[0].Numbers[1:] }, "the plan has 4"},
 		"another name":  {number(func(n *synth.Number) { n.Name = "x" }), "the plan does not have it"},
 		"short":         {number(func(n *synth.Number) { n.High = floats(1) }), "do not all have 2 cells"},
 		"infinite":      {number(func(n *synth.Number) { n.Value = floats(1, math.Inf(1)) }), "finite"},
@@ -257,7 +259,7 @@ func TestNewRefusesFiguresThatAreNotThePlans(t *testing.T) {
 	} {
 		in := figuresInput(report.Official, designWeight)
 		c.change(&in)
-		if _, err := report.New(in); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := maker.New(in); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -266,7 +268,7 @@ func TestNewRefusesFiguresThatAreNotThePlans(t *testing.T) {
 // TestTheBoxSpeaksOfCounts: figures have errors of their own beside them, for which no one distance holds.
 func TestTheBoxSpeaksOfCounts(t *testing.T) {
 	for name, c := range map[string]struct {
-		in         report.Input
+		in         maker.Input
 		said, tile string
 	}{
 		"counts":      {input(report.Official, nil), "Do not call two counts of a table different", "A number is off by at most"},
@@ -303,7 +305,7 @@ func TestRowsLeftOutMoveFiguresEitherWay(t *testing.T) {
 
 // TestTerminalSetsOneSignBeforeHalfWidths of figures beside counts.
 func TestTerminalSetsOneSignBeforeHalfWidths(t *testing.T) {
-	page := string(reports()["figures"].Terminal(screen.Look{Columns: 200}, "f", true))
+	page := string(page.Terminal(reports()["figures"], screen.Look{Columns: 200}, "f", true))
 	if !strings.Contains(page, "Figures beside counts") || strings.Contains(page, "±±") || strings.Contains(page, "±–") {
 		t.Error(page)
 	}

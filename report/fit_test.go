@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -22,7 +24,7 @@ func fitText(text, classes string) string {
 // error of 5.287: a twentieth of 105.7, a fifth of 26.4.
 func TestCellsAreSortedByFitness(t *testing.T) {
 	p := planned(fitText(oneTable("{epsilon: 4/15}"), "{precise: 5%, usable: 20%, unreliable: rest}"))
-	in := report.Input{Plan: p, Tables: published(p, map[string][]int64{"status": {105, 106, 27, 26, 0, -200}}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	in := maker.Input{Plan: p, Tables: published(p, map[string][]int64{"status": {105, 106, 27, 26, 0, -200}}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 	r := reportOf(t, in)
 	want := []report.FitClass{
 		{Name: "precise", AtMost: "1/20", From: 106, Cells: 1, Share: 1.0 / 6},
@@ -32,7 +34,7 @@ func TestCellsAreSortedByFitness(t *testing.T) {
 	if diff := cmp.Diff(want, r.Tables[0].Statistics[0].Fit); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	page := string(r.Markdown())
+	page := string(page.Markdown(r))
 	for _, said := range []string{
 		"precise at most 5%, usable at most 20%; unreliable is the rest",
 		"| table | figure | precise: at most 5% | usable: at most 20% | unreliable: more | from which count on |",
@@ -48,7 +50,7 @@ func TestCellsAreSortedByFitness(t *testing.T) {
 // TestFitSparesWhatWasNotMeasured: an impossible cell is in no class.
 func TestFitSparesWhatWasNotMeasured(t *testing.T) {
 	p := planned(fitText(impossibleText, "{precise: 5%}"))
-	r := reportOf(t, report.Input{Plan: p, Tables: published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
+	r := reportOf(t, maker.Input{Plan: p, Tables: published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
 	seen := false
 	for _, table := range r.Tables {
 		seen = seen || table.Impossible > 0
@@ -119,7 +121,7 @@ func withNull(v float64) *array.Float64 {
 // TestFitIsAbsentWithoutAWord: what figures are good for is for the office to say.
 func TestFitIsAbsentWithoutAWord(t *testing.T) {
 	r := reports()["one table"]
-	if r.Tables[0].Statistics[0].Fit != nil || r.FitText() != "" || r.FitRows() != nil || r.FitColumns() != nil {
+	if r.Tables[0].Statistics[0].Fit != nil || (page.View{Report: r}).FitText() != "" || r.FitRows() != nil || r.FitColumns() != nil {
 		t.Error("cells are sorted into classes that the spec does not have")
 	}
 }

@@ -13,15 +13,17 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 // fittedInput is the fixture's release with counts that add up, which noise has taken far below zero.
-func fittedInput() report.Input {
+func fittedInput() maker.Input {
 	p, noisy := planned(specText+"publish: {integers: consistent}\n"), map[string][]int64{}
 	for _, m := range p.Measurements {
 		noisy[m.ID] = []int64{400, -40, 300, 500, -25, 200}[:m.Cells]
 	}
-	return report.Input{Plan: p, Tables: published(p, noisy), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: p, Tables: published(p, noisy), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 }
 
 // fittedPages are all pages of a report, each text in one line.
@@ -29,7 +31,7 @@ func fittedPages(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
 	all := pages(t, r)
 	delete(all, "report.json")
-	all["terminal"] = string(r.Terminal(screen.Look{Columns: 200}, "f", false))
+	all["terminal"] = string(page.Terminal(r, screen.Look{Columns: 200}, "f", false))
 	for name, text := range all {
 		all[name] = strings.Join(strings.Fields(strings.NewReplacer("\\", "", "&#39;", "'").Replace(text)), " ")
 	}
@@ -64,7 +66,7 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 	if page := pageOf(t, r); !strings.Contains(page, "Before adding up, a number is off by at most") || !strings.Contains(page, fmt.Sprintf("adding up moved counts by up to %d", int(math.Ceil(most)))) {
 		t.Error("the tile promises a margin of published counts")
 	}
-	if plain := strings.Join(reportOf(t, input(report.Official, nil)).Opening(), " "); strings.Contains(plain, "add up") {
+	if plain := strings.Join(page.View{Report: reportOf(t, input(report.Official, nil))}.Opening(), " "); strings.Contains(plain, "add up") {
 		t.Error(plain)
 	}
 }

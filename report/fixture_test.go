@@ -14,6 +14,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -101,13 +103,13 @@ func receiptFor(p *plan.Plan, status report.Status) json.RawMessage {
 }
 
 // input is the fixture as a whole, after a change to its plan.
-func input(status report.Status, change func(*plan.Plan)) report.Input {
+func input(status report.Status, change func(*plan.Plan)) maker.Input {
 	p := planned(specText)
 	tables := published(p, noisyCounts)
 	if change != nil {
 		change(p)
 	}
-	return report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0", Modules: modules, Approvals: approvals}
+	return maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0", Modules: modules, Approvals: approvals}
 }
 
 var (
@@ -119,9 +121,9 @@ var (
 )
 
 // specInput is the release of a spec.
-func specInput(status report.Status, text string) report.Input {
+func specInput(status report.Status, text string) maker.Input {
 	p := planned(text)
-	return report.Input{Plan: p, Tables: published(p, noisyCounts), Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: p, Tables: published(p, noisyCounts), Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
 }
 
 // microdataText is the fixture's spec with microdata that half of the budget pays for.
@@ -132,12 +134,12 @@ func microdataText(entry string) string {
 }
 
 // microdataInput is a release with microdata, whose model is off by these distances.
-func microdataInput(status report.Status, entry string, rows int, distances ...float64) report.Input {
+func microdataInput(status report.Status, entry string, rows int, distances ...float64) maker.Input {
 	return microdataOf(status, microdataText(entry), rows, distances...)
 }
 
 // microdataOf is such a release of a spec.
-func microdataOf(status report.Status, text string, rows int, distances ...float64) report.Input {
+func microdataOf(status report.Status, text string, rows int, distances ...float64) maker.Input {
 	in := specInput(status, text)
 	s := in.Plan.Synthetic[0]
 	drawn := synth.Microdata{Table: s.Table, Rows: rows, Total: 54470.4, TotalError: 3.26}
@@ -167,9 +169,9 @@ func microdataOf(status report.Status, text string, rows int, distances ...float
 func changed(oldnew ...string) string { return strings.NewReplacer(oldnew...).Replace(specText) }
 
 // reportOf makes a report that must succeed.
-func reportOf(t testing.TB, in report.Input) *report.Report {
+func reportOf(t testing.TB, in maker.Input) *report.Report {
 	t.Helper()
-	r, err := report.New(in)
+	r, err := maker.New(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +181,7 @@ func reportOf(t testing.TB, in report.Input) *report.Report {
 // pageOf renders a page that must succeed.
 func pageOf(t testing.TB, r *report.Report) string {
 	t.Helper()
-	b, err := r.HTML()
+	b, err := page.HTML(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +189,7 @@ func pageOf(t testing.TB, r *report.Report) string {
 }
 
 // manyInput is a practice release of 210 tables of one marginal.
-func manyInput() report.Input {
+func manyInput() maker.Input {
 	var columns, names []string
 	for i := range 21 {
 		names = append(names, fmt.Sprintf("attribute_%03d_of_the_panel", i))
@@ -198,7 +200,7 @@ func manyInput() report.Input {
 }
 
 // partsInput is a release of n marginals, each a part of the budget by itself.
-func partsInput(n int) report.Input {
+func partsInput(n int) maker.Input {
 	var parts, marginals []string
 	for i := range n {
 		parts = append(parts, fmt.Sprintf("part%d: 1/%d", i, n))
@@ -221,9 +223,9 @@ func head(budget, columns, marginals string) string {
 
 // noisyInput is a release of one table with those noisy counts and a margin of
 // 11.
-func noisyInput(noisy []int64) report.Input {
+func noisyInput(noisy []int64) maker.Input {
 	p := planned(oneTable("{epsilon: 4/15}"))
-	return report.Input{Plan: p, Tables: published(p, map[string][]int64{"status": noisy}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: p, Tables: published(p, map[string][]int64{"status": noisy}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 }
 
 func floats(values ...float64) *array.Float64 {
@@ -243,9 +245,9 @@ var residualCounts = map[string][]int64{
 }
 
 // residualsInput is a release in ρ whose tables are put together from residuals.
-func residualsInput() report.Input {
+func residualsInput() maker.Input {
 	p := planned(residualsText)
-	return report.Input{Plan: p, Tables: published(p, residualCounts), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: p, Tables: published(p, residualCounts), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 }
 
 var residualsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2}", ", budget: headline", "", ", budget: detail", "",
@@ -253,7 +255,7 @@ var residualsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}",
 
 // levelsInput is a release in ρ with ages at two levels, of groups of several sizes,
 // so that cells of a table have different errors, beside a table of another subject.
-func levelsInput() report.Input {
+func levelsInput() maker.Input {
 	return specInput(report.Official, levelsText)
 }
 
@@ -262,27 +264,27 @@ var levelsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{
 	"  status: {by: [sex, status], budget: headline}\n", "  status: {by: [sex, status], budget: headline}\n  bands:  {every: [0, 1, 2], by: [sex, age.band], budget: detail}\n  ages:   {by: [age], budget: detail}\n")
 
 // aloneInput is a release of two tables each of which is one measurement: they have an impossible cell.
-func aloneInput() report.Input {
+func aloneInput() maker.Input {
 	p := planned(strings.Replace(impossibleText, "  sexes: {by: [sex]}\n", "  again: {by: [work, sex]}\n", 1))
 	tables := published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}, "again": {2, 700, 400, 0, 300, 1}})
-	return report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 }
 
 // sumsInput is a release of a pure ε of which the largest table alone is measured, the others being sums of it.
-func sumsInput() report.Input {
+func sumsInput() maker.Input {
 	return specInput(report.Official, head("{epsilon: 1}", "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}", "pairs: {every: [1, 2], by: [sex, status]}"))
 }
 
 // summedInput is a release with a table that counts up and one that is asked for ranges, beside a plain one, of a public
 // number of rows.
-func summedInput(budget string) report.Input {
+func summedInput(budget string) maker.Input {
 	text := head(budget, "sex: {values: [female, male]}, age: {type: integer, range: [0, 7]}", "upto: {by: [sex, age], cumulative: [age]}, ages: {by: [age], ranges: [age]}, sexes: {by: [sex]}")
 	return specInput(report.Official, strings.Replace(text, "source: {parquet: lfs.parquet},", "source: {parquet: lfs.parquet}, expect: {rows: [700, 900]},", 1))
 }
 
 // targetInput is a release with a part of the budget that is what a target needs, of each cell, beside a target for all
 // cells at once.
-func targetInput() report.Input {
+func targetInput() maker.Input {
 	return specInput(report.Official, head("{epsilon: 3, delta: 1e-9, split: {a: needed, b: 1}}", "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}",
 		"sexes: {by: [sex], budget: a, target: {margin: 20}}, pairs: {by: [sex, status], budget: b, target: {margin: 30, confidence: 99%, of: all-cells}}"))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -28,21 +29,21 @@ func TestGolden(t *testing.T) {
 	}{
 		{"report.json", release.JSON()},
 		{"report.html", []byte(pageOf(t, release))},
-		{"report.md", release.Markdown()},
-		{"README.txt", release.Readme()},
+		{"report.md", page.Markdown(release)},
+		{"README.txt", page.Readme(release)},
 		{"practice.html", []byte(pageOf(t, practice))},
-		{"practice.txt", practice.Readme()},
+		{"practice.txt", page.Readme(practice)},
 		{"levels.html", []byte(pageOf(t, levels))},
-		{"levels.md", levels.Markdown()},
-		{"levels.txt", levels.Readme()},
+		{"levels.md", page.Markdown(levels)},
+		{"levels.txt", page.Readme(levels)},
 		{"microdata.json", microdata.JSON()},
 		{"microdata.html", []byte(pageOf(t, microdata))},
-		{"microdata.md", microdata.Markdown()},
-		{"microdata.txt", microdata.Readme()},
+		{"microdata.md", page.Markdown(microdata)},
+		{"microdata.txt", page.Readme(microdata)},
 		{"figures.json", figures.JSON()},
 		{"figures.html", []byte(pageOf(t, figures))},
-		{"figures.md", figures.Markdown()},
-		{"figures.txt", figures.Readme()},
+		{"figures.md", page.Markdown(figures)},
+		{"figures.txt", page.Readme(figures)},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			path := filepath.Join("testdata", f.name)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 const hostile = `</title><script>alert("x")</script><img src=x onerror=alert(1)>'"&--></style></pre>`
@@ -396,7 +397,7 @@ func TestPagesShowWhatTheyHold(t *testing.T) {
 	r := reportOf(t, in)
 	r.Title, r.Population, r.Period = "a\x1b[2J\u202eb", "c\u202ed\x07", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
 	r.Spec.Text = "version: 1\r\nabout: {title: \"\u2066x\"}\r\n"
-	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(r.Markdown()), "README.txt": string(r.Readme())} {
+	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r)), "README.txt": string(page.Readme(r))} {
 		if i := strings.IndexAny(page, "\x1b\x07\r\u202e\u2066"); i >= 0 {
 			t.Errorf("%s: %q", name, page[max(0, i-20):i+20])
 		}

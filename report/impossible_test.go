@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -35,7 +37,7 @@ marginals:
 func TestReportOnImpossibleCells(t *testing.T) {
 	p := planned(impossibleText)
 	tables := published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}, "sexes": {700, 703}})
-	r := reportOf(t, report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
+	r := reportOf(t, maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
 	if r.Accuracy.Numbers != 7 || r.Tables[0].Impossible != 1 || r.Tables[0].Statistics[0].NoiseCells != 2 || r.Tables[0].Statistics[0].NoiseShare != 2./5 {
 		t.Errorf("%+v, %+v", r.Accuracy, r.Tables[0])
 	}
@@ -48,7 +50,7 @@ func TestReportOnImpossibleCells(t *testing.T) {
 			t.Error(fault)
 		}
 	}
-	for name, page := range map[string]string{"markdown": string(r.Markdown()), "readme": string(r.Readme())} {
+	for name, page := range map[string]string{"markdown": string(page.Markdown(r)), "readme": string(page.Readme(r))} {
 		text := strings.Join(strings.Fields(page), " ")
 		for _, says := range []string{
 			"1 more cannot be by the spec, and are exact zeros.", "Declared in the spec, not read from data",
@@ -64,7 +66,7 @@ func TestReportOnImpossibleCells(t *testing.T) {
 	}
 	// Figures where nothing can be are another release's.
 	tables[0].Statistics[0].Flags[4] = ""
-	if _, err := report.New(report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}); err == nil || !strings.Contains(err.Error(), "1 impossible cells") {
+	if _, err := maker.New(maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}); err == nil || !strings.Contains(err.Error(), "1 impossible cells") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -19,7 +21,7 @@ var publicText = strings.Replace(strings.Replace(impossibleText, "marginals:", "
 func TestReportOnPublicFigures(t *testing.T) {
 	p := planned(publicText)
 	tables := published(p, map[string][]int64{"other": {800, 300, 400}, "pairs": {2, 400, 300, 700, 0, 1}, "sexes": {700, 703}})
-	in := report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	in := maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 	r := reportOf(t, in)
 	const figures = "sexes (the rows of persons by sex, 2 figures, from the spec)"
 	if !slices.Equal(r.Certificate.GivenAway, []string{figures}) || !strings.HasSuffix(r.Guarantee.Statement, figures+".") {
@@ -44,7 +46,7 @@ func TestReportOnPublicFigures(t *testing.T) {
 	if h := r.Certificate.Hazards[hazard]; h.By != report.Weigh || !strings.Contains(h.Answer, "Public figures are published as they are") {
 		t.Errorf("%+v", h)
 	}
-	for name, page := range map[string]string{"markdown": string(r.Markdown()), "readme": string(r.Readme())} {
+	for name, page := range map[string]string{"markdown": string(page.Markdown(r)), "readme": string(page.Readme(r))} {
 		text := strings.Join(strings.Fields(page), " ")
 		for _, says := range []string{"2 more are figures that were public before", "The cells of sexes are these figures, or sums of them", "Nothing compared them with the data", figures} {
 			if !strings.Contains(text, says) {
@@ -52,7 +54,7 @@ func TestReportOnPublicFigures(t *testing.T) {
 			}
 		}
 	}
-	if _, err := r.HTML(); err != nil {
+	if _, err := page.HTML(r); err != nil {
 		t.Error(err)
 	}
 	// A cell that says of itself what the plan does not is another release's.
@@ -61,7 +63,7 @@ func TestReportOnPublicFigures(t *testing.T) {
 		flags := tables[at].Statistics[0].Flags
 		before := flags[0]
 		flags[0] = flag
-		if _, err := report.New(in); err == nil || !strings.Contains(err.Error(), "marked as public figures") {
+		if _, err := maker.New(in); err == nil || !strings.Contains(err.Error(), "marked as public figures") {
 			t.Errorf("%s: %v", table, err)
 		}
 		flags[0] = before

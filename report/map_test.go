@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -54,9 +55,9 @@ var mapsCounts = map[string][]int64{
 	"days":  {1, 2, 3, 4},
 }
 
-func mapsInput(t testing.TB) report.Input { return mapsOf(t, mapsText) }
+func mapsInput(t testing.TB) maker.Input { return mapsOf(t, mapsText) }
 
-func mapsOf(t testing.TB, text string) report.Input {
+func mapsOf(t testing.TB, text string) maker.Input {
 	t.Helper()
 	release, err := spec.Parse(spec.Source{Name: "trips.yaml", Text: text, Files: mapsFiles})
 	if err != nil {
@@ -66,7 +67,7 @@ func mapsOf(t testing.TB, text string) report.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report.Input{Plan: p, Tables: published(p, mapsCounts), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: p, Tables: published(p, mapsCounts), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 }
 
 func TestMapsOfPlaces(t *testing.T) {

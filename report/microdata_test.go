@@ -11,6 +11,8 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -99,10 +101,10 @@ func TestMicrodataOfSingleColumnsSaySoFirst(t *testing.T) {
 		is        bool
 	}{"no pair": {nil, true}, "a pair": {[]float64{20.5}, false}} {
 		r := reportOf(t, microdataInput(report.Official, "", 54470, c.distances...))
-		if got := strings.Contains(strings.Join(r.Opening(), " "), says); got != c.is {
-			t.Errorf("%s: the opening says it is %v: %q", name, got, r.Opening())
+		if got := strings.Contains(strings.Join((page.View{Report: r}).Opening(), " "), says); got != c.is {
+			t.Errorf("%s: the opening says it is %v: %q", name, got, (page.View{Report: r}).Opening())
 		}
-		terminal := strings.Join(strings.Fields(string(r.Terminal(screen.Look{Columns: 80}, "r", false))), " ")
+		terminal := strings.Join(strings.Fields(string(page.Terminal(r, screen.Look{Columns: 80}, "r", false))), " ")
 		head, _, _ := strings.Cut(terminal, "Budget")
 		if got := strings.Contains(head, says); got != c.is {
 			t.Errorf("%s: the terminal says it is %v", name, got)
@@ -131,7 +133,7 @@ func exactly(t *testing.T, text string) *big.Rat {
 // pages are all that a reader may open.
 func pages(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
-	return map[string]string{"report.json": string(r.JSON()), "report.html": pageOf(t, r), "report.md": string(r.Markdown()), "README.txt": string(r.Readme())}
+	return map[string]string{"report.json": string(r.JSON()), "report.html": pageOf(t, r), "report.md": string(page.Markdown(r)), "README.txt": string(page.Readme(r))}
 }
 
 // Every page says what the rows are, that nothing is known of their error, what was
@@ -161,7 +163,7 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 // What is said of the distance of rows to the truth is of rows scaled to the noisy total, whatever their number.
 func TestDistancesAreOfScaledRows(t *testing.T) {
 	r := reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))
-	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(r.Markdown())} {
+	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
 		for _, want := range []string{"in rows, with the drawn ones scaled to the noisy total", "the rows of a set, so scaled, are nearer to the truth", "of the unbiased estimate, the rows scaled to the noisy total"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
@@ -178,7 +180,7 @@ func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 		t.Fatalf("the method is %s", in.Plan.Synthetic[0].Method)
 	}
 	r := reportOf(t, in)
-	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(r.Markdown())} {
+	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
 		text = strings.Join(strings.Fields(text), " ")
 		for _, want := range []string{"each chooses up to 3 columns whose counts the model gets most wrong", "those of these columns together: age.band with status; sex with status", "no more than those sets say", "Categories of a column that the noise hid were measured as one"} {
 			if !strings.Contains(text, want) {
@@ -244,20 +246,20 @@ func TestCertificateOfMicrodata(t *testing.T) {
 }
 
 func TestNewRefusesMicrodataOfAnotherPlan(t *testing.T) {
-	for name, change := range map[string]func(*report.Input){
-		"none":             func(in *report.Input) { in.Microdata = nil },
-		"twice":            func(in *report.Input) { in.Microdata = append(in.Microdata, in.Microdata[0]) },
-		"table":            func(in *report.Input) { in.Microdata[0].Table = "others" },
-		"columns":          func(in *report.Input) { in.Microdata[0].Keys = in.Microdata[0].Keys[:2] },
-		"level":            func(in *report.Input) { in.Microdata[0].Keys[1].Attribute.Level = "" },
-		"fixed rows":       func(in *report.Input) { in.Microdata[0].Rows++ },
-		"rows asked for":   func(in *report.Input) { in.Microdata[0].Asked = 999 },
-		"too many rounds":  func(in *report.Input) { in.Microdata[0].Rounds++ },
-		"a pair":           func(in *report.Input) { in.Microdata[0].Fits[0].Columns[0] = spec.Attribute{Column: "income"} },
-		"a distance":       func(in *report.Input) { in.Microdata[0].Fits[0].Distance = math.NaN() },
-		"a standard error": func(in *report.Input) { in.Microdata[0].TotalError = -1 },
-		"a total":          func(in *report.Input) { in.Microdata[0].Total = math.Inf(-1) },
-		"a plan without": func(in *report.Input) {
+	for name, change := range map[string]func(*maker.Input){
+		"none":             func(in *maker.Input) { in.Microdata = nil },
+		"twice":            func(in *maker.Input) { in.Microdata = append(in.Microdata, in.Microdata[0]) },
+		"table":            func(in *maker.Input) { in.Microdata[0].Table = "others" },
+		"columns":          func(in *maker.Input) { in.Microdata[0].Keys = in.Microdata[0].Keys[:2] },
+		"level":            func(in *maker.Input) { in.Microdata[0].Keys[1].Attribute.Level = "" },
+		"fixed rows":       func(in *maker.Input) { in.Microdata[0].Rows++ },
+		"rows asked for":   func(in *maker.Input) { in.Microdata[0].Asked = 999 },
+		"too many rounds":  func(in *maker.Input) { in.Microdata[0].Rounds++ },
+		"a pair":           func(in *maker.Input) { in.Microdata[0].Fits[0].Columns[0] = spec.Attribute{Column: "income"} },
+		"a distance":       func(in *maker.Input) { in.Microdata[0].Fits[0].Distance = math.NaN() },
+		"a standard error": func(in *maker.Input) { in.Microdata[0].TotalError = -1 },
+		"a total":          func(in *maker.Input) { in.Microdata[0].Total = math.Inf(-1) },
+		"a plan without": func(in *maker.Input) {
 			without := input(report.Official, nil)
 			without.Microdata = in.Microdata
 			*in = without
@@ -265,7 +267,7 @@ func TestNewRefusesMicrodataOfAnotherPlan(t *testing.T) {
 	} {
 		in := microdataInput(report.Official, ", rows: 1000", 1000, 20.5, 14.25)
 		change(&in)
-		if _, err := report.New(in); err == nil || !strings.Contains(err.Error(), "microdata") {
+		if _, err := maker.New(in); err == nil || !strings.Contains(err.Error(), "microdata") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
 // tablesInput is a release whose microdata are made of its tables, of which none tells of the age, in four files.
-func tablesInput(shape string) report.Input {
+func tablesInput(shape string) maker.Input {
 	text := strings.Replace(microdataText(", files: 4"), "budget: microdata, method: mst", "method: tables", 1)
 	text = strings.Replace(text, "headline: 3/10, detail: 1/5, microdata: 1/2", "headline: 3/5, detail: 2/5", 1)
 	in := microdataOf(report.Official, text, 54470)
@@ -70,7 +71,7 @@ func TestMicrodataOfAnotherMethodAreRefused(t *testing.T) {
 	} {
 		in := tablesInput(synth.Tree)
 		change(&in.Microdata[0])
-		if _, err := report.New(in); err == nil {
+		if _, err := maker.New(in); err == nil {
 			t.Errorf("%s: it is taken", name)
 		}
 	}

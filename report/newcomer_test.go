@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 // question is one of five, with the part of report.md in which it is answered and one of the texts that answer it.
@@ -18,25 +19,25 @@ type question struct {
 }
 
 var questions = []question{
-	{"What was protected?", "", []string{"Protected is each person: all rows with the same ", "Protected is each row of the data, as one person"}},
-	{"How well?", "", []string{"guess right at most ", "would guess right as good as always, as far as this promise goes,"}},
-	{"What is that as a formula?", "", []string{"Whether any one person is in the data or not changes the chance of any result at most", "Replacing the data of any one person by any other changes the chance of any result at most"}},
-	{"How close are the numbers?", "", []string{"are off the exact count by ", "is off the exact count by ", "are off the exact sum of weights by ", "have a noisy count within ±"}},
-	{"Is this cell different from that one?", "What not to do with these figures", []string{"less than twice the margin", "picked beforehand differ, "}},
-	{"When may they be called different?", "How to read the figures", []string{"where their intervals do not touch: that is wrong with a chance of at most 10%"}},
-	{"Which tables must not be used?", "What not to do with these figures", []string{"Do not use the table", "Do not use by itself "}},
-	{"Which single cells must not be used?", "What not to do with these figures", []string{"“Cells that could be zero” names them", "“Cells that could be zero” says how to find them"}},
-	{"What did it cost?", "Cost", []string{"- Cost: "}},
-	{"What is left?", "Cost", []string{"The office sees what is left of it with `dprelease ledger show ", "which has room for three releases like its first; this was debit ", "two more like it fit", "- Cost: nothing: "}},
-	{"To whom was it charged?", "Cost", []string{"- Paid by: account ", "- Paid by: practice account ", "its account is gone"}},
-	{"How can it be checked?", "How to check", []string{"- This page alone cannot be checked: the folder that it came in can, and you need all of it: ask "}},
+	{asks: "What was protected?", part: "", answers: []string{"Protected is each person: all rows with the same ", "Protected is each row of the data, as one person"}},
+	{asks: "How well?", part: "", answers: []string{"guess right at most ", "would guess right as good as always, as far as this promise goes,"}},
+	{asks: "What is that as a formula?", part: "", answers: []string{"Whether any one person is in the data or not changes the chance of any result at most", "Replacing the data of any one person by any other changes the chance of any result at most"}},
+	{asks: "How close are the numbers?", part: "", answers: []string{"are off the exact count by ", "is off the exact count by ", "are off the exact sum of weights by ", "have a noisy count within ±"}},
+	{asks: "Is this cell different from that one?", part: "What not to do with these figures", answers: []string{"less than twice the margin", "picked beforehand differ, "}},
+	{asks: "When may they be called different?", part: "How to read the figures", answers: []string{"where their intervals do not touch: that is wrong with a chance of at most 10%"}},
+	{asks: "Which tables must not be used?", part: "What not to do with these figures", answers: []string{"Do not use the table", "Do not use by itself "}},
+	{asks: "Which single cells must not be used?", part: "What not to do with these figures", answers: []string{"“Cells that could be zero” names them", "“Cells that could be zero” says how to find them"}},
+	{asks: "What did it cost?", part: "Cost", answers: []string{"- Cost: "}},
+	{asks: "What is left?", part: "Cost", answers: []string{"The office sees what is left of it with `dprelease ledger show ", "which has room for three releases like its first; this was debit ", "two more like it fit", "- Cost: nothing: "}},
+	{asks: "To whom was it charged?", part: "Cost", answers: []string{"- Paid by: account ", "- Paid by: practice account ", "its account is gone"}},
+	{asks: "How can it be checked?", part: "How to check", answers: []string{"- This page alone cannot be checked: the folder that it came in can, and you need all of it: ask "}},
 }
 
 // TestNewcomersFindTheirAnswers in every kind of release.
 func TestNewcomersFindTheirAnswers(t *testing.T) {
 	all := reports()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		page := "\n" + string(all[name].Markdown())
+		page := "\n" + string(page.Markdown(all[name]))
 		for _, q := range questions {
 			part := partOf(page, q.part)
 			answered := slices.ContainsFunc(q.answers, func(a string) bool { return strings.Contains(part, a) })
@@ -62,18 +63,18 @@ func partOf(page, heading string) string {
 // TestOpeningIsInOrder: the subject, then the promise, then how close the figures are; the box comes next, and is short.
 func TestOpeningIsInOrder(t *testing.T) {
 	for name, r := range reports() {
-		opening := r.Opening()
+		opening := (page.View{Report: r}).Opening()
 		oneRow := func(s string) string { return strings.Join(strings.Fields(s), " ") } // as the page writes it
-		page := oneRow(string(r.Markdown()))
+		text := oneRow(string(page.Markdown(r)))
 		at := 0
 		for _, s := range opening {
-			i := strings.Index(page, oneRow(s))
+			i := strings.Index(text, oneRow(s))
 			if i < at {
 				t.Errorf("%s: %q is not there, or not in its place", name, s)
 			}
 			at = i
 		}
-		if box := strings.Index(page, "## What not to do with these figures"); box < at {
+		if box := strings.Index(text, "## What not to do with these figures"); box < at {
 			t.Errorf("%s: the box stands before the opening ends", name)
 		}
 		if n := len(r.Misuse); n < 3 || n > 9 {
@@ -83,11 +84,11 @@ func TestOpeningIsInOrder(t *testing.T) {
 		if name == "no pair" { // microdata of single columns say so behind it
 			last = opening[len(opening)-2]
 		}
-		if opening[0] != r.Subject() || last != r.Accuracy.Sentence {
+		if opening[0] != (page.View{Report: r}).Subject() || last != r.Accuracy.Sentence {
 			t.Errorf("%s: the opening is %q", name, opening)
 		}
 	}
-	if got, want := reports()["release"].Subject(), "These figures are about residents aged 0–110. Their period is the first quarter of 2026."; got != want {
+	if got, want := (page.View{Report: reports()["release"]}).Subject(), "These figures are about residents aged 0–110. Their period is the first quarter of 2026."; got != want {
 		t.Errorf("the subject is %q", got)
 	}
 }
@@ -105,7 +106,7 @@ func TestLargePromisesAreSaidPlainly(t *testing.T) {
 		{"{epsilon: 7.3}", []string{"may come out every time with that person", "would guess right at most 1481 times in 1482"}, "100%"},
 		{"{epsilon: 30}", []string{"would guess right as good as always, as far as this promise goes, after", "This promise is weak."}, "100%"},
 	} {
-		said := strings.Join(reportOf(t, specInput(report.Official, oneTable(c.budget))).Opening(), "\n")
+		said := strings.Join(page.View{Report: reportOf(t, specInput(report.Official, oneTable(c.budget)))}.Opening(), "\n")
 		for _, s := range c.said {
 			if !strings.Contains(said, s) {
 				t.Errorf("%s: %q is not said:\n%s", c.budget, s, said)

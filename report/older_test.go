@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -29,7 +30,7 @@ func TestOlderReportsAreRead(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(r.Markdown()), "terminal": string(r.Terminal(screen.Look{Columns: 80}, "labour-2026q1", true))} {
+	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r)), "terminal": string(page.Terminal(r, screen.Look{Columns: 80}, "labour-2026q1", true))} {
 		if !strings.Contains(page, "Labour force") || strings.Contains(page, "apart from noise<") || strings.Contains(page, "Bias, apart from noise") || strings.Contains(page, "How not to read") {
 			t.Errorf("%s:\n%s", name, page)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 // rowText is a spec that protects each row.
@@ -23,7 +24,7 @@ func TestThePromiseStandsWithItsCaveats(t *testing.T) {
 		rows, weak bool
 	}{"rows": {rowText("{epsilon: 1}"), true, false}, "weak": {oneTable("{epsilon: 12}"), false, true}, "neither": {oneTable("{epsilon: 1}"), false, false}} {
 		r := reportOf(t, specInput(report.Official, c.text))
-		for where, text := range map[string]string{"opening": strings.Join(r.Opening(), " "), "terminal": string(r.Terminal(screen.Look{Columns: 400}, "f", false))} {
+		for where, text := range map[string]string{"opening": strings.Join((page.View{Report: r}).Opening(), " "), "terminal": string(page.Terminal(r, screen.Look{Columns: 400}, "f", false))} {
 			if strings.Contains(text, ofRows) != c.rows || strings.Contains(text, weak) != c.weak {
 				t.Errorf("%s, %s: %s", name, where, text)
 			}
@@ -34,7 +35,7 @@ func TestThePromiseStandsWithItsCaveats(t *testing.T) {
 // A sentence that ends in a text of the spec ends once.
 func TestTheSubjectEndsOnce(t *testing.T) {
 	for population, want := range map[string]string{"people": "These figures are about people.", "people.": "These figures are about people.", "people, all?": "These figures are about people, all?"} {
-		if got := (&report.Report{Population: population}).Subject(); got != want {
+		if got := (page.View{Report: &report.Report{Population: population}}).Subject(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -51,8 +52,8 @@ func TestNothingIsSaidOfNoCells(t *testing.T) {
 		"one table":      {sparseText, true},
 	} {
 		r := reportOf(t, sparseOf(c.text, nil, nil))
-		if said := strings.Contains(strings.Join(r.Further(), " "), left); said != c.published {
-			t.Errorf("%s: %q", name, r.Further())
+		if said := strings.Contains(strings.Join((page.View{Report: r}).Further(), " "), left); said != c.published {
+			t.Errorf("%s: %q", name, (page.View{Report: r}).Further())
 		}
 		if strings.Contains(r.Accuracy.Sentence, " 0 more") {
 			t.Errorf("%s: %s", name, r.Accuracy.Sentence)

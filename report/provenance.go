@@ -1,14 +1,11 @@
 package report
 
-// This file holds where a release comes from and how anyone can check it.
+// This file holds where a release comes from.
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
+
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // Provenance names what the release was made from, by SHA-256 in hexadecimal.
@@ -52,7 +49,7 @@ type PublicTable struct {
 
 // String is the public table within a sentence.
 func (t PublicTable) String() string {
-	return fmt.Sprintf("%s (%s), to which rows of %s are joined by %s,", t.Name, t.Path, t.Table, inWords(t.On))
+	return fmt.Sprintf("%s (%s), to which rows of %s are joined by %s,", t.Name, t.Path, t.Table, words.List(t.On))
 }
 
 // Rows says which rows of a table count: those for which the expression Where is true.
@@ -65,70 +62,4 @@ type Rows struct {
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-}
-
-func provenanceOf(in Input) Provenance {
-	p := in.Plan
-	out := Provenance{
-		PlanHash: p.Hash(), SpecHash: hashOf(p.Source.Text), Software: in.Software,
-		CodeBooks: []CodeBook{}, Params: []Param{}, Modules: append([]Module{}, in.Modules...),
-	}
-	if len(in.Microdata) > 0 {
-		out.Microdata = "From the measurements alone: the model is fitted to them without any chance, and its rows are drawn by numbers from the SHA-256 of measurements, plan and purpose, so that whoever draws them again gets the same ones."
-	}
-	joined, books := map[string]bool{}, map[string]bool{}
-	for _, t := range p.Release().Tables {
-		if t.Where != nil {
-			out.Rows = append(out.Rows, Rows{Table: t.Name, Where: strings.TrimSpace(t.Where.Expression.Text())})
-		}
-		for _, j := range t.Joins {
-			joined[j.File] = true
-			out.Public = append(out.Public, PublicTable{Table: t.Name, Name: j.Name, Path: j.File, On: j.On, Rows: j.Rows, Hash: hashOf(p.Source.Files[j.File])})
-		}
-		for _, c := range t.Columns {
-			books[c.Codebook] = true
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(p.Source.Files)) {
-		if joined[path] && !books[path] {
-			continue
-		}
-		out.CodeBooks = append(out.CodeBooks, CodeBook{Path: path, Hash: hashOf(p.Source.Files[path])})
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {
-		out.Params = append(out.Params, Param{Name: name, Value: p.Source.Params[name]})
-	}
-	return out
-}
-
-func hashOf(text string) string {
-	h := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(h[:])
-}
-
-// checksOf says how to check a release without trusting this report, and what nobody can who trusts the ledger of a receipt.
-func checksOf(r *Report, paid receipt) []string {
-	ask := "ask whoever gave you the page"
-	if r.Contact != "" {
-		ask = "ask the contact above"
-	}
-	checks := []string{
-		"This page alone cannot be checked: the folder that it came in can, and you need all of it: " + ask + ". `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code; it is part of " + r.Provenance.Software + ". That the noise was random, its key erased and the data true nobody can see from outside.",
-		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is `" + r.Provenance.PlanHash + "`",
-	}
-	switch {
-	case r.Adapts():
-		checks = append(checks, "Of microdata `dprelease verify` holds the rounds against the plan, and draws the rows again, byte for byte.")
-	case len(r.Microdata) > 0:
-		checks = append(checks, "Of microdata `dprelease verify` draws the rows again, byte for byte.")
-	}
-	if r.Status == Rehearsal {
-		return checks
-	}
-	who := "the office"
-	if r.Status == Practice {
-		who = "whoever made it"
-	}
-	return append(checks, fmt.Sprintf("Ask %s to show debit %d of account %s in the ledger. Its hash is `%s`. %s",
-		who, r.Budget.Receipt.Number, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash, witnessSentence(paid.Witnessed)))
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -30,7 +32,7 @@ func TestReadGivesTheReportBack(t *testing.T) {
 			if !reflect.DeepEqual(again, r) {
 				t.Errorf("got %+v, want %+v", again, r)
 			}
-			if pageOf(t, again) != pageOf(t, r) || !bytes.Equal(again.Readme(), r.Readme()) || !bytes.Equal(again.Markdown(), r.Markdown()) {
+			if pageOf(t, again) != pageOf(t, r) || !bytes.Equal(page.Readme(again), page.Readme(r)) || !bytes.Equal(page.Markdown(again), page.Markdown(r)) {
 				t.Error("pages rendered from report.json differ from those of the report")
 			}
 		})
@@ -66,7 +68,7 @@ func TestEqualInputsGiveEqualBytesWhereverTheyAreRun(t *testing.T) {
 			p.Source.Files = map[string]string{"c": "3", "a": "1", "b": "2", "d": "4"}
 			p.Source.Params = map[string]string{"z": "1", "quarter": "2026q1", "y": "2"}
 		}))
-		return output{string(r.JSON()), pageOf(t, r), string(r.Markdown()), string(r.Readme())}
+		return output{json: string(r.JSON()), page: pageOf(t, r), markdown: string(page.Markdown(r)), readme: string(page.Readme(r))}
 	}
 	first := render()
 	t.Chdir(t.TempDir())
@@ -149,7 +151,7 @@ func TestNoNonsenseNumbers(t *testing.T) {
 	nonsense := regexp.MustCompile(`NaN|[+-]Inf|\bInf\b|%!|<no value>|&lt;nil&gt;`)
 	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
-			for file, text := range map[string]string{"json": string(r.JSON()), "html": pageOf(t, r), "readme": string(r.Readme()), "markdown": string(r.Markdown())} {
+			for file, text := range map[string]string{"json": string(r.JSON()), "html": pageOf(t, r), "readme": string(page.Readme(r)), "markdown": string(page.Markdown(r))} {
 				if at := nonsense.FindStringIndex(text); at != nil {
 					t.Errorf("%s: …%s…", file, text[max(0, at[0]-60):min(len(text), at[1]+60)])
 				}
@@ -185,18 +187,18 @@ func TestSumsDoNotOverflow(t *testing.T) {
 
 func TestNewRefusesPartsOfDifferentReleases(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*report.Input)
+		change func(*maker.Input)
 		says   string
 	}{
-		"no plan":        {func(in *report.Input) { in.Plan = nil }, "no plan"},
-		"no receipt":     {func(in *report.Input) { in.Receipt = nil }, "cannot be read"},
-		"other plan":     {func(in *report.Input) { in.Plan = planned(oneTable("{epsilon: 2}")) }, "another plan"},
+		"no plan":        {func(in *maker.Input) { in.Plan = nil }, "no plan"},
+		"no receipt":     {func(in *maker.Input) { in.Receipt = nil }, "cannot be read"},
+		"other plan":     {func(in *maker.Input) { in.Plan = planned(oneTable("{epsilon: 2}")) }, "another plan"},
 		"other release":  {rewrite(`"labour-2026q1"`, `"labour-2026q2"`), `release "labour-2026q2"`},
 		"other cost":     {rewrite(`"epsilon":"2"`, `"epsilon":"3"`), "the plan charges"},
 		"other status":   {rewrite(`"release", "cost"`, `"final", "cost"`), `status "final"`},
 		"other date":     {rewrite(`2026-03-01`, `1 March`), "YYYY-MM-DD"},
-		"table missing":  {func(in *report.Input) { in.Tables = in.Tables[1:] }, "3 tables are published, the plan has 4"},
-		"tables swapped": {func(in *report.Input) { in.Tables[1], in.Tables[2] = in.Tables[2], in.Tables[1] }, "not the plan's table pairs/sex"},
+		"table missing":  {func(in *maker.Input) { in.Tables = in.Tables[1:] }, "3 tables are published, the plan has 4"},
+		"tables swapped": {func(in *maker.Input) { in.Tables[1], in.Tables[2] = in.Tables[2], in.Tables[1] }, "not the plan's table pairs/sex"},
 		"short column":   {statistic(func(s *synth.Statistic) { s.Published = integers([]int64{1}) }), "do not all have 6 cells"},
 		"no column":      {statistic(func(s *synth.Statistic) { s.Unbiased = nil }), "do not all have 6 cells"},
 		"no flags":       {statistic(func(s *synth.Statistic) { s.Flags = nil }), "do not all have 6 cells"},
@@ -207,7 +209,7 @@ func TestNewRefusesPartsOfDifferentReleases(t *testing.T) {
 		"infinite count": {statistic(func(s *synth.Statistic) { s.Unbiased = floats(1, 2, 3, 4, 5, math.Inf(-1)) }), "finite"},
 		"no interval":    {statistic(func(s *synth.Statistic) { s.Low = nil }), "do not all have 6 cells"},
 		"drawn at once":  {statistic(func(s *synth.Statistic) { s.Whole = true }), "does not measure"},
-		"not as drawn": {func(in *report.Input) {
+		"not as drawn": {func(in *maker.Input) {
 			*in = noisyInput([]int64{1, 2, 3, 4, 5, 6})
 			in.Tables[0].Statistics[0].Whole = false
 		}, "does not measure"},
@@ -215,7 +217,7 @@ func TestNewRefusesPartsOfDifferentReleases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := input(report.Official, nil)
 			c.change(&in)
-			if _, err := report.New(in); err == nil || !strings.Contains(err.Error(), c.says) {
+			if _, err := maker.New(in); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got error %v, want one that says %q", err, c.says)
 			}
 		})
@@ -223,15 +225,15 @@ func TestNewRefusesPartsOfDifferentReleases(t *testing.T) {
 }
 
 // rewrite changes the text of the receipt.
-func rewrite(from, to string) func(*report.Input) {
-	return func(in *report.Input) {
+func rewrite(from, to string) func(*maker.Input) {
+	return func(in *maker.Input) {
 		in.Receipt = json.RawMessage(strings.Replace(string(in.Receipt), from, to, 1))
 	}
 }
 
 // statistic changes the first table's figure.
-func statistic(change func(*synth.Statistic)) func(*report.Input) {
-	return func(in *report.Input) { change(&in.Tables[0].Statistics[0]) }
+func statistic(change func(*synth.Statistic)) func(*maker.Input) {
+	return func(in *maker.Input) { change(&in.Tables[0].Statistics[0]) }
 }
 
 func TestNewRefusesPlansItCannotExplain(t *testing.T) {
@@ -244,7 +246,7 @@ func TestNewRefusesPlansItCannotExplain(t *testing.T) {
 		"too many measurements": func(p *plan.Plan) { p.Strategies[0].Measurements = 3 },
 		"Gaussian in pure plan": func(p *plan.Plan) { p.Measurements[0].Mechanism.Kind = budget.DiscreteGaussian },
 	} {
-		if _, err := report.New(input(report.Official, change)); err == nil {
+		if _, err := maker.New(input(report.Official, change)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -262,7 +264,7 @@ func TestInputIsNotChanged(t *testing.T) {
 
 func TestHeadline(t *testing.T) {
 	for _, c := range []struct {
-		in   report.Input
+		in   maker.Input
 		want string
 	}{
 		{input(report.Official, nil), "Of the 17 published numbers, on average at least 19 of 20 are off the exact count by 4 or less, before sampling and response error; some tables are more exact than that, and the list of tables gives the margin of each."},
@@ -291,7 +293,7 @@ func TestBannerIsOnEveryPageOfWhatIsNoRelease(t *testing.T) {
 		if r.Banner != banner {
 			t.Errorf("%s: banner %q", status, r.Banner)
 		}
-		page, readme := pageOf(t, r), string(r.Readme())
+		page, readme := pageOf(t, r), string(page.Readme(r))
 		if banner == "" {
 			if strings.Contains(page, `class="banner"`) || strings.Contains(readme, "***") {
 				t.Errorf("%s has a banner", status)
@@ -306,7 +308,7 @@ func TestBannerIsOnEveryPageOfWhatIsNoRelease(t *testing.T) {
 
 func TestReadmeLinesFitATerminal(t *testing.T) {
 	for name, r := range reports() {
-		for _, line := range strings.Split(string(r.Readme()), "\n") {
+		for _, line := range strings.Split(string(page.Readme(r)), "\n") {
 			code := strings.Contains(line, "tables/"+r.Tables[0].Path) // cannot be broken
 			if len([]rune(line)) > 78 && !code || strings.TrimRight(line, " ") != line {
 				t.Errorf("%s: %q", name, line)
@@ -325,7 +327,7 @@ func TestReportOfRowsWithoutAnID(t *testing.T) {
 			text = strings.Replace(text, "{id: person_id,", "{id: person_id, null: drop,", 1)
 		}
 		r := reportOf(t, specInput(report.Official, text))
-		for name, page := range map[string]string{"html": pageOf(t, r), "markdown": string(r.Markdown()), "json": string(r.JSON())} {
+		for name, page := range map[string]string{"html": pageOf(t, r), "markdown": string(page.Markdown(r)), "json": string(r.JSON())} {
 			for _, says := range texts {
 				if strings.Contains(page, says) != drops {
 					t.Errorf("%s, left out %v: %q", name, drops, says)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -85,7 +86,7 @@ func TestSchemaRefusesWhatIsNoFigure(t *testing.T) {
 var reports = sync.OnceValue(func() map[string]*report.Report {
 	all := map[string]*report.Report{}
 	for name, in := range inputs() {
-		r, err := report.New(in)
+		r, err := maker.New(in)
 		if err != nil {
 			panic(err)
 		}
@@ -204,8 +205,8 @@ func typeName(typ reflect.Type) string {
 }
 
 // inputs are releases of every kind.
-func inputs() map[string]report.Input {
-	return map[string]report.Input{
+func inputs() map[string]maker.Input {
+	return map[string]maker.Input{
 		"release":     input(report.Official, nil),
 		"practice":    input(report.Practice, nil),
 		"rehearsal":   input(report.Rehearsal, nil),

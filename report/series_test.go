@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -101,7 +102,7 @@ func TestChosenCellsAreDrawnFromTheLargestCountOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := reportOf(t, report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
+	r := reportOf(t, maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
 	drawn := r.Tables[0].Series[0]
 	if got := fmt.Sprint(drawn.Labels, *drawn.Points[0].Value, *drawn.Points[1].Value, *drawn.Points[2].Value); got != "[b d e] 900 700 500" {
 		t.Errorf("drawn are %s", got)

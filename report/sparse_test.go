@@ -6,6 +6,8 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -31,12 +33,12 @@ marginals:
 `
 
 // sparseInput is a release of that spec with three cells above the threshold, the others as they are.
-func sparseInput(text string) report.Input {
+func sparseInput(text string) maker.Input {
 	return sparseOf(text, []int64{21, 400, 33}, []uint64{0, 112, 12320})
 }
 
 // sparseOf is a release of a spec with those cells above the threshold.
-func sparseOf(text string, counts []int64, cells []uint64) report.Input {
+func sparseOf(text string, counts []int64, cells []uint64) maker.Input {
 	p := planned(text)
 	s := &measured.Sealed{Plan: p}
 	for _, m := range p.Measurements {
@@ -50,7 +52,7 @@ func sparseOf(text string, counts []int64, cells []uint64) report.Input {
 	if err != nil {
 		panic(err)
 	}
-	return report.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 }
 
 // sparseAlone is that spec without the other table.
@@ -72,12 +74,12 @@ func TestReportOnSparseTables(t *testing.T) {
 	if s := pairs.Sparse; s == nil || s.Above != 20 || s.Declared != 12321 || s.Impossible != 2 || s.Bound <= 20 || s.Missed[0].Rows != 21 || s.FalseCells <= 0 {
 		t.Errorf("the sparse table is %+v", pairs.Sparse)
 	}
-	page, err := r.HTML()
+	html, err := page.HTML(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, page := range map[string]string{"html": string(page), "markdown": string(r.Markdown()), "readme": string(r.Readme())} {
-		text := strings.Join(strings.Fields(page), " ")
+	for name, text := range map[string]string{"html": string(html), "markdown": string(page.Markdown(r)), "readme": string(page.Readme(r))} {
+		text = strings.Join(strings.Fields(text), " ")
 		for _, says := range []string{"Of 12 319 cells, each with noise, those above 20 are published", "is not an empty one: its noisy count was not above 20", "Do not add the rows up"} {
 			if !strings.Contains(text, says) {
 				t.Errorf("%s does not say %q", name, says)

@@ -24,14 +24,4 @@ func (s Status) Banner() string {
 	return ""
 }
 
-func (s Status) known() bool { return s == Official || s == Practice || s == Rehearsal }
-
-func (s Status) meaning() string {
-	switch s {
-	case Practice:
-		return "This is a trial run that nobody has approved. Do not pass it on, publish it, or use its numbers. It was made from the data that the spec names; a practice account paid. See whether the spec gives what you need, then run it on an account of the office."
-	case Rehearsal:
-		return "This was made from invented rows, drawn at random from the declared categories. It says nothing about anybody, and its figures mean nothing."
-	}
-	return "This is a release: its cost was charged to the account before any noise was drawn."
-}
+func (s Status) Known() bool { return s == Official || s == Practice || s == Rehearsal }

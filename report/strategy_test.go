@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
 )
 
 // tableOf finds a table's figure.
@@ -156,7 +157,7 @@ func TestFiguresOfUnevenCells(t *testing.T) {
 // What the groups cost is the charge but for the noise's scale, which is rounded up, and
 // each is what its own measurements cost.
 func TestStrategiesSayWhatTheyCost(t *testing.T) {
-	for name, in := range map[string]report.Input{"pure": input(report.Official, nil), "residuals": residualsInput(), "levels": levelsInput(), "microdata": microdataInput(report.Official, "", 54470, 20.5, 14.25)} {
+	for name, in := range map[string]maker.Input{"pure": input(report.Official, nil), "residuals": residualsInput(), "levels": levelsInput(), "microdata": microdataInput(report.Official, "", 54470, 20.5, 14.25)} {
 		r := reportOf(t, in)
 		at := 0
 		for i, s := range r.Strategies {
@@ -287,7 +288,7 @@ func TestPagesOfRepeatedTables(t *testing.T) {
 
 // A release whose tables are each one measurement has not a word of others.
 func TestTablesAloneStayAlone(t *testing.T) {
-	for _, in := range []report.Input{aloneInput(), specInput(report.Official, oneTable("{epsilon: 1}"))} {
+	for _, in := range []maker.Input{aloneInput(), specInput(report.Official, oneTable("{epsilon: 1}"))} {
 		r := reportOf(t, in)
 		for name, text := range pages(t, r) {
 			for _, wrong := range []string{"put together", "sums of", "share measurements", "shared", "sum_of", "normal law", "about 95%", "group of tables", "query"} {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 // A table that counts up is explained wherever it stands, and nowhere added up again.
@@ -52,7 +53,7 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 			t.Errorf("%s: %+v", budget, r.Strategies)
 		}
 	}
-	readme := string(reportOf(t, summedInput("{rho: 1}")).Readme())
+	readme := string(page.Readme(reportOf(t, summedInput("{rho: 1}"))))
 	if !strings.Contains(strings.Join(strings.Fields(readme), " "), "a row has all up to its category, so it is already added up: do not add its rows") || strings.Contains(readme, "cumulative_count_unbiased\n      for sums") {
 		t.Error(readme)
 	}

@@ -1,18 +1,11 @@
 package report
 
+// This file holds a published table, its counts and their noise.
+
 import (
 	"encoding/json"
-	"fmt"
-	"math"
-	"math/big"
-	"slices"
-	"strconv"
 
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
-	"github.com/dprelease/dprelease/spec"
-	"github.com/dprelease/dprelease/synth"
 )
 
 // Table is one published table.
@@ -106,207 +99,12 @@ type Mechanism struct {
 	L2Squared string `json:"l2_squared,omitempty"`
 }
 
-// tablesOf tells of every published table, in the plan's order.
-func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]Table, error) {
-	if len(tables) != len(p.Tables) || len(tables)+len(p.Synthetic) == 0 {
-		return nil, fmt.Errorf("%d tables are published, the plan has %d", len(tables), len(p.Tables))
-	}
-	leaves := map[string]string{}
-	for _, s := range p.Strategies {
-		for _, path := range s.Tables {
-			leaves[path] = s.Leaf
-		}
-	}
-	out := make([]Table, len(tables))
-	for i, t := range tables {
-		var err error
-		if out[i], err = tableOf(p, p.Tables[i], t); err != nil {
-			return nil, fmt.Errorf("table %s: %w", t.Path, err)
-		}
-		out[i].Leaf = leaves[t.Path]
-		for k := range out[i].Statistics {
-			s, b := &out[i].Statistics[k], from.behind[i]
-			s.Measurements, s.SumOf, s.Noise = b.measurements, b.sumOf, b.noise
-			if k == 0 && from.aparts != nil {
-				s.driven(from.aparts[i], out[i].Cells-out[i].Impossible)
-			}
-		}
-	}
-	return out, nil
-}
-
-func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (Table, error) {
-	cells, impossible := planned.Cells, planned.Impossible
-	if planned.Sparse != nil || planned.Discovered != nil || planned.Top != nil { // those that are in it, and none that is impossible
-		cells, impossible = int64(len(t.Places)), 0
-	}
-	if t.Path != planned.Path || int64(t.Cells) != cells || len(t.Statistics) != len(planned.Statistics) {
-		return Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
-	}
-	out := Table{
-		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned), Discovered: discoveredOf(p, planned), Top: topOf(p, planned),
-		Target: (*Target)(planned.Target), Expectation: planned.Expectation, Statistics: make([]Statistic, len(t.Statistics)),
-	}
-	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts, planned.Weighted, planned.Show, planned.Invariant
-	out.Aside = !slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool { return m.Name == planned.Marginal })
-	if planned.Weighted {
-		out.Expectation += " Counts here are sums of weights: that is not how many rows there are."
-	}
-	out.Cumulative, out.Ranges = summedAlong(p, planned)
-	if u := planned.Usefulness; u != nil {
-		out.Band, out.AverageCell = string(u.Band), u.AverageCell
-	}
-	for i, s := range t.Statistics {
-		asked := planned.Statistics[i]
-		m, alone := p.Measurement(asked.Measurement)
-		if s.Name != asked.Name || alone != (asked.Measurement != "") || p.Sample == nil && alone != (s.Whole || asked.Unit != "") {
-			return Table{}, fmt.Errorf("statistic %s: the plan does not measure it", s.Name)
-		}
-		one, err := statisticOf(s, t.Cells, impossible)
-		if err != nil {
-			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
-		}
-		if err := flaggedPublic(planned, s); err != nil {
-			return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
-		}
-		if out.Cumulative != nil {
-			one.TotalPublished, one.TotalUnbiased = "", ""
-		}
-		if asked.Uneven > 0 {
-			one.Largest = slices.Max(s.Error.Float64Values())
-		}
-		if alone {
-			mechanism := mechanismOf(m.Mechanism)
-			loss, part, err := spentOn([]plan.Measurement{m}, p.Spent())
-			if err != nil {
-				return Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
-			}
-			one.Mechanism, one.Loss, one.PartOfBudget = &mechanism, &loss, part
-		}
-		one.Fit = fitOfCounts(p, s)
-		one.Verdict = verdictOf(p, planned, out, one, s.Unbiased.Float64Values())
-		one.Of, one.Unit = describe.Counted(planned, p.Guarantee.Protects), asked.Unit
-		out.Statistics[i] = one
-	}
-	var err error
-	out.Figures, out.Parts, err = figuresOf(p, planned, t)
-	return out, err
-}
-
-// asideText says what a table is there for that judges bounds or rules.
-func (t Table) asideText() string {
-	if t.Counts != "" {
-		return "counts " + t.Counts
-	}
-	var names []string
-	for _, f := range t.Figures {
-		names = append(names, f.What)
-	}
-	return "to judge a range by: " + inWords(names)
-}
-
-// statisticOf tells of the figures of a table, but for what they cost.
-func statisticOf(s synth.Statistic, cells int, impossible int64) (Statistic, error) {
-	if err := wellFormed(s, cells); err != nil {
-		return Statistic{}, err
-	}
-	published, unbiased := s.Published.Int64Values(), s.Unbiased.Float64Values()
-	margin := func(int) float64 { return s.Margin }
-	if !s.Whole { // each cell has a margin of its own
-		low, high := s.Low.Float64Values(), s.High.Float64Values()
-		margin = func(i int) float64 { return (high[i] - low[i]) / 2 }
-	}
-	out := Statistic{
-		Name:          s.Name,
-		StandardError: s.StandardError, Margin: s.Margin, Confidence: s.Confidence, Attained: s.Attained,
-		TotalPublished: total(published), TotalUnbiased: totalOf(unbiased, s.Whole), Relative: relativeMargin(margin, published),
-	}
-	possible := int64(cells)
-	for i, v := range unbiased {
-		if s.Flags[i] == synth.Impossible {
-			possible--
-		}
-		if v < 0 {
-			out.ShownAsZero++
-		}
-		if s.Flags[i] == synth.NoiseDominates {
-			out.NoiseCells++
-		}
-	}
-	if int64(cells)-possible != impossible {
-		return Statistic{}, fmt.Errorf("the plan has %d impossible cells", impossible)
-	}
-	out.NoiseShare = part64(out.NoiseCells, possible)
-	return out, nil
-}
-
-// wellFormed refuses arrays that are not a column of the table, and errors that
-// no law of noise has.
-func wellFormed(s synth.Statistic, cells int) error {
-	if s.Published == nil || s.Published.Len() != cells || len(s.Flags) != cells {
-		return fmt.Errorf("its columns do not all have %d cells", cells)
-	}
-	for _, column := range []*array.Float64{s.Unbiased, s.Low, s.High, s.Error} {
-		if column == nil || column.Len() != cells {
-			return fmt.Errorf("its columns do not all have %d cells", cells)
-		}
-		for _, v := range column.Float64Values() {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("its figures, errors and intervals must be finite")
-			}
-		}
-	}
-	for _, v := range []float64{s.StandardError, s.Margin, s.Confidence, s.Attained} {
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-			return fmt.Errorf("its standard error, margin, confidence and attained level must be finite and not negative")
-		}
-	}
-	return nil
-}
-
-// total adds up without overflow.
-func total(values []int64) json.Number {
-	var high, low int64 // of 2^32 and of 1
-	for _, v := range values {
-		high += v >> 32
-		low += v & (1<<32 - 1)
-	}
-	sum := new(big.Int).Lsh(big.NewInt(high), 32)
-	return json.Number(sum.Add(sum, big.NewInt(low)).String())
-}
-
-// exactBits hold any sum of float64 without rounding, up to 2^60 of them: their bits
-// lie between 2^-1074 and 2^1024.
-const exactBits = 1024 + 1074 + 60
-
-// totalOf adds up exactly. Whole numbers are written in full; the sum of others as
-// the nearest float64, in the fewest digits that give it back.
-func totalOf(values []float64, whole bool) json.Number {
-	sum, term := new(big.Float).SetPrec(exactBits), new(big.Float)
-	small := int64(0) // the sum of whole numbers below 2^52, while it is below 2^62
-	for _, v := range values {
-		if math.Abs(v) < 1<<52 && v == math.Trunc(v) {
-			small += int64(v)
-		} else {
-			sum.Add(sum, term.SetFloat64(v))
-		}
-		if small >= 1<<62 || small <= -1<<62 {
-			sum.Add(sum, new(big.Float).SetInt64(small))
-			small = 0
-		}
-	}
-	sum.Add(sum, new(big.Float).SetInt64(small))
-	if whole {
-		return json.Number(sum.Text('f', 0))
-	}
-	nearest, _ := sum.Float64()
-	return json.Number(strconv.FormatFloat(nearest, 'f', -1, 64))
-}
-
-// part64 is n ÷ of, 0 where there is nothing.
-func part64(n, of int64) float64 {
-	if of == 0 {
-		return 0
-	}
-	return float64(n) / float64(of)
+// Target is how good a table was asked to be, and was planned to be.
+type Target struct {
+	Margin     string `json:"margin"`              // asked, an exact number
+	Confidence string `json:"confidence"`          // exact
+	AllCells   bool   `json:"all_cells,omitempty"` // of all cells at once; else of each
+	Relative   string `json:"relative,omitempty"`  // how the margin was asked for, where as a percentage of a cell's size
+	// Reached is the margin of the widest cell, as planned, at the confidence that a cell needs.
+	Reached float64 `json:"reached"`
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -43,7 +45,7 @@ func TestReportsOfTwoTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := reportOf(t, report.Input{Plan: p, Tables: published(p, nil), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
+	out := reportOf(t, maker.Input{Plan: p, Tables: published(p, nil), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
 	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(out.JSON()))
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +70,7 @@ func TestReportsOfTwoTables(t *testing.T) {
 	if strings.Contains(text, "1,A,small") {
 		t.Error("the report holds the public table")
 	}
-	if !strings.Contains(string(out.Markdown()), "Public table register.csv: ") || !strings.Contains(pageOf(t, out), "Public table register.csv") {
+	if !strings.Contains(string(page.Markdown(out)), "Public table register.csv: ") || !strings.Contains(pageOf(t, out), "Public table register.csv") {
 		t.Error("the pages do not name the public table")
 	}
 }

@@ -7,16 +7,18 @@ import (
 
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 // The page for a terminal names every table with its margin, the promise and what the figures are not for, and fits.
 func TestTerminal(t *testing.T) {
-	r, err := report.New(input(report.Practice, nil))
+	r, err := maker.New(input(report.Practice, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, columns := range []int{40, 80, 200} {
-		page := string(r.Terminal(screen.Look{Columns: columns}, "labour-2026q1", false))
+		page := string(page.Terminal(r, screen.Look{Columns: columns}, "labour-2026q1", false))
 		for _, line := range strings.Split(page, "\n") {
 			if !strings.HasPrefix(line, "  dprelease ") && screen.Width(line) > columns {
 				t.Errorf("%d columns: %q takes %d", columns, line, screen.Width(line))
@@ -36,13 +38,13 @@ func TestTerminal(t *testing.T) {
 
 // Hostile texts of a spec command no terminal, and what is set in colour says the same without.
 func TestTerminalOfHostileTexts(t *testing.T) {
-	r, err := report.New(input(report.Official, nil))
+	r, err := maker.New(input(report.Official, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Title, r.Population = "a\x1b[2J\u202eb", "日本\u009b"
 	r.Tables[0].Path = strings.Repeat("表", 40) + "\r"
-	plain, colored := r.Terminal(screen.Look{Columns: 60}, "f\x07", true), r.Terminal(screen.Look{Columns: 60, Color: true}, "f\x07", true)
+	plain, colored := page.Terminal(r, screen.Look{Columns: 60}, "f\x07", true), page.Terminal(r, screen.Look{Columns: 60, Color: true}, "f\x07", true)
 	if strings.ContainsAny(string(plain), "\x1b\r\u202e\u009b\x07") {
 		t.Errorf("%q", plain)
 	}
@@ -58,7 +60,7 @@ func TestTerminalOfHostileTexts(t *testing.T) {
 func TestTerminalSaysTheRelation(t *testing.T) {
 	for relation, want := range map[string]string{"add-remove": "With or without one: any result", "replace": "Whatever one's values are: any result"} {
 		r := reportOf(t, specInput(report.Official, strings.Replace(oneTable("{epsilon: 2}"), "neighbours: add-remove", "neighbours: "+relation, 1)))
-		if page := string(r.Terminal(screen.Look{Columns: 200}, "f", false)); !strings.Contains(page, want) {
+		if page := string(page.Terminal(r, screen.Look{Columns: 200}, "f", false)); !strings.Contains(page, want) {
 			t.Errorf("%s: no %q in\n%s", relation, want, page)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
 )
 
 // TestPlanAndReportGiveOneVerdict publishes a table of six cells whose spec expects a number of rows. Its counts have discrete Laplace noise
@@ -30,7 +31,7 @@ func TestPlanAndReportGiveOneVerdict(t *testing.T) {
 		if got := table.Usefulness.Verdict; got != c.plan {
 			t.Errorf("%s rows: the plan says %q, want %q", c.rows, got, c.plan)
 		}
-		in := report.Input{Plan: p, Tables: published(p, map[string][]int64{"status": c.counts}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0", Modules: modules}
+		in := maker.Input{Plan: p, Tables: published(p, map[string][]int64{"status": c.counts}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0", Modules: modules}
 		r := reportOf(t, in)
 		if got := r.Tables[0].Statistics[0].Verdict; got != c.report {
 			t.Errorf("%s rows, counts %d: the report says %q, want %q", c.rows, c.counts, got, c.report)

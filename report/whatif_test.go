@@ -20,7 +20,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -66,7 +66,7 @@ func whatIfPage(t *testing.T, text string) (*compiled.Prospects, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := report.WhatIf(p)
+	page, err := page.WhatIf(p)
 	if err != nil {
 		t.Fatal(err)
 	}

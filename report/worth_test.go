@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 )
 
 func TestTargetsAreToldWithTheirMargins(t *testing.T) {
@@ -35,7 +36,7 @@ func TestTargetsAreToldWithTheirMargins(t *testing.T) {
 	if s := r.Strategies[0]; !strings.Contains(s.Text, "would be needed for the same targets") || !strings.Contains(s.Text, ", for ρ ") {
 		t.Errorf("%+v", s)
 	}
-	if got := reportOf(t, input(report.Official, nil)).Targets(); got != nil {
+	if got := (page.View{Report: reportOf(t, input(report.Official, nil))}).Targets(); got != nil {
 		t.Errorf("no table has a target: %v", got)
 	}
 }

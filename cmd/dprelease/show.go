@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/show"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/spf13/cobra"
 )
 
@@ -95,15 +96,15 @@ func (a *app) showReport(c *cobra.Command, folder string, s shown) error {
 	case "registry":
 		text = r.Registry().JSON()
 	case "text":
-		text = r.Readme()
+		text = page.Readme(r)
 	case "":
 		if !a.json {
-			_, err := a.stdout.Write(r.Terminal(look(a.stdout), folder, s.all)) // it has made its texts visible
+			_, err := a.stdout.Write(page.Terminal(r, look(a.stdout), folder, s.all)) // it has made its texts visible
 			return err
 		}
 		fallthrough
 	default:
-		text = r.Markdown()
+		text = page.Markdown(r)
 	}
 	if a.json {
 		a.outcome.Shown = string(text)

@@ -23,6 +23,8 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -333,11 +335,11 @@ type paper struct {
 
 // papers are the plan, its approvals, the ledger's proof, the bill of materials, the report and the readme.
 func papers(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record, built []report.Module) ([]paper, error) {
-	r, err := report.New(report.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Receipt: s.Receipt, Software: Software, Modules: built, Approvals: reported(record.Approvals)})
+	r, err := maker.New(maker.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Receipt: s.Receipt, Software: Software, Modules: built, Approvals: reported(record.Approvals)})
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	page, err := r.HTML()
+	html, err := page.HTML(r)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
@@ -350,9 +352,9 @@ func papers(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdat
 		{published.ProofFile, s.Receipt},
 		{published.BillFile, materials},
 		{published.ReportFile, r.JSON()},
-		{"report.html", page},
-		{"report.md", r.Markdown()},
-		{"README.txt", r.Readme()},
+		{"report.html", html},
+		{"report.md", page.Markdown(r)},
+		{"README.txt", page.Readme(r)},
 	}
 	if len(record.Approvals) > 0 {
 		b, err := published.Indented(record.Approvals)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -32,7 +32,7 @@ func WhatIfPage(ctx context.Context, s SpecFile, out, file string) (*plan.Plan, 
 	if err != nil {
 		return nil, "", err
 	}
-	page, err := report.WhatIf(p)
+	page, err := page.WhatIf(p)
 	if err != nil {
 		return nil, "", err
 	}

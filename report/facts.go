@@ -1,0 +1,140 @@
+package report
+
+// This file holds what is read off the tables of a report for sentences and for pages.
+
+import (
+	_ "embed"
+	"slices"
+
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// Rounded tells that the published figure is rounded where the unbiased one is a multiple of a unit that is not whole.
+func (s Statistic) Rounded() bool {
+	unit := words.Exact(s.Unit)
+	return unit != nil && !unit.IsInt()
+}
+
+// SparseIn are the sparse ones of some tables.
+func SparseIn(tables []Table) []Table {
+	var out []Table
+	for _, t := range tables {
+		if t.Sparse != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Together tells that some table is not one measurement as it was drawn.
+func Together(tables []Table) bool {
+	return Some(tables, func(s Statistic) bool { return s.Mechanism == nil })
+}
+
+// Joint tells that some table is put together from several measurements, or from one
+// that is no table.
+func Joint(tables []Table) bool { return Some(tables, Statistic.Joint) }
+
+func (s Statistic) Joint() bool { return s.Mechanism == nil && s.SumOf == "" }
+
+// Uneven tells that cells of some table have different errors.
+func Uneven(tables []Table) bool {
+	return Some(tables, func(s Statistic) bool { return s.Largest > 0 })
+}
+
+func Some(tables []Table, is func(Statistic) bool) bool {
+	return slices.ContainsFunc(tables, func(t Table) bool { return slices.ContainsFunc(t.Statistics, is) })
+}
+
+// Chance is that of an interval to hold the exact count, in words.
+func (r *Report) Chance() string {
+	if r.Guarantee.Sample != "" {
+		return "about " + words.Level(r.Accuracy.Confidence)
+	}
+	return "at least " + words.Level(r.Accuracy.Confidence)
+}
+
+// Distances are the least and the largest distance from which on two cells of a table differ beyond noise; 0 where none is known.
+func (r *Report) Distances() (least, most int64) {
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			if t.Aside || s.Apart == 0 {
+				continue
+			}
+			if least == 0 || s.Apart < least {
+				least = s.Apart
+			}
+			most = max(most, s.Apart)
+		}
+	}
+	return least, most
+}
+
+// Apart tells that it is known of some table from how far apart on two of its cells differ.
+func (r *Report) Apart() bool {
+	_, most := r.Distances()
+	return most > 0
+}
+
+// Figured are the tables that have figures beside their count.
+func (r *Report) Figured() []Table {
+	var all []Table
+	for _, t := range r.Tables {
+		if len(t.Figures) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Weighted tells that some count of a release is a sum of weights.
+func Weighted(tables []Table) bool {
+	return slices.ContainsFunc(tables, func(t Table) bool { return t.Weighted })
+}
+
+// FittedSome tells that counts of some table were made to add up.
+func (r *Report) FittedSome() bool {
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			if s.Fitted != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Together tells that some table is not one measurement as it was drawn.
+func (r *Report) Together() bool { return Together(r.Tables) }
+
+// Joint tells that some table is put together from several measurements.
+func (r *Report) Joint() bool { return Joint(r.Tables) }
+
+// Uneven tells that cells of some table have different errors.
+func (r *Report) Uneven() bool { return Uneven(r.Tables) }
+
+// Adapts tells that microdata were made by an adaptive method.
+func (r *Report) Adapts() bool {
+	return slices.ContainsFunc(r.Microdata, func(m Microdata) bool { return m.Block != nil })
+}
+
+// CountName is the name of the first figure that is no sum along a column, or else of the first.
+func (r *Report) CountName() string {
+	for _, t := range r.Tables {
+		if t.Cumulative == nil {
+			return t.Statistics[0].Name
+		}
+	}
+	if len(r.Tables) == 0 {
+		return "count" // of microdata alone
+	}
+	return r.Tables[0].Statistics[0].Name
+}
+
+// Ratio is n ÷ of, 0 where there is nothing.
+func Ratio(n, of int64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}

@@ -1,0 +1,35 @@
+package report
+
+// This file holds the hazards: the ways in which differential privacy goes wrong in practice, each with the answer of the release.
+
+// Hazard is one of them with its answer. The list follows the subjects of NIST SP
+// 800-226, "Guidelines for Evaluating Differential Privacy Guarantees" (2025), in
+// words of our own.
+type Hazard struct {
+	Hazard string `json:"hazard"`
+	Answer string `json:"answer"`
+	By     By     `json:"by"`
+}
+
+// By says who answers for a hazard.
+type By string
+
+const (
+	// Met is answered by the plan and the program.
+	Met By = "met"
+	// Office is answered by how the office works, which a release cannot show.
+	Office By = "office"
+	// Weigh is left to those who approve or read the release.
+	Weigh By = "weigh"
+)
+
+// Weighed are the hazards that are left to those who approve or read.
+func (c Certificate) Weighed() []Hazard {
+	var all []Hazard
+	for _, h := range c.Hazards {
+		if h.By == Weigh {
+			all = append(all, h)
+		}
+	}
+	return all
+}

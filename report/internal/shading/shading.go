@@ -1,0 +1,114 @@
+package shading
+
+// This file holds shades: figures in classes that begin at round numbers.
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+const (
+	Most = 6
+)
+
+// shades part figures into classes at round numbers.
+type shades struct {
+	breaks    []float64 // the lower ends of all classes but the first
+	All       []int     // of each class, 1 to 6
+	low, high float64
+}
+
+// Of finds at most so many classes: of even width or, where the largest figure is many times the smallest, by what number
+// they are multiplied with.
+func Of(descending []float64, most int) shades {
+	if len(descending) == 0 {
+		return shades{}
+	}
+	s := shades{low: descending[len(descending)-1], high: descending[0]}
+	if s.low > 0 && s.high > float64(25*s.low) {
+		s.breaks = s.byFactor(most)
+	} else {
+		s.breaks = s.even(most)
+	}
+	n := len(s.breaks) + 1
+	for i := range n {
+		s.All = append(s.All, 1+(2*i*(Most-1)+n-1)/max(2*(n-1), 1))
+	}
+	if n == 1 {
+		s.All[0] = Most / 2
+	}
+	return s
+}
+
+// powers of ten from which round numbers are made.
+const LeastPower, MostPower = -9, 18
+
+func Round(digit, power int) float64 {
+	v, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", digit, power), 64)
+	return v
+}
+
+// byFactor are breaks at 1, 2, 5, 10, 20 and so on or, where these are too many, at powers of ten alone.
+func (s shades) byFactor(most int) []float64 {
+	var breaks []float64
+	for _, digits := range [][]int{{1, 2, 5}, {1, 3}, {1}} {
+		breaks = nil
+		for power := LeastPower; power <= MostPower; power++ {
+			for _, digit := range digits {
+				if v := Round(digit, power); v > s.low && v <= s.high {
+					breaks = append(breaks, v)
+				}
+			}
+		}
+		if len(breaks) < most {
+			return breaks
+		}
+	}
+	return breaks[len(breaks)-most+1:]
+}
+
+// even are breaks at multiples of 1, 2, 5, 10 and so on.
+func (s shades) even(most int) []float64 {
+	for power := LeastPower; power <= MostPower; power++ {
+		for _, digit := range []int{1, 2, 5} {
+			step := Round(digit, power)
+			first := math.Floor(s.low/step) + 1
+			if math.Floor(s.high/step)-first >= float64(most-1) {
+				continue
+			}
+			var breaks []float64
+			for k := first; float64(k*step) <= s.high; k++ {
+				breaks = append(breaks, float64(k*step))
+			}
+			return breaks[:min(len(breaks), most-1)]
+		}
+	}
+	return nil
+}
+
+// Class is the class of a figure.
+func (s shades) Class(v float64) int {
+	i := 0
+	for i < len(s.breaks) && v >= s.breaks[i] {
+		i++
+	}
+	return i
+}
+
+// Text says what figures a class has.
+func (s shades) Text(i int) string {
+	switch {
+	case len(s.breaks) == 0 && s.low == s.high:
+		return words.Signed(s.low)
+	case len(s.breaks) == 0:
+		return words.Signed(s.low) + " to " + words.Signed(s.high)
+	case i == 0:
+		return "below " + words.Signed(s.breaks[0])
+	case i == len(s.breaks):
+		return words.Signed(s.breaks[i-1]) + " or more"
+	}
+	return words.Signed(s.breaks[i-1]) + " to below " + words.Signed(s.breaks[i])
+}

@@ -1,0 +1,115 @@
+package words
+
+// This file holds the few numbers that a report writes in a way of its own; the
+// rest are written by package budget.
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/describe"
+)
+
+// InHundred is how many in a hundred a confidence leaves.
+func InHundred(confidence float64) string {
+	miss := new(big.Rat).Sub(big.NewRat(1, 1), Exact(strconv.FormatFloat(confidence, 'g', -1, 64)))
+	percent, _ := miss.Mul(miss, big.NewRat(100, 1)).Float64()
+	return strconv.FormatFloat(percent, 'f', -1, 64)
+}
+
+// Rat shows an exact number, which may be below zero, in decimals; one that has none is left as it is.
+func Rat(text string) string {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return text
+	}
+	if r.Sign() < 0 {
+		return "−" + Rat(new(big.Rat).Neg(r).RatString())
+	}
+	if r.IsInt() {
+		return budget.GroupDigits(r.Num().String())
+	}
+	if n, exact := r.FloatPrec(); exact && n <= 9 {
+		return r.FloatString(n)
+	}
+	return text
+}
+
+// Exact reads an exact number; nil is none.
+func Exact(text string) *big.Rat {
+	r, err := budget.ParseRat(text)
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+// Up shows an exact number in four significant digits, rounded up.
+func Up(text string) string {
+	if r := Exact(text); r != nil {
+		return budget.DecimalUp(r, 4)
+	}
+	return text
+}
+
+// Figure writes a figure in full where it is whole and not huge, else in four digits.
+func Figure(v float64) string {
+	switch {
+	case v == math.Trunc(v) && math.Abs(v) < 1e9:
+		if v < 0 {
+			return "−" + budget.Group(int64(-v))
+		}
+		return budget.Group(int64(v))
+	case math.Abs(v) >= 1e9:
+		return strings.Replace(strings.Replace(strconv.FormatFloat(v, 'e', 2, 64), "e+", "e", 1), "-", "−", 1)
+	}
+	return Signed(v)
+}
+
+// Decimal shows an error in four significant digits, and whole numbers in full.
+func Decimal(v float64) string { return budget.DecimalNearest(v, 4) }
+
+// Signed shows an estimate that may be below zero, as decimal does.
+func Signed(v float64) string {
+	if v < 0 {
+		return "−" + Decimal(-v)
+	}
+	return Decimal(v)
+}
+
+// Number writes a sum: a whole one in full, another as signed does, a dash for none.
+func Number(n json.Number) string {
+	if n == "" {
+		return "–"
+	}
+	if !strings.Contains(n.String(), ".") {
+		return budget.GroupDigits(n.String())
+	}
+	v, err := n.Float64()
+	if err != nil {
+		return n.String()
+	}
+	return Signed(v)
+}
+
+// Margin writes half the width of an interval, rounded up to a whole number.
+func Margin(v float64) string { return budget.Group(describe.WholeMargin(v)) }
+
+// Relative writes a ratio as a percentage, however large, in two significant
+// digits.
+func Relative(v float64) string { return budget.DecimalNearest(float64(100*v), 2) + "%" }
+
+// Level writes a confidence as a percentage, rounded down to one decimal.
+func Level(v float64) string {
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
+	if !ok {
+		return "–"
+	}
+	thousandths := r.Mul(r, big.NewRat(1000, 1))
+	whole := new(big.Int).Quo(thousandths.Num(), thousandths.Denom())
+	return Decimal(float64(whole.Int64())/10) + "%"
+}

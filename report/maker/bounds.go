@@ -1,0 +1,71 @@
+package maker
+
+// This file holds the bounds: to which ranges values and weights are brought before they are added up, and what one unit may
+// add to a table.
+
+import (
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// boundsOf are the bounds of a release, nil where it counts rows, each as one, under one bound of rows.
+func boundsOf(p *plan.Plan, tables []report.Table) *report.Bounds {
+	b := &report.Bounds{Columns: []report.ColumnBounds{}, Weights: []report.WeightBounds{}, Tables: []report.TableBounds{}}
+	for _, t := range p.Release().Tables {
+		for _, c := range t.Columns {
+			if c.Lattice != nil && figuresAreOf(p, tables, t.Name, c.Name) {
+				b.Columns = append(b.Columns, columnBoundsOf(t, c))
+			}
+		}
+		if w := t.Weight; w != nil && slices.ContainsFunc(p.Tables, func(of plan.Table) bool { return of.From == t.Name && of.Weighted }) {
+			kind := report.DesignWeights
+			if w.Calibrated {
+				kind = report.CalibratedWeights
+			}
+			b.Weights = append(b.Weights, report.WeightBounds{
+				Table: t.Name, From: w.From, Kind: kind, Step: budget.FormatRat(w.Lattice.Step),
+				Low: budget.FormatRat(w.Lattice.Value(w.Lattice.First)), High: budget.FormatRat(w.Lattice.Value(w.Lattice.Last)),
+			})
+		}
+	}
+	for _, t := range p.Tables {
+		if u := t.PerUnit; u != nil {
+			b.Tables = append(b.Tables, report.TableBounds{Table: t.Path, Groups: u.Groups, RowsPerGroup: u.RowsPerGroup, Total: u.Total})
+		}
+	}
+	if len(b.Columns)+len(b.Weights)+len(b.Tables) == 0 {
+		return nil
+	}
+	return b
+}
+
+// figuresAreOf tells that figures are of the values of a column of a confidential table.
+func figuresAreOf(p *plan.Plan, tables []report.Table, from, column string) bool {
+	for i, t := range tables {
+		if p.Tables[i].From == from && slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return slices.Contains(f.Columns, column) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func columnBoundsOf(t *spec.Table, c *spec.Column) report.ColumnBounds {
+	l := c.Lattice
+	out := report.ColumnBounds{Table: t.Name, Column: c.Name, Step: budget.FormatRat(l.Step), By: l.By, Ranges: []report.Range{}}
+	between := func(category string, first, last int64) {
+		out.Ranges = append(out.Ranges, report.Range{Category: category, Low: budget.FormatRat(l.Value(first)), High: budget.FormatRat(l.Value(last))})
+	}
+	if l.By == "" {
+		between("", l.First, l.Last)
+		return out
+	}
+	finest, _ := t.Column(l.By).Domain.Level("")
+	for i, s := range l.Strata {
+		between(finest.Categories[i].Code, s.First, s.Last)
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package maker
+
+// This file holds the budget: what was asked for, where it went, and the
+// ledger's receipt for it.
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+)
+
+// budgetOf tells of a plan's budget and of the receipt that paid for it.
+func budgetOf(p *plan.Plan, paid receipt) (report.Budget, error) {
+	b := report.Budget{
+		Asked:   report.Amount{Epsilon: p.Guarantee.Epsilon, Delta: p.Guarantee.Delta, Rho: p.Guarantee.Rho},
+		Charged: amountOf(p.Cost),
+		Leaves:  make([]report.Leaf, len(p.Leaves)),
+		Receipt: report.Receipt{
+			Account: paid.Account, Cost: amountOf(paid.Cost), Number: paid.Number,
+			EntryHash: paid.Proof.Hash, PreviousHash: paid.Proof.Previous,
+		},
+	}
+	if p.Guarantee.Definition == "approximate" {
+		b.Asked.Rho = ""
+	}
+	for i, l := range p.Leaves {
+		if _, err := budget.ParseRat(l.Share); err != nil {
+			return report.Budget{}, fmt.Errorf("share of budget leaf %q: %w", l.Path, err)
+		}
+		b.Leaves[i] = report.Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Needed: l.Needed, Tables: l.Tables, Microdata: l.Microdata}
+	}
+	b.Sentences = budgetSentences(paid)
+	return b, nil
+}
+
+func budgetSentences(paid receipt) []string {
+	if paid.Status == report.Rehearsal {
+		return []string{"A rehearsal spends nothing: its ledger was in memory only and is gone."}
+	}
+	sentences := []string{fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: debit %d of the account, on %s.", paid.Account, paid.Number, paid.Date)}
+	if len(paid.Also) > 0 {
+		sentences = append(sentences, "It was charged as well to the accounts of the other data that were read: "+strings.Join(paid.Also, ", ")+".")
+	}
+	if paid.Corrects != "" {
+		sentences = append(sentences, fmt.Sprintf("This release corrects release %s, whose cost stays spent.", paid.Corrects))
+	}
+	if paid.Status == report.Practice {
+		sentences = append(sentences, "The account is a practice account: the program opened it by itself, with room for three releases that cost what its first one did, and no office has set its cap or approved what it pays for.")
+	}
+	return append(sentences, witnessSentence(paid.Witnessed))
+}
+
+// witnessSentence says whether an older state of the ledger would be noticed.
+func witnessSentence(witnessed bool) string {
+	if witnessed {
+		return "The ledger's newest entry is kept elsewhere too, by a witness, so that a rollback of the ledger to an older state is noticed."
+	}
+	return "No witness on another disk or host keeps the ledger's newest entry for every account that paid, so a rollback of the ledger to an older state can go unnoticed, and this receipt alone does not prove that the account's cap still holds."
+}
+
+func amountOf(c budget.Cost) report.Amount {
+	return report.Amount{Epsilon: budget.FormatRat(c.Epsilon), Delta: budget.FormatRat(c.Delta), Rho: budget.FormatRat(c.Rho)}
+}
+
+// lossOf is what one measurement costs in the terms of a charge, with its part
+// of the charge.
+func lossOf(m budget.Mechanism, charge budget.Cost) (report.Amount, float64, error) {
+	loss, err := lossIn(m, charge)
+	if err != nil {
+		return report.Amount{}, 0, err
+	}
+	amount, part := partOf(loss, charge)
+	return amount, part, nil
+}
+
+// lossIn is what one measurement costs in the terms of a charge.
+func lossIn(m budget.Mechanism, charge budget.Cost) (*big.Rat, error) {
+	whole, loss := charge.Rho, m.Rho()
+	if charge.Epsilon != nil {
+		whole = charge.Epsilon
+		var err error
+		if loss, err = m.Epsilon(); err != nil {
+			return nil, err
+		}
+	}
+	if whole == nil || whole.Sign() <= 0 || loss == nil {
+		return nil, fmt.Errorf("the plan charges nothing, or has a mechanism that costs nothing")
+	}
+	return loss, nil
+}
+
+// partOf is a loss in the terms of a charge, with its part of the charge.
+func partOf(loss *big.Rat, charge budget.Cost) (report.Amount, float64) {
+	whole, amount := charge.Rho, report.Amount{Rho: budget.FormatRat(loss)}
+	if charge.Epsilon != nil {
+		whole, amount = charge.Epsilon, report.Amount{Epsilon: budget.FormatRat(loss)}
+	}
+	part, _ := new(big.Rat).Quo(loss, whole).Float64()
+	return amount, part
+}

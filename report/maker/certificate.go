@@ -1,0 +1,122 @@
+package maker
+
+// This file holds the certificate: what an auditor asks of a release beyond its
+// guarantee and budget.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/report/notes"
+)
+
+// certificateOf makes the certificate of a report that is whole but for it.
+func certificateOf(p *plan.Plan, r *report.Report, from sources, paid receipt, approvals []report.Approval) (report.Certificate, error) {
+	loss, err := describe.StatedLoss(p)
+	if err != nil {
+		return report.Certificate{}, err
+	}
+	account := accountOf(paid)
+	return report.Certificate{
+		Assumptions: notes.Assumptions(r),
+		GivenAway:   givenAway(p),
+		Loss:        statedLoss(loss),
+		Mechanisms:  noisesOf(p),
+
+		Sensitivities: sensitivitiesOf(p),
+		Approvals:     append([]report.Approval{}, approvals...),
+		Account:       account,
+		Hazards:       notes.Hazards(r, account),
+	}, nil
+}
+
+func statedLoss(l *describe.Loss) report.Loss {
+	out := report.Loss{Methods: []string{}, Tables: make([]report.LossOf, len(l.Tables)), Attributes: make([]report.LossOf, len(l.Attributes))}
+	part := func(one describe.LossLine) report.LossOf {
+		p := report.LossOf{Of: one.Of, Tables: one.Tables, Epsilon: one.Pure, Rho: one.Rho, At: make([]report.At, len(one.Epsilons))}
+		for i, e := range one.Epsilons {
+			p.At[i] = report.At{Delta: e.Delta, Epsilon: e.Epsilon}
+			if !slices.Contains(out.Methods, e.Method) {
+				out.Methods = append(out.Methods, e.Method)
+			}
+		}
+		return p
+	}
+	out.Whole = part(l.Whole)
+	for i, one := range l.Tables {
+		out.Tables[i] = part(one)
+	}
+	for i, one := range l.Attributes {
+		out.Attributes[i] = part(one)
+	}
+	return out
+}
+
+// noisesOf are the plan's mechanisms, each once, in the order of their first use, and
+// behind them the block of every adaptive method.
+func noisesOf(p *plan.Plan) []report.Noise {
+	var all []report.Noise
+	at := map[string]int{}
+	for _, m := range p.Measurements {
+		key := fmt.Sprint(m.Mechanism)
+		i, ok := at[key]
+		if !ok {
+			i, at[key] = len(all), len(all)
+			noise := report.Noise{Mechanism: mechanismOf(m.Mechanism), Shifts: [][]int64{}}
+			for _, shift := range m.Mechanism.Shifts {
+				noise.Shifts = append(noise.Shifts, shift)
+			}
+			all = append(all, noise)
+		}
+		all[i].Measurements = append(all[i].Measurements, m.ID)
+		if d := m.Discovery; d != nil {
+			all = append(all, report.Noise{Mechanism: mechanismOf(d.Select), Shifts: [][]int64{}, Measurements: []string{
+				fmt.Sprintf("which groups of %s appear, %s, with a δ of %s each", m.ID, budget.Plural(int64(len(d.Steps())), "time"), words.Up(d.Delta)),
+			}})
+		}
+		if m.Top != nil {
+			all = append(all, choiceNoise(m))
+		}
+	}
+	for _, s := range p.Synthetic {
+		if !s.Adaptive() {
+			continue
+		}
+		all = append(all, report.Noise{Mechanism: mechanismOf(s.Block), Shifts: [][]int64{}, Measurements: []string{
+			fmt.Sprintf("microdata/%s, all rounds together, at most %s", s.Table, budget.Group(int64(s.Rounds))),
+		}})
+	}
+	return all
+}
+
+// mechanismOf is a mechanism with its numbers as text.
+func mechanismOf(m budget.Mechanism) report.Mechanism {
+	out := report.Mechanism{Kind: string(m.Kind), Parameter: budget.FormatRat(m.Parameter)}
+	if m.L1 != nil && m.L2Squared != nil {
+		out.L1, out.L2Squared = m.L1.String(), m.L2Squared.String()
+	}
+	return out
+}
+
+// accountOf says what the receipt tells of the account.
+func accountOf(paid receipt) report.Account {
+	a := report.Account{Comparisons: paid.Comparisons, Witnessed: paid.Witnessed}
+	switch {
+	case paid.Status == report.Rehearsal:
+	case a.Comparisons > 0:
+		a.Sentence = fmt.Sprintf("Before this release results on the account were compared with the truth %s: what was learned from that is in no budget.", words.Times(a.Comparisons))
+	default:
+		a.Sentence = "No comparison of results with the truth was recorded on the account before this release."
+	}
+	return a
+}
+
+// givenAway lists what is published exactly.
+func givenAway(p *plan.Plan) []string {
+	return append([]string{}, p.Guarantee.Invariants...)
+}

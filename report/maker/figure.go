@@ -1,0 +1,163 @@
+package maker
+
+// This file holds the figures beside the counts of a table: what each is, and how good it came out, from the published
+// arrays alone.
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// figuresOf tells of the figures of a table beside its count, and of the measurements that they rest on.
+func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]report.Figure, []report.Part, error) {
+	if len(t.Numbers) != len(planned.Figures) {
+		return nil, nil, fmt.Errorf("%d figures are published beside its count, the plan has %d", len(t.Numbers), len(planned.Figures))
+	}
+	var figures []report.Figure
+	var parts []report.Part
+	seen := map[string]bool{}
+	for i, n := range t.Numbers {
+		asked := planned.Figures[i]
+		if n.Name != asked.Name || n.Kind != asked.Kind {
+			return nil, nil, fmt.Errorf("figure %s: the plan does not have it", n.Name)
+		}
+		f, err := figureOf(p, planned, n, t.Cells)
+		if err != nil {
+			return nil, nil, fmt.Errorf("figure %s: %w", n.Name, err)
+		}
+		if f.Ranks = asked.Quality.Ranks; n.Kind == spec.Quantiles {
+			f.Way, f.Bins = words.Capital(describe.WayText(asked.Quality, asked.Column)), asked.Quality.Bins
+		}
+		f.Confidence = planned.Statistics[0].Confidence
+		figures = append(figures, f)
+		for _, id := range f.RestsOn {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			part, err := partFor(p, id)
+			if err != nil {
+				return nil, nil, fmt.Errorf("figure %s: %w", n.Name, err)
+			}
+			parts = append(parts, part)
+		}
+	}
+	return figures, parts, nil
+}
+
+// partFor tells of a measurement that figures rest on.
+func partFor(p *plan.Plan, id string) (report.Part, error) {
+	m, ok := p.Measurement(id)
+	if !ok {
+		return report.Part{}, fmt.Errorf("the plan has no measurement %s", id)
+	}
+	loss, part, err := lossOf(m.Mechanism, p.Spent())
+	if err != nil {
+		return report.Part{}, err
+	}
+	return report.Part{Measurement: id, Cells: m.Cells, Mechanism: mechanismOf(m.Mechanism), Loss: loss, PartOfBudget: part}, nil
+}
+
+// figureOf tells of one figure, but for its confidence.
+func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (report.Figure, error) {
+	if err := wholeColumns(n.FigureColumns, cells); err != nil {
+		return report.Figure{}, err
+	}
+	f := report.Figure{
+		Name: n.Name, Kind: string(n.Kind), What: describe.What(n.Figure), Unit: describe.In(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: n.Additive(), RestsOn: []string{},
+	}
+	f.Count = !slices.Contains([]spec.StatKind{spec.Units, spec.Distinct, spec.Quantiles}, n.Kind) && (n.Of == nil || n.Of.Counts == "" || n.Over.Counts == "")
+	add := func(to *[]string, name string) {
+		if name != "" && !slices.Contains(*to, name) {
+			*to = append(*to, name)
+		}
+	}
+	for _, id := range []string{n.Sums, n.Squares, n.Part} {
+		add(&f.RestsOn, id)
+	}
+	if n.Kind != spec.Distinct {
+		add(&f.Columns, n.Column)
+	}
+	for _, term := range []*plan.Term{n.Of, n.Over} {
+		if term != nil {
+			add(&f.Columns, term.Column)
+			add(&f.RestsOn, term.Counts)
+			add(&f.RestsOn, term.Sums)
+		}
+	}
+	if m, ok := p.Measurement(n.Part); ok && m.Query.Distinct != nil {
+		f.Unit += fmt.Sprintf(", of each unit %s at most", budget.Group(m.Query.Distinct.PerUnit))
+	}
+	var errors, halves, values []float64 // values of those with an interval
+	for i, flag := range n.Flags {
+		switch flag {
+		case synth.Withheld:
+			f.Withheld++
+		case synth.Unbounded:
+			f.Unbounded++
+		case synth.NoiseDominates:
+			f.NoiseCells++
+		}
+		if n.Error.IsValid(i) {
+			errors = append(errors, n.Error.Value(i))
+		}
+		if n.Low.IsValid(i) {
+			halves = append(halves, (n.High.Value(i)-n.Low.Value(i))/2)
+			values = append(values, math.Abs(n.Value.Value(i)))
+		}
+	}
+	f.Relative = relativeMargin(func(i int) float64 { return halves[i] }, values) // before they are sorted
+	f.StandardError, f.HalfWidth = median(errors), median(halves)
+	f.Fit = fitOfFigures(p, planned, n)
+	return f, nil
+}
+
+// wholeColumns refuses arrays that are not the columns of a figure: of another length, with values that are not finite, flags
+// of another kind, or a cell that its flag does not suit.
+func wholeColumns(c synth.FigureColumns, cells int) error {
+	for _, column := range []*array.Float64{c.Value, c.Estimate, c.Error, c.Low, c.High} {
+		if column == nil || column.Len() != cells || len(c.Flags) != cells {
+			return fmt.Errorf("its columns do not all have %d cells", cells)
+		}
+		for i := range cells {
+			if column.IsValid(i) && (math.IsNaN(column.Value(i)) || math.IsInf(column.Value(i), 0)) {
+				return fmt.Errorf("its values, errors and intervals must be finite, or null")
+			}
+		}
+	}
+	for i, flag := range c.Flags {
+		value, interval := c.Value.IsValid(i), c.Low.IsValid(i)
+		suits := interval == c.High.IsValid(i) && value == c.Estimate.IsValid(i)
+		switch flag {
+		case synth.Plain, synth.NoiseDominates:
+			suits = suits && value && interval && c.Low.Value(i) <= c.Estimate.Value(i) && c.Estimate.Value(i) <= c.High.Value(i)
+		case synth.Unbounded, synth.Withheld:
+			suits = suits && !value && !interval && c.Error.IsNull(i)
+		default:
+			suits = false
+		}
+		if !suits {
+			return fmt.Errorf("a cell has an interval or a flag that does not suit its figure")
+		}
+	}
+	return nil
+}
+
+// median is the nearest-rank median, nil of none.
+func median(of []float64) *float64 {
+	if len(of) == 0 {
+		return nil
+	}
+	slices.Sort(of)
+	return &of[(len(of)+1)/2-1]
+}

@@ -1,0 +1,96 @@
+package maker
+
+// This file holds the making of a report, from its input to the certificate.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/notes"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// Input is everything that a report is made from.
+type Input struct {
+	Plan *plan.Plan
+	// Tables are the published tables, in the plan's order.
+	Tables []synth.Table
+	// Microdata are the drawn rows, in the plan's order.
+	Microdata []synth.Microdata
+	// Receipt is the ledger's public record of the debit, as JSON.
+	Receipt json.RawMessage
+	// Software is the program and its version, such as "dprelease 0.1.0".
+	Software string
+	// Modules are what the program was built from.
+	Modules []report.Module
+	// Approvals are the signatures in the ledger's entry of the debit.
+	Approvals []report.Approval
+}
+
+// New makes the report of a release. It fails where the parts of the input are
+// not of one release: another plan's receipt, or tables or microdata that are not
+// the plan's.
+func New(in Input) (*report.Report, error) {
+	if in.Plan == nil {
+		return nil, errors.New("report: there is no plan")
+	}
+	paid, err := readReceipt(in.Receipt, in.Plan)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	about := in.Plan.Release().About
+	r := &report.Report{
+		Format: report.Format, Release: in.Plan.Name, Title: in.Plan.Title,
+		Population: about.Population, Period: about.Period, Contact: about.Contact,
+		Date: paid.Date, Status: paid.Status, Banner: paid.Status.Banner(), StatusText: statusText(paid.Status),
+		Provenance: provenanceOf(in),
+		Spec:       report.Spec{Name: in.Plan.Source.Name, Text: in.Plan.Source.Text},
+	}
+	from, err := sourcesOf(in.Plan)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if r.Tables, err = tablesOf(in.Plan, from, in.Tables); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	addFitted(in.Plan, r.Tables, in.Tables)
+	addSeries(in.Plan, r.Tables, in.Tables)
+	nameZeros(r.Tables, in.Tables)
+	r.Maps = mapsOf(in.Plan, r.Tables, in.Tables)
+	r.Bounds = boundsOf(in.Plan, r.Tables)
+	if r.Strategies, err = strategiesOf(in.Plan, r.Tables); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if r.Microdata, err = microdataOf(in.Plan, in.Microdata); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if r.Guarantee, err = notes.Guarantee(in.Plan, r.Bounds); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if r.Budget, err = budgetOf(in.Plan, paid); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	r.Accuracy = notes.Accuracy(in.Plan, r.Tables)
+	r.Misuse, r.NotReading = notes.Misuse(r), notes.NotReading(r)
+	r.Bias = notes.Bias(r, in.Plan)
+	r.Reading = notes.Reading(r, in.Plan, from.agree, from.apart)
+	r.Plan = report.Plan{Choices: notes.Choices(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}
+	r.Checks = checksOf(r, paid)
+	if r.Certificate, err = certificateOf(in.Plan, r, from, paid, in.Approvals); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	return r, nil
+}
+
+func statusText(s report.Status) string {
+	switch s {
+	case report.Practice:
+		return "This is a trial run that nobody has approved. Do not pass it on, publish it, or use its numbers. It was made from the data that the spec names; a practice account paid. See whether the spec gives what you need, then run it on an account of the office."
+	case report.Rehearsal:
+		return "This was made from invented rows, drawn at random from the declared categories. It says nothing about anybody, and its figures mean nothing."
+	}
+	return "This is a release: its cost was charged to the account before any noise was drawn."
+}

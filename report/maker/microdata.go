@@ -1,0 +1,220 @@
+package maker
+
+// This file holds microdata as the report tells of them: rows that are drawn from
+// a model, what was measured for it, and what of them must not be trusted.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// meanAbsolute is √(2/π), the mean absolute deviation of a normal law of variance 1.
+const meanAbsolute = 0.7978845608028654
+
+// microdataOf tells of all microdata, in the plan's order.
+func microdataOf(p *plan.Plan, all []synth.Microdata) ([]report.Microdata, error) {
+	if len(all) != len(p.Synthetic) {
+		return nil, fmt.Errorf("microdata of %d tables are published, the plan has %d", len(all), len(p.Synthetic))
+	}
+	var out []report.Microdata
+	for i, s := range p.Synthetic {
+		m, err := oneMicrodata(p, s, all[i])
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s: %w", s.Table, err)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report.Microdata, error) {
+	if err := drawnFor(s, drawn); err != nil {
+		return report.Microdata{}, err
+	}
+	m := report.Microdata{
+		Table: s.Table, Leaf: s.Leaf, Method: s.Method, Rows: int64(drawn.Rows), Total: drawn.Total, StandardError: drawn.TotalError, Ways: s.Ways, Rounds: s.Rounds, Made: drawn.Rounds,
+		Sets: []report.Set{}, FarCells: []report.FarCell{}, Interval: report.ModelOnly,
+	}
+	m.Parent, m.LinkedBy = s.Parent, p.LinkedBy(s)
+	for _, f := range s.GivenBy() {
+		m.Given = append(m.Given, f.String())
+	}
+	if drawn.Files > 1 {
+		m.Files, m.Parallel = drawn.Files, parallelFiles
+	}
+	if s.Adaptive() {
+		if err := addMeasured(&m, p, s); err != nil {
+			return m, err
+		}
+	} else {
+		addUnmeasured(&m, p, s, drawn)
+	}
+	for _, f := range drawn.Fits {
+		m.Sets = append(m.Sets, report.Set{
+			Columns: namesOf(f.Columns), Table: f.Table, Measured: f.Measured, Before: f.First, Cells: int64(f.Cells), StandardError: f.Sigma, Distance: f.Distance,
+			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows, Bound: f.Bound, Off: int64(f.Off), Spread: f.Spread,
+		})
+	}
+	for _, c := range drawn.Furthest {
+		categories := slices.Clone(c.Categories)
+		for i, n := range c.Merged {
+			if n > 1 {
+				categories[i] = fmt.Sprintf("one of %d categories", n)
+			}
+		}
+		m.FarCells = append(m.FarCells, report.FarCell{Columns: namesOf(c.Columns), Categories: categories, Estimate: c.Estimate, StandardError: c.Sigma, Model: c.Model, Rows: c.Rows, Deviations: c.Deviations})
+	}
+	m.Numbered, m.Origin, m.Trust, m.Distrust = numberedText(m, s, drawn.Asked), originText(m, p.Guarantee), trustText(m), distrustText(m)
+	if drawn.Shape != "" {
+		m.Model, m.Trust, m.Distrust = ofTablesText(m, s, drawn), trustTablesText(m), distrustTablesText(m, drawn)
+	}
+	if t := p.Release().Table(s.Table); t.Weight != nil {
+		m.Distrust += " Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it."
+	}
+	return m, nil
+}
+
+// drawnFor refuses rows that are not those of a method of the plan.
+func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
+	columns := make([]string, len(s.Columns()))
+	for i, f := range s.Columns() {
+		columns[i] = f.String()
+	}
+	keys := make([]string, len(drawn.Keys))
+	for i, k := range drawn.Keys {
+		keys[i] = k.Attribute.String()
+	}
+	if method := cmp.Or(drawn.Method, s.Method); s.Refits(method) != nil || (method == plan.Tables) != (drawn.Shape != "") || max(drawn.Files, 1) != s.Drawn() {
+		return errors.New("they are by another method than the plan's measurements allow, or in another number of files")
+	}
+	rows := s.Rows
+	if drawn.Asked > 0 {
+		rows = drawn.Asked
+	}
+	switch {
+	case drawn.Table != s.Table || !slices.Equal(keys, columns):
+		return errors.New("they are not those of the plan")
+	case drawn.Rows < 0 || rows > 0 && int64(drawn.Rows) != rows:
+		return errors.New("their number is not that of the plan, or that asked for")
+	case (drawn.Parents != nil) != (s.Parent != "") || s.Parent != "" && len(drawn.Parents) != drawn.Rows:
+		return errors.New("it is not said of each of them which row it belongs to")
+	case drawn.Rounds > s.Rounds:
+		return fmt.Errorf("they have %d rounds, the plan has %d", drawn.Rounds, s.Rounds)
+	}
+	figures := []float64{drawn.TotalError}
+	for _, f := range drawn.Fits {
+		for _, a := range f.Columns {
+			if !slices.ContainsFunc(drawn.Keys, func(k synth.Key) bool { return k.Attribute == a || f.Table != "" && k.Attribute.Column == a.Column }) {
+				return fmt.Errorf("they have no column %s", a)
+			}
+		}
+		figures = append(figures, f.Sigma, f.Distance, f.Rows, f.Bound, f.Spread)
+	}
+	for _, c := range drawn.Furthest {
+		if len(c.Categories) != len(c.Columns) || len(c.Merged) != len(c.Columns) {
+			return errors.New("a cell of theirs does not have a category of each of its columns")
+		}
+		figures = append(figures, math.Abs(c.Estimate), c.Sigma, c.Model, c.Rows, c.Deviations)
+	}
+	for _, v := range append(figures, math.Abs(drawn.Total)) {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+			return errors.New("their total, errors and distances must be finite, and but for the total not negative")
+		}
+	}
+	return nil
+}
+
+// lossOfAll is what mechanisms cost together in the terms of a charge, which adds
+// them up, with their part of it.
+func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (report.Amount, float64, error) {
+	sum, part := new(big.Rat), 0.0
+	for _, m := range steps {
+		one, of, err := lossOf(m, charge)
+		if err != nil {
+			return report.Amount{}, 0, err
+		}
+		sum.Add(sum, words.Exact(one.Rho))
+		part += of
+	}
+	return report.Amount{Rho: budget.FormatRat(sum)}, part, nil
+}
+
+func numberedText(m report.Microdata, s plan.Synthetic, asked int64) string {
+	switch {
+	case m.Parent != "":
+		return fmt.Sprintf("Each row belongs to one row of the microdata of %s, that with the same number in column %s. Column %s there says how many it has: so many rows there are, and it was measured with the other columns there.", m.Parent, m.LinkedBy, strings.TrimPrefix(m.Given[len(m.Given)-1], m.Parent+"."))
+	case asked > 0 && s.Rows > 0:
+		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.", budget.Group(s.Rows))
+	case asked > 0:
+		return fmt.Sprintf("Whoever published them asked for as many, instead of as many as the noisy total of table %s says: a public number, which tells nothing of the data and costs nothing.", m.Table)
+	case s.RowsOf != "":
+		return fmt.Sprintf("There are as many rows as invariant %s has: a public figure. No other figure of an invariant is kept to by these rows.", s.RowsOf)
+	case s.Rows > 0:
+		return "The spec fixes how many rows there are: it is a public number, and tells nothing of the data."
+	}
+	return fmt.Sprintf("There are as many rows as the noisy total of table %s says, rounded, and none if that is below zero.", m.Table)
+}
+
+func originText(m report.Microdata, g plan.Guarantee) string {
+	return fmt.Sprintf("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row is that of any %s; one that equals somebody's does so by chance.", g.Protects)
+}
+
+func namesOf(columns []spec.Attribute) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.String()
+	}
+	return names
+}
+
+// mostTogether is how many sets of columns a sentence names.
+const mostTogether = 12
+
+func trustText(m report.Microdata) string {
+	s := "Measured were the counts of each column by itself"
+	switch names := m.Together(); {
+	case len(names) == 0:
+		s += ", and no pair of them. Of single columns the rows tell what was measured, up to noise"
+	case len(names) > mostTogether:
+		s += fmt.Sprintf(", and those of %d sets of columns together, which the table names. Of these the rows tell what was measured, up to noise", len(names))
+	case m.Ways == 2 && m.Method != plan.AIM:
+		s += fmt.Sprintf(", and those of these pairs of columns: %s. Of these the rows tell what was measured, up to noise", strings.Join(names, "; "))
+	default:
+		s += fmt.Sprintf(", and those of these columns together: %s. Of these the rows tell what was measured, up to noise", strings.Join(names, "; "))
+	}
+	if m.Parent != "" {
+		s += fmt.Sprintf(", as far as the rows of %s have the columns that these are drawn given as they were measured here", m.Parent)
+	}
+	return s + ", and up to what the drawing of rows adds."
+}
+
+func distrustText(m report.Microdata) string {
+	s := independenceText(m)
+	if m.Parent != "" {
+		s += fmt.Sprintf(" Rows that belong to one row of %s, of this table or of another one, were drawn independently of each other, given its columns: what else they have in common was not measured. Do not trust what they say of it.", m.Parent)
+	}
+	return s
+}
+
+// independenceText says which columns were not measured together, and what that means.
+func independenceText(m report.Microdata) string {
+	switch {
+	case len(m.Together()) == 0:
+		return "How any columns depend on each other was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."
+	case m.Method == plan.AIM:
+		return "How any other columns depend on each other was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it. Categories of a column that the noise hid were measured as one: how the rows divide them is a guess."
+	}
+	return "How any other two columns depend on each other, or any three, was not measured: the model takes them for independent of each other, given the columns between them in the tree that those pairs make, and so do the rows. Do not trust what they say of it."
+}

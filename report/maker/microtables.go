@@ -1,0 +1,99 @@
+package maker
+
+// This file holds microdata whose model is made of the tables of a release, and rows that are drawn into several files.
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// addMeasured tells what an adaptive method has measured, and what that has cost.
+func addMeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic) error {
+	choice, noise, block := mechanismOf(s.Select), mechanismOf(s.Noise), mechanismOf(s.Block)
+	m.Choice, m.Noise, m.Block = &choice, &noise, &block
+	steps := []budget.Mechanism{s.Block}
+	for i, f := range s.By {
+		asked, ok := p.Measurement(s.Column(i))
+		if !ok {
+			return fmt.Errorf("the plan does not measure its column %s", f)
+		}
+		steps = append(steps, asked.Mechanism)
+		by := mechanismOf(asked.Mechanism)
+		m.Columns = append(m.Columns, report.Column{Name: f.String(), Cells: asked.Cells, Mechanism: &by, StandardError: math.Sqrt(asked.Mechanism.Variance())})
+	}
+	var err error
+	m.Loss, m.PartOfBudget, err = lossOfAll(steps, p.Cost)
+	return err
+}
+
+// addUnmeasured tells the columns of microdata that measure nothing, and cost nothing.
+func addUnmeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) {
+	if m.Loss.Rho = "0"; p.Cost.Epsilon != nil {
+		m.Loss = report.Amount{Epsilon: "0"}
+	}
+	left := p.Unmeasured(s)
+	for i, f := range s.By {
+		m.Columns = append(m.Columns, report.Column{Name: f.String(), Cells: int64(drawn.Keys[i].Level.Size()), Unmeasured: slices.Contains(left, f)})
+	}
+}
+
+// ofTablesText says what the model is made of, and how.
+func ofTablesText(m report.Microdata, s plan.Synthetic, drawn synth.Microdata) string {
+	sets := budget.Plural(int64(len(m.Sets)), "set") + " of columns"
+	of := fmt.Sprintf("Of the tables of the release that tell of the columns: %s.", sets)
+	if s.Adaptive() {
+		of = fmt.Sprintf("Of all that was measured, the tables of the release and the answers to the method's questions together: %s. Whoever published them asked for this instead of the model of method %s: it costs nothing, as nothing more is measured.", sets, s.Method)
+	}
+	if drawn.Shape == synth.Tree {
+		return of + " They are fitted together, by a junction tree that holds all of them."
+	}
+	return of + " No junction tree of all of them is small enough: each is brought to counts that can be and add up with those of single columns, and rows are changed until they have these counts, as nearly as they can have all (gradual update)."
+}
+
+// unmeasuredColumns are the columns that no table tells of.
+func unmeasuredColumns(m report.Microdata) (names []string) {
+	for _, c := range m.Columns {
+		if c.Unmeasured {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+func trustTablesText(m report.Microdata) string {
+	names := m.Together()
+	says := "the counts of these columns together: " + strings.Join(names, "; ")
+	switch {
+	case len(names) == 0:
+		says = "the counts of single columns, and no pair of them"
+	case len(names) > mostTogether:
+		says = fmt.Sprintf("the counts of %d sets of columns together, which the table names", len(names))
+	}
+	return "Measured were " + says + ". Of these the rows tell what was measured, up to noise, and up to what the drawing of rows adds."
+}
+
+func distrustTablesText(m report.Microdata, drawn synth.Microdata) string {
+	says := "How any other columns hang together was not measured: the model takes them to depend on each other no more than those sets say, and so do the rows. Do not trust what they say of it."
+	switch {
+	case len(m.Together()) == 0:
+		says = "How any columns hang together was not measured: the model takes them for independent, and so do the rows. Do not trust what they say of it."
+	case drawn.Shape == synth.Gradual:
+		says = "How any other columns hang together was not measured: rows have of it what those sets make of each other, and what is left of how they began. Do not trust what they say of it."
+	}
+	if names := unmeasuredColumns(m); len(names) > 0 {
+		says = fmt.Sprintf("No table tells of %s: not measured, model only. All categories there are equally likely, whatever the data are. %s", strings.Join(names, ", "), says)
+	}
+	return says
+}
+
+// parallelFiles is what several files of rows tell.
+const parallelFiles = "The rows are drawn several times from one model, each time others into a file of its own, and the figures here are of the first. " +
+	"How far the files lie from each other tells how much chance the drawing of rows adds to a figure, and only that: " +
+	"the noise of what was measured, and what the model leaves out, are the same in all of them, so that a figure may be alike in all and far from the truth."

@@ -1,0 +1,172 @@
+package maker
+
+// This file holds series: the cells of small tables, as charts show them, from the published arrays alone.
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// What a page can show and stay readable.
+const (
+	mostSeries  = 24   // of a report
+	mostPoints  = 2400 // of all series
+	mostFigures = 2    // of a table, beside its first count
+	mostLabels  = 48   // of categories without an order
+	mostAlong   = 400  // of numbers and days
+	mostRows    = 40   // of a table of two attributes
+	mostColumns = 24
+)
+
+// addSeries gives tables their series: those of one attribute first, as they are read most easily, in the plan's order.
+func addSeries(p *plan.Plan, told []report.Table, tables []synth.Table) {
+	charts, points := 0, 0
+	for _, plain := range []bool{true, false} {
+		for i, t := range tables {
+			if told[i].Aside || (len(t.Keys) == 1) != plain {
+				continue
+			}
+			for _, s := range seriesOf(p.Release().Table(p.Tables[i].From), t, told[i].Top != nil) {
+				if charts == mostSeries || points+len(s.Points) > mostPoints {
+					break
+				}
+				told[i].Series = append(told[i].Series, s)
+				charts, points = charts+1, points+len(s.Points)
+			}
+		}
+	}
+}
+
+// seriesOf are the series of a table: of its first count and of the first figures beside it, the largest count first where the table
+// has the cells with the largest counts; none where it is too large or empty.
+func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []report.Series {
+	shape, ok := shapeOf(from, t)
+	if !ok || len(t.Statistics) == 0 {
+		return nil
+	}
+	count := t.Statistics[0]
+	first := shape
+	first.Figure, first.What, first.Points = count.Name, count.Name, countPoints(count)
+	all := []report.Series{first}
+	for _, n := range t.Numbers[:min(len(t.Numbers), mostFigures)] {
+		next := shape
+		next.Figure, next.What, next.Points = n.Name, describe.What(n.Figure), figurePoints(n.FigureColumns)
+		all = append(all, next)
+	}
+	if largestFirst {
+		places := make([]int, t.Cells)
+		for i := range places {
+			places[i] = i
+		}
+		counts := count.Published.Int64Values()
+		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+		for i := range all {
+			all[i].Labels, all[i].Points = inOrder(all[i].Labels, places), inOrder(all[i].Points, places)
+		}
+	}
+	return all
+}
+
+// inOrder are the values at some places, in their order.
+func inOrder[T any](of []T, places []int) []T {
+	out := make([]T, len(places))
+	for i, at := range places {
+		out[i] = of[at]
+	}
+	return out
+}
+
+// shapeOf labels the cells of a table; it is false where they are too many.
+func shapeOf(from *spec.Table, t synth.Table) (report.Series, bool) {
+	s := report.Series{Of: []string{}, Labels: []string{}}
+	for _, k := range t.Keys {
+		s.Of = append(s.Of, k.Attribute.String())
+	}
+	if len(t.Keys) == 1 && t.Places == nil {
+		s.Ordered = orderedLabels(from, t.Keys[0])
+	}
+	switch {
+	case t.Cells == 0:
+		return s, false
+	case t.Cells <= mostLabels && (t.Places != nil || len(t.Keys) != 2), s.Ordered > 0 && t.Cells <= mostAlong:
+		for row := range t.Cells {
+			s.Labels = append(s.Labels, rowLabel(t, row))
+		}
+		return s, true
+	case t.Places == nil && len(t.Keys) == 2 && t.Keys[0].Level.Size() <= mostRows && t.Keys[1].Level.Size() <= mostColumns:
+		for _, c := range t.Keys[0].Level.Categories {
+			s.Labels = append(s.Labels, words.Category(c))
+		}
+		for _, c := range t.Keys[1].Level.Categories {
+			s.Columns = append(s.Columns, words.Category(c))
+		}
+		return s, true
+	}
+	return s, false
+}
+
+// orderedLabels is how many categories of a key are numbers or days in their order, 0 where it has no order: numbers that a spec or a
+// code book lists are codes.
+func orderedLabels(from *spec.Table, k synth.Key) int {
+	switch k.Type {
+	case spec.Integer, spec.Decimal, spec.Date, spec.Timestamp:
+	default:
+		return 0
+	}
+	c := from.Column(plan.Counted(from, k.Attribute).Column)
+	if c == nil || c.Domain == nil || !c.Domain.Ranged() {
+		return 0
+	}
+	return k.Level.Size() - (c.Domain.Size() - c.Domain.Declared())
+}
+
+// rowLabel names the cell of a row by its categories.
+func rowLabel(t synth.Table, row int) string {
+	var label string
+	for key := range t.Keys {
+		if key > 0 {
+			label += ", "
+		}
+		label += words.Category(t.Category(row, key))
+	}
+	return label
+}
+
+// countPoints are the cells of a count.
+func countPoints(s synth.Statistic) []report.Point {
+	points := make([]report.Point, s.Published.Len())
+	for i := range points {
+		value := float64(s.Published.Value(i))
+		points[i] = report.Point{Value: &value, Low: valueAt(s.Low, i), High: valueAt(s.High, i)}
+	}
+	return points
+}
+
+// figurePoints are the cells of a figure beside the count.
+func figurePoints(c synth.FigureColumns) []report.Point {
+	points := make([]report.Point, c.Value.Len())
+	for i := range points {
+		points[i] = report.Point{Value: valueAt(c.Value, i), Low: valueAt(c.Low, i), High: valueAt(c.High, i)}
+		if c.Value.IsNull(i) {
+			points[i].Flag = c.Flags[i]
+		}
+	}
+	return points
+}
+
+// valueAt is a value of a column, nil where there is none.
+func valueAt(a *array.Float64, i int) *float64 {
+	if a.IsNull(i) {
+		return nil
+	}
+	v := a.Value(i)
+	return &v
+}

@@ -1,0 +1,277 @@
+package maker
+
+// This file holds the strategies: how the tables of a release were measured, and
+// which of them are put together from the same answers.
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// strategiesOf tells how all tables were measured, in the plan's order, in which
+// their measurements are too.
+func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error) {
+	shared := map[string]bool{}
+	for _, t := range tables {
+		shared[t.Path] = report.Together([]report.Table{t})
+	}
+	all, left := make([]report.Strategy, len(p.Strategies)), p.Measurements
+	for i, s := range p.Strategies {
+		if s.Measurements > len(left) {
+			return nil, fmt.Errorf("the plan's strategies have more measurements than the plan")
+		}
+		all[i] = report.Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Noise: string(s.Noise), Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE, Instead: []report.Instead{}}
+		own := left[:s.Measurements]
+		var err error
+		if all[i].Loss, all[i].PartOfBudget, err = spentOn(own, p.Spent()); err != nil {
+			return nil, err
+		}
+		left = left[s.Measurements:]
+		if all[i].OfPart() && len(own) > 0 {
+			all[i].RMSE, all[i].Noise, all[i].Text = 0, string(own[0].Mechanism.Kind), partSentence(own[0])
+			continue
+		}
+		for _, other := range s.Instead {
+			all[i].Instead = append(all[i].Instead, report.Instead{Kind: string(other.Kind), Noise: string(other.Noise), RMSE: other.RMSE, Needs: other.Needs, Charge: other.Charge, Why: other.Why})
+		}
+		all[i].Text = strategyText(all[i], slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }), rangedIn(own))
+	}
+	return all, nil
+}
+
+// partSentence says what is measured for figures.
+func partSentence(m plan.Measurement) string {
+	if m.Query.Quantile != nil {
+		return words.Capital(addedUp(m.Query, plan.Table{})) + ", drawn by the exponential mechanism, with the ends of their intervals."
+	}
+	if d := m.Query.Distribution; d != nil {
+		asked := "counts of these"
+		if d.Total > 0 {
+			asked = "a count of all and sums and differences of these from which counts up to each bin have the least error"
+		}
+		return words.Capital(addedUp(m.Query, plan.Table{})) + fmt.Sprintf(": %s, with %s noise, from which quantiles are read.", asked, words.Noise[m.Mechanism.Kind])
+	}
+	return fmt.Sprintf("Sums over each cell, with %s noise: %s.", words.Noise[m.Mechanism.Kind], addedUp(m.Query, plan.Table{}))
+}
+
+// rangedIn are the columns along which sums of neighbours are measured.
+func rangedIn(all []plan.Measurement) []string {
+	var columns []string
+	for _, m := range all {
+		for _, f := range m.Query.Factors {
+			if f.Basis == plan.Ranges && !slices.Contains(columns, f.String()) {
+				columns = append(columns, f.String())
+			}
+		}
+	}
+	return columns
+}
+
+// spentOn is what measurements cost together, with their part of the charge.
+func spentOn(all []plan.Measurement, charge budget.Cost) (report.Amount, float64, error) {
+	sum := new(big.Rat)
+	for _, m := range all {
+		for _, step := range stepsOf(m) {
+			loss, err := lossIn(step, charge)
+			if err != nil {
+				return report.Amount{}, 0, fmt.Errorf("measurement %s: %w", m.ID, err)
+			}
+			sum.Add(sum, loss)
+		}
+	}
+	amount, part := partOf(sum, charge)
+	return amount, part, nil
+}
+
+// strategyText says in words what was measured for the tables, and what would have been
+// their error otherwise; shared is true where a table rests on what was measured for
+// others, and ranged are the columns along which sums of neighbours are measured.
+func strategyText(s report.Strategy, shared bool, ranged []string) string {
+	b, noise := &strings.Builder{}, words.Noise[budget.Kind(s.Noise)]
+	switch plan.StrategyKind(s.Kind) {
+	case plan.EqualShares:
+		b.WriteString("Each table is measured by itself, all with equal shares, with " + noise + " noise of its own on every cell: no other way was found that leaves none worse.")
+	case plan.Direct:
+		if s.Measurements < len(s.Tables) {
+			fmt.Fprintf(b, "Of these tables %d are measured by themselves, with %s noise on every cell; every table is put together from all of these that bear on it.", s.Measurements, noise)
+			break
+		}
+		each := "Each table"
+		if len(s.Tables) == 1 {
+			each = "The table"
+		}
+		b.WriteString(each + " is measured by itself, with " + noise + " noise")
+		if ranged == nil {
+			b.WriteString(" of its own on every cell")
+		}
+		if shared && ranged == nil {
+			b.WriteString("; what other measurements say of the same counts is then put together with that")
+		}
+		b.WriteString(".")
+	case plan.Largest:
+		b.WriteString("Only the tables whose attributes are not all in another one are measured, with " + noise + " noise on every cell; every table is put together from all of these that bear on it, by adding up their cells.")
+	case plan.ResidualsAndTables:
+		b.WriteString("What the tables have in common is measured once (residuals), and some of the tables by themselves as well, so that none is worse than with an equal share, with " + noise + " noise. Every table is put together from all of these answers that bear on it.")
+	case plan.Residuals:
+		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals), with " + noise + " noise. Every table is put together from these answers.")
+	}
+	of := "a cell"
+	if ranged != nil {
+		fmt.Fprintf(b, " Along %s sums of neighbouring categories are measured, not single ones: what counts up, or is asked for ranges, has less error so.", strings.Join(ranged, " and "))
+		of = "a cell, or of a sum that is asked for"
+	}
+	fmt.Fprintf(b, " Error of %s: %s", of, words.Decimal(s.RMSE))
+	letter := "ρ "
+	if s.Loss.Epsilon != "" {
+		letter = "ε "
+	}
+	if slices.ContainsFunc(s.Instead, func(other report.Instead) bool { return other.Needs != "" }) {
+		fmt.Fprintf(b, ", for %s", s.Loss)
+	}
+	better := false
+	for _, other := range s.Instead {
+		switch {
+		case other.Why != "":
+		case other.Needs != "":
+			fmt.Fprintf(b, "; %s %s would be needed for the same targets", otherWay(s, other), letter+other.Needs)
+		default:
+			fmt.Fprintf(b, "; %s it would be %s", otherWay(s, other), words.Decimal(other.RMSE))
+			if other.Charge != "" {
+				fmt.Fprintf(b, ", for a charge of ρ %s", other.Charge)
+			}
+			better = better || other.RMSE < s.RMSE && plan.StrategyKind(other.Kind) != plan.EqualShares
+		}
+	}
+	b.WriteString(".")
+	if better {
+		b.WriteString(" The smaller figure was not decisive: the choice goes by all tables of the release together, with the weights that the spec gives them and by what it makes least, and, where levels of one column are used side by side, for tables that agree.")
+	}
+	for _, other := range s.Instead {
+		if other.Why != "" {
+			fmt.Fprintf(b, " It cannot be measured %s: %s.", otherwise[plan.StrategyKind(other.Kind)], other.Why)
+		}
+	}
+	return b.String()
+}
+
+// otherwise says a strategy within a sentence.
+var otherwise = map[plan.StrategyKind]string{
+	plan.Direct:    "with each table by itself",
+	plan.Largest:   "with only those tables that lie in no other",
+	plan.Residuals: "by what the tables have in common (residuals)",
+
+	plan.EqualShares:        "with each table by itself and equal shares for all",
+	plan.ResidualsAndTables: "by what the tables have in common, and some by themselves",
+}
+
+// otherWay says a strategy that was not taken by what is other about it: the way, the noise, or both.
+func otherWay(s report.Strategy, other report.Instead) string {
+	way, noise := otherwise[plan.StrategyKind(other.Kind)], words.Noise[budget.Kind(other.Noise)]+" noise"
+	if other.Needs == "" {
+		noise += " everywhere"
+	}
+	switch {
+	case other.Noise == s.Noise:
+		return way
+	case other.Kind == s.Kind:
+		return "with " + noise
+	}
+	return way + ", and " + noise + ","
+}
+
+// sources are what a plan's tables are made from.
+type sources struct {
+	behind []behind // each table, in the plan's order
+	agree  [][]int  // tables that are made from the same measurements, by their places
+	// apart are the columns of which not all measurements fit together: of levels that do
+	// not lie within each other, or of each level by itself, or for sums of neighbours.
+	apart []string
+	// aparts are how far noise drives two cells of each table apart; nil where no law of the noise says.
+	aparts []compiled.Apart
+}
+
+// behind is what stands behind one table.
+type behind struct {
+	measurements int      // that bear on it
+	sumOf        string   // the measured table that it is a sum of, "" where it is none
+	noise        []string // kinds of what several tables share; none where it is one measurement
+	rho          *big.Rat // of them all: what its counts lose
+}
+
+// sourcesOf finds the sources of every table.
+func sourcesOf(p *plan.Plan) (sources, error) {
+	s := sources{behind: make([]behind, len(p.Tables))}
+	for i, t := range p.Tables {
+		s.behind[i].measurements = 1
+		if m, ok := p.Measurement(t.Statistics[0].Measurement); ok {
+			s.behind[i].rho = m.Mechanism.Rho()
+		}
+	}
+	estimates, err := compiled.Estimates(p)
+	if err != nil {
+		return s, err
+	}
+	s.aparts = compiled.Aparts(p, estimates)
+	for _, e := range estimates {
+		s.agree = append(s.agree, e.Tables)
+		s.count(p, e)
+	}
+	for _, set := range s.agree {
+		slices.Sort(set)
+	}
+	return s, nil
+}
+
+// count counts the measurements that bear on the tables of an estimate, and finds the
+// columns that it takes for several.
+func (s *sources) count(p *plan.Plan, e compiled.Estimate) {
+	column := map[string]int{} // of the estimate, by name
+	for marginal, at := range e.Tables {
+		for i, f := range p.Query(p.Tables[at]).Factors {
+			name := f.Attribute
+			of, seen := column[name]
+			if seen && of != e.Axes[marginal][i].Column && !slices.Contains(s.apart, name) {
+				s.apart = append(s.apart, name)
+			}
+			column[name] = e.Axes[marginal][i].Column
+		}
+		bear := map[int]bool{}
+		for _, residual := range e.Of(marginal) {
+			for _, part := range e.Parts[residual] {
+				bear[part.Source] = true
+			}
+		}
+		if p.Tables[at].Statistics[0].Measurement == "" {
+			s.behind[at] = behindOf(e, bear)
+		}
+	}
+}
+
+// behindOf is what the sources of an estimate are to a table that all of them bear on.
+func behindOf(e compiled.Estimate, bear map[int]bool) behind {
+	b := behind{measurements: len(bear), rho: new(big.Rat)}
+	kinds := map[budget.Kind]bool{}
+	for source := range bear {
+		kinds[e.Sources[source].Mechanism.Kind] = true
+		if rho := e.Sources[source].Mechanism.Rho(); rho != nil {
+			b.rho.Add(b.rho, rho)
+		}
+		if len(bear) == 1 && slices.Contains(e.Own, source) {
+			b.sumOf = e.Sources[source].ID
+		}
+	}
+	for _, kind := range []budget.Kind{budget.DiscreteLaplace, budget.DiscreteGaussian} {
+		if kinds[kind] {
+			b.noise = append(b.noise, string(kind))
+		}
+	}
+	return b
+}

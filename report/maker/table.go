@@ -1,0 +1,253 @@
+package maker
+
+// This file holds a published table as the report tells of it: its noise and
+// what that means for its figures, from the published arrays alone.
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// setApart says of a count from how far apart on two of so many published cells differ beyond noise.
+//
+// Counts are published as they are shown, where negative, as 0, which takes no two further apart, and rounded, which takes two less
+// than 1 further apart where they are not whole. So published counts that are m+1 apart, m the margin of the difference rounded up,
+// have estimates that are more than m apart.
+func setApart(s *report.Statistic, a compiled.Apart, cells int64) {
+	if cells > 1 && a.Margin < 1<<62 {
+		s.Apart, s.ApartBound = describe.WholeMargin(a.Margin)+1, !a.Exact
+	}
+}
+
+// flaggedPublic fails unless just those tables have cells that are marked as public figures which the plan says an invariant
+// decides, and all but what cannot be is so there.
+func flaggedPublic(planned plan.Table, s synth.Statistic) error {
+	var n int64
+	for _, flag := range s.Flags {
+		if flag == synth.Public {
+			n++
+		}
+	}
+	if planned.Invariant != "" && n != planned.Cells-planned.Impossible || planned.Invariant == "" && n > 0 {
+		return fmt.Errorf("%s are marked as public figures, which is not what the plan says", budget.Plural(n, "cell"))
+	}
+	return nil
+}
+
+// summedAlong are the attributes of a table along which it counts up, and those along which sums of neighbours are asked
+// for.
+func summedAlong(p *plan.Plan, t plan.Table) (cumulative, ranges []string) {
+	along := func(asked []spec.Attribute) []string {
+		var names []string
+		for _, a := range asked {
+			if slices.Contains(t.By, a.String()) {
+				names = append(names, a.String())
+			}
+		}
+		return names
+	}
+	for _, m := range p.Release().Marginals {
+		if m.Name == t.Marginal {
+			return along(m.Cumulative), along(m.Ranges)
+		}
+	}
+	return nil, nil
+}
+
+// tablesOf tells of every published table, in the plan's order.
+func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]report.Table, error) {
+	if len(tables) != len(p.Tables) || len(tables)+len(p.Synthetic) == 0 {
+		return nil, fmt.Errorf("%d tables are published, the plan has %d", len(tables), len(p.Tables))
+	}
+	leaves := map[string]string{}
+	for _, s := range p.Strategies {
+		for _, path := range s.Tables {
+			leaves[path] = s.Leaf
+		}
+	}
+	out := make([]report.Table, len(tables))
+	for i, t := range tables {
+		var err error
+		if out[i], err = tableOf(p, p.Tables[i], t); err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Path, err)
+		}
+		out[i].Leaf = leaves[t.Path]
+		for k := range out[i].Statistics {
+			s, b := &out[i].Statistics[k], from.behind[i]
+			s.Measurements, s.SumOf, s.Noise = b.measurements, b.sumOf, b.noise
+			if k == 0 && from.aparts != nil {
+				setApart(s, from.aparts[i], out[i].Cells-out[i].Impossible)
+			}
+		}
+	}
+	return out, nil
+}
+
+func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, error) {
+	cells, impossible := planned.Cells, planned.Impossible
+	if planned.Sparse != nil || planned.Discovered != nil || planned.Top != nil { // those that are in it, and none that is impossible
+		cells, impossible = int64(len(t.Places)), 0
+	}
+	if t.Path != planned.Path || int64(t.Cells) != cells || len(t.Statistics) != len(planned.Statistics) {
+		return report.Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
+	}
+	out := report.Table{
+		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned), Discovered: discoveredOf(p, planned), Top: topOf(p, planned),
+		Target: (*report.Target)(planned.Target), Expectation: planned.Expectation, Statistics: make([]report.Statistic, len(t.Statistics)),
+	}
+	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts, planned.Weighted, planned.Show, planned.Invariant
+	out.Aside = !slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool { return m.Name == planned.Marginal })
+	if planned.Weighted {
+		out.Expectation += " Counts here are sums of weights: that is not how many rows there are."
+	}
+	out.Cumulative, out.Ranges = summedAlong(p, planned)
+	if u := planned.Usefulness; u != nil {
+		out.Band, out.AverageCell = string(u.Band), u.AverageCell
+	}
+	for i, s := range t.Statistics {
+		asked := planned.Statistics[i]
+		m, alone := p.Measurement(asked.Measurement)
+		if s.Name != asked.Name || alone != (asked.Measurement != "") || p.Sample == nil && alone != (s.Whole || asked.Unit != "") {
+			return report.Table{}, fmt.Errorf("statistic %s: the plan does not measure it", s.Name)
+		}
+		one, err := statisticOf(s, t.Cells, impossible)
+		if err != nil {
+			return report.Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
+		}
+		if err := flaggedPublic(planned, s); err != nil {
+			return report.Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
+		}
+		if out.Cumulative != nil {
+			one.TotalPublished, one.TotalUnbiased = "", ""
+		}
+		if asked.Uneven > 0 {
+			one.Largest = slices.Max(s.Error.Float64Values())
+		}
+		if alone {
+			mechanism := mechanismOf(m.Mechanism)
+			loss, part, err := spentOn([]plan.Measurement{m}, p.Spent())
+			if err != nil {
+				return report.Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
+			}
+			one.Mechanism, one.Loss, one.PartOfBudget = &mechanism, &loss, part
+		}
+		one.Fit = fitOfCounts(p, s)
+		one.Verdict = verdictOf(p, planned, out, one, s.Unbiased.Float64Values())
+		one.Of, one.Unit = describe.Counted(planned, p.Guarantee.Protects), asked.Unit
+		out.Statistics[i] = one
+	}
+	var err error
+	out.Figures, out.Parts, err = figuresOf(p, planned, t)
+	return out, err
+}
+
+// statisticOf tells of the figures of a table, but for what they cost.
+func statisticOf(s synth.Statistic, cells int, impossible int64) (report.Statistic, error) {
+	if err := wellFormed(s, cells); err != nil {
+		return report.Statistic{}, err
+	}
+	published, unbiased := s.Published.Int64Values(), s.Unbiased.Float64Values()
+	margin := func(int) float64 { return s.Margin }
+	if !s.Whole { // each cell has a margin of its own
+		low, high := s.Low.Float64Values(), s.High.Float64Values()
+		margin = func(i int) float64 { return (high[i] - low[i]) / 2 }
+	}
+	out := report.Statistic{
+		Name:          s.Name,
+		StandardError: s.StandardError, Margin: s.Margin, Confidence: s.Confidence, Attained: s.Attained,
+		TotalPublished: total(published), TotalUnbiased: totalOf(unbiased, s.Whole), Relative: relativeMargin(margin, published),
+	}
+	possible := int64(cells)
+	for i, v := range unbiased {
+		if s.Flags[i] == synth.Impossible {
+			possible--
+		}
+		if v < 0 {
+			out.ShownAsZero++
+		}
+		if s.Flags[i] == synth.NoiseDominates {
+			out.NoiseCells++
+		}
+	}
+	if int64(cells)-possible != impossible {
+		return report.Statistic{}, fmt.Errorf("the plan has %d impossible cells", impossible)
+	}
+	out.NoiseShare = report.Ratio(out.NoiseCells, possible)
+	return out, nil
+}
+
+// wellFormed refuses arrays that are not a column of the table, and errors that
+// no law of noise has.
+func wellFormed(s synth.Statistic, cells int) error {
+	if s.Published == nil || s.Published.Len() != cells || len(s.Flags) != cells {
+		return fmt.Errorf("its columns do not all have %d cells", cells)
+	}
+	for _, column := range []*array.Float64{s.Unbiased, s.Low, s.High, s.Error} {
+		if column == nil || column.Len() != cells {
+			return fmt.Errorf("its columns do not all have %d cells", cells)
+		}
+		for _, v := range column.Float64Values() {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("its figures, errors and intervals must be finite")
+			}
+		}
+	}
+	for _, v := range []float64{s.StandardError, s.Margin, s.Confidence, s.Attained} {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+			return fmt.Errorf("its standard error, margin, confidence and attained level must be finite and not negative")
+		}
+	}
+	return nil
+}
+
+// total adds up without overflow.
+func total(values []int64) json.Number {
+	var high, low int64 // of 2^32 and of 1
+	for _, v := range values {
+		high += v >> 32
+		low += v & (1<<32 - 1)
+	}
+	sum := new(big.Int).Lsh(big.NewInt(high), 32)
+	return json.Number(sum.Add(sum, big.NewInt(low)).String())
+}
+
+// exactBits hold any sum of float64 without rounding, up to 2^60 of them: their bits
+// lie between 2^-1074 and 2^1024.
+const exactBits = 1024 + 1074 + 60
+
+// totalOf adds up exactly. Whole numbers are written in full; the sum of others as
+// the nearest float64, in the fewest digits that give it back.
+func totalOf(values []float64, whole bool) json.Number {
+	sum, term := new(big.Float).SetPrec(exactBits), new(big.Float)
+	small := int64(0) // the sum of whole numbers below 2^52, while it is below 2^62
+	for _, v := range values {
+		if math.Abs(v) < 1<<52 && v == math.Trunc(v) {
+			small += int64(v)
+		} else {
+			sum.Add(sum, term.SetFloat64(v))
+		}
+		if small >= 1<<62 || small <= -1<<62 {
+			sum.Add(sum, new(big.Float).SetInt64(small))
+			small = 0
+		}
+	}
+	sum.Add(sum, new(big.Float).SetInt64(small))
+	if whole {
+		return json.Number(sum.Text('f', 0))
+	}
+	nearest, _ := sum.Float64()
+	return json.Number(strconv.FormatFloat(nearest, 'f', -1, 64))
+}

@@ -1,0 +1,58 @@
+package maker
+
+// This file holds the verdicts on the tables, and the names of cells that could be zero.
+
+import (
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/synth"
+)
+
+const (
+	namedCells = 500 // cells that could be zero are named where a report has no more of them
+)
+
+// nameZeros names the cells that could be zero, of published tables, where they are few enough to be read.
+func nameZeros(told []report.Table, tables []synth.Table) {
+	var all int64
+	for _, t := range told {
+		if !t.Aside {
+			all += t.NoiseCells()
+		}
+	}
+	if all > namedCells {
+		return
+	}
+	for i, t := range tables {
+		for k, s := range t.Statistics {
+			for row, flag := range s.Flags {
+				if flag == synth.NoiseDominates && !told[i].Aside {
+					told[i].Statistics[k].NoiseLabels = append(told[i].Statistics[k].NoiseLabels, cellName(t, row))
+				}
+			}
+		}
+	}
+}
+
+// cellName is the label of a cell, also where the table has one alone.
+func cellName(t synth.Table, row int) string {
+	if label := rowLabel(t, row); label != "" {
+		return label
+	}
+	return "total"
+}
+
+// verdictOf is the verdict on a count: beside the average cell that the plan knows or, where it knows none, that of the noisy counts.
+func verdictOf(p *plan.Plan, planned plan.Table, t report.Table, s report.Statistic, unbiased []float64) plan.Verdict {
+	cell := t.AverageCell
+	if possible := t.Possible(); cell == 0 && possible > 0 {
+		for _, v := range unbiased {
+			cell += v / float64(possible)
+		}
+	}
+	if t.Possible() == 0 {
+		return plan.UseCells
+	}
+	return compiled.VerdictOn(p, planned, cell, s.BadShare())
+}

@@ -1,0 +1,77 @@
+package report
+
+// This file holds the notes on how to read the figures.
+
+import (
+	"slices"
+)
+
+// NoteOnDiscovered heads the notes on groups that nobody listed.
+const NoteOnDiscovered = "Groups that nobody listed"
+
+// Headings of the notes that other pages repeat.
+const (
+	NoteOnWeights  = "Margins of weighted counts are not sampling errors"
+	NoteOnWithheld = "Withheld by the noisy count alone"
+)
+
+// NotesHeaded is the note with a heading, none where there is none.
+func (r *Report) NotesHeaded(headings ...string) []Note {
+	var notes []Note
+	for _, n := range r.Reading {
+		if slices.Contains(headings, n.Heading) {
+			notes = append(notes, n)
+		}
+	}
+	return notes
+}
+
+// NoteOnAddingUp heads the note on counts that add up.
+const NoteOnAddingUp = "Counts that add up"
+
+// NoteOnImpossible heads the note on impossible cells.
+const NoteOnImpossible = "Cells that cannot be"
+
+// Impossible is the note on cells that cannot be, none where the spec declares nothing.
+func (r *Report) Impossible() []Note {
+	var notes []Note
+	for _, n := range r.Reading {
+		if n.Heading == NoteOnImpossible {
+			notes = append(notes, n)
+		}
+	}
+	return notes
+}
+
+// NoteOnPublicFigures heads the note on invariants.
+const NoteOnPublicFigures = "Figures that were public before"
+
+// PublicFigures is the note on invariants, none where there are none.
+func (r *Report) PublicFigures() []Note {
+	var notes []Note
+	for _, n := range r.Reading {
+		if n.Heading == NoteOnPublicFigures {
+			notes = append(notes, n)
+		}
+	}
+	return notes
+}
+
+// Headings of the notes on tables that were put together.
+const (
+	NoteAllAgree    = "Tables agree with each other"
+	NoteSomeAgree   = "Some tables agree with each other"
+	NoteOthersDoNot = "Others do not"
+)
+
+// Note is a paragraph with its heading.
+type Note struct {
+	Heading string `json:"heading"`
+	Text    string `json:"text"`
+}
+
+// NoteOnSparse heads the notes on sparse tables.
+const NoteOnSparse = "Cells above a threshold"
+
+// NoteOnTop heads the notes on tables of chosen cells.
+const NoteOnTop = "Cells that were chosen"

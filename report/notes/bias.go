@@ -1,0 +1,349 @@
+package notes
+
+// This file holds bias: what moves figures away from the truth on the mean. How large it is stands here as far as published
+// figures tell it exactly, or noisy counts that were paid for.
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// The directions of a bias.
+const (
+	tooHigh   = "too high"
+	tooLow    = "too low"
+	eitherWay = "either way"
+	// lowCounts is that of rows which are left out where figures stand beside the counts: without values below zero their sum is
+	// too high, and their mean may be either.
+	lowCounts = "counts too low, other figures either way"
+	// oneCategory and otherCategories are those of values that count as a category, which has rows of its own or none.
+	oneCategory     = "that category too high, the others too low"
+	otherCategories = "the other categories too low"
+)
+
+// Bias lists what moves the figures of a release on the mean.
+func Bias(r *report.Report, p *plan.Plan) []report.Bias {
+	all := append(shownBias(r), fittedBias(r)...)
+	all = append(all, invariantBias(r, p)...)
+	for _, t := range p.Release().Tables {
+		all = append(all, tableBias(r, p, t)...)
+	}
+	all = append(all, shareBias(r)...)
+	all = append(all, selectionBias(r)...)
+	all = append(all, estimateBias(r)...)
+	if len(r.Microdata) > 0 {
+		b := report.Bias{Cause: "Rows of microdata are drawn from a model, which keeps of the data what was measured and assumes the rest", Direction: eitherWay, Size: "not known; how far the model is from the noisy counts stands with the microdata"}
+		for _, m := range r.Microdata {
+			b.Tables = append(b.Tables, "microdata/"+m.Table)
+		}
+		all = append(all, b)
+	}
+	return append(all, report.Bias{Cause: "The data themselves: who was asked and did not answer, or answered wrongly", Tables: []string{}, Direction: eitherWay, Size: "not known to this release"})
+}
+
+// shownBias is what showing numbers below zero as 0 does: the published figures tell it exactly.
+func shownBias(r *report.Report) []report.Bias {
+	b := report.Bias{Cause: "Numbers below zero are shown as 0, in the published column alone; the unbiased one is as it was", Tables: []string{}, Direction: tooHigh}
+	worst, by := "", new(big.Rat)
+	for _, t := range r.Tables {
+		raised := false
+		for _, s := range t.Statistics {
+			raised = raised || s.ShownAsZero > 0
+			if more := shownMore(s); s.ShownAsZero > 0 && more != nil && more.Cmp(by) > 0 {
+				worst, by = t.Path, more
+			}
+		}
+		if raised {
+			b.Tables = append(b.Tables, t.Path)
+		}
+	}
+	if len(b.Tables) == 0 {
+		return nil
+	}
+	b.Size = fmt.Sprintf("known exactly, table by table, from the sums as published and unbiased; %s in all were shown as 0", budget.Plural(zeros(r), "number"))
+	if worst != "" {
+		most, _ := by.Float64()
+		b.Size += fmt.Sprintf("; most in %s, whose published column adds up to about %s more than the unbiased one", worst, budget.Group(int64(math.Round(most))))
+	}
+	return []report.Bias{b}
+}
+
+// zeros is how many numbers were shown as 0 in the tables listed above, those to judge bounds by among them.
+func zeros(r *report.Report) int64 {
+	var n int64
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			n += s.ShownAsZero
+		}
+	}
+	return n
+}
+
+// shownMore is by how much the published figures add up to more than the unbiased ones, nil where they are not added up or the
+// difference is beyond a million million million.
+func shownMore(s report.Statistic) *big.Rat {
+	published, unbiased := ratOf(s.TotalPublished), ratOf(s.TotalUnbiased)
+	if published == nil || unbiased == nil {
+		return nil
+	}
+	more := new(big.Rat).Sub(published, unbiased)
+	if limit := big.NewRat(1e18, 1); more.Cmp(limit) > 0 {
+		return nil
+	}
+	return more
+}
+
+func ratOf(n json.Number) *big.Rat {
+	r, ok := new(big.Rat).SetString(n.String())
+	if !ok {
+		return nil
+	}
+	return r
+}
+
+// tableBias is what the rules of a confidential table do to the published tables that are made from it.
+func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
+	var paths, weighted []string
+	for i, of := range p.Tables {
+		if of.From == t.Name && !r.Tables[i].Aside {
+			if paths = append(paths, of.Path); of.Weighted {
+				weighted = append(weighted, of.Path)
+			}
+		}
+	}
+	for _, m := range r.Microdata {
+		if m.Table == t.Name {
+			paths = append(paths, "microdata/"+m.Table)
+		}
+	}
+	if paths == nil {
+		return nil
+	}
+	var all []report.Bias
+	if !t.Unit.Row {
+		cause := fmt.Sprintf("Of each %s at most %s of %s counted, the others are left out", r.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), isAre(t))
+		if t.Unit.MaxRows == 1 {
+			cause = fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out", r.Guarantee.Protects, t.Name)
+		}
+		all = append(all, sized(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths, Direction: leftOut(r, paths)}))
+	}
+	var left []string
+	if dropsRows(p.Release(), t) {
+		left = append(left, fmt.Sprintf("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name))
+	}
+	if parent := p.Release().ParentOf(t.Name); parent != "" {
+		left = append(left, fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name, r.Guarantee.Protects, parent))
+	}
+	if left != nil {
+		all = append(all, sized(r, p, t, "rows_left_out", report.Bias{Cause: strings.Join(left, ". "), Tables: paths, Direction: leftOut(r, paths)}))
+	}
+	all = append(all, categoryBias(r, p, t, paths)...)
+	if r.Bounds == nil {
+		return all
+	}
+	for _, c := range r.Bounds.Columns {
+		if c.Table != t.Name {
+			continue
+		}
+		b := report.Bias{Cause: fmt.Sprintf("Values of %s beyond their range count as its end, and are rounded to a multiple of %s", c.Column, words.Rat(c.Step)), Tables: figuredWith(r, paths, c.Column), Direction: eitherWay}
+		if len(b.Tables) > 0 {
+			all = append(all, sized(r, p, t, c.Column+"_clamped", b))
+		}
+	}
+	for _, w := range r.Bounds.Weights {
+		if w.Table == t.Name {
+			all = append(all, report.Bias{Cause: fmt.Sprintf("Weights of %s are brought to %s to %s and rounded to a multiple of %s", t.Name, words.Rat(w.Low), words.Rat(w.High), words.Rat(w.Step)), Tables: weighted, Direction: eitherWay, Size: notCounted})
+		}
+	}
+	return all
+}
+
+// categoryBias is what policies do that put unknown or missing values into a category: it counts those beside its own, and the
+// categories that they belong to lack them. A category that holds nothing else tells how many they are.
+func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string) []report.Bias {
+	var all []report.Bias
+	for _, c := range t.Columns {
+		if c.Null.Action == spec.As {
+			b := report.Bias{Cause: fmt.Sprintf("Missing values of %s count as the number that the spec gives them", c.Name), Tables: figuredWith(r, paths, c.Name), Direction: eitherWay, Size: notCounted}
+			if len(b.Tables) > 0 {
+				all = append(all, b)
+			}
+		}
+		if c.Domain == nil || c.DerivedFrom != nil {
+			continue
+		}
+		finest, ok := c.Domain.Level("")
+		if !ok {
+			continue
+		}
+		for _, of := range []struct {
+			values string
+			policy spec.Policy
+		}{{"Unknown", c.Unknown}, {"Missing", c.Null}} {
+			if of.policy.Action != spec.As || of.policy.Category >= finest.Size() {
+				continue
+			}
+			into := words.Category(finest.Categories[of.policy.Category])
+			b := report.Bias{Cause: fmt.Sprintf("%s values of %s count as %s", of.values, c.Name, into), Tables: []string{}, Direction: oneCategory, Size: notCounted}
+			if of.policy.Category >= c.Domain.Declared() {
+				b.Direction, b.Size = otherCategories, fmt.Sprintf("by the count of “%s”, which holds %s values of %s and nothing else", into, intoCategory(c, of.policy.Category), c.Name)
+			}
+			for _, shown := range p.Tables {
+				if slices.Contains(paths, shown.Path) && slices.ContainsFunc(shown.By, func(by string) bool { return columnOf(by) == c.Name }) {
+					b.Tables = append(b.Tables, shown.Path)
+				}
+			}
+			if len(b.Tables) > 0 {
+				all = append(all, b)
+			}
+		}
+	}
+	return all
+}
+
+// intoCategory says which values of a column a category takes that has none of its own.
+func intoCategory(c *spec.Column, category int) string {
+	takes := func(policy spec.Policy) bool { return policy.Action == spec.As && policy.Category == category }
+	switch {
+	case takes(c.Unknown) && takes(c.Null):
+		return "missing and unknown"
+	case takes(c.Unknown):
+		return "unknown"
+	}
+	return "missing"
+}
+
+// figuredWith are those of some tables that have figures of a column.
+func figuredWith(r *report.Report, paths []string, column string) []string {
+	out := []string{}
+	for _, of := range r.Tables {
+		if slices.Contains(paths, of.Path) && slices.ContainsFunc(of.Figures, func(f report.Figure) bool { return slices.Contains(f.Columns, column) }) {
+			out = append(out, of.Path)
+		}
+	}
+	return out
+}
+
+// columnOf is the column of an attribute as it is written, with or without a level.
+func columnOf(attribute string) string {
+	column, _, _ := strings.Cut(attribute, ".")
+	return column
+}
+
+// leftOut is the direction of a bias of tables from which rows are left out.
+func leftOut(r *report.Report, paths []string) string {
+	if slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Figures != nil && slices.Contains(paths, t.Path) }) {
+		return lowCounts
+	}
+	return tooLow
+}
+
+func isAre(t *spec.Table) string {
+	if t.Unit.MaxRows == 1 {
+		return t.Name + " is"
+	}
+	return t.Name + " are"
+}
+
+// dropsRows tells that a rule of a table leaves rows out.
+func dropsRows(release *spec.Release, t *spec.Table) bool {
+	return !t.Unit.Row && t.Unit.Null == spec.Drop || t.Weight != nil && t.Weight.Null == spec.Drop ||
+		slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop }) ||
+		slices.ContainsFunc(release.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
+}
+
+// notCounted is said of what the spec did not pay to know.
+const notCounted = "not known: the spec pays for no count of it"
+
+// overBound is the diagnostic of rows beyond the bound of their unit, which a rule for the number of rows counts, and not of those that
+// policies leave out.
+const overBound = "rows_over_bound"
+
+// sized says how large a bias is: what a diagnostic of its table counts, or that nobody counted.
+func sized(r *report.Report, p *plan.Plan, t *spec.Table, diagnostic string, b report.Bias) report.Bias {
+	b.Size = notCounted
+	if e := t.Expect; e != nil && e.Rows != nil && diagnostic == overBound {
+		b.Size += fmt.Sprintf("; at worst %s, as no more may be within the other rules", budget.Plural(e.Rows.Most, "row"))
+	}
+	path := p.Release().Diagnostics + "/" + t.Name + "/" + diagnostic
+	for _, of := range r.Tables {
+		if of.Path != path || of.Counts == "" {
+			continue
+		}
+		s := of.Statistics[0]
+		count, err := s.TotalUnbiased.Float64()
+		if err != nil {
+			break
+		}
+		margin := s.Margin
+		b.Noisy, b.Margin = &count, &margin
+		b.Size = fmt.Sprintf("%s ± %s by a noisy count that was paid for, of %s (table %s)", words.Signed(count), budget.Group(describe.WholeMargin(margin)), of.Counts, path)
+	}
+	return b
+}
+
+// shareBias is what tables with bounds of their own leave out.
+func shareBias(r *report.Report) []report.Bias {
+	if r.Bounds == nil || len(r.Bounds.Tables) == 0 {
+		return nil
+	}
+	b := report.Bias{Cause: "Tables with bounds of their own leave out what one unit has beyond them", Size: notCounted}
+	for _, t := range r.Bounds.Tables {
+		b.Tables = append(b.Tables, t.Table)
+	}
+	b.Direction = leftOut(r, b.Tables)
+	return []report.Bias{b}
+}
+
+// selectionBias is what showing some cells and not others does to those that are shown.
+func selectionBias(r *report.Report) []report.Bias {
+	sparse := report.Bias{Cause: "Cells are shown where their noisy count is above a threshold: figures little above it are too large on the mean", Direction: tooHigh, Size: "far above the threshold next to none; a shown cell without a row is off by its whole figure"}
+	show := report.Bias{Cause: "Figures are withheld where the noisy count is small: in cells little above the bound the count beside them is too large on the mean", Direction: eitherWay}
+	var withheld int64
+	for _, t := range r.Tables {
+		if t.Sparse != nil {
+			sparse.Tables = append(sparse.Tables, t.Path)
+		}
+		if t.Show > 0 {
+			show.Tables = append(show.Tables, t.Path)
+			for _, f := range t.Figures {
+				withheld += f.Withheld
+			}
+		}
+	}
+	var all []report.Bias
+	if sparse.Tables != nil {
+		all = append(all, sparse)
+	}
+	if show.Tables != nil {
+		show.Size = fmt.Sprintf("not known; %s withheld", wereText(withheld))
+		all = append(all, show)
+	}
+	return all
+}
+
+// estimateBias is that of figures which noise enters in another way than by being added.
+func estimateBias(r *report.Report) []report.Bias {
+	b := report.Bias{Cause: "Means, ratios, variances, deviations and quantiles are worked out from noisy counts and sums, or drawn: noise does not cancel in them", Direction: eitherWay,
+		Size: "small beside the standard error where the count of a cell is many times its margin; where it is not, go by the interval"}
+	for _, t := range r.Tables {
+		if slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return !f.Unbiased }) {
+			b.Tables = append(b.Tables, t.Path)
+		}
+	}
+	if b.Tables == nil {
+		return nil
+	}
+	return []report.Bias{b}
+}

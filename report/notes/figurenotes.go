@@ -1,0 +1,183 @@
+package notes
+
+// This file holds the advice on figures beside counts, and on counts by weight.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// weightNotes say what a weighted count is, and what its margin is not.
+func weightNotes(r *report.Report, s string) []report.Note {
+	if !report.Weighted(r.Tables) {
+		return nil
+	}
+	text := fmt.Sprintf("A count of rows by their weights stands for a population, of which the rows are a sample. The columns %[1]s_noise_se, %[1]s_low and %[1]s_high are of the noise that was added for privacy, and so are those of every figure beside it: they say how far the published figure is from what the sample gives with its weights, and nothing of how far the sample is from the population. Do not read them as a confidence interval of the survey. Its sampling error is in no column here; where the office tells a sampling standard error, both together are √(sampling² + noise²).", s)
+	text += fmt.Sprintf(" A weighted %s is no number of rows: small ones can rest on very few, and the published column is rounded to a whole number, while %[1]s_unbiased is a multiple of the step of the weights.", s)
+	return []report.Note{{Heading: report.NoteOnWeights, Text: text}}
+}
+
+// unitNotes say of counts of units that they do not add up.
+func unitNotes(r *report.Report) []report.Note {
+	var tables []string
+	for _, t := range r.Tables {
+		if !t.Aside && t.Statistics[0].Name == string(spec.Units) {
+			tables = append(tables, t.Path)
+		}
+	}
+	if tables == nil {
+		return nil
+	}
+	return []report.Note{{Heading: "Counts of units do not add up", Text: fmt.Sprintf("In %s a row counts each %s with a row in the cell once: one with rows in several cells is in each of them, as far as the table's bounds let it. The sum over cells is no count of units.", words.Few(tables), r.Guarantee.Protects)}}
+}
+
+// figureNotes say how to read the figures beside counts.
+func figureNotes(r *report.Report) []report.Note {
+	figured := r.Figured()
+	if len(figured) == 0 {
+		return nil
+	}
+	kinds := figureKinds(r.Tables)
+	_, withheld, unbounded := figuresIn(r.Tables)
+	f := figured[0].Figures[0].Name
+	notes := []report.Note{{Heading: "Figures beside counts have intervals of their own",
+		Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be, and nothing is published.", f, words.Level(figured[0].Figures[0].Confidence)) + unboundedText(unbounded)}}
+	notes = append(notes, dominatedNote(figured)...)
+	notes = append(notes, unbiasedNote(r, kinds))
+	if slices.ContainsFunc(figured, func(t report.Table) bool { return t.Show > 0 }) {
+		var which []string
+		for _, t := range figured {
+			if t.Show > 0 {
+				which = append(which, fmt.Sprintf("%s below %s", t.Path, budget.Group(t.Show)))
+			}
+		}
+		notes = append(notes, report.Note{Heading: report.NoteOnWithheld,
+			Text: fmt.Sprintf("Figures are withheld (null, with the flag withheld) where the noisy count of the cell, the one that is published as unbiased, is below what the spec says: %s. Nothing else decides it: not the exact count, not the figure. So a withheld cell may count more than that%s, and a published one less. In this release %s withheld.", strings.Join(which, ", "), byWeightText(figured), wereText(withheld))})
+	}
+	if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
+		notes = append(notes, clampedNote(r))
+	}
+	drawn, read := quantileWays(figured)
+	if drawn {
+		notes = append(notes, report.Note{Heading: "Quantiles are drawn, not worked out",
+			Text: "A quantile is a value of the column's range, drawn by how near its rank is to the one asked for: it is off in rank, and by how much in the column's own unit depends on how dense values are there. The ends of its interval are drawn too, for ranks further down and up. It has no standard error; in its place the list of figures says by how many rows at most (by how much weight, where rows count by weight) its rank is off at 95%, as planned. Quantiles of one cell are drawn each by itself, so that by noise alone a higher share can have a lower value."})
+	}
+	if read {
+		notes = append(notes, report.Note{Heading: "Quantiles are read from noisy counts",
+			Text: "Rows are counted, with noise, by bins of the column, and a quantile is where the counts up to there, brought into ascending order, reach its share of all; within a bin it is taken in proportion. All quantiles of a cell are read from the same noisy counts. The interval is of whole bins: of all that the noise does not rule out, so that it is no narrower than the bin it lies in. It holds for each quantile by itself, over all cells, those without an interval included: of cells of few rows, most of which have none, those that do may hold less often, and are better left out (`show`). It has no standard error; in its place the list of figures says by how many rows (by how much weight, where rows count by weight) its rank is off at 95%, as planned for a column that fills its range evenly."})
+	}
+	if len(figured) > 0 && (kinds[spec.Mean] || kinds[spec.Sum] || kinds[spec.Ratio]) {
+		notes = append(notes, report.Note{Heading: "Figures of one cell are correlated",
+			Text: "A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both."})
+	}
+	return notes
+}
+
+// quantileWays tells whether quantiles of some tables are drawn, and whether some are read from counts.
+func quantileWays(tables []report.Table) (drawn, read bool) {
+	for _, t := range tables {
+		for _, f := range t.Figures {
+			quantile := f.Kind == string(spec.Quantiles)
+			drawn, read = drawn || quantile && f.Bins == 0, read || quantile && f.Bins > 0
+		}
+	}
+	return drawn, read
+}
+
+// byWeightText says in which unit a threshold is where all counts of some tables are by weight.
+func byWeightText(tables []report.Table) string {
+	if slices.ContainsFunc(tables, func(t report.Table) bool { return t.Show > 0 && !t.Weighted }) {
+		return ""
+	}
+	if report.Weighted(tables) {
+		return " by weight"
+	}
+	return ""
+}
+
+func wereText(n int64) string {
+	if n == 1 {
+		return "1 figure was"
+	}
+	return budget.Plural(n, "figure") + " were"
+}
+
+// unbiasedNote says which figures are unbiased.
+func unbiasedNote(r *report.Report, kinds map[spec.StatKind]bool) report.Note {
+	var yes, no []string
+	for _, k := range []struct {
+		kind spec.StatKind
+		name string
+	}{{spec.Sum, "sums"}, {spec.Units, "counts of units"}, {spec.Distinct, "counts of values"}} {
+		if kinds[k.kind] {
+			yes = append(yes, k.name)
+		}
+	}
+	for _, k := range []struct {
+		kind spec.StatKind
+		name string
+	}{{spec.Mean, "means"}, {spec.Ratio, "ratios"}, {spec.Variance, "variances"}, {spec.Deviation, "standard deviations"}, {spec.Quantiles, "quantiles"}} {
+		if kinds[k.kind] {
+			no = append(no, k.name)
+		}
+	}
+	text := ""
+	if yes != nil {
+		text = fmt.Sprintf("%s are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic.", words.Capital(words.List(yes)))
+		if kinds[spec.Units] || kinds[spec.Distinct] {
+			text += " Do not add counts of units or of values up over cells: a unit or a value can be in several."
+		}
+	}
+	if no != nil {
+		if text != "" {
+			text += " "
+		}
+		text += fmt.Sprintf("%s are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it.", words.Capital(words.List(no)))
+		if len(no) > 1 || !kinds[spec.Quantiles] {
+			text += " Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval."
+		}
+	}
+	return report.Note{Heading: "Which figures are unbiased", Text: text}
+}
+
+// clampedNote says of which rows figures are.
+func clampedNote(r *report.Report) report.Note {
+	text := "The exact figure that an interval is about is that of rows as they were bounded. " + strings.Join(r.Bounds.Sentences(), " ") +
+		" What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias."
+	return report.Note{Heading: "Figures are those of bounded rows", Text: text}
+}
+
+// diagnosed tells that the release has tables of what bounds and rules leave out.
+func diagnosed(r *report.Report) bool {
+	return slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Counts != "" })
+}
+
+// dominatedNote says of figures that can be added up how many are no more than noise, nothing where there are none.
+func dominatedNote(figured []report.Table) []report.Note {
+	name, n := "", int64(0)
+	for _, t := range figured {
+		for _, f := range t.Figures {
+			if n += f.NoiseCells; f.NoiseCells > 0 && name == "" {
+				name = f.Name
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []report.Note{{Heading: "Figures that noise dominates", Text: fmt.Sprintf("The flag noise_dominates marks %s whose interval reaches zero, or holds nothing that the figure can be by its declared range: noise alone could have made it. For reading, %[2]s has the nearest value that can be (a sum of values that are not negative is shown as 0 at least); %[2]s_unbiased is the estimate, and its interval lies around that.", budget.Plural(n, "figure"), name)}}
+}
+
+// unboundedText says how many figures the noise leaves open, "" for none.
+func unboundedText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" In this release that is so of %s.", budget.Plural(n, "figure"))
+}

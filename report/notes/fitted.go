@@ -1,0 +1,132 @@
+package notes
+
+// This file holds counts that were made to add up: how far they were moved for it, which the published figures tell exactly. On
+// the mean over the noise that is a bias, of which one release shows one draw.
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// movedText says how far the counts of a table were moved.
+func movedText(f *report.Fitted, cells int64) string {
+	return fmt.Sprintf("%s of %s moved, on the mean by %+.2f standard errors, at most by %.1f", budget.Group(f.Moved), budget.Plural(cells, "cell"), f.Mean, f.Largest)
+}
+
+// movedBefore says of so many numbers which of them an accuracy is not of as they were published; "" where there are none.
+func movedBefore(m report.Moved, of int64) string {
+	if m.Cells == 0 {
+		return ""
+	}
+	which, were := "", "they were"
+	if m.Cells < of {
+		which = budget.Group(m.Cells) + " of them "
+	}
+	if m.Cells == 1 {
+		were = "it was"
+	}
+	return fmt.Sprintf(" %sas %s before %[2]s made to add up (%[3]s_unbiased),", which, were, m.Name)
+}
+
+// movedAfter says how far the published ones lie from those.
+func movedAfter(m report.Moved) string {
+	switch {
+	case m.Cells == 0:
+		return ""
+	case m.Most == 0:
+		return " Making them add up moved none."
+	}
+	return fmt.Sprintf(" To add up, the published %s was moved from there, by %s on the mean and by %s at most, and can be so much further off the exact figure. The report’s note “%s” tells it table by table.",
+		m.Name, budget.DecimalNearest(m.Mean, 2), words.Margin(m.Most), report.NoteOnAddingUp)
+}
+
+// fittedBias is what making counts add up does to them: the published figures tell exactly how far these counts were moved.
+func fittedBias(r *report.Report) []report.Bias {
+	says := map[string]string{
+		plan.Fitted:    "Counts are rounded and fitted to add up: none is below zero, so that cells near zero are raised and large ones lowered for it, in the published column alone; the unbiased one is as it was",
+		plan.Tabulated: "Counts are those of the microdata, so that they add up: model only, in the published column alone; the unbiased one is as it was",
+	}
+	var all []report.Bias
+	for _, way := range []string{plan.Fitted, plan.Tabulated} {
+		b := report.Bias{Cause: says[way], Direction: eitherWay}
+		var mean, largest float64
+		meanAt, largestAt := "", ""
+		for _, t := range r.Tables {
+			for _, s := range t.Statistics {
+				if s.Fitted == nil || s.Fitted.Way != way {
+					continue
+				}
+				b.Tables = append(b.Tables, t.Path)
+				if m := s.Fitted.Mean; meanAt == "" || math.Abs(m) > math.Abs(mean) {
+					mean, meanAt = m, t.Path
+				}
+				if l := s.Fitted.Largest; largestAt == "" || l > largest {
+					largest, largestAt = l, t.Path
+				}
+			}
+		}
+		if b.Tables != nil {
+			b.Size = fmt.Sprintf("how far they were moved is known exactly, table by table and cell by cell, from the figures as published and unbiased: on the mean over a table's cells at most %+.2f standard errors (%s), in one cell at most %.1f (%s); the mean of that over the noise is the bias", mean, meanAt, largest, largestAt)
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// fittedNotes say which counts add up, and table by table what that took.
+func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
+	var notes []report.Note
+	for _, c := range p.Consistent {
+		text := describe.Consistency(c)
+		for _, line := range describe.LeftText(c) {
+			text += " " + line
+		}
+		of := map[string]bool{}
+		for _, path := range c.Tables {
+			of[path] = true
+		}
+		told := 0
+		for _, t := range r.Tables {
+			if s := t.Statistics[0]; of[t.Path] && s.Fitted != nil {
+				if told++; told <= mostTold {
+					text += fmt.Sprintf(" %s: %s.", t.Path, movedText(s.Fitted, t.Cells-t.Impossible))
+				}
+			}
+		}
+		if told > mostTold {
+			text += fmt.Sprintf(" Of %s more, report.json says it.", budget.Plural(int64(told-mostTold), "table"))
+		}
+		notes = append(notes, report.Note{Heading: report.NoteOnAddingUp, Text: text})
+	}
+	return notes
+}
+
+// mostTold is for how many tables a page says how far their counts were moved.
+const mostTold = 12
+
+// fittedAll tells that all counts were made to add up.
+func fittedAll(r *report.Report) bool {
+	return r.FittedSome() && report.MovedIn(r.Tables).Cells == r.Accuracy.Numbers
+}
+
+// raisedText says what becomes of numbers below zero where counts are made to add up.
+func raisedText(r *report.Report, s string) string {
+	if !r.FittedSome() {
+		return ""
+	}
+	return fmt.Sprintf(" Where counts are made to add up (see “%[1]s”) %[2]s is moved further, and can lie outside of its interval, which is that of %[2]s_unbiased. There %[2]s_flag says fitted where %[2]s is another number than the estimate, rounded, unless the interval reaches zero: then it says noise_dominates.", report.NoteOnAddingUp, s)
+}
+
+// separateText says that published counts add up although each table was measured separately.
+func separateText(r *report.Report, s string) string {
+	if !r.FittedSome() {
+		return ""
+	}
+	return fmt.Sprintf(" That is so of %s_unbiased; the published %s was made to add up, as “%s” says.", s, s, report.NoteOnAddingUp)
+}

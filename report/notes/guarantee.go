@@ -1,0 +1,239 @@
+package notes
+
+// This file holds the guarantee: what is promised, in numbers and in words.
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// Guarantee restates the guarantee of a plan and puts it in words, with what the bounds of the release, nil for none, its public
+// figures and its sample add to them.
+func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
+	p := of.Guarantee
+	g := report.Guarantee{
+		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho, Equivalents: []report.Equivalent{},
+		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows, WithoutID: p.WithoutID, Sample: p.Sample,
+	}
+	for _, t := range p.Rows {
+		g.Rows = append(g.Rows, report.UnitRows(t))
+	}
+	for _, e := range p.Equivalents {
+		g.Equivalents = append(g.Equivalents, report.Equivalent(e))
+	}
+	epsilon, delta, err := readAt(g)
+	if err != nil {
+		return report.Guarantee{}, err
+	}
+	o := oddsOf(epsilon, delta)
+	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor, Guess: o.guess, Weak: o.weak}
+	g.Statement = describe.Guarantee(p)
+	g.Sentences = []string{
+		ProtectedSentence(g), GuessSentence(g), FactorSentence(g), PlainSentence(g), WeakSentence(g), countedSentence(g), knownSentence(g), limitSentence(g),
+	}
+	g.Sentences = append(g.Sentences, boundsSentences(bounds, g.Protects)...)
+	g.Sentences = append(g.Sentences, publicSentence(of), invariantSentence(of), sampleSentence(of))
+	g.Sentences = slices.DeleteFunc(g.Sentences, func(s string) bool { return s == "" })
+	return g, nil
+}
+
+// readAt is the (ε, δ) at which the promise is put in words: its own, or the
+// first that a promise in ρ implies.
+func readAt(g report.Guarantee) (epsilon, delta *big.Rat, err error) {
+	switch g.Definition {
+	case "pure":
+		epsilon, err = budget.ParseRat(g.Epsilon)
+		return epsilon, new(big.Rat), err
+	case "approximate":
+		if epsilon, err = budget.ParseRat(g.Epsilon); err != nil {
+			return nil, nil, err
+		}
+		delta, err = budget.ParseRat(g.Delta)
+		return epsilon, delta, err
+	case "zcdp":
+		return implied(g)
+	}
+	return nil, nil, fmt.Errorf("the plan's guarantee is of definition %q, expected pure, approximate or zcdp", g.Definition)
+}
+
+// implied is the first (ε, δ) that a promise in ρ implies.
+func implied(g report.Guarantee) (epsilon, delta *big.Rat, err error) {
+	if len(g.Equivalents) == 0 {
+		return nil, nil, fmt.Errorf("the plan's guarantee in ρ says no ε at any δ")
+	}
+	e := g.Equivalents[0]
+	if epsilon = new(big.Rat).SetFloat64(e.Epsilon); epsilon == nil {
+		return nil, nil, fmt.Errorf("the plan's ε at δ = %s is not finite", e.Delta)
+	}
+	delta, err = budget.ParseRat(e.Delta)
+	return epsilon, delta, err
+}
+
+func FactorSentence(g report.Guarantee) string {
+	b := &strings.Builder{}
+	change := "Whether any one " + g.Protects + " is in the data or not"
+	if g.Neighbours == "replace" {
+		change = "Replacing the data of any one " + g.Protects + " by any other"
+	}
+	fmt.Fprintf(b, "%s changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up)", change, g.Meaning.Factor, g.Meaning.Epsilon)
+	if g.Meaning.Delta != "0" {
+		fmt.Fprintf(b, ", apart from an extra chance of at most %s", deltaText(g))
+	}
+	return b.String() + "."
+}
+
+// deltaText is δ as one in so many, rounded towards more, beside the number itself.
+func deltaText(g report.Guarantee) string {
+	_, delta := meant(g)
+	if delta.Sign() <= 0 {
+		return g.Meaning.Delta
+	}
+	once := new(big.Int).Quo(delta.Denom(), delta.Num())
+	if !once.IsInt64() || once.Int64() < 2 {
+		return "δ = " + g.Meaning.Delta
+	}
+	return fmt.Sprintf("one in %s (δ = %s)", budget.Group(once.Int64()), g.Meaning.Delta)
+}
+
+// meant is the ε and δ that the promise is put in words at, as they are shown.
+func meant(g report.Guarantee) (epsilon, delta *big.Rat) {
+	read := func(text string) *big.Rat {
+		r, err := budget.ParseRat(text)
+		if err != nil {
+			return new(big.Rat)
+		}
+		return r
+	}
+	return read(g.Meaning.Epsilon), read(g.Meaning.Delta)
+}
+
+func GuessSentence(g report.Guarantee) string {
+	bet := "is in the data"
+	if g.Neighbours == "replace" {
+		bet = "has one set of values or another"
+	}
+	right := "at most " + budget.Percent(g.Meaning.Guess) + " of the time"
+	if g.Meaning.Guess >= 1 {
+		right = "as good as always, as far as this promise goes,"
+		if n := oddsOf(meant(g)).wrongOnce; n > 0 {
+			right = fmt.Sprintf("at most %s times in %s", budget.Group(n-1), budget.Group(n))
+		}
+	}
+	return fmt.Sprintf("Somebody who knows everything about everybody else, and for whom it is an even bet whether one %s %s, would guess right %s after seeing all of this release; without it, 50%% of the time.",
+		g.Protects, bet, right)
+}
+
+// knownSentence says that the promise on being in the data bounds less well what is learned of somebody who is known to be.
+func knownSentence(g report.Guarantee) string {
+	if g.Neighbours == "replace" {
+		return ""
+	}
+	return fmt.Sprintf("The promise is about whether a %s is in the data. Of the values of a %s who is known to be, more can be learned; the certificate says at most how much.", g.Protects, g.Protects)
+}
+
+// plainFrom is the factor from which on the promise is also said of a rare result.
+const plainFrom = 10
+
+// PlainSentence says of a rare result how likely the promise lets one make it, where the factor is large.
+func PlainSentence(g report.Guarantee) string {
+	times := oddsOf(meant(g)).inThousand
+	if times < plainFrom {
+		return ""
+	}
+	without, with := "without that "+g.Protects, "with that "+g.Protects
+	if g.Neighbours == "replace" {
+		without, with = "with one set of values", "with another"
+	}
+	comes := fmt.Sprintf("up to %d times in 1000", times)
+	if times >= 1000 {
+		comes = "every time"
+	}
+	return fmt.Sprintf("Put plainly: what comes out 1 time in 1000 %s may come out %s %s.", without, comes, with)
+}
+
+// ProtectedSentence says what is protected.
+func ProtectedSentence(g report.Guarantee) string {
+	if g.ByRow() {
+		return fmt.Sprintf("Protected is each row of the data, as one %[1]s: of a %[1]s with several rows the promise holds row by row, and less of all of them together.", g.Protects)
+	}
+	return fmt.Sprintf("Protected is each %s: %s together.", g.Protects, g.Unit)
+}
+
+// countedSentence says which rows of a unit are counted, "" where each row is one.
+func countedSentence(g report.Guarantee) string {
+	if g.ByRow() {
+		return ""
+	}
+	counted := fmt.Sprintf("Of the rows of one %s one is counted; any others were left out, chosen at random.", g.Protects)
+	if g.MaxRows > 1 {
+		counted = fmt.Sprintf("Of the rows of one %s at most %s are counted; the rest were left out, chosen at random.", g.Protects, countedRows(g))
+	}
+	if g.WithoutID != "" {
+		counted += " Rows without an id are in no figure: all of them were left out."
+	}
+	return counted
+}
+
+// boundsSentences say of the promise to what figures and weights it is owed: what one unit adds is bounded.
+func boundsSentences(b *report.Bounds, protects string) []string {
+	if b == nil {
+		return nil
+	}
+	var all []string
+	for _, w := range b.Weights {
+		text := fmt.Sprintf("A row of %s counts by its weight, %s at most", w.Table, words.Rat(w.High))
+		if w.Kind == report.DesignWeights {
+			text += ", which is taken to be an attribute of its " + protects + " and to depend on no other"
+		}
+		if w.Kind == report.CalibratedWeights {
+			text += fmt.Sprintf("; weights were calibrated, so they depend on the rows of others, and the promise is for rows with weights as they are, not for what one weight tells of another %s", protects)
+		}
+		all = append(all, text+".")
+	}
+	if len(b.Columns) > 0 {
+		var names []string
+		for _, c := range b.Columns {
+			names = append(names, c.Column)
+		}
+		all = append(all, fmt.Sprintf("What one %s adds to a figure is bounded: values of %s count within the ranges that the spec declares, whatever they are.", protects, words.List(names)))
+	}
+	return all
+}
+
+// countedRows is how many rows of a unit are counted at most.
+func countedRows(g report.Guarantee) string {
+	if g.Rows == nil {
+		return budget.Group(g.MaxRows)
+	}
+	each := make([]string, len(g.Rows))
+	for i, t := range g.Rows {
+		each[i] = fmt.Sprintf("%s in %s", budget.Group(t.MaxRows), t.Table)
+	}
+	return words.List(each)
+}
+
+func WeakSentence(g report.Guarantee) string {
+	if !g.Meaning.Weak {
+		return ""
+	}
+	return fmt.Sprintf("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected then rests on what an attacker does not know.", weakEpsilon, g.Protects)
+}
+
+func limitSentence(g report.Guarantee) string {
+	s := "The promise is about this release alone: what other releases from the same data reveal adds to it. It does not hide what is true in general."
+	if g.Neighbours == "replace" {
+		s += " The number of units in the data (each " + g.Protects + ") is treated as public."
+		if g.Rows != nil {
+			s += " That is their number in all tables together: how many have rows in one of them is not."
+		}
+	}
+	return s
+}

@@ -1,0 +1,49 @@
+package notes
+
+// This file holds what cannot be: cells that the spec declares to be exact zeros, and what that gives away.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// publicSentence says what a release gives away beside its noisy figures, "" where that is nothing.
+func publicSentence(p *plan.Plan) string {
+	var rules []string
+	for _, i := range describe.Impossibilities(p) {
+		rules = append(rules, fmt.Sprintf("no row of %s has %s", i.Table, i.Rule))
+	}
+	if rules == nil {
+		return ""
+	}
+	return "Given away, since the spec declares it and no data was read for it: " + strings.Join(rules, "; ") + "."
+}
+
+// impossibleNotes say which cells cannot be, and what happened to rows that fell into them.
+func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
+	all := describe.Impossibilities(p)
+	if len(all) == 0 {
+		return nil
+	}
+	var rules []string
+	for _, i := range all {
+		rules = append(rules, i.Sentence())
+	}
+	text := "Declared in the spec, not read from data: " + strings.Join(rules, "; ") + "."
+	var tables []string
+	for _, t := range r.Tables {
+		if t.Impossible > 0 {
+			tables = append(tables, fmt.Sprintf("%s of %s of %s", budget.Group(t.Impossible), budget.Plural(t.Cells, "cell"), t.Path))
+		}
+	}
+	if tables != nil {
+		text += fmt.Sprintf(" That makes %s exact zeros, which %s_flag calls impossible: they were not measured, carry no noise and say nothing of the data.", words.Few(tables), s)
+	}
+	return []report.Note{{Heading: report.NoteOnImpossible, Text: text}}
+}

@@ -1,0 +1,81 @@
+package notes
+
+// This file holds invariants: public figures that published counts keep to, and what that gives away.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// invariantSentence says of the promise that it is not about public figures, "" where there are none.
+func invariantSentence(p *plan.Plan) string {
+	if p.Invariants == nil {
+		return ""
+	}
+	return fmt.Sprintf("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
+		strings.Join(p.Guarantee.Invariants, "; "), p.Guarantee.Protects)
+}
+
+// invariantNotes say which figures are public, where they stand, and what keeps to them.
+func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
+	if p.Invariants == nil {
+		return nil
+	}
+	var all []string
+	for _, i := range p.Invariants {
+		all = append(all, fmt.Sprintf("%s, %s in all", describe.Invariant(i), budget.Plural(i.Total, "row")))
+	}
+	text := "Written in the spec, or in a file that the plan holds, and not read from data: " + strings.Join(all, "; ") + "."
+	var held []string
+	for _, t := range r.Tables {
+		if t.Invariant != "" {
+			held = append(held, t.Path)
+		}
+	}
+	if held != nil {
+		text += fmt.Sprintf(" The cells of %s are these figures, or sums of them: %s_flag says invariant, and they have no noise and no interval.", words.Few(held), s)
+	}
+	if r.FittedSome() {
+		text += fmt.Sprintf(" Tables under “%s” keep to them in %s wherever their cells add up to one of them, and not in %s_unbiased.", report.NoteOnAddingUp, s, s)
+	} else {
+		text += " No other table was moved to keep to them."
+	}
+	return []report.Note{{Heading: report.NoteOnPublicFigures, Text: text + " Nothing compared them with the data: if they are not figures of the same rows, counts that keep to them are off by as much."}}
+}
+
+// invariantBias is what keeping to figures does that may be of other rows than are counted: one cause for each confidential table.
+func invariantBias(r *report.Report, p *plan.Plan) []report.Bias {
+	var all []report.Bias
+	for _, t := range p.Release().Tables {
+		var names, tables []string
+		for _, i := range p.Invariants {
+			if i.Table == t.Name {
+				names, tables = append(names, i.Name), append(tables, i.Tables...)
+			}
+		}
+		for _, c := range p.Consistent {
+			if c.Table == t.Name {
+				tables = slices.Clone(c.Tables)
+			}
+		}
+		if slices.ContainsFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == t.Name && s.RowsOf != "" }) {
+			tables = append(tables, "microdata/"+t.Name)
+		}
+		if names == nil || tables == nil {
+			continue
+		}
+		all = append(all, report.Bias{
+			Cause:  fmt.Sprintf("Counts keep to the public figures of %s. Where these are of other rows than the release counts (those that its rules leave out, of another day, or in error), the counts are off by the difference", strings.Join(names, ", ")),
+			Tables: tables, Direction: eitherWay,
+			Size: "not known, as nothing compares these figures with the data; what was measured of the same cells lies under measurements/",
+		})
+	}
+	return all
+}

@@ -1,0 +1,258 @@
+package notes
+
+// This file holds the advice: how to read the figures, what not to do with them.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// Reading says how to read the figures of this very release. Tables of one set, by their places in the plan, agree, as they are
+// made from the same measurements; of the columns named in apart not all measurements fit together.
+func Reading(r *report.Report, p *plan.Plan, agree [][]int, apart []string) []report.Note {
+	if len(r.Tables) == 0 {
+		return append(slices.Concat(unitNotes(r), sampleNote(p), microdataNotes(r)),
+			report.Note{Heading: samplingNote.Heading, Text: "If the data are a sample, or people answered wrongly or not at all, that error comes on top of what noise and the model do."})
+	}
+	s := r.CountName()
+	shown := fmt.Sprintf("The column %s shows such a number as 0: here %s of %s.", s, budget.Group(shownAsZero(r)), budget.Group(r.Accuracy.Numbers))
+	if fittedAll(r) {
+		shown = fmt.Sprintf("No %s is below zero.", s)
+	}
+	notes := []report.Note{
+		{Heading: "Every number brings its own error",
+			Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number could be zero.", s, r.Chance(), exactName(r))},
+		apartNote(r),
+		{Heading: "Below zero is not a mistake",
+			Text: fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. ", s) + shown + raisedText(r, s)},
+	}
+	if counts(r.Tables) {
+		notes = append(notes, sumsNote(r, s))
+	}
+	notes = append(notes, unitNotes(r)...)
+	notes = append(notes, figureNotes(r)...)
+	notes = append(notes, weightNotes(r, s)...)
+	notes = append(notes, sampleNote(p)...)
+	notes = append(notes, cumulativeNotes(r)...)
+	notes = append(notes, impossibleNotes(r, p, s)...)
+	notes = append(notes, invariantNotes(r, p, s)...)
+	notes = append(notes, sparseNotes(r, p, s)...)
+	notes = append(notes, topNotes(r, p)...)
+	notes = append(notes, discoveredNotes(r, p)...)
+	notes = append(notes, agreementNotes(r, s, agree, apart)...)
+	notes = append(notes, fittedNotes(r, p)...)
+	notes = append(notes, microdataNotes(r)...)
+	return append(notes, samplingNote, report.Note{Heading: "What the exact count is", Text: exactCount(r)})
+}
+
+// samplingNote says which errors noise is not.
+var samplingNote = report.Note{Heading: "Noise is not sampling error",
+	Text: "The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."}
+
+// microdataNotes say what microdata are for.
+func microdataNotes(r *report.Report) []report.Note {
+	if len(r.Microdata) == 0 {
+		return nil
+	}
+	tables := "No table is published to check it against."
+	if len(r.Tables) > 0 {
+		tables = "Where a table has the figure, take it from there: " + microdataSums(r) + "."
+	}
+	return []report.Note{{Heading: "Microdata are a model's rows",
+		Text: "They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + report.ModelOnly + "). " + tables + " The more rows are drawn the less chance is in them, but the model gets no better."}}
+}
+
+// microdataSums says whether what is counted in microdata is what tables say.
+func microdataSums(r *report.Report) string {
+	var counted []string
+	others := false
+	for _, t := range r.Tables {
+		if s := t.Statistics[0]; s.Fitted != nil && s.Fitted.Way == plan.Tabulated {
+			counted = append(counted, t.Path)
+		} else {
+			others = true
+		}
+	}
+	if counted == nil {
+		return "microdata do not add up to the tables"
+	}
+	text := fmt.Sprintf("what was measured stands in %s_unbiased, while the published %[1]s of %s is counted in the microdata", r.CountName(), words.Few(counted))
+	if others {
+		text += "; to other tables they do not add up"
+	}
+	return text
+}
+
+// sumsNote says what to add up, and with which error.
+func sumsNote(r *report.Report, s string) report.Note {
+	raised := fmt.Sprintf("Showing negative numbers as 0 makes sums over %s too high.", s)
+	switch {
+	case fittedAll(r):
+		raised = fmt.Sprintf("Making counts add up has moved %[1]s: a sum over it is no estimate with an error of its own.", s)
+	case r.FittedSome():
+		raised = fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high, but for tables whose counts were made to add up, where %[1]s was moved either way.", s)
+	}
+	n := report.Note{Heading: "Add up the unbiased column",
+		Text: raised + fmt.Sprintf(" For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
+	alone, others := 0, 0
+	for _, t := range r.Tables {
+		switch {
+		case t.Cumulative != nil:
+		case t.Statistics[0].Joint():
+			others++
+		default:
+			alone++
+		}
+	}
+	root := fmt.Sprintf("the noise of a sum has standard error √n × %s_noise_se.", s)
+	hangs := fmt.Sprintf("the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which adds cells up with the error that they have together. The %s_noise_se of the cells added up are the most that it can be.", s)
+	switch {
+	case others == 0:
+		n.Text += " Over n cells of one table " + root
+	case alone == 0:
+		n.Text += " In tables that were put together from several measurements " + hangs
+	default:
+		n.Text += " Over n cells of a table that was measured by itself " + root + " In tables that were put together from several " + hangs
+	}
+	return n
+}
+
+// agreementNotes say which tables add up to one another.
+func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) []report.Note {
+	const exactly = "what two of them both tell (the total, the counts of an attribute, of a level and of a coarser one that it lies within) is the same in both once cells are added up, but for rounding in floating point"
+	published := fmt.Sprintf(" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)
+	if r.FittedSome() {
+		published = fmt.Sprintf(" That holds in %s_unbiased, and in %s of those tables alone that are named under “%s”.", s, s, report.NoteOnAddingUp)
+	}
+	if cumulative(r.Tables) {
+		published += " Of a table that counts up take the row of the last category instead of adding up."
+	}
+	but := apartText(r, apart)
+	separate := map[int]bool{}
+	measured := func(i int) bool { return r.Tables[i].Invariant == "" }
+	for i := range r.Tables {
+		separate[i] = measured(i)
+	}
+	var sets []string
+	for _, set := range agree {
+		var names []string
+		for _, i := range set {
+			if measured(i) {
+				names = append(names, r.Tables[i].Path)
+			}
+		}
+		if len(names) < 2 {
+			continue
+		}
+		for _, i := range set {
+			delete(separate, i)
+		}
+		sets = append(sets, words.Few(names))
+	}
+	var alone []string
+	for i, t := range r.Tables {
+		if separate[i] {
+			alone = append(alone, t.Path)
+		}
+	}
+	switch {
+	case len(sets) == 0:
+		if alone == nil {
+			return nil // all are public figures
+		}
+		return []report.Note{{Heading: "Tables do not add up to one another",
+			Text: "Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it." + separateText(r, s)}}
+	case len(sets) == 1 && len(alone) == 0:
+		all := "All tables"
+		if heldCells(r.Tables) > 0 {
+			all += " but those of public figures"
+		}
+		return []report.Note{{Heading: report.NoteAllAgree, Text: but + all + " were made from the same noisy answers: " + exactly + "." + published}}
+	}
+	notes := []report.Note{{Heading: report.NoteSomeAgree, Text: but + "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") + ". Among them " + exactly + "." + published}}
+	if len(sets) > 1 {
+		notes[0].Text = strings.Replace(notes[0].Text, "Among them", "Among those of one such set", 1)
+	}
+	if len(alone) > 0 {
+		separately := "Measured separately, with noise of their own, were "
+		if len(alone) == 1 {
+			separately = "Measured separately, with noise of its own, was "
+		}
+		notes = append(notes, report.Note{Heading: report.NoteOthersDoNot, Text: separately + words.Few(alone) + ". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
+	}
+	return notes
+}
+
+// apartText says which tables need not agree although they were made from the same answers: those that show a column of which not
+// all measurements fit together.
+func apartText(r *report.Report, columns []string) string {
+	var sentences strings.Builder
+	for _, column := range columns {
+		var paths []string
+		for _, t := range r.Tables {
+			if slices.ContainsFunc(t.By, func(by string) bool { return columnOf(by) == column }) {
+				paths = append(paths, t.Path)
+			}
+		}
+		fmt.Fprintf(&sentences, "Not all that was measured of %s fits together: two of %s may agree in no more than what they have beside it. ", column, words.Few(paths))
+	}
+	return sentences.String()
+}
+
+// exactCount says what the intervals cover.
+func exactCount(r *report.Report) string {
+	rows := "all rows"
+	if r.Guarantee.Unit != "each row" {
+		rows = fmt.Sprintf("at most %s of %s", budget.Plural(r.Guarantee.MaxRows, "row"), r.Guarantee.Unit)
+		if r.Guarantee.Rows != nil {
+			rows = fmt.Sprintf("of %s at most %s", r.Guarantee.Unit, countedRows(r.Guarantee))
+		}
+	}
+	beside := ""
+	if r.Guarantee.WithoutID != "" {
+		beside = ", rows without an id left out"
+	}
+	if len(r.Impossible()) > 0 {
+		beside += ", and rows that cannot be refused or left out"
+	}
+	for _, of := range r.Provenance.Rows {
+		beside += fmt.Sprintf(", and of %s the rows alone for which %s is true", of.Table, of.Where)
+	}
+	if r.Bounds != nil {
+		if len(r.Bounds.Weights) > 0 {
+			rows += ", each counting by its weight as that is bounded"
+		}
+		if len(r.Bounds.Tables) > 0 {
+			rows += ", in tables with bounds of their own no more than those"
+		}
+	}
+	return "The count that the margins are about is taken after the rules of the spec were applied: " + rows +
+		", with unknown and missing values refused, dropped or put into a category as the spec says" + beside + ". What those rules leave out is not part of the margin."
+}
+
+// exactName names the exact figure that the interval of a count is about.
+func exactName(r *report.Report) string {
+	if report.Weighted(r.Tables) {
+		return "count, or the exact sum of weights where rows count by their weights,"
+	}
+	return "count"
+}
+
+func shownAsZero(r *report.Report) int64 {
+	var n int64
+	for _, t := range r.Tables {
+		for _, s := range t.Statistics {
+			if t.Aside {
+				continue
+			}
+			n += s.ShownAsZero
+		}
+	}
+	return n
+}

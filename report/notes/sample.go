@@ -1,0 +1,47 @@
+package notes
+
+// This file holds what a report says of a secret sample of the units.
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+)
+
+// sampleSentence says of the guarantee that a part of the units is measured, "" where all are.
+func sampleSentence(p *plan.Plan) string {
+	if p.Sample == nil {
+		return ""
+	}
+	return fmt.Sprintf("Each %s was measured with a probability of %s alone, drawn in secret, once for the whole release: who was drawn, and how many were, is in no file and is erased.%s",
+		p.Guarantee.Protects, shareOf(p), map[bool]string{true: " The account counts in ρ, which a sample does not lessen, and is charged for those who were drawn."}[p.Cost.Rho != nil])
+}
+
+// sampleNote says of the errors that they include that of the sample.
+func sampleNote(p *plan.Plan) []report.Note {
+	if p.Sample == nil {
+		return nil
+	}
+	return []report.Note{{Heading: "Intervals include the error of a secret sample",
+		Text: fmt.Sprintf("Counts are of %s of the units, drawn at random and in secret, and are divided by that share. The standard errors and intervals here are those of the noise and of this draw together. They are approximate where a cell has few rows, and say nothing of how the data themselves were collected.", shareOf(p))}}
+}
+
+// ofSample says of the errors of a release that they are of noise and sample together.
+func ofSample(a *report.Accuracy, p *plan.Plan) {
+	if p.Sample == nil {
+		return
+	}
+	a.Sentence = strings.Replace(a.Sentence, "at least ", "about ", 1)
+	a.Sentence = strings.Replace(a.Sentence, "before sampling and response error", "before what sampling error the data themselves have and response error", 1)
+	a.More = append(a.More, fmt.Sprintf("These errors are of the noise and of the secret sample of %s of the units together; large counts have larger ones, and the margin is that of the largest.", shareOf(p)))
+}
+
+func shareOf(p *plan.Plan) string {
+	share, _ := new(big.Rat).SetString(p.Sample.Share)
+	f, _ := share.Float64()
+	return budget.Percent(f)
+}

@@ -1,0 +1,104 @@
+package notes
+
+// This file holds cells that could be zero, and the one rule by which every page says of a table whether its cells are to be used
+// one by one.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+const (
+	namedTables = 3 // that have most of them, in the box
+)
+
+// What sentences call the places that they lead to.
+const (
+	VerdictColumn    = "column “verdict”"
+	ZeroColumn       = "column “could be zero”"
+	DifferenceColumn = "column “smallest real difference”"
+	ZeroSection      = "“Cells that could be zero”"
+	TableList        = "list of tables"
+)
+
+// NotToUse begins what the box says of tables by name.
+const NotToUse = "Do not use the table"
+
+// namedFirst is how many tables to add up first the box names.
+const namedFirst = 4
+
+// tableUse says which tables must not be used cell by cell; "" where all may be.
+func tableUse(r *report.Report) string {
+	never := report.NotSingly(r)
+	text := ""
+	switch {
+	case len(never) == 0:
+		return ""
+	case len(never) == 1:
+		text = fmt.Sprintf(NotToUse+" %s cell by cell: %s.", never[0], badOf(r, never[0]))
+	case len(never) <= namedTables:
+		text = fmt.Sprintf(NotToUse+"s %s cell by cell: the noise is large beside an average cell of each.", words.List(never))
+	default:
+		text = fmt.Sprintf("Do not use %d tables cell by cell: the noise is large beside an average cell of each. The %s says which.", len(never), VerdictColumn)
+	}
+	switch first := firstAddedUp(r, never); {
+	case len(first) == 1:
+		text += fmt.Sprintf(" One more is good only after adding up cells: %s.", first[0])
+	case len(first) > namedFirst:
+		text += fmt.Sprintf(" %d more are good only after adding up cells, as the %s says.", len(first), VerdictColumn)
+	case first != nil:
+		text += fmt.Sprintf(" %d more are good only after adding up cells: %s.", len(first), words.List(first))
+	}
+	return text
+}
+
+// badOf says why the cells of a table are not to be used one by one, and how many of them could be zero.
+func badOf(r *report.Report, path string) string {
+	t := r.Tables[slices.IndexFunc(r.Tables, func(t report.Table) bool { return t.Path == path })]
+	return fmt.Sprintf("the noise is large beside an average cell, and %s of its %s could be zero", budget.Group(t.NoiseCells()), budget.Plural(t.Possible(), "cell"))
+}
+
+// firstAddedUp are the paths of the other tables of which cells are to be added up before they are used.
+func firstAddedUp(r *report.Report, but []string) []string {
+	var paths []string
+	for _, t := range r.Tables {
+		if !t.Aside && !slices.Contains(but, t.Path) && slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return t.Verdict(s) == plan.AddUpFirst }) {
+			paths = append(paths, t.Path)
+		}
+	}
+	return paths
+}
+
+// cellUse says how many single cells must not be used, the tables in which they are most, and where they stand; "" where all may be.
+func cellUse(r *report.Report) string {
+	in, cells, of := r.CouldBeZero()
+	if cells == 0 {
+		return ""
+	}
+	var names []string
+	for _, t := range in[:min(len(in), namedTables)] {
+		names = append(names, fmt.Sprintf("%s (%s of %s)", t.Path, budget.Group(t.NoiseCells()), budget.Group(t.Possible())))
+	}
+	where := "in "
+	if more := len(in) - namedTables; more > 0 {
+		where = fmt.Sprintf("in %d tables, worst in ", len(in))
+	}
+	text := fmt.Sprintf("Do not use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ", budget.Group(cells), budget.Group(of), where, words.List(names))
+	if r.ZerosNamed() {
+		return text + "The report’s list " + ZeroSection + " names them."
+	}
+	return text + "The report’s list " + ZeroSection + " says how to find them."
+}
+
+// smallNumber warns of any number whose interval reaches zero, where no cell has one: sums and other figures may.
+func smallNumber(r *report.Report) string {
+	if _, cells, _ := r.CouldBeZero(); cells > 0 || len(r.Tables) == 0 {
+		return ""
+	}
+	return "Do not decide anything on a number whose interval reaches zero: it could be zero, as 0 could be more."
+}

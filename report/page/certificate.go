@@ -1,0 +1,95 @@
+package page
+
+// This file holds the tables of the certificate, and what is said around them.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/report"
+)
+
+// NoApprovals is said where nobody signed.
+func (r View) NoApprovals() string {
+	switch r.Status {
+	case report.Rehearsal:
+		return "none: a rehearsal is of made-up data, and asks for none"
+	case report.Practice:
+		return "none, and none are asked for: nobody has approved what was spent of a practice account"
+	}
+	return "none stand in the ledger's entry of the debit; whether the account asks for any, its policy tells"
+}
+
+// AttributeLoss says what the rows of the losses of attributes mean, and how they can be larger than that of the whole release.
+func (r View) AttributeLoss() string {
+	g := r.Guarantee
+	text := fmt.Sprintf("How much somebody who knows all else about a %s can learn of one attribute: the loss where that one value is another. The last row is of all of the %[1]s at once.", g.Protects)
+	switch {
+	case g.Sample != "":
+		text += " As if every one were drawn for the sample."
+	case g.Neighbours == "add-remove":
+		text += fmt.Sprintf(" That row tells whether one %s is in the data or not. To learn a value of somebody is to learn more, so an attribute can lose more than that row.", g.Protects)
+	}
+	return text + " Rounded up."
+}
+
+// AttributeStep says how much larger a step it is to have another value than to be in the data or not, "" where both are the same.
+func (r View) AttributeStep() string {
+	if g := r.Guarantee; g.Sample == "" && g.Neighbours == "add-remove" {
+		return fmt.Sprintf("To have another value is a larger step: one %s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.", g.Protects)
+	}
+	return ""
+}
+
+// WholeLoss names the row of the whole release by what differs.
+func (r View) WholeLoss() string {
+	g := r.Guarantee
+	if g.Neighbours == "add-remove" {
+		return fmt.Sprintf("one %s in the data or not, with all attributes (the whole release)", g.Protects)
+	}
+	return fmt.Sprintf("one %s with all attributes, replaced by any other (the whole release)", g.Protects)
+}
+
+// folded is a run of neighbouring parts that lose the same, as one line of a page.
+func folded(parts []report.LossOf) []report.LossOf {
+	var out []report.LossOf
+	for from := 0; from < len(parts); {
+		to := from + 1
+		for to < len(parts) && sameLoss(parts[to], parts[from]) {
+			to++
+		}
+		one := parts[from]
+		if more := to - from - 1; more > 0 {
+			one.Of += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, one)
+		from = to
+	}
+	return out
+}
+
+func sameLoss(l report.LossOf, m report.LossOf) bool {
+	return l.Epsilon == m.Epsilon && l.Rho == m.Rho && l.Tables == m.Tables && slices.Equal(l.At, m.At)
+}
+
+// foldedSensitivities are sensitivities that say the same, each once with the first measurement and how many more there are.
+func foldedSensitivities(all []report.Sensitivity) []report.Sensitivity {
+	var out []report.Sensitivity
+	more := map[report.Sensitivity]int64{}
+	for _, s := range all {
+		said := report.Sensitivity{Of: s.Of, Text: s.Text}
+		if _, ok := more[said]; ok {
+			more[said]++
+			continue
+		}
+		more[said] = 0
+		out = append(out, report.Sensitivity{Measurement: s.Measurement, Of: s.Of, Text: s.Text})
+	}
+	for i, s := range out {
+		if n := more[report.Sensitivity{Of: s.Of, Text: s.Text}]; n > 0 {
+			out[i].Measurement += fmt.Sprintf(" and %s more", budget.Group(n))
+		}
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package page
+
+// This file holds the chart of where the budget went: a bar for each part of the budget, and within it one for each group of
+// tables.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/report"
+)
+
+const (
+	mostBars   = 24 // parts of the budget in a chart that can be read
+	mostWithin = 8  // groups within a part
+	mostSplit  = 12 // parts that are shown with what is within them
+)
+
+// budgetChart is the chart with its bars from the top.
+type budgetChart struct {
+	Of     string // what a bar within a part stands for, such as "table"; "" where no part is shown by what is within
+	Bars   []budgetBar
+	Height int
+}
+
+// budgetBar is a part of the budget or, Within one, what a group of tables took.
+type budgetBar struct {
+	Label  string
+	Part   float64 // of the whole budget
+	Within bool
+	Y      int // of its text's baseline, in pixels
+}
+
+// budgetChartOf groups the budget as finely as can be read.
+func budgetChartOf(r *report.Report) budgetChart {
+	leaves := leafBars(r)
+	if len(leaves) > mostBars {
+		leaves = largest(leaves, mostBars, "all others")
+	}
+	c := budgetChart{}
+	for _, leaf := range leaves {
+		var within []budgetBar
+		of := ""
+		if len(leaves) <= mostSplit {
+			of, within = barsWithin(r, leaf.Label)
+		}
+		switch {
+		case len(within) > 1:
+			c.Of = of
+			if leaf.Label == "" {
+				leaf.Label = "whole budget"
+			}
+		case leaf.Label == "" && len(within) == 1:
+			leaf.Label = within[0].Label
+		}
+		leaf.Y, c.Height = c.Height+17, c.Height+38
+		c.Bars = append(c.Bars, leaf)
+		if len(within) < 2 {
+			continue
+		}
+		for _, b := range within {
+			b.Within, b.Y, c.Height = true, c.Height+14, c.Height+30
+			c.Bars = append(c.Bars, b)
+		}
+		c.Height += 14
+	}
+	return c
+}
+
+// leafBars are the parts of the budget that the spec names, in its order.
+func leafBars(r *report.Report) []budgetBar {
+	var bars []budgetBar
+	for _, l := range r.Budget.Leaves {
+		b := budgetBar{Label: l.Path}
+		for _, s := range r.Strategies {
+			if s.Leaf == l.Path {
+				b.Part += s.PartOfBudget
+			}
+		}
+		for _, m := range r.Microdata {
+			if m.Table == l.Microdata {
+				b.Part += m.PartOfBudget
+			}
+		}
+		bars = append(bars, b)
+	}
+	return bars
+}
+
+// barsWithin are what the groups of tables took that one part of the budget pays for, and what a group is. What a table cost
+// is known where it is one measurement.
+func barsWithin(r *report.Report, leaf string) (string, []budgetBar) {
+	if report.Together(r.Tables) {
+		return "group of tables", largest(barsOf(r.Strategies, func(s report.Strategy) bool { return s.Leaf == leaf }, groupLabel, spentPart), mostWithin, "others")
+	}
+	in := func(t report.Table) bool { return t.Leaf == leaf }
+	tables := barsOf(r.Tables, in, func(t report.Table) string { return t.Path }, tablePart)
+	if len(tables) <= mostWithin {
+		return "table", tables
+	}
+	return "marginal", largest(barsOf(r.Tables, in, func(t report.Table) string { return t.Marginal }, tablePart), mostWithin, "others")
+}
+
+// largest keeps the largest bars, and one for the rest.
+func largest(bars []budgetBar, most int, others string) []budgetBar {
+	if len(bars) <= most {
+		return bars
+	}
+	slices.SortStableFunc(bars, func(a, b budgetBar) int { return cmp.Compare(b.Part, a.Part) })
+	rest := budgetBar{Label: others}
+	for _, b := range bars[most-1:] {
+		rest.Part += b.Part
+	}
+	return append(bars[:most-1], rest)
+}
+
+func spentPart(s report.Strategy) float64 { return s.PartOfBudget }
+
+// groupLabel names the first table of a group and how many more there are.
+func groupLabel(s report.Strategy) string {
+	if more := len(s.Tables) - 1; more > 0 {
+		return fmt.Sprintf("%s and %d more", report.PartText(s.Tables[0]), more)
+	}
+	return report.PartText(s.Tables[0])
+}
+
+// tablePart is what the table and its figures cost of the budget, where its count is one measurement.
+func tablePart(t report.Table) float64 {
+	var part float64
+	for _, s := range t.Statistics {
+		part += s.PartOfBudget
+	}
+	for _, p := range t.Parts {
+		part += p.PartOfBudget
+	}
+	return part
+}
+
+// barsOf adds up the parts of all that are in, and have the same key, in order of appearance.
+func barsOf[T any](all []T, in func(T) bool, key func(T) string, part func(T) float64) []budgetBar {
+	var bars []budgetBar
+	index := map[string]int{}
+	for _, one := range all {
+		if !in(one) {
+			continue
+		}
+		k := key(one)
+		i, ok := index[k]
+		if !ok {
+			i, index[k] = len(bars), len(bars)
+			bars = append(bars, budgetBar{Label: k})
+		}
+		bars[i].Part += part(one)
+	}
+	return bars
+}
+
+// Top of the bar, in pixels, under its text.
+func (b budgetBar) Top() int { return b.Y + 6 }
+
+// Width of the bar as a part of the room that it has, at least a visible sliver.
+func (b budgetBar) Width() string { return percent(min(1, max(0.003, b.Part))) }
+
+// Short is its label as it fits over it.
+func (b budgetBar) Short() string { return clipped(b.Label, 2*labelRunes) }

@@ -1,0 +1,234 @@
+package page
+
+// This file holds how good each table is, in one row of a list: a strip of its relative margins, and what its cells are good
+// for.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/shading"
+	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/report/notes"
+)
+
+// errorRow is a count of a table.
+type errorRow struct {
+	ID        string // of the table's first row, "" of others
+	Table     report.Table
+	Statistic report.Statistic
+	Chart     string // id of its first chart, "" where it has none
+	Zero      string // id of its cells that could be zero, "" where it has none
+	Strip     *errorStrip
+	Fit       []fitPart
+}
+
+// errorStrip is how the relative margins of a table's cells spread: a line from the best tenth to nine tenths, a dot where half
+// of them are.
+type errorStrip struct{ From, Width, At, Text string }
+
+// fitPart is the part of a table's cells that are in one class of use.
+type fitPart struct {
+	Name        string
+	Shade       int // 6 for the best, 0 for the last
+	From, Width string
+	Share       float64
+}
+
+// errorStops are relative margins that stand at equal distances: each about twice the one before.
+var errorStops = []float64{0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2}
+
+// errorAt is the place of a relative margin, between the stops in proportion.
+func errorAt(ratio float64) float64 {
+	last := len(errorStops) - 1
+	for i := range last {
+		if low, high := errorStops[i], errorStops[i+1]; ratio < high {
+			return (float64(i) + (ratio-low)/(high-low)) / float64(last)
+		}
+	}
+	return 1
+}
+
+// errorTable is a list of tables with their errors.
+type errorTable struct {
+	Name  string
+	Key   []fitPart // the classes, of the first list
+	Ticks []tick
+	Rows  []errorRow
+	Apart bool
+}
+
+// firstErrors is how many rows are shown where there are more, which are folded.
+const (
+	firstErrors = 24
+	mostErrors  = 36
+)
+
+// FirstErrors are the tables that are shown at once.
+func (p page) FirstErrors() errorTable {
+	rows := p.errorRows()
+	t := errorTable{Name: "Error of each table", Key: fitKey(rows), Ticks: errorTicks(), Rows: rows, Apart: p.Apart()}
+	if len(rows) > mostErrors {
+		t.Rows = rows[:firstErrors]
+	}
+	return t
+}
+
+// MoreErrors are the others, nil where there are none.
+func (p page) MoreErrors() *errorTable {
+	rows := p.errorRows()
+	if len(rows) <= mostErrors {
+		return nil
+	}
+	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:], Apart: p.Apart()}
+}
+
+// errorTicks are the relative margins that are written over the strips.
+func errorTicks() []tick {
+	var all []tick
+	for _, v := range []float64{0.01, 0.1, 1} {
+		all = append(all, tick{Text: words.Relative(v), At: percent(errorAt(v)), Anchor: "middle"})
+	}
+	return all
+}
+
+// errorRows are the counts of all tables but those that judge bounds and rules, which have a list of their own.
+func (p page) errorRows() []errorRow {
+	chart := map[string]string{}
+	for _, c := range p.Charts {
+		if chart[c.Table] == "" {
+			chart[c.Table] = c.ID
+		}
+	}
+	var rows []errorRow
+	for i, t := range p.Tables {
+		for k, s := range t.Statistics {
+			if !t.Aside {
+				id := ""
+				if k == 0 {
+					id = tableID(i)
+				}
+				zero := ""
+				if s.NoiseCells > 0 {
+					zero = zeroID(i, k)
+				}
+				rows = append(rows, errorRow{ID: id, Table: t, Statistic: s, Chart: chart[t.Path], Zero: zero, Strip: stripOf(s.Relative), Fit: fitOf(s, t.Cells-t.Impossible)})
+			}
+		}
+	}
+	return rows
+}
+
+// stripOf places relative margins, nil where there are none.
+func stripOf(r *report.RelativeMargin) *errorStrip {
+	if r == nil {
+		return nil
+	}
+	from, to := errorAt(r.Q10), errorAt(r.Q90)
+	return &errorStrip{
+		From: percent(from), Width: percent(max(to-from, 0.01)), At: percent(errorAt(r.Q50)),
+		Text: fmt.Sprintf("Best tenth of the cells: at most %s; half: at most %s; nine tenths: at most %s.", words.Relative(r.Q10), words.Relative(r.Q50), words.Relative(r.Q90)),
+	}
+}
+
+// linked is a piece of a text that may lead to the row of a table, or to the list of them.
+type linked struct{ Text, ID string }
+
+// places are what parts of the page are called in sentences, with where they are.
+var places = []linked{
+	{notes.TableList, "tables"}, {notes.ZeroColumn, "tables"}, {notes.VerdictColumn, "tables"}, {notes.DifferenceColumn, "tables"}, {notes.ZeroSection, "zero"},
+}
+
+// Links parts a text at places of the page, and at tables that it names with how many of their cells are meant, as in "pairs/sex (3 of
+// 6)", or as those that are not to be used.
+func (p page) Links(text string) []linked {
+	var out []linked
+	from := 0
+	for at := range text {
+		if at < from || at > 0 && text[at-1] != ' ' {
+			continue
+		}
+		if i := slices.IndexFunc(places, func(l linked) bool { return strings.HasPrefix(text[at:], l.Text) }); i >= 0 {
+			out = append(out, linked{Text: text[from:at]}, places[i])
+			from = at + len(places[i].Text)
+			continue
+		}
+		for i, t := range p.Tables {
+			rest, named := strings.CutPrefix(text[at:], t.Path)
+			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!strings.HasPrefix(text, notes.NotToUse) || rest == "" || !strings.ContainsRune(" ,:.", rune(rest[0]))) {
+				continue
+			}
+			if at > from {
+				out = append(out, linked{Text: text[from:at]})
+			}
+			out = append(out, linked{t.Path, tableID(i)})
+			from = at + len(t.Path)
+			break
+		}
+	}
+	return append(out, linked{Text: text[from:]})
+}
+
+// fitOf parts the possible cells of a table by what they are good for: where the spec says nothing of it, by whether the margin
+// is at most a tenth and at most a half of the figure, with those that are shown as 0 last.
+func fitOf(s report.Statistic, cells int64) []fitPart {
+	if s.Fit != nil {
+		names, shares := make([]string, len(s.Fit)), make([]float64, len(s.Fit))
+		for i, c := range s.Fit {
+			names[i], shares[i] = c.Name, c.Share
+		}
+		return fitParts(names, shares)
+	}
+	if cells == 0 {
+		return nil
+	}
+	var r report.RelativeMargin
+	if s.Relative != nil {
+		r = *s.Relative
+	}
+	above := report.Ratio(r.Cells, cells)
+	return fitParts([]string{"margin at most 10%", "at most 50%", "more", "shown as 0"},
+		[]float64{float64(above * r.Within10), float64(above * (r.Within50 - r.Within10)), float64(above * (1 - r.Within50)), 1 - above})
+}
+
+// fitParts lays the parts side by side.
+func fitParts(names []string, shares []float64) []fitPart {
+	var parts []fitPart
+	from := 0.0
+	for i, name := range names {
+		f := fitPart{Name: name, Share: shares[i], From: percent(from), Width: percent(shares[i])}
+		if i < len(names)-1 {
+			f.Shade = shading.Most - lighterBy(i, len(names))
+		}
+		parts, from = append(parts, f), from+shares[i]
+	}
+	return parts
+}
+
+// lighterBy is by how many shades the class is lighter than the best.
+func lighterBy(i, classes int) int { return i * (shading.Most - 1) / max(classes-1, 1) }
+
+// FitText names the classes with their shares.
+func (r errorRow) FitText() string {
+	text := ""
+	for i, f := range r.Fit {
+		if i > 0 {
+			text += "; "
+		}
+		text += f.Name + ": " + budget.Percent(f.Share)
+	}
+	return text
+}
+
+// fitKey are the classes, as the first table that has them names them.
+func fitKey(rows []errorRow) []fitPart {
+	for _, r := range rows {
+		if r.Fit != nil {
+			return r.Fit
+		}
+	}
+	return nil
+}

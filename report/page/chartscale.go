@@ -1,0 +1,129 @@
+package page
+
+// This file holds scales: from figures to places on a chart. Places are parts of its width, so that text keeps its size on a
+// page of any width.
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/shading"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// labelRunes is how long a label beside a chart can be on a narrow page.
+const labelRunes = 18
+
+// scale is the stretch of numbers that a chart shows.
+type scale struct{ low, high float64 }
+
+// at is the place of a value as a part of the width, the nearest end where it lies beyond.
+func (s scale) at(v float64) float64 {
+	if !(s.high > s.low) {
+		return 0
+	}
+	return min(1, max(0, (v-s.low)/(s.high-s.low)))
+}
+
+// ticks are round numbers from end to end, at most so many, with the scale widened to the first and the last.
+func (s scale) ticks(most int) (scale, []float64) {
+	for power := shading.LeastPower; power <= shading.MostPower; power++ {
+		for _, digit := range []int{1, 2, 5} {
+			step := shading.Round(digit, power)
+			first, last := math.Floor(s.low/step), math.Ceil(s.high/step)
+			if last-first >= float64(most) {
+				continue
+			}
+			var ticks []float64
+			for k := first; k <= max(last, first+1); k++ {
+				ticks = append(ticks, float64(k*step))
+			}
+			return scale{ticks[0], ticks[len(ticks)-1]}, ticks
+		}
+	}
+	return s, []float64{s.low, s.high}
+}
+
+// axisRunes is how many characters fit side by side under a strip on a narrow page.
+const axisRunes = 24
+
+// ticksWithin are as many ticks, up to five, as have room for their numbers side by side.
+func ticksWithin(s scale, runes int) (scale, []float64) {
+	for most := 5; ; most-- {
+		wide, numbers := s.ticks(most)
+		longest := 0
+		for _, v := range numbers {
+			longest = max(longest, len([]rune(words.Figure(v))))
+		}
+		if (longest+2)*(len(numbers)-1) <= runes || most == 2 {
+			return wide, numbers
+		}
+	}
+}
+
+// axisOf is the scale of points: of all values and, as far as these do not dwarf them, of their intervals. It begins at zero
+// where it is asked to, or zero is near enough.
+func axisOf(points []report.Point, zero bool) scale {
+	first, widest := true, 0.0
+	var values, all scale
+	for _, p := range points {
+		if p.Value == nil {
+			continue
+		}
+		v := *p.Value
+		low, high := v, v
+		if p.Low != nil && p.High != nil {
+			low, high = min(v, *p.Low), max(v, *p.High)
+		}
+		if first {
+			values, all, first = scale{v, v}, scale{low, high}, false
+		}
+		values = scale{min(values.low, v), max(values.high, v)}
+		all = scale{min(all.low, low), max(all.high, high)}
+		widest = max(widest, (high-low)/2)
+	}
+	room := values.high - values.low
+	if room == 0 {
+		room = widest
+	}
+	out := scale{max(all.low, values.low-room), min(all.high, values.high+room)}
+	if values.low >= 0 && (zero || out.low < 0 || float64(2*out.low) < out.high) {
+		out.low = 0
+	}
+	if out.high <= out.low {
+		out.high = out.low + 1
+	}
+	return out
+}
+
+// percent writes a part of the width.
+func percent(part float64) string {
+	return strconv.FormatFloat(float64(100*part), 'f', 2, 64) + "%"
+}
+
+// twoLines parts a label that is longer than a line where words or parts of them end, and shortens what two lines do not hold.
+func twoLines(label string, most int) (first, second string) {
+	runes := []rune(label)
+	if len(runes) <= most {
+		return label, ""
+	}
+	at := most
+	for i := most; i > most/3; i-- {
+		if runes[i] == ' ' || strings.ContainsRune(" -/_,;", runes[i-1]) {
+			at = i
+			break
+		}
+	}
+	return strings.TrimSpace(string(runes[:at])), clipped(strings.TrimSpace(string(runes[at:])), most)
+}
+
+// clipped shortens a label to so many characters.
+func clipped(label string, most int) string {
+	runes := []rune(label)
+	if len(runes) <= most {
+		return label
+	}
+	return string(runes[:most-1]) + "…"
+}

@@ -1,0 +1,325 @@
+package page
+
+// This file holds report.html: one page that needs nothing but itself.
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/report/notes"
+)
+
+// cellsText is a number of cells with the part that it is of all.
+func cellsText(n, of int64) string {
+	if n == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%s (%s)", budget.Group(n), budget.Percent(report.Ratio(n, of)))
+}
+
+//go:embed report.html.tmpl
+var pageText string
+
+//go:embed report.css
+var styleText string
+
+//go:embed charts.html.tmpl
+var chartsText string
+
+//go:embed charts.css
+var chartStyleText string
+
+//go:embed map.css
+var mapStyleText string
+
+var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
+	"style":      func() template.CSS { return template.CSS(styleText) },
+	"mapStyle":   func() template.CSS { return template.CSS(mapStyleText) },
+	"chartStyle": func() template.CSS { return template.CSS(chartStyleText) },
+	"join":       words.List,
+	"group":      budget.Group,
+	"number":     words.Number,
+	"margin":     words.Margin,
+	"decimal":    words.Decimal,
+	"bound":      func(e report.Equivalent) string { return describe.Bound(plan.Equivalent(e)) },
+	"share":      budget.Percent,
+	"relative":   words.Relative,
+	"level":      words.Level,
+	"noise":      noiseText,
+	"error":      errorText,
+	"source":     sourceText,
+	"chance":     chanceText,
+	"distance":   distanceText,
+	"verdict":    report.Table.Verdict,
+	"zeros":      zerosOf,
+	"list":       listed,
+	"keep":       keep,
+	"law":        lawText,
+	"folded":     folded,
+	"fraction":   fraction,
+	"code":       codeSpans,
+	"capital":    words.Capital,
+	"signed":     words.Signed,
+	"steps":      func(path string) []string { return strings.Split(path, "/") },
+	"part":       report.PartText,
+	"once":       foldedSensitivities,
+	"of":         cellsText,
+	"plural":     func(n int, thing string) string { return budget.Plural(int64(n), thing) },
+	"add":        func(a, b int) int { return a + b },
+	"amount":     func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.String() },
+}).Parse(chartsText + pageText))
+
+// page is a report with what only the page needs.
+type page struct {
+	View
+	BudgetChart budgetChart
+	Charts      []seriesChart
+	Outlooks    []describe.Outlook
+}
+
+// HTML renders the page from the report alone: the same report gives the same
+// page. It loads nothing, runs no script, and escapes every text of the spec.
+func HTML(r *report.Report) ([]byte, error) {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, page{View{r}, budgetChartOf(r), chartsOf(r), outlooksOf(r.Tables)}); err != nil {
+		return nil, fmt.Errorf("rendering the report: %w", err)
+	}
+	return visible(b.Bytes()), nil
+}
+
+// firstCharts are shown at once, the others are folded.
+const firstCharts = 6
+
+// FirstCharts are those that are shown at once.
+func (p page) FirstCharts() []seriesChart { return p.Charts[:min(len(p.Charts), firstCharts)] }
+
+// MoreCharts are the others.
+func (p page) MoreCharts() []seriesChart { return p.Charts[len(p.FirstCharts()):] }
+
+// ChartsText says which tables have charts.
+func (p page) ChartsText() string {
+	drawn := map[string]bool{}
+	for _, c := range p.Charts {
+		drawn[c.Table] = true
+	}
+	left := 0
+	for _, t := range p.Tables {
+		if !t.Aside && !drawn[t.Path] {
+			left++
+		}
+	}
+	unbiased := ""
+	if p.FittedSome() {
+		unbiased = " Where counts were made to add up it is that of the unbiased count, and the dot or the line can lie outside."
+	}
+	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error." + unbiased + " Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no figure."
+	switch {
+	case len(drawn) == 0:
+		return "No table is small enough to be drawn cell by cell: the list above tells how the errors of each spread."
+	case left == 1:
+		text += " One table is not drawn cell by cell, as it is too large or has too many attributes: the list above tells how its errors spread."
+	case left > 1:
+		text += fmt.Sprintf(" %s tables are not drawn cell by cell, as they are too large or too many: the list above tells how their errors spread.", budget.Group(int64(left)))
+	}
+	return text
+}
+
+// tile is a number that sums the release up.
+type tile struct{ Name, Value, Note string }
+
+// Tiles are what the release promises and how good it is, each as one number.
+func (p page) Tiles() []tile {
+	m := p.Guarantee.Meaning
+	changed := "whether in the data or not"
+	if p.Guarantee.Neighbours == "replace" {
+		changed = "whatever its values are"
+	}
+	return []tile{
+		{"Cost", keep(shortAmount(p.Budget.Asked)), p.payer()},
+		{"One " + p.Guarantee.Protects + " changes the chance of a result at most", m.Factor + "-fold", changed},
+		{"An attacker guesses right at most", budget.Percent(m.Guess), "of the time; without the release 50%"},
+		p.closeness(),
+	}
+}
+
+// payer is who paid.
+func (p page) payer() string {
+	switch p.Status {
+	case report.Rehearsal:
+		return "spent of no account: the data were made up"
+	case report.Practice:
+		return "charged to practice account " + p.Budget.Receipt.Account
+	}
+	return "charged to account " + p.Budget.Receipt.Account
+}
+
+// closeness is how close the numbers are; where some are by weight it is that of these.
+func (p page) closeness() tile {
+	if len(p.Tables) == 0 {
+		m := p.Microdata[0]
+		return tile{"Rows drawn from a model", budget.Group(m.Rows), "with no margin for what is counted in them"}
+	}
+	a, numbers := p.Accuracy, notes.NumbersText(p.Tables)
+	if len(a.Groups) > 0 {
+		g := a.Groups[0]
+		a.Margin, a.OneMargin, a.Numbers, numbers = g.Margin, g.OneMargin, g.Numbers, g.Of
+	}
+	value := "±" + words.Margin(a.Margin)
+	if len(report.SparseIn(p.Tables)) == len(p.Tables) {
+		return tile{"A cell's noisy count is off by at most", value, fmt.Sprintf("in %s of cells, published or not", p.Chance())}
+	}
+	note := "in " + p.Chance() + " of cases"
+	if !a.OneMargin {
+		note += ", in the least exact table"
+	}
+	if a.Numbers > 1 {
+		note += fmt.Sprintf("; there are %s %s", budget.Group(a.Numbers), numbers)
+	}
+	name := "A number is off by at most"
+	if numbers != "numbers" {
+		name = "A count is off by at most"
+	}
+	if m := report.MovedIn(p.Tables); m.Most > 0 && len(p.Accuracy.Groups) == 0 {
+		name = "Before adding up, " + strings.ToLower(name[:1]) + name[1:]
+		note += fmt.Sprintf("; adding up moved counts by up to %s", words.Margin(m.Most))
+	}
+	return tile{name, value, note}
+}
+
+// shortAmount is the amount without its δ, which would not fit a tile.
+func shortAmount(a report.Amount) string {
+	if a.Epsilon != "" {
+		return report.Amount{Epsilon: a.Epsilon}.String()
+	}
+	return a.String()
+}
+
+// outlooksOf says what was expected, in few lines.
+func outlooksOf(tables []report.Table) []describe.Outlook {
+	planned := make([]plan.Table, len(tables))
+	for i, t := range tables {
+		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation, Target: (*plan.Target)(t.Target)}
+	}
+	return describe.Outlooks(planned)
+}
+
+// noiseText names the law with its parameter in the field's letters.
+func noiseText(m report.Mechanism) string {
+	switch budget.Kind(m.Kind) {
+	case budget.DiscreteLaplace:
+		return "discrete Laplace, t = " + nearText(m.Parameter)
+	case budget.DiscreteGaussian:
+		return "discrete Gaussian, σ² = " + nearText(m.Parameter)
+	case budget.ExponentialMechanism:
+		return "exponential mechanism, ε = " + words.Up(m.Parameter)
+	case budget.ExponentialQuantiles:
+		return "quantiles by the exponential mechanism, θ = " + words.Up(m.Parameter)
+	case budget.AdaptiveBlock:
+		return "adaptive block, ρ = " + words.Up(m.Parameter)
+	}
+	return m.Kind + ", " + m.Parameter
+}
+
+// lawText names the law alone.
+func lawText(m report.Mechanism) string {
+	switch budget.Kind(m.Kind) {
+	case budget.DiscreteLaplace:
+		return "discrete Laplace, scale t"
+	case budget.DiscreteGaussian:
+		return "discrete Gaussian, σ²"
+	case budget.ExponentialMechanism:
+		return "exponential mechanism, ε"
+	case budget.ExponentialQuantiles:
+		return "quantiles by the exponential mechanism, θ"
+	case budget.AdaptiveBlock:
+		return "adaptive block, ρ"
+	}
+	return m.Kind
+}
+
+// nearText shows an exact number in four significant digits.
+func nearText(text string) string {
+	r := words.Exact(text)
+	if r == nil {
+		return text
+	}
+	v, _ := r.Float64()
+	return words.Decimal(v)
+}
+
+// sourceText says what a figure was made from: the noise of its one measurement, or the
+// table that it is a sum of, or how many measurements, of which noise, it is put
+// together from.
+func sourceText(s report.Statistic) string {
+	switch {
+	case s.Mechanism != nil:
+		return noiseText(*s.Mechanism)
+	case s.SumOf != "":
+		return "sums of " + s.SumOf
+	}
+	return "from " + budget.Plural(int64(s.Measurements), "measurement") + ", " + noisesText(s.Noise)
+}
+
+// noisesText names kinds of noise.
+func noisesText(kinds []string) string {
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = words.Noise[budget.Kind(kind)]
+	}
+	return strings.Join(names, " and ")
+}
+
+// errorText is the standard error, with the largest where cells differ.
+func errorText(s report.Statistic) string {
+	if s.Largest > 0 {
+		return words.Decimal(s.StandardError) + ", at most " + words.Decimal(s.Largest)
+	}
+	return words.Decimal(s.StandardError)
+}
+
+// chanceText is the least that one number has to lie within its margin.
+func chanceText(s report.Statistic) string { return words.Level(s.Attained) }
+
+// keep holds a symbol, its equals sign and its value on one line.
+func keep(s string) string { return strings.ReplaceAll(s, " = ", "\u00a0=\u00a0") }
+
+// fraction shows an exact part of one as a percentage.
+func fraction(text string) string {
+	r := words.Exact(text)
+	if r == nil {
+		return text
+	}
+	v, _ := r.Float64()
+	return budget.Percent(v)
+}
+
+// span is a piece of text that may be code.
+type span struct {
+	Text string
+	Code bool
+}
+
+// Hash tells that a piece of code is a SHA-256 in hexadecimal, which may be broken at any place.
+func (s span) Hash() bool { return s.Code && len(s.Text) == 64 && !strings.ContainsAny(s.Text, " /") }
+
+// codeSpans parts a sentence at its backquotes.
+func codeSpans(s string) []span {
+	var spans []span
+	for i, text := range strings.Split(s, "`") {
+		if text != "" {
+			spans = append(spans, span{text, i%2 == 1})
+		}
+	}
+	return spans
+}
+
+// listed are labels side by side, each of which may have a comma.
+func listed(labels []string) string { return strings.Join(labels, "; ") }

@@ -1,0 +1,102 @@
+package page
+
+// This file holds the opening: what every reader should know of a release, in the order of a first page.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/report/notes"
+)
+
+// MicrodataSentence says in the headline that there are microdata; "" where there
+// are none.
+func (r View) MicrodataSentence() string {
+	if len(r.Microdata) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, m := range r.Microdata {
+		parts = append(parts, fmt.Sprintf("%s of microdata of table %s", budget.Plural(m.Rows, "row"), m.Table))
+	}
+	there := "Beside the tables there are"
+	if len(r.Tables) == 0 {
+		there = "Published are"
+	}
+	return fmt.Sprintf("%s %s: drawn from a model, nobody's rows, and without any margin of error (%s).", there, words.List(parts), report.ModelOnly)
+}
+
+// Opening is what the figures are about, what is promised to those in the data, and how close the figures are, in this order.
+func (r View) Opening() []string {
+	opening := append([]string{r.Subject()}, promiseOpening(r.Guarantee)...)
+	return append(append(opening, r.Accuracy.Sentence), r.unpaired()...)
+}
+
+// unpaired says of which microdata no two columns were measured together, although the method could have chosen some.
+func (r View) unpaired() []string {
+	var all []string
+	for _, m := range r.Microdata {
+		if m.Block != nil && len(m.Together()) == 0 {
+			all = append(all, fmt.Sprintf("The microdata of %s show each column by itself: no two columns were measured together, and the rows say nothing of how columns depend on each other.", m.Table))
+		}
+	}
+	return all
+}
+
+// Further is what the opening leaves out of the sentences on accuracy and on the guarantee.
+func (r View) Further() []string {
+	further := slices.Clone(r.Accuracy.More)
+	if s := r.MicrodataSentence(); s != "" {
+		further = append(further, s)
+	}
+	opening := promiseOpening(r.Guarantee)
+	for _, s := range r.Guarantee.Sentences {
+		if !slices.ContainsFunc(opening, func(of string) bool { return strings.Contains(of, s) }) {
+			further = append(further, s)
+		}
+	}
+	return append(further, r.unwarned()...)
+}
+
+// unwarned says that no table is to be left alone as a whole, nothing where the box names one or no cell is published.
+func (r View) unwarned() []string {
+	published := slices.ContainsFunc(r.Tables, func(t report.Table) bool { return !t.Aside && t.Cells > t.Impossible })
+	if !published || len(report.NotSingly(r.Report)) > 0 {
+		return nil
+	}
+	if _, cells, _ := r.CouldBeZero(); cells == 0 {
+		return []string{"No table needs to be left out, and no cell that is possible could be zero."}
+	}
+	return []string{"No table needs to be left out as a whole: the noise is small beside an average cell of each."}
+}
+
+// Subject says which population and period the figures are about.
+func (r View) Subject() string {
+	about := "The spec does not say which population these figures are about."
+	if r.Population != "" {
+		about = sentence("These figures are about " + words.OneRow(r.Population))
+	}
+	if r.Period != "" {
+		about += " " + sentence("Their period is "+words.OneRow(r.Period))
+	}
+	return about
+}
+
+// sentence is a text with a full stop, unless it ends as a sentence does.
+func sentence(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
+}
+
+// promiseOpening is the promise for the first page: what is protected, and what a release is worth to somebody who guesses; by how much a
+// result can depend on one, and in plain words what a large factor means.
+func promiseOpening(g report.Guarantee) []string {
+	return slices.DeleteFunc([]string{notes.ProtectedSentence(g) + " " + notes.GuessSentence(g), notes.FactorSentence(g), notes.PlainSentence(g), notes.WeakSentence(g)},
+		func(s string) bool { return s == "" })
+}

@@ -1,0 +1,149 @@
+package page
+
+// This file holds README.txt: what lies in the folder and how to open it.
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+//go:embed readme.txt.tmpl
+var readmeText string
+
+var readmeTemplate = template.Must(template.New("readme").Funcs(template.FuncMap{
+	"wrap":       wrap,
+	"quote":      strconv.Quote,
+	"sql":        func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" },
+	"identifier": func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` },
+	"line":       func(s string) string { return strings.Repeat("=", len([]rune(s))) },
+	"underline":  func(s string) string { return strings.Repeat("-", len([]rune(s))) },
+	"oneRow":     words.OneRow,
+	"level":      words.Level,
+	"capital":    words.Capital,
+}).Parse(readmeText))
+
+// Readme is README.txt: plain text, lines of at most 78 characters.
+func Readme(r *report.Report) []byte {
+	var b bytes.Buffer
+	if err := readmeTemplate.Execute(&b, readmePageOf(r)); err != nil {
+		panic("report: the readme always renders: " + err.Error())
+	}
+	return visible(b.Bytes())
+}
+
+// readmePage is a report with what only the readme needs.
+type readmePage struct {
+	View
+	Statistics []column // each once
+	Kinds      []kind   // of figures beside counts, each once
+	Asides     []kind   // tables that are there to judge bounds and rules by
+	Unbiased   string   // names of those that are
+	FirstFile  string   // of the first table or, where there is none, of the first microdata, relative to the release's folder
+}
+
+// column is a count that tables have.
+type column struct {
+	Name       string
+	Cumulative bool   // it is already added up along a column
+	Of         string // what it counts
+	Rounded    bool   // to a whole number, from a multiple of a unit that is none
+	Fitted     string // how it was made to add up with other tables, "" where it was not
+}
+
+// kind is a figure beside counts that tables have.
+type kind struct{ Name, Text string }
+
+func readmePageOf(r *report.Report) readmePage {
+	p := readmePage{View: View{r}}
+	var unbiased []string
+	for _, t := range r.Tables {
+		if p.FirstFile == "" {
+			p.FirstFile = "tables/" + t.Path + ".parquet"
+		}
+		if t.Aside {
+			p.Asides = append(p.Asides, kind{t.Path, asideText(t)})
+		}
+		for _, s := range t.Statistics {
+			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.Rounded(), fittedFrom(s)}); !t.Aside && !slices.Contains(p.Statistics, f) {
+				p.Statistics = append(p.Statistics, f)
+			}
+		}
+		for _, f := range t.Figures {
+			if k := (kind{f.Name, fmt.Sprintf("%s, in %s", f.What, f.Unit)}); !slices.Contains(p.Kinds, k) {
+				p.Kinds = append(p.Kinds, k)
+			}
+			if f.Unbiased && !slices.Contains(unbiased, f.Name) {
+				unbiased = append(unbiased, f.Name)
+			}
+		}
+	}
+	if p.FirstFile == "" {
+		p.FirstFile = r.Microdata[0].File()
+	}
+	p.Unbiased = strings.Join(unbiased, ", ")
+	return p
+}
+
+// fittedFrom says what a count is that was made to add up.
+func fittedFrom(s report.Statistic) string {
+	switch {
+	case s.Fitted == nil:
+		return ""
+	case s.Fitted.Way == plan.Tabulated:
+		return "how many rows of the microdata are in the cell, so that it adds up with the other tables: a model's figure, as those rows are"
+	}
+	return "the noisy figure, rounded and fitted to add up with the other tables"
+}
+
+// joiners are characters without a width of their own that join letters or part them, as Persian and Hindi are written.
+const joiners = "\u200c\u200d"
+
+// visible is a page on which every character is seen that could make it say something else than it holds: texts of a spec command
+// no terminal and turn no direction of writing. Lines end in one character, however those of the spec do.
+func visible(page []byte) []byte {
+	return []byte(screen.Visible(strings.ReplaceAll(string(page), "\r\n", "\n"), "\n\t"+joiners))
+}
+
+// wrap breaks a text into lines of at most 78 characters, all but the first
+// indented.
+func wrap(indent int, text string) string {
+	var b strings.Builder
+	length := indent
+	for i, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' }) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case length+1+n > 78:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			length = indent
+		default:
+			b.WriteByte(' ')
+			length++
+		}
+		b.WriteString(word)
+		length += n
+	}
+	return b.String()
+}
+
+// asideText says what a table is there for that judges bounds or rules.
+func asideText(t report.Table) string {
+	if t.Counts != "" {
+		return "counts " + t.Counts
+	}
+	var names []string
+	for _, f := range t.Figures {
+		names = append(names, f.What)
+	}
+	return "to judge a range by: " + words.List(names)
+}

@@ -1,0 +1,288 @@
+package page
+
+// This file holds the report as it is shown in a terminal: the promise, the budget and the errors on a screen or two, and
+// where to read on. Like every page it is rendered from the report alone.
+
+import (
+	"fmt"
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/report/notes"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	// mostTables are listed where not all are asked for.
+	mostTables = 24
+	// barColumns is how wide a bar is.
+	barColumns = 12
+)
+
+// Terminal is the report as text for a terminal, of a release that lies in a folder. With all it lists every table.
+func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byte {
+	p, v := screen.NewPage(look), View{r}
+	if r.Banner != "" {
+		p.Line(" "+r.Banner+" ", screen.Alert)
+	}
+	title := r.Title
+	if title == "" {
+		title = r.Release
+	}
+	p.Paragraph(title, screen.Strong)
+	p.Paragraph(v.headLine(), screen.Faint)
+	if r.Population != "" {
+		p.Paragraph("Population: "+r.Population, screen.Plain)
+	}
+	p.Heading("Promise")
+	for _, s := range v.promise() {
+		p.Paragraph(s, screen.Plain)
+	}
+	p.Heading("Accuracy")
+	p.Paragraph(r.Accuracy.Sentence, screen.Plain)
+	for _, s := range append(v.unpaired(), r.Accuracy.More...) {
+		p.Paragraph(s, screen.Plain)
+	}
+	v.terminalBudget(p)
+	if len(r.Tables) > 0 {
+		v.terminalTables(p, all)
+	}
+	v.terminalFigures(p, all)
+	v.terminalMicrodata(p)
+	p.Heading("What not to do with these figures")
+	for _, m := range r.Misuse {
+		p.Item("• ", m)
+	}
+	v.terminalNext(p, folder)
+	return p.Bytes()
+}
+
+// headLine says which release it is, of what day, and how large.
+func (r View) headLine() string {
+	cells := int64(0)
+	for _, t := range r.Tables {
+		cells += t.Cells
+	}
+	parts := []string{r.Date}
+	if len(r.Tables) > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s", budget.Plural(int64(len(r.Tables)), "table"), budget.Plural(cells, "cell")))
+	}
+	if r.Title != "" {
+		parts = append([]string{r.Release}, parts...)
+	}
+	for _, m := range r.Microdata {
+		parts = append(parts, budget.Plural(m.Rows, "row")+" of microdata")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// promise is the guarantee in two lines: in the field's terms, and by what it does to chances. Where it is weak, or of a row and
+// not of all that somebody has, that is said as well.
+func (r View) promise() []string {
+	g := r.Guarantee
+	terms := "Protects each " + g.Protects + " (one added or removed)"
+	if g.Neighbours == "replace" {
+		terms = "Protects each " + g.Protects + " (one replaced by any other)"
+	}
+	asked := r.Budget.Asked.String()
+	if g.Definition == "zcdp" {
+		asked += fmt.Sprintf(" (ε ≤ %s at δ = %s)", g.Meaning.Epsilon, g.Meaning.Delta)
+	}
+	change := "With or without one"
+	if g.Neighbours == "replace" {
+		change = "Whatever one's values are"
+	}
+	odds := change + ": any result at most " + g.Meaning.Factor + " times as likely"
+	if g.Meaning.Delta != "0" {
+		odds += " (+ " + g.Meaning.Delta + ")"
+	}
+	guess := "; a guess right " + budget.Percent(g.Meaning.Guess) + " of the time, not 50%."
+	if g.Meaning.Guess >= 1 {
+		guess = "; a guess may be right every time."
+	}
+	said := []string{terms + ": " + asked + ".", odds + guess}
+	if g.ByRow() {
+		said = append(said, notes.ProtectedSentence(g))
+	}
+	if weak := notes.WeakSentence(g); weak != "" {
+		said = append(said, weak)
+	}
+	return said
+}
+
+// terminalBudget says where the budget went.
+func (r View) terminalBudget(p *screen.Page) {
+	p.Heading("Budget")
+	paid := fmt.Sprintf("%s on account %s, debit %d of %s.", r.Budget.Charged, r.Budget.Receipt.Account, r.Budget.Receipt.Number, r.Date)
+	if r.Status == report.Rehearsal {
+		paid = "Nothing was spent: " + r.Budget.Charged.String() + " on an account in memory."
+	}
+	p.Paragraph(paid, screen.Plain)
+	if len(r.Budget.Leaves) < 2 {
+		return
+	}
+	rows := make([][]screen.Cell, len(r.Budget.Leaves))
+	for i, l := range r.Budget.Leaves {
+		of := budget.Plural(int64(l.Tables), "table")
+		if l.Microdata != "" {
+			of = "microdata"
+		}
+		if l.Needed {
+			of += ", as targets need"
+		}
+		share := 0.0
+		if exact := words.Exact(l.Share); exact != nil {
+			share, _ = exact.Float64()
+		}
+		rows[i] = screen.Cells(l.Path, screen.Bar(share, barColumns), budget.Percent(share), l.Amount.String(), of)
+		rows[i][1].Style = screen.Strong
+	}
+	p.Table([]screen.Column{{Head: "leaf", Fold: 12}, {Head: "share"}, {Right: true}, {Head: "amount", Right: true, Drop: 1}, {Head: "for", Drop: 2}}, rows)
+}
+
+// terminalTables lists the tables with their errors.
+func (r View) terminalTables(p *screen.Page, all bool) {
+	p.Heading(fmt.Sprintf("Tables, with %s intervals of %s", words.Level(r.Accuracy.Confidence), r.errorsOf()))
+	named := report.Some(r.Tables, func(s report.Statistic) bool { return s.Name != r.Tables[0].Statistics[0].Name })
+	columns := []screen.Column{{Head: "table", Fold: 14}}
+	if named {
+		columns = append(columns, screen.Column{Head: "figure", Fold: 8, Drop: 4})
+	}
+	columns = append(columns, screen.Column{Head: "cells", Right: true}, screen.Column{Head: "std. error", Right: true, Drop: 6}, screen.Column{Head: "margin", Right: true},
+		screen.Column{Head: "real diff.", Right: true, Drop: 2}, screen.Column{Head: "typical", Right: true}, screen.Column{Head: "within 10%", Drop: 5}, screen.Column{Right: true, Drop: 5},
+		screen.Column{Head: "could be zero", Right: true, Drop: 3}, screen.Column{Head: "verdict", Drop: 1})
+	var rows [][]screen.Cell
+	left := 0
+	for i, t := range r.Tables {
+		if !all && i >= mostTables {
+			left++
+			continue
+		}
+		for _, s := range t.Statistics {
+			rows = append(rows, r.tableRow(t, s, named))
+		}
+	}
+	dropped := p.Table(columns, rows)
+	if left > 0 {
+		p.Paragraph(fmt.Sprintf("… and %s more: --all lists them.", budget.Plural(int64(left), "table")), screen.Faint)
+	}
+	if r.Apart() && !slices.Contains(dropped, "real diff.") {
+		cells := "two cells"
+		if r.FittedSome() {
+			cells = "the unbiased counts of two cells"
+		}
+		p.Paragraph("real diff.: the smallest real difference, from which on "+cells+" of the table, picked beforehand, differ beyond noise.", screen.Faint)
+	}
+	if !slices.Contains(dropped, "verdict") {
+		p.Paragraph(r.VerdictText(), screen.Faint)
+	}
+	if said := r.OfUnbiased(); said != "" {
+		p.Paragraph(said, screen.Plain)
+	}
+	p.Paragraph("typical: the typical margin, as half of the numbers above zero have a margin of at most this part of them; within 10%: the share of these whose margin is at most a tenth.", screen.Faint)
+	if len(dropped) > 0 {
+		p.Paragraph("A wider terminal shows more columns.", screen.Faint)
+	}
+}
+
+// errorsOf says what the errors are of.
+func (r View) errorsOf() string {
+	if r.Guarantee.Sample != "" {
+		return "privacy noise and secret sample"
+	}
+	return "privacy noise"
+}
+
+// tableRow is the row of one count.
+func (r View) tableRow(t report.Table, s report.Statistic, named bool) []screen.Cell {
+	row := screen.Cells(t.Path)
+	if named {
+		row = append(row, screen.Cells(s.Name)...)
+	}
+	row = append(row, screen.Cells(budget.Group(t.Cells), words.Decimal(s.StandardError), "±"+words.Margin(s.Margin), distanceText(s))...)
+	if s.Relative == nil {
+		row = append(row, screen.Cells("–", "", "")...)
+	} else {
+		style := gradeOf(s.Relative.Q50)
+		row = append(row, screen.Cell{Text: words.Relative(s.Relative.Q50), Style: style},
+			screen.Cell{Text: screen.Bar(s.Relative.Within10, barColumns), Style: style}, screen.Cell{Text: percentDown(s.Relative.Within10)})
+	}
+	verdict := t.Verdict(s)
+	return append(row, screen.Cell{Text: zerosOf(t, s)}, screen.Cell{Text: string(verdict), Style: verdictStyles[verdict]})
+}
+
+// verdictStyles are the styles of the verdicts.
+var verdictStyles = map[plan.Verdict]screen.Style{plan.UseCells: screen.Good, plan.AddUpFirst: screen.Middle, plan.LargeCellsOnly: screen.Middle, plan.DoNotUse: screen.Poor}
+
+// gradeOf is the style of a relative margin: the bounds are those of the share beside it and of what a reader takes for a guess.
+func gradeOf(relative float64) screen.Style {
+	switch {
+	case relative <= 0.1:
+		return screen.Good
+	case relative <= 0.5:
+		return screen.Middle
+	}
+	return screen.Poor
+}
+
+// percentDown is a share in whole percent, rounded down, so that 100% are all.
+func percentDown(part float64) string { return fmt.Sprintf("%d%%", int(math.Floor(100*part))) }
+
+// terminalFigures lists the figures beside counts.
+func (r View) terminalFigures(p *screen.Page, all bool) {
+	var rows [][]screen.Cell
+	left := int64(0)
+	for _, t := range r.Figured() {
+		for _, f := range t.Figures {
+			if !all && len(rows) >= mostTables {
+				left++
+				continue
+			}
+			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(), f.HalfText(), cellsText(f.NoiseCells, t.Cells), cellsText(f.Withheld, t.Cells), cellsText(f.Unbounded, t.Cells)))
+		}
+	}
+	if rows == nil {
+		return
+	}
+	p.Heading("Figures beside counts, with medians over their cells")
+	p.Table([]screen.Column{{Head: "table", Fold: 12}, {Head: "figure", Fold: 10}, {Head: "in", Fold: 8, Drop: 4}, {Head: "std. error", Right: true, Drop: 3},
+		{Head: "half width", Right: true}, {Head: "could be zero", Right: true, Drop: 3}, {Head: "withheld", Right: true, Drop: 1}, {Head: "unbounded", Right: true, Drop: 2}}, rows)
+	if left > 0 {
+		p.Paragraph(fmt.Sprintf("… and %s more: --all lists them.", budget.Plural(left, "figure")), screen.Faint)
+	}
+}
+
+// terminalMicrodata says what the microdata are and which pairs they hold.
+func (r View) terminalMicrodata(p *screen.Page) {
+	for _, m := range r.Microdata {
+		p.Heading("Microdata of " + m.Table)
+		cost := "for " + budget.Percent(m.PartOfBudget) + " of the budget"
+		if m.Block == nil {
+			cost = "at no cost"
+		}
+		p.Paragraph(fmt.Sprintf("%s drawn from a model, %s. %s.", budget.Plural(m.Rows, "row"), cost, words.Capital(m.Interval)), screen.Plain)
+		p.Item("Trust: ", m.Trust)
+		p.Item("Do not trust: ", m.Distrust)
+	}
+}
+
+// terminalNext says where to look next. Commands stand on lines of their own, to be copied.
+func (r View) terminalNext(p *screen.Page, folder string) {
+	p.Heading("Where to look next")
+	var next [][2]string
+	if len(r.Tables) > 0 {
+		next = append(next, [2]string{fmt.Sprintf("dprelease show %s %s", folder, r.Tables[0].Path), "its numbers; with --as csv, for a spreadsheet"})
+	}
+	for _, line := range append(next, [][2]string{
+		{fmt.Sprintf("dprelease show %s --as md", folder), "all of this report as text"},
+		{fmt.Sprintf("dprelease verify %s", folder), "check it, without the data"},
+		{strings.TrimSuffix(folder, "/") + "/report.html", "charts, certificate and hazards, in a browser"},
+	}...) {
+		p.Line("  "+line[0], screen.Strong)
+		p.Item("      ", line[1])
+	}
+}

@@ -1,0 +1,85 @@
+package page
+
+// This file holds cells that could be zero, by name, and what the verdicts mean.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// tableID is where the row of a table is on the page.
+func tableID(table int) string { return fmt.Sprintf("table-%d", table+1) }
+
+// VerdictText says what the verdicts mean.
+func (r View) VerdictText() string {
+	unfit := ""
+	if columns := r.FitColumns(); columns != nil {
+		unfit = fmt.Sprintf(", or that is “%s”", columns[len(columns)-1].Name)
+	}
+	return fmt.Sprintf("Verdict: “%s” where the standard error is more than half of an average cell%s, as the plan says beforehand where the spec expects a number of rows. Else “%s” where at most a tenth of the cells %s, “%s” (“%s” where cells cannot be added up) where more do. A cell could be zero if its interval reaches zero.",
+		plan.DoNotUse, unfit, plan.UseCells, r.badCells(), plan.AddUpFirst, plan.LargeCellsOnly)
+}
+
+// zerosOf is how many cells of a count could be zero, of all that are possible.
+func zerosOf(t report.Table, s report.Statistic) string {
+	return fmt.Sprintf("%s of %s", budget.Group(s.NoiseCells), budget.Group(t.Cells-t.Impossible))
+}
+
+// badCells is what is said of cells that a verdict is against.
+func (r View) badCells() string {
+	bad := "could be zero"
+	if columns := r.FitColumns(); columns != nil {
+		bad += fmt.Sprintf(" or are “%s”", columns[len(columns)-1].Name)
+	}
+	return bad
+}
+
+// zeroCells are those of a count that could be zero.
+type zeroCells struct {
+	ID, Path, Row, Of string
+	Cells             []string // labels, none where the report does not name them
+}
+
+// Zeros are the counts with cells that could be zero, the largest part of them first.
+func (r View) Zeros() []zeroCells {
+	var all []zeroCells
+	in, _, _ := r.CouldBeZero()
+	for _, t := range in {
+		at := slices.IndexFunc(r.Tables, func(of report.Table) bool { return of.Path == t.Path })
+		for k, s := range t.Statistics {
+			if s.NoiseCells == 0 {
+				continue
+			}
+			z := zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: zerosOf(t, s), Cells: s.NoiseLabels}
+			if len(t.Statistics) > 1 {
+				z.Of = s.Name + ": " + z.Of
+			}
+			if len(t.By) > 0 && z.Cells != nil {
+				z.Of += " by " + words.List(t.By)
+			}
+			all = append(all, z)
+		}
+	}
+	return all
+}
+
+// zeroID is where the cells of a count that could be zero are on the page.
+func zeroID(table, count int) string { return fmt.Sprintf("zero-%d-%d", table+1, count+1) }
+
+// ZeroText says how to find the cells that could be zero.
+func (r View) ZeroText() string {
+	_, cells, of := r.CouldBeZero()
+	if cells == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s of %s: the interval reaches zero.", words.Capital(budget.Plural(cells, "cell")), budget.Group(of))
+	if !r.ZerosNamed() {
+		text += " They are too many to be named here."
+	}
+	return text + fmt.Sprintf(" In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.", r.CountName())
+}
