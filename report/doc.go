@@ -1,15 +1,11 @@
-// Package report says how good a release is and what it promises: one value,
-// [Report], from which report.json, report.html, report.md and README.txt are
-// all made.
+// Package report is what is said of how good a release is and what it promises, as data: one value, [Report], whose JSON form is
+// report.json.
 //
-// It owns the words of a release: the guarantee in plain sentences, the error
-// of every table, how to read the figures and what they must not be used for.
+// It owns the fields of report.json with their schema, the entry of a release in a public registry, and what can be read off a
+// report without knowing anything else. Package maker makes a report, with the sentences of package notes; package page shows it.
 //
-// It never sees a confidential byte and never computes from anything but its
-// [Input]: the plan, the published tables (noisy already) and the ledger's
-// receipt. No clock, host, folder or random number enters, so equal inputs give
-// equal bytes on every machine. Promises are rounded up, attained levels down.
+// It never sees a confidential byte. No clock, host, folder or random number enters, so equal reports give equal bytes on every
+// machine.
 //
-// Use [New] in publishing, [Read] to load a report.json that somebody else
-// made, and the methods of [Report] to render it.
+// Use [Read] to load a report.json that somebody else made.
 package report

@@ -320,7 +320,7 @@ var readable = []struct {
 
 func TestColoursHaveContrast(t *testing.T) {
 	var themes [3]map[string]string
-	for _, file := range []string{"report.css", "charts.css"} {
+	for _, file := range []string{filepath.Join("page", "report.css"), filepath.Join("page", "charts.css")} {
 		css, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

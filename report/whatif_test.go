@@ -137,14 +137,14 @@ func TestWhatIfPageOfManyTablesIsSmall(t *testing.T) {
 
 // TestWhatIfColoursHaveContrast holds what the page writes in colours of the report's stylesheet.
 func TestWhatIfColoursHaveContrast(t *testing.T) {
-	style, err := os.ReadFile("whatif.css")
+	style, err := os.ReadFile(filepath.Join("page", "whatif.css"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if at := regexp.MustCompile(`#[0-9a-f]{3,8};`).Find(style); at != nil {
 		t.Errorf("a colour of its own, %s", at)
 	}
-	css, err := os.ReadFile("report.css")
+	css, err := os.ReadFile(filepath.Join("page", "report.css"))
 	if err != nil {
 		t.Fatal(err)
 	}

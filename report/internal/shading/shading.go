@@ -1,3 +1,4 @@
+// Package shading divides figures into classes that begin at round numbers, as maps and heat maps shade them.
 package shading
 
 // This file holds shades: figures in classes that begin at round numbers.
