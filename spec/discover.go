@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/shape"
 	"slices"
 	"strings"
 	"unicode"
@@ -93,11 +94,11 @@ func (t *Table) Discovers(by []Attribute) (all []*Column) {
 	return all
 }
 
-func discoverShape() *shape {
-	return objectShape("{discover: {max_length: N}}: the categories are the values that enough units have",
-		field{key: "discover", shape: objectShape("{max_length: N}, with at_least: M where smaller groups must never appear",
-			field{key: "max_length", shape: wholeShape(fmt.Sprintf("a whole number of characters, from 1 to %d", MostKey), 1, MostKey), required: "the most characters of a value that can be a category", fix: "max_length: 40"},
-			field{key: "at_least", shape: wholeShape("a whole number of units, from 1 to 1000000", 1, mostOfAUnit)})})
+func discoverShape() *shape.Shape {
+	return shape.Object("{discover: {max_length: N}}: the categories are the values that enough units have",
+		shape.Field{Key: "discover", Shape: shape.Object("{max_length: N}, with at_least: M where smaller groups must never appear",
+			shape.Field{Key: "max_length", Shape: shape.Whole(fmt.Sprintf("a whole number of characters, from 1 to %d", MostKey), 1, MostKey), Required: "the most characters of a value that can be a category", Fix: "max_length: 40"},
+			shape.Field{Key: "at_least", Shape: shape.Whole("a whole number of units, from 1 to 1000000", 1, mostOfAUnit)})})
 }
 
 // readDiscover reads a domain without categories.

@@ -5,6 +5,7 @@ package spec
 import (
 	"fmt"
 	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/shape"
 	"math/big"
 )
 
@@ -25,13 +26,13 @@ const (
 	fitSyntax    = `[\p{L}\p{N}]+([ _-][\p{L}\p{N}]+)*`
 )
 
-func fitShape() *shape {
+func fitShape() *shape.Shape {
 	says := "a relative standard error, above 0 and at most 100%, as 5%; or rest, for what is less precise than every class before it"
-	classes := dictShape("classes from the most precise to the least, each with the largest relative standard error of its figures, as {precise: 5%, usable: 20%}",
-		`^`+fitSyntax+`$`, choiceShape(says,
-			onText(`^[a-z]`, enumShape(says, fitRest)),
-			onScalar(numberShape(says))))
-	classes.least, classes.empty = 1, "at least one class, as {precise: 5%, usable: 20%}"
+	classes := shape.Dictionary("classes from the most precise to the least, each with the largest relative standard error of its figures, as {precise: 5%, usable: 20%}",
+		`^`+fitSyntax+`$`, shape.Choice(says,
+			shape.OnText(`^[a-z]`, shape.Enum(says, fitRest)),
+			shape.OnScalar(shape.Number(says))))
+	classes.Least, classes.Empty = 1, "at least one class, as {precise: 5%, usable: 20%}"
 	return classes
 }
 

@@ -1,71 +1,46 @@
 package spec
 
-// This file holds habits from other programs and places: what is often written where the language writes something else.
+// This file holds habits from other programs: what is often written where the language writes something else.
 
 import (
-	"cmp"
+	"github.com/dprelease/dprelease/spec/shape"
+	"path"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
-
-	"github.com/dprelease/dprelease/spec/document"
-	"gopkg.in/yaml.v3"
 )
 
-// habit is what to write in place of a key of another program.
-type habit struct {
-	expected string
-	meant    string // the key that is not reported as missing, "" for none
+// whereHabits are other names of a condition on rows.
+func whereHabits(expected string) map[string]shape.Habit {
+	habits := map[string]shape.Habit{}
+	for _, key := range []string{"filter", "filters", "where", "condition", "subset"} {
+		habits[key] = shape.Habit{Expected: expected}
+	}
+	return habits
 }
 
-// withPoint shows how decimals are written.
-const withPoint = "a decimal point, as 0.5 and not 0,5"
+// fileExpected says where rows are read from.
+const fileExpected = "files on this machine, {parquet: …}, {csv: …} or {arrow: …}: export a table of a database, or download the file, first"
 
-var (
-	digitsOnly   = regexp.MustCompile(`^[0-9]+%?$`)
-	decimalComma = regexp.MustCompile(`^-?[0-9]+,[0-9]+%?$`)
-	otherDate    = regexp.MustCompile(`^([0-9]{1,2})[/.-]([0-9]{1,2})[/.-]([0-9]{4})$`)
-)
-
-// habit makes a problem with a text say what the language writes in its place, where that is known.
-func (c *checker) habit(s *shape, n document.Node, p *document.Problem) {
-	if !n.IsText() {
-		return
+// sourceHabits are sources of other programs.
+func sourceHabits() map[string]shape.Habit {
+	habits := map[string]shape.Habit{}
+	for _, key := range strings.Fields("postgres postgresql mysql sqlite duckdb sql database table query spark url http https s3 gs azure excel xlsx json stata spss sas file path") {
+		habits[key] = shape.Habit{Expected: fileExpected, Meant: "parquet"}
 	}
-	text := n.Text()
-	switch {
-	case s.kind == number && decimalComma.MatchString(text):
-		p.Expected, p.Fix = withPoint, strings.Replace(text, ",", ".", 1)
-	case s.kind == number && otherDate.MatchString(text) && s.match.MatchString("2024-01-31"):
-		p.Expected, p.Fix = "a date as 2024-01-31: year, month and day", isoDate(text)
-	case s.instead != nil:
-		expected, fix := s.instead(text)
-		p.Expected, p.Fix = cmp.Or(expected, p.Expected), cmp.Or(fix, p.Fix)
-	}
+	return habits
 }
 
-// afterComma reports whether a key is what YAML makes of the places of a number with a decimal comma.
-func (c *checker) afterComma(key *yaml.Node) bool {
-	before := []rune(c.Line(key.Line))
-	at := key.Column - 1
-	return digitsOnly.MatchString(key.Value) && at >= 2 && at <= len(before) && before[at-1] == ',' && before[at-2] >= '0' && before[at-2] <= '9'
-}
+var address = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
-// isoDate is a date written with its year last, as year, month and day; "" where day and month cannot be distinguished.
-func isoDate(text string) string {
-	m := otherDate.FindStringSubmatch(text)
-	first, _ := strconv.Atoi(m[1])
-	second, _ := strconv.Atoi(m[2])
-	day, month := first, second
-	if second > 12 {
-		day, month = second, first
+// sourceOfText says what to write in place of a text that names a source, and the fix where there is one.
+func sourceOfText(text string) (expected, fix string) {
+	if address.MatchString(text) {
+		return fileExpected, ""
 	}
-	iso := m[3] + "-" + twoDigits(month) + "-" + twoDigits(day)
-	if _, err := time.Parse(time.DateOnly, iso); err != nil || first <= 12 && second <= 12 && first != second {
-		return ""
+	format := strings.TrimPrefix(path.Ext(strings.TrimSuffix(strings.TrimSuffix(text, ".gz"), ".zst")), ".")
+	if slices.Contains([]string{string(Parquet), string(CSV), string(Arrow)}, format) {
+		fix = "{" + format + ": " + text + "}"
 	}
-	return iso
+	return "", fix
 }
-
-func twoDigits(n int) string { return strconv.Itoa(100 + n)[1:] }

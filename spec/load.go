@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/shape"
 	"gopkg.in/yaml.v3"
 )
 
@@ -62,7 +63,7 @@ func read(src Source, open opener) (*Release, error) {
 	r := newReader(&src, open)
 	root, ok := readTree(r.Findings)
 	if ok {
-		check(r.Findings, language(), root, &unfilled)
+		shape.Check(r.Findings, language(), root, &unfilled)
 		r.Spread(root.Value)
 		if root.Value.Kind == yaml.MappingNode {
 			r.readRelease(root)

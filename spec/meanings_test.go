@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/shape"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -30,11 +31,11 @@ func (w *schemaWalk) node(n map[string]any, pointer, path string) {
 func (w *schemaWalk) inside(n map[string]any, pointer, path string) {
 	properties, _ := n["properties"].(map[string]any)
 	for key, value := range properties {
-		p, at := pointer+"/properties/"+key, below(path, key)
+		p, at := pointer+"/properties/"+key, shape.Below(path, key)
 		w.keys = append(w.keys, schemaKey{p, at})
 		w.node(value.(map[string]any), p, at)
 	}
-	for key, at := range map[string]string{"items": path + "[]", "additionalProperties": below(path, "*"), "then": path} {
+	for key, at := range map[string]string{"items": path + "[]", "additionalProperties": shape.Below(path, "*"), "then": path} {
 		if value, ok := n[key].(map[string]any); ok {
 			w.node(value, pointer+"/"+key, at)
 		}
@@ -86,29 +87,29 @@ func TestEveryKeyHasAMeaningAndEveryMeaningAKey(t *testing.T) {
 // every other says what holds then, but for those that a choice goes by (a statistic is its key).
 func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
 	all := meanings()
-	var walk func(s *shape, path string, chosen []string, depth int)
-	walk = func(s *shape, path string, chosen []string, depth int) {
+	var walk func(s *shape.Shape, path string, chosen []string, depth int)
+	walk = func(s *shape.Shape, path string, chosen []string, depth int) {
 		if s == nil || depth > 14 || strings.Contains(path, "split.*.split") {
 			return
 		}
-		for _, f := range s.fields {
-			at := below(path, f.key)
-			without := all[at].without
+		for _, f := range s.Fields {
+			at := shape.Below(path, f.Key)
+			without := all[at].Without
 			switch {
-			case f.required != "" && without != "" && !strings.HasSuffix(at, "[].as"): // which a ratio alone must have
+			case f.Required != "" && without != "" && !strings.HasSuffix(at, "[].as"): // which a ratio alone must have
 				t.Errorf("%s must be there, and yet something is said of a spec without it", at)
-			case f.required == "" && without == "" && !slices.Contains(chosen, f.key) && !strings.HasSuffix(at, ".ratio.over"):
+			case f.Required == "" && without == "" && !slices.Contains(chosen, f.Key) && !strings.HasSuffix(at, ".ratio.over"):
 				t.Errorf("%s may be left out, and nothing is said of a spec without it", at)
 			}
-			walk(f.shape, at, nil, depth+1)
+			walk(f.Shape, at, nil, depth+1)
 		}
-		if s.keys != nil {
-			walk(s.of, below(path, "*"), nil, depth+1)
+		if s.Keys != nil {
+			walk(s.Of, shape.Below(path, "*"), nil, depth+1)
 		} else {
-			walk(s.of, path+"[]", nil, depth+1)
+			walk(s.Of, path+"[]", nil, depth+1)
 		}
-		for _, b := range s.when {
-			walk(b.then, path, b.guard.keys, depth+1)
+		for _, b := range s.When {
+			walk(b.Then, path, b.Guard.Keys, depth+1)
 		}
 	}
 	walk(language(), "", nil, 0)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/shape"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 )
@@ -65,7 +66,7 @@ func jsonOf(n *yaml.Node) any {
 // place do not count: no schema sees them.
 func accepts(root *yaml.Node) bool {
 	f := document.NewFindings("release.yaml", "")
-	check(f, language(), document.Node{Value: root}, nil)
+	shape.Check(f, language(), document.Node{Value: root}, nil)
 	for _, p := range f.Problems() {
 		if !p.Unbuilt {
 			return false

@@ -623,7 +623,8 @@ func ExampleLedger() {
 	fmt.Println(receipt.Status(), receipt.Valid(), err)
 	charge.Release, charge.Cost.Epsilon = "labour-2026q2", big.NewRat(5, 1)
 	fmt.Println(l.Reserve(ctx, charge))
-	// Output: <nil> <nil> release true <nil> account lfs-panel refuses release labour-2026q2: it asks for ε = 5, and ε = 4
-	// is left. Used of the cap of ε = 6: ε = 2 is spent, and ε = 0 is reserved by releases not yet finished. Lower the
-	// budget of the release to at most ε = 4.
+	// Output:
+	// <nil> <nil>
+	// release true <nil>
+	// account lfs-panel refuses release labour-2026q2: it asks for ε = 5, and ε = 4 is left. Used of the cap of ε = 6: ε = 2 is spent, and ε = 0 is reserved by releases not yet finished. Lower the budget of the release to at most ε = 4.
 }

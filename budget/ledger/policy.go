@@ -151,36 +151,3 @@ func sameKeys(a, b []sign.PublicKey) bool {
 	order := func(x, y sign.PublicKey) int { return strings.Compare(x.String(), y.String()) }
 	return slices.Equal(slices.SortedFunc(slices.Values(a), order), slices.SortedFunc(slices.Values(b), order))
 }
-
-// PolicyError lists what is wrong with a policy file, at most 20 problems, in the order of the file.
-type PolicyError struct{ Problems []PolicyProblem }
-
-// PolicyProblem is one of them. Line and Column count from 1; Snippet is the line as written.
-type PolicyProblem struct {
-	File                   string
-	Line, Column           int
-	Path, Message, Snippet string // Path: "cap.epsilon"
-}
-
-// Error shows each problem as file:line:column, with the line and a caret.
-func (e *PolicyError) Error() string {
-	texts := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		texts[i] = p.String()
-	}
-	return strings.Join(texts, "\n")
-}
-
-func (p PolicyProblem) String() string {
-	path := p.Path
-	if path != "" {
-		path += ": "
-	}
-	text := fmt.Sprintf("%s:%d:%d: %s%s", p.File, p.Line, p.Column, path, p.Message)
-	if p.Snippet == "" {
-		return text
-	}
-	gutter := strconv.Itoa(p.Line)
-	return fmt.Sprintf("%s\n  %s | %s\n  %s | %s^", text, gutter, p.Snippet,
-		strings.Repeat(" ", len(gutter)), strings.Repeat(" ", max(0, p.Column-1)))
-}

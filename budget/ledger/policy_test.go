@@ -98,136 +98,166 @@ func TestPolicyErrors(t *testing.T) {
 	const head = "account: lfs-panel\nprotects: person\nneighbours: add-remove\n"
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown key": {head + "capp: {epsilon: 6}\n", `
-policy.yaml:1:1: the key cap is missing
-  1 | account: lfs-panel
-    | ^
-policy.yaml:4:1: capp: unknown key; expected account, protects, neighbours, cap, parent, allowance, approvals or witness; did you mean "cap"?
-  4 | capp: {epsilon: 6}
-    | ^`},
+policy.yaml:4:1: capp: unknown key "capp"
+    4 | capp: {epsilon: 6}
+      | ^
+  expected: one of account, protects, neighbours, cap, parent, allowance, approvals, witness
+  did you mean "cap"?
+  fix: cap: {epsilon: 6}`},
 		"unknown amount": {head + "cap: {epsilonn: 6}\n", `
-policy.yaml:4:6: cap: the cap has no amount; expected {epsilon: …}, {rho: …} or {rho: …, delta: …}
-  4 | cap: {epsilonn: 6}
-    |      ^
-policy.yaml:4:7: cap.epsilonn: unknown key; expected epsilon, rho or delta; did you mean "epsilon"?
-  4 | cap: {epsilonn: 6}
-    |       ^`},
+policy.yaml:4:7: cap.epsilonn: unknown key "epsilonn"
+    4 | cap: {epsilonn: 6}
+      |       ^
+  expected: one of epsilon, rho, delta
+  did you mean "epsilon"?
+  fix: cap: {epsilon: 6}`},
 		"twice": {head + "cap: {epsilon: 6}\nprotects: trip\n", `
-policy.yaml:5:1: protects: the key comes twice; the first is on line 2
-  5 | protects: trip
-    | ^`},
+policy.yaml:5:1: protects: duplicate key "protects"
+    5 | protects: trip
+      | ^
+  expected: each key once; the first is in line 2`},
 		"values": {"account: LFS panel\nprotects: ~\nneighbours: add_remove\ncap: {rho: -1, delta: 1}\n", `
-policy.yaml:1:10: account: "LFS panel" is not an account name; expected at most 100 of a-z, 0-9, '.', '_' and '-', the first a letter or digit
-  1 | account: LFS panel
-    |          ^
-policy.yaml:2:11: protects: the value is missing
-  2 | protects: ~
-    |           ^
-policy.yaml:3:13: neighbours: "add_remove" is not known; expected add-remove or replace; did you mean "add-remove"?
-  3 | neighbours: add_remove
-    |             ^
-policy.yaml:4:12: cap.rho: "-1" is not a positive number; expected a decimal or a fraction such as 6, 0.5, 1/2 or 1e-6
-  4 | cap: {rho: -1, delta: 1}
-    |            ^
-policy.yaml:4:23: cap.delta: δ is a probability; expected a number above 0 and below 1
-  4 | cap: {rho: -1, delta: 1}
-    |                       ^`},
+policy.yaml:1:10: account: found "LFS panel"
+    1 | account: LFS panel
+      |          ^
+  expected: the name of an account: at most 100 of a-z, 0-9, '.', '_' and '-', the first a letter or digit
+policy.yaml:2:11: protects: found unquoted ~
+    2 | protects: ~
+      |           ^
+  expected: a noun such as person, patient or enterprise, of at most 100 bytes
+policy.yaml:3:13: neighbours: found "add_remove"
+    3 | neighbours: add_remove
+      |             ^
+  expected: add-remove or replace
+  did you mean "add-remove"?
+  fix: neighbours: add-remove
+policy.yaml:4:12: cap.rho: "-1" is not a positive number
+    4 | cap: {rho: -1, delta: 1}
+      |            ^
+  expected: a decimal or a fraction such as 6, 0.5, 1/2 or 1e-6
+policy.yaml:4:23: cap.delta: δ is a probability
+    4 | cap: {rho: -1, delta: 1}
+      |                       ^
+  expected: a number above 0 and below 1`},
 		"two definitions": {head + "cap: {epsilon: 6, delta: 1e-6}\n", `
-policy.yaml:4:6: cap: a cap is in one definition; expected {epsilon: …}, {rho: …} or {rho: …, delta: …}
-  4 | cap: {epsilon: 6, delta: 1e-6}
-    |      ^`},
+policy.yaml:4:1: cap: epsilon, delta do not go together
+    4 | cap: {epsilon: 6, delta: 1e-6}
+      | ^
+  expected: exactly one of: epsilon; rho; rho with delta`},
 		"bare cap": {head + "cap: 6\n", `
-policy.yaml:4:6: cap: expected a mapping with the keys epsilon, rho and delta
-  4 | cap: 6
-    |      ^`},
+policy.yaml:4:6: cap: found the number 6
+    4 | cap: 6
+      |      ^
+  expected: {epsilon: …}, {rho: …} or {rho: …, delta: …}`},
 		"noun": {"account: a\nprotects: [person]\nneighbours: replace\ncap: {epsilon: 1}\n", `
-policy.yaml:2:11: protects: expected one value
-  2 | protects: [person]
-    |           ^`},
+policy.yaml:2:11: protects: found a list
+    2 | protects: [person]
+      |           ^
+  expected: a noun such as person, patient or enterprise, of at most 100 bytes`},
 		"alias": {"account: &a a\nprotects: *a\nneighbours: replace\ncap: {epsilon: 1}\n", `
-policy.yaml:1:10: account: expected one value; anchors are not allowed
-  1 | account: &a a
-    |          ^
-policy.yaml:2:11: protects: expected one value; aliases and merge keys are not allowed, write the value out
-  2 | protects: *a
-    |           ^`},
+policy.yaml:1:10: account: an anchor (&a)
+    1 | account: &a a
+      |          ^
+  expected: no anchors: there are no aliases to use them
+policy.yaml:2:11: protects: an alias (*a)
+    2 | protects: *a
+      |           ^
+  expected: the value itself, written out again`},
 		"tag": {head + "cap: {epsilon: !!str 1}\n", `
-policy.yaml:4:16: cap.epsilon: expected one value; tags are not allowed
-  4 | cap: {epsilon: !!str 1}
-    |                ^`},
+policy.yaml:4:16: cap.epsilon: a tag (!!str)
+    4 | cap: {epsilon: !!str 1}
+      |                ^
+  expected: no YAML tags`},
 		"second document": {head + "cap: {epsilon: 1}\n---\naccount: b\n", `
-policy.yaml:5:1: a policy is one document; write a second account in a file of its own
-  5 | ---
-    | ^`},
+policy.yaml:5:1: a second YAML document
+    5 | ---
+      | ^
+  expected: one policy a file: a second account has a file of its own`},
 		"empty": {"# nothing yet\n", `
-policy.yaml:1:1: the file is empty; expected account, protects, neighbours and cap
-  1 | # nothing yet
-    | ^`},
+policy.yaml:1:1: the file is empty
+    1 | # nothing yet
+      | ^
+  expected: account, protects, neighbours and cap`},
 		"list": {"- account: a\n", `
-policy.yaml:1:1: expected a mapping with the keys account, protects, neighbours, cap, parent, allowance, approvals and witness
-  1 | - account: a
-    | ^`},
+policy.yaml:1:1: found a list
+    1 | - account: a
+      | ^
+  expected: account, protects, neighbours and cap`},
 		"not yaml": {"account: a\ncap: {epsilon: 6\n", `
-policy.yaml:2:1: this is not YAML: did not find expected ',' or '}'
-  2 | cap: {epsilon: 6
-    | ^`},
+policy.yaml:2:1: not YAML: did not find expected ',' or '}'
+    2 | cap: {epsilon: 6
+      | ^
+  expected: YAML; the mistake is near this line, often after it`},
 		"not yaml either": {"account: a\nprotects: b: c\n", `
-policy.yaml:2:1: this is not YAML: mapping values are not allowed in this context
-  2 | protects: b: c
-    | ^`},
+policy.yaml:2:1: not YAML: mapping values are not allowed in this context
+    2 | protects: b: c
+      | ^
+  expected: YAML; the mistake is near this line, often after it`},
 		"zero": {head + "cap: {epsilon: 0}\n", `
-policy.yaml:4:16: cap.epsilon: "0" is not a positive number; expected a decimal or a fraction such as 6, 0.5, 1/2 or 1e-6
-  4 | cap: {epsilon: 0}
-    |                ^`},
+policy.yaml:4:16: cap.epsilon: "0" is not a positive number
+    4 | cap: {epsilon: 0}
+      |                ^
+  expected: a decimal or a fraction such as 6, 0.5, 1/2 or 1e-6`},
 		"infinite": {head + "cap: {epsilon: .inf}\n", `
-policy.yaml:4:16: cap.epsilon: ".inf" is not a positive number; expected a decimal or a fraction such as 6, 0.5, 1/2 or 1e-6
-  4 | cap: {epsilon: .inf}
-    |                ^`},
+policy.yaml:4:16: cap.epsilon: ".inf" is not a positive number
+    4 | cap: {epsilon: .inf}
+      |                ^
+  expected: a decimal or a fraction such as 6, 0.5, 1/2 or 1e-6`},
 		"parent": {head + "cap: {epsilon: 1}\nparent: lfs-panel\n", `
-policy.yaml:5:9: parent: an account is not its own parent; expected another that is open in the same ledger
-  5 | parent: lfs-panel
-    |         ^`},
+policy.yaml:5:9: parent: an account is not its own parent
+    5 | parent: lfs-panel
+      |         ^
+  expected: another that is open in the same ledger`},
 		"allowance": {head + "cap: {epsilon: 1}\nallowance: {per: week, cap: {rho: 1}}\n", `
-policy.yaml:5:18: allowance.per: "week" is not known; expected year, quarter or month
-  5 | allowance: {per: week, cap: {rho: 1}}
-    |                  ^
-policy.yaml:5:29: allowance.cap: the allowance is in rho and the cap in epsilon; expected the same
-  5 | allowance: {per: week, cap: {rho: 1}}
-    |                             ^`},
+policy.yaml:5:18: allowance.per: found "week"
+    5 | allowance: {per: week, cap: {rho: 1}}
+      |                  ^
+  expected: year, quarter or month`},
 		"allowance without delta": {head + "cap: {rho: 1, delta: 1e-6}\nallowance: {per: month, cap: {rho: 1}}\n", `
-policy.yaml:5:30: allowance.cap: one of allowance and cap has a delta and the other none; expected it in both, or in neither
-  5 | allowance: {per: month, cap: {rho: 1}}
-    |                              ^`},
+policy.yaml:5:30: allowance.cap: one of allowance and cap has a delta and the other none
+    5 | allowance: {per: month, cap: {rho: 1}}
+      |                              ^
+  expected: a delta in both, or in neither`},
 		"half an allowance": {head + "cap: {epsilon: 1}\nallowance: {per: month}\n", `
-policy.yaml:5:12: allowance: the key cap is missing
-  5 | allowance: {per: month}
-    |            ^`},
+policy.yaml:5:1: allowance: missing key "cap"
+    5 | allowance: {per: month}
+      | ^
+  expected: how much of the account's cap may be used in a period`},
 		"approvals": {head + "cap: {epsilon: 1}\napprovals: {}\n", `
-policy.yaml:5:12: approvals: expected a mapping from each role to its keys, such as {methodologist: [anna.pub]}
-  5 | approvals: {}
-    |            ^`},
+policy.yaml:5:12: approvals: is empty
+    5 | approvals: {}
+      |            ^
+  expected: each role with its keys, as {methodologist: [anna.pub]}`},
 		"roles": {head + "cap: {epsilon: 1}\napprovals:\n  Officer: []\n  a: [ed25519:AAAA]\n  b: [nobody.pub]\n  c: carl.pub\n", `
-policy.yaml:6:3: approvals.Officer: "Officer" is not a role; expected at most 100 of a-z, 0-9, '.', '_' and '-', the first a letter or digit
-  6 |   Officer: []
-    |   ^
-policy.yaml:7:7: approvals.a: no public key: a public key is ed25519: and 43 characters of base64
-  7 |   a: [ed25519:AAAA]
-    |       ^
-policy.yaml:8:7: approvals.b: no public key: nobody.pub: there is no such key file: ` + "`dprelease ledger key NAME`" + ` writes the private key to NAME and the public one to NAME.pub
-  8 |   b: [nobody.pub]
-    |       ^
-policy.yaml:9:6: approvals.c: expected a list of keys, such as [anna.pub]
-  9 |   c: carl.pub
-    |      ^`},
+policy.yaml:6:3: approvals.Officer: "Officer" is not a name
+    6 |   Officer: []
+      |   ^
+  expected: a name that matches ^[a-z0-9][a-z0-9._-]{0,99}$
+policy.yaml:7:7: approvals.a[0]: no public key: a public key is ed25519: and 43 characters of base64
+    7 |   a: [ed25519:AAAA]
+      |       ^
+  expected: a key as ed25519:…, or the file of one
+policy.yaml:8:7: approvals.b[0]: no public key: nobody.pub: there is no such key file: ` + "`dprelease ledger key NAME`" + ` writes the private key to NAME and the public one to NAME.pub
+    8 |   b: [nobody.pub]
+      |       ^
+  expected: a key as ed25519:…, or the file of one
+policy.yaml:9:6: approvals.c: found "carl.pub"
+    9 |   c: carl.pub
+      |      ^
+  expected: a list of keys, as [anna.pub]`},
 		"a key twice": {head + "cap: {epsilon: 1}\napprovals:\n  a: [\"" + someKey + "\"]\n  b: [\"" + someKey + "\"]\n", `
-policy.yaml:7:7: approvals.b: this key stands in the role a already; expected every key in one role, once
-  7 |   b: ["` + someKey + `"]
-    |       ^`},
+policy.yaml:7:7: approvals.b[0]: this key stands in the role a already
+    7 |   b: ["` + someKey + `"]
+      |       ^
+  expected: every key in one role, once`},
 		"witness": {head + "cap: {epsilon: 1}\nwitness: heads.txt\n", `
-policy.yaml:5:10: witness: "heads.txt" is not an absolute path; expected a file on another volume or host, such as /mnt/safe/ledger.heads
-  5 | witness: heads.txt
-    |          ^`},
+policy.yaml:5:10: witness: found "heads.txt"
+    5 | witness: heads.txt
+      |          ^
+  expected: an absolute path on another volume or host, as /mnt/safe/ledger.heads`},
 		"long": {strings.Repeat("#\n", maxPolicyBytes), `
-policy.yaml:1:1: a policy has at most 16384 bytes`},
+policy.yaml:1:1: a policy of more than 16384 bytes
+  expected: a few lines`},
 	} {
 		_, err := ParsePolicy("policy.yaml", []byte(c.text))
 		var problems *PolicyError

@@ -15,12 +15,13 @@ const module = "github.com/dprelease/dprelease/"
 
 // may lists, for every package, the packages of ours that it may import.
 var may = map[string][]string{
-	"spec":                         {"spec/expression", "internal/regular", "spec/document"},
+	"spec":                         {"spec/expression", "internal/regular", "spec/document", "spec/shape"},
 	"spec/document":                {},
+	"spec/shape":                   {"spec/document"},
 	"spec/expression":              {},
 	"budget":                       {},
 	"budget/contour":               {"budget"},
-	"budget/ledger":                {"budget", "internal/regular", "internal/sign"},
+	"budget/ledger":                {"budget", "internal/regular", "internal/sign", "spec/document", "spec/shape"},
 	"internal/noise":               {},
 	"internal/screen":              {"budget"},
 	"internal/parallel":            {},

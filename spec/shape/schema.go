@@ -1,4 +1,4 @@
-package spec
+package shape
 
 // This file holds the JSON Schema, generated from the same shapes that check documents.
 
@@ -12,7 +12,7 @@ import (
 )
 
 // Schema is the JSON Schema (draft 2020-12) of a shape, with the meanings of keys by their paths.
-func (s *shape) Schema(title string, meanings map[string]meaning) []byte {
+func (s *Shape) Schema(title string, meanings map[string]Meaning) []byte {
 	w := schemaWriter{defs: map[string]any{}, meanings: meanings}
 	root := w.write(s, "")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -30,26 +30,26 @@ func (s *shape) Schema(title string, meanings map[string]meaning) []byte {
 	return b.Bytes()
 }
 
-// meaning is what one key does.
-type meaning struct {
-	is      string // what the key says, in full sentences
-	without string // what holds where the key is left out; "" for a key that must be there
-	example string // the value, as YAML
-	page    string // the page that says more, from the top of the project
+// Meaning is what one key does.
+type Meaning struct {
+	Is      string // what the key says, in full sentences
+	Without string // what holds where the key is left out; "" for a key that must be there
+	Example string // the value, as YAML
+	Page    string // the page that says more, from the top of the project
 }
 
 // schemaWriter turns shapes into schemas; defs holds those that are used by name, meanings what
 // the key of each path does.
 type schemaWriter struct {
 	defs     map[string]any
-	meanings map[string]meaning
+	meanings map[string]Meaning
 }
 
 type schema = map[string]any
 
 // write is the schema of a shape at a path, in which * is a name that the spec chooses and [] an
 // entry of a list.
-func (w schemaWriter) write(s *shape, path string) schema {
+func (w schemaWriter) write(s *Shape, path string) schema {
 	if s.name == "" {
 		return w.body(s, path)
 	}
@@ -61,7 +61,7 @@ func (w schemaWriter) write(s *shape, path string) schema {
 }
 
 // key is the schema of a key: what is expected there as its title, what it does as its description.
-func (w schemaWriter) key(s *shape, path string) schema {
+func (w schemaWriter) key(s *Shape, path string) schema {
 	out := w.write(s, path)
 	m, ok := w.meanings[path]
 	if !ok {
@@ -70,7 +70,7 @@ func (w schemaWriter) key(s *shape, path string) schema {
 	out["title"] = s.words()
 	out["description"] = m.description()
 	var example any
-	if err := yaml.Unmarshal([]byte(m.example), &example); err != nil {
+	if err := yaml.Unmarshal([]byte(m.Example), &example); err != nil {
 		panic(err) // meanings are part of the program
 	}
 	out["examples"] = []any{example}
@@ -78,27 +78,27 @@ func (w schemaWriter) key(s *shape, path string) schema {
 }
 
 // description is all that a meaning has in words.
-func (m meaning) description() string {
-	out := m.is
-	if m.without != "" {
-		out += " Without it: " + m.without + "."
+func (m Meaning) description() string {
+	out := m.Is
+	if m.Without != "" {
+		out += " Without it: " + m.Without + "."
 	}
-	if m.page != "" {
-		out += " (" + m.page + ")"
+	if m.Page != "" {
+		out += " (" + m.Page + ")"
 	}
 	return out
 }
 
 // words is what a shape expects, in words.
-func (s *shape) words() string {
+func (s *Shape) words() string {
 	if s.unbuilt == "" {
-		return s.says
+		return s.Says
 	}
-	return strings.TrimSpace(s.says + " (" + s.unbuilt + ": not supported by this version)")
+	return strings.TrimSpace(s.Says + " (" + s.unbuilt + ": not supported by this version)")
 }
 
-// below is the path of what stands under a name in a shape that has the path.
-func below(path, name string) string {
+// Below is the path of what stands under a name in a shape that has the path.
+func Below(path, name string) string {
 	if path == "" {
 		return name
 	}
@@ -107,7 +107,7 @@ func below(path, name string) string {
 
 // body is the rules of a shape and its description. Patterns are written as they are: shapes
 // keep to what Go and ECMA-262 read alike.
-func (w schemaWriter) body(s *shape, path string) schema {
+func (w schemaWriter) body(s *Shape, path string) schema {
 	out := w.rules(s, path)
 	if says := s.words(); says != "" {
 		out["description"] = says
@@ -115,15 +115,15 @@ func (w schemaWriter) body(s *shape, path string) schema {
 	return out
 }
 
-func (w schemaWriter) rules(s *shape, path string) schema {
+func (w schemaWriter) rules(s *Shape, path string) schema {
 	switch s.kind {
 	case object:
 		return w.object(s, path)
 	case dictionary:
-		names := schema{"pattern": s.keys.String()}
-		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.write(s.of, below(path, "*")), "minProperties": s.least}
+		names := schema{"pattern": s.Keys.String()}
+		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.write(s.Of, Below(path, "*")), "minProperties": s.Least}
 	case list:
-		out := schema{"type": "array", "items": w.write(s.of, path+"[]"), "minItems": s.least}
+		out := schema{"type": "array", "items": w.write(s.Of, path+"[]"), "minItems": s.Least}
 		if s.most > 0 {
 			out["maxItems"] = s.most
 		}
@@ -138,29 +138,33 @@ func (w schemaWriter) rules(s *shape, path string) schema {
 		}
 		return out
 	case category:
-		return schema{"type": []string{"string", "number", "boolean"}}
+		out := schema{"type": []string{"string", "number", "boolean"}}
+		if s.match != nil {
+			out["pattern"] = s.match.String()
+		}
+		return out
 	case number:
 		return schema{"type": []string{"number", "string"}, "pattern": s.match.String()}
 	case whole:
-		return schema{"type": "integer", "minimum": s.least, "maximum": s.most}
+		return schema{"type": "integer", "minimum": s.Least, "maximum": s.most}
 	case boolean:
 		return schema{"type": "boolean"}
 	case choice:
-		return w.choice(s.when, path)
+		return w.choice(s.When, path)
 	}
 	return schema{}
 }
 
-func (w schemaWriter) object(s *shape, path string) schema {
+func (w schemaWriter) object(s *Shape, path string) schema {
 	properties, needs := schema{}, map[string][]string{}
 	var required []string
-	for _, f := range s.fields {
-		properties[f.key] = w.key(f.shape, below(path, f.key))
-		if f.required != "" {
-			required = append(required, f.key)
+	for _, f := range s.Fields {
+		properties[f.Key] = w.key(f.Shape, Below(path, f.Key))
+		if f.Required != "" {
+			required = append(required, f.Key)
 		}
-		if f.needs != "" {
-			needs[f.key] = []string{f.needs}
+		if f.Needs != "" {
+			needs[f.Key] = []string{f.Needs}
 		}
 	}
 	out := schema{"type": "object", "properties": properties, "additionalProperties": false}
@@ -177,7 +181,7 @@ func (w schemaWriter) object(s *shape, path string) schema {
 }
 
 // forms are the sets of keys of which exactly one is present.
-func forms(s *shape) []schema {
+func forms(s *Shape) []schema {
 	var all []schema
 	for _, form := range s.forms {
 		one := schema{"required": form}
@@ -196,22 +200,22 @@ func forms(s *shape) []schema {
 }
 
 // choice is the chain "if this guard holds, then that shape, else the rest".
-func (w schemaWriter) choice(branches []branch, path string) schema {
+func (w schemaWriter) choice(branches []Branch, path string) schema {
 	if len(branches) == 0 {
 		return schema{"not": schema{}}
 	}
 	first := branches[0]
-	return schema{"if": first.guard.schema(), "then": w.write(first.then, path), "else": w.choice(branches[1:], path)}
+	return schema{"if": first.Guard.schema(), "then": w.write(first.Then, path), "else": w.choice(branches[1:], path)}
 }
 
-func (g guard) schema() schema {
+func (g Guard) schema() schema {
 	switch g.node {
 	case sequenceNode:
 		return schema{"type": "array"}
 	case mappingNode:
 		out := schema{"type": "object"}
 		var any []schema
-		for _, key := range g.keys {
+		for _, key := range g.Keys {
 			any = append(any, schema{"required": []string{key}})
 		}
 		if any != nil {

@@ -1,4 +1,4 @@
-package spec
+package shape
 
 // This file holds the check of a document against the shape of the language.
 
@@ -19,14 +19,14 @@ type checker struct {
 	within   int               // how many unbuilt parts enclose the node: only the outermost is named
 }
 
-// check reports every difference of a document from its shape. Unless unfilled is nil, it is the problem of a scalar that holds
+// Check reports every difference of a document from its shape. Unless unfilled is nil, it is the problem of a scalar that holds
 // ${…} although no parameters are filled in there.
-func check(f *document.Findings, s *shape, root document.Node, unfilled *document.Problem) {
+func Check(f *document.Findings, s *Shape, root document.Node, unfilled *document.Problem) {
 	(&checker{Findings: f, unfilled: unfilled}).check(s, root)
 }
 
 // check compares one value with its shape.
-func (c *checker) check(s *shape, n document.Node) {
+func (c *checker) check(s *Shape, n document.Node) {
 	if !c.Sound(n) {
 		return
 	}
@@ -55,13 +55,13 @@ func (c *checker) check(s *shape, n document.Node) {
 }
 
 // mismatch reports a value of the wrong kind.
-func (c *checker) mismatch(s *shape, n document.Node) {
-	p := document.Problem{Message: "found " + n.Found(), Expected: s.says}
+func (c *checker) mismatch(s *Shape, n document.Node) {
+	p := document.Problem{Message: "found " + n.Found(), Expected: s.Says}
 	switch {
-	case n.IsNull() && n.Text() != "" && (s.kind == category || s.kind == text && s.oneOf == nil):
+	case n.IsNull() && n.Text() != "" && (s.kind == category && c.fitsText(s, n.Text()) || s.kind == text && s.oneOf == nil):
 		p.Message = "unquoted " + n.Text() + " is no text: YAML reads it as nothing at all"
 		p.Fix = quote(n.Text())
-	case n.IsNull() && s.kind == category:
+	case n.IsNull() && s.kind == category && s.match == nil:
 		p.Fix = `""`
 	case (n.IsNumber() || n.Value.Tag == "!!bool") && s.kind == text && s.oneOf == nil && c.fitsText(s, n.Text()):
 		p.Fix = quote(n.Text())
@@ -69,8 +69,8 @@ func (c *checker) mismatch(s *shape, n document.Node) {
 		p.Fix = n.Text() + ", without quotes"
 	case s.kind == choice && n.IsText():
 		var options []string
-		for _, b := range s.when {
-			options = append(options, b.then.oneOf...)
+		for _, b := range s.When {
+			options = append(options, b.Then.oneOf...)
 		}
 		if p.Nearest = c.Nearest(n.Text(), options); p.Nearest != "" {
 			p.Fix = c.Mended(n.Value, p.Nearest)
@@ -85,10 +85,10 @@ func (c *checker) mismatch(s *shape, n document.Node) {
 }
 
 // meantKey says of a mapping that is no branch of a choice which key of a branch was probably meant.
-func (c *checker) meantKey(s *shape, n document.Node, p *document.Problem) {
+func (c *checker) meantKey(s *Shape, n document.Node, p *document.Problem) {
 	var keys []string
-	for _, b := range s.when {
-		keys = append(keys, b.guard.keys...)
+	for _, b := range s.When {
+		keys = append(keys, b.Guard.Keys...)
 	}
 	for _, pair := range n.Pairs() {
 		if near := c.Nearest(pair.Key.Value, keys); near != "" {
@@ -105,14 +105,14 @@ func quote(text string) string {
 
 func (c *checker) checkAnything(n document.Node) {
 	for _, pair := range n.Pairs() {
-		c.check(&shape{}, pair)
+		c.check(&Shape{}, pair)
 	}
 	for _, item := range n.Items() {
-		c.check(&shape{}, item)
+		c.check(&Shape{}, item)
 	}
 }
 
-func (c *checker) checkObject(s *shape, n document.Node) {
+func (c *checker) checkObject(s *Shape, n document.Node) {
 	if n.Value.Kind != yaml.MappingNode {
 		c.mismatch(s, n)
 		return
@@ -125,20 +125,20 @@ func (c *checker) checkObject(s *shape, n document.Node) {
 		case !known:
 			present = append(present, c.unknownKey(s, pair))
 		default:
-			present = append(present, f.key)
-			if f.needs != "" && !n.Get(f.needs).Present() {
+			present = append(present, f.Key)
+			if f.Needs != "" && !n.Get(f.Needs).Present() {
 				c.Report(pair.Key, pair.Path, document.Problem{
-					Message:  fmt.Sprintf("%s means nothing without %s", f.key, f.needs),
-					Expected: f.needs + " beside it",
+					Message:  fmt.Sprintf("%s means nothing without %s", f.Key, f.Needs),
+					Expected: f.Needs + " beside it",
 				})
 			}
-			c.check(f.shape, pair)
+			c.check(f.Shape, pair)
 		}
 	}
-	for _, f := range s.fields {
-		if f.required != "" && !slices.Contains(present, f.key) {
+	for _, f := range s.Fields {
+		if f.Required != "" && !slices.Contains(present, f.Key) {
 			c.Report(n.Heading(), n.Path, document.Problem{
-				Message: fmt.Sprintf("missing key %q", f.key), Expected: f.required, Fix: f.fix,
+				Message: fmt.Sprintf("missing key %q", f.Key), Expected: f.Required, Fix: f.Fix,
 			})
 			c.MarkUnsound(n)
 		}
@@ -148,15 +148,15 @@ func (c *checker) checkObject(s *shape, n document.Node) {
 
 // unknownKey reports a key that an object does not have. It returns the key that was probably
 // meant, so that it is not reported as missing too.
-func (c *checker) unknownKey(s *shape, pair document.Node) string {
+func (c *checker) unknownKey(s *Shape, pair document.Node) string {
 	names := s.keyNames()
 	p := document.Problem{Message: fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)), Expected: document.OneOf(s.builtKeys())}
 	if p.Nearest = c.Nearest(pair.Key.Value, names); p.Nearest != "" {
 		p.Fix = c.Mended(pair.Key, p.Nearest)
 	}
 	meant := p.Nearest
-	if h, known := s.habits[strings.ToLower(pair.Key.Value)]; known {
-		p.Expected, meant = h.expected, h.meant
+	if h, known := s.Habits[strings.ToLower(pair.Key.Value)]; known {
+		p.Expected, meant = h.Expected, h.Meant
 	} else if pair.IsNull() && c.afterComma(pair.Key) {
 		p.Expected = withPoint
 	}
@@ -165,7 +165,7 @@ func (c *checker) unknownKey(s *shape, pair document.Node) string {
 }
 
 // checkForms reports an object whose keys are in none of its forms.
-func (c *checker) checkForms(s *shape, n document.Node, present []string) {
+func (c *checker) checkForms(s *Shape, n document.Node, present []string) {
 	if len(s.forms) == 0 {
 		return
 	}
@@ -190,8 +190,8 @@ func (c *checker) checkForms(s *shape, n document.Node, present []string) {
 			p.Message = have[0] + " alone is not enough"
 		}
 	}
-	if s.empty != "" {
-		p.Expected = s.empty
+	if s.Empty != "" {
+		p.Expected = s.Empty
 	}
 	c.Report(n.Heading(), n.Path, p)
 	c.MarkUnsound(n)
@@ -206,67 +206,67 @@ func containsAll(set, wanted []string) bool {
 	return true
 }
 
-func (c *checker) checkDictionary(s *shape, n document.Node) {
+func (c *checker) checkDictionary(s *Shape, n document.Node) {
 	if n.Value.Kind != yaml.MappingNode {
 		c.mismatch(s, n)
 		return
 	}
 	pairs := n.Pairs()
-	if int64(len(pairs)) < s.least {
+	if int64(len(pairs)) < s.Least {
 		c.tooFew(s, n)
 	}
 	for _, pair := range pairs {
 		if c.IsRefused(pair.Key) {
 			continue
 		}
-		if !s.keys.MatchString(pair.Key.Value) {
+		if !s.Keys.MatchString(pair.Key.Value) {
 			c.Refuse(pair.Key, pair.Path, document.Problem{
 				Message:  fmt.Sprintf("%q is not a name", document.Clip(pair.Key.Value)),
-				Expected: "a name that matches " + s.keys.String(),
+				Expected: "a name that matches " + s.Keys.String(),
 			})
 			continue
 		}
-		c.check(s.of, pair)
+		c.check(s.Of, pair)
 	}
 }
 
-func (c *checker) checkList(s *shape, n document.Node) {
+func (c *checker) checkList(s *Shape, n document.Node) {
 	if n.Value.Kind != yaml.SequenceNode {
 		c.mismatch(s, n)
 		return
 	}
 	items := n.Items()
-	if int64(len(items)) < s.least {
+	if int64(len(items)) < s.Least {
 		c.tooFew(s, n)
 	}
 	if s.most > 0 && int64(len(items)) > s.most {
-		p := document.Problem{Message: fmt.Sprintf("%d entries", len(items)), Expected: s.says}
-		if s.of.kind == number {
+		p := document.Problem{Message: fmt.Sprintf("%d entries", len(items)), Expected: s.Says}
+		if s.Of.kind == number {
 			p.Expected += "; decimals are written with " + withPoint
 		}
 		c.Report(n.Position(), n.Path, p)
 	}
 	for _, item := range items {
-		c.check(s.of, item)
+		c.check(s.Of, item)
 	}
 }
 
-func (c *checker) tooFew(s *shape, n document.Node) {
-	p := document.Problem{Message: "is empty", Expected: s.says}
+func (c *checker) tooFew(s *Shape, n document.Node) {
+	p := document.Problem{Message: "is empty", Expected: s.Says}
 	if held := len(n.Value.Content); held > 0 {
-		p.Message = fmt.Sprintf("too few entries: %d of at least %d", held, s.least)
+		p.Message = fmt.Sprintf("too few entries: %d of at least %d", held, s.Least)
 	}
-	if s.empty != "" {
-		p.Expected = s.empty
+	if s.Empty != "" {
+		p.Expected = s.Empty
 	}
 	c.Report(n.Position(), n.Path, p)
 	c.MarkUnsound(n)
 }
 
-func (c *checker) checkChoice(s *shape, n document.Node) {
-	for _, b := range s.when {
-		if b.guard.holds(n) {
-			c.check(b.then, n)
+func (c *checker) checkChoice(s *Shape, n document.Node) {
+	for _, b := range s.When {
+		if b.Guard.holds(n) {
+			c.check(b.Then, n)
 			return
 		}
 	}
@@ -274,7 +274,7 @@ func (c *checker) checkChoice(s *shape, n document.Node) {
 }
 
 // holds is true where the guard's conditions are met.
-func (g guard) holds(n document.Node) bool {
+func (g Guard) holds(n document.Node) bool {
 	switch g.node {
 	case mappingNode:
 		if n.Value.Kind != yaml.MappingNode {
@@ -286,15 +286,15 @@ func (g guard) holds(n document.Node) bool {
 		return n.Value.Kind == yaml.ScalarNode &&
 			(g.match == nil || n.IsText() && g.match.MatchString(n.Text()))
 	}
-	for _, key := range g.keys {
+	for _, key := range g.Keys {
 		if n.Get(key).Present() {
 			return true
 		}
 	}
-	return len(g.keys) == 0
+	return len(g.Keys) == 0
 }
 
-func (c *checker) checkScalar(s *shape, n document.Node) {
+func (c *checker) checkScalar(s *Shape, n document.Node) {
 	if n.Value.Kind != yaml.ScalarNode || n.IsNull() {
 		c.mismatch(s, n)
 		return
@@ -302,6 +302,10 @@ func (c *checker) checkScalar(s *shape, n document.Node) {
 	switch s.kind {
 	case text:
 		c.checkText(s, n)
+	case category:
+		if !c.fitsText(s, n.Text()) {
+			c.mismatch(s, n)
+		}
 	case number:
 		if !n.IsText() && !n.IsNumber() || !s.match.MatchString(n.Text()) {
 			c.mismatch(s, n)
@@ -319,11 +323,11 @@ func (c *checker) checkScalar(s *shape, n document.Node) {
 }
 
 // fitsText is true where a text matches the shape's pattern and options.
-func (c *checker) fitsText(s *shape, t string) bool {
+func (c *checker) fitsText(s *Shape, t string) bool {
 	return (s.match == nil || s.match.MatchString(t)) && (s.oneOf == nil || slices.Contains(s.oneOf, t))
 }
 
-func (c *checker) checkText(s *shape, n document.Node) {
+func (c *checker) checkText(s *Shape, n document.Node) {
 	if !n.IsText() {
 		c.mismatch(s, n)
 		return
@@ -331,20 +335,20 @@ func (c *checker) checkText(s *shape, n document.Node) {
 	if c.fitsText(s, n.Text()) {
 		return
 	}
-	p := document.Problem{Message: "found " + n.Found(), Expected: s.says}
+	p := document.Problem{Message: "found " + n.Found(), Expected: s.Says}
 	if p.Nearest = c.Nearest(n.Text(), s.oneOf); p.Nearest != "" {
 		p.Fix = c.Mended(n.Value, p.Nearest)
 	}
 	c.Report(n.Position(), n.Path, p)
 }
 
-func (c *checker) checkWhole(s *shape, n document.Node) {
+func (c *checker) checkWhole(s *Shape, n document.Node) {
 	x, err := document.ParseNumber(n.Text())
 	if !n.IsNumber() || err != nil || !x.IsInt() {
 		c.mismatch(s, n)
 		return
 	}
-	if x.Cmp(big.NewRat(s.least, 1)) < 0 || s.most != 0 && x.Cmp(big.NewRat(s.most, 1)) > 0 {
-		c.Report(n.Position(), n.Path, document.Problem{Message: n.Text() + " is out of range", Expected: s.says})
+	if x.Cmp(big.NewRat(s.Least, 1)) < 0 || s.most != 0 && x.Cmp(big.NewRat(s.most, 1)) > 0 {
+		c.Report(n.Position(), n.Path, document.Problem{Message: n.Text() + " is out of range", Expected: s.Says})
 	}
 }
