@@ -136,8 +136,8 @@ func Read(b []byte) (*Plan, error) {
 	return &p, nil
 }
 
-// complete returns an error unless every mechanism of a plan that was read is one: what
-// is less could not be written.
+// complete returns an error unless every mechanism of a plan that was read is one, as what is less could not be written, and every
+// unit of a statistic is a positive fraction.
 func (p *Plan) complete() error {
 	steps := p.Mechanisms()
 	for _, s := range p.Synthetic {
@@ -148,6 +148,13 @@ func (p *Plan) complete() error {
 	for _, m := range steps {
 		if err := m.Validate(); err != nil {
 			return err
+		}
+	}
+	for _, t := range p.Tables {
+		for _, s := range t.Statistics {
+			if unit := Amount(s.Unit); s.Unit != "" && (unit == nil || unit.Sign() <= 0) {
+				return fmt.Errorf("table %s: its unit %q is no positive fraction", t.Path, s.Unit)
+			}
 		}
 	}
 	return nil

@@ -92,6 +92,16 @@ type Statistic struct {
 	Attained   float64 `json:"attained"`   // given by the law, at least Confidence
 }
 
+// UnitValue returns what one integer of the statistic's measurement stands for: Unit as a number, or 1. In a plan that New made or
+// Read returned Unit is "" or a positive fraction.
+func (s Statistic) UnitValue() float64 {
+	if s.Unit == "" {
+		return 1
+	}
+	value, _ := Amount(s.Unit).Float64()
+	return value
+}
+
 // Names of a statistic's columns in a published table, after the statistic's own
 // name.
 const (

@@ -86,7 +86,7 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 	for _, e := range s.Plan.Evidence(asked) {
 		t := s.Plan.Tables[e.Table]
 		st := t.Statistics[0]
-		one := set{known: known{path: t.Path, measured: 1}, table: e.Table, unit: unitOf(st)}
+		one := set{known: known{path: t.Path, measured: 1}, table: e.Table, unit: st.UnitValue()}
 		var cells []float64
 		if at := f.reader.at[e.Table]; at.estimate < 0 {
 			m, ok := byID[st.Measurement]

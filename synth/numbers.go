@@ -38,7 +38,7 @@ func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[strin
 	}
 	n.counts, n.classes = table.Statistics[0].Unbiased.Float64Values(), make([]int, table.Cells)
 	if e == nil {
-		unit := unitOf(planned.Statistics[0])
+		unit := planned.Statistics[0].UnitValue()
 		n.noises = []Noise{NoiseOf(byID[planned.Statistics[0].Measurement].Measurement.Mechanism).times(unit)}
 		return n
 	}

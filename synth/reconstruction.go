@@ -71,7 +71,7 @@ func (r *reconstruction) statistic(marginal int, st plan.Statistic) Statistic {
 	for i, v := range errors {
 		errors[i] = math.Sqrt(v)
 	}
-	if unit := unitOf(st); unit != 1 {
+	if unit := st.UnitValue(); unit != 1 {
 		for i := range cells {
 			cells[i], errors[i] = float64(unit*cells[i]), float64(unit*errors[i])
 		}

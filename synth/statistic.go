@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -48,22 +47,9 @@ const (
 	Impossible Flag = "impossible"
 )
 
-// unitOf is what one integer of a statistic's measurement stands for.
-func unitOf(st plan.Statistic) float64 {
-	if st.Unit == "" {
-		return 1
-	}
-	unit, err := budget.ParseRat(st.Unit)
-	if err != nil {
-		panic("synth: a plan that was made has units that are numbers: " + err.Error())
-	}
-	f, _ := unit.Float64()
-	return f
-}
-
 // alone is the statistic of a count that is one measurement. Its impossible cells are exact zeros.
 func alone(st plan.Statistic, m measured.Measured, impossible []bool) Statistic {
-	law, unit := m.Measurement.Mechanism, unitOf(st)
+	law, unit := m.Measurement.Mechanism, st.UnitValue()
 	whole, attained := law.Margin(st.Confidence)
 	margin, deviation := float64(unit*float64(whole)), float64(unit*math.Sqrt(law.Variance()))
 	cells := make([]float64, m.Values.Len())

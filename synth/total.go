@@ -166,7 +166,7 @@ func (r *Reader) weighted(table int, q [][]float64, factor float64) []compiled.B
 	if r.Held(table) || factor == 0 {
 		return nil
 	}
-	factor = float64(factor * unitOf(r.plan.Tables[table].Statistics[0]))
+	factor = float64(factor * r.plan.Tables[table].Statistics[0].UnitValue())
 	if at := r.at[table]; at.estimate >= 0 {
 		return scaled(r.estimates[at.estimate].Sum(at.marginal, q).Bearings(), factor)
 	}
@@ -204,7 +204,7 @@ func (r *Reader) countUnit(table int) float64 {
 	if r.Held(table) {
 		return 1
 	}
-	return unitOf(r.plan.Tables[table].Statistics[0])
+	return r.plan.Tables[table].Statistics[0].UnitValue()
 }
 
 // scaled are what a figure times a factor rests on.

@@ -3,7 +3,6 @@ package published
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"path/filepath"
 	"slices"
 
@@ -35,16 +34,6 @@ func (e *Release) Table(path string) (t Table, found bool, err error) {
 		return t, false, &verdict.Unusable{File: e.Place, Err: err}
 	}
 	return t, true, nil
-}
-
-// Unit returns what one noisy integer of a table's count stands for: of weights their step, else 1.
-func Unit(t plan.Table) float64 {
-	unit, ok := new(big.Rat).SetString(t.Statistics[0].Unit)
-	if !ok { // "" for 1: the plan was read, and others are fractions
-		return 1
-	}
-	f, _ := unit.Float64()
-	return f
 }
 
 // Estimates are those of a statistic, one per cell in domain order, with their

@@ -112,7 +112,7 @@ func newEvaluation(e *published.Release, number int64, found *evaluate.Differenc
 		}
 		possible := float64(max(d.Cells-impossible, 1)) // the others are exact
 		one := tableTruth{
-			Path: t.Path, Cells: d.Cells, Rows: int64(math.Round(float64(d.Rows) * published.Unit(t))), RMSE: math.Sqrt(d.Squares / possible), Predicted: t.Statistics[0].StandardError,
+			Path: t.Path, Cells: d.Cells, Rows: int64(math.Round(float64(d.Rows) * t.Statistics[0].UnitValue())), RMSE: math.Sqrt(d.Squares / possible), Predicted: t.Statistics[0].StandardError,
 			Coverage: float64(d.Covered-impossible) / possible, Attained: t.Statistics[0].Attained,
 		}
 		if s := t.Sparse; s != nil {

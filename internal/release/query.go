@@ -153,7 +153,7 @@ func leastVariance(reader *synth.Reader, p *plan.Plan, held []holder) int {
 		for _, v := range variances {
 			sum += v
 		}
-		held[i].deviation = published.Unit(p.Tables[held[i].table]) * math.Sqrt(sum/float64(max(len(variances), 1)))
+		held[i].deviation = p.Tables[held[i].table].Statistics[0].UnitValue() * math.Sqrt(sum/float64(max(len(variances), 1)))
 		ratio := 1.0 // of two that have no noise
 		if held[i].deviation > 0 || held[best].deviation > 0 {
 			ratio = held[i].deviation / held[best].deviation
@@ -183,7 +183,7 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 	sums, variances := synth.Sums(cells, from.groupings), reader.Variances(from.table, from.groupings)
 	alike := reader.Alike(from.table, from.groupings)
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
-	unit := published.Unit(table)
+	unit := table.Statistics[0].UnitValue()
 	if reader.Held(from.table) {
 		unit = 1
 	}

@@ -45,7 +45,7 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 	case !slices.Equal(p.before.Planned.By, p.after.Planned.By):
 		p.refused = "it has other keys"
 		return p, true, nil
-	case p.before.Planned.Weighted != p.after.Planned.Weighted || published.Unit(p.before.Planned) != published.Unit(p.after.Planned):
+	case p.before.Planned.Weighted != p.after.Planned.Weighted || p.before.Planned.Statistics[0].UnitValue() != p.after.Planned.Statistics[0].UnitValue():
 		p.refused = "its rows count by other weights, or in other steps of them"
 		return p, true, nil
 	case !reflect.DeepEqual(p.before.Planned.PerUnit, p.after.Planned.PerUnit):
@@ -280,8 +280,8 @@ func (p tablePair) margin(statistic string, before, after []float64, chance floa
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", p.before.Planned.Path, err)
 	}
-	unit := published.Unit(p.before.Planned) // that of both
-	known := map[[2]float64]float64{}        // the cells of a table have few standard errors
+	unit := p.before.Planned.Statistics[0].UnitValue() // that of both
+	known := map[[2]float64]float64{}                  // the cells of a table have few standard errors
 	return func(a int, b int64) float64 {
 		pair := [2]float64{before[a], after[b]}
 		margin, there := known[pair]

@@ -146,10 +146,10 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
-	if t.origins(made, published.Unit(e.Plan.Tables[at])); t.Invariant != "" {
+	if t.origins(made, e.Plan.Tables[at].Statistics[0].UnitValue()); t.Invariant != "" {
 		t.Difference = t.Unbiased - figures.Unbiased.Value(row)
 	}
-	law := newInterval(made.Bearings, t.Confidence, figures, row, published.Unit(e.Plan.Tables[at]))
+	law := newInterval(made.Bearings, t.Confidence, figures, row, e.Plan.Tables[at].Statistics[0].UnitValue())
 	if t.Law, t.Attained = law.law, law.attained; e.Plan.Sample != nil {
 		t.Law, t.Attained = ScoreLaw, t.Confidence
 	}

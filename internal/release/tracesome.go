@@ -64,7 +64,7 @@ func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table int, 
 	if err != nil {
 		return refuse(err)
 	}
-	unit := published.Unit(planned)
+	unit := planned.Statistics[0].UnitValue()
 	made := &synth.Trace{
 		Bearings: []compiled.Bearing{compiled.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
 		Sums:     []float64{float64(answer.Values.Value(at))},
