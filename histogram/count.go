@@ -4,10 +4,15 @@ package histogram
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
+	"math"
 	"slices"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -28,17 +33,31 @@ type Questions struct {
 	Measurements []plan.Measurement // whose exact answers are wanted, in this order; their mechanisms say nothing here
 }
 
+// stamp is that of the answers to these questions under the keys of s.
+func (q Questions) stamp(s *noise.Streams) answer.Stamp {
+	h := sha256.New()
+	io.WriteString(h, q.Plan.Hash())
+	for _, m := range q.Measurements {
+		definition := sha256.Sum256(m.Canonical())
+		h.Write(definition[:])
+	}
+	return s.Commitment(h.Sum(nil))
+}
+
 // Count has a counter answer all that a plan may ask: its measurements, and every candidate that an adaptive method of the plan
-// may choose. It works on a copy of the plan that nobody else holds, checked to be what its spec leads to: what is measured
-// later is what was checked here. s bounds the rows, and is what [Exact.Open] must be given.
+// may choose. It works on a copy of the plan that nobody else holds, the counter included, checked to be what its spec leads to:
+// what is measured later is what was checked here. s bounds the rows, and is what [Exact.Open] must be given.
+//
+// Contract: the answers are those to the questions of this plan, counted under the keys of s, and of the form that what is drawn
+// from them rests on; all of it is checked here, before anything is debited.
 //
 // Errors: those of the counter.
 func Count(ctx context.Context, p *plan.Plan, by Counter, s *noise.Streams) (*Exact, error) {
-	p, err := planner.Verified(p)
+	own, err := planner.Verified(p)
 	if err != nil {
 		return nil, err
 	}
-	all, err := questions(p)
+	all, err := questions(own)
 	if err != nil {
 		return nil, err
 	}
@@ -46,15 +65,57 @@ func Count(ctx context.Context, p *plan.Plan, by Counter, s *noise.Streams) (*Ex
 		if m.Query.Quantile == nil {
 			continue
 		}
-		if _, err := newDrawing(p.Release(), m); err != nil {
+		if _, err := newDrawing(own.Release(), m); err != nil {
 			return nil, err
 		}
 	}
-	counted, err := by.Count(ctx, Questions{Plan: p, Measurements: all}, s)
+	asked, err := questions(p)
 	if err != nil {
 		return nil, err
 	}
-	return newExact(p, all, counted, s)
+	var counted answer.Answers
+	err = parallel.Guarded(func(int) (err error) {
+		counted, err = by.Count(ctx, Questions{Plan: p, Measurements: asked}, s)
+		return err
+	}, 0)
+	if err != nil {
+		return nil, err
+	}
+	if !answer.Has(counted, Questions{Plan: own, Measurements: all}.stamp(s)) {
+		return nil, errOtherQuestions
+	}
+	if !wellFormed(own, all, answer.All(counted)) {
+		return nil, parallel.ErrBug
+	}
+	return newExact(own, all, counted, s), nil
+}
+
+var errOtherQuestions = errors.New("what was counted is not what the plan asks, or was bounded with another key: this is a bug, please report it")
+
+// wellFormed reports whether there is an answer to each measurement, of the form that this has: what is drawn, and how many
+// figures leave, rests on it.
+func wellFormed(p *plan.Plan, all []plan.Measurement, counts []answer.Answer) bool {
+	if len(counts) != len(all) {
+		return false
+	}
+	for i, m := range all {
+		a := counts[i]
+		var good bool
+		switch {
+		case m.Discovery != nil:
+			good = a.Groups != nil && a.Ascending(math.MaxUint64) && a.Least(1)
+		case m.Query.Quantile != nil:
+			good = a.Groups == nil && a.Ascending(math.MaxUint64) && a.Least(0)
+		case choosesCells(m):
+			good = a.Groups == nil && a.Ascending(uint64(m.Cells)) && (m.Top == nil || a.Least(0))
+		default:
+			good = a.Groups == nil && a.Cells == nil && int64(a.Len()) == m.Cells && (i < len(p.Measurements) || a.Least(0))
+		}
+		if !good || !a.Bounded() {
+			return false
+		}
+	}
+	return true
 }
 
 // questions are all that a plan may ask of its tables: its measurements in order

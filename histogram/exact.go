@@ -10,7 +10,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 )
@@ -47,20 +46,12 @@ type asked struct {
 // newExact takes the counts of all questions of a plan, in their order. The hash,
 // and with it what a release is debited for, is of all of them: of a candidate that no
 // round will choose as well.
-//
-// It fails where what was counted is not what was asked.
-func newExact(p *plan.Plan, all []plan.Measurement, counted answer.Answers, s *noise.Streams) (*Exact, error) {
+func newExact(p *plan.Plan, all []plan.Measurement, counted answer.Answers, s *noise.Streams) *Exact {
 	e := &exact{plan: p, madeUp: answer.OfMadeUp(counted)}
 	counts := answer.All(counted)
-	if len(counts) != len(all) {
-		return nil, parallel.ErrBug
-	}
 	hash := sha256.New()
 	for i, m := range all {
 		a := asked{measurement: m, definition: m.Canonical(), Answer: counts[i], hash: counts[i].Hash()}
-		if !a.whole() {
-			return nil, parallel.ErrBug
-		}
 		definition := sha256.Sum256(a.definition)
 		hash.Write(definition[:])
 		hash.Write(a.hash)
@@ -79,16 +70,7 @@ func newExact(p *plan.Plan, all []plan.Measurement, counted answer.Answers, s *n
 	}
 	out := &Exact{inner: e}
 	e.commitment = out.Commitment(s)
-	return out, nil
-}
-
-// whole reports whether an answer to a measurement of all cells has a count for each of them.
-func (a asked) whole() bool {
-	m := a.measurement
-	if a.Cells != nil || a.Groups != nil || m.Query.Quantile != nil || m.Discovery != nil || choosesCells(m) {
-		return true // its cells are looked at before anything is drawn
-	}
-	return int64(a.Len()) == m.Cells
+	return out
 }
 
 // Commitment binds the key of s to the exact answers, in 64 hexadecimal digits.

@@ -32,6 +32,7 @@ type Files struct {
 // column's contract and for files that are not what their table expects. None of them holds a value, a code or a number of
 // rows.
 func (f Files) Count(ctx context.Context, q Questions, s *noise.Streams) (answer.Answers, error) {
+	stamp := q.stamp(s)
 	have, takes := f.Options.Memory(), Bytes(q.Plan)
 	if err := checkBytes(takes, have); err != nil {
 		return answer.Answers{}, err
@@ -53,7 +54,7 @@ func (f Files) Count(ctx context.Context, q Questions, s *noise.Streams) (answer
 		}
 		return t.expect.empty(t.readers)
 	})
-	return answer.New(counts, false), err
+	return answer.New(counts, false, stamp), err
 }
 
 // MadeUp counts rows drawn uniformly from the declared domains, each a unit of its own: a rehearsal reads no file, and
@@ -68,6 +69,7 @@ func (f MadeUp) Count(ctx context.Context, q Questions, s *noise.Streams) (answe
 	if f.Rows < 0 {
 		return answer.Answers{}, fmt.Errorf("a rehearsal has 0 rows or more, not %d", f.Rows)
 	}
+	stamp := q.stamp(s)
 	have, takes := f.Options.Memory(), Bytes(q.Plan)
 	if err := checkBytes(takes, have); err != nil {
 		return answer.Answers{}, err
@@ -83,7 +85,7 @@ func (f MadeUp) Count(ctx context.Context, q Questions, s *noise.Streams) (answe
 		}
 		return t.makeUp(ctx, f.Rows, s.MadeUp(t.table.Name), left)
 	})
-	return answer.New(counts, true), err
+	return answer.New(counts, true, stamp), err
 }
 
 // finding is how the categories that nobody listed come into a table.

@@ -94,11 +94,7 @@ func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
 
 // exactOfCounts is the exact answer to the one measurement of a plan.
 func exactOfCounts(p *plan.Plan, counts answer.Answer, s *noise.Streams) *Exact {
-	e, err := newExact(p, p.Measurements, answer.New([]answer.Answer{counts}, false), s)
-	if err != nil {
-		panic(err)
-	}
-	return e
+	return newExact(p, p.Measurements, answer.New([]answer.Answer{counts}, false, answer.Stamp{}), s)
 }
 
 // countAll answers questions to the tables of a plan, of columns that are listed.

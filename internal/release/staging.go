@@ -75,6 +75,9 @@ func (s *staging) write(name string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(s.lines, func(l published.ManifestLine) bool { return l.Path == name }) {
+		return fmt.Errorf("%q would be written twice", name)
+	}
 	s.lines = append(s.lines, lineOf(name, b))
 	s.writing.Go(func() error { return os.WriteFile(path, b, 0o644) })
 	return nil

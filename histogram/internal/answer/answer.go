@@ -57,6 +57,26 @@ func (t Answer) Wide() Answer {
 // that a plan may have runs over once the release is paid for.
 const Most = 1 << 61
 
+// Ascending reports whether every count has a cell of its own, ascending and below so many cells.
+func (t Answer) Ascending(cells uint64) bool {
+	for i, cell := range t.Cells {
+		if cell >= cells || i > 0 && t.Cells[i-1] >= cell {
+			return false
+		}
+	}
+	return t.Narrow == nil && len(t.Cells) == len(t.Counts)
+}
+
+// Least reports whether no count is below a number, 0 or 1. Narrow ones are 0 or more.
+func (t Answer) Least(n int64) bool {
+	return !slices.ContainsFunc(t.Counts, func(count int64) bool { return count < n })
+}
+
+// Bounded reports whether no count is beyond [Most] on either side.
+func (t Answer) Bounded() bool {
+	return !slices.ContainsFunc(t.Counts, func(count int64) bool { return count > Most || count < -Most })
+}
+
 // Points is how many places a lattice has, and more than can have codes where they are too many.
 func Points(l *spec.Lattice) int {
 	if l.Last < l.First || uint64(l.Last)-uint64(l.First) >= math.MaxUint32 {

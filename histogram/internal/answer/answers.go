@@ -11,25 +11,35 @@ package answer
 // marshalled: only the functions of this package read it.
 type Answers struct {
 	Redacted
-	inner *answers // behind a pointer, where reflection prints an address
+	inner func() *answers // a function, which nothing compares or looks into
 }
 
 // answers is what Answers hides.
 type answers struct {
 	all    []Answer
 	madeUp bool
+	stamp  Stamp
 }
 
+// Stamp says what was asked, of which plan, and under which key: answers to anything else have another one.
+type Stamp [32]byte
+
 // New returns the answers to questions, in their order. madeUp says that they are of made-up rows.
-func New(all []Answer, madeUp bool) Answers { return Answers{inner: &answers{all, madeUp}} }
+func New(all []Answer, madeUp bool, stamp Stamp) Answers {
+	a := &answers{all, madeUp, stamp}
+	return Answers{inner: func() *answers { return a }}
+}
 
 // All returns the answers in the order of the questions; nil of the zero Answers.
 func All(a Answers) []Answer {
 	if a.inner == nil {
 		return nil
 	}
-	return a.inner.all
+	return a.inner().all
 }
 
 // OfMadeUp reports whether answers are of made-up rows.
-func OfMadeUp(a Answers) bool { return a.inner != nil && a.inner.madeUp }
+func OfMadeUp(a Answers) bool { return a.inner != nil && a.inner().madeUp }
+
+// Has reports whether answers have a stamp.
+func Has(a Answers, stamp Stamp) bool { return a.inner != nil && a.inner().stamp == stamp }

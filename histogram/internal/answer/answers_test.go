@@ -12,7 +12,7 @@ import (
 
 // Answers print as confidential, by themselves and within others, whatever prints them.
 func TestAnswersSayNothing(t *testing.T) {
-	a := New([]Answer{{Counts: []int64{7319}}}, false)
+	a := New([]Answer{{Counts: []int64{7319}}}, false, Stamp{})
 	type holder struct {
 		A Answers
 		B *Answers
@@ -55,11 +55,25 @@ func TestAnswersHaveNoGetter(t *testing.T) {
 }
 
 func TestAnswersAreThoseOfTheCounter(t *testing.T) {
-	a := New([]Answer{{Counts: []int64{1}}, {Counts: []int64{2, 3}}}, true)
+	a := New([]Answer{{Counts: []int64{1}}, {Counts: []int64{2, 3}}}, true, Stamp{1})
 	if all := All(a); len(all) != 2 || all[1].Len() != 2 || !OfMadeUp(a) {
 		t.Errorf("%d answers, made up: %t", len(all), OfMadeUp(a))
 	}
-	if All(Answers{}) != nil || OfMadeUp(Answers{}) {
+	if !Has(a, Stamp{1}) || Has(a, Stamp{2}) {
+		t.Error("the stamp is another")
+	}
+	if All(Answers{}) != nil || OfMadeUp(Answers{}) || Has(Answers{}, Stamp{}) {
 		t.Error("the zero Answers answer something")
+	}
+}
+
+// Answers cannot be held against guesses, nor looked into by reflection.
+func TestAnswersAreNotCompared(t *testing.T) {
+	a, b := New([]Answer{{Counts: []int64{7}}}, false, Stamp{}), New([]Answer{{Counts: []int64{7}}}, false, Stamp{})
+	if reflect.DeepEqual(a, b) {
+		t.Error("equal answers are told to be equal")
+	}
+	if kind := reflect.ValueOf(a).FieldByName("inner").Kind(); kind != reflect.Func {
+		t.Errorf("answers lie behind a %v", kind)
 	}
 }

@@ -1,0 +1,103 @@
+package histogram_test
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// meddler is a counter that is not of histogram: it asks another one something else. The type of answers cannot be named here,
+// but is inferred.
+type meddler[T any] struct {
+	count  func(context.Context, histogram.Questions, *noise.Streams) (T, error)
+	meddle func(q *histogram.Questions, s **noise.Streams)
+}
+
+func (m meddler[T]) Count(ctx context.Context, q histogram.Questions, s *noise.Streams) (T, error) {
+	m.meddle(&q, &s)
+	return m.count(ctx, q, s)
+}
+
+func meddling[T any](count func(context.Context, histogram.Questions, *noise.Streams) (T, error), meddle func(*histogram.Questions, **noise.Streams)) meddler[T] {
+	return meddler[T]{count, meddle}
+}
+
+const oneRowEach = `version: 1
+release: survey
+privacy: {protects: person, neighbours: add-remove, account: survey}
+budget: {rho: 1/200}
+tables:
+  persons:
+    source: {csv: "*.csv"}
+    unit: {id: who, max_rows: 1}
+    columns:
+      kind: {values: [a, b, c]}
+marginals:
+  all: {by: [kind]}
+`
+
+func planOfText(t *testing.T, text string) *plan.Plan {
+	t.Helper()
+	r, err := spec.Parse(spec.Source{Name: "survey.yaml", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := planner.New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestACounterAnswersThePlanThatIsPaidFor has a counter ask for less noise, for the questions of a plan with looser bounds, for
+// other questions, and bound rows by a key that is known: nothing of it may become the exact answers of the plan.
+func TestACounterAnswersThePlanThatIsPaidFor(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("who,kind\n")
+	for i := range 40 {
+		fmt.Fprintf(&rows, "%d,b\nx,c\n", i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loose := planOfText(t, strings.Replace(oneRowEach, "max_rows: 1", "max_rows: 30", 1))
+	for name, meddle := range map[string]func(q *histogram.Questions, s **noise.Streams){
+		"": func(*histogram.Questions, **noise.Streams) {},
+		"less noise": func(q *histogram.Questions, _ **noise.Streams) {
+			q.Measurements[0].Mechanism.Parameter = big.NewRat(1, 1000)
+		},
+		"less noise in the plan": func(q *histogram.Questions, _ **noise.Streams) {
+			q.Plan.Measurements[0].Mechanism.Parameter.SetFrac64(1, 1000)
+		},
+		"another plan": func(q *histogram.Questions, _ **noise.Streams) { q.Plan = loose },
+		"none":         func(q *histogram.Questions, _ **noise.Streams) { q.Measurements = nil },
+		"one twice": func(q *histogram.Questions, _ **noise.Streams) {
+			q.Measurements = append(q.Measurements, q.Measurements[0])
+		},
+		"another key": func(_ *histogram.Questions, s **noise.Streams) { *s = noise.NewStreams(noise.Key{}, "") },
+		"a panic":     func(*histogram.Questions, **noise.Streams) { panic("7319") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := planOfText(t, oneRowEach)
+			s := noise.NewStreams(noise.Key{1}, p.Hash())
+			_, err := histogram.Count(context.Background(), p, meddling(histogram.Files{Dir: dir}.Count, meddle), s)
+			if (err == nil) != (name == "") {
+				t.Errorf("counted, with the error %v", err)
+			}
+			if err != nil && strings.Contains(err.Error(), "7319") {
+				t.Errorf("says what a panic says: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package histogram
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/internal/noise"
+)
+
+// made is a counter whose answers are made by hand.
+type made struct {
+	answer func(cells int64) answer.Answer
+}
+
+func (c made) Count(_ context.Context, q Questions, s *noise.Streams) (answer.Answers, error) {
+	var all []answer.Answer
+	for _, m := range q.Measurements {
+		all = append(all, c.answer(m.Cells))
+	}
+	return answer.New(all, false, q.stamp(s)), nil
+}
+
+// TestAnswersOfAnotherFormAreRefused has a counter give answers to measurements of all cells in other forms: how many figures leave
+// would say something of the rows, or the noise could not be added after the debit.
+func TestAnswersOfAnotherFormAreRefused(t *testing.T) {
+	p := planOf(t)
+	with := func(count int64) func(int64) answer.Answer {
+		return func(cells int64) answer.Answer {
+			counts := make([]int64, cells)
+			counts[0] = count
+			return answer.Answer{Counts: counts}
+		}
+	}
+	for name, c := range map[string]struct {
+		answer func(cells int64) answer.Answer
+		good   bool
+	}{
+		"as asked":        {with(answer.Most), true},
+		"too large":       {with(answer.Most + 1), false},
+		"too small":       {with(-answer.Most - 1), false},
+		"the largest":     {with(math.MaxInt64), false},
+		"the smallest":    {with(math.MinInt64), false},
+		"cells with rows": {func(int64) answer.Answer { return answer.Answer{Cells: []uint64{0}, Counts: []int64{5}} }, false},
+		"a cell less":     {func(cells int64) answer.Answer { return answer.Answer{Counts: make([]int64, cells-1)} }, false},
+		"groups": {func(cells int64) answer.Answer {
+			return answer.Answer{Counts: make([]int64, cells), Groups: &answer.Groups{}}
+		}, false},
+	} {
+		if _, err := Count(context.Background(), p, made{c.answer}, streams(p, 1)); (err == nil) != c.good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
