@@ -442,11 +442,11 @@ func TestChangedBoundsWhatOneColumnMoves(t *testing.T) {
 // A law with which tables that show one column at several levels would not agree is not taken for less error, and the line says
 // of either what the other would do to them.
 func TestOtherNoiseSaysWhetherLevelsAgree(t *testing.T) {
-	text, err := os.ReadFile("../examples/quickstart/release.yaml")
+	text, err := os.ReadFile("../../examples/quickstart/release.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	regions, err := os.ReadFile("../examples/quickstart/regions.csv")
+	regions, err := os.ReadFile("../../examples/quickstart/regions.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
