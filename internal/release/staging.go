@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/internal/progress"
@@ -75,7 +76,7 @@ func (s *staging) write(name string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(s.lines, func(l published.ManifestLine) bool { return l.Path == name }) {
+	if slices.ContainsFunc(s.lines, func(l published.Line) bool { return l.Path == name }) {
 		return fmt.Errorf("%q would be written twice", name)
 	}
 	s.lines = append(s.lines, lineOf(name, b))

@@ -23,6 +23,9 @@ func TestAFileThatCannotBeWrittenIsNoRelease(t *testing.T) {
 	if err := errors.Join(s.write("taken", []byte("text")), s.write("other", []byte("text"))); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.write("other", []byte("another")); err == nil {
+		t.Error("a file is written twice")
+	}
 	if err := s.commit(); err == nil {
 		t.Error("committed without a file")
 	}
