@@ -344,16 +344,7 @@ func TestTamperByMoreRowsThanFit(t *testing.T) {
 	o := publishWith(t, aimSpec, walkPolicy, walkRows())
 	dir := o.copied(t)
 	record := publishedRecord(t, dir)
-	out := &staging{dir: dir}
-	if err := out.write("tables/modes.parquet", []byte("anything")); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.Remove(filepath.Join(dir, published.SignatureFile)), os.Remove(filepath.Join(dir, published.ManifestFile))); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeManifest(out, o.plan, record, published.Manifest{Rows: published.RowsAsked{"t": published.MostRows}}); err != nil {
-		t.Fatal(err)
-	}
+	remanifest(t, dir, o.plan, record, published.Manifest{Rows: published.RowsAsked{"t": published.MostRows}}, paper{"tables/modes.parquet", []byte("anything")})
 	v, err := Verify(t.Context(), dir, VerifyOptions{Export: o.export})
 	var unverified *Unverified
 	if !errors.As(err, &unverified) || unverified.Check != "republished" {

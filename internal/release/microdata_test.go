@@ -237,14 +237,7 @@ func TestTamperRounds(t *testing.T) {
 func (o auditable) relisted(t *testing.T, name string, b []byte) string {
 	t.Helper()
 	dir := o.copied(t)
-	record := publishedRecord(t, dir)
-	out := &staging{dir: dir}
-	if err := errors.Join(os.Remove(filepath.Join(dir, published.SignatureFile)), os.Remove(filepath.Join(dir, published.ManifestFile)), out.write(name, b)); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeManifest(out, o.plan, record, published.Manifest{}); err != nil {
-		t.Fatal(err)
-	}
+	remanifest(t, dir, o.plan, publishedRecord(t, dir), published.Manifest{}, paper{name, b})
 	return dir
 }
 
@@ -319,12 +312,10 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(result.Place)); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(os.RemoveAll(filepath.Join(dir, filepath.Dir(filepath.FromSlash(name)))), os.Remove(filepath.Join(dir, published.ManifestFile))); err != nil {
+		if err := os.RemoveAll(filepath.Join(dir, filepath.Dir(filepath.FromSlash(name)))); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeManifest(&staging{dir: dir}, o.plan, publishedRecord(t, dir), published.Manifest{}); err != nil {
-			t.Fatal(err)
-		}
+		remanifest(t, dir, o.plan, publishedRecord(t, dir), published.Manifest{})
 		var altered *published.Altered
 		if err := published.Intact(dir, o.plan); !errors.As(err, &altered) || altered.File != name {
 			t.Errorf("%s is not listed: %v", name, err)

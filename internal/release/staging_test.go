@@ -6,8 +6,42 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/plan"
 )
+
+// remanifest puts files into a published folder, and lists what it holds then in a manifest of its own, unsigned.
+func remanifest(t *testing.T, dir string, p *plan.Plan, record ledger.Record, m published.Manifest, more ...paper) {
+	t.Helper()
+	for _, f := range more {
+		path := filepath.Join(dir, filepath.FromSlash(f.name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, f.text, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{published.ManifestFile, published.SignatureFile} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := published.Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStaging(dir)
+	for _, name := range names {
+		b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.lines = append(s.lines, lineOf(name, b))
+	}
+	if err := errors.Join(writeManifest(s, p, record, m), s.settle()); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // TestAFileThatCannotBeWrittenIsNoRelease writes a file where a folder is: nothing may come into place.
 func TestAFileThatCannotBeWrittenIsNoRelease(t *testing.T) {

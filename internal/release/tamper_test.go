@@ -360,13 +360,7 @@ func inLines(t *testing.T, dir string) {
 func TestTamperListedAdditions(t *testing.T) {
 	o := publish(t)
 	dir := o.rewritten(t, func(*verifier, *[]report.Module) {})
-	out := &staging{dir: dir}
-	if err := errors.Join(os.Remove(filepath.Join(dir, published.ManifestFile)), out.write("tables/more.parquet", []byte("PAR1"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeManifest(out, o.plan, publishedRecord(t, o.place), published.Manifest{}); err != nil {
-		t.Fatal(err)
-	}
+	remanifest(t, dir, o.plan, publishedRecord(t, o.place), published.Manifest{}, paper{"tables/more.parquet", []byte("PAR1")})
 	refused(t, dir, VerifyOptions{}, "tables/more.parquet", "nothing that the plan and the measurements lead to")
 }
 
@@ -601,14 +595,6 @@ func (o auditable) forgedWith(t *testing.T, r ledger.Record) string {
 		return dir
 	}
 	dir = o.copied(t)
-	for _, name := range []string{published.ManifestFile, published.SignatureFile} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out := &staging{dir: dir}
-	if err := errors.Join(out.write(published.ProofFile, b), writeManifest(out, o.plan, r, published.Manifest{})); err != nil {
-		t.Fatal(err)
-	}
+	remanifest(t, dir, o.plan, r, published.Manifest{}, paper{published.ProofFile, b})
 	return dir
 }

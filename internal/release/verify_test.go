@@ -434,14 +434,7 @@ func TestAPlanOfAnotherMaking(t *testing.T) {
 	if err := os.MkdirAll(place, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	out := &staging{dir: place}
-	if err := out.write("plan.json", o.plan.Bytes()); err != nil {
-		t.Fatal(err)
-	}
-	m := published.Manifest{}
-	if err := writeManifest(out, o.plan, ledger.Record{}, m); err != nil {
-		t.Fatal(err)
-	}
+	remanifest(t, place, o.plan, ledger.Record{}, published.Manifest{}, paper{"plan.json", o.plan.Bytes()})
 	refused(t, place, VerifyOptions{}, "plan.json", "cannot be recomputed by this version ("+Software+")")
 	b, err := os.ReadFile(filepath.Join(place, published.ManifestFile))
 	if err != nil {
