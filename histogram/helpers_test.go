@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -116,7 +117,7 @@ func answerOf(e *Exact, id string) []int64 {
 // of exact answers is whole but for the rounding of a few operations.
 func countsOf(t testing.TB, e *Exact, path string) []int64 {
 	t.Helper()
-	s := &measured.Sealed{Plan: e.inner.plan}
+	s := &measured.Sealed{Plan: compiled.Of(e.inner.plan)}
 	for _, m := range e.inner.plan.Measurements {
 		b := array.NewInt64Builder(memory.DefaultAllocator)
 		b.AppendValues(answerOf(e, m.ID), nil)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
@@ -33,7 +34,7 @@ marginals:
 
 func discoverInput(groups string) maker.Input {
 	p := planned(strings.ReplaceAll(discoverText, "GROUPS", groups))
-	s := &measured.Sealed{Plan: p}
+	s := &measured.Sealed{Plan: compiled.Of(p)}
 	for _, m := range p.Measurements {
 		if m.Discovery != nil {
 			keys := [][]string{{"male", "miner"}, {"female", "miner"}, {"female", "nurse"}}
@@ -105,7 +106,7 @@ func TestGroupsOutOfOrderAreNone(t *testing.T) {
 		"no category":    {{"male", "nurse"}, {"other", "nurse"}},
 		"too few":        {{"male", "nurse"}},
 	} {
-		s := &measured.Sealed{Plan: p}
+		s := &measured.Sealed{Plan: compiled.Of(p)}
 		for _, m := range p.Measurements {
 			one := measured.Measured{Measurement: m, Values: integers([]int64{7, 8})}
 			if m.Discovery != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
@@ -44,7 +45,7 @@ func exactCounts(m plan.Measurement, other bool) []int64 {
 func TestEqualAnswersMakeEqualReports(t *testing.T) {
 	p := planned(specText)
 	of := func(other bool, more int64) map[string][]byte {
-		s := &measured.Sealed{Plan: p}
+		s := &measured.Sealed{Plan: compiled.Of(p)}
 		for _, m := range p.Measurements {
 			answers := exactCounts(m, other)
 			noise := make([]int64, len(answers)) // what was drawn, where the answer is that of noisyCounts

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
@@ -62,7 +63,7 @@ func figuresInput(status report.Status, weight string) maker.Input {
 // figuresOf is a release of a spec with figures.
 func figuresOf(status report.Status, text string) maker.Input {
 	p := planned(text)
-	s := &measured.Sealed{Plan: p}
+	s := &measured.Sealed{Plan: compiled.Of(p)}
 	for i, m := range p.Measurements {
 		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers(madeUp(p, m, int64(i)))})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
@@ -67,7 +68,7 @@ func planned(text string) *plan.Plan {
 // published is what comes out of a plan with those noisy counts; tables that
 // are not among them get the counts of one that is, over and over.
 func published(p *plan.Plan, noisy map[string][]int64) []synth.Table {
-	s := &measured.Sealed{Plan: p}
+	s := &measured.Sealed{Plan: compiled.Of(p)}
 	for _, m := range p.Measurements {
 		counts, ok := noisy[m.ID]
 		for i := len(counts); !ok && int64(i) < m.Cells; i++ {

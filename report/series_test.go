@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/synth"
@@ -94,7 +95,7 @@ func TestListedCodesAreNoNumbers(t *testing.T) {
 // TestChosenCellsAreDrawnFromTheLargestCountOn: cells are published in the order in which they were chosen, and drawn by their counts.
 func TestChosenCellsAreDrawnFromTheLargestCountOn(t *testing.T) {
 	p := planned(head("{epsilon: 1}", "place: {values: [a, b, c, d, e, f]}", "busy: {by: [place], top: 3, stats: [count]}"))
-	s := &measured.Sealed{Plan: p}
+	s := &measured.Sealed{Plan: compiled.Of(p)}
 	for _, m := range p.Measurements {
 		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{500, 900, 700}), Cells: []uint64{4, 1, 3}})
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
@@ -40,7 +41,7 @@ func sparseInput(text string) maker.Input {
 // sparseOf is a release of a spec with those cells above the threshold.
 func sparseOf(text string, counts []int64, cells []uint64) maker.Input {
 	p := planned(text)
-	s := &measured.Sealed{Plan: p}
+	s := &measured.Sealed{Plan: compiled.Of(p)}
 	for _, m := range p.Measurements {
 		if m.Above > 0 {
 			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers(counts), Cells: cells})

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // adultSizes are the categories of the columns of adult15.csv, whose codes are 0, 1, 2 …
@@ -98,7 +99,7 @@ func threeWay(sizes []int, a, b [][]uint32) float64 {
 func (s setting) release(t testing.TB, codes [][]uint32, key noise.Key) (out *measured.Sealed, adapting time.Duration) {
 	t.Helper()
 	o := newExact(s, codes, key)
-	out = &measured.Sealed{Plan: s.plan, Measured: o.single(t)}
+	out = &measured.Sealed{Plan: compiled.Of(s.plan), Measured: o.single(t)}
 	start := time.Now()
 	rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
 	if err != nil {

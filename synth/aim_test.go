@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth/graphical"
 )
 
@@ -31,7 +32,7 @@ func aimRelease(t testing.TB, key byte) (setting, *measured.Sealed, *recorder) {
 	s := aimSetting(t, sizes, big.NewRat(2, 1))
 	o := newExact(s, codes, noise.Key{key})
 	r := &recorder{Oracle: o}
-	out := &measured.Sealed{Plan: s.plan, Measured: o.single(t)}
+	out := &measured.Sealed{Plan: compiled.Of(s.plan), Measured: o.single(t)}
 	rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, r)
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +184,7 @@ func TestAIMAlwaysDraws(t *testing.T) {
 			for _, value := range []int64{0, -1e6, 1 << 55} {
 				s := aimSetting(t, sizes, big.NewRat(1, 2))
 				o := &stubborn{setting: s, value: value}
-				out := &measured.Sealed{Plan: s.plan}
+				out := &measured.Sealed{Plan: compiled.Of(s.plan)}
 				for i, n := range sizes {
 					answers := slices.Repeat([]int64{0}, n)
 					answers[n/2] = column
@@ -238,7 +239,7 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 		s.asked.Most = &c.most
 		s.plan.Synthetic[0].Most = &c.most
 		o := &stubborn{setting: s, value: 10}
-		out := &measured.Sealed{Plan: s.plan}
+		out := &measured.Sealed{Plan: compiled.Of(s.plan)}
 		for i, n := range sizes {
 			out.Measured = append(out.Measured, answered(s.column[i], slices.Repeat([]int64{40}, n)))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -65,7 +66,7 @@ func sealedHomes(t *testing.T, rows map[string]byName, rounds map[string][][2]st
 		}
 		return answered(m, counts)
 	}
-	s := &measured.Sealed{Plan: p}
+	s := &measured.Sealed{Plan: compiled.Of(p)}
 	for _, m := range p.Measurements {
 		s.Measured = append(s.Measured, answer(m))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
@@ -65,7 +66,7 @@ func countedBy(t testing.TB, p *plan.Plan, q plan.Query, codes map[string][]uint
 // sealedFrom measures the rows as the plan says, but for noise times none, which is 0 or 1.
 func sealedFrom(t testing.TB, p *plan.Plan, codes map[string][]uint32, key noise.Key, noisy bool) *measured.Sealed {
 	t.Helper()
-	out := &measured.Sealed{Plan: p, Rounds: make([]measured.Rounds, len(p.Synthetic))}
+	out := &measured.Sealed{Plan: compiled.Of(p), Rounds: make([]measured.Rounds, len(p.Synthetic))}
 	streams := noise.NewStreams(key, p.Hash())
 	for _, m := range p.Measurements {
 		exact := countedBy(t, p, m.Query, codes)
@@ -338,7 +339,7 @@ func TestCountsOfNothing(t *testing.T) {
 	for _, c := range []struct {
 		answer, total int64
 	}{{0, 0}, {-1000, 0}, {-1 << 52, 0}, {7, -1}, {1 << 55, -1}} {
-		s := &measured.Sealed{Plan: p}
+		s := &measured.Sealed{Plan: compiled.Of(p)}
 		for _, m := range p.Measurements {
 			answers := make([]int64, m.Cells)
 			for i := range answers {

@@ -89,7 +89,7 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 	} else {
 		d.out.Total, variance = totalOf(columns)
 		d.out.TotalError = math.Sqrt(variance)
-		if d.law, err = rowLawOf(ctx, s.Plan, asked, columns, rounds); err == nil {
+		if d.law, err = rowLawOf(ctx, s.Plan.Plan, asked, columns, rounds); err == nil {
 			d.known = knownOf(asked, columns, rounds)
 		}
 	}
@@ -106,7 +106,7 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 // fix makes the model of fixed measurements.
 func (d *Drawing) fix(ctx context.Context, columns []measured.Measured, rounds measured.Rounds) error {
 	if columns != nil { // rounds that the method does not make are refused whatever is made of them
-		if _, err := rowLawOf(ctx, d.sealed.Plan, d.asked, columns, rounds); err != nil {
+		if _, err := rowLawOf(ctx, d.sealed.Plan.Plan, d.asked, columns, rounds); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 	random := newStream(d.sealed, purpose)
 	if d.asked.Parent == "" {
 		out.Codes = d.law.draw(ctx, out.Rows, random)
-	} else if err := out.drawChildren(ctx, d.sealed.Plan, d.asked, d.law, d.before, random); err != nil {
+	} else if err := out.drawChildren(ctx, d.sealed.Plan.Plan, d.asked, d.law, d.before, random); err != nil {
 		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.asked.Table, err)
 	}
 	out.compare(ctx, d.law, d.known)
@@ -188,7 +188,7 @@ func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
 func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int64, error) {
 	asked := s.Plan.Synthetic[method]
 	if asked.Parent != "" {
-		parent, size, err := parentOf(s.Plan, asked, how.Before)
+		parent, size, err := parentOf(s.Plan.Plan, asked, how.Before)
 		if err != nil {
 			return 0, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
 		}
@@ -248,5 +248,5 @@ func columnsOf(s *measured.Sealed, asked plan.Synthetic) ([]measured.Measured, e
 	for i := range asked.By {
 		columns[i] = byID[asked.Column(i)]
 	}
-	return columns, checkColumns(s.Plan, asked, columns)
+	return columns, checkColumns(s.Plan.Plan, asked, columns)
 }

@@ -51,12 +51,12 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 			}
 		}
 		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
-		NewSampling(s.Plan, t, false).widen(&tables[i].Statistics[0])
-		if err := number(&tables[i], s.Plan, i, byID, nil, 0); err != nil {
+		NewSampling(s.Plan.Plan, t, false).widen(&tables[i].Statistics[0])
+		if err := number(&tables[i], s.Plan.Plan, i, byID, nil, 0); err != nil {
 			return nil, err
 		}
 	}
-	estimates, err := compiled.Estimates(s.Plan)
+	estimates, err := s.Plan.Estimates()
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +68,14 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		for marginal, at := range e.Tables {
 			if tables[at].Statistics == nil {
 				tables[at].Statistics = []Statistic{r.statistic(marginal, s.Plan.Tables[at].Statistics[0])}
-				NewSampling(s.Plan, s.Plan.Tables[at], false).widen(&tables[at].Statistics[0])
-				if err := number(&tables[at], s.Plan, at, byID, &e, marginal); err != nil {
+				NewSampling(s.Plan.Plan, s.Plan.Tables[at], false).widen(&tables[at].Statistics[0])
+				if err := number(&tables[at], s.Plan.Plan, at, byID, &e, marginal); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
-	return tables, hold(s.Plan, tables)
+	return tables, hold(s.Plan.Plan, tables)
 }
 
 // number adds the figures of a table beside its count.

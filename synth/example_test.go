@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -28,7 +29,7 @@ marginals: {pets: {by: [pet]}}
 	}
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	b.AppendValues([]int64{812, -1}, nil)
-	tables, err := synth.Estimate(&measured.Sealed{Plan: p, Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
+	tables, err := synth.Estimate(&measured.Sealed{Plan: compiled.Of(p), Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
 	if err != nil {
 		panic(err)
 	}

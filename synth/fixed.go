@@ -38,7 +38,7 @@ type set struct {
 func newFixed(ctx context.Context, s *measured.Sealed, asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) (*fixed, error) {
 	f := &fixed{}
 	var err error
-	if f.reader, err = NewReader(s.Plan); err != nil {
+	if f.reader, err = NewReader(s.Plan.Plan); err != nil {
 		return nil, err
 	}
 	levels, err := plan.Query{Table: asked.Table, Factors: asked.By}.Levels(s.Plan.Release())

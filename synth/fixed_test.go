@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -234,7 +235,7 @@ func TestRowsOfOddCounts(t *testing.T) {
 // sealedWith has the same answers to every measurement, by cell.
 func sealedWith(t testing.TB, p *plan.Plan, answer func(i int) int64) *measured.Sealed {
 	t.Helper()
-	out := &measured.Sealed{Plan: p, Rounds: make([]measured.Rounds, len(p.Synthetic))}
+	out := &measured.Sealed{Plan: compiled.Of(p), Rounds: make([]measured.Rounds, len(p.Synthetic))}
 	for _, m := range p.Measurements {
 		all := make([]int64, m.Cells)
 		for i := range all {

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -88,7 +89,7 @@ func answered(m plan.Measurement, answers []int64) measured.Measured {
 // sealed is what a setting is published from: noisy columns and pairs.
 func (s setting) sealed(t testing.TB, columns [][]int64, pairs map[[2]int][]int64, order ...[2]int) *measured.Sealed {
 	t.Helper()
-	out := &measured.Sealed{Plan: s.plan, Rounds: []measured.Rounds{{}}}
+	out := &measured.Sealed{Plan: compiled.Of(s.plan), Rounds: []measured.Rounds{{}}}
 	for i, answers := range columns {
 		out.Measured = append(out.Measured, answered(s.column[i], answers))
 	}

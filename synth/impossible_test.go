@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -32,7 +33,7 @@ marginals: {m: {by: [mode, hour]}}
 		b := array.NewInt64Builder(memory.DefaultAllocator)
 		defer b.Release()
 		b.AppendValues(values, nil)
-		return Estimate(&measured.Sealed{Plan: p, Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
+		return Estimate(&measured.Sealed{Plan: compiled.Of(p), Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
 	}
 	tables, err := estimate(4, 0, -7, 9)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -31,7 +32,7 @@ func TestSparseTablesHaveTheirCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	sealed := func(cells ...uint64) *measured.Sealed {
-		s := &measured.Sealed{Plan: p}
+		s := &measured.Sealed{Plan: compiled.Of(p)}
 		for _, m := range p.Measurements {
 			b := array.NewInt64Builder(memory.DefaultAllocator)
 			for i := range cells {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // TestStreamIsBound: nothing of a sealed folder, and not the purpose, can change without another stream, and no two
@@ -24,9 +25,9 @@ func TestStreamIsBound(t *testing.T) {
 	}
 	for name, change := range map[string]func(*measured.Sealed){
 		"another plan": func(m *measured.Sealed) {
-			other := *m.Plan
+			other := *m.Plan.Plan
 			other.Title = "another"
-			m.Plan = &other
+			m.Plan = compiled.Of(&other)
 		},
 		"another definition": func(m *measured.Sealed) { m.Measured[0].Measurement.ID = "another" },
 		"another answer":     func(m *measured.Sealed) { m.Measured[2] = answered(m.Measured[2].Measurement, []int64{5, 7}) },

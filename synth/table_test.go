@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -34,7 +35,7 @@ func estimate(t *testing.T, answers ...int64) Table {
 	}
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	b.AppendValues(answers, nil)
-	tables, err := Estimate(&measured.Sealed{Plan: p, Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
+	tables, err := Estimate(&measured.Sealed{Plan: compiled.Of(p), Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestMissingMeasurement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Estimate(&measured.Sealed{Plan: p}); err == nil {
+	if _, err := Estimate(&measured.Sealed{Plan: compiled.Of(p)}); err == nil {
 		t.Error("a table without its measurement is estimated")
 	}
 }

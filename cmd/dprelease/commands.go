@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/draft"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/spec"
@@ -168,13 +168,13 @@ is charged. Reads no data.`,
 				return err
 			}
 			a.planned(p, args[0])
-			if a.outcome.Loss, err = describe.PrivacyLoss(p); err != nil {
+			if a.outcome.Loss, err = describe.PrivacyLoss(p.Plan); err != nil {
 				return err
 			}
 			if a.json {
 				return a.costs(p)
 			}
-			return errors.Join(a.outcome.Loss.Write(a.stdout), describe.WriteCosts(p, visible{a.stdout}, math.MaxInt))
+			return errors.Join(a.outcome.Loss.Write(a.stdout), describe.WriteCosts(p.Plan, visible{a.stdout}, math.MaxInt))
 		},
 	}
 }
@@ -352,7 +352,7 @@ func (a *app) rehearseCommand() *cobra.Command {
 }
 
 // load reads and plans the spec that a command names.
-func (a *app) load(ctx context.Context, path string) (*plan.Plan, error) {
+func (a *app) load(ctx context.Context, path string) (*compiled.Compiled, error) {
 	s, err := a.specFile(path)
 	if err != nil {
 		return nil, err
@@ -366,25 +366,25 @@ func (a *app) load(ctx context.Context, path string) (*plan.Plan, error) {
 }
 
 // planned notes the plan in the outcome.
-func (a *app) planned(p *plan.Plan, path string) {
+func (a *app) planned(p *compiled.Compiled, path string) {
 	a.outcome.Release, a.outcome.PlanHash, a.outcome.Path = p.Name, p.Hash(), path
 	a.outcome.Warnings, a.outcome.OtherNoise = p.Warnings, p.OtherNoise
 }
 
 // explain prints the page that a person signs, with what its lines cost.
-func (a *app) explain(p *plan.Plan) error {
-	return errors.Join(describe.Explain(p, visible{a.stdout}), describe.WriteCosts(p, visible{a.stdout}, describe.PageLines))
+func (a *app) explain(p *compiled.Compiled) error {
+	return errors.Join(describe.Explain(p.Plan, visible{a.stdout}), describe.WriteCosts(p.Plan, visible{a.stdout}, describe.PageLines))
 }
 
 // costs notes, for --json, what each line of a plan costs.
-func (a *app) costs(p *plan.Plan) error {
-	c, err := describe.CostsOf(p)
+func (a *app) costs(p *compiled.Compiled) error {
+	c, err := describe.CostsOf(p.Plan)
 	a.outcome.Costs = &c
 	return err
 }
 
 // pay notes, for --json, what the release costs and what its accounts have left after the run, whether it succeeded or not.
-func (a *app) pay(ctx context.Context, p *plan.Plan, o release.Options) {
+func (a *app) pay(ctx context.Context, p *compiled.Compiled, o release.Options) {
 	if !a.json {
 		return
 	}
@@ -394,7 +394,7 @@ func (a *app) pay(ctx context.Context, p *plan.Plan, o release.Options) {
 }
 
 // warn prints what an approver should know.
-func (a *app) warn(p *plan.Plan) {
+func (a *app) warn(p *compiled.Compiled) {
 	for _, w := range p.Warnings {
 		a.say("Warning: %s.", w)
 	}
@@ -406,7 +406,7 @@ func (a *app) practiceBanner() {
 }
 
 // cellsOf says how many cells are published; of tables of the cells above a threshold that is for the noise to say.
-func cellsOf(p *plan.Plan) string {
+func cellsOf(p *compiled.Compiled) string {
 	var cells, sparse, discovered int64
 	for _, t := range p.Tables {
 		switch {
@@ -472,7 +472,7 @@ func (a *app) changed(r release.Result) {
 }
 
 // contents is what a release publishes: tables, with how many cells where that is given, microdata or both.
-func contents(p *plan.Plan, cells string) string {
+func contents(p *compiled.Compiled, cells string) string {
 	tables := budget.Plural(int64(len(p.Tables)), "table") + cells
 	switch {
 	case len(p.Tables) == 0:
@@ -484,7 +484,7 @@ func contents(p *plan.Plan, cells string) string {
 }
 
 // published prints where a finished release is.
-func (a *app) published(p *plan.Plan, r release.Result) {
+func (a *app) published(p *compiled.Compiled, r release.Result) {
 	a.outcome.Path, a.outcome.Marked = r.Place, r.Status
 	if r.Status == published.PracticeStatus {
 		a.practiceBanner()

@@ -23,6 +23,7 @@ import (
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -70,7 +71,11 @@ func ready(ctx context.Context, dir string, number uint64) (*plan.Plan, error) {
 			return nil, err
 		}
 	}
-	return release.Load(ctx, release.SpecFile{Path: filepath.Join(dir, source.Name)})
+	p, err := release.Load(ctx, release.SpecFile{Path: filepath.Join(dir, source.Name)})
+	if err != nil {
+		return nil, err
+	}
+	return p.Plan, nil
 }
 
 // caps are what accounts hold that pay for releases, by the definition of privacy loss.
@@ -111,13 +116,13 @@ func released(ctx context.Context, dir string, number uint64) (*plan.Plan, map[s
 	if err != nil {
 		return p, nil, err
 	}
-	if _, err := release.Run(ctx, p, o); err != nil {
+	if _, err := release.Run(ctx, compiled.Of(p), o); err != nil {
 		return p, nil, err
 	}
 	files := map[string]string{}
 	evaluating := o
 	evaluating.Out = filepath.Join(dir, "evaluated")
-	if _, err := release.Evaluate(ctx, p, filepath.Join(o.Out, p.Name), evaluating); err != nil && p.Sample == nil {
+	if _, err := release.Evaluate(ctx, compiled.Of(p), filepath.Join(o.Out, p.Name), evaluating); err != nil && p.Sample == nil {
 		return p, nil, err
 	}
 	for kind, folder := range map[string]string{"published": "out/" + p.Name, "sealed": "out/" + p.Name + ".measured", "evaluated": "evaluated"} {

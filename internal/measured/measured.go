@@ -40,7 +40,7 @@ type Measured struct {
 
 // Sealed is the content of a sealed folder.
 type Sealed struct {
-	Plan     *plan.Plan
+	Plan     *compiled.Compiled
 	Receipt  json.RawMessage // of the debit, as the ledger records it
 	Status   string          // of the release, in words, as every measurement carries it
 	Measured []Measured      // in the plan's order
@@ -132,7 +132,7 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 			continue
 		}
 		name := RoundsPath(method.Table)
-		if err := Allowed(s.Plan, method, s.Rounds[i]); err != nil {
+		if err := Allowed(s.Plan.Plan, method, s.Rounds[i]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		b, err := EncodeRounds(s.Rounds[i])

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -50,7 +51,7 @@ func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64)
 		}
 		return os.WriteFile(path, b, 0o600)
 	}
-	if err := Seal(write, &Sealed{Plan: p, Receipt: []byte(`{"plan_hash": "x"}`), Status: "RELEASE", Measured: all}); err != nil {
+	if err := Seal(write, &Sealed{Plan: compiled.Of(p), Receipt: []byte(`{"plan_hash": "x"}`), Status: "RELEASE", Measured: all}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, p, answers

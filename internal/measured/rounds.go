@@ -152,7 +152,7 @@ func (s *Sealed) readRounds(files seal, method plan.Synthetic) (Rounds, error) {
 	if err != nil {
 		return Rounds{}, err
 	}
-	rounds, err := DecodeRounds(b, s.Plan, method)
+	rounds, err := DecodeRounds(b, s.Plan.Plan, method)
 	if err != nil {
 		return Rounds{}, fmt.Errorf("%s: %w", files.path(name), err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -51,7 +52,7 @@ func answerTo(m plan.Measurement, from int64) Measured {
 
 // sealedWith is a sealed folder's content with these rounds, in memory.
 func sealedWith(p *plan.Plan, r Rounds) *Sealed {
-	s := &Sealed{Plan: p, Receipt: []byte("{}"), Status: "RELEASE", Rounds: []Rounds{r}}
+	s := &Sealed{Plan: compiled.Of(p), Receipt: []byte("{}"), Status: "RELEASE", Rounds: []Rounds{r}}
 	for i, m := range p.Measurements {
 		s.Measured = append(s.Measured, answerTo(m, int64(i)))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // RowsAsked are numbers of rows by the tables of microdata; those of other tables are the plan's. They are public and no
@@ -57,7 +58,7 @@ func (a asking) refuse(text, format string, args ...any) error {
 }
 
 // of finds the table of a flag and what it asks; seen are the tables of those before.
-func (a asking) of(p *plan.Plan, text string, seen func(table string) bool) (s plan.Synthetic, value string, err error) {
+func (a asking) of(p *compiled.Compiled, text string, seen func(table string) bool) (s plan.Synthetic, value string, err error) {
 	var tables []string
 	for _, s := range p.Synthetic {
 		tables = append(tables, s.Table)
@@ -84,7 +85,7 @@ func (a asking) of(p *plan.Plan, text string, seen func(table string) bool) (s p
 }
 
 // ParseMethods reads methods, written METHOD or TABLE=METHOD; nil where they are those of the plan. Errors: *[verdict.Unusable].
-func ParseMethods(p *plan.Plan, flags []string) (MethodsAsked, error) {
+func ParseMethods(p *compiled.Compiled, flags []string) (MethodsAsked, error) {
 	asked, a := MethodsAsked{}, asking{"--method", "by which method to make the microdata"}
 	for _, flag := range flags {
 		s, method, err := a.of(p, flag, func(table string) bool { return asked[table] != "" })
@@ -108,7 +109,7 @@ func ParseMethods(p *plan.Plan, flags []string) (MethodsAsked, error) {
 }
 
 // ParseRows reads numbers of rows, written N or TABLE=N; nil where they are those of the plan. Errors: *[verdict.Unusable].
-func ParseRows(p *plan.Plan, flags []string) (RowsAsked, error) {
+func ParseRows(p *compiled.Compiled, flags []string) (RowsAsked, error) {
 	asked, a := RowsAsked{}, asking{"--rows", "how many rows to draw"}
 	for _, flag := range flags {
 		s, number, err := a.of(p, flag, func(table string) bool { return asked[table] != 0 })
@@ -136,7 +137,7 @@ func ParseRows(p *plan.Plan, flags []string) (RowsAsked, error) {
 }
 
 // tabulated reports whether published tables are counted from the microdata of a table.
-func tabulated(p *plan.Plan, table string) bool {
+func tabulated(p *compiled.Compiled, table string) bool {
 	return slices.ContainsFunc(p.Consistent, func(c plan.Consistency) bool { return c.Table == table && c.Way == plan.Tabulated })
 }
 
@@ -151,7 +152,7 @@ func (r RowsAsked) Validate() error {
 }
 
 // Fits returns an error unless a publication of the plan asks for these numbers.
-func (r RowsAsked) Fits(p *plan.Plan) error {
+func (r RowsAsked) Fits(p *compiled.Compiled) error {
 	for table, n := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
 		if i < 0 || p.Synthetic[i].Rows == n || p.Synthetic[i].Parent != "" || tabulated(p, table) {
@@ -172,7 +173,7 @@ func (r MethodsAsked) Validate() error {
 }
 
 // Fits returns an error unless a publication of the plan asks for these methods.
-func (r MethodsAsked) Fits(p *plan.Plan) error {
+func (r MethodsAsked) Fits(p *compiled.Compiled) error {
 	for table, method := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
 		if i < 0 || p.Synthetic[i].Method == method || p.Synthetic[i].Refits(method) != nil || tabulated(p, table) {

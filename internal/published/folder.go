@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // Folder is a published folder that is open for reading. Its files are read by [Folder.Read] alone.
@@ -131,7 +131,7 @@ func (d *Folder) Altered(err error) error {
 
 // Intact opens a published folder, checks every file of it, and that the manifest lists every table, measurement and file of
 // microdata of the plan.
-func Intact(place string, p *plan.Plan) error {
+func Intact(place string, p *compiled.Compiled) error {
 	d, err := OpenFolder(place)
 	if err == nil {
 		err = d.lists(p)
@@ -143,7 +143,7 @@ func Intact(place string, p *plan.Plan) error {
 }
 
 // lists checks that the manifest lists what the plan names.
-func (d *Folder) lists(p *plan.Plan) error {
+func (d *Folder) lists(p *compiled.Compiled) error {
 	for _, name := range planned(p) {
 		if _, ok := d.lines[name]; !ok {
 			return d.Altered(Faultf(name, "is not listed in %s", ManifestFile))

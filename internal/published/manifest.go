@@ -14,7 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/regular"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // ManifestFormat is the format of the manifests that this version writes, and reads.
@@ -128,7 +128,7 @@ func ReadManifest(place string) (m Manifest, err error) {
 
 // planned are the files of a release that its plan names: all but its papers and the
 // answers to what was chosen while it was measured.
-func planned(p *plan.Plan) []string {
+func planned(p *compiled.Compiled) []string {
 	var names []string
 	for _, t := range p.Tables {
 		names = append(names, t.File())

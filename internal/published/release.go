@@ -9,7 +9,6 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec/document"
 )
@@ -17,7 +16,7 @@ import (
 // Release is a published release that is being read.
 type Release struct {
 	*Folder
-	Plan   *plan.Plan
+	Plan   *compiled.Compiled
 	Record ledger.Record // of the debit that paid for it
 }
 

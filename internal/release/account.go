@@ -17,7 +17,7 @@ import (
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -77,7 +77,7 @@ const practiceAccount = "practice"
 
 // openLedger opens the configured ledger or, where there is none, a practice
 // ledger whose account is made on first use.
-func (o Options) openLedger(ctx context.Context, p *plan.Plan) (*ledger.Ledger, ledger.Charge, error) {
+func (o Options) openLedger(ctx context.Context, p *compiled.Compiled) (*ledger.Ledger, ledger.Charge, error) {
 	charge, err := o.charge(p)
 	if err != nil {
 		return nil, charge, err
@@ -124,7 +124,7 @@ type Payment struct {
 }
 
 // Payment returns what the plan costs and what its accounts have left now. It writes nothing.
-func (o Options) Payment(ctx context.Context, p *plan.Plan) (Payment, error) {
+func (o Options) Payment(ctx context.Context, p *compiled.Compiled) (Payment, error) {
 	charge, err := o.charge(p)
 	if err != nil {
 		return Payment{}, err
@@ -147,7 +147,7 @@ func (o Options) Payment(ctx context.Context, p *plan.Plan) (Payment, error) {
 
 // Affords returns nil if the accounts of a configured ledger have as much left as the plan costs, or have paid it already.
 // Errors: those of [ledger.Ledger.Affords].
-func (o Options) Affords(ctx context.Context, p *plan.Plan) error {
+func (o Options) Affords(ctx context.Context, p *compiled.Compiled) error {
 	charge, err := o.charge(p)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func initPractice(ctx context.Context, l *ledger.Ledger, c ledger.Charge) error 
 }
 
 // terms are what a plan and its account must agree on.
-func terms(p *plan.Plan) ledger.Terms {
+func terms(p *compiled.Compiled) ledger.Terms {
 	t := ledger.Terms{Protects: p.Guarantee.Protects, Neighbours: p.Guarantee.Neighbours, Definition: ledger.Rho}
 	if p.Cost.Epsilon != nil {
 		t.Definition = ledger.Epsilon

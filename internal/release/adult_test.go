@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/parquet-go/parquet-go"
 )
@@ -82,7 +83,7 @@ var adultCodes = map[string]struct {
 }
 
 // adultTruth counts the rows of adult14.csv for every set of one or two columns.
-func adultTruth(t *testing.T, p *plan.Plan, path string) func(by []string) map[string]int64 {
+func adultTruth(t *testing.T, p *compiled.Compiled, path string) func(by []string) map[string]int64 {
 	t.Helper()
 	from := map[string]string{}
 	for _, c := range p.Release().Tables[0].Columns {
@@ -162,7 +163,7 @@ type residualNoise struct {
 
 // noiseOn is the sum of the squares of the errors of tables, each divided by what
 // weight gives for it, 0 for a table that does not count.
-func noiseOn(p *plan.Plan, runs float64, weight func(plan.Table) float64) residualNoise {
+func noiseOn(p *compiled.Compiled, runs float64, weight func(plan.Table) float64) residualNoise {
 	var out residualNoise
 	size := func(f plan.Factor) float64 {
 		level, _ := p.Release().Table("persons").Column(f.Attribute).Domain.Level(f.Level)
@@ -298,7 +299,7 @@ func closeTo(a, b, tolerance float64) bool {
 }
 
 // holdErrors holds the mean squared errors of classes of cells.
-func holdErrors(t *testing.T, p *plan.Plan, runs float64, classes map[string]*class) {
+func holdErrors(t *testing.T, p *compiled.Compiled, runs float64, classes map[string]*class) {
 	t.Helper()
 	ways := map[string]func(plan.Table) float64{"all": func(plan.Table) float64 { return 1 }}
 	for k, name := range []string{"1-way", "2-way"} {
@@ -334,7 +335,7 @@ func holdErrors(t *testing.T, p *plan.Plan, runs float64, classes map[string]*cl
 }
 
 // holdCoverage holds how many of the intervals hold the truth.
-func holdCoverage(t *testing.T, p *plan.Plan, runs float64, c *class) {
+func holdCoverage(t *testing.T, p *compiled.Compiled, runs float64, c *class) {
 	t.Helper()
 	correlated := noiseOn(p, runs, func(table plan.Table) float64 {
 		return 1 / (table.Statistics[0].StandardError * table.Statistics[0].StandardError)
@@ -359,7 +360,7 @@ type drawnNoise struct {
 }
 
 // read takes the noise of every measurement from the published files.
-func (d *drawnNoise) read(t *testing.T, p *plan.Plan, place string, cells map[string][]int64) {
+func (d *drawnNoise) read(t *testing.T, p *compiled.Compiled, place string, cells map[string][]int64) {
 	t.Helper()
 	for _, m := range p.Measurements {
 		b, err := os.ReadFile(filepath.Join(place, filepath.FromSlash(measured.Path(m.ID))))

@@ -18,6 +18,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -137,7 +138,7 @@ func TestJournalledOracleKeepsToItsBlock(t *testing.T) {
 	}
 	defer l.Close()
 	streams := noise.NewStreams(plantedKey(t, o, opt), o.plan.Hash())
-	exact, err := histogram.Count(t.Context(), o.plan, histogram.Files{Dir: opt.Data}, streams)
+	exact, err := histogram.Count(t.Context(), o.plan.Plan, histogram.Files{Dir: opt.Data}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +259,7 @@ func TestAnswersAreAllThatRoundsSee(t *testing.T) {
 }
 
 // adaptedByModel runs AIM itself by way of a journal.
-func adaptedByModel(t *testing.T, p *plan.Plan, j *journal, o resumable) (measured.Rounds, error) {
+func adaptedByModel(t *testing.T, p *compiled.Compiled, j *journal, o resumable) (measured.Rounds, error) {
 	t.Helper()
 	var columns []measured.Measured
 	for c := range p.Synthetic[0].By {
@@ -269,7 +270,7 @@ func adaptedByModel(t *testing.T, p *plan.Plan, j *journal, o resumable) (measur
 		}
 		columns = append(columns, measured.Measured{Measurement: m, Values: integers(values)})
 	}
-	return synth.Adapt(t.Context(), p, p.Synthetic[0], columns, j.oracle(p, 0, o))
+	return synth.Adapt(t.Context(), p.Plan, p.Synthetic[0], columns, j.oracle(p, 0, o))
 }
 
 // AIM is told again what it was told, as it asks by its model, wherever its run was cut off.
@@ -330,7 +331,7 @@ func TestExtremeAnswersOfAIM(t *testing.T) {
 			columns[i].Values = integers(values)
 		}
 		var err error
-		if v.sealed.Rounds[0], err = synth.Adapt(t.Context(), o.plan, o.plan.Synthetic[0], columns, (&journal{}).oracle(o.plan, 0, asked)); err != nil {
+		if v.sealed.Rounds[0], err = synth.Adapt(t.Context(), o.plan.Plan, o.plan.Synthetic[0], columns, (&journal{}).oracle(o.plan, 0, asked)); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

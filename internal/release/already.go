@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/regular"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -22,7 +22,7 @@ import (
 // sealedFor is the record of the measurements of the plan that place holds already,
 // whole, and drawn on the kind of account that is in force; nil where there is
 // nothing, and an error where there is anything else.
-func sealedFor(place string, p *plan.Plan, o Options) (*ledger.Record, error) {
+func sealedFor(place string, p *compiled.Compiled, o Options) (*ledger.Record, error) {
 	there, err := durable.Exists(place)
 	if err != nil || !there {
 		return nil, err
@@ -50,7 +50,7 @@ func sealedFor(place string, p *plan.Plan, o Options) (*ledger.Record, error) {
 // already holds measurements that are there against the configured ledger, and
 // clears what a run that was cut off after sealing them has left of its state: the
 // folder's name is durable before the key goes.
-func (o Options) already(ctx context.Context, p *plan.Plan, place string, record ledger.Record) error {
+func (o Options) already(ctx context.Context, p *compiled.Compiled, place string, record ledger.Record) error {
 	left, err := o.statesOf(p)
 	if err != nil || o.Ledger == "" && len(left) == 0 {
 		return err
@@ -70,7 +70,7 @@ func (o Options) already(ctx context.Context, p *plan.Plan, place string, record
 
 // alreadyPublished does the same for a release whose measurements are no longer
 // there.
-func (o Options) alreadyPublished(ctx context.Context, p *plan.Plan, place string) error {
+func (o Options) alreadyPublished(ctx context.Context, p *compiled.Compiled, place string) error {
 	left, err := o.statesOf(p)
 	if err != nil || o.Ledger == "" && len(left) == 0 {
 		return err
@@ -92,12 +92,12 @@ func (o Options) alreadyPublished(ctx context.Context, p *plan.Plan, place strin
 }
 
 // statesOf are the folders that runs of a plan have left in the state directory.
-func (o Options) statesOf(p *plan.Plan) ([]string, error) {
+func (o Options) statesOf(p *compiled.Compiled) ([]string, error) {
 	return spec.Glob(o.stateDir(), p.Name+"-"+p.Hash()[:16]+"-*") // a name holds no character of a pattern
 }
 
 // forget clears the state of a plan on the ledger in force, once check agrees.
-func (o Options) forget(ctx context.Context, p *plan.Plan, check func(*ledger.Ledger) error) error {
+func (o Options) forget(ctx context.Context, p *compiled.Compiled, check func(*ledger.Ledger) error) error {
 	l, charge, err := o.openLedger(ctx, p)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 const (
@@ -37,7 +37,7 @@ type Approval struct {
 // approval is of the plan with its parameters blank. Where a ledger is configured, only a key
 // that an account of the plan lists for the role signs. Errors: *[verdict.Unusable] where the
 // plan cannot be used, the approval is not complete or the key is not one of the role.
-func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *plan.Plan, approval ledger.Approval, path string, err error) {
+func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *compiled.Compiled, approval ledger.Approval, path string, err error) {
 	if p, err = ReadPlan(ctx, planPath); err != nil {
 		return nil, approval, "", err
 	}
@@ -65,7 +65,7 @@ func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *p
 }
 
 // maySign refuses a key that no account of the plan, nor an account above one, lists for the role.
-func (o Options) maySign(ctx context.Context, p *plan.Plan, a Approval) error {
+func (o Options) maySign(ctx context.Context, p *compiled.Compiled, a Approval) error {
 	if p.Guarantee.Account == "" {
 		return &NoAccountNamed{Source: p.Source.Name}
 	}

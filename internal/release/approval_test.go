@@ -15,7 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // signed is an office whose account wants two signatures below a plan.
@@ -55,7 +55,7 @@ func (o signedOffice) write(t *testing.T, name, text string) {
 }
 
 // planned writes the plan of the spec with these parameters, and returns its path.
-func (o signedOffice) planned(t *testing.T, params map[string]string) (*plan.Plan, string) {
+func (o signedOffice) planned(t *testing.T, params map[string]string) (*compiled.Compiled, string) {
 	t.Helper()
 	p, path, err := Plan(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml"), Params: params}, o.dir)
 	if err != nil {
@@ -79,7 +79,7 @@ func (o signedOffice) signedOptions() Options {
 
 // refuses measures, and wants it refused for want of approvals by these roles, with
 // nothing reserved, spent or written.
-func (o signedOffice) refuses(t *testing.T, p *plan.Plan, roles ...string) {
+func (o signedOffice) refuses(t *testing.T, p *compiled.Compiled, roles ...string) {
 	t.Helper()
 	_, err := Measure(t.Context(), p, o.signedOptions())
 	var unapproved *ledger.Unapproved

@@ -16,7 +16,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -58,7 +58,7 @@ const (
 
 // plan plans the release with this unit and this budget, of which each marginal has
 // an equal leaf: so each is measured by itself, with noise of one law.
-func (a audited) plan(t *testing.T, unit, budget string) *plan.Plan {
+func (a audited) plan(t *testing.T, unit, budget string) *compiled.Compiled {
 	t.Helper()
 	var leaves []string
 	for i := range a.marginals {
@@ -97,7 +97,7 @@ marginals:
 }
 
 // honest plans the release as it should be.
-func (a audited) honest(t *testing.T) *plan.Plan {
+func (a audited) honest(t *testing.T) *compiled.Compiled {
 	t.Helper()
 	return a.plan(t, fmt.Sprintf("{id: id, max_rows: %d}", a.maxRows), a.budget)
 }
@@ -138,7 +138,7 @@ func (a audited) write(t *testing.T, dir string, planted []bool) {
 }
 
 // run releases the plan on neighbouring inputs and counts the audits' events.
-func (a audited) run(t *testing.T, p *plan.Plan, audits []audit, seed uint64) []frequencies {
+func (a audited) run(t *testing.T, p *compiled.Compiled, audits []audit, seed uint64) []frequencies {
 	t.Helper()
 	seen := make([]frequencies, len(audits))
 	see := func(noisy [][]int64, planted []bool) {
@@ -163,7 +163,7 @@ func (a audited) run(t *testing.T, p *plan.Plan, audits []audit, seed uint64) []
 // published releases the plan to files and reads, as an outsider does, each block's own cell: of a table that is one
 // measurement by its keys; of tables that are put together from several, from the noisy integers that are published
 // beside them.
-func (a audited) published(t *testing.T, p *plan.Plan, planted []bool) [][]int64 {
+func (a audited) published(t *testing.T, p *compiled.Compiled, planted []bool) [][]int64 {
 	t.Helper()
 	dir := t.TempDir()
 	a.write(t, dir, planted)
@@ -240,14 +240,14 @@ func (a audited) own(answers [][]int64) [][]int64 {
 // drawer counts, debits and draws one plan again and again, each time with a
 // fresh key, without going through sealed and published files.
 type drawer struct {
-	plan   *plan.Plan
+	plan   *compiled.Compiled
 	dir    string
 	ledger *ledger.Ledger
 	charge ledger.Charge
 	drawn  int
 }
 
-func newDrawer(t testing.TB, p *plan.Plan, runs int) *drawer {
+func newDrawer(t testing.TB, p *compiled.Compiled, runs int) *drawer {
 	t.Helper()
 	d := &drawer{plan: p, dir: t.TempDir()}
 	d.charge = ledger.Charge{Account: "audit", PlanHash: p.Hash(), Terms: terms(p), Cost: p.Cost}
@@ -287,7 +287,7 @@ func (d *drawer) sealed(t testing.TB) *measured.Sealed {
 		t.Fatal(err)
 	}
 	streams := noise.NewStreams(key, d.plan.Hash())
-	exact, err := histogram.Count(t.Context(), d.plan, histogram.Files{Dir: d.dir}, streams)
+	exact, err := histogram.Count(t.Context(), d.plan.Plan, histogram.Files{Dir: d.dir}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -101,7 +102,7 @@ type audit struct {
 // newAudits fixes the audits of a plan, one for each order of the neighbours,
 // before anything is released. The claim is that of all its mechanisms composed,
 // which must be within its guarantee; under pure ε it is the less of the two.
-func newAudits(t *testing.T, a audited, p *plan.Plan) []audit {
+func newAudits(t *testing.T, a audited, p *compiled.Compiled) []audit {
 	t.Helper()
 	withinGuarantee(t, a, p)
 	m := p.Measurements[0].Mechanism
@@ -127,7 +128,7 @@ func newAudits(t *testing.T, a audited, p *plan.Plan) []audit {
 
 // withinGuarantee wants the composed loss of a plan within what it promises, for
 // the neighbours that are audited.
-func withinGuarantee(t *testing.T, a audited, p *plan.Plan) {
+func withinGuarantee(t *testing.T, a audited, p *compiled.Compiled) {
 	t.Helper()
 	if p.Guarantee.Neighbours != string(a.neighbours) {
 		t.Fatalf("the guarantee is for %s", p.Guarantee.Neighbours)

@@ -10,12 +10,12 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // charge is what a plan asks of its accounts, with the approvals that lie in the
 // folder for them.
-func (o Options) charge(p *plan.Plan) (ledger.Charge, error) {
+func (o Options) charge(p *compiled.Compiled) (ledger.Charge, error) {
 	c := ledger.Charge{
 		Account: p.Guarantee.Account, Also: p.Guarantee.Also, Release: p.Name, PlanHash: p.Hash(), Template: p.Template(),
 		Terms: terms(p), Cost: p.Cost, Corrects: p.Corrects,

@@ -18,6 +18,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -99,7 +100,7 @@ marginals: {m: {by: [age, y]}, n: {by: [age.band, y]}, o: {by: [age.band]}}
 	{"ranges", plan.Residuals, "budget: {rho: 1/50, minimise: sum}\n" + along + "marginals: {m: {by: [age, y], ranges: [age]}, n: {by: [age]}}\n", 60_000, true, false, false},
 }
 
-func (s coverageSetting) plan(t testing.TB) *plan.Plan {
+func (s coverageSetting) plan(t testing.TB) *compiled.Compiled {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n" + s.text})
 	if err != nil {
@@ -112,7 +113,7 @@ func (s coverageSetting) plan(t testing.TB) *plan.Plan {
 	if p.Strategies[0].Kind != s.kind {
 		t.Fatalf("the strategy is %s, not %s", p.Strategies[0].Kind, s.kind)
 	}
-	return p
+	return compiled.Of(p)
 }
 
 // Classes of figures.
@@ -136,7 +137,7 @@ type figureAsked struct {
 // coverage is a setting being simulated.
 type coverage struct {
 	coverageSetting
-	p       *plan.Plan
+	p       *compiled.Compiled
 	reader  *synth.Reader
 	x       *explicit
 	exact   [][]int64         // of each measurement
@@ -183,7 +184,7 @@ func newCoverage(t *testing.T, s coverageSetting) *coverage {
 	c.times, c.least, c.short = s.thorough()
 	c.x = newExplicit(c.p.Release())
 	var err error
-	if c.reader, err = synth.NewReader(c.p); err != nil {
+	if c.reader, err = synth.NewReader(c.p.Plan); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range c.p.Measurements {
@@ -213,7 +214,7 @@ func newCoverage(t *testing.T, s coverageSetting) *coverage {
 
 // questionsOf are, by class, what a table is asked: all cells, all margins of one key, the total, and up to eight sums by
 // lot that are none of these.
-func questionsOf(p *plan.Plan, pt plan.Table, random *rand.Rand) [][]Question {
+func questionsOf(p *compiled.Compiled, pt plan.Table, random *rand.Rand) [][]Question {
 	out := [][]Question{{{By: pt.By}}, nil, {{}}, nil}
 	levels, _ := p.Query(pt).Levels(p.Release())
 	for _, by := range pt.By {

@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 )
 
@@ -149,7 +150,7 @@ func Diff(ctx context.Context, before, after string) (*Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Difference{Plans: describe.Diff(a, b)}, nil
+	return &Difference{Plans: describe.Diff(a.Plan, b.Plan)}, nil
 }
 
 // diffReleases compares two published folders: their plans, then every table that
@@ -187,7 +188,7 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	if err := c.compare(ctx, pairs); err != nil {
 		return nil, err
 	}
-	return &Difference{Plans: describe.Diff(a.Plan, b.Plan), Releases: c}, nil
+	return &Difference{Plans: describe.Diff(a.Plan.Plan, b.Plan.Plan), Releases: c}, nil
 }
 
 // compare compares the tables that both releases have, as often as that finds more: each cell that is found leaves its part of the
@@ -218,10 +219,10 @@ func (c *Comparison) compare(ctx context.Context, pairs []tablePair) error {
 }
 
 // errorsBeside lists the margins of all counts of two plans, those of before first.
-func errorsBeside(before, after *plan.Plan) []ErrorsBeside {
+func errorsBeside(before, after *compiled.Compiled) []ErrorsBeside {
 	all := []ErrorsBeside{}
 	for _, side := range []struct {
-		plan *plan.Plan
+		plan *compiled.Compiled
 		of   func(*ErrorsBeside) *float64
 	}{{before, func(e *ErrorsBeside) *float64 { return &e.Before }}, {after, func(e *ErrorsBeside) *float64 { return &e.After }}} {
 		for _, t := range side.plan.Tables {

@@ -22,7 +22,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -49,7 +49,7 @@ const comparisonReason = "dprelease evaluate: what was published is compared wit
 // every release, or the ledger does not know the release; *[published.Altered]; *[Evaluated]
 // where o.Out holds an evaluation; *source.Error; *histogram.ContractError. What goes
 // wrong behind the note is a *[Noted].
-func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) (string, error) {
+func Evaluate(ctx context.Context, p *compiled.Compiled, place string, o Options) (string, error) {
 	out, err := truePath(o.Out)
 	if err != nil {
 		return "", &verdict.Unusable{File: o.Out, Err: err}
@@ -62,7 +62,7 @@ func Evaluate(ctx context.Context, p *plan.Plan, place string, o Options) (strin
 type evaluator struct{ Options }
 
 // evaluate does what [Evaluate] does.
-func (o evaluator) evaluate(ctx context.Context, p *plan.Plan, place string) error {
+func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place string) error {
 	if o.State == "" {
 		o.State = filepath.Join(filepath.Dir(filepath.Clean(place)), ".dprelease") // of the run that made it
 	}
@@ -79,7 +79,7 @@ func (o evaluator) evaluate(ctx context.Context, p *plan.Plan, place string) err
 	if err := o.sources(ctx, p); err != nil {
 		return err
 	}
-	if err := histogram.CheckMemory(p); err != nil {
+	if err := histogram.CheckMemory(p.Plan); err != nil {
 		return err
 	}
 	claims, products, err := claimsOf(e)
@@ -109,7 +109,7 @@ func (o evaluator) evaluate(ctx context.Context, p *plan.Plan, place string) err
 
 // compared holds the claims against the truth. The details of data that break their
 // contract go into the folder of the evaluation.
-func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *plan.Plan, claims evaluate.Claims) (*evaluate.Differences, error) {
+func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *compiled.Compiled, claims evaluate.Claims) (*evaluate.Differences, error) {
 	key, err := noise.NewKey()
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *plan
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	found, err := evaluate.Compare(ctx, note, p, histogram.Files{Dir: o.Data}, streams, claims)
+	found, err := evaluate.Compare(ctx, note, p.Plan, histogram.Files{Dir: o.Data}, streams, claims)
 	if err == nil {
 		return found, nil
 	}
@@ -170,7 +170,7 @@ func (e *Evaluated) Unwrap() error {
 }
 
 // evaluated opens a release that is to be evaluated: whole, of this plan, and not a rehearsal.
-func evaluated(place string, p *plan.Plan) (*published.Release, error) {
+func evaluated(place string, p *compiled.Compiled) (*published.Release, error) {
 	e, err := published.Open(place)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (o evaluator) unused() error {
 }
 
 // sources looks for the files of the tables, and reads no row of them.
-func (o evaluator) sources(ctx context.Context, p *plan.Plan) error {
+func (o evaluator) sources(ctx context.Context, p *compiled.Compiled) error {
 	if info, err := os.Stat(o.Data); err != nil || !info.IsDir() {
 		return &verdict.Unusable{File: o.Data, Err: errors.New("is not a folder: say with --data where the paths of the sources start")}
 	}

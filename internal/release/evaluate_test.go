@@ -21,6 +21,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -46,7 +47,7 @@ func (o office) comparisons(t *testing.T, account string) int64 {
 }
 
 // evaluateTo is Evaluate without the folder that it names.
-func evaluateTo(ctx context.Context, p *plan.Plan, place string, opt Options) error {
+func evaluateTo(ctx context.Context, p *compiled.Compiled, place string, opt Options) error {
 	_, err := Evaluate(ctx, p, place, opt)
 	return err
 }
@@ -172,7 +173,7 @@ func TestEvaluateNotesOnEveryAccount(t *testing.T) {
 }
 
 // replan plans the office's spec with changes, given as old, new, old, new …
-func (o office) replan(t *testing.T, edits ...string) *plan.Plan {
+func (o office) replan(t *testing.T, edits ...string) *compiled.Compiled {
 	t.Helper()
 	path := filepath.Join(o.dir, "release.yaml")
 	if err := os.WriteFile(path, []byte(strings.NewReplacer(edits...).Replace(tripSpec)), 0o600); err != nil {
@@ -306,7 +307,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := evaluate.Compare(t.Context(), note, o.plan, histogram.Files{Dir: o.dir}, noise.NewStreams(noise.Key{1}, o.plan.Hash()), evaluate.Claims{Rows: []evaluate.Rows{rows}})
+	found, err := evaluate.Compare(t.Context(), note, o.plan.Plan, histogram.Files{Dir: o.dir}, noise.NewStreams(noise.Key{1}, o.plan.Hash()), evaluate.Claims{Rows: []evaluate.Rows{rows}})
 	if err != nil {
 		t.Fatal(err)
 	}

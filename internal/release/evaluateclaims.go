@@ -60,7 +60,7 @@ func claimsOf(e *published.Release) (evaluate.Claims, []product, error) {
 		if err != nil || !found {
 			return c, nil, err
 		}
-		c.Tables = append(c.Tables, evaluate.Claim{Path: t.Path, CountsUp: published.CountsUp(e.Plan, t), Read: func() (evaluate.Figures, error) { return countsOf(table) }})
+		c.Tables = append(c.Tables, evaluate.Claim{Path: t.Path, CountsUp: published.CountsUp(e.Plan.Plan, t), Read: func() (evaluate.Figures, error) { return countsOf(table) }})
 		for _, f := range t.Figures {
 			c.Tables = append(c.Tables, evaluate.Claim{Path: t.Path, Figure: f.Name, Read: func() (evaluate.Figures, error) { return figureAt(table, f) }})
 		}
@@ -162,7 +162,7 @@ func readMicrodata(e *published.Release, s plan.Synthetic) (evaluate.Rows, produ
 	if err != nil {
 		return out, p, err
 	}
-	broken, err := evaluate.Violations(e.Plan, s, out)
+	broken, err := evaluate.Violations(e.Plan.Plan, s, out)
 	if err != nil {
 		return out, p, err
 	}

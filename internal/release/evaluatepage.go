@@ -121,7 +121,7 @@ func newEvaluation(e *published.Release, number int64, found *evaluate.Differenc
 		if t.Top != nil {
 			one.Top = newTopTruth(t.Top, d)
 		}
-		for key, up := range published.CountsUp(e.Plan, t) {
+		for key, up := range published.CountsUp(e.Plan.Plan, t) {
 			if up {
 				one.CountsUp = append(one.CountsUp, t.By[key])
 			}
@@ -158,7 +158,7 @@ func notesOf(e *published.Release, number int64) []string {
 		}
 	}
 	for _, t := range comparable(e) {
-		if says := published.BoundText(e.Plan, t); says != "" && t.Statistics[0].Name != string(spec.Units) {
+		if says := published.BoundText(e.Plan.Plan, t); says != "" && t.Statistics[0].Name != string(spec.Units) {
 			all = append(all, fmt.Sprintf("Table %s counts %s: which rows these are is drawn anew here too, so its errors can be larger by as much.", t.Path, says))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -106,7 +107,7 @@ const (
 )
 
 // readFrom says what the quantiles of a plan are read from.
-func readFrom(p *plan.Plan) string {
+func readFrom(p *compiled.Compiled) string {
 	for _, m := range p.Measurements {
 		switch d := m.Query.Distribution; {
 		case d == nil:
@@ -119,7 +120,7 @@ func readFrom(p *plan.Plan) string {
 	return ""
 }
 
-func (s figureSetting) plan(t testing.TB) *plan.Plan {
+func (s figureSetting) plan(t testing.TB) *compiled.Compiled {
 	t.Helper()
 	x := xRange
 	if s.known.strata != nil {
@@ -135,7 +136,7 @@ func (s figureSetting) plan(t testing.TB) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return compiled.Of(p)
 }
 
 // figureTally is what the intervals of a figure in the cells of a group show.
@@ -458,7 +459,7 @@ func claiming(s *measured.Sealed, less *big.Rat, of func(m plan.Measurement) boo
 }
 
 // mistakes are those that are planted in a release of moments.
-func (s figureSetting) mistakes(p *plan.Plan) []figureMistake {
+func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 	claims := func(less *big.Rat, of func(m plan.Measurement) bool) func(*measured.Sealed, func(*measured.Sealed)) {
 		return func(sealed *measured.Sealed, use func(*measured.Sealed)) { use(claiming(sealed, less, of)) }
 	}
@@ -523,7 +524,7 @@ func (s figureSetting) findLargerNoise(t *testing.T, seen figuresSeen) {
 
 // findForgotten wants intervals of means that take counts for exact to be noticed. S − tN is their noise, with t the mean
 // about the middle of the range; half-widths are those of S alone.
-func (s figureSetting) findForgotten(t *testing.T, p *plan.Plan, seen *figureTally) {
+func (s figureSetting) findForgotten(t *testing.T, p *compiled.Compiled, seen *figureTally) {
 	var sums, counts float64 // deviations, of sums in units of x
 	half := (s.known.high - s.known.low) / 2
 	for _, m := range p.Measurements {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 )
 
@@ -83,11 +83,11 @@ func TestPublicFiguresAreKeptTo(t *testing.T) {
 }
 
 // saysWhatIsGivenAway looks for the figures in everything that states the promise.
-func saysWhatIsGivenAway(t *testing.T, p *plan.Plan, place string) {
+func saysWhatIsGivenAway(t *testing.T, p *compiled.Compiled, place string) {
 	t.Helper()
 	const rides, days = "rides (the rows of t by mode × part, 6 figures, from rides.csv)", "days (the rows of t by day, 2 figures, from the spec)"
 	var page bytes.Buffer
-	if err := describe.Explain(p, &page); err != nil {
+	if err := describe.Explain(p.Plan, &page); err != nil {
 		t.Fatal(err)
 	}
 	texts := map[string]string{"explain": page.String(), "metadata": releaseMetadata(p, "")[4][1]}

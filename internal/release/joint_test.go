@@ -32,7 +32,7 @@ func TestTheLedgerAgreesWithAReport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			loss, err := describe.PrivacyLoss(o.plan)
+			loss, err := describe.PrivacyLoss(o.plan.Plan)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -314,14 +314,14 @@ func (j *journal) unfit(what string) error {
 
 // oracle answers a method of the plan: as the journal does as long as it can, then by
 // asking, once each.
-func (j *journal) oracle(p *plan.Plan, method int, asked resumable) synth.Oracle {
+func (j *journal) oracle(p *compiled.Compiled, method int, asked resumable) synth.Oracle {
 	return &journalled{journal: j, plan: p, method: method, asked: asked}
 }
 
 // journalled is an oracle whose answers are in the journal before anybody has them.
 type journalled struct {
 	journal *journal
-	plan    *plan.Plan
+	plan    *compiled.Compiled
 	method  int
 	asked   resumable
 	classes [][]int // by which categories were merged

@@ -27,6 +27,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -71,10 +72,10 @@ func aimOffice(t *testing.T) office {
 var aimSpec = strings.Replace(walkSpec, "method: mst", "method: aim, ways: 3", 1)
 
 // walkPlan is the plan of such a release by MST.
-func walkPlan(t *testing.T) *plan.Plan { return planOfWalk(t, walkSpec) }
+func walkPlan(t *testing.T) *compiled.Compiled { return planOfWalk(t, walkSpec) }
 
 // planOfWalk is the plan of a release of walks.
-func planOfWalk(t *testing.T, spec string) *plan.Plan {
+func planOfWalk(t *testing.T, spec string) *compiled.Compiled {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "release.yaml")
 	if err := os.WriteFile(path, []byte(spec), 0o600); err != nil {
@@ -90,7 +91,7 @@ func planOfWalk(t *testing.T, spec string) *plan.Plan {
 // oracle is another software's: it answers at random, and otherwise each time. It
 // notes what it was asked, and fails at the step in which it is to be cut off.
 type oracle struct {
-	plan   *plan.Plan
+	plan   *compiled.Compiled
 	random *rand.Rand
 	cut    int // the step that fails; -1: none
 	step   int
@@ -101,7 +102,7 @@ type oracle struct {
 	answer  func(cell int) int64 // nil: answers are random
 }
 
-func newOracle(p *plan.Plan, seed uint64, cut int) *oracle {
+func newOracle(p *compiled.Compiled, seed uint64, cut int) *oracle {
 	return &oracle{plan: p, random: rand.New(rand.NewPCG(seed, 0)), cut: cut}
 }
 
@@ -166,7 +167,7 @@ func steps(rounds measured.Rounds) []string {
 }
 
 // adapted runs the method by way of a journal.
-func adapted(t *testing.T, p *plan.Plan, j *journal, o resumable) (rounds measured.Rounds, err error) {
+func adapted(t *testing.T, p *compiled.Compiled, j *journal, o resumable) (rounds measured.Rounds, err error) {
 	t.Helper()
 	if p.Synthetic[0].Method == plan.AIM {
 		rounds, err = askedInRounds(t.Context(), p, j.oracle(p, 0, o))
@@ -176,7 +177,7 @@ func adapted(t *testing.T, p *plan.Plan, j *journal, o resumable) (rounds measur
 			m, _ := p.Measurement(p.Synthetic[0].Column(c))
 			columns = append(columns, measured.Measured{Measurement: m, Values: integers(make([]int64, m.Cells))})
 		}
-		rounds, err = synth.Adapt(t.Context(), p, p.Synthetic[0], columns, j.oracle(p, 0, o))
+		rounds, err = synth.Adapt(t.Context(), p.Plan, p.Synthetic[0], columns, j.oracle(p, 0, o))
 	}
 	if err == nil {
 		err = j.finished()
@@ -186,7 +187,7 @@ func adapted(t *testing.T, p *plan.Plan, j *journal, o resumable) (rounds measur
 
 // askedInRounds asks as AIM does, without a model: rounds follow the schedule, get quieter where an answer is even, and
 // ask of one candidate more than once.
-func askedInRounds(ctx context.Context, p *plan.Plan, o synth.Oracle) (measured.Rounds, error) {
+func askedInRounds(ctx context.Context, p *compiled.Compiled, o synth.Oracle) (measured.Rounds, error) {
 	s := p.Synthetic[0]
 	out := measured.Rounds{Classes: make([][]int, len(s.By))}
 	out.Classes[1] = []int{0, 1, 1, 0} // of four hours
@@ -231,7 +232,7 @@ func askedInRounds(ctx context.Context, p *plan.Plan, o synth.Oracle) (measured.
 }
 
 // resumed opens a journal as a new run does and goes on from it.
-func resumed(t *testing.T, p *plan.Plan, path string, o resumable) (measured.Rounds, error) {
+func resumed(t *testing.T, p *compiled.Compiled, path string, o resumable) (measured.Rounds, error) {
 	t.Helper()
 	j, err := openJournal(path, p.Hash(), "commitment")
 	if err != nil {
@@ -242,7 +243,7 @@ func resumed(t *testing.T, p *plan.Plan, path string, o resumable) (measured.Rou
 }
 
 // journalOf is a finished journal: its bytes, and what was told.
-func journalOf(t *testing.T, p *plan.Plan, seed uint64) (text []byte, told []string) {
+func journalOf(t *testing.T, p *compiled.Compiled, seed uint64) (text []byte, told []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), journalFile)
 	rounds, err := resumed(t, p, path, newOracle(p, seed, -1))
@@ -322,7 +323,7 @@ func TestJournalCutOffAnywhere(t *testing.T) {
 
 // journalCutOffAnywhere cuts off the journal of a plan at every end of a line, and every so many bytes between. So many of
 // its lines come before the first choice.
-func journalCutOffAnywhere(t *testing.T, p *plan.Plan, before, every int) {
+func journalCutOffAnywhere(t *testing.T, p *compiled.Compiled, before, every int) {
 	text, told := journalOf(t, p, 1)
 	for n := range len(text) + 1 {
 		boundary := n == 0 || n == len(text) || text[n-1] == '\n' || text[n] == '\n' || text[max(n-2, 0)] == '\n'
@@ -350,7 +351,7 @@ func journalCutOffAnywhere(t *testing.T, p *plan.Plan, before, every int) {
 
 // journalRefused asserts that a journal is refused in words that hold no value, and that
 // nothing was asked.
-func journalRefused(t *testing.T, p *plan.Plan, text []byte, says string) {
+func journalRefused(t *testing.T, p *compiled.Compiled, text []byte, says string) {
 	t.Helper()
 	path, o := written(t, text), newOracle(p, 2, -1)
 	_, err := resumed(t, p, path, o)
@@ -459,11 +460,11 @@ func TestJournalOfSomethingElseIsRefused(t *testing.T) {
 }
 
 // choiceOf and answerOf are the text of entries by the mechanisms of a plan.
-func choiceOf(t *testing.T, p *plan.Plan, round, choice int) string {
+func choiceOf(t *testing.T, p *compiled.Compiled, round, choice int) string {
 	return entryText(t, journalEntry{Round: round, Choice: &choice, How: &p.Synthetic[0].Select})
 }
 
-func answerOf(t *testing.T, p *plan.Plan, round int, values ...int64) string {
+func answerOf(t *testing.T, p *compiled.Compiled, round int, values ...int64) string {
 	return entryText(t, journalEntry{Round: round, Answer: values, How: &p.Synthetic[0].Noise})
 }
 
@@ -532,7 +533,7 @@ func crashAfterRounds(t *testing.T, o office, opt Options) {
 	defer l.Close()
 	key := plantedKey(t, o, opt)
 	streams := noise.NewStreams(key, o.plan.Hash())
-	exact, err := histogram.Count(t.Context(), o.plan, histogram.Files{Dir: opt.Data}, streams)
+	exact, err := histogram.Count(t.Context(), o.plan.Plan, histogram.Files{Dir: opt.Data}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/sign"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // This file holds how the manifest of a release is written and signed.
 
 // writeManifest closes a staging folder with the list of its files; m says which
 // publication it is.
-func writeManifest(out *staging, p *plan.Plan, record ledger.Record, m published.Manifest) error {
+func writeManifest(out *staging, p *compiled.Compiled, record ledger.Record, m published.Manifest) error {
 	m.Format, m.Release, m.Status, m.PlanHash, m.Software = published.ManifestFormat, p.Name, published.StatusText(record.Status), p.Hash(), Software
 	m.Head = record.Proof.Hash
 	m.Files = slices.SortedFunc(slices.Values(out.lines), func(a, b published.Line) int { return comparePaths(a.Path, b.Path) })

@@ -20,7 +20,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -38,7 +38,7 @@ func MeasuredFolder(out, release string) string {
 // with the same key to the same noise, and only for the same exact counts; the
 // key is erased once the measurements are durable. The plan must come from the
 // planner: [Load] or [ReadPlan].
-func Measure(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
+func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	place := MeasuredFolder(o.Out, p.Name)
 	record, err := sealedFor(place, p, o)
 	if err != nil {
@@ -71,7 +71,7 @@ func Measure(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 
 // attempt is one measurement run of a real release.
 type attempt struct {
-	plan     *plan.Plan
+	plan     *compiled.Compiled
 	options  Options
 	ledger   *ledger.Ledger
 	charge   ledger.Charge
@@ -248,7 +248,7 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 	reader, stop := context.WithCancel(ctx)
 	defer stop()
 	reading := read(reader, inputs)
-	if exact, err = histogram.Count(ctx, r.plan, histogram.Files{Dir: r.options.Data, Options: r.options.counting()}, streams); err != nil {
+	if exact, err = histogram.Count(ctx, r.plan.Plan, histogram.Files{Dir: r.options.Data, Options: r.options.counting()}, streams); err != nil {
 		return nil, nil, err
 	}
 	contents, err := reading.wait()
@@ -266,7 +266,7 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 }
 
 // tablesOf are the confidential tables that a plan counts.
-func tablesOf(p *plan.Plan) []string {
+func tablesOf(p *compiled.Compiled) []string {
 	var names []string
 	for _, t := range p.Tables {
 		if !slices.Contains(names, t.From) {
@@ -314,12 +314,12 @@ func (r *attempt) ballast(st *state, out *staging) error {
 // ofRounds is about how many integers the rounds of the adaptive methods answer at the most,
 // and in how many files. (Where there is no room for a journal after all, the run stops, and
 // resumes once there is.)
-func ofRounds(p *plan.Plan) (answers, files int64, err error) {
+func ofRounds(p *compiled.Compiled) (answers, files int64, err error) {
 	for _, method := range p.Synthetic {
 		if !method.Adaptive() {
 			continue
 		}
-		all, err := histogram.AnswersOfRounds(p, method)
+		all, err := histogram.AnswersOfRounds(p.Plan, method)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -390,7 +390,7 @@ func diagnose(dir string, cause error) error {
 // drawAll opens the exact counts with the receipt of their debit and draws every
 // measurement, in the plan's order; then the rounds of its adaptive methods, each by
 // way of the journal. tell, where not nil, is told of the rounds.
-func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams, j *journal, tell func(progress.Progress)) (*measured.Sealed, error) {
+func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams, j *journal, tell func(progress.Progress)) (*measured.Sealed, error) {
 	opened, err := exact.Open(receipt, streams)
 	if err != nil {
 		return nil, err
@@ -426,7 +426,7 @@ func drawAll(ctx context.Context, p *plan.Plan, exact *histogram.Exact, receipt 
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
-		rounds, err := synth.Adapt(ctx, p, method, columns, toldRounds(j.oracle(p, i, oracle), method, tell))
+		rounds, err := synth.Adapt(ctx, p.Plan, method, columns, toldRounds(j.oracle(p, i, oracle), method, tell))
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/sign"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // Garbage is how much of the memory that a release holds may be added to it before what is no longer held is given back, in
@@ -59,11 +59,11 @@ func (o Options) counting() histogram.Options {
 
 // checkMemory refuses a plan that cannot be measured in the memory that there is for it, before anything is read or
 // reserved.
-func (o Options) checkMemory(p *plan.Plan) error {
+func (o Options) checkMemory(p *compiled.Compiled) error {
 	if o.Memory == 0 {
-		return histogram.CheckMemory(p)
+		return histogram.CheckMemory(p.Plan)
 	}
-	if need := histogram.Bytes(p); need > o.Memory {
+	if need := histogram.Bytes(p.Plan); need > o.Memory {
 		return &histogram.MemoryError{Need: need, Have: o.Memory}
 	}
 	return nil

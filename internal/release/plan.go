@@ -27,31 +27,41 @@ type SpecFile struct {
 }
 
 // Load reads a spec and plans it. Errors: *[document.Errors], *[verdict.Unusable], and the context's.
-func Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
-	return ofSpec(ctx, s, planner.New)
+func Load(ctx context.Context, s SpecFile) (*compiled.Compiled, error) {
+	return ofSpec(ctx, s, planned)
 }
 
 // Load is [Load], and need not plan where a run in the same state directory has measured the spec before with other values of its
 // parameters: see [Options.template].
-func (o Options) Load(ctx context.Context, s SpecFile) (*plan.Plan, error) {
-	return ofSpec(ctx, s, func(r *spec.Release) (*plan.Plan, error) {
-		earlier := o.template(ctx, r)
-		if p := planner.Refilled(earlier, r); p != nil {
-			o.logger().Info("plan made from that of an earlier run", "release", p.Name, "earlier", earlier.Name)
-			return p, nil
+func (o Options) Load(ctx context.Context, s SpecFile) (*compiled.Compiled, error) {
+	return ofSpec(ctx, s, func(r *spec.Release) (*compiled.Compiled, error) {
+		if earlier := o.template(ctx, r); earlier != nil {
+			if p := planner.Refilled(earlier.Plan, r); p != nil {
+				o.logger().Info("plan made from that of an earlier run", "release", p.Name, "earlier", earlier.Name)
+				return compiled.Of(p), nil
+			}
 		}
-		return planner.New(r)
+		return planned(r)
 	})
 }
 
 // Plan writes a spec's plan to out/NAME.plan.json and returns it and its path.
-func Plan(ctx context.Context, s SpecFile, out string) (*plan.Plan, string, error) {
+func Plan(ctx context.Context, s SpecFile, out string) (*compiled.Compiled, string, error) {
 	p, err := Load(ctx, s)
 	if err != nil {
 		return nil, "", err
 	}
 	path, err := writePlan(p, out)
 	return p, path, err
+}
+
+// planned plans a release.
+func planned(r *spec.Release) (*compiled.Compiled, error) {
+	p, err := planner.New(r)
+	if err != nil {
+		return nil, err
+	}
+	return compiled.Of(p), nil
 }
 
 // ofSpec works something out from a spec.
@@ -69,9 +79,11 @@ func ofSpec[T any](ctx context.Context, s SpecFile, work func(*spec.Release) (T,
 }
 
 // planPath is where a plan is written.
-func planPath(p *plan.Plan, out string) string { return filepath.Join(out, p.Name+".plan.json") }
+func planPath(p *compiled.Compiled, out string) string {
+	return filepath.Join(out, p.Name+".plan.json")
+}
 
-func writePlan(p *plan.Plan, out string) (string, error) {
+func writePlan(p *compiled.Compiled, out string) (string, error) {
 	path := planPath(p, out)
 	if err := replaceFile(out, filepath.Base(path), p.Bytes()); err != nil {
 		return "", fmt.Errorf("writing the plan: %w", err)
@@ -87,7 +99,7 @@ const mostAsked = 16 << 20
 
 // ReadPlan reads a plan file and checks that the planner stands by it. Errors:
 // *[NotAsSigned] where it was edited, *[verdict.Unusable].
-func ReadPlan(ctx context.Context, path string) (*plan.Plan, error) {
+func ReadPlan(ctx context.Context, path string) (*compiled.Compiled, error) {
 	b, err := spec.ReadFile(ctx, path, mostPlan)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -102,7 +114,7 @@ func ReadPlan(ctx context.Context, path string) (*plan.Plan, error) {
 	}
 	p, err := compiled.Read(b)
 	if err == nil {
-		err = planner.Verify(p)
+		err = planner.Verify(p.Plan)
 	}
 	if errors.Is(err, plan.ErrEdited) {
 		return nil, &NotAsSigned{File: path, Err: err}

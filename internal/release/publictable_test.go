@@ -97,7 +97,7 @@ func TestPublicTablesInAnyFormatGiveOnePlan(t *testing.T) {
 		}
 		again, err := compiled.Read(p.Bytes())
 		if err == nil {
-			err = planner.Verify(again)
+			err = planner.Verify(again.Plan)
 		}
 		if err != nil || !slices.Equal(again.Bytes(), p.Bytes()) {
 			t.Errorf("%s: the plan is not read back: %v", name, err)

@@ -146,7 +146,7 @@ func openSealed(dir string, older bool) (*measured.Sealed, ledger.Record, error)
 	var record ledger.Record
 	s, err := measured.Open(dir)
 	if err == nil && !older {
-		err = planner.Verify(s.Plan)
+		err = planner.Verify(s.Plan.Plan)
 	}
 	if err == nil {
 		record, err = recordIn(s)
@@ -199,7 +199,7 @@ func writeRelease(ctx context.Context, out *staging, s *measured.Sealed, record 
 	}
 	if len(s.Plan.Consistent) > 0 {
 		out.begins("making the counts of tables add up")
-		err := histogram.CheckBytes(synth.ConsistentBytes(s.Plan))
+		err := histogram.CheckBytes(synth.ConsistentBytes(s.Plan.Plan))
 		if err == nil {
 			err = synth.Consistent(ctx, s, tables, microdata)
 		}
@@ -335,7 +335,7 @@ type paper struct {
 
 // papers are the plan, its approvals, the ledger's proof, the bill of materials, the report and the readme.
 func papers(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record, built []report.Module) ([]paper, error) {
-	r, err := maker.New(maker.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Receipt: s.Receipt, Software: Software, Modules: built, Approvals: reported(record.Approvals)})
+	r, err := maker.New(maker.Input{Plan: s.Plan.Plan, Tables: tables, Microdata: microdata, Receipt: s.Receipt, Software: Software, Modules: built, Approvals: reported(record.Approvals)})
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -45,7 +46,7 @@ var apartShares = map[string]float64{"x_q10": 0.1, "x_q50": 0.5}
 
 const apartCopies = 10_000
 
-func (s apartSetting) plan(t *testing.T) *plan.Plan {
+func (s apartSetting) plan(t *testing.T) *compiled.Compiled {
 	t.Helper()
 	text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + s.budget +
 		fmt.Sprintf("\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {kind: {values: [x_q10, x_q50]}, copy: {type: integer, range: [0, %d]}, x: {type: integer, step: 5, %s}}}}", apartCopies-1, s.x) +
@@ -58,10 +59,10 @@ func (s apartSetting) plan(t *testing.T) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := readFrom(p); got != s.read {
+	if got := readFrom(compiled.Of(p)); got != s.read {
 		t.Fatalf("quantiles are read from %q, expected %q", got, s.read)
 	}
-	return p
+	return compiled.Of(p)
 }
 
 func (s apartSetting) write(t *testing.T, dir string) {

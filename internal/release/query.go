@@ -9,7 +9,6 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -106,7 +105,7 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
-	reader, err := synth.NewReader(e.Plan)
+	reader, err := synth.NewReader(e.Plan.Plan)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
@@ -142,7 +141,7 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 
 // leastVariance works out the mean variance of the answer that each table gives, and finds the one of the least; of
 // equals that of the fewest cells. Differences that rounding makes are none.
-func leastVariance(reader *synth.Reader, p *plan.Plan, held []holder) int {
+func leastVariance(reader *synth.Reader, p *compiled.Compiled, held []holder) int {
 	best := 0
 	if len(held) == 1 {
 		return best
@@ -167,7 +166,7 @@ func leastVariance(reader *synth.Reader, p *plan.Plan, held []holder) int {
 }
 
 // fill works out the rows.
-func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, asked *inquiry, from holder, answers []measured.Measured) error {
+func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.Reader, asked *inquiry, from holder, answers []measured.Measured) error {
 	table := p.Tables[from.table]
 	figures, err := reader.Statistic(from.table, answers)
 	if err != nil {
@@ -187,8 +186,8 @@ func (a *Answer) fill(ctx context.Context, p *plan.Plan, reader *synth.Reader, a
 	if reader.Held(from.table) {
 		unit = 1
 	}
-	a.Weighted, a.Step, a.Bounded, a.Invariant = table.Weighted, table.Statistics[0].Unit, published.BoundText(p, table), table.Invariant
-	sampling := synth.NewSampling(p, table, true)
+	a.Weighted, a.Step, a.Bounded, a.Invariant = table.Weighted, table.Statistics[0].Unit, published.BoundText(p.Plan, table), table.Invariant
+	sampling := synth.NewSampling(p.Plan, table, true)
 	laws := map[int]*interval{}
 	bear := map[string]bool{}
 	for _, row := range from.rows(asked) {

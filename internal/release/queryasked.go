@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -16,7 +17,7 @@ import (
 
 // inquiry is a question whose names were found.
 type inquiry struct {
-	plan       *plan.Plan
+	plan       *compiled.Compiled
 	among      []*spec.Table // the confidential tables whose rows may be meant
 	by         []spec.Attribute
 	wheres     []spec.Attribute
@@ -24,7 +25,7 @@ type inquiry struct {
 }
 
 // newInquiry finds the names of a question. It fails on one that is not there, and tells the nearest.
-func newInquiry(p *plan.Plan, q Question) (*inquiry, error) {
+func newInquiry(p *compiled.Compiled, q Question) (*inquiry, error) {
 	a := &inquiry{plan: p}
 	var err error
 	if a.among, err = tablesAsked(p.Release(), q); err != nil {

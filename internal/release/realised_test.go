@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -41,7 +42,7 @@ func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 	p = adultWays(t, "{rho: "+budget.FormatRat(p.Cost.Rho)+"}", "[1, 2]") // of the same noise, and planned in no time
 	truth := adultTables(t, p, data)
 	drawer := adultDrawer(t, p, data, realisedDraws)
-	reader, err := synth.NewReader(p)
+	reader, err := synth.NewReader(p.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 
 // holdAgainstEqualShares wants the error predicted to be well below that of every table measured by itself for the same
 // share, which the plan says too: of a ρ, d tables have noise of variance d/2ρ.
-func holdAgainstEqualShares(t *testing.T, p *plan.Plan) {
+func holdAgainstEqualShares(t *testing.T, p *compiled.Compiled) {
 	t.Helper()
 	if len(p.Strategies) != 1 || p.Strategies[0].Kind != plan.Residuals {
 		t.Fatalf("the strategies are %+v", p.Strategies)
@@ -119,12 +120,12 @@ func holdAgainstEqualShares(t *testing.T, p *plan.Plan) {
 }
 
 // errorsOf is the law of the squared errors of all cells in all draws.
-func errorsOf(p *plan.Plan) residualNoise {
+func errorsOf(p *compiled.Compiled) residualNoise {
 	return noiseOn(p, realisedDraws, func(plan.Table) float64 { return 1 })
 }
 
 // adultTables are the true counts of every table, and of the total, in the order of the tables' keys.
-func adultTables(t *testing.T, p *plan.Plan, data string) map[string][]int64 {
+func adultTables(t *testing.T, p *compiled.Compiled, data string) map[string][]int64 {
 	t.Helper()
 	count := adultTruth(t, p, data)
 	out := map[string][]int64{"": {0}}
@@ -164,7 +165,7 @@ func adultTables(t *testing.T, p *plan.Plan, data string) map[string][]int64 {
 }
 
 // residualOfCounts are a measurement's exact integers by their definition: along every axis n·x_j − Σx.
-func residualOfCounts(t *testing.T, p *plan.Plan, m plan.Measurement, truth map[string][]int64) []int64 {
+func residualOfCounts(t *testing.T, p *compiled.Compiled, m plan.Measurement, truth map[string][]int64) []int64 {
 	t.Helper()
 	var by []string
 	for _, f := range m.Query.Factors {

@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -144,15 +145,15 @@ func TestRowsAsked(t *testing.T) {
 	one := &plan.Plan{Name: "trips", Synthetic: []plan.Synthetic{{Table: "a"}}}
 	counted := &plan.Plan{Name: "trips", Synthetic: one.Synthetic, Consistent: []plan.Consistency{{Table: "a", Way: plan.Tabulated}}}
 	for _, c := range []struct {
-		plan  *plan.Plan
+		plan  *compiled.Compiled
 		flags []string
 		want  string
 	}{
-		{one, nil, ""},
-		{one, []string{"5"}, "--rows a=5"},
-		{one, []string{"1000000000"}, "--rows a=1000000000"},
-		{two, []string{"b=7", "a=5"}, "--rows a=5 --rows b=7"},
-		{two, []string{"b=50"}, ""},
+		{compiled.Of(one), nil, ""},
+		{compiled.Of(one), []string{"5"}, "--rows a=5"},
+		{compiled.Of(one), []string{"1000000000"}, "--rows a=1000000000"},
+		{compiled.Of(two), []string{"b=7", "a=5"}, "--rows a=5 --rows b=7"},
+		{compiled.Of(two), []string{"b=50"}, ""},
 	} {
 		got, err := published.ParseRows(c.plan, c.flags)
 		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want {
@@ -163,21 +164,21 @@ func TestRowsAsked(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		plan  *plan.Plan
+		plan  *compiled.Compiled
 		flags []string
 		says  string
 	}{
-		{one, []string{"0"}, "expected a whole number of rows from 1 to"},
-		{one, []string{"-1"}, "expected a whole number of rows from 1 to"},
-		{one, []string{"1000000001"}, "expected a whole number of rows from 1 to"},
-		{one, []string{"1e3"}, "expected a whole number of rows from 1 to"},
-		{one, []string{"a="}, "expected a whole number of rows from 1 to"},
-		{one, []string{"b=5"}, "write one of a"},
-		{one, []string{"5", "a=5"}, "a second time"},
-		{two, []string{"5"}, "write --rows a=5"},
-		{&plan.Plan{Name: "trips"}, []string{"5"}, "has no microdata"},
-		{counted, []string{"5"}, "would change with its rows"},
-		{counted, []string{"a=5"}, "would change with its rows"},
+		{compiled.Of(one), []string{"0"}, "expected a whole number of rows from 1 to"},
+		{compiled.Of(one), []string{"-1"}, "expected a whole number of rows from 1 to"},
+		{compiled.Of(one), []string{"1000000001"}, "expected a whole number of rows from 1 to"},
+		{compiled.Of(one), []string{"1e3"}, "expected a whole number of rows from 1 to"},
+		{compiled.Of(one), []string{"a="}, "expected a whole number of rows from 1 to"},
+		{compiled.Of(one), []string{"b=5"}, "write one of a"},
+		{compiled.Of(one), []string{"5", "a=5"}, "a second time"},
+		{compiled.Of(two), []string{"5"}, "write --rows a=5"},
+		{compiled.Of(&plan.Plan{Name: "trips"}), []string{"5"}, "has no microdata"},
+		{compiled.Of(counted), []string{"5"}, "would change with its rows"},
+		{compiled.Of(counted), []string{"a=5"}, "would change with its rows"},
 	} {
 		_, err := published.ParseRows(c.plan, c.flags)
 		wantsCode(t, strings.Join(c.flags, " "), err, verdict.ExitSpec, c.says)

@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // rehearsalSuffix marks the folder of a rehearsal.
@@ -21,7 +21,7 @@ const rehearsalSuffix = ".rehearsal"
 // Rehearse goes the whole way on made-up rows, drawn uniformly from the
 // declared domains: no data is read, no account is charged, and every file says
 // REHEARSAL. It replaces an earlier rehearsal in out/NAME.rehearsal.
-func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string, error) {
+func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) (string, error) {
 	place := filepath.Join(o.Out, p.Name+rehearsalSuffix)
 	if err := rehearsalPlace(place); err != nil {
 		return place, err
@@ -59,8 +59,8 @@ func Rehearse(ctx context.Context, p *plan.Plan, rows int64, o Options) (string,
 }
 
 // rehearsed measures made-up rows for the receipt of a rehearsal.
-func rehearsed(ctx context.Context, p *plan.Plan, rows int64, streams *noise.Streams, opt histogram.Options) (*measured.Sealed, error) {
-	exact, err := histogram.Count(ctx, p, histogram.MadeUp{Rows: rows, Options: opt}, streams)
+func rehearsed(ctx context.Context, p *compiled.Compiled, rows int64, streams *noise.Streams, opt histogram.Options) (*measured.Sealed, error) {
+	exact, err := histogram.Count(ctx, p.Plan, histogram.MadeUp{Rows: rows, Options: opt}, streams)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // tablesSpec asks for microdata of the same table that are made of its marginals, twice.
@@ -133,12 +134,12 @@ func TestMethodsAsked(t *testing.T) {
 		{flags: []string{"a=tables", "a=tables"}, says: "a second time"},
 		{flags: []string{"c=tables"}, says: "write one of a, b"},
 	} {
-		got, err := published.ParseMethods(two, c.flags)
+		got, err := published.ParseMethods(compiled.Of(two), c.flags)
 		if c.says != "" {
 			wantsCode(t, strings.Join(c.flags, " "), err, verdict.ExitSpec, c.says)
 			continue
 		}
-		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want || got.Validate() != nil || got.Fits(two) != nil {
+		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want || got.Validate() != nil || got.Fits(compiled.Of(two)) != nil {
 			t.Errorf("%q: %v, %v", c.flags, got, err)
 		}
 	}

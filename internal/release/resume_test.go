@@ -17,7 +17,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // tripSpec has two tables, each with a budget of its own and so each a measurement.
@@ -34,7 +34,7 @@ const tripPolicy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap:
 // office is a folder with a spec, data and a ledger with an account.
 type office struct {
 	dir    string
-	plan   *plan.Plan
+	plan   *compiled.Compiled
 	ledger string
 }
 
@@ -139,7 +139,7 @@ func crashAfterDebit(t *testing.T, o office, opt Options) map[string][]int64 {
 	defer l.Close()
 	key := plantedKey(t, o, opt)
 	streams := noise.NewStreams(key, o.plan.Hash())
-	exact, err := histogram.Count(ctx, o.plan, histogram.Files{Dir: opt.Data}, streams)
+	exact, err := histogram.Count(ctx, o.plan.Plan, histogram.Files{Dir: opt.Data}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestKeysFoundBeforeTheDebitAreNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		streams := noise.NewStreams(planted, o.plan.Hash())
-		exact, err := histogram.Count(t.Context(), o.plan, histogram.Files{Dir: opt.Data}, streams)
+		exact, err := histogram.Count(t.Context(), o.plan.Plan, histogram.Files{Dir: opt.Data}, streams)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // Result is what a run leaves.
@@ -43,7 +43,7 @@ const (
 // Run plans, measures and publishes a spec. A release that is already there
 // from the same plan is success; one from another plan is refused before
 // anything is read or spent.
-func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
+func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	place := filepath.Join(o.Out, p.Name)
 	status, err := publishedFor(place, p, o)
 	if err != nil {
@@ -87,7 +87,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 
 // toBeSigned writes the plan where the account refuses it for want of approvals, so that there is a file to approve, and names
 // that file in the refusal. Other errors stay as they are.
-func toBeSigned(err error, p *plan.Plan, out string) error {
+func toBeSigned(err error, p *compiled.Compiled, out string) error {
 	var unapproved *ledger.Unapproved
 	if !errors.As(err, &unapproved) {
 		return err
@@ -103,7 +103,7 @@ func toBeSigned(err error, p *plan.Plan, out string) error {
 // publishedFor is the status, in words, of the release of the plan that place
 // holds already, empty where there is nothing; another plan's release, or
 // anything else there, is an error.
-func publishedFor(place string, p *plan.Plan, o Options) (string, error) {
+func publishedFor(place string, p *compiled.Compiled, o Options) (string, error) {
 	there, err := durable.Exists(place)
 	if err != nil || !there {
 		return "", err

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -58,7 +58,7 @@ var sampleSettings = []sampleSetting{
 	{name: "ids, ε and δ", budget: "{epsilon: 0.5, delta: 1e-9}", unit: "{id: id, max_rows: 2}", share: "1/3", rows: 3, perUnit: 2, each: 3},
 }
 
-func (s sampleSetting) plan(t testing.TB) *plan.Plan {
+func (s sampleSetting) plan(t testing.TB) *compiled.Compiled {
 	t.Helper()
 	text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + s.budget +
 		"\ntables: {t: {source: {csv: t.csv}, unit: " + s.unit + ", sample: {poisson: " + s.share + "}, columns: {kind: {type: integer, range: [0, 4]}, copy: {type: integer, range: [0, " + fmt.Sprint(sampleCopies-1) + "]}}}}\nmarginals: {m: {by: [kind, copy]}}\n"
@@ -70,7 +70,7 @@ func (s sampleSetting) plan(t testing.TB) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return compiled.Of(p)
 }
 
 // write writes the population.

@@ -27,7 +27,7 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -62,7 +62,7 @@ type input struct {
 }
 
 // inputsOf are the files of all tables of a plan that are there. Those of counted tables must be, each once.
-func inputsOf(p *plan.Plan, data string) ([]input, error) {
+func inputsOf(p *compiled.Compiled, data string) ([]input, error) {
 	counted := tablesOf(p)
 	var all []input
 	for _, t := range p.Release().Tables {
@@ -88,7 +88,7 @@ func inputsOf(p *plan.Plan, data string) ([]input, error) {
 }
 
 // keepApart refuses a plan one of whose public files is an input, whatever paths lead to it. It opens none.
-func keepApart(p *plan.Plan, data string, inputs []input) error {
+func keepApart(p *compiled.Compiled, data string, inputs []input) error {
 	for name := range p.Source.Files {
 		path := filepath.FromSlash(name)
 		if !filepath.IsAbs(path) {
@@ -106,7 +106,7 @@ func keepApart(p *plan.Plan, data string, inputs []input) error {
 }
 
 // publicDigests are those of a plan's public files: of what they held when the plan was made, and of what the plan holds of them.
-func publicDigests(p *plan.Plan) map[string][]spec.Digest {
+func publicDigests(p *compiled.Compiled) map[string][]spec.Digest {
 	all := map[string][]spec.Digest{}
 	for name, text := range p.Source.Files {
 		all[name] = append(slices.Clone(p.Source.Digests[name]), spec.DigestText(text))
@@ -115,7 +115,7 @@ func publicDigests(p *plan.Plan) map[string][]spec.Digest {
 }
 
 // keepContentsApart refuses a plan one of whose public files has the content of an input.
-func keepContentsApart(p *plan.Plan, inputs []input, contents [][]spec.Digest) error {
+func keepContentsApart(p *compiled.Compiled, inputs []input, contents [][]spec.Digest) error {
 	public := publicDigests(p)
 	for _, name := range slices.Sorted(maps.Keys(public)) {
 		for i, in := range inputs {
@@ -198,7 +198,7 @@ func payers(identity string, c ledger.Charge) []string {
 }
 
 // keepFrom refuses a plan one of whose public files was counted for one of the accounts.
-func (c *countedSources) keepFrom(p *plan.Plan, accounts []string) error {
+func (c *countedSources) keepFrom(p *compiled.Compiled, accounts []string) error {
 	public := publicDigests(p)
 	for _, name := range slices.Sorted(maps.Keys(public)) {
 		for _, d := range public[name] {
@@ -267,7 +267,7 @@ func (c *countedSources) same(ctx context.Context, was countedFiles, inputs []in
 
 // inputsChanged is the day on which a release that is there already was counted, where its files are others now; "" where they are
 // the same, are not there, or nothing is known of them.
-func (o Options) inputsChanged(ctx context.Context, p *plan.Plan) (string, error) {
+func (o Options) inputsChanged(ctx context.Context, p *compiled.Compiled) (string, error) {
 	c, err := readSources(o.stateDir())
 	if err != nil {
 		return "", nil //nolint:nilerr // a release that is done needs no record
@@ -309,7 +309,7 @@ func readSources(root string) (*countedSources, error) {
 }
 
 // noteSources adds the files of a plan to the record, durably, before they are paid for.
-func noteSources(ctx context.Context, root string, accounts []string, p *plan.Plan, inputs []input, contents [][]spec.Digest) error {
+func noteSources(ctx context.Context, root string, accounts []string, p *compiled.Compiled, inputs []input, contents [][]spec.Digest) error {
 	held, err := holdWaiting(ctx, root)
 	if err != nil {
 		return fmt.Errorf("state directory: %w", err)

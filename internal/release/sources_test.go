@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -47,7 +48,7 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 		{"one", "ledger people", true}, {"two", "ledger people", true}, {"three", "ledger people", false}, {"one", "ledger firms", false},
 	} {
 		later := &plan.Plan{Source: spec.Source{Files: map[string]string{"p.csv": want.text}}}
-		if err := c.keepFrom(later, []string{want.account}); (err != nil) != want.refused {
+		if err := c.keepFrom(compiled.Of(later), []string{want.account}); (err != nil) != want.refused {
 			t.Errorf("%s on %s: %v", want.text, want.account, err)
 		}
 	}

@@ -38,7 +38,7 @@ const mostSparseRows = 1_000_000
 
 // fillSparse works out the rows of an answer from a sparse table, one cell each. It fails where a row would add cells up:
 // those that are not published are missing in every sum.
-func (a *Answer) fillSparse(ctx context.Context, p *plan.Plan, reader *synth.Reader, asked *inquiry, from holder, answers []measured.Measured) error {
+func (a *Answer) fillSparse(ctx context.Context, p *compiled.Compiled, reader *synth.Reader, asked *inquiry, from holder, answers []measured.Measured) error {
 	table, answer := p.Tables[from.table], answers[0]
 	refuse := func(format string, args ...any) error {
 		return &verdict.Unusable{File: a.Folder, Err: fmt.Errorf(format, args...)}

@@ -289,7 +289,7 @@ func TestDiffTellsAnotherThreshold(t *testing.T) {
 	m := flowMoney[0]
 	before, after := flows(t, m.money, m.policy, "50"), flows(t, m.money, m.policy, "55")
 	text := &strings.Builder{}
-	if err := describe.Diff(before.plan, after.plan).Write(text); err != nil {
+	if err := describe.Diff(before.plan.Plan, after.plan.Plan).Write(text); err != nil {
 		t.Fatal(err)
 	}
 	for _, says := range []string{"published above", "50", "55", "cells without a row that are expected to be published"} {

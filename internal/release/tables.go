@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -228,7 +229,7 @@ func flagsText(s synth.Statistic) string {
 }
 
 // releaseMetadata is what every table and all microdata of a release say of it.
-func releaseMetadata(p *plan.Plan, status ledger.Status) [][2]string {
+func releaseMetadata(p *compiled.Compiled, status ledger.Status) [][2]string {
 	g := p.Guarantee
 	return [][2]string{
 		{"dprelease.release", p.Name},

@@ -36,7 +36,7 @@ const (
 // Guarantee: the account of the configured ledger was debited for this very plan. Nothing is debited before the trusted core has
 // verified the plan ([histogram.Count]), so its noise is what its spec leads to, whoever put the file into the state directory:
 // it may have come there in an archive. On a practice account every plan is made anew, as its ledger lies in that directory too.
-func (o Options) template(ctx context.Context, r *spec.Release) *plan.Plan {
+func (o Options) template(ctx context.Context, r *spec.Release) *compiled.Compiled {
 	file := o.templateFile(r)
 	if file == "" || errors.Join(durable.Private(o.stateDir()), durable.Private(filepath.Dir(file))) != nil {
 		return nil
@@ -57,7 +57,7 @@ func (o Options) template(ctx context.Context, r *spec.Release) *plan.Plan {
 }
 
 // debited reports whether the configured ledger holds a debit for the plan.
-func (o Options) debited(ctx context.Context, p *plan.Plan) bool {
+func (o Options) debited(ctx context.Context, p *compiled.Compiled) bool {
 	var day string
 	err := o.withLedger(ctx, func(l *ledger.Ledger) (err error) {
 		day, err = l.Debited(ctx, ledger.Charge{Account: p.Guarantee.Account, Release: p.Name, PlanHash: p.Hash()})
@@ -68,7 +68,7 @@ func (o Options) debited(ctx context.Context, p *plan.Plan) bool {
 
 // keepTemplate keeps a plan that was measured, where its spec has parameters, for runs with other values of these. Where it cannot
 // be kept they plan again, so no error is told.
-func (o Options) keepTemplate(p *plan.Plan) {
+func (o Options) keepTemplate(p *compiled.Compiled) {
 	file := o.templateFile(p.Release())
 	text := p.Bytes()
 	if file == "" || len(text) > mostTemplate/2 {

@@ -17,16 +17,15 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // templateOffice is an office with a spec of quarters, the options of its runs, and a function that plans a quarter by options
 // and reports whether the plan was made from that of an earlier run.
-func templateOffice(t *testing.T) (o office, opt Options, load func(opt Options, quarter string) (*plan.Plan, bool)) {
+func templateOffice(t *testing.T) (o office, opt Options, load func(opt Options, quarter string) (*compiled.Compiled, bool)) {
 	const policy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: 100}\n"
 	o = officeSet(t, map[string]string{"release.yaml": quarterSpec, "policy.yaml": policy, "t.csv": "mode,hour\nwalk,7\nride,8\n"}, map[string]string{"quarter": "2026q1"})
-	return o, o.options("out"), func(opt Options, quarter string) (*plan.Plan, bool) {
+	return o, o.options("out"), func(opt Options, quarter string) (*compiled.Compiled, bool) {
 		t.Helper()
 		var log bytes.Buffer
 		opt.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -129,7 +128,7 @@ func TestNoPlanIsTakenThatTheLedgerDoesNotHold(t *testing.T) {
 		planted.Measurements[i].Mechanism.Parameter = big.NewRat(1, 20)
 	}
 	path := opt.templateFile(o.plan.Release())
-	put := func(p *plan.Plan) {
+	put := func(p *compiled.Compiled) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, withSum(p.Bytes()), 0o600)); err != nil {
 			t.Fatal(err)
 		}

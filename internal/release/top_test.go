@@ -217,7 +217,7 @@ func TestDiffOfTopReleases(t *testing.T) {
 	m := busyMoney[0]
 	before, after := busy(t, m.money, m.policy, "add-remove"), busy(t, m.money, m.policy, "replace")
 	text := &strings.Builder{}
-	if err := describe.Diff(before.plan, after.plan).Write(text); err != nil {
+	if err := describe.Diff(before.plan.Plan, after.plan.Plan).Write(text); err != nil {
 		t.Fatal(err)
 	}
 	for _, says := range []string{"sensitivity of the choice", "in one direction", "in either direction", "shortfall of the choice"} {

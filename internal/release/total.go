@@ -180,7 +180,7 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 	if c.asked, err = newInquiry(e.Plan, q); err != nil {
 		return refuse(err)
 	}
-	if c.reader, err = synth.NewReader(e.Plan); err != nil {
+	if c.reader, err = synth.NewReader(e.Plan.Plan); err != nil {
 		return refuse(err)
 	}
 	held, err := c.asked.holders()
@@ -325,7 +325,7 @@ func (a *inquiry) names() []string {
 func (c *contribution) release() TotalRelease {
 	out := TotalRelease{
 		Folder: c.edition.Place, Release: c.edition.Plan.Name, Status: c.edition.Manifest.Status, Table: c.planned().Path,
-		Bounded: published.BoundText(c.edition.Plan, c.planned()), Measurements: []string{},
+		Bounded: published.BoundText(c.edition.Plan.Plan, c.planned()), Measurements: []string{},
 	}
 	for _, row := range c.rows {
 		for _, b := range slices.Concat(row.rests, row.countRests) {

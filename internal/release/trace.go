@@ -96,7 +96,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
-	reader, err := synth.NewReader(e.Plan)
+	reader, err := synth.NewReader(e.Plan.Plan)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
@@ -133,7 +133,7 @@ func TraceCell(ctx context.Context, place, table string, cell []string) (*Trace,
 	if err := t.read(e, e.Plan.Tables[at], row); err != nil {
 		return nil, err
 	}
-	for i, up := range published.CountsUp(e.Plan, e.Plan.Tables[at]) {
+	for i, up := range published.CountsUp(e.Plan.Plan, e.Plan.Tables[at]) {
 		if up {
 			selected[i] = upTo(selected[i][0])
 		}

@@ -209,7 +209,7 @@ func TestBreachesInTheSecondTableAreFoundBeforeTheDebit(t *testing.T) {
 // TestLossOfTwoTablesIsAddedUp: the charge is that of all measurements of both, and an attribute's that of every table that has it.
 func TestLossOfTwoTablesIsAddedUp(t *testing.T) {
 	p := care(t, "1").plan
-	l, err := describe.StatedLoss(p)
+	l, err := describe.StatedLoss(p.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}

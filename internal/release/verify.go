@@ -15,7 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // VerifyOptions say what a published folder is held against beside itself.
@@ -169,7 +169,7 @@ type verifier struct {
 	text     []byte          // of the manifest
 	signer   sign.PublicKey  // of the manifest; none: nobody
 	damaged  map[string]bool // files that are not those of the manifest
-	plan     *plan.Plan
+	plan     *compiled.Compiled
 	planned  bool             // the plan is what its spec leads to
 	sealed   *measured.Sealed // plan, receipt and measurements, as they were before they were published
 	record   *ledger.Record

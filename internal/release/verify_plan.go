@@ -34,7 +34,7 @@ func (v *verifier) checkPlan(context.Context) (string, error) {
 		return "", published.Faultf(measured.PlanFile, "is not the plan that manifest.json names")
 	}
 	v.plan = p
-	if err := planner.Verify(p); err != nil {
+	if err := planner.Verify(p.Plan); err != nil {
 		return "", v.notRecomputed(err)
 	}
 	v.planned = true
@@ -65,7 +65,7 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 	if v.plan == nil {
 		return "", &notDone{"needs a plan that can be read"}
 	}
-	if err := histogram.CheckMemory(v.plan); err != nil {
+	if err := histogram.CheckMemory(v.plan.Plan); err != nil {
 		return "", &notDone{err.Error()}
 	}
 	s := &measured.Sealed{Plan: v.plan}
@@ -131,7 +131,7 @@ func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHas
 	if err != nil {
 		return measured.Rounds{}, err
 	}
-	rounds, err := measured.DecodeRounds(b, v.plan, method)
+	rounds, err := measured.DecodeRounds(b, v.plan.Plan, method)
 	if err != nil {
 		return measured.Rounds{}, published.Faultf(name, "%v", err)
 	}
@@ -295,7 +295,7 @@ func judge(steps []budget.Mechanism, epsilon float64, delta string) (string, err
 // first, as those that were made are held against it where they are read
 // ([measured.Allowed]). ρ adds over them although each is chosen after
 // the answers before it (Bun & Steinke 2016, lemma 2.3).
-func withinBlocks(p *plan.Plan) error {
+func withinBlocks(p *compiled.Compiled) error {
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
 			continue
@@ -357,7 +357,7 @@ func orZero(r *big.Rat) *big.Rat {
 // besidesSelections is the δ that selections of groups which nobody listed leave for the noise, exact; says tells what they
 // have. Each lets a group that one unit alone has appear with a probability of at most the δ of its group, in as many groups
 // as neighbours differ in.
-func besidesSelections(p *plan.Plan) (left, says string, err error) {
+func besidesSelections(p *compiled.Compiled) (left, says string, err error) {
 	total := new(big.Rat)
 	for _, m := range p.Measurements {
 		if m.Discovery == nil {

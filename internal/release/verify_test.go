@@ -19,7 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -618,25 +618,25 @@ const rowsBudget = "{rho: 2, split: {tables: 1/2, rows: 1/2}}"
 func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
 	for _, c := range []struct {
 		budget string
-		change func(*plan.Plan)
+		change func(*compiled.Compiled)
 		says   string
 	}{
-		{"{epsilon: 1}", func(p *plan.Plan) { p.Guarantee.Epsilon = "999/1000" }, "more than the ε"},
-		{"{epsilon: 1}", func(p *plan.Plan) { p.Cost.Epsilon = amountOf("1/2") }, "more than the ε"},
-		{"{epsilon: 1}", func(p *plan.Plan) { p.Guarantee.Definition = "renyi" }, "definition"},
-		{"{rho: 1/8}", func(p *plan.Plan) { p.Guarantee.Rho = "1249/10000" }, "more than the ρ"},
-		{"{rho: 1/8}", func(p *plan.Plan) { p.Guarantee.Equivalents[1].Epsilon *= 0.999 }, "δ ="},
-		{"{epsilon: 1, delta: 1e-9}", func(p *plan.Plan) { p.Guarantee.Epsilon = "99/100" }, "δ ="},
+		{"{epsilon: 1}", func(p *compiled.Compiled) { p.Guarantee.Epsilon = "999/1000" }, "more than the ε"},
+		{"{epsilon: 1}", func(p *compiled.Compiled) { p.Cost.Epsilon = amountOf("1/2") }, "more than the ε"},
+		{"{epsilon: 1}", func(p *compiled.Compiled) { p.Guarantee.Definition = "renyi" }, "definition"},
+		{"{rho: 1/8}", func(p *compiled.Compiled) { p.Guarantee.Rho = "1249/10000" }, "more than the ρ"},
+		{"{rho: 1/8}", func(p *compiled.Compiled) { p.Guarantee.Equivalents[1].Epsilon *= 0.999 }, "δ ="},
+		{"{epsilon: 1, delta: 1e-9}", func(p *compiled.Compiled) { p.Guarantee.Epsilon = "99/100" }, "δ ="},
 		// At so large a δ the noise is Gaussian, whose ε depends on δ.
-		{"{epsilon: 1, delta: 1/10}", func(p *plan.Plan) { p.Guarantee.Delta = "9/100" }, "δ ="},
-		{"{epsilon: 1, delta: 1e-9}", func(p *plan.Plan) { p.Measurements = append(p.Measurements, p.Measurements[0]) }, "more than the ρ"},
-		{rowsBudget, func(p *plan.Plan) { p.Guarantee.Rho = "1999/1000" }, "more than the ρ"},
-		{rowsBudget, func(p *plan.Plan) { p.Synthetic = append(p.Synthetic, p.Synthetic[0]) }, "more than the ρ"},
-		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Rounds++ }, "more than the block"},
-		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Select.Parameter = amountOf("2") }, "more than the block"},
-		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Noise.Parameter = amountOf("1") }, "more than the block"},
-		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Select.Kind = budget.PermuteAndFlip }, "are chosen by"},
-		{rowsBudget, func(p *plan.Plan) { p.Synthetic[0].Block.Parameter = nil }, "param must be positive"},
+		{"{epsilon: 1, delta: 1/10}", func(p *compiled.Compiled) { p.Guarantee.Delta = "9/100" }, "δ ="},
+		{"{epsilon: 1, delta: 1e-9}", func(p *compiled.Compiled) { p.Measurements = append(p.Measurements, p.Measurements[0]) }, "more than the ρ"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Guarantee.Rho = "1999/1000" }, "more than the ρ"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic = append(p.Synthetic, p.Synthetic[0]) }, "more than the ρ"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Rounds++ }, "more than the block"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Select.Parameter = amountOf("2") }, "more than the block"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Noise.Parameter = amountOf("1") }, "more than the block"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Select.Kind = budget.PermuteAndFlip }, "are chosen by"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Block.Parameter = nil }, "param must be positive"},
 	} {
 		text := strings.Replace(tripSpec, "{epsilon: 1,", strings.TrimSuffix(c.budget, "}")+",", 1)
 		if c.budget == rowsBudget {

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/testdata"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
 
 // adultWays plans tables of Adult of so many columns, such as "[1, 2]".
-func adultWays(t testing.TB, budget, every string) *plan.Plan {
+func adultWays(t testing.TB, budget, every string) *compiled.Compiled {
 	t.Helper()
 	folder := filepath.Join(testdata.Root(t), "examples", "adult")
 	text, err := os.ReadFile(filepath.Join(folder, "release.yaml"))
@@ -37,7 +37,7 @@ func adultWays(t testing.TB, budget, every string) *plan.Plan {
 }
 
 // adultDrawer draws a plan of Adult.
-func adultDrawer(t testing.TB, p *plan.Plan, data string, runs int) *drawer {
+func adultDrawer(t testing.TB, p *compiled.Compiled, data string, runs int) *drawer {
 	t.Helper()
 	content, err := os.ReadFile(data)
 	if err != nil {
@@ -62,7 +62,7 @@ func BenchmarkAdultWays(b *testing.B) {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // elsewhere than on Linux there is no peak to set back
 	for b.Loop() {
 		drawn := d.sealed(b)
-		reader, err := synth.NewReader(p)
+		reader, err := synth.NewReader(p.Plan)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 // Read decodes a plan.json as [plan.Read] does, and fails also on a plan whose parts do not fit together, such as a measurement with
 // another number of answers than its question has. It does not check that the planner would make this plan, which is what
 // verification is for.
-func Read(b []byte) (*plan.Plan, error) {
+func Read(b []byte) (*Compiled, error) {
 	p, err := plan.Read(b)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,9 @@ func Read(b []byte) (*plan.Plan, error) {
 	if err := shaped(p); err != nil {
 		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", plan.ErrEdited, err)
 	}
-	return p, nil
+	c := Of(p)
+	c.once.Do(func() { c.text, c.hash = slices.Clone(b), plan.HashOf(b) }) // its bytes are canonical
+	return c, nil
 }
 
 // shaped returns an error unless the tables are those that the spec asks for, and the measurements are whole ones of them

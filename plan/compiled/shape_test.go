@@ -62,7 +62,7 @@ func TestForgedPlansAreRefused(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: the plan itself: %v", way, err)
 			}
-			forge(p)
+			forge(p.Plan)
 			if read, err := compiled.Read(p.Bytes()); !errors.Is(err, plan.ErrEdited) {
 				t.Errorf("%s, %s: read as %v, with the error %v", way, name, read != nil, err)
 			}

@@ -158,7 +158,7 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 	if b := string(plantest.PlanOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}").Bytes()); strings.Contains(b, "corrects") || strings.Contains(b, "resume") || strings.Contains(b, "also") {
 		t.Errorf("the plan of a release without them has\n%s", b)
 	}
-	if again, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(again) != nil || again.Template() != p.Template() {
+	if again, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(again.Plan) != nil || again.Template() != p.Template() {
 		t.Errorf("reading it again: %v", err)
 	}
 }

@@ -177,7 +177,7 @@ synthetic: {t: {method: mst}, u: {ways: 2}}
 			t.Errorf("no %q in\n%s", line, page.String())
 		}
 	}
-	if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read) != nil {
+	if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read.Plan) != nil {
 		t.Errorf("read again: %v", err)
 	}
 }
@@ -220,7 +220,7 @@ func TestConsistencySaysWhatIsLeft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		change(other)
+		change(other.Plan)
 		if _, err := compiled.Read(other.Bytes()); err == nil || !strings.Contains(err.Error(), "add up") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -352,7 +352,7 @@ func TestLinkedMicrodata(t *testing.T) {
 			if m, ok := p.Measurement("microdata/persons/households.persons"); !ok || m.Cells != 5 {
 				t.Errorf("the size of a household has %d cells, not 0 to 4 persons", m.Cells)
 			}
-			if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read) != nil {
+			if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read.Plan) != nil {
 				t.Errorf("read again: %v", err)
 			}
 		}
@@ -375,12 +375,12 @@ func TestForgedPlansDoNotPanic(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if planner.Verify(q) == nil {
+		if planner.Verify(q.Plan) == nil {
 			t.Errorf("%s: the plan is what its spec leads to", basis)
 		}
-		_, _ = compiled.Estimates(q)
+		_, _ = compiled.Estimates(q.Plan)
 		for _, m := range q.Measurements {
-			_, _ = describe.Changed(q, m, "age")
+			_, _ = describe.Changed(q.Plan, m, "age")
 		}
 	}
 }

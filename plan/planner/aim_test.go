@@ -110,7 +110,7 @@ func TestAIMThatCannotBePlanned(t *testing.T) {
 func TestEditedAIMIsRefused(t *testing.T) {
 	p := plantest.MicrodataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: auto}")
 	q := plantest.MicrodataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: aim}")
-	if read, err := compiled.Read(q.Bytes()); err != nil || planner.Verify(read) != nil || read.Hash() != q.Hash() {
+	if read, err := compiled.Read(q.Bytes()); err != nil || planner.Verify(read.Plan) != nil || read.Hash() != q.Hash() {
 		t.Fatalf("reading it again: %v", err)
 	}
 	for name, forge := range map[string]func(s *plan.Synthetic){
@@ -153,7 +153,7 @@ func TestEditedAIMIsRefused(t *testing.T) {
 	if bytesOf := string(p.Bytes()); p.Synthetic[0].Why != "" {
 		read, err := compiled.Read([]byte(strings.Replace(bytesOf, p.Synthetic[0].Why, "it is the best", 1)))
 		if err == nil {
-			err = planner.Verify(read)
+			err = planner.Verify(read.Plan)
 		}
 		if !errors.Is(err, plan.ErrEdited) {
 			t.Errorf("another reason: %v", err)

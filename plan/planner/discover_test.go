@@ -166,7 +166,7 @@ func TestSelectionsShareTheirDelta(t *testing.T) {
 			if bound, err := loss.EpsilonAt(big.NewRat(3, 4_000_000)); err != nil || bound.Value > 1 || bound.Value < 0.99 {
 				t.Errorf("%s, %d groups: all noise composed has ε = %v at what is left of δ (%v)", neighbours, groups, bound, err)
 			}
-			if again, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(again) != nil {
+			if again, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(again.Plan) != nil {
 				t.Errorf("the plan does not read back: %v", err)
 			}
 			stated, err := describe.PrivacyLoss(p)

@@ -31,7 +31,7 @@ func TestMicrodataOfTablesCostNothing(t *testing.T) {
 			t.Errorf("%s: %v\n%s", budget, err, page.String())
 		}
 		again, err := compiled.Read(p.Bytes())
-		if err != nil || planner.Verify(again) != nil {
+		if err != nil || planner.Verify(again.Plan) != nil {
 			t.Fatalf("%s: it is not read back: %v", budget, err)
 		}
 		for name, change := range map[string]func(*plan.Synthetic){

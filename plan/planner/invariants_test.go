@@ -164,7 +164,7 @@ func TestPlansSayWhatIsPublic(t *testing.T) {
 	if got := describe.Guarantee(p.Guarantee); !strings.HasSuffix(got, " Given away beside that, as public figures which no data were read for: totals (the rows of t by b × a, 8 figures, from totals.csv); more (the number of rows of t, from the spec).") {
 		t.Error(got)
 	}
-	if again, err := compiled.Read(p.Bytes()); err != nil || !bytes.Equal(again.Bytes(), p.Bytes()) || planner.Verify(again) != nil {
+	if again, err := compiled.Read(p.Bytes()); err != nil || !bytes.Equal(again.Bytes(), p.Bytes()) || planner.Verify(again.Plan) != nil {
 		t.Errorf("read back: %v", err)
 	}
 	for name, change := range map[string]func(*plan.Plan){
@@ -178,7 +178,7 @@ func TestPlansSayWhatIsPublic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		change(other)
+		change(other.Plan)
 		if _, err := compiled.Read(other.Bytes()); err == nil || !strings.Contains(err.Error(), "public figures are not those of the spec") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -187,7 +187,7 @@ func TestPlansSayWhatIsPublic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if silent.Guarantee.Invariants = nil; planner.Verify(silent) == nil {
+	if silent.Guarantee.Invariants = nil; planner.Verify(silent.Plan) == nil {
 		t.Error("a promise that does not say what is given away is verified")
 	}
 	// Other figures are another plan, another template, and a difference that is told.

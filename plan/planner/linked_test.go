@@ -92,7 +92,7 @@ func TestInvariantsDoNotNumberChildren(t *testing.T) {
 	if parent, child := p.Synthetic[0], p.Synthetic[1]; parent.Rows != 30 || parent.RowsOf != "j" || child.Rows != 0 || child.RowsOf != "" {
 		t.Errorf("%d rows of households, %d of persons", parent.Rows, child.Rows)
 	}
-	if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read) != nil {
+	if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read.Plan) != nil {
 		t.Errorf("read again: %v", err)
 	}
 }

@@ -157,7 +157,7 @@ func TestLossOfMicrodata(t *testing.T) {
 // Whatever is changed of the microdata in a plan file, it is refused before it can be measured.
 func TestEditedMicrodataAreRefused(t *testing.T) {
 	p := plantest.MicrodataOf(t, "add-remove", "{rho: 1, split: {tables: 1/4, microdata: 3/4}}", "row", "{budget: microdata, method: mst, rows: 1000, by: [sex, age.half]}")
-	if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read) != nil || read.Hash() != p.Hash() {
+	if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read.Plan) != nil || read.Hash() != p.Hash() {
 		t.Fatalf("reading it again: %v", err)
 	}
 	text := string(p.Bytes())
@@ -177,7 +177,7 @@ func TestEditedMicrodataAreRefused(t *testing.T) {
 		}
 		read, err := compiled.Read([]byte(strings.Replace(text, old, changed, 1)))
 		if err == nil {
-			err = planner.Verify(read)
+			err = planner.Verify(read.Plan)
 		}
 		if err == nil {
 			t.Errorf("%s for %s passes", changed, old)
@@ -191,7 +191,7 @@ func TestEditedMicrodataAreRefused(t *testing.T) {
 	}
 	read, err := compiled.Read([]byte(strings.Replace(text, pair, strings.Replace(pair, `"2"`, `"1"`, 1), 1)))
 	if err == nil {
-		err = planner.Verify(read)
+		err = planner.Verify(read.Plan)
 	}
 	if err == nil {
 		t.Error("less noise on a pair passes")

@@ -289,7 +289,7 @@ func TestOtherNoiseMayNotBePossible(t *testing.T) {
 		if page := plantest.PageOf(t, p); !strings.Contains(page, "\nGaussian noise for every table is not possible: "+c.want+".\n") {
 			t.Errorf("%s: the page does not say so:\n%s", c.marginals, page)
 		}
-		if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read) != nil {
+		if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read.Plan) != nil {
 			t.Errorf("%s: the plan cannot be read: %v", c.marginals, err)
 		}
 		var little *planner.TooLittle
@@ -303,7 +303,7 @@ func TestOtherNoiseMayNotBePossible(t *testing.T) {
 func TestEditedOtherNoiseIsRefused(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{epsilon: 1, delta: 1e-9}", "row", "{x: {by: [sex]}}")
 	text := string(p.Bytes())
-	if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read) != nil {
+	if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read.Plan) != nil {
 		t.Fatal(err)
 	}
 	at := regexp.MustCompile(`"other_noise": \[\n    \{\n      "noise": "([a-z-]+)",\n      "charge": "([0-9.]+)",\n      "error": ([0-9.]+)\n`).FindStringSubmatchIndex(text)
@@ -324,7 +324,7 @@ func TestEditedOtherNoiseIsRefused(t *testing.T) {
 			t.Errorf("%s for %s: read with error %v", c.changed, text[c.from:c.to], err)
 		}
 		if err == nil {
-			err = planner.Verify(read)
+			err = planner.Verify(read.Plan)
 		}
 		if err == nil {
 			t.Errorf("%s for %s passes", c.changed, text[c.from:c.to])

@@ -174,7 +174,7 @@ func TestSamePlanSameBytes(t *testing.T) {
 	if !bytes.Equal(read.Bytes(), one.Bytes()) || read.Hash() != one.Hash() {
 		t.Error("a plan that is read differs from the one written")
 	}
-	if err := planner.Verify(read); err != nil {
+	if err := planner.Verify(read.Plan); err != nil {
 		t.Error(err)
 	}
 }
@@ -201,7 +201,7 @@ func TestEditedPlansAreRefused(t *testing.T) {
 		}
 		read, err := compiled.Read([]byte(edited))
 		if err == nil {
-			err = planner.Verify(read)
+			err = planner.Verify(read.Plan)
 		}
 		if err == nil {
 			t.Errorf("%s for %s passes", changed, old)
@@ -253,7 +253,7 @@ func TestReleasesThatArePutBackAreNoticed(t *testing.T) {
 	}
 	read, err := compiled.Read(p.Bytes())
 	if err == nil {
-		err = planner.Verify(read)
+		err = planner.Verify(read.Plan)
 	}
 	if err == nil {
 		t.Error("its file passes")

@@ -97,7 +97,7 @@ func TestSparseTablesSayWhatTheyMiss(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := planner.Verify(again); err != nil {
+		if err := planner.Verify(again.Plan); err != nil {
 			t.Error(err)
 		}
 		if p.Size.Cells > 1<<21 || p.Size.Bytes > 1<<27 {
@@ -204,10 +204,10 @@ func TestSparseTablesUnderOtherTerms(t *testing.T) {
 		}
 		again, err := compiled.Read(p.Bytes())
 		if err == nil {
-			err = planner.Verify(again)
+			err = planner.Verify(again.Plan)
 		}
 		if err == nil {
-			err = describe.Explain(again, &strings.Builder{})
+			err = describe.Explain(again.Plan, &strings.Builder{})
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -190,7 +190,7 @@ func TestRefilledPlansAreThePlanners(t *testing.T) {
 		if want.Template() != first.Template() {
 			t.Fatalf("%s, %s, %s: another template", q, b, f)
 		}
-		got := planner.Refilled(stored, want.Release())
+		got := planner.Refilled(stored.Plan, want.Release())
 		if got == nil || string(got.Bytes()) != string(want.Bytes()) {
 			t.Fatalf("%s, %s, %s: not the planner's plan", q, b, f)
 		}
@@ -206,13 +206,13 @@ func TestRefilledPlansAreThePlanners(t *testing.T) {
 	} {
 		src := source("2026q2", "regions", "v")
 		change(&src)
-		if planner.Refilled(stored, made(t, src).Release()) != nil {
+		if planner.Refilled(stored.Plan, made(t, src).Release()) != nil {
 			t.Errorf("another %s is refilled", what)
 		}
 	}
 	other := *made(t, source("2026q2", "regions", "v")).Release()
 	other.Name = "another"
-	if planner.Refilled(stored, &other) != nil {
+	if planner.Refilled(stored.Plan, &other) != nil {
 		t.Error("a release that its text does not say is refilled")
 	}
 }

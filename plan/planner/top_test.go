@@ -83,7 +83,7 @@ func TestTopPlansCanBeRead(t *testing.T) {
 	p := topPlan(t, topText("replace", "{rho: 1/8}", "{id: id, max_rows: 3}", "", tenOf400))
 	again, err := compiled.Read(p.Bytes())
 	if err == nil {
-		err = planner.Verify(again)
+		err = planner.Verify(again.Plan)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestTopPlansCanBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		edit(edited.Measurements[0].Top)
-		if read, err := compiled.Read(edited.Bytes()); err == nil && planner.Verify(read) == nil {
+		if read, err := compiled.Read(edited.Bytes()); err == nil && planner.Verify(read.Plan) == nil {
 			t.Error("an edited plan is verified")
 		}
 	}

@@ -24,10 +24,10 @@ func Verified(p *plan.Plan) (*plan.Plan, error) {
 	case !reflect.DeepEqual(own.Release(), p.Release()):
 		return nil, errRelease
 	}
-	if err := verify(own); err != nil {
+	if err := verify(own.Release(), own.Bytes()); err != nil {
 		return nil, err
 	}
-	return own, nil
+	return own.Plan, nil
 }
 
 // Verify plans the embedded spec again and fails unless the result is this very
@@ -41,19 +41,18 @@ func Verify(p *plan.Plan) error {
 	if r, err := spec.Parse(p.Source); err != nil || !reflect.DeepEqual(r, p.Release()) {
 		return errRelease
 	}
-	return verify(p)
+	return verify(p.Release(), p.Bytes())
 }
 
 var errRelease = fmt.Errorf("%w: its release is not what its spec says", plan.ErrEdited)
 
-// verify is Verify of a plan whose release is what its spec says.
-func verify(p *plan.Plan) error {
-	text := p.Bytes()
+// verify is Verify of the bytes of a plan whose release is what its spec says.
+func verify(r *spec.Release, text []byte) error {
 	hash := plan.HashOf(text)
 	if madeHere.holds(hash) {
 		return nil
 	}
-	again, err := New(p.Release())
+	again, err := New(r)
 	if err != nil {
 		return fmt.Errorf("planning the spec inside the plan: %w", err)
 	}
