@@ -5,6 +5,7 @@ package histogram
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,14 +35,23 @@ type Questions struct {
 }
 
 // stamp is that of the answers to these questions under the keys of s.
-func (q Questions) stamp(s *noise.Streams) answer.Stamp {
+func (q Questions) stamp(s *noise.Streams) (answer.Stamp, error) {
 	h := sha256.New()
 	io.WriteString(h, q.Plan.Hash())
 	for _, m := range q.Measurements {
-		definition := sha256.Sum256(m.Canonical())
+		question, err := json.Marshal(struct { // all but the mechanisms, which are the core's business alone
+			ID                       string
+			Query                    plan.Query
+			Cells, Impossible, Above int64
+			Top, Discovery           bool
+		}{m.ID, m.Query, m.Cells, m.Impossible, m.Above, m.Top != nil, m.Discovery != nil})
+		if err != nil {
+			return answer.Stamp{}, parallel.ErrBug
+		}
+		definition := sha256.Sum256(question)
 		h.Write(definition[:])
 	}
-	return s.Commitment(h.Sum(nil))
+	return s.Commitment(h.Sum(nil)), nil
 }
 
 // Count has a counter answer all that a plan may ask: its measurements, and every candidate that an adaptive method of the plan
@@ -81,7 +91,11 @@ func Count(ctx context.Context, p *plan.Plan, by Counter, s *noise.Streams) (*Ex
 	if err != nil {
 		return nil, err
 	}
-	if !answer.Has(counted, Questions{Plan: own, Measurements: all}.stamp(s)) {
+	stamp, err := Questions{Plan: own, Measurements: all}.stamp(s)
+	if err != nil {
+		return nil, err
+	}
+	if !answer.Has(counted, stamp) {
 		return nil, errOtherQuestions
 	}
 	if !wellFormed(own, all, answer.All(counted)) {

@@ -3,7 +3,6 @@ package histogram_test
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,9 +73,6 @@ func TestACounterAnswersThePlanThatIsPaidFor(t *testing.T) {
 	loose := planOfText(t, strings.Replace(oneRowEach, "max_rows: 1", "max_rows: 30", 1))
 	for name, meddle := range map[string]func(q *histogram.Questions, s **noise.Streams){
 		"": func(*histogram.Questions, **noise.Streams) {},
-		"less noise": func(q *histogram.Questions, _ **noise.Streams) {
-			q.Measurements[0].Mechanism.Parameter = big.NewRat(1, 1000)
-		},
 		"less noise in the plan": func(q *histogram.Questions, _ **noise.Streams) {
 			q.Plan.Measurements[0].Mechanism.Parameter.SetFrac64(1, 1000)
 		},

@@ -32,7 +32,10 @@ type Files struct {
 // column's contract and for files that are not what their table expects. None of them holds a value, a code or a number of
 // rows.
 func (f Files) Count(ctx context.Context, q Questions, s *noise.Streams) (answer.Answers, error) {
-	stamp := q.stamp(s)
+	stamp, err := q.stamp(s)
+	if err != nil {
+		return answer.Answers{}, err
+	}
 	have, takes := f.Options.Memory(), Bytes(q.Plan)
 	if err := checkBytes(takes, have); err != nil {
 		return answer.Answers{}, err
@@ -69,7 +72,10 @@ func (f MadeUp) Count(ctx context.Context, q Questions, s *noise.Streams) (answe
 	if f.Rows < 0 {
 		return answer.Answers{}, fmt.Errorf("a rehearsal has 0 rows or more, not %d", f.Rows)
 	}
-	stamp := q.stamp(s)
+	stamp, err := q.stamp(s)
+	if err != nil {
+		return answer.Answers{}, err
+	}
 	have, takes := f.Options.Memory(), Bytes(q.Plan)
 	if err := checkBytes(takes, have); err != nil {
 		return answer.Answers{}, err

@@ -3,6 +3,7 @@ package histogram
 import (
 	"context"
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
@@ -19,7 +20,33 @@ func (c made) Count(_ context.Context, q Questions, s *noise.Streams) (answer.An
 	for _, m := range q.Measurements {
 		all = append(all, c.answer(m.Cells))
 	}
-	return answer.New(all, false, q.stamp(s)), nil
+	stamp, err := q.stamp(s)
+	return answer.New(all, false, stamp), err
+}
+
+// meddler is a counter that writes to the questions that it is asked.
+type meddler struct{ made }
+
+func (c meddler) Count(ctx context.Context, q Questions, s *noise.Streams) (answer.Answers, error) {
+	for i := range q.Measurements {
+		q.Measurements[i].Mechanism.Parameter = big.NewRat(1, 1000)
+	}
+	return c.made.Count(ctx, q, s)
+}
+
+// TestTheNoiseIsThePlans has a counter write less noise into the questions that it is asked: what is drawn stays the plan's.
+func TestTheNoiseIsThePlans(t *testing.T) {
+	p := planOf(t)
+	zeros := made{func(cells int64) answer.Answer { return answer.Answer{Counts: make([]int64, cells)} }}
+	e, err := Count(context.Background(), p, meddler{zeros}, streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range e.inner.answers {
+		if a.measurement.Mechanism.Parameter.Cmp(p.Measurements[i].Mechanism.Parameter) != 0 {
+			t.Errorf("%s would be drawn with another mechanism than the plan's", a.measurement.ID)
+		}
+	}
 }
 
 // TestAnswersOfAnotherFormAreRefused has a counter give answers to measurements of all cells in other forms: how many figures leave

@@ -9,11 +9,11 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // remanifest puts files into a published folder, and lists what it holds then in a manifest of its own, unsigned.
-func remanifest(t *testing.T, dir string, p *plan.Plan, record ledger.Record, m published.Manifest, more ...paper) {
+func remanifest(t *testing.T, dir string, p *compiled.Compiled, record ledger.Record, m published.Manifest, more ...paper) {
 	t.Helper()
 	for _, f := range more {
 		path := filepath.Join(dir, filepath.FromSlash(f.name))
