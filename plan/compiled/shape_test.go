@@ -63,7 +63,7 @@ func TestForgedPlansAreRefused(t *testing.T) {
 				t.Fatalf("%s: the plan itself: %v", way, err)
 			}
 			forge(p.Plan)
-			if read, err := compiled.Read(p.Bytes()); !errors.Is(err, plan.ErrEdited) {
+			if read, err := compiled.Read(p.Plan.Bytes()); !errors.Is(err, plan.ErrEdited) {
 				t.Errorf("%s, %s: read as %v, with the error %v", way, name, read != nil, err)
 			}
 		}

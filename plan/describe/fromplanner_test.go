@@ -221,7 +221,7 @@ func TestConsistencySaysWhatIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(other.Plan)
-		if _, err := compiled.Read(other.Bytes()); err == nil || !strings.Contains(err.Error(), "add up") {
+		if _, err := compiled.Read(other.Plan.Bytes()); err == nil || !strings.Contains(err.Error(), "add up") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -45,7 +45,7 @@ func TestMicrodataOfTablesCostNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			change(&other.Synthetic[0])
-			if _, err := compiled.Read(other.Bytes()); err == nil {
+			if _, err := compiled.Read(other.Plan.Bytes()); err == nil {
 				t.Errorf("%s: a plan %s is read", budget, name)
 			}
 		}

@@ -179,7 +179,7 @@ func TestPlansSayWhatIsPublic(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(other.Plan)
-		if _, err := compiled.Read(other.Bytes()); err == nil || !strings.Contains(err.Error(), "public figures are not those of the spec") {
+		if _, err := compiled.Read(other.Plan.Bytes()); err == nil || !strings.Contains(err.Error(), "public figures are not those of the spec") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

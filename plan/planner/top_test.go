@@ -99,7 +99,7 @@ func TestTopPlansCanBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		edit(edited.Measurements[0].Top)
-		if read, err := compiled.Read(edited.Bytes()); err == nil && planner.Verify(read.Plan) == nil {
+		if read, err := compiled.Read(edited.Plan.Bytes()); err == nil && planner.Verify(read.Plan) == nil {
 			t.Error("an edited plan is verified")
 		}
 	}
