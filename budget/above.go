@@ -1,5 +1,7 @@
 package budget
 
+import "sort"
+
 // Above returns P(X > n), the probability that the noise on one coordinate is more than an
 // integer n: under the discrete law of X itself, which is symmetric, so that for n ≥ 0
 //
@@ -18,4 +20,13 @@ func (m Mechanism) Above(n int64) float64 {
 		return 1 - float64(tail(nearest(m.Parameter))(-n-1)/2)
 	}
 	return tail(nearest(m.Parameter))(n) / 2
+}
+
+// LeastAbove returns the least n ≥ 0 with P(X > n) at most a chance, where X is the noise.
+func (m Mechanism) LeastAbove(chance float64) int64 {
+	n := 1
+	for m.Above(int64(n)) > chance {
+		n *= 2
+	}
+	return int64(sort.Search(n, func(n int) bool { return m.Above(int64(n)) <= chance }))
 }

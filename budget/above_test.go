@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAboveIsTheLawAddedUp holds P(X > n) against sums of the weights, on both sides of 0, and the ratio of neighbouring
-// counts of Laplace noise against exp(1/t).
+// TestAboveIsTheLawAddedUp holds P(X > n) against sums of the weights, on both sides of 0, and the ratio of
+// neighbouring counts of Laplace noise against exp(1/t).
 func TestAboveIsTheLawAddedUp(t *testing.T) {
 	one := big.NewInt(1)
 	for _, m := range []Mechanism{
@@ -39,7 +39,8 @@ func TestAboveIsTheLawAddedUp(t *testing.T) {
 		}
 		for n := int64(-20); n < 20 && m.Kind == DiscreteLaplace; n++ {
 			if ratio := m.Above(n-1) / m.Above(n); ratio > math.Exp(1/parameter)*(1+1e-12) {
-				t.Errorf("%s of %v: one row more changes the chance to be above %d by a factor of %v", m.Kind, m.Parameter, n, ratio)
+				t.Errorf("%s of %v: one row more changes the chance to be above %d by a factor of %v", m.Kind, m.Parameter, n,
+					ratio)
 			}
 		}
 	}

@@ -45,7 +45,8 @@ var ErrExceeded = errors.New("what is spent in any case is not within epsilon an
 // compositions to where the budget is spent, and composes there in full: twice, most often. It returns the errors of
 // build, one for ε ≤ 0 or δ outside (0, 1), and [ErrExceeded] where the mechanisms of build(from) are not
 // (ε, δ)-differentially private.
-func Calibrate(epsilon, delta, from *big.Rat, build func(rho *big.Rat) ([]Mechanism, error)) (*big.Rat, []Mechanism, error) {
+func Calibrate(epsilon, delta, from *big.Rat, build func(rho *big.Rat) ([]Mechanism, error)) (*big.Rat, []Mechanism,
+	error) {
 	c, err := newCalibration(epsilon, delta, from, build)
 	if err != nil {
 		return nil, nil, err
@@ -65,8 +66,9 @@ func Calibrate(epsilon, delta, from *big.Rat, build func(rho *big.Rat) ([]Mechan
 	return c.certified(rough, slope)
 }
 
-// CalibrateRoughly returns about the ρ of [Calibrate], mostly to within 1e-5 of it, in a fraction of the time: to compare
-// ways to spend a budget, not to spend it. It returns the errors of Calibrate, ErrExceeded where build(from) exceeds by 1e-3 of ε.
+// CalibrateRoughly returns about the ρ of [Calibrate], mostly to within 1e-5 of it, in a fraction of the time: to
+// compare ways to spend a budget, not to spend it. It returns the errors of Calibrate, ErrExceeded where build(from)
+// exceeds by 1e-3 of ε.
 func CalibrateRoughly(epsilon, delta, from *big.Rat, build func(rho *big.Rat) ([]Mechanism, error)) (*big.Rat, error) {
 	c, err := newCalibration(epsilon, delta, from, build)
 	if err != nil {
@@ -99,7 +101,8 @@ func newCalibration(epsilon, delta, from *big.Rat, build func(rho *big.Rat) ([]M
 	return c, nil
 }
 
-// excess is ln(ε(ρ)/ε) by an account of the loss, with the mechanisms. It rises with ρ, nearly in a straight line in ln ρ.
+// excess is ln(ε(ρ)/ε) by an account of the loss, with the mechanisms. It rises with ρ, nearly in a straight line in ln
+// ρ.
 func (c calibration) excess(rho *big.Rat, account func(Loss, *big.Rat) (Bound, error)) (float64, []Mechanism, error) {
 	steps, err := c.build(rho)
 	if err != nil {

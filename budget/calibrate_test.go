@@ -46,7 +46,8 @@ func TestCalibrateFindsTheLeastNoise(t *testing.T) {
 		{"unequal", "1", "1e-6", []int64{1, 2, 5}, gaussian},
 		{"one", "1/10", "1e-9", []int64{1}, gaussian},
 		{"much", "12", "1e-6", []int64{1, 3}, gaussian},
-		{"Laplace", "1", "1e-9", []int64{1, 2, 3, 4, 5, 7, 9, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59}, func(int) bool { return true }},
+		{"Laplace", "1", "1e-9", []int64{1, 2, 3, 4, 5, 7, 9, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59},
+			func(int) bool { return true }},
 		{"mixed", "1", "1e-6", []int64{1, 1, 2, 2}, func(i int) bool { return i%2 == 0 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -92,7 +93,8 @@ func TestCalibrateFindsTheLeastNoise(t *testing.T) {
 			if bound, err := mustCompose(t, more...).EpsilonAt(delta); err != nil || exactly(bound.Value).Cmp(epsilon) <= 0 {
 				t.Errorf("a thousandth more ρ has ε = %v still (%v)", bound.Value, err)
 			}
-			t.Logf("ρ %.6g, of the conversion %.6g: %.1f%% less variance", nearest(rho), nearest(plain), 100*(1-nearest(plain)/nearest(rho)))
+			t.Logf("ρ %.6g, of the conversion %.6g: %.1f%% less variance", nearest(rho), nearest(plain),
+				100*(1-nearest(plain)/nearest(rho)))
 		})
 	}
 	if _, _, err := Calibrate(mustRat(t, "1"), new(big.Rat), nil, shares([]int64{1}, gaussian)); err == nil {

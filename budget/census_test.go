@@ -69,7 +69,8 @@ func (l censusLevel) mechanisms(contains func(query string) bool) []Mechanism {
 	var all []Mechanism
 	for i, query := range censusQueries {
 		if rho := l.rho(i); rho != nil && contains(query) {
-			all = append(all, Mechanism{Kind: DiscreteGaussian, Parameter: rho.Inv(rho), L1: big.NewInt(2), L2Squared: big.NewInt(2)})
+			all = append(all, Mechanism{Kind: DiscreteGaussian, Parameter: rho.Inv(rho), L1: big.NewInt(2),
+				L2Squared: big.NewInt(2)})
 		}
 	}
 	return all

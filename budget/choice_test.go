@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// chance is the probability that a choice of λ misses the best of n candidates, all others of which lie a gap below it: by the
-// sums of the definitions, at double precision.
+// chance is the probability that a choice of λ misses the best of n candidates, all others of which lie a gap below it:
+// by the sums of the definitions, at double precision.
 func chance(kind Kind, n int, lambda, gap float64) float64 {
 	p := math.Exp(-lambda * gap)
 	if kind == ExponentialMechanism {
@@ -23,8 +23,9 @@ func chance(kind Kind, n int, lambda, gap float64) float64 {
 	return 1 - best
 }
 
-// TestShortfallBoundsTheWorstScores takes the scores for which a choice is worst. The exponential mechanism reaches its bound,
-// so that a margin one smaller fails; permute-and-flip stays below by what its bound gives away, less than the bound squared.
+// TestShortfallBoundsTheWorstScores takes the scores for which a choice is worst. The exponential mechanism reaches its
+// bound, so that a margin one smaller fails; permute-and-flip stays below by what its bound gives away, less than the
+// bound squared.
 func TestShortfallBoundsTheWorstScores(t *testing.T) {
 	for _, kind := range []Kind{ExponentialMechanism, PermuteAndFlip} {
 		for _, n := range []int{2, 3, 100, 5000} {
@@ -60,11 +61,12 @@ func TestShortfallAtItsEnds(t *testing.T) {
 		probability float64
 		margin      int64
 	}{
-		"one candidate":   {one, 1, 0.05, 0},
-		"no candidate":    {one, 0, 0.05, 0},
-		"certainty":       {one, 2, 0, math.MaxInt64},
-		"another kind":    {Mechanism{Kind: RandomizedResponse, Parameter: big.NewRat(1, 1)}, 2, 0.05, 0},
-		"next to nothing": {Mechanism{Kind: ExponentialMechanism, Parameter: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 80))}, 2, 0.05, math.MaxInt64},
+		"one candidate": {one, 1, 0.05, 0},
+		"no candidate":  {one, 0, 0.05, 0},
+		"certainty":     {one, 2, 0, math.MaxInt64},
+		"another kind":  {Mechanism{Kind: RandomizedResponse, Parameter: big.NewRat(1, 1)}, 2, 0.05, 0},
+		"next to nothing": {Mechanism{Kind: ExponentialMechanism, Parameter: new(big.Rat).SetFrac(big.NewInt(1),
+			new(big.Int).Lsh(big.NewInt(1), 80))}, 2, 0.05, math.MaxInt64},
 	} {
 		if margin, _ := c.m.Shortfall(c.n, big.NewInt(1), c.probability); margin != c.margin {
 			t.Errorf("%s: %d, not %d", name, margin, c.margin)

@@ -106,7 +106,8 @@ var closedFormKinds = map[string]func(t *testing.T, v vector) any{
 		return pureOf(t, v)[0].GridEpsilon(v.input(t, "total_delta"))
 	},
 	"kov.epsilon0": func(t *testing.T, v vector) any {
-		return GridStepFor(int64(v.input(t, "k")), v.inputOr("delta0", 0), v.input(t, "total_epsilon"), v.input(t, "total_delta")).Epsilon
+		return GridStepFor(int64(v.input(t, "k")), v.inputOr("delta0", 0), v.input(t, "total_epsilon"),
+			v.input(t, "total_delta")).Epsilon
 	},
 	"kov.hetero_delta": func(t *testing.T, v vector) any { return pureOf(t, v).Delta(v.input(t, "epsilon")) },
 	"rr.delta_k":       func(t *testing.T, v vector) any { return pureOf(t, v).Delta(v.input(t, "epsilon")) },
@@ -165,10 +166,12 @@ var closedFormKinds = map[string]func(t *testing.T, v vector) any{
 		return kept
 	},
 	"threshold.laplace": func(t *testing.T, v vector) any {
-		return LaplaceThreshold(int64(v.inputOr("l0", 1)), int64(v.inputOr("linf", 1)), v.input(t, "epsilon"), v.input(t, "delta"))
+		return LaplaceThreshold(int64(v.inputOr("l0", 1)), int64(v.inputOr("linf", 1)), v.input(t, "epsilon"),
+			v.input(t, "delta"))
 	},
 	"threshold.gaussian": func(t *testing.T, v vector) any {
-		return GaussianThreshold(int64(v.inputOr("l0", 1)), int64(v.inputOr("linf", 1)), v.input(t, "sigma"), v.input(t, "threshold_delta"))
+		return GaussianThreshold(int64(v.inputOr("l0", 1)), int64(v.inputOr("linf", 1)), v.input(t, "sigma"),
+			v.input(t, "threshold_delta"))
 	},
 }
 

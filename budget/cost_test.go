@@ -127,7 +127,8 @@ func TestCostInWordsAndJSON(t *testing.T) {
 			t.Errorf("%s reads back as %v, %v", data, back, err)
 		}
 	}
-	for _, bad := range []string{`{"epsilon":"-1"}`, `{"epsilon":"1","rho":"1"}`, `{"rho":1}`, `{"rh":"1"}`, `{"delta":"1e-9"}`, `{"rho":"x"}`, `[]`} {
+	for _, bad := range []string{`{"epsilon":"-1"}`, `{"epsilon":"1","rho":"1"}`, `{"rho":1}`, `{"rh":"1"}`,
+		`{"delta":"1e-9"}`, `{"rho":"x"}`, `[]`} {
 		if err := json.Unmarshal([]byte(bad), new(Cost)); err == nil {
 			t.Errorf("%s was read", bad)
 		}

@@ -19,8 +19,9 @@ const (
 	maxGaussianShift = 1 << 30
 	// maxConvolution bounds the products of one convolution of atoms.
 	maxConvolution = 1 << 26
-	// maxLaplaceAtoms is the largest shift of which the losses of discrete Laplace noise are listed one by one. Those of a larger
-	// one, up to maxLaplaceShift, are brought to the multiples of a coarseParts-th of it, or of fewer parts, but leastParts.
+	// maxLaplaceAtoms is the largest shift of which the losses of discrete Laplace noise are listed one by one. Those of a
+	// larger one, up to maxLaplaceShift, are brought to the multiples of a coarseParts-th of it, or of fewer parts, but
+	// leastParts.
 	maxLaplaceAtoms = 1 << 13
 	maxLaplaceShift = 1 << 50
 	coarseParts     = 1 << 11
@@ -83,7 +84,8 @@ func (m Mechanism) withoutShifts() bool {
 	if m.Parameter.Cmp(big.NewRat(nearlyContinuous, 1)) >= 0 {
 		return true
 	}
-	if m.Shifts == nil && m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) < 0 && m.Parameter.Cmp(big.NewRat(plainlySmooth, 1)) >= 0 {
+	if m.Shifts == nil && m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) < 0 &&
+		m.Parameter.Cmp(big.NewRat(plainlySmooth, 1)) >= 0 {
 		return true
 	}
 	shifts, ok := m.worstShifts()
@@ -160,8 +162,8 @@ func (m Mechanism) vector(shift Shift) atoms {
 	return all
 }
 
-// coarse are the pairs of whole shifts of Laplace noise, all brought to the same multiples of a loss; nil where that would be
-// too rough, or too much work.
+// coarse are the pairs of whole shifts of Laplace noise, all brought to the same multiples of a loss; nil where that
+// would be too rough, or too much work.
 func (m Mechanism) coarse(shifts []Shift) []atoms {
 	largest, longest := int64(0), 0
 	for _, shift := range shifts {
@@ -248,8 +250,8 @@ func laplaceAtoms(scale *big.Rat, d int64) atoms {
 	return atoms{lattice{new(big.Rat).Inv(scale), -d, 2}, mass, 0}
 }
 
-// coarseLaplaceAtoms is a pair that dominates laplaceAtoms, for d up to 2^50, with losses at the multiples of whole/(parts·t):
-// losses in between are shared by connecting the dots. T from b to c−1, for 0 < b < c ≤ d, has
+// coarseLaplaceAtoms is a pair that dominates laplaceAtoms, for d up to 2^50, with losses at the multiples of
+// whole/(parts·t): losses in between are shared by connecting the dots. T from b to c−1, for 0 < b < c ≤ d, has
 //
 //	P = (a^b − a^c)/(1+a),   ln(P/Q) = (d+1−b−c)/t,
 //

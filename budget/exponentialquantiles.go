@@ -8,15 +8,16 @@ import (
 	"slices"
 )
 
-// This file holds what it costs to draw quantiles, in each of many disjoint cells some, and how far off they are. A choice has
+// This file holds what it costs to draw quantiles, in each of many disjoint cells some, and how far off they are. A
+// choice has
 //
 //	P(y) ∝ exp(−θ·u(y)/2)
 //
-// over all integers y of a range, with u(y) ≥ 0 the distance of y's ranks from the asked one, in parts of 1/D row, where D is
-// the common denominator of all shares. So all quantiles of a measurement are off by as many rows.
+// over all integers y of a range, with u(y) ≥ 0 the distance of y's ranks from the asked one, in parts of 1/D row,
+// where D is the common denominator of all shares. So all quantiles of a measurement are off by as many rows.
 
-// CommonShares returns shares over their least common denominator D. It returns an error for a share outside (0, 1), and for
-// a D of 2³² or more.
+// CommonShares returns shares over their least common denominator D. It returns an error for a share outside (0, 1),
+// and for a D of 2³² or more.
 func CommonShares(at []*big.Rat) (numerators []int64, denominator int64, err error) {
 	common := big.NewInt(1)
 	for _, share := range at {
@@ -36,25 +37,27 @@ func CommonShares(at []*big.Rat) (numerators []int64, denominator int64, err err
 	return numerators, common.Int64(), nil
 }
 
-// UnitRows says how much one unit can bear on quantiles in disjoint cells. Where rows have weights, each counts as many rows
-// as its weight at most.
+// UnitRows says how much one unit can bear on quantiles in disjoint cells. Where rows have weights, each counts as many
+// rows as its weight at most.
 type UnitRows struct {
 	Total, PerCell int64 // rows of one unit at most, in all cells and in one
 	Cells          int64
 	Replace        bool // neighbours have other rows of one unit; else one of them has none of its rows
 }
 
-// QuantilesFor returns the mechanism that draws in every cell a value at each of the shares, and spends at most cost in all,
-// an ε or a ρ: a share that is drawn several times, such as for the ends of an interval, is listed as often. Its parameter θ is
-// ε/Δ₁, or √(8ρ)/Δ₂ rounded down to 40 significant bits; [Mechanism.ChoiceEpsilon] says what each choice is to be drawn with.
+// QuantilesFor returns the mechanism that draws in every cell a value at each of the shares, and spends at most cost in
+// all, an ε or a ρ: a share that is drawn several times, such as for the ends of an interval, is listed as often. Its
+// parameter θ is ε/Δ₁, or √(8ρ)/Δ₂ rounded down to 40 significant bits; [Mechanism.ChoiceEpsilon] says what each choice
+// is to be drawn with.
 //
 // Guarantee: drawing each choice independently from the exponential mechanism of θ is Δ₁θ-differentially private and
-// (Δ₂²θ²/8)-zCDP. Neighbours: those of rows. Theorem: a row that is added or removed moves u by at most
-// M = max(num, D−num), one that is replaced by at most D; a choice whose u moves by at most d has bounded range θd
-// (McSherry & Talwar 2007, theorem 6; Durfee & Rogers 2019), so that ε adds, and ρ = (θd)²/8 (Cesar & Rogers 2021, lemma 3.2).
+// (Δ₂²θ²/8)-zCDP. Neighbours: those of rows. Theorem: a row that is added or removed moves u by at most M = max(num,
+// D−num), one that is replaced by at most D; a choice whose u moves by at most d has bounded range θd (McSherry &
+// Talwar 2007, theorem 6; Durfee & Rogers 2019), so that ε adds, and ρ = (θd)²/8 (Cesar & Rogers 2021, lemma 3.2).
 // Argument: docs/proofs/quantile.md.
 //
-// It returns an error for a cost that is not positive or has a δ, for rows that are not positive, and as [CommonShares] does.
+// It returns an error for a cost that is not positive or has a δ, for rows that are not positive, and as [CommonShares]
+// does.
 func QuantilesFor(cost Cost, at []*big.Rat, rows UnitRows) (Mechanism, error) {
 	if err := cost.Validate(); err != nil {
 		return Mechanism{}, err
@@ -99,8 +102,8 @@ func rankMoves(numerators []int64, denominator int64) []int64 {
 // mostQuantileShifts is how many choices of one unit are listed one by one.
 const mostQuantileShifts = 64
 
-// concentrated is how many cells a unit has rows in where they are in as few as may be, how many of these have inCell rows, and
-// how many rows the others have, which is one cell or none.
+// concentrated is how many cells a unit has rows in where they are in as few as may be, how many of these have inCell
+// rows, and how many rows the others have, which is one cell or none.
 func (r UnitRows) concentrated() (cells, full, inCell, rest int64) {
 	inCell = min(r.PerCell, r.Total)
 	full, rest = r.Total/inCell, r.Total%inCell
@@ -114,9 +117,9 @@ func (r UnitRows) concentrated() (cells, full, inCell, rest int64) {
 	return cells, full, inCell, rest
 }
 
-// removed is by how much the scores can move where rows are added or removed: those of the choices of a cell with r of them by
-// r times their moves. Any other rows of a unit lose no more in ρ, by convexity; and, for any δ, where all rows may be in one
-// cell, or no two, as they can then be brought together.
+// removed is by how much the scores can move where rows are added or removed: those of the choices of a cell with r of
+// them by r times their moves. Any other rows of a unit lose no more in ρ, by convexity; and, for any δ, where all rows
+// may be in one cell, or no two, as they can then be brought together.
 func (r UnitRows) removed(moves []int64) (l1, l2Squared *big.Int, shifts []Shift) {
 	cells, full, inCell, rest := r.concentrated()
 	sum, squares := norms(moves)
@@ -213,7 +216,8 @@ func rootDown(x *big.Rat) *big.Rat {
 
 // quantilesEpsilon returns ε = l1·θ, exactly.
 //
-// Guarantee: quantiles of parameter θ are ε-differentially private, for neighbours within l1. Theorem: as for QuantilesFor.
+// Guarantee: quantiles of parameter θ are ε-differentially private, for neighbours within l1. Theorem: as for
+// QuantilesFor.
 func quantilesEpsilon(l1 *big.Int, theta *big.Rat) *big.Rat {
 	return new(big.Rat).Mul(new(big.Rat).SetInt(l1), theta)
 }
@@ -230,9 +234,9 @@ func (m Mechanism) listsChoices() bool { return m.Kind == ExponentialQuantiles &
 
 // quantileSteps are the dominating pairs of the choices that one unit can move, run count times.
 //
-// Guarantee: for neighbours within the one shift of m. Theorem: choices of one pair of neighbours are independent, each of
-// bounded range θd; d and d′ together have the bounded range θ(d+d′), so that bringing rows together loses no less. Argument:
-// docs/proofs/quantile.md.
+// Guarantee: for neighbours within the one shift of m. Theorem: choices of one pair of neighbours are independent, each
+// of bounded range θd; d and d′ together have the bounded range θ(d+d′), so that bringing rows together loses no less.
+// Argument: docs/proofs/quantile.md.
 func (m Mechanism) quantileSteps(count int64) []step {
 	var steps []step
 	shift := m.Shifts[0]
@@ -255,16 +259,18 @@ func (m Mechanism) ChoiceEpsilon(numerator, denominator int64) *big.Rat {
 	return new(big.Rat).Mul(m.Parameter, new(big.Rat).SetInt64(max(numerator, denominator-numerator)))
 }
 
-// RankMargin returns a margin m, in parts of 1/D row, that the distance u of a choice's ranks from the asked one exceeds with a
-// probability of at most 1 − confidence, whatever the data are, and a lower bound of P(u ≤ m). With N candidates
+// RankMargin returns a margin m, in parts of 1/D row, that the distance u of a choice's ranks from the asked one
+// exceeds with a probability of at most 1 − confidence, whatever the data are, and a lower bound of P(u ≤ m). With N
+// candidates
 //
 //	P(u > m) ≤ B/(1+B),   B = (N−1)·exp(−θ(m+1)/2),
 //
-// and there are data for which that is P(u > m): one value with all others at a distance of m+1. Where values lie closer, u is
-// about 2/θ on average. Source: McSherry & Talwar 2007, theorem 8, with the best candidate kept in the sum. Argument:
-// docs/proofs/quantile.md.
+// and there are data for which that is P(u > m): one value with all others at a distance of m+1. Where values lie
+// closer, u is about 2/θ on average. Source: McSherry & Talwar 2007, theorem 8, with the best candidate kept in the
+// sum. Argument: docs/proofs/quantile.md.
 //
-// A confidence of 1 or more has no margin and gives (2^63−1, 1), as another kind of mechanism or no candidates give 0, 0.
+// A confidence of 1 or more has no margin and gives (2^63−1, 1), as another kind of mechanism or no candidates give 0,
+// 0.
 func (m Mechanism) RankMargin(candidates int64, confidence float64) (margin int64, attained float64) {
 	if m.Kind != ExponentialQuantiles || m.Validate() != nil || candidates <= 0 {
 		return 0, 0
@@ -300,29 +306,32 @@ func (m Mechanism) leastDistance(candidates int64, probability float64) (distanc
 	return int64(s), bound(s)
 }
 
-// QuantileInterval returns how the two ends of an interval are to be drawn, as two more choices of a quantile's share with its
-// ε, so that they enclose the quantile of the rows with at least this confidence, whatever the data are; by any definition of
-// a quantile between two values. One is drawn with a shift of −shift, in parts of 1/D row, over beyond more candidates before the
-// first; the other with +shift, and as many more after the last. What lies beyond the range is then brought to its end: the
-// data say no more there.
+// QuantileInterval returns how the two ends of an interval are to be drawn, as two more choices of a quantile's share
+// with its ε, so that they enclose the quantile of the rows with at least this confidence, whatever the data are; by
+// any definition of a quantile between two values. One is drawn with a shift of −shift, in parts of 1/D row, over
+// beyond more candidates before the first; the other with +shift, and as many more after the last. What lies beyond the
+// range is then brought to its end: the data say no more there.
 //
-// The lower end is above the quantile for two reasons. Its u is at least shift: B/(1+B), as for [Mechanism.RankMargin]. Or there
-// are too few rows for a rank that low, and it is one of N−1 candidates that are as good as beyond+1 others: at most
-// (N−1)/(N+beyond). Each is at most (1−confidence)/2. The same holds for the upper end. Attained is a lower bound of the
-// probability that both ends are right. Rows of which a share lies at the first candidate and the rest at the last reach it, but for
-// what lies beyond: no smaller shift would do. Argument: docs/proofs/quantile.md.
+// The lower end is above the quantile for two reasons. Its u is at least shift: B/(1+B), as for [Mechanism.RankMargin].
+// Or there are too few rows for a rank that low, and it is one of N−1 candidates that are as good as beyond+1 others:
+// at most (N−1)/(N+beyond). Each is at most (1−confidence)/2. The same holds for the upper end. Attained is a lower
+// bound of the probability that both ends are right. Rows of which a share lies at the first candidate and the rest at
+// the last reach it, but for what lies beyond: no smaller shift would do. Argument: docs/proofs/quantile.md.
 //
-// It returns an error for a confidence outside (0, 1), another kind of mechanism, and where candidates and those beyond are 2^62
-// or more.
-func (m Mechanism) QuantileInterval(candidates int64, confidence float64) (shift, beyond int64, attained float64, err error) {
+// It returns an error for a confidence outside (0, 1), another kind of mechanism, and where candidates and those beyond
+// are 2^62 or more.
+func (m Mechanism) QuantileInterval(candidates int64, confidence float64) (shift, beyond int64, attained float64,
+	err error) {
 	if m.Kind != ExponentialQuantiles || m.Validate() != nil || candidates <= 0 || !(confidence > 0 && confidence < 1) {
-		return 0, 0, 0, errors.New("the interval of a quantile needs a mechanism that draws it, candidates, and a confidence between 0 and 1")
+		return 0, 0, 0, errors.New(
+			"the interval of a quantile needs a mechanism that draws it, candidates, and a confidence between 0 and 1")
 	}
 	end := (1 - confidence) / 2
 	shift, wrong := m.leastDistance(candidates, end)
 	more := math.Ceil(raised(float64(candidates-1)/end, 4))
 	if shift == math.MaxInt64 || !(more+float64(candidates) < 1<<62) {
-		return 0, 0, 0, fmt.Errorf("%d values are too many for the interval of a quantile: use a coarser step, or less confidence", candidates)
+		return 0, 0, 0, fmt.Errorf(
+			"%d values are too many for the interval of a quantile: use a coarser step, or less confidence", candidates)
 	}
 	beyond = int64(more)
 	few := raised(float64(candidates-1)/(float64(candidates)+more), 4)

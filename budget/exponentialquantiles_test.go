@@ -13,8 +13,8 @@ import (
 // cellValues is the values of a cell: how many rows lie at each place of an axis.
 type cellValues []int64
 
-// axis is the candidates of a quantile: places where rows can lie, and as many candidates as gaps says before each, and after
-// the last.
+// axis is the candidates of a quantile: places where rows can lie, and as many candidates as gaps says before each, and
+// after the last.
 type axis struct{ gaps []float64 }
 
 func (a axis) places() int { return len(a.gaps) - 1 }
@@ -111,8 +111,8 @@ func placeRows(random *rand.Rand, cells []cellValues, rows UnitRows) {
 	}
 }
 
-// randomNeighbours has up to 3 places, with gaps and rows of sizes that make the worst of a choice likely, and mostly the same
-// in all cells.
+// randomNeighbours has up to 3 places, with gaps and rows of sizes that make the worst of a choice likely, and mostly
+// the same in all cells.
 func randomNeighbours(random *rand.Rand, rows UnitRows) quantileNeighbours {
 	var n quantileNeighbours
 	places, alike := 1+random.IntN(3), random.IntN(4) > 0
@@ -152,8 +152,10 @@ type quantileCase struct {
 
 func quantileCases() []quantileCase {
 	var all []quantileCase
-	for _, at := range [][]*big.Rat{rats("1/2"), rats("1/4"), rats("0.9"), rats("1/4", "1/2", "3/4"), rats("1/2", "1/2"), rats("1/10", "2/3")} {
-		for _, rows := range []UnitRows{{1, 1, 1, false}, {2, 2, 1, false}, {2, 2, 2, false}, {2, 1, 3, false}, {3, 2, 2, false}, {5, 3, 2, false}} {
+	for _, at := range [][]*big.Rat{rats("1/2"), rats("1/4"), rats("0.9"), rats("1/4", "1/2", "3/4"), rats("1/2", "1/2"),
+		rats("1/10", "2/3")} {
+		for _, rows := range []UnitRows{{1, 1, 1, false}, {2, 2, 1, false}, {2, 2, 2, false}, {2, 1, 3, false},
+			{3, 2, 2, false}, {5, 3, 2, false}} {
 			all = append(all, quantileCase{at, rows})
 			rows.Replace = true
 			all = append(all, quantileCase{at, rows})
@@ -166,7 +168,8 @@ func quantileCases() []quantileCase {
 type unitLoss [4]float64
 
 // worstInCell searches a cell for the largest loss where some rows of a unit are replaced by so many others.
-func worstInCell(numerators []int64, denominator int64, theta float64, before, after int64, draws int) (worst unitLoss) {
+func worstInCell(numerators []int64, denominator int64, theta float64, before, after int64,
+	draws int) (worst unitLoss) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for range draws {
 		n := randomNeighbours(random, UnitRows{Cells: 1})
@@ -187,8 +190,9 @@ func worstInCell(numerators []int64, denominator int64, theta float64, before, a
 	return worst
 }
 
-// worstQuantileLoss is the largest pure loss and the largest divergence over its order, which is the ρ that they need: of what
-// the search finds in single cells, added up as worst as a unit can have its rows in them. Cells are independent.
+// worstQuantileLoss is the largest pure loss and the largest divergence over its order, which is the ρ that they need:
+// of what the search finds in single cells, added up as worst as a unit can have its rows in them. Cells are
+// independent.
 func worstQuantileLoss(c quantileCase, theta float64, draws int) (pure, rho float64) {
 	numerators, denominator, _ := CommonShares(c.at)
 	known := map[[2]int64]unitLoss{}
@@ -224,9 +228,9 @@ func worstQuantileLoss(c quantileCase, theta float64, draws int) (pure, rho floa
 	return pure, rho
 }
 
-// TestQuantilesLoseWhatTheyAreCharged searches neighbours at random; 1e-9 is more than rounding adds. For one share the search
-// comes close to the bounds. For several it need not: a row is on the worse side of all of them only if all are on one side of
-// the median.
+// TestQuantilesLoseWhatTheyAreCharged searches neighbours at random; 1e-9 is more than rounding adds. For one share the
+// search comes close to the bounds. For several it need not: a row is on the worse side of all of them only if all are
+// on one side of the median.
 func TestQuantilesLoseWhatTheyAreCharged(t *testing.T) {
 	for _, c := range quantileCases() {
 		m, err := QuantilesFor(Cost{Epsilon: big.NewRat(1, 1)}, c.at, c.rows)
@@ -261,11 +265,16 @@ func TestQuantileLossesSeeMistakes(t *testing.T) {
 		real    quantileCase
 		charged quantileCase
 	}{
-		{"the move of the nearer end", quantileCase{third, UnitRows{1, 1, 1, false}}, quantileCase{rats("1/2"), UnitRows{1, 1, 1, false}}},
-		{"a row of a unit forgotten", quantileCase{rats("1/2"), UnitRows{2, 2, 2, false}}, quantileCase{rats("1/2"), UnitRows{1, 2, 2, false}}},
-		{"add-remove for replace", quantileCase{rats("1/2"), UnitRows{1, 1, 1, true}}, quantileCase{rats("1/2"), UnitRows{1, 1, 1, false}}},
-		{"one cell of two under replace", quantileCase{third, UnitRows{1, 1, 2, true}}, quantileCase{third, UnitRows{1, 1, 1, true}}},
-		{"one share of two", quantileCase{rats("1/2", "1/2"), UnitRows{1, 1, 1, false}}, quantileCase{rats("1/2"), UnitRows{1, 1, 1, false}}},
+		{"the move of the nearer end", quantileCase{third, UnitRows{1, 1, 1, false}},
+			quantileCase{rats("1/2"), UnitRows{1, 1, 1, false}}},
+		{"a row of a unit forgotten", quantileCase{rats("1/2"), UnitRows{2, 2, 2, false}},
+			quantileCase{rats("1/2"), UnitRows{1, 2, 2, false}}},
+		{"add-remove for replace", quantileCase{rats("1/2"), UnitRows{1, 1, 1, true}},
+			quantileCase{rats("1/2"), UnitRows{1, 1, 1, false}}},
+		{"one cell of two under replace", quantileCase{third, UnitRows{1, 1, 2, true}},
+			quantileCase{third, UnitRows{1, 1, 1, true}}},
+		{"one share of two", quantileCase{rats("1/2", "1/2"), UnitRows{1, 1, 1, false}},
+			quantileCase{rats("1/2"), UnitRows{1, 1, 1, false}}},
 	} {
 		numerators, denominator, _ := CommonShares(c.real.at)
 		for _, cost := range []Cost{{Epsilon: big.NewRat(1, 1)}, {Rho: big.NewRat(1, 50)}} {
@@ -304,8 +313,8 @@ func deltaOfChoices(all []choice, epsilon float64) float64 {
 	return delta
 }
 
-// TestComposedQuantilesBoundDelta compares with δ by the definition, on neighbours at random. The largest found is close to
-// the bound for one choice.
+// TestComposedQuantilesBoundDelta compares with δ by the definition, on neighbours at random. The largest found is
+// close to the bound for one choice.
 func TestComposedQuantilesBoundDelta(t *testing.T) {
 	for _, c := range []struct {
 		quantileCase
@@ -343,9 +352,9 @@ func TestComposedQuantilesBoundDelta(t *testing.T) {
 	}
 }
 
-// TestManyQuantilesAreToldByTheirRho composes more and more choices. One of bounded range ε is (ε²/8)-zCDP, but the pair that
-// dominates all such has a divergence of ε²/6: of many choices their ρ tells more, of one the pair does. Both bounds hold, so the
-// least does.
+// TestManyQuantilesAreToldByTheirRho composes more and more choices. One of bounded range ε is (ε²/8)-zCDP, but the
+// pair that dominates all such has a divergence of ε²/6: of many choices their ρ tells more, of one the pair does. Both
+// bounds hold, so the least does.
 func TestManyQuantilesAreToldByTheirRho(t *testing.T) {
 	var pairs, byRho bool
 	for _, count := range []int64{1, 3, 10, 60} {
@@ -371,7 +380,8 @@ func TestManyQuantilesAreToldByTheirRho(t *testing.T) {
 				t.Errorf("%d choices: δ(%g) = %g, by ρ %g", count, x, got, other)
 			}
 			pairs, byRho = pairs || got < 0.9*other, byRho || got == other
-			// No less than what choices of two outcomes lose, that of a fair coin and one off by θ/2 either way: ρ of theirs is as large.
+			// No less than what choices of two outcomes lose, that of a fair coin and one off by θ/2 either way: ρ of theirs is
+			// as large.
 			theta := nearest(m.Parameter)
 			if least := coinsDelta(theta, int(count), x); got < least {
 				t.Errorf("%d choices: δ(%g) = %g, coins lose %g", count, x, got, least)
@@ -387,7 +397,8 @@ func TestManyQuantilesAreToldByTheirRho(t *testing.T) {
 	}
 }
 
-// coinsDelta is the δ at x of some coins with P = e^{θ/2}/(e^{θ/2}+1) against 1−P, whose losses are ±θ/2: of bounded range θ.
+// coinsDelta is the δ at x of some coins with P = e^{θ/2}/(e^{θ/2}+1) against 1−P, whose losses are ±θ/2: of bounded
+// range θ.
 func coinsDelta(theta float64, count int, x float64) float64 {
 	p := 1 / (1 + math.Exp(-theta/2))
 	delta, ways := 0.0, 1.0
@@ -409,10 +420,14 @@ func TestQuantilesByHand(t *testing.T) {
 		shifts         int
 		choice, common string
 	}{
-		{rats("1/2"), UnitRows{1, 1, 100, false}, Cost{Epsilon: big.NewRat(1, 2)}, "1/2", "1", "1", "1/2", "1/32", 1, "1/2", "1/2"},
-		{rats("1/4", "1/2", "3/4"), UnitRows{2, 2, 100, false}, Cost{Epsilon: big.NewRat(1, 1)}, "1/16", "16", "88", "1", "11/256", 1, "3/16", "1/4"},
-		{rats("1/4"), UnitRows{2, 1, 100, true}, Cost{Epsilon: big.NewRat(1, 1)}, "1/12", "12", "36", "1", "1/32", 0, "1/4", "1/4"},
-		{rats("1/4"), UnitRows{2, 1, 1, true}, Cost{Epsilon: big.NewRat(1, 1)}, "1/4", "4", "16", "1", "1/8", 1, "3/4", "1/4"},
+		{rats("1/2"), UnitRows{1, 1, 100, false}, Cost{Epsilon: big.NewRat(1, 2)}, "1/2", "1", "1", "1/2", "1/32", 1, "1/2",
+			"1/2"},
+		{rats("1/4", "1/2", "3/4"), UnitRows{2, 2, 100, false}, Cost{Epsilon: big.NewRat(1, 1)}, "1/16", "16", "88", "1",
+			"11/256", 1, "3/16", "1/4"},
+		{rats("1/4"), UnitRows{2, 1, 100, true}, Cost{Epsilon: big.NewRat(1, 1)}, "1/12", "12", "36", "1", "1/32", 0, "1/4",
+			"1/4"},
+		{rats("1/4"), UnitRows{2, 1, 1, true}, Cost{Epsilon: big.NewRat(1, 1)}, "1/4", "4", "16", "1", "1/8", 1, "3/4",
+			"1/4"},
 		{rats("1/2", "1/2"), UnitRows{1, 1, 7, true}, Cost{Rho: big.NewRat(1, 1)}, "1", "4", "8", "4", "1", 1, "1", "1/2"},
 	} {
 		m, err := QuantilesFor(c.cost, c.at, c.rows)
@@ -421,9 +436,12 @@ func TestQuantilesByHand(t *testing.T) {
 		}
 		share := rats(c.common)[0]
 		epsilon, err := m.Epsilon()
-		if err != nil || FormatRat(m.Parameter) != c.theta || m.L1.String() != c.l1 || m.L2Squared.String() != c.l2 || FormatRat(epsilon) != c.epsilon ||
-			FormatRat(m.Rho()) != c.rho || len(m.Shifts) != c.shifts || FormatRat(m.ChoiceEpsilon(share.Num().Int64(), share.Denom().Int64())) != c.choice {
-			t.Errorf("%v, %v: %v, ε %v, ρ %v, choice %v, %v", c.at, c.rows, m, epsilon, m.Rho(), m.ChoiceEpsilon(share.Num().Int64(), share.Denom().Int64()), err)
+		if err != nil || FormatRat(m.Parameter) != c.theta || m.L1.String() != c.l1 || m.L2Squared.String() != c.l2 ||
+			FormatRat(epsilon) != c.epsilon ||
+			FormatRat(m.Rho()) != c.rho || len(m.Shifts) != c.shifts ||
+			FormatRat(m.ChoiceEpsilon(share.Num().Int64(), share.Denom().Int64())) != c.choice {
+			t.Errorf("%v, %v: %v, ε %v, ρ %v, choice %v, %v", c.at, c.rows, m, epsilon, m.Rho(),
+				m.ChoiceEpsilon(share.Num().Int64(), share.Denom().Int64()), err)
 		}
 		data, err := json.Marshal(m)
 		var again Mechanism
@@ -490,8 +508,8 @@ func quantiles(theta *big.Rat) Mechanism {
 	return Mechanism{Kind: ExponentialQuantiles, Parameter: theta, L1: big.NewInt(1), L2Squared: big.NewInt(1)}
 }
 
-// TestRankMarginIsReached takes the data that the bound is of: a place with m+1 rows, at the median, and all else empty. The
-// tolerance is that of a few roundings.
+// TestRankMarginIsReached takes the data that the bound is of: a place with m+1 rows, at the median, and all else
+// empty. The tolerance allows for a few roundings.
 func TestRankMarginIsReached(t *testing.T) {
 	for _, theta := range rats("1/100", "1/3", "1", "5") {
 		for _, candidates := range []int64{2, 17, 1000, 1 << 40} {
@@ -530,7 +548,8 @@ func TestRankMarginIsReached(t *testing.T) {
 	}
 }
 
-// coverage is the probability that the drawn ends enclose every candidate that is a quantile of some rows, from the definition.
+// coverage is the probability that the drawn ends enclose every candidate that is a quantile of some rows, from the
+// definition.
 func coverage(rows cellValues, gap float64, num, den, shift, beyond int64, theta float64) (low, high float64) {
 	a := axis{slices.Repeat([]float64{gap}, len(rows)+1)}
 	u, _ := a.scores(rows, num, den, 0)
@@ -559,9 +578,10 @@ func coverage(rows cellValues, gap float64, num, den, shift, beyond int64, theta
 	return low, high
 }
 
-// TestQuantileIntervalsAreReached takes the rows that hold an interval least often: a share of them at the first candidate, the
-// rest at the last, so that all candidates are a quantile of that share, and a drawn end is right at one of them only. The rank that
-// an end is drawn for is far from both ends of the rows, so that what lies beyond weighs next to nothing.
+// TestQuantileIntervalsAreReached takes the rows that hold an interval least often: a share of them at the first
+// candidate, the rest at the last, so that all candidates are a quantile of that share, and a drawn end is right at one
+// of them only. The rank that an end is drawn for is far from both ends of the rows, so that what lies beyond weighs
+// next to nothing.
 func TestQuantileIntervalsAreReached(t *testing.T) {
 	for _, theta := range rats("1/100", "1/10") {
 		for _, share := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 10), big.NewRat(3, 4)} {
@@ -580,15 +600,17 @@ func TestQuantileIntervalsAreReached(t *testing.T) {
 				low := right(-shift, []float64{float64(beyond), float64(candidates - 2), 0}, 1)
 				high := right(shift, []float64{0, float64(candidates - 2), float64(beyond)}, 3)
 				if holds := low + high - 1; holds < attained-1e-12 || holds > 0.96 {
-					t.Errorf("θ %v, share %v of %d candidates: %.5f hold, at least %.5f are said to", theta, share, candidates, holds, attained)
+					t.Errorf("θ %v, share %v of %d candidates: %.5f hold, at least %.5f are said to", theta, share, candidates, holds,
+						attained)
 				}
 			}
 		}
 	}
 }
 
-// TestQuantileIntervalsCover goes through all rows of few places, and large numbers in them. An end that lies in the same gap as
-// the quantile is counted as right or wrong as the gap is as a whole, so places are where quantiles are, or gaps of one.
+// TestQuantileIntervalsCover goes through all rows of few places, and large numbers in them. An end that lies in the
+// same gap as the quantile is counted as right or wrong as the gap is as a whole, so places are where quantiles are, or
+// gaps of one.
 func TestQuantileIntervalsCover(t *testing.T) {
 	for _, theta := range rats("1/50", "1/2", "4") {
 		for _, share := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 10), big.NewRat(3, 4)} {
@@ -609,7 +631,8 @@ func TestQuantileIntervalsCover(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("θ %v, share %v: shift %d, beyond %d, at least %.4g, attained %.4g; %.4g with nothing beyond", theta, share, shift, beyond, least, attained, without)
+			t.Logf("θ %v, share %v: shift %d, beyond %d, at least %.4g, attained %.4g; %.4g with nothing beyond", theta, share,
+				shift, beyond, least, attained, without)
 			if least < attained-1e-12 {
 				t.Errorf("θ %v, share %v: covers with %.6g only", theta, share, least)
 			}
@@ -630,11 +653,13 @@ func TestQuantileIntervalsCover(t *testing.T) {
 		"too little ε":  {quantiles(rats("1e-40")[0]), 9, 0.95},
 		"another kind":  {Mechanism{Kind: ExponentialMechanism, Parameter: big.NewRat(1, 1)}, 9, 0.95},
 	} {
-		if shift, beyond, attained, err := c.m.QuantileInterval(c.candidates, c.confidence); err == nil || shift != 0 || beyond != 0 || attained != 0 {
+		if shift, beyond, attained, err := c.m.QuantileInterval(c.candidates, c.confidence); err == nil || shift != 0 ||
+			beyond != 0 || attained != 0 {
 			t.Errorf("%s: %d, %d, %g, %v", name, shift, beyond, attained, err)
 		}
 	}
-	if shift, beyond, attained, err := quantiles(big.NewRat(1, 1)).QuantileInterval(1<<56, 0.95); err != nil || attained < 0.95 || shift > 90 || beyond < 1<<61 {
+	if shift, beyond, attained, err := quantiles(big.NewRat(1, 1)).QuantileInterval(1<<56, 0.95); err != nil ||
+		attained < 0.95 || shift > 90 || beyond < 1<<61 {
 		t.Errorf("2⁵⁶ candidates: %d, %d, %g, %v", shift, beyond, attained, err)
 	}
 }

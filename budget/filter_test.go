@@ -13,8 +13,10 @@ func TestFilterAdmitsUpToTheCap(t *testing.T) {
 		admits       bool
 	}{
 		{"just the cap", Cost{Rho: mustRat(t, "2/3")}, Cost{Rho: mustRat(t, "1/3"), Delta: mustRat(t, "1e-6")}, true},
-		{"a hair of rho above", Cost{Rho: mustRat(t, "2/3")}, Cost{Rho: mustRat(t, "33333333333333333334/100000000000000000000")}, false},
-		{"a hair of delta above", Cost{Rho: mustRat(t, "1/3"), Delta: mustRat(t, "1e-6")}, Cost{Rho: mustRat(t, "1/3"), Delta: mustRat(t, "1e-300")}, false},
+		{"a hair of rho above", Cost{Rho: mustRat(t, "2/3")},
+			Cost{Rho: mustRat(t, "33333333333333333334/100000000000000000000")}, false},
+		{"a hair of delta above", Cost{Rho: mustRat(t, "1/3"), Delta: mustRat(t, "1e-6")},
+			Cost{Rho: mustRat(t, "1/3"), Delta: mustRat(t, "1e-300")}, false},
 		{"nothing on a full account", Cost{Rho: mustRat(t, "1")}, Cost{}, true},
 	} {
 		if got, err := (Filter{cap}).Admits(c.spent, c.asked); err != nil || got != c.admits {
@@ -30,17 +32,20 @@ func TestFilterAdmitsUpToTheCap(t *testing.T) {
 func TestFilterRefusesADeltaOfOne(t *testing.T) {
 	cap := Cost{Rho: mustRat(t, "10"), Delta: mustRat(t, "0.9")}
 	for spent, asked := range map[string]string{"0.6": "0.6", "0.5": "0.5", "0": "0.95", "0.9": "1e-300"} {
-		got, err := Filter{cap}.Admits(Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, spent)}, Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, asked)})
+		got, err := Filter{cap}.Admits(Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, spent)},
+			Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, asked)})
 		if got || err != nil {
 			t.Errorf("δ of %s after %s: %v, %v; want a refusal", asked, spent, got, err)
 		}
 	}
-	for _, wrong := range []Cost{{Rho: mustRat(t, "1"), Delta: mustRat(t, "1")}, {Rho: mustRat(t, "-1"), Delta: mustRat(t, "0.5")}, {Delta: mustRat(t, "0.5")}} {
+	for _, wrong := range []Cost{{Rho: mustRat(t, "1"), Delta: mustRat(t, "1")},
+		{Rho: mustRat(t, "-1"), Delta: mustRat(t, "0.5")}, {Delta: mustRat(t, "0.5")}} {
 		if _, err := (Filter{cap}).Admits(Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, "0.6")}, wrong); err == nil {
 			t.Errorf("%v is admitted or refused; want an error", wrong)
 		}
 	}
-	if _, err := (Filter{Cost{Epsilon: mustRat(t, "1")}}).Admits(Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, "0.6")}, Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, "0.6")}); !errors.Is(err, ErrOtherDefinition) {
+	if _, err := (Filter{Cost{Epsilon: mustRat(t, "1")}}).Admits(Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, "0.6")},
+		Cost{Rho: mustRat(t, "1"), Delta: mustRat(t, "0.6")}); !errors.Is(err, ErrOtherDefinition) {
 		t.Errorf("rho against a cap in epsilon: %v", err)
 	}
 }

@@ -60,7 +60,8 @@ func privatePairs() []privatePair {
 	}
 	return []privatePair{
 		{"Gaussian", normalDensity(2. / 3), zero, -18, 18, false, g.Delta, g.RDP, g.TruePositiveRate, g.Epsilon},
-		{"Gaussian of small μ", normalDensity(0.15), zero, -18, 18, false, narrow.Delta, narrow.RDP, narrow.TruePositiveRate, narrow.Epsilon},
+		{"Gaussian of small μ", normalDensity(0.15), zero, -18, 18, false, narrow.Delta, narrow.RDP, narrow.TruePositiveRate,
+			narrow.Epsilon},
 		{"Laplace", laplaceDensity(0), laplaceDensity(1.5), -60, 60, false, l.Delta, l.RDP, l.TruePositiveRate, l.Epsilon},
 		{"removal", mixture, zero, -18, 18, false, s.DeltaRemove, s.RDP, nil, nil},
 		{"addition", zero, mixture, -18, 18, false, s.DeltaAdd, nil, nil, nil},
@@ -199,7 +200,8 @@ func TestWhatIsNoMechanismProtectsNothing(t *testing.T) {
 		for _, epsilon := range []float64{-inf, -1e300, -800, -1, -1e-300, 0, 1e-300, 1, 800, 1e300, inf} {
 			g := Gaussian{1, mu}
 			s := SubsampledGaussian{g, 1e-3}
-			for name, delta := range map[string]float64{"δ": g.Delta(epsilon), "remove": s.DeltaRemove(epsilon), "add": s.DeltaAdd(epsilon),
+			for name, delta := range map[string]float64{"δ": g.Delta(epsilon), "remove": s.DeltaRemove(epsilon),
+				"add":     s.DeltaAdd(epsilon),
 				"replace": s.DeltaReplace(epsilon), "Laplace": Laplace{1, mu}.Delta(epsilon)} {
 				if !(delta >= 0 && delta <= 1) || epsilon <= -800 && delta != 1 || epsilon == 0 && mu == 0 && delta > 1e-16 {
 					t.Errorf("μ %v: %s(%v) = %v", mu, name, epsilon, delta)
@@ -208,7 +210,8 @@ func TestWhatIsNoMechanismProtectsNothing(t *testing.T) {
 		}
 		for _, order := range []float64{0.5, 1, 1 + 1e-12, 2, 2.5, 1e4, 1e4 + 0.5, 1e9, 1e300, inf} {
 			g := Gaussian{1, mu}
-			for name, value := range map[string]float64{"Gaussian": g.RDP(order), "sampled": SubsampledGaussian{g, 1e-3}.RDP(order), "Laplace": Laplace{1, mu}.RDP(order)} {
+			for name, value := range map[string]float64{"Gaussian": g.RDP(order),
+				"sampled": SubsampledGaussian{g, 1e-3}.RDP(order), "Laplace": Laplace{1, mu}.RDP(order)} {
 				if !(value >= 0) || mu == 0 && value != 0 {
 					t.Errorf("μ %v: RDP of %s at %v is %v", mu, name, order, value)
 				}

@@ -16,11 +16,12 @@ type Loss struct {
 	rho     *big.Rat
 	steps   []step
 	sketch  []sketch // of the steps; nil where they are one Gaussian
-	normal  Gaussian // that is all of the steps, with a Sigma of 1: it has closed forms. Sigma is 0 where they are no Gaussian
-	slack   float64  // the steps dominate the mechanisms but for factors e^{±slack} on probabilities
-	sample  *big.Rat // probability that a unit is in the sample; nil where all are
-	// byRho is the same loss with all quantiles known by their ρ alone: of many choices that tells more than the pairs of each,
-	// of few less. Nil without such choices.
+	// that is all of the steps, with a Sigma of 1: it has closed forms. Sigma is 0 where they are no Gaussian
+	normal Gaussian
+	slack  float64  // the steps dominate the mechanisms but for factors e^{±slack} on probabilities
+	sample *big.Rat // probability that a unit is in the sample; nil where all are
+	// byRho is the same loss with all quantiles known by their ρ alone: of many choices that tells more than the pairs of
+	// each, of few less. Nil without such choices.
 	byRho    *Loss
 	of       identity   // of the mechanisms
 	untilted func() sum // what all of its true positive rates are read from, worked out when first asked for
@@ -293,7 +294,8 @@ func (l Loss) numericalEpsilon(delta float64) float64 {
 	return remembered.of(question{of: l.of, at: delta}, work)
 }
 
-// usualExcess is the part of what connecting dots adds at most that it adds on the mean, to losses anywhere between two dots.
+// usualExcess is the part of what connecting dots adds at most that it adds on the mean, to losses anywhere between two
+// dots.
 const usualExcess = 2. / 3
 
 // roughEpsilon is about what numericalEpsilon is.
@@ -306,7 +308,8 @@ func (l Loss) roughEpsilon(delta float64) float64 {
 	return epsilon
 }
 
-// composedEpsilon is the ε ≥ 0 of the loss distribution at δ, or +Inf, with an estimate of by how much the resolution has made it larger.
+// composedEpsilon is the ε ≥ 0 of the loss distribution at δ, or +Inf, with an estimate of by how much the resolution
+// has made it larger.
 func (l Loss) composedEpsilon(delta float64, r resolution) (epsilon, excess float64) {
 	switch {
 	case len(l.steps) == 0:

@@ -61,7 +61,8 @@ func TestEpsilonAtTakesTheSmallerBound(t *testing.T) {
 	one := mustCompose(t, laplaceStep(t, "1"))
 	// Of randomized response δ = (1 − e^{ε−1})/(1 + e^{−1}).
 	exact := 1 + math.Log1p(-1e-9*(1+math.Exp(-1)))
-	if bound, err := one.EpsilonAt(mustRat(t, "1e-9")); err != nil || bound.Method != MethodPLD || math.Abs(bound.Value-exact) > 1e-13 {
+	if bound, err := one.EpsilonAt(mustRat(t, "1e-9")); err != nil || bound.Method != MethodPLD ||
+		math.Abs(bound.Value-exact) > 1e-13 {
 		t.Errorf("one step: %+v, %v, want %v", bound, err, exact)
 	}
 	if bound, err := one.EpsilonAt(new(big.Rat)); err != nil || bound != (Bound{1, MethodPure}) {

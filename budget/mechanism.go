@@ -96,7 +96,8 @@ func (m Mechanism) Validate() error {
 		return fmt.Errorf("%s: l2_squared is above l1², which no shift can reach", m.Kind)
 	}
 	if m.Shifts != nil && len(m.Shifts) == 0 {
-		return fmt.Errorf("%s: shifts must list one or more, or be left out where no more is known than l1 and l2_squared", m.Kind)
+		return fmt.Errorf("%s: shifts must list one or more, or be left out where no more is known than l1 and l2_squared",
+			m.Kind)
 	}
 	for _, shift := range m.Shifts {
 		if err := shift.within(m.L1, m.L2Squared); err != nil {

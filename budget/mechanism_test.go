@@ -12,7 +12,8 @@ import (
 func TestMechanismsSpendAtMostTheirBudgetAndWasteLittle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l1 := big.NewInt(rapid.Int64Range(1, 1<<40).Draw(t, "l1"))
-		amount := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "numerator"), rapid.Int64Range(1, 1<<40).Draw(t, "denominator"))
+		amount := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "numerator"),
+			rapid.Int64Range(1, 1<<40).Draw(t, "denominator"))
 		if laplace, err := LaplaceFor(l1, amount); err == nil {
 			assertTight(t, laplace, amount, func(m Mechanism) *big.Rat { e, _ := m.Epsilon(); return e })
 		}
@@ -46,7 +47,8 @@ func TestMechanismsByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	epsilon, err := laplace.Epsilon()
-	if err != nil || FormatRat(laplace.Parameter) != "6" || FormatRat(epsilon) != "1/3" || FormatRat(laplace.Rho()) != "1/18" {
+	if err != nil || FormatRat(laplace.Parameter) != "6" || FormatRat(epsilon) != "1/3" ||
+		FormatRat(laplace.Rho()) != "1/18" {
 		t.Errorf("t %v, ε %v, ρ %v, %v", laplace.Parameter, epsilon, laplace.Rho(), err)
 	}
 	gaussian, err := GaussianFor(big.NewInt(2), big.NewInt(2), big.NewRat(1, 10))
@@ -100,17 +102,21 @@ func TestMechanismJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := json.Marshal(m)
-	if want := `{"kind":"discrete-gaussian","parameter":"35/2","l1":"3","l2_squared":"5"}`; err != nil || string(data) != want {
+	if want := `{"kind":"discrete-gaussian","parameter":"35/2","l1":"3","l2_squared":"5"}`; err != nil ||
+		string(data) != want {
 		t.Fatalf("%s, %v; want %s", data, err, want)
 	}
 	var back Mechanism
-	if err := json.Unmarshal(data, &back); err != nil || back.Parameter.Cmp(m.Parameter) != 0 || back.L1.Cmp(m.L1) != 0 || back.L2Squared.Cmp(m.L2Squared) != 0 || back.Kind != m.Kind {
+	if err := json.Unmarshal(data, &back); err != nil || back.Parameter.Cmp(m.Parameter) != 0 || back.L1.Cmp(m.L1) != 0 ||
+		back.L2Squared.Cmp(m.L2Squared) != 0 || back.Kind != m.Kind {
 		t.Errorf("read back %+v, %v", back, err)
 	}
 	for _, bad := range []string{
 		`{}`, `null`, `[]`, `{"kind":"discrete-gaussian","parameter":"0","l1":"3","l2_squared":"5"}`,
-		`{"kind":"discrete-gaussian","parameter":"1","l1":"1/2","l2_squared":"5"}`, `{"kind":"discrete-gaussian","parameter":"1","l1":"3","l2_squared":"x"}`,
-		`{"kind":"discrete-gaussian","parameter":"x","l1":"3","l2_squared":"5"}`, `{"kind":"discrete-gaussian","parameter":1,"l1":"3","l2_squared":"5"}`,
+		`{"kind":"discrete-gaussian","parameter":"1","l1":"1/2","l2_squared":"5"}`,
+		`{"kind":"discrete-gaussian","parameter":"1","l1":"3","l2_squared":"x"}`,
+		`{"kind":"discrete-gaussian","parameter":"x","l1":"3","l2_squared":"5"}`,
+		`{"kind":"discrete-gaussian","parameter":1,"l1":"3","l2_squared":"5"}`,
 		`{"kind":"discrete-gaussian","parameter":"1","l1":"3","l2_squared":"5","weight":"2"}`,
 	} {
 		if err := json.Unmarshal([]byte(bad), new(Mechanism)); err == nil {

@@ -49,7 +49,8 @@ var mutants = []mutant{
 		return planted
 	}},
 	{"one composition too few", func(inputs map[string]any) bool { return lessOne(inputs, "k") }},
-	{"a unit of integer sensitivity forgotten", func(inputs map[string]any) bool { return lessOne(inputs, "sensitivity") }},
+	{"a unit of integer sensitivity forgotten",
+		func(inputs map[string]any) bool { return lessOne(inputs, "sensitivity") }},
 	{"sampling twice", func(inputs map[string]any) bool {
 		q, ok := inputs["sampling_prob"].(float64)
 		inputs["sampling_prob"] = q * q

@@ -18,8 +18,9 @@ const (
 //
 //	P(|S+Z| ≤ x) = 2x/L + Σ_k (2/πk)·sin(2πkx/L)·φ(s_k)·(sin(s_k·c/p)/(s_k·c/p))^p, k = 1, 2 …,
 //
-// but for what S+Z has beyond L−x, which the right side has too much. The sum ends at s_k·c/p = π: what follows is at most
-// (2/π)·π^−p/p. Where φ is below some level it is taken for 0, which loses at most (2/π)·level·(1+ln K) up to k = K.
+// but for what S+Z has beyond L−x, which the right side has too much. The sum ends at s_k·c/p = π: what follows is at
+// most (2/π)·π^−p/p. Where φ is below some level it is taken for 0, which loses at most (2/π)·level·(1+ln K) up to k =
+// K.
 type blurred struct {
 	tolerance, most float64
 	length          float64
@@ -30,12 +31,12 @@ type blurred struct {
 // wave is a summand of the series, without its sine.
 type wave struct{ k, size float64 }
 
-// mostBlurred bounds the work of a law. Sums of few draws that are hardly ever other than 0 would take more: their deviation is
-// small beside one draw.
+// mostBlurred bounds the work of a law. Sums of few draws that are hardly ever other than 0 would take more: their
+// deviation is small beside one draw.
 const mostBlurred = 1 << 23
 
-// newBlurred works out the law for x up to most, each of the three parts that are left out to about a tolerance; nil where
-// that would be too much work.
+// newBlurred works out the law for x up to most, each of the three parts that are left out to about a tolerance; nil
+// where that would be too much work.
 func (s *NoiseSum) newBlurred(tolerance, most float64) *blurred {
 	if s.last != nil && s.last.tolerance == tolerance && s.last.most >= most {
 		return s.last
@@ -143,8 +144,9 @@ func (w openings) leave(theta float64) float64 {
 	return out
 }
 
-// least is the least x up to high for which the bound is at least the confidence, as it is at high, to a resolution of c/16
-// above it: by false position, with halved weights where one end stays (the Illinois rule), in the bracket of bisection.
+// least is the least x up to high for which the bound is at least the confidence, as it is at high, to a resolution of
+// c/16 above it: by false position, with halved weights where one end stays (the Illinois rule), in the bracket of
+// bisection.
 func (b *blurred) least(confidence, high float64) float64 {
 	low, below, above := 0.0, -confidence, b.bound(high)-confidence
 	stayed := 0 // −1 where the low end did, 1 where the high end

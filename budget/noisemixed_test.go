@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestMarginsOfMultiplesOfOneUnit holds margins of sums whose weights are few multiples of one unit against the law itself, by
-// adding up probabilities outcome by outcome: the least multiple that has the confidence, and not one less. The laws leave
-// out less than 1e-12.
+// TestMarginsOfMultiplesOfOneUnit holds margins of sums whose weights are few multiples of one unit against the law
+// itself, by adding up probabilities outcome by outcome: the least multiple that has the confidence, and not one less.
+// The laws leave out less than 1e-12.
 func TestMarginsOfMultiplesOfOneUnit(t *testing.T) {
 	law := func(term NoiseTerm, times int) map[int]float64 {
 		out, sum := map[int]float64{}, 0.0
@@ -32,8 +32,10 @@ func TestMarginsOfMultiplesOfOneUnit(t *testing.T) {
 		kind  Kind
 		of    float64
 	}{
-		{1, []int{1, 2}, DiscreteLaplace, 0.8}, {0.25, []int{1, 3}, DiscreteLaplace, 2}, {0.1, []int{9, 1}, DiscreteLaplace, 0.4},
-		{0.01, []int{97, 3}, DiscreteGaussian, 0.9}, {0.05, []int{7, 13}, DiscreteGaussian, 6}, {1.0 / 3, []int{1, 2, 3}, DiscreteGaussian, 0.5},
+		{1, []int{1, 2}, DiscreteLaplace, 0.8}, {0.25, []int{1, 3}, DiscreteLaplace, 2},
+		{0.1, []int{9, 1}, DiscreteLaplace, 0.4},
+		{0.01, []int{97, 3}, DiscreteGaussian, 0.9}, {0.05, []int{7, 13}, DiscreteGaussian, 6},
+		{1.0 / 3, []int{1, 2, 3}, DiscreteGaussian, 0.5},
 		{2, []int{3, 5}, DiscreteLaplace, 3}, {0.25, []int{3, 1}, DiscreteGaussian, 0.2},
 	} {
 		all := map[int]float64{0: 1}

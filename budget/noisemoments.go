@@ -4,10 +4,10 @@ import "math"
 
 // This file holds what moments alone say of a weighted sum of noise: much less work than its law.
 
-// NoiseMoments are the deviation σ of a sum of terms, and what bounds its margins. A sum of Laplace noise has the fourth moment
-// 3σ⁴ + Σ n·w⁴·κ, with κ = v(1+3v) the fourth cumulant of a draw of variance v: twice that of a geometric variable of variance
-// v/2, whose difference the draw is. A sum of Gaussian noise has E e^{λS} ≤ e^{pλ²/2} with p = Σ n·w²·σ² (Canonne, Kamath & Steinke
-// 2020, corollary 17).
+// NoiseMoments are the deviation σ of a sum of terms, and what bounds its margins. A sum of Laplace noise has the
+// fourth moment 3σ⁴ + Σ n·w⁴·κ, with κ = v(1+3v) the fourth cumulant of a draw of variance v: twice that of a geometric
+// variable of variance v/2, whose difference the draw is. A sum of Gaussian noise has E e^{λS} ≤ e^{pλ²/2} with p = Σ
+// n·w²·σ² (Canonne, Kamath & Steinke 2020, corollary 17).
 type NoiseMoments struct {
 	Deviation float64
 	fourth    float64 // E S⁴, where all is Laplace noise
@@ -42,8 +42,8 @@ func MomentsOf(terms []NoiseTerm) NoiseMoments {
 	return m
 }
 
-// Bound is an m with P(|S| ≤ m) at least the confidence: by Chernoff's inequality for Gaussian noise, by Markov's for the fourth
-// power of Laplace noise, else by Chebyshev's.
+// Bound is an m with P(|S| ≤ m) at least the confidence: by Chernoff's inequality for Gaussian noise, by Markov's for
+// the fourth power of Laplace noise, else by Chebyshev's.
 func (m NoiseMoments) Bound(confidence float64) float64 {
 	beyond := 1 - confidence
 	bound := m.Deviation / math.Sqrt(beyond)

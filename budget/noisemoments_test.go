@@ -19,15 +19,17 @@ func TestMomentsAreThoseOfTheLaw(t *testing.T) {
 				second, fourth = second+p*s*s, fourth+p*s*s*s*s
 			}
 		}
-		m := MomentsOf([]NoiseTerm{{Weight: -weight, Count: count, Kind: DiscreteLaplace, Parameter: parameter}, {Kind: DiscreteGaussian, Count: 1, Parameter: 9}})
+		m := MomentsOf([]NoiseTerm{{Weight: -weight, Count: count, Kind: DiscreteLaplace, Parameter: parameter},
+			{Kind: DiscreteGaussian, Count: 1, Parameter: 9}})
 		if math.Abs(m.Deviation/math.Sqrt(second)-1) > 1e-9 || math.Abs(m.fourth/fourth-1) > 1e-9 {
-			t.Errorf("scale %v: moments of %v and %v, expected %v and %v", parameter, m.Deviation*m.Deviation, m.fourth, second, fourth)
+			t.Errorf("scale %v: moments of %v and %v, expected %v and %v", parameter, m.Deviation*m.Deviation, m.fourth, second,
+				fourth)
 		}
 	}
 }
 
-// TestMomentsBoundMargins holds bounds against the laws of sums: of Laplace noise, of Gaussian noise and of both. Of many draws they
-// are not far from margins.
+// TestMomentsBoundMargins holds bounds against the laws of sums: of Laplace noise, of Gaussian noise and of both. Of
+// many draws they are not far from margins.
 func TestMomentsBoundMargins(t *testing.T) {
 	laplace := func(weight float64, count int64, scale float64) NoiseTerm {
 		return NoiseTerm{weight, count, DiscreteLaplace, scale}

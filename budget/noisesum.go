@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// This file holds the law of a weighted sum of noise: how far what is put together from noisy integers lies from the exact
-// figure.
+// This file holds the law of a weighted sum of noise: how far what is put together from noisy integers lies from the
+// exact figure.
 
-// NoiseTerm is so many independent draws of one noise, each times a weight: of a [Mechanism] of this kind, discrete Laplace
-// or discrete Gaussian, with this parameter.
+// NoiseTerm is so many independent draws of one noise, each times a weight: of a [Mechanism] of this kind, discrete
+// Laplace or discrete Gaussian, with this parameter.
 type NoiseTerm struct {
 	Weight    float64
 	Count     int64
@@ -21,13 +21,14 @@ type NoiseTerm struct {
 //
 //	φ(θ) = Π φ_i(w_i·θ)^n_i,
 //
-// with φ_i(t) = 1/(1 + 4a·sin²(t/2)/(1−a)²), a = e^{−1/scale}, for discrete Laplace noise; and Σ_x P(x)·cos(tx) for discrete
-// Gaussian noise, which by Poisson's summation is the theta function Σ_k exp(−σ²(t+2πk)²/2) over its value at 0 (Canonne,
-// Kamath & Steinke 2020, fact 18). The tails are bounded by Chernoff's inequality, with E e^{λX} = φ(iλ) for Laplace noise
-// and at most e^{σ²λ²/2} for Gaussian (the same, corollary 17).
+// with φ_i(t) = 1/(1 + 4a·sin²(t/2)/(1−a)²), a = e^{−1/scale}, for discrete Laplace noise; and Σ_x P(x)·cos(tx) for
+// discrete Gaussian noise, which by Poisson's summation is the theta function Σ_k exp(−σ²(t+2πk)²/2) over its value at
+// 0 (Canonne, Kamath & Steinke 2020, fact 18). The tails are bounded by Chernoff's inequality, with E e^{λX} = φ(iλ)
+// for Laplace noise and at most e^{σ²λ²/2} for Gaussian (the same, corollary 17).
 //
-// Where all weights are few multiples of one unit, the probabilities are exact to 1e-11 ([NoiseSum.Whole]). For others, whose sums may lie
-// as close together as one likes, they are lower bounds: see [NoiseSum.Within]. A NoiseSum is not for concurrent use.
+// Where all weights are few multiples of one unit, the probabilities are exact to 1e-11 ([NoiseSum.Whole]). For others,
+// whose sums may lie as close together as one likes, they are lower bounds: see [NoiseSum.Within]. A NoiseSum is not
+// for concurrent use.
 type NoiseSum struct {
 	draws     []draws  // widest first
 	rest      []series // what draws[i:] and all after have where their series holds
@@ -55,8 +56,8 @@ type draws struct {
 type series [seriesTerms]float64
 
 const (
-	// seriesTerms and seriesReach leave out less than 2e-12 of −ln φ_i: that of Laplace noise converges for scale·t < 1, and
-	// has coefficients below 1/k of scale^2k.
+	// seriesTerms and seriesReach leave out less than 2e-12 of −ln φ_i: that of Laplace noise converges for scale·t < 1,
+	// and has coefficients below 1/k of scale^2k.
 	seriesTerms = 8
 	seriesReach = 0.25
 	// quadraticFrom is the σ² from which −ln φ_i(t) = σ²t²/2 for t ≤ ½, but for 2·exp(−2πσ²(π−t)) < 2e-18; thetaFrom that
@@ -72,8 +73,8 @@ type moment struct{ lambda, log float64 }
 // negligible is a probability that is nothing beside the accuracy of exact ones.
 const negligible = 1e-12
 
-// alikeWeights is by how much weights may differ, relatively, that are taken for equal: more than what rounding makes of
-// equal ones.
+// alikeWeights is by how much weights may differ, relatively, that are taken for equal: more than what rounding makes
+// of equal ones.
 const alikeWeights = 1e-9
 
 // NewNoiseSum is the law of the sum of these terms. Terms of no weight are nothing.
@@ -120,7 +121,7 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 	return s
 }
 
-// sortWidestFirst sorts draws, those that are alike in the order that they have. It moves each but once: they are large.
+// sortWidestFirst sorts draws by width, stably. It moves each of them only once, as they are large.
 func sortWidestFirst(all []draws) {
 	order := make([]int, len(all))
 	for i := range order {
@@ -264,8 +265,8 @@ func (d *draws) exponent(theta float64) float64 {
 	return d.count * (float64(float64(d.parameter*t)*t/2) - (log1p(at) - log1p(2*Exp(-round*math.Pi))))
 }
 
-// exponent is −ln φ(θ), or something above most where it is. Of single draws of Laplace noise 1/φ_i are multiplied first, and
-// one logarithm is taken of all.
+// exponent is −ln φ(θ), or something above most where it is. Of single draws of Laplace noise 1/φ_i are multiplied
+// first, and one logarithm is taken of all.
 func (s *NoiseSum) exponent(theta, most float64) float64 {
 	sum, product := 0.0, 1.0
 	for i := range s.draws {
@@ -343,7 +344,8 @@ func (s *NoiseSum) Deviation() float64 { return s.deviation }
 // Whole tells that S is a sum of integers, each as it is: its margins are whole, and its probabilities exact.
 func (s *NoiseSum) Whole() bool { return s.unit == 1 && !s.mixed }
 
-// Within is a lower bound of P(|S| ≤ m). Where all weights are few multiples of one unit it is that probability, to 1e-11.
+// Within is a lower bound of P(|S| ≤ m). Where all weights are few multiples of one unit it is that probability, to
+// 1e-11.
 //
 // For others it is that of [NoiseSum.Margin].
 func (s *NoiseSum) Within(m float64) float64 {
@@ -373,18 +375,19 @@ func (s *NoiseSum) Within(m float64) float64 {
 	return least
 }
 
-// Margin is a margin m with P(|S| ≤ m) at least the confidence, and a lower bound of that probability, which is at least the
-// confidence. Where all weights are few multiples of one unit the probability is exact to 1e-11, and the margin the least such multiple of
-// that size; but for whole sums half of it is added, so that rounding leaves out no value at its end.
+// Margin is a margin m with P(|S| ≤ m) at least the confidence, and a lower bound of that probability, which is at
+// least the confidence. Where all weights are few multiples of one unit the probability is exact to 1e-11, and the
+// margin the least such multiple of that size; but for whole sums half of it is added, so that rounding leaves out no
+// value at its end.
 //
-// For others it is the least for which a bound shows it. Blurred by a sum Z of uniform draws with |Z| ≤ c, c a 2048th of
-// the standard deviation, S has
+// For others it is the least for which a bound shows it. Blurred by a sum Z of uniform draws with |Z| ≤ c, c a 2048th
+// of the standard deviation, S has
 //
 //	P(|S| ≤ m) ≥ P(|S+Z| ≤ m−c) ≥ P(|S| ≤ m−2c)
 //
-// and the middle is worked out to 4e-5, or to a 1200th of what a high confidence leaves. So the margin is at most 2c, 0.1 % of
-// the standard deviation, above the least, but for that and for a resolution of c/16; and where S has as much in 2c as a normal law has at its 95 % margin, the bound
-// is within 1e-4 of the truth.
+// and the middle is worked out to 4e-5, or to a 1200th of what a high confidence leaves. So the margin is at most 2c,
+// 0.1 % of the standard deviation, above the least, but for that and for a resolution of c/16; and where S has as much
+// in 2c as a normal law has at its 95 % margin, the bound is within 1e-4 of the truth.
 func (s *NoiseSum) Margin(confidence float64) (margin, attained float64) {
 	switch {
 	case !(s.deviation > 0):

@@ -57,14 +57,18 @@ func (t table) within(m float64) float64 {
 	return sum
 }
 
-// TestSumsOfIntegersHaveTheirExactLaw holds margins and probabilities of equal weights against the convolution of the laws.
-// Tables in float64 of up to 3000 entries are good to 1e-12.
+// TestSumsOfIntegersHaveTheirExactLaw holds margins and probabilities of equal weights against the convolution of the
+// laws. Tables in float64 of up to 3000 entries are good to 1e-12.
 func TestSumsOfIntegersHaveTheirExactLaw(t *testing.T) {
 	for _, terms := range [][]NoiseTerm{
-		{{1, 1, DiscreteLaplace, 2}}, {{-1, 1, DiscreteGaussian, 7}}, {{1, 3, DiscreteLaplace, 0.25}}, {{1, 2, DiscreteLaplace, 3}},
-		{{-1, 7, DiscreteLaplace, 12}}, {{1, 2, DiscreteGaussian, 0.2}}, {{1, 9, DiscreteGaussian, 0.02}}, {{1, 4, DiscreteGaussian, 1.5}},
-		{{1, 12, DiscreteGaussian, 90}}, {{1, 2, DiscreteLaplace, 5}, {-1, 3, DiscreteGaussian, 0.7}, {1, 1, DiscreteGaussian, 30}},
-		{{1, 1, DiscreteLaplace, 0.5}, {1, 1, DiscreteLaplace, 20}}, {{1. / 6, 2, DiscreteLaplace, 3}, {-1. / 6, 5, DiscreteGaussian, 4}}, {{3, 4, DiscreteGaussian, 2}},
+		{{1, 1, DiscreteLaplace, 2}}, {{-1, 1, DiscreteGaussian, 7}}, {{1, 3, DiscreteLaplace, 0.25}},
+		{{1, 2, DiscreteLaplace, 3}},
+		{{-1, 7, DiscreteLaplace, 12}}, {{1, 2, DiscreteGaussian, 0.2}}, {{1, 9, DiscreteGaussian, 0.02}},
+		{{1, 4, DiscreteGaussian, 1.5}},
+		{{1, 12, DiscreteGaussian, 90}}, {{1, 2, DiscreteLaplace, 5}, {-1, 3, DiscreteGaussian, 0.7},
+			{1, 1, DiscreteGaussian, 30}},
+		{{1, 1, DiscreteLaplace, 0.5}, {1, 1, DiscreteLaplace, 20}},
+		{{1. / 6, 2, DiscreteLaplace, 3}, {-1. / 6, 5, DiscreteGaussian, 4}}, {{3, 4, DiscreteGaussian, 2}},
 	} {
 		unit := math.Abs(terms[0].Weight)
 		want := convolved(unit, terms...)
@@ -83,7 +87,8 @@ func TestSumsOfIntegersHaveTheirExactLaw(t *testing.T) {
 				at += unit / 2
 			}
 			if math.Abs(margin-at) > 1e-12*at || math.Abs(attained-want.within(least*unit)) > 2e-11 {
-				t.Errorf("%v at %v: margin %v attaining %v, by the law %v and %v", terms, confidence, margin, attained, least*unit, want.within(least*unit))
+				t.Errorf("%v at %v: margin %v attaining %v, by the law %v and %v", terms, confidence, margin, attained, least*unit,
+					want.within(least*unit))
 			}
 		}
 		for _, m := range []float64{0, 1, 4, 9} {
@@ -94,7 +99,8 @@ func TestSumsOfIntegersHaveTheirExactLaw(t *testing.T) {
 	}
 }
 
-// mixtures are sums of unequal weights, multiples of ¼: narrow and wide, of few draws and many, far from normal and near.
+// mixtures are sums of unequal weights, multiples of ¼: narrow and wide, of few draws and many, far from normal and
+// near.
 var mixtures = map[string][]NoiseTerm{
 	"one and many":    {{1, 1, DiscreteGaussian, 40}, {-0.25, 6, DiscreteGaussian, 40}},
 	"coarse and fine": {{2, 2, DiscreteGaussian, 1. / 3}, {0.25, 3, DiscreteGaussian, 1. / 3}},
@@ -105,8 +111,8 @@ var mixtures = map[string][]NoiseTerm{
 	"tiny noise":      {{1, 3, DiscreteGaussian, 0.05}, {0.5, 2, DiscreteLaplace, 0.1}},
 }
 
-// TestBoundsOfUnequalWeightsHold holds the bound to what it says of itself: never above the probability, and not below that
-// of 2c less by more than 1e-4; and the margin to be the least but for that.
+// TestBoundsOfUnequalWeightsHold holds the bound to what it says of itself: never above the probability, and not below
+// that of 2c less by more than 1e-4; and the margin to be the least but for that.
 func TestBoundsOfUnequalWeightsHold(t *testing.T) {
 	for name, terms := range mixtures {
 		law, s := convolved(0.25, terms...), NewNoiseSum(terms)
@@ -125,7 +131,8 @@ func TestBoundsOfUnequalWeightsHold(t *testing.T) {
 		for _, multiple := range []float64{0, 0.3, 0.7, 1.5, 1.959963984540054, 3, 5} {
 			m := multiple * s.Deviation()
 			if got := s.Within(m); got > law.within(m)+1e-12 || got < law.within(m-near)-1e-4 {
-				t.Errorf("%s, %v deviations: attains %v, by the law %v, and %v a little nearer", name, multiple, got, law.within(m), law.within(m-near))
+				t.Errorf("%s, %v deviations: attains %v, by the law %v, and %v a little nearer", name, multiple, got, law.within(m),
+					law.within(m-near))
 			}
 		}
 		for _, confidence := range []float64{0.5, 0.95, 1 - 1e-7} {
@@ -141,8 +148,8 @@ func TestBoundsOfUnequalWeightsHold(t *testing.T) {
 	}
 }
 
-// TestSumsOfMuchNoise: for large scales the sum of n Laplace draws is the scale times that of n continuous ones, whose 95 %
-// margin is 5.6925713 for n = 4, and 2.9957323 for n = 1.
+// TestSumsOfMuchNoise: for large scales the sum of n Laplace draws is the scale times that of n continuous ones, whose
+// 95 % margin is 5.6925713 for n = 4, and 2.9957323 for n = 1.
 func TestSumsOfMuchNoise(t *testing.T) {
 	for _, scale := range []float64{3_000_001, 3_000_000_001, 3_000_000_000_001, 700_000_000_000_001} {
 		for n, want := range map[int64]float64{1: 2.9957323, 4: 5.6925713} {
@@ -154,18 +161,22 @@ func TestSumsOfMuchNoise(t *testing.T) {
 	}
 }
 
-// TestSumsOfManyDrawsAreNormal: of a million draws and more, with weights down to a thousandth, the margin is that of the
-// normal law, 1.9599640 deviations at 95 %, but for the 2c that the bound may cost; and of 6.1094102 at 1 − 1e-9.
+// TestSumsOfManyDrawsAreNormal: of a million draws and more, with weights down to a thousandth, the margin
+// equals the margin of the normal law, 1.9599640 deviations at 95 % and 6.1094102 at 1 − 1e-9, up to the 2c that the
+// bound may cost.
 func TestSumsOfManyDrawsAreNormal(t *testing.T) {
 	for _, terms := range [][]NoiseTerm{
-		{{1, 1_000_000, DiscreteLaplace, 3}}, {{0.5, 1_000_000, DiscreteLaplace, 3}, {0.001, 1 << 40, DiscreteGaussian, 1. / 3}},
-		{{0.03, 1 << 50, DiscreteGaussian, 5}, {0.7, 1 << 40, DiscreteLaplace, 100}}, {{1, 2, DiscreteGaussian, 1e12}, {0.3, 1, DiscreteGaussian, 1e13}},
+		{{1, 1_000_000, DiscreteLaplace, 3}},
+		{{0.5, 1_000_000, DiscreteLaplace, 3}, {0.001, 1 << 40, DiscreteGaussian, 1. / 3}},
+		{{0.03, 1 << 50, DiscreteGaussian, 5}, {0.7, 1 << 40, DiscreteLaplace, 100}},
+		{{1, 2, DiscreteGaussian, 1e12}, {0.3, 1, DiscreteGaussian, 1e13}},
 	} {
 		s := NewNoiseSum(terms)
 		for confidence, multiple := range map[float64]float64{0.95: 1.959963984540054, 1 - 1e-9: 6.109410204869} {
 			margin, attained := s.Margin(confidence)
 			ratio := margin / s.Deviation()
-			if ratio < multiple-1e-3/s.Deviation() && ratio < multiple*(1-1e-5) || ratio > multiple+2*blur+1e-3 || attained < confidence {
+			if ratio < multiple-1e-3/s.Deviation() && ratio < multiple*(1-1e-5) || ratio > multiple+2*blur+1e-3 ||
+				attained < confidence {
 				t.Errorf("%v at %v: margin %v deviations, attaining %v", terms, confidence, ratio, attained)
 			}
 		}
@@ -189,8 +200,9 @@ func TestNothingIsCertain(t *testing.T) {
 	}
 }
 
-// TestIntervalsCoverAsTheLawSays draws sums of weighted noise 20 000 times. A share of n draws lies 6.5 deviations from its
-// mean with a chance below 1e-10; the bound may be 1e-4 below the truth and what lies in 2c, 3e-4 for these, beside that.
+// TestIntervalsCoverAsTheLawSays draws sums of weighted noise 20 000 times. A share of n draws lies 6.5 deviations from
+// its mean with a chance below 1e-10; the bound may be 1e-4 below the truth and what lies in 2c, 3e-4 for these, beside
+// that.
 func TestIntervalsCoverAsTheLawSays(t *testing.T) {
 	const n = 20000
 	random := rand.New(rand.NewPCG(3, 4))
@@ -241,7 +253,8 @@ func BenchmarkNoiseSum(b *testing.B) {
 	few := []NoiseTerm{{0.9, 1, DiscreteLaplace, 3}, {0.1, 2, DiscreteLaplace, 3}}
 	normal := []NoiseTerm{{0.9, 1, DiscreteGaussian, 10000}, {0.1, 20, DiscreteGaussian, 3000}}
 	narrow := []NoiseTerm{{0.9, 1, DiscreteGaussian, 10}, {0.1, 20, DiscreteGaussian, 3}}
-	for name, terms := range map[string][]NoiseTerm{"many": many, "few": few, "normal": normal, "narrow": narrow, "lattice": {{1, 9, DiscreteLaplace, 50}}} {
+	for name, terms := range map[string][]NoiseTerm{"many": many, "few": few, "normal": normal, "narrow": narrow,
+		"lattice": {{1, 9, DiscreteLaplace, 50}}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				s := NewNoiseSum(terms)
@@ -254,8 +267,8 @@ func BenchmarkNoiseSum(b *testing.B) {
 	}
 }
 
-// Of noise that is hardly ever other than 0 a margin takes no time, and has at least the probability that is said, by adding
-// up all that few draws can be.
+// Of noise that is hardly ever other than 0 a margin takes no time, and has at least the probability that is said, by
+// adding up all that few draws can be.
 func TestMarginsOfNextToNoNoise(t *testing.T) {
 	law := func(variance float64) (p [9]float64) {
 		var sum float64
@@ -269,7 +282,8 @@ func TestMarginsOfNextToNoNoise(t *testing.T) {
 		return p
 	}
 	for _, variance := range []float64{0.005, 0.03, 0.1} {
-		s := NewNoiseSum([]NoiseTerm{{Weight: 1, Count: 1, Kind: DiscreteGaussian, Parameter: variance}, {Weight: 0.5, Count: 2, Kind: DiscreteGaussian, Parameter: 2 * variance}})
+		s := NewNoiseSum([]NoiseTerm{{Weight: 1, Count: 1, Kind: DiscreteGaussian, Parameter: variance},
+			{Weight: 0.5, Count: 2, Kind: DiscreteGaussian, Parameter: 2 * variance}})
 		a, b := law(variance), law(2*variance)
 		for _, confidence := range []float64{0.5, 0.95, 0.999, 1 - 1e-6, 1 - 1e-9} {
 			began := time.Now()
@@ -288,7 +302,8 @@ func TestMarginsOfNextToNoNoise(t *testing.T) {
 				}
 			}
 			if attained < confidence || within < attained-1e-12 {
-				t.Errorf("variance %v, confidence %v: margin %v is said to have %v, and has %v", variance, confidence, margin, attained, within)
+				t.Errorf("variance %v, confidence %v: margin %v is said to have %v, and has %v", variance, confidence, margin,
+					attained, within)
 			}
 			if said := s.Within(margin); said > within+1e-12 {
 				t.Errorf("variance %v: %v is said to be within %v, and %v is", variance, said, margin, within)

@@ -8,8 +8,8 @@ import "math"
 //
 //	P(|K| ≤ m) = (1/L)·Σ_k φ(θ_k)·sin((2m+1)πk/L)/sin(πk/L), k = 0 … L−1,
 //
-// but for what K has beyond L−m−1: at most 1e-13. On (0, π] φ falls, so that what is left out, from where it is below 1e-13,
-// is at most 1e-13·(1+ln L).
+// but for what K has beyond L−m−1: at most 1e-13. On (0, π] φ falls, so that what is left out, from where it is below
+// 1e-13, is at most 1e-13·(1+ln L).
 type wholeLaw struct {
 	length float64
 	phi    []float64 // from k = 1 on; k and L−k are alike
@@ -34,7 +34,8 @@ func (s *NoiseSum) wholeLaw(most float64) (*wholeLaw, bool) {
 	}
 	deep := -Log(latticeBeyond)
 	units := s.deviation / s.unit
-	l := &wholeLaw{length: 2*math.Ceil((most+float64(s.far(latticeBeyond)*units))/2) + 3} // odd, so that all but k = 0 come in pairs
+	// odd, so that all but k = 0 come in pairs
+	l := &wholeLaw{length: 2*math.Ceil((most+float64(s.far(latticeBeyond)*units))/2) + 3}
 	if s.mixed && l.length > 2*mostMixedWaves {
 		return nil, false // the other way takes less work
 	}

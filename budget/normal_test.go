@@ -58,14 +58,16 @@ func TestNormalQuantileInvertsTheTail(t *testing.T) {
 		// A change of z by 1e-13·(1+|z|) moves Q by at most (1+z)² times that.
 		assertRelative(t, "Q of the quantile", math.Erfc(z/math.Sqrt2)/2, p, 1e-13*(1+z*z))
 	}
-	if !math.IsInf(NormalQuantile(0), 1) || !math.IsInf(NormalQuantile(1), -1) || !math.IsInf(NormalQuantile(math.NaN()), 1) {
+	if !math.IsInf(NormalQuantile(0), 1) || !math.IsInf(NormalQuantile(1), -1) ||
+		!math.IsInf(NormalQuantile(math.NaN()), 1) {
 		t.Error("no infinite quantile at the ends")
 	}
 }
 
 func TestNormalTailAtTheEdges(t *testing.T) {
 	inf := math.Inf(1)
-	if normalTail(inf) != 0 || normalTail(-inf) != 1 || normalTail(50) != 0 || normalTail(-50) != 1 || !math.IsNaN(normalTail(math.NaN())) {
+	if normalTail(inf) != 0 || normalTail(-inf) != 1 || normalTail(50) != 0 || normalTail(-50) != 1 ||
+		!math.IsNaN(normalTail(math.NaN())) {
 		t.Error("normalTail at the edges")
 	}
 }

@@ -52,7 +52,8 @@ var numericalKinds = map[string]func(t *testing.T, v vector) any{
 		})
 	},
 	"dgauss.delta_k": func(t *testing.T, v vector) any {
-		return deltaOf(v.input(t, "epsilon"), step{gaussianAtoms(decimal(v.input(t, "sigma2")), int64(v.input(t, "sensitivity"))), int64(v.input(t, "k"))})
+		return deltaOf(v.input(t, "epsilon"),
+			step{gaussianAtoms(decimal(v.input(t, "sigma2")), int64(v.input(t, "sensitivity"))), int64(v.input(t, "k"))})
 	},
 	"dgauss.sigma": func(t *testing.T, v vector) any {
 		epsilon, delta := v.input(t, "epsilon"), v.input(t, "delta")
@@ -137,9 +138,10 @@ var numericalKinds = map[string]func(t *testing.T, v vector) any{
 			t.Fatalf("%s: no such mechanism: %s", v.ID, mechanism)
 		}
 		pmf := map[string]float64{}
-		continuous(Laplace{Scale: v.input(t, "scale"), L1: v.input(t, "l1_sensitivity")}).place(v.input(t, "h"), 0, func(j int64, m float64) {
-			pmf[strconv.FormatInt(j, 10)] += m
-		})
+		continuous(Laplace{Scale: v.input(t, "scale"), L1: v.input(t, "l1_sensitivity")}).place(v.input(t, "h"), 0,
+			func(j int64, m float64) {
+				pmf[strconv.FormatInt(j, 10)] += m
+			})
 		return pmf
 	},
 	"pld.pmf_pessimistic": roundedUp,
@@ -236,7 +238,8 @@ func discreteLaplaceOf(t *testing.T, part, v vector) step {
 }
 
 func subsampled(t *testing.T, v vector) SubsampledGaussian {
-	return SubsampledGaussian{Rate: v.input(t, "sampling_prob"), Gaussian: Gaussian{Sigma: v.input(t, "sigma"), L2: v.inputOr("l2_sensitivity", 1)}}
+	return SubsampledGaussian{Rate: v.input(t, "sampling_prob"), Gaussian: Gaussian{Sigma: v.input(t, "sigma"),
+		L2: v.inputOr("l2_sensitivity", 1)}}
 }
 
 // truncatedLaw is the discrete Gaussian on [−bound, bound]. The package never

@@ -31,7 +31,8 @@ func namedPairs(t *testing.T) []namedPair {
 		}},
 		// The tails of a discrete Gaussian of σ = 5000 are those of the continuous one
 		// at half-integers to 1e-8; δ is a difference of them.
-		{"wide Gaussian", gaussianTails(25e6, 4000), func(epsilon float64) float64 { return wide.Delta(epsilon) * (1 - 1e-7) }},
+		{"wide Gaussian", gaussianTails(25e6, 4000),
+			func(epsilon float64) float64 { return wide.Delta(epsilon) * (1 - 1e-7) }},
 		{"bounded range", boundedRange(most), func(epsilon float64) float64 {
 			if epsilon <= -most {
 				return -math.Expm1(epsilon)

@@ -11,7 +11,8 @@ import (
 // fractions, both orders of every two neighbouring counts and both decisions.
 func TestKeptPartitionsArePrivateExactly(t *testing.T) {
 	for _, s := range []PartitionSelection{
-		{1, 1e-5, 1}, {0.1, 1e-9, 1}, {math.Ln2, 0.1, 1}, {50, 1e-200, 1}, {5, 1e-3, 1}, {1e-3, 1e-3, 1}, {1, 1, 1}, {800, 1e-9, 1}, {0.7, 1e-6, 7},
+		{1, 1e-5, 1}, {0.1, 1e-9, 1}, {math.Ln2, 0.1, 1}, {50, 1e-200, 1}, {5, 1e-3, 1}, {1e-3, 1e-3, 1}, {1, 1, 1},
+		{800, 1e-9, 1}, {0.7, 1e-6, 7},
 	} {
 		kept, err := s.KeepProbabilities()
 		if err != nil {
@@ -70,7 +71,8 @@ func TestKeptPartitionsAreTheClosedForm(t *testing.T) {
 }
 
 func TestSelectionsThatAreNone(t *testing.T) {
-	for _, s := range []PartitionSelection{{0, 0.1, 1}, {1, 0, 1}, {1, 1.5, 1}, {-1, 0.1, 1}, {math.NaN(), 0.1, 1}, {1, math.NaN(), 1}, {1, 0.1, 0}, {1e-9, 1e-9, 1}, {1, 1e-9, 1 << 40}} {
+	for _, s := range []PartitionSelection{{0, 0.1, 1}, {1, 0, 1}, {1, 1.5, 1}, {-1, 0.1, 1}, {math.NaN(), 0.1, 1},
+		{1, math.NaN(), 1}, {1, 0.1, 0}, {1e-9, 1e-9, 1}, {1, 1e-9, 1 << 40}} {
 		if kept, err := s.KeepProbabilities(); err == nil || s.KeepProbability(1000) != 0 {
 			t.Errorf("%+v keeps %d counts", s, len(kept))
 		}
@@ -93,9 +95,11 @@ func TestThresholdsHideASingleUnit(t *testing.T) {
 					}
 					return math.Exp(-x/scale) / 2
 				}
-				assertHides(t, "Laplace", func(x float64) float64 { return shows(laplace, x) }, LaplaceThreshold(groups, each, 1.5, delta), 1e-9, delta)
+				assertHides(t, "Laplace", func(x float64) float64 { return shows(laplace, x) },
+					LaplaceThreshold(groups, each, 1.5, delta), 1e-9, delta)
 				gaussian := func(x float64) float64 { return math.Erfc(x/3/math.Sqrt2) / 2 }
-				assertHides(t, "Gaussian", func(x float64) float64 { return shows(gaussian, x) }, GaussianThreshold(groups, each, 3, delta), 1e-9, delta)
+				assertHides(t, "Gaussian", func(x float64) float64 { return shows(gaussian, x) },
+					GaussianThreshold(groups, each, 3, delta), 1e-9, delta)
 				a := math.Exp(-1 / scale)
 				discrete := func(x float64) float64 { return math.Pow(a, x) / (1 + a) }
 				threshold, ok := DiscreteLaplaceThreshold(groups, each, 1.5, delta)
@@ -106,7 +110,8 @@ func TestThresholdsHideASingleUnit(t *testing.T) {
 				if threshold == each {
 					least = 0 // it starts there
 				}
-				assertHides(t, "discrete Laplace", func(x float64) float64 { return shows(discrete, x) }, float64(threshold), least, delta)
+				assertHides(t, "discrete Laplace", func(x float64) float64 { return shows(discrete, x) }, float64(threshold), least,
+					delta)
 			}
 		}
 	}
@@ -120,15 +125,18 @@ func assertHides(t *testing.T, what string, shows func(threshold float64) float6
 	if got := shows(threshold); got > delta*(1+1e-9) {
 		t.Errorf("%s: a single unit shows with %v > %v", what, got, delta)
 	}
-	if got := shows(threshold - step*math.Max(1, math.Abs(threshold))); step == 1e-9 && got < delta*(1-1e-6) || step == 1 && shows(threshold-1) <= delta {
+	if got := shows(threshold - step*math.Max(1, math.Abs(threshold))); step == 1e-9 && got < delta*(1-1e-6) ||
+		step == 1 && shows(threshold-1) <= delta {
 		t.Errorf("%s: threshold %v is not least for %v: %v", what, threshold, delta, got)
 	}
 }
 
 func TestThresholdsAtTheEdges(t *testing.T) {
 	inf := math.Inf(1)
-	if LaplaceThreshold(1, 1, 0, 0.1) != inf || LaplaceThreshold(1, 1, 1, 0) != inf || LaplaceThreshold(0, 1, 1, 0.1) != inf || LaplaceThreshold(1, 1, 1, 1) != -inf ||
-		GaussianThreshold(1, 1, -1, 0.1) != inf || GaussianThreshold(1, 1, 1, 0) != inf || GaussianThreshold(1, 1, 1, 1) != -inf || GaussianThreshold(1, 1, math.NaN(), 0.1) != inf {
+	if LaplaceThreshold(1, 1, 0, 0.1) != inf || LaplaceThreshold(1, 1, 1, 0) != inf ||
+		LaplaceThreshold(0, 1, 1, 0.1) != inf || LaplaceThreshold(1, 1, 1, 1) != -inf ||
+		GaussianThreshold(1, 1, -1, 0.1) != inf || GaussianThreshold(1, 1, 1, 0) != inf ||
+		GaussianThreshold(1, 1, 1, 1) != -inf || GaussianThreshold(1, 1, math.NaN(), 0.1) != inf {
 		t.Error("thresholds of what is no noise, or of no δ")
 	}
 	for _, c := range []struct{ epsilon, delta float64 }{{0, 0.1}, {1, 0}, {1e-20, 1e-9}, {math.NaN(), 0.1}} {
@@ -151,7 +159,8 @@ func TestLeastAndGreatestFitting(t *testing.T) {
 		}
 	}
 	never := func(float64) bool { return false }
-	if leastFitting(never) != math.Inf(1) || greatestFitting(never) != 0 || leastFitting(func(float64) bool { return true }) != 0 {
+	if leastFitting(never) != math.Inf(1) || greatestFitting(never) != 0 ||
+		leastFitting(func(float64) bool { return true }) != 0 {
 		t.Error("searches without an edge")
 	}
 	if x := 1 + 0x1p-52; raised(1, 0) != x || lowered(1, 0) >= 1 {

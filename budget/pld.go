@@ -38,7 +38,8 @@ type resolution struct {
 // to some thousand steps.
 var usual = resolution{relative: 1e-7, points: 1 << 20}
 
-// rough resolution is for what is only compared: ε is off by less than about 1e-5 of it, once [sum.excess] is allowed for.
+// rough resolution is for what is only compared: ε is off by less than about 1e-5 of it, once [sum.excess] is allowed
+// for.
 var rough = resolution{relative: 1e-4, points: 1 << 14, least: 1 << 10}
 
 // sum is the distribution of the total loss of a composition, tilted.

@@ -38,8 +38,8 @@ func newProduct(points int) *product {
 	return p
 }
 
-// transforms holds transforms that are not in use, by the logarithm of their points: their tables of sines take half as long as
-// a transform does.
+// transforms holds transforms that are not in use, by the logarithm of their points: their tables of sines take half as
+// long as a transform does.
 var transforms [64]sync.Pool
 
 // transformOf returns the transform of so many points, a power of two.

@@ -25,7 +25,8 @@ type PureStep struct {
 type PureComposition []PureStep
 
 func (s PureStep) valid() bool {
-	return isAmount(s.Epsilon) && s.Delta >= 0 && s.Delta <= 1 && s.Count >= 0 && s.Count <= 1<<32 && isAmount(s.Epsilon*float64(s.Count))
+	return isAmount(s.Epsilon) && s.Delta >= 0 && s.Delta <= 1 && s.Count >= 0 && s.Count <= 1<<32 &&
+		isAmount(s.Epsilon*float64(s.Count))
 }
 
 // GridEpsilon returns the least of the ε = (k−2i)·ε₀ ≥ 0 with Delta(ε) ≤ δ, which is

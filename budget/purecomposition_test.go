@@ -16,7 +16,8 @@ func bruteForceDelta(c PureComposition, epsilon float64) float64 {
 			p := (1 - s.Delta) / (1 + math.Exp(-s.Epsilon))
 			for _, o := range outcomes {
 				told += o.mass * s.Delta
-				next = append(next, outcome{o.loss + s.Epsilon, o.mass * p}, outcome{o.loss - s.Epsilon, o.mass * (1 - s.Delta - p)})
+				next = append(next, outcome{o.loss + s.Epsilon, o.mass * p},
+					outcome{o.loss - s.Epsilon, o.mass * (1 - s.Delta - p)})
 			}
 			outcomes = next
 		}
@@ -30,7 +31,8 @@ func bruteForceDelta(c PureComposition, epsilon float64) float64 {
 func TestOptimalCompositionGoesThroughEveryOutcome(t *testing.T) {
 	for _, c := range []PureComposition{
 		{{0.7, 0, 1}}, {{0.7, 0.01, 6}}, {{0.2, 0, 11}}, {{0, 0.1, 3}}, {{3, 0, 4}, {0, 1e-3, 2}},
-		{{0.5, 0, 2}, {0.3, 0.02, 3}, {0.5, 1e-4, 2}}, {{0.1, 0, 1}, {0.2, 0, 1}, {0.3, 0, 1}, {0.4, 0, 1}, {0.5, 0, 1}, {1.1, 0, 1}, {2.2, 0.3, 1}},
+		{{0.5, 0, 2}, {0.3, 0.02, 3}, {0.5, 1e-4, 2}}, {{0.1, 0, 1}, {0.2, 0, 1}, {0.3, 0, 1}, {0.4, 0, 1}, {0.5, 0, 1},
+			{1.1, 0, 1}, {2.2, 0.3, 1}},
 		{}, {{1, 1, 1}}, {{1, 0.5, 0}},
 	} {
 		for _, epsilon := range []float64{0, 0.05, 0.4, 0.7, 1, 1.5, 2.9, 4.4, 40} {
@@ -127,7 +129,8 @@ func TestGridStepIsTheLargest(t *testing.T) {
 }
 
 func TestStepsThatAreNone(t *testing.T) {
-	for _, s := range []PureStep{{-1, 0, 1}, {math.NaN(), 0, 1}, {math.Inf(1), 0, 1}, {1, -0.1, 1}, {1, 1.1, 1}, {1, 0, -1}, {1e300, 0, 1 << 60}} {
+	for _, s := range []PureStep{{-1, 0, 1}, {math.NaN(), 0, 1}, {math.Inf(1), 0, 1}, {1, -0.1, 1}, {1, 1.1, 1},
+		{1, 0, -1}, {1e300, 0, 1 << 60}} {
 		c := PureComposition{{1, 0, 1}, s}
 		if c.Delta(100) != 1 || !math.IsInf(c.Epsilon(0.5), 1) || !math.IsInf(s.GridEpsilon(0.5), 1) {
 			t.Errorf("%+v protects", s)

@@ -6,7 +6,8 @@ import (
 )
 
 func TestExcessKeepsItsDigits(t *testing.T) {
-	for _, x := range []float64{-700, -30, -2, -0.5000001, -0.5, -0.3, -1e-3, -1e-9, 1e-9, 1e-4, 0.2, 0.5, 0.5000001, 3, 40, 600} {
+	for _, x := range []float64{-700, -30, -2, -0.5000001, -0.5, -0.3, -1e-3, -1e-9, 1e-9, 1e-4, 0.2, 0.5, 0.5000001, 3,
+		40, 600} {
 		want := referenceExp(bigFloat(x))
 		want.Sub(want, bigFloat(1))
 		want.Sub(want, bigFloat(x))
@@ -33,7 +34,8 @@ func TestPowerExcessKeepsItsDigits(t *testing.T) {
 			tolerance := 1e-14 * (1 + alpha*math.Abs(math.Log1p(z)))
 			reference := referenceLog(want)
 			logWant, _ := reference.Float64()
-			if got := logPowerExcess(z, math.Log(math.Abs(z)), alpha); math.Abs(got-logWant) > tolerance+1e-15*math.Abs(logWant) {
+			if got := logPowerExcess(z, math.Log(math.Abs(z)), alpha); math.Abs(got-logWant) > tolerance+
+				1e-15*math.Abs(logWant) {
 				t.Errorf("z %v, α %v: ln %v, want %v", z, alpha, got, logWant)
 			}
 		}
@@ -44,7 +46,8 @@ func TestPowerExcessKeepsItsDigits(t *testing.T) {
 // Gaussian against one another, at integer orders.
 func TestSumAndIntegralAgree(t *testing.T) {
 	for _, s := range []SubsampledGaussian{
-		{Gaussian{1, 1}, 0.01}, {Gaussian{0.2, 1}, 0.3}, {Gaussian{30, 1}, 1e-5}, {Gaussian{4, 1}, 0.999}, {Gaussian{0.05, 1}, 1e-3},
+		{Gaussian{1, 1}, 0.01}, {Gaussian{0.2, 1}, 0.3}, {Gaussian{30, 1}, 1e-5}, {Gaussian{4, 1}, 0.999},
+		{Gaussian{0.05, 1}, 1e-3},
 	} {
 		for _, alpha := range []float64{2, 3, 8, 33, 100} {
 			assertRelative(t, "divergence", s.fractionalRDP(alpha), s.integerRDP(alpha), 2e-10)
@@ -57,7 +60,8 @@ func TestSumAndIntegralAgree(t *testing.T) {
 func TestSampledDivergenceRisesWithTheOrder(t *testing.T) {
 	for _, s := range []SubsampledGaussian{{Gaussian{1, 1}, 0.02}, {Gaussian{0.002, 1}, 0.02}, {Gaussian{50, 1}, 0.5}} {
 		last := 0.0
-		for _, alpha := range []float64{1, 1.0001, 1.7, 1.999, 2, 2.001, 2.5, 3, 10, 10.5, 11, 1000, 1000.5, 1001, 99999, 1e5, 100001, 1e7, math.Inf(1)} {
+		for _, alpha := range []float64{1, 1.0001, 1.7, 1.999, 2, 2.001, 2.5, 3, 10, 10.5, 11, 1000, 1000.5, 1001, 99999, 1e5,
+			100001, 1e7, math.Inf(1)} {
 			value := s.RDP(alpha)
 			if value < last*(1-1e-9) || value > s.Gaussian.RDP(alpha) {
 				t.Errorf("%+v: D(%v) = %v after %v", s, alpha, value, last)
@@ -134,10 +138,13 @@ func TestConversionIsAboveTheTruth(t *testing.T) {
 func TestConversionsAtTheEdgesOfOrders(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct{ got, want float64 }{
-		{RDPEpsilon(inf, 0.7, 0), 0.7}, {RDPEpsilon(2, 0.7, 0), inf}, {RDPEpsilon(1, 0.7, 1e-9), inf}, {RDPEpsilon(0.5, 0.7, 1e-9), inf},
-		{RDPEpsilon(2, 0, 0), 0}, {RDPEpsilon(2, 0.7, 1), 0}, {RDPEpsilon(1, 0.7, 0.9), 0}, {RDPEpsilon(2, -1, 0.1), inf}, {RDPEpsilon(nan, 1, 0.1), inf},
+		{RDPEpsilon(inf, 0.7, 0), 0.7}, {RDPEpsilon(2, 0.7, 0), inf}, {RDPEpsilon(1, 0.7, 1e-9), inf},
+		{RDPEpsilon(0.5, 0.7, 1e-9), inf},
+		{RDPEpsilon(2, 0, 0), 0}, {RDPEpsilon(2, 0.7, 1), 0}, {RDPEpsilon(1, 0.7, 0.9), 0}, {RDPEpsilon(2, -1, 0.1), inf},
+		{RDPEpsilon(nan, 1, 0.1), inf},
 		{RDPEpsilon(2, inf, 0.1), inf}, {RDPEpsilon(2, 1, nan), inf},
-		{RDPDelta(inf, 0.7, 0.7), 0}, {RDPDelta(2, 0, 0), 0}, {RDPDelta(2, nan, 1), 1}, {RDPDelta(2, 1, -1), 1}, {RDPDelta(0.9, 1, 1), 1}, {RDPDelta(2, 1e9, 1), 1},
+		{RDPDelta(inf, 0.7, 0.7), 0}, {RDPDelta(2, 0, 0), 0}, {RDPDelta(2, nan, 1), 1}, {RDPDelta(2, 1, -1), 1},
+		{RDPDelta(0.9, 1, 1), 1}, {RDPDelta(2, 1e9, 1), 1},
 		{RDPDelta(2, 1, 1e300), smallestDelta}, {BestRDPEpsilon(nil, nil, 0.1), inf}, {BestRDPDelta(nil, nil, 1), 1},
 	} {
 		if c.got != c.want {
@@ -178,7 +185,8 @@ func TestBoundedRangeDivergenceHolds(t *testing.T) {
 			t.Errorf("%+v protects", m)
 		}
 	}
-	if m := (BoundedRange{0.5}); m.RepeatedEpsilon(1, 1e-9) != raised(0.5, 1) || m.Rho() < 1./32 || (BoundedRange{}).RDP(5) != 0 || m.RepeatedEpsilon(0, 1e-9) != 0 {
+	if m := (BoundedRange{0.5}); m.RepeatedEpsilon(1, 1e-9) != raised(0.5, 1) || m.Rho() < 1./32 ||
+		(BoundedRange{}).RDP(5) != 0 || m.RepeatedEpsilon(0, 1e-9) != 0 {
 		t.Error("one mechanism, or none")
 	}
 }

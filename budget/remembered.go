@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// This file remembers what has been worked out. A plan asks for the ε of the same mechanisms at the same δ when it looks for its
-// noise, states its guarantee, and explains its loss; so do plans that differ in words alone. A pair that takes long to work out is
-// kept too: nobody writes to its masses.
+// This file remembers what has been worked out. A plan asks for the ε of the same mechanisms at the same δ when it
+// looks for its noise, states its guarantee, and explains its loss; so do plans that differ in words alone. A pair that
+// takes long to work out is kept too: nobody writes to its masses.
 
 // identity tells lists of mechanisms apart, in their order; the zero identity is of none that [Compose] made.
 type identity [sha256.Size]byte
@@ -25,7 +25,8 @@ func identityOf(groups []repeated) identity {
 	return identity(h.Sum(nil))
 }
 
-// question is an ε that was asked for, of these mechanisms at this δ; or a rate of true positives, at this rate of false ones.
+// question is an ε that was asked for, of these mechanisms at this δ; or a rate of true positives, at this rate of
+// false ones.
 type question struct {
 	of   identity
 	rate bool
@@ -43,8 +44,8 @@ type answers struct {
 
 var remembered answers
 
-// of is the answer to a question, which answer works out where it is new. Two that ask at once may both work it out, to the
-// same bits.
+// of is the answer to a question, which answer works out where it is new. Two that ask at once may both work it out, to
+// the same bits.
 func (a *answers) of(q question, answer func() float64) float64 {
 	a.lock.Lock()
 	known, ok := a.known[q]

@@ -5,16 +5,19 @@ import (
 	"testing"
 )
 
-// Every part of a mechanism, how often it is run, the order, a sample and δ: where one differs, another answer is not taken for
-// this one's, and the answer is to the last bit what it is when nothing is remembered.
+// Every part of a mechanism, how often it is run, the order, a sample and δ: where one differs, another answer is not
+// taken for this one's, and the answer is to the last bit what it is when nothing is remembered.
 func TestRememberedLossesAreTheirOwn(t *testing.T) {
 	gaussian := func(sigmaSquared, l1, l2 int64, shifts ...Shift) Mechanism {
-		return Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(sigmaSquared, 1), L1: big.NewInt(l1), L2Squared: big.NewInt(l2), Shifts: shifts}
+		return Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(sigmaSquared, 1), L1: big.NewInt(l1),
+			L2Squared: big.NewInt(l2), Shifts: shifts}
 	}
 	laplace := Mechanism{Kind: DiscreteLaplace, Parameter: big.NewRat(50, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
 	lists := [][]Mechanism{
-		{gaussian(50, 1, 1)}, {gaussian(51, 1, 1)}, {laplace}, {gaussian(50, 1, 1), gaussian(50, 1, 1)}, {gaussian(50, 1, 1), laplace},
-		{laplace, gaussian(50, 1, 1)}, {gaussian(50, 2, 2)}, {gaussian(50, 2, 4)}, {gaussian(50, 2, 4, Shift{2})}, {gaussian(50, 2, 4, Shift{1, 1})},
+		{gaussian(50, 1, 1)}, {gaussian(51, 1, 1)}, {laplace}, {gaussian(50, 1, 1), gaussian(50, 1, 1)},
+		{gaussian(50, 1, 1), laplace},
+		{laplace, gaussian(50, 1, 1)}, {gaussian(50, 2, 2)}, {gaussian(50, 2, 4)}, {gaussian(50, 2, 4, Shift{2})},
+		{gaussian(50, 2, 4, Shift{1, 1})},
 	}
 	none := gaussian(50, 2, 4)
 	none.Shifts = []Shift{} // no loss is made of it, so its identity is asked for by itself

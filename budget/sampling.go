@@ -31,8 +31,9 @@ func (l Loss) Sampled(q *big.Rat) (Loss, error) {
 	return l, nil
 }
 
-// BeforeSampling returns the ε and δ that the mechanisms may have which see a sample, drawn with probability q, of a release
-// with this ε and δ (nil: 0), as [Loss.Sampled] has it: ln(1 + (e^ε − 1)/q), rounded down to a multiple of 2^−30, and δ/q.
+// BeforeSampling returns the ε and δ that the mechanisms may have which see a sample, drawn with probability q, of a
+// release with this ε and δ (nil: 0), as [Loss.Sampled] has it: ln(1 + (e^ε − 1)/q), rounded down to a multiple of
+// 2^−30, and δ/q.
 //
 // It returns an error unless 0 < q ≤ 1 and ε > 0, where ε is too small for any, and where δ/q is not below 1.
 func BeforeSampling(epsilon, delta, q *big.Rat) (e, d *big.Rat, err error) {

@@ -31,7 +31,8 @@ func TestSampledLossIsThatOfTheMixture(t *testing.T) {
 				want := stickOf(present, epsilon)
 				got := loss.DeltaAt(epsilon).Value
 				if got < want-1e-15 || got > want*(1+1e-9)+1e-12 || got < stickOf(absent, epsilon)-1e-15 {
-					t.Errorf("%s, q = %s, ε = %v: δ = %v, want %v, and %v for absent against present", m.Kind, q, epsilon, got, want, stickOf(absent, epsilon))
+					t.Errorf("%s, q = %s, ε = %v: δ = %v, want %v, and %v for absent against present", m.Kind, q, epsilon, got, want,
+						stickOf(absent, epsilon))
 				}
 				if want < 1e-9 {
 					continue
@@ -86,7 +87,8 @@ func TestASampleIsDrawnOnceAtAProbability(t *testing.T) {
 		t.Error("a sample of a sample")
 	}
 	// ln(1 + (e − 1)/2) at δ = 0, by mpmath.
-	if bound, err := sampled.EpsilonAt(nil); err != nil || math.Abs(bound.Value-0.62011450695827752) > 1e-14 || bound.Value < 0.62011450695827752 {
+	if bound, err := sampled.EpsilonAt(nil); err != nil || math.Abs(bound.Value-0.62011450695827752) > 1e-14 ||
+		bound.Value < 0.62011450695827752 {
 		t.Errorf("%+v, %v", bound, err)
 	}
 }
@@ -105,7 +107,8 @@ func TestAmplificationIsUndone(t *testing.T) {
 	for _, q := range []float64{1e-6, 0.3, 1} {
 		for _, epsilon := range []float64{1e-9, 0.5, 29.9, 30.1, 700, 5000} {
 			before := unamplified(epsilon, q)
-			if want := epsilon - math.Log(q) + math.Log1p(-(1-q)*math.Exp(-epsilon)); epsilon > 1e-3 && !(math.Abs(before-want) <= 1e-12*want) {
+			if want := epsilon - math.Log(q) + math.Log1p(-(1-q)*math.Exp(-epsilon)); epsilon > 1e-3 &&
+				!(math.Abs(before-want) <= 1e-12*want) {
 				t.Errorf("q = %v: %v comes from %v, want %v", q, epsilon, before, want)
 			}
 			if back := amplified(before, q); !(math.Abs(back-epsilon) <= 1e-13*max(1, epsilon)) {
@@ -115,8 +118,8 @@ func TestAmplificationIsUndone(t *testing.T) {
 	}
 }
 
-// TestBeforeSamplingIsWithinTheWhole holds what a sample may lose against the ε of the release by the theorem itself, with
-// e^ε by its series in 200 bits: within it, and by less than the grid leaves open.
+// TestBeforeSamplingIsWithinTheWhole holds what a sample may lose against the ε of the release by the theorem itself,
+// with e^ε by its series in 200 bits: within it, and by less than the grid leaves open.
 func TestBeforeSamplingIsWithinTheWhole(t *testing.T) {
 	exp := func(x *big.Rat) *big.Float {
 		sum, term := new(big.Float).SetPrec(200).SetInt64(1), new(big.Float).SetPrec(200).SetInt64(1)
@@ -152,7 +155,8 @@ func TestBeforeSamplingIsWithinTheWhole(t *testing.T) {
 			}
 		}
 	}
-	for _, wrong := range [][3]string{{"1", "1/2", "1/3"}, {"0", "1e-9", "1/3"}, {"1", "1e-9", "0"}, {"1", "1e-9", "2"}, {"1/10000000000", "1e-9", "1/2"}} {
+	for _, wrong := range [][3]string{{"1", "1/2", "1/3"}, {"0", "1e-9", "1/3"}, {"1", "1e-9", "0"}, {"1", "1e-9", "2"},
+		{"1/10000000000", "1e-9", "1/2"}} {
 		if _, _, err := BeforeSampling(mustRat(t, wrong[0]), mustRat(t, wrong[1]), mustRat(t, wrong[2])); err == nil {
 			t.Errorf("ε, δ, q = %v: no error", wrong)
 		}

@@ -86,8 +86,8 @@ func undominated(shifts []Shift) []Shift {
 	return worst
 }
 
-// mergesInto tells that merging coordinates of s and enlarging them is seen to give t: each is put, from the largest on, into
-// the first of t that has room for it. It may overlook a way.
+// mergesInto reports whether t can be made from s by merging coordinates and enlarging them. It puts each coordinate of
+// s, the largest first, into the first of t that has room for it, and so may overlook a way.
 func (s Shift) mergesInto(t Shift) bool {
 	room := slices.Clone(t)
 	for _, d := range s {

@@ -149,7 +149,8 @@ func TestNoShiftLosesMoreThanTheWorst(t *testing.T) {
 			got := loss.numericalDelta(epsilon)
 			// What the outcomes leave out sums to 1e-15, and their joining is to 1e-9.
 			if got < most*(1-1e-8)-1e-14 || got > 1.2*most+1e-14 {
-				t.Errorf("%s %v within %v, %v at ε = %v: δ = %v, worst shift %v", m.Kind, m.Parameter, m.L1, m.L2Squared, epsilon, got, most)
+				t.Errorf("%s %v within %v, %v at ε = %v: δ = %v, worst shift %v", m.Kind, m.Parameter, m.L1, m.L2Squared, epsilon,
+					got, most)
 			}
 		}
 	}
@@ -164,7 +165,8 @@ func TestMergedCoordinatesLoseMore(t *testing.T) {
 	} {
 		for a := int64(1); a <= 3; a++ {
 			for b := int64(1); b <= a; b++ {
-				apart, one, merged := outcomesOfShift(m, Shift{a, b}), outcomesOfShift(m, Shift{a}), outcomesOfShift(m, Shift{a + b})
+				apart, one, merged := outcomesOfShift(m, Shift{a, b}), outcomesOfShift(m, Shift{a}),
+					outcomesOfShift(m, Shift{a + b})
 				for epsilon := -3.0; epsilon < 6; epsilon += 0.31 {
 					together := stickOf(merged, epsilon)
 					if stickOf(apart, epsilon) > together+1e-14 || stickOf(one, epsilon) > together+1e-14 {

@@ -10,7 +10,8 @@ import (
 
 // bigSinPi is sin πx by its Taylor series in 300 bits, for |x| ≤ 1/2.
 func bigSinPi(x float64) float64 {
-	pi, _ := new(big.Float).SetPrec(300).SetString("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
+	pi, _ := new(big.Float).SetPrec(300).
+		SetString("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
 	y := new(big.Float).SetPrec(300).SetFloat64(x)
 	y.Mul(y, pi)
 	square := new(big.Float).SetPrec(300).Mul(y, y)
@@ -36,7 +37,8 @@ func TestSinPiIsTheSine(t *testing.T) {
 		rests = append(rests, random.Float64()-0.5)
 	}
 	for e := 1; e < 60; e++ {
-		rests = append(rests, math.Ldexp(1+random.Float64(), -e-1), 0.5-math.Ldexp(1, -e-1), 0.25-math.Ldexp(1, -e-2), 0.25+math.Ldexp(1, -e-3))
+		rests = append(rests, math.Ldexp(1+random.Float64(), -e-1), 0.5-math.Ldexp(1, -e-1), 0.25-math.Ldexp(1, -e-2),
+			0.25+math.Ldexp(1, -e-3))
 	}
 	for _, rest := range rests {
 		for _, whole := range []float64{0, 1, -1, 2, 12345, -4096} {

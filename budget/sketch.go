@@ -208,8 +208,8 @@ func outline(sketches []sketch, at tilt) window {
 	}
 	reach := w.high
 	here, deviation := cumulant(sketches, theta), math.Sqrt(variance(sketches))
-	// Beyond 1000/σ the bound would feel the spacing of a grid. K is convex, so that every bound here has one valley or one
-	// peak: what has passed it is not asked again.
+	// Beyond 1000/σ the bound would feel the spacing of a grid. K is convex, so that every bound here has one valley or
+	// one peak: what has passed it is not asked again.
 	upper, lower := true, true
 	lastUp, lastWeightless, lastDown := math.Inf(1), math.Inf(1), math.Inf(-1)
 	for shift := 1e-3 / deviation; shift <= 1e3/deviation && (upper || lower); shift *= 1.4 {

@@ -37,9 +37,9 @@ const (
 // for factors e^{±slack} on the probabilities of its outputs; false for one
 // without Gaussian noise, or with so little that this says less than its ρ.
 //
-// Guarantee: for all neighbours whose answers differ by an integer vector of
-// square norm at most L2Squared with at most min(L1, L2Squared) coordinates that
-// are not 0, or by one that loses no more than one of the shifts that are known. Theorem: Peikert 2010, theorem 3.1. Argument: docs/proofs/smoothing.md.
+// Guarantee: for all neighbours whose answers differ by an integer vector of square norm at most L2Squared with at most
+// min(L1, L2Squared) coordinates that are not 0, or by one that loses no more than one of the shifts that are known.
+// Theorem: Peikert 2010, theorem 3.1. Argument: docs/proofs/smoothing.md.
 func (m Mechanism) smoothed() (muSquared, slack float64, ok bool) {
 	variance := big.NewRat(smoothingVariance, 1)
 	if m.Kind != DiscreteGaussian || m.Parameter.Cmp(big.NewRat(leastSmoothed, 1)) < 0 {
@@ -77,11 +77,12 @@ func (m Mechanism) reach() (squares, coordinates *big.Int) {
 }
 
 // absorbed returns μ² of the continuous Gaussian that takes the place of the mechanism where it runs with continuous
-// Gaussian noise of this μ² > 0, but for a factor e^{slack} on δ; false for one whose losses lie too far apart for that,
-// and for one with several worst shifts. Nothing is taken from σ²: the other noise smooths the steps of this one.
+// Gaussian noise of this μ² > 0, but for a factor e^{slack} on δ; false for one whose losses lie too far apart for
+// that, and for one with several worst shifts. Nothing is taken from σ²: the other noise smooths the steps of this one.
 //
 // Guarantee: for all neighbours within the sensitivities, together with what the other noise is of. Theorem: Poisson's
-// summation formula, for Gaussians of variance τ² ≥ 3 with 1/τ² = 1/σ² + (d/σ²)²/μ². Argument: docs/proofs/smoothing.md.
+// summation formula, for Gaussians of variance τ² ≥ 3 with 1/τ² = 1/σ² + (d/σ²)²/μ². Argument:
+// docs/proofs/smoothing.md.
 func (m Mechanism) absorbed(besides float64) (muSquared, slack float64, ok bool) {
 	if m.Kind != DiscreteGaussian || !(besides > 0) {
 		return 0, 0, false

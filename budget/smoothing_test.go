@@ -24,13 +24,15 @@ func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 		parameter int64
 		shift     Shift
 	}{
-		{24, Shift{1}}, {24, Shift{7}}, {30, Shift{3, 1}}, {40, Shift{5, 5}}, {40, Shift{4, 2, 1}}, {25, Shift{2, 2, 2}}, {100, Shift{30}}, {200, Shift{9, 8}},
+		{24, Shift{1}}, {24, Shift{7}}, {30, Shift{3, 1}}, {40, Shift{5, 5}}, {40, Shift{4, 2, 1}}, {25, Shift{2, 2, 2}},
+		{100, Shift{30}}, {200, Shift{9, 8}},
 	} {
 		var l1, l2 int64
 		for _, d := range c.shift {
 			l1, l2 = l1+d, l2+d*d
 		}
-		m := Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(c.parameter, 1), L1: big.NewInt(l1), L2Squared: big.NewInt(l2)}
+		m := Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(c.parameter, 1), L1: big.NewInt(l1),
+			L2Squared: big.NewInt(l2)}
 		muSquared, slack, ok := m.smoothed()
 		if !ok {
 			t.Fatalf("σ² = %d is not smoothed", c.parameter)
@@ -54,9 +56,9 @@ func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 	}
 }
 
-// TestAbsorbedNoiseLosesTheSame runs one mechanism, whose outcomes are listed one by one, with a Gaussian: the least that this
-// may have for it, and more. δ is that of the sum of all μ², neither less nor more but for rounding. The mutant has a
-// hundredth of the Gaussian: its steps show, and somewhere the sum promises too much.
+// TestAbsorbedNoiseLosesTheSame runs one mechanism, whose outcomes are listed one by one, with a Gaussian: the least
+// that this may have for it, and more. δ equals the δ of the sum of all μ², up to rounding. The
+// mutant has a hundredth of the Gaussian: its steps show, and somewhere the sum promises too much.
 func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
 	caught := false
 	for _, c := range []struct {
@@ -66,7 +68,8 @@ func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
 		{4, Shift{1}}, {7, Shift{5}}, {30, Shift{3, 1}}, {40, Shift{5, 5}}, {25, Shift{2, 2, 2}}, {100, Shift{30}},
 	} {
 		l1, l2 := norms(c.shift)
-		m := Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(c.parameter, 1), L1: l1, L2Squared: l2, Shifts: []Shift{c.shift}}
+		m := Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(c.parameter, 1), L1: l1, L2Squared: l2,
+			Shifts: []Shift{c.shift}}
 		all := outcomesOfShift(m, c.shift)
 		apart := float64(c.shift[0]) / float64(c.parameter)
 		least := apart * apart / (1./3 - 1/float64(c.parameter))
@@ -92,7 +95,8 @@ func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
 				if besides < least {
 					caught = caught || off < -1e-6
 				} else if math.Abs(off) > 1e-7 {
-					t.Errorf("σ² = %d, shift %v with μ² = %v, ε = %v: δ is %g, and %g by the sum", c.parameter, c.shift, besides, epsilon, exact, bound)
+					t.Errorf("σ² = %d, shift %v with μ² = %v, ε = %v: δ is %g, and %g by the sum", c.parameter, c.shift, besides,
+						epsilon, exact, bound)
 				}
 			}
 		}
@@ -109,10 +113,12 @@ func TestSmoothedStepsAddUp(t *testing.T) {
 	var steps []Mechanism
 	muSquared := 0.0
 	for i := range int64(400) {
-		steps = append(steps, Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(50_000+977*i, 1), L1: big.NewInt(400), L2Squared: big.NewInt(300)})
+		steps = append(steps, Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(50_000+977*i, 1), L1: big.NewInt(400),
+			L2Squared: big.NewInt(300)})
 		muSquared += 300 / float64(50_000+977*i-3)
 	}
-	steps = append(steps, Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(60, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1), Shifts: []Shift{{1}}})
+	steps = append(steps, Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(60, 1), L1: big.NewInt(1),
+		L2Squared: big.NewInt(1), Shifts: []Shift{{1}}})
 	muSquared += 1. / 60
 	loss := mustCompose(t, steps...)
 	bound, err := loss.EpsilonAt(mustRat(t, "1e-9"))
@@ -143,6 +149,7 @@ func TestPartsKeepTheirSlack(t *testing.T) {
 		found[i] = bound.Value
 	}
 	if found[1] < found[0]+0.2 || found[1] > found[0]+0.3 {
-		t.Errorf("ε is %v, and %v with a slack of 0.05 in each of two parts: expected a little above 0.2 more", found[0], found[1])
+		t.Errorf("ε is %v, and %v with a slack of 0.05 in each of two parts: expected a little above 0.2 more", found[0],
+			found[1])
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-var vectorsFile = flag.String("vectors", "", "absolute path of a file of accounting cases; without it ../shared/vectors/accounting.json beside the project")
+var vectorsFile = flag.String("vectors", "",
+	"absolute path of a file of accounting cases; without it ../shared/vectors/accounting.json beside the project")
 
 // vector is one case of a file of accounting vectors, or a part of one.
 type vector struct {
@@ -282,13 +283,16 @@ func TestFaultsAreNoticed(t *testing.T) {
 		got   any
 		fault bool
 	}{
-		{single(1, nil, ">=", 0, 0.1), 1.09, false}, {single(1, nil, ">=", 0, 0.1), 0.91, false}, {single(1, nil, ">=", 0, 0.1), 1.11, true},
+		{single(1, nil, ">=", 0, 0.1), 1.09, false}, {single(1, nil, ">=", 0, 0.1), 0.91, false},
+		{single(1, nil, ">=", 0, 0.1), 1.11, true},
 		{single(1, nil, ">=", 0.2, 0.1), 1.19, false}, {single(1, nil, "", 0.2, 0.1), math.NaN(), true},
 		{single(1, "1", ">=", 0, 0.1), 0.99999999999, true}, {single(1, "1", ">=", 0, 0.1), 1.0, false},
 		{single(1, "1", "<=", 0, 0.1), 1.00000000001, true}, {single(1, "1", "", 0, 0.1), 1.00000000001, false},
-		{single(0.1, "0.1000000000000000000000000", ">=", 0, 1e-9), 0.1, false}, {single(0.3, "0.3000000000000000000000000", ">=", 0, 1e-9), 0.3, true},
+		{single(0.1, "0.1000000000000000000000000", ">=", 0, 1e-9), 0.1, false},
+		{single(0.3, "0.3000000000000000000000000", ">=", 0, 1e-9), 0.3, true},
 		{list, []float64{1, 2}, false}, {list, []float64{1}, true}, {list, []float64{1, 2, 3}, true},
-		{table, map[string]float64{"a": 1}, false}, {table, map[string]float64{"a": math.Nextafter(1, 2)}, true}, {table, map[string]float64{"b": 1}, true},
+		{table, map[string]float64{"a": 1}, false}, {table, map[string]float64{"a": math.Nextafter(1, 2)}, true},
+		{table, map[string]float64{"b": 1}, true},
 		{vector{}, math.Inf(1), false}, {vector{}, 3.0, true},
 	} {
 		if found := faults(t, c.v, c.got); (len(found) > 0) != c.fault {

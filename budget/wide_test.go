@@ -45,9 +45,9 @@ func deltaAt(t *testing.T, epsilon float64, steps ...Mechanism) float64 {
 	return loss.DeltaAt(epsilon).Value
 }
 
-// TestWideSumsLoseAsInTheLimit compares with continuous noise: δ(x) = 1 − e^{−(ε−x)/2} for Laplace (Balle & Wang 2018), and
-// Balle & Wang's formula for Gaussian noise. With a sensitivity of M discrete noise is within 1/M of it; connecting dots adds
-// 1e-6 at most.
+// TestWideSumsLoseAsInTheLimit compares with continuous noise: δ(x) = 1 − e^{−(ε−x)/2} for Laplace (Balle & Wang 2018),
+// and Balle & Wang's formula for Gaussian noise. With a sensitivity of M discrete noise is within 1/M of it; connecting
+// dots adds 1e-6 at most.
 func TestWideSumsLoseAsInTheLimit(t *testing.T) {
 	for _, m := range []int64{maxLaplaceAtoms + 1, 99_991, 1_000_000, 1 << 40, 1 << 46} {
 		tolerance := 1e-6 + 2/float64(m)
@@ -55,7 +55,8 @@ func TestWideSumsLoseAsInTheLimit(t *testing.T) {
 			e := nearest(epsilon)
 			for _, x := range []float64{0, e / 2, 0.99 * e} {
 				got := deltaAt(t, x, sumStep(t, DiscreteLaplace, epsilon, Shift{m}))
-				assertRelative(t, fmt.Sprintf("Laplace noise, M = %d, ε = %v, δ(%g)", m, epsilon, x), got, -math.Expm1(-(e-x)/2), tolerance*(1+e/(e-x)))
+				assertRelative(t, fmt.Sprintf("Laplace noise, M = %d, ε = %v, δ(%g)", m, epsilon, x), got, -math.Expm1(-(e-x)/2),
+					tolerance*(1+e/(e-x)))
 				// Half of it in one cell and half in another loses less than all in one.
 				both := deltaAt(t, x, sumStep(t, DiscreteLaplace, epsilon, Shift{m}, Shift{m / 2, m / 2}))
 				assertRelative(t, fmt.Sprintf("two cells or one, M = %d, ε = %v, δ(%g)", m, epsilon, x), both, got, 1e-12)
@@ -67,13 +68,14 @@ func TestWideSumsLoseAsInTheLimit(t *testing.T) {
 		for _, rho := range []*big.Rat{big.NewRat(1, 50), big.NewRat(2, 1)} {
 			mu := math.Sqrt(2 * nearest(rho))
 			got := deltaAt(t, mu, sumStep(t, DiscreteGaussian, rho, Shift{m}))
-			assertRelative(t, fmt.Sprintf("Gaussian noise, M = %d, ρ = %v", m, rho), got, Gaussian{Sigma: 1, L2: mu}.Delta(mu), 1e-5)
+			assertRelative(t, fmt.Sprintf("Gaussian noise, M = %d, ρ = %v", m, rho), got, Gaussian{Sigma: 1, L2: mu}.Delta(mu),
+				1e-5)
 		}
 	}
 }
 
-// TestWideSumsOfSeveralShapes takes shifts of which neither merges into the other: the bound is at least the larger loss, and
-// where one is the larger, no more than that but for connecting the dots.
+// TestWideSumsOfSeveralShapes takes shifts of which neither merges into the other: the bound is at least the larger
+// loss, and where one is the larger, no more than that but for connecting the dots.
 func TestWideSumsOfSeveralShapes(t *testing.T) {
 	const m = 1_000_000
 	one, two := Shift{3 * m / 2}, Shift{m, m}
@@ -102,8 +104,8 @@ func TestWideSumsOfSeveralShapes(t *testing.T) {
 	assertRelative(t, "δ(1) of many coordinates", deltaAt(t, 1, many), (math.Exp(2)-math.Exp(1))/(math.Exp(2)+1), 1e-6)
 }
 
-// TestWideSumsScale composes sums of several sizes: what counts is shift over scale, but for the size of steps, a thousandth of
-// the first.
+// TestWideSumsScale composes sums of several sizes: what counts is shift over scale, but for the size of steps, a
+// thousandth of the first.
 func TestWideSumsScale(t *testing.T) {
 	for _, kind := range []Kind{DiscreteLaplace, DiscreteGaussian} {
 		var reference float64
@@ -128,11 +130,12 @@ func TestWideSumsScale(t *testing.T) {
 	}
 }
 
-// TestCoarseLaplaceDominates compares the profile with δ by the definition, summed over all losses, and asks for what makes it
-// one of a pair: masses that add up to 1, under P and under Q.
+// TestCoarseLaplaceDominates compares the profile with δ by the definition, summed over all losses, and asks for what
+// makes it one of a pair: masses that add up to 1, under P and under Q.
 func TestCoarseLaplaceDominates(t *testing.T) {
 	for _, c := range []struct{ scale, d, whole, parts int64 }{
-		{1000, 1000, 1000, 8}, {1000, 1000, 1300, 7}, {100, 999, 1024, 16}, {7, 30, 32, 5}, {50, 3, 1000, 64}, {3, 1, 1, 4}, {9, 10, 10, 20},
+		{1000, 1000, 1000, 8}, {1000, 1000, 1300, 7}, {100, 999, 1024, 16}, {7, 30, 32, 5}, {50, 3, 1000, 64}, {3, 1, 1, 4},
+		{9, 10, 10, 20},
 	} {
 		a := coarseLaplaceAtoms(big.NewRat(c.scale, 1), c.d, c.whole, c.parts)
 		var p, q float64

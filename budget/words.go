@@ -189,3 +189,13 @@ func placePoint(significant string, point, digits int) string {
 	}
 	return GroupDigits(significant[:point]) + "." + significant[point:]
 }
+
+// Decimal writes an exact number as a decimal where it is one of few digits.
+func Decimal(x *big.Rat) string {
+	const digits = 12
+	text := x.FloatString(digits)
+	if short, ok := new(big.Rat).SetString(text); !ok || short.Cmp(x) != 0 {
+		return x.RatString()
+	}
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}

@@ -145,7 +145,8 @@ func RhoForEpsilonDelta(epsilon, delta *big.Rat) (*big.Rat, error) {
 		}
 	}
 	if fits == 0 {
-		return nil, fmt.Errorf("epsilon %s with delta %s is too small to spend", shorten(FormatRat(epsilon)), shorten(FormatRat(delta)))
+		return nil, fmt.Errorf("epsilon %s with delta %s is too small to spend", shorten(FormatRat(epsilon)),
+			shorten(FormatRat(delta)))
 	}
 	return new(big.Rat).SetFloat64(at(fits)), nil
 }

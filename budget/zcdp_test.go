@@ -137,7 +137,8 @@ func TestRhoForEpsilonDeltaGolden(t *testing.T) {
 // that the next ρ of 40 bits is not.
 func assertGrantsTheMost(t *testing.T, rho, epsilon, delta *big.Rat) {
 	t.Helper()
-	if denominator := rho.Denom(); denominator.TrailingZeroBits() != uint(denominator.BitLen()-1) || rho.Num().BitLen() > significantBits {
+	if denominator := rho.Denom(); denominator.TrailingZeroBits() != uint(denominator.BitLen()-1) ||
+		rho.Num().BitLen() > significantBits {
 		t.Errorf("ρ = %s is no dyadic rational of %d bits", rho, significantBits)
 	}
 	r, e, d := nearest(rho), roundDown(epsilon), roundDown(delta)
@@ -155,7 +156,8 @@ func TestRhoForEpsilonDeltaRefusesWhatIsNoBudget(t *testing.T) {
 	for _, c := range []struct{ epsilon, delta *big.Rat }{
 		{nil, good}, {good, nil}, {new(big.Rat), good}, {big.NewRat(-1, 1), good},
 		{good, new(big.Rat)}, {good, big.NewRat(1, 1)}, {good, big.NewRat(3, 2)}, {good, big.NewRat(-1, 9)},
-		{scaleByTen(big.NewInt(1), 400), good}, {scaleByTen(big.NewInt(1), -400), good}, {good, scaleByTen(big.NewInt(1), -400)},
+		{scaleByTen(big.NewInt(1), 400), good}, {scaleByTen(big.NewInt(1), -400), good},
+		{good, scaleByTen(big.NewInt(1), -400)},
 	} {
 		if rho, err := RhoForEpsilonDelta(c.epsilon, c.delta); err == nil {
 			t.Errorf("RhoForEpsilonDelta(%v, %v) = %v, want an error", c.epsilon, c.delta, rho)

@@ -9,17 +9,18 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 )
 
-// allowance is a bound on the rows of one unit that queries count, of those that the bound of their table keeps. Which of
-// them stay is chosen under a key of its own, by the definition.
+// allowance is a bound on the rows of one unit that queries count, of those that the bound of their table keeps. Which
+// of them stay is chosen under a key of its own, by the definition.
 type allowance struct {
 	definition string
-	caps       caps
+	caps       bounding.Caps
 	groups     []int // attributes of the tally, whose cells are the groups
 	hears      hearing
 }
@@ -35,35 +36,36 @@ const (
 
 // allowance is the place of a query's allowance among the tally's; 0 is the bound of the table alone.
 func (t *tally) allowance(asked plan.Query, q *query) (int, error) {
-	c, groups := caps{noCap, noCap, noCap}, []int(nil)
+	c, groups := bounding.Uncapped(), []int(nil)
 	switch {
 	case asked.Distinct != nil:
 		if asked.Distinct.PerUnit < 1 {
 			return 0, errors.New("counts no values of any unit")
 		}
-		c.groups, groups = uint64(asked.Distinct.PerUnit), q.attributes
+		c.Groups, groups = uint64(asked.Distinct.PerUnit), q.attributes
 	case asked.PerUnit != nil:
 		u := asked.PerUnit
 		if u.Groups < 0 || u.RowsPerGroup < 0 || u.Total < 0 {
 			return 0, errors.New("bounds a unit by less than nothing")
 		}
-		c = caps{rows: capOf(u.Total), groups: capOf(u.Groups), perGroup: capOf(u.RowsPerGroup)}
+		c = bounding.Caps{Rows: capOf(u.Total), Groups: capOf(u.Groups), PerGroup: capOf(u.RowsPerGroup)}
 		for i, f := range asked.Factors {
 			if f.Basis == plan.Identity {
 				groups = append(groups, q.attributes[i])
 			}
 		}
 	}
-	if most := uint64(max(t.table.Unit.MaxRows, 0)); min(c.rows, c.groups, c.perGroup) >= most {
+	if most := uint64(max(t.table.Unit.MaxRows, 0)); min(c.Rows, c.Groups, c.PerGroup) >= most {
 		return 0, nil
 	}
 	if asked.Distinct != nil {
-		c.perGroup = 1 // a second row of a pair says nothing
+		c.PerGroup = 1 // a second row of a pair says nothing
 	}
-	if !c.grouped() {
+	if !c.Grouped() {
 		groups = nil
 	}
-	a := allowance{caps: c, groups: groups, definition: fmt.Sprintf("%d rows, %d groups, %d of one", c.rows, c.groups, c.perGroup)}
+	a := allowance{caps: c, groups: groups, definition: fmt.Sprintf("%d rows, %d groups, %d of one", c.Rows, c.Groups,
+		c.PerGroup)}
 	for _, g := range groups {
 		a.definition += fmt.Sprintf(" %q", t.nameOf(t.attributes[g]))
 	}
@@ -82,7 +84,7 @@ func (t *tally) allow(a allowance) int {
 // capOf is a cap as a spec has it, 0 for none.
 func capOf(most int64) uint64 {
 	if most == 0 {
-		return noCap
+		return bounding.NoCap
 	}
 	return uint64(most)
 }
@@ -111,21 +113,23 @@ func (t *tally) passes() int64 {
 }
 
 // allowancesMemory is the most that the boundings of all allowances hold: what is more goes to disk.
-const allowancesMemory = 4 * mostMemory
+const allowancesMemory = 4 * bounding.MostMemory
 
-// choose reads the ids once more, with what tells the groups of rows, and says which of the rows that the table's own bound
-// has kept (or of others, for diagnostics) stay for each allowance. own is what the pass before has kept; it is the first of what is returned.
+// choose reads the ids once more, with what tells the groups of rows, and says which of the rows that the table's own
+// bound has kept (or of others, for diagnostics) stay for each allowance. own is what the pass before has kept; it is
+// the first of what is returned.
 //
-// Guarantee: for each allowance, which rows of a unit stay is a function of key, definition, id and the unit's own rows in
-// reading order, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most caps.perGroup
-// in each. Neighbours: both relations. Argument: docs/proofs/bounding.md.
-func (t *tally) choose(ctx context.Context, dir string, s *noise.Streams, before *pass, own *kept, limit int64) (p *pass, stay []*kept, err error) {
+// Guarantee: for each allowance, which rows of a unit stay is a function of key, definition, id and the unit's own rows
+// in reading order, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most
+// caps.perGroup in each. Neighbours: both relations. Argument: docs/proofs/bounding.md.
+func (t *tally) choose(ctx context.Context, dir string, s *noise.Streams, before *pass, own *bounding.Kept,
+	limit int64) (p *pass, stay []*bounding.Kept, err error) {
 	p = &pass{tally: t, ids: true, before: before, readers: t.grouping()}
-	bounds := make([]*bounding, len(t.allowances)) // but of the first
+	bounds := make([]*bounding.Bounding, len(t.allowances)) // but of the first
 	defer func() {
 		for _, b := range bounds {
 			if b != nil {
-				if closing := b.close(); err == nil {
+				if closing := b.Close(); err == nil {
 					err = closing
 				}
 			}
@@ -133,9 +137,9 @@ func (t *tally) choose(ctx context.Context, dir string, s *noise.Streams, before
 	}()
 	var workers []*allowanceWorker
 	p.begin = func(rows int64) (err error) {
-		o := boundOptions{memory: min(limit, allowancesMemory) / int64(len(bounds)-1), workers: t.workers, rows: rows}
+		o := bounding.Options{Memory: min(limit, allowancesMemory) / int64(len(bounds)-1), Workers: t.workers, Rows: rows}
 		for i, a := range t.allowances[1:] {
-			if bounds[i+1], err = newCapped(a.caps, s.Bounding(t.table.Name+"\x00"+a.definition), o); err != nil {
+			if bounds[i+1], err = bounding.New(a.caps, s.Bounding(t.table.Name+"\x00"+a.definition), o); err != nil {
 				return err
 			}
 		}
@@ -150,10 +154,10 @@ func (t *tally) choose(ctx context.Context, dir string, s *noise.Streams, before
 	if err = p.run(ctx, dir); err != nil {
 		return p, nil, err
 	}
-	stay = []*kept{own}
+	stay = []*bounding.Kept{own}
 	err = parallel.Guarded(func(int) error {
 		for _, b := range bounds[1:] {
-			k, err := b.finish(ctx)
+			k, err := b.Finish(ctx)
 			if err != nil {
 				return err
 			}
@@ -192,16 +196,16 @@ func (t *tally) grouping() []int {
 // allowanceWorker is what one goroutine adds rows by to the boundings of all allowances.
 type allowanceWorker struct {
 	tally   *tally
-	bounds  []*boundWorker // of each allowance but the first
+	bounds  []*bounding.Worker // of each allowance but the first
 	clamped clamped
 	groups  []uint64
 	unheard []uint64
 }
 
-func newAllowanceWorker(t *tally, bounds []*bounding) *allowanceWorker {
+func newAllowanceWorker(t *tally, bounds []*bounding.Bounding) *allowanceWorker {
 	w := &allowanceWorker{tally: t, clamped: clamped{clamps: t.clamps}}
 	for _, b := range bounds[1:] {
-		w.bounds = append(w.bounds, b.worker())
+		w.bounds = append(w.bounds, b.Worker())
 	}
 	return w
 }
@@ -211,8 +215,8 @@ func (w *allowanceWorker) add(piece int, first int64, c *chunk, kept, out []uint
 	columns := w.clamped.of(c.codes, c.rows)
 	for i, a := range w.tally.allowances[1:] {
 		var groups []uint64
-		if a.caps.grouped() {
-			w.groups = fit(w.groups, c.rows)
+		if a.caps.Grouped() {
+			w.groups = slices.Grow(w.groups[:0], c.rows)[:c.rows]
 			clear(w.groups)
 			groups = w.groups
 			for _, g := range a.groups {
@@ -236,7 +240,7 @@ func (w *allowanceWorker) add(piece int, first int64, c *chunk, kept, out []uint
 			}
 			noUnits(c.ids, unheard)
 		}
-		if err := w.bounds[i].addGrouped(piece, first, c.ids, groups, unheard); err != nil {
+		if err := w.bounds[i].Add(piece, first, c.ids, groups, unheard); err != nil {
 			return err
 		}
 	}

@@ -11,22 +11,24 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// The tests of this file audit tables that are put together from residuals, as those of blocks are audited: neighbouring
-// inputs are counted, every measurement of the plan is drawn many times, and the loss δ(½) is bounded from below. The
-// event is {log-likelihood ratio ≥ ½} of all integers together,
+// The tests of this file audit tables that are put together from residuals, as those of blocks are audited:
+// neighbouring inputs are counted, every measurement of the plan is drawn many times, and the loss δ(½) is bounded from
+// below. The event is {log-likelihood ratio ≥ ½} of all integers together,
 //
 //	Σ over measurements of Σ_j s_j·(y_j − middle_j)/σ²,
 //
-// with s what the unit moves. Its probabilities are those of a sum of weighted discrete Gaussian noise, convolved here by
-// definition; where measurements are added up, every one is rounded to a step, and the event is taken at either end of
-// what that may do. Failures by chance are bounded as there.
+// with s what the unit moves. Its probabilities are those of a sum of weighted discrete Gaussian noise, convolved here
+// by definition; where measurements are added up, every one is rounded to a step, and the event is taken at either end
+// of what that may do. Failures by chance are bounded as there.
 
 const auditedTables = `version: 1
 release: audit
@@ -43,7 +45,8 @@ const (
 	brokenTrials   = 5_000  // where noise is far too small
 )
 
-// residualAudit is a plan of residuals with two neighbouring inputs: the unit is there, or it is not, or another one is.
+// residualAudit is a plan of residuals with two neighbouring inputs: the unit is there, or it is not, or another one
+// is.
 type residualAudit struct {
 	plan   *plan.Plan
 	hash   string // of the plan
@@ -56,7 +59,8 @@ type residualAudit struct {
 // newResidualAudit takes, of units that have all their rows in one cell, the pair that the accountant should fear most.
 func newResidualAudit(t *testing.T, neighbours spec.Neighbours, marginals string, least float64) residualAudit {
 	t.Helper()
-	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: strings.NewReplacer("NEIGHBOURS", string(neighbours), "MARGINALS", marginals).Replace(auditedTables)})
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: strings.NewReplacer("NEIGHBOURS", string(neighbours),
+		"MARGINALS", marginals).Replace(auditedTables)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,12 +68,12 @@ func newResidualAudit(t *testing.T, neighbours spec.Neighbours, marginals string
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Strategies) != 1 || p.Strategies[0].Kind != plan.Residuals {
+	if len(p.Strategies) != 1 || p.Strategies[0].Kind != strategy.Residuals {
 		t.Fatalf("the strategies are %+v", p.Strategies)
 	}
-	a := residualAudit{plan: p, hash: p.Hash(), least: least}
+	a := residualAudit{plan: p.Plan(), hash: p.Hash(), least: least}
 	others := "id,a,b\n2,x,y\n3,y,x\n3,z,y\n"
-	count := func(rows string) *Exact { return exactOf(t, p, folder(t, "t.csv", others+rows), 1) }
+	count := func(rows string) *Exact { return exactOf(t, p.Plan(), folder(t, "t.csv", others+rows), 1) }
 	without := []string{""}
 	if neighbours == spec.Replace {
 		cells := []string{"x,y", "y,x", "y,y", "u,x", "u,y"} // the other row may be in one cell of either axis, or of both
@@ -123,8 +127,8 @@ func (a residualAudit) squared(moved [][]int64, twice int) (sum float64) {
 	return sum
 }
 
-// broken is what is wrong with a release: a measurement that is drawn twice and charged once (−1 for none), or noise that
-// forgets that an axis is moved by more than 1: σ² is divided by the axis's squares.
+// broken is what is wrong with a release: a measurement that is drawn twice and charged once (−1 for none), or noise
+// that forgets that an axis is moved by more than 1: σ² is divided by the axis's squares.
 type broken struct {
 	what  string
 	twice int
@@ -156,7 +160,8 @@ func (a residualAudit) happens(input *Exact, key int, b broken) (bool, error) {
 	for i, m := range a.plan.Measurements {
 		answer := input.inner.answers[i]
 		if d := b.divisor(m); d > 1 {
-			answer.measurement.Mechanism.Parameter = new(big.Rat).Quo(answer.measurement.Mechanism.Parameter, new(big.Rat).SetInt64(d))
+			answer.measurement.Mechanism.Parameter = new(big.Rat).Quo(answer.measurement.Mechanism.Parameter,
+				new(big.Rat).SetInt64(d))
 		}
 		draws := 1
 		if i == b.twice {
@@ -243,7 +248,8 @@ func weightedGaussian(sigma2 float64, weights []int64) (law []float64, middle in
 	return law, len(law) / 2
 }
 
-// withoutRare leaves out what is so rare on either side, as many on the one as on the other: of a million, 1e-12 in all.
+// withoutRare leaves out what is so rare on either side, as many on the one as on the other: of a million, 1e-12 in
+// all.
 func withoutRare(law []float64) (rest []float64, cut int) {
 	for len(law) > 2 && law[0] < 1e-18 && law[len(law)-1] < 1e-18 {
 		law, cut = law[1:len(law)-1], cut+1
@@ -280,10 +286,11 @@ func (a residualAudit) bounds(b broken, trials int) (least, most float64) {
 
 // TestAuditOfResiduals audits releases as they should be, whose bound must come near the claim and not exceed it, and
 // broken ones, whose bound must exceed it. That of units that are replaced waits for DPRELEASE_LONG: it is the same
-// audit of another pair, and so wide of its claim that it shows less. How far a unit that is replaced moves the integers is
-// held in every run by TestSensitivityOfResiduals and TestSensitivityOfRanges of package plan, which enumerate all pairs.
+// audit of another pair, and so wide of its claim that it shows less. How far a unit that is replaced moves the
+// integers is held in every run by TestSensitivityOfResiduals and TestSensitivityOfRanges of package plan, which
+// enumerate all pairs.
 func TestAuditOfResiduals(t *testing.T) {
-	skipUnderRace(t)
+	histogramtest.SkipUnderRace(t)
 	honest := broken{"", -1, ""}
 	for _, c := range []struct {
 		neighbours spec.Neighbours
@@ -292,7 +299,8 @@ func TestAuditOfResiduals(t *testing.T) {
 		long       bool // left out unless DPRELEASE_LONG is set
 	}{
 		{spec.AddRemove, "{m: {every: [0, 1, 2], by: [a, b]}}", 0.85, false},
-		{spec.Replace, "{m: {by: [a, b]}, n: {by: [a.half]}}", 0.6, true}, // the accountant fears another pair for every residual
+		// the accountant fears another pair for every residual
+		{spec.Replace, "{m: {by: [a, b]}, n: {by: [a.half]}}", 0.6, true},
 	} {
 		t.Run(string(c.neighbours), func(t *testing.T) {
 			if c.long && os.Getenv("DPRELEASE_LONG") == "" {
@@ -305,7 +313,8 @@ func TestAuditOfResiduals(t *testing.T) {
 			}
 			hits := a.frequencies(t, residualTrials, 0, honest)
 			bound := lowerBound(hits[0], hits[1], residualTrials)
-			t.Logf("%s: δ(½) claimed %.4f, lower bound %.4f (%.3f of it), by the laws between %.4f and %.4f", c.neighbours, a.claim, bound, bound/a.claim, least, most)
+			t.Logf("%s: δ(½) claimed %.4f, lower bound %.4f (%.3f of it), by the laws between %.4f and %.4f", c.neighbours,
+				a.claim, bound, bound/a.claim, least, most)
 			if !(bound <= a.claim) || !(bound >= a.least*a.claim) {
 				t.Errorf("%s: the bound is %g and the claim %g", c.neighbours, bound, a.claim)
 			}
@@ -320,7 +329,8 @@ func TestAuditOfResiduals(t *testing.T) {
 				}
 				hits := a.frequencies(t, trials, (i+1)<<20, b)
 				bound := lowerBound(hits[0], hits[1], trials)
-				t.Logf("%s, %s: claim %.4f, lower bound %.4f, by the laws %.4f or more", c.neighbours, b.what, a.claim, bound, least)
+				t.Logf("%s, %s: claim %.4f, lower bound %.4f, by the laws %.4f or more", c.neighbours, b.what, a.claim, bound,
+					least)
 				if !(bound > a.claim) {
 					t.Errorf("%s: %s is not noticed: the bound %g is not above the claim %g", c.neighbours, b.what, bound, a.claim)
 				}

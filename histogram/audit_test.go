@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -177,7 +179,7 @@ func (a attack) happens(t *testing.T, o *Oracle) bool {
 	if method.Method == plan.AIM {
 		other, left = map[int]int{setABC: 10, setAB: 3}, []int{setABC, setAB}
 	}
-	full := plan.ModelScale * a.rows
+	full := adaptive.ModelScale * a.rows
 	towards, counts := 0, int64(0)
 	for round := range rounds {
 		raised, lowered := left[0], left[1]
@@ -186,7 +188,8 @@ func (a attack) happens(t *testing.T, o *Oracle) bool {
 		if a.neighbours == spec.Replace {
 			models[0][other[raised]] = full
 		}
-		penalties := []int64{plan.ModelScale * auditOthers, plan.ModelScale * auditOthers} // what the others' rows are apart from the models
+		// what the others' rows are apart from the models
+		penalties := []int64{adaptive.ModelScale * auditOthers, adaptive.ModelScale * auditOthers}
 		choice, err := o.Select(context.Background(), round, method.Select, []int{raised, lowered}, models, penalties)
 		if err != nil {
 			t.Fatal(err)
@@ -216,7 +219,8 @@ func (a attack) happens(t *testing.T, o *Oracle) bool {
 
 // frequencies are how often the event was seen where the unit is there, and where
 // it is not, each in as many trials with keys of their own.
-func (a attack) frequencies(t *testing.T, inputs [2]*Exact, trials, firstKey int, broken func(o *oracle)) (hits [2]int) {
+func (a attack) frequencies(t *testing.T, inputs [2]*Exact, trials, firstKey int,
+	broken func(o *oracle)) (hits [2]int) {
 	t.Helper()
 	for side, e := range inputs {
 		fresh := oracles(t, e)
@@ -259,7 +263,8 @@ const (
 
 func newAudited(t *testing.T, neighbours spec.Neighbours, method string) audited {
 	t.Helper()
-	p := personsOf(t, "UNIT", fmt.Sprintf("{id: id, max_rows: %d}", auditRows), "add-remove", string(neighbours), "RHO", "6", "METHOD", method)
+	p := personsOf(t, "UNIT", fmt.Sprintf("{id: id, max_rows: %d}", auditRows), "add-remove", string(neighbours), "RHO",
+		"6", "METHOD", method)
 	s := &p.Synthetic[0]
 	if s.Method == plan.AIM { // two rounds that take the block whole, but for roundings
 		s.Select.Parameter = big.NewRat(14, 5)
@@ -274,8 +279,9 @@ func newAudited(t *testing.T, neighbours spec.Neighbours, method string) audited
 	if neighbours == spec.Replace {
 		without += strings.Repeat("4,y,y,y\n", auditRows+2)
 	}
-	turn := plan.Turn{Select: s.Select, Noise: s.Noise}
-	fresh := personsOf(t, "UNIT", fmt.Sprintf("{id: id, max_rows: %d}", auditRows), "add-remove", string(neighbours), "RHO", "6", "METHOD", method)
+	turn := adaptive.Turn{Select: s.Select, Noise: s.Noise}
+	fresh := personsOf(t, "UNIT", fmt.Sprintf("{id: id, max_rows: %d}", auditRows), "add-remove", string(neighbours),
+		"RHO", "6", "METHOD", method)
 	a.inputs = [2]*Exact{exactOf(t, fresh, folder(t, "a.csv", with), 1), exactOf(t, fresh, folder(t, "a.csv", without), 1)}
 	for _, e := range a.inputs { // what the attacker asks with
 		e.inner.plan.Synthetic[0].Select, e.inner.plan.Synthetic[0].Noise = turn.Select, turn.Noise
@@ -292,8 +298,8 @@ func auditedMethods() []string {
 	return []string{"method: mst", aim}
 }
 
-// auditedNeighbours are the relations under which rounds are attacked: units that are replaced in the long run only. The same
-// mechanisms draw, by a sensitivity that TestScoresMoveByTheirSensitivity enumerates in every run.
+// auditedNeighbours are the relations under which rounds are attacked: units that are replaced in the long run only.
+// The same mechanisms draw, by a sensitivity that TestScoresMoveByTheirSensitivity enumerates in every run.
 func auditedNeighbours() []spec.Neighbours {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		return []spec.Neighbours{spec.AddRemove}
@@ -305,24 +311,27 @@ func auditedNeighbours() []spec.Neighbours {
 // the claim, not exceed it, and exceed a claim that leaves a round out. Weights keep the attack on AIM further from
 // its claim, which its bound must not exceed.
 func TestAuditOfABlock(t *testing.T) {
-	skipUnderRace(t)
+	histogramtest.SkipUnderRace(t)
 	for _, method := range auditedMethods() {
 		for _, neighbours := range auditedNeighbours() {
 			a := newAudited(t, neighbours, method)
 			if a.claim > a.block {
 				t.Errorf("%s: the steps lose %g and the block %g", neighbours, a.claim, a.block)
 			}
-			if least := a.leastBound(a.epsilon, a.sigma2, auditTrials); method != aim && (least < auditAlive*a.claim || least <= a.forgotten) {
+			if least := a.leastBound(a.epsilon, a.sigma2, auditTrials); method != aim &&
+				(least < auditAlive*a.claim || least <= a.forgotten) {
 				t.Errorf("%s: by its laws the bound may be as low as %g", neighbours, least)
 			}
 			hits := a.frequencies(t, a.inputs, auditTrials, 0, nil)
 			bound := lowerBound(hits[0], hits[1], auditTrials)
-			t.Logf("%s, %s: δ(½) of the block %.4f, of its steps %.4f, but for a round %.4f; lower bound %.4f", method, neighbours, a.block, a.claim, a.forgotten, bound)
+			t.Logf("%s, %s: δ(½) of the block %.4f, of its steps %.4f, but for a round %.4f; lower bound %.4f", method,
+				neighbours, a.block, a.claim, a.forgotten, bound)
 			if !(bound <= a.claim) || method != aim && !(bound >= auditAlive*a.claim) {
 				t.Errorf("%s, %s: the bound is %g and the claim %g", method, neighbours, bound, a.claim)
 			}
 			if method != aim && !(bound > a.forgotten) {
-				t.Errorf("%s, %s: a round uncounted is not noticed: the bound is %g and the claim %g", method, neighbours, bound, a.forgotten)
+				t.Errorf("%s, %s: a round uncounted is not noticed: the bound is %g and the claim %g", method, neighbours, bound,
+					a.forgotten)
 			}
 		}
 	}
@@ -331,7 +340,7 @@ func TestAuditOfABlock(t *testing.T) {
 // TestAuditCatchesBrokenBlocks attacks broken rounds in the same way: the bound must
 // exceed the claim.
 func TestAuditCatchesBrokenBlocks(t *testing.T) {
-	skipUnderRace(t)
+	histogramtest.SkipUnderRace(t)
 	unlimited := func(o *oracle) { o.method.Block.Parameter = big.NewRat(1<<40, 1) }
 	for _, method := range auditedMethods() {
 		for _, neighbours := range auditedNeighbours() {
@@ -354,11 +363,12 @@ func TestAuditCatchesBrokenBlocks(t *testing.T) {
 				}},
 			}
 			if method == aim {
-				all = append(all, broken{"weights forgotten in the sensitivity", 3 * a.epsilon, a.sigma2, auditTrials / 2, func(o *oracle) {
-					for i := range o.sensitivities {
-						o.sensitivities[i] /= o.weights[i]
-					}
-				}})
+				all = append(all, broken{"weights forgotten in the sensitivity", 3 * a.epsilon, a.sigma2, auditTrials / 2,
+					func(o *oracle) {
+						for i := range o.sensitivities {
+							o.sensitivities[i] /= o.weights[i]
+						}
+					}})
 			} else {
 				all = append(all, broken{"next to no noise, and no filter", a.epsilon, 1e-3, auditTrials / 2, func(o *oracle) {
 					unlimited(o)
@@ -370,13 +380,15 @@ func TestAuditCatchesBrokenBlocks(t *testing.T) {
 					b.trials = auditTrials
 				}
 				if least := a.leastBound(b.epsilon, b.sigma2, b.trials); least <= a.claim {
-					t.Errorf("%s, %s: by its laws %s may show a bound of %g, of a claim of %g", method, neighbours, b.what, least, a.claim)
+					t.Errorf("%s, %s: by its laws %s may show a bound of %g, of a claim of %g", method, neighbours, b.what, least,
+						a.claim)
 				}
 				hits := a.frequencies(t, a.inputs, b.trials, (i+1)<<20, b.broken)
 				bound := lowerBound(hits[0], hits[1], b.trials)
 				t.Logf("%s, %s, %s: claim %.4f, lower bound %.4f", method, neighbours, b.what, a.claim, bound)
 				if !(bound > a.claim) {
-					t.Errorf("%s, %s: %s is not noticed: the bound %g is not above the claim %g", method, neighbours, b.what, bound, a.claim)
+					t.Errorf("%s, %s: %s is not noticed: the bound %g is not above the claim %g", method, neighbours, b.what, bound,
+						a.claim)
 				}
 			}
 		}
@@ -392,7 +404,8 @@ func TestAuditOfKnownLaws(t *testing.T) {
 		}
 	}
 	near("the bound of no hits in 1000", mostLikely(0, 1000), 1-math.Pow(1e-10, 1e-3), 1e-6)
-	near("the bound of 1000 hits and none", lowerBound(1000, 0, 1000), math.Pow(1e-10, 1e-3)*(1+math.Exp(0.5))-math.Exp(0.5), 1e-6)
+	near("the bound of 1000 hits and none", lowerBound(1000, 0, 1000),
+		math.Pow(1e-10, 1e-3)*(1+math.Exp(0.5))-math.Exp(0.5), 1e-6)
 	p := 1 / (1 + math.Exp(-0.5)) // that a choice falls towards the unit, for ε = 1
 	// Counts that say next to nothing, as the attacker weighs them, leave the choices: both towards the unit.
 	for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {

@@ -1,6 +1,7 @@
 package histogram
 
-// This file holds audits, by neighbouring inputs, of tables with microdata some of whose marginals publish selected cells.
+// This file holds audits, by neighbouring inputs, of tables with microdata some of whose marginals publish selected
+// cells.
 
 import (
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// besidesText has microdata of households and of their persons; a top marginal, a sparse one and one of words of the persons, and
-// one of words and a top marginal of the households.
+// besidesText has microdata of households and of their persons; a top marginal, a sparse one and one of words of the
+// persons, and one of words and a top marginal of the households.
 const besidesText = `version: 1
 release: homes
 privacy: {protects: household, neighbours: NEIGHBOURS}
@@ -48,15 +49,18 @@ func randomHomeRows(id string, random func(int) int) homeRows {
 	one := homeRows{id: id}
 	pick := func(all ...string) string { return all[random(len(all))] }
 	for range random(3) {
-		one.households = append(one.households, pick("oak", "elm", "own"+id, "far-too-long")+","+pick("o", "r", "o", "r", "z")+","+pick("x", "y", "z", "w"))
+		one.households = append(one.households, pick("oak", "elm", "own"+id, "far-too-long")+","+
+			pick("o", "r", "o", "r", "z")+","+pick("x", "y", "z", "w"))
 	}
 	for range random(7) {
-		one.persons = append(one.persons, pick("Ann", "Bob", "n"+id, "far-too-long")+","+pick("f", "m")+","+pick("y", "o", "z"))
+		one.persons = append(one.persons, pick("Ann", "Bob", "n"+id, "far-too-long")+","+pick("f", "m")+","+
+			pick("y", "o", "z"))
 	}
 	return one
 }
 
-// countedBesides are the exact answers to all that a plan may ask of households, by the texts of groups or the places of cells.
+// countedBesides are the exact answers to all that a plan may ask of households, by the texts of groups or the places
+// of cells.
 func countedBesides(t *testing.T, p *plan.Plan, all ...homeRows) []map[string]int64 {
 	t.Helper()
 	h, m := "hh,street,tenure,area\n", "hh,name,sex,age\n"
@@ -97,8 +101,9 @@ func countedBesides(t *testing.T, p *plan.Plan, all ...homeRows) []map[string]in
 	return out
 }
 
-// beyondCharge is by how much counts of neighbours differ by more than a measurement is charged for: over all cells in L1 and L2²,
-// in one cell where cells are chosen, and in how many groups where these are selected. 0 is all that is charged for.
+// beyondCharge is by how much counts of neighbours differ by more than a measurement is charged for: over all cells in
+// L1 and L2², in one cell where cells are chosen, and in how many groups where these are selected. 0 is all that is
+// charged for.
 func beyondCharge(a, b map[string]int64, m plan.Measurement) int64 {
 	l1, l2, most, groups := int64(0), int64(0), int64(0), int64(0)
 	cells := map[string]bool{}
@@ -122,9 +127,9 @@ func beyondCharge(a, b map[string]int64, m plan.Measurement) int64 {
 	return max(l1-m.Mechanism.L1.Int64(), l2-m.Mechanism.L2Squared.Int64())
 }
 
-// TestNeighboursMoveMicrodataAndSelectedCellsByWhatTheyMay: of tables with microdata, linked ones too, no measurement, candidate,
-// choice of cells or selection of groups moves further between neighbours than is charged for it, under either relation, and some
-// of each kind move by all of it.
+// TestNeighboursMoveMicrodataAndSelectedCellsByWhatTheyMay: of tables with microdata, linked ones too, no measurement,
+// candidate, choice of cells or selection of groups moves further between neighbours than is charged for it, under
+// either relation, and some of each kind move by all of it.
 func TestNeighboursMoveMicrodataAndSelectedCellsByWhatTheyMay(t *testing.T) {
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		t.Run(neighbours, func(t *testing.T) {
@@ -139,7 +144,8 @@ func TestNeighboursMoveMicrodataAndSelectedCellsByWhatTheyMay(t *testing.T) {
 				worst[i] = noShift
 			}
 			for range 12 {
-				others := []homeRows{{"steady", []string{"oak,o,x"}, []string{"Ann,f,y"}}} // a table all of whose rows are left out is refused
+				// a table all of whose rows are left out is refused
+				others := []homeRows{{"steady", []string{"oak,o,x"}, []string{"Ann,f,y"}}}
 				for i := range 6 {
 					others = append(others, randomHomeRows(fmt.Sprint(i), random))
 				}
@@ -162,18 +168,20 @@ func TestNeighboursMoveMicrodataAndSelectedCellsByWhatTheyMay(t *testing.T) {
 					t.Errorf("%s moves by %d more than it is charged for", m.ID, worst[i])
 				}
 			}
-			for _, id := range []string{"names", "common", "large", "streets", "areas", "microdata/persons/sex", "microdata/households/area"} {
+			for _, id := range []string{"names", "common", "large", "streets", "areas", "microdata/persons/sex",
+				"microdata/households/area"} {
 				i := slices.IndexFunc(asked, func(m plan.Measurement) bool { return m.ID == id })
 				if i < 0 || neighbours == "add-remove" && worst[i] != 0 {
-					t.Errorf("%s (number %d) never moves by all that it is charged for: the comparison would miss a little more", id, i)
+					t.Errorf("%s (number %d) never moves by all that it is charged for: the comparison would miss a little more", id,
+						i)
 				}
 			}
 		})
 	}
 }
 
-// TestSelectedCellsLeaveMicrodataAsTheyAre: of units within their bounds the candidates of microdata are counted as of a release
-// that has no other marginals, but for the rows that a column with such a marginal leaves out.
+// TestSelectedCellsLeaveMicrodataAsTheyAre: of units within their bounds the candidates of microdata are counted as of
+// a release that has no other marginals, but for the rows that a column with such a marginal leaves out.
 func TestSelectedCellsLeaveMicrodataAsTheyAre(t *testing.T) {
 	with := strings.Replace(besidesText, "NEIGHBOURS", "add-remove", 1)
 	from, to := strings.Index(with, "  names:"), strings.Index(with, "synthetic:")

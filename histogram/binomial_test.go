@@ -62,7 +62,8 @@ func TestBinomialTails(t *testing.T) {
 				}
 			}
 			low, high := span(trials, p, 1e-6)
-			if atMost(low-1, trials, p) > 1e-6 || atLeast(high+1, trials, p) > 1e-6 || low <= high && (atMost(low, trials, p) <= 1e-6 || atLeast(high, trials, p) <= 1e-6) {
+			if atMost(low-1, trials, p) > 1e-6 || atLeast(high+1, trials, p) > 1e-6 || low <= high &&
+				(atMost(low, trials, p) <= 1e-6 || atLeast(high, trials, p) <= 1e-6) {
 				t.Errorf("%d trials of %g are within %d to %d", trials, p, low, high)
 			}
 		}

@@ -11,8 +11,9 @@ import (
 	"math/bits"
 	"runtime"
 
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // candidatesOf are the questions whose counts the rounds of a method may be told: the
@@ -23,8 +24,9 @@ func candidatesOf(p *plan.Plan, s plan.Synthetic) ([]plan.Measurement, error) {
 		return nil, err
 	}
 	all := make([]plan.Measurement, len(cells))
-	for i, columns := range s.Candidates() {
-		m := plan.Measurement{ID: fmt.Sprintf("microdata/%s/candidate%d", s.Table, i+1), Leaf: s.Leaf, Query: plan.Query{Table: s.Table}, Cells: cells[i], Mechanism: s.Noise}
+	for i, columns := range adaptive.Candidates(s) {
+		m := plan.Measurement{ID: fmt.Sprintf("microdata/%s/candidate%d", s.Table, i+1), Leaf: s.Leaf,
+			Query: plan.Query{Table: s.Table}, Cells: cells[i], Mechanism: s.Noise}
 		for _, c := range columns {
 			m.Query.Factors = append(m.Query.Factors, s.By[c])
 		}
@@ -43,7 +45,7 @@ func candidateCells(p *plan.Plan, s plan.Synthetic) ([]int64, error) {
 		return nil, err
 	}
 	var all []int64
-	for _, columns := range s.Candidates() {
+	for _, columns := range adaptive.Candidates(s) {
 		cells := uint64(1)
 		for _, c := range columns {
 			high, low := bits.Mul64(cells, uint64(levels[c].Size()))
@@ -60,7 +62,7 @@ func candidateCells(p *plan.Plan, s plan.Synthetic) ([]int64, error) {
 // AnswersOfRounds is about how many integers the rounds of a method answer at the most.
 func AnswersOfRounds(p *plan.Plan, s plan.Synthetic) (int64, error) {
 	cells, err := candidateCells(p, s)
-	return s.MostAnswers(cells), err
+	return adaptive.MostAnswers(s, cells), err
 }
 
 // byClass are the counts of candidates by class, from those by category, which it forgets one

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/spec"
@@ -28,8 +29,8 @@ type chunk struct {
 	wide             [][]uint32 // scratch: the codes of readers that are made of several columns
 }
 
-// load takes up the rows of a batch, of which x says what its columns are. Codes of readers that are made of several columns
-// are made here, each of its row's own values.
+// load takes up the rows of a batch, of which x says what its columns are. Codes of readers that are made of several
+// columns are made here, each of its row's own values.
 func (c *chunk) load(b *source.Batch, readers []*encoder, x *intake) {
 	c.rows, c.ids = b.Rows, nil
 	for i, r := range x.readers {
@@ -41,7 +42,7 @@ func (c *chunk) load(b *source.Batch, readers []*encoder, x *intake) {
 			c.codes[r] = tabulate.Codes{} // of other rows of the unit: relate
 			continue
 		}
-		c.wide[r] = fit(c.wide[r], b.Rows)
+		c.wide[r] = slices.Grow(c.wide[r][:0], b.Rows)[:b.Rows]
 		readers[r].codesOf(x.of(i, b.Columns), c.wide[r])
 		c.codes[r], c.largest[r] = tabulate.Codes{Wide: c.wide[r]}, slices.Max(c.wide[r])
 	}
@@ -66,11 +67,10 @@ func codesOf(a arrow.Array) tabulate.Codes {
 // the entries of `impossible` those that drop rows, or with whole all. What is returned
 // is valid until the next call.
 //
-// A row is left out where the table's predicate is not true of it (outside), and then nothing else is asked of it; where a
-// column's policy says so, of those that measurements need,
-// where it meets an entry of `impossible` that drops rows (ruleOut), where its id is
-// null and the table's unit says so (withoutID), or where it belongs to a parent row and there is
-// none (orphans).
+// A row is left out where the table's predicate is not true of it (outside), and then nothing else is asked of it;
+// where a column's policy says so, of those that measurements need, where it meets an entry of `impossible` that drops
+// rows (ruleOut), where its id is null and the table's unit says so (withoutID), or where it belongs to a parent row
+// and there is none (orphans).
 //
 // Guarantee: whether a row is left out depends on its own values alone and, with a parent, on whether its
 // unit has a row there that is counted, so that two
@@ -152,14 +152,14 @@ func marksOf[T uint8 | uint16 | uint32](codes []T, first T, out []uint64) (some,
 
 // cleared is a bit per row, none of them set, in the memory of scratch.
 func cleared(scratch *[]uint64, rows int) []uint64 {
-	*scratch = fit(*scratch, (rows+63)/64)
+	*scratch = slices.Grow((*scratch)[:0], (rows+63)/64)[:(rows+63)/64]
 	clear(*scratch)
 	return *scratch
 }
 
 // stay are the rows of a chunk that are counted: of those of kept, from row first on
 // (nil: of all), those that are not left out. nil stands for all.
-func (c *chunk) stay(k *kept, piece int, first int64, out []uint64) []uint64 {
+func (c *chunk) stay(k *bounding.Kept, piece int, first int64, out []uint64) []uint64 {
 	if k == nil && out == nil {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (c *chunk) stay(k *kept, piece int, first int64, out []uint64) []uint64 {
 		}
 		return keep
 	}
-	bits, shift := k.of(piece), uint(first%64)
+	bits, shift := k.Of(piece), uint(first%64)
 	at := int(first / 64)
 	for i := range keep {
 		if at+i < len(bits) {

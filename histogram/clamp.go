@@ -55,11 +55,12 @@ func (t *tally) weight() (int, error) {
 		}
 	}
 	none := spec.Policy{Action: w.Null}
-	return t.number(&spec.Column{Name: w.From, From: w.From, Type: spec.Decimal, Lattice: &w.Lattice, Unknown: none, Null: none})
+	return t.number(&spec.Column{Name: w.From, From: w.From, Type: spec.Decimal, Lattice: &w.Lattice, Unknown: none,
+		Null: none})
 }
 
-// clamped are the codes of a chunk as they are counted: those that were read but, of columns with strata, clamped. For one
-// goroutine.
+// clamped are the codes of a chunk as they are counted: those that were read but, of columns with strata, clamped. For
+// one goroutine.
 type clamped struct {
 	clamps  []clamp
 	columns []tabulate.Codes
@@ -79,7 +80,7 @@ func (x *clamped) of(codes []tabulate.Codes, rows int) []tabulate.Codes {
 		if codes[c.column].Len() == 0 || codes[c.by].Len() == 0 {
 			continue
 		}
-		x.codes[i] = fit(x.codes[i], rows)
+		x.codes[i] = slices.Grow(x.codes[i][:0], rows)[:rows]
 		widen(codes[c.column], x.codes[i])
 		switch by := codes[c.by]; {
 		case by.Narrow != nil:

@@ -9,20 +9,21 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// compute makes the values of rows of those of the columns that they are made of, which are arrays of one length and of the
-// types that [source.Coder] documents. values is an array of that length and of a type that encoder.reader reads, and valid
-// as long as the inputs are; one of another type breaks the contract. misfits, nil where there are none, says of each row
-// whether an input of it has a value that could not be read: such a row's value is none, whatever stands in values.
+// compute makes the values of rows of those of the columns that they are made of, which are arrays of one length and of
+// the types that [source.Coder] documents. values is an array of that length and of a type that encoder.reader reads,
+// and valid as long as the inputs are; one of another type breaks the contract. misfits, nil where there are none, says
+// of each row whether an input of it has a value that could not be read: such a row's value is none, whatever stands in
+// values.
 //
-// Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations. Argument:
-// docs/proofs/bounding.md.
+// Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations.
+// Argument: docs/proofs/bounding.md.
 type compute func(inputs []arrow.Array) (values arrow.Array, misfits []spec.Fit)
 
-// computing is how the values of a column are made, nil for one that is read as it is.
-func computing(table *spec.Table, c *spec.Column) (compute, error) {
+// Computing is how the values of a column are made, nil for one that is read as it is.
+func Computing(table *spec.Table, c *spec.Column) (compute, error) {
 	switch {
 	case c.Expression != nil:
-		return Evaluating(table, c.Expression)
+		return evaluating(table, c.Expression)
 	case c.Lookup != nil:
 		return lookupValues(table, c)
 	case c.Grid != nil:

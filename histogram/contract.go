@@ -21,9 +21,8 @@ const (
 	columnLimit = 20
 )
 
-// Kinds of breach beside those of [spec.Fit].
+// Kinds of breach beside those of misfits.
 const (
-	kindNull   = "null"
 	kindNullID = "null id"
 	kindRows   = "expect rows"
 	kindEvery  = "expect every"
@@ -74,7 +73,8 @@ type ContractError struct {
 // newContractError tells breaches, of which there is at least one.
 func newContractError(breaches []breach) *ContractError {
 	first := breaches[0]
-	return &ContractError{Table: first.Table, Column: first.Column, Kind: first.Kind, breaches: func() []breach { return breaches }}
+	return &ContractError{Table: first.Table, Column: first.Column, Kind: first.Kind,
+		breaches: func() []breach { return breaches }}
 }
 
 // Error is a sentence with what to do for each column and kind of breach found,
@@ -105,26 +105,30 @@ var writtenAs = map[string]string{
 
 // sentence says what a breach is and what to do, without the value.
 func (b breach) sentence() string {
-	what, remedy := "a value is "+b.Kind, "correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}"
+	what, remedy := "a value is "+b.Kind,
+		"correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}"
 	if b.everywhere {
-		what, remedy = "no value is "+strings.TrimPrefix(b.Kind, "not "), "correct the data, or the type of the column in the spec"
+		what, remedy = "no value is "+strings.TrimPrefix(b.Kind, "not "),
+			"correct the data, or the type of the column in the spec"
 		if written := writtenAs[b.Kind]; written != "" {
 			remedy = written + ": " + remedy
 		}
 		return fmt.Sprintf("%s: %s; %s", b.place(), what, remedy)
 	}
 	switch b.Kind {
-	case kindNull:
+	case KindNull:
 		remedy = "correct the data, or set null: drop or null: {as: CATEGORY}"
 	case kindNullID:
 		what = "the id of a unit is null"
 		remedy = "correct the data: every row says which unit it belongs to; or leave such rows out, in the spec by unit: {id: " + b.Column + ", null: drop, …}"
 	case kindRows:
-		what, remedy = "the number of rows that count is not in the range of `expect: {rows: …}`", "complete the files, or correct the rule"
+		what, remedy = "the number of rows that count is not in the range of `expect: {rows: …}`",
+			"complete the files, or correct the rule"
 	case kindNone:
 		what, remedy = "every row is left out, by a policy (unknown: drop, null: drop), `impossible`, a null id or a missing parent row: nothing would be counted", "correct the data or the spec"
 	case kindEvery:
-		what, remedy = "not every declared code occurs, as `expect: {every: …}` asks", "complete the files, or correct the rule"
+		what, remedy = "not every declared code occurs, as `expect: {every: …}` asks",
+			"complete the files, or correct the rule"
 	case kindImpossible:
 		what, remedy = "a row has categories that `impossible` rules out", "correct the data or the entry, or set rows: drop"
 	case spec.WrongType.String():

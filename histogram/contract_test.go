@@ -14,14 +14,17 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // shown is everything that a program might print of a value.
 func shown(v any) []string {
 	var all []string
-	for _, verb := range []string{"v", "+v", "#v", "s", "d", "x", "X", "q", "g", "t", "b", "c", "o", "U", "e", "E", "f", "F", "G"} {
+	for _, verb := range []string{"v", "+v", "#v", "s", "d", "x", "X", "q", "g", "t", "b", "c", "o", "U", "e", "E", "f",
+		"F", "G"} {
 		all = append(all, fmt.Sprintf("%"+verb, v))
 	}
 	var b bytes.Buffer
@@ -43,7 +46,8 @@ func TestBreachesNameNoValue(t *testing.T) {
 		"first":    {"1,a,3\n2," + canary + ",4\n,a,731988\n", "kind", spec.OutOfDomain.String()},
 		"same row": {"1,a,731988\n1," + canary + ",1\n", "age", spec.OutOfDomain.String()},
 	} {
-		_, err := Count(context.Background(), p, Files{Dir: folder(t, "a.csv", "id,kind,age\n"+c.rows)}, streams(p, 1))
+		_, err := Count(context.Background(), compiled.Of(p), Files{Dir: folder(t, "a.csv", "id,kind,age\n"+c.rows)},
+			streams(p, 1))
 		var e *ContractError
 		if !errors.As(err, &e) {
 			t.Errorf("%s: got %v", name, err)
@@ -52,7 +56,8 @@ func TestBreachesNameNoValue(t *testing.T) {
 		if e.Table != "persons" || e.Column != c.column || e.Kind != c.kind {
 			t.Errorf("%s: got %s, %s, %s", name, e.Table, e.Column, e.Kind)
 		}
-		for _, v := range []any{e, *e, errors.Join(err), fmt.Errorf("wrapped: %w", err), struct{ e error }{err}, e.breaches()[0], e.breaches()} {
+		for _, v := range []any{e, *e, errors.Join(err), fmt.Errorf("wrapped: %w", err), struct{ e error }{err},
+			e.breaches()[0], e.breaches()} {
 			for _, s := range shown(v) {
 				if strings.Contains(s, canary) || strings.Contains(s, "731988") || strings.Contains(s, "a.csv") {
 					t.Errorf("%s: %T shows %s", name, v, s)
@@ -63,7 +68,8 @@ func TestBreachesNameNoValue(t *testing.T) {
 		if err := e.WriteDiagnostics(&b); err != nil {
 			t.Error(err)
 		}
-		if strings.Contains(c.rows, canary) && !strings.Contains(b.String(), canary) || !strings.Contains(b.String(), "a.csv") {
+		if strings.Contains(c.rows, canary) && !strings.Contains(b.String(), canary) ||
+			!strings.Contains(b.String(), "a.csv") {
 			t.Errorf("%s: the diagnostics are %s", name, b.String())
 		}
 	}
@@ -73,7 +79,7 @@ func TestBreachesNameNoValue(t *testing.T) {
 func TestEveryBadColumnIsNamed(t *testing.T) {
 	p := planOf(t)
 	dir := folder(t, "a.csv", "kind,age\n"+strings.Repeat("x,1\n", 200000)+strings.Repeat("a,10\n", 5))
-	_, err := Count(context.Background(), p, Files{Dir: dir}, streams(p, 1))
+	_, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir}, streams(p, 1))
 	var e *ContractError
 	if !errors.As(err, &e) || len(e.breaches()) != columnLimit+5 {
 		t.Fatalf("got %v", err)
@@ -88,7 +94,7 @@ func TestEveryBadColumnIsNamed(t *testing.T) {
 // encoderOf is the encoder of a column of the survey.
 func encoderOf(t *testing.T, column string, replacements ...string) *encoder {
 	t.Helper()
-	e, err := newEncoder("persons", planOf(t, replacements...).Release().Tables[0].Column(column))
+	e, err := newEncoder(&spec.Table{Name: "persons"}, planOf(t, replacements...).Release().Tables[0].Column(column))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,12 +116,13 @@ func TestFloatsThatAreNoNumbers(t *testing.T) {
 	inf *= 10
 	b.AppendValues([]float64{3, inf - inf, inf, -inf, 4.5}, nil)
 	raw := b.NewArray()
-	codes, found := encoderOf(t, "age").encode(nil, raw)
-	want := []misfit{{1, spec.NaN.String()}, {2, spec.Infinite.String()}, {3, spec.Infinite.String()}, {4, spec.OutOfDomain.String()}}
+	codes, found := encoderOf(t, "age").encode(nil, breachLimit, raw)
+	want := []misfit{{1, spec.NaN.String()}, {2, spec.Infinite.String()}, {3, spec.Infinite.String()},
+		{4, spec.OutOfDomain.String()}}
 	if codes[0] != 3 || fmt.Sprint(found) != fmt.Sprint(want) {
 		t.Errorf("got %v, %v; want %v", codes, found, want)
 	}
-	codes, found = encoderOf(t, "age", "UNKNOWN", "drop").encode(nil, raw)
+	codes, found = encoderOf(t, "age", "UNKNOWN", "drop").encode(nil, breachLimit, raw)
 	if len(found) != 0 || codes[1] != dropped || codes[2] != dropped {
 		t.Errorf("dropping: got %v, %v", codes, found)
 	}
@@ -126,12 +133,13 @@ func TestUnusedDictionaryEntries(t *testing.T) {
 	values := fromJSON(t, arrow.BinaryTypes.String, `["x", "c", "y", "a"]`)
 	index := fromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 1, 1, 3]`)
 	of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
-	codes, found := encoderOf(t, "kind").encode(nil, array.NewDictionaryArray(of, index, values))
+	codes, found := encoderOf(t, "kind").encode(nil, breachLimit, array.NewDictionaryArray(of, index, values))
 	if len(found) != 0 || fmt.Sprint(codes) != "[0 2 2 0]" {
 		t.Errorf("got %v, %v", codes, found)
 	}
 	index = fromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 2, null, 2]`)
-	codes, found = encoderOf(t, "kind", "UNKNOWN", "{as: b}", "NULL", "drop").encode(nil, array.NewDictionaryArray(of, index, values))
+	codes, found = encoderOf(t, "kind", "UNKNOWN", "{as: b}", "NULL", "drop").encode(nil, breachLimit,
+		array.NewDictionaryArray(of, index, values))
 	if len(found) != 0 || fmt.Sprint(codes) != fmt.Sprint([]uint32{0, 1, dropped, 1}) {
 		t.Errorf("got %v, %v", codes, found)
 	}
@@ -141,7 +149,7 @@ func TestUnusedDictionaryEntries(t *testing.T) {
 // values are dropped.
 func TestWrongTypeIsNeverDropped(t *testing.T) {
 	raw := fromJSON(t, arrow.FixedWidthTypes.Boolean, `[true]`)
-	_, found := encoderOf(t, "age", "UNKNOWN", "drop", "NULL", "drop").encode(nil, raw)
+	_, found := encoderOf(t, "age", "UNKNOWN", "drop", "NULL", "drop").encode(nil, breachLimit, raw)
 	if len(found) != 1 || found[0].kind != spec.WrongType.String() {
 		t.Errorf("got %v", found)
 	}
@@ -166,21 +174,22 @@ func TestIDTypes(t *testing.T) {
 	ints := fromJSON(t, arrow.PrimitiveTypes.Int64, `[7, 8]`)
 	texts := fromJSON(t, arrow.BinaryTypes.String, `["7", "8"]`)
 	floats := fromJSON(t, arrow.PrimitiveTypes.Float64, `[7, 8]`)
-	for name, ids := range map[string][]arrow.Array{"float": {floats}, "mixed": {ints, texts}, "mixed back": {texts, ints}} {
+	for name, ids := range map[string][]arrow.Array{"float": {floats}, "mixed": {ints, texts},
+		"mixed back": {texts, ints}} {
 		p := planOf(t)
-		b, err := newBounding(spec.Unit{ID: "id", MaxRows: 1}, streams(p, 1).Bounding("x"), boundOptions{memory: 1 << 20})
+		b, err := bounding.New(bounding.OfRows(1), streams(p, 1).Bounding("x"), bounding.Options{Memory: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, w := &pass{tally: &tally{table: &spec.Table{Unit: spec.Unit{ID: "id"}}}}, b.worker()
+		read, w := &pass{tally: &tally{table: &spec.Table{Unit: spec.Unit{ID: "id"}}}}, b.Worker()
 		for piece, a := range ids {
 			read.read = append(read.read, reading{file: "f"})
 			if err == nil {
-				err = w.add(piece, 0, a, nil)
+				err = w.Add(piece, 0, a, nil, nil)
 			}
 		}
 		if err == nil {
-			_, err = b.finish(t.Context())
+			_, err = b.Finish(t.Context())
 		}
 		err = read.named(err)
 		var e *source.Error

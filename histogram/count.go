@@ -13,17 +13,18 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 )
 
-// Counter answers questions to the confidential tables of a release exactly. What it returns tells nothing outside of the
-// packages that the test of arrows lists.
+// Counter answers questions to the confidential tables of a release exactly. What it returns tells nothing outside of
+// the packages that the test of arrows lists.
 //
-// Contract: which rows count, and how many rows of each unit, is a function of the plan, the tables and the keys of s alone, and
-// not of what is asked, nor of anything that the machine decides. No error holds a value, a row or a count.
+// Contract: which rows count, and how many rows of each unit, is a function of the plan, the tables and the keys of s
+// alone, and not of what is asked, nor of anything that the machine decides. No error holds a value, a row or a count.
 type Counter interface {
 	Count(ctx context.Context, q Questions, s *noise.Streams) (answer.Answers, error)
 }
@@ -34,11 +35,16 @@ type Questions struct {
 	Measurements []plan.Measurement // whose exact answers are wanted, in this order; their mechanisms say nothing here
 }
 
-// stamp is that of the answers to these questions under the keys of s.
+// stamp returns the stamp that answers to these questions bear when rows are bounded under the keys of s.
 func (q Questions) stamp(s *noise.Streams) (answer.Stamp, error) {
+	return stampOf(q.Plan.Hash(), q.Measurements, s)
+}
+
+// stampOf is the stamp of answers to measurements of the plan of this hash.
+func stampOf(planHash string, all []plan.Measurement, s *noise.Streams) (answer.Stamp, error) {
 	h := sha256.New()
-	io.WriteString(h, q.Plan.Hash())
-	for _, m := range q.Measurements {
+	io.WriteString(h, planHash)
+	for _, m := range all {
 		question, err := json.Marshal(struct { // all but the mechanisms, which are the core's business alone
 			ID                       string
 			Query                    plan.Query
@@ -54,20 +60,21 @@ func (q Questions) stamp(s *noise.Streams) (answer.Stamp, error) {
 	return s.Commitment(h.Sum(nil)), nil
 }
 
-// Count has a counter answer all that a plan may ask: its measurements, and every candidate that an adaptive method of the plan
-// may choose. It works on a copy of the plan that nobody else holds, the counter included, checked to be what its spec leads to:
-// what is measured later is what was checked here. s bounds the rows, and is what [Exact.Open] must be given.
+// Count has a counter answer all that a plan may ask: its measurements, and every candidate that an adaptive method of
+// the plan may choose. It works on a copy of the plan that nobody else holds, the counter included, checked to be what
+// its spec leads to: what is measured later is what was checked here. s bounds the rows, and is what [Exact.Open] must
+// be given.
 //
-// Contract: the answers are those to the questions of this plan, counted under the keys of s, and of the form that what is drawn
-// from them rests on; all of it is checked here, before anything is debited.
+// Contract: the answers are those to the questions of this plan, counted under the keys of s, and of the form that what
+// is drawn from them rests on; all of it is checked here, before anything is debited.
 //
 // Errors: those of the counter.
-func Count(ctx context.Context, p *plan.Plan, by Counter, s *noise.Streams) (*Exact, error) {
-	own, err := planner.Verified(p)
+func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Streams) (*Exact, error) {
+	own, err := planner.Verify(c)
 	if err != nil {
 		return nil, err
 	}
-	all, err := questions(own)
+	all, err := questions(own.Plan())
 	if err != nil {
 		return nil, err
 	}
@@ -79,35 +86,36 @@ func Count(ctx context.Context, p *plan.Plan, by Counter, s *noise.Streams) (*Ex
 			return nil, err
 		}
 	}
-	asked, err := questions(p)
+	asked, err := questions(c.Plan())
 	if err != nil {
 		return nil, err
 	}
 	var counted answer.Answers
 	err = parallel.Guarded(func(int) (err error) {
-		counted, err = by.Count(ctx, Questions{Plan: p, Measurements: asked}, s)
+		counted, err = by.Count(ctx, Questions{Plan: c.Plan(), Measurements: asked}, s)
 		return err
 	}, 0)
 	if err != nil {
 		return nil, err
 	}
-	stamp, err := Questions{Plan: own, Measurements: all}.stamp(s)
+	stamp, err := stampOf(own.Hash(), all, s)
 	if err != nil {
 		return nil, err
 	}
 	if !answer.Has(counted, stamp) {
 		return nil, errOtherQuestions
 	}
-	if !wellFormed(own, all, answer.All(counted)) {
+	if !wellFormed(own.Plan(), all, answer.All(counted)) {
 		return nil, parallel.ErrBug
 	}
 	return newExact(own, all, counted, s), nil
 }
 
-var errOtherQuestions = errors.New("what was counted is not what the plan asks, or was bounded with another key: this is a bug, please report it")
+var errOtherQuestions = errors.New(
+	"what was counted is not what the plan asks, or was bounded with another key: this is a bug, please report it")
 
-// wellFormed reports whether there is an answer to each measurement, of the form that this has: what is drawn, and how many
-// figures leave, rests on it.
+// wellFormed reports whether there is an answer to each measurement, of the form that this has: what is drawn, and how
+// many figures leave, rests on it.
 func wellFormed(p *plan.Plan, all []plan.Measurement, counts []answer.Answer) bool {
 	if len(counts) != len(all) {
 		return false

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"pgregory.net/rapid"
@@ -44,7 +45,8 @@ func reference(rows [][2]string, policy map[string]string, n, m int) (all, bands
 
 func TestCountsEqualNaiveCounts(t *testing.T) {
 	drop := planOf(t, "UNKNOWN", "drop", "NULL", "drop") // measures residuals
-	mixed := planOf(t, "rho: 1/2", "epsilon: 1", "{values: [a, b, c], unknown: UNKNOWN, null: NULL}", "{values: [a, b, c], unknown: {as: b}, null: drop}",
+	mixed := planOf(t, "rho: 1/2", "epsilon: 1", "{values: [a, b, c], unknown: UNKNOWN, null: NULL}",
+		"{values: [a, b, c], unknown: {as: b}, null: drop}",
 		"unknown: UNKNOWN, null: NULL}", "unknown: drop, null: {as: none}}")
 	rapid.Check(t, func(rt *rapid.T) {
 		kinds, ages := []string{"a", "b", "c", "x", ""}, []string{"0", "3", "5", "9", "10", "-1", "x", ""}
@@ -96,7 +98,8 @@ func TestCountsDoNotDependOnWorkers(t *testing.T) {
 		p := planOf(t, "UNIT", unit)
 		var first string
 		for i, workers := range []int{1, 8, 3} {
-			e, err := Count(context.Background(), p, Files{Dir: dir, Options: Options{Workers: workers}}, streams(p, 1))
+			e, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir, Options: Options{Workers: workers}},
+				streams(p, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,12 +114,13 @@ func TestCountsDoNotDependOnWorkers(t *testing.T) {
 
 func TestMemoryIsRefusedBeforeFilesAreOpened(t *testing.T) {
 	p := planOf(t)
-	_, err := Count(context.Background(), p, Files{Dir: "no such folder", Options: Options{MemoryLimit: 100}}, streams(p, 1))
+	_, err := Count(context.Background(), compiled.Of(p), Files{Dir: "no such folder", Options: Options{MemoryLimit: 100}},
+		streams(p, 1))
 	var m *MemoryError
 	if !errors.As(err, &m) || m.Need != Bytes(p) || m.Have != 100 {
 		t.Fatalf("got %v", err)
 	}
-	_, err = Count(context.Background(), p, Files{Dir: "no such folder"}, streams(p, 1))
+	_, err = Count(context.Background(), compiled.Of(p), Files{Dir: "no such folder"}, streams(p, 1))
 	var e *source.Error
 	if !errors.As(err, &e) || e.Kind != source.Missing {
 		t.Errorf("with enough memory: %v", err)
@@ -131,7 +135,8 @@ func TestMemoryOfHeldRows(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
 	dir := folder(t, "a.csv", many(60_000))
 	t.Setenv("TMPDIR", t.TempDir())
-	e, err := Count(context.Background(), p, Files{Dir: dir, Options: Options{MemoryLimit: Bytes(p) + 1000}}, streams(p, 1))
+	e, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir, Options: Options{MemoryLimit: Bytes(p) + 1000}},
+		streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +151,7 @@ func TestMemoryOfHeldRows(t *testing.T) {
 func TestMadeUpRows(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
 	const rows = 100_000
-	e, err := Count(context.Background(), p, MadeUp{Rows: rows}, streams(p, 1))
+	e, err := Count(context.Background(), compiled.Of(p), MadeUp{Rows: rows}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,10 +172,10 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := planOf(t)
-	if _, err := Count(ctx, p, Files{Dir: folder(t, "a.csv", many(90))}, streams(p, 1)); !errors.Is(err, context.Canceled) {
+	if _, err := Count(ctx, compiled.Of(p), Files{Dir: folder(t, "a.csv", many(90))}, streams(p, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Count(ctx, p, MadeUp{Rows: 10}, streams(p, 1)); !errors.Is(err, context.Canceled) {
+	if _, err := Count(ctx, compiled.Of(p), MadeUp{Rows: 10}, streams(p, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -198,7 +203,7 @@ marginals: {a: {by: [mode, day, one]}, b: {by: [mode, day]}, c: {by: [day]}}
 		t.Fatal("the column is measured: this test sees nothing")
 	}
 	dir := folder(t, "t.csv", "mode,day,one\nwalk,mon,x\nwalk,tue,y\nride,mon,x\nride,mon,\nride,tue,x\n")
-	e := exactOf(t, p, dir, 1)
+	e := exactOf(t, p.Plan(), dir, 1)
 	if got := countsOf(t, e, "b"); !slices.Equal(got, []int64{1, 0, 1, 1}) {
 		t.Errorf("counted %v; the rows of one = x are 1 0 1 1", got)
 	}

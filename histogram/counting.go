@@ -25,8 +25,8 @@ type batch struct {
 	counter          *tabulate.Counter
 }
 
-// counting plans how all queries are counted. rows is about how many there will be, 0 where that is not known, and limit
-// the memory that tables may take.
+// counting plans how all queries are counted. rows is about how many there will be, 0 where that is not known, and
+// limit the memory that tables may take.
 func (t *tally) counting(rows, limit int64) (*counting, error) {
 	c := &counting{tally: t, limit: limit}
 	for _, q := range t.queries {
@@ -42,7 +42,8 @@ func (t *tally) counting(rows, limit int64) (*counting, error) {
 	}
 	slices.SortStableFunc(c.batches, func(a, b *batch) int { return a.allowance - b.allowance })
 	for _, b := range c.batches {
-		r := tabulate.Request{Rows: max(rows, 0), Workers: t.workers, Memory: limit / int64(len(c.batches)), Weighted: b.value > 0}
+		r := tabulate.Request{Rows: max(rows, 0), Workers: t.workers, Memory: limit / int64(len(c.batches)),
+			Weighted: b.value > 0}
 		var used []int // of the tally's attributes
 		for _, q := range b.queries {
 			ask := tabulate.Ask{Sparse: q.sparse}
@@ -65,7 +66,7 @@ func (t *tally) counting(rows, limit int64) (*counting, error) {
 // axis is an attribute as rows are counted along it.
 func (t *tally) axis(a attribute) tabulate.Axis {
 	if a.level == nil {
-		return tabulate.Axis{Column: a.column, Size: answer.Points(t.columns[a.column].column.Lattice)}
+		return tabulate.Axis{Column: a.column, Size: t.columns[a.column].column.Lattice.Places()}
 	}
 	return tabulate.Axis{Column: a.column, Size: a.level.Size(), Of: a.level.Of}
 }
@@ -87,8 +88,8 @@ func (c *counting) worker() *countingWorker {
 	return w
 }
 
-// Add counts rows, given as the codes of the tally's columns. stay says which of them are counted by an allowance, a bit per
-// row and nil for all; what it returns is valid until it is called again.
+// Add counts rows, given as the codes of the tally's columns. stay says which of them are counted by an allowance, a
+// bit per row and nil for all; what it returns is valid until it is called again.
 func (w *countingWorker) add(codes []tabulate.Codes, rows int, stay func(allowance int) []uint64) error {
 	columns := w.clamped.of(codes, rows)
 	var keep []uint64
@@ -98,7 +99,7 @@ func (w *countingWorker) add(codes []tabulate.Codes, rows int, stay func(allowan
 		}
 		var added []int64
 		if v := w.tally.values[b.value]; v != nil {
-			w.added = fit(w.added, rows)
+			w.added = slices.Grow(w.added[:0], rows)[:rows]
 			added = w.added
 			v.of(columns, added)
 		}
@@ -137,7 +138,8 @@ func (q *query) take(t tabulate.Table, of *tally) error {
 	q.Answer = answer.Answer{Cells: t.Cells, Counts: t.Counts, Narrow: t.Narrow}
 	switch {
 	case q.occupied:
-		q.Counts, q.Cells = occupied(t.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]), of.axis(of.attributes[q.attributes[len(q.attributes)-1]]).Size), nil
+		q.Counts, q.Cells = occupied(t.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]),
+			of.axis(of.attributes[q.attributes[len(q.attributes)-1]]).Size), nil
 	case q.sparse && of.values[q.value] != nil:
 		q.Cells, q.Counts = filled(t.Cells, t.Counts)
 	}

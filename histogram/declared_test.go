@@ -21,15 +21,17 @@ type written struct {
 	Sex  string `parquet:"sex"`
 }
 
-// A Parquet column of texts that the spec declares as numbers or dates is refused, with the expression that would read it; that expression
-// reads it, and so do CSV and the names of folders, which have texts alone.
+// A Parquet column of texts that the spec declares as numbers or dates is refused, with the expression that would read
+// it; that expression reads it, and so do CSV and the names of folders, which have texts alone.
 func TestTextsInColumnsOfAnotherType(t *testing.T) {
 	rows := []written{{"34", "2001-02-03", "12.50", "f"}, {"7", "1999-12-31", "8", "m"}}
 	for column, c := range map[string]struct{ declared, computed string }{
-		"age":  {"{type: integer, range: [0, 110]}", "{from: \"= integer(age)\", type: integer, range: [0, 110]}"},
-		"born": {"{type: date, range: [1990-01-01, 2010-12-31]}", "{from: \"= date(born)\", type: date, range: [1990-01-01, 2010-12-31]}"},
-		"pay":  {"{type: decimal, range: [0, 100], step: 0.01}", "{from: \"= decimal(pay, 2)\", type: decimal, range: [0, 100], step: 0.01}"},
-		"sex":  {"{values: [f, m]}", ""},
+		"age": {"{type: integer, range: [0, 110]}", "{from: \"= integer(age)\", type: integer, range: [0, 110]}"},
+		"born": {"{type: date, range: [1990-01-01, 2010-12-31]}",
+			"{from: \"= date(born)\", type: date, range: [1990-01-01, 2010-12-31]}"},
+		"pay": {"{type: decimal, range: [0, 100], step: 0.01}",
+			"{from: \"= decimal(pay, 2)\", type: decimal, range: [0, 100], step: 0.01}"},
+		"sex": {"{values: [f, m]}", ""},
 	} {
 		dir := t.TempDir()
 		if err := parquet.WriteFile(filepath.Join(dir, "t.parquet"), rows); err != nil {
@@ -43,7 +45,8 @@ func TestTextsInColumnsOfAnotherType(t *testing.T) {
 		}
 		count := func(from, column, says string) error {
 			text := "version: 1\nrelease: r\nprivacy: {protects: row, neighbours: add-remove}\nbudget: {rho: 1/2}\n" +
-				"tables: {t: {source: {" + from + "}, unit: row, columns: {" + column + ": " + says + "}}}\nmarginals: {m: {by: [" + column + "]}}\n"
+				"tables: {t: {source: {" + from + "}, unit: row, columns: {" + column + ": " + says + "}}}\nmarginals: {m: {by: [" +
+				column + "]}}\n"
 			if err := os.WriteFile(filepath.Join(dir, "r.yaml"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +58,7 @@ func TestTextsInColumnsOfAnotherType(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = Count(t.Context(), p, Files{Dir: dir}, streams(p, 1))
+			_, err = Count(t.Context(), p, Files{Dir: dir}, streams(p.Plan(), 1))
 			return err
 		}
 		err := count("parquet: t.parquet", column, c.declared)
@@ -70,7 +73,8 @@ func TestTextsInColumnsOfAnotherType(t *testing.T) {
 			t.Errorf("%s: %v, expected a column of the wrong type", column, err)
 			continue
 		}
-		if fix := strings.TrimSuffix(strings.TrimPrefix(c.computed, "{from: "), c.computed[strings.Index(c.computed, ", type"):]); !strings.Contains(err.Error(), "from: "+fix) {
+		if fix := strings.TrimSuffix(strings.TrimPrefix(c.computed, "{from: "),
+			c.computed[strings.Index(c.computed, ", type"):]); !strings.Contains(err.Error(), "from: "+fix) {
 			t.Errorf("%v, expected from: %s", err, fix)
 		}
 		if err := count("parquet: t.parquet", column, c.computed); err != nil {

@@ -1,7 +1,7 @@
 package histogram
 
-// This file holds groups that nobody listed: the values that a table has of a column, and which groups of them a selection
-// lets through.
+// This file holds groups that nobody listed: the values that a table has of a column, and which groups of them a
+// selection lets through.
 
 import (
 	"context"
@@ -17,18 +17,18 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// keyBytes is what a value takes beside its text: in the set of those that were met, in the domain that is made of them, and
-// in the table of their codes.
+// keyBytes is what a value takes beside its text: in the set of those that were met, in the domain that is made of
+// them, and in the table of their codes.
 const keyBytes = 160
 
-// keys are the values of a column that were met and can be categories, told apart exactly. As a [source.Coder] they meet the
-// values of its column; every code is 0. For concurrent use.
+// keys are the values of a column that were met and can be categories, told apart exactly. As a [source.Coder] they
+// meet the values of its column; every code is 0. For concurrent use.
 type keys struct {
 	column  *spec.Column
 	compute compute // makes the values of others, nil where they are read as they are
@@ -44,7 +44,7 @@ type keys struct {
 func newKeys(table *spec.Table, c *spec.Column, bytes *atomic.Int64) (*keys, error) {
 	k := &keys{column: c, seed: maphash.MakeSeed(), bytes: bytes}
 	var err error
-	if k.compute, err = computing(table, c); err != nil {
+	if k.compute, err = Computing(table, c); err != nil {
 		return nil, err
 	}
 	for i := range k.shards {
@@ -135,7 +135,8 @@ func discovering(table *spec.Table, all []plan.Measurement) (columns []*spec.Col
 			continue
 		}
 		for _, name := range m.Discovery.Columns {
-			if c := table.Column(name); c != nil && c.Domain != nil && c.Domain.Discover() != nil && !slices.Contains(columns, c) {
+			if c := table.Column(name); c != nil && c.Domain != nil && c.Domain.Discover() != nil &&
+				!slices.Contains(columns, c) {
 				columns = append(columns, c)
 			}
 		}
@@ -157,15 +158,16 @@ func withKeys(table *spec.Table, columns []*spec.Column, found func(i int) []str
 	return &own
 }
 
-// discover reads the columns of a table whose categories are not listed, once, and returns the table with what they have as
-// categories, in ascending order. It is the table itself where measurements ask for no such column. held is
+// discover reads the columns of a table whose categories are not listed, once, and returns the table with what they
+// have as categories, in ascending order. It is the table itself where measurements ask for no such column. held is
 // what the values take of the memory, of which half may be spent on them.
 //
-// Whatever is counted by these categories is the same as if they had been listed: one that no row has, such as an entry of a
-// dictionary, has no group. Their order among each other does not depend on what other values there are.
+// Whatever is counted by these categories is the same as if they had been listed: one that no row has, such as an entry
+// of a dictionary, has no group. Their order among each other does not depend on what other values there are.
 //
 // Errors: *[source.Error]; *[MemoryError]; those of the context.
-func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, dir string, workers int, limit int64) (found *spec.Table, held int64, err error) {
+func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, dir string, workers int,
+	limit int64) (found *spec.Table, held int64, err error) {
 	columns := discovering(table, all)
 	if len(columns) == 0 {
 		return table, 0, nil
@@ -239,7 +241,8 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 	}
 	for i, set := range sets {
 		if set.wrong.Load() {
-			return nil, 0, &source.Error{Kind: source.WrongType, Column: columns[i].Name, Message: "has values that are neither texts nor integers, and of such none is discovered: list them, or write them as one of the two"}
+			return nil, 0, &source.Error{Kind: source.WrongType, Column: columns[i].Name,
+				Message: "has values that are neither texts nor integers, and of such none is discovered: list them, or write them as one of the two"}
 		}
 	}
 	if bytes.Load() > limit/2 {

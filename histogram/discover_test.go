@@ -20,6 +20,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -48,7 +49,8 @@ func planOfWords(t testing.TB, replacements ...string) *plan.Plan {
 
 // wordsOf is the text of a release with replacements of its capitals.
 func wordsOf(replacements ...string) string {
-	return strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "EPSILON", "2", "LEAST", "", "BY", "word", "GROUPS", "1")...).Replace(words)
+	return strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "EPSILON", "2", "LEAST", "", "BY", "word",
+		"GROUPS", "1")...).Replace(words)
 }
 
 func planOfText(t testing.TB, text string) *plan.Plan {
@@ -61,11 +63,11 @@ func planOfText(t testing.TB, text string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
-// optimal are the probabilities of groups of 0, 1, 2, … units by the closed form of Desfontaines, Voss, Gipson & Mandayam
-// 2022, which is not how they are worked out elsewhere.
+// optimal are the probabilities of groups of 0, 1, 2, … units by the closed form of Desfontaines, Voss, Gipson &
+// Mandayam 2022, which is not how they are worked out elsewhere.
 func optimal(epsilon, delta float64, n int) float64 {
 	first := 1 + math.Floor(math.Log((1+math.Exp(-epsilon)*(2*delta-1))/(delta*(1+math.Exp(-epsilon))))/epsilon)
 	if float64(n) <= first {
@@ -91,7 +93,8 @@ func reaches(variance float64, n, t int) float64 {
 	return above / all
 }
 
-// lawOf is with what probability a group of so many units is selected by what the plan says, by formulas of the test's own.
+// lawOf is with what probability a group of so many units is selected by what the plan says, by formulas of the test's
+// own.
 func lawOf(t testing.TB, d *plan.Discovery) func(n int) float64 {
 	t.Helper()
 	delta, ok := new(big.Rat).SetString(d.Delta)
@@ -142,9 +145,9 @@ func drawn(t testing.TB, e *Exact, p *plan.Plan, key byte) measured.Measured {
 	return m
 }
 
-// TestGroupsAppearByTheirLaw simulates releases of groups of many sizes: how many of each appear is held against the law by
-// exact binomial tests, and so is how often their intervals hold. A law of one unit more or less is caught, and so would be one
-// of rows, of which each unit has two.
+// TestGroupsAppearByTheirLaw simulates releases of groups of many sizes: how many of each appear is held against the
+// law by exact binomial tests, and so is how often their intervals hold. A law of one unit more or less is caught, and
+// so would be one of rows, of which each unit has two.
 func TestGroupsAppearByTheirLaw(t *testing.T) {
 	const each, runs, alarm = 150, 12, 1e-11
 	near := func(least, most int) (sizes []int) {
@@ -209,7 +212,8 @@ func TestGroupsAppearByTheirLaw(t *testing.T) {
 			// Groups that appear against the odds have the same noise as any.
 			inside := held80(p.Measurements[0].Mechanism, margin)
 			if low, high := span(few, inside, 1e-10); few < 500 || held < low || held > high {
-				t.Errorf("of %d groups that appeared against the odds the intervals of %d hold, expected %d to %d", few, held, low, high)
+				t.Errorf("of %d groups that appeared against the odds the intervals of %d hold, expected %d to %d", few, held, low,
+					high)
 			}
 		})
 	}
@@ -231,9 +235,10 @@ func held80(m budget.Mechanism, margin int64) float64 {
 	return inside / all
 }
 
-// TestAUnitAloneHardlyEverAppears holds two tables against each other that differ by one unit, which alone has rows of ten
-// groups: the exact probability that any of them appears is within the δ that is reserved, and the counts of all other groups
-// differ by one in as many as a unit may count in. Without the bound on the groups of a unit the same figures break both.
+// TestAUnitAloneHardlyEverAppears holds two tables against each other that differ by one unit, which alone has rows of
+// ten groups: the exact probability that any of them appears is within the δ that is reserved, and the counts of all
+// other groups differ by one in as many as a unit may count in. Without the bound on the groups of a unit the same
+// figures break both.
 func TestAUnitAloneHardlyEverAppears(t *testing.T) {
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		for _, groups := range []int{1, 2, 9} {
@@ -260,7 +265,8 @@ func TestAUnitAloneHardlyEverAppears(t *testing.T) {
 					chance := any(alone)
 					switch {
 					case bounded && (alone != groups || chance > reserved || chance < reserved/2):
-						t.Errorf("one unit counts in %d groups, of which one appears with a chance of %g; δ is %g for it", alone, chance, reserved)
+						t.Errorf("one unit counts in %d groups, of which one appears with a chance of %g; δ is %g for it", alone, chance,
+							reserved)
 					case !bounded && groups < 9 && chance <= reserved:
 						t.Errorf("without the bound one unit counts in %d groups, and the audit does not catch it", alone)
 					}
@@ -287,7 +293,8 @@ func unitsOf(t testing.TB, p *plan.Plan, rows string) map[string]int64 {
 	return out
 }
 
-// groupsOf are the groups that are counted, each with its key; without the bound on those of a unit where that is asked.
+// groupsOf are the groups that are counted, each with its key; without the bound on those of a unit where that is
+// asked.
 func groupsOf(t testing.TB, p *plan.Plan, rows string, bounded bool) []string {
 	t.Helper()
 	dir, s := folder(t, "s.csv", rows), streams(p, 7)
@@ -313,8 +320,8 @@ func groupsOf(t testing.TB, p *plan.Plan, rows string, bounded bool) []string {
 	return out
 }
 
-// TestGroupsDoNotDependOnTheMachine counts the same rows with one worker and several, in little memory, and in another order
-// of files: the groups are the same, in the order of their keys, and so is what is drawn.
+// TestGroupsDoNotDependOnTheMachine counts the same rows with one worker and several, in little memory, and in another
+// order of files: the groups are the same, in the order of their keys, and so is what is drawn.
 func TestGroupsDoNotDependOnTheMachine(t *testing.T) {
 	p := planOfWords(t, "EPSILON", "6", "BY", "side, word")
 	rows := searched([]int{2, 9, 30, 40}, 5)
@@ -327,7 +334,7 @@ func TestGroupsDoNotDependOnTheMachine(t *testing.T) {
 	dir := folder(t, "s.csv", rows)
 	var first measured.Measured
 	for i, opt := range []Options{{}, {Workers: 1}, {Workers: 2, MemoryLimit: 64 << 20}} {
-		e, err := Count(context.Background(), p, Files{Dir: dir, Options: opt}, streams(p, 3))
+		e, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir, Options: opt}, streams(p, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +343,8 @@ func TestGroupsDoNotDependOnTheMachine(t *testing.T) {
 			first = m
 			continue
 		}
-		if !slices.EqualFunc(m.Keys, first.Keys, slices.Equal[[]string]) || !slices.Equal(m.Values.Int64Values(), first.Values.Int64Values()) {
+		if !slices.EqualFunc(m.Keys, first.Keys, slices.Equal[[]string]) ||
+			!slices.Equal(m.Values.Int64Values(), first.Values.Int64Values()) {
 			t.Errorf("with %+v other groups are drawn", opt)
 		}
 	}
@@ -374,7 +382,8 @@ func TestKeysMustFitIntoMemory(t *testing.T) {
 	dir := folder(t, "s.csv", b.String())
 	table := p.Release().Tables[0]
 	var memory *MemoryError
-	if _, _, err := discover(context.Background(), table, p.Measurements, dir, 2, 2<<20); !errors.As(err, &memory) || memory.Need != 0 {
+	if _, _, err := discover(context.Background(), table, p.Measurements, dir, 2, 2<<20); !errors.As(err, &memory) ||
+		memory.Need != 0 {
 		t.Errorf("20000 values fit into 1 MB: %v", err)
 	}
 	found, held, err := discover(context.Background(), table, p.Measurements, dir, 2, 16<<20)
@@ -416,7 +425,8 @@ func TestSelectionNeedsWhatIsPlanned(t *testing.T) {
 	}
 }
 
-// TestGroupsOfComputedColumns reads keys that are made of one column, and of two: the same as of a file that holds them.
+// TestGroupsOfComputedColumns reads keys that are made of one column, and of two: the same as of a file that holds
+// them.
 func TestGroupsOfComputedColumns(t *testing.T) {
 	rows := searched([]int{2, 30, 40}, 3)
 	plain := strings.NewReplacer(",0", ",W-0").Replace(rows)
@@ -437,7 +447,8 @@ func TestGroupsOfComputedColumns(t *testing.T) {
 
 // TestKeysOfLargeIntegers meets integers as they are read of a file that has them without a sign.
 func TestKeysOfLargeIntegers(t *testing.T) {
-	p := planOfText(t, strings.Replace(wordsOf(), "word: {values: {discover: {max_length: 12}}", "word: {type: integer, values: {discover: {max_length: 20}}", 1))
+	p := planOfText(t, strings.Replace(wordsOf(), "word: {values: {discover: {max_length: 12}}",
+		"word: {type: integer, values: {discover: {max_length: 20}}", 1))
 	r, err := spec.Parse(p.Source)
 	if err != nil {
 		t.Fatal(err)
@@ -445,7 +456,8 @@ func TestKeysOfLargeIntegers(t *testing.T) {
 	table := r.Tables[0]
 	for scale, want := range map[int32][]string{0: {"-3", "7", "18446744073709551615"}, 2: nil} {
 		b := array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: 20, Scale: scale})
-		b.AppendValues([]decimal128.Num{decimal128.FromU64(math.MaxUint64), decimal128.FromI64(7), decimal128.FromI64(-3), decimal128.FromI64(7)}, nil)
+		b.AppendValues([]decimal128.Num{decimal128.FromU64(math.MaxUint64), decimal128.FromI64(7), decimal128.FromI64(-3),
+			decimal128.FromI64(7)}, nil)
 		b.AppendNull()
 		values := b.NewArray()
 		k, err := newKeys(table, table.Column("word"), new(atomic.Int64))
@@ -459,7 +471,8 @@ func TestKeysOfLargeIntegers(t *testing.T) {
 		if want == nil {
 			continue
 		}
-		e, err := newEncoder(table.Name, &spec.Column{Name: "word", Type: spec.Integer, Domain: table.Column("word").Domain.Discovered(want)})
+		e, err := newEncoder(table, &spec.Column{Name: "word", Type: spec.Integer,
+			Domain: table.Column("word").Domain.Discovered(want)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,8 +30,8 @@ func (t *tally) toldApart(attributes []int, d *plan.Distinct, cells uint64) ([]i
 // occupied is how many of the filled cells, ascending, each of so many cells has, where size of them stand behind one
 // another in each.
 //
-// Guarantee: where a unit has rows in at most n of the filled cells, the counts with and without it differ by n at most in
-// L1, and none is less with it; so two units that take each other's place move them as two that add and remove rows.
+// Guarantee: where a unit has rows in at most n of the filled cells, the counts with and without it differ by n at most
+// in L1, and none is less with it; so two units that take each other's place move them as two that add and remove rows.
 // Neighbours: both relations. Argument: docs/proofs/values.md.
 func occupied(filled []uint64, cells, size int) []int64 {
 	counts := make([]int64, cells)

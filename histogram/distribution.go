@@ -1,6 +1,7 @@
 package histogram
 
-// This file holds the distribution: from how many rows each cell has at each place of a column to the integers that are measured.
+// This file holds the distribution: from how many rows each cell has at each place of a column to the integers that are
+// measured.
 
 import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
@@ -9,12 +10,13 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// distributed turns the counts of pairs of a cell and a place, of those that have rows, into the answers of a measurement of a
-// distribution: of each cell the counts of its bins or, by a strategy, Total times its count and the strategy's integers.
+// distributed turns the counts of pairs of a cell and a place, of those that have rows, into the answers of a
+// measurement of a distribution: of each cell the counts of its bins or, by a strategy, Total times its count and the
+// strategy's integers.
 //
-// Guarantee: the answers of a cell are one integer matrix, which the plan fixes, times the counts of its bins: a row adds, as often
-// as it counts, the column of its bin to its own cell and to no other. Neighbours: both relations. Argument:
-// docs/proofs/distribution.md.
+// Guarantee: the answers of a cell are one integer matrix, which the plan fixes, times the counts of its bins: a row
+// adds, as often as it counts, the column of its bin to its own cell and to no other. Neighbours: both relations.
+// Argument: docs/proofs/distribution.md.
 func distributed(r *spec.Release, m plan.Measurement, pairs answer.Answer) (answer.Answer, error) {
 	d := m.Query.Distribution
 	l := r.Table(m.Query.Table).Column(d.Column).Lattice
@@ -22,7 +24,7 @@ func distributed(r *spec.Release, m plan.Measurement, pairs answer.Answer) (answ
 	if err != nil {
 		return answer.Answer{}, err
 	}
-	points, bins := uint64(answer.Points(l)), uint64(d.Bins(l))
+	points, bins := uint64(l.Places()), uint64(d.Bins(l))
 	counts := make([]int64, m.Cells)
 	for i, at := range pairs.Cells {
 		bin := &counts[at/points*bins+at%points/uint64(d.Width)]

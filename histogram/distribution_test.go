@@ -27,8 +27,9 @@ marginals:
   m: {by: [a], stats: [count, {quantiles: pay, at: [10%, 30%, 50%, 70%, 90%]}]}
 `
 
-// TestDistributionsMoveAsPlanned takes all places that two rows of a unit, and two that replace them, can have in two cells, and
-// holds how far they move the answers against the sensitivities of the plan: no further, and, where units come and go, as far.
+// TestDistributionsMoveAsPlanned takes all places that two rows of a unit, and two that replace them, can have in two
+// cells, and holds how far they move the answers against the sensitivities of the plan: no further, and, where units
+// come and go, as far.
 func TestDistributionsMoveAsPlanned(t *testing.T) {
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		for _, budget := range []string{"{epsilon: 1}", "{rho: 0.1}"} {
@@ -46,10 +47,12 @@ func TestDistributionsMoveAsPlanned(t *testing.T) {
 				far, farSquared := m.Mechanism.L1.Int64(), m.Mechanism.L2Squared.Int64()
 				t.Logf("%s, %s, %q: %d and %d, planned %d and %d", neighbours, budget, weight, l1, l2Squared, far, farSquared)
 				if l1 > far || l2Squared > farSquared {
-					t.Errorf("%s, %s, %q: a unit moves the answers by %d and %d, planned %d and %d", neighbours, budget, weight, l1, l2Squared, far, farSquared)
+					t.Errorf("%s, %s, %q: a unit moves the answers by %d and %d, planned %d and %d", neighbours, budget, weight, l1,
+						l2Squared, far, farSquared)
 				}
 				if neighbours == "add-remove" && (l1 != far || l2Squared != farSquared) {
-					t.Errorf("%s, %q: a unit moves the answers by no more than %d and %d, planned %d and %d", budget, weight, l1, l2Squared, far, farSquared)
+					t.Errorf("%s, %q: a unit moves the answers by no more than %d and %d, planned %d and %d", budget, weight, l1,
+						l2Squared, far, farSquared)
 				}
 			}
 		}
@@ -67,11 +70,11 @@ func planned(t *testing.T, neighbours, budget, weight string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
-// farthest is how far one unit of two rows of the largest weight can move the answers: by rows that come, or that come in the place of others.
-// Rows that are together move them the most, or in two cells; both are tried.
+// farthest is how far one unit of two rows of the largest weight can move the answers: by rows that come, or that come
+// in the place of others. Rows that are together move them the most, or in two cells; both are tried.
 func farthest(t *testing.T, p *plan.Plan, m plan.Measurement, replace bool, most int64) (l1, l2Squared int64) {
 	t.Helper()
 	const places = 60

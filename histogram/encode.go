@@ -20,31 +20,38 @@ const (
 	unseen   = math.MaxUint32 - 2 // an entry of a look-up table not yet asked for
 )
 
-// encoder encodes one column. It is shared by goroutines, and changes in nothing but what it notes of the values that it
-// was asked for; as a [source.Coder] it says to readers which code each value has.
+// isMark reports whether a code of encode is a mark, and no place of a category or a value.
+func isMark(code uint32) bool { return code >= unseen }
+
+// encoder encodes one column. It is shared by goroutines, and changes in nothing but what it notes of the values that
+// it was asked for; as a [source.Coder] it says to readers which code each value has.
 type encoder struct {
-	table   string
 	column  *spec.Column
-	size    int     // codes that there are
-	numbers bool    // codes are places of values, and not categories
-	width   int     // bytes of a code
-	marks   uint32  // codes from here on are marks: of a row that breaks the contract, and behind it of one that is left out
+	size    int  // codes that there are
+	numbers bool // codes are places of values, and not categories
+	width   int  // bytes of a code
+	// codes from here on are marks: of a row that breaks the contract, and behind it of one that is left out
+	marks   uint32
 	compute compute // makes the values of others, nil where they are read as they are
 
 	readable, unreadable atomic.Bool // some value was of the column's type; some was a text that is not
 }
 
-// newEncoder is the encoder of a column's categories. It fails where a domain is too large to have codes.
-func newEncoder(table string, c *spec.Column) (*encoder, error) {
+// newEncoder returns the encoder of a column's categories. It fails where a domain is too large to have codes.
+func newEncoder(table *spec.Table, c *spec.Column) (*encoder, error) {
 	return encoderWith(table, c, c.Domain.Size())
 }
 
-func encoderWith(table string, c *spec.Column, size int) (*encoder, error) {
+func encoderWith(table *spec.Table, c *spec.Column, size int) (*encoder, error) {
 	if size < 1 || uint64(size) >= unseen {
-		return nil, fmt.Errorf("%s.%s: a domain has 1 to %d cells", table, c.Name, uint64(unseen)-1)
+		return nil, fmt.Errorf("%s.%s: a domain has 1 to %d cells", table.Name, c.Name, uint64(unseen)-1)
+	}
+	makes, err := Computing(table, c)
+	if err != nil {
+		return nil, err
 	}
 	width := widthOf(size)
-	return &encoder{table: table, column: c, size: size, width: width, marks: uint32(1<<(8*width) - 2)}, nil
+	return &encoder{column: c, size: size, width: width, marks: uint32(1<<(8*width) - 2), compute: makes}, nil
 }
 
 // widthOf is the least bytes that hold so many codes and two marks.
@@ -67,7 +74,7 @@ func (e *encoder) label(code uint32) string {
 	return fmt.Sprint(code)
 }
 
-// leavesOut tells that some value of the column may have its row left out.
+// leavesOut reports whether some value of the column may have its row left out.
 func (e *encoder) leavesOut() bool {
 	return e.column.Null.Action == spec.Drop || e.column.Unknown.Action == spec.Drop
 }
@@ -91,7 +98,7 @@ func (e *encoder) codesOf(inputs []arrow.Array, codes []uint32) {
 		c := uint32(0)
 		switch {
 		case misfits != nil && misfits[i] != spec.Fits:
-			c = e.unread(misfits[i])
+			c = e.codeOfMisfit(misfits[i])
 			e.note(misfits[i])
 		case nulls && values.IsNull(i):
 			c = e.absent()
@@ -110,6 +117,9 @@ func (e *encoder) codesOf(inputs []arrow.Array, codes []uint32) {
 	}
 }
 
+// unread reports whether the column has values, of which not one could be read as its type.
+func (e *encoder) unread() bool { return e.unreadable.Load() && !e.readable.Load() }
+
 // note notes that a value was read, or could not be.
 func (e *encoder) note(fit spec.Fit) {
 	if fit == spec.NotANumber {
@@ -120,6 +130,9 @@ func (e *encoder) note(fit spec.Fit) {
 		e.readable.Store(true)
 	}
 }
+
+// KindNull is the kind of a misfit that has no value; the others are those of [spec.Fit].
+const KindNull = "null"
 
 // misfit is a row whose value breaks the contract.
 type misfit struct {
@@ -136,17 +149,18 @@ func (e *encoder) kindOf(fit spec.Fit) string {
 }
 
 // encode returns the code of each row of raw inputs, with the marks dropped and
-// breached, and the first breaches in row order of rows that are not outside.
-func (e *encoder) encode(outside []bool, inputs ...arrow.Array) ([]uint32, []misfit) {
+// breached, and the first breaches in row order of rows that are not outside, at
+// most so many.
+func (e *encoder) encode(outside []bool, most int, inputs ...arrow.Array) ([]uint32, []misfit) {
 	raw, misfits := e.values(inputs)
 	codes := make([]uint32, raw.Len())
 	var found []misfit
 	code := e.reader(raw)
 	for i := range codes {
-		kind := kindNull
+		kind := KindNull
 		switch {
 		case misfits != nil && misfits[i] != spec.Fits:
-			codes[i] = e.unread(misfits[i])
+			codes[i] = e.codeOfMisfit(misfits[i])
 			kind = misfits[i].String()
 		case raw.IsNull(i):
 			codes[i] = e.absent()
@@ -156,7 +170,7 @@ func (e *encoder) encode(outside []bool, inputs ...arrow.Array) ([]uint32, []mis
 				kind = e.kindOf(fit)
 			}
 		}
-		if codes[i] == breached && len(found) < breachLimit && (outside == nil || !outside[i]) {
+		if codes[i] == breached && len(found) < most && (outside == nil || !outside[i]) {
 			found = append(found, misfit{i, kind})
 		}
 	}
@@ -195,8 +209,8 @@ func (e *encoder) resolve(code int, fit spec.Fit) (uint32, spec.Fit) {
 	return e.obey(e.column.Unknown), fit
 }
 
-// unread is the code of a row of which a value that its own is made of could not be read.
-func (e *encoder) unread(fit spec.Fit) (code uint32) {
+// codeOfMisfit is the code of a row of which a value that its own is made of could not be read.
+func (e *encoder) codeOfMisfit(fit spec.Fit) (code uint32) {
 	if e.numbers && fit != spec.WrongType {
 		code, _ = e.placed(0, fit)
 	} else {

@@ -12,6 +12,8 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // Exact holds the exact answers to all that a plan may ask. It has no getter and
@@ -24,11 +26,11 @@ type Exact struct {
 
 // exact is what Exact hides.
 type exact struct {
-	plan       *plan.Plan
-	answers    []asked     // one per measurement, in the plan's order
-	candidates [][][]int64 // of each adaptive method, in the order of its candidates
-	hash       []byte      // of all answers with their definitions
-	commitment string      // of hash, under the key that the rows were bounded with
+	plan       *compiled.Compiled // that the core read itself
+	answers    []asked            // one per measurement, in the plan's order
+	candidates [][][]int64        // of each adaptive method, in the order of its candidates
+	hash       []byte             // of all answers with their definitions
+	commitment string             // of hash, under the key that the rows were bounded with
 	madeUp     bool
 
 	mu     sync.Mutex
@@ -46,7 +48,7 @@ type asked struct {
 // newExact takes the counts of all questions of a plan, in their order. The hash,
 // and with it what a release is debited for, is of all of them: of a candidate that no
 // round will choose as well.
-func newExact(p *plan.Plan, all []plan.Measurement, counted answer.Answers, s *noise.Streams) *Exact {
+func newExact(p *compiled.Compiled, all []plan.Measurement, counted answer.Answers, s *noise.Streams) *Exact {
 	e := &exact{plan: p, madeUp: answer.OfMadeUp(counted)}
 	counts := answer.All(counted)
 	hash := sha256.New()
@@ -62,7 +64,7 @@ func newExact(p *plan.Plan, all []plan.Measurement, counted answer.Answers, s *n
 	e.hash = hash.Sum(nil)
 	counts = counts[len(p.Measurements):]
 	for _, s := range p.Synthetic {
-		candidates := make([][]int64, len(s.Candidates()))
+		candidates := make([][]int64, len(adaptive.Candidates(s)))
 		for i := range candidates { // models are held against candidates as they are
 			candidates[i] = counts[i].Wide().Counts
 		}
@@ -83,12 +85,14 @@ func (e *Exact) Commitment(s *noise.Streams) string {
 
 // Reasons for which Open refuses.
 var (
-	errNoReceipt  = errors.New("the ledger has given no receipt for this release; debit it first")
-	errOtherPlan  = errors.New("the receipt of the ledger is for another plan; debit the plan that is being measured")
-	errRehearsal  = errors.New("the receipt is that of a rehearsal, which pays for made-up rows only; debit an account")
-	errMadeUp     = errors.New("the rows are made up, and the receipt is for confidential ones; a rehearsal needs the receipt of a rehearsal")
-	errOtherKey   = errors.New("the noise streams are not those that the rows were bounded with; measure with one key")
-	errOtherDraw  = errors.New("the receipt is for a draw with another key or of other counts; one debit pays for one draw")
+	errNoReceipt = errors.New("the ledger has given no receipt for this release; debit it first")
+	errOtherPlan = errors.New("the receipt of the ledger is for another plan; debit the plan that is being measured")
+	errRehearsal = errors.New("the receipt is that of a rehearsal, which pays for made-up rows only; debit an account")
+	errMadeUp    = errors.New(
+		"the rows are made up, and the receipt is for confidential ones; a rehearsal needs the receipt of a rehearsal")
+	errOtherKey  = errors.New("the noise streams are not those that the rows were bounded with; measure with one key")
+	errOtherDraw = errors.New(
+		"the receipt is for a draw with another key or of other counts; one debit pays for one draw")
 	errOtherCost  = errors.New("the receipt is not for what the plan costs; debit the plan's charge")
 	errOpenedOnce = errors.New("the exact counts were opened before; one debit pays for one opening")
 )

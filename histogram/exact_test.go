@@ -14,9 +14,9 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/tabulate"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 const canaries = "kind,age\n" + "a,1\na,1\na,1\n"
@@ -63,7 +63,7 @@ func TestOpenRefuses(t *testing.T) {
 	p := planOf(t)
 	dir := folder(t, "a.csv", canaries)
 	real := exactOf(t, p, dir, 1)
-	madeUp, err := Count(context.Background(), p, MadeUp{Rows: 10}, streams(p, 1))
+	madeUp, err := Count(context.Background(), compiled.Of(p), MadeUp{Rows: 10}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,13 +194,14 @@ func TestCommitmentBindsKeyAndCounts(t *testing.T) {
 	if base.Commitment(streams(p, 1)) != same.Commitment(streams(p, 1)) {
 		t.Error("equal counts have two commitments")
 	}
-	if base.Commitment(streams(p, 1)) == more.Commitment(streams(p, 1)) || base.Commitment(streams(p, 1)) == base.Commitment(streams(p, 2)) {
+	if base.Commitment(streams(p, 1)) == more.Commitment(streams(p, 1)) ||
+		base.Commitment(streams(p, 1)) == base.Commitment(streams(p, 2)) {
 		t.Error("other counts or another key have one commitment")
 	}
 }
 
-// Whether counts are narrow is seen neither in their hash, and so in what a release is debited for, nor in the noise that is
-// added to them.
+// Whether counts are narrow is seen neither in their hash, and so in what a release is debited for, nor in the noise
+// that is added to them.
 func TestNarrowCountsAreTheSameCounts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	p := tripsPlan(t)
@@ -249,7 +250,7 @@ func TestPlansAreCopiedAndChecked(t *testing.T) {
 	dir := folder(t, "a.csv", canaryTable())
 	weak := planOf(t)
 	weak.Measurements[0].Mechanism.Parameter = big.NewRat(1, 1000)
-	if _, err := Count(t.Context(), weak, Files{Dir: dir}, streams(weak, 1)); err == nil {
+	if _, err := Count(t.Context(), compiled.Of(weak), Files{Dir: dir}, streams(weak, 1)); err == nil {
 		t.Error("a plan with a tenth of the noise is counted")
 	}
 	p := planOf(t)
@@ -266,18 +267,5 @@ func TestPlansAreCopiedAndChecked(t *testing.T) {
 	}
 	if m.Measurement.Mechanism.Parameter.Cmp(asked.Mechanism.Parameter) != 0 {
 		t.Error("a change of the plan after counting changes the noise")
-	}
-}
-
-// A panic in a worker is an error without its value.
-func TestPanicsAreErrors(t *testing.T) {
-	err := parallel.Do(t.Context(), 2, 3, func(i int) error {
-		if i == 1 {
-			panic("KANARIE")
-		}
-		return nil
-	})
-	if !errors.Is(err, parallel.ErrBug) || strings.Contains(err.Error(), "KANARIE") {
-		t.Error(err)
 	}
 }

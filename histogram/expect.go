@@ -1,6 +1,7 @@
 package histogram
 
-// This file holds the expectation: whether a table has the rows that it should have, as it is found out while they are read.
+// This file holds the expectation: whether a table has the rows that it should have, as it is found out while they are
+// read.
 
 import (
 	"fmt"
@@ -9,13 +10,13 @@ import (
 	"sync/atomic"
 
 	"github.com/dprelease/dprelease/internal/tabulate"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// expectation is what is expected of the rows of a table that count, and what was met of them so far. A row counts for it
-// if the table's predicate is true of it and nothing leaves it out; whether its unit has too many rows, or is drawn for a
-// sample, makes no difference. It is shared by goroutines.
+// expectation is what is expected of the rows of a table that count, and what was met of them so far. A row counts for
+// it if the table's predicate is true of it and nothing leaves it out; whether its unit has too many rows, or is drawn
+// for a sample, makes no difference. It is shared by goroutines.
 type expectation struct {
 	table   *spec.Table
 	total   bool           // no value may stop a run: nothing is expected
@@ -37,16 +38,17 @@ type watch struct {
 	left      atomic.Int64    // bits that are not set
 }
 
-// newExpectation makes the expectation of a table whose rows so many encoders may leave out. reader gives the place of a
-// column among those that are encoded.
-func newExpectation(table *spec.Table, total bool, encoders int, reader func(*spec.Column) (int, error)) (*expectation, error) {
+// newExpectation makes the expectation of a table whose rows so many encoders may leave out. reader gives the place of
+// a column among those that are encoded.
+func newExpectation(table *spec.Table, total bool, encoders int, reader func(*spec.Column) (int, error)) (*expectation,
+	error) {
 	x := &expectation{table: table, total: total, leftBy: make([]atomic.Int64, encoders)}
 	if table.Expect == nil {
 		return x, nil
 	}
 	x.rows = table.Expect.Rows
 	for _, a := range table.Expect.Every {
-		counted := plan.Counted(table, a)
+		counted := attributes.Counted(table, a)
 		column := table.Column(counted.Column)
 		place, err := reader(column)
 		if err != nil {
@@ -64,7 +66,8 @@ func newExpectation(table *spec.Table, total bool, encoders int, reader func(*sp
 // newWatch waits for every category that a declared base cell belongs to. Those
 // of a range that hold unknown and null values alone need not occur.
 func newWatch(a spec.Attribute, reader int, d *spec.Domain, level *spec.Level) *watch {
-	w := &watch{attribute: a, reader: reader, level: level, codes: d.Size(), seen: make([]atomic.Uint32, (level.Size()+31)/32)}
+	w := &watch{attribute: a, reader: reader, level: level, codes: d.Size(),
+		seen: make([]atomic.Uint32, (level.Size()+31)/32)}
 	for i := range w.seen {
 		w.seen[i].Store(math.MaxUint32)
 	}
@@ -137,22 +140,24 @@ func notice[T uint8 | uint16 | uint32](w *watch, codes []T, out []uint64) {
 	}
 }
 
-// breaches are the rules that fail once all rows are read by some readers, of which the first are the encoders and the one at
-// where, if it is not negative, that of the predicate: one for each column of which no value could be read, one for the number
-// of rows, and one for each of the first codes that are missing of each attribute.
+// breaches are the rules that fail once all rows are read by some readers, of which the first are the encoders and the
+// one at where, if it is not negative, that of the predicate: one for each column of which no value could be read, one
+// for the number of rows, and one for each of the first codes that are missing of each attribute.
 func (x *expectation) breaches(readers []*encoder, where int) []breach {
 	if x.total {
 		return nil
 	}
 	found, met := x.unread(readers, where), x.met.Load()
 	if x.rows != nil && (met < x.rows.Least || met > x.rows.Most) {
-		found = append(found, breach{Table: x.table.Name, Kind: kindRows, Value: fmt.Sprintf("%s; expected %d to %d", x.account(readers), x.rows.Least, x.rows.Most)})
+		found = append(found, breach{Table: x.table.Name, Kind: kindRows,
+			Value: fmt.Sprintf("%s; expected %d to %d", x.account(readers), x.rows.Least, x.rows.Most)})
 	}
 	for _, w := range x.watches {
 		missing := 0
 		for i := 0; i < w.level.Size() && missing < columnLimit; i++ {
 			if w.seen[i/32].Load()&(1<<(i%32)) == 0 {
-				found = append(found, breach{Table: x.table.Name, Column: w.attribute.String(), Kind: kindEvery, Value: w.level.Categories[i].Code})
+				found = append(found, breach{Table: x.table.Name, Column: w.attribute.String(), Kind: kindEvery,
+					Value: w.level.Categories[i].Code})
 				missing++
 			}
 		}
@@ -160,8 +165,8 @@ func (x *expectation) breaches(readers []*encoder, where int) []breach {
 	return found
 }
 
-// empty is the error, once all rows are read, where there are rows of which the predicate is true and none of them counts: the
-// release would be paid for, and say nothing. It is a [ContractError].
+// empty is the error, once all rows are read, where there are rows of which the predicate is true and none of them
+// counts: the release would be paid for, and say nothing. It is a [ContractError].
 func (x *expectation) empty(readers []*encoder) error {
 	if x.total || x.met.Load() > 0 || x.inside.Load() == 0 {
 		return nil
@@ -169,16 +174,17 @@ func (x *expectation) empty(readers []*encoder) error {
 	return newContractError([]breach{{Table: x.table.Name, Kind: kindNone, Value: x.account(readers)}})
 }
 
-// unread are the columns with a policy for unknown values that have values, of which not one could be read as the column's
-// type: it is the column that is mistaken, and not its values. Where the predicate is true of no row it is asked of the
-// predicate alone: what the rows hold breaks nothing.
+// unread are the columns with a policy for unknown values that have values, of which not one could be read as the
+// column's type: it is the column that is mistaken, and not its values. Where the predicate is true of no row it is
+// asked of the predicate alone: what the rows hold breaks nothing.
 func (x *expectation) unread(readers []*encoder, where int) (found []breach) {
 	for i, e := range readers {
-		if x.inside.Load() == 0 && i != where || e.column.Unknown.Action == spec.Refuse || !e.unreadable.Load() || e.readable.Load() ||
+		if x.inside.Load() == 0 && i != where || e.column.Unknown.Action == spec.Refuse || !e.unread() ||
 			slices.ContainsFunc(found, func(b breach) bool { return b.Column == e.column.Name }) {
 			continue
 		}
-		found = append(found, breach{Table: e.table, Column: e.column.Name, Kind: e.kindOf(spec.NotANumber), everywhere: true})
+		found = append(found, breach{Table: x.table.Name, Column: e.column.Name, Kind: e.kindOf(spec.NotANumber),
+			everywhere: true})
 	}
 	return found
 }

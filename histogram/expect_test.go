@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 	"pgregory.net/rapid"
 )
@@ -18,13 +19,14 @@ import (
 // expecting plans the survey with rules of completeness.
 func expecting(t testing.TB, expect, unit string, replacements ...string) *plan.Plan {
 	t.Helper()
-	return planOf(t, append([]string{"    unit: UNIT\n", "    unit: " + unit + "\n    expect: " + expect + "\n"}, replacements...)...)
+	return planOf(t, append([]string{"    unit: UNIT\n", "    unit: " + unit + "\n    expect: " + expect + "\n"},
+		replacements...)...)
 }
 
 // failing are the rules that a folder does not meet, as ContractError tells them.
 func failing(t testing.TB, p *plan.Plan, dir string) (*ContractError, []string) {
 	t.Helper()
-	_, err := Count(context.Background(), p, Files{Dir: dir}, streams(p, 1))
+	_, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir}, streams(p, 1))
 	if err == nil {
 		return nil, nil
 	}
@@ -51,36 +53,52 @@ func TestExpectedRowsAndCodes(t *testing.T) {
 		replacements       []string
 		want               []string
 	}{
-		"met":                        {"{rows: [3, 3], every: [kind, age.band]}", row, "1,a,1\n2,b,2\n3,c,9\n", nil, nil},
-		"one row too few":            {"{rows: [3, 5]}", row, "1,a,1\n2,b,2\n", nil, []string{"expect rows"}},
-		"the fewest":                 {"{rows: [2, 5]}", row, "1,a,1\n2,b,2\n", nil, nil},
-		"the most":                   {"{rows: [0, 2]}", row, "1,a,1\n2,b,2\n", nil, nil},
-		"one row too many":           {"{rows: [0, 1]}", row, "1,a,1\n2,b,2\n", nil, []string{"expect rows"}},
-		"no rows":                    {"{rows: [1, 2], every: [kind]}", row, "", nil, []string{"expect rows", "expect every kind"}},
-		"no rows, as expected":       {"{rows: [0, 0]}", row, "", nil, nil},
-		"a code is missing":          {"{every: [kind]}", row, "1,a,1\n2,b,2\n", nil, []string{"expect every kind"}},
-		"a code of a level":          {"{every: [age.band]}", row, "1,a,1\n2,b,4\n", nil, []string{"expect every age.band"}},
-		"all of a level":             {"{every: [age.band]}", row, "1,a,4\n2,b,5\n", nil, nil},
-		"all rules":                  {"{rows: [9, 9], every: [age, kind, age.band]}", row, "1,a,1\n", nil, []string{"expect rows", "expect every age", "expect every kind", "expect every age.band"}},
-		"bounded rows count":         {"{rows: [3, 3], every: [kind]}", byID, "1,a,1\n1,b,2\n1,c,3\n", nil, nil},
-		"dropped rows do not":        {"{rows: [2, 2]}", row, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, nil},
-		"nor do they of units":       {"{rows: [2, 2]}", byID, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, nil},
-		"nor do their codes occur":   {"{rows: [2, 2], every: [kind]}", row, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, []string{"expect every kind"}},
-		"nor do those of units":      {"{rows: [2, 2], every: [kind]}", byID, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, []string{"expect every kind"}},
-		"nor rows outside where":     {"{rows: [1, 1], every: [kind, age.band]}", "row\n    where: kind == 'a'", "1,a,1\n2,b,2\n3,c,9\n", nil, []string{"expect every kind", "expect every age.band"}},
-		"no row stays":               {"{rows: [0, 5]}", row, "1,a,99\n1,z,2\n", []string{"UNKNOWN", "drop"}, []string{"no row counts"}},
-		"no unit stays":              {"{rows: [0, 5]}", byID, "1,a,99\n1,z,2\n", []string{"UNKNOWN", "drop"}, []string{"no row counts"}},
-		"no id":                      {"{rows: [0, 5]}", "{id: id, null: drop, max_rows: 1}", ",a,9\n,b,2\n", nil, []string{"no row counts"}},
-		"no number":                  {"{rows: [0, 5]}", row, "1,a,nine\n1,b,two\n", []string{"UNKNOWN", "drop"}, []string{"not a number age"}},
-		"no number of units":         {"{rows: [0, 5]}", byID, "1,a,nine\n1,b,two\n", []string{"UNKNOWN", "drop"}, []string{"not a number age"}},
-		"no number, as a category":   {"{rows: [0, 5]}", row, "1,a,nine\n1,b,two\n", []string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, []string{"not a number age"}},
-		"one number":                 {"{rows: [1, 1]}", row, "1,a,nine\n1,b,2\n", []string{"UNKNOWN", "drop"}, nil},
-		"none inside where":          {"{rows: [0, 0]}", "row\n    where: kind == 'z'", "1,a,1\n2,b,2\n", nil, nil},
-		"a dropped value is no code": {"{every: [kind]}", row, "1,a,1\n1,b,2\n1,z,3\n", []string{"UNKNOWN", "drop"}, []string{"expect every kind"}},
-		"a value counted as a code":  {"{every: [kind]}", row, "1,a,1\n1,b,2\n1,z,3\n", []string{"kind: {values: [a, b, c], unknown: UNKNOWN", "kind: {values: [a, b, c], unknown: {as: c}"}, nil},
-		"an added category":          {"{every: [age.band]}", row, "1,a,1\n1,b,7\n", []string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, nil},
-		"not instead of another":     {"{every: [age.band]}", row, "1,a,1\n1,b,99\n", []string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, []string{"expect every age.band"}},
-		"values are named too":       {"{rows: [9, 9], every: [age.band]}", row, "1,z,1\n", nil, []string{"outside its domain kind", "expect rows", "expect every age.band"}},
+		"met":              {"{rows: [3, 3], every: [kind, age.band]}", row, "1,a,1\n2,b,2\n3,c,9\n", nil, nil},
+		"one row too few":  {"{rows: [3, 5]}", row, "1,a,1\n2,b,2\n", nil, []string{"expect rows"}},
+		"the fewest":       {"{rows: [2, 5]}", row, "1,a,1\n2,b,2\n", nil, nil},
+		"the most":         {"{rows: [0, 2]}", row, "1,a,1\n2,b,2\n", nil, nil},
+		"one row too many": {"{rows: [0, 1]}", row, "1,a,1\n2,b,2\n", nil, []string{"expect rows"}},
+		"no rows": {"{rows: [1, 2], every: [kind]}", row, "", nil,
+			[]string{"expect rows", "expect every kind"}},
+		"no rows, as expected": {"{rows: [0, 0]}", row, "", nil, nil},
+		"a code is missing":    {"{every: [kind]}", row, "1,a,1\n2,b,2\n", nil, []string{"expect every kind"}},
+		"a code of a level":    {"{every: [age.band]}", row, "1,a,1\n2,b,4\n", nil, []string{"expect every age.band"}},
+		"all of a level":       {"{every: [age.band]}", row, "1,a,4\n2,b,5\n", nil, nil},
+		"all rules": {"{rows: [9, 9], every: [age, kind, age.band]}", row, "1,a,1\n", nil,
+			[]string{"expect rows", "expect every age", "expect every kind", "expect every age.band"}},
+		"bounded rows count":   {"{rows: [3, 3], every: [kind]}", byID, "1,a,1\n1,b,2\n1,c,3\n", nil, nil},
+		"dropped rows do not":  {"{rows: [2, 2]}", row, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, nil},
+		"nor do they of units": {"{rows: [2, 2]}", byID, "1,a,99\n1,b,2\n1,c,3\n", []string{"UNKNOWN", "drop"}, nil},
+		"nor do their codes occur": {"{rows: [2, 2], every: [kind]}", row, "1,a,99\n1,b,2\n1,c,3\n",
+			[]string{"UNKNOWN", "drop"}, []string{"expect every kind"}},
+		"nor do those of units": {"{rows: [2, 2], every: [kind]}", byID, "1,a,99\n1,b,2\n1,c,3\n",
+			[]string{"UNKNOWN", "drop"}, []string{"expect every kind"}},
+		"nor rows outside where": {"{rows: [1, 1], every: [kind, age.band]}", "row\n    where: kind == 'a'",
+			"1,a,1\n2,b,2\n3,c,9\n", nil, []string{"expect every kind", "expect every age.band"}},
+		"no row stays": {"{rows: [0, 5]}", row, "1,a,99\n1,z,2\n", []string{"UNKNOWN", "drop"},
+			[]string{"no row counts"}},
+		"no unit stays": {"{rows: [0, 5]}", byID, "1,a,99\n1,z,2\n", []string{"UNKNOWN", "drop"},
+			[]string{"no row counts"}},
+		"no id": {"{rows: [0, 5]}", "{id: id, null: drop, max_rows: 1}", ",a,9\n,b,2\n", nil,
+			[]string{"no row counts"}},
+		"no number": {"{rows: [0, 5]}", row, "1,a,nine\n1,b,two\n", []string{"UNKNOWN", "drop"},
+			[]string{"not a number age"}},
+		"no number of units": {"{rows: [0, 5]}", byID, "1,a,nine\n1,b,two\n", []string{"UNKNOWN", "drop"},
+			[]string{"not a number age"}},
+		"no number, as a category": {"{rows: [0, 5]}", row, "1,a,nine\n1,b,two\n",
+			[]string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, []string{"not a number age"}},
+		"one number":        {"{rows: [1, 1]}", row, "1,a,nine\n1,b,2\n", []string{"UNKNOWN", "drop"}, nil},
+		"none inside where": {"{rows: [0, 0]}", "row\n    where: kind == 'z'", "1,a,1\n2,b,2\n", nil, nil},
+		"a dropped value is no code": {"{every: [kind]}", row, "1,a,1\n1,b,2\n1,z,3\n", []string{"UNKNOWN", "drop"},
+			[]string{"expect every kind"}},
+		"a value counted as a code": {"{every: [kind]}", row, "1,a,1\n1,b,2\n1,z,3\n",
+			[]string{"kind: {values: [a, b, c], unknown: UNKNOWN", "kind: {values: [a, b, c], unknown: {as: c}"}, nil},
+		"an added category": {"{every: [age.band]}", row, "1,a,1\n1,b,7\n",
+			[]string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, nil},
+		"not instead of another": {"{every: [age.band]}", row, "1,a,1\n1,b,99\n",
+			[]string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, []string{"expect every age.band"}},
+		"values are named too": {"{rows: [9, 9], every: [age.band]}", row, "1,z,1\n", nil,
+			[]string{"outside its domain kind", "expect rows", "expect every age.band"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := expecting(t, c.expect, c.unit, c.replacements...)
@@ -92,7 +110,8 @@ func TestExpectedRowsAndCodes(t *testing.T) {
 				return
 			}
 			for _, rule := range c.want {
-				if place := strings.Fields(rule)[len(strings.Fields(rule))-1]; place != "rows" && place != "counts" && !strings.Contains(e.Error(), "persons."+place+":") {
+				if place := strings.Fields(rule)[len(strings.Fields(rule))-1]; place != "rows" && place != "counts" &&
+					!strings.Contains(e.Error(), "persons."+place+":") {
 					t.Errorf("%q is not named in %q", place, e.Error())
 				}
 			}
@@ -119,10 +138,12 @@ func TestMissingCodesAreDiagnosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := planOf(t, "UNKNOWN", "drop", "UNIT", "row\n    expect: {rows: [7, 9]}")
-	if e, _ := failing(t, out, folder(t, "a.csv", "kind,age\na,1\nz,2\nb,twelve\nb,99\n")); e == nil || e.breaches()[0].Value != "1 rows of 4, 1 left out by kind, 2 left out by age; expected 7 to 9" {
+	if e, _ := failing(t, out, folder(t, "a.csv", "kind,age\na,1\nz,2\nb,twelve\nb,99\n")); e == nil ||
+		e.breaches()[0].Value != "1 rows of 4, 1 left out by kind, 2 left out by age; expected 7 to 9" {
 		t.Errorf("got %+v", e.breaches())
 	}
-	for _, line := range []string{"persons\t\texpect rows\t\"\"\t0\t\"2 rows; expected 7 to 9\"\n", "persons\tkind\texpect every\t\"\"\t0\t\"c\"\n", "persons\tage.band\texpect every\t\"\"\t0\t\"5–9\"\n"} {
+	for _, line := range []string{"persons\t\texpect rows\t\"\"\t0\t\"2 rows; expected 7 to 9\"\n",
+		"persons\tkind\texpect every\t\"\"\t0\t\"c\"\n", "persons\tage.band\texpect every\t\"\"\t0\t\"5–9\"\n"} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("no line %q in\n%s", line, b.String())
 		}
@@ -141,7 +162,7 @@ func TestExpectingChangesNoCount(t *testing.T) {
 		p := expecting(t, "{rows: [4, 4], every: [home, kind]}", unit, "marginals:", home("drop"))
 		var got, want []int64
 		for of, into := range map[*plan.Plan]*[]int64{plain: &want, p: &got} {
-			e, err := Count(context.Background(), of, Files{Dir: dir}, streams(plain, 1))
+			e, err := Count(context.Background(), compiled.Of(of), Files{Dir: dir}, streams(plain, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +207,8 @@ func TestExpectationsAgainstCounting(t *testing.T) {
 		if !seen[bands[0]] || !seen[bands[1]] {
 			want = append(want, "expect every age.band")
 		}
-		p := expecting(t, fmt.Sprintf("{rows: [%d, %d], every: [kind, age.band]}", least, most), "row", "rho: 1/2", "epsilon: 1")
+		p := expecting(t, fmt.Sprintf("{rows: [%d, %d], every: [kind, age.band]}", least, most), "row", "rho: 1/2",
+			"epsilon: 1")
 		if _, rules := failing(t, p, folder(t, dir...)); !slices.Equal(rules, want) {
 			r.Fatalf("rules %q, want %q", rules, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/expression"
 )
@@ -23,19 +24,20 @@ type evaluation struct {
 	scratch sync.Pool // of *[]expression.Vector, one for each input
 }
 
-// operand is one input of an expression: a column among the sources or, where look is not nil, what is looked up by several.
+// operand is one input of an expression: a column among the sources or, where look is not nil, what is looked up by
+// several.
 type operand struct {
 	reading spec.Reading
 	places  []int
 	look    compute
 }
 
-// Evaluating makes the values of a column's expression. A row with an input that is not of the kind, or beyond the numbers, that the expression was checked for
-// is a misfit, whatever the expression makes of it.
+// evaluating makes the values of a column's expression. A row with an input that is not of the kind, or beyond the
+// numbers, that the expression was checked for is a misfit, whatever the expression makes of it.
 //
-// Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations. Argument:
-// docs/proofs/bounding.md.
-func Evaluating(table *spec.Table, of *spec.Expression) (compute, error) {
+// Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations.
+// Argument: docs/proofs/bounding.md.
+func evaluating(table *spec.Table, of *spec.Expression) (compute, error) {
 	v, err := newEvaluation(table, of)
 	if err != nil {
 		return nil, err
@@ -54,7 +56,8 @@ func newEvaluation(table *spec.Table, of *spec.Expression) (*evaluation, error) 
 				return nil, fmt.Errorf("table %s is joined to no table %s", table.Name, in.Table)
 			}
 			var err error
-			if o.look, err = lookupValues(table, &spec.Column{Name: in.Name, Lookup: &spec.Lookup{Join: in.Table, Column: in.Name, On: j.On}}); err != nil {
+			if o.look, err = lookupValues(table,
+				&spec.Column{Name: in.Name, Lookup: &spec.Lookup{Join: in.Table, Column: in.Name, On: j.On}}); err != nil {
 				return nil, err
 			}
 			names = j.On
@@ -123,19 +126,19 @@ func (r *vectorReader) read(a arrow.Array) (v expression.Vector) {
 	}
 	n := a.Len()
 	if a.NullN() > 0 {
-		r.into.Null = fit(r.into.Null, n)
+		r.into.Null = slices.Grow(r.into.Null[:0], n)[:n]
 		v.Null = r.into.Null
 		for i := range v.Null {
 			v.Null[i] = a.IsNull(i)
 		}
 	}
 	if r.reading.Reading == expression.AsText {
-		r.into.Texts = fit(r.into.Texts, n)
+		r.into.Texts = slices.Grow(r.into.Texts[:0], n)[:n]
 		v.Texts = r.into.Texts
 		r.texts(a, v.Texts)
 		return v
 	}
-	r.into.Numbers = fit(r.into.Numbers, n)
+	r.into.Numbers = slices.Grow(r.into.Numbers[:0], n)[:n]
 	v.Numbers = r.into.Numbers
 	r.numbers(a, v.Numbers)
 	return v
@@ -163,7 +166,7 @@ func (r *vectorReader) texts(a arrow.Array, out []string) {
 		}
 		return
 	}
-	text, scratch := canonical(a), []byte(nil)
+	text, scratch := source.CanonicalTexts(a), []byte(nil)
 	for i := range out {
 		out[i] = ""
 		switch {
@@ -225,14 +228,14 @@ func (r *vectorReader) gather(d *array.Dictionary) (v expression.Vector) {
 	entries := vectorReader{reading: r.reading, into: &expression.Vector{}}
 	of := entries.read(d.Dictionary())
 	n := d.Len()
-	r.into.Null = fit(r.into.Null, n)
+	r.into.Null = slices.Grow(r.into.Null[:0], n)[:n]
 	v.Null = r.into.Null
 	isText := r.reading.Reading == expression.AsText
 	if isText {
-		r.into.Texts = fit(r.into.Texts, n)
+		r.into.Texts = slices.Grow(r.into.Texts[:0], n)[:n]
 		v.Texts = r.into.Texts
 	} else {
-		r.into.Numbers = fit(r.into.Numbers, n)
+		r.into.Numbers = slices.Grow(r.into.Numbers[:0], n)[:n]
 		v.Numbers = r.into.Numbers
 	}
 	for i := range n {

@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
@@ -58,7 +59,7 @@ func staysPlan(t testing.TB, replacements ...string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
 const staysFile = `id,admitted,discharged,born,ward,country
@@ -74,12 +75,16 @@ func TestComputedColumnsAreCounted(t *testing.T) {
 		file        string
 		all, nights []int64
 	}{
-		"rows":           {nil, staysFile, []int64{0, 2, 0, 1, 0, 1}, []int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 1}},
-		"units":          {[]string{"UNIT", "{id: id, max_rows: 2}"}, staysFile, []int64{0, 2, 0, 1, 0, 1}, []int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 1}},
-		"where":          {[]string{"WHERE", "country == 'de'"}, staysFile, []int64{0, 1, 0, 1, 0, 1}, []int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}},
-		"where of units": {[]string{"WHERE", "country == 'de'", "UNIT", "{id: id, max_rows: 2}"}, staysFile, []int64{0, 1, 0, 1, 0, 1}, []int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}},
+		"rows": {nil, staysFile, []int64{0, 2, 0, 1, 0, 1}, []int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 1}},
+		"units": {[]string{"UNIT", "{id: id, max_rows: 2}"}, staysFile, []int64{0, 2, 0, 1, 0, 1},
+			[]int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 1}},
+		"where": {[]string{"WHERE", "country == 'de'"}, staysFile, []int64{0, 1, 0, 1, 0, 1},
+			[]int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}},
+		"where of units": {[]string{"WHERE", "country == 'de'", "UNIT", "{id: id, max_rows: 2}"}, staysFile,
+			[]int64{0, 1, 0, 1, 0, 1}, []int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}},
 		"what is outside breaks no contract": {[]string{"WHERE", "country == 'de'", "UNIT", "{id: id, max_rows: 2}"},
-			staysFile + ",nonsense,2024-01-01,,,fr\n,2024-01-01,2030-01-01,x,,\n", []int64{0, 1, 0, 1, 0, 1}, []int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}},
+			staysFile + ",nonsense,2024-01-01,,,fr\n,2024-01-01,2030-01-01,x,,\n", []int64{0, 1, 0, 1, 0, 1},
+			[]int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}},
 		"a condition that cannot be read": {[]string{"WHERE", "{is: integer(country) > 1, unknown: drop}"},
 			"id,admitted,discharged,born,ward,country\n1,2024-03-01,2024-03-02,2006-03-01,icu,de\n1,2024-03-01,2024-03-02,2006-03-01,icu,2\n1,x,x,x,x,1.5\n", []int64{0, 0, 0, 1, 0, 0}, []int64{0, 1, 0, 0, 0, 0, 0, 0, 0, 0}},
 		"policies": {[]string{"UNKNOWN", "drop", "NULL", "drop"},
@@ -105,15 +110,20 @@ func TestBreachesOfComputedColumns(t *testing.T) {
 		replace                     []string
 		row, column, kind, diagnose string
 	}{
-		"no date":            {nil, "1,2024-03-01,secret,2006-03-01,er,de\n", "nights", "not a number", `discharged secret, admitted 2024-03-01`},
-		"beyond":             {nil, "1,2024-03-01,2024-03-31,2006-03-01,er,de\n", "nights", "outside its domain", `discharged 2024-03-31, admitted 2024-03-01`},
-		"null":               {nil, "1,2024-03-01,,2006-03-01,er,de\n", "nights", "null", `discharged (null), admitted 2024-03-01`},
-		"condition":          {[]string{"WHERE", "integer(country) > 1"}, "1,2024-03-01,2024-03-01,2006-03-01,er,secret\n", "where", "not a number", `country secret`},
-		"inside, after some": {[]string{"WHERE", "country == 'de'"}, strings.Repeat(",x,x,x,x,fr\n", 300) + "1,secret,2024-01-01,2000-01-01,er,de\n", "adult", "not a number", `admitted secret, born 2000-01-01`},
+		"no date": {nil, "1,2024-03-01,secret,2006-03-01,er,de\n", "nights", "not a number",
+			`discharged secret, admitted 2024-03-01`},
+		"beyond": {nil, "1,2024-03-01,2024-03-31,2006-03-01,er,de\n", "nights", "outside its domain",
+			`discharged 2024-03-31, admitted 2024-03-01`},
+		"null": {nil, "1,2024-03-01,,2006-03-01,er,de\n", "nights", "null",
+			`discharged (null), admitted 2024-03-01`},
+		"condition": {[]string{"WHERE", "integer(country) > 1"}, "1,2024-03-01,2024-03-01,2006-03-01,er,secret\n",
+			"where", "not a number", `country secret`},
+		"inside, after some": {[]string{"WHERE", "country == 'de'"}, strings.Repeat(",x,x,x,x,fr\n", 300) +
+			"1,secret,2024-01-01,2000-01-01,er,de\n", "adult", "not a number", `admitted secret, born 2000-01-01`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := staysPlan(t, c.replace...)
-			_, err := Count(context.Background(), p, Files{Dir: folder(t, "a.csv", header+c.row)}, streams(p, 1))
+			_, err := Count(context.Background(), compiled.Of(p), Files{Dir: folder(t, "a.csv", header+c.row)}, streams(p, 1))
 			var breach *ContractError
 			if !errors.As(err, &breach) || breach.Column != c.column || breach.Kind != c.kind {
 				t.Fatalf("got %v", err)
@@ -144,7 +154,8 @@ func TestExpressionsReadEveryType(t *testing.T) {
 		return build(arrow.BinaryTypes.String, func(b array.Builder) { b.(*array.StringBuilder).AppendValues(values, nil) })
 	}
 	floats := func(values ...float64) arrow.Array {
-		return build(arrow.PrimitiveTypes.Float64, func(b array.Builder) { b.(*array.Float64Builder).AppendValues(values, nil) })
+		return build(arrow.PrimitiveTypes.Float64,
+			func(b array.Builder) { b.(*array.Float64Builder).AppendValues(values, nil) })
 	}
 	ints := func(values ...int64) arrow.Array {
 		return build(arrow.PrimitiveTypes.Int64, func(b array.Builder) { b.(*array.Int64Builder).AppendValues(values, nil) })
@@ -153,7 +164,8 @@ func TestExpressionsReadEveryType(t *testing.T) {
 	micros := build(arrow.FixedWidthTypes.Timestamp_us, func(b array.Builder) {
 		b.(*array.TimestampBuilder).AppendValues([]arrow.Timestamp{0, 86_399_999_999, 86_400_000_000, -1}, nil)
 	})
-	days := build(arrow.FixedWidthTypes.Date32, func(b array.Builder) { b.(*array.Date32Builder).AppendValues([]arrow.Date32{0, 1, 1 << 30}, nil) })
+	days := build(arrow.FixedWidthTypes.Date32,
+		func(b array.Builder) { b.(*array.Date32Builder).AppendValues([]arrow.Date32{0, 1, 1 << 30}, nil) })
 	for _, c := range []struct {
 		expression string
 		raw        arrow.Array
@@ -181,8 +193,9 @@ func TestExpressionsReadEveryType(t *testing.T) {
 		{"coalesce(x == 1, true)", floats(1, 2), "t f t"},
 		{"boolean(x)", texts("true", "false", "True"), "t f OutOfDomain n"},
 	} {
-		r, err := spec.Parse(spec.Source{Text: "version: 1\nrelease: r\nprivacy: {protects: p, neighbours: add-remove}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: a.csv}\n    unit: row\n    columns:\n      c: {from: \"=" +
-			c.expression + "\", values: [no, yes]}\nmarginals: {m: {by: [c]}}\n"})
+		r, err := spec.Parse(spec.Source{
+			Text: "version: 1\nrelease: r\nprivacy: {protects: p, neighbours: add-remove}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: a.csv}\n    unit: row\n    columns:\n      c: {from: \"=" +
+				c.expression + "\", values: [no, yes]}\nmarginals: {m: {by: [c]}}\n"})
 		if err != nil {
 			if c.want != "refused" {
 				t.Errorf("%s: %v", c.expression, err)
@@ -199,7 +212,8 @@ func TestExpressionsReadEveryType(t *testing.T) {
 		for i := range values.Len() {
 			switch {
 			case misfits != nil && misfits[i] != spec.Fits:
-				got = append(got, map[spec.Fit]string{spec.NotANumber: "NotANumber", spec.OutOfDomain: "OutOfDomain", spec.WrongType: "WrongType"}[misfits[i]])
+				got = append(got, map[spec.Fit]string{spec.NotANumber: "NotANumber", spec.OutOfDomain: "OutOfDomain",
+					spec.WrongType: "WrongType"}[misfits[i]])
 			case values.IsNull(i):
 				got = append(got, "n")
 			default:
@@ -212,8 +226,8 @@ func TestExpressionsReadEveryType(t *testing.T) {
 	}
 }
 
-// BenchmarkExpressions reads a Parquet file of 4 million rows on one core: a dictionary of texts through a comparison and a recode,
-// beside the column as it is, and a condition on two columns row by row.
+// BenchmarkExpressions reads a Parquet file of 4 million rows on one core: a dictionary of texts through a comparison
+// and a recode, beside the column as it is, and a condition on two columns row by row.
 func BenchmarkExpressions(b *testing.B) {
 	const rows = 4 << 20
 	dir := b.TempDir()
@@ -247,7 +261,8 @@ func BenchmarkExpressions(b *testing.B) {
 		{"two columns", "{from: size == 'micro' and age >= 18, values: [no, yes]}"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			r, err := spec.Parse(spec.Source{Text: "version: 1\nrelease: r\nprivacy: {protects: p, neighbours: add-remove}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {parquet: a.parquet}\n    unit: row\n    columns:\n      c: " + c.column + "\nmarginals: {m: {by: [c]}}\n"})
+			r, err := spec.Parse(spec.Source{
+				Text: "version: 1\nrelease: r\nprivacy: {protects: p, neighbours: add-remove}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {parquet: a.parquet}\n    unit: row\n    columns:\n      c: " + c.column + "\nmarginals: {m: {by: [c]}}\n"})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -326,7 +341,8 @@ marginals: {m: {by: [c]}}
 	for i := range values.Len() {
 		got = append(got, values.ValueStr(i)+" "+misfits[i].String())
 	}
-	want := []string{"true in its domain", "false in its domain", "true in its domain", "(null) not a number", "(null) in its domain"}
+	want := []string{"true in its domain", "false in its domain", "true in its domain", "(null) not a number",
+		"(null) in its domain"}
 	if got[3] = "(null) " + misfits[3].String(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/progress"
@@ -17,9 +18,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Files counts the tables of a release in files below a folder, each table read once or, where its units have ids, twice: first
-// the ids, to bound how many rows of each unit are counted. Columns are read as codes, and all questions to a table are
-// counted at once by package tabulate. What is counted does not depend on the options.
+// Files counts the tables of a release in files below a folder, each table read once or, where its units have ids,
+// twice: first the ids, to bound how many rows of each unit are counted. Columns are read as codes, and all questions
+// to a table are counted at once by package tabulate. What is counted does not depend on the options.
 type Files struct {
 	Dir     string // that relative paths of sources start from
 	Options Options
@@ -27,10 +28,10 @@ type Files struct {
 
 // Count answers questions.
 //
-// Errors: *[MemoryError] before any file is opened where the counts do not fit, and once files are read where what must be
-// held of the rows does not; *[source.Error] for a file that cannot be read; *[ContractError] for values that break their
-// column's contract and for files that are not what their table expects. None of them holds a value, a code or a number of
-// rows.
+// Errors: *[MemoryError] before any file is opened where the counts do not fit, and once files are read where what must
+// be held of the rows does not; *[source.Error] for a file that cannot be read; *[ContractError] for values that break
+// their column's contract and for files that are not what their table expects. None of them holds a value, a code or a
+// number of rows.
 func (f Files) Count(ctx context.Context, q Questions, s *noise.Streams) (answer.Answers, error) {
 	stamp, err := q.stamp(s)
 	if err != nil {
@@ -201,12 +202,12 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		}
 		drawn := int(min(rows, source.MaxRows))
 		rows -= int64(drawn)
-		of = fit(of, drawn)
+		of = slices.Grow(of[:0], drawn)[:drawn]
 		for i := range of {
 			of[i] = next()
 		}
 		for column, e := range t.encoders {
-			codes[column] = fit(codes[column], drawn)
+			codes[column] = slices.Grow(codes[column][:0], drawn)[:drawn]
 			known := t.madeUp(column)
 			for i := range drawn {
 				if known != nil {
@@ -219,7 +220,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		}
 		keep := make([]uint64, (drawn+63)/64)
 		for i := range drawn {
-			is := t.table.Sample == nil || stream.Uint64() < below(t.table.Sample)
+			is := t.table.Sample == nil || stream.Uint64() < bounding.Threshold(t.table.Sample)
 			if is && !slices.ContainsFunc(t.rules, func(r rule) bool { return r.meets(codes, i) }) {
 				keep[i/64] |= 1 << (i % 64)
 			}

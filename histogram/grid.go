@@ -9,9 +9,10 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// gridCells returns the cell of each pair of coordinates as an Int64 array: null where either is null, else −1 where the
-// place is not in the box or a coordinate is no number. Coordinates are as a [source.Coder] gets them or dictionaries of
-// String; where they are of a type that has no numbers they are returned as they are, and no grid takes them for cells.
+// gridCells returns the cell of each pair of coordinates as an Int64 array: null where either is null, else −1 where
+// the place is not in the box or a coordinate is no number. Coordinates are as a [source.Coder] gets them or
+// dictionaries of String; where they are of a type that has no numbers they are returned as they are, and no grid takes
+// them for cells.
 func gridCells(g *spec.Grid, longitude, latitude arrow.Array) arrow.Array {
 	x, y := along(g.X, longitude), along(g.Y, latitude)
 	for _, unread := range []struct {

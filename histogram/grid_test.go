@@ -17,8 +17,9 @@ import (
 // gridOf is a column whose grid has that box and those cells.
 func gridOf(t testing.TB, box string, columns, rows int) *spec.Column {
 	t.Helper()
-	r, err := spec.Parse(spec.Source{Text: fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n"+
-		"    columns: {at: {grid: {box: %s, cells: [%d, %d]}, unknown: {as: outside}, null: {as: nowhere}}}\nmarginals: {m: {by: [at]}}\n", box, columns, rows)})
+	r, err := spec.Parse(spec.Source{
+		Text: fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n"+
+			"    columns: {at: {grid: {box: %s, cells: [%d, %d]}, unknown: {as: outside}, null: {as: nowhere}}}\nmarginals: {m: {by: [at]}}\n", box, columns, rows)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +74,12 @@ func coordinates(kind string, values []float64, valid []bool) arrow.Array {
 	return b.NewArray()
 }
 
-// TestCellsOfCoordinates holds the cells of every kind of array, and of every two kinds, against places worked out by hand.
+// TestCellsOfCoordinates holds the cells of every kind of array, and of every two kinds, against places worked out by
+// hand.
 func TestCellsOfCoordinates(t *testing.T) {
 	c := gridOf(t, "[-2, 0, 2, 3]", 4, 3)
-	// A box of degrees: columns from −2, −1, 0, 1; rows from 0, 1, 2. Edges belong to the cell east and north of them, those of
-	// the box to the last.
+	// A box of degrees: columns from −2, −1, 0, 1; rows from 0, 1, 2. Edges belong to the cell east and north of them,
+	// those of the box to the last.
 	longitudes := []float64{-2, -1, -1, 0, 1, 2, 2, 3, -3, 0, 0}
 	latitudes := []float64{0, 0, 1, 2, 3, 3, 0, 1, 1, -1, 4}
 	want := []int64{0, 3, 4, 8, 11, 11, 9, -1, -1, -1, -1}
@@ -104,11 +106,11 @@ func TestCellsOfCoordinates(t *testing.T) {
 // A row without a longitude or a latitude has no cell; one whose coordinate is no number is nowhere in the box.
 func TestPlacesThatAreMissing(t *testing.T) {
 	c := gridOf(t, "[-2, 0, 2, 3]", 4, 3)
-	e, err := newEncoder("t", c)
+	e, err := newEncoder(&spec.Table{Name: "t"}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.compute, err = computing(&spec.Table{Name: "t"}, c); err != nil {
+	if e.compute, err = Computing(&spec.Table{Name: "t"}, c); err != nil {
 		t.Fatal(err)
 	}
 	x := coordinates("float64", []float64{1, 0, math.NaN()}, []bool{false, true, true})  // 1, null, 0, NaN

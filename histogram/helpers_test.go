@@ -42,7 +42,8 @@ marginals:
 // planOf plans the survey with replacements of its capitals.
 func planOf(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
-	text := strings.NewReplacer(append(replacements, "UNIT", "row", "UNKNOWN", "error", "NULL", "error")...).Replace(survey)
+	text := strings.NewReplacer(append(replacements, "UNIT", "row", "UNKNOWN", "error", "NULL", "error")...).
+		Replace(survey)
 	r, err := spec.Parse(spec.Source{Name: "survey.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,7 @@ func planOf(t testing.TB, replacements ...string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
 // folder writes files given as name, content, name, content … and returns their folder.
@@ -70,8 +71,8 @@ func streams(p *plan.Plan, key byte) *noise.Streams {
 	return noise.NewStreams(noise.Key{key}, hashOfPlan(p))
 }
 
-// planHashes are the hashes of plans, which tests that draw thousands of times ask for each time and which take as long as many
-// draws.
+// planHashes are the hashes of plans, which tests that draw thousands of times ask for each time and which take as long
+// as many draws.
 var planHashes sync.Map
 
 func hashOfPlan(p *plan.Plan) string {
@@ -86,7 +87,7 @@ func hashOfPlan(p *plan.Plan) string {
 // exactOf counts a folder.
 func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
 	t.Helper()
-	e, err := Count(context.Background(), p, Files{Dir: dir}, streams(p, key))
+	e, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir}, streams(p, key))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,12 +96,13 @@ func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
 
 // exactOfCounts is the exact answer to the one measurement of a plan.
 func exactOfCounts(p *plan.Plan, counts answer.Answer, s *noise.Streams) *Exact {
-	return newExact(p, p.Measurements, answer.New([]answer.Answer{counts}, false, answer.Stamp{}), s)
+	return newExact(compiled.Of(p), p.Measurements, answer.New([]answer.Answer{counts}, false, answer.Stamp{}), s)
 }
 
 // countAll answers questions to the tables of a plan, of columns that are listed.
 func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tally) error) ([]answer.Answer, error) {
-	return countFound(Questions{Plan: p, Measurements: all}, workers, func(table *spec.Table) (*spec.Table, error) { return table, nil }, fill)
+	return countFound(Questions{Plan: p, Measurements: all}, workers,
+		func(table *spec.Table) (*spec.Table, error) { return table, nil }, fill)
 }
 
 // answerOf looks behind what is redacted: the exact answer to a measurement.
@@ -117,7 +119,7 @@ func answerOf(e *Exact, id string) []int64 {
 // of exact answers is whole but for the rounding of a few operations.
 func countsOf(t testing.TB, e *Exact, path string) []int64 {
 	t.Helper()
-	s := &measured.Sealed{Plan: compiled.Of(e.inner.plan)}
+	s := &measured.Sealed{Plan: compiled.Of(e.inner.plan.Plan())}
 	for _, m := range e.inner.plan.Measurements {
 		b := array.NewInt64Builder(memory.DefaultAllocator)
 		b.AppendValues(answerOf(e, m.ID), nil)
@@ -148,7 +150,8 @@ func countsOf(t testing.TB, e *Exact, path string) []int64 {
 func receiptOf(t testing.TB, e *Exact, key byte, rehearsal bool) ledger.Receipt {
 	t.Helper()
 	p := e.inner.plan
-	return receiptFor(t, ledger.Charge{PlanHash: p.Hash(), Cost: p.Cost, Commitment: e.Commitment(streams(p, key))}, rehearsal)
+	return receiptFor(t, ledger.Charge{PlanHash: p.Hash(), Cost: p.Cost, Commitment: e.Commitment(streams(p.Plan(), key))},
+		rehearsal)
 }
 
 // receiptFor debits a new account for a charge that lacks names and terms.

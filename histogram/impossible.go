@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -18,8 +19,8 @@ type rule struct {
 	within  [][]bool // of each condition, whether each base code meets it
 }
 
-// rulesOf are the entries that are of the tally's table. Their columns are read as those that a table shows are, whether
-// or not any does: which rows stay is the same for all tables.
+// rulesOf are the entries that are of the tally's table. Their columns are read as those that a table shows are,
+// whether or not any does: which rows stay is the same for all tables.
 func rulesOf(t *tally, r *spec.Release) []rule {
 	var rules []rule
 	for _, entry := range r.Impossible {
@@ -29,9 +30,9 @@ func rulesOf(t *tally, r *spec.Release) []rule {
 		out := rule{drop: entry.Drop}
 		var names []string
 		for _, c := range entry.Where {
-			counted := plan.Counted(t.table, c.Attribute)
+			counted := attributes.Counted(t.table, c.Attribute)
 			out.columns = append(out.columns, t.column(t.table.Column(counted.Column)))
-			out.within = append(out.within, plan.Meets(t.table, c))
+			out.within = append(out.within, impossible.Meets(t.table, c))
 			names = append(names, c.Attribute.String())
 		}
 		out.names = strings.Join(names, " × ")
@@ -44,17 +45,17 @@ func rulesOf(t *tally, r *spec.Release) []rule {
 // does not.
 func (r rule) meets(codes [][]uint32, row int) bool {
 	for i, column := range r.columns {
-		if c := codes[column][row]; c >= unseen || !r.within[i][c] {
+		if c := codes[column][row]; isMark(c) || !r.within[i][c] {
 			return false
 		}
 	}
 	return true
 }
 
-// ruleOut applies the entries to the rows of a chunk: rows that meet one that drops are added to those that are left out,
-// and one that meets another breaks the contract. Values that count as a category have been resolved, and rows that a
-// column leaves out, for whatever column, are not judged. Entries that do not drop are looked at only with whole, and none of
-// columns that a later reading leaves aside: the one before has left their rows out.
+// ruleOut applies the entries to the rows of a chunk: rows that meet one that drops are added to those that are left
+// out, and one that meets another breaks the contract. Values that count as a category have been resolved, and rows
+// that a column leaves out, for whatever column, are not judged. Entries that do not drop are looked at only with
+// whole, and none of columns that a later reading leaves aside: the one before has left their rows out.
 //
 // Guarantee: whether a row stays depends on its own values alone, so that two tables that differ in one unit differ in
 // that unit's rows alone once rows are left out, and bounding, which comes after, sees no others. Neighbours: both
@@ -90,7 +91,7 @@ func (t *tally) ruleOut(c *chunk, left []uint64, whole bool) (some, wrong bool) 
 	return out != nil, wrong
 }
 
-// Read tells that all columns of the entry were read.
+// read reports whether all columns of the entry were read.
 func (r rule) read(c *chunk) bool {
 	return !slices.ContainsFunc(r.columns, func(column int) bool { return c.codes[column].Len() == 0 })
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -42,7 +43,8 @@ marginals:
 // ruledPlan plans it.
 func ruledPlan(t *testing.T, replacements ...string) *plan.Plan {
 	t.Helper()
-	r, err := spec.Parse(spec.Source{Name: "survey.yaml", Text: strings.NewReplacer(append(replacements, "UNIT", "row", "ROWS", "drop")...).Replace(ruled)})
+	r, err := spec.Parse(spec.Source{Name: "survey.yaml",
+		Text: strings.NewReplacer(append(replacements, "UNIT", "row", "ROWS", "drop")...).Replace(ruled)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,18 +52,19 @@ func ruledPlan(t *testing.T, replacements ...string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
-// Rows that cannot be are left out of every table alike, also by a column that no table shows, and after values that count
-// as a category have been given it; a row that some column leaves out is left out once.
+// Rows that cannot be are left out of every table alike, also by a column that no table shows, and after values that
+// count as a category have been given it; a row that some column leaves out is left out once.
 func TestImpossibleRowsAreLeftOutOfEveryTable(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 0))
 	rows := strings.Builder{}
 	rows.WriteString("kind,age,work\n")
 	kinds, ages := make([]int64, 3), make([]int64, 10)
 	for range 2000 {
-		kind, age, work := []string{"a", "b", "c", "x", ""}[random.IntN(5)], random.IntN(10), []string{"y", "n", ""}[random.IntN(3)]
+		kind, age, work := []string{"a", "b", "c", "x", ""}[random.IntN(5)], random.IntN(10),
+			[]string{"y", "n", ""}[random.IntN(3)]
 		fmt.Fprintf(&rows, "%s,%d,%s\n", kind, age, work)
 		at := strings.Index("abcx", kind)
 		if kind == "" || work == "" || at >= 2 && age < 5 || work == "y" && age < 4 {
@@ -93,14 +96,16 @@ func TestImpossibleRowsAreLeftOutOfEveryTable(t *testing.T) {
 	}
 }
 
-// Rows that cannot be are in no count of units, although the reading that counts these leaves columns of the rules aside.
+// Rows that cannot be are in no count of units, although the reading that counts these leaves columns of the rules
+// aside.
 func TestImpossibleRowsAreOfNoUnit(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 1))
 	rows := strings.Builder{}
 	rows.WriteString("who,kind,age,work\n")
 	var y, n = map[int]bool{}, map[int]bool{}
 	for i := range 2000 { // two rows each
-		who, kind, age, work := i%1000, []string{"a", "b", "c"}[random.IntN(3)], random.IntN(10), []string{"y", "n"}[random.IntN(2)]
+		who, kind, age, work := i%1000, []string{"a", "b", "c"}[random.IntN(3)], random.IntN(10),
+			[]string{"y", "n"}[random.IntN(2)]
 		fmt.Fprintf(&rows, "%d,%s,%d,%s\n", who, kind, age, work)
 		switch {
 		case kind == "c" && age < 5 || work == "y" && age < 4:
@@ -110,7 +115,8 @@ func TestImpossibleRowsAreOfNoUnit(t *testing.T) {
 			n[who] = true
 		}
 	}
-	p := ruledPlan(t, "UNIT", "{id: who, max_rows: 2}", "marginals:\n", "marginals:\n  people: {by: [work], stats: [units]}\n")
+	p := ruledPlan(t, "UNIT", "{id: who, max_rows: 2}", "marginals:\n",
+		"marginals:\n  people: {by: [work], stats: [units]}\n")
 	e := exactOf(t, p, folder(t, "t.csv", rows.String()), 1)
 	if got, want := countsOf(t, e, "people"), []int64{int64(len(y)), int64(len(n))}; !slices.Equal(got, want) {
 		t.Errorf("units %v, expected %v", got, want)
@@ -123,7 +129,7 @@ func TestImpossibleRowsAreBreaches(t *testing.T) {
 	p := ruledPlan(t, "ROWS", "error")
 	const head = "kind,age,work\n"
 	count := func(rows string) error {
-		_, err := Count(context.Background(), p, Files{Dir: folder(t, "t.csv", head+rows)}, streams(p, 1))
+		_, err := Count(context.Background(), compiled.Of(p), Files{Dir: folder(t, "t.csv", head+rows)}, streams(p, 1))
 		return err
 	}
 	if err := count("c,3,\n,2,n\na,1,y\na,1,n\n"); err != nil {
@@ -131,7 +137,8 @@ func TestImpossibleRowsAreBreaches(t *testing.T) {
 	}
 	err := count("a,1,n\nb,8,y\nx,4,n\nc,0,n\n")
 	var contract *ContractError
-	if !errors.As(err, &contract) || contract.Table != "persons" || contract.Column != "kind × age.band" || contract.Kind != "impossible" {
+	if !errors.As(err, &contract) || contract.Table != "persons" || contract.Column != "kind × age.band" ||
+		contract.Kind != "impossible" {
 		t.Fatalf("%#v", err)
 	}
 	if want := "persons.kind × age.band: a row has categories that `impossible` rules out; correct the data or the entry, or set rows: drop"; err.Error() != want {
@@ -191,7 +198,7 @@ func TestImpossibleCellsAreNotMeasured(t *testing.T) {
 // Made-up rows can be.
 func TestMadeUpRowsCanBe(t *testing.T) {
 	p := ruledPlan(t)
-	e, err := Count(context.Background(), p, MadeUp{Rows: 20000}, streams(p, 1))
+	e, err := Count(context.Background(), compiled.Of(p), MadeUp{Rows: 20000}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

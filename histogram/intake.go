@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// intake is the columns of the source that a pass reads. A reader that is read from one of them, or made of one, has it as
-// codes; those that are made of several share these as values.
+// intake is the columns of the source that a pass reads. A reader that is read from one of them, or made of one, has it
+// as codes; those that are made of several share these as values.
 type intake struct {
 	columns []source.Column
 	readers []int   // of the tally's
@@ -19,8 +19,8 @@ type intake struct {
 	ids     int     // that of the units, −1 where it is not read
 }
 
-// intake is what a pass reads for some of the tally's readers and, where ids says so, of units: also where some reader's values
-// are in other rows of the unit.
+// intake is what a pass reads for some of the tally's readers and, where ids says so, of units: also where some
+// reader's values are in other rows of the unit.
 func (t *tally) intake(readers []int, ids bool) *intake {
 	x := &intake{readers: readers, ids: -1}
 	for _, r := range readers {
@@ -44,7 +44,8 @@ func (t *tally) intake(readers []int, ids bool) *intake {
 	return x
 }
 
-// declaredType is the type that a column of the source has by the spec, "" where the column is made of it by an expression.
+// declaredType is the type that a column of the source has by the spec, "" where the column is made of it by an
+// expression.
 func declaredType(c *spec.Column) spec.Type {
 	if c.From == "" {
 		return ""

@@ -1,7 +1,7 @@
 package histogram
 
-// This file holds the link: the one row that each unit has in a parent table, as its rows in child tables find it, and how
-// many of these the unit has.
+// This file holds the link: the one row that each unit has in a parent table, as its rows in child tables find it, and
+// how many of these the unit has.
 
 import (
 	"context"
@@ -13,20 +13,22 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// link holds of every unit that has a counted row in the parent table the codes of that row, and how many of its rows in
-// each child table are counted. It is filled before any row of them is counted: by the ids and columns of the parent's
-// rows that bounding keeps, and then by the ids of each child's rows.
+// link holds of every unit that has a counted row in the parent table the codes of that row, and how many of its rows
+// in each child table are counted. It is filled before any row of them is counted: by the ids and columns of the
+// parent's rows that bounding keeps, and then by the ids of each child's rows.
 //
-// Guarantee: what is held of a unit, and so the linked columns of each of its rows and whether such a row is left out for
-// want of a parent row, is a function of the key, of its id and of its own rows in all of these tables, and of nothing else.
-// A number of rows is at most the max_rows of their table. Neighbours: both relations. Argument: docs/proofs/linked.md.
+// Guarantee: what is held of a unit, and so the linked columns of each of its rows and whether such a row is left out
+// for want of a parent row, is a function of the key, of its id and of its own rows in all of these tables, and of
+// nothing else. A number of rows is at most the max_rows of their table. Neighbours: both relations. Argument:
+// docs/proofs/linked.md.
 //
-// Ids are told apart by their exact values, never by a hash. Memory: unitBytes for each unit, its id where that is text, and
-// its codes; beyond the limit it is a *[MemoryError].
+// Ids are told apart by their exact values, never by a hash. Memory: unitBytes for each unit, its id where that is
+// text, and its codes; beyond the limit it is a *[MemoryError].
 type link struct {
 	parent   *tally
 	children []*tally
@@ -51,7 +53,7 @@ type linkedColumn struct{ column, at, width int }
 // linkedRows are what was found out of the rows of a tally before they are counted.
 type linkedRows struct {
 	last *pass
-	stay []*kept
+	stay []*bounding.Kept
 }
 
 // linkShard holds some of the units, by a hash of their ids.
@@ -72,7 +74,8 @@ const (
 // slot says where a unit is held: 1 + its shard + linkShards·its place there; 0 for one that is not.
 type slot uint64
 
-// family are the tables whose rows are linked to those of a table, in the release's order: the table alone where none are.
+// family are the tables whose rows are linked to those of a table, in the release's order: the table alone where none
+// are.
 func family(r *spec.Release, table *spec.Table) []*spec.Table {
 	parent := ""
 	for _, s := range r.Synthetic {
@@ -85,7 +88,10 @@ func family(r *spec.Release, table *spec.Table) []*spec.Table {
 	}
 	var all []*spec.Table
 	for _, t := range r.Tables {
-		if t.Name == parent || slices.ContainsFunc(r.Synthetic, func(s spec.Synthetic) bool { return s.Parent == parent && s.Table == t.Name }) {
+		if t.Name == parent || slices.ContainsFunc(r.Synthetic, func(s spec.Synthetic) bool {
+			return s.Parent == parent &&
+				s.Table == t.Name
+		}) {
 			all = append(all, t)
 		}
 	}
@@ -116,7 +122,7 @@ func linkedTallies(r *spec.Release, tables []*spec.Table, tallyOf func(*spec.Tab
 	}
 	for _, name := range parentColumns(r, l.parent.table.Name) {
 		at := l.parent.column(l.parent.table.Column(name))
-		width := l.parent.encoders[at].width
+		width := l.parent.encoders[at].Width()
 		l.columns = append(l.columns, linkedColumn{column: at, at: l.stride, width: width})
 		l.stride += width
 	}
@@ -159,7 +165,7 @@ func (l *link) read(ctx context.Context, dir string, s *noise.Streams, limit int
 }
 
 // fill takes the parent's rows that stay. p is the reading before, and the last reading is returned.
-func (l *link) fill(ctx context.Context, dir string, before *pass, own *kept) (*pass, error) {
+func (l *link) fill(ctx context.Context, dir string, before *pass, own *bounding.Kept) (*pass, error) {
 	t := l.parent
 	p := &pass{tally: t, ids: true, before: before}
 	if t.where >= 0 { // a row that is outside needs no id
@@ -181,12 +187,12 @@ func (l *link) fill(ctx context.Context, dir string, before *pass, own *kept) (*
 // Add takes up rows of the parent, each the only one of its unit.
 func (l *link) add(c *chunk, keep []uint64) error {
 	if c.rows > 0 {
-		l.kinds.Store(int32(idKind(c.ids))) // of all, whichever rows count: bounding refuses several
+		l.kinds.Store(int32(bounding.KindOf(c.ids))) // of all, whichever rows count: bounding refuses several
 	}
-	words, exact := exactWords(c.ids, &c.days)
+	words, exact := bounding.Words(c.ids, &c.days)
 	var text func(int) string
 	if !exact {
-		text = longIDs(c.ids)
+		text = bounding.Texts(c.ids)
 	}
 	codes := make([]byte, l.stride)
 	for i := range c.rows {
@@ -232,15 +238,15 @@ func (l *link) kind() arrow.Type { return arrow.Type(l.kinds.Load()) }
 
 // find says where the units of a chunk's rows are held.
 func (l *link) find(c *chunk) {
-	c.slots = fit(c.slots, c.rows)
+	c.slots = slices.Grow(c.slots[:0], c.rows)[:c.rows]
 	clear(c.slots)
-	if kind := idKind(c.ids); kind == arrow.NULL || kind != l.kind() {
+	if kind := bounding.KindOf(c.ids); kind == arrow.NULL || kind != l.kind() {
 		return
 	}
-	words, exact := exactWords(c.ids, &c.days)
+	words, exact := bounding.Words(c.ids, &c.days)
 	var text func(int) string
 	if !exact {
-		text = longIDs(c.ids)
+		text = bounding.Texts(c.ids)
 	}
 	nulls := c.ids.NullN() > 0
 	for i := range c.rows {
@@ -268,8 +274,8 @@ func (l *link) of(s slot) (*linkShard, int) {
 	return &l.shards[(s-1)%linkShards], int((s - 1) / linkShards)
 }
 
-// count adds the rows of a child that are not left out to those of their units, of which each has at most most: as many as
-// bounding keeps.
+// count adds the rows of a child that are not left out to those of their units, of which each has at most most: as many
+// as bounding keeps.
 func (l *link) count(child int, slots []slot, out []uint64, most uint32) {
 	for i, s := range slots {
 		if s == 0 || out != nil && out[i>>6]>>(i&63)&1 == 1 {

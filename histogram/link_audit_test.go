@@ -1,7 +1,7 @@
 package histogram
 
-// This file holds audits of linked tables by neighbouring inputs: many random ones, in which other units stay, whose rows
-// stand in any order.
+// This file holds audits of linked tables by neighbouring inputs: many random ones, in which other units stay, whose
+// rows stand in any order.
 
 import (
 	"fmt"
@@ -13,11 +13,15 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// auditedText is homesText with more persons, figures that bound a unit's rows otherwise than its table does, and diagnostics.
+// auditedText is homesText with more persons, figures that bound a unit's rows otherwise than its table does, and
+// diagnostics.
 func auditedText(neighbours string) string {
-	return strings.NewReplacer("NEIGHBOURS", neighbours, "{id: hh, max_rows: 2, null: drop}", "{id: hh, max_rows: 3, null: drop}",
-		"sexes: {table: persons, by: [sex],", "sexes: {table: persons, by: [sex], stats: [count, units], per_unit: {groups: 1},",
-		"budget: {rho: 1, split: {tables: 1/4,", "diagnostics: {share: 5%}\nbudget: {rho: 1, split: {tables: 1/4,").Replace(homesText)
+	return strings.NewReplacer("NEIGHBOURS", neighbours, "{id: hh, max_rows: 2, null: drop}",
+		"{id: hh, max_rows: 3, null: drop}",
+		"sexes: {table: persons, by: [sex],",
+		"sexes: {table: persons, by: [sex], stats: [count, units], per_unit: {groups: 1},",
+		"budget: {rho: 1, split: {tables: 1/4,", "diagnostics: {share: 5%}\nbudget: {rho: 1, split: {tables: 1/4,").
+		Replace(homesText)
 }
 
 // randomHome is what a unit may have: no row, several or ones that are left out, in any of the tables.
@@ -35,7 +39,8 @@ func randomHome(id string, random func(int) int) home {
 	return one
 }
 
-// shuffledHomes writes the tables with the rows of all units in a random order, in which those of one unit stand as they do in it.
+// shuffledHomes writes the tables with the rows of all units in a random order, in which those of one unit stand as
+// they do in it.
 func shuffledHomes(t *testing.T, random func(int) int, all []home) string {
 	t.Helper()
 	table := func(head string, of func(home) []string) string {
@@ -59,7 +64,8 @@ func shuffledHomes(t *testing.T, random func(int) int, all []home) string {
 		return head
 	}
 	return folder(t, "h.csv", table("hh,tenure,area\n", func(h home) []string { return h.households }),
-		"p.csv", table("hh,sex,age\n", func(h home) []string { return h.persons }), "c.csv", table("hh,fuel,kind\n", func(h home) []string { return h.cars }))
+		"p.csv", table("hh,sex,age\n", func(h home) []string { return h.persons }), "c.csv",
+		table("hh,fuel,kind\n", func(h home) []string { return h.cars }))
 }
 
 // noShift is what is beyond the charge of nothing.
@@ -67,8 +73,9 @@ const noShift = -1 << 60
 
 // auditOfLinks counts questions to linked tables.
 type auditOfLinks struct {
-	plan   *plan.Plan
-	asked  [2][]plan.Measurement // where units come and go, and the same where they are replaced: nil where that is not audited
+	plan *plan.Plan
+	// where units come and go, and the same where they are replaced: nil where that is not audited
+	asked  [2][]plan.Measurement
 	random func(int) int
 	spoil  func(*link) // what links become before rows are counted by them, nil: what they are
 }
@@ -78,8 +85,8 @@ func (a auditOfLinks) count(t *testing.T, all ...home) [][]int64 {
 	return countIn(t, a.plan, a.asked[0], shuffledHomes(t, a.random, all), a.spoil)
 }
 
-// excess counts so many random inputs, each without a unit more and with each of so many, and returns by how much the shift of
-// some question is beyond its charge: where a unit comes or goes, and where one takes the place of another.
+// excess counts so many random inputs, each without a unit more and with each of so many, and returns by how much the
+// shift of some question is beyond its charge: where a unit comes or goes, and where one takes the place of another.
 func (a auditOfLinks) excess(t *testing.T, inputs, units int) (worst [2]int64) {
 	t.Helper()
 	worst = [2]int64{noShift, noShift}
@@ -106,9 +113,11 @@ func (a auditOfLinks) excess(t *testing.T, inputs, units int) (worst [2]int64) {
 	return worst
 }
 
-// TestAuditOfLinkedNeighbours is the sensitivity of random inputs in which others stay: no question to linked tables, of sizes,
-// linked columns, figures under bounds of their own or diagnostics, moves by more than its charge, and some by all of it. That of units
-// that are replaced waits for DPRELEASE_LONG: TestUnitsMoveLinkedTablesByWhatTheyMay has a part of it. And the parent row that a unit's other rows find is the very one that is counted of it. All is by keys: it comes out alike in every run.
+// TestAuditOfLinkedNeighbours is the sensitivity of random inputs in which others stay: no question to linked tables,
+// of sizes, linked columns, figures under bounds of their own or diagnostics, moves by more than its charge, and some
+// by all of it. That of units that are replaced waits for DPRELEASE_LONG: TestUnitsMoveLinkedTablesByWhatTheyMay has a
+// part of it. And the parent row that a unit's other rows find is the very one that is counted of it. All is by keys:
+// it comes out alike in every run.
 func TestAuditOfLinkedNeighbours(t *testing.T) {
 	a := auditOfLinks{plan: planOfText(t, auditedText("add-remove")), random: keyedNumbers(11)}
 	inputs, units, plans, want := 1, 6, []*plan.Plan{a.plan}, [2]int64{0, noShift}
@@ -131,13 +140,14 @@ func TestAuditOfLinkedNeighbours(t *testing.T) {
 	}
 }
 
-// parentRowsFound counts 400 units of which each has three rows in the parent that may stay, and one car: what the cars have of
-// their households is then what is counted of these.
+// parentRowsFound counts 400 units of which each has three rows in the parent that may stay, and one car: what the cars
+// have of their households is then what is counted of these.
 func (a auditOfLinks) parentRowsFound(t *testing.T) {
 	t.Helper()
 	var all []home
 	for i := range 400 {
-		all = append(all, home{id: fmt.Sprint("u", i), households: []string{"o,x", "r,z", "z,y", "r,x", "o,w"}, persons: []string{"f,y"}, cars: []string{"p,s"}})
+		all = append(all, home{id: fmt.Sprint("u", i), households: []string{"o,x", "r,z", "z,y", "r,x", "o,w"},
+			persons: []string{"f,y"}, cars: []string{"p,s"}})
 	}
 	counts := a.count(t, all...)
 	answer := func(id string) []int64 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
@@ -101,11 +102,15 @@ func homesParquet(t testing.TB, neighbours string, all []home) (*plan.Plan, stri
 		}
 	}
 	dir := t.TempDir()
-	if err := errors.Join(parquet.WriteFile(filepath.Join(dir, "h.parquet"), h), parquet.WriteFile(filepath.Join(dir, "p.parquet"), p), parquet.WriteFile(filepath.Join(dir, "c.parquet"), c)); err != nil {
+	if err := errors.Join(parquet.WriteFile(filepath.Join(dir, "h.parquet"), h),
+		parquet.WriteFile(filepath.Join(dir, "p.parquet"), p), parquet.WriteFile(filepath.Join(dir, "c.parquet"), c)); err != nil {
 		t.Fatal(err)
 	}
-	capitals := strings.NewReplacer("NEIGHBOURS", neighbours, "{csv: h.csv}", "{parquet: h.parquet}", "{csv: p.csv}", "{parquet: p.parquet}", "{csv: c.csv}", "{parquet: c.parquet}",
-		"area != ", "Area != ", "{tenure: {", "{tenure: {from: Tenure, ", "area: {", "area: {from: Area, ", "sex: {", "sex: {from: Sex, ", "age: {", "age: {from: Age, ", "fuel: {", "fuel: {from: Fuel, ", "kind: {", "kind: {from: Kind, ")
+	capitals := strings.NewReplacer("NEIGHBOURS", neighbours, "{csv: h.csv}", "{parquet: h.parquet}", "{csv: p.csv}",
+		"{parquet: p.parquet}", "{csv: c.csv}", "{parquet: c.parquet}",
+		"area != ", "Area != ", "{tenure: {", "{tenure: {from: Tenure, ", "area: {", "area: {from: Area, ", "sex: {",
+		"sex: {from: Sex, ", "age: {", "age: {from: Age, ", "fuel: {", "fuel: {from: Fuel, ", "kind: {",
+		"kind: {from: Kind, ")
 	return planOfText(t, capitals.Replace(homesText)), dir
 }
 
@@ -120,7 +125,8 @@ func everything(e *Exact) (all [][]int64) {
 	return all
 }
 
-// naive is what all questions count, by rows as maps of attributes to texts: of each unit the first rows up to its bound.
+// naive is what all questions count, by rows as maps of attributes to texts: of each unit the first rows up to its
+// bound.
 func naive(t *testing.T, p *plan.Plan, all []home) (counts [][]int64) {
 	t.Helper()
 	rows := map[string][]map[string]string{}
@@ -149,7 +155,8 @@ func naive(t *testing.T, p *plan.Plan, all []home) (counts [][]int64) {
 			}
 			rows[table] = append(rows[table], kept...)
 		}
-		children("persons", "sex", "age", "persons", one.persons, func(age string) bool { return age == "y" || age == "o" }, 2)
+		children("persons", "sex", "age", "persons", one.persons, func(age string) bool { return age == "y" || age == "o" },
+			2)
 		children("cars", "fuel", "kind", "n_cars", one.cars, func(string) bool { return true }, 1)
 		rows["households"] = append(rows["households"], own)
 	}
@@ -183,8 +190,8 @@ func naive(t *testing.T, p *plan.Plan, all []home) (counts [][]int64) {
 	return counts
 }
 
-// Every marginal of single columns and every candidate counts what a naive join counts: with duplicates, rows that are left
-// out, rows of no unit, rows without a parent row, parents without children, and more rows than a unit may have.
+// Every marginal of single columns and every candidate counts what a naive join counts: with duplicates, rows that are
+// left out, rows of no unit, rows without a parent row, parents without children, and more rows than a unit may have.
 func TestLinkedRowsEqualANaiveJoin(t *testing.T) {
 	p := homesPlan(t, "add-remove")
 	random := keyedNumbers(1)
@@ -194,7 +201,8 @@ func TestLinkedRowsEqualANaiveJoin(t *testing.T) {
 			{id: "2", households: []string{"r,z"}},
 			{id: "3", persons: []string{"m,o"}, cars: []string{"q,l"}},
 			{id: "4", households: []string{"z,x"}, persons: []string{"m,o"}, cars: []string{"q,l"}},
-			{id: "5", households: []string{"o,w", "z,y", "r,y"}, persons: []string{"m,o", "m,z", "f,o"}, cars: []string{"q,l", "q,l"}},
+			{id: "5", households: []string{"o,w", "z,y", "r,y"}, persons: []string{"m,o", "m,z", "f,o"},
+				cars: []string{"q,l", "q,l"}},
 			{id: "6", households: []string{"o,w"}, persons: []string{"m,o"}},
 			{id: "7", households: []string{"o,z"}, persons: []string{"m,z", "f,z"}},
 			{id: "", persons: []string{"m,o", "f,y"}},
@@ -240,7 +248,8 @@ func contents() (all []home) {
 	return all
 }
 
-// pastCharge is by how much the shift of a question's counts is beyond what its mechanism is made for, 0 or less where it is not.
+// pastCharge is by how much the shift of a question's counts is beyond what its mechanism is made for, 0 or less where
+// it is not.
 func pastCharge(a, b []int64, m plan.Measurement) int64 {
 	l1, l2 := int64(0), int64(0)
 	for i := range a {
@@ -292,9 +301,10 @@ func questionsOfHomes(t *testing.T, neighbours string) (*plan.Plan, []plan.Measu
 	return p, asked
 }
 
-// TestUnitsMoveLinkedTablesByWhatTheyMay is the sensitivity by brute force. What is counted of units is the sum of what is
-// counted of each alone, whatever they have: so a unit that comes or goes moves the counts by its own, and one that takes the
-// place of another by the difference of the two. No marginal and no candidate moves further than is charged, which some do.
+// TestUnitsMoveLinkedTablesByWhatTheyMay is the sensitivity by brute force. What is counted of units is the sum of what
+// is counted of each alone, whatever they have: so a unit that comes or goes moves the counts by its own, and one that
+// takes the place of another by the difference of the two. No marginal and no candidate moves further than is charged,
+// which some do.
 func TestUnitsMoveLinkedTablesByWhatTheyMay(t *testing.T) {
 	p, asked := questionsOfHomes(t, "replace")
 	var alone [][][]int64
@@ -336,7 +346,8 @@ func TestUnitsMoveLinkedTablesByWhatTheyMay(t *testing.T) {
 	}
 }
 
-// Rows that find the parent row of another unit move further than they may, and so do sizes that rows of other units enter.
+// Rows that find the parent row of another unit move further than they may, and so do sizes that rows of other units
+// enter.
 func TestMistakesInLinksAreNoticed(t *testing.T) {
 	for name, spoil := range map[string]func(*link){
 		"the parent row of another unit": func(l *link) {
@@ -359,7 +370,8 @@ func TestMistakesInLinksAreNoticed(t *testing.T) {
 			{"90", []string{"r,y"}, []string{"m,o"}, nil},
 		}
 		without := countHomes(t, p, asked, spoil, others...)
-		with := countHomes(t, p, asked, spoil, append([]home{{"77", []string{"o,x"}, []string{"f,y", "m,o"}, nil}}, others...)...)
+		with := countHomes(t, p, asked, spoil, append([]home{{"77", []string{"o,x"}, []string{"f,y", "m,o"}, nil}},
+			others...)...)
 		worst := int64(-1 << 60)
 		for i, m := range asked {
 			worst = max(worst, pastCharge(with[i], without[i], m))
@@ -410,10 +422,11 @@ func TestLinkedCountsDependOnRowsAlone(t *testing.T) {
 			persons[j%3] += fmt.Sprintf("%d,f,%s\n", id*7, []string{"y", "o"}[j%2])
 		}
 	}
-	dir := folder(t, "h.csv", h, "p.csv", strings.Join([]string{persons[0], persons[1][11:], persons[2][11:]}, ""), "c.csv", c)
+	dir := folder(t, "h.csv", h, "p.csv", strings.Join([]string{persons[0], persons[1][11:], persons[2][11:]}, ""),
+		"c.csv", c)
 	var first [][]int64
 	for _, workers := range []int{1, 2} {
-		e, err := Count(t.Context(), p, Files{Dir: dir, Options: Options{Workers: workers}}, streams(p, 1))
+		e, err := Count(t.Context(), compiled.Of(p), Files{Dir: dir, Options: Options{Workers: workers}}, streams(p, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -432,11 +445,13 @@ func TestLinkedCountsDependOnRowsAlone(t *testing.T) {
 	}
 }
 
-// Ids of two types never meet, which is a breach of the contract and not an empty link, and so are ids of a type that is none;
-// whichever rows of the parent count. No value is named.
+// Ids of two types never meet, which is a breach of the contract and not an empty link, and so are ids of a type that
+// is none; whichever rows of the parent count. No value is named.
 func TestIdsOfParentsAndChildrenAreOfOneType(t *testing.T) {
-	parquetOf := strings.NewReplacer("NEIGHBOURS", "replace", "{csv: h.csv}", "{parquet: h.parquet}", "{tenure: {", "{tenure: {from: Tenure, ", "area: {", "area: {from: Area, ", "area != ", "Area != ")
-	inexact := strings.NewReplacer("{csv: p.csv}", "{parquet: p.parquet}", "sex: {", "sex: {from: Sex, ", "age: {", "age: {from: Age, ")
+	parquetOf := strings.NewReplacer("NEIGHBOURS", "replace", "{csv: h.csv}", "{parquet: h.parquet}", "{tenure: {",
+		"{tenure: {from: Tenure, ", "area: {", "area: {from: Area, ", "area != ", "Area != ")
+	inexact := strings.NewReplacer("{csv: p.csv}", "{parquet: p.parquet}", "sex: {", "sex: {from: Sex, ", "age: {",
+		"age: {from: Age, ")
 	for _, household := range []string{"o,x", "o,w"} { // one that counts, and one that is outside
 		_, integers := homesParquet(t, "replace", []home{{id: "1", households: []string{household}}})
 		dir := folder(t, "p.csv", "hh,sex,age\n1,f,y\n", "c.csv", "hh,fuel,kind\n")
@@ -444,7 +459,8 @@ func TestIdsOfParentsAndChildrenAreOfOneType(t *testing.T) {
 			HH       float64 `parquet:"hh"`
 			Sex, Age string
 		}
-		if err := errors.Join(os.Rename(filepath.Join(integers, "h.parquet"), filepath.Join(dir, "h.parquet")), parquet.WriteFile(filepath.Join(dir, "p.parquet"), []row{{1, "f", "y"}})); err != nil {
+		if err := errors.Join(os.Rename(filepath.Join(integers, "h.parquet"), filepath.Join(dir, "h.parquet")),
+			parquet.WriteFile(filepath.Join(dir, "p.parquet"), []row{{1, "f", "y"}})); err != nil {
 			t.Fatal(err)
 		}
 		text := parquetOf.Replace(homesText)
@@ -453,9 +469,10 @@ func TestIdsOfParentsAndChildrenAreOfOneType(t *testing.T) {
 			"p.parquet": {inexact.Replace(text), "cannot tell units apart exactly"},
 		} {
 			p := planOfText(t, c.text)
-			_, err := Count(t.Context(), p, Files{Dir: dir}, streams(p, 1))
+			_, err := Count(t.Context(), compiled.Of(p), Files{Dir: dir}, streams(p, 1))
 			var fault *source.Error
-			if !errors.As(err, &fault) || fault.Kind != source.WrongType || filepath.Base(fault.File) != file || fault.Column != "hh" || !strings.Contains(fault.Message, c.says) {
+			if !errors.As(err, &fault) || fault.Kind != source.WrongType || filepath.Base(fault.File) != file ||
+				fault.Column != "hh" || !strings.Contains(fault.Message, c.says) {
 				t.Errorf("%s, household %s: %v", file, household, err)
 			}
 		}
@@ -471,12 +488,13 @@ func TestLinksStayWithinTheMemory(t *testing.T) {
 	}
 	dir := folder(t, "h.csv", h, "p.csv", "hh,sex,age\n", "c.csv", "hh,fuel,kind\n")
 	have := Bytes(p) + 1<<18
-	_, err := Count(t.Context(), p, Files{Dir: dir, Options: Options{MemoryLimit: have}}, streams(p, 1))
+	_, err := Count(t.Context(), compiled.Of(p), Files{Dir: dir, Options: Options{MemoryLimit: have}}, streams(p, 1))
 	var memory *MemoryError
 	if !errors.As(err, &memory) || memory.Need != 0 || memory.Have != have-Bytes(p) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Count(t.Context(), p, Files{Dir: dir, Options: Options{MemoryLimit: Bytes(p) + 1<<20}}, streams(p, 1)); err != nil {
+	if _, err := Count(t.Context(), compiled.Of(p), Files{Dir: dir, Options: Options{MemoryLimit: Bytes(p) + 1<<20}},
+		streams(p, 1)); err != nil {
 		t.Errorf("%v", err)
 	}
 }
@@ -498,11 +516,13 @@ func TestLinkedTablesAreChargedTogether(t *testing.T) {
 	}
 }
 
-// Rows without a parent row are left out of all that is counted of their table as if they were not in its file, whatever is
-// counted and however units are bounded; a diagnostic alone tells of them.
+// Rows without a parent row are left out of all that is counted of their table as if they were not in its file,
+// whatever is counted and however units are bounded; a diagnostic alone tells of them.
 func TestOrphansAreAsIfTheyWereNotThere(t *testing.T) {
-	text := strings.NewReplacer("NEIGHBOURS", "replace", "sexes: {table: persons, by: [sex],", "sexes: {table: persons, by: [sex], stats: [count, units], per_unit: {groups: 1},",
-		"budget: {rho: 1, split: {tables: 1/4,", "diagnostics: {share: 5%}\nbudget: {rho: 1, split: {tables: 1/4,").Replace(homesText)
+	text := strings.NewReplacer("NEIGHBOURS", "replace", "sexes: {table: persons, by: [sex],",
+		"sexes: {table: persons, by: [sex], stats: [count, units], per_unit: {groups: 1},",
+		"budget: {rho: 1, split: {tables: 1/4,", "diagnostics: {share: 5%}\nbudget: {rho: 1, split: {tables: 1/4,").
+		Replace(homesText)
 	p := planOfText(t, text)
 	random := keyedNumbers(7)
 	var all, without []home
@@ -534,10 +554,11 @@ func TestOrphansAreAsIfTheyWereNotThere(t *testing.T) {
 	}
 }
 
-// Rows that are made up hang together as others do: there are as many of a child as their parents say, with their columns.
+// Rows that are made up hang together as others do: there are as many of a child as their parents say, with their
+// columns.
 func TestMadeUpRowsAreLinked(t *testing.T) {
 	p := homesPlan(t, "replace")
-	e, err := Count(t.Context(), p, MadeUp{Rows: 500}, streams(p, 1))
+	e, err := Count(t.Context(), compiled.Of(p), MadeUp{Rows: 500}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -555,7 +576,8 @@ func TestMadeUpRowsAreLinked(t *testing.T) {
 	if got := total(answerOf(e, "microdata/persons/sex")); got != total(want) {
 		t.Errorf("%d persons, expected %d", got, total(want))
 	}
-	if got := answerOf(e, "microdata/cars/households.n_cars"); got[0] != 0 || got[1] != answerOf(e, "microdata/households/n_cars")[1] {
+	if got := answerOf(e, "microdata/cars/households.n_cars"); got[0] != 0 ||
+		got[1] != answerOf(e, "microdata/households/n_cars")[1] {
 		t.Errorf("%v cars by the cars of their household, of %v", got, answerOf(e, "microdata/households/n_cars"))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/tabulate"
 )
@@ -29,8 +30,8 @@ func (t *tally) child() int {
 // isParent tells that rows of other tables find theirs here.
 func (t *tally) isParent() bool { return t.link != nil && t.link.parent == t }
 
-// relate finds the units of a chunk's rows where the link is filled, and gives those of the readers that are linked columns
-// their codes.
+// relate finds the units of a chunk's rows where the link is filled, and gives those of the readers that are linked
+// columns their codes.
 func (t *tally) relate(c *chunk, readers []int) {
 	c.slots = c.slots[:0]
 	if t.link == nil || !t.link.filled || c.ids == nil {
@@ -42,7 +43,7 @@ func (t *tally) relate(c *chunk, readers []int) {
 		if of == nil {
 			continue
 		}
-		c.wide[r] = fit(c.wide[r], c.rows)
+		c.wide[r] = slices.Grow(c.wide[r][:0], c.rows)[:c.rows]
 		child := t.child()
 		if child < 0 { // the parent's own column: how many rows of that table
 			child = slices.IndexFunc(t.link.children, func(x *tally) bool { return x.table.Name == of.Table })
@@ -58,11 +59,12 @@ func (t *tally) relate(c *chunk, readers []int) {
 
 // columnOf is the place of a column of the parent among those of the link; −1 for a number of rows.
 func (l *link) columnOf(name string) int {
-	return slices.IndexFunc(l.columns, func(c linkedColumn) bool { return l.parent.encoders[c.column].column.Name == name })
+	return slices.IndexFunc(l.columns,
+		func(c linkedColumn) bool { return l.parent.encoders[c.column].column.Name == name })
 }
 
-// orphans sets the bits of a child's rows whose unit has no row in the parent that is counted, and tells whether there are
-// any.
+// orphans sets the bits of a child's rows whose unit has no row in the parent that is counted, and tells whether there
+// are any.
 func (t *tally) orphans(c *chunk, left []uint64) (some bool) {
 	if t.child() < 0 {
 		return false
@@ -76,20 +78,25 @@ func (t *tally) orphans(c *chunk, left []uint64) (some bool) {
 	return some
 }
 
+// idsOfParent says of ids that they cannot be those of a parent's rows.
+const idsOfParent = "have another type here than in the table whose rows these belong to (in a CSV file they are text); write them the same way in both"
+
 // countSizes adds a child's rows that are not left out to the sizes of their units.
 func (t *tally) countSizes(piece int, c *chunk, out []uint64) error {
 	child := t.child()
 	if child < 0 {
 		return nil
 	}
-	if kind := idKind(c.ids); c.rows > 0 && kind != arrow.NULL && t.link.kind() != arrow.NULL && kind != t.link.kind() {
-		return &idError{piece, idsOfParent}
+	if kind := bounding.KindOf(c.ids); c.rows > 0 && kind != arrow.NULL && t.link.kind() != arrow.NULL &&
+		kind != t.link.kind() {
+		return &bounding.IDError{Piece: piece, Message: idsOfParent}
 	}
 	t.link.count(child, c.slots, out, uint32(t.table.Unit.MaxRows))
 	return nil
 }
 
-// makeUp draws rows of the parent uniformly, once: their columns that children have, and how many rows of each child they have.
+// makeUp draws rows of the parent uniformly, once: their columns that children have, and how many rows of each child
+// they have.
 func (l *link) makeUp(rows int64, stream *noise.Bits, limit int64) error {
 	if l.made != nil {
 		return nil
@@ -114,8 +121,8 @@ func (l *link) makeUp(rows int64, stream *noise.Bits, limit int64) error {
 	return nil
 }
 
-// madeUpRows is how many rows a tally has where so many of the parent are made up, and the place of the parent row of each, in
-// turn: of the parent itself, of each row its own.
+// madeUpRows is how many rows a tally has where so many of the parent are made up, and the place of the parent row of
+// each, in turn: of the parent itself, of each row its own.
 func (t *tally) madeUpRows(rows int64) (n int64, next func() uint32) {
 	sizes := slices.Repeat([]uint32{1}, int(rows))
 	if child := t.child(); child >= 0 {

@@ -5,21 +5,21 @@ package histogram
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// lookupValues makes the values of a column that is looked up in a public table: those of the one row there that has the row's
-// key, and null where none has it. Keys are compared as canonical texts, as values are with the codes of code books: 7 and 7.0
-// are the key 7, and the text 07 is another.
+// lookupValues makes the values of a column that is looked up in a public table: those of the one row there that has
+// the row's key, and null where none has it. Keys are compared as canonical texts, as values are with the codes of code
+// books: 7 and 7.0 are the key 7, and the text 07 is another.
 //
-// Guarantee: every row has one value or none, a function of its own key and of the public table; rows are neither multiplied
-// nor moved. Neighbours: both relations. Argument: docs/proofs/joins.md.
+// Guarantee: every row has one value or none, a function of its own key and of the public table; rows are neither
+// multiplied nor moved. Neighbours: both relations. Argument: docs/proofs/joins.md.
 func lookupValues(table *spec.Table, c *spec.Column) (compute, error) {
 	j := table.Join(c.Lookup.Join)
 	if j == nil || j.Column(c.Lookup.Column) == nil {
@@ -41,13 +41,13 @@ func lookupValues(table *spec.Table, c *spec.Column) (compute, error) {
 	}, nil
 }
 
-// joined is the row of the public table that each row of the inputs, the parts of its key, is joined to: −1 for none. A part
-// that is null or no number is no part of a key.
+// joined is the row of the public table that each row of the inputs, the parts of its key, is joined to: −1 for none. A
+// part that is null or no number is no part of a key.
 func joined(j *spec.Join, inputs []arrow.Array) (rows []int32, fit spec.Fit) {
 	rows = make([]int32, inputs[0].Len())
 	parts := make([]func(text []byte, row int) ([]byte, bool), len(inputs))
 	for i, input := range inputs {
-		if parts[i] = canonical(input); parts[i] == nil {
+		if parts[i] = source.CanonicalTexts(input); parts[i] == nil {
 			return rows, spec.WrongType
 		}
 	}
@@ -72,38 +72,6 @@ func joined(j *spec.Join, inputs []arrow.Array) (rows []int32, fit spec.Fit) {
 	return rows, spec.Fits
 }
 
-// canonical appends the canonical text of a row's value, which is not null; nil for an array whose values have none.
-func canonical(values arrow.Array) func(text []byte, row int) ([]byte, bool) {
-	switch a := values.(type) {
-	case *array.Dictionary:
-		entries, ok := a.Dictionary().(*array.String)
-		if !ok {
-			return nil
-		}
-		return func(text []byte, row int) ([]byte, bool) {
-			return append(text, entries.Value(a.GetValueIndex(row))...), true
-		}
-	case *array.String:
-		return func(text []byte, row int) ([]byte, bool) { return append(text, a.Value(row)...), true }
-	case *array.LargeString:
-		return func(text []byte, row int) ([]byte, bool) { return append(text, a.Value(row)...), true }
-	case *array.Int64:
-		return func(text []byte, row int) ([]byte, bool) { return strconv.AppendInt(text, a.Value(row), 10), true }
-	case *array.Float64:
-		return func(text []byte, row int) ([]byte, bool) { return spec.AppendFloat(text, a.Value(row)) }
-	case *array.Decimal128:
-		scale := a.DataType().(*arrow.Decimal128Type).Scale
-		return func(text []byte, row int) ([]byte, bool) {
-			return spec.AppendDecimal(text, a.Value(row).BigInt(), scale)
-		}
-	case *array.Boolean:
-		return func(text []byte, row int) ([]byte, bool) { return strconv.AppendBool(text, a.Value(row)), true }
-	case *array.Date32:
-		return func(text []byte, row int) ([]byte, bool) { return spec.AppendDate(text, int32(a.Value(row))), true }
-	}
-	return nil
-}
-
 // textsOf is an array of texts.
 func textsOf(texts []string) *array.String {
 	b := array.NewStringBuilder(memory.DefaultAllocator)
@@ -113,8 +81,8 @@ func textsOf(texts []string) *array.String {
 
 var lookedType = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
 
-// looked are texts by their places, −1 for null: as a dictionary, whose entries are encoded once, or where that is longer than
-// the rows as they are.
+// looked are texts by their places, −1 for null: as a dictionary, whose entries are encoded once, or where that is
+// longer than the rows as they are.
 func looked(texts *array.String, places []int32) arrow.Array {
 	const short = 1024
 	if texts.Len() > max(len(places), short) {
@@ -138,6 +106,7 @@ func looked(texts *array.String, places []int32) arrow.Array {
 		}
 	}
 	index := array.NewInt32Data(array.NewData(arrow.PrimitiveTypes.Int32, len(places),
-		[]*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(places))}, nil, null, 0))
+		[]*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(places))}, nil,
+		null, 0))
 	return array.NewDictionaryArray(lookedType, index, texts)
 }

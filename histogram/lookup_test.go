@@ -56,7 +56,7 @@ func firmsPlan(t testing.TB, replacements ...string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
 // firm is a row.
@@ -78,7 +78,8 @@ func firmsFile(all []firm) string {
 
 func TestJoinedColumnsAreCountedAsIfTheyWereRead(t *testing.T) {
 	rows := []firm{
-		{1, 1, 20, "a"}, {1, 2, 4, "a"}, {2, 1, 3, "b"}, {2, 2, 70, "b"}, // 20 in small is 9, 3 in large 5, 70 there 50; b, 2 is nowhere
+		// 20 in small is 9, 3 in large 5, 70 there 50; b, 2 is nowhere
+		{1, 1, 20, "a"}, {1, 2, 4, "a"}, {2, 1, 3, "b"}, {2, 2, 70, "b"},
 		{5, 1, 1, "a"}, {6, 1, 1, "a"}, {99, 1, 1, "a"}, // of no size: huge, null, not registered
 	}
 	e := exactOf(t, firmsPlan(t), folder(t, "f.csv", firmsFile(rows)), 1)
@@ -91,18 +92,21 @@ func TestJoinedColumnsAreCountedAsIfTheyWereRead(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	// Sums are about the middle of each stratum's range, 9/2 and 55/2, in halves and so that both have nearly one reach: small
-	// is multiplied by 5, as 9·5 = 45.
-	if got, want := fmt.Sprint(answerOf(e, "values/sizes/staff_sums")), fmt.Sprint([]int64{5 * (2*(9+4) - 2*9), 0, 0, 2*(5+50) - 2*55}); got != want {
+	// Sums are about the middle of each stratum's range, 9/2 and 55/2, in halves and so that both have nearly one reach:
+	// small is multiplied by 5, as 9·5 = 45.
+	if got, want := fmt.Sprint(answerOf(e, "values/sizes/staff_sums")),
+		fmt.Sprint([]int64{5 * (2*(9+4) - 2*9), 0, 0, 2*(5+50) - 2*55}); got != want {
 		t.Errorf("sums: %s, want %s", got, want)
 	}
 }
 
 // TestKeysAreComparedAsCanonicalTexts looks up arrays of every type of value.
 func TestKeysAreComparedAsCanonicalTexts(t *testing.T) {
-	r, err := spec.Parse(spec.Source{Text: strings.NewReplacer("UNIT", "row", "NEIGHBOURS", "add-remove").Replace(firms), Files: map[string]string{
-		"register.csv": "id,size\n7,small\n07,large\n-1.5,huge\n2024-02-29,large\ntrue,small\n", "areas.csv": publicFirms["areas.csv"],
-	}})
+	r, err := spec.Parse(spec.Source{Text: strings.NewReplacer("UNIT", "row", "NEIGHBOURS", "add-remove").Replace(firms),
+		Files: map[string]string{
+			"register.csv": "id,size\n7,small\n07,large\n-1.5,huge\n2024-02-29,large\ntrue,small\n",
+			"areas.csv":    publicFirms["areas.csv"],
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +168,8 @@ func TestKeysAreComparedAsCanonicalTexts(t *testing.T) {
 	}
 }
 
-// TestLongColumnsAreLookedUpAsTheyAre has more texts in the public table than rows in a batch, and wants of both forms the same.
+// TestLongColumnsAreLookedUpAsTheyAre has more texts in the public table than rows in a batch, and wants of both forms
+// the same.
 func TestLongColumnsAreLookedUpAsTheyAre(t *testing.T) {
 	texts := make([]string, 3000)
 	places := []int32{2999, -1, 0, 1500}
@@ -183,8 +188,8 @@ func TestLongColumnsAreLookedUpAsTheyAre(t *testing.T) {
 	}
 }
 
-// beyond is by how much the answers of two inputs lie further apart than the plan allows, in L1 or in the square of L2, over
-// all of its measurements; negative or 0 where none does.
+// beyond is by how much the answers of two inputs lie further apart than the plan allows, in L1 or in the square of L2,
+// over all of its measurements; negative or 0 where none does.
 func beyond(a, b *Exact) (worst int64) {
 	worst = -1 << 60
 	for i, m := range a.inner.plan.Measurements {
@@ -199,8 +204,8 @@ func beyond(a, b *Exact) (worst int64) {
 	return worst
 }
 
-// joinedExcess is by how much neighbours move some measurement of firms further than the plan allows, over inputs and with
-// rows as a join leaves them.
+// joinedExcess is by how much neighbours move some measurement of firms further than the plan allows, over inputs and
+// with rows as a join leaves them.
 func joinedExcess(t *testing.T, unit, neighbours string, most int, join func([]firm) []firm) int64 {
 	t.Helper()
 	p := firmsPlan(t, "UNIT", unit, "NEIGHBOURS", neighbours)
@@ -238,8 +243,8 @@ func joinedExcess(t *testing.T, unit, neighbours string, most int, join func([]f
 	return worst
 }
 
-// TestJoinsMoveQueriesByWhatUnitsMay takes units away and replaces them by others that the register has too. A join that
-// makes two rows of one, as a repeated key would, is noticed.
+// TestJoinsMoveQueriesByWhatUnitsMay takes units away and replaces them by others that the register has too. A join
+// that makes two rows of one, as a repeated key would, is noticed.
 func TestJoinsMoveQueriesByWhatUnitsMay(t *testing.T) {
 	asIs := func(rows []firm) []firm { return rows }
 	multiplied := func(rows []firm) (all []firm) { // as if the register had the even ids twice

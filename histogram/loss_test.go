@@ -18,6 +18,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -164,7 +165,11 @@ func (s lossSpec) plan() (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return planner.New(release)
+	c, err := planner.New(release)
+	if err != nil {
+		return nil, err
+	}
+	return c.Plan(), nil
 }
 
 // lossColumns are the columns of the file, behind the id.
@@ -597,7 +602,7 @@ func lawsOfQuestions(
 	}
 	for _, s := range p.Synthetic {
 		blocks := claimsOf(t, p, nil, []plan.Synthetic{s})
-		for range s.Candidates() {
+		for range adaptive.Candidates(s) {
 			parts = append(parts, blocks)
 		}
 	}

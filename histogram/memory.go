@@ -15,6 +15,8 @@ import (
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // Options are what a machine decides; none of them changes a count.
@@ -67,7 +69,7 @@ func machine() int64 {
 
 // Bytes is the memory that measuring p takes beside the rows that bounding
 // holds: every count twice (exact and noisy), what adaptive methods take
-// ([plan.Synthetic.Memory]), and the records in flight, one per processor. It depends on the
+// ([adaptive.Memory]), and the records in flight, one per processor. It depends on the
 // plan and the machine alone.
 func Bytes(p *plan.Plan) int64 {
 	total := uint64(0)
@@ -95,7 +97,7 @@ func Bytes(p *plan.Plan) int64 {
 	columns := len(attributes)
 	for _, s := range p.Synthetic { // of attributes that are measured one by one in any case
 		if each, err := candidateCells(p, s); err == nil { // counting refuses it if not
-			add(1, uint64(s.Memory(each)))
+			add(1, uint64(adaptive.Memory(s, each)))
 		}
 	}
 	for _, t := range p.Release().Tables {
@@ -131,7 +133,7 @@ func valuesOf(q plan.Query) (names []string) {
 // Cells is how many counts a measurement has before they become integers: along ranges
 // one more than these are.
 func cells(p *plan.Plan, m plan.Measurement) uint64 {
-	n := uint64(max(p.Held(m), 0))
+	n := uint64(max(compiled.Held(p, m), 0))
 	levels, err := m.Query.Levels(p.Release())
 	if err != nil {
 		return n // counting refuses it

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -85,7 +86,8 @@ func arrowFile(path string, rows []visit) error {
 		kinds.Append(v.Kind)
 		ages.Append(v.Age)
 	}
-	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: text, Nullable: true}, {Name: "kind", Type: arrow.BinaryTypes.String}, {Name: "age", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: text, Nullable: true},
+		{Name: "kind", Type: arrow.BinaryTypes.String}, {Name: "age", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -118,9 +120,10 @@ func TestRowsWithoutAnIDAreLeftOutBeforeBounding(t *testing.T) {
 		}
 
 		p = planOf(t, `csv: "*.csv"`, from, "UNIT", "{id: id, max_rows: 2}")
-		_, err := Count(t.Context(), p, Files{Dir: dir}, streams(p, 1))
+		_, err := Count(t.Context(), compiled.Of(p), Files{Dir: dir}, streams(p, 1))
 		var contract *ContractError
-		if !errors.As(err, &contract) || contract.Kind != kindNullID || contract.Column != "id" || !strings.HasSuffix(err.Error(), "in the spec by unit: {id: id, null: drop, …}") {
+		if !errors.As(err, &contract) || contract.Kind != kindNullID || contract.Column != "id" ||
+			!strings.HasSuffix(err.Error(), "in the spec by unit: {id: id, null: drop, …}") {
 			t.Errorf("%s: %v", format, err)
 		}
 		exactOf(t, p, without, 1)
@@ -134,7 +137,8 @@ func TestATableOfNoUnits(t *testing.T) {
 		t.Errorf("%d rows of no unit are counted", got)
 	}
 	var contract *ContractError
-	if _, err := Count(t.Context(), p, Files{Dir: folder(t, "t.csv", "id,kind,age\n,a,1\n,b,2\n")}, streams(p, 1)); !errors.As(err, &contract) || contract.Kind != kindNone {
+	if _, err := Count(t.Context(), compiled.Of(p), Files{Dir: folder(t, "t.csv", "id,kind,age\n,a,1\n,b,2\n")},
+		streams(p, 1)); !errors.As(err, &contract) || contract.Kind != kindNone {
 		t.Errorf("rows of no unit: %v", err)
 	}
 }
@@ -142,7 +146,8 @@ func TestATableOfNoUnits(t *testing.T) {
 // An empty text is an id where it is not a text that means null: all such rows are of one unit.
 func TestAnEmptyTextMayBeAnID(t *testing.T) {
 	p := planOf(t, `csv: "*.csv"`, `csv: "*.csv", nulls: [NA]`, "UNIT", "{id: id, null: drop, max_rows: 2}")
-	if got := total(countsOf(t, exactOf(t, p, folder(t, "t.csv", "id,kind,age\n,a,1\n,b,2\n,c,3\nNA,a,1\nx,b,2\n"), 1), "all")); got != 3 {
+	if got := total(countsOf(t, exactOf(t, p, folder(t, "t.csv", "id,kind,age\n,a,1\n,b,2\n,c,3\nNA,a,1\nx,b,2\n"), 1),
+		"all")); got != 3 {
 		t.Errorf("%d rows of a unit with an empty id, of at most 2, and of another with one", got)
 	}
 }
@@ -155,10 +160,12 @@ func TestRowsWithoutAnIDKeepTheContract(t *testing.T) {
 		",a,1,":   "", // left out twice
 		",a,1,y":  "", // three times
 		",a,10,n": "outside its domain",
-		",a,,n":   kindNull,
+		",a,,n":   KindNull,
 		",c,3,n":  kindImpossible,
 	} {
-		_, err := Count(context.Background(), p, Files{Dir: folder(t, "t.csv", "id,kind,age,work\n1,a,1,n\n"+row+"\n")}, streams(p, 1))
+		_, err := Count(context.Background(), compiled.Of(p),
+			Files{Dir: folder(t, "t.csv", "id,kind,age,work\n1,a,1,n\n"+row+"\n")},
+			streams(p, 1))
 		var contract *ContractError
 		if errors.As(err, &contract); kind == "" && err != nil || kind != "" && (contract == nil || contract.Kind != kind) {
 			t.Errorf("%s: %v, expected %q", row, err, kind)
@@ -170,23 +177,25 @@ func TestRowsWithoutAnIDKeepTheContract(t *testing.T) {
 func TestRowsWithoutAnIDAreNotExpected(t *testing.T) {
 	for expect, met := range map[string]bool{"{rows: [3, 3]}": false, "{rows: [2, 2]}": true, "{every: [kind]}": false} {
 		p := planOf(t, "UNIT", "{id: id, null: drop, max_rows: 2}\n    expect: "+expect)
-		_, err := Count(context.Background(), p, Files{Dir: folder(t, "t.csv", "id,kind,age\n1,a,1\n,b,2\n2,c,3\n")}, streams(p, 1))
+		_, err := Count(context.Background(), compiled.Of(p),
+			Files{Dir: folder(t, "t.csv", "id,kind,age\n1,a,1\n,b,2\n2,c,3\n")},
+			streams(p, 1))
 		if (err == nil) != met {
 			t.Errorf("%s: %v", expect, err)
 		}
 	}
 }
 
-// Bounding refuses a row that has no id and is not left out, whoever forgot to leave it out.
-func TestBoundingRefusesRowsWithoutAnID(t *testing.T) {
-	ids := fromJSON(t, arrow.PrimitiveTypes.Int64, `[1, null, 2]`)
-	for _, c := range []struct {
-		out  []uint64
-		fits bool
-	}{{nil, false}, {[]uint64{0b101}, false}, {[]uint64{0b010}, true}, {[]uint64{0b111}, true}} {
-		var missing *idError
-		if err := boundingOf(t, 1, boundOptions{memory: 1 << 20}).worker().add(0, 0, ids, c.out); (err == nil) != c.fits || err != nil && !errors.As(err, &missing) {
-			t.Errorf("left out %v: %v", c.out, err)
-		}
+// Rows that a column drops are no rows of their unit.
+func TestDroppedRowsAreNotBounded(t *testing.T) {
+	p := planOf(t, "UNIT", "{id: id, max_rows: 1}", "UNKNOWN", "drop")
+	var b strings.Builder
+	b.WriteString("id,kind,age\n")
+	for i := range 500 {
+		fmt.Fprintf(&b, "%d,x,1\n%d,a,2\n%d,b,10\n", i, i, i)
+	}
+	e := exactOf(t, p, folder(t, "a.csv", b.String()), 1)
+	if got := countsOf(t, e, "all")[2]; got != 500 {
+		t.Errorf("%d of 500 units keep their only row", got)
 	}
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/impossible"
 )
 
 // Opened gives each answer of a paid plan once, with its noise. It shows
@@ -55,8 +56,8 @@ func (o *Opened) Measure(ctx context.Context, m plan.Measurement) (measured.Meas
 	return measured.Measured{}, errNotPlanned
 }
 
-// give is Measure for a place in the plan. Its exact counts are let go of once they are given, so that a plan's exact and
-// noisy ones are not all held at once.
+// give is Measure for a place in the plan. Its exact counts are let go of once they are given, so that a plan's exact
+// and noisy ones are not all held at once.
 func (x *opened) give(ctx context.Context, i int) (measured.Measured, error) {
 	if !x.claim(i) {
 		return measured.Measured{}, errGiven
@@ -114,7 +115,7 @@ func (x *opened) noisy(ctx context.Context, a asked) (measured.Measured, error) 
 		return measured.Measured{}, err
 	}
 	if a.measurement.Impossible > 0 {
-		mask, err := a.measurement.Query.Impossible(x.exact.plan.Release())
+		mask, err := impossible.Of(a.measurement.Query, x.exact.plan.Release())
 		if err != nil {
 			return measured.Measured{}, err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // Oracle answers the rounds of one adaptive method of a paid plan: in each a
@@ -92,10 +93,11 @@ func newOracle(x *opened, method int) (*oracle, error) {
 	if !withinBlock(s) {
 		return nil, errBeyondBlock
 	}
-	o := &oracle{opened: x, method: s, counts: slices.Clone(x.exact.candidates[method]), given: map[[sha256.Size]byte]bool{}}
+	o := &oracle{opened: x, method: s, counts: slices.Clone(x.exact.candidates[method]),
+		given: map[[sha256.Size]byte]bool{}}
 	neighbours, maxRows := p.Release().Privacy.Neighbours, p.Release().Table(s.Table).Unit.MaxRows
-	for _, candidate := range s.Candidates() {
-		weight := s.Weight(candidate)
+	for _, candidate := range adaptive.Candidates(s) {
+		weight := adaptive.Weight(s, candidate)
 		o.weights = append(o.weights, weight)
 		o.sensitivities = append(o.sensitivities, scoreSensitivity(neighbours, maxRows, weight))
 	}
@@ -116,11 +118,11 @@ func (o *Oracle) Merge(classes [][]int) error {
 	if classes == nil || x.classes != nil || x.next != 0 {
 		return errMerge
 	}
-	sizes, err := x.opened.exact.plan.Classes(x.method, classes)
+	sizes, err := adaptive.Classes(x.opened.exact.plan.Plan(), x.method, classes)
 	if err != nil {
 		return err
 	}
-	if x.counts, err = byClass(x.method.Candidates(), x.counts, classes, sizes); err != nil {
+	if x.counts, err = byClass(adaptive.Candidates(x.method), x.counts, classes, sizes); err != nil {
 		return err
 	}
 	x.classes = make([][]int, len(classes))
@@ -131,15 +133,15 @@ func (o *Oracle) Merge(classes [][]int) error {
 }
 
 // Select chooses the candidate of a round among candidates, distinct places in
-// [plan.Synthetic.Candidates], and returns its place there. models[i] says what counts
+// [adaptive.Candidates], and returns its place there. models[i] says what counts
 // a public model expects of candidate i: row-major, by classes where these were merged, in
-// units of 1/[plan.ModelScale], each in [0, 2⁵⁰]. penalties[i], in the same units and in
+// units of 1/[adaptive.ModelScale], each in [0, 2⁵⁰]. penalties[i], in the same units and in
 // [0, 2⁶⁰], is what is to be taken from its distance; nil takes nothing. A candidate is
 // the likelier to be chosen the further it is from what the model expects: its score is
 //
 //	weight·(min(Σ_cells |ModelScale·count − model|, 2⁶²) − penalty)
 //
-// clamped to ±2⁶¹, with [plan.Synthetic.Weight], and the choice that of the exponential
+// clamped to ±2⁶¹, with [adaptive.Weight], and the choice that of the exponential
 // mechanism with the ε of how, by bits that belong to key, method, classes, how,
 // candidates, models, penalties, exact scores and round.
 //
@@ -150,7 +152,8 @@ func (o *Oracle) Merge(classes [][]int) error {
 // It is an error to ask for any step but the next, for more than the block has left, and
 // with candidates, models or penalties that are not as said. Whether it fails depends on the
 // questions alone.
-func (o *Oracle) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (choice int, err error) {
+func (o *Oracle) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64,
+	penalties []int64) (choice int, err error) {
 	x := o.inner
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -179,7 +182,7 @@ func (o *Oracle) Select(ctx context.Context, round int, how budget.Mechanism, ca
 // Measure returns the noisy counts of the candidate that the round has chosen, with the
 // noise of how, which is the plan's Noise with any parameter; drawn as those of
 // [Opened.Measure], from a stream of its own: where a candidate may be chosen again, the
-// round is part of the measurement's definition ([plan.Plan.Answer]).
+// round is part of the measurement's definition ([adaptive.Answer]).
 //
 // Guarantee: the ρ of how, charged before it is drawn. Neighbours: those of the release.
 // Theorem: Canonne, Kamath & Steinke 2020, theorem 14. Argument: docs/proofs/adaptive.md.
@@ -255,7 +258,7 @@ func (x *oracle) question(round, choice int, how budget.Mechanism) (asked, error
 	if !x.answers(how) {
 		return asked{}, errMechanism
 	}
-	m, err := x.opened.exact.plan.Answer(x.method, round, choice, x.classes, how)
+	m, err := adaptive.Answer(x.opened.exact.plan.Plan(), x.method, round, choice, x.classes, how)
 	if err != nil {
 		return asked{}, err
 	}
@@ -279,10 +282,13 @@ var (
 	errOtherStep   = errors.New("this is not the next step of the adaptive method; each is made once, in order")
 	errOtherChoice = errors.New("the round has chosen another candidate; measure that one")
 	errCandidates  = errors.New("a choice needs candidates, each one of the adaptive method's and each once")
-	errModels      = errors.New("a choice needs the model's counts of each candidate, as many as it has cells and each from 0 to 2^50, and of each or of none a penalty from 0 to 2^60")
-	errMerge       = errors.New("categories are merged once, before the first round")
-	errMechanism   = errors.New("a choice is made by an exponential mechanism, and an answer has the noise of the plan with a parameter of its own")
-	errBeyondBlock = errors.New("the rounds of the adaptive method lose more than the block that was paid for; plan it again with `dprelease plan`")
+	errModels      = errors.New(
+		"a choice needs the model's counts of each candidate, as many as it has cells and each from 0 to 2^50, and of each or of none a penalty from 0 to 2^60")
+	errMerge     = errors.New("categories are merged once, before the first round")
+	errMechanism = errors.New(
+		"a choice is made by an exponential mechanism, and an answer has the noise of the plan with a parameter of its own")
+	errBeyondBlock = errors.New(
+		"the rounds of the adaptive method lose more than the block that was paid for; plan it again with `dprelease plan`")
 )
 
 // allows tells whether a step may be made: the next one, of one of the plan's rounds. So
@@ -328,7 +334,8 @@ func (x *oracle) answers(how budget.Mechanism) bool {
 		return false
 	}
 	how.Parameter = x.method.Noise.Parameter
-	return plan.Turn{Select: x.method.Select, Noise: how}.Equal(plan.Turn{Select: x.method.Select, Noise: x.method.Noise})
+	return adaptive.Turn{Select: x.method.Select, Noise: how}.Equal(adaptive.Turn{Select: x.method.Select,
+		Noise: x.method.Noise})
 }
 
 // charge adds what a mechanism costs to what was spent, exactly, or refuses it where that

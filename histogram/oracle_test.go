@@ -13,10 +13,12 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"pgregory.net/rapid"
@@ -51,7 +53,8 @@ const (
 // personsOf plans persons with replacements of its capitals.
 func personsOf(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
-	text := strings.NewReplacer(append(replacements, "UNIT", "row", "RHO", "4", "METHOD", "method: mst")...).Replace(persons)
+	text := strings.NewReplacer(append(replacements, "UNIT", "row", "RHO", "4", "METHOD", "method: mst")...).
+		Replace(persons)
 	r, err := spec.Parse(spec.Source{Name: "persons.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -61,10 +64,11 @@ func personsOf(t testing.TB, replacements ...string) *plan.Plan {
 		t.Fatal(err)
 	}
 	s := p.Synthetic[0]
-	if s.Method == plan.MST && (s.Rounds != rounds || len(s.Candidates()) != 3) || s.Method == plan.AIM && len(s.Candidates()) != 7 {
+	if s.Method == plan.MST && (s.Rounds != rounds || len(adaptive.Candidates(s)) != 3) || s.Method == plan.AIM &&
+		len(adaptive.Candidates(s)) != 7 {
 		t.Fatalf("the microdata are planned as %v", s)
 	}
-	return p
+	return p.Plan()
 }
 
 // aim plans persons for rounds of AIM over sets of up to three columns.
@@ -127,7 +131,8 @@ func TestPairsEqualNaiveCounts(t *testing.T) {
 	p := personsOf(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		rows := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) [3]int {
-			return [3]int{rapid.IntRange(0, 1).Draw(rt, "a"), rapid.IntRange(0, 1).Draw(rt, "b"), rapid.IntRange(0, 2).Draw(rt, "c")}
+			return [3]int{rapid.IntRange(0, 1).Draw(rt, "a"), rapid.IntRange(0, 1).Draw(rt, "b"),
+				rapid.IntRange(0, 2).Draw(rt, "c")}
 		}), 0, 40).Draw(rt, "rows")
 		text, sizes := "a,b,c\n", [3]int{2, 2, 3}
 		want := [][]int64{make([]int64, 4), make([]int64, 6), make([]int64, 6)}
@@ -156,7 +161,7 @@ func TestPairsAreBoundedAndMadeUp(t *testing.T) {
 		}
 	}
 	const rows = 6000
-	made, err := Count(context.Background(), p, MadeUp{Rows: rows}, streams(p, 1))
+	made, err := Count(context.Background(), compiled.Of(p), MadeUp{Rows: rows}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +188,9 @@ func TestMemoryCoversPairs(t *testing.T) {
 	if got := Bytes(p) - Bytes(&without); got != 24*(4+6+6)+3*1024 {
 		t.Errorf("the pairs take %d bytes, want 24 for each of 16 cells and 1024 for each pair", got)
 	}
-	_, err := Count(context.Background(), p, Files{Dir: "no such folder", Options: Options{MemoryLimit: Bytes(p) - 1}}, streams(p, 1))
+	_, err := Count(context.Background(), compiled.Of(p),
+		Files{Dir: "no such folder", Options: Options{MemoryLimit: Bytes(p) - 1}},
+		streams(p, 1))
 	var m *MemoryError
 	if !errors.As(err, &m) || m.Need != Bytes(p) {
 		t.Errorf("got %v", err)
@@ -281,7 +288,7 @@ func TestOracleSaysNothing(t *testing.T) {
 // paidOracle opens exact counts by the receipt of a debit.
 func paidOracle(t testing.TB, e *Exact) *Oracle {
 	t.Helper()
-	opened, err := e.Open(receiptOf(t, e, 1, false), streams(e.inner.plan, 1))
+	opened, err := e.Open(receiptOf(t, e, 1, false), streams(e.inner.plan.Plan(), 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +314,7 @@ func TestOraclesAreGivenOnce(t *testing.T) {
 			t.Errorf("method %d: %v, %v", c.method, o, err)
 		}
 	}
-	pair, err := p.Answer(p.Synthetic[0], 0, ab, nil, p.Synthetic[0].Noise)
+	pair, err := adaptive.Answer(p, p.Synthetic[0], 0, ab, nil, p.Synthetic[0].Noise)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +331,8 @@ func TestRoundsAreWithinTheirBlock(t *testing.T) {
 		"less noise":        func(s *plan.Synthetic) { s.Noise.Parameter.Sub(s.Noise.Parameter, big.NewRat(1, 1<<40)) },
 		"another selection": func(s *plan.Synthetic) { s.Select.Kind = budget.PermuteAndFlip },
 		"noise for a choice": func(s *plan.Synthetic) {
-			s.Select = budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(1000, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+			s.Select = budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(1000, 1), L1: big.NewInt(1),
+				L2Squared: big.NewInt(1)}
 		},
 		"no ε":     func(s *plan.Synthetic) { s.Select.Parameter = nil },
 		"no noise": func(s *plan.Synthetic) { s.Noise.Parameter = new(big.Rat) },
@@ -359,21 +367,35 @@ func TestLimitsOfRounds(t *testing.T) {
 	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,y,z\n"), 1)
 	make, all := oracles(t, e), []int{ab, ac, bc}
 	for name, asks := range map[string][]ask{
-		"all rounds": {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, nil}, {"choose", 1, []int{bc}, nil}, {"measure", 1, []int{bc}, nil},
-			{"choose", 0, all, errOtherStep}, {"choose", 1, all, errOtherStep}, {"measure", 0, []int{ac}, errOtherStep}, {"measure", 1, []int{bc}, errOtherStep},
-			{"choose", 2, all, errNoRound}, {"measure", 2, []int{ac}, errNoRound}, {"chose", 2, []int{ac}, errNoRound}, {"gave", 2, []int{ac}, errNoRound}},
-		"no such rounds":           {{"choose", -1, all, errNoRound}, {"choose", rounds, all, errNoRound}, {"measure", -1, []int{ab}, errNoRound}, {"measure", rounds, []int{ab}, errNoRound}},
-		"rounds of which half is":  {{"choose", 1<<62 + 1, all, errNoRound}, {"measure", 1 << 62, []int{ab}, errNoRound}, {"choose", -1 << 63, all, errNoRound}},
-		"chosen twice":             {{"choose", 0, all, nil}, {"choose", 0, all, errOtherStep}, {"chose", 0, []int{ab}, errOtherStep}},
-		"measured first":           {{"measure", 0, []int{ab}, errOtherStep}, {"gave", 0, []int{ab}, errOtherStep}},
-		"measured twice":           {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, errOtherStep}, {"measure", 1, []int{ab}, errOtherStep}},
-		"a round left out":         {{"choose", 1, all, errOtherStep}, {"choose", 0, []int{ab}, nil}, {"choose", 1, all, errOtherStep}, {"measure", 1, []int{ab}, errOtherStep}},
-		"resumed before a pair":    {{"chose", 0, []int{bc}, nil}, {"measure", 0, []int{bc}, nil}, {"choose", 1, []int{ab}, nil}, {"measure", 1, []int{ab}, nil}},
-		"resumed before a choice":  {{"chose", 0, []int{bc}, nil}, {"gave", 0, []int{bc}, nil}, {"choose", 0, all, errOtherStep}, {"measure", 0, []int{bc}, errOtherStep}, {"choose", 1, []int{ab}, nil}},
-		"another pair than chosen": {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ac}, errOtherChoice}, {"gave", 0, []int{ac}, errOtherChoice}, {"measure", 0, []int{ab}, nil}},
-		"one pair in two rounds":   {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, nil}, {"choose", 1, []int{ab}, nil}, {"measure", 1, []int{ab}, errGiven}},
-		"one pair in two runs":     {{"chose", 0, []int{ab}, nil}, {"gave", 0, []int{ab}, nil}, {"choose", 1, []int{ab}, nil}, {"measure", 1, []int{ab}, errGiven}, {"gave", 1, []int{ab}, errGiven}},
-		"no such pairs":            {{"chose", 0, []int{-1}, errCandidates}, {"chose", 0, []int{3}, errCandidates}, {"chose", 0, []int{1 << 62}, errCandidates}, {"chose", 0, []int{ab}, nil}},
+		"all rounds": {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, nil}, {"choose", 1, []int{bc}, nil},
+			{"measure", 1, []int{bc}, nil},
+			{"choose", 0, all, errOtherStep}, {"choose", 1, all, errOtherStep}, {"measure", 0, []int{ac}, errOtherStep},
+			{"measure", 1, []int{bc}, errOtherStep},
+			{"choose", 2, all, errNoRound}, {"measure", 2, []int{ac}, errNoRound}, {"chose", 2, []int{ac}, errNoRound},
+			{"gave", 2, []int{ac}, errNoRound}},
+		"no such rounds": {{"choose", -1, all, errNoRound}, {"choose", rounds, all, errNoRound},
+			{"measure", -1, []int{ab}, errNoRound}, {"measure", rounds, []int{ab}, errNoRound}},
+		"rounds of which half is": {{"choose", 1<<62 + 1, all, errNoRound}, {"measure", 1 << 62, []int{ab}, errNoRound},
+			{"choose", -1 << 63, all, errNoRound}},
+		"chosen twice": {{"choose", 0, all, nil}, {"choose", 0, all, errOtherStep},
+			{"chose", 0, []int{ab}, errOtherStep}},
+		"measured first": {{"measure", 0, []int{ab}, errOtherStep}, {"gave", 0, []int{ab}, errOtherStep}},
+		"measured twice": {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, nil},
+			{"measure", 0, []int{ab}, errOtherStep}, {"measure", 1, []int{ab}, errOtherStep}},
+		"a round left out": {{"choose", 1, all, errOtherStep}, {"choose", 0, []int{ab}, nil},
+			{"choose", 1, all, errOtherStep}, {"measure", 1, []int{ab}, errOtherStep}},
+		"resumed before a pair": {{"chose", 0, []int{bc}, nil}, {"measure", 0, []int{bc}, nil},
+			{"choose", 1, []int{ab}, nil}, {"measure", 1, []int{ab}, nil}},
+		"resumed before a choice": {{"chose", 0, []int{bc}, nil}, {"gave", 0, []int{bc}, nil},
+			{"choose", 0, all, errOtherStep}, {"measure", 0, []int{bc}, errOtherStep}, {"choose", 1, []int{ab}, nil}},
+		"another pair than chosen": {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ac}, errOtherChoice},
+			{"gave", 0, []int{ac}, errOtherChoice}, {"measure", 0, []int{ab}, nil}},
+		"one pair in two rounds": {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, nil},
+			{"choose", 1, []int{ab}, nil}, {"measure", 1, []int{ab}, errGiven}},
+		"one pair in two runs": {{"chose", 0, []int{ab}, nil}, {"gave", 0, []int{ab}, nil}, {"choose", 1, []int{ab}, nil},
+			{"measure", 1, []int{ab}, errGiven}, {"gave", 1, []int{ab}, errGiven}},
+		"no such pairs": {{"chose", 0, []int{-1}, errCandidates}, {"chose", 0, []int{3}, errCandidates},
+			{"chose", 0, []int{1 << 62}, errCandidates}, {"chose", 0, []int{ab}, nil}},
 	} {
 		o := make(1)
 		for i, a := range asks {
@@ -498,11 +520,12 @@ func TestPairsAreMeasuredAsTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := p.Answer(p.Synthetic[0], 0, ac, nil, p.Synthetic[0].Noise)
+	want, err := adaptive.Answer(p, p.Synthetic[0], 0, ac, nil, p.Synthetic[0].Noise)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := first.Measurement; string(got.Canonical()) != string(want.Canonical()) || got.Leaf != want.Leaf || got.Cells != want.Cells {
+	if got := first.Measurement; string(got.Canonical()) != string(want.Canonical()) || got.Leaf != want.Leaf ||
+		got.Cells != want.Cells {
 		t.Errorf("the answer is to %v, want %v", got, want)
 	}
 	noiseIn := func(values []int64) []int64 {

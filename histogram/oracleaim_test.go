@@ -14,13 +14,15 @@ import (
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // aimOracle is an oracle of AIM over 7319 rows of one kind and 12 of another.
 func aimOracle(t testing.TB, replacements ...string) (*Exact, func(n int) *Oracle) {
 	t.Helper()
 	p := personsOf(t, append(replacements, "METHOD", aim)...)
-	e := exactOf(t, p, folder(t, "a.csv", "id,a,b,c\n"+strings.Repeat("1,x,y,z\n", 7319)+strings.Repeat("2,y,y,x\n", 12)), 1)
+	e := exactOf(t, p, folder(t, "a.csv", "id,a,b,c\n"+strings.Repeat("1,x,y,z\n", 7319)+strings.Repeat("2,y,y,x\n", 12)),
+		1)
 	return e, oracles(t, e)
 }
 
@@ -55,7 +57,7 @@ func TestClassesAreCounted(t *testing.T) {
 			}
 			return classes[column][category]
 		}
-		for i, candidate := range o.inner.method.Candidates() {
+		for i, candidate := range adaptive.Candidates(o.inner.method) {
 			cells, total := 1, int64(0)
 			for _, c := range candidate {
 				n := sizes[c]
@@ -105,7 +107,8 @@ func TestClassesAreCounted(t *testing.T) {
 
 func TestClassesAreMergedOnceAndWhole(t *testing.T) {
 	_, fresh := aimOracle(t)
-	for _, bad := range [][][]int{nil, {}, {nil, nil}, {nil, nil, nil, nil}, {{0}, nil, nil}, {{0, 1, 2}, nil, nil}, {{0, 2}, nil, nil}, {{1, 1}, nil, nil}, {{-1, 0}, nil, nil}, {nil, {}, nil}} {
+	for _, bad := range [][][]int{nil, {}, {nil, nil}, {nil, nil, nil, nil}, {{0}, nil, nil}, {{0, 1, 2}, nil, nil},
+		{{0, 2}, nil, nil}, {{1, 1}, nil, nil}, {{-1, 0}, nil, nil}, {nil, {}, nil}} {
 		if err := fresh(1).Merge(bad); err == nil {
 			t.Errorf("%v: merged", bad)
 		}
@@ -229,7 +232,8 @@ func TestMechanismsOfAnotherKindAreRefused(t *testing.T) {
 	o := fresh(1)
 	choose, noise := o.inner.method.Select, o.inner.method.Noise
 	for what, how := range map[string]budget.Mechanism{
-		"noise": noise, "permute and flip": {Kind: budget.PermuteAndFlip, Parameter: choose.Parameter}, "no ε": of(choose, nil), "ε = 0": of(choose, new(big.Rat)), "ε < 0": of(choose, big.NewRat(-1, 2)), "nothing": {},
+		"noise": noise, "permute and flip": {Kind: budget.PermuteAndFlip, Parameter: choose.Parameter},
+		"no ε": of(choose, nil), "ε = 0": of(choose, new(big.Rat)), "ε < 0": of(choose, big.NewRat(-1, 2)), "nothing": {},
 	} {
 		if _, err := o.Select(context.Background(), 0, how, []int{onlyA}, [][]int64{{0, 0}}, nil); !errors.Is(err, errMechanism) {
 			t.Errorf("a choice by %s: %v", what, err)
@@ -249,7 +253,8 @@ func TestMechanismsOfAnotherKindAreRefused(t *testing.T) {
 		shifted = smaller
 	}
 	for what, how := range map[string]budget.Mechanism{
-		"a choice": choose, "noise for one row": smaller, "Laplace noise": laplace, "noise for other shifts": shifted, "no σ²": of(noise, nil), "σ² = 0": of(noise, new(big.Rat)), "nothing": {},
+		"a choice": choose, "noise for one row": smaller, "Laplace noise": laplace, "noise for other shifts": shifted,
+		"no σ²": of(noise, nil), "σ² = 0": of(noise, new(big.Rat)), "nothing": {},
 	} {
 		if _, err := o.Measure(context.Background(), 0, onlyA, how); !errors.Is(err, errMechanism) {
 			t.Errorf("an answer with %s: %v", what, err)
@@ -263,15 +268,15 @@ func TestMechanismsOfAnotherKindAreRefused(t *testing.T) {
 	}
 }
 
-// reused tells whether two answers to one candidate have one noise. (Keys are fixed: what is so by chance would be so for
-// good.)
+// reused tells whether two answers to one candidate have one noise. (Keys are fixed: what is so by chance would be so
+// for good.)
 func reused(a, b measured.Measured) bool {
 	return slices.Equal(a.Values.Int64Values(), b.Values.Int64Values())
 }
 
-// A candidate that is chosen again is answered with fresh noise, in one run and where rounds were made by an earlier one;
-// only the same round has the same noise, as a run that resumes needs it. That a round's stream would be that of another
-// one is noticed: two oracles that are both in their first round show what it would be.
+// A candidate that is chosen again is answered with fresh noise, in one run and where rounds were made by an earlier
+// one; only the same round has the same noise, as a run that resumes needs it. That a round's stream would be that of
+// another one is noticed: two oracles that are both in their first round show what it would be.
 func TestACandidateChosenAgainHasFreshNoise(t *testing.T) {
 	_, fresh := aimOracle(t)
 	classes := [][]int{nil, nil, {0, 1, 0}}

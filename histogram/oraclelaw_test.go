@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -25,7 +26,7 @@ const mostWrong = 1e-10
 // each on two sides with a twelfth of it. Each broken one passes with probability
 // below mostWrong too, which is computed from its law.
 func TestChoicesHaveTheLawOfThePlan(t *testing.T) {
-	skipUnderRace(t)
+	histogramtest.SkipUnderRace(t)
 	const trials, k = 2500, 3
 	for _, c := range []struct {
 		neighbours spec.Neighbours
@@ -112,7 +113,7 @@ func TestChoicesHaveTheLawOfThePlan(t *testing.T) {
 // agrees in half of the cases. The 9 comparisons alarm by chance with probability
 // below mostWrong: each on two sides with an eighteenth of it.
 func TestOtherQuestionsMeetOtherBits(t *testing.T) {
-	skipUnderRace(t)
+	histogramtest.SkipUnderRace(t)
 	const trials = 600
 	p := personsOf(t)
 	e := exactOf(t, p, folder(t, "a.csv", "a,b,c\nx,x,x\n"), 1)
@@ -146,7 +147,8 @@ func TestOtherQuestionsMeetOtherBits(t *testing.T) {
 		"pair":            func(key int) bool { return asked(e, key, 0, []int{bc, ac}, equal(7, bc, ac)) },
 		"penalties": func(key int) bool {
 			o := oracles(t, e)(key)
-			choice, err := o.Select(context.Background(), 0, o.inner.method.Select, []int{ab, ac}, equal(7, ab, ac), []int64{5, 5})
+			choice, err := o.Select(context.Background(), 0, o.inner.method.Select, []int{ab, ac}, equal(7, ab, ac),
+				[]int64{5, 5})
 			return err == nil && choice == ac
 		},
 		"mechanism": func(key int) bool {

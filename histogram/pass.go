@@ -14,8 +14,9 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -32,9 +33,11 @@ type pass struct {
 	until   int   // pieces to read, 0: all
 	before  *pass // that read the same files
 
-	begin func(rows int64) error                                             // before a row is read; rows: −1 where not known
+	// before a row is read; rows: −1 where not known
+	begin func(rows int64) error
 	take  func(worker, piece int, first int64, c *chunk, out []uint64) error // rows of a batch, and which are left out
-	bad   atomic.Bool                                                        // a breach was met: nothing is counted any more
+	// a breach was met: nothing is counted any more
+	bad atomic.Bool
 
 	intake *intake
 
@@ -155,7 +158,8 @@ func (p *pass) next(ctx context.Context) *source.Piece {
 }
 
 // piece reads one piece.
-func (p *pass) piece(ctx context.Context, worker int, piece *source.Piece, buffers *source.Buffers, c *chunk, r *reading) error {
+func (p *pass) piece(ctx context.Context, worker int, piece *source.Piece, buffers *source.Buffers, c *chunk,
+	r *reading) error {
 	bad := false
 	err := piece.Read(ctx, buffers, source.MaxRows, func(b *source.Batch) error {
 		c.load(b, p.tally.readers, p.intake)
@@ -212,7 +216,8 @@ func (r reading) like(is reading) bool {
 }
 
 func changed(file string) error {
-	return &source.Error{Kind: source.Unreadable, File: file, Message: "was changed while it was being read; begin again once it is written"}
+	return &source.Error{Kind: source.Unreadable, File: file,
+		Message: "was changed while it was being read; begin again once it is written"}
 }
 
 // advance takes up the pieces that are settled in reading order, up to the first
@@ -246,7 +251,7 @@ func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
 	codes := make([][]uint32, len(t.readers))
 	var outside []bool
 	if t.where >= 0 {
-		codes[t.where], _ = t.readers[t.where].encode(nil, p.intake.of(t.where, raw.Columns())...)
+		codes[t.where], _ = t.readers[t.where].encode(nil, 0, p.intake.of(t.where, raw.Columns())...)
 		outside = outsideOf(codes[t.where])
 	}
 	for i, e := range t.readers {
@@ -256,9 +261,9 @@ func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
 			continue
 		}
 		var misfits []misfit
-		codes[i], misfits = e.encode(outside, inputs...)
+		codes[i], misfits = e.encode(outside, breachLimit, inputs...)
 		for _, m := range misfits {
-			found = append(found, breach{Table: e.table, Column: e.column.Name, Kind: m.kind,
+			found = append(found, breach{Table: t.table.Name, Column: e.column.Name, Kind: m.kind,
 				File: file, Row: first + int64(m.row) + 1, Value: e.diagnosis(inputs, m.row), ofWhere: i == t.where})
 		}
 	}
@@ -290,12 +295,12 @@ func (t *tally) nullIDs(ids arrow.Array, outside []bool, file string, first int6
 // reading order, where this one failed: 0 for all. It is false where the failure is of
 // no piece.
 func (p *pass) toExamine(err error) (pieces int, ok bool) {
-	var id *idError
+	var id *bounding.IDError
 	switch {
 	case errors.Is(err, errBreached):
 		return 0, true
 	case errors.As(err, &id):
-		return id.piece + 1, true
+		return id.Piece + 1, true
 	case p.err != nil:
 		return p.settled, true
 	}
@@ -304,9 +309,10 @@ func (p *pass) toExamine(err error) (pieces int, ok bool) {
 
 // named is an error of ids as one of the file that holds them.
 func (p *pass) named(err error) error {
-	var id *idError
+	var id *bounding.IDError
 	if !errors.As(err, &id) {
 		return err
 	}
-	return &source.Error{Kind: source.WrongType, File: p.read[id.piece].file, Column: p.tally.table.Unit.ID, Message: id.Error()}
+	return &source.Error{Kind: source.WrongType, File: p.read[id.Piece].file, Column: p.tally.table.Unit.ID,
+		Message: id.Error()}
 }

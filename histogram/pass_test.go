@@ -15,9 +15,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -84,7 +86,8 @@ func TestBreachesAreThoseMetFirst(t *testing.T) {
 			}
 		}
 		dir := folder(t, files...)
-		_, err := Count(context.Background(), p, Files{Dir: dir, Options: Options{Workers: 1 + random.IntN(8)}}, streams(p, 1))
+		_, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir, Options: Options{Workers: 1 + random.IntN(8)}},
+			streams(p, 1))
 		var contract *ContractError
 		if !errors.As(err, &contract) {
 			if err != nil || len(want) > 0 {
@@ -96,7 +99,8 @@ func TestBreachesAreThoseMetFirst(t *testing.T) {
 		if err := contract.WriteDiagnostics(&b); err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Split(strings.TrimSpace(strings.ReplaceAll(b.String(), fmt.Sprintf("%q", dir+"/")[:len(dir)+2], "")), "\n")[2:]
+		got := strings.Split(strings.TrimSpace(strings.ReplaceAll(b.String(), fmt.Sprintf("%q", dir+"/")[:len(dir)+2], "")),
+			"\n")[2:]
 		for i := range got {
 			got[i] = strings.Replace(got[i], ".csv\"", ".csv", 1)
 		}
@@ -124,7 +128,7 @@ func TestWhatComesFirstIsTold(t *testing.T) {
 			"torn, null id": {[]string{"a.csv", torn, "b.csv", "kind,age,id\nx,3,\n"}, false},
 		} {
 			for range 20 {
-				_, err := Count(context.Background(), p, Files{Dir: folder(t, c.files...)}, streams(p, 1))
+				_, err := Count(context.Background(), compiled.Of(p), Files{Dir: folder(t, c.files...)}, streams(p, 1))
 				var contract *ContractError
 				var damaged *source.Error
 				if errors.As(err, &contract) != c.breach || errors.As(err, &damaged) == c.breach {
@@ -177,7 +181,7 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tally.countRows(t.Context(), dir, first, []*kept{own}, 1<<30)
+		err = tally.countRows(t.Context(), dir, first, []*bounding.Kept{own}, 1<<30)
 		var e *source.Error
 		if refused := errors.As(err, &e) && strings.Contains(e.Message, "was changed"); refused != (name != "untouched") {
 			t.Errorf("%s: %v", name, err)
@@ -242,7 +246,8 @@ func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *source.Error
-	if err = tally.countRows(t.Context(), dir, first, []*kept{own}, 1<<30); !errors.As(err, &e) || !strings.Contains(e.Message, "was changed") {
+	if err = tally.countRows(t.Context(), dir, first, []*bounding.Kept{own}, 1<<30); !errors.As(err, &e) ||
+		!strings.Contains(e.Message, "was changed") {
 		t.Errorf("%v", err)
 	}
 }
@@ -252,7 +257,8 @@ func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 func TestIDsOfOtherFilesAreNamed(t *testing.T) {
 	p := planOf(t, "csv: \"*.csv\"", "arrow: \"*.arrow\"", "UNIT", "{id: id, max_rows: 1}")
 	schema := func(id arrow.DataType) *arrow.Schema {
-		return arrow.NewSchema([]arrow.Field{{Name: "id", Type: id}, {Name: "kind", Type: arrow.BinaryTypes.String}, {Name: "age", Type: arrow.PrimitiveTypes.Int64}}, nil)
+		return arrow.NewSchema([]arrow.Field{{Name: "id", Type: id}, {Name: "kind", Type: arrow.BinaryTypes.String},
+			{Name: "age", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	}
 	write := func(dir, name string, id arrow.DataType, ids, kinds string) {
 		f, err := os.Create(filepath.Join(dir, name))
@@ -264,7 +270,8 @@ func TestIDsOfOtherFilesAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		columns := []arrow.Array{fromJSON(t, id, ids), fromJSON(t, arrow.BinaryTypes.String, kinds), fromJSON(t, arrow.PrimitiveTypes.Int64, `[3, 4]`)}
+		columns := []arrow.Array{fromJSON(t, id, ids), fromJSON(t, arrow.BinaryTypes.String, kinds),
+			fromJSON(t, arrow.PrimitiveTypes.Int64, `[3, 4]`)}
 		if err := errors.Join(w.Write(array.NewRecord(schema(id), columns, 2)), w.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -281,10 +288,11 @@ func TestIDsOfOtherFilesAreNamed(t *testing.T) {
 		dir := t.TempDir()
 		write(dir, "1.arrow", arrow.PrimitiveTypes.Int64, `["7", "8"]`, c.kinds)
 		write(dir, "2.arrow", c.second, c.ids, `["a", "b"]`)
-		_, err := Count(context.Background(), p, Files{Dir: dir}, streams(p, 1))
+		_, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir}, streams(p, 1))
 		var contract *ContractError
 		var e *source.Error
-		if errors.As(err, &contract) != c.breach || !c.breach && (!errors.As(err, &e) || e.Kind != source.WrongType || e.Column != "id" || filepath.Base(e.File) != "2.arrow") {
+		if errors.As(err, &contract) != c.breach || !c.breach && (!errors.As(err, &e) || e.Kind != source.WrongType ||
+			e.Column != "id" || filepath.Base(e.File) != "2.arrow") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -293,8 +301,10 @@ func TestIDsOfOtherFilesAreNamed(t *testing.T) {
 // An entry of a dictionary that no row refers to breaks no contract, and leaves no row out.
 func TestUnusedEntriesOfFiles(t *testing.T) {
 	of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
-	schema := arrow.NewSchema([]arrow.Field{{Name: "kind", Type: of}, {Name: "age", Type: arrow.PrimitiveTypes.Int64}}, nil)
-	kinds := array.NewDictionaryArray(of, fromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 1, 1, 3]`), fromJSON(t, arrow.BinaryTypes.String, `["x", "c", "y", "a"]`))
+	schema := arrow.NewSchema([]arrow.Field{{Name: "kind", Type: of}, {Name: "age", Type: arrow.PrimitiveTypes.Int64}},
+		nil)
+	kinds := array.NewDictionaryArray(of, fromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 1, 1, 3]`),
+		fromJSON(t, arrow.BinaryTypes.String, `["x", "c", "y", "a"]`))
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "a.arrow"))
 	if err != nil {
@@ -325,7 +335,8 @@ func TestCancelledOnTheWay(t *testing.T) {
 		dir := folder(t, "a.csv", many(150_000))
 		t.Setenv("TMPDIR", t.TempDir())
 		ctx, cancel := context.WithCancel(context.Background())
-		_, err := Count(ctx, p, Files{Dir: dir, Options: Options{MemoryLimit: Bytes(p) + 1, Progress: func(progress.Progress) { cancel() }}}, streams(p, 1))
+		_, err := Count(ctx, compiled.Of(p), Files{Dir: dir,
+			Options: Options{MemoryLimit: Bytes(p) + 1, Progress: func(progress.Progress) { cancel() }}}, streams(p, 1))
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("unit %s: got %v", unit, err)
 		}
@@ -335,8 +346,8 @@ func TestCancelledOnTheWay(t *testing.T) {
 	}
 }
 
-// Progress names the table and the reading, and shows no row twice: what there is to read is known in the second reading,
-// and before it where the files say so.
+// Progress names the table and the reading, and shows no row twice: what there is to read is known in the second
+// reading, and before it where the files say so.
 func TestProgress(t *testing.T) {
 	const rows = 300_000
 	for unit, readings := range map[string]int{"row": 1, "{id: id, max_rows: 1}": 2} {
@@ -358,7 +369,8 @@ func TestProgress(t *testing.T) {
 			if at.Reading == 2 {
 				all = rows
 			}
-			if at.Table != "persons" || at.Readings != readings || at.Reading < 1 || at.Reading > readings || at.All != all || at.Rows <= most[at.Reading] {
+			if at.Table != "persons" || at.Readings != readings || at.Reading < 1 || at.Reading > readings || at.All != all ||
+				at.Rows <= most[at.Reading] {
 				t.Fatalf("unit %s: %+v after %d rows", unit, at, most[at.Reading])
 			}
 			most[at.Reading] = at.Rows
@@ -373,14 +385,17 @@ func TestProgress(t *testing.T) {
 func TestProgressOfMadeUpRows(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
 	var seen []progress.Progress
-	if _, err := Count(t.Context(), p, MadeUp{Rows: 100_000, Options: Options{Progress: func(at progress.Progress) { seen = append(seen, at) }}}, streams(p, 1)); err != nil {
+	if _, err := Count(t.Context(), compiled.Of(p),
+		MadeUp{Rows: 100_000, Options: Options{Progress: func(at progress.Progress) { seen = append(seen, at) }}},
+		streams(p, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if len(seen) == 0 || seen[0] != (progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: source.MaxRows, All: 100_000}) {
+	if len(seen) == 0 || seen[0] != (progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: source.MaxRows,
+		All: 100_000}) {
 		t.Errorf("%+v", seen)
 	}
 	var small *MemoryError
-	if _, err := Count(t.Context(), p, MadeUp{Rows: 10, Options: Options{MemoryLimit: 1}}, streams(p, 1)); !errors.As(err, &small) {
+	if _, err := Count(t.Context(), compiled.Of(p), MadeUp{Rows: 10, Options: Options{MemoryLimit: 1}}, streams(p, 1)); !errors.As(err, &small) {
 		t.Errorf("in a byte of memory: %v", err)
 	}
 }
@@ -430,7 +445,7 @@ marginals:
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := exactOf(t, p, dir, 1)
+		e := exactOf(t, p.Plan(), dir, 1)
 		for path, want := range map[string][]int64{"a": a, "b": b, "c": c} {
 			if got := countsOf(t, e, path); !slices.Equal(got, want) {
 				t.Errorf("unit %s, %s: other counts than row by row: %d rows, want %d", unit, path, total(got), total(want))

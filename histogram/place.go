@@ -5,7 +5,6 @@ package histogram
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -14,8 +13,8 @@ import (
 //
 // Guarantee: the code of a row depends on its own value alone, and no code is outside the lattice. Neighbours: both
 // relations. Argument: docs/proofs/values.md.
-func newNumbers(table string, c *spec.Column) (*encoder, error) {
-	e, err := encoderWith(table, c, answer.Points(c.Lattice))
+func newNumbers(table *spec.Table, c *spec.Column) (*encoder, error) {
+	e, err := encoderWith(table, c, c.Lattice.Places())
 	if err != nil {
 		return nil, err
 	}
@@ -26,8 +25,8 @@ func newNumbers(table string, c *spec.Column) (*encoder, error) {
 // codeAt is the code of a place.
 func (e *encoder) codeAt(place int64) uint32 { return uint32(place - e.column.Lattice.First) }
 
-// placed is the code of what was read as a number or not: NaN is as a null is, and a text that is no number is a matter of
-// the policy for unknown values. None of these is the category that it may count as elsewhere.
+// placed is the code of what was read as a number or not: NaN is as a null is, and a text that is no number is a matter
+// of the policy for unknown values. None of these is the category that it may count as elsewhere.
 func (e *encoder) placed(place int64, fit spec.Fit) (uint32, spec.Fit) {
 	switch {
 	case fit == spec.Fits:

@@ -21,7 +21,9 @@ import (
 // numbersOf is the encoder of numbers on a lattice of halves from −1 to 3.
 func numbersOf(t *testing.T, unknown, null spec.Action) *encoder {
 	t.Helper()
-	e, err := newNumbers("t", &spec.Column{Name: "x", From: "x", Type: spec.Decimal, Unknown: spec.Policy{Action: unknown}, Null: spec.Policy{Action: null},
+	e, err := newNumbers(&spec.Table{Name: "t"}, &spec.Column{Name: "x", From: "x", Type: spec.Decimal,
+		Unknown: spec.Policy{Action: unknown},
+		Null:    spec.Policy{Action: null},
 		Lattice: &spec.Lattice{Step: big.NewRat(1, 2), First: -2, Last: 6}})
 	if err != nil {
 		t.Fatal(err)
@@ -42,16 +44,20 @@ func TestNumbersOfAllTypes(t *testing.T) {
 		want          string
 	}{
 		{"floats", floats.NewArray(), spec.Refuse, spec.Drop, "[2 3 2 0 8 0 d 8 d] []"},
-		{"integers", fromJSON(t, arrow.PrimitiveTypes.Int64, `[0, 1, -1, -9, 3, 4, null]`), spec.Drop, spec.Refuse, "[2 4 0 0 8 8 b] [null]"},
-		{"texts", fromJSON(t, arrow.BinaryTypes.String, texts), spec.Refuse, spec.Drop, "[2 3 1 7 b b 8 d] [not a number not a number]"},
+		{"integers", fromJSON(t, arrow.PrimitiveTypes.Int64, `[0, 1, -1, -9, 3, 4, null]`), spec.Drop, spec.Refuse,
+			"[2 4 0 0 8 8 b] [null]"},
+		{"texts", fromJSON(t, arrow.BinaryTypes.String, texts), spec.Refuse, spec.Drop,
+			"[2 3 1 7 b b 8 d] [not a number not a number]"},
 		{"texts left out", fromJSON(t, arrow.BinaryTypes.String, texts), spec.Drop, spec.Drop, "[2 3 1 7 d d 8 d] []"},
-		{"long texts", fromJSON(t, arrow.BinaryTypes.LargeString, `["1", "?"]`), spec.Refuse, spec.Drop, "[4 b] [not a number]"},
-		{"decimals", fromJSON(t, &arrow.Decimal128Type{Precision: 20, Scale: 2}, `["0.25", "-0.26", "99", "2.74"]`), spec.Refuse, spec.Refuse, "[3 1 8 7] []"},
+		{"long texts", fromJSON(t, arrow.BinaryTypes.LargeString, `["1", "?"]`), spec.Refuse, spec.Drop,
+			"[4 b] [not a number]"},
+		{"decimals", fromJSON(t, &arrow.Decimal128Type{Precision: 20, Scale: 2}, `["0.25", "-0.26", "99", "2.74"]`),
+			spec.Refuse, spec.Refuse, "[3 1 8 7] []"},
 		{"booleans", fromJSON(t, arrow.FixedWidthTypes.Boolean, `[true]`), spec.Drop, spec.Drop, "[b] [of the wrong type]"},
 		{"dates", fromJSON(t, arrow.PrimitiveTypes.Date32, `[0]`), spec.Drop, spec.Drop, "[b] [of the wrong type]"},
 	} {
 		e := numbersOf(t, c.unknown, c.null)
-		codes, misfits := e.encode(nil, c.raw)
+		codes, misfits := e.encode(nil, breachLimit, c.raw)
 		var shown []string
 		for _, code := range codes {
 			switch code {
@@ -91,12 +97,13 @@ func TestNumbersOfAllTypes(t *testing.T) {
 func TestLatticesThatHaveNoCodes(t *testing.T) {
 	for last, want := range map[int64]bool{1<<32 - 5: true, 1<<32 - 4: false, math.MaxInt64: false} {
 		c := &spec.Column{Name: "x", Lattice: &spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: last}}
-		if _, err := newNumbers("t", c); (err == nil) != want {
+		if _, err := newNumbers(&spec.Table{Name: "t"}, c); (err == nil) != want {
 			t.Errorf("places up to %d: %v", last, err)
 		}
 	}
-	c := &spec.Column{Name: "x", Lattice: &spec.Lattice{Step: big.NewRat(1, 1), First: math.MinInt64 / 2, Last: math.MaxInt64 / 2}}
-	if _, err := newNumbers("t", c); err == nil {
+	c := &spec.Column{Name: "x", Lattice: &spec.Lattice{Step: big.NewRat(1, 1), First: math.MinInt64 / 2,
+		Last: math.MaxInt64 / 2}}
+	if _, err := newNumbers(&spec.Table{Name: "t"}, c); err == nil {
 		t.Error("2^63 places have codes")
 	}
 }
@@ -145,9 +152,9 @@ func TestWeightsOfSparseTablesBeyond63Bits(t *testing.T) {
 	}
 }
 
-// TestAllowancesAreUniform: of many units alike, each choice of their rows is as likely as choosing by hand makes it. Of rows in
-// groups A A B C three stay, uniformly, and of these those of one of their groups, uniformly. An exact version fails with
-// probability 1e-9; wrong ones are noticed.
+// TestAllowancesAreUniform: of many units alike, each choice of their rows is as likely as choosing by hand makes it.
+// Of rows in groups A A B C three stay, uniformly, and of these those of one of their groups, uniformly. An exact
+// version fails with probability 1e-9; wrong ones are noticed.
 func TestAllowancesAreUniform(t *testing.T) {
 	const units = 6000
 	var jobs []job
@@ -170,14 +177,15 @@ func TestAllowancesAreUniform(t *testing.T) {
 		}
 	}
 	r := payrollRelease(t, "{id: id, max_rows: 3}")
-	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("region"), PerUnit: &spec.PerUnit{Groups: 1}}, cells: 3}}
+	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("region"), PerUnit: &spec.PerUnit{Groups: 1}},
+		cells: 3}}
 	surprise := func(change func(*tally)) float64 {
 		got := answersTo(t, r, asked, 3, 2, 1<<28, change, filesOf(jobs, 9000)...)
 		met := map[int]float64{}
 		for id := range units {
 			rows := 0
 			for i := range 4 {
-				if at := 4*id + i; got.stay[1].of(at / 9000)[at%9000/64]>>(at%9000%64)&1 == 1 {
+				if at := 4*id + i; got.stay[1].Of(at / 9000)[at%9000/64]>>(at%9000%64)&1 == 1 {
 					rows |= 1 << i
 				}
 			}
@@ -231,9 +239,12 @@ func TestMadeUpRowsOfEveryForm(t *testing.T) {
 		case a.query.Diagnostic != "":
 		case a.query.Distinct != nil && sum != map[string]int64{"pay": 3 * 13, "age": 10}[a.query.Distinct.Column]:
 			t.Errorf("query %d tells %d values apart", i, sum)
-		case a.query.Distinct == nil && a.query.Value == nil && (a.query.Quantile == nil || !a.query.Quantile.Weight) && (a.query.Distribution == nil || !a.query.Distribution.Weight) && sum != rows:
+		case a.query.Distinct == nil && a.query.Value == nil && (a.query.Quantile == nil || !a.query.Quantile.Weight) &&
+			(a.query.Distribution == nil || !a.query.Distribution.Weight) && sum != rows:
 			t.Errorf("query %d counts %d rows", i, sum)
-		case (a.query.Value != nil && a.query.Value.Weight && a.query.Value.Power == 0 || a.query.Distribution != nil && a.query.Distribution.Weight) && (sum < rows*14/10 || sum > rows*16/10): // weights of 1.5 on average, ±0.0035
+		// weights of 1.5 on average, ±0.0035
+		case (a.query.Value != nil && a.query.Value.Weight && a.query.Value.Power == 0 || a.query.Distribution != nil &&
+			a.query.Distribution.Weight) && (sum < rows*14/10 || sum > rows*16/10):
 			t.Errorf("query %d: weights of %d", i, sum)
 		}
 	}

@@ -4,12 +4,12 @@ package histogram
 
 import "github.com/dprelease/dprelease/internal/tabulate"
 
-// outside are the rows of a chunk for which the table's predicate is not true, a bit per row: nil where there is none, or
-// no predicate, or it was not read. It is valid until the next call. These rows are left out before anything else is asked of them: what
-// else they hold breaks no contract.
+// outside are the rows of a chunk for which the table's predicate is not true, a bit per row: nil where there is none,
+// or no predicate, or it was not read. It is valid until the next call. These rows are left out before anything else is
+// asked of them: what else they hold breaks no contract.
 //
-// Guarantee: whether a row is outside depends on its own values and on what is public. Neighbours: both relations. Argument:
-// docs/proofs/bounding.md.
+// Guarantee: whether a row is outside depends on its own values and on what is public. Neighbours: both relations.
+// Argument: docs/proofs/bounding.md.
 func (t *tally) outside(c *chunk) []uint64 {
 	c.outside = nil
 	if t.where < 0 || c.codes[t.where].Len() == 0 || c.largest[t.where] < t.readers[t.where].marks {

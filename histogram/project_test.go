@@ -53,7 +53,8 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 	var all []plan.Measurement
 	var want [][]int64
 	ask := func(integers []int64, factors ...plan.Factor) {
-		all = append(all, plan.Measurement{ID: fmt.Sprint(len(all)), Query: plan.Query{Table: "persons", Factors: factors}, Cells: int64(len(integers))})
+		all = append(all, plan.Measurement{ID: fmt.Sprint(len(all)), Query: plan.Query{Table: "persons", Factors: factors},
+			Cells: int64(len(integers))})
 		want = append(want, integers)
 	}
 	ask(crossed, kind, age)
@@ -79,13 +80,14 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 	}
 	wrong := all[1]
 	wrong.Cells = 30
-	if _, err := countAll(p, []plan.Measurement{wrong}, 1, func(*tally) error { return nil }); err == nil || !strings.Contains(err.Error(), "its factors give 27") {
+	if _, err := countAll(p, []plan.Measurement{wrong}, 1, func(*tally) error { return nil }); err == nil ||
+		!strings.Contains(err.Error(), "its factors give 27") {
 		t.Errorf("30 cells of ranges: %v", err)
 	}
 }
 
-// The counts of a table of millions of cells are narrow until they are asked for as something else: as residuals along one
-// of its columns.
+// The counts of a table of millions of cells are narrow until they are asked for as something else: as residuals along
+// one of its columns.
 func TestCountsOfManyCellsAreNarrow(t *testing.T) {
 	const side = 1500
 	p := tripsPlan(t, "SIDE", fmt.Sprint(side))
@@ -112,7 +114,8 @@ func TestCountsOfManyCellsAreNarrow(t *testing.T) {
 		narrow  bool
 		want    []int64
 	}{{[]plan.Factor{from, to}, true, counts}, {[]plan.Factor{apart, to}, false, exact}} {
-		m := plan.Measurement{ID: "od", Query: plan.Query{Table: "trips", Factors: test.factors}, Cells: int64(len(test.want))}
+		m := plan.Measurement{ID: "od", Query: plan.Query{Table: "trips", Factors: test.factors},
+			Cells: int64(len(test.want))}
 		got, err := countAll(p, []plan.Measurement{m}, 2, func(tally *tally) error {
 			return tally.scan(context.Background(), dir, streams(p, 1), 1<<30)
 		})

@@ -14,39 +14,28 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// along adds the places of a column's values to the attributes of a query, whose cells are so many.
-func (t *tally) along(attributes []int, c *spec.Column, cells uint64) ([]int, error) {
-	at, err := t.number(c)
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := product(cells, uint64(answer.Points(c.Lattice))); !ok {
-		return nil, errManyCells
-	}
-	return append(attributes, place(&t.attributes, attribute{column: at})), nil
-}
-
-// quantiles are the answers of a measurement of quantiles: for each cell the places that are drawn at its shares, one after
-// the other, from a stream of its own. Its rows are those of the exact answer, whose cells are pairs of a cell and a place.
-// Impossible cells are not measured: they are 0 whatever the counts (docs/proofs/impossible.md).
+// quantiles are the answers of a measurement of quantiles: for each cell the places that are drawn at its shares, one
+// after the other, from a stream of its own. Its rows are those of the exact answer, whose cells are pairs of a cell
+// and a place. Impossible cells are not measured: they are 0 whatever the counts (docs/proofs/impossible.md).
 //
-// Guarantee: each place has exactly the law of [noise.Quantile], for the range of its cell's strata, which is public, and the
-// draws are independent: what a unit moves are the counts of the cells that its rows are in. Neighbours: those of the
-// mechanism. Argument: docs/proofs/values.md.
+// Guarantee: each place has exactly the law of [noise.Quantile], for the range of its cell's strata, which is public,
+// and the draws are independent: what a unit moves are the counts of the cells that its rows are in. Neighbours: those
+// of the mechanism. Argument: docs/proofs/values.md.
 func (x *opened) quantiles(ctx context.Context, a asked) (measured.Measured, error) {
 	release, m := x.exact.plan.Release(), a.measurement
 	d, err := newDrawing(release, m)
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	mask, err := m.Query.Impossible(release)
+	mask, err := impossible.Of(m.Query, release)
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -116,7 +105,8 @@ func newDrawing(r *spec.Release, m plan.Measurement) (*drawing, error) {
 	return d, nil
 }
 
-// rangesOf is for each category of a level of the column of strata the least range that holds those of its finest codes.
+// rangesOf is for each category of a level of the column of strata the least range that holds those of its finest
+// codes.
 func rangesOf(l *spec.Lattice, level *spec.Level) []spec.Stratum {
 	ranges := make([]spec.Stratum, level.Size())
 	met := make([]bool, level.Size())
@@ -152,7 +142,7 @@ func (d *drawing) rangeOf(cell int) (first, last int64) {
 
 // draw writes what is drawn for one cell.
 func (d *drawing) draw(b *noise.Bits, a asked, cell int, to []int64) error {
-	points := uint64(answer.Points(d.lattice))
+	points := uint64(d.lattice.Places())
 	at := func(cell uint64) int {
 		return sort.Search(len(a.Cells), func(i int) bool { return a.Cells[i] >= cell*points })
 	}
@@ -167,7 +157,8 @@ func (d *drawing) draw(b *noise.Bits, a asked, cell int, to []int64) error {
 	}
 	next := 0
 	choose := func(share int, shift, before, after int64) error {
-		place, err := noise.Quantile(b, places, counts, first-before, last+after, d.shares[share], d.denominator, shift, d.epsilons[share])
+		place, err := noise.Quantile(b, places, counts, first-before, last+after, d.shares[share], d.denominator, shift,
+			d.epsilons[share])
 		to[next] = min(max(place, first), last)
 		next++
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -21,11 +22,13 @@ import (
 // quantilesOf is a measurement of quantiles of pay by size, of the payroll, opened with a key.
 func quantilesOf(t testing.TB, r *plan.Plan, q plan.Quantile, counts answer.Answer, key int) (*opened, asked) {
 	t.Helper()
-	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs", Factors: by("size"), Quantile: &q}, Cells: int64(2 * q.Draws()),
-		Mechanism: budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 3), L1: big.NewInt(3), L2Squared: big.NewInt(9)}}
+	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs", Factors: by("size"), Quantile: &q},
+		Cells: int64(2 * q.Draws()),
+		Mechanism: budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 3), L1: big.NewInt(3),
+			L2Squared: big.NewInt(9)}}
 	s := noise.NewStreams(keyNumbered(key), r.Hash())
 	a := asked{measurement: m, definition: m.Canonical(), Answer: counts, hash: counts.Hash()}
-	return &opened{exact: &exact{plan: r, answers: []asked{a}}, streams: s, given: make([]bool, 1)}, a
+	return &opened{exact: &exact{plan: compiled.Of(r), answers: []asked{a}}, streams: s, given: make([]bool, 1)}, a
 }
 
 // payrollPlan is the plan of the counts of the payroll, with what payrollRelease adds to its release.
@@ -41,11 +44,11 @@ func payrollPlan(t testing.TB) *plan.Plan {
 	}
 	table = p.Release().Tables[0]
 	table.Columns, table.Weight = columns, weight
-	return p
+	return p.Plan()
 }
 
-// chance is the law of a draw among places first..last: exp(−θ·u/2), with u the distance, in parts of 1/den row, of the rank
-// num·n + shift from those that a place has.
+// chance is the law of a draw among places first..last: exp(−θ·u/2), with u the distance, in parts of 1/den row, of the
+// rank num·n + shift from those that a place has.
 func chance(rows map[int64]int64, first, last, num, den, shift int64, theta float64) map[int64]float64 {
 	n := int64(0)
 	for _, c := range rows {
@@ -70,8 +73,8 @@ func chance(rows map[int64]int64, first, last, num, den, shift int64, theta floa
 	return law
 }
 
-// TestQuantilesHaveTheirLaw draws again and again, under other keys: each answer has the law of its share, within the range of
-// its cell. An exact drawing fails with probability 1e-9 per check, 12 in all.
+// TestQuantilesHaveTheirLaw draws again and again, under other keys: each answer has the law of its share, within the
+// range of its cell. An exact drawing fails with probability 1e-9 per check, 12 in all.
 func TestQuantilesHaveTheirLaw(t *testing.T) {
 	p := payrollPlan(t)
 	q := plan.Quantile{Column: "pay", At: []string{"1/4", "2/3"}, Shift: 5, Beyond: 3}
@@ -80,7 +83,8 @@ func TestQuantilesHaveTheirLaw(t *testing.T) {
 	for cell, places := range rows {
 		for place := range int64(13) {
 			if places[place] > 0 {
-				counts.Cells, counts.Counts = append(counts.Cells, uint64(13*cell)+uint64(place)), append(counts.Counts, places[place])
+				counts.Cells, counts.Counts = append(counts.Cells, uint64(13*cell)+uint64(place)),
+					append(counts.Counts, places[place])
 			}
 		}
 	}
@@ -165,7 +169,8 @@ func TestQuantilesAreDrawnOnce(t *testing.T) {
 
 // TestRangesOfCoarserStrata: a category of several strata has the least range that holds them.
 func TestRangesOfCoarserStrata(t *testing.T) {
-	l := &spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 90, Strata: []spec.Stratum{{First: 5, Last: 9}, {First: 0, Last: 7}, {First: 30, Last: 90}}}
+	l := &spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 90,
+		Strata: []spec.Stratum{{First: 5, Last: 9}, {First: 0, Last: 7}, {First: 30, Last: 90}}}
 	level := &spec.Level{Categories: make([]spec.Category, 2), Of: []uint32{0, 0, 1}}
 	if got := rangesOf(l, level); !slices.Equal(got, []spec.Stratum{{First: 0, Last: 9}, {First: 30, Last: 90}}) {
 		t.Errorf("got %v", got)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -23,11 +24,12 @@ type attribute struct {
 
 // query counts the rows of one measurement: the marginal over its factors.
 type query struct {
-	attributes    []int // places of its factors among the tally's attributes and, behind them, of the values that are ranked or told apart
-	sparse        bool  // only cells that some row falls into are counted
-	occupied      bool  // what is asked is how many cells along the last attribute have rows
-	value         int   // what a row adds: a place among the tally's values
-	allowance     int   // which rows of a unit are counted: a place among the tally's allowances
+	// places of its factors among the tally's attributes and, behind them, of the values that are ranked or told apart
+	attributes    []int
+	sparse        bool // only cells that some row falls into are counted
+	occupied      bool // what is asked is how many cells along the last attribute have rows
+	value         int  // what a row adds: a place among the tally's values
+	allowance     int  // which rows of a unit are counted: a place among the tally's allowances
 	diagnostic    plan.Diagnostic
 	answer.Answer // row-major, the last factor fastest
 }
@@ -39,7 +41,8 @@ func (t *tally) compile(m plan.Measurement) (*query, error) {
 	cells, integers := uint64(1), uint64(1)
 	for _, f := range m.Query.Factors {
 		column := t.table.Column(f.Attribute)
-		if column == nil || column.Domain == nil || f.Basis != plan.Identity && f.Basis != plan.Residual && f.Basis != plan.Ranges {
+		if column == nil || column.Domain == nil || f.Basis != plan.Identity && f.Basis != plan.Residual &&
+			f.Basis != plan.Ranges {
 			return nil, fmt.Errorf("measurement %s: the factor %s is not one that this version can count", m.ID, f)
 		}
 		level, ok := column.Domain.Level(f.Level)
@@ -68,9 +71,11 @@ func (t *tally) compile(m plan.Measurement) (*query, error) {
 	return q, nil
 }
 
-// errManyCells stops a plan whose cells have no place in 63 bits. Where categories are discovered it depends on how many there are, and is
-// covered as a lack of memory for them is (docs/proofs/discover.md, 7): before the debit, and without a number.
-var errManyCells = errors.New("has too many cells to be counted; where values are discovered, ask by fewer of such columns")
+// errManyCells stops a plan whose cells have no place in 63 bits. Where categories are discovered it depends on how
+// many there are, and is covered as a lack of memory for them is (docs/proofs/discover.md, 7): before the debit, and
+// without a number.
+var errManyCells = errors.New(
+	"has too many cells to be counted; where values are discovered, ask by fewer of such columns")
 
 // product is a·b; false where it is not below 2^63.
 func product(a, b uint64) (uint64, bool) {
@@ -78,8 +83,8 @@ func product(a, b uint64) (uint64, bool) {
 	return low, high == 0 && low <= math.MaxInt64
 }
 
-// refine notes what a query asks beside its factors: what a row adds, which rows of a unit are counted, and the values that
-// are ranked or told apart. It returns how many answers there are.
+// refine notes what a query asks beside its factors: what a row adds, which rows of a unit are counted, and the values
+// that are ranked or told apart. It returns how many answers there are.
 func (t *tally) refine(q *query, m plan.Measurement, cells, integers uint64) (uint64, error) {
 	var err error
 	asked := m.Query
@@ -95,7 +100,8 @@ func (t *tally) refine(q *query, m plan.Measurement, cells, integers uint64) (ui
 			}
 		}
 		several := asked.Value != nil || kinds > 1 || asked.Distinct != nil && asked.PerUnit != nil
-		if several || q.sparse || slices.ContainsFunc(asked.Factors, func(f plan.Factor) bool { return f.Basis != plan.Identity }) {
+		if several || q.sparse ||
+			slices.ContainsFunc(asked.Factors, func(f plan.Factor) bool { return f.Basis != plan.Identity }) {
 			return 0, errors.New("asks for what this version cannot count at once")
 		}
 		q.sparse = true
@@ -142,6 +148,18 @@ func (t *tally) refine(q *query, m plan.Measurement, cells, integers uint64) (ui
 	return integers, err
 }
 
+// along adds the places of a column's values to the attributes of a query, whose cells are so many.
+func (t *tally) along(attributes []int, c *spec.Column, cells uint64) ([]int, error) {
+	at, err := t.number(c)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := product(cells, uint64(c.Lattice.Places())); !ok {
+		return nil, errManyCells
+	}
+	return append(attributes, place(&t.attributes, attribute{column: at})), nil
+}
+
 // attribute is the place of a column at a level among the tally's attributes.
 func (t *tally) attribute(c *spec.Column, level *spec.Level) int {
 	return place(&t.attributes, attribute{t.column(c), level})
@@ -159,10 +177,10 @@ func place[T comparable](list *[]T, entry T) int {
 // column is the place of a column among the tally's, as categories.
 func (t *tally) column(c *spec.Column) int { return place(&t.columns, wanted{c, false}) }
 
-// besides is the error of counting beside values that were discovered: how much memory these left says how many there are,
-// and how long. What is said is how much there was for both, which is public.
+// besides is the error of counting beside values that were discovered: how much memory these left says how many there
+// are, and how long. What is said is how much there was for both, which is public.
 func besides(err error, both int64) error {
-	if memory := (*MemoryError)(nil); errors.As(err, &memory) && memory.Need == 0 {
+	if memory := (*MemoryError)(nil); errors.Is(err, bounding.ErrMemory) || errors.As(err, &memory) && memory.Need == 0 {
 		return &MemoryError{Have: both}
 	}
 	return err

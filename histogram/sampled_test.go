@@ -9,15 +9,18 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// TestSamplesAreTheSameOnEveryMachine wants a sample to depend on the files and the key alone: a run that resumes finds the
-// exact integers that it was debited for, whatever it runs on, and another key draws others.
+// TestSamplesAreTheSameOnEveryMachine wants a sample to depend on the files and the key alone: a run that resumes finds
+// the exact integers that it was debited for, whatever it runs on, and another key draws others.
 func TestSamplesAreTheSameOnEveryMachine(t *testing.T) {
-	for name, unit := range map[string]string{"rows": "row", "numbers": "{id: id, max_rows: 2}", "texts": "{id: name, null: drop, max_rows: 1}"} {
+	for name, unit := range map[string]string{"rows": "row", "numbers": "{id: id, max_rows: 2}",
+		"texts": "{id: name, null: drop, max_rows: 1}"} {
 		t.Run(name, func(t *testing.T) {
 			p := planOfText(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\n"+
-				"tables: {t: {source: {csv: [a.csv, b.csv]}, unit: "+unit+", sample: {poisson: 30%}, columns: {k: {values: {integers: [0, 499]}, unknown: drop}}}}\nmarginals: {m: {by: [k]}}\n")
+				"tables: {t: {source: {csv: [a.csv, b.csv]}, unit: "+unit+
+				", sample: {poisson: 30%}, columns: {k: {values: {integers: [0, 499]}, unknown: drop}}}}\nmarginals: {m: {by: [k]}}\n")
 			dir := t.TempDir()
 			for file, from := range map[string]int{"a.csv": 0, "b.csv": 40_000} {
 				b := &strings.Builder{}
@@ -33,18 +36,21 @@ func TestSamplesAreTheSameOnEveryMachine(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			seen := map[string]bool{}
-			for key, opts := range [][]Options{{{Workers: 1}, {Workers: 2}, {Workers: 2, MemoryLimit: 48 << 20}}, {{Workers: 2}}} {
+			seen, drawn := map[string]bool{}, map[string]bool{}
+			for key, opts := range [][]Options{{{Workers: 1}, {Workers: 2}, {Workers: 2, MemoryLimit: 48 << 20}},
+				{{Workers: 2}}} {
 				for _, opt := range opts {
-					e, err := Count(context.Background(), p, Files{Dir: dir, Options: opt}, noise.NewStreams(keyNumbered(key), p.Hash()))
+					e, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir, Options: opt},
+						noise.NewStreams(keyNumbered(key), p.Hash()))
 					if err != nil {
 						t.Fatal(err)
 					}
 					seen[fmt.Sprintf("key %d: %x", key, e.inner.answers[0].hash)] = true
+					drawn[string(e.inner.answers[0].hash)] = true
 				}
 			}
-			if len(seen) != 2 {
-				t.Errorf("two keys drew %d samples: %v", len(seen), seen)
+			if len(seen) != 2 || len(drawn) != 2 {
+				t.Errorf("two keys drew %d samples: %v", len(drawn), seen)
 			}
 		})
 	}

@@ -10,8 +10,8 @@ import (
 	"runtime"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -21,7 +21,7 @@ const (
 	distanceLimit = 1 << 62
 	scoreLimit    = 1 << 61
 	// modelLimit is the most that a model may expect of a cell, and penaltyLimit the most
-	// that may be taken from a distance, in units of 1/plan.ModelScale.
+	// that may be taken from a distance, in units of 1/adaptive.ModelScale.
 	modelLimit   = 1 << 50
 	penaltyLimit = 1 << 60
 )
@@ -34,7 +34,7 @@ const (
 // Guarantee: whatever the model, the penalty and the classes. Neighbours: n. Theorem: the
 // triangle inequality; clamping is 1-Lipschitz. Argument: docs/proofs/adaptive.md.
 func scoreSensitivity(n spec.Neighbours, maxRows, weight int64) int64 {
-	perRow := int64(plan.ModelScale)
+	perRow := int64(adaptive.ModelScale)
 	if n != spec.AddRemove {
 		perRow *= 2
 	}
@@ -92,7 +92,8 @@ func (x *oracle) checkQuestion(candidates []int, models [][]int64, penalties []i
 
 // score returns the candidates' scores, and a hash of candidates, models, penalties and
 // scores.
-func (x *oracle) score(ctx context.Context, candidates []int, models [][]int64, penalties []int64) (scores []int64, hash []byte, err error) {
+func (x *oracle) score(ctx context.Context, candidates []int, models [][]int64, penalties []int64) (scores []int64,
+	hash []byte, err error) {
 	scores = make([]int64, len(candidates))
 	hashes := make([][]byte, len(candidates))
 	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), len(candidates), func(i int) error {
@@ -137,7 +138,7 @@ func scoreOf(distance, penalty, weight int64) int64 {
 func modelDistance(counts, model []int64) int64 {
 	sum := int64(0)
 	for i, c := range counts {
-		high, scaled := bits.Mul64(uint64(c), plan.ModelScale)
+		high, scaled := bits.Mul64(uint64(c), adaptive.ModelScale)
 		if high != 0 || scaled >= 1<<63 { // the term is 2⁶³ − 2⁵⁰ or more
 			return distanceLimit
 		}

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/noise"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 	"pgregory.net/rapid"
 )
@@ -39,7 +40,8 @@ func bigScore(counts, model []int64, penalty, weight int64) *big.Int {
 }
 
 func TestScoresAreExact(t *testing.T) {
-	edges := []int64{0, 1, 2, 1 << 40, 1<<50 - 1, 1 << 50, 1<<51 - 1, 1 << 51, 1<<52 - 1, 1 << 52, 1<<52 + 1<<40, 1 << 53, 1<<53 + 1, 1 << 54, 1 << 62, 1<<63 - 1}
+	edges := []int64{0, 1, 2, 1 << 40, 1<<50 - 1, 1 << 50, 1<<51 - 1, 1 << 51, 1<<52 - 1, 1 << 52, 1<<52 + 1<<40, 1 << 53,
+		1<<53 + 1, 1 << 54, 1 << 62, 1<<63 - 1}
 	for _, a := range edges {
 		for _, b := range edges {
 			for _, m := range []int64{0, 1, 512, 1024, 1 << 49, 1 << 50} {
@@ -85,7 +87,8 @@ func vectors(cells int, most int64) [][]int64 {
 // replaced. No score moves further than its sensitivity, and some move as far: so
 // one that leaves out the weight, k, or that units are replaced, is too small.
 func TestScoresMoveByTheirSensitivity(t *testing.T) {
-	models := [][]int64{{0, 0, 0, 0}, {1024, 1024, 1024, 1024}, {700, 0, 2500, 511}, {1 << 50, 0, 1 << 50, 3}, {1, 1 << 20, 2048, 4096}}
+	models := [][]int64{{0, 0, 0, 0}, {1024, 1024, 1024, 1024}, {700, 0, 2500, 511}, {1 << 50, 0, 1 << 50, 3},
+		{1, 1 << 20, 2048, 4096}}
 	for _, weight := range []int64{1, 3} {
 		for _, k := range []int64{1, 2, 3} {
 			units := vectors(4, k)
@@ -137,7 +140,8 @@ func TestSensitivityIsThatOfTheRelease(t *testing.T) {
 				o := oracles(t, e)(1).inner
 				for c, weight := range weights {
 					if got := o.sensitivity([]int{c}); got != factor*want*weight || o.weights[c] != weight {
-						t.Errorf("%s, unit %s, %s: the sensitivity of candidate %d is %d, want %d", neighbours, unit, method, c, got, factor*want*weight)
+						t.Errorf("%s, unit %s, %s: the sensitivity of candidate %d is %d, want %d", neighbours, unit, method, c, got,
+							factor*want*weight)
 					}
 				}
 				if got := o.sensitivity([]int{0, len(weights) - 1, 1}); got != factor*want*slices.Max(weights) {
@@ -150,9 +154,12 @@ func TestSensitivityIsThatOfTheRelease(t *testing.T) {
 		n                  spec.Neighbours
 		rows, weight, want int64
 	}{
-		{spec.AddRemove, 1 << 52, 1, 1 << 62}, {spec.AddRemove, 1<<52 - 1, 1, 1<<62 - 1024}, {spec.AddRemove, 1<<52 + 1, 1, 1 << 62}, {spec.AddRemove, 1<<63 - 1, 1, 1 << 62},
-		{spec.Replace, 1 << 51, 1, 1 << 62}, {spec.Replace, 1<<51 - 1, 1, 1<<62 - 2048}, {spec.Replace, 1<<51 + 1, 1, 1 << 62}, {spec.Replace, 1<<63 - 1, 1, 1 << 62},
-		{spec.AddRemove, 1 << 50, 3, 3 << 60}, {spec.AddRemove, 1 << 50, 5, 1 << 62}, {spec.Replace, 1, 1 << 51, 1 << 62}, {spec.Replace, 3, 1<<63 - 1, 1 << 62},
+		{spec.AddRemove, 1 << 52, 1, 1 << 62}, {spec.AddRemove, 1<<52 - 1, 1, 1<<62 - 1024},
+		{spec.AddRemove, 1<<52 + 1, 1, 1 << 62}, {spec.AddRemove, 1<<63 - 1, 1, 1 << 62},
+		{spec.Replace, 1 << 51, 1, 1 << 62}, {spec.Replace, 1<<51 - 1, 1, 1<<62 - 2048},
+		{spec.Replace, 1<<51 + 1, 1, 1 << 62}, {spec.Replace, 1<<63 - 1, 1, 1 << 62},
+		{spec.AddRemove, 1 << 50, 3, 3 << 60}, {spec.AddRemove, 1 << 50, 5, 1 << 62}, {spec.Replace, 1, 1 << 51, 1 << 62},
+		{spec.Replace, 3, 1<<63 - 1, 1 << 62},
 	} {
 		if got := scoreSensitivity(c.n, c.rows, c.weight); got != c.want {
 			t.Errorf("%s, %d rows, weight %d: %d, want %d", c.n, c.rows, c.weight, got, c.want)
@@ -178,10 +185,11 @@ func marginalsOf(joint []int64) (all [][]int64) {
 }
 
 // TestChancesOfChoicesByEnumeration goes through all neighbours of all small tables of three columns, for rounds of AIM
-// with weights and penalties, and works out the chance of every candidate from the scores and the sensitivity by which the
-// oracle draws (that the draws have this law is internal/noise's to show, by enumeration as well). Between neighbours
-// the logarithms of chances change by amounts in an interval of length ε, and the Rényi divergences are within those of
-// ε²/8. With a sensitivity that leaves out the weight, the rows of a unit, or that units are replaced, they are not.
+// with weights and penalties, and works out the chance of every candidate from the scores and the sensitivity by which
+// the oracle draws (that the draws have this law is internal/noise's to show, by enumeration as well). Between
+// neighbours the logarithms of chances change by amounts in an interval of length ε, and the Rényi divergences are
+// within those of ε²/8. With a sensitivity that leaves out the weight, the rows of a unit, or that units are replaced,
+// they are not.
 func TestChancesOfChoicesByEnumeration(t *testing.T) {
 	const k = 2
 	units := vectors(8, k)
@@ -193,8 +201,10 @@ func TestChancesOfChoicesByEnumeration(t *testing.T) {
 	}
 	full := int64(1024 * k)
 	for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
-		p := personsOf(t, "UNIT", fmt.Sprintf("{id: id, max_rows: %d}", k), "add-remove", string(n), "METHOD", aim, "[x, y, z]", "[x, y]")
-		o, err := newOracle(&opened{exact: &exact{plan: p, candidates: [][][]int64{make([][]int64, 7)}}, streams: noise.NewStreams(keyOf(1), "plan")}, 0)
+		p := personsOf(t, "UNIT", fmt.Sprintf("{id: id, max_rows: %d}", k), "add-remove", string(n), "METHOD", aim,
+			"[x, y, z]", "[x, y]")
+		o, err := newOracle(&opened{exact: &exact{plan: compiled.Of(p), candidates: [][][]int64{make([][]int64, 7)}},
+			streams: noise.NewStreams(keyOf(1), "plan")}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +226,8 @@ func TestChancesOfChoicesByEnumeration(t *testing.T) {
 			}
 			return out
 		}
-		for what, divided := range map[string]int64{"as it is": 1, "the weight left out": 3, "the rows of a unit left out": k, "half of it": 2} {
+		for what, divided := range map[string]int64{"as it is": 1, "the weight left out": 3, "the rows of a unit left out": k,
+			"half of it": 2} {
 			longest, most := 0.0, 0.0 // of the interval, in ε, and of the divergences, in αε²/8
 			for _, others := range totals {
 				models := make([][]int64, len(candidates))
@@ -224,7 +235,8 @@ func TestChancesOfChoicesByEnumeration(t *testing.T) {
 					for _, count := range marginalsOf(others)[c] {
 						models[i] = append(models[i], 1024*count)
 					}
-					models[i][i%2*(len(models[i])-1)] += full // what is in the first cell of all brings some nearer, and others further away
+					// what is in the first cell of all brings some nearer, and others further away
+					models[i][i%2*(len(models[i])-1)] += full
 				}
 				var all [][]float64
 				for _, unit := range units { // the first has no rows
@@ -242,7 +254,8 @@ func TestChancesOfChoicesByEnumeration(t *testing.T) {
 						}
 						longest = max(longest, (high-low)/epsilon)
 						for _, alpha := range []float64{1.5, 2, 8} {
-							most = max(most, renyi(alpha, one, other)/(alpha*epsilon*epsilon/8), renyi(alpha, other, one)/(alpha*epsilon*epsilon/8))
+							most = max(most, renyi(alpha, one, other)/(alpha*epsilon*epsilon/8),
+								renyi(alpha, other, one)/(alpha*epsilon*epsilon/8))
 						}
 					}
 				}
@@ -275,5 +288,5 @@ func TestScoresTellApartWhatFloatsDoNot(t *testing.T) {
 	if float64(low) != float64(high) || low-high != 1 {
 		t.Errorf("scores of %d and %d: wanted two that a float holds for one", low, high)
 	}
-	var _ int64 = plan.ModelScale // not 2⁻¹⁰ of a float
+	var _ int64 = adaptive.ModelScale // not 2⁻¹⁰ of a float
 }

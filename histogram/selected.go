@@ -7,26 +7,28 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 )
 
-// selected is the answer to a measurement of groups that are not listed: those that its selection lets through, in the order
-// of their keys, with their numbers of units and noise that has nothing to do with the selection.
+// selected is the answer to a measurement of groups that are not listed: those that its selection lets through, in the
+// order of their keys, with their numbers of units and noise that has nothing to do with the selection.
 //
-// Guarantee: each group with a unit is selected by itself with exactly the probability of [plan.Discovery], and no other is;
-// the noise on what is selected has the law of the measurement's mechanism and is independent of the selection. Neighbours:
-// those of the mechanism's sensitivity, which differ by one in at most Discovery.Groups groups. Theorem: Desfontaines, Voss,
-// Gipson & Mandayam 2022; Korolova, Kenthapadi, Mishra & Ntoulas 2009. Argument: docs/proofs/discover.md.
+// Guarantee: each group with a unit is selected by itself with exactly the probability of [plan.Discovery], and no
+// other is; the noise on what is selected has the law of the measurement's mechanism and is independent of the
+// selection. Neighbours: those of the mechanism's sensitivity, which differ by one in at most Discovery.Groups groups.
+// Theorem: Desfontaines, Voss, Gipson & Mandayam 2022; Korolova, Kenthapadi, Mishra & Ntoulas 2009. Argument:
+// docs/proofs/discover.md.
 func (x *opened) selected(ctx context.Context, a asked) (measured.Measured, error) {
 	d := a.measurement.Discovery
 	kept, err := d.Kept()
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	if a.Groups == nil || len(a.Cells) != len(a.Counts) || slices.ContainsFunc(a.Counts, func(units int64) bool { return units < 1 }) {
+	if a.Groups == nil || len(a.Cells) != len(a.Counts) ||
+		slices.ContainsFunc(a.Counts, func(units int64) bool { return units < 1 }) {
 		return measured.Measured{}, parallel.ErrBug
 	}
 	through := make([]bool, len(a.Counts))

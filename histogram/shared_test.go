@@ -38,7 +38,8 @@ marginals:
 
 func carePlan(t testing.TB, neighbours, money string) *plan.Plan {
 	t.Helper()
-	r, err := spec.Parse(spec.Source{Name: "care.yaml", Text: strings.NewReplacer("NEIGHBOURS", neighbours, "BUDGET", money).Replace(care)})
+	r, err := spec.Parse(spec.Source{Name: "care.yaml", Text: strings.NewReplacer("NEIGHBOURS", neighbours, "BUDGET",
+		money).Replace(care)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func carePlan(t testing.TB, neighbours, money string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
 // cared is what the two tables hold of one person.
@@ -59,7 +60,8 @@ type cared struct {
 func drawCared(random func(int) int, id int) cared {
 	c := cared{id: id}
 	for range random(3) {
-		c.persons = append(c.persons, fmt.Sprintf("%s,%s", []string{"f", "m"}[random(2)], []string{"a", "b", "c", "z"}[random(4)]))
+		c.persons = append(c.persons, fmt.Sprintf("%s,%s", []string{"f", "m"}[random(2)],
+			[]string{"a", "b", "c", "z"}[random(4)]))
 	}
 	for range random(6) {
 		c.visits = append(c.visits, fmt.Sprintf("%s,%d", []string{"x", "y"}[random(2)], []int{0, 20, 50, 7}[random(4)]))
@@ -82,7 +84,8 @@ func countCared(t testing.TB, p *plan.Plan, key byte, all []cared) *Exact {
 	return exactOf(t, p, folder(t, "p.csv", persons, "v.csv", visits), key)
 }
 
-// lost is the worst loss in ε of what two inputs tell apart: Σ over measurements of ‖difference‖₁ by the scale of its noise.
+// lost is the worst loss in ε of what two inputs tell apart: Σ over measurements of ‖difference‖₁ by the scale of its
+// noise.
 func lost(a, b *Exact) *big.Rat {
 	all := new(big.Rat)
 	for i, m := range a.inner.plan.Measurements {
@@ -96,9 +99,9 @@ func lost(a, b *Exact) *big.Rat {
 	return all
 }
 
-// TestUnitsMoveTwoTablesByWhatTheyMay takes units out of both tables and puts others in their place, among them units that are
-// in one table alone. No measurement moves further than its mechanism says, and all together lose no more than the release's ε,
-// which some unit nearly reaches: with either table's share forgotten, the claim would be wrong.
+// TestUnitsMoveTwoTablesByWhatTheyMay takes units out of both tables and puts others in their place, among them units
+// that are in one table alone. No measurement moves further than its mechanism says, and all together lose no more than
+// the release's ε, which some unit nearly reaches: with either table's share forgotten, the claim would be wrong.
 func TestUnitsMoveTwoTablesByWhatTheyMay(t *testing.T) {
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		p := carePlan(t, neighbours, "{epsilon: 1}")
@@ -141,17 +144,19 @@ func TestUnitsMoveTwoTablesByWhatTheyMay(t *testing.T) {
 				}
 			}
 			if most.Cmp(rest) <= 0 {
-				t.Errorf("%s: with %s forgotten, nobody would notice: units lose ε = %s, and the rest has %s", neighbours, table, most.FloatString(4), rest.FloatString(4))
+				t.Errorf("%s: with %s forgotten, nobody would notice: units lose ε = %s, and the rest has %s", neighbours, table,
+					most.FloatString(4), rest.FloatString(4))
 			}
 		}
 	}
 }
 
-// TestUnitsKeepTheirOwnRowsInEachTable: which rows of a unit stay in a table does not depend on the other table, and the lots
-// of the two are not the same.
+// TestUnitsKeepTheirOwnRowsInEachTable: which rows of a unit stay in a table does not depend on the other table, and
+// the lots of the two are not the same.
 func TestUnitsKeepTheirOwnRowsInEachTable(t *testing.T) {
 	text := strings.NewReplacer("NEIGHBOURS", "add-remove", "BUDGET", "{epsilon: 1}", "max_rows: 3", "max_rows: 1",
-		"      sex: {values: [f, m]}\n      place: {values: [a, b, c], unknown: drop}", "      ward: {values: [x, y]}\n      days: {type: integer, range: [0, 20]}",
+		"      sex: {values: [f, m]}\n      place: {values: [a, b, c], unknown: drop}",
+		"      ward: {values: [x, y]}\n      days: {type: integer, range: [0, 20]}",
 		"places: {table: persons, by: [sex, place]}", "places: {table: persons, by: [ward]}").Replace(care)
 	r, err := spec.Parse(spec.Source{Name: "care.yaml", Text: text})
 	if err != nil {
@@ -165,14 +170,16 @@ func TestUnitsKeepTheirOwnRowsInEachTable(t *testing.T) {
 	for id := range 64 { // the same two rows in both
 		same += fmt.Sprintf("%d,x,1\n%[1]d,y,1\n", id)
 	}
-	a := exactOf(t, p, folder(t, "p.csv", same, "v.csv", same), 1)
-	b := exactOf(t, p, folder(t, "p.csv", same, "v.csv", "id,ward,days\n"), 1)
-	first, again, second := fmt.Sprint(countsOf(t, a, "places")), fmt.Sprint(countsOf(t, b, "places")), fmt.Sprint(countsOf(t, a, "stays"))
+	a := exactOf(t, p.Plan(), folder(t, "p.csv", same, "v.csv", same), 1)
+	b := exactOf(t, p.Plan(), folder(t, "p.csv", same, "v.csv", "id,ward,days\n"), 1)
+	first, again, second := fmt.Sprint(countsOf(t, a, "places")), fmt.Sprint(countsOf(t, b, "places")),
+		fmt.Sprint(countsOf(t, a, "stays"))
 	if first != again {
 		t.Errorf("%s of persons beside visits, %s alone", first, again)
 	}
-	for key := byte(1); key < 6; key++ { // of 64 units each keeps x or y in either table: equal counts five times have a chance of 1e-5
-		e := exactOf(t, p, folder(t, "p.csv", same, "v.csv", same), key)
+	// of 64 units each keeps x or y in either table: equal counts five times have a chance of 1e-5
+	for key := byte(1); key < 6; key++ {
+		e := exactOf(t, p.Plan(), folder(t, "p.csv", same, "v.csv", same), key)
 		if fmt.Sprint(countsOf(t, e, "places")) != fmt.Sprint(countsOf(t, e, "stays")) {
 			differ++
 		}

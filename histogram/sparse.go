@@ -9,15 +9,16 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/impossible"
 )
 
 // sparse is the cells of an answer whose counts with the noise of its measurement are above its threshold, ascending.
-// Every possible cell has noise of its own: those with rows have it added to their counts, and of those without the ones
-// whose noise alone is above the threshold are drawn ([noise.Exceeding]).
+// Every possible cell has noise of its own: those with rows have it added to their counts, and of those without the
+// ones whose noise alone is above the threshold are drawn ([noise.Exceeding]).
 //
 // Guarantee: the cells and their noisy counts have exactly the law that they have where noise is added to the count of
 // every cell ([opened.noisy]) and those above the threshold are looked up, so that the loss is at most that of the
@@ -27,7 +28,7 @@ func (x *opened) sparse(ctx context.Context, a asked) (measured.Measured, error)
 	if !a.placed() {
 		return measured.Measured{}, parallel.ErrBug
 	}
-	mask, err := a.measurement.Query.Impossible(x.exact.plan.Release())
+	mask, err := impossible.Of(a.measurement.Query, x.exact.plan.Release())
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -54,8 +55,8 @@ func (x *opened) sparse(ctx context.Context, a asked) (measured.Measured, error)
 	return measured.Measured{Measurement: a.measurement, Values: integers(noisy), Cells: cells}, nil
 }
 
-// placed tells that every count has a place of its own among the cells, ascending: what a cell's noise is drawn by rests on
-// it.
+// placed tells that every count has a place of its own among the cells, ascending: what a cell's noise is drawn by
+// rests on it.
 func (a asked) placed() bool {
 	for i, cell := range a.Cells {
 		if cell >= uint64(a.measurement.Cells) || i > 0 && a.Cells[i-1] >= cell {
@@ -67,7 +68,8 @@ func (a asked) placed() bool {
 
 // filled are the cells with rows that are above the threshold, ascending, and their noisy counts, with room for so many
 // more: noise is added in blocks, as to the cells of any measurement.
-func (x *opened) filled(ctx context.Context, a asked, mask *plan.Mask, more int) (cells []uint64, noisy []int64, err error) {
+func (x *opened) filled(ctx context.Context, a asked, mask *impossible.Mask, more int) (cells []uint64, noisy []int64,
+	err error) {
 	counts, err := x.add(ctx, a)
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +98,7 @@ type above struct {
 // empty are the cells without rows whose noise is above the threshold, ascending. Noise is drawn for stretches of all
 // cells, each from a stream of its own; what falls on a cell with rows, which has its own noise, or on an impossible
 // one is thrown away.
-func (x *opened) empty(ctx context.Context, a asked, mask *plan.Mask) ([]above, error) {
+func (x *opened) empty(ctx context.Context, a asked, mask *impossible.Mask) ([]above, error) {
 	law, err := exceedingOf(a.measurement)
 	if err != nil {
 		return nil, err

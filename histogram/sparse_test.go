@@ -19,6 +19,8 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -43,7 +45,8 @@ marginals:
 
 func tripsPlan(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
-	text := strings.NewReplacer(append(replacements, "BUDGET", "rho: 1/8", "SIDE", "30", "ABOVE", "3", "IMPOSSIBLE\n", "")...).Replace(trips)
+	text := strings.NewReplacer(append(replacements, "BUDGET", "rho: 1/8", "SIDE", "30", "ABOVE", "3", "IMPOSSIBLE\n",
+		"")...).Replace(trips)
 	r, err := spec.Parse(spec.Source{Name: "trips.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +55,7 @@ func tripsPlan(t testing.TB, replacements ...string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
 // openedSparse is the exact answer to a sparse measurement, opened with a key.
@@ -71,7 +74,8 @@ func someFilled(cells uint64) answer.Answer {
 	return out
 }
 
-// sparseSample is how often each cell of a sparse table was published, and with which values cells of each number of rows.
+// sparseSample is how often each cell of a sparse table was published, and with which values cells of each number of
+// rows.
 type sparseSample struct {
 	p      *plan.Plan
 	filled answer.Answer
@@ -81,7 +85,8 @@ type sparseSample struct {
 }
 
 func newSparseSample(p *plan.Plan, filled answer.Answer) *sparseSample {
-	return &sparseSample{p: p, filled: filled, often: make([]float64, p.Measurements[0].Cells), values: map[int64]map[int64]float64{}}
+	return &sparseSample{p: p, filled: filled, often: make([]float64, p.Measurements[0].Cells),
+		values: map[int64]map[int64]float64{}}
 }
 
 func (s *sparseSample) rows(cell uint64) int64 {
@@ -103,8 +108,8 @@ func (s *sparseSample) include(m measured.Measured) {
 	}
 }
 
-// judge is the least probability, over cells and over numbers of rows, that a sample of cells which each have the noise of
-// the mechanism deviates as much.
+// judge is the least probability, over cells and over numbers of rows, that a sample of cells which each have the noise
+// of the mechanism deviates as much.
 func (s *sparseSample) judge() float64 {
 	m := s.p.Measurements[0]
 	chance := func(rows, value int64) float64 { // P(rows + X = value)
@@ -148,9 +153,9 @@ func keyNumbered(n int) (key noise.Key) {
 // sparseRuns is how many tables of 900 cells are judged.
 const sparseRuns = 1000
 
-// TestSparseAnswersHaveTheLawOfDenseOnes draws a table again and again: every cell, with rows and without, is published as
-// often, and with the values, as if each had noise of its own. An exact sampler fails with probability 1e-9 per check, 24
-// in all. Dense answers that are cut at the threshold pass the same checks.
+// TestSparseAnswersHaveTheLawOfDenseOnes draws a table again and again: every cell, with rows and without, is published
+// as often, and with the values, as if each had noise of its own. An exact sampler fails with probability 1e-9 per
+// check, 24 in all. Dense answers that are cut at the threshold pass the same checks.
 func TestSparseAnswersHaveTheLawOfDenseOnes(t *testing.T) {
 	for _, money := range []string{"rho: 1/8", "epsilon: 1/2", "epsilon: 1, delta: 1e-9"} {
 		p := tripsPlan(t, "BUDGET", money)
@@ -214,7 +219,7 @@ func TestWrongSparseAnswersAreNoticed(t *testing.T) {
 		"cells with rows are drawn as empty ones too": func(x *opened, a asked, m measured.Measured) measured.Measured {
 			twin := a
 			twin.Cells, twin.Counts = nil, nil
-			mask, _ := a.measurement.Query.Impossible(x.exact.plan.Release())
+			mask, _ := impossible.Of(a.measurement.Query, x.exact.plan.Release())
 			all, err := x.empty(context.Background(), twin, mask)
 			if err != nil {
 				t.Fatal(err)
@@ -273,11 +278,12 @@ func merged(m measured.Measured, change func(cell uint64, noisy int64) (int64, b
 
 // TestImpossibleCellsAreNeverInSparseAnswers rules out a part of a table in which false cells are sure to be.
 func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
-	p := tripsPlan(t, "SIDE", "3000", "ABOVE", "5", "IMPOSSIBLE\n", "impossible:\n  - {where: {from: [7, 8, 2999]}, rows: drop}\n  - {where: {from: [1, 2], to: [3]}, rows: drop}\n")
+	p := tripsPlan(t, "SIDE", "3000", "ABOVE", "5", "IMPOSSIBLE\n",
+		"impossible:\n  - {where: {from: [7, 8, 2999]}, rows: drop}\n  - {where: {from: [1, 2], to: [3]}, rows: drop}\n")
 	if p.Tables[0].Impossible != 9002 {
 		t.Fatalf("%d cells are impossible", p.Tables[0].Impossible)
 	}
-	mask, err := p.Measurements[0].Query.Impossible(p.Release())
+	mask, err := impossible.Of(p.Measurements[0].Query, p.Release())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +294,8 @@ func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
 	}
 	published := 0
 	for key := range 20 {
-		x, a := openedSparse(p, keyNumbered(key), answer.Answer{Cells: []uint64{6 * 3000}, Counts: []int64{100}}) // a row that no table can have
+		// a row that no table can have
+		x, a := openedSparse(p, keyNumbered(key), answer.Answer{Cells: []uint64{6 * 3000}, Counts: []int64{100}})
 		m, err := x.sparse(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
@@ -334,7 +341,8 @@ func TestSparseAnswersResume(t *testing.T) {
 	moved.Cells[len(moved.Cells)-1]++
 	more := answer.Answer{Cells: filled.Cells, Counts: slices.Clone(filled.Counts)}
 	more.Counts[0]++
-	for name, other := range map[string]measured.Measured{"another key": draw(2, filled), "a count more": draw(1, more), "a cell elsewhere": draw(1, moved)} {
+	for name, other := range map[string]measured.Measured{"another key": draw(2, filled), "a count more": draw(1, more),
+		"a cell elsewhere": draw(1, moved)} {
 		at := 0
 		for _, cell := range other.Cells {
 			if _, ok := slices.BinarySearch(first.Cells, cell); ok {
@@ -377,7 +385,8 @@ func TestSparseAnswersOfManyCells(t *testing.T) {
 		if cells > m.Cells {
 			huge.Above = int64(9 * math.Sqrt(m.Mechanism.Variance()))
 		}
-		x, a := openedSparse(p, keyNumbered(5), answer.Answer{Cells: []uint64{3, uint64(cells) - 1}, Counts: []int64{1000, 1000}})
+		x, a := openedSparse(p, keyNumbered(5), answer.Answer{Cells: []uint64{3, uint64(cells) - 1},
+			Counts: []int64{1000, 1000}})
 		a.measurement = huge
 		got, err := x.sparse(context.Background(), a)
 		if err != nil {
@@ -393,8 +402,8 @@ func TestSparseAnswersOfManyCells(t *testing.T) {
 	}
 }
 
-// TestSparseCellsThatDoNotFit has more cells than there is memory for: that is said when all rows are read, by any workers, and
-// only where nothing else is wrong with them.
+// TestSparseCellsThatDoNotFit has more cells than there is memory for: that is said when all rows are read, by any
+// workers, and only where nothing else is wrong with them.
 func TestSparseCellsThatDoNotFit(t *testing.T) {
 	p := tripsPlan(t, "SIDE", "30000", "ABOVE", "8")
 	const cells = 370_000 // of the 367 001 that fit into the least memory
@@ -406,11 +415,13 @@ func TestSparseCellsThatDoNotFit(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		opt := Options{MemoryLimit: Bytes(p) + 1, Workers: workers}
 		var short *MemoryError
-		if _, err := Count(t.Context(), p, Files{Dir: folder(t, "a.csv", rows.String()), Options: opt}, streams(p, 1)); !errors.As(err, &short) || short.Need != 0 || short.Have != 1 {
+		if _, err := Count(t.Context(), compiled.Of(p), Files{Dir: folder(t, "a.csv", rows.String()), Options: opt},
+			streams(p, 1)); !errors.As(err, &short) || short.Need != 0 || short.Have != 1 {
 			t.Errorf("%d workers: %v", workers, err)
 		}
 		var breach *ContractError
-		if _, err := Count(t.Context(), p, Files{Dir: folder(t, "a.csv", rows.String()+"0,1\n"), Options: opt}, streams(p, 1)); !errors.As(err, &breach) {
+		if _, err := Count(t.Context(), compiled.Of(p), Files{Dir: folder(t, "a.csv", rows.String()+"0,1\n"), Options: opt},
+			streams(p, 1)); !errors.As(err, &breach) {
 			t.Errorf("%d workers, and a row that breaks the contract: %v", workers, err)
 		}
 	}
@@ -439,9 +450,9 @@ func epsilonFromBelow(more, less, trials int) float64 {
 	return math.Log((1 - mostLikely(trials-more, trials)) / mostLikely(less, trials))
 }
 
-// TestAuditOfSparseAnswers bounds ε = 1 from below by what an answer shows of cells that hold one row, those of even places,
-// and of cells that hold none, which removing a unit makes of them: the event is that a cell is published. The bound is near
-// the claim, and no more than that. Where cells with rows have no noise, it is above.
+// TestAuditOfSparseAnswers bounds ε = 1 from below by what an answer shows of cells that hold one row, those of even
+// places, and of cells that hold none, which removing a unit makes of them: the event is that a cell is published. The
+// bound is near the claim, and no more than that. Where cells with rows have no noise, it is above.
 func TestAuditOfSparseAnswers(t *testing.T) {
 	p := tripsPlan(t, "BUDGET", "epsilon: 1", "SIDE", "2000", "ABOVE", "3")
 	const trials = 2000 * 2000 / 2
@@ -458,8 +469,8 @@ func TestAuditOfSparseAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// P(X > 3) is 0.0134 and P(X > 2) 0.0364: of 2 000 000 cells 26 800 and 72 800, so that the bound lies about 0.046 below 1,
-	// and 0.13 below with probability under 1e-20.
+	// P(X > 3) is 0.0134 and P(X > 2) 0.0364: of 2 000 000 cells 26 800 and 72 800, so that the bound lies about 0.046
+	// below 1, and 0.13 below with probability under 1e-20.
 	even, odd := publishedOf(m)
 	bound := epsilonFromBelow(even, odd, trials)
 	t.Logf("ε ≥ %.4f, where 1 is claimed", bound)

@@ -10,8 +10,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -32,8 +33,8 @@ type tally struct {
 	rules      []rule      // the entries of `impossible` that are of the table
 	queries    []*query    // one per measurement of the table, in the plan's order
 
-	samplers []*sampler // one per worker, nil where all units are measured
-	link     *link      // of rows that belong to rows of another table, nil where none do
+	samplers []*bounding.Sampler // one per worker, nil where all units are measured
+	link     *link               // of rows that belong to rows of another table, nil where none do
 
 	workers  int
 	progress *progress.Reporter
@@ -46,20 +47,16 @@ type wanted struct {
 }
 
 // encoder says which codes a column has.
-func (w wanted) encoder(table *spec.Table) (e *encoder, err error) {
+func (w wanted) encoder(table *spec.Table) (*encoder, error) {
 	if w.numbers {
-		e, err = newNumbers(table.Name, w.column)
-	} else {
-		e, err = newEncoder(table.Name, w.column)
+		return newNumbers(table, w.column)
 	}
-	if err == nil {
-		e.compute, err = computing(table, w.column)
-	}
-	return e, err
+	return newEncoder(table, w.column)
 }
 
 // newTally compiles the measurements of a table.
-func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measurement, read []plan.Query, workers int) (*tally, error) {
+func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measurement, read []plan.Query,
+	workers int) (*tally, error) {
 	t := &tally{table: table, workers: workers, values: []*value{nil}, allowances: []allowance{{}}}
 	for _, m := range measurements {
 		if m.Query.Table != table.Name {
@@ -99,8 +96,9 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 	return t, nil
 }
 
-// Read adds the columns that a query reads, whether or not anything of them is counted: a column of one category has no residual, and
-// its rows that are left out are left out all the same. So which rows count does not depend on what is asked.
+// Read adds the columns that a query reads, whether or not anything of them is counted: a column of one category has no
+// residual, and its rows that are left out are left out all the same. So which rows count does not depend on what is
+// asked.
 func (t *tally) read(q plan.Query) error {
 	for _, f := range q.Factors {
 		column := t.table.Column(f.Attribute)
@@ -179,7 +177,7 @@ func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit in
 		return err
 	}
 	if t.table.Unit.Row {
-		return t.countRows(ctx, dir, nil, make([]*kept, 1), limit)
+		return t.countRows(ctx, dir, nil, make([]*bounding.Kept, 1), limit)
 	}
 	if t.link != nil {
 		if err := t.link.read(ctx, dir, s, limit); err != nil {
@@ -198,7 +196,8 @@ func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit in
 }
 
 // settled is staying, with the first error in reading order.
-func (t *tally) settled(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, stay []*kept, err error) {
+func (t *tally) settled(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, stay []*bounding.Kept,
+	err error) {
 	p, stay, err = t.staying(ctx, dir, s, limit)
 	if err == nil {
 		return p, stay, nil
@@ -219,11 +218,12 @@ func (t *tally) settled(ctx context.Context, dir string, s *noise.Streams, limit
 	return p, nil, p.named(err)
 }
 
-// staying reads the ids and says which rows stay for each of the tally's allowances; a parent's rows are taken into the link.
-// p is the last reading.
-func (t *tally) staying(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, stay []*kept, err error) {
+// staying reads the ids and says which rows stay for each of the tally's allowances; a parent's rows are taken into the
+// link. p is the last reading.
+func (t *tally) staying(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, stay []*bounding.Kept,
+	err error) {
 	p, own, err := t.bound(ctx, dir, s, limit)
-	stay = []*kept{own}
+	stay = []*bounding.Kept{own}
 	if err == nil && len(t.allowances) > 1 {
 		p, stay, err = t.choose(ctx, dir, s, p, own, limit)
 	}
@@ -235,7 +235,7 @@ func (t *tally) staying(ctx context.Context, dir string, s *noise.Streams, limit
 
 // countRows counts the rows that stay: all that are not left out, or those that
 // bounding, by the pass before, has kept, by each of the tally's allowances.
-func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []*kept, limit int64) error {
+func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []*bounding.Kept, limit int64) error {
 	p := t.wholePass(false)
 	p.before = before
 	var counted *counting
@@ -280,7 +280,8 @@ func (t *tally) wholePass(ids bool) *pass {
 // leaving are the readers of the columns that can have a row left out.
 func (t *tally) leaving() (readers []int) {
 	for i, e := range t.encoders {
-		if e.leavesOut() || slices.ContainsFunc(t.rules, func(r rule) bool { return r.drop && slices.Contains(r.columns, i) }) {
+		if e.leavesOut() || slices.ContainsFunc(t.rules,
+			func(r rule) bool { return r.drop && slices.Contains(r.columns, i) }) {
 			readers = append(readers, i)
 		}
 	}
@@ -288,25 +289,28 @@ func (t *tally) leaving() (readers []int) {
 }
 
 // bound reads the ids and says which rows stay.
-func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, k *kept, err error) {
+func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, k *bounding.Kept,
+	err error) {
 	p = &pass{tally: t, ids: true, decides: true, readers: t.leaving()}
 	for _, w := range t.expect.watches {
 		place(&p.readers, w.reader)
 	}
-	var bound *bounding
+	var bound *bounding.Bounding
 	defer func() {
 		if bound != nil {
-			if closing := bound.close(); err == nil {
+			if closing := bound.Close(); err == nil {
 				err = closing
 			}
 		}
 	}()
-	var workers []*boundWorker
+	var workers []*bounding.Worker
 	p.begin = func(rows int64) (err error) {
-		bound, err = newBounding(t.table.Unit, s.Bounding(t.table.Name), boundOptions{memory: limit, workers: t.workers, rows: rows})
+		bound, err = bounding.New(bounding.OfRows(t.table.Unit.MaxRows), s.Bounding(t.table.Name),
+			bounding.Options{Memory: limit, Workers: t.workers,
+				Rows: rows})
 		for range t.workers {
 			if err == nil {
-				workers = append(workers, bound.worker())
+				workers = append(workers, bound.Worker())
 			}
 		}
 		return err
@@ -315,11 +319,11 @@ func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit i
 		if err := t.countSizes(piece, c, out); err != nil {
 			return err
 		}
-		return workers[worker].add(piece, first, c.ids, t.drawn(worker, c, piece, first, out))
+		return workers[worker].Add(piece, first, c.ids, nil, t.drawn(worker, c, piece, first, out))
 	}
 	if err = p.run(ctx, dir); err == nil {
 		err = parallel.Guarded(func(int) (err error) {
-			k, err = bound.finish(ctx)
+			k, err = bound.Finish(ctx)
 			return err
 		}, 0)
 	}

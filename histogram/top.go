@@ -1,7 +1,7 @@
 package histogram
 
-// This file holds the answer to a measurement of which cells are chosen: the cells with the largest counts, as far as private
-// choices find them, and their counts with noise.
+// This file holds the answer to a measurement of which cells are chosen: the cells with the largest counts, as far as
+// private choices find them, and their counts with noise.
 
 import (
 	"cmp"
@@ -13,19 +13,19 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 )
 
 // top is the cells that are chosen of an answer, in the order of their choice, and their counts with the noise of its
 // measurement. Cells without rows are candidates like any other: all of them have the score 0, and none is visited.
 //
-// Guarantee: each choice has the law of its mechanism among all cells that are left, with the cells' counts as scores, by bits of
-// its own; what is added to the counts of the chosen ones is the noise of the measurement, by others. So all of it loses what
-// the choices and the noise lose, composed ([plan.Choices]). Neighbours: those of the sensitivities. Argument:
-// docs/proofs/topk.md.
+// Guarantee: each choice has the law of its mechanism among all cells that are left, with the cells' counts as scores,
+// by bits of its own; what is added to the counts of the chosen ones is the noise of the measurement, by others. So all
+// of it loses what the choices and the noise lose, composed ([plan.Choices]). Neighbours: those of the sensitivities.
+// Argument: docs/proofs/topk.md.
 //
 // How long it takes depends on the counts: it is never to be shown.
 func (x *opened) top(ctx context.Context, a asked) (measured.Measured, error) {
@@ -45,7 +45,8 @@ func (x *opened) top(ctx context.Context, a asked) (measured.Measured, error) {
 		}
 	}
 	cells := r.cells(a)
-	own := asked{measurement: a.measurement, definition: a.definition, hash: a.hash, Answer: answer.Answer{Counts: make([]int64, len(cells))}}
+	own := asked{measurement: a.measurement, definition: a.definition, hash: a.hash,
+		Answer: answer.Answer{Counts: make([]int64, len(cells))}}
 	for i, cell := range cells {
 		if at, filled := slices.BinarySearch(a.Cells, cell); filled {
 			own.Counts[i] = a.Counts[at]
@@ -176,6 +177,6 @@ func (a asked) filled() []uint64 {
 	return filled
 }
 
-// choosesCells tells that a measurement is of cells that are chosen by what is counted in them, so that those without rows are
-// not visited.
+// choosesCells tells that a measurement is of cells that are chosen by what is counted in them, so that those without
+// rows are not visited.
 func choosesCells(m plan.Measurement) bool { return m.Above > 0 || m.Top != nil }

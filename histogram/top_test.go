@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -19,7 +20,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// busiest is a release of one table, of which a test fills in relation, budget, unit, size and how many cells are chosen.
+// busiest is a release of one table, of which a test fills in relation, budget, unit, size and how many cells are
+// chosen.
 const busiest = `version: 1
 release: busy
 privacy: {protects: trip, neighbours: NEIGHBOURS, account: trips}
@@ -37,7 +39,8 @@ marginals:
 
 func busyPlan(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
-	text := strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "BUDGET", "rho: 1", "UNIT", "row", "SIDE", "3", "ACROSS", "2", "TOP", "2", "MORE", "")...).Replace(busiest)
+	text := strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "BUDGET", "rho: 1", "UNIT", "row", "SIDE",
+		"3", "ACROSS", "2", "TOP", "2", "MORE", "")...).Replace(busiest)
 	r, err := spec.Parse(spec.Source{Name: "busy.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -46,11 +49,11 @@ func busyPlan(t testing.TB, replacements ...string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
-// openedTop gives the answer of a measurement that chooses, of so many rows in each cell, with key number n; edit may break the
-// plan's choices.
+// openedTop gives the answer of a measurement that chooses, of so many rows in each cell, with key number n; edit may
+// break the plan's choices.
 func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*plan.Choices)) measured.Measured {
 	t.Helper()
 	filled := answer.Answer{Cells: []uint64{}, Counts: []int64{}}
@@ -75,8 +78,8 @@ func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*plan.
 	return m
 }
 
-// choiceLaw is with what probability each cell that is left is chosen, from the definitions: exp(λ·count)/Σ, or by how many are
-// accepted beside it, each with probability exp(−λ·gap).
+// choiceLaw is with what probability each cell that is left is chosen, from the definitions: exp(λ·count)/Σ, or by how
+// many are accepted beside it, each with probability exp(−λ·gap).
 func choiceLaw(c *plan.Choices, rows []int64, left []bool) []float64 {
 	epsilon, _ := c.Select.Parameter.Float64()
 	lambda := epsilon / float64(c.Sensitivity)
@@ -160,11 +163,12 @@ var topSettings = []struct {
 	{"replace", "epsilon: 4, delta: 1e-9", budget.ExponentialMechanism},
 }
 
-// TestSequencesOfChoicesHaveTheExactLaw draws sequences of two of six cells, some of them empty and some equal, by the real code
-// under fixed keys, and holds their frequencies against their probabilities by a chi-square test that rejects an exact law with
-// probability 1e-9. Budgets in ε and δ wait for DPRELEASE_LONG. It rejects choices of half and of twice the sensitivity, and such that forget or make up that counts move one way.
+// TestSequencesOfChoicesHaveTheExactLaw draws sequences of two of six cells, some of them empty and some equal, by the
+// real code under fixed keys, and holds their frequencies against their probabilities by a chi-square test that rejects
+// an exact law with probability 1e-9. Budgets in ε and δ wait for DPRELEASE_LONG. It rejects choices of half and of
+// twice the sensitivity, and such that forget or make up that counts move one way.
 func TestSequencesOfChoicesHaveTheExactLaw(t *testing.T) {
-	skipUnderRace(t)
+	histogramtest.SkipUnderRace(t)
 	const draws = 4000
 	for _, c := range topSettings {
 		if strings.Contains(c.budget, "delta") && os.Getenv("DPRELEASE_LONG") == "" {
@@ -207,9 +211,10 @@ func TestSequencesOfChoicesHaveTheExactLaw(t *testing.T) {
 	}
 }
 
-// TestNeighboursChooseWithinTheLoss goes through neighbours of small tables, which differ in all the rows that a unit may have,
-// however they lie, and holds the ratio of the probabilities of every sequence against what the choices cost. With a sensitivity
-// one smaller, or as if counts moved one way where they do not, some neighbours are told apart by more.
+// TestNeighboursChooseWithinTheLoss goes through neighbours of small tables, which differ in all the rows that a unit
+// may have, however they lie, and holds the ratio of the probabilities of every sequence against what the choices cost.
+// With a sensitivity one smaller, or as if counts moved one way where they do not, some neighbours are told apart by
+// more.
 func TestNeighboursChooseWithinTheLoss(t *testing.T) {
 	for _, c := range []struct {
 		unit, more string
@@ -225,7 +230,8 @@ func TestNeighboursChooseWithinTheLoss(t *testing.T) {
 			p := busyPlan(t, "NEIGHBOURS", s.neighbours, "BUDGET", s.budget, "UNIT", c.unit, "SIDE", "2", "MORE", c.more)
 			choices := p.Measurements[0].Top
 			if choices.Sensitivity != c.each || choices.Monotone != (s.neighbours == "add-remove") {
-				t.Errorf("%s%s, %s: a sensitivity of %d, monotone %v", c.unit, c.more, s.neighbours, choices.Sensitivity, choices.Monotone)
+				t.Errorf("%s%s, %s: a sensitivity of %d, monotone %v", c.unit, c.more, s.neighbours, choices.Sensitivity,
+					choices.Monotone)
 			}
 			epsilon, _ := choices.Select.Parameter.Float64()
 			most := func(edit func(*plan.Choices)) float64 {
@@ -262,11 +268,13 @@ func TestNeighboursChooseWithinTheLoss(t *testing.T) {
 			}
 			cost := epsilon * float64(choices.Of)
 			if worst := most(func(*plan.Choices) {}); worst > cost*(1+1e-9) {
-				t.Errorf("%s%s, %s, %s: neighbours are %g apart, and the choices cost %g", c.unit, c.more, s.neighbours, s.budget, worst, cost)
+				t.Errorf("%s%s, %s, %s: neighbours are %g apart, and the choices cost %g", c.unit, c.more, s.neighbours, s.budget,
+					worst, cost)
 			}
 			if c.each > 1 {
 				if worst := most(func(c *plan.Choices) { c.Sensitivity-- }); worst <= cost {
-					t.Errorf("%s%s, %s, %s: a sensitivity one too small is not noticed: %g of %g", c.unit, c.more, s.neighbours, s.budget, worst, cost)
+					t.Errorf("%s%s, %s, %s: a sensitivity one too small is not noticed: %g of %g", c.unit, c.more, s.neighbours,
+						s.budget, worst, cost)
 				}
 			}
 			if s.neighbours == "replace" {
@@ -297,18 +305,20 @@ func rowsOfUnits(cells int, all, each int64) [][]int64 {
 	return units
 }
 
-// TestIntervalsOfChosenCellsHold draws more than 20 000 intervals of cells that were chosen, of which three of a known population
-// are nearly always right, and holds how many contain the exact count against what the law attains. Noise that lifts a cell by
-// being what it is chosen by, as where one noisy table is both, would be seen. Budgets in ε and δ wait for DPRELEASE_LONG, here and below.
+// TestIntervalsOfChosenCellsHold draws more than 20 000 intervals of cells that were chosen, of which three of a known
+// population are nearly always right, and holds how many contain the exact count against what the law attains. Noise
+// that lifts a cell by being what it is chosen by, as where one noisy table is both, would be seen. Budgets in ε and δ
+// wait for DPRELEASE_LONG, here and below.
 func TestIntervalsOfChosenCellsHold(t *testing.T) {
-	skipUnderRace(t)
+	histogramtest.SkipUnderRace(t)
 	const draws = 3400
 	random := rand.New(rand.NewPCG(1, 9))
 	for _, s := range topSettings {
 		if strings.Contains(s.budget, "delta") && os.Getenv("DPRELEASE_LONG") == "" {
 			continue
 		}
-		p := busyPlan(t, "NEIGHBOURS", s.neighbours, "BUDGET", strings.Replace(strings.Replace(s.budget, "4", "2", 1), "rho: 1", "rho: 1/8", 1), "SIDE", "40", "TOP", "7")
+		p := busyPlan(t, "NEIGHBOURS", s.neighbours, "BUDGET", strings.Replace(strings.Replace(s.budget, "4", "2", 1),
+			"rho: 1", "rho: 1/8", 1), "SIDE", "40", "TOP", "7")
 		rows := make([]int64, 80)
 		for i := range rows {
 			rows[i] = random.Int64N(30)
@@ -332,14 +342,16 @@ func TestIntervalsOfChosenCellsHold(t *testing.T) {
 			t.Errorf("%s, %s: %d of %d intervals hold, expected %d to %d", s.neighbours, s.budget, held, 7*draws, low, high)
 		}
 		if right < draws-draws/1000 {
-			t.Errorf("%s, %s: the three largest of a population were first in %d of %d draws", s.neighbours, s.budget, right, draws)
+			t.Errorf("%s, %s: the three largest of a population were first in %d of %d draws", s.neighbours, s.budget, right,
+				draws)
 		}
 	}
 }
 
-// TestChoicesFallShortAsPlanned counts how often a cell that was left out exceeds a chosen one by more than the plan says.
+// TestChoicesFallShortAsPlanned counts how often a cell that was left out exceeds a chosen one by more than the plan
+// says.
 func TestChoicesFallShortAsPlanned(t *testing.T) {
-	skipUnderRace(t)
+	histogramtest.SkipUnderRace(t)
 	const draws = 2000
 	for _, s := range topSettings {
 		if strings.Contains(s.budget, "delta") && os.Getenv("DPRELEASE_LONG") == "" {
@@ -370,8 +382,8 @@ func atMostOf(draws int, share float64) int {
 	return low
 }
 
-// TestChosenCellsOfHugeTables chooses of 2·10⁹ cells of which three are filled: once these are taken, empty ones are, each as
-// likely as any other, none twice and none of the three.
+// TestChosenCellsOfHugeTables chooses of 2·10⁹ cells of which three are filled: once these are taken, empty ones are,
+// each as likely as any other, none twice and none of the three.
 func TestChosenCellsOfHugeTables(t *testing.T) {
 	p := busyPlan(t, "BUDGET", "epsilon: 400", "SIDE", "1000000", "ACROSS", "2000", "TOP", "8")
 	s := noise.NewStreams(keyNumbered(1), p.Hash())
@@ -393,7 +405,8 @@ func TestChosenCellsOfHugeTables(t *testing.T) {
 			sum += float64(cell)
 		}
 	}
-	if mean := sum / 5; mean < 2e8 || mean > 18e8 { // 5 uniform numbers of 2·10⁹: beyond with probability below 1e-3, once and for all
+	// 5 uniform numbers of 2·10⁹: beyond with probability below 1e-3, once and for all
+	if mean := sum / 5; mean < 2e8 || mean > 18e8 {
 		t.Errorf("empty cells are chosen about %g", mean)
 	}
 }

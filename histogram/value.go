@@ -19,7 +19,8 @@ import (
 // Reasons for which sums are refused. Neither tells a figure.
 var (
 	errLargeValue = errors.New("a row could add more than 61 bits hold; make the step coarser or the range narrower")
-	errLargeSum   = errors.New("the sums of this table do not fit 61 bits; make the step coarser, the range narrower or the weights smaller")
+	errLargeSum   = errors.New(
+		"the sums of this table do not fit 61 bits; make the step coarser, the range narrower or the weights smaller")
 )
 
 // value is a [plan.Value] resolved against a tally. nil is 1.
@@ -122,8 +123,8 @@ func (t *tally) ofColumn(made *value, v *plan.Value) (*big.Int, error) {
 	return most, nil
 }
 
-// ofClamped resolves what is clamped: the column is read once more, over one place more on either side, which stand for all
-// that lies beyond.
+// ofClamped resolves what is clamped: the column is read once more, over one place more on either side, which stand for
+// all that lies beyond.
 func (t *tally) ofClamped(made *value, name string) error {
 	column := t.table.Column(name)
 	if _, err := t.number(column); err != nil {

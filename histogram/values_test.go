@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -47,7 +48,8 @@ func (j job) text() string {
 	if j.pay >= 0 {
 		pay = fmt.Sprintf("%d.%d", j.pay/10, j.pay%10)
 	}
-	return fmt.Sprintf("%d,%s,%s,%d,%s,%d\n", j.id, [...]string{"small", "large", "none"}[j.size], [...]string{"n", "s", "e", "none"}[j.region], j.age, pay, j.weight)
+	return fmt.Sprintf("%d,%s,%s,%d,%s,%d\n", j.id, [...]string{"small", "large", "none"}[j.size],
+		[...]string{"n", "s", "e", "none"}[j.region], j.age, pay, j.weight)
 }
 
 // filesOf are jobs in files of so many rows.
@@ -66,8 +68,8 @@ func filesOf(jobs []job, each int) []string {
 	return files
 }
 
-// payrollRelease reads the payroll with pay on a lattice of halves, from 0 to 3 in small firms and from 2 to 6 in large ones,
-// and weights from 0 to 3.
+// payrollRelease reads the payroll with pay on a lattice of halves, from 0 to 3 in small firms and from 2 to 6 in large
+// ones, and weights from 0 to 3.
 func payrollRelease(t testing.TB, unit string) *spec.Release {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: "payroll.yaml", Text: strings.Replace(payroll, "UNIT", unit, 1)})
@@ -75,8 +77,10 @@ func payrollRelease(t testing.TB, unit string) *spec.Release {
 		t.Fatal(err)
 	}
 	table := r.Tables[0]
-	table.Columns = append(table.Columns, &spec.Column{Name: "pay", From: "pay", Type: spec.Decimal, Null: spec.Policy{Action: spec.Drop},
-		Lattice: &spec.Lattice{Step: big.NewRat(1, 2), First: 0, Last: 12, By: "size", Strata: []spec.Stratum{{First: 0, Last: 6}, {First: 4, Last: 12}}}})
+	table.Columns = append(table.Columns, &spec.Column{Name: "pay", From: "pay", Type: spec.Decimal,
+		Null: spec.Policy{Action: spec.Drop},
+		Lattice: &spec.Lattice{Step: big.NewRat(1, 2), First: 0, Last: 12, By: "size",
+			Strata: []spec.Stratum{{First: 0, Last: 6}, {First: 4, Last: 12}}}})
 	table.Weight = &spec.Weight{From: "w", Lattice: spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 3}}
 	return r
 }
@@ -126,27 +130,39 @@ func askings(most int64, u spec.PerUnit) []asking {
 		{query: plan.Query{Factors: by("size", "region.half")}, cells: 4, cell: halfCell, adds: one, most: 1},
 		{query: plan.Query{Value: &plan.Value{Column: "pay", Power: 1, Times: 2, Minus: 13}}, cells: 1, cell: none,
 			adds: func(j job) int64 { return 2*j.place() - 13 }, most: 13},
-		{query: plan.Query{Factors: by("region"), Value: &plan.Value{Column: "pay", Power: 2, Times: 1, Minus: 5}}, cells: 3, cell: regionCell,
+		{query: plan.Query{Factors: by("region"), Value: &plan.Value{Column: "pay", Power: 2, Times: 1, Minus: 5}}, cells: 3,
+			cell: regionCell,
 			adds: func(j job) int64 { return (j.place() - 5) * (j.place() - 5) }, most: 49},
-		{query: plan.Query{Factors: by("size", "region.half"), Value: &plan.Value{Column: "pay", Power: 1, Times: 2, Per: "size", By: []int64{4, 3}, Off: []int64{6, 16}, Weight: true}},
+		{query: plan.Query{Factors: by("size", "region.half"), Value: &plan.Value{Column: "pay", Power: 1, Times: 2,
+			Per: "size", By: []int64{4, 3}, Off: []int64{6, 16}, Weight: true}},
 			cells: 4, cell: halfCell, adds: func(j job) int64 { return strata(j) * j.steps() }, most: 24 * 3},
-		{query: plan.Query{Factors: by("region"), Value: &plan.Value{Weight: true}, PerUnit: &withCap}, cells: 3, cell: regionCell,
+		{query: plan.Query{Factors: by("region"), Value: &plan.Value{Weight: true}, PerUnit: &withCap}, cells: 3,
+			cell: regionCell,
 			adds: job.steps, most: 3, group: regionCell},
-		{query: plan.Query{Factors: by("size", "region.half"), PerUnit: &spec.PerUnit{RowsPerGroup: 1}}, cells: 4, cell: halfCell, adds: one, most: 1, group: halfCell},
-		{query: plan.Query{Factors: by("size", "region.half"), PerUnit: &withCap}, cells: 4, cell: halfCell, adds: one, most: 1, group: halfCell},
+		{query: plan.Query{Factors: by("size", "region.half"), PerUnit: &spec.PerUnit{RowsPerGroup: 1}}, cells: 4,
+			cell: halfCell, adds: one, most: 1, group: halfCell},
+		{query: plan.Query{Factors: by("size", "region.half"), PerUnit: &withCap}, cells: 4, cell: halfCell, adds: one,
+			most: 1, group: halfCell},
 		{query: plan.Query{Factors: by("region"), Distinct: &plan.Distinct{Column: "pay", PerUnit: most}}, cells: 3,
-			cell: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, group: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: one, most: 1},
+			cell:  func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) },
+			group: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: one, most: 1},
 		{query: plan.Query{Distinct: &plan.Distinct{Column: "age", PerUnit: 1}}, cells: 1,
-			cell: func(j job) uint64 { return uint64(j.age) }, group: func(j job) uint64 { return uint64(j.age) }, adds: one, most: 1},
-		{query: plan.Query{Factors: by("region"), Quantile: &plan.Quantile{Column: "pay", At: []string{"1/4", "1/2"}, Weight: true}}, cells: 6, sparse: true,
+			cell: func(j job) uint64 { return uint64(j.age) }, group: func(j job) uint64 { return uint64(j.age) }, adds: one,
+			most: 1},
+		{query: plan.Query{Factors: by("region"), Quantile: &plan.Quantile{Column: "pay", At: []string{"1/4", "1/2"},
+			Weight: true}}, cells: 6, sparse: true,
 			cell: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: job.steps, most: 3},
-		{query: plan.Query{Factors: by("size"), Quantile: &plan.Quantile{Column: "pay", At: []string{"1/2"}}, PerUnit: &withCap}, cells: 2, sparse: true,
-			cell: func(j job) uint64 { return uint64(j.size)*13 + uint64(j.place()) }, group: func(j job) uint64 { return uint64(j.size) }, adds: one, most: 1},
+		{query: plan.Query{Factors: by("size"), Quantile: &plan.Quantile{Column: "pay", At: []string{"1/2"}},
+			PerUnit: &withCap}, cells: 2, sparse: true,
+			cell:  func(j job) uint64 { return uint64(j.size)*13 + uint64(j.place()) },
+			group: func(j job) uint64 { return uint64(j.size) }, adds: one, most: 1},
 	}
 	inRegion := func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }
 	all = append(all,
-		asking{query: plan.Query{Factors: by("region"), Distribution: &plan.Distribution{Column: "pay", Width: 3, Weight: true}}, cells: 3 * 5, sparse: true, cell: inRegion, adds: job.steps, most: 3},
-		asking{query: plan.Query{Factors: by("region"), Distribution: &plan.Distribution{Column: "pay", Width: 2, Total: 5, Method: "haar-laplace"}, PerUnit: &withCap}, cells: 3 * 7, sparse: true,
+		asking{query: plan.Query{Factors: by("region"), Distribution: &plan.Distribution{Column: "pay", Width: 3,
+			Weight: true}}, cells: 3 * 5, sparse: true, cell: inRegion, adds: job.steps, most: 3},
+		asking{query: plan.Query{Factors: by("region"), Distribution: &plan.Distribution{Column: "pay", Width: 2, Total: 5,
+			Method: "haar-laplace"}, PerUnit: &withCap}, cells: 3 * 7, sparse: true,
 			cell: inRegion, group: regionCell, adds: one, most: 1})
 	beyond := func(j job) int64 { // what rounds to a place that is not its own
 		if p := int64(j.pay*2+5) / 10; p != j.place() {
@@ -155,8 +171,10 @@ func askings(most int64, u spec.PerUnit) []asking {
 		return 0
 	}
 	all = append(all,
-		asking{query: plan.Query{Factors: by("size"), Value: &plan.Value{Column: "pay", Beyond: true}}, cells: 2, cell: func(j job) uint64 { return uint64(j.size) }, adds: beyond, most: 1},
-		asking{query: plan.Query{Diagnostic: plan.UnitsOver}, cells: 1}, asking{query: plan.Query{Diagnostic: plan.RowsOver}, cells: 1}, asking{query: plan.Query{Diagnostic: plan.RowsLeftOut}, cells: 1})
+		asking{query: plan.Query{Factors: by("size"), Value: &plan.Value{Column: "pay", Beyond: true}}, cells: 2,
+			cell: func(j job) uint64 { return uint64(j.size) }, adds: beyond, most: 1},
+		asking{query: plan.Query{Diagnostic: plan.UnitsOver}, cells: 1}, asking{query: plan.Query{Diagnostic: plan.RowsOver},
+			cells: 1}, asking{query: plan.Query{Diagnostic: plan.RowsLeftOut}, cells: 1})
 	for i := range all {
 		all[i].query.Table = "jobs"
 	}
@@ -195,7 +213,8 @@ func measurementsOf(all []asking) []plan.Measurement {
 	for i, a := range all {
 		m := plan.Measurement{ID: fmt.Sprint("query ", i), Query: a.query, Cells: a.cells}
 		if a.query.Quantile != nil {
-			m.Mechanism = budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 4), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+			m.Mechanism = budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 4), L1: big.NewInt(1),
+				L2Squared: big.NewInt(1)}
 		}
 		out = append(out, m)
 	}
@@ -205,11 +224,12 @@ func measurementsOf(all []asking) []plan.Measurement {
 // answered is what a tally has counted, with the rows that it counted them of.
 type answered struct {
 	tally *tally
-	stay  []*kept // by allowance; nil where each row is a unit
+	stay  []*bounding.Kept // by allowance; nil where each row is a unit
 }
 
 // answersTo scans files for queries. change may spoil the tally first.
-func answersTo(t testing.TB, r *spec.Release, all []asking, key byte, workers int, memory int64, change func(*tally), files ...string) answered {
+func answersTo(t testing.TB, r *spec.Release, all []asking, key byte, workers int, memory int64, change func(*tally),
+	files ...string) answered {
 	t.Helper()
 	dir := folder(t, files...)
 	tally, err := newTally(r, r.Tables[0], measurementsOf(all), nil, workers)
@@ -278,24 +298,29 @@ func (a asking) refer(jobs []job, stays func(i int) bool) map[uint64]int64 {
 func drawJobs(rt *rapid.T, most int) []job {
 	units := rapid.IntRange(1, 12).Draw(rt, "units")
 	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) job {
-		return job{id: rapid.IntRange(1, units).Draw(rt, "id"), size: rapid.SampledFrom([]int{0, 1, 0, 1, 2}).Draw(rt, "size"), region: rapid.SampledFrom([]int{0, 1, 2, 0, 3}).Draw(rt, "region"),
-			age: rapid.IntRange(0, 9).Draw(rt, "age"), pay: rapid.SampledFrom([]int{-1, 0, 3, 7, 12, 13, 20, 28, 35, 57, 59, 60, 900}).Draw(rt, "pay"), weight: rapid.IntRange(0, 5).Draw(rt, "weight")}
+		return job{id: rapid.IntRange(1, units).Draw(rt, "id"), size: rapid.SampledFrom([]int{0, 1, 0, 1, 2}).Draw(rt,
+			"size"), region: rapid.SampledFrom([]int{0, 1, 2, 0, 3}).Draw(rt, "region"),
+			age:    rapid.IntRange(0, 9).Draw(rt, "age"),
+			pay:    rapid.SampledFrom([]int{-1, 0, 3, 7, 12, 13, 20, 28, 35, 57, 59, 60, 900}).Draw(rt, "pay"),
+			weight: rapid.IntRange(0, 5).Draw(rt, "weight")}
 	}), 0, most).Draw(rt, "jobs")
 }
 
-// TestQueriesOfEveryFormAreThoseOfGoingRowByRow holds every answer against a reference over the rows that stay, and the rows
-// that stay against what their allowance says.
+// TestQueriesOfEveryFormAreThoseOfGoingRowByRow holds every answer against a reference over the rows that stay, and the
+// rows that stay against what their allowance says.
 func TestQueriesOfEveryFormAreThoseOfGoingRowByRow(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	rapid.Check(t, func(rt *rapid.T) {
 		jobs := drawJobs(rt, 120)
 		each := rapid.IntRange(1, 50).Draw(rt, "each")
 		most := rapid.Int64Range(1, 6).Draw(rt, "max_rows")
-		u := spec.PerUnit{Groups: rapid.Int64Range(0, 3).Draw(rt, "groups"), RowsPerGroup: rapid.Int64Range(0, 3).Draw(rt, "rows"), Total: rapid.Int64Range(0, 4).Draw(rt, "total")}
+		u := spec.PerUnit{Groups: rapid.Int64Range(0, 3).Draw(rt, "groups"), RowsPerGroup: rapid.Int64Range(0, 3).Draw(rt,
+			"rows"), Total: rapid.Int64Range(0, 4).Draw(rt, "total")}
 		unit := rapid.SampledFrom([]string{"row", fmt.Sprintf("{id: id, max_rows: %d}", most)}).Draw(rt, "unit")
 		all := askings(rapid.Int64Range(1, 3).Draw(rt, "distinct"), u)
 		memory := rapid.SampledFrom([]int64{0, 1 << 16, 1 << 28}).Draw(rt, "memory")
-		got := answersTo(t, payrollRelease(t, unit), all, 1, rapid.IntRange(1, 4).Draw(rt, "workers"), memory, nil, filesOf(jobs, each)...)
+		got := answersTo(t, payrollRelease(t, unit), all, 1, rapid.IntRange(1, 4).Draw(rt, "workers"), memory, nil,
+			filesOf(jobs, each)...)
 		for i, a := range all {
 			if d := a.query.Diagnostic; d != "" {
 				units, k := func(i int) int { return jobs[i].id }, most
@@ -309,7 +334,7 @@ func TestQueriesOfEveryFormAreThoseOfGoingRowByRow(t *testing.T) {
 			}
 			allowed := got.tally.queries[i].allowance
 			stays := func(row int) bool {
-				return got.stay == nil || got.stay[allowed].of(row / each)[row%each/64]>>(row%each%64)&1 == 1
+				return got.stay == nil || got.stay[allowed].Of(row / each)[row%each/64]>>(row%each%64)&1 == 1
 			}
 			if want := a.refer(jobs, stays); fmt.Sprint(got.byCell(i)) != fmt.Sprint(want) {
 				rt.Errorf("query %d of %s: got %v, want %v", i, unit, got.byCell(i), want)
@@ -323,12 +348,12 @@ func TestQueriesOfEveryFormAreThoseOfGoingRowByRow(t *testing.T) {
 
 // checkAllowance: of each unit stay as many rows as its caps leave, and no more.
 func checkAllowance(rt *rapid.T, a asking, jobs []job, most uint64, stays func(row int) bool) {
-	c := caps{noCap, noCap, noCap}
+	c := bounding.Uncapped()
 	switch u := a.query.PerUnit; {
 	case a.query.Distinct != nil:
-		c = caps{noCap, uint64(a.query.Distinct.PerUnit), noCap}
+		c = bounding.Caps{Rows: bounding.NoCap, Groups: uint64(a.query.Distinct.PerUnit), PerGroup: bounding.NoCap}
 	case u != nil:
-		c = caps{capOf(u.Total), capOf(u.Groups), capOf(u.RowsPerGroup)}
+		c = bounding.Caps{Rows: capOf(u.Total), Groups: capOf(u.Groups), PerGroup: capOf(u.RowsPerGroup)}
 	}
 	all, rows, groups := map[int]uint64{}, map[int]uint64{}, map[int]map[uint64]uint64{}
 	for i, j := range jobs {
@@ -350,14 +375,14 @@ func checkAllowance(rt *rapid.T, a asking, jobs []job, most uint64, stays func(r
 		}
 	}
 	for id, n := range all {
-		if rows[id] == 0 || rows[id] > min(most, c.rows) || uint64(len(groups[id])) > c.groups {
+		if rows[id] == 0 || rows[id] > min(most, c.Rows) || uint64(len(groups[id])) > c.Groups {
 			rt.Errorf("%d rows of %d of a unit stay, in %d groups: %v, max_rows %d", rows[id], n, len(groups[id]), c, most)
 		}
-		if a.query.Distinct == nil && c == (caps{noCap, noCap, noCap}) && rows[id] != min(n, most) {
+		if a.query.Distinct == nil && c == bounding.Uncapped() && rows[id] != min(n, most) {
 			rt.Errorf("%d rows of %d of a unit stay, max_rows %d", rows[id], n, most)
 		}
 		for _, in := range groups[id] {
-			if in > c.perGroup {
+			if in > c.PerGroup {
 				rt.Errorf("%d rows of a group stay: %v", in, c)
 			}
 		}
@@ -420,7 +445,8 @@ func (a asking) integers(t testing.TB, r *spec.Release, cells map[uint64]int64) 
 	return out
 }
 
-// norm is by how much, in L1, the answers of a distribution change with one row of weight 1, wherever it lies; 1 of other queries.
+// norm is by how much, in L1, the answers of a distribution change with one row of weight 1, wherever it lies; 1 of
+// other queries.
 func (a asking) norm(t testing.TB, r *spec.Release) int64 {
 	most := int64(1)
 	for place := uint64(0); a.query.Distribution != nil && place < 13; place++ {
@@ -429,8 +455,8 @@ func (a asking) norm(t testing.TB, r *spec.Release) int64 {
 	return most
 }
 
-// excess is by how much neighbours move some query further than they may, over tables and both relations; negative where
-// none does.
+// excess is by how much neighbours move some query further than they may, over tables and both relations; negative
+// where none does.
 func excess(t testing.TB, change func(*tally)) int64 {
 	worst := int64(-1 << 60)
 	const most = 3
@@ -440,7 +466,8 @@ func excess(t testing.TB, change func(*tally)) int64 {
 		random := keyedNumbers(seed)
 		var jobs, without, replaced []job
 		for range 60 {
-			j := job{id: 1 + random(9), size: random(9) / 4, region: random(3), age: random(10), pay: []int{0, 60, 900, 31, 2}[random(5)], weight: random(6)}
+			j := job{id: 1 + random(9), size: random(9) / 4, region: random(3), age: random(10),
+				pay: []int{0, 60, 900, 31, 2}[random(5)], weight: random(6)}
 			jobs = append(jobs, j)
 			if j.id != 1 {
 				without = append(without, j)
@@ -458,7 +485,8 @@ func excess(t testing.TB, change func(*tally)) int64 {
 				twice = 1
 			}
 			of := func(x answered) map[uint64]int64 { return a.integers(t, r, x.byCell(i)) }
-			worst = max(worst, distance(of(with), of(left))-a.moved(most)*a.norm(t, r), distance(of(with), of(other))-twice*a.moved(most)*a.norm(t, r))
+			worst = max(worst, distance(of(with), of(left))-a.moved(most)*a.norm(t, r),
+				distance(of(with), of(other))-twice*a.moved(most)*a.norm(t, r))
 		}
 	}
 	return worst
@@ -470,8 +498,8 @@ func keyedNumbers(seed int) func(n int) int {
 	return func(n int) int { return int(b.Below(uint64(n))) }
 }
 
-// TestNeighboursMoveQueriesByWhatTheyMay takes units away and replaces them. Wrong versions are noticed: values that are not
-// clamped by stratum, distinct values without a cap, groups that are not bounded, and one row too many.
+// TestNeighboursMoveQueriesByWhatTheyMay takes units away and replaces them. Wrong versions are noticed: values that
+// are not clamped by stratum, distinct values without a cap, groups that are not bounded, and one row too many.
 func TestNeighboursMoveQueriesByWhatTheyMay(t *testing.T) {
 	if by := excess(t, nil); by > 0 {
 		t.Errorf("a unit moves a query by %d more than it may", by)
@@ -480,18 +508,18 @@ func TestNeighboursMoveQueriesByWhatTheyMay(t *testing.T) {
 		"values are not clamped by stratum": func(t *tally) { t.clamps = nil },
 		"no cap on groups": func(t *tally) {
 			for i := range t.allowances[1:] {
-				t.allowances[i+1].caps.groups = noCap
+				t.allowances[i+1].caps.Groups = bounding.NoCap
 			}
 		},
 		"no cap on rows of a group": func(t *tally) {
 			for i := range t.allowances[1:] {
-				t.allowances[i+1].caps.perGroup = noCap
+				t.allowances[i+1].caps.PerGroup = bounding.NoCap
 			}
 		},
 		"all rows over": func(t *tally) {
 			for i, a := range t.allowances {
 				if a.definition == string(plan.RowsOver) {
-					t.allowances[i].caps.rows = noCap
+					t.allowances[i].caps.Rows = bounding.NoCap
 				}
 			}
 		},
@@ -512,10 +540,12 @@ func TestNeighboursMoveQueriesByWhatTheyMay(t *testing.T) {
 	}
 }
 
-// Breaches in columns that only tell groups apart are found, whichever reading meets them first, and nothing is said of the rows.
+// Breaches in columns that only tell groups apart are found, whichever reading meets them first, and nothing is said of
+// the rows.
 func TestBreachesAmongGroups(t *testing.T) {
 	r := payrollRelease(t, "{id: id, max_rows: 2}")
-	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("age.band"), PerUnit: &spec.PerUnit{Groups: 1}}, cells: 2}}
+	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("age.band"), PerUnit: &spec.PerUnit{Groups: 1}},
+		cells: 2}}
 	for name, jobs := range map[string][]job{
 		"one":               {{id: 1, pay: 1}, {id: 2, age: 77, pay: 1}},
 		"of many":           slices.Repeat([]job{{id: 1, age: 3}, {id: 2, age: 77, pay: 1}}, 200),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // made is a counter whose answers are made by hand.
@@ -34,11 +35,12 @@ func (c meddler) Count(ctx context.Context, q Questions, s *noise.Streams) (answ
 	return c.made.Count(ctx, q, s)
 }
 
-// TestTheNoiseIsThePlans has a counter write less noise into the questions that it is asked: what is drawn stays the plan's.
+// TestTheNoiseIsThePlans has a counter write less noise into the questions that it is asked: what is drawn stays the
+// plan's.
 func TestTheNoiseIsThePlans(t *testing.T) {
 	p := planOf(t)
 	zeros := made{func(cells int64) answer.Answer { return answer.Answer{Counts: make([]int64, cells)} }}
-	e, err := Count(context.Background(), p, meddler{zeros}, streams(p, 1))
+	e, err := Count(context.Background(), compiled.Of(p), meddler{zeros}, streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,8 +51,8 @@ func TestTheNoiseIsThePlans(t *testing.T) {
 	}
 }
 
-// TestAnswersOfAnotherFormAreRefused has a counter give answers to measurements of all cells in other forms: how many figures leave
-// would say something of the rows, or the noise could not be added after the debit.
+// TestAnswersOfAnotherFormAreRefused has a counter give answers to measurements of all cells in other forms: how many
+// figures leave would say something of the rows, or the noise could not be added after the debit.
 func TestAnswersOfAnotherFormAreRefused(t *testing.T) {
 	p := planOf(t)
 	with := func(count int64) func(int64) answer.Answer {
@@ -64,18 +66,19 @@ func TestAnswersOfAnotherFormAreRefused(t *testing.T) {
 		answer func(cells int64) answer.Answer
 		good   bool
 	}{
-		"as asked":        {with(answer.Most), true},
-		"too large":       {with(answer.Most + 1), false},
-		"too small":       {with(-answer.Most - 1), false},
-		"the largest":     {with(math.MaxInt64), false},
-		"the smallest":    {with(math.MinInt64), false},
-		"cells with rows": {func(int64) answer.Answer { return answer.Answer{Cells: []uint64{0}, Counts: []int64{5}} }, false},
-		"a cell less":     {func(cells int64) answer.Answer { return answer.Answer{Counts: make([]int64, cells-1)} }, false},
+		"as asked":     {with(answer.Most), true},
+		"too large":    {with(answer.Most + 1), false},
+		"too small":    {with(-answer.Most - 1), false},
+		"the largest":  {with(math.MaxInt64), false},
+		"the smallest": {with(math.MinInt64), false},
+		"cells with rows": {func(int64) answer.Answer { return answer.Answer{Cells: []uint64{0}, Counts: []int64{5}} },
+			false},
+		"a cell less": {func(cells int64) answer.Answer { return answer.Answer{Counts: make([]int64, cells-1)} }, false},
 		"groups": {func(cells int64) answer.Answer {
 			return answer.Answer{Counts: make([]int64, cells), Groups: &answer.Groups{}}
 		}, false},
 	} {
-		if _, err := Count(context.Background(), p, made{c.answer}, streams(p, 1)); (err == nil) != c.good {
+		if _, err := Count(context.Background(), compiled.Of(p), made{c.answer}, streams(p, 1)); (err == nil) != c.good {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -25,9 +26,10 @@ type Consistency struct {
 	Way   string `json:"way"`
 	// Tables are those whose counts add up: all have one total, and what two of them share is the same in both.
 	Tables []string `json:"tables"`
-	// Apart are columns of which not all levels that the tables show lie within each other, each with these levels in groups: across
-	// groups tables agree in what they show beside that column, and no more. A level may be apart from one that it lies within: series
-	// are made coarsest first, and each level is in the first one whose levels it lies within, all of them.
+	// Apart are columns of which not all levels that the tables show lie within each other, each with these levels in
+	// groups: across groups tables agree in what they show beside that column, and no more. A level may be apart from one
+	// that it lies within: series are made coarsest first, and each level is in the first one whose levels it lies within,
+	// all of them.
 	Apart []string `json:"apart,omitempty"`
 	// Left are those whose counts stay as they are.
 	Left []Unfitted `json:"left_out,omitempty"`
@@ -38,9 +40,6 @@ type Unfitted struct {
 	Table string `json:"table"`
 	Why   string `json:"why"`
 }
-
-// MostFitted bounds the cells of the tables that are made to add up together.
-const MostFitted = int64(1) << 26
 
 // WhyLeft says why a table's counts are left as they are, "" where they are made to add up.
 func (t Table) WhyLeft(summed bool) string {
@@ -59,35 +58,10 @@ func (t Table) WhyLeft(summed bool) string {
 		return "it does not show all cells"
 	case summed:
 		return "it counts up along an attribute"
-	case len(t.By) > MostShared:
-		return fmt.Sprintf("it has more than %d attributes", MostShared)
+	case len(t.By) > limit.SharedAttributes:
+		return fmt.Sprintf("it has more than %d attributes", limit.SharedAttributes)
 	}
 	return ""
-}
-
-// Tabulation is how a table is counted from microdata: for each of its attributes the column of the microdata that decides it,
-// and the category of each of that column's. It fails where no column does.
-func (p *Plan) Tabulation(confidential, path string) ([]TabulatedBy, error) {
-	at := slices.IndexFunc(p.Synthetic, func(s Synthetic) bool { return s.Table == confidential })
-	if at < 0 {
-		return nil, fmt.Errorf("%s has no microdata", confidential)
-	}
-	if s := p.Synthetic[at]; s.Parent != "" {
-		return nil, fmt.Errorf("the microdata of %s have as many rows as those of %s say, and not as its tables do", confidential, s.Parent)
-	}
-	planned, ok := p.TableOf(path)
-	if !ok {
-		return nil, fmt.Errorf("there is no table %s", path)
-	}
-	return p.decidedBy(p.Synthetic[at], planned)
-}
-
-// TabulatedBy is a column of microdata, by its place, with the category of an attribute that each of its categories lies in.
-type TabulatedBy struct {
-	Level      string // of the attribute
-	Column     int
-	Of         []int
-	Categories int
 }
 
 // TableOf finds a published table.

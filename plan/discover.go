@@ -10,20 +10,22 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// This file holds discoveries: tables by columns whose categories nobody lists, of which those groups are published that a
-// selection lets through.
+// This file holds discoveries: tables by columns whose categories nobody lists, of which those groups are published
+// that a selection lets through.
 
 // Discovery is how a measurement selects the groups that it is of. A group is a value of each column of Columns, beside
 // categories of those that are listed; it counts the units in it.
 //
-// With probability π(n) a group of n units is selected, whatever the others: π is that of [budget.PartitionSelection] with the
-// ε of Select and Delta, where Select is a randomized response; where it adds noise X, π(n) = P(n + X ≥ Threshold) for n ≥ 1
-// and 0 for n = 0. With AtLeast = m it is π(n−m+1), and 0 below m.
+// With probability π(n) a group of n units is selected, whatever the others: π is that of [budget.PartitionSelection]
+// with the ε of Select and Delta, where Select is a randomized response; where it adds noise X, π(n) = P(n + X ≥
+// Threshold) for n ≥ 1 and 0 for n = 0. With AtLeast = m it is π(n−m+1), and 0 below m.
 type Discovery struct {
 	Columns []string `json:"columns"`
-	// Groups is in how many groups the units of two neighbours differ at most: those of one unit, or under replace twice as many.
+	// Groups is in how many groups the units of two neighbours differ at most: those of one unit, or under replace twice
+	// as many.
 	Groups int64 `json:"groups"`
-	// Select is what the selection costs beside δ: of each of Groups groups a randomized response, or noise on the units of all.
+	// Select is what the selection costs beside δ: of each of Groups groups a randomized response, or noise on the units
+	// of all.
 	Select    budget.Mechanism `json:"select"`
 	Delta     string           `json:"delta"` // of one group, exact
 	Threshold int64            `json:"threshold,omitempty"`
@@ -62,7 +64,8 @@ func (d *Discovery) Kept() (*Kept, error) {
 	}
 	switch {
 	case d.Select.Kind == budget.RandomizedResponse:
-		k.probabilities, err = budget.PartitionSelection{Epsilon: floatBelow(d.Select.Parameter), Delta: floatBelow(delta), MaxPartitions: 1}.KeepProbabilities()
+		k.probabilities, err = budget.PartitionSelection{Epsilon: floatBelow(d.Select.Parameter), Delta: floatBelow(delta),
+			MaxPartitions: 1}.KeepProbabilities()
 		return k, err
 	case d.Select.Kind != budget.DiscreteGaussian || d.Threshold != Threshold(d.Select, delta):
 		return nil, fmt.Errorf("there is no such selection")
@@ -107,10 +110,10 @@ func floatBelow(x *big.Rat) float64 {
 	return f
 }
 
-// Threshold is the least noisy number of units of a group that is selected, for noise with which a group of one unit reaches
-// it with a probability of at most delta. [budget.Mechanism.Above] is good to 12 digits.
+// Threshold is the least noisy number of units of a group that is selected, for noise with which a group of one unit
+// reaches it with a probability of at most delta. [budget.Mechanism.Above] is good to 12 digits.
 func Threshold(noise budget.Mechanism, delta *big.Rat) int64 {
-	return 2 + LeastAbove(noise, float64(floatBelow(delta)*(1-1e-9)))
+	return 2 + noise.LeastAbove(float64(floatBelow(delta)*(1-1e-9)))
 }
 
 // Discovered says of a table which groups it has.
@@ -127,7 +130,8 @@ type Discovered struct {
 
 // AsAsked tells that the groups are of what another says that is known before there is a budget.
 func (d Discovered) AsAsked(asked Discovered) bool {
-	return slices.Equal(d.Columns, asked.Columns) && slices.Equal(d.MaxLength, asked.MaxLength) && d.Groups == asked.Groups && d.AtLeast == asked.AtLeast
+	return slices.Equal(d.Columns, asked.Columns) && slices.Equal(d.MaxLength, asked.MaxLength) &&
+		d.Groups == asked.Groups && d.AtLeast == asked.AtLeast
 }
 
 // Chance is with what chance a group of so many units appears.
@@ -135,9 +139,3 @@ type Chance struct {
 	Units  int64   `json:"units"`
 	Chance float64 `json:"chance"`
 }
-
-// UsualGroups is as how many cells a table counts beside others of its leaf whose groups nobody knows the number of.
-const UsualGroups = 1000
-
-// FloatAbove is the least float that is not below x.
-func FloatAbove(x *big.Rat) float64 { return -floatBelow(new(big.Rat).Neg(x)) }

@@ -4,18 +4,20 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the distribution: the rows of each cell counted by bins of a column's places, from which quantiles are read.
+// This file holds the distribution: the rows of each cell counted by bins of a column's places, from which quantiles
+// are read.
 
-// Distribution says that a measurement counts the rows of each cell by bins of a column: of Width places of its range each, from
-// the first on, the last bin of what is left. Where Weight, rows count by their weights in steps. There are as many answers for a
-// cell as bins, next to one another.
+// Distribution says that a measurement counts the rows of each cell by bins of a column: of Width places of its range
+// each, from the first on, the last bin of what is left. Where Weight, rows count by their weights in steps. There are
+// as many answers for a cell as bins, next to one another.
 //
-// Where Total is 0 they are the counts. Else the first is Total times the rows of the cell, and the others are the integers of the
-// strategy for prefix sums that Method, Kappa and Bits name, as those of a [Factor] of [Ranges].
+// Where Total is 0 they are the counts. Else the first is Total times the rows of the cell, and the others are the
+// integers of the strategy for prefix sums that Method, Kappa and Bits name, as those of a [Factor] of [Ranges].
 type Distribution struct {
 	Column string `json:"column"`
 	Width  int64  `json:"width"`
@@ -29,16 +31,13 @@ type Distribution struct {
 // Bins is how many bins a range has.
 func (d Distribution) Bins(l *spec.Lattice) int64 { return (l.Last-l.First)/d.Width + 1 }
 
-// MostBins bounds the bins of a cell.
-const MostBins = 1 << 12
-
 // factor is the strategy as that of a factor.
 func (d Distribution) factor() Factor {
 	return Factor{Attribute: d.Column, Basis: Ranges, Sums: prefixSums, Method: d.Method, Kappa: d.Kappa, Bits: d.Bits}
 }
 
-// Strategy is the column of the strategy for so many bins, and its axis: nil where the counts themselves are the answers. It fails
-// on a strategy that there is not.
+// Strategy is the column of the strategy for so many bins, and its axis: nil where the counts themselves are the
+// answers. It fails on a strategy that there is not.
 func (d Distribution) Strategy(l *spec.Lattice) (*residual.Column, residual.Axis, error) {
 	if d.Total == 0 {
 		return nil, residual.Axis{}, nil
@@ -57,7 +56,7 @@ func (d Distribution) Check(t *spec.Table) error {
 	switch {
 	case c == nil || c.Lattice == nil:
 		return fmt.Errorf("the column %q has no range", d.Column)
-	case d.Width < 1 || d.Total < 0 || d.Total > MostReach || d.Bins(c.Lattice) > MostBins:
+	case d.Width < 1 || d.Total < 0 || d.Total > limit.Reach || d.Bins(c.Lattice) > limit.Bins:
 		return fmt.Errorf("the bins of %s are too narrow, or none", d.Column)
 	case d.Total == 0 && (d.Method != "" || d.Kappa != "" || d.Bits != 0):
 		return errors.New("counts of bins have no strategy")
@@ -68,8 +67,8 @@ func (d Distribution) Check(t *spec.Table) error {
 	return err
 }
 
-// Moves is how far one row moves the answers of its cell: their L1 norm, the square of their L2 norm, the largest of them, and by
-// how much the inner product of the moves of two rows of one cell is below 0 at most.
+// Moves is how far one row moves the answers of its cell: their L1 norm, the square of their L2 norm, the largest of
+// them, and by how much the inner product of the moves of two rows of one cell is below 0 at most.
 func (d Distribution) Moves(l *spec.Lattice) (norm, squares, reach, facing int64, err error) {
 	c, axis, err := d.Strategy(l)
 	if c == nil || err != nil {
@@ -79,8 +78,8 @@ func (d Distribution) Moves(l *spec.Lattice) (norm, squares, reach, facing int64
 	return d.Total + m.Norm, d.Total*d.Total + m.Squares, max(d.Total, m.Reach), max(0, m.Facing-d.Total*d.Total), nil
 }
 
-// Prefixes are the sums of the first bins of a cell, up to each of them, as weights of the cell's answers: of every answer that has
-// one, by its place.
+// Prefixes are the sums of the first bins of a cell, up to each of them, as weights of the cell's answers: of every
+// answer that has one, by its place.
 func (d Distribution) Prefixes(l *spec.Lattice) ([][]Weighted, error) {
 	n := int(d.Bins(l))
 	c, axis, err := d.Strategy(l)
@@ -106,7 +105,3 @@ type Weighted struct {
 	Place  int
 	Weight float64
 }
-
-// MostReach bounds by how much the integers of a residual exceed the counts: with fewer than 2^32 rows they then stay
-// below 2^62.
-const MostReach = int64(1) << 30

@@ -20,7 +20,10 @@ func TestClassesOfAFactor(t *testing.T) {
 			of[i] = rapid.IntRange(0, count).Draw(t, "class")
 			count = max(count, of[i]+1)
 		}
-		f := plain.merged(of)
+		f, _, err := plain.Merged(of)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got, classes, err := f.ClassesOf(n)
 		if err != nil || !slices.Equal(got, of) || classes != count {
 			t.Fatalf("%v is read as %v of %d, %v", of, got, classes, err)
@@ -32,12 +35,14 @@ func TestClassesOfAFactor(t *testing.T) {
 			t.Fatalf("%v passes for %d categories", of, n+1)
 		}
 	})
-	for _, text := range []string{"", "0", "0 1 2", "0 1 1 ", "0  1 1", "0 1 01", "0 2 2", "1 1 1", "0 1 x", "0 -1 1", "0 1 +1", "0 1 99999999999999999999"} {
-		if of, _, err := (Factor{Attribute: "a", Basis: Merged, Classes: text}).ClassesOf(3); err == nil {
+	for _, text := range []string{"", "0", "0 1 2", "0 1 1 ", "0  1 1", "0 1 01", "0 2 2", "1 1 1", "0 1 x", "0 -1 1",
+		"0 1 +1", "0 1 99999999999999999999"} {
+		if of, _, err := (Factor{Attribute: "a", Basis: mergedBasis, Classes: text}).ClassesOf(3); err == nil {
 			t.Errorf("%q is read as %v", text, of)
 		}
 	}
-	for _, f := range []Factor{{Attribute: "a", Basis: Residual}, {Attribute: "a", Basis: Ranges}, {Attribute: "a", Basis: Identity, Classes: "0 0 0"}} {
+	for _, f := range []Factor{{Attribute: "a", Basis: Residual}, {Attribute: "a", Basis: Ranges},
+		{Attribute: "a", Basis: Identity, Classes: "0 0 0"}} {
 		if of, _, err := f.ClassesOf(3); err == nil {
 			t.Errorf("%+v is read as %v", f, of)
 		}
@@ -46,9 +51,11 @@ func TestClassesOfAFactor(t *testing.T) {
 
 // A factor of ranges says all of its column's strategy, and others are written as before there were any.
 func TestFactorsOfRangesSayTheirStrategy(t *testing.T) {
-	all := []residual.Ranging{{Sums: residual.Prefixes, Method: residual.Haar}, {Sums: residual.Ranges, Method: residual.HaarLaplace, Bits: 6}}
+	all := []residual.Ranging{{Sums: residual.Prefixes, Method: residual.Haar},
+		{Sums: residual.Ranges, Method: residual.HaarLaplace, Bits: 6}}
 	for _, kappa := range ranges.Kappas {
-		all = append(all, residual.Ranging{Sums: residual.Prefixes, Kappa: kappa}, residual.Ranging{Sums: residual.Ranges, Kappa: kappa})
+		all = append(all, residual.Ranging{Sums: residual.Prefixes, Kappa: kappa},
+			residual.Ranging{Sums: residual.Ranges, Kappa: kappa})
 	}
 	for _, want := range all {
 		b, err := json.Marshal(Factor{Attribute: "age", Level: "half"}.Ranged(want))

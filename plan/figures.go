@@ -31,16 +31,16 @@ type Figure struct {
 	Quality Quality `json:"quality"`
 }
 
-// Term is one of the two that a ratio is of: over the cells of its parts that it takes for each cell of the table, their
-// count, sum or mean.
+// Term is one of the two that a ratio is of: over the cells of its parts that it takes for each cell of the table,
+// their count, sum or mean.
 type Term struct {
 	Kind   spec.StatKind `json:"kind"`
 	Column string        `json:"column,omitempty"`
 	// Counts is the part that holds the counts, "" for the table's own count, and Sums the one of the sums.
 	Counts string `json:"counts,omitempty"`
 	Sums   string `json:"sums,omitempty"`
-	// Where are the cells that it takes: of the attributes that its parts have beside those of the table, in their order, the
-	// categories; none stands for all.
+	// Where are the cells that it takes: of the attributes that its parts have beside those of the table, in their order,
+	// the categories; none stands for all.
 	Where []Condition `json:"where,omitempty"`
 }
 
@@ -57,24 +57,24 @@ type Quality struct {
 	// StandardError and Margin are in the figure's unit; Margin is half the width of its interval, about.
 	StandardError float64 `json:"standard_error,omitempty"`
 	Margin        float64 `json:"margin,omitempty"`
-	// Ranks is, of a quantile, by how many rows at most its rank is off, at the usual confidence; by how much weight of weighted
-	// ones. Margin is then for Rows rows that lie evenly over a tenth of the column's range, and Cell is the width of the bins
-	// that it is read from, in the column's unit: no interval is narrower. Instead is what the other way to quantiles would give
-	// for the same part of the budget; nil where there is none.
+	// Ranks is, of a quantile, by how many rows at most its rank is off, at the usual confidence; by how much weight of
+	// weighted ones. Margin is then for Rows rows that lie evenly over a tenth of the column's range, and Cell is the
+	// width of the bins that it is read from, in the column's unit: no interval is narrower. Instead is what the other way
+	// to quantiles would give for the same part of the budget; nil where there is none.
 	Ranks   float64  `json:"ranks,omitempty"`
 	Cell    float64  `json:"cell,omitempty"`
 	Bins    int64    `json:"bins,omitempty"` // of its distribution; 0: it is drawn
 	Instead *Quality `json:"instead,omitempty"`
 }
 
-// Additive reports whether the figure can be added up: its estimate is published too, whose mean over the noise is the exact figure
-// of the rows as they are counted.
+// Additive reports whether the figure can be added up: its estimate is published too, whose mean over the noise is the
+// exact figure of the rows as they are counted.
 func (f Figure) Additive() bool {
 	return f.Kind == spec.Sum || f.Kind == spec.Units || f.Kind == spec.Distinct
 }
 
-// Limits returns the least and the most that an additive figure of a table of these rows can be by what the spec declares: 0, the
-// number of values of its column, or infinity.
+// Limits returns the least and the most that an additive figure of a table of these rows can be by what the spec
+// declares: 0, the number of values of its column, or infinity.
 func (f Figure) Limits(rows *spec.Table) (least, most float64) {
 	most = math.Inf(1)
 	switch f.Kind {

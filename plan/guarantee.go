@@ -24,9 +24,11 @@ type Guarantee struct {
 	Rows        []UnitRows   `json:"rows_in_tables,omitempty"`  // where they are several
 	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" where the run stops
 	Account     string       `json:"account,omitempty"`
-	Also        []string     `json:"also,omitempty"`       // accounts of further datasets that are read, charged as well
-	Sample      string       `json:"sample,omitempty"`     // the share of the units that is drawn in secret, an exact fraction; "" for all
-	Invariants  []string     `json:"given_away,omitempty"` // public figures, of which it says nothing: [Invariant.Sentence]
+	Also        []string     `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
+	// the share of the units that is drawn in secret, an exact fraction; "" for all
+	Sample string `json:"sample,omitempty"`
+	// public figures, of which it says nothing: [Invariant.Sentence]
+	Invariants []string `json:"given_away,omitempty"`
 }
 
 // LeftOut says of rows without an id that they are counted nowhere.

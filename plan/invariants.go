@@ -3,13 +3,15 @@ package plan
 import (
 	"slices"
 
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds invariants: public figures that published counts keep to, which tables they decide, and what is said of them.
+// This file holds invariants: public figures that published counts keep to, which tables they decide, and what is said
+// of them.
 
-// Invariant is one of them: how many rows a confidential table has in every cell of a marginal. Its figures stand in the plan's
-// source, nothing is read from data for it, and it changes no measurement.
+// Invariant is one of them: how many rows a confidential table has in every cell of a marginal. Its figures stand in
+// the plan's source, nothing is read from data for it, and it changes no measurement.
 type Invariant struct {
 	Name  string   `json:"name"`
 	Table string   `json:"table"` // the confidential table whose rows it counts
@@ -21,11 +23,11 @@ type Invariant struct {
 	Tables []string `json:"tables,omitempty"`
 }
 
-// PlacesIn is, of each figure of an invariant, the cell of a table that it is counted in; nil where the figures do not decide the
-// table.
+// PlacesIn is, of each figure of an invariant, the cell of a table that it is counted in; nil where the figures do not
+// decide the table.
 func (p *Plan) PlacesIn(i spec.Invariant, t Table) []int32 {
 	confidential := p.Release().Table(i.Table)
-	by, own := CountedBy(confidential, i.By), CountedBy(confidential, t.Attributes())
+	by, own := attributes.CountedBy(confidential, i.By), attributes.CountedBy(confidential, t.Attributes())
 	has := func(a spec.Attribute) bool {
 		return slices.ContainsFunc(by, func(b spec.Attribute) bool { return a.Column == b.Column })
 	}
@@ -36,7 +38,7 @@ func (p *Plan) PlacesIn(i spec.Invariant, t Table) []int32 {
 	found, stride := 0, 1
 	for k := len(own) - 1; k >= 0; k-- {
 		for l, a := range by {
-			if within, ok := Decides(confidential, a, own[k]); ok {
+			if within, ok := attributes.Decides(confidential, a, own[k]); ok {
 				of[l], strides[l] = within, stride
 				found++
 			}
@@ -50,28 +52,7 @@ func (p *Plan) PlacesIn(i spec.Invariant, t Table) []int32 {
 	if found < len(own) {
 		return nil
 	}
-	return PlacesOf(confidential, by, of, strides)
-}
-
-// PlacesOf is, of each cell of a marginal, the sum of what its categories add: the place of that in of, times the stride; nil adds
-// nothing.
-func PlacesOf(confidential *spec.Table, by []spec.Attribute, of [][]int, strides []int) []int32 {
-	places := []int32{0}
-	for l, a := range by {
-		level, _ := confidential.Column(a.Column).Domain.Level(a.Level)
-		next := make([]int32, 0, len(places)*level.Size())
-		for _, before := range places {
-			for c := range level.Size() {
-				if of[l] == nil {
-					next = append(next, before)
-				} else {
-					next = append(next, before+int32(of[l][c]*strides[l]))
-				}
-			}
-		}
-		places = next
-	}
-	return places
+	return attributes.PlacesOf(confidential, by, of, strides)
 }
 
 // PublicFigures are those that an invariant gives for a table's cells, in the table's order; nil where none does.
@@ -90,18 +71,6 @@ func (p *Plan) PublicFigures(t Table) []int64 {
 		out[places[k]] += n
 	}
 	return out
-}
-
-// MostRows bounds the rows of microdata that are as many as an invariant has.
-const MostRows = 1_000_000_000
-
-// TotalOf is an invariant of a confidential table, all of which have one total; false where it has none.
-func TotalOf(r *spec.Release, table string) (spec.Invariant, bool) {
-	at := slices.IndexFunc(r.Invariants, func(i spec.Invariant) bool { return i.Table == table })
-	if at < 0 {
-		return spec.Invariant{}, false
-	}
-	return r.Invariants[at], true
 }
 
 // RowsOf is the number of rows that microdata of a table have whatever is measured, 0 where there is none.

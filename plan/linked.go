@@ -14,30 +14,19 @@ func (s Synthetic) Own() []Factor { return s.By[:len(s.By)-s.Given] }
 // GivenBy are the columns of the model that a row has from its parent row; the last is how many rows that one has.
 func (s Synthetic) GivenBy() []Factor { return s.By[len(s.By)-s.Given:] }
 
-// Parent is the place in the plan's Synthetic of the microdata that others are drawn given; false for those that stand for
-// themselves.
+// Parent is the place in the plan's Synthetic of the microdata that others are drawn given; false for those that stand
+// for themselves.
 func (p *Plan) Parent(s Synthetic) (int, bool) {
 	at := slices.IndexFunc(p.Synthetic, func(other Synthetic) bool { return s.Parent != "" && other.Table == s.Parent })
 	return at, at >= 0
 }
 
-// LinkedBy is the name of the column by which a table's microdata say which rows belong together, that of the units of the
-// parent; "" for microdata that are not linked.
-func (p *Plan) LinkedBy(s Synthetic) string { return LinkedBy(p.Release(), s.Table) }
-
-func LinkedBy(r *spec.Release, table string) string {
-	if parent := r.ParentOf(table); parent != "" {
-		return r.Table(parent).Unit.ID
-	}
-	if slices.ContainsFunc(r.Synthetic, func(s spec.Synthetic) bool { return s.Parent == table }) {
-		return r.Table(table).Unit.ID
-	}
-	return ""
-}
-
 // Child finds what the spec says of the microdata of a table whose rows have parent rows; false for other tables.
 func (p *Plan) Child(table string) (spec.Synthetic, bool) {
-	at := slices.IndexFunc(p.Release().Synthetic, func(s spec.Synthetic) bool { return s.Table == table && s.Parent != "" })
+	at := slices.IndexFunc(p.Release().Synthetic, func(s spec.Synthetic) bool {
+		return s.Table == table &&
+			s.Parent != ""
+	})
 	if at < 0 {
 		return spec.Synthetic{}, false
 	}

@@ -2,11 +2,14 @@ package plan
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -17,26 +20,29 @@ const Format = "dprelease.plan/2"
 // confidential byte is read. Its canonical bytes are plan.json; their SHA-256
 // is the plan hash that debits, noise and published files are bound to.
 type Plan struct {
-	Format       string        `json:"format"`
-	Name         string        `json:"release"`
-	Title        string        `json:"title,omitempty"`
-	Corrects     string        `json:"corrects,omitempty"` // an earlier release of the same account
-	Resume       spec.Resume   `json:"resume,omitempty"`   // spec.Never: a run cut off after its debit loses the release
-	Guarantee    Guarantee     `json:"guarantee"`
-	Cost         budget.Cost   `json:"cost"`             // what the account is debited
-	Sample       *Sample       `json:"sample,omitempty"` // nil where all units are measured
-	Leaves       []Leaf        `json:"leaves"`
-	Sums         Summing       `json:"sums,omitempty"` // how columns are measured along which tables count up, or are asked for ranges
-	Strategies   []Strategy    `json:"strategies"`
-	OtherNoise   []OtherNoise  `json:"other_noise,omitempty"` // what a budget of ε and δ would give with another law of noise
-	Tables       []Table       `json:"tables"`
-	Measurements []Measurement `json:"measurements"`
-	Synthetic    []Synthetic   `json:"synthetic,omitempty"`
-	Invariants   []Invariant   `json:"invariants,omitempty"` // public figures that published counts keep to
-	Consistent   []Consistency `json:"integers,omitempty"`   // how published counts are made to add up, where the spec asks
-	Warnings     []string      `json:"warnings,omitempty"`
-	Size         Size          `json:"size"`
-	Source       spec.Source   `json:"source"`
+	Format    string      `json:"format"`
+	Name      string      `json:"release"`
+	Title     string      `json:"title,omitempty"`
+	Corrects  string      `json:"corrects,omitempty"` // an earlier release of the same account
+	Resume    spec.Resume `json:"resume,omitempty"`   // spec.Never: a run cut off after its debit loses the release
+	Guarantee Guarantee   `json:"guarantee"`
+	Cost      budget.Cost `json:"cost"`             // what the account is debited
+	Sample    *Sample     `json:"sample,omitempty"` // nil where all units are measured
+	Leaves    []Leaf      `json:"leaves"`
+	// how columns are measured along which tables count up, or are asked for ranges
+	Sums       strategy.Summing `json:"sums,omitempty"`
+	Strategies []strategy.Group `json:"strategies"`
+	// what a budget of ε and δ would give with another law of noise
+	OtherNoise   []strategy.OtherNoise `json:"other_noise,omitempty"`
+	Tables       []Table               `json:"tables"`
+	Measurements []Measurement         `json:"measurements"`
+	Synthetic    []Synthetic           `json:"synthetic,omitempty"`
+	Invariants   []Invariant           `json:"invariants,omitempty"` // public figures that published counts keep to
+	// how published counts are made to add up, where the spec asks
+	Consistent []Consistency `json:"integers,omitempty"`
+	Warnings   []string      `json:"warnings,omitempty"`
+	Size       Size          `json:"size"`
+	Source     spec.Source   `json:"source"`
 
 	release *spec.Release
 }
@@ -47,13 +53,14 @@ func For(r *spec.Release) *Plan { return (&Plan{Format: Format}).With(r) }
 // With returns a copy of the plan for another release: with its names and its source, and all else as it was.
 func (p *Plan) With(r *spec.Release) *Plan {
 	out := *p
-	out.Name, out.Title, out.Corrects, out.Resume, out.Source, out.release = r.Name, r.About.Title, r.Corrects, r.Privacy.Resume, r.Source, r
+	out.Name, out.Title, out.Corrects, out.Resume, out.Source, out.release = r.Name, r.About.Title, r.Corrects,
+		r.Privacy.Resume, r.Source, r
 	return &out
 }
 
 // Size says what measuring takes: the cells of all published tables, of a sparse one as many as rows are expected (2^20
 // where none are), and the bytes
-// of all counts, with what the rounds of microdata take ([Synthetic.Memory]). A
+// of all counts, with what the rounds of microdata take (adaptive.Memory). A
 // machine adds its buffers to that.
 type Size struct {
 	Cells int64 `json:"cells"`
@@ -103,9 +110,9 @@ func (p *Plan) SpecHash() string {
 // ErrEdited is wrapped by the errors for a plan that is not as the planner made it.
 var ErrEdited = errors.New("the plan was edited")
 
-// Read decodes a plan.json. It fails on bytes that are not a canonical plan of
-// this format and on an embedded spec that does not parse; it checks neither that
-// the plan's parts fit together nor that the planner would make this plan.
+// Read decodes a plan.json. It fails on bytes that are no plan of this format and on
+// an embedded spec that does not parse. It checks neither that they are canonical, nor
+// that the plan's parts fit together, nor that the planner would make this plan.
 func Read(b []byte) (*Plan, error) {
 	var form struct {
 		Format string `json:"format"`
@@ -125,9 +132,6 @@ func Read(b []byte) (*Plan, error) {
 	if err := p.complete(); err != nil {
 		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", ErrEdited, err)
 	}
-	if !bytes.Equal(p.Bytes(), b) {
-		return nil, fmt.Errorf("%w after it was made (it is not in canonical form): make it again with `dprelease plan`", ErrEdited)
-	}
 	r, err := spec.Parse(p.Source)
 	if err != nil {
 		return nil, fmt.Errorf("the spec inside the plan: %w", err)
@@ -136,8 +140,8 @@ func Read(b []byte) (*Plan, error) {
 	return &p, nil
 }
 
-// complete returns an error unless every mechanism of a plan that was read is one, as what is less could not be written, and every
-// unit of a statistic is a positive fraction.
+// complete returns an error unless every mechanism of a plan that was read is one, as what is less could not be
+// written, and every unit of a statistic is a positive fraction.
 func (p *Plan) complete() error {
 	steps := p.Mechanisms()
 	for _, s := range p.Synthetic {
@@ -158,4 +162,10 @@ func (p *Plan) complete() error {
 		}
 	}
 	return nil
+}
+
+// HashOf is a SHA-256 in hexadecimal.
+func HashOf(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
 }

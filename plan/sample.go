@@ -16,8 +16,8 @@ type Sample struct {
 	Spent budget.Cost `json:"spent"`
 }
 
-// Spent is what the mechanisms add up to, of which each leaf and measurement has its part: the charge or, on a sample, what
-// the units lose that are drawn.
+// Spent is what the mechanisms add up to, of which each leaf and measurement has its part: the charge or, on a sample,
+// what the units lose that are drawn.
 func (p *Plan) Spent() budget.Cost {
 	if p.Sample != nil {
 		return p.Sample.Spent
@@ -25,7 +25,8 @@ func (p *Plan) Spent() budget.Cost {
 	return p.Cost
 }
 
-// Each is what one of the rows that a table counts stands for, beside its weight: 1, or the inverse of the share that is drawn.
+// Each is what one of the rows that a table counts stands for, beside its weight: 1, or the inverse of the share that
+// is drawn.
 func (s *Sample) Each() *big.Rat {
 	if s == nil {
 		return big.NewRat(1, 1)

@@ -2,11 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"math"
-	"math/big"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -23,10 +22,6 @@ const (
 	// Tables is the method that measures nothing: its model is fitted to the tables of the release.
 	Tables = "tables"
 )
-
-// ModelScale is the unit in which a method says the counts that its model expects: multiples of 1/ModelScale, so that
-// the distance of exact counts from them is an integer.
-const ModelScale = 1 << 10
 
 // Synthetic is the microdata of one table. What is asked for it is chosen while it is measured, by a method that sees
 // answers only; everything here is fixed before: the columns that are measured in any case, the sets of columns that
@@ -73,53 +68,6 @@ type ModelSize struct {
 	Largest int64 `json:"largest"`
 }
 
-// What the rounds take, about, in bytes: each cell of a candidate, for its counts, exact, by class and as the model expects
-// them; each candidate, for its question and what counting plans for it; each cell that the model may have, four numbers; and
-// each integer that it is fitted to, nine.
-const (
-	bytesPerCandidateCell = 24
-	bytesPerCandidate     = 1 << 10
-	bytesPerModelCell     = 32
-	bytesPerAnswer        = 72
-)
-
-// Memory is about the bytes that the rounds take, given the cells of each candidate, by category: no more than 2^63−1.
-func (s Synthetic) Memory(candidates []int64) int64 {
-	total, each := new(big.Int), new(big.Int)
-	add := func(n, bytes int64) { total.Add(total, each.Mul(big.NewInt(n), big.NewInt(bytes))) }
-	for _, cells := range candidates {
-		add(cells, bytesPerCandidateCell)
-		add(1, bytesPerCandidate)
-	}
-	if s.Most != nil { // an answer of MST has the place of what its pair was expected to be
-		add(max(s.Most.Cells, 0), bytesPerModelCell)
-		add(s.MostAnswers(candidates), bytesPerAnswer)
-	}
-	if !total.IsInt64() {
-		return math.MaxInt64
-	}
-	return total.Int64()
-}
-
-// MostAnswers is about how many integers the rounds answer at the most, given the cells of each candidate: of [MST], its
-// largest pairs; of [AIM], which may ask of a candidate again and again, twice the cells of the largest model, and one answer
-// with that, or no more than the largest candidate in every round.
-func (s Synthetic) MostAnswers(candidates []int64) int64 {
-	cells := slices.Sorted(slices.Values(candidates))
-	if len(cells) == 0 {
-		return 0
-	}
-	if s.Most != nil {
-		largest := min(cells[len(cells)-1], s.Most.Largest)
-		return min(largest*int64(s.Rounds), 2*s.Most.Cells+s.Most.Largest)
-	}
-	all := int64(0)
-	for _, n := range cells[max(0, len(cells)-s.Rounds):] {
-		all += n
-	}
-	return all
-}
-
 // Adaptive tells that the method measures what its rounds choose, and its columns before.
 func (s Synthetic) Adaptive() bool { return s.Method != Tables }
 
@@ -146,7 +94,8 @@ func (s Synthetic) Refits(method string) error {
 	case s.Method, Tables:
 		return nil
 	case MST, AIM:
-		return fmt.Errorf("method %s needs rounds of its own, and what was measured is by method %s: write %s", method, s.Method, s.refits())
+		return fmt.Errorf("method %s needs rounds of its own, and what was measured is by method %s: write %s", method,
+			s.Method, s.refits())
 	}
 	return fmt.Errorf("there is no method %q: write %s", method, s.refits())
 }
@@ -162,25 +111,26 @@ func (s Synthetic) refits() string {
 // Columns are all columns of the microdata, in order: those of the model, and behind them the derived ones.
 func (s Synthetic) Columns() []Factor { return append(slices.Clone(s.By), s.Derived...) }
 
-// Origin finds for the i-th derived column the place in By of the one that decides it, and for each category of that one
-// the category of the derived column. It fails on microdata that the release's planner does not make.
+// Origin finds for the i-th derived column the place in By of the one that decides it, and for each category of that
+// one the category of the derived column. It fails on microdata that the release's planner does not make.
 func (p *Plan) Origin(s Synthetic, i int) (from int, of []int, err error) {
 	t := p.Release().Table(s.Table)
 	if t == nil || i < 0 || i >= len(s.Derived) {
 		return 0, nil, fmt.Errorf("the microdata of %s have no derived column number %d", s.Table, i+1)
 	}
-	return OriginOf(t, s.By, s.Derived[i])
+	return s.OriginOf(t, s.Derived[i])
 }
 
 // OriginOf finds the column of microdata that decides a derived one.
-func OriginOf(t *spec.Table, by []Factor, derived Factor) (from int, of []int, err error) {
-	counted := Counted(t, spec.Attribute{Column: derived.Attribute, Level: derived.Level})
-	for i, f := range by {
-		if of, ok := Decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, counted); ok {
+func (s Synthetic) OriginOf(t *spec.Table, derived Factor) (from int, of []int, err error) {
+	counted := attributes.Counted(t, spec.Attribute{Column: derived.Attribute, Level: derived.Level})
+	for i, f := range s.By {
+		if of, ok := attributes.Decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, counted); ok {
 			return i, of, nil
 		}
 	}
-	return 0, nil, fmt.Errorf("%s is derived from %s, which no column under `by` decides: add %s, or leave %s out", derived, counted, counted, derived)
+	return 0, nil, fmt.Errorf("%s is derived from %s, which no column under `by` decides: add %s, or leave %s out",
+		derived, counted, counted, derived)
 }
 
 // Column is the ID of the measurement of one of the columns; it is among the plan's measurements.
@@ -210,34 +160,4 @@ func (p *Plan) Mechanisms() []budget.Mechanism {
 		}
 	}
 	return steps
-}
-
-const (
-	// UsualWays is how many columns AIM measures together at most, where the spec does not say.
-	UsualWays = 3
-	// MostAdapted is with how many columns AIM is chosen at most, and mostLookedAt with how many candidates: there are eight
-	// rounds for each column, and every one looks at all candidates.
-	MostAdapted  = 60
-	MostLookedAt = 10_000
-	// MostCounted is how many cells of candidates are counted at most, where AIM is chosen: one and a half gibibytes.
-	MostCounted = 1 << 26
-)
-
-// mostOfModel is what the model of AIM may grow to. A model of 2^19 cells, of 8 bytes each, is fitted in seconds; four
-// times as many have been seen to make rows 3% better in twice the time, and only where ε is 10.
-var mostOfModel = ModelSize{Cells: 1 << 19, Largest: 1 << 18}
-
-// MostOfModel is what the model of [AIM], and by [Tables] that of a tree, may grow to.
-func MostOfModel() ModelSize { return mostOfModel }
-
-// MaxCandidates bounds the sets of columns that a method chooses among.
-const MaxCandidates = 100_000
-
-// Block stands for rounds that each make a choice and measure what they chose: ρ = rounds·(ε²/8 + ρ of the noise).
-//
-// Guarantee: all rounds together are ρ-zCDP, also where each asks what the answers before it suggest. Neighbours: those
-// of choice and noise. Theorem: Bun & Steinke 2016, lemma 2.3. Argument: docs/proofs/adaptive.md.
-func Block(rounds int, choice, noise budget.Mechanism) budget.Mechanism {
-	rho := new(big.Rat).Add(choice.Rho(), noise.Rho())
-	return budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: rho.Mul(rho, big.NewRat(int64(rounds), 1))}
 }

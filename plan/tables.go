@@ -3,6 +3,8 @@ package plan
 import (
 	"strings"
 
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -12,13 +14,14 @@ import (
 // domain order, the last attribute's fastest; of a sparse table without those that
 // are not above its threshold.
 type Table struct {
-	Path       string      `json:"path"`
-	Marginal   string      `json:"marginal"`
-	From       string      `json:"from"` // the confidential table whose rows it counts
-	By         []string    `json:"by"`
-	Cells      int64       `json:"cells"`
-	Impossible int64       `json:"impossible,omitempty"` // of them, exact zeros by the spec
-	Invariant  string      `json:"invariant,omitempty"`  // whose public figures, or sums of them, its cells are; "" of others
+	Path       string   `json:"path"`
+	Marginal   string   `json:"marginal"`
+	From       string   `json:"from"` // the confidential table whose rows it counts
+	By         []string `json:"by"`
+	Cells      int64    `json:"cells"`
+	Impossible int64    `json:"impossible,omitempty"` // of them, exact zeros by the spec
+	// whose public figures, or sums of them, its cells are; "" of others
+	Invariant  string      `json:"invariant,omitempty"`
 	Sparse     *Sparse     `json:"sparse,omitempty"`
 	Top        *Top        `json:"top,omitempty"`        // of its cells it has those that were chosen
 	Discovered *Discovered `json:"discovered,omitempty"` // its groups are not listed, and Cells is 0
@@ -32,15 +35,15 @@ type Table struct {
 	// PerUnit bounds the rows of a unit that the table counts.
 	PerUnit *spec.PerUnit `json:"per_unit,omitempty"`
 	// Show is the least noisy count of a cell whose figures are published; 0: all are.
-	Show        int64       `json:"show,omitempty"`
-	Target      *Target     `json:"target,omitempty"`
-	Expectation string      `json:"expectation"` // in words: what the table will be good for
-	Usefulness  *Usefulness `json:"usefulness,omitempty"`
+	Show        int64                  `json:"show,omitempty"`
+	Target      *Target                `json:"target,omitempty"`
+	Expectation string                 `json:"expectation"` // in words: what the table will be good for
+	Usefulness  *usefulness.Usefulness `json:"usefulness,omitempty"`
 }
 
 // Query is the marginal that a table shows, of identity factors: of the attributes that it is counted by.
 func (p *Plan) Query(t Table) Query {
-	return MarginalOf(t.From, CountedBy(p.Release().Table(t.From), t.Attributes()))
+	return MarginalOf(t.From, attributes.CountedBy(p.Release().Table(t.From), t.Attributes()))
 }
 
 // Shown is the same marginal of the attributes that the table is published by: a derived column in the place of its
@@ -54,15 +57,6 @@ func (t Table) Attributes() []spec.Attribute {
 		out[i].Column, out[i].Level, _ = strings.Cut(by, ".")
 	}
 	return out
-}
-
-// MarginalOf is the query of identity factors.
-func MarginalOf(table string, by []spec.Attribute) Query {
-	q := Query{Table: table, Factors: make([]Factor, len(by))}
-	for i, a := range by {
-		q.Factors[i] = Factor{Attribute: a.Column, Level: a.Level, Basis: Identity}
-	}
-	return q
 }
 
 // OfRows tells that the table counts the rows of the confidential table that its own bound keeps, each as 1.
@@ -92,8 +86,8 @@ type Statistic struct {
 	Attained   float64 `json:"attained"`   // given by the law, at least Confidence
 }
 
-// UnitValue returns what one integer of the statistic's measurement stands for: Unit as a number, or 1. In a plan that New made or
-// Read returned Unit is "" or a positive fraction.
+// UnitValue returns what one integer of the statistic's measurement stands for: Unit as a number, or 1. In a plan that
+// New made or Read returned Unit is "" or a positive fraction.
 func (s Statistic) UnitValue() float64 {
 	if s.Unit == "" {
 		return 1
@@ -101,23 +95,3 @@ func (s Statistic) UnitValue() float64 {
 	value, _ := Amount(s.Unit).Float64()
 	return value
 }
-
-// Names of a statistic's columns in a published table, after the statistic's own
-// name.
-const (
-	Published     = ""          // for reading
-	Unbiased      = "_unbiased" // for arithmetic
-	StandardError = "_noise_se"
-	Low           = "_low"
-	High          = "_high"
-	Flag          = "_flag"
-)
-
-// LabelSuffix follows a key's name in the name of its label column.
-const LabelSuffix = "_label"
-
-// Confidence of every published interval, unless a spec says otherwise.
-const Confidence = 0.95
-
-// MostShared is up to how many attributes tables share measurements.
-const MostShared = 16

@@ -2,8 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"math/big"
-	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 )
@@ -39,14 +37,4 @@ func (t Target) String() string {
 		margin += " (" + t.Relative + ")"
 	}
 	return fmt.Sprintf("%s, %s sure of %s", margin, sure, of)
-}
-
-// Decimal writes an exact number as a decimal where it is one of few digits.
-func Decimal(x *big.Rat) string {
-	const digits = 12
-	text := x.FloatString(digits)
-	if short, ok := new(big.Rat).SetString(text); !ok || short.Cmp(x) != 0 {
-		return x.RatString()
-	}
-	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }

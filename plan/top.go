@@ -6,17 +6,17 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// This file holds top tables: tables of the cells with the largest counts, which are chosen privately, one after the other, and
-// then counted again with noise of their own.
+// This file holds top tables: tables of the cells with the largest counts, which are chosen privately, one after the
+// other, and then counted again with noise of their own.
 
-// Choices says that of the cells of a query some are chosen, one after the other and each once, the likelier the more is counted
-// in them; and that the integers of these alone get noise, and are the answers of the measurement.
+// Choices says that of the cells of a query some are chosen, one after the other and each once, the likelier the more
+// is counted in them; and that the integers of these alone get noise, and are the answers of the measurement.
 type Choices struct {
 	Of int64 `json:"of"` // how many
 	// Select makes each of them, among the cells that are left.
 	Select budget.Mechanism `json:"select"`
-	// Sensitivity is how far one unit can move the integer of a cell, and Monotone tells that it moves those of all cells up, or
-	// all down.
+	// Sensitivity is how far one unit can move the integer of a cell, and Monotone tells that it moves those of all cells
+	// up, or all down.
 	Sensitivity int64 `json:"sensitivity"`
 	Monotone    bool  `json:"monotone,omitempty"`
 }
@@ -32,10 +32,11 @@ func (c *Choices) Moves() *big.Int {
 
 // Steps are the mechanisms of all choices.
 //
-// Guarantee: what is learned of the choices is no more than of these mechanisms, composed. Neighbours: those of the sensitivity.
-// Theorem: each choice depends on those before it by which cells are left alone, and has the same bound whichever these are, so
-// that bounds compose as of mechanisms fixed in advance (pure ε and ρ: Dwork, Rothblum & Vadhan 2010; Bun & Steinke 2016, lemma
-// 2.3; dominating pairs: Zhu, Dong & Wang 2022, theorem 10). Argument: docs/proofs/topk.md.
+// Guarantee: what is learned of the choices is no more than of these mechanisms, composed. Neighbours: those of the
+// sensitivity. Theorem: each choice depends on those before it by which cells are left alone, and has the same bound
+// whichever these are, so that bounds compose as of mechanisms fixed in advance (pure ε and ρ: Dwork, Rothblum & Vadhan
+// 2010; Bun & Steinke 2016, lemma 2.3; dominating pairs: Zhu, Dong & Wang 2022, theorem 10). Argument:
+// docs/proofs/topk.md.
 func (c *Choices) Steps() []budget.Mechanism {
 	steps := make([]budget.Mechanism, c.Of)
 	for i := range steps {
@@ -49,8 +50,8 @@ type Top struct {
 	Of int64 `json:"of"`
 	// Choosing is the share of the table's amount that the choices take; the rest is for the noise of the counts.
 	Choosing string `json:"choosing"`
-	// Shortfall bounds by how much the count of a cell that is not in the table exceeds that of one that is: with a probability
-	// of Attained or more no such pair is further apart.
+	// Shortfall bounds by how much the count of a cell that is not in the table exceeds that of one that is: with a
+	// probability of Attained or more no such pair is further apart.
 	Shortfall float64 `json:"shortfall"`
 	Attained  float64 `json:"attained"`
 }

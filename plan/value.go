@@ -20,8 +20,8 @@ type Value struct {
 	Per string  `json:"per,omitempty"`
 	By  []int64 `json:"by,omitempty"`
 	Off []int64 `json:"off,omitempty"`
-	// Beyond says that it is 1 where the column's value, once it is rounded, lies beyond the range of its row and is clamped,
-	// and else 0: nothing but Column is set then.
+	// Beyond says that it is 1 where the column's value, once it is rounded, lies beyond the range of its row and is
+	// clamped, and else 0: nothing but Column is set then.
 	Beyond bool `json:"beyond,omitempty"`
 }
 
@@ -33,9 +33,9 @@ type Quantile struct {
 	At     []string `json:"at"` // exact fractions
 	Weight bool     `json:"weight,omitempty"`
 	// Shift, where it is not 0, says that each share has three answers, of which the two after its own are the ends of its
-	// interval: one is drawn for a rank that is Shift parts of 1/D row lower, with Beyond more places before the first, the other
-	// for one as much higher, with as many more after the last, where D is the least common denominator of all shares. What
-	// lies beyond the range is then brought to its end ([budget.Mechanism.QuantileInterval]).
+	// interval: one is drawn for a rank that is Shift parts of 1/D row lower, with Beyond more places before the first,
+	// the other for one as much higher, with as many more after the last, where D is the least common denominator of all
+	// shares. What lies beyond the range is then brought to its end ([budget.Mechanism.QuantileInterval]).
 	Shift  int64 `json:"shift,omitempty"`
 	Beyond int64 `json:"beyond,omitempty"`
 }
@@ -48,10 +48,11 @@ func (q Quantile) Draws() int {
 	return len(q.At)
 }
 
-// Distinct says that a query counts, in each of its cells, not rows but the values of a column that they have: its finest
-// categories or, where it has none, the multiples of its step. Of the pairs of cell and value that a unit has, at most
-// PerUnit count, drawn under the release's key; a pair counts once however many units have it. So one unit adds at most
-// PerUnit to all cells together, as PerUnit rows would, and such a query has neither Value nor Quantile nor PerUnit.
+// Distinct says that a query counts, in each of its cells, not rows but the values of a column that they have: its
+// finest categories or, where it has none, the multiples of its step. Of the pairs of cell and value that a unit has,
+// at most PerUnit count, drawn under the release's key; a pair counts once however many units have it. So one unit adds
+// at most PerUnit to all cells together, as PerUnit rows would, and such a query has neither Value nor Quantile nor
+// PerUnit.
 type Distinct struct {
 	Column  string `json:"column"`
 	PerUnit int64  `json:"per_unit"`

@@ -23,5 +23,6 @@ type AccuracyOf struct {
 	Confidence float64 `json:"confidence"`
 	Margin     float64 `json:"margin"`
 	OneMargin  bool    `json:"one_margin"`
-	Rounded    bool    `json:"rounded"` // what is published is rounded to a whole number, and lies up to a half further off
+	// what is published is rounded to a whole number, and lies up to a half further off
+	Rounded bool `json:"rounded"`
 }

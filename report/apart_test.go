@@ -14,9 +14,9 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 )
 
-// At ε = 4/15 a cell has a draw of discrete Laplace noise of scale 15/4, and two are as far apart as the probabilities of two such
-// draws say, added up value by value. The distance stands in the box, beside the table, under its chart and where it is said how to
-// read the figures.
+// At ε = 4/15 a cell has a draw of discrete Laplace noise of scale 15/4, and two are as far apart as the probabilities
+// of two such draws say, added up value by value. The distance stands in the box, beside the table, under its chart and
+// where it is said how to read the figures.
 func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	chances := make([]float64, 400) // of a difference of so much or more
 	var norm float64
@@ -48,15 +48,16 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("how to read: %q is not said:\n%s", apart, text)
 	}
 	page := pageOf(t, r)
-	for _, said := range []string{fmt.Sprintf("Two cells less than %[1]d apart: may be noise alone. At least %[1]d apart, even where intervals overlap: more than noise (wrong for at most 5 in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.", want), fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
+	for _, said := range []string{
+		fmt.Sprintf("Two cells less than %[1]d apart: may be noise alone. At least %[1]d apart, even where intervals overlap: more than noise (wrong for at most 5 in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.", want), fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
 		}
 	}
 }
 
-// One rule says of every table whether its cells are to be used one by one: in the list of tables, in the terminal, in report.md and
-// where the box names tables.
+// One rule says of every table whether its cells are to be used one by one: in the list of tables, in the terminal, in
+// report.md and where the box names tables.
 func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 	for counts, want := range map[[6]int64]string{
 		{500, 600, 400, 300, 700, 800}: "use",
@@ -65,13 +66,16 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 		{3, 25, 2, 13, 1, -4}:          "do not use cell by cell",
 	} {
 		r := reportOf(t, noisyInput(counts[:]))
-		box, not := strings.Join(r.Misuse, "\n")+strings.Join((page.View{Report: r}).Further(), " "), want == "do not use cell by cell"
+		box, not := strings.Join(r.Misuse, "\n")+strings.Join((page.View{Report: r}).Further(), " "),
+			want == "do not use cell by cell"
 		for place, is := range map[string]bool{
 			"list":     strings.Contains(pageOf(t, r), `<td class="word">`+want+`</td>`),
 			"terminal": strings.Contains(string(page.Terminal(r, screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
 			"markdown": strings.Contains(string(page.Markdown(r)), "| status | count | "+want+" |"),
-			"box":      strings.Contains(box, "Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not && strings.Contains(box, "No table needs to be left out") != not,
-			"readme":   strings.Contains(strings.Join(strings.Fields(string(page.Readme(r))), " "), "Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not,
+			"box": strings.Contains(box,
+				"Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not && strings.Contains(box, "No table needs to be left out") != not,
+			"readme": strings.Contains(strings.Join(strings.Fields(string(page.Readme(r))), " "),
+				"Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not,
 		} {
 			if !is {
 				t.Errorf("%s: the %s says otherwise", want, place)
@@ -80,15 +84,18 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 	}
 }
 
-// One cell has no other to differ from. The error of a secret sample is in no law of noise, so that intervals decide there.
+// One cell has no other to differ from. The error of a secret sample is in no law of noise, so that intervals decide
+// there.
 func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 	for _, s := range reportOf(t, levelsInput()).Tables {
 		if (s.Cells == 1) != (s.Statistics[0].Apart == 0) {
 			t.Errorf("%s of %d cells: %d", s.Path, s.Cells, s.Statistics[0].Apart)
 		}
 	}
-	sampled := reportOf(t, specInput(report.Official, strings.Replace(oneTable("{epsilon: 1, delta: 1e-9}"), "source: {parquet: lfs.parquet},", "source: {parquet: lfs.parquet}, sample: {poisson: 10%},", 1)))
-	if sampled.Apart() || !strings.Contains(strings.Join(sampled.Misuse, " "), "twice the margin") || !strings.Contains(sampled.Reading[1].Heading, "intervals are apart") {
+	sampled := reportOf(t, specInput(report.Official, strings.Replace(oneTable("{epsilon: 1, delta: 1e-9}"),
+		"source: {parquet: lfs.parquet},", "source: {parquet: lfs.parquet}, sample: {poisson: 10%},", 1)))
+	if sampled.Apart() || !strings.Contains(strings.Join(sampled.Misuse, " "), "twice the margin") ||
+		!strings.Contains(sampled.Reading[1].Heading, "intervals are apart") {
 		t.Errorf("%v\n%v", sampled.Misuse, sampled.Reading[1])
 	}
 }
@@ -111,13 +118,14 @@ func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 		}
 	}
 	none := reportOf(t, noisyInput([]int64{500, 600, 400, 300, 700, 12}))
-	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "by itself") || !strings.Contains(strings.Join((page.View{Report: none}).Further(), " "), "no cell that is possible could be zero") {
+	if box := strings.Join(none.Misuse, "\n"); strings.Contains(box, "by itself") ||
+		!strings.Contains(strings.Join((page.View{Report: none}).Further(), " "), "no cell that is possible could be zero") {
 		t.Errorf("%s\n%v", box, (page.View{Report: none}).Further())
 	}
 }
 
-// Values that a policy puts into a category are a bias of the tables that show the column, at whatever level; a category that a
-// range gets for them alone tells how many they are.
+// Values that a policy puts into a category are a bias of the tables that show the column, at whatever level; a
+// category that a range gets for them alone tells how many they are.
 func TestValuesPutIntoACategoryAreABias(t *testing.T) {
 	r := reportOf(t, specInput(report.Official, head("{epsilon: 2}",
 		"sex: {values: [female, male], unknown: {as: male}, null: drop}, age: {type: integer, range: [0, 5], null: {as: not stated}, levels: {half: {width: 3}}}",
@@ -139,10 +147,12 @@ func TestValuesPutIntoACategoryAreABias(t *testing.T) {
 	}
 }
 
-// The bar of what cells are fit for is of all of them: where the spec has no classes, those shown as 0 are a part of it.
+// The bar of what cells are fit for is of all of them: where the spec has no classes, those shown as 0 are a part of
+// it.
 func TestCellsShownAsZeroAreInTheBar(t *testing.T) {
 	page := pageOf(t, reportOf(t, noisyInput([]int64{500, 600, 400, 12, 0, -40})))
-	if want := "margin at most 10%: " + budget.Percent(3.0/6) + "; at most 50%: 0%; more: " + budget.Percent(1.0/6) + "; shown as 0: " + budget.Percent(2.0/6); !strings.Contains(page, want) {
+	if want := "margin at most 10%: " + budget.Percent(3.0/6) + "; at most 50%: 0%; more: " + budget.Percent(1.0/6) +
+		"; shown as 0: " + budget.Percent(2.0/6); !strings.Contains(page, want) {
 		t.Errorf("the page does not say %q", want)
 	}
 }

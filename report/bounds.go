@@ -1,7 +1,7 @@
 package report
 
-// This file holds the bounds: to which ranges values and weights are brought before they are added up, and what one unit may
-// add to a table.
+// This file holds the bounds: to which ranges values and weights are brought before they are added up, and what one
+// unit may add to a table.
 
 import (
 	"fmt"
@@ -18,8 +18,8 @@ type Bounds struct {
 	Tables  []TableBounds  `json:"tables"` // published ones, with bounds of their own
 }
 
-// ColumnBounds are those of the values of a column: each is rounded to a multiple of Step, and brought to the end of its range
-// where it lies beyond.
+// ColumnBounds are those of the values of a column: each is rounded to a multiple of Step, and brought to the end of
+// its range where it lies beyond.
 type ColumnBounds struct {
 	Table  string  `json:"table"` // confidential
 	Column string  `json:"column"`
@@ -51,7 +51,8 @@ const (
 	CalibratedWeights = "calibrated"
 )
 
-// TableBounds are how many rows of one unit a published table counts at most, beside the bound of all rows; 0: no such bound.
+// TableBounds are how many rows of one unit a published table counts at most, beside the bound of all rows; 0: no such
+// bound.
 type TableBounds struct {
 	Table        string `json:"table"`
 	Groups       int64  `json:"groups,omitempty"` // cells that its rows are in
@@ -69,7 +70,8 @@ func (b *Bounds) Sentences() []string {
 		all = append(all, c.sentence())
 	}
 	for _, w := range b.Weights {
-		all = append(all, fmt.Sprintf("Each row of %s counts by its weight (column %s of the source), brought to %s to %s and rounded to a multiple of %s: a row counts as %[4]s at most, whatever its weight says.", w.Table, w.From, words.Rat(w.Low), words.Rat(w.High), words.Rat(w.Step)))
+		all = append(all, fmt.Sprintf(
+			"Each row of %s counts by its weight (column %s of the source), brought to %s to %s and rounded to a multiple of %s: a row counts as %[4]s at most, whatever its weight says.", w.Table, w.From, words.Rat(w.Low), words.Rat(w.High), words.Rat(w.Step)))
 	}
 	said := map[string][]string{}
 	var order []string
@@ -81,7 +83,9 @@ func (b *Bounds) Sentences() []string {
 		said[text] = append(said[text], t.Table)
 	}
 	for _, text := range order {
-		all = append(all, fmt.Sprintf("In %s one unit counts %s; which of its groups and rows stay is drawn by lot under a secret key.", words.Few(said[text]), text))
+		all = append(all, fmt.Sprintf(
+			"In %s one unit counts %s; which of its groups and rows stay is drawn by lot under a secret key.",
+			words.Few(said[text]), text))
 	}
 	return all
 }

@@ -1,7 +1,7 @@
 package report_test
 
-// This file holds the page as a browser has it: nothing is loaded, nothing is wrong on the console, and nothing sticks out of
-// a narrow screen. It needs Chromium and is skipped where there is none.
+// This file holds the page as a browser has it: nothing is loaded, nothing is wrong on the console, and nothing sticks
+// out of a narrow screen. It needs Chromium and is skipped where there is none.
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 )
@@ -62,7 +63,8 @@ func browserFor(t *testing.T) string {
 
 // headless are the options of a browser without a screen, whose profile lies in a folder of its own.
 func headless(dir string) []string {
-	return []string{"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir=" + filepath.Join(dir, "profile")}
+	return []string{"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+		"--user-data-dir=" + filepath.Join(dir, "profile")}
 }
 
 // mostPrinted bounds a report on paper, in bytes: what goes by mail.
@@ -78,12 +80,15 @@ func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
 		}
 		return "{values: [" + strings.Join(names, ", ") + "]}"
 	}
-	p := planned(head("{epsilon: 1/10}", "row: "+values("r", 40)+", line: "+values("l", 40)+", column: "+values("c", 24), "one: {by: [row, column]}, two: {by: [line, column]}"))
+	p := planned(head("{epsilon: 1/10}", "row: "+values("r", 40)+", line: "+values("l", 40)+", column: "+values("c", 24),
+		"one: {by: [row, column]}, two: {by: [line, column]}"))
 	none := map[string][]int64{}
 	for _, m := range p.Measurements {
 		none[m.ID] = make([]int64, m.Cells)
 	}
-	page := pageOf(t, reportOf(t, maker.Input{Plan: p, Tables: published(p, none), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}))
+	page := pageOf(t, reportOf(t, maker.Input{Plan: compiled.Of(p), Tables: published(p, none),
+		Receipt:  receiptFor(p, report.Official),
+		Software: "dprelease 0.1.0"}))
 	if n := strings.Count(page, `<rect class="gap"`); n != 2*960 {
 		t.Fatalf("%d cells are hatched, want all 1920", n)
 	}
@@ -94,7 +99,8 @@ func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if out, err := exec.CommandContext(ctx, browser, append(headless(dir), "--print-to-pdf="+to, "file://"+from)...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, browser, append(headless(dir), "--print-to-pdf="+to, "file://"+from)...).
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	info, err := os.Stat(to)
@@ -154,7 +160,8 @@ func lookAt(t *testing.T, browser string, pages map[string]string) ([]seen, stri
 	var b strings.Builder
 	b.WriteString("<!doctype html><meta charset=utf-8><body>")
 	for name, page := range pages {
-		fmt.Fprintf(&b, `<iframe name="%s" width="%d" height="900" style="border: 0" srcdoc="%s"></iframe>`, name, narrow, html.EscapeString(page))
+		fmt.Fprintf(&b, `<iframe name="%s" width="%d" height="900" style="border: 0" srcdoc="%s"></iframe>`, name, narrow,
+			html.EscapeString(page))
 	}
 	b.WriteString(lookAtAll)
 	dir := t.TempDir()
@@ -164,7 +171,8 @@ func lookAt(t *testing.T, browser string, pages map[string]string) ([]seen, stri
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, browser, append(headless(dir), "--window-size=1000,900", "--enable-logging=stderr", "--dump-dom", "file://"+path)...)
+	c := exec.CommandContext(ctx, browser, append(headless(dir), "--window-size=1000,900", "--enable-logging=stderr",
+		"--dump-dom", "file://"+path)...)
 	var console strings.Builder
 	c.Stderr = &console
 	out, err := c.Output()

@@ -16,9 +16,10 @@ import (
 // account that paid.
 type Certificate struct {
 	Assumptions []string `json:"assumptions"`
-	GivenAway   []string `json:"given_away"` // public figures that are published as they are, which may be exact facts about the data
-	Loss        Loss     `json:"loss"`
-	Mechanisms  []Noise  `json:"mechanisms"`
+	// public figures that are published as they are, which may be exact facts about the data
+	GivenAway  []string `json:"given_away"`
+	Loss       Loss     `json:"loss"`
+	Mechanisms []Noise  `json:"mechanisms"`
 	// Sensitivities are there where rows do not all count as one, or figures are of values.
 	Sensitivities []Sensitivity `json:"sensitivities,omitempty"`
 	Approvals     []Approval    `json:"approvals"`

@@ -38,21 +38,31 @@ func TestHazardsAreAnsweredForTheReleaseAtHand(t *testing.T) {
 		says   string
 	}{
 		{"small ε", input(report.Official, nil), "An ε too large to protect", report.Met, "ε = 2"},
-		{"large ε", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 11,")), "An ε too large to protect", report.Weigh, "ε = 11 is above 10"},
+		{"large ε", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 11,")), "An ε too large to protect",
+			report.Weigh, "ε = 11 is above 10"},
 		{"unit by id", input(report.Official, nil), "A unit that is less than a person", report.Met, "same person_id"},
-		{"unit by row", specInput(report.Official, changed("unit: {id: person_id, max_rows: 1}", "unit: row")), "A unit that is less than a person", report.Weigh, "each row once more"},
-		{"many rows", specInput(report.Official, changed("max_rows: 1}", "max_rows: 5}")), "One unit in many rows", report.Met, "At most 5 rows"},
+		{"unit by row", specInput(report.Official, changed("unit: {id: person_id, max_rows: 1}", "unit: row")),
+			"A unit that is less than a person", report.Weigh, "each row once more"},
+		{"many rows", specInput(report.Official, changed("max_rows: 1}", "max_rows: 5}")), "One unit in many rows",
+			report.Met, "At most 5 rows"},
 		{"pure", input(report.Official, nil), "A relaxed definition", report.Met, "pure"},
-		{"small δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-9,")), "A relaxed definition", report.Met, "δ = 1e-9"},
-		{"large δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-4,")), "A relaxed definition", report.Weigh, "δ = 0.0001"},
-		{"zcdp", specInput(report.Official, changed("{epsilon: 2,", "{rho: 1/8,")), "A relaxed definition", report.Met, "ρ is not an ε"},
+		{"small δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-9,")), "A relaxed definition",
+			report.Met, "δ = 1e-9"},
+		{"large δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-4,")), "A relaxed definition",
+			report.Weigh, "δ = 0.0001"},
+		{"zcdp", specInput(report.Official, changed("{epsilon: 2,", "{rho: 1/8,")), "A relaxed definition", report.Met,
+			"ρ is not an ε"},
 		{"no comparison", input(report.Official, nil), "A mixture with exact figures", report.Met, "No exact figure"},
-		{"comparisons", withReceipt(`"comparisons": 0`, `"comparisons": 3`), "A mixture with exact figures", report.Weigh, "3 times"},
-		{"replace", specInput(report.Official, changed("add-remove", "replace")), "A mixture with exact figures", report.Met, "counts as public"},
+		{"comparisons", withReceipt(`"comparisons": 0`, `"comparisons": 3`), "A mixture with exact figures", report.Weigh,
+			"3 times"},
+		{"replace", specInput(report.Official, changed("add-remove", "replace")), "A mixture with exact figures", report.Met,
+			"counts as public"},
 		{"no witness", input(report.Official, nil), "Losses that are not added up", report.Weigh, "can go unnoticed"},
-		{"witness", withReceipt(`"witnessed": false`, `"witnessed": true`), "Losses that are not added up", report.Met, "noticed by its witness"},
+		{"witness", withReceipt(`"witnessed": false`, `"witnessed": true`), "Losses that are not added up", report.Met,
+			"noticed by its witness"},
 		{"practice", input(report.Practice, nil), "Losses that are not added up", report.Weigh, "practice account"},
-		{"clear cells", specInput(report.Official, oneTable("{epsilon: 1}")), "Small groups that fare worst", report.Met, "largest relative error"},
+		{"clear cells", specInput(report.Official, oneTable("{epsilon: 1}")), "Small groups that fare worst", report.Met,
+			"largest relative error"},
 		{"noisy cells", noisyInput([]int64{0, -3, 0, -1, 0, 0}), "Small groups that fare worst", report.Weigh, "In 1 table"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,12 +78,14 @@ func TestCertificateOfTheAccount(t *testing.T) {
 	in := input(report.Official, nil)
 	for _, c := range []struct{ receipt, page string }{
 		{`"comparisons": 1`, "compared with the truth once"},
-		{`"comparisons": 0, "also": ["a-register", "b-register"]`, "charged as well to the accounts of the other data that were read: a-register, b-register."},
+		{`"comparisons": 0, "also": ["a-register", "b-register"]`,
+			"charged as well to the accounts of the other data that were read: a-register, b-register."},
 		{`"comparisons": 0, "corrects": "labour-2025q4"`, "corrects release labour-2025q4"},
 		{`"comparisons": 0, "witnessed": true`, "a rollback of the ledger to an older state is noticed"},
 	} {
 		one := in
-		one.Receipt = json.RawMessage(strings.Replace(strings.Replace(string(in.Receipt), ` "witnessed": false,`, "", 1), `"comparisons": 0`, c.receipt, 1))
+		one.Receipt = json.RawMessage(strings.Replace(strings.Replace(string(in.Receipt), ` "witnessed": false,`, "", 1),
+			`"comparisons": 0`, c.receipt, 1))
 		if page := pageOf(t, reportOf(t, one)); !strings.Contains(page, c.page) {
 			t.Errorf("with %s the page does not say %q", c.receipt, c.page)
 		}
@@ -105,7 +117,8 @@ func TestLossOfAnAttribute(t *testing.T) {
 
 func TestMechanismsAreListedOnce(t *testing.T) {
 	all := reportOf(t, input(report.Official, nil)).Certificate.Mechanisms
-	if len(all) != 2 || all[0].Mechanism.Parameter != "1707/2048" || all[1].Mechanism.Parameter != "5/4" || len(all[0].Measurements) != 1 || len(all[1].Measurements) != 1 {
+	if len(all) != 2 || all[0].Mechanism.Parameter != "1707/2048" || all[1].Mechanism.Parameter != "5/4" ||
+		len(all[0].Measurements) != 1 || len(all[1].Measurements) != 1 {
 		t.Errorf("%+v", all)
 	}
 	all = reportOf(t, partsInput(2)).Certificate.Mechanisms
@@ -117,7 +130,8 @@ func TestMechanismsAreListedOnce(t *testing.T) {
 func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
 	r := reportOf(t, input(report.Official, nil))
 	for _, text := range []string{pageOf(t, r), string(page.Markdown(r))} {
-		for _, want := range []string{"methodologist", "It may be released every quarter.", "stands until 2026-12-31", "3333 4444", "sbom.cdx.json"} {
+		for _, want := range []string{"methodologist", "It may be released every quarter.", "stands until 2026-12-31",
+			"3333 4444", "sbom.cdx.json"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the page does not say %q", want)
 			}
@@ -126,7 +140,8 @@ func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
 	if !strings.Contains(string(page.Readme(r)), "approvals.json") {
 		t.Error("the readme does not list the approvals")
 	}
-	if in := specInput(report.Official, specText); strings.Contains(string(page.Readme(reportOf(t, in))), "approvals.json") {
+	if in := specInput(report.Official, specText); strings.Contains(string(page.Readme(reportOf(t, in))),
+		"approvals.json") {
 		t.Error("the readme lists approvals that are not there")
 	}
 }
@@ -140,14 +155,17 @@ func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 			t.Errorf("the page does not say that no approvals stand in the entry: %s", text)
 		}
 	}
-	for status, want := range map[report.Status]string{report.Practice: "nobody has approved what was spent of a practice account", report.Rehearsal: "a rehearsal is of made-up data, and asks for none"} {
+	for status, want := range map[report.Status]string{
+		report.Practice:  "nobody has approved what was spent of a practice account",
+		report.Rehearsal: "a rehearsal is of made-up data, and asks for none"} {
 		if text := string(page.Markdown(reportOf(t, specInput(status, specText)))); !strings.Contains(text, "- Approvals: none") || !strings.Contains(text, want) {
 			t.Errorf("%s: the page does not say %q", status, want)
 		}
 	}
 }
 
-// What stands for the cap and what is left is said to be unknown, as no receipt holds it, and a practice account says that it is one.
+// What stands for the cap and what is left is said to be unknown, as no receipt holds it, and a practice account says
+// that it is one.
 func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	for status, want := range map[report.Status]struct{ said, not string }{
 		report.Official:  {"- Cost: ε = 2 of privacy budget (not money)\n- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.", "practice"},
@@ -167,14 +185,17 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	}
 }
 
-// The row of the whole release says what differs: one in the data or not and, of data whose number of units is public, all of one's
-// values. A whole record that is another one is told of in words.
+// The row of the whole release says what differs: one in the data or not and, of data whose number of units is public,
+// all of one's values. A whole record that is another one is told of in words.
 func TestTheRowOfTheWholeReleaseIsNamed(t *testing.T) {
 	for neighbours, want := range map[string][]string{
-		"add-remove": {"| one person in the data or not, with all attributes (the whole release) |", "a person whose whole record is another one loses more too: up to twice its ε"},
-		"replace":    {"| one person with all attributes, replaced by any other (the whole release) |", "The last row is of all of the person at once. Rounded up."},
+		"add-remove": {"| one person in the data or not, with all attributes (the whole release) |",
+			"a person whose whole record is another one loses more too: up to twice its ε"},
+		"replace": {"| one person with all attributes, replaced by any other (the whole release) |",
+			"The last row is of all of the person at once. Rounded up."},
 	} {
-		text := string(page.Markdown(reportOf(t, specInput(report.Official, changed("neighbours: add-remove", "neighbours: "+neighbours)))))
+		text := string(page.Markdown(reportOf(t,
+			specInput(report.Official, changed("neighbours: add-remove", "neighbours: "+neighbours)))))
 		for _, w := range want {
 			if !strings.Contains(text, w) {
 				t.Errorf("%s: the page does not say %q", neighbours, w)

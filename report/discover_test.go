@@ -38,7 +38,8 @@ func discoverInput(groups string) maker.Input {
 	for _, m := range p.Measurements {
 		if m.Discovery != nil {
 			keys := [][]string{{"male", "miner"}, {"female", "miner"}, {"female", "nurse"}}
-			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{210, 4, 333}), Keys: keys})
+			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{210, 4, 333}),
+				Keys: keys})
 		} else {
 			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{700, 703})})
 		}
@@ -47,11 +48,12 @@ func discoverInput(groups string) maker.Input {
 	if err != nil {
 		panic(err)
 	}
-	return maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, report.Official),
+		Software: "dprelease 0.1.0"}
 }
 
-// TestReportOnGroupsThatNobodyListed says on every page which groups appear and what it means that one does not, and lists what
-// their selection costs; the report is one by its schema.
+// TestReportOnGroupsThatNobodyListed says on every page which groups appear and what it means that one does not, and
+// lists what their selection costs; the report is one by its schema.
 func TestReportOnGroupsThatNobodyListed(t *testing.T) {
 	schema := compiledSchema(t)
 	for groups, kind := range map[string]string{"1": "randomized-response", "3": "discrete-gaussian"} {
@@ -61,7 +63,8 @@ func TestReportOnGroupsThatNobodyListed(t *testing.T) {
 			t.Errorf("the tables are %+v", r.Tables)
 		}
 		d := jobs.Discovered
-		if d == nil || d.AtLeast != 3 || d.Delta != "1/4000000" || d.Columns[0] != "job" || len(d.Chances) < 5 || d.Chances[0].Units != 3 {
+		if d == nil || d.AtLeast != 3 || d.Delta != "1/4000000" || d.Columns[0] != "job" || len(d.Chances) < 5 ||
+			d.Chances[0].Units != 3 {
 			t.Fatalf("the groups are %+v", d)
 		}
 		if groups == "1" && (d.Groups != 1 || d.Times != 1) || groups == "3" && d.Groups != 3 {
@@ -69,7 +72,8 @@ func TestReportOnGroupsThatNobodyListed(t *testing.T) {
 		}
 		listed := false
 		for _, n := range r.Certificate.Mechanisms {
-			listed = listed || n.Mechanism.Kind == d.Selection.Kind && strings.HasPrefix(n.Measurements[0], "which groups of jobs appear")
+			listed = listed || n.Mechanism.Kind == d.Selection.Kind &&
+				strings.HasPrefix(n.Measurements[0], "which groups of jobs appear")
 		}
 		if !listed {
 			t.Errorf("the certificate does not list the selection (%s; %s is usual)", d.Selection.Kind, kind)
@@ -78,9 +82,11 @@ func TestReportOnGroupsThatNobodyListed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, text := range map[string]string{"html": string(html), "markdown": string(page.Markdown(r)), "readme": string(page.Readme(r))} {
+		for name, text := range map[string]string{"html": string(html), "markdown": string(page.Markdown(r)),
+			"readme": string(page.Readme(r))} {
 			text = strings.Join(strings.Fields(text), " ")
-			for _, says := range []string{"Nobody lists the values of job", "Groups of fewer than 3 units never do", "need not be empty", "Do not add the rows up"} {
+			for _, says := range []string{"Nobody lists the values of job", "Groups of fewer than 3 units never do",
+				"need not be empty", "Do not add the rows up"} {
 				if !strings.Contains(text, says) {
 					t.Errorf("%s does not say %q", name, says)
 				}

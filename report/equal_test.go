@@ -1,7 +1,7 @@
 package report_test
 
-// This file holds what a report may depend on: the plan and the noisy answers. That its pages come from report.json alone is in
-// TestReadGivesTheReportBack.
+// This file holds what a report may depend on: the plan and the noisy answers. That its pages come from report.json
+// alone is in TestReadGivesTheReportBack.
 
 import (
 	"bytes"
@@ -24,7 +24,8 @@ func pagesOf(t *testing.T, r *report.Report) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string][]byte{"report.json": r.JSON(), "report.html": html, "report.md": page.Markdown(r), "README.txt": page.Readme(r)}
+	return map[string][]byte{"report.json": r.JSON(), "report.html": html, "report.md": page.Markdown(r),
+		"README.txt": page.Readme(r)}
 }
 
 // exactCounts are answers of two confidential tables to a measurement: of as many rows in other cells.
@@ -60,7 +61,9 @@ func TestEqualAnswersMakeEqualReports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pagesOf(t, reportOf(t, maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}))
+		return pagesOf(t, reportOf(t, maker.Input{Plan: compiled.Of(p), Tables: tables,
+			Receipt:  receiptFor(p, report.Official),
+			Software: "dprelease 0.1.0"}))
 	}
 	one, other, more := of(false, 0), of(true, 0), of(false, 1)
 	for name := range one {

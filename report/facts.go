@@ -54,7 +54,8 @@ func (r *Report) Chance() string {
 	return "at least " + words.Level(r.Accuracy.Confidence)
 }
 
-// Distances are the least and the largest distance from which on two cells of a table differ beyond noise; 0 where none is known.
+// Distances are the least and the largest distance from which on two cells of a table differ beyond noise; 0 where none
+// is known.
 func (r *Report) Distances() (least, most int64) {
 	for _, t := range r.Tables {
 		for _, s := range t.Statistics {

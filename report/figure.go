@@ -19,9 +19,9 @@ type Figure struct {
 	Columns []string `json:"columns"`
 	// Unbiased tells that its mean over the noise is the exact figure of the rows as they are counted.
 	Unbiased bool `json:"unbiased"`
-	// Withheld cells have a noisy count below what the spec shows. Of Unbounded ones nothing is published, as the noise leaves open
-	// all that the figure may be. The interval of NoiseCells, of figures that can be added up, reaches zero or holds nothing that
-	// the figure can be. All three are of all Cells of the table.
+	// Withheld cells have a noisy count below what the spec shows. Of Unbounded ones nothing is published, as the noise
+	// leaves open all that the figure may be. The interval of NoiseCells, of figures that can be added up, reaches zero or
+	// holds nothing that the figure can be. All three are of all Cells of the table.
 	Withheld   int64 `json:"withheld"`
 	Unbounded  int64 `json:"unbounded"`
 	NoiseCells int64 `json:"noise_dominates"`
@@ -29,12 +29,13 @@ type Figure struct {
 	// quantiles have none of, and of half the width of the interval.
 	StandardError *float64 `json:"median_standard_error,omitempty"`
 	HalfWidth     *float64 `json:"median_half_width,omitempty"`
-	// Relative is of the figures that have an interval and are not 0, without their sign. Fit are the cells by what they are
-	// precise enough for; absent where the spec has no classes, and of quantiles, which have no standard error.
+	// Relative is of the figures that have an interval and are not 0, without their sign. Fit are the cells by what they
+	// are precise enough for; absent where the spec has no classes, and of quantiles, which have no standard error.
 	Relative *RelativeMargin `json:"relative_margin,omitempty"`
 	Fit      []FitClass      `json:"fit,omitempty"`
-	// Ranks is, of a quantile, by how many rows at most, of weighted ones by how much weight, its rank is off, as planned. Way says
-	// how it was found, and Bins by how many bins of its column rows were counted for it; 0 of one that was drawn.
+	// Ranks is, of a quantile, by how many rows at most, of weighted ones by how much weight, its rank is off, as planned.
+	// Way says how it was found, and Bins by how many bins of its column rows were counted for it; 0 of one that was
+	// drawn.
 	Ranks      float64 `json:"ranks,omitempty"`
 	Way        string  `json:"way,omitempty"`
 	Bins       int64   `json:"bins,omitempty"`

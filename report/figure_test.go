@@ -47,7 +47,8 @@ marginals:
 }
 
 // togetherText is a spec whose counts are put together from what tables share, with figures beside them.
-var togetherText = head("{rho: 1/2}", "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}, hours: {type: integer, range: [0, 60]}",
+var togetherText = head("{rho: 1/2}",
+	"sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}, hours: {type: integer, range: [0, 60]}",
 	"pairs: {every: [0, 1, 2], by: [sex, status]}, hours: {by: [sex, status], stats: [count, {sum: hours}, {mean: hours}]}")
 
 const (
@@ -71,7 +72,7 @@ func figuresOf(status report.Status, text string) maker.Input {
 	if err != nil {
 		panic(err)
 	}
-	return maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
 }
 
 // madeUp are answers that fit together: 40 000 rows in every cell but the last, which has none.
@@ -151,14 +152,16 @@ func TestEveryKindOfFigureIsTold(t *testing.T) {
 	}
 	page, text, readme := pageOf(t, r), string(page.Markdown(r)), string(page.Readme(r))
 	for _, says := range []string{
-		"mean of pay", "97.5%", "Withheld by the noisy count alone", "Quantiles are drawn, not worked out", "Quantiles are read from noisy counts", "Counts of units do not add up",
+		"mean of pay", "97.5%", "Withheld by the noisy count alone", "Quantiles are drawn, not worked out",
+		"Quantiles are read from noisy counts", "Counts of units do not add up",
 		"none is a sampling error", "small 0 to 5000, large −100 to 20", "with at most 2 rows in a group",
 	} {
 		if says != "97.5%" && (!strings.Contains(page, says) || !strings.Contains(text, says)) {
 			t.Errorf("a page does not say %q", says)
 		}
 	}
-	for _, says := range []string{"pay_mean", "hourly", "NAME_flag", "Withheld by the noisy count alone", "none is a sampling error"} {
+	for _, says := range []string{"pay_mean", "hourly", "NAME_flag", "Withheld by the noisy count alone",
+		"none is a sampling error"} {
 		if !strings.Contains(strings.Join(strings.Fields(readme), " "), says) {
 			t.Errorf("the readme does not say %q", says)
 		}
@@ -192,25 +195,30 @@ func TestTypicalErrorsAreMedians(t *testing.T) {
 	}
 }
 
-// Without weights nothing speaks of them, and with them every page says that no error is a sampling error; calibrated ones
-// are told with the promise.
+// Without weights nothing speaks of them, and with them every page says that no error is a sampling error; calibrated
+// ones are told with the promise.
 func TestWeightsAreTold(t *testing.T) {
-	for weight, says := range map[string][3]bool{"": {}, designWeight: {true, true, false}, calibratedWeight: {true, false, true}} {
+	for weight, says := range map[string][3]bool{"": {}, designWeight: {true, true, false},
+		calibratedWeight: {true, false, true}} {
 		r := reportOf(t, figuresInput(report.Official, weight))
-		for name, page := range map[string]string{"html": pageOf(t, r), "markdown": string(page.Markdown(r)), "json": string(r.JSON())} {
-			for i, text := range []string{"none is a sampling error", "taken to be an attribute of its person", "not for what one weight tells of another"} {
+		for name, page := range map[string]string{"html": pageOf(t, r), "markdown": string(page.Markdown(r)),
+			"json": string(r.JSON())} {
+			for i, text := range []string{"none is a sampling error", "taken to be an attribute of its person",
+				"not for what one weight tells of another"} {
 				if strings.Contains(page, text) != says[i] {
 					t.Errorf("%q, %s: %q", weight, name, text)
 				}
 			}
-			if weight != "" && strings.Contains(page, "of the exact count, before sampling and response error; some tables") && !strings.Contains(page, "counts without weights") {
+			if weight != "" && strings.Contains(page, "of the exact count, before sampling and response error; some tables") &&
+				!strings.Contains(page, "counts without weights") {
 				t.Errorf("%s calls weighted counts exact counts", name)
 			}
 		}
 	}
 }
 
-// A published weighted count is rounded to a whole number where the step is not one, and the headline's margin has room for that.
+// A published weighted count is rounded to a whole number where the step is not one, and the headline's margin has room
+// for that.
 func TestHeadlineOfWeightedCounts(t *testing.T) {
 	for weight, half := range map[string]float64{designWeight: 0.5, calibratedWeight: 0} {
 		r := reportOf(t, figuresInput(report.Official, weight))
@@ -225,14 +233,16 @@ func TestHeadlineOfWeightedCounts(t *testing.T) {
 	}
 }
 
-// What one person can move is in the unit of the data: three rows of weight 25, and of pay at most 10 050 from the middle.
+// What one person can move is in the unit of the data: three rows of weight 25, and of pay at most 10 050 from the
+// middle.
 func TestSensitivitiesAreInTheUnitOfTheData(t *testing.T) {
 	most := map[string]string{}
 	for _, s := range reports()["figures"].Certificate.Sensitivities {
 		most[s.Measurement] = s.Most
 	}
 	for measurement, want := range map[string]string{
-		"pay": "75", "size": "50", "heads": "2", "pay/pay_sums": "753750", "pay/pay_median_quantiles": "", "pay/hours_distinct": "2",
+		"pay": "75", "size": "50", "heads": "2", "pay/pay_sums": "753750", "pay/pay_median_quantiles": "",
+		"pay/hours_distinct": "2",
 		"size/hours_squares": "31250", // 50 × 25²
 	} {
 		if got, ok := most[measurement]; !ok || got != want {
@@ -272,8 +282,10 @@ func TestTheBoxSpeaksOfCounts(t *testing.T) {
 		in         maker.Input
 		said, tile string
 	}{
-		"counts":      {input(report.Official, nil), "Do not call two counts of a table different", "A number is off by at most"},
-		"with sums":   {figuresOf(report.Official, togetherText), "Do not call two counts of a table different", "A count is off by at most"},
+		"counts": {input(report.Official, nil), "Do not call two counts of a table different",
+			"A number is off by at most"},
+		"with sums": {figuresOf(report.Official, togetherText), "Do not call two counts of a table different",
+			"A count is off by at most"},
 		"some sparse": {sparseInput(sparseText), "Do not call two counts of a table different", "A number is off by at most"},
 	} {
 		r := reportOf(t, c.in)
@@ -289,10 +301,12 @@ func TestTheBoxSpeaksOfCounts(t *testing.T) {
 
 // TestRowsLeftOutMoveFiguresEitherWay: pay may be below zero, so that sums without some rows may be too high.
 func TestRowsLeftOutMoveFiguresEitherWay(t *testing.T) {
-	for name, want := range map[string]string{"release": "too low", "figures": "counts too low, other figures either way"} {
+	for name, want := range map[string]string{"release": "too low",
+		"figures": "counts too low, other figures either way"} {
 		found := 0
 		for _, b := range reports()[name].Bias {
-			if strings.Contains(b.Cause, "are left out") || strings.Contains(b.Cause, "is counted, the others") || strings.Contains(b.Cause, "leave out what one unit has") {
+			if strings.Contains(b.Cause, "are left out") || strings.Contains(b.Cause, "is counted, the others") ||
+				strings.Contains(b.Cause, "leave out what one unit has") {
 				if found++; b.Direction != want {
 					t.Errorf("%s: %s: %s", name, b.Cause, b.Direction)
 				}

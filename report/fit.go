@@ -10,9 +10,9 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// FitClass is how many cells of a table are in a class of fitness: the first whose AtMost their relative standard error does
-// not pass. That is the standard error beside a figure divided by the figure without its sign, before it is shown as zero or
-// rounded. Impossible and withheld cells are in no class.
+// FitClass is how many cells of a table are in a class of fitness: the first whose AtMost their relative standard error
+// does not pass. That is the standard error beside a figure divided by the figure without its sign, before it is shown
+// as zero or rounded. Impossible and withheld cells are in no class.
 type FitClass struct {
 	Name   string `json:"name"`
 	AtMost string `json:"at_most,omitempty"` // an exact fraction; "" of the last class, which takes the rest

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
@@ -20,11 +21,13 @@ func fitText(text, classes string) string {
 	return strings.Replace(text, "privacy:", "fit: "+classes+"\nprivacy:", 1)
 }
 
-// TestCellsAreSortedByFitness: a discrete Laplace of scale 15/4 has a variance of 2q/(1−q)² with q = e^(−4/15), 27.96, so a standard
-// error of 5.287: a twentieth of 105.7, a fifth of 26.4.
+// TestCellsAreSortedByFitness: a discrete Laplace of scale 15/4 has a variance of 2q/(1−q)² with q = e^(−4/15), 27.96,
+// so a standard error of 5.287: a twentieth of 105.7, a fifth of 26.4.
 func TestCellsAreSortedByFitness(t *testing.T) {
 	p := planned(fitText(oneTable("{epsilon: 4/15}"), "{precise: 5%, usable: 20%, unreliable: rest}"))
-	in := maker.Input{Plan: p, Tables: published(p, map[string][]int64{"status": {105, 106, 27, 26, 0, -200}}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	in := maker.Input{Plan: compiled.Of(p),
+		Tables:  published(p, map[string][]int64{"status": {105, 106, 27, 26, 0, -200}}),
+		Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 	r := reportOf(t, in)
 	want := []report.FitClass{
 		{Name: "precise", AtMost: "1/20", From: 106, Cells: 1, Share: 1.0 / 6},
@@ -50,7 +53,9 @@ func TestCellsAreSortedByFitness(t *testing.T) {
 // TestFitSparesWhatWasNotMeasured: an impossible cell is in no class.
 func TestFitSparesWhatWasNotMeasured(t *testing.T) {
 	p := planned(fitText(impossibleText, "{precise: 5%}"))
-	r := reportOf(t, maker.Input{Plan: p, Tables: published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
+	r := reportOf(t, maker.Input{Plan: compiled.Of(p),
+		Tables:  published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}}),
+		Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
 	seen := false
 	for _, table := range r.Tables {
 		seen = seen || table.Impossible > 0
@@ -59,7 +64,8 @@ func TestFitSparesWhatWasNotMeasured(t *testing.T) {
 			cells += c.Cells
 		}
 		if cells != table.Cells-table.Impossible {
-			t.Errorf("%s: %d cells are in a class, of %d of which %d are impossible", table.Path, cells, table.Cells, table.Impossible)
+			t.Errorf("%s: %d cells are in a class, of %d of which %d are impossible", table.Path, cells, table.Cells,
+				table.Impossible)
 		}
 	}
 	if !seen {
@@ -74,9 +80,11 @@ func TestFiguresAreSortedByFitness(t *testing.T) {
 		t.Helper()
 		numbers := in.Tables[0].Numbers
 		i := slices.IndexFunc(numbers, func(n synth.Number) bool { return n.Name == name })
-		numbers[i].FigureColumns = synth.FigureColumns{Value: floats(values...), Estimate: floats(values...), Error: floats(errors...), Low: floats(values...), High: floats(values...), Flags: flags}
+		numbers[i].FigureColumns = synth.FigureColumns{Value: floats(values...), Estimate: floats(values...),
+			Error: floats(errors...), Low: floats(values...), High: floats(values...), Flags: flags}
 		if flags[1] == synth.Withheld {
-			numbers[i].Value, numbers[i].Estimate, numbers[i].Error = withNull(values[0]), withNull(values[0]), withNull(errors[0])
+			numbers[i].Value, numbers[i].Estimate, numbers[i].Error = withNull(values[0]), withNull(values[0]),
+				withNull(errors[0])
 			numbers[i].Low, numbers[i].High = withNull(values[0]), withNull(values[0])
 		}
 		for _, f := range reportOf(t, in).Tables[0].Figures {
@@ -95,7 +103,8 @@ func TestFiguresAreSortedByFitness(t *testing.T) {
 	}{
 		{"profits and losses", "pay_sum", []float64{-1000, 1000}, []float64{50, 51}, synth.Plain, []int64{1, 1, 0}},
 		{"nothing", "pay_sum", []float64{0, -200}, []float64{0, 41}, synth.Plain, []int64{0, 0, 2}},
-		{"values that there are", "hours_distinct", []float64{-1000, 1000}, []float64{50, 200}, synth.Plain, []int64{0, 1, 1}},
+		{"values that there are", "hours_distinct", []float64{-1000, 1000}, []float64{50, 200}, synth.Plain,
+			[]int64{0, 1, 1}},
 		{"withheld", "pay_mean", []float64{100, 0}, []float64{5, 0}, synth.Withheld, []int64{1, 0, 0}},
 	} {
 		if diff := cmp.Diff(c.want, classes(c.name, c.values, c.errors, synth.Plain, c.flag)); diff != "" {
@@ -121,7 +130,8 @@ func withNull(v float64) *array.Float64 {
 // TestFitIsAbsentWithoutAWord: what figures are good for is for the office to say.
 func TestFitIsAbsentWithoutAWord(t *testing.T) {
 	r := reports()["one table"]
-	if r.Tables[0].Statistics[0].Fit != nil || (page.View{Report: r}).FitText() != "" || r.FitRows() != nil || r.FitColumns() != nil {
+	if r.Tables[0].Statistics[0].Fit != nil || (page.View{Report: r}).FitText() != "" || r.FitRows() != nil ||
+		r.FitColumns() != nil {
 		t.Error("cells are sorted into classes that the spec does not have")
 	}
 }

@@ -3,8 +3,8 @@ package report
 // This file holds how far counts were moved to add up.
 
 // Fitted is how far the published counts of a table are from the unbiased estimates, which stand beside them. Gaps are
-// published − unbiased in standard errors, over the cells that have one; distances are in counts, without their sign, over the
-// possible cells.
+// published − unbiased in standard errors, over the cells that have one; distances are in counts, without their sign,
+// over the possible cells.
 type Fitted struct {
 	Way     string  `json:"way"`         // fitted: to the estimates; microdata: counted from these
 	Moved   int64   `json:"moved"`       // cells whose count is not the estimate, rounded, and 0 where that is negative

@@ -1,7 +1,7 @@
 package report_test
 
-// This file holds what the pages say of counts that were made to add up: errors are those of the unbiased counts, and how far the
-// published ones were moved from these.
+// This file holds what the pages say of counts that were made to add up: errors are those of the unbiased counts, and
+// how far the published ones were moved from these.
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
@@ -23,7 +24,8 @@ func fittedInput() maker.Input {
 	for _, m := range p.Measurements {
 		noisy[m.ID] = []int64{400, -40, 300, 500, -25, 200}[:m.Cells]
 	}
-	return maker.Input{Plan: p, Tables: published(p, noisy), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: compiled.Of(p), Tables: published(p, noisy), Receipt: receiptFor(p, report.Official),
+		Software: "dprelease 0.1.0"}
 }
 
 // fittedPages are all pages of a report, each text in one line.
@@ -38,8 +40,8 @@ func fittedPages(t *testing.T, r *report.Report) map[string]string {
 	return all
 }
 
-// Of numbers that were made to add up the margin is that of what they were before, on every page, and how far they were moved comes
-// with it.
+// Of numbers that were made to add up the margin is that of what they were before, on every page, and how far they were
+// moved comes with it.
 func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 	in := fittedInput()
 	var cells, off, most float64
@@ -63,7 +65,8 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 			}
 		}
 	}
-	if page := pageOf(t, r); !strings.Contains(page, "Before adding up, a number is off by at most") || !strings.Contains(page, fmt.Sprintf("adding up moved counts by up to %d", int(math.Ceil(most)))) {
+	if page := pageOf(t, r); !strings.Contains(page, "Before adding up, a number is off by at most") ||
+		!strings.Contains(page, fmt.Sprintf("adding up moved counts by up to %d", int(math.Ceil(most)))) {
 		t.Error("the tile promises a margin of published counts")
 	}
 	if plain := strings.Join(page.View{Report: reportOf(t, input(report.Official, nil))}.Opening(), " "); strings.Contains(plain, "add up") {
@@ -71,20 +74,27 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 	}
 }
 
-// What a margin, a chance, a distance, a flag and a verdict are of is said where they stand; nothing is promised of what was moved.
+// What a margin, a chance, a distance, a flag and a verdict are of is said where they stand; nothing is promised of
+// what was moved.
 func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	const of = "Where counts were made to add up, margins, chances, intervals and verdicts are of count_unbiased"
 	said := map[string][]string{
 		"report.html": {of, "A chance is the least that one number, as it was before counts were made to add up, has to lie within the margin",
-			"differ, 95% sure, if their unbiased counts are at least so far apart", "differ beyond noise if their unbiased counts are at least", "noise takes the unbiased ones so far apart",
-			"around the unbiased count", "it is that of the unbiased count, and the dot or the line can lie outside", "Making counts add up has moved count", "No count is below zero.",
-			"how far they were moved is known exactly", "the mean of that over the noise is the bias", "unless the interval reaches zero: then it says noise_dominates"},
-		"report.md": {of, "differ, 95% sure, if their unbiased counts are at least so far apart", "differ beyond noise if their unbiased counts are at least", "how far they were moved is known exactly"},
-		"terminal":  {of, "from which on the unbiased counts of two cells of the table"},
-		"README.txt": {"for reading: the noisy figure, rounded and fitted to add up", "it is that of count_unbiased, and count can lie outside", "or fitted: none of these, and another number",
+			"differ, 95% sure, if their unbiased counts are at least so far apart",
+			"differ beyond noise if their unbiased counts are at least", "noise takes the unbiased ones so far apart",
+			"around the unbiased count", "it is that of the unbiased count, and the dot or the line can lie outside",
+			"Making counts add up has moved count", "No count is below zero.",
+			"how far they were moved is known exactly", "the mean of that over the noise is the bias",
+			"unless the interval reaches zero: then it says noise_dominates"},
+		"report.md": {of, "differ, 95% sure, if their unbiased counts are at least so far apart",
+			"differ beyond noise if their unbiased counts are at least", "how far they were moved is known exactly"},
+		"terminal": {of, "from which on the unbiased counts of two cells of the table"},
+		"README.txt": {"for reading: the noisy figure, rounded and fitted to add up",
+			"it is that of count_unbiased, and count can lie outside", "or fitted: none of these, and another number",
 			"compare the unbiased counts: adding up has moved the published ones"},
 	}
-	never := []string{"published counts are at least", "noise takes the published ones", "if they are at least so far", "from which on two cells", "makes sums over count too high", "shows such a number as 0", "that one number has to lie"}
+	never := []string{"published counts are at least", "noise takes the published ones", "if they are at least so far",
+		"from which on two cells", "makes sums over count too high", "shows such a number as 0", "that one number has to lie"}
 	r := reportOf(t, fittedInput())
 	for name, text := range fittedPages(t, r) {
 		for _, want := range said[name] {
@@ -104,8 +114,9 @@ func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	if text := fittedPages(t, r)["README.txt"]; !strings.Contains(text, "for reading: how many rows of the microdata are in the cell") || strings.Contains(text, "the noisy figure, rounded and fitted") {
 		t.Error("README.txt takes counts of a model's rows for noisy figures")
 	}
-	_, page := whatIfPage(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\npublish: {integers: consistent}\n"+
-		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}}}}\nmarginals: {m: {by: [sex]}}\n")
+	_, page := whatIfPage(t,
+		"version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\npublish: {integers: consistent}\n"+
+			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}}}}\nmarginals: {m: {by: [sex]}}\n")
 	if !strings.Contains(page, "19 times in 20 the count, before it is made to add up, lies that near") {
 		t.Error("the page of other budgets promises a margin of published counts")
 	}

@@ -62,7 +62,7 @@ func planned(text string) *plan.Plan {
 	if err != nil {
 		panic(err)
 	}
-	return p
+	return p.Plan()
 }
 
 // published is what comes out of a plan with those noisy counts; tables that
@@ -99,7 +99,8 @@ func receiptFor(p *plan.Plan, status report.Status) json.RawMessage {
 	if err != nil {
 		panic(err)
 	}
-	return json.RawMessage(fmt.Sprintf(`{"account": "lfs-panel", "release": %q, "plan_hash": %q, "status": %q, "cost": %s, "date": "2026-03-01", "number": 7, "comparisons": 0, "witnessed": false, "proof": {"hash": %q, "previous": %q}}`,
+	return json.RawMessage(fmt.Sprintf(
+		`{"account": "lfs-panel", "release": %q, "plan_hash": %q, "status": %q, "cost": %s, "date": "2026-03-01", "number": 7, "comparisons": 0, "witnessed": false, "proof": {"hash": %q, "previous": %q}}`,
 		p.Name, p.Hash(), status, cost, strings.Repeat("5a", 32), strings.Repeat("0c", 32)))
 }
 
@@ -110,27 +111,33 @@ func input(status report.Status, change func(*plan.Plan)) maker.Input {
 	if change != nil {
 		change(p)
 	}
-	return maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0", Modules: modules, Approvals: approvals}
+	return maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0",
+		Modules: modules, Approvals: approvals}
 }
 
 var (
-	modules   = []report.Module{{Path: "example.org/noise", Version: "v1.2.3", Sum: "h1:AAAA"}, {Path: "example.org/parquet/v2", Version: "v2.0.0", Sum: "h1:BBBB"}}
+	modules = []report.Module{{Path: "example.org/noise", Version: "v1.2.3", Sum: "h1:AAAA"},
+		{Path: "example.org/parquet/v2", Version: "v2.0.0", Sum: "h1:BBBB"}}
 	approvals = []report.Approval{
 		{Role: "methodologist", Statement: "I have read this plan.", Signer: "ed25519:AAAA", Fingerprint: "1111 2222"},
-		{Role: "officer", Statement: "It may be released every quarter.", Signer: "ed25519:BBBB", Fingerprint: "3333 4444", Until: "2026-12-31"},
+		{Role: "officer", Statement: "It may be released every quarter.", Signer: "ed25519:BBBB", Fingerprint: "3333 4444",
+			Until: "2026-12-31"},
 	}
 )
 
 // specInput is the release of a spec.
 func specInput(status report.Status, text string) maker.Input {
 	p := planned(text)
-	return maker.Input{Plan: p, Tables: published(p, noisyCounts), Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: compiled.Of(p), Tables: published(p, noisyCounts), Receipt: receiptFor(p, status),
+		Software: "dprelease 0.1.0"}
 }
 
 // microdataText is the fixture's spec with microdata that half of the budget pays for.
 func microdataText(entry string) string {
-	return changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2, split: {headline: 3/10, detail: 1/5, microdata: 1/2}}",
-		"sex:    {values: [female, male]}", "sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 110], levels: {band: {edges: [0, 16, 65]}}}") +
+	return changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}",
+		"{rho: 1/2, split: {headline: 3/10, detail: 1/5, microdata: 1/2}}",
+		"sex:    {values: [female, male]}",
+		"sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 110], levels: {band: {edges: [0, 16, 65]}}}") +
 		"synthetic: {persons: {budget: microdata, method: mst, by: [sex, age.band, status]" + entry + "}}\n"
 }
 
@@ -149,17 +156,20 @@ func microdataOf(status report.Status, text string, rows int, distances ...float
 		panic(err)
 	}
 	for i, f := range s.By {
-		drawn.Keys = append(drawn.Keys, synth.Key{Attribute: spec.Attribute{Column: f.Attribute, Level: f.Level}, Level: levels[i]})
+		drawn.Keys = append(drawn.Keys, synth.Key{Attribute: spec.Attribute{Column: f.Attribute, Level: f.Level},
+			Level: levels[i]})
 		drawn.Codes = append(drawn.Codes, make([]uint32, rows))
 	}
 	for i, d := range distances {
 		drawn.Rounds++
 		columns := []spec.Attribute{drawn.Keys[1-i].Attribute, drawn.Keys[2].Attribute}
 		drawn.Fits = append(drawn.Fits, synth.Fit{
-			Columns: columns, Measured: 1, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: math.Sqrt(12), Distance: d, Rows: d + 2, Off: 1, Bound: d + 90,
+			Columns: columns, Measured: 1, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: math.Sqrt(12), Distance: d,
+			Rows: d + 2, Off: 1, Bound: d + 90,
 		})
 		drawn.Furthest = append(drawn.Furthest, synth.CellFit{
-			Columns: columns, Categories: []string{"", "employed"}, Merged: []int{2, 1}, Estimate: -3.5, Sigma: math.Sqrt(12), Model: 2.25, Rows: 9, Deviations: 3.6,
+			Columns: columns, Categories: []string{"", "employed"}, Merged: []int{2, 1}, Estimate: -3.5, Sigma: math.Sqrt(12),
+			Model: 2.25, Rows: 9, Deviations: 3.6,
 		})
 	}
 	in.Microdata = []synth.Microdata{drawn}
@@ -213,7 +223,8 @@ func partsInput(n int) maker.Input {
 
 // oneTable is a spec of one table of six cells.
 func oneTable(budget string) string {
-	return head(budget, "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}", "status: {by: [sex, status]}")
+	return head(budget, "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}",
+		"status: {by: [sex, status]}")
 }
 
 // head is a spec from its budget, columns and marginals.
@@ -226,7 +237,8 @@ func head(budget, columns, marginals string) string {
 // 11.
 func noisyInput(noisy []int64) maker.Input {
 	p := planned(oneTable("{epsilon: 4/15}"))
-	return maker.Input{Plan: p, Tables: published(p, map[string][]int64{"status": noisy}), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: compiled.Of(p), Tables: published(p, map[string][]int64{"status": noisy}),
+		Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
 }
 
 func floats(values ...float64) *array.Float64 {
@@ -248,10 +260,12 @@ var residualCounts = map[string][]int64{
 // residualsInput is a release in ρ whose tables are put together from residuals.
 func residualsInput() maker.Input {
 	p := planned(residualsText)
-	return maker.Input{Plan: p, Tables: published(p, residualCounts), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: compiled.Of(p), Tables: published(p, residualCounts), Receipt: receiptFor(p, report.Official),
+		Software: "dprelease 0.1.0"}
 }
 
-var residualsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2}", ", budget: headline", "", ", budget: detail", "",
+var residualsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2}", ", budget: headline", "",
+	", budget: detail", "",
 	"every: [1, 2]", "every: [0, 1, 2]")
 
 // levelsInput is a release in ρ with ages at two levels, of groups of several sizes,
@@ -260,32 +274,41 @@ func levelsInput() maker.Input {
 	return specInput(report.Official, levelsText)
 }
 
-var levelsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2, split: {headline: 1/2, detail: 1/2}}",
-	"sex:    {values: [female, male]}", "sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 11], levels: {band: {edges: [0, 2, 5]}}}",
-	"  status: {by: [sex, status], budget: headline}\n", "  status: {by: [sex, status], budget: headline}\n  bands:  {every: [0, 1, 2], by: [sex, age.band], budget: detail}\n  ages:   {by: [age], budget: detail}\n")
+var levelsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}",
+	"{rho: 1/2, split: {headline: 1/2, detail: 1/2}}",
+	"sex:    {values: [female, male]}",
+	"sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 11], levels: {band: {edges: [0, 2, 5]}}}",
+	"  status: {by: [sex, status], budget: headline}\n",
+	"  status: {by: [sex, status], budget: headline}\n  bands:  {every: [0, 1, 2], by: [sex, age.band], budget: detail}\n  ages:   {by: [age], budget: detail}\n")
 
 // aloneInput is a release of two tables each of which is one measurement: they have an impossible cell.
 func aloneInput() maker.Input {
 	p := planned(strings.Replace(impossibleText, "  sexes: {by: [sex]}\n", "  again: {by: [work, sex]}\n", 1))
 	tables := published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}, "again": {2, 700, 400, 0, 300, 1}})
-	return maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, report.Official),
+		Software: "dprelease 0.1.0"}
 }
 
 // sumsInput is a release of a pure ε of which the largest table alone is measured, the others being sums of it.
 func sumsInput() maker.Input {
-	return specInput(report.Official, head("{epsilon: 1}", "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}", "pairs: {every: [1, 2], by: [sex, status]}"))
+	return specInput(report.Official,
+		head("{epsilon: 1}", "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}",
+			"pairs: {every: [1, 2], by: [sex, status]}"))
 }
 
-// summedInput is a release with a table that counts up and one that is asked for ranges, beside a plain one, of a public
-// number of rows.
+// summedInput is a release with a table that counts up and one that is asked for ranges, beside a plain one, of a
+// public number of rows.
 func summedInput(budget string) maker.Input {
-	text := head(budget, "sex: {values: [female, male]}, age: {type: integer, range: [0, 7]}", "upto: {by: [sex, age], cumulative: [age]}, ages: {by: [age], ranges: [age]}, sexes: {by: [sex]}")
-	return specInput(report.Official, strings.Replace(text, "source: {parquet: lfs.parquet},", "source: {parquet: lfs.parquet}, expect: {rows: [700, 900]},", 1))
+	text := head(budget, "sex: {values: [female, male]}, age: {type: integer, range: [0, 7]}",
+		"upto: {by: [sex, age], cumulative: [age]}, ages: {by: [age], ranges: [age]}, sexes: {by: [sex]}")
+	return specInput(report.Official, strings.Replace(text, "source: {parquet: lfs.parquet},",
+		"source: {parquet: lfs.parquet}, expect: {rows: [700, 900]},", 1))
 }
 
 // targetInput is a release with a part of the budget that is what a target needs, of each cell, beside a target for all
 // cells at once.
 func targetInput() maker.Input {
-	return specInput(report.Official, head("{epsilon: 3, delta: 1e-9, split: {a: needed, b: 1}}", "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}",
+	return specInput(report.Official, head("{epsilon: 3, delta: 1e-9, split: {a: needed, b: 1}}",
+		"sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}",
 		"sexes: {by: [sex], budget: a, target: {margin: 20}}, pairs: {by: [sex, status], budget: b, target: {margin: 30, confidence: 99%, of: all-cells}}"))
 }

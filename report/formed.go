@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// formed returns an error that names the first list of a report that cannot be as short as it is. A report that was read may be
-// anybody's: without what these lists hold there is no page to make of it.
+// formed returns an error that names the first list of a report that cannot be as short as it is. A report that was
+// read may be anybody's: without what these lists hold there is no page to make of it.
 func (r *Report) formed() error {
 	if len(r.Tables) == 0 && len(r.Microdata) == 0 {
 		return errors.New("it is of no table and no microdata")

@@ -17,10 +17,11 @@ type Guarantee struct {
 	MaxRows     int64        `json:"max_rows"`                  // in all tables
 	Rows        []UnitRows   `json:"rows_in_tables,omitempty"`  // where they are several
 	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" where the run stops
-	Sample      string       `json:"sample,omitempty"`          // the share of the units that is drawn in secret, an exact fraction; "" for all
-	Meaning     Meaning      `json:"meaning"`
-	Statement   string       `json:"statement"` // [plan.Guarantee.Sentence], the promise in the field's terms
-	Sentences   []string     `json:"sentences"` // the promise in words that anyone understands
+	// the share of the units that is drawn in secret, an exact fraction; "" for all
+	Sample    string   `json:"sample,omitempty"`
+	Meaning   Meaning  `json:"meaning"`
+	Statement string   `json:"statement"` // [plan.Guarantee.Sentence], the promise in the field's terms
+	Sentences []string `json:"sentences"` // the promise in words that anyone understands
 }
 
 // UnitRows is how many rows of a unit are counted at most in one of several tables.

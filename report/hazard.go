@@ -1,6 +1,7 @@
 package report
 
-// This file holds the hazards: the ways in which differential privacy goes wrong in practice, each with the answer of the release.
+// This file holds the hazards: the ways in which differential privacy goes wrong in practice, each with the answer of
+// the release.
 
 // Hazard is one of them with its answer. The list follows the subjects of NIST SP
 // 800-226, "Guidelines for Evaluating Differential Privacy Guarantees" (2025), in

@@ -14,7 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/page"
 )
@@ -35,7 +36,7 @@ func TestPageEscapesHostileTexts(t *testing.T) {
 func hostileReport(t *testing.T, text string) *report.Report {
 	t.Helper()
 	in := input(report.Practice, nil)
-	p := in.Plan
+	p := in.Plan.Plan()
 	p.Release().About.Population, p.Release().About.Contact = text, text
 	p.Title, p.Source.Text, p.Source.Name, p.Guarantee.Protects = text, text, text, text
 	p.Guarantee.Unit, p.Guarantee.Method, p.Warnings = text, text, []string{text}
@@ -45,14 +46,14 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	}
 	for i, s := range p.Strategies {
 		p.Strategies[i].Leaf, p.Strategies[i].Tables = text, append([]string{text}, s.Tables...)
-		p.Strategies[i].Instead = append(s.Instead, plan.Alternative{Kind: plan.Residuals, Why: text})
+		p.Strategies[i].Instead = append(s.Instead, strategy.Alternative{Kind: strategy.Residuals, Why: text})
 	}
 	in.Modules = []report.Module{{Path: text, Version: text, Sum: text}}
 	in.Approvals = []report.Approval{{Role: text, Statement: text, Signer: text, Fingerprint: text, Until: text}}
 	for i := range p.Measurements {
 		p.Measurements[i].Leaf = text
 	}
-	in.Software, in.Receipt = text, receiptFor(p, report.Practice)
+	in.Plan, in.Software, in.Receipt = compiled.Of(p), text, receiptFor(p, report.Practice)
 	r := reportOf(t, in)
 	for i := range r.Certificate.Loss.Attributes {
 		r.Certificate.Loss.Attributes[i].Of = text
@@ -72,7 +73,8 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	r.Accuracy.More = []string{text}
 	r.Certificate.Sensitivities = []report.Sensitivity{{Measurement: text, Of: text, Text: text}}
 	r.Bounds = &report.Bounds{
-		Columns: []report.ColumnBounds{{Table: text, Column: text, Step: text, By: text, Ranges: []report.Range{{Category: text, Low: text, High: text}}}},
+		Columns: []report.ColumnBounds{{Table: text, Column: text, Step: text, By: text,
+			Ranges: []report.Range{{Category: text, Low: text, High: text}}}},
 		Weights: []report.WeightBounds{{Table: text, From: text, Low: text, High: text, Step: text}},
 		Tables:  []report.TableBounds{{Table: text, Groups: 1}},
 	}
@@ -205,7 +207,8 @@ func elements(t *testing.T, page string) *element {
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			e := &element{tag: token.Name.Local, class: attribute(token, "class"), attributes: func(name string) string { return attribute(token, name) }}
+			e := &element{tag: token.Name.Local, class: attribute(token, "class"),
+				attributes: func(name string) string { return attribute(token, name) }}
 			last := open[len(open)-1]
 			last.inside, open = append(last.inside, e), append(open, e)
 		case xml.EndElement:
@@ -226,9 +229,9 @@ func (e *element) all(tag string) []*element {
 	return found
 }
 
-// TestDrawingsAreNamed holds that each drawing has a title before all else and a name for those who do not see it, and each
-// figure a caption and a table that says the same; that what scrolls can be reached and is named; and that each section has
-// a heading or a name.
+// TestDrawingsAreNamed holds that each drawing has a title before all else and a name for those who do not see it, and
+// each figure a caption and a table that says the same; that what scrolls can be reached and is named; and that each
+// section has a heading or a name.
 func TestDrawingsAreNamed(t *testing.T) {
 	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
@@ -237,7 +240,8 @@ func TestDrawingsAreNamed(t *testing.T) {
 				if svg.class == "plot" || svg.class == "map" { // a part of another; a map has its heading
 					continue
 				}
-				if svg.attributes("role") != "img" || svg.attributes("aria-label")+svg.attributes("aria-labelledby") == "" || len(svg.inside) == 0 || svg.inside[0].tag != "title" {
+				if svg.attributes("role") != "img" || svg.attributes("aria-label")+svg.attributes("aria-labelledby") == "" ||
+					len(svg.inside) == 0 || svg.inside[0].tag != "title" {
 					t.Errorf("a drawing of class %q without role, name or title", svg.class)
 				}
 			}
@@ -247,7 +251,8 @@ func TestDrawingsAreNamed(t *testing.T) {
 				}
 			}
 			for _, box := range page.all("div") {
-				if strings.HasPrefix(box.class, "scroll") && (box.attributes("tabindex") != "0" || box.attributes("role") != "region" || box.attributes("aria-label") == "") {
+				if strings.HasPrefix(box.class, "scroll") &&
+					(box.attributes("tabindex") != "0" || box.attributes("role") != "region" || box.attributes("aria-label") == "") {
 					t.Error("a box that scrolls and cannot be reached, or has no name")
 				}
 			}
@@ -291,7 +296,9 @@ func TestBudgetChartStaysReadable(t *testing.T) {
 	if n := strings.Count(page, `class="bar"`); n != 2 || strings.Contains(page, `class="within"`) {
 		t.Errorf("%d bars for 2 parts of the budget, each of which is one group of tables", n)
 	}
-	page = pageOf(t, reportOf(t, specInput(report.Official, changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{epsilon: 2}", ", budget: headline", "", ", budget: detail", ""))))
+	page = pageOf(t, reportOf(t,
+		specInput(report.Official, changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{epsilon: 2}",
+			", budget: headline", "", ", budget: detail", ""))))
 	if n, m := strings.Count(page, `class="bar"`), strings.Count(page, `class="within"`); n != 1 || m != 1 && m != 0 {
 		t.Errorf("%d bars and %d within them of a budget that is not split", n, m)
 	}
@@ -391,14 +398,15 @@ func luminance(t *testing.T, colour string) float64 {
 	return 0.2126*linear(16) + 0.7152*linear(8) + 0.0722*linear(0)
 }
 
-// TestPagesShowWhatTheyHold: no text of a spec turns the direction of writing or commands a terminal, on any page; letters that
-// are joined stay so.
+// TestPagesShowWhatTheyHold: no text of a spec turns the direction of writing or commands a terminal, on any page;
+// letters that are joined stay so.
 func TestPagesShowWhatTheyHold(t *testing.T) {
 	in := input(report.Official, nil)
 	r := reportOf(t, in)
 	r.Title, r.Population, r.Period = "a\x1b[2J\u202eb", "c\u202ed\x07", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
 	r.Spec.Text = "version: 1\r\nabout: {title: \"\u2066x\"}\r\n"
-	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r)), "README.txt": string(page.Readme(r))} {
+	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r)),
+		"README.txt": string(page.Readme(r))} {
 		if i := strings.IndexAny(page, "\x1b\x07\r\u202e\u2066"); i >= 0 {
 			t.Errorf("%s: %q", name, page[max(0, i-20):i+20])
 		}

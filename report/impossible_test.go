@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
@@ -37,8 +38,10 @@ marginals:
 func TestReportOnImpossibleCells(t *testing.T) {
 	p := planned(impossibleText)
 	tables := published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}, "sexes": {700, 703}})
-	r := reportOf(t, maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
-	if r.Accuracy.Numbers != 7 || r.Tables[0].Impossible != 1 || r.Tables[0].Statistics[0].NoiseCells != 2 || r.Tables[0].Statistics[0].NoiseShare != 2./5 {
+	r := reportOf(t, maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, report.Official),
+		Software: "dprelease 0.1.0"})
+	if r.Accuracy.Numbers != 7 || r.Tables[0].Impossible != 1 || r.Tables[0].Statistics[0].NoiseCells != 2 ||
+		r.Tables[0].Statistics[0].NoiseShare != 2./5 {
 		t.Errorf("%+v, %+v", r.Accuracy, r.Tables[0])
 	}
 	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.JSON()))
@@ -66,7 +69,8 @@ func TestReportOnImpossibleCells(t *testing.T) {
 	}
 	// Figures where nothing can be are another release's.
 	tables[0].Statistics[0].Flags[4] = ""
-	if _, err := maker.New(maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}); err == nil || !strings.Contains(err.Error(), "1 impossible cells") {
+	if _, err := maker.New(maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, report.Official),
+		Software: "dprelease 0.1.0"}); err == nil || !strings.Contains(err.Error(), "1 impossible cells") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -67,7 +67,8 @@ func mapsOf(t testing.TB, text string) maker.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return maker.Input{Plan: p, Tables: published(p, mapsCounts), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: p, Tables: published(p.Plan(), mapsCounts), Receipt: receiptFor(p.Plan(), report.Official),
+		Software: "dprelease 0.1.0"}
 }
 
 func TestMapsOfPlaces(t *testing.T) {
@@ -80,9 +81,11 @@ func TestMapsOfPlaces(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Fatalf("maps %q, want %q: tables of one place, or of an origin and a destination", got, want)
 	}
-	alone := strings.NewReplacer(", split: {a: 1/4, b: 1/4, c: 1/4, d: 1/4}", "", ", budget: a", "").Replace(mapsText[:strings.Index(mapsText, "  flows:")])
+	alone := strings.NewReplacer(", split: {a: 1/4, b: 1/4, c: 1/4, d: 1/4}", "", ", budget: a",
+		"").Replace(mapsText[:strings.Index(mapsText, "  flows:")])
 	cells := reportOf(t, mapsOf(t, alone)).Maps[0] // whose counts nothing else bears on
-	// 8 degrees by 4 at latitude 42, where a degree of longitude is 0.74 of one of latitude: 960 × 646, in cells of 240 × 323.
+	// 8 degrees by 4 at latitude 42, where a degree of longitude is 0.74 of one of latitude: 960 × 646, in cells of 240 ×
+	// 323.
 	if cells.Width != 960 || cells.Height < 640 || cells.Height > 652 {
 		t.Errorf("the drawing is %d × %d", cells.Width, cells.Height)
 	}
@@ -109,7 +112,8 @@ func TestMapsOfPlaces(t *testing.T) {
 	if len(cells.Beside) != 1 || cells.Beside[0].Codes[0] != "outside" || cells.Beside[0].Value != "77" {
 		t.Errorf("beside the map: %v", cells.Beside)
 	}
-	if cells.Largest[0].Codes[0] != "x3y1" || cells.Largest[0].Value != "5000" || cells.Largest[0].Labels[0] != "[-2, 42, 0, 44]" {
+	if cells.Largest[0].Codes[0] != "x3y1" || cells.Largest[0].Value != "5000" ||
+		cells.Largest[0].Labels[0] != "[-2, 42, 0, 44]" {
 		t.Errorf("the largest: %v", cells.Largest)
 	}
 }
@@ -135,7 +139,8 @@ func TestMapsAreDrawings(t *testing.T) {
 			if err != nil {
 				t.Fatalf("map %d: %v", i, err)
 			}
-			if e, ok := token.(xml.StartElement); ok && slices.Contains([]string{"script", "image", "use", "foreignObject", "a"}, e.Name.Local) {
+			if e, ok := token.(xml.StartElement); ok && slices.Contains([]string{"script", "image", "use", "foreignObject", "a"},
+				e.Name.Local) {
 				t.Errorf("map %d has a %s", i, e.Name.Local)
 			}
 		}
@@ -143,7 +148,8 @@ func TestMapsAreDrawings(t *testing.T) {
 	if strings.Contains(page, "<North>") {
 		t.Error("a label is not escaped")
 	}
-	if plain := pageOf(t, reportOf(t, input(report.Official, nil))); strings.Contains(plain, `class="map"`) || strings.Contains(plain, "svg.map") {
+	if plain := pageOf(t, reportOf(t, input(report.Official, nil))); strings.Contains(plain, `class="map"`) ||
+		strings.Contains(plain, "svg.map") {
 		t.Error("a report without places has maps")
 	}
 	if again, err := report.Read(r.JSON()); err != nil || pageOf(t, again) != page {

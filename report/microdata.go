@@ -12,10 +12,13 @@ import (
 
 // Microdata are the drawn rows of one table.
 type Microdata struct {
-	Table    string `json:"table"`                    // the file is microdata/TABLE.parquet or, where there are several, TABLE-1.parquet and so on
-	Leaf     string `json:"leaf,omitempty"`           // of the budget, which pays for nothing else; absent: they cost nothing
-	Method   string `json:"method"`                   // of the plan
-	Model    string `json:"model,omitempty"`          // what it is made of, where that is not what the rounds of the method have measured
+	// the file is microdata/TABLE.parquet or, where there are several, TABLE-1.parquet and so on
+	Table string `json:"table"`
+	// of the budget, which pays for nothing else; absent: they cost nothing
+	Leaf   string `json:"leaf,omitempty"`
+	Method string `json:"method"` // of the plan
+	// what it is made of, where that is not what the rounds of the method have measured
+	Model    string `json:"model,omitempty"`
 	Files    int    `json:"files,omitempty"`          // of rows, where there are several
 	Parallel string `json:"parallel_files,omitempty"` // what several files tell, and what not
 	// Parent is the table whose rows these belong to, each to one, Given the columns of it that they are drawn given; the
@@ -59,18 +62,25 @@ type Column struct {
 // far the model and the rows are from the unbiased estimate of them, in rows. That is of
 // one measurement alone, of those that tell of the set the last with the least noise.
 type Set struct {
-	Columns       []string `json:"columns"`
-	Table         string   `json:"table,omitempty"`                     // of the release, which says this; absent: it was measured for the microdata
-	Measured      int      `json:"measured"`                            // how often by itself; 0: as part of larger sets alone
-	Before        bool     `json:"before_rounds,omitempty"`             // a column as it was measured before the rounds, category by category
-	Cells         int64    `json:"cells"`                               // by class, where categories were merged
-	StandardError float64  `json:"standard_error"`                      // of the estimate of a cell
-	Distance      float64  `json:"distance"`                            // Σ|model − estimate| over the cells
-	NoiseDistance float64  `json:"distance_of_noise_alone"`             // √(2/π) · StandardError · Cells
-	RowsDistance  float64  `json:"distance_of_rows"`                    // Σ|rows − estimate|; the rows here and below are scaled to the noisy total
-	Bound         float64  `json:"distance_of_rows_to_truth,omitempty"` // above Σ|rows − true counts| in 95 of 100 releases; absent: none is known
-	Off           int64    `json:"cells_off"`                           // cells whose rows are more than three standard errors off
-	Spread        float64  `json:"deviation_between_files,omitempty"`   // of the count of a cell, by the drawing of rows alone
+	Columns []string `json:"columns"`
+	// of the release, which says this; absent: it was measured for the microdata
+	Table string `json:"table,omitempty"`
+	// how often by itself; 0: as part of larger sets alone
+	Measured int `json:"measured"`
+	// a column as it was measured before the rounds, category by category
+	Before        bool    `json:"before_rounds,omitempty"`
+	Cells         int64   `json:"cells"`                   // by class, where categories were merged
+	StandardError float64 `json:"standard_error"`          // of the estimate of a cell
+	Distance      float64 `json:"distance"`                // Σ|model − estimate| over the cells
+	NoiseDistance float64 `json:"distance_of_noise_alone"` // √(2/π) · StandardError · Cells
+	// Σ|rows − estimate|; the rows here and below are scaled to the noisy total
+	RowsDistance float64 `json:"distance_of_rows"`
+	// above Σ|rows − true counts| in 95 of 100 releases; absent: none is known
+	Bound float64 `json:"distance_of_rows_to_truth,omitempty"`
+	// cells whose rows are more than three standard errors off
+	Off int64 `json:"cells_off"`
+	// of the count of a cell, by the drawing of rows alone
+	Spread float64 `json:"deviation_between_files,omitempty"`
 }
 
 // Name is the columns in words.

@@ -28,7 +28,8 @@ func TestFiguresOfMicrodata(t *testing.T) {
 	if want := budget.FormatRat(new(big.Rat).Add(big.NewRat(3, 36), block)); m.Loss.Rho != want || m.Loss.Epsilon != "" {
 		t.Errorf("paid %+v, want ρ = %s", m.Loss, want)
 	}
-	if whole, _ := exactly(t, m.Loss.Rho).Float64(); math.Abs(m.PartOfBudget-whole/0.5) > 1e-15 { // the sum of four quotients below 1
+	// the sum of four quotients below 1
+	if whole, _ := exactly(t, m.Loss.Rho).Float64(); math.Abs(m.PartOfBudget-whole/0.5) > 1e-15 {
 		t.Errorf("%v of the budget, want %v", m.PartOfBudget, whole/0.5)
 	}
 	for i, want := range []float64{math.Sqrt(2/math.Pi) * math.Sqrt(12) * 9, math.Sqrt(2/math.Pi) * math.Sqrt(12) * 6} {
@@ -36,21 +37,26 @@ func TestFiguresOfMicrodata(t *testing.T) {
 			t.Errorf("noise alone moves pair %d by %v, want %v", i, got, want)
 		}
 	}
-	if first := m.Sets[0]; first.Name() != "age.band with status" || first.Cells != 9 || first.Distance != 20.5 || first.RowsDistance != 22.5 || first.Bound != 110.5 || first.Off != 1 {
+	if first := m.Sets[0]; first.Name() != "age.band with status" || first.Cells != 9 || first.Distance != 20.5 ||
+		first.RowsDistance != 22.5 || first.Bound != 110.5 || first.Off != 1 {
 		t.Errorf("%+v", first)
 	}
-	if far := m.FarCells[0]; far.Name() != "age.band = one of 2 categories, status = employed" || far.Estimate != -3.5 || far.Rows != 9 {
+	if far := m.FarCells[0]; far.Name() != "age.band = one of 2 categories, status = employed" || far.Estimate != -3.5 ||
+		far.Rows != 9 {
 		t.Errorf("%+v", far)
 	}
-	if m.Rows != 54470 || m.Rounds != 2 || m.Made != 2 || len(m.Columns) != 3 || m.Columns[1].Name != "age.band" || m.Columns[1].Cells != 3 {
+	if m.Rows != 54470 || m.Rounds != 2 || m.Made != 2 || len(m.Columns) != 3 || m.Columns[1].Name != "age.band" ||
+		m.Columns[1].Cells != 3 {
 		t.Errorf("%+v", m)
 	}
-	if c := m.Columns[1]; math.Abs(c.StandardError-math.Sqrt(18)) > 1e-3 { // the discrete law is not quite the continuous one
+	// the discrete law is not quite the continuous one
+	if c := m.Columns[1]; math.Abs(c.StandardError-math.Sqrt(18)) > 1e-3 {
 		t.Errorf("the noise of a column has the standard error %v", c.StandardError)
 	}
 }
 
-// TestReportOfMicrodataAlone reports a release without tables: it follows the schema, and no page speaks of tables that are not there.
+// TestReportOfMicrodataAlone reports a release without tables: it follows the schema, and no page speaks of tables that
+// are not there.
 func TestReportOfMicrodataAlone(t *testing.T) {
 	in := microdataOf(report.Official, `version: 1
 release: labour-2026q1
@@ -81,19 +87,21 @@ synthetic: {persons: {method: mst, by: [sex, age.band, status]}}
 		t.Errorf("%+v", data)
 	}
 	for name, page := range pages(t, r) {
-		for _, absent := range []string{"Tables and their errors", "Columns of a table", "0 tables", "Every number of a table", "at least 100%"} {
+		for _, absent := range []string{"Tables and their errors", "Columns of a table", "0 tables",
+			"Every number of a table", "at least 100%"} {
 			if strings.Contains(page, absent) {
 				t.Errorf("%s speaks of %q", name, absent)
 			}
 		}
-		if name != "report.json" && name != "report.html" && !strings.Contains(page, "54 470") && !strings.Contains(page, "54470") {
+		if name != "report.json" && name != "report.html" && !strings.Contains(page, "54 470") &&
+			!strings.Contains(page, "54470") {
 			t.Errorf("%s does not say how many rows there are", name)
 		}
 	}
 }
 
-// TestMicrodataOfSingleColumnsSaySoFirst reports adaptive microdata of which no round measured a pair: the opening, the pages and the
-// terminal say it, and neither does where a pair was measured.
+// TestMicrodataOfSingleColumnsSaySoFirst reports adaptive microdata of which no round measured a pair: the opening, the
+// pages and the terminal say it, and neither does where a pair was measured.
 func TestMicrodataOfSingleColumnsSaySoFirst(t *testing.T) {
 	const says = "no two columns were measured together"
 	for name, c := range map[string]struct {
@@ -133,7 +141,8 @@ func exactly(t *testing.T, text string) *big.Rat {
 // pages are all that a reader may open.
 func pages(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
-	return map[string]string{"report.json": string(r.JSON()), "report.html": pageOf(t, r), "report.md": string(page.Markdown(r)), "README.txt": string(page.Readme(r))}
+	return map[string]string{"report.json": string(r.JSON()), "report.html": pageOf(t, r),
+		"report.md": string(page.Markdown(r)), "README.txt": string(page.Readme(r))}
 }
 
 // Every page says what the rows are, that nothing is known of their error, what was
@@ -141,8 +150,10 @@ func pages(t *testing.T, r *report.Report) map[string]string {
 func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, "", 54470, 20.5, 14.25))) {
 		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
-		for _, want := range []string{"odel only: no interval", "No row is taken from the data, and no row is that of any person", "age.band with status; sex with status",
-			"was not measured: the model takes them for independent", "Do not trust what they say of it.", "no row is anybody's", "as many rows as the noisy total"} {
+		for _, want := range []string{"odel only: no interval",
+			"No row is taken from the data, and no row is that of any person", "age.band with status; sex with status",
+			"was not measured: the model takes them for independent", "Do not trust what they say of it.", "no row is anybody's",
+			"as many rows as the noisy total"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
@@ -154,7 +165,8 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 		}
 	}
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Rehearsal, "", 54470))) {
-		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "and no pair of them") || !strings.Contains(text, "How any columns depend on each other was not measured") {
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "and no pair of them") ||
+			!strings.Contains(text, "How any columns depend on each other was not measured") {
 			t.Errorf("%s does not say that no pair was measured", name)
 		}
 	}
@@ -164,7 +176,9 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 func TestDistancesAreOfScaledRows(t *testing.T) {
 	r := reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
-		for _, want := range []string{"in rows, with the drawn ones scaled to the noisy total", "the rows of a set, so scaled, are nearer to the truth", "of the unbiased estimate, the rows scaled to the noisy total"} {
+		for _, want := range []string{"in rows, with the drawn ones scaled to the noisy total",
+			"the rows of a set, so scaled, are nearer to the truth",
+			"of the unbiased estimate, the rows scaled to the noisy total"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
@@ -172,17 +186,20 @@ func TestDistancesAreOfScaledRows(t *testing.T) {
 	}
 }
 
-// Of method aim the pages say what its rounds choose by, and what its rows are not to be trusted for; more sets of columns
-// than a sentence holds are named by the table alone.
+// Of method aim the pages say what its rounds choose by, and what its rows are not to be trusted for; more sets of
+// columns than a sentence holds are named by the table alone.
 func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
-	in := microdataOf(report.Official, strings.Replace(microdataText(""), "method: mst", "method: aim", 1), 54470, 20.5, 14.25)
+	in := microdataOf(report.Official, strings.Replace(microdataText(""), "method: mst", "method: aim", 1), 54470, 20.5,
+		14.25)
 	if in.Plan.Synthetic[0].Method != "aim" {
 		t.Fatalf("the method is %s", in.Plan.Synthetic[0].Method)
 	}
 	r := reportOf(t, in)
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
 		text = strings.Join(strings.Fields(text), " ")
-		for _, want := range []string{"each chooses up to 3 columns whose counts the model gets most wrong", "those of these columns together: age.band with status; sex with status", "no more than those sets say", "Categories of a column that the noise hid were measured as one"} {
+		for _, want := range []string{"each chooses up to 3 columns whose counts the model gets most wrong",
+			"those of these columns together: age.band with status; sex with status", "no more than those sets say",
+			"Categories of a column that the noise hid were measured as one"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
@@ -192,7 +209,8 @@ func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 	for len(m.Fits) < 13 {
 		m.Fits = append(m.Fits, m.Fits[0])
 	}
-	if trust := reportOf(t, in).Microdata[0].Trust; !strings.Contains(trust, "those of 13 sets of columns together, which the table names") {
+	if trust := reportOf(t, in).Microdata[0].Trust; !strings.Contains(trust,
+		"those of 13 sets of columns together, which the table names") {
 		t.Errorf("trust: %s", trust)
 	}
 }
@@ -213,14 +231,17 @@ func TestCertificateOfMicrodata(t *testing.T) {
 	r := reportOf(t, in)
 	c := r.Certificate
 	block := c.Mechanisms[len(c.Mechanisms)-1]
-	if block.Mechanism.Kind != "adaptive-block" || block.Mechanism.L1 != "" || block.Mechanism.Parameter != budget.FormatRat(in.Plan.Synthetic[0].Block.Parameter) || block.Uses() != "microdata/persons, all rounds together, at most 2" {
+	if block.Mechanism.Kind != "adaptive-block" || block.Mechanism.L1 != "" ||
+		block.Mechanism.Parameter != budget.FormatRat(in.Plan.Synthetic[0].Block.Parameter) ||
+		block.Uses() != "microdata/persons, all rounds together, at most 2" {
 		t.Errorf("the block is %+v", block)
 	}
 	loss, err := describe.StatedLoss(in.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Loss.Tables) != len(loss.Tables) || len(c.Loss.Attributes) != len(loss.Attributes) || c.Loss.Whole.Rho != loss.Whole.Rho {
+	if len(c.Loss.Tables) != len(loss.Tables) || len(c.Loss.Attributes) != len(loss.Attributes) ||
+		c.Loss.Whole.Rho != loss.Whole.Rho {
 		t.Errorf("loss %+v", c.Loss)
 	}
 	for i, one := range loss.Attributes {
@@ -232,12 +253,15 @@ func TestCertificateOfMicrodata(t *testing.T) {
 	for _, h := range c.Weighed() {
 		weighed[h.Hazard] = true
 	}
-	for _, want := range []string{"Synthetic data taken for the truth", "Readers who are not told the error", "Small groups that fare worst"} {
+	for _, want := range []string{"Synthetic data taken for the truth", "Readers who are not told the error",
+		"Small groups that fare worst"} {
 		if !weighed[want] {
 			t.Errorf("%q is not left to be weighed", want)
 		}
 	}
-	if e := r.Registry().Data; e.Kind != "tables and microdata" || e.Microdata[0].Rows != 54470 || strings.Join(e.Microdata[0].Columns, " ") != "sex age.band status" || e.Microdata[0].Accuracy != "model only: no interval" {
+	if e := r.Registry().Data; e.Kind != "tables and microdata" || e.Microdata[0].Rows != 54470 ||
+		strings.Join(e.Microdata[0].Columns, " ") != "sex age.band status" ||
+		e.Microdata[0].Accuracy != "model only: no interval" {
 		t.Errorf("the registry has %+v", e)
 	}
 	if e := reportOf(t, input(report.Official, nil)).Registry().Data; e.Kind != "tables" || e.Microdata != nil {
@@ -282,7 +306,8 @@ func TestMicrodataAtTheEdge(t *testing.T) {
 	drawn.Total = -3.5
 	in.Microdata = []synth.Microdata{drawn}
 	for name, page := range pages(t, reportOf(t, in)) {
-		if name == "report.html" && !strings.Contains(page, "−3.5, with a standard error") || strings.Contains(page, "NaN") || strings.Contains(page, "<nil>") {
+		if name == "report.html" && !strings.Contains(page, "−3.5, with a standard error") || strings.Contains(page, "NaN") ||
+			strings.Contains(page, "<nil>") {
 			t.Errorf("%s: %s", name, page)
 		}
 	}
@@ -291,8 +316,10 @@ func TestMicrodataAtTheEdge(t *testing.T) {
 // Microdata are made of rows without their weights, which is said of a table that has weights and of no other.
 func TestMicrodataOfWeightedRows(t *testing.T) {
 	const says = "each as one, without their weights"
-	for weight, want := range map[string]bool{"": false, ", weight: {from: w, range: [0, 20], step: 1, kind: design}": true} {
-		text := strings.Replace(microdataText(""), "max_rows: 1}", "max_rows: 1}"+strings.Replace(weight, ", ", "\n    ", 1), 1)
+	for weight, want := range map[string]bool{"": false,
+		", weight: {from: w, range: [0, 20], step: 1, kind: design}": true} {
+		text := strings.Replace(microdataText(""), "max_rows: 1}", "max_rows: 1}"+strings.Replace(weight, ", ", "\n    ", 1),
+			1)
 		r := reportOf(t, microdataOf(report.Official, text, 54470, 20.5, 14.25))
 		if got := strings.Contains(r.Microdata[0].Distrust, says); got != want {
 			t.Errorf("weights %v: said %v", want, got)

@@ -20,23 +20,28 @@ func tablesInput(shape string) maker.Input {
 	m := &in.Microdata[0]
 	m.Method, m.Shape, m.Files = "tables", shape, 4
 	m.Fits = []synth.Fit{
-		{Table: "a", Columns: []spec.Attribute{m.Keys[0].Attribute, m.Keys[2].Attribute}, Measured: 1, Cells: 6, Sigma: 3, Distance: 4, Rows: 5, Bound: 77.5, Spread: 1.25},
+		{Table: "a", Columns: []spec.Attribute{m.Keys[0].Attribute, m.Keys[2].Attribute}, Measured: 1, Cells: 6, Sigma: 3,
+			Distance: 4, Rows: 5, Bound: 77.5, Spread: 1.25},
 		{Table: "b", Columns: []spec.Attribute{m.Keys[2].Attribute}, Measured: 1, Cells: 3, Sigma: 3, Distance: 4, Rows: 5},
 	}
 	return in
 }
 
-// Every page says that microdata of tables cost nothing, which column no table tells of, and what several files tell and what not.
+// Every page says that microdata of tables cost nothing, which column no table tells of, and what several files tell
+// and what not.
 func TestEveryPageSaysWhatMicrodataOfTablesAre(t *testing.T) {
-	for shape, says := range map[string]string{synth.Tree: "a junction tree that holds all of them", synth.Gradual: "No junction tree of all of them is small enough"} {
+	for shape, says := range map[string]string{synth.Tree: "a junction tree that holds all of them",
+		synth.Gradual: "No junction tree of all of them is small enough"} {
 		r := reportOf(t, tablesInput(shape))
-		if m := r.Microdata[0]; m.Block != nil || m.Loss.Rho != "0" || m.PartOfBudget != 0 || m.Files != 4 || !m.Columns[1].Unmeasured || m.Columns[0].Unmeasured || m.Sets[0].Spread != 1.25 {
+		if m := r.Microdata[0]; m.Block != nil || m.Loss.Rho != "0" || m.PartOfBudget != 0 || m.Files != 4 ||
+			!m.Columns[1].Unmeasured || m.Columns[0].Unmeasured || m.Sets[0].Spread != 1.25 {
 			t.Errorf("%+v", m)
 		}
 		texts := pages(t, r)
 		for name, text := range texts {
 			text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
-			for _, want := range []string{"odel only: no interval", "No table tells of age.band: not measured, model only", "how much chance the drawing of rows adds to a figure, and only that", "sex with status"} {
+			for _, want := range []string{"odel only: no interval", "No table tells of age.band: not measured, model only",
+				"how much chance the drawing of rows adds to a figure, and only that", "sex with status"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%s does not say %q", name, want)
 				}

@@ -19,18 +19,31 @@ type question struct {
 }
 
 var questions = []question{
-	{asks: "What was protected?", part: "", answers: []string{"Protected is each person: all rows with the same ", "Protected is each row of the data, as one person"}},
-	{asks: "How well?", part: "", answers: []string{"guess right at most ", "would guess right as good as always, as far as this promise goes,"}},
-	{asks: "What is that as a formula?", part: "", answers: []string{"Whether any one person is in the data or not changes the chance of any result at most", "Replacing the data of any one person by any other changes the chance of any result at most"}},
-	{asks: "How close are the numbers?", part: "", answers: []string{"are off the exact count by ", "is off the exact count by ", "are off the exact sum of weights by ", "have a noisy count within ±"}},
-	{asks: "Is this cell different from that one?", part: "What not to do with these figures", answers: []string{"less than twice the margin", "picked beforehand differ, "}},
-	{asks: "When may they be called different?", part: "How to read the figures", answers: []string{"where their intervals do not touch: that is wrong with a chance of at most 10%"}},
-	{asks: "Which tables must not be used?", part: "What not to do with these figures", answers: []string{"Do not use the table", "Do not use by itself "}},
-	{asks: "Which single cells must not be used?", part: "What not to do with these figures", answers: []string{"“Cells that could be zero” names them", "“Cells that could be zero” says how to find them"}},
+	{asks: "What was protected?", part: "", answers: []string{"Protected is each person: all rows with the same ",
+		"Protected is each row of the data, as one person"}},
+	{asks: "How well?", part: "",
+		answers: []string{"guess right at most ", "would guess right as good as always, as far as this promise goes,"}},
+	{asks: "What is that as a formula?", part: "",
+		answers: []string{"Whether any one person is in the data or not changes the chance of any result at most",
+			"Replacing the data of any one person by any other changes the chance of any result at most"}},
+	{asks: "How close are the numbers?", part: "", answers: []string{"are off the exact count by ",
+		"is off the exact count by ", "are off the exact sum of weights by ", "have a noisy count within ±"}},
+	{asks: "Is this cell different from that one?", part: "What not to do with these figures",
+		answers: []string{"less than twice the margin", "picked beforehand differ, "}},
+	{asks: "When may they be called different?", part: "How to read the figures",
+		answers: []string{"where their intervals do not touch: that is wrong with a chance of at most 10%"}},
+	{asks: "Which tables must not be used?", part: "What not to do with these figures",
+		answers: []string{"Do not use the table", "Do not use by itself "}},
+	{asks: "Which single cells must not be used?", part: "What not to do with these figures",
+		answers: []string{"“Cells that could be zero” names them", "“Cells that could be zero” says how to find them"}},
 	{asks: "What did it cost?", part: "Cost", answers: []string{"- Cost: "}},
-	{asks: "What is left?", part: "Cost", answers: []string{"The office sees what is left of it with `dprelease ledger show ", "which has room for three releases like its first; this was debit ", "two more like it fit", "- Cost: nothing: "}},
-	{asks: "To whom was it charged?", part: "Cost", answers: []string{"- Paid by: account ", "- Paid by: practice account ", "its account is gone"}},
-	{asks: "How can it be checked?", part: "How to check", answers: []string{"- This page alone cannot be checked: the folder that it came in can, and you need all of it: ask "}},
+	{asks: "What is left?", part: "Cost",
+		answers: []string{"The office sees what is left of it with `dprelease ledger show ",
+			"which has room for three releases like its first; this was debit ", "two more like it fit", "- Cost: nothing: "}},
+	{asks: "To whom was it charged?", part: "Cost",
+		answers: []string{"- Paid by: account ", "- Paid by: practice account ", "its account is gone"}},
+	{asks: "How can it be checked?", part: "How to check",
+		answers: []string{"- This page alone cannot be checked: the folder that it came in can, and you need all of it: ask "}},
 }
 
 // TestNewcomersFindTheirAnswers in every kind of release.
@@ -60,7 +73,8 @@ func partOf(page, heading string) string {
 	return page
 }
 
-// TestOpeningIsInOrder: the subject, then the promise, then how close the figures are; the box comes next, and is short.
+// TestOpeningIsInOrder: the subject, then the promise, then how close the figures are; the box comes next, and is
+// short.
 func TestOpeningIsInOrder(t *testing.T) {
 	for name, r := range reports() {
 		opening := (page.View{Report: r}).Opening()
@@ -88,7 +102,8 @@ func TestOpeningIsInOrder(t *testing.T) {
 			t.Errorf("%s: the opening is %q", name, opening)
 		}
 	}
-	if got, want := (page.View{Report: reports()["release"]}).Subject(), "These figures are about residents aged 0–110. Their period is the first quarter of 2026."; got != want {
+	if got, want := (page.View{Report: reports()["release"]}).Subject(),
+		"These figures are about residents aged 0–110. Their period is the first quarter of 2026."; got != want {
 		t.Errorf("the subject is %q", got)
 	}
 }
@@ -101,10 +116,15 @@ func TestLargePromisesAreSaidPlainly(t *testing.T) {
 		not    string
 	}{
 		{"{epsilon: 1}", nil, "Put plainly"},
-		{"{epsilon: 4}", []string{"what comes out 1 time in 1000 without that person may come out up to 55 times in 1000 with that person", "at most 98.3% of the time"}, "every time"},
-		{"{epsilon: 4, delta: 1e-3}", []string{"up to 56 times in 1000", "an extra chance of at most one in 1000 (δ = 0.001)"}, "every time"},
-		{"{epsilon: 7.3}", []string{"may come out every time with that person", "would guess right at most 1481 times in 1482"}, "100%"},
-		{"{epsilon: 30}", []string{"would guess right as good as always, as far as this promise goes, after", "This promise is weak."}, "100%"},
+		{"{epsilon: 4}", []string{
+			"what comes out 1 time in 1000 without that person may come out up to 55 times in 1000 with that person",
+			"at most 98.3% of the time"}, "every time"},
+		{"{epsilon: 4, delta: 1e-3}",
+			[]string{"up to 56 times in 1000", "an extra chance of at most one in 1000 (δ = 0.001)"}, "every time"},
+		{"{epsilon: 7.3}", []string{"may come out every time with that person",
+			"would guess right at most 1481 times in 1482"}, "100%"},
+		{"{epsilon: 30}", []string{"would guess right as good as always, as far as this promise goes, after",
+			"This promise is weak."}, "100%"},
 	} {
 		said := strings.Join(page.View{Report: reportOf(t, specInput(report.Official, oneTable(c.budget)))}.Opening(), "\n")
 		for _, s := range c.said {
@@ -120,7 +140,8 @@ func TestLargePromisesAreSaidPlainly(t *testing.T) {
 
 // TestOneNumberIsOne and no number is none.
 func TestOneNumberIsOne(t *testing.T) {
-	one := reportOf(t, specInput(report.Official, head("{epsilon: 4/15}", "sex: {values: [female, male]}", "total: {by: []}")))
+	one := reportOf(t, specInput(report.Official, head("{epsilon: 4/15}", "sex: {values: [female, male]}",
+		"total: {by: []}")))
 	if want := "The one published number is off the exact count by 11 or less with a chance of at least 95%, before sampling and response error."; one.Accuracy.Sentence != want {
 		t.Errorf("got  %s\nwant %s", one.Accuracy.Sentence, want)
 	}

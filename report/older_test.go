@@ -13,7 +13,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A report that was made before bias and warnings had fields is read, follows the schema, and has no part for what it does not say.
+// A report that was made before bias and warnings had fields is read, follows the schema, and has no part for what it
+// does not say.
 func TestOlderReportsAreRead(t *testing.T) {
 	older, err := os.ReadFile(filepath.Join("testdata", "older.json"))
 	if err != nil {
@@ -30,8 +31,10 @@ func TestOlderReportsAreRead(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r)), "terminal": string(page.Terminal(r, screen.Look{Columns: 80}, "labour-2026q1", true))} {
-		if !strings.Contains(page, "Labour force") || strings.Contains(page, "apart from noise<") || strings.Contains(page, "Bias, apart from noise") || strings.Contains(page, "How not to read") {
+	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r)),
+		"terminal": string(page.Terminal(r, screen.Look{Columns: 80}, "labour-2026q1", true))} {
+		if !strings.Contains(page, "Labour force") || strings.Contains(page, "apart from noise<") ||
+			strings.Contains(page, "Bias, apart from noise") || strings.Contains(page, "How not to read") {
 			t.Errorf("%s:\n%s", name, page)
 		}
 	}

@@ -1,6 +1,7 @@
 package report_test
 
-// This file holds what the opening says of populations, of rows that are protected one by one, and of tables to leave out.
+// This file holds what the opening says of populations, of rows that are protected one by one, and of tables to leave
+// out.
 
 import (
 	"strings"
@@ -16,15 +17,18 @@ func rowText(budget string) string {
 	return strings.Replace(oneTable(budget), "unit: {id: person_id, max_rows: 1}", "unit: row", 1)
 }
 
-// What is promised of single rows, and that a promise is weak, stands where the promise is: on the first page and in the terminal.
+// What is promised of single rows, and that a promise is weak, stands where the promise is: on the first page and in
+// the terminal.
 func TestThePromiseStandsWithItsCaveats(t *testing.T) {
 	const ofRows, weak = "of a person with several rows the promise holds row by row", "This promise is weak."
 	for name, c := range map[string]struct {
 		text       string
 		rows, weak bool
-	}{"rows": {rowText("{epsilon: 1}"), true, false}, "weak": {oneTable("{epsilon: 12}"), false, true}, "neither": {oneTable("{epsilon: 1}"), false, false}} {
+	}{"rows": {rowText("{epsilon: 1}"), true, false}, "weak": {oneTable("{epsilon: 12}"), false, true},
+		"neither": {oneTable("{epsilon: 1}"), false, false}} {
 		r := reportOf(t, specInput(report.Official, c.text))
-		for where, text := range map[string]string{"opening": strings.Join((page.View{Report: r}).Opening(), " "), "terminal": string(page.Terminal(r, screen.Look{Columns: 400}, "f", false))} {
+		for where, text := range map[string]string{"opening": strings.Join((page.View{Report: r}).Opening(), " "),
+			"terminal": string(page.Terminal(r, screen.Look{Columns: 400}, "f", false))} {
 			if strings.Contains(text, ofRows) != c.rows || strings.Contains(text, weak) != c.weak {
 				t.Errorf("%s, %s: %s", name, where, text)
 			}
@@ -34,7 +38,8 @@ func TestThePromiseStandsWithItsCaveats(t *testing.T) {
 
 // A sentence that ends in a text of the spec ends once.
 func TestTheSubjectEndsOnce(t *testing.T) {
-	for population, want := range map[string]string{"people": "These figures are about people.", "people.": "These figures are about people.", "people, all?": "These figures are about people, all?"} {
+	for population, want := range map[string]string{"people": "These figures are about people.",
+		"people.": "These figures are about people.", "people, all?": "These figures are about people, all?"} {
 		if got := (page.View{Report: &report.Report{Population: population}}).Subject(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -12,13 +12,14 @@ import (
 
 func TestReportsOnPlansOfThePlanner(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, says string }{
-		"pure":        {"", "", "ε = 2 (pure differential privacy) for adding or removing one person, meaning all rows with the same person_id; method: the ε of all"},
-		"replace":     {"neighbours: add-remove", "neighbours: replace", "for replacing one person by another"},
-		"rho":         {"{epsilon: 2,", "{rho: 1/10,", "ρ = 0.1 (zero-concentrated differential privacy)"},
-		"approximate": {"{epsilon: 2,", "{epsilon: 1/3, delta: 1e-9,", "ε ≤ 0.3333334 and δ = 1e-9 (approximate differential privacy)"},
-		"rows":        {"unit: {id: person_id, max_rows: 1}", "unit: row", "meaning each row; method"},
-		"many rows":   {"max_rows: 1}", "max_rows: 12}", "of which at most 12 are counted; method"},
-		"one leaf":    {", split: {headline: 3/5, detail: 2/5}", "", "ε = 2 (pure"},
+		"pure":    {"", "", "ε = 2 (pure differential privacy) for adding or removing one person, meaning all rows with the same person_id; method: the ε of all"},
+		"replace": {"neighbours: add-remove", "neighbours: replace", "for replacing one person by another"},
+		"rho":     {"{epsilon: 2,", "{rho: 1/10,", "ρ = 0.1 (zero-concentrated differential privacy)"},
+		"approximate": {"{epsilon: 2,", "{epsilon: 1/3, delta: 1e-9,",
+			"ε ≤ 0.3333334 and δ = 1e-9 (approximate differential privacy)"},
+		"rows":      {"unit: {id: person_id, max_rows: 1}", "unit: row", "meaning each row; method"},
+		"many rows": {"max_rows: 1}", "max_rows: 12}", "of which at most 12 are counted; method"},
+		"one leaf":  {", split: {headline: 3/5, detail: 2/5}", "", "ε = 2 (pure"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(specText, c.from, c.to, 1)

@@ -99,7 +99,8 @@ func (r *Report) Registry() Registry {
 	for i, one := range c.Loss.Attributes {
 		attributes[i] = one.Of
 	}
-	data := Data{Kind: "tables", Tables: len(r.Tables), Numbers: r.Accuracy.Numbers, Attributes: attributes, Accuracy: r.Accuracy.Sentence}
+	data := Data{Kind: "tables", Tables: len(r.Tables), Numbers: r.Accuracy.Numbers, Attributes: attributes,
+		Accuracy: r.Accuracy.Sentence}
 	for _, m := range r.Microdata {
 		data.Kind = "tables and microdata"
 		if len(r.Tables) == 0 {
@@ -112,8 +113,9 @@ func (r *Report) Registry() Registry {
 		data.Microdata = append(data.Microdata, one)
 	}
 	return Registry{
-		Format: RegistryFormat, Release: r.Release, Title: r.Title, Status: r.Status, Contact: r.Contact, Date: r.Date, Population: r.Population,
-		Protected: Protected{Noun: g.Protects, Unit: g.Unit, MaxRows: g.MaxRows, Neighbours: g.Neighbours},
+		Format: RegistryFormat, Release: r.Release, Title: r.Title, Status: r.Status, Contact: r.Contact, Date: r.Date,
+		Population: r.Population,
+		Protected:  Protected{Noun: g.Protects, Unit: g.Unit, MaxRows: g.MaxRows, Neighbours: g.Neighbours},
 		Guarantee: Stated{
 			Definition: g.Definition, Epsilon: g.Epsilon, Delta: g.Delta, Rho: g.Rho, Equivalents: g.Equivalents,
 			Statement: g.Statement, GivenAway: c.GivenAway, Assumptions: c.Assumptions,
@@ -121,7 +123,8 @@ func (r *Report) Registry() Registry {
 		Accountant: g.Method, Mechanisms: c.Mechanisms,
 		Data: data,
 		Account: Paid{
-			Name: r.Budget.Receipt.Account, Cost: r.Budget.Receipt.Cost, Number: r.Budget.Receipt.Number, EntryHash: r.Budget.Receipt.EntryHash,
+			Name: r.Budget.Receipt.Account, Cost: r.Budget.Receipt.Cost, Number: r.Budget.Receipt.Number,
+			EntryHash:   r.Budget.Receipt.EntryHash,
 			Comparisons: c.Account.Comparisons, Witnessed: c.Account.Witnessed,
 		},
 		Approvals: c.Approvals, Implementation: r.Provenance.Software,

@@ -20,16 +20,19 @@ func TestRegistryEntrySaysWhatTheReportSays(t *testing.T) {
 			if r.Bounds != nil && len(r.Bounds.Weights) > 0 {
 				hazards += 2 // of weights
 			}
-			if e.Status != r.Status || e.Date != "2026-03-01" || e.Protected.Noun != "person" || e.Guarantee.Definition == "" || e.Guarantee.Statement != r.Guarantee.Statement {
+			if e.Status != r.Status || e.Date != "2026-03-01" || e.Protected.Noun != "person" || e.Guarantee.Definition == "" ||
+				e.Guarantee.Statement != r.Guarantee.Statement {
 				t.Errorf("%+v", e)
 			}
-			if e.Data.Numbers == 0 || len(e.Data.Attributes) == 0 || len(e.Hazards) != hazards || e.Account.Name != "lfs-panel" || len(e.Mechanisms) == 0 {
+			if e.Data.Numbers == 0 || len(e.Data.Attributes) == 0 || len(e.Hazards) != hazards ||
+				e.Account.Name != "lfs-panel" || len(e.Mechanisms) == 0 {
 				t.Errorf("%+v", e)
 			}
 		})
 	}
 	text := string(reportOf(t, input(report.Official, nil)).Registry().JSON())
-	for _, want := range []string{`"epsilon": "2"`, `"contact": "statistics office"`, `"neighbours": "add-remove"`, `"url": ""`, `"kind": "discrete-laplace"`, `"role": "methodologist"`} {
+	for _, want := range []string{`"epsilon": "2"`, `"contact": "statistics office"`, `"neighbours": "add-remove"`,
+		`"url": ""`, `"kind": "discrete-laplace"`, `"role": "methodologist"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the entry does not hold %s:\n%s", want, text)
 		}

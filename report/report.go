@@ -80,7 +80,8 @@ func Read(b []byte) (*Report, error) {
 		return nil, fmt.Errorf("not a report this version can read: %w", err)
 	}
 	if r.Format != Format {
-		return nil, fmt.Errorf("the report's format is %q, expected %q: read it with the version that made it", r.Format, Format)
+		return nil, fmt.Errorf("the report's format is %q, expected %q: read it with the version that made it", r.Format,
+			Format)
 	}
 	if !r.Status.Known() {
 		return nil, fmt.Errorf("the report's status is %q, expected %q, %q or %q", r.Status, Official, Practice, Rehearsal)

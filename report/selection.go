@@ -1,7 +1,7 @@
 package report
 
-// This file holds tables that show some of their cells: those above a threshold, those that were chosen, and groups that nobody
-// listed.
+// This file holds tables that show some of their cells: those above a threshold, those that were chosen, and groups
+// that nobody listed.
 
 // Discovered says of a table that it has a row for each group that a selection has let through, and for no other.
 type Discovered struct {
@@ -21,14 +21,16 @@ type Chance struct {
 	Chance float64 `json:"chance"`
 }
 
-// Sparse says of a table that it has a row for each cell whose noisy count is above a public threshold, and for no other.
+// Sparse says of a table that it has a row for each cell whose noisy count is above a public threshold, and for no
+// other.
 type Sparse struct {
-	Above      int64    `json:"above"`
-	Declared   int64    `json:"declared_cells"`             // that got noise, and those that are impossible
-	Impossible int64    `json:"impossible_cells,omitempty"` // of them: they are never in the table
-	FalseCells float64  `json:"false_cells"`                // cells without a row that are expected in the table, at most
-	Bound      int64    `json:"bound"`                      // a cell of more rows is in the table with the statistic's confidence
-	Missed     []Missed `json:"missed"`
+	Above      int64   `json:"above"`
+	Declared   int64   `json:"declared_cells"`             // that got noise, and those that are impossible
+	Impossible int64   `json:"impossible_cells,omitempty"` // of them: they are never in the table
+	FalseCells float64 `json:"false_cells"`                // cells without a row that are expected in the table, at most
+	// a cell of more rows is in the table with the statistic's confidence
+	Bound  int64    `json:"bound"`
+	Missed []Missed `json:"missed"`
 }
 
 // Missed is with what chance a cell of so many rows is not in the table.
@@ -41,11 +43,13 @@ type Missed struct {
 type Top struct {
 	Of       int64 `json:"of"`
 	Declared int64 `json:"declared_cells"` // among which they were chosen
-	// Select made each choice. A unit moves the count of a cell by at most Sensitivity and, where Monotone, of all in one direction.
+	// Select made each choice. A unit moves the count of a cell by at most Sensitivity and, where Monotone, of all in one
+	// direction.
 	Select      Mechanism `json:"select"`
 	Sensitivity int64     `json:"sensitivity"`
 	Monotone    bool      `json:"monotone"`
-	Choosing    string    `json:"choosing"`  // the part of the table's budget that choosing took
-	Shortfall   float64   `json:"shortfall"` // a cell that is not in the table has no more than one that is by over so much
-	Attained    float64   `json:"attained"`  // with this probability or more
+	Choosing    string    `json:"choosing"` // the part of the table's budget that choosing took
+	// a cell that is not in the table has no more than one that is by over so much
+	Shortfall float64 `json:"shortfall"`
+	Attained  float64 `json:"attained"` // with this probability or more
 }

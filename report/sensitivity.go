@@ -6,8 +6,8 @@ package report
 type Sensitivity struct {
 	Measurement string `json:"measurement"`
 	Of          string `json:"of"` // what is added up
-	// Most is by how much, over all cells together, an exact number; where categories have ranges of their own, of the one where it
-	// is the most. Absent where values are drawn.
+	// Most is by how much, over all cells together, an exact number; where categories have ranges of their own, of the one
+	// where it is the most. Absent where values are drawn.
 	Most string `json:"most,omitempty"`
 	Text string `json:"text"`
 }

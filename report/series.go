@@ -30,8 +30,8 @@ func endText(v *float64) string {
 	return words.Figure(*v)
 }
 
-// IsSure tells that a figure could not be zero, or is an exact one. A count that is shown as 0 could be more, even where its
-// interval lies below zero.
+// IsSure tells that a figure could not be zero, or is an exact one. A count that is shown as 0 could be more, even
+// where its interval lies below zero.
 func (p Point) IsSure() bool {
 	if p.Value == nil || p.Low == nil || p.High == nil {
 		return false
@@ -50,21 +50,22 @@ func (p Point) Unsure() string {
 	return CouldBeZero
 }
 
-// Series is a figure of a table cell by cell. A table of one attribute, or of few cells, has a label for each of its points;
-// one of two attributes has labels for its rows and its columns, and its points row by row.
+// Series is a figure of a table cell by cell. A table of one attribute, or of few cells, has a label for each of its
+// points; one of two attributes has labels for its rows and its columns, and its points row by row.
 type Series struct {
 	Figure  string   `json:"figure"` // name of its column
 	What    string   `json:"what"`   // in words
 	Of      []string `json:"of"`     // the attributes
 	Labels  []string `json:"labels"`
 	Columns []string `json:"columns,omitempty"` // labels of the columns, of a table of two attributes
-	// Ordered is how many labels, from the first, follow each other as numbers or days do. Those behind them are categories
-	// added for what is unknown. It is 0 where labels have no order.
+	// Ordered is how many labels, from the first, follow each other as numbers or days do. Those behind them are
+	// categories added for what is unknown. It is 0 where labels have no order.
 	Ordered int     `json:"ordered,omitempty"`
 	Points  []Point `json:"points"`
 }
 
-// Point is a cell. A figure that is not published has no value, and a flag that says why. An exact zero has an interval from 0 to 0.
+// Point is a cell. A figure that is not published has no value, and a flag that says why. An exact zero has an interval
+// from 0 to 0.
 type Point struct {
 	Value *float64   `json:"value,omitempty"` // as published
 	Low   *float64   `json:"low,omitempty"`

@@ -57,8 +57,9 @@ func TestSeriesAreThePublishedCells(t *testing.T) {
 }
 
 func TestSeriesOfNumbersAreOrdered(t *testing.T) {
-	r := reportOf(t, specInput(report.Official, head("{epsilon: 1}", "age: {type: integer, range: [0, 60], levels: {ten: {width: 10}}, null: {as: not told}}, code: {type: integer, values: [3, 1, 2]}",
-		"ages: {by: [age]}, tens: {by: [age.ten]}, codes: {by: [code]}")))
+	r := reportOf(t, specInput(report.Official,
+		head("{epsilon: 1}", "age: {type: integer, range: [0, 60], levels: {ten: {width: 10}}, null: {as: not told}}, code: {type: integer, values: [3, 1, 2]}",
+			"ages: {by: [age]}, tens: {by: [age.ten]}, codes: {by: [code]}")))
 	all := seriesOf(r)
 	for path, want := range map[string]int{"ages": 61, "tens": 7} {
 		s := all[path][0]
@@ -75,13 +76,15 @@ func TestSeriesOfNumbersAreOrdered(t *testing.T) {
 	}
 }
 
-// TestListedCodesAreNoNumbers: a line joins neighbours along a range, and never codes that a spec lists, be they whole numbers.
+// TestListedCodesAreNoNumbers: a line joins neighbours along a range, and never codes that a spec lists, be they whole
+// numbers.
 func TestListedCodesAreNoNumbers(t *testing.T) {
 	var codes []string
 	for i := range 30 {
 		codes = append(codes, strconv.Itoa(101+i))
 	}
-	r := reportOf(t, specInput(report.Official, head("{epsilon: 1}", "trade: {type: integer, values: ["+strings.Join(codes, ", ")+"]}, age: {type: integer, range: [0, 60]}",
+	r := reportOf(t, specInput(report.Official, head("{epsilon: 1}", "trade: {type: integer, values: ["+
+		strings.Join(codes, ", ")+"]}, age: {type: integer, range: [0, 60]}",
 		"trades: {by: [trade]}, ages: {by: [age]}")))
 	all := seriesOf(r)
 	if n, m := all["trades"][0].Ordered, all["ages"][0].Ordered; n != 0 || m != 61 {
@@ -92,25 +95,30 @@ func TestListedCodesAreNoNumbers(t *testing.T) {
 	}
 }
 
-// TestChosenCellsAreDrawnFromTheLargestCountOn: cells are published in the order in which they were chosen, and drawn by their counts.
+// TestChosenCellsAreDrawnFromTheLargestCountOn: cells are published in the order in which they were chosen, and drawn
+// by their counts.
 func TestChosenCellsAreDrawnFromTheLargestCountOn(t *testing.T) {
-	p := planned(head("{epsilon: 1}", "place: {values: [a, b, c, d, e, f]}", "busy: {by: [place], top: 3, stats: [count]}"))
+	p := planned(head("{epsilon: 1}", "place: {values: [a, b, c, d, e, f]}",
+		"busy: {by: [place], top: 3, stats: [count]}"))
 	s := &measured.Sealed{Plan: compiled.Of(p)}
 	for _, m := range p.Measurements {
-		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{500, 900, 700}), Cells: []uint64{4, 1, 3}})
+		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{500, 900, 700}),
+			Cells: []uint64{4, 1, 3}})
 	}
 	tables, err := synth.Estimate(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := reportOf(t, maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
+	r := reportOf(t, maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, report.Official),
+		Software: "dprelease 0.1.0"})
 	drawn := r.Tables[0].Series[0]
 	if got := fmt.Sprint(drawn.Labels, *drawn.Points[0].Value, *drawn.Points[1].Value, *drawn.Points[2].Value); got != "[b d e] 900 700 500" {
 		t.Errorf("drawn are %s", got)
 	}
 }
 
-// TestChartsSayWhyAFigureIsNotPublished: of a ratio that the noise leaves open, in a table that withholds none, the chart says so.
+// TestChartsSayWhyAFigureIsNotPublished: of a ratio that the noise leaves open, in a table that withholds none, the
+// chart says so.
 func TestChartsSayWhyAFigureIsNotPublished(t *testing.T) {
 	page := pageOf(t, reports()["figures"])
 	ratio := between(t, page, ">Sum of pay over sum of hours", "</figure>")
@@ -151,7 +159,8 @@ func TestLargeTablesHaveNoSeries(t *testing.T) {
 		return "{values: [" + strings.Join(names, ", ") + "]}"
 	}
 	r := reportOf(t, specInput(report.Official, head("{epsilon: 1}",
-		"many: "+values(49)+", some: "+values(48)+", rows: "+values(40)+", more: "+values(41)+", columns: "+values(24)+", few: "+values(2)+", year: {type: integer, range: [0, 399]}, day: {type: integer, range: [0, 400]}",
+		"many: "+values(49)+", some: "+values(48)+", rows: "+values(40)+", more: "+values(41)+", columns: "+values(24)+
+			", few: "+values(2)+", year: {type: integer, range: [0, 399]}, day: {type: integer, range: [0, 400]}",
 		"many: {by: [many]}, some: {by: [some]}, grid: {by: [rows, columns]}, tall: {by: [more, columns]}, three: {by: [few, columns, some]}, years: {by: [year]}, days: {by: [day]}")))
 	var got []string
 	for path := range seriesOf(r) {
@@ -179,12 +188,13 @@ func TestSeriesOfManyTablesAreFew(t *testing.T) {
 	}
 }
 
-// TestChartsKeepToTheirFrame reads every place of every page's charts: parts of the width are between 0 and 100 %, and places
-// of a path within its box.
+// TestChartsKeepToTheirFrame reads every place of every page's charts: parts of the width are between 0 and 100 %, and
+// places of a path within its box.
 func TestChartsKeepToTheirFrame(t *testing.T) {
 	for name, r := range reports() {
 		page := pageOf(t, r)
-		for _, m := range regexp.MustCompile(` (?:x|x1|x2|cx|width|y1|y2)="(-?[0-9.]+|[^"]*(?:NaN|Inf)[^"]*)%?"`).FindAllStringSubmatch(page, -1) {
+		for _, m := range regexp.MustCompile(` (?:x|x1|x2|cx|width|y1|y2)="(-?[0-9.]+|[^"]*(?:NaN|Inf)[^"]*)%?"`).
+			FindAllStringSubmatch(page, -1) {
 			if v, err := strconv.ParseFloat(m[1], 64); err != nil || v < -12 || strings.HasSuffix(m[0], `%"`) && v > 100.01 {
 				t.Fatalf("%s: a place at%s", name, m[0])
 			}
@@ -201,7 +211,8 @@ func TestChartsKeepToTheirFrame(t *testing.T) {
 
 // TestStripsShowWhereTheFigureIs works out by hand where dots must be: on a scale from 0 to 20 000.
 func TestStripsShowWhereTheFigureIs(t *testing.T) {
-	page := pageOf(t, reportOf(t, specInput(report.Official, head("{epsilon: 1}", "work: {values: [a, b, c, d, e, f]}", "status: {by: [work]}"))))
+	page := pageOf(t, reportOf(t,
+		specInput(report.Official, head("{epsilon: 1}", "work: {values: [a, b, c, d, e, f]}", "status: {by: [work]}"))))
 	for _, want := range []string{ // 18 204, 19 950 and 1004
 		`cx="91.02%"`, `cx="99.75%"`, `cx="5.02%"`, `x1="50.00%" x2="50.00%"`, `>10 000</text>`, `>18 204</text>`,
 	} {
@@ -211,12 +222,13 @@ func TestStripsShowWhereTheFigureIs(t *testing.T) {
 	}
 }
 
-// TestHeatMapsShadeByTheFigure works out by hand which shade each cell has: breaks are at 400, 600, 800 and 1000, and a cell
-// that could be zero, as one that is shown as 0 in the place of −500, is hatched.
+// TestHeatMapsShadeByTheFigure works out by hand which shade each cell has: breaks are at 400, 600, 800 and 1000, and a
+// cell that could be zero, as one that is shown as 0 in the place of −500, is hatched.
 func TestHeatMapsShadeByTheFigure(t *testing.T) {
 	page := pageOf(t, reportOf(t, noisyInput([]int64{-500, 250, 500, 750, 1000, 1000})))
 	var shades []string
-	for _, m := range regexp.MustCompile(`<rect class="(shade[1-6]|gap)" x="[0-9.]+%" y="[0-9]+" width="33.33%"`).FindAllStringSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile(`<rect class="(shade[1-6]|gap)" x="[0-9.]+%" y="[0-9]+" width="33.33%"`).
+		FindAllStringSubmatch(page, -1) {
 		shades = append(shades, m[1])
 	}
 	if got := strings.Join(shades, " "); got != "gap shade1 shade2 shade4 shade6 shade6" {

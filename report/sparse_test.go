@@ -53,12 +53,14 @@ func sparseOf(text string, counts []int64, cells []uint64) maker.Input {
 	if err != nil {
 		panic(err)
 	}
-	return maker.Input{Plan: p, Tables: tables, Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, report.Official),
+		Software: "dprelease 0.1.0"}
 }
 
 // sparseAlone is that spec without the other table.
 func sparseAlone() string {
-	return strings.NewReplacer("  sexes: {by: [sex]}\n", "", "split: {pairs: 1/2, sexes: 1/2}", "split: {pairs: 1}").Replace(sparseText)
+	return strings.NewReplacer("  sexes: {by: [sex]}\n", "", "split: {pairs: 1/2, sexes: 1/2}", "split: {pairs: 1}").
+		Replace(sparseText)
 }
 
 // A report counts the cells of a sparse table apart from those that the headline's margin is of, and says on every page
@@ -72,16 +74,19 @@ func TestReportOnSparseTables(t *testing.T) {
 	if pairs.Cells != 3 || pairs.Impossible != 0 || sexes.Sparse != nil || pairs.Statistics[0].TotalPublished != "454" {
 		t.Errorf("the tables are %+v and %+v", pairs, sexes)
 	}
-	if s := pairs.Sparse; s == nil || s.Above != 20 || s.Declared != 12321 || s.Impossible != 2 || s.Bound <= 20 || s.Missed[0].Rows != 21 || s.FalseCells <= 0 {
+	if s := pairs.Sparse; s == nil || s.Above != 20 || s.Declared != 12321 || s.Impossible != 2 || s.Bound <= 20 ||
+		s.Missed[0].Rows != 21 || s.FalseCells <= 0 {
 		t.Errorf("the sparse table is %+v", pairs.Sparse)
 	}
 	html, err := page.HTML(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"html": string(html), "markdown": string(page.Markdown(r)), "readme": string(page.Readme(r))} {
+	for name, text := range map[string]string{"html": string(html), "markdown": string(page.Markdown(r)),
+		"readme": string(page.Readme(r))} {
 		text = strings.Join(strings.Fields(text), " ")
-		for _, says := range []string{"Of 12 319 cells, each with noise, those above 20 are published", "is not an empty one: its noisy count was not above 20", "Do not add the rows up"} {
+		for _, says := range []string{"Of 12 319 cells, each with noise, those above 20 are published",
+			"is not an empty one: its noisy count was not above 20", "Do not add the rows up"} {
 			if !strings.Contains(text, says) {
 				t.Errorf("%s does not say %q", name, says)
 			}
@@ -91,7 +96,8 @@ func TestReportOnSparseTables(t *testing.T) {
 		t.Errorf("the headline says %q", r.Accuracy.Sentence)
 	}
 	alone := reportOf(t, sparseInput(sparseAlone()))
-	if alone.Accuracy.Numbers != 3 || !strings.Contains(alone.Accuracy.Sentence, "Of all cells of its tables, published or not") {
+	if alone.Accuracy.Numbers != 3 ||
+		!strings.Contains(alone.Accuracy.Sentence, "Of all cells of its tables, published or not") {
 		t.Errorf("the headline of the sparse table alone is %+v", alone.Accuracy)
 	}
 }

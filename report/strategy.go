@@ -26,8 +26,8 @@ type Strategy struct {
 	Text    string    `json:"text"` // the same in words
 }
 
-// Instead is a strategy that was not taken. With another noise than the strategy taken it is what the whole release with
-// that noise would have given.
+// Instead is a strategy that was not taken. With another noise than the strategy taken it is what the whole release
+// with that noise would have given.
 type Instead struct {
 	Kind   string  `json:"kind"` // or "equal-shares": each table by itself, all for the same
 	Noise  string  `json:"noise"`

@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 )
@@ -93,13 +94,16 @@ func TestFiguresOfATablePutTogether(t *testing.T) {
 	if exact := within(quarters); s.Attained > exact+1e-12 || s.Attained < 0.95 {
 		t.Errorf("attained %v, want at most %v", s.Attained, exact)
 	}
-	if s.Mechanism != nil || s.Loss != nil || s.PartOfBudget != 0 || s.Measurements != 2 || s.SumOf != "" || s.Largest != 0 || !slices.Equal(s.Noise, []string{"discrete-gaussian"}) {
+	if s.Mechanism != nil || s.Loss != nil || s.PartOfBudget != 0 || s.Measurements != 2 || s.SumOf != "" ||
+		s.Largest != 0 || !slices.Equal(s.Noise, []string{"discrete-gaussian"}) {
 		t.Errorf("%+v", s)
 	}
-	if q := s.Relative; s.TotalPublished != "54470" || math.Abs(q.Q10-s.Margin/28490) > 1e-9 || math.Abs(q.Q90-s.Margin/25980) > 1e-9 || q.Within10 != 1 {
+	if q := s.Relative; s.TotalPublished != "54470" || math.Abs(q.Q10-s.Margin/28490) > 1e-9 ||
+		math.Abs(q.Q90-s.Margin/25980) > 1e-9 || q.Within10 != 1 {
 		t.Errorf("%+v with %+v", s, q)
 	}
-	for path, measurements := range map[string]int{"pairs/total": 1, "pairs/status": 2, "pairs/sex_x_status": 4, "status": 4} {
+	for path, measurements := range map[string]int{"pairs/total": 1, "pairs/status": 2, "pairs/sex_x_status": 4,
+		"status": 4} {
 		s := tableOf(t, r, path)
 		total, err := s.TotalUnbiased.Float64()
 		if err != nil || math.Abs(total-54470) > 1e-9*54470 || s.Measurements != measurements || s.SumOf != "" {
@@ -122,7 +126,8 @@ func TestFiguresOfUnevenCells(t *testing.T) {
 		}
 		mean := math.Sqrt(squares / float64(table.Cells))
 		if math.Abs(got.StandardError-mean) > 1e-6*mean || math.Abs(got.Margin-widest) > 1e-6*widest {
-			t.Errorf("%s: standard error %v and margin %v, want %v and %v", table.Path, got.StandardError, got.Margin, mean, widest)
+			t.Errorf("%s: standard error %v and margin %v, want %v and %v", table.Path, got.StandardError, got.Margin, mean,
+				widest)
 		}
 		if table.Path != "ages" {
 			if got.Largest != 0 {
@@ -145,7 +150,8 @@ func TestFiguresOfUnevenCells(t *testing.T) {
 		}
 	}
 	for name, text := range pages(t, r) {
-		if name != "README.txt" && name != "report.json" && (!strings.Contains(text, ", at most ") || !strings.Contains(text, "is that of the widest interval")) {
+		if name != "README.txt" && name != "report.json" &&
+			(!strings.Contains(text, ", at most ") || !strings.Contains(text, "is that of the widest interval")) {
 			t.Errorf("%s does not say that errors differ", name)
 		}
 	}
@@ -157,7 +163,8 @@ func TestFiguresOfUnevenCells(t *testing.T) {
 // What the groups cost is the charge but for the noise's scale, which is rounded up, and
 // each is what its own measurements cost.
 func TestStrategiesSayWhatTheyCost(t *testing.T) {
-	for name, in := range map[string]maker.Input{"pure": input(report.Official, nil), "residuals": residualsInput(), "levels": levelsInput(), "microdata": microdataInput(report.Official, "", 54470, 20.5, 14.25)} {
+	for name, in := range map[string]maker.Input{"pure": input(report.Official, nil), "residuals": residualsInput(),
+		"levels": levelsInput(), "microdata": microdataInput(report.Official, "", 54470, 20.5, 14.25)} {
 		r := reportOf(t, in)
 		at := 0
 		for i, s := range r.Strategies {
@@ -193,7 +200,8 @@ func TestPagesOfTablesPutTogether(t *testing.T) {
 	r := reportOf(t, in)
 	for name, text := range pages(t, r) {
 		text = strings.Join(strings.Fields(text), " ")
-		for _, wrong := range []string{"bout 95%", "normal law", "noise of its own on every cell.", "measured separately", "do not add up to one another", "√n", "of each table alone"} {
+		for _, wrong := range []string{"bout 95%", "normal law", "noise of its own on every cell.", "measured separately",
+			"do not add up to one another", "√n", "of each table alone"} {
 			if strings.Contains(text, wrong) {
 				t.Errorf("%s says %q", name, wrong)
 			}
@@ -204,13 +212,17 @@ func TestPagesOfTablesPutTogether(t *testing.T) {
 		if name == "README.txt" {
 			continue
 		}
-		for _, want := range []string{"What the tables have in common is measured once", "; with each table by itself and equal shares for all it would be " + budget.DecimalNearest(in.Plan.Strategies[0].Instead[0].RMSE, 4)} {
+		for _, want := range []string{"What the tables have in common is measured once",
+			"; with each table by itself and equal shares for all it would be " +
+				budget.DecimalNearest(in.Plan.Strategies[0].Instead[0].RMSE, 4)} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
 		}
 	}
-	if page := pageOf(t, r); strings.Count(page, `class="bar"`) != 1 || !strings.Contains(page, "from 4 measurements, discrete Gaussian") || !strings.Contains(page, "from 1 measurement, discrete Gaussian") {
+	if page := pageOf(t, r); strings.Count(page, `class="bar"`) != 1 ||
+		!strings.Contains(page, "from 4 measurements, discrete Gaussian") ||
+		!strings.Contains(page, "from 1 measurement, discrete Gaussian") {
 		t.Error("the page does not say what the tables were made from")
 	}
 	var statistic struct {
@@ -233,32 +245,38 @@ func TestPagesOfSums(t *testing.T) {
 	r := reportOf(t, sumsInput())
 	for path, added := range map[string]float64{"pairs/sex": 3, "pairs/status": 2} {
 		s := tableOf(t, r, path)
-		if s.SumOf != "pairs/sex_x_status" || s.Mechanism != nil || s.Loss != nil || s.Measurements != 1 || s.Attained < 0.95 || s.Margin != math.Trunc(s.Margin) {
+		if s.SumOf != "pairs/sex_x_status" || s.Mechanism != nil || s.Loss != nil || s.Measurements != 1 ||
+			s.Attained < 0.95 || s.Margin != math.Trunc(s.Margin) {
 			t.Errorf("%+v", s)
 		}
 		// A plan keeps seven digits, rounded up.
-		if want := math.Sqrt(added * 1.8413488); math.Abs(s.StandardError-want) > 2e-6*want || s.TotalUnbiased != "52557" { // 18190 + 9 + 9380 + 19951 − 4 + 5031
+		// 18190 + 9 + 9380 + 19951 − 4 + 5031
+		if want := math.Sqrt(added * 1.8413488); math.Abs(s.StandardError-want) > 2e-6*want || s.TotalUnbiased != "52557" {
 			t.Errorf("%+v, want a standard error of %v", s, want)
 		}
 	}
-	if largest := tableOf(t, r, "pairs/sex_x_status"); largest.SumOf != "" || largest.Mechanism == nil || largest.PartOfBudget != 1 || largest.Noise != nil {
+	if largest := tableOf(t, r, "pairs/sex_x_status"); largest.SumOf != "" || largest.Mechanism == nil ||
+		largest.PartOfBudget != 1 || largest.Noise != nil {
 		t.Errorf("%+v", largest)
 	}
 	if got := note(t, r, "Tables agree with each other"); !strings.Contains(got, "same noisy answers") {
 		t.Error(got)
 	}
-	if got := note(t, r, "Add up the unbiased column"); !strings.Contains(got, "√n") || strings.Contains(got, "is correlated") {
+	if got := note(t, r, "Add up the unbiased column"); !strings.Contains(got, "√n") ||
+		strings.Contains(got, "is correlated") {
 		t.Error(got)
 	}
 	for name, text := range pages(t, r) {
-		if strings.Contains(text, "about 95%") || strings.Contains(text, "put together from several measurements") || name == "report.html" && strings.Count(text, "sums of pairs/sex_x_status") != 2 {
+		if strings.Contains(text, "about 95%") || strings.Contains(text, "put together from several measurements") ||
+			name == "report.html" && strings.Count(text, "sums of pairs/sex_x_status") != 2 {
 			t.Errorf("%s does not know sums", name)
 		}
 	}
 	// Direct measurement with equal shares has a third of ε for each: t = 3, of variance
 	// 2e^(−1/3)/(1 − e^(−1/3))² = 17.834, its root 4.223; as planned with the variance 2t² of
 	// continuous noise it is √18 = 4.243.
-	if s := r.Strategies[0]; s.Kind != "largest" || !strings.Contains(s.Text, "with each table by itself and equal shares for all it would be 4.243") {
+	if s := r.Strategies[0]; s.Kind != "largest" ||
+		!strings.Contains(s.Text, "with each table by itself and equal shares for all it would be 4.243") {
 		t.Errorf("%+v", s)
 	}
 }
@@ -277,7 +295,8 @@ func TestPagesOfRepeatedTables(t *testing.T) {
 		if want := math.Sqrt(added * cell); math.Abs(s.StandardError-want) > 2e-6*want {
 			t.Errorf("%s: standard error %v, want %v", path, s.StandardError, want)
 		}
-		if s.Measurements != 2 || s.SumOf != "" || s.Mechanism != nil || !slices.Equal(s.Noise, []string{"discrete-laplace"}) || s.Attained < 0.95 {
+		if s.Measurements != 2 || s.SumOf != "" || s.Mechanism != nil ||
+			!slices.Equal(s.Noise, []string{"discrete-laplace"}) || s.Attained < 0.95 {
 			t.Errorf("%s: %+v", path, s)
 		}
 	}
@@ -291,13 +310,15 @@ func TestTablesAloneStayAlone(t *testing.T) {
 	for _, in := range []maker.Input{aloneInput(), specInput(report.Official, oneTable("{epsilon: 1}"))} {
 		r := reportOf(t, in)
 		for name, text := range pages(t, r) {
-			for _, wrong := range []string{"put together", "sums of", "share measurements", "shared", "sum_of", "normal law", "about 95%", "group of tables", "query"} {
+			for _, wrong := range []string{"put together", "sums of", "share measurements", "shared", "sum_of", "normal law",
+				"about 95%", "group of tables", "query"} {
 				if strings.Contains(text, wrong) {
 					t.Errorf("%s says %q", name, wrong)
 				}
 			}
 		}
-		if !strings.Contains(note(t, r, "Tables do not add up to one another"), "measured separately") || r.Plan.Choices[0] != "Each table is measured directly, with noise of its own on every cell." {
+		if !strings.Contains(note(t, r, "Tables do not add up to one another"), "measured separately") ||
+			r.Plan.Choices[0] != "Each table is measured directly, with noise of its own on every cell." {
 			t.Errorf("%v and %v", r.Reading, r.Plan.Choices)
 		}
 	}
@@ -305,9 +326,12 @@ func TestTablesAloneStayAlone(t *testing.T) {
 
 // Decades and steps of fifteen years do not lie within each other.
 func TestLevelsThatDoNotAgree(t *testing.T) {
-	text := changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2}", ", budget: headline", "", ", budget: detail", "",
-		"sex:    {values: [female, male]}", "sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 29], levels: {tens: {edges: [0, 10, 20]}, fifteens: {edges: [0, 15]}}}",
-		"  status: {by: [sex, status], budget: headline}\n", "  tens: {by: [sex, age.tens]}\n  fifteens: {by: [sex, age.fifteens]}\n")
+	text := changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2}", ", budget: headline", "",
+		", budget: detail", "",
+		"sex:    {values: [female, male]}",
+		"sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 29], levels: {tens: {edges: [0, 10, 20]}, fifteens: {edges: [0, 15]}}}",
+		"  status: {by: [sex, status], budget: headline}\n",
+		"  tens: {by: [sex, age.tens]}\n  fifteens: {by: [sex, age.fifteens]}\n")
 	got := note(t, reportOf(t, specInput(report.Official, text)), "Tables agree with each other")
 	if !strings.HasPrefix(got, "Not all that was measured of age fits together: two of ") {
 		t.Error(got)
@@ -321,10 +345,13 @@ func TestLevelsThatDoNotAgree(t *testing.T) {
 func TestChoicesAreExplained(t *testing.T) {
 	text := strings.Replace(residualsText, "marginals:\n", "marginals:\n  total: {by: [sex], weight: 7}\n", 1)
 	in := specInput(report.Official, text)
-	in.Plan.Strategies[0].Instead = []plan.Alternative{{Kind: plan.Direct, Noise: in.Plan.Strategies[0].Noise, RMSE: in.Plan.Strategies[0].RMSE / 2}, {Kind: plan.Residuals, Why: "of a reason"}}
-	in.Receipt = receiptFor(in.Plan, report.Official)
+	in.Plan.Strategies[0].Instead = []strategy.Alternative{{Kind: strategy.Direct, Noise: in.Plan.Strategies[0].Noise,
+		RMSE: in.Plan.Strategies[0].RMSE / 2}, {Kind: strategy.Residuals, Why: "of a reason"}}
+	in.Plan = compiled.Of(in.Plan.Plan())
+	in.Receipt = receiptFor(in.Plan.Plan(), report.Official)
 	page := pageOf(t, reportOf(t, in))
-	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "The smaller figure was not decisive", "It cannot be measured by what the tables have in common (residuals): of a reason."} {
+	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "The smaller figure was not decisive",
+		"It cannot be measured by what the tables have in common (residuals): of a reason."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -15,7 +15,8 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}", "{epsilon: 1, delta: 1e-9, minimise: sum}"} {
 		r := reportOf(t, summedInput(budget))
 		up, ages := r.Tables[0], r.Tables[1]
-		if strings.Join(up.Cumulative, " ") != "age" || up.Ranges != nil || strings.Join(ages.Ranges, " ") != "age" || ages.Cumulative != nil {
+		if strings.Join(up.Cumulative, " ") != "age" || up.Ranges != nil || strings.Join(ages.Ranges, " ") != "age" ||
+			ages.Cumulative != nil {
 			t.Errorf("%s: %+v and %+v", budget, up, ages)
 		}
 		if s := up.Statistics[0]; s.Name != "cumulative_count" || s.TotalPublished != "" || s.TotalUnbiased != "" {
@@ -29,7 +30,8 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 			if name == "report.json" {
 				continue
 			}
-			for _, want := range []string{"In upto a row counts those that have its category of age or one before it: it is already added up, so do not add its rows.", "In ages a row counts those of its own category; it is there for sums of neighbours along age, which `dprelease query` adds up with their error."} {
+			for _, want := range []string{
+				"In upto a row counts those that have its category of age or one before it: it is already added up, so do not add its rows.", "In ages a row counts those of its own category; it is there for sums of neighbours along age, which `dprelease query` adds up with their error."} {
 				if strings.Count(text, want) != 1 {
 					t.Errorf("%s: %s does not say %q once", budget, name, want)
 				}
@@ -48,20 +50,24 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 				t.Errorf("%s: %s", budget, s.Text)
 			}
 		}
-		// Along eight ages Laplace noise on cells adds up to less than noise on halves would: it is the other that is measured.
+		// Along eight ages Laplace noise on cells adds up to less than noise on halves would: it is the other that is
+		// measured.
 		if measured := budget == "{rho: 1}"; found != measured {
 			t.Errorf("%s: %+v", budget, r.Strategies)
 		}
 	}
 	readme := string(page.Readme(reportOf(t, summedInput("{rho: 1}"))))
-	if !strings.Contains(strings.Join(strings.Fields(readme), " "), "a row has all up to its category, so it is already added up: do not add its rows") || strings.Contains(readme, "cumulative_count_unbiased\n      for sums") {
+	if !strings.Contains(strings.Join(strings.Fields(readme), " "),
+		"a row has all up to its category, so it is already added up: do not add its rows") ||
+		strings.Contains(readme, "cumulative_count_unbiased\n      for sums") {
 		t.Error(readme)
 	}
 }
 
 // A release of nothing else has no advice to add up.
 func TestCumulativeTablesAlone(t *testing.T) {
-	r := reportOf(t, specInput(report.Official, head("{rho: 1}", "age: {type: integer, range: [0, 7]}", "upto: {by: [age], cumulative: [age]}")))
+	r := reportOf(t, specInput(report.Official, head("{rho: 1}", "age: {type: integer, range: [0, 7]}",
+		"upto: {by: [age], cumulative: [age]}")))
 	for _, n := range r.Reading {
 		if n.Heading == "Add up the unbiased column" {
 			t.Error(n.Text)
@@ -74,7 +80,8 @@ func TestCumulativeTablesAlone(t *testing.T) {
 
 func TestReportWithoutSumsSaysNothingOfThem(t *testing.T) {
 	for name, text := range pages(t, reportOf(t, input(report.Official, nil))) {
-		for _, wrong := range []string{"umulative", "already added up", "sums of neighbours along", "neighbouring categories"} {
+		for _, wrong := range []string{"umulative", "already added up", "sums of neighbours along",
+			"neighbouring categories"} {
 			if strings.Contains(text, wrong) {
 				t.Errorf("%s says %q", name, wrong)
 			}

@@ -5,7 +5,7 @@ package report
 import (
 	"encoding/json"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/usefulness"
 )
 
 // Table is one published table.
@@ -20,8 +20,10 @@ type Table struct {
 	Top        *Top     `json:"top,omitempty"`        // of a table of chosen cells
 	// Discovered is of a table of groups that nobody listed.
 	Discovered *Discovered `json:"discovered,omitempty"`
-	Cumulative []string    `json:"cumulative,omitempty"` // attributes along which it counts up: its figures are already added up
-	Ranges     []string    `json:"ranges,omitempty"`     // attributes along which sums of its neighbouring cells are accurate
+	// attributes along which it counts up: its figures are already added up
+	Cumulative []string `json:"cumulative,omitempty"`
+	// attributes along which sums of its neighbouring cells are accurate
+	Ranges []string `json:"ranges,omitempty"`
 	// Counts says what is counted in place of rows, of a table of what is left out.
 	Counts string `json:"counts,omitempty"`
 	// Aside tables are no marginal of the spec, but bought to judge its bounds and rules by.
@@ -29,11 +31,12 @@ type Table struct {
 	// Weighted counts are sums of the weights of rows ([Bounds.Weights]).
 	Weighted bool `json:"weighted,omitempty"`
 	// Show is the least noisy count of a cell whose figures are published, absent where all are.
-	Show        int64       `json:"shown_from,omitempty"`
-	Leaf        string      `json:"leaf"` // of the budget, that the spec names for it; "" where it is not split
-	Target      *Target     `json:"target,omitempty"`
-	Expectation string      `json:"expectation"`
-	Band        string      `json:"band,omitempty"`         // how good it is beside an average cell; "" where the spec expects no number of rows
+	Show        int64   `json:"shown_from,omitempty"`
+	Leaf        string  `json:"leaf"` // of the budget, that the spec names for it; "" where it is not split
+	Target      *Target `json:"target,omitempty"`
+	Expectation string  `json:"expectation"`
+	// how good it is beside an average cell; "" where the spec expects no number of rows
+	Band        string      `json:"band,omitempty"`
 	AverageCell float64     `json:"average_cell,omitempty"` // the rows that the spec expects, spread evenly
 	Statistics  []Statistic `json:"statistics"`
 	Figures     []Figure    `json:"figures,omitempty"` // beside its count
@@ -44,9 +47,10 @@ type Table struct {
 // Statistic is one figure per cell of a table: one measurement, as it was drawn, or a
 // sum of the cells of one, or put together from several, which other tables share.
 type Statistic struct {
-	Name         string   `json:"name"`
-	Of           string   `json:"of,omitempty"`     // what it counts, where that is not rows, each as one
-	Unit         string   `json:"unit,omitempty"`   // what one integer of its measurement stands for, an exact fraction; "" for 1
+	Name string `json:"name"`
+	Of   string `json:"of,omitempty"` // what it counts, where that is not rows, each as one
+	// what one integer of its measurement stands for, an exact fraction; "" for 1
+	Unit         string   `json:"unit,omitempty"`
 	Measurements int      `json:"measurements"`     // that bear on it
 	SumOf        string   `json:"sum_of,omitempty"` // path of the measured table of whose cells it is a sum
 	Noise        []string `json:"noise,omitempty"`  // kinds of it in them, where the figure is not one measurement
@@ -63,17 +67,18 @@ type Statistic struct {
 	Margin        float64 `json:"margin"`     // half the width of the widest interval
 	Confidence    float64 `json:"confidence"` // asked of the interval
 	Attained      float64 `json:"attained"`   // by the law of the noise, from below: at least Confidence
-	// Apart is from how far apart on two published counts differ beyond noise: of two cells that were picked beforehand and whose exact
-	// counts are equal the published ones are so far apart with a chance of at most what Confidence leaves. ApartBound tells that it
-	// is from a bound, which holds however the noise of the two is correlated, and not from the law of their difference. Absent of
-	// one cell, of a secret sample, and in reports that older versions made.
+	// Apart is from how far apart on two published counts differ beyond noise: of two cells that were picked beforehand
+	// and whose exact counts are equal the published ones are so far apart with a chance of at most what Confidence
+	// leaves. ApartBound tells that it is from a bound, which holds however the noise of the two is correlated, and not
+	// from the law of their difference. Absent of one cell, of a secret sample, and in reports that older versions made.
 	Apart      int64 `json:"cells_differ_from,omitempty"`
 	ApartBound bool  `json:"cells_differ_bound,omitempty"`
 	// Verdict is whether the cells are to be used one by one.
-	Verdict    plan.Verdict `json:"verdict,omitempty"`
-	NoiseCells int64        `json:"noise_dominates"` // cells whose interval reaches zero
-	NoiseShare float64      `json:"noise_dominates_share"`
-	// NoiseLabels name those cells; absent where the release has too many to be read, and in reports that older versions made.
+	Verdict    usefulness.Verdict `json:"verdict,omitempty"`
+	NoiseCells int64              `json:"noise_dominates"` // cells whose interval reaches zero
+	NoiseShare float64            `json:"noise_dominates_share"`
+	// NoiseLabels name those cells; absent where the release has too many to be read, and in reports that older versions
+	// made.
 	NoiseLabels []string `json:"noise_dominates_cells,omitempty"`
 	ShownAsZero int64    `json:"negative_shown_as_zero"`
 	// Fitted is how far the counts were moved to add up with other tables; absent where they are the estimates, rounded.
@@ -93,8 +98,9 @@ type Statistic struct {
 // Mechanism is the noise of a statistic, or a choice or a block of an adaptive
 // method, with exact numbers.
 type Mechanism struct {
-	Kind      string `json:"kind"`
-	Parameter string `json:"parameter"` // scale t of discrete Laplace, σ² of discrete Gaussian, ε of a choice, ρ of a block
+	Kind string `json:"kind"`
+	// scale t of discrete Laplace, σ² of discrete Gaussian, ε of a choice, ρ of a block
+	Parameter string `json:"parameter"`
 	L1        string `json:"l1,omitempty"`
 	L2Squared string `json:"l2_squared,omitempty"`
 }

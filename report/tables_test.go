@@ -32,20 +32,25 @@ marginals:
   wards: {table: visits, by: [ward]}
 `
 
-// TestReportsOfTwoTables: the unit is said table by table, in every form, and public tables are named and not called code books.
+// TestReportsOfTwoTables: the unit is said table by table, in every form, and public tables are named and not called
+// code books.
 func TestReportsOfTwoTables(t *testing.T) {
-	r, err := spec.Parse(spec.Source{Text: twoTables, Files: map[string]string{"register.csv": "person_id,name,size\n1,A,small\n2,B,large\n"}})
+	r, err := spec.Parse(spec.Source{Text: twoTables,
+		Files: map[string]string{"register.csv": "person_id,name,size\n1,A,small\n2,B,large\n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Warnings) != 2 || !strings.Contains(r.Warnings[1].Message, "persons tells units apart by person_id, and visits by patient") {
+	if len(r.Warnings) != 2 ||
+		!strings.Contains(r.Warnings[1].Message, "persons tells units apart by person_id, and visits by patient") {
 		t.Errorf("warnings %v", r.Warnings)
 	}
 	p, err := planner.New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := reportOf(t, maker.Input{Plan: p, Tables: published(p, nil), Receipt: receiptFor(p, report.Official), Software: "dprelease 0.1.0"})
+	out := reportOf(t, maker.Input{Plan: p, Tables: published(p.Plan(), nil),
+		Receipt:  receiptFor(p.Plan(), report.Official),
+		Software: "dprelease 0.1.0"})
 	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(out.JSON()))
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +75,8 @@ func TestReportsOfTwoTables(t *testing.T) {
 	if strings.Contains(text, "1,A,small") {
 		t.Error("the report holds the public table")
 	}
-	if !strings.Contains(string(page.Markdown(out)), "Public table register.csv: ") || !strings.Contains(pageOf(t, out), "Public table register.csv") {
+	if !strings.Contains(string(page.Markdown(out)), "Public table register.csv: ") ||
+		!strings.Contains(pageOf(t, out), "Public table register.csv") {
 		t.Error("the pages do not name the public table")
 	}
 }

@@ -25,7 +25,8 @@ func TestTerminal(t *testing.T) {
 			}
 		}
 		flat := strings.Join(strings.Fields(page), " ")
-		for _, want := range append([]string{"PRACTICE, NOT A RELEASE", "Protects each person (one added or removed): ε = 2.", "headline", "±", "dprelease show labour-2026q1 status", "dprelease verify labour-2026q1"}, r.Misuse...) {
+		for _, want := range append([]string{"PRACTICE, NOT A RELEASE", "Protects each person (one added or removed): ε = 2.",
+			"headline", "±", "dprelease show labour-2026q1 status", "dprelease verify labour-2026q1"}, r.Misuse...) {
 			if !strings.Contains(flat, want) {
 				t.Errorf("%d columns: no %q in\n%s", columns, want, page)
 			}
@@ -44,7 +45,8 @@ func TestTerminalOfHostileTexts(t *testing.T) {
 	}
 	r.Title, r.Population = "a\x1b[2J\u202eb", "日本\u009b"
 	r.Tables[0].Path = strings.Repeat("表", 40) + "\r"
-	plain, colored := page.Terminal(r, screen.Look{Columns: 60}, "f\x07", true), page.Terminal(r, screen.Look{Columns: 60, Color: true}, "f\x07", true)
+	plain, colored := page.Terminal(r, screen.Look{Columns: 60}, "f\x07", true),
+		page.Terminal(r, screen.Look{Columns: 60, Color: true}, "f\x07", true)
 	if strings.ContainsAny(string(plain), "\x1b\r\u202e\u009b\x07") {
 		t.Errorf("%q", plain)
 	}
@@ -58,8 +60,10 @@ func TestTerminalOfHostileTexts(t *testing.T) {
 
 // What is promised is said under the relation that it is promised under.
 func TestTerminalSaysTheRelation(t *testing.T) {
-	for relation, want := range map[string]string{"add-remove": "With or without one: any result", "replace": "Whatever one's values are: any result"} {
-		r := reportOf(t, specInput(report.Official, strings.Replace(oneTable("{epsilon: 2}"), "neighbours: add-remove", "neighbours: "+relation, 1)))
+	for relation, want := range map[string]string{"add-remove": "With or without one: any result",
+		"replace": "Whatever one's values are: any result"} {
+		r := reportOf(t, specInput(report.Official, strings.Replace(oneTable("{epsilon: 2}"), "neighbours: add-remove",
+			"neighbours: "+relation, 1)))
 		if page := string(page.Terminal(r, screen.Look{Columns: 200}, "f", false)); !strings.Contains(page, want) {
 			t.Errorf("%s: no %q in\n%s", relation, want, page)
 		}

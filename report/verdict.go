@@ -1,21 +1,22 @@
 package report
 
-// This file holds the one rule by which every page says of a table whether its cells are to be used one by one, and which cells
-// could be zero.
+// This file holds the one rule by which every page says of a table whether its cells are to be used one by one, and
+// which cells could be zero.
 
 import (
 	"cmp"
 	"slices"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/usefulness"
 )
 
 const (
 	NoiseShare = 0.5 // from which part of the cells on a table has many that could be zero
 )
 
-// BadShare is the part of the cells of a count that could be zero or, where the spec has classes of fitness, are in the last one.
+// BadShare is the part of the cells of a count that could be zero or, where the spec has classes of fitness, are in the
+// last one.
 func (s Statistic) BadShare() float64 {
 	if s.Fit == nil {
 		return s.NoiseShare
@@ -23,32 +24,34 @@ func (s Statistic) BadShare() float64 {
 	return max(s.NoiseShare, s.Fit[len(s.Fit)-1].Share)
 }
 
-// Verdict says whether the cells of a count are to be used one by one. In a report that does not say it, from before reports did, it
-// goes by the part of the cells that could be zero.
-func (t Table) Verdict(s Statistic) plan.Verdict {
+// Verdict says whether the cells of a count are to be used one by one. In a report that does not say it, from before
+// reports did, it goes by the part of the cells that could be zero.
+func (t Table) Verdict(s Statistic) usefulness.Verdict {
 	switch {
 	case s.Verdict != "":
 		return s.Verdict
 	case s.BadShare() >= NoiseShare:
-		return plan.DoNotUse
+		return usefulness.DoNotUse
 	case s.BadShare() <= compiled.LittleShare:
-		return plan.UseCells
+		return usefulness.UseCells
 	}
-	return plan.AddUpFirst
+	return usefulness.AddUpFirst
 }
 
 // NotSingly are the paths of the tables of which no cell is to be used by itself.
 func NotSingly(r *Report) []string {
 	var paths []string
 	for _, t := range r.Tables {
-		if !t.Aside && slices.ContainsFunc(t.Statistics, func(s Statistic) bool { return t.Verdict(s) == plan.DoNotUse }) {
+		unusable := func(s Statistic) bool { return t.Verdict(s) == usefulness.DoNotUse }
+		if !t.Aside && slices.ContainsFunc(t.Statistics, unusable) {
 			paths = append(paths, t.Path)
 		}
 	}
 	return paths
 }
 
-// CouldBeZero are the tables with cells that could be zero, the largest part of them first, how many these are, and of how many.
+// CouldBeZero are the tables with cells that could be zero, the largest part of them first, how many these are, and of
+// how many.
 func (r *Report) CouldBeZero() (in []Table, cells, of int64) {
 	for _, t := range r.Tables {
 		if t.Aside {

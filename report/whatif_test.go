@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/report/page"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -86,11 +86,13 @@ func between(t *testing.T, text, before, after string) string {
 
 func TestWhatIfPageNeedsNothingButItself(t *testing.T) {
 	_, page := whatIfPage(t, whatIfSpec)
-	if at := regexp.MustCompile(`https?:|//[a-z]+\.|@import|url\(|src=|eval\(|new Function|style="| on[a-z]+=`).FindString(page); at != "" {
+	if at := regexp.MustCompile(`https?:|//[a-z]+\.|@import|url\(|src=|eval\(|new Function|style="| on[a-z]+=`).
+		FindString(page); at != "" {
 		t.Errorf("the page holds %s", at)
 	}
 	policy := between(t, page, `Content-Security-Policy" content="`, `"`)
-	for directive, text := range map[string]string{"script-src": between(t, page, "<script>", "</script>"), "style-src": between(t, page, "<style>", "</style>")} {
+	for directive, text := range map[string]string{"script-src": between(t, page, "<script>", "</script>"),
+		"style-src": between(t, page, "<style>", "</style>")} {
 		sum := sha256.Sum256([]byte(text))
 		want := directive + " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 		if !strings.Contains(strings.NewReplacer("&#43;", "+", "&#39;", "'").Replace(policy), want) {
@@ -114,7 +116,8 @@ func TestWhatIfPageKeepsTheLawOfTheNoise(t *testing.T) {
 }
 
 func TestWhatIfPageEscapes(t *testing.T) {
-	_, page := whatIfPage(t, strings.Replace(whatIfSpec, `"A survey"`, `"</title></script><img src=x onerror=alert(1)><!--"`, 1))
+	_, page := whatIfPage(t,
+		strings.Replace(whatIfSpec, `"A survey"`, `"</title></script><img src=x onerror=alert(1)><!--"`, 1))
 	if strings.Contains(page, "<img") || strings.Contains(page, "<!--") || strings.Count(page, "</script>") != 2 {
 		t.Error("a title gets out of its place")
 	}
@@ -128,8 +131,11 @@ func TestWhatIfPageOfManyTablesIsSmall(t *testing.T) {
 		columns = append(columns, fmt.Sprintf("      %s: {type: integer, range: [1, %d]}\n", names[i], 2+i%4))
 	}
 	by := strings.Join(names, ", ")
-	p, page := whatIfPage(t, "version: 1\nrelease: many\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1, split: {few: 1/2, many: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n"+
-		strings.Join(columns, "")+"marginals:\n  few: {every: [1], by: ["+by+"], budget: few}\n  many: {every: [2, 3], by: ["+by+"], budget: many}\n")
+	p, page := whatIfPage(t,
+		"version: 1\nrelease: many\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1, split: {few: 1/2, many: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n"+
+			strings.Join(columns, "")+"marginals:\n  few: {every: [1], by: ["+by+
+			"], budget: few}\n  many: {every: [2, 3], by: ["+
+			by+"], budget: many}\n")
 	if len(p.Tables) < 500 || len(page) > 300_000 {
 		t.Errorf("%d bytes for %d tables", len(page), len(p.Tables))
 	}
@@ -157,7 +163,8 @@ func TestWhatIfColoursHaveContrast(t *testing.T) {
 		for _, m := range regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{6});`).FindAllStringSubmatch(block[1], -1) {
 			colour[m[1]] = m[2]
 		}
-		for _, pair := range [][2]string{{"ink", "paper"}, {"muted", "paper"}, {"accent", "paper"}, {"accent", "raised"}, {"ink", "raised"}} {
+		for _, pair := range [][2]string{{"ink", "paper"}, {"muted", "paper"}, {"accent", "paper"}, {"accent", "raised"},
+			{"ink", "raised"}} {
 			if got := contrast(t, colour[pair[0]], colour[pair[1]]); got < 4.5 {
 				t.Errorf("%s on %s has contrast %.2f", pair[0], pair[1], got)
 			}
@@ -204,7 +211,8 @@ func inBrowser(t *testing.T, page string, width int, places []string) []moved {
 	var frames strings.Builder
 	frames.WriteString("<!doctype html><meta charset=utf-8><body>")
 	for _, place := range places {
-		fmt.Fprintf(&frames, `<iframe width="%d" height="900" style="border: 0" src="page.html#%s"></iframe>`, width, strings.ReplaceAll(place, "&", "&amp;"))
+		fmt.Fprintf(&frames, `<iframe width="%d" height="900" style="border: 0" src="page.html#%s"></iframe>`, width,
+			strings.ReplaceAll(place, "&", "&amp;"))
 	}
 	for name, text := range map[string]string{"page.html": page, "frames.html": frames.String() + readAll} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -213,7 +221,8 @@ func inBrowser(t *testing.T, page string, width int, places []string) []moved {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, browser, append(headless(dir), "--allow-file-access-from-files", "--enable-logging=stderr", "--dump-dom", "file://"+filepath.Join(dir, "frames.html"))...)
+	c := exec.CommandContext(ctx, browser, append(headless(dir), "--allow-file-access-from-files",
+		"--enable-logging=stderr", "--dump-dom", "file://"+filepath.Join(dir, "frames.html"))...)
 	var console strings.Builder
 	c.Stderr = &console
 	out, err := c.Output()
@@ -224,7 +233,8 @@ func inBrowser(t *testing.T, page string, width int, places []string) []moved {
 		t.Errorf("on the console:\n%s", console.String())
 	}
 	var all []moved
-	text := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", "&nbsp;", "\u00a0").Replace(between(t, string(out), "SEEN", "SEEN"))
+	text := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", "&nbsp;", "\u00a0").
+		Replace(between(t, string(out), "SEEN", "SEEN"))
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		t.Fatal(err)
 	}
@@ -241,11 +251,12 @@ func figureIn(t *testing.T, text string) float64 {
 	return v
 }
 
-// TestWhatIfPageInABrowser moves the sliders by the page's address, and plans the spec with the budget that the page says to
-// paste: what was shown is what is planned then, to 1% and one unit of a margin.
+// TestWhatIfPageInABrowser moves the sliders by the page's address, and plans the spec with the budget that the page
+// says to paste: what was shown is what is planned then, to 1% and one unit of a margin.
 func TestWhatIfPageInABrowser(t *testing.T) {
 	p, page := whatIfPage(t, whatIfSpec)
-	places := []string{"", "rho=0.1&leaf.no=80", "rho=0.04&leaf.no.two=12.5&leaf.fixed=0.01", "rho=0.3&leaf.no=20&leaf.rest=80&leaf.no.one=99", "leaf.no=nonsense&rho=-3&<b>", "rho=0.005", "rho=0.012"}
+	places := []string{"", "rho=0.1&leaf.no=80", "rho=0.04&leaf.no.two=12.5&leaf.fixed=0.01",
+		"rho=0.3&leaf.no=20&leaf.rest=80&leaf.no.one=99", "leaf.no=nonsense&rho=-3&<b>", "rho=0.005", "rho=0.012"}
 	all := inBrowser(t, page, narrow, places)
 	if len(all) != len(places) {
 		t.Fatalf("%d frames of %d", len(all), len(places))
@@ -261,10 +272,12 @@ func TestWhatIfPageInABrowser(t *testing.T) {
 	if none := all[5]; !strings.Contains(none.Status, "nothing can be planned") || none.Rows[0][1] != "–" {
 		t.Errorf("a budget below what is needed: %q, %q", none.Status, none.Rows[0])
 	}
-	if little := all[6]; !strings.Contains(little.Status, "1 of 2 targets met") || !strings.HasPrefix(little.Rows[1][5], "missed: ±") {
+	if little := all[6]; !strings.Contains(little.Status, "1 of 2 targets met") ||
+		!strings.HasPrefix(little.Rows[1][5], "missed: ±") {
 		t.Errorf("a target with too little: %q, %q", little.Status, little.Rows[1])
 	}
-	for _, want := range []string{"\"no\":\n      share: 80%\n", "rest: 20%\n", "rho: 0.1\n", "noise: gaussian\n", "fixed: {rho: 0.005}", "needs: needed"} {
+	for _, want := range []string{"\"no\":\n      share: 80%\n", "rest: 20%\n", "rho: 0.1\n", "noise: gaussian\n",
+		"fixed: {rho: 0.005}", "needs: needed"} {
 		if !strings.Contains(all[1].YAML, want) {
 			t.Errorf("the budget has no %q:\n%s", want, all[1].YAML)
 		}
@@ -281,18 +294,21 @@ func TestWhatIfPageInABrowser(t *testing.T) {
 		}
 		planned := p.Plan
 		if i > 0 {
-			if planned, err = planner.New(r); err != nil {
+			other, err := planner.New(r)
+			if err != nil {
 				t.Fatalf("%q: %v", places[i], err)
 			}
+			planned = other
 		}
-		bands := map[plan.Band]int{}
+		bands := map[usefulness.Band]int{}
 		for k, table := range planned.Tables {
 			row, s := at.Rows[k], table.Statistics[0]
 			if row[0] != table.Path {
 				t.Fatalf("row %d is of %s, want %s", k, row[0], table.Path)
 			}
 			if got := figureIn(t, row[1]); math.Abs(got/s.StandardError-1) > 0.01 {
-				t.Errorf("%q: %s is said to have a standard error of %s, and has %g", places[i], table.Path, row[1], s.StandardError)
+				t.Errorf("%q: %s is said to have a standard error of %s, and has %g", places[i], table.Path, row[1],
+					s.StandardError)
 			}
 			if got := figureIn(t, row[2]); math.Abs(got-s.Margin) > 1+0.01*s.Margin {
 				t.Errorf("%q: %s is said to have a margin of %s, and has %g", places[i], table.Path, row[2], s.Margin)
@@ -309,7 +325,8 @@ func TestWhatIfPageInABrowser(t *testing.T) {
 			}
 		}
 		for band, n := range bands {
-			if want := fmt.Sprintf("%d table", n); !strings.Contains(at.Status, want) || !strings.Contains(at.Status, string(band)) {
+			if want := fmt.Sprintf("%d table", n); !strings.Contains(at.Status, want) ||
+				!strings.Contains(at.Status, string(band)) {
 				t.Errorf("%q: the status is %q, with %d %s", places[i], at.Status, n, band)
 			}
 		}

@@ -14,10 +14,12 @@ import (
 func TestTargetsAreToldWithTheirMargins(t *testing.T) {
 	r := reportOf(t, targetInput())
 	sexes, pairs := r.Tables[0].Target, r.Tables[1].Target
-	if sexes == nil || sexes.Margin != "20" || sexes.Confidence != "0.95" || sexes.AllCells || sexes.Reached > 20*(1+1e-6) || sexes.Reached <= 0 {
+	if sexes == nil || sexes.Margin != "20" || sexes.Confidence != "0.95" || sexes.AllCells ||
+		sexes.Reached > 20*(1+1e-6) || sexes.Reached <= 0 {
 		t.Errorf("%+v", sexes)
 	}
-	if pairs == nil || pairs.Margin != "30" || pairs.Confidence != "0.99" || !pairs.AllCells || pairs.Reached > 30*(1+1e-6) || pairs.Reached <= 0 {
+	if pairs == nil || pairs.Margin != "30" || pairs.Confidence != "0.99" || !pairs.AllCells ||
+		pairs.Reached > 30*(1+1e-6) || pairs.Reached <= 0 {
 		t.Errorf("%+v", pairs)
 	}
 	if len(r.Budget.Leaves) != 2 || !r.Budget.Leaves[0].Needed || r.Budget.Leaves[1].Needed {
@@ -27,13 +29,16 @@ func TestTargetsAreToldWithTheirMargins(t *testing.T) {
 		if name == "report.json" || name == "README.txt" {
 			continue
 		}
-		for _, want := range []string{"sexes: target ±20, 95% sure of each cell; met, as planned, with ±", "pairs: target ±30, 99% sure of all cells at once; met, as planned, with ±", "as targets need", "Part a of the budget is what the targets of its tables need"} {
+		for _, want := range []string{"sexes: target ±20, 95% sure of each cell; met, as planned, with ±",
+			"pairs: target ±30, 99% sure of all cells at once; met, as planned, with ±", "as targets need",
+			"Part a of the budget is what the targets of its tables need"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}
 		}
 	}
-	if s := r.Strategies[0]; !strings.Contains(s.Text, "would be needed for the same targets") || !strings.Contains(s.Text, ", for ρ ") {
+	if s := r.Strategies[0]; !strings.Contains(s.Text, "would be needed for the same targets") ||
+		!strings.Contains(s.Text, ", for ρ ") {
 		t.Errorf("%+v", s)
 	}
 	if got := (page.View{Report: reportOf(t, input(report.Official, nil))}).Targets(); got != nil {
@@ -46,12 +51,14 @@ func TestTargetsAreToldWithTheirMargins(t *testing.T) {
 func TestBandsStandWithTheTables(t *testing.T) {
 	r := reportOf(t, summedInput("{rho: 1}"))
 	for i, cell := range []float64{225, 100, 400} {
-		if one := r.Tables[i]; math.Abs(one.AverageCell-cell) > 1e-6*cell || one.Band != "good" || one.Statistics[0].Margin > cell/10 {
+		if one := r.Tables[i]; math.Abs(one.AverageCell-cell) > 1e-6*cell || one.Band != "good" ||
+			one.Statistics[0].Margin > cell/10 {
 			t.Errorf("%+v, want an average cell of %v", one, cell)
 		}
 	}
 	for name, text := range pages(t, r) {
-		if name != "report.json" && name != "README.txt" && !strings.Contains(text, "A band sets the noise against an average cell") {
+		if name != "report.json" && name != "README.txt" &&
+			!strings.Contains(text, "A band sets the noise against an average cell") {
 			t.Errorf("%s does not say what a band is", name)
 		}
 	}

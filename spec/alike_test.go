@@ -2,13 +2,14 @@ package spec
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
-// TestOneMistakeInManyPlacesIsToldOnce reads a draft of 35 columns whose categories nobody has written yet: one problem is
-// rendered, and every other place named by its line, column and key. The list of problems holds them all.
+// TestOneMistakeInManyPlacesIsToldOnce reads a draft of 35 columns whose categories nobody has written yet: one problem
+// is rendered, and every other place named by its line, column and key. The list of problems holds them all.
 func TestOneMistakeInManyPlacesIsToldOnce(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\ntables:\n  rows:\n    source: {csv: r.csv}\n    unit: row\n    columns:\n")
@@ -28,7 +29,8 @@ func TestOneMistakeInManyPlacesIsToldOnce(t *testing.T) {
 	if n := strings.Count(said, "expected:"); n != 1 {
 		t.Errorf("what is expected is said %d times:\n%s", n, said)
 	}
-	for i, want := range []string{"release.yaml:10:20: tables.rows.columns.c0.values", "in 34 other places", " 11:20 (c1),", " 44:21 (c34)"} {
+	for i, want := range []string{"release.yaml:10:20: tables.rows.columns.c0.values", "in 34 other places",
+		" 11:20 (c1),", " 44:21 (c34)"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%d: does not say %q:\n%s", i, want, said)
 		}

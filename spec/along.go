@@ -5,9 +5,10 @@ package spec
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"slices"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // readAlong reads cumulative and ranges: attributes of by, each in one of the two at most.
@@ -17,7 +18,8 @@ func (r *reader) readAlong(m *Marginal, t *Table, n document.Node) {
 	m.Ranges = r.readSummed(m, t, n, n.Get("ranges"), seen)
 }
 
-// readSummed reads one of the two lists. Those that were seen before, here or in the other list, are in seen with its key.
+// readSummed reads one of the two lists. Those that were seen before, here or in the other list, are in seen with its
+// key.
 func (r *reader) readSummed(m *Marginal, t *Table, n, along document.Node, seen map[string]string) []Attribute {
 	by := n.Get("by").Texts()
 	var all []Attribute
@@ -30,18 +32,20 @@ func (r *reader) readSummed(m *Marginal, t *Table, n, along document.Node, seen 
 		case before == along.Key.Value:
 			p = document.Problem{Message: fmt.Sprintf("%s is there twice", name), Expected: "each attribute once"}
 		case before != "":
-			p = document.Problem{Message: fmt.Sprintf("%s is in %s too", name, before), Expected: "an attribute in one of the two: a cumulative table has the sums from the first category on, ranges is for those between any two"}
+			p = document.Problem{Message: fmt.Sprintf("%s is in %s too", name, before),
+				Expected: "an attribute in one of the two: a cumulative table has the sums from the first category on, ranges is for those between any two"}
 		case at >= 0:
 			level := levelOf(t, m.By[at])
 			if level == nil || level.Size() >= 2 {
 				all = append(all, m.By[at])
 				break
 			}
-			p = document.Problem{Message: fmt.Sprintf("%s has one category: there is nothing to sum up", name), Expected: "an attribute of at least two categories"}
+			p = document.Problem{Message: fmt.Sprintf("%s has one category: there is nothing to sum up", name),
+				Expected: "an attribute of at least two categories"}
 		}
 		seen[name] = along.Key.Value
 		if p.Message != "" {
-			r.problem(item, p)
+			r.Wrong(item, p)
 		}
 	}
 	return all
@@ -50,7 +54,8 @@ func (r *reader) readSummed(m *Marginal, t *Table, n, along document.Node, seen 
 // notInBy is an attribute that by does not have.
 func (r *reader) notInBy(m *Marginal, item document.Node, by []string) document.Problem {
 	if len(by) == 0 {
-		return document.Problem{Message: fmt.Sprintf("%q is not in by", document.Clip(item.Text())), Expected: "attributes of by, which has none"}
+		return document.Problem{Message: fmt.Sprintf("%q is not in by", document.Clip(item.Text())),
+			Expected: "attributes of by, which has none"}
 	}
 	near := r.Nearest(item.Text(), by)
 	column, _, _ := strings.Cut(item.Text(), ".")
@@ -59,15 +64,6 @@ func (r *reader) notInBy(m *Marginal, item document.Node, by []string) document.
 			near = a.String()
 		}
 	}
-	return r.nearestFix(item, document.Problem{Message: fmt.Sprintf("%q is not in by", document.Clip(item.Text())), Expected: document.OneOf(by)}, near)
-}
-
-// levelOf is the level of an attribute, nil where it is not known.
-func levelOf(t *Table, a Attribute) *Level {
-	c := t.Column(a.Column)
-	if c == nil || c.Domain == nil {
-		return nil
-	}
-	level, _ := c.Domain.Level(a.Level)
-	return level
+	return r.WithNearest(item, document.Problem{Message: fmt.Sprintf("%q is not in by", document.Clip(item.Text())),
+		Expected: document.OneOf(by)}, near)
 }

@@ -1,14 +1,15 @@
 package spec
 
-// This file holds the axis: one direction of a grid, parted into equal cells, and the cell that a coordinate falls into.
+// This file holds the axis: one direction of a grid, parted into equal cells, and the cell that a coordinate falls
+// into.
 
 import (
 	"math"
 	"math/big"
 )
 
-// Axis parts an interval of degrees into equal half-open cells, numbered from 0, of which the last is closed. Its edges are
-// exact fractions. It is immutable and safe for concurrent use.
+// Axis parts an interval of degrees into equal half-open cells, numbered from 0, of which the last is closed. Its edges
+// are exact fractions. It is immutable and safe for concurrent use.
 type Axis struct {
 	bins  *bins     // for exact numbers
 	from  []float64 // from[k] is the least float64 that is not below the lower edge of cell k
@@ -74,9 +75,9 @@ func exactly(v float64) *big.Rat {
 // Size is the number of cells.
 func (a *Axis) Size() int { return len(a.from) }
 
-// OfFloat is the cell of a float64, read as its shortest decimal that reads back the same; −1 beyond the axis, and of NaN. The
-// number of the cell is guessed, and then found by comparing with its edges: no float64 but those from from[k] on is at or
-// above edge k, as shortest decimals ascend with the numbers that they stand for.
+// OfFloat is the cell of a float64, read as its shortest decimal that reads back the same; −1 beyond the axis, and of
+// NaN. The number of the cell is guessed, and then found by comparing with its edges: no float64 but those from from[k]
+// on is at or above edge k, as shortest decimals ascend with the numbers that they stand for.
 func (a *Axis) OfFloat(v float64) int {
 	if !(v >= a.from[0] && v <= a.last) {
 		return -1
@@ -101,7 +102,8 @@ func (a *Axis) OfDecimal(unscaled *big.Int, scale int32) int {
 
 // OfSmallDecimal is OfDecimal of digits that fit 64 bits.
 func (a *Axis) OfSmallDecimal(unscaled int64, scale int32) int {
-	return placed(a.bins.ofQuantity(quantity{negative: unscaled < 0, magnitude: magnitude(unscaled), exponent: -int(scale)}))
+	return placed(a.bins.ofQuantity(quantity{negative: unscaled < 0, magnitude: magnitude(unscaled),
+		exponent: -int(scale)}))
 }
 
 // OfText is the cell of a decimal number as text, −1 beyond the axis and of a text that is no number.

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkCodeOfFloat finds the cells of a float64 column: of even steps, of edges, and of a lattice that is no decimal's.
+// BenchmarkCodeOfFloat finds the cells of a float64 column: of even steps, of edges, and of a lattice that is no
+// decimal's.
 func BenchmarkCodeOfFloat(b *testing.B) {
 	for name, domain := range map[string]string{
 		"hundred":        "range: [0, 100], step: 1",
@@ -22,8 +23,10 @@ func BenchmarkCodeOfFloat(b *testing.B) {
 		if name == "whole, integer" || name == "categories" {
 			of = "integer"
 		}
-		r, err := Parse(Source{Name: "r.yaml", Text: fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: {rho: 1}\n"+
-			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {x: {type: %s, %s}}}}\nmarginals: {m: {by: []}}\n", of, domain)})
+		r, err := Parse(Source{Name: "r.yaml",
+			Text: fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: {rho: 1}\n"+
+				"tables: {t: {source: {csv: t.csv}, unit: row, columns: {x: {type: %s, %s}}}}\nmarginals: {m: {by: []}}\n", of,
+				domain)})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -60,8 +60,8 @@ func randomCuts(random *rand.Rand) (cuts []int64, den int64) {
 	return cuts, den
 }
 
-// Guessing where a float64 lies changes no cell: at edges and the numbers beside them, zeros of both signs, subnormals, numbers
-// that are none, and any others.
+// Guessing where a float64 lies changes no cell: at edges and the numbers beside them, zeros of both signs, subnormals,
+// numbers that are none, and any others.
 func TestFloatsAreFoundWhereTheirEdgesSay(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))
 	guessed := map[bool]int{}
@@ -72,8 +72,10 @@ func TestFloatsAreFoundWhereTheirEdgesSay(t *testing.T) {
 			t.Fatalf("%v/%d are not compared as floats", cuts, den)
 		}
 		guessed[b.guess.upTo == nil]++
-		values := []float64{0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 0x1p-1022, -0x1p-1030,
-			math.MaxFloat64, -math.MaxFloat64, 1e300, math.NaN(), math.Inf(1), math.Inf(-1), math.Float64frombits(random.Uint64())}
+		values := []float64{0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 0x1p-1022,
+			-0x1p-1030,
+			math.MaxFloat64, -math.MaxFloat64, 1e300, math.NaN(), math.Inf(1), math.Inf(-1),
+			math.Float64frombits(random.Uint64())}
 		first, last := float64(cuts[0])/float64(den), float64(cuts[len(cuts)-1])/float64(den)
 		for range 20 {
 			values = append(values, first+(last-first)*random.Float64())
@@ -124,7 +126,8 @@ func TestMoreCutsThanStretches(t *testing.T) {
 
 // A float64 is the category of its digits, whole or not, small or beyond what integers hold.
 func TestFloatsAreCategoriesOfTheirDigits(t *testing.T) {
-	values := []float64{0, 1, -7, 1<<53 - 1, 1 << 53, -1 << 53, 1<<53 + 2, 1e21, -1e300, 0.5, -1.25, math.SmallestNonzeroFloat64, 0x1p63, -0x1p63}
+	values := []float64{0, 1, -7, 1<<53 - 1, 1 << 53, -1 << 53, 1<<53 + 2, 1e21, -1e300, 0.5, -1.25,
+		math.SmallestNonzeroFloat64, 0x1p63, -0x1p63}
 	texts := map[string]int{}
 	for i, v := range values {
 		texts[strconv.FormatFloat(v, 'f', -1, 64)] = i + 1

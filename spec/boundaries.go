@@ -1,43 +1,29 @@
 package spec
 
-// This file holds the boundaries of places: a GeoJSON file of areas by their codes.
-
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"io"
 	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
-// Boundaries are the areas of the categories of a column, of its finest level.
-type Boundaries struct {
-	// File is the GeoJSON file, a key of [Source.Files].
-	File string
-	// Areas are by base code; one that the file does not have is nil.
-	Areas []Area
-}
-
-// Area is the outlines of a place: closed rings of longitudes and latitudes in degrees. A point is in it where a line from it
-// crosses them an odd number of times, so that a ring within another is a hole.
-type Area [][]Position
-
-// Position is a longitude and a latitude in degrees.
-type Position [2]float64
+// This file holds the reading of the boundaries of places: a GeoJSON file of areas by their codes.
 
 // readBoundaries reads the boundaries of the categories of a code book, nil where something is wrong with them.
 func (r *reader) readBoundaries(d *Domain, n document.Node) *Boundaries {
-	path, ok := r.fill(n)
+	path, ok := r.params.Fill(n)
 	if !ok {
 		return nil
 	}
-	text, err := r.open.text(path, mostBoundaries)
-	if err != nil {
-		r.unopened(n, "map", path, "a GeoJSON file", err)
+	text, ok := r.files.ReadText(n, files.Outlines, path)
+	if !ok {
 		return nil
 	}
 	g := &geojson{file: path, text: text, domain: d, areas: make([]Area, d.size)}
@@ -52,7 +38,8 @@ func (r *reader) readBoundaries(d *Domain, n document.Node) *Boundaries {
 		}
 	}
 	if len(missing) == d.size {
-		r.ReportIn(n.Value, n.Path, *g.problem(0, "no feature has an outline", "a Polygon or MultiPolygon for each code of the code book"))
+		r.ReportIn(n.Value, n.Path,
+			*g.problem(0, "no feature has an outline", "a Polygon or MultiPolygon for each code of the code book"))
 		return nil
 	}
 	if len(missing) > 0 {
@@ -65,7 +52,7 @@ func (r *reader) readBoundaries(d *Domain, n document.Node) *Boundaries {
 			Expected: "a feature for each code of the code book; maps of the report leave these places out",
 		})
 	}
-	r.embed(path, text, true)
+	r.files.KeepText(path, text)
 	return &Boundaries{File: path, Areas: g.areas}
 }
 
@@ -190,7 +177,8 @@ func (g *geojson) readFeatures(d *json.Decoder) *document.Problem {
 // readFeature reads the area of one code.
 func (g *geojson) readFeature(f *feature, at int64, first []int64) *document.Problem {
 	if f.Type != "Feature" {
-		return g.problem(at, fmt.Sprintf("an object of type %q among the features", document.Clip(f.Type)), `{"type": "Feature", "properties": {"code": …}, "geometry": …}`)
+		return g.problem(at, fmt.Sprintf("an object of type %q among the features", document.Clip(f.Type)),
+			`{"type": "Feature", "properties": {"code": …}, "geometry": …}`)
 	}
 	name, ok := codeText(f.Properties.Code)
 	if !ok {
@@ -201,12 +189,14 @@ func (g *geojson) readFeature(f *feature, at int64, first []int64) *document.Pro
 	}
 	code, fit := g.domain.CodeOfText(name)
 	if fit != Fits {
-		p := g.problem(at, fmt.Sprintf("%q is no code of the code book", document.Clip(name)), someOf(g.domain.finest.Categories))
+		p := g.problem(at, fmt.Sprintf("%q is no code of the code book", document.Clip(name)),
+			someOf(g.domain.finest.Categories))
 		p.Nearest = nearestCategory(new(document.Suggestions), name, g.domain.finest.Categories)
 		return p
 	}
 	if first[code] > 0 {
-		return g.problem(at, fmt.Sprintf("code %q is there twice", document.Clip(name)), fmt.Sprintf("one feature for each code; the first is in line %d", g.problem(first[code]-1, "", "").Line))
+		return g.problem(at, fmt.Sprintf("code %q is there twice", document.Clip(name)),
+			fmt.Sprintf("one feature for each code; the first is in line %d", g.problem(first[code]-1, "", "").Line))
 	}
 	first[code] = at + 1
 	if f.Geometry == nil {
@@ -246,10 +236,12 @@ func (m *geometry) area() (Area, document.Problem) {
 	case "MultiPolygon":
 		err = json.Unmarshal(m.Coordinates, &polygons)
 	default:
-		return nil, document.Problem{Message: fmt.Sprintf("a geometry of type %q", document.Clip(m.Type)), Expected: "Polygon or MultiPolygon"}
+		return nil, document.Problem{Message: fmt.Sprintf("a geometry of type %q", document.Clip(m.Type)),
+			Expected: "Polygon or MultiPolygon"}
 	}
 	if err != nil {
-		return nil, document.Problem{Message: "coordinates that are not those of a " + m.Type, Expected: "rings of positions, as [[[-87.7, 41.8], …]]"}
+		return nil, document.Problem{Message: "coordinates that are not those of a " + m.Type,
+			Expected: "rings of positions, as [[[-87.7, 41.8], …]]"}
 	}
 	var area Area
 	for _, polygon := range polygons {
@@ -283,7 +275,8 @@ func ringOf(points [][]float64) ([]Position, document.Problem) {
 		ring[i] = Position{point[0], point[1]}
 	}
 	if len(ring) < 4 || !slices.Equal(points[0][:2], points[len(points)-1][:2]) {
-		return nil, document.Problem{Message: "a ring that is not closed", Expected: "at least four positions, the last equal to the first"}
+		return nil, document.Problem{Message: "a ring that is not closed",
+			Expected: "at least four positions, the last equal to the first"}
 	}
 	return ring, document.Problem{}
 }

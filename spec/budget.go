@@ -1,12 +1,12 @@
 package spec
 
-// This file holds the reading of the budget: its form, and the tree of its split with its leaves.
+// This file holds the reading of the budget: its form, and the tree of its split.
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
-	"strings"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // readBudget reads the amounts and the split, and what is bought beside it.
@@ -18,7 +18,7 @@ func (r *reader) readBudget(root document.Node) {
 	b := &r.release.Budget
 	b.Epsilon, b.Delta, b.Rho = r.amount(n.Get("epsilon")), r.amount(n.Get("delta")), r.amount(n.Get("rho"))
 	if delta := n.Get("delta"); b.Delta != nil && b.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
-		r.problem(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, as 1e-9"})
+		r.Wrong(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, as 1e-9"})
 	}
 	if !r.Sound(n) {
 		return
@@ -34,7 +34,7 @@ func (r *reader) readBudget(root document.Node) {
 	}
 	if !split.Present() {
 		b.Leaves = []Leaf{{Share: rest, Line: n.Key.Line}}
-		b.split = []part{{share: big.NewRat(1, 1)}}
+		b.Split = []Part{{Share: big.NewRat(1, 1)}}
 		r.addExtras(b, extras, rest)
 		return
 	}
@@ -46,7 +46,7 @@ func (r *reader) readBudget(root document.Node) {
 	if s.total != nil {
 		has.most = new(big.Rat).Mul(rest, s.total)
 	}
-	b.split = s.read(split, "", has)
+	b.Split = s.read(split, "", has)
 	b.Leaves = s.leaves
 	r.addExtras(b, extras, rest)
 }
@@ -63,7 +63,7 @@ func (r *reader) readNoise(n document.Node) {
 		form, only = "rho", GaussianNoise
 	}
 	if b.Delta == nil && b.Noise != only {
-		r.problem(n, document.Problem{
+		r.Wrong(n, document.Problem{
 			Message:  fmt.Sprintf("a budget of %s is spent on %s noise, not on %s noise", form, only.Law(), b.Noise.Law()),
 			Expected: fmt.Sprintf("noise: %s, or leave it out; a budget of epsilon and delta can be spent on either law", only),
 		})
@@ -75,9 +75,9 @@ func (r *reader) amount(n document.Node) *big.Rat {
 	if !n.Present() {
 		return nil
 	}
-	x, ok := r.number(n)
+	x, ok := r.Number(n)
 	if ok && x.Sign() <= 0 {
-		r.problem(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
+		r.Wrong(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
 	}
 	if !ok || x.Sign() <= 0 {
 		r.MarkUnsound(n)
@@ -103,57 +103,58 @@ type room struct {
 // portion is a part as it stands in the spec.
 type portion struct {
 	document.Node
-	part
+	Part
 }
 
 // read reads a split, whose parts have the room given, nil where something is wrong with what it is part of.
-func (s *splitter) read(n document.Node, prefix string, has *room) []part {
+func (s *splitter) read(n document.Node, prefix string, has *room) []Part {
 	portions, ok := s.portions(n, prefix)
 	if !ok || has != nil && !s.adds(n, portions, *has) {
 		has = nil
 	}
-	parts := make([]part, len(portions))
+	parts := make([]Part, len(portions))
 	for i, e := range portions {
 		var gets room
 		if has != nil {
-			gets = s.gets(e.part, portions, *has)
+			gets = s.gets(e.Part, portions, *has)
 		}
 		if split := e.Get("split"); split.Present() {
 			inside := &gets
 			if has == nil {
 				inside = nil
 			}
-			e.parts = s.read(split, e.part.path+".", inside)
+			e.Parts = s.read(split, e.Part.Path+".", inside)
 		} else {
-			s.leaves = append(s.leaves, Leaf{Path: e.part.path, Share: gets.share, Needed: ok && e.isNeeded(), Line: e.Node.Key.Line})
+			s.leaves = append(s.leaves, Leaf{Path: e.Part.Path, Share: gets.share, Needed: ok && e.isNeeded(),
+				Line: e.Node.Key.Line})
 		}
-		parts[i] = e.part
+		parts[i] = e.Part
 	}
 	return parts
 }
 
 // gets is what is known of what a part gets of a split.
-func (s *splitter) gets(p part, portions []portion, has room) room {
+func (s *splitter) gets(p Part, portions []portion, has room) room {
 	taken, needed, _ := taken(portions)
 	switch {
 	case p.isNeeded():
 		return room{}
-	case p.amount != nil && s.total != nil:
-		return room{share: new(big.Rat).Quo(p.amount, s.total), most: p.amount, exact: true}
-	case p.amount != nil:
-		return room{most: p.amount, exact: true}
+	case p.Amount != nil && s.total != nil:
+		return room{share: new(big.Rat).Quo(p.Amount, s.total), most: p.Amount, exact: true}
+	case p.Amount != nil:
+		return room{most: p.Amount, exact: true}
 	}
 	var gets room
 	if has.most != nil {
 		gets.most = new(big.Rat).Sub(has.most, taken)
-		gets.most.Mul(gets.most, p.share)
+		gets.most.Mul(gets.most, p.Share)
 		gets.exact = has.exact && !needed
 	}
 	switch {
 	case gets.exact && s.total != nil:
 		gets.share = new(big.Rat).Quo(gets.most, s.total)
 	case !needed && taken.Sign() == 0 && has.share != nil:
-		gets.share = new(big.Rat).Mul(has.share, p.share)
+		gets.share = new(big.Rat).Mul(has.share, p.Share)
 	}
 	return gets
 }
@@ -163,9 +164,9 @@ func taken(portions []portion) (sum *big.Rat, needed, shares bool) {
 	sum = new(big.Rat)
 	for _, e := range portions {
 		switch {
-		case e.amount != nil:
-			sum.Add(sum, e.amount)
-		case e.share != nil:
+		case e.Amount != nil:
+			sum.Add(sum, e.Amount)
+		case e.Share != nil:
 			shares = true
 		default:
 			needed = true
@@ -178,7 +179,7 @@ func taken(portions []portion) (sum *big.Rat, needed, shares bool) {
 func (s *splitter) portions(n document.Node, prefix string) (portions []portion, ok bool) {
 	ok = true
 	for _, pair := range n.Pairs() {
-		e := portion{pair, part{path: prefix + pair.Key.Value}}
+		e := portion{pair, Part{Path: prefix + pair.Key.Value}}
 		source := pair
 		for _, key := range []string{"share", "epsilon", "rho"} {
 			if given := pair.Get(key); given.Present() {
@@ -188,11 +189,11 @@ func (s *splitter) portions(n document.Node, prefix string) (portions []portion,
 		switch {
 		case pair.Text() == "needed":
 		case source.Key != pair.Key && source.Key.Value != "share":
-			e.amount = s.absolute(source)
-			ok = ok && e.amount != nil
+			e.Amount = s.absolute(source)
+			ok = ok && e.Amount != nil
 		default:
-			e.share = s.amount(source)
-			ok = ok && e.share != nil
+			e.Share = s.amount(source)
+			ok = ok && e.Share != nil
 		}
 		ok = ok && s.Sound(source)
 		portions = append(portions, e)
@@ -205,13 +206,14 @@ func (s *splitter) absolute(n document.Node) *big.Rat {
 	form := n.Key.Value
 	switch {
 	case form == "epsilon" && s.total == nil:
-		s.problem(n, document.Problem{
+		s.Wrong(n, document.Problem{
 			Message:  "an amount of epsilon under {epsilon, delta}: what a part of such a budget costs in epsilon depends on all the other parts",
 			Expected: "a share, as 30%, or an amount of rho, as {rho: 1/100}",
 		})
 		return nil
 	case form == "epsilon" && !s.pure, form == "rho" && s.pure:
-		s.problem(n, document.Problem{Message: "an amount of " + form + " in a budget of another kind", Expected: "a share, or an amount of the kind of the whole budget"})
+		s.Wrong(n, document.Problem{Message: "an amount of " + form + " in a budget of another kind",
+			Expected: "a share, or an amount of the kind of the whole budget"})
 		return nil
 	}
 	return s.amount(n)
@@ -227,7 +229,7 @@ func (s *splitter) adds(n document.Node, portions []portion, has room) bool {
 		if !shares {
 			p.Message = "the absolute amounts leave nothing for what is needed"
 		}
-		p.Expected = "absolute amounts of less than " + formatNumber(has.most) + " together"
+		p.Expected = "absolute amounts of less than " + document.FormatNumber(has.most) + " together"
 	case shares:
 		return s.sharesAdd(n, portions)
 	case needed:
@@ -235,13 +237,15 @@ func (s *splitter) adds(n document.Node, portions []portion, has room) bool {
 	case has.exact && taken.Cmp(has.most) == 0:
 		return true
 	case has.exact:
-		p.Message = fmt.Sprintf("the amounts add up to %s of %s", formatNumber(taken), formatNumber(has.most))
-		p.Expected = "amounts that add up to exactly " + formatNumber(has.most) + ", or a leaf with a share of what is left"
+		p.Message = fmt.Sprintf("the amounts add up to %s of %s", document.FormatNumber(taken),
+			document.FormatNumber(has.most))
+		p.Expected = "amounts that add up to exactly " + document.FormatNumber(has.most) +
+			", or a leaf with a share of what is left"
 	default:
 		p.Message = "absolute amounts alone: what they are taken from is not known beforehand, and nothing gets what they leave"
 		p.Expected = "a leaf with a share of what is left, as 100%"
 	}
-	s.problem(n, p)
+	s.Wrong(n, p)
 	return false
 }
 
@@ -249,8 +253,8 @@ func (s *splitter) adds(n document.Node, portions []portion, has room) bool {
 func (s *splitter) sharesAdd(n document.Node, portions []portion) bool {
 	sum := new(big.Rat)
 	for _, e := range portions {
-		if e.share != nil {
-			sum.Add(sum, e.share)
+		if e.Share != nil {
+			sum.Add(sum, e.Share)
 		}
 	}
 	difference := new(big.Rat).Sub(big.NewRat(1, 1), sum)
@@ -261,77 +265,11 @@ func (s *splitter) sharesAdd(n document.Node, portions []portion) bool {
 	if difference.Sign() < 0 {
 		word = "too much"
 	}
-	s.problem(n, document.Problem{
-		Message:  fmt.Sprintf("the shares add up to %s: %s is %s", formatShare(sum), formatShare(difference.Abs(difference)), word),
+	s.Wrong(n, document.Problem{
+		Message: fmt.Sprintf("the shares add up to %s: %s is %s", document.FormatShare(sum),
+			document.FormatShare(difference.Abs(difference)),
+			word),
 		Expected: "shares that add up to exactly 1",
 	})
 	return false
-}
-
-// leaf finds the leaf that a marginal names: by full path, or by last name where that is
-// unique.
-func (r *reader) leaf(name string) (found string, candidates []string) {
-	for _, l := range r.release.Budget.Leaves {
-		if r.isExtra(l.Path) {
-			continue
-		}
-		if l.Path == name {
-			return name, nil
-		}
-		if l.Path[strings.LastIndex(l.Path, ".")+1:] == name {
-			candidates = append(candidates, l.Path)
-		}
-	}
-	if len(candidates) == 1 {
-		return candidates[0], nil
-	}
-	return "", candidates
-}
-
-// leafPaths are the paths of all leaves of the split.
-func (r *reader) leafPaths() []string {
-	var paths []string
-	for _, l := range r.release.Budget.Leaves {
-		if !r.isExtra(l.Path) {
-			paths = append(paths, l.Path)
-		}
-	}
-	return paths
-}
-
-// checkLeavesUsed reports leaves that pay for nothing. It keeps silent where something that is
-// wrong or not built could be what uses them.
-func (r *reader) checkLeavesUsed(root document.Node) {
-	marginals, synthetic, budget := root.Get("marginals"), root.Get("synthetic"), root.Get("budget")
-	r.Spread(root.Value)
-	if len(r.Unbuilt()) > 0 || !r.Sound(marginals) || synthetic.Present() && !r.Sound(synthetic) {
-		return
-	}
-	used := map[string]bool{}
-	for _, m := range r.release.Marginals {
-		used[m.Leaf] = true
-	}
-	for _, s := range r.release.Synthetic {
-		used[s.Leaf] = true
-	}
-	for _, l := range r.release.Budget.Leaves {
-		if used[l.Path] || l.Path == "" || r.isExtra(l.Path) {
-			continue
-		}
-		at := budget.Get("split")
-		for i, key := range strings.Split(l.Path, ".") {
-			if i > 0 {
-				at = at.Get("split")
-			}
-			at = at.Get(key)
-		}
-		p := document.Problem{
-			Message:  fmt.Sprintf("nothing uses leaf %q", l.Path),
-			Expected: "a marginal or microdata with budget: " + l.Path + ", or the leaf's share given to others",
-		}
-		if l.Needed {
-			p.Expected = "a marginal with budget: " + l.Path + " and a target, or no such leaf"
-		}
-		r.Report(at.Key, at.Path, p)
-	}
 }

@@ -4,8 +4,9 @@ package spec
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // mostPlaces bounds the places of a lattice, so that each has a code of 32 bits with some to spare.
@@ -58,22 +59,24 @@ func (s statReader) checkFits(n document.Node, c *Column, l *Lattice, power int)
 	if power == 2 {
 		what = "a sum of squares"
 	}
-	p := document.Problem{Message: fmt.Sprintf("%s over %s would need more than 62 bits: values of %s go up to %d steps of %s", what, rowsText(s.table), c.Name, l.largest(), formatNumber(l.Step))}
+	p := document.Problem{Message: fmt.Sprintf(
+		"%s over %s would need more than 62 bits: values of %s go up to %d steps of %s", what, rowsText(s.table), c.Name,
+		l.largest(), document.FormatNumber(l.Step))}
 	if s.table.Weight != nil {
 		p.Message += fmt.Sprintf(", weights to %s steps", weight)
 	}
 	p.Expected = "a larger step"
 	for step := int64(10); step < l.largest(); step *= 10 {
 		if most(step) {
-			p.Expected += ", as " + formatNumber(new(big.Rat).Mul(l.Step, new(big.Rat).SetInt64(step)))
+			p.Expected += ", as " + document.FormatNumber(new(big.Rat).Mul(l.Step, new(big.Rat).SetInt64(step)))
 			break
 		}
-		if step > maxWhole/10 {
+		if step > document.MaxWhole/10 {
 			break
 		}
 	}
 	if s.table.Expect == nil || s.table.Expect.Rows == nil {
 		p.Expected += "; or expect: {rows: [a, b]} in the table, with the most rows that it has"
 	}
-	s.problem(n, p)
+	s.Wrong(n, p)
 }

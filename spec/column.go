@@ -1,25 +1,27 @@
 package spec
 
-// This file holds the reading of a column's domain: lists of categories and code books.
-
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
-// readDomain reads the domain of a column, nil where something is wrong with it; and its lattice, which alone it has where
-// its cells are too many.
+// This file holds the reading of a column's domain: lists of categories and code books.
+
+// readDomain reads the domain of a column, nil where something is wrong with it; and its lattice, which alone it has
+// where its cells are too many.
 func (r *reader) readDomain(c *Column, n document.Node) *Domain {
 	c.Type = Text
 	if declared := n.Get("type"); declared.Present() {
 		c.Type = Type(declared.Text())
 	}
 	if levels := n.Get("levels"); levels.Present() && levels.Text() == quadtree && !n.Get("grid").Present() {
-		r.problem(levels, document.Problem{Message: "quadtree levels belong to a grid", Expected: "levels of this kind of domain"})
+		r.Wrong(levels, document.Problem{Message: "quadtree levels belong to a grid",
+			Expected: "levels of this kind of domain"})
 		return nil
 	}
 	before := r.Count()
@@ -48,26 +50,16 @@ func (r *reader) readDomain(c *Column, n document.Node) *Domain {
 	return d
 }
 
-// newTexts makes a domain of texts. Codes are distinct.
-func newTexts(of Type, categories []Category) *Domain {
-	d := &Domain{of: of, size: len(categories), finest: &Level{Categories: categories}}
-	d.texts = make(map[string]int, len(categories))
-	for i, c := range categories {
-		d.texts[c.Code] = i + 1
-	}
-	return d
-}
-
 func (r *reader) readValues(c *Column, n document.Node) *Domain {
 	items := n.Get("values").Items()
 	if len(items) > maxCells {
-		r.problem(n.Get("values"), document.Problem{Message: errTooFine.Error(), Expected: "fewer categories"})
+		r.Wrong(n.Get("values"), document.Problem{Message: errTooFine.Error(), Expected: "fewer categories"})
 		return nil
 	}
 	categories, seen := make([]Category, len(items)), map[string]int{}
 	for i, item := range items {
 		if first := seen[item.Text()]; first > 0 {
-			r.problem(item, document.Problem{
+			r.Wrong(item, document.Problem{
 				Message:  fmt.Sprintf("duplicate category %q", document.Clip(item.Text())),
 				Expected: fmt.Sprintf("each category once; it is number %d already", first),
 			})
@@ -80,7 +72,8 @@ func (r *reader) readValues(c *Column, n document.Node) *Domain {
 	d := newTexts(c.Type, categories)
 	levels := n.Get("levels")
 	if levels.Present() && levels.Items() != nil {
-		r.problem(levels, document.Problem{Message: "a list of levels belongs to a code book", Expected: "groups, as {half: {first: [a, b], second: [c]}}"})
+		r.Wrong(levels, document.Problem{Message: "a list of levels belongs to a code book",
+			Expected: "groups, as {half: {first: [a, b], second: [c]}}"})
 		return d
 	}
 	for _, pair := range levels.Pairs() {
@@ -88,8 +81,6 @@ func (r *reader) readValues(c *Column, n document.Node) *Domain {
 	}
 	return d
 }
-
-var canonicalInteger = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
 // checkReading reports a category that no value of the column's type would ever match.
 func (r *reader) checkReading(c *Column, item document.Node) {
@@ -117,14 +108,15 @@ func (r *reader) checkReading(c *Column, item document.Node) {
 		p.Message = fmt.Sprintf("values of type %s cannot be listed", c.Type)
 		p.Expected = "a range, or type: text"
 	}
-	r.problem(item, p)
+	r.Wrong(item, p)
 }
 
 // readGroups reads a level of groups, which part the categories.
 func (r *reader) readGroups(d *Domain, n document.Node) *Level {
 	l := &Level{Name: n.Key.Value, Of: make([]uint32, d.size)}
 	if n.Get("width").Present() || n.Get("edges").Present() {
-		r.problem(n, document.Problem{Message: "width and edges belong to a range", Expected: "groups, each with the list of its categories"})
+		r.Wrong(n, document.Problem{Message: "width and edges belong to a range",
+			Expected: "groups, each with the list of its categories"})
 		return l
 	}
 	group := make([]string, d.size)
@@ -135,10 +127,11 @@ func (r *reader) readGroups(d *Domain, n document.Node) *Level {
 			code, fit := d.CodeOfText(item.Text())
 			switch {
 			case fit != Fits:
-				p := document.Problem{Message: fmt.Sprintf("%q is no category of this column", document.Clip(item.Text())), Expected: someOf(d.finest.Categories)}
-				r.problem(item, r.nearestFix(item, p, nearestCategory(&r.Suggestions, item.Text(), d.finest.Categories)))
+				p := document.Problem{Message: fmt.Sprintf("%q is no category of this column", document.Clip(item.Text())),
+					Expected: someOf(d.finest.Categories)}
+				r.Wrong(item, r.WithNearest(item, p, nearestCategory(&r.Suggestions, item.Text(), d.finest.Categories)))
 			case placed[code]:
-				r.problem(item, document.Problem{
+				r.Wrong(item, document.Problem{
 					Message:  fmt.Sprintf("category %q is in two groups", document.Clip(item.Text())),
 					Expected: fmt.Sprintf("each category in one group; it is in %q already", document.Clip(group[code])),
 				})
@@ -157,7 +150,8 @@ func (r *reader) readGroups(d *Domain, n document.Node) *Level {
 		if len(missing) > 5 {
 			missing = append(missing[:5], "…")
 		}
-		r.Report(n.Key, n.Path, document.Problem{Message: "no group holds " + strings.Join(missing, ", "), Expected: "each category in one group"})
+		r.WrongKey(n, document.Problem{Message: "no group holds " + strings.Join(missing, ", "),
+			Expected: "each category in one group"})
 	}
 	return l
 }
@@ -165,14 +159,15 @@ func (r *reader) readGroups(d *Domain, n document.Node) *Level {
 func (r *reader) readCodebook(c *Column, n document.Node) *Domain {
 	at := n.Get("codebook")
 	if c.Type != Text && c.Type != Integer {
-		r.problem(n.Get("type"), document.Problem{Message: "a code book of type " + string(c.Type), Expected: "text or integer"})
+		r.Wrong(n.Get("type"), document.Problem{Message: "a code book of type " + string(c.Type),
+			Expected: "text or integer"})
 		return nil
 	}
 	b := r.book(at)
 	if b == nil {
 		return nil
 	}
-	c.Codebook = b.file
+	c.Codebook = b.File
 	d := newTexts(c.Type, b.codes())
 	if outlines := n.Get("map"); outlines.Present() {
 		if c.Map = r.readBoundaries(d, outlines); c.Map == nil {
@@ -182,7 +177,9 @@ func (r *reader) readCodebook(c *Column, n document.Node) *Domain {
 	if c.Type == Integer {
 		for i, category := range d.finest.Categories {
 			if !canonicalInteger.MatchString(category.Code) {
-				r.ReportIn(at.Value, at.Path, *b.problem(b.at[i], 1, fmt.Sprintf("%q is no integer as integers are written", document.Clip(category.Code)), "digits without leading zeros, or type: text"))
+				r.ReportIn(at.Value, at.Path,
+					*b.Problem(b.At[i], 1, fmt.Sprintf("%q is no integer as integers are written", document.Clip(category.Code)),
+						"digits without leading zeros, or type: text"))
 				return nil
 			}
 		}
@@ -191,7 +188,7 @@ func (r *reader) readCodebook(c *Column, n document.Node) *Domain {
 	switch {
 	case !levels.Present():
 	case levels.Items() == nil:
-		r.problem(levels, document.Problem{
+		r.Wrong(levels, document.Problem{
 			Message: "the levels of a code book are its columns", Expected: "a list of columns, coarse to fine",
 			Fix: "levels: [" + strings.Join(b.parents(), ", ") + "]",
 		})
@@ -203,16 +200,15 @@ func (r *reader) readCodebook(c *Column, n document.Node) *Domain {
 
 // book reads a code book, once for each path.
 func (r *reader) book(n document.Node) *codebook {
-	path, ok := r.fill(n)
+	path, ok := r.params.Fill(n)
 	if !ok {
 		return nil
 	}
 	if b, done := r.books[path]; done && b != nil {
 		return b
 	}
-	text, err := r.open.text(path, mostCodebook)
-	if err != nil {
-		r.unopened(n, "code book", path, "a CSV file", err)
+	text, ok := r.files.ReadText(n, files.CodeBook, path)
+	if !ok {
 		return nil
 	}
 	b, problem := parseCodebook(path, text)
@@ -220,7 +216,7 @@ func (r *reader) book(n document.Node) *codebook {
 		r.ReportIn(n.Value, n.Path, *problem)
 		return nil
 	}
-	r.embed(path, text, true)
+	r.files.KeepText(path, text)
 	r.books[path] = b
 	return b
 }
@@ -232,7 +228,7 @@ func (r *reader) readBookLevels(b *codebook, d *Domain, items []document.Node, a
 	for i, item := range items {
 		name := item.Text()
 		if slices.ContainsFunc(levels, func(l *Level) bool { return l.Name == name }) {
-			r.problem(item, document.Problem{Message: fmt.Sprintf("level %q is there twice", name), Expected: "each level once"})
+			r.Wrong(item, document.Problem{Message: fmt.Sprintf("level %q is there twice", name), Expected: "each level once"})
 			return nil
 		}
 		l := r.readBookLevel(b, d, items, i, at)
@@ -253,7 +249,7 @@ func (r *reader) readBookLevels(b *codebook, d *Domain, items []document.Node, a
 func (r *reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i int, at document.Node) *Level {
 	item, last := items[i], i == len(items)-1
 	name := item.Text()
-	column := slices.Index(b.header, name)
+	column := slices.Index(b.Header, name)
 	if column > 0 {
 		l, p := b.level(column)
 		if p != nil {
@@ -268,19 +264,21 @@ func (r *reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i 
 	case last && (isCode || near == ""):
 		if i == 0 && !isCode && len(b.parents()) > 0 {
 			r.Warn(item.Position(), item.Path, document.Problem{
-				Message:  fmt.Sprintf("%s has no column %q: the level is another name for the codes themselves", b.file, document.Clip(name)),
+				Message: fmt.Sprintf("%s has no column %q: the level is another name for the codes themselves", b.File,
+					document.Clip(name)),
 				Expected: document.OneOf(b.parents()) + ", if the level is to be coarser than the codes",
 			})
 		}
 		return &Level{Name: name, Categories: d.finest.Categories}
 	case isCode:
-		r.problem(item, document.Problem{Message: fmt.Sprintf("level %q is the codes themselves, the finest", name), Expected: "it as the last level"})
+		r.Wrong(item, document.Problem{Message: fmt.Sprintf("level %q is the codes themselves, the finest", name),
+			Expected: "it as the last level"})
 	default:
 		p := document.Problem{
-			Message:  fmt.Sprintf("%s has no column %q", b.file, document.Clip(name)),
-			Expected: document.OneOf(b.header) + "; only the last level may have a name of its own, for the codes themselves",
+			Message:  fmt.Sprintf("%s has no column %q", b.File, document.Clip(name)),
+			Expected: document.OneOf(b.Header) + "; only the last level may have a name of its own, for the codes themselves",
 		}
-		r.problem(item, r.nearestFix(item, p, near))
+		r.Wrong(item, r.WithNearest(item, p, near))
 	}
 	return nil
 }

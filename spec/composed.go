@@ -10,8 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// checkComposed reports names of the spec's own that are not in Unicode's composed form (NFC). Categories are not names: they are
-// texts of the data.
+// checkComposed reports names of the spec's own that are not in Unicode's composed form (NFC). Categories are not
+// names: they are texts of the data.
 func (r *reader) checkComposed(root document.Node) {
 	for _, table := range root.Get("tables").Pairs() {
 		r.composed(table.Key, table.Path)

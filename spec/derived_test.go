@@ -10,20 +10,24 @@ import (
 // A derived column has the categories of its level, with their labels, and no levels of its own; nothing of it is read.
 func TestDerivedColumnsHaveTheirLevelsCategories(t *testing.T) {
 	src := baseSource()
-	src.Text = strings.Replace(derived, "      stage:  {", "      north:  {derived_from: region.state}\n      years:  {derived_from: age}\n      stage:  {", 1)
+	src.Text = strings.Replace(derived, "      stage:  {",
+		"      north:  {derived_from: region.state}\n      years:  {derived_from: age}\n      stage:  {", 1)
 	r, err := Parse(src)
 	if err != nil {
 		t.Fatal(err)
 	}
 	columns := r.Tables[0]
-	for name, from := range map[string]Attribute{"north": {"region", "state"}, "stage": {"age", "band"}, "years": {"age", ""}} {
+	for name, from := range map[string]Attribute{"north": {"region", "state"}, "stage": {"age", "band"},
+		"years": {"age", ""}} {
 		c := columns.Column(name)
-		if c.DerivedFrom == nil || *c.DerivedFrom != from || c.From != "" || c.Type != Text || len(c.Domain.LevelNames()) != 0 {
+		if c.DerivedFrom == nil || *c.DerivedFrom != from || c.From != "" || c.Type != Text ||
+			len(c.Domain.LevelNames()) != 0 {
 			t.Errorf("%s: %+v", name, c)
 		}
 		origin, _ := columns.Column(from.Column).Domain.Level(from.Level)
 		finest, _ := c.Domain.Level("")
-		if diff := cmp.Diff(origin.Categories, finest.Categories); diff != "" || c.Domain.Size() != origin.Size() || finest.Of != nil {
+		if diff := cmp.Diff(origin.Categories, finest.Categories); diff != "" || c.Domain.Size() != origin.Size() ||
+			finest.Of != nil {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

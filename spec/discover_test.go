@@ -44,7 +44,9 @@ func init() {
 	errorCases["discover"] = []errorCase{
 		refused("a pure budget", discoverText("{epsilon: 1}", short, "", unit, groups)),
 		refused("a budget of ρ", discoverText("{rho: 1/8}", short, "", unit, groups)),
-		refused("total privacy", strings.Replace(discoverText(both, short, ", unknown: drop, null: drop", "row", "{by: [word]}"), "add-remove", "add-remove, total: true", 1)),
+		refused("total privacy",
+			strings.Replace(discoverText(both, short, ", unknown: drop, null: drop", "row", "{by: [word]}"), "add-remove",
+				"add-remove, total: true", 1)),
 		column("no length", "{at_least: 3}", ""),
 		column("a length of nothing", "{max_length: 0}", ""),
 		column("at least no unit", "{max_length: 40, at_least: 0}", ""),
@@ -63,28 +65,37 @@ func init() {
 		refused("ranges", discoverText(both, short, "", "row", "{by: [word, region], ranges: [region]}")),
 		refused("a threshold", discoverText(both, short, "", "row", "{by: [word], cells: {above: 9}}")),
 		refused("a target", discoverText(both, short, "", "row", "{by: [word], target: {margin: 9}}")),
-		refused("microdata of all columns", discoverText(both, short, "", "row", "{by: [word]}")+"synthetic: {searches: {method: tables}}\n"),
-		refused("microdata of it", discoverText(both[:len(both)-1]+", split: {a: 1/2, b: 1/2}}", short, "", "row", "{by: [word], budget: a}")+"synthetic: {searches: {by: [region, word], budget: b}}\n"),
-		refused("microdata for nothing, of pairs in groups alone", discoverText(both, short, "", "row", "{by: [word, region, pay]}")+"synthetic: {searches: {by: [region, pay]}}\n"),
-		refused("impossible", discoverText(both, short, "", "row", "{by: [word]}")+"impossible: [{where: {word: a, region: north}}]\n"),
-		refused("expected to be complete", strings.Replace(discoverText(both, short, "", "row", "{by: [word]}"), "    columns:", "    expect: {every: [word]}\n    columns:", 1)),
-		refused("decides another column", strings.Replace(discoverText(both, short, "", "row", "{by: [word]}"), "      pay:", "      other: {derived_from: word}\n      pay:", 1)),
+		refused("microdata of all columns", discoverText(both, short, "", "row", "{by: [word]}")+
+			"synthetic: {searches: {method: tables}}\n"),
+		refused("microdata of it", discoverText(both[:len(both)-1]+", split: {a: 1/2, b: 1/2}}", short, "", "row",
+			"{by: [word], budget: a}")+"synthetic: {searches: {by: [region, word], budget: b}}\n"),
+		refused("microdata for nothing, of pairs in groups alone",
+			discoverText(both, short, "", "row", "{by: [word, region, pay]}")+"synthetic: {searches: {by: [region, pay]}}\n"),
+		refused("impossible", discoverText(both, short, "", "row", "{by: [word]}")+
+			"impossible: [{where: {word: a, region: north}}]\n"),
+		refused("expected to be complete", strings.Replace(discoverText(both, short, "", "row", "{by: [word]}"),
+			"    columns:", "    expect: {every: [word]}\n    columns:", 1)),
+		refused("decides another column", strings.Replace(discoverText(both, short, "", "row", "{by: [word]}"), "      pay:",
+			"      other: {derived_from: word}\n      pay:", 1)),
 	}
 }
 
 // TestColumnsThatNobodyLists reads what a column and a marginal may say, and which values can be categories.
 func TestColumnsThatNobodyLists(t *testing.T) {
-	r, err := Parse(Source{Name: "r.yaml", Text: discoverText("{epsilon: 1, delta: 1e-9}", "{max_length: 3, at_least: 5}", ", unknown: drop", "{id: customer, max_rows: 9}", "{by: [region, word], stats: [units], per_unit: {groups: 2}}")})
+	r, err := Parse(Source{Name: "r.yaml", Text: discoverText("{epsilon: 1, delta: 1e-9}", "{max_length: 3, at_least: 5}",
+		", unknown: drop", "{id: customer, max_rows: 9}", "{by: [region, word], stats: [units], per_unit: {groups: 2}}")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := r.Tables[0]
 	columns := table.Discovers(r.Marginals[0].By)
-	if len(columns) != 1 || columns[0].Name != "word" || *columns[0].Domain.Discover() != (Discover{MaxLength: 3, AtLeast: 5}) || columns[0].Domain.Size() != 0 {
+	if len(columns) != 1 || columns[0].Name != "word" ||
+		*columns[0].Domain.Discover() != (Discover{MaxLength: 3, AtLeast: 5}) || columns[0].Domain.Size() != 0 {
 		t.Fatalf("%+v", columns)
 	}
 	d := columns[0].Domain
-	for text, can := range map[string]bool{"": false, "a": true, "äöü": true, "äöüß": false, "a\tb": false, "\xff": false, " a ": true, "日本語": true, "abcd": false, "\u202e": true} {
+	for text, can := range map[string]bool{"": false, "a": true, "äöü": true, "äöüß": false, "a\tb": false, "\xff": false,
+		" a ": true, "日本語": true, "abcd": false, "\u202e": true} {
 		if d.CanBeKey(text) != can {
 			t.Errorf("%q can be a key: %v", text, !can)
 		}
@@ -100,7 +111,8 @@ func TestColumnsThatNobodyLists(t *testing.T) {
 	if _, fit := none.CodeOfText(""); none.Size() != 1 || fit != OutOfDomain {
 		t.Errorf("a column without a value has %d categories, and the empty text is %v", none.Size(), fit)
 	}
-	integers, err := Parse(Source{Name: "r.yaml", Text: discoverText("{epsilon: 1, delta: 1e-9}", "{max_length: 3}", ", type: integer", "row", "{by: [word]}")})
+	integers, err := Parse(Source{Name: "r.yaml", Text: discoverText("{epsilon: 1, delta: 1e-9}", "{max_length: 3}",
+		", type: integer", "row", "{by: [word]}")})
 	if err != nil {
 		t.Fatal(err)
 	}

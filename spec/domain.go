@@ -3,10 +3,13 @@ package spec
 // This file holds the domain of a column: its ordered base cells and their coarsenings.
 
 import (
-	"github.com/dprelease/dprelease/spec/document"
+	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"strconv"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // maxCells bounds the base cells of a domain.
@@ -29,8 +32,8 @@ type Domain struct {
 // Size is the number of base cells.
 func (d *Domain) Size() int { return d.size }
 
-// Ranged reports whether the codes follow from a range, a list of integers or a grid. Codes that a spec or a code book lists are names,
-// whatever they look like.
+// Ranged reports whether the codes follow from a range, a list of integers or a grid. Codes that a spec or a code book
+// lists are names, whatever they look like.
 func (d *Domain) Ranged() bool { return d.texts == nil }
 
 // Declared is the number of base cells that the spec declares: all of them but the categories
@@ -247,4 +250,75 @@ func (d *Domain) CodeOfTimestamp(micros int64) (int, Fit) {
 		return 0, OutOfDomain
 	}
 	return 0, WrongType
+}
+
+// newTexts makes a domain of texts. Codes are distinct.
+func newTexts(of Type, categories []Category) *Domain {
+	d := &Domain{of: of, size: len(categories), finest: &Level{Categories: categories}}
+	d.texts = make(map[string]int, len(categories))
+	for i, c := range categories {
+		d.texts[c.Code] = i + 1
+	}
+	return d
+}
+
+var canonicalInteger = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
+
+// someOf lists the first of a column's categories.
+func someOf(categories []Category) string {
+	const shown = 8
+	var names []string
+	for _, c := range categories[:min(len(categories), shown)] {
+		names = append(names, document.Clip(c.Code))
+	}
+	list := document.OneOf(names)
+	if more := len(categories) - shown; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}
+
+// Discover says that the categories of a column are not listed: they are the values that its rows have.
+type Discover struct {
+	// MaxLength is how many characters a value has at most that can be a category.
+	MaxLength int64
+	// AtLeast is how many units a group has at least that may appear, 0 for no such rule.
+	AtLeast int64
+}
+
+// Merged puts the categories of two levels of a domain into the smallest groups of which each is a union of categories
+// of both, in the order of their first base cells.
+func Merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int) {
+	parent := make([]int, first.Size()+second.Size())
+	for i := range parent {
+		parent[i] = i
+	}
+	find := func(i int) int {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	for b := range base {
+		x, y := find(first.category(b)), find(first.Size()+second.category(b))
+		parent[max(x, y)] = min(x, y)
+	}
+	number := make([]int, len(parent))
+	for i := range parent { // a root comes before the others of its group
+		if find(i) == i {
+			number[i], groups = groups, groups+1
+		} else {
+			number[i] = number[find(i)]
+		}
+	}
+	return number[:first.Size()], number[first.Size():], groups
+}
+
+// category is that of a base cell.
+func (l *Level) category(base int) int {
+	if l.Of == nil {
+		return base
+	}
+	return int(l.Of[base])
 }

@@ -95,8 +95,10 @@ synthetic:
 // need, absolute amounts, what is made least, cumulative tables and ranges.
 var targeted = strings.NewReplacer(
 	"  delta: 1e-9\n", "  delta: 1e-9\n  minimise: largest\n  noise: laplace\n",
-	"main: 1/2, more: {share: 50%, split: {ages: 0.4, rest: 60%}}", "main: {rho: 1/1000}, more: {share: 100%, split: {ages: needed, rest: 100%}}",
-	"{by: [age, region.state]}", "{by: [age, region.state], ranges: [age], target: {margin: 5%, at: 10000, confidence: 99%, of: all-cells}}",
+	"main: 1/2, more: {share: 50%, split: {ages: 0.4, rest: 60%}}",
+	"main: {rho: 1/1000}, more: {share: 100%, split: {ages: needed, rest: 100%}}",
+	"{by: [age, region.state]}",
+	"{by: [age, region.state], ranges: [age], target: {margin: 5%, at: 10000, confidence: 99%, of: all-cells}}",
 	"stats: [count]", "cumulative: [age.band, fare.coarse], ranges: [region], target: {margin: 1/2}",
 ).Replace(base)
 
@@ -108,8 +110,8 @@ var derived = strings.NewReplacer(
 	"marginals:", "impossible:\n  - {table: persons, where: {stage: 0–15, size: [NO, \"01\"]}}\n  - {where: {region.state: s1, hour: 7, sex: female}, rows: drop}\nmarginals:",
 ).Replace(base)
 
-// numbers is a release of everything that is not a plain count: statistics, weights, ranges by category, bounds per unit,
-// suggested bounds and diagnostics.
+// numbers is a release of everything that is not a plain count: statistics, weights, ranges by category, bounds per
+// unit, suggested bounds and diagnostics.
 const numbers = `version: 1
 release: payroll
 privacy: {protects: person, neighbours: replace, account: payroll}
@@ -237,7 +239,8 @@ func baseSource() Source {
 }
 
 func TestBaseIsWellFormed(t *testing.T) {
-	for name, src := range map[string]Source{"base": baseSource(), "numbers": numbersSource(), "steady": {Text: steady}, "drawn": {Text: drawn}} {
+	for name, src := range map[string]Source{"base": baseSource(), "numbers": numbersSource(), "steady": {Text: steady},
+		"drawn": {Text: drawn}} {
 		r, err := Parse(src)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -344,7 +347,8 @@ func compareGolden(t *testing.T, path, got string) {
 }
 
 func TestRowUnitsOfPersonsWarn(t *testing.T) {
-	for protects, want := range map[string]int{"person": 1, "people": 1, "patients": 1, "Employee": 1, "trip": 0, "personnel record": 0} {
+	for protects, want := range map[string]int{"person": 1, "people": 1, "patients": 1, "Employee": 1, "trip": 0,
+		"personnel record": 0} {
 		c := errorCase{name: protects, edits: []edit{
 			{"protects: person", "protects: " + protects}, {"unit: {id: person_id, max_rows: 3}", "unit: row"},
 		}}
@@ -361,5 +365,6 @@ func TestRowUnitsOfPersonsWarn(t *testing.T) {
 // totalIDs is a total release whose unit has an id, with a policy for those that are null.
 func totalIDs(policy string) string {
 	return "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
-		"    unit: {id: trip, " + policy + "max_rows: 1}\n    columns: {mode: {values: [walk], unknown: drop, null: drop}}\nmarginals: {m: {by: [mode]}}\n"
+		"    unit: {id: trip, " + policy +
+		"max_rows: 1}\n    columns: {mode: {values: [walk], unknown: drop, null: drop}}\nmarginals: {m: {by: [mode]}}\n"
 }

@@ -7,51 +7,16 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/expression"
 )
 
-// Expression is an expression over the columns of a table's source and of its public tables.
-type Expression struct {
-	*expression.Expression
-	// Categories are those of false and of true where the column has two of its own, nil where it has not.
-	Categories []string
-	// OnlyTrue says that false counts as null, as in a predicate.
-	OnlyTrue bool
-	sources  []string
-}
-
-// Equal tells that two expressions are the same.
-func (e *Expression) Equal(other *Expression) bool {
-	return e == other || e != nil && other != nil && e.Text() == other.Text() && slices.Equal(e.Categories, other.Categories) && slices.Equal(e.sources, other.sources)
-}
-
-// Sources are the columns of the source that the expression needs, each once: those that it names, and the keys of the public
-// tables that it names columns of.
-func (e *Expression) Sources() []string { return e.sources }
-
-// Predicate says which rows of a table count: those for which Expression is true. A row for which it is null does not, and one that has a value
-// which cannot be read is a matter of Unknown: Refuse or Drop.
-type Predicate struct {
-	Expression *Expression
-	Unknown    Action
-}
-
-// Column is the predicate as a column of the one category true: null where it is not true, which drops the row.
-func (w *Predicate) Column() *Column {
-	e := *w.Expression
-	e.OnlyTrue = true
-	return &Column{Name: "where", Type: Boolean, Expression: &e, Domain: newTexts(Boolean, []Category{{Code: "true"}}),
-		Unknown: Policy{Action: w.Unknown}, Null: Policy{Action: Drop}}
-}
-
 // marked is the equals sign that an expression may begin with.
 var marked = regexp.MustCompile(`^\s*=`)
 
-// sourceColumn returns the column of the source that a text names, in plain letters or in backticks. Any other text is a
-// column of a public table or an expression. Quotes around a text are YAML's, and change nothing.
+// sourceColumn returns the column of the source that a text names, in plain letters or in backticks. Any other text is
+// a column of a public table or an expression. Quotes around a text are YAML's, and change nothing.
 func sourceColumn(from document.Node) (name string, ok bool) {
 	if plainName.MatchString(from.Text()) {
 		return from.Text(), true
@@ -61,8 +26,8 @@ func sourceColumn(from document.Node) (name string, ok bool) {
 
 var plainName = regexp.MustCompile(`^` + plainSyntax + `$`)
 
-// readExpression reads an expression over a table, nil where something is wrong with it. columns is the node of the table's
-// columns, for what they say of the source.
+// readExpression reads an expression over a table, nil where something is wrong with it. columns is the node of the
+// table's columns, for what they say of the source.
 func (r *reader) readExpression(t *Table, n, columns document.Node) *Expression {
 	text := n.Text()
 	mark := len(marked.FindString(text))
@@ -114,16 +79,17 @@ func (r *reader) reportExpression(n document.Node, mark int, wrong *expression.E
 		column++
 	}
 	line, before := []rune(r.Line(n.Value.Line)), len([]rune(text[:at]))
-	if whole := []rune(text); column >= 1 && column-1+len(whole) <= len(line) && string(line[column-1:column-1+len(whole)]) == text {
+	if whole := []rune(text); column >= 1 && column-1+len(whole) <= len(line) &&
+		string(line[column-1:column-1+len(whole)]) == text {
 		r.ReportAt(n.Value.Line, column+before, n.Path, p)
 		return
 	}
 	p.Message = fmt.Sprintf("character %d: %s", before+1, p.Message)
-	r.Report(n.Position(), n.Path, p)
+	r.Wrong(n, p)
 }
 
-// declaredIn is what the columns of a table say of those of the source that they are read from: their kind, and of numbers the
-// places. Texts say nothing: a column has no other type where none is given.
+// declaredIn is what the columns of a table say of those of the source that they are read from: their kind, and of
+// numbers the places. Texts say nothing: a column has no other type where none is given.
 func declaredIn(columns document.Node) func(table, name string) expression.Column {
 	said := map[string]expression.Column{}
 	for _, c := range columns.Pairs() {
@@ -159,7 +125,8 @@ func declaredIn(columns document.Node) func(table, name string) expression.Colum
 	}
 }
 
-var kinds = map[Type]expression.Kind{Integer: expression.Number, Decimal: expression.Number, Date: expression.Date, Timestamp: expression.Timestamp, Boolean: expression.Boolean}
+var kinds = map[Type]expression.Kind{Integer: expression.Number, Decimal: expression.Number, Date: expression.Date,
+	Timestamp: expression.Timestamp, Boolean: expression.Boolean}
 
 // placesOfStep is how many places the multiples of a step have, −1 where that is not known.
 func placesOfStep(step document.Node) int {
@@ -192,13 +159,15 @@ func (r *reader) readPredicate(t *Table, n, columns document.Node) *Predicate {
 		return nil
 	}
 	if kind := w.Expression.Type().Kind; kind != expression.Boolean {
-		r.problem(at, document.Problem{Message: fmt.Sprintf("the expression is %s", kind), Expected: "a condition: rows for which it is true are counted", Fix: "where: age >= 18"})
+		r.Wrong(at, document.Problem{Message: fmt.Sprintf("the expression is %s", kind),
+			Expected: "a condition: rows for which it is true are counted", Fix: "where: age >= 18"})
 		return nil
 	}
 	return w
 }
 
-// checkExpression reports a column whose domain does not go with what its expression gives, and finds the categories of false and true.
+// checkExpression reports a column whose domain does not go with what its expression gives, and finds the categories of
+// false and true.
 func (r *reader) checkExpression(c *Column, n document.Node) {
 	gives := c.Expression.Type()
 	p := document.Problem{Message: fmt.Sprintf("the expression is %s, and the column is of type %s", gives.Kind, c.Type)}
@@ -223,7 +192,8 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 			r.checkTexts(c, n, "a number", canonicalInteger.MatchString)
 			return
 		case gives.Places > 0:
-			p.Message = fmt.Sprintf("the expression is a number of %d places, and the column is of type %s", gives.Places, c.Type)
+			p.Message = fmt.Sprintf("the expression is a number of %d places, and the column is of type %s", gives.Places,
+				c.Type)
 			p.Expected = "type: decimal with a range, or floor(…) or round(…)"
 		default:
 			p.Expected = "type: integer with a range, or values: {integers: [a, b]}"
@@ -243,11 +213,11 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 		}
 		p.Expected = "type: timestamp with a range, or date(…) of it"
 	}
-	r.problem(at, p)
+	r.Wrong(at, p)
 }
 
-// checkConstants reports a value that an expression is written to give, which is no category of its column and which no policy is for. In a column
-// without a list of categories there is none.
+// checkConstants reports a value that an expression is written to give, which is no category of its column and which no
+// policy is for. In a column without a list of categories there is none.
 func (r *reader) checkConstants(c *Column, from document.Node) {
 	if c.Domain == nil || c.Domain.texts == nil || c.Domain.discover != nil || c.Unknown.Action != Refuse {
 		return
@@ -278,7 +248,9 @@ func (r *reader) checkTexts(c *Column, n document.Node, gives string, is func(co
 			if !at.Present() {
 				at = n.Get("codebook")
 			}
-			r.problem(at, document.Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives, document.Clip(category.Code)), Expected: "categories that are written so, or an expression that gives texts, as recode(x, {1: 'one'})"})
+			r.Wrong(at, document.Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives,
+				document.Clip(category.Code)),
+				Expected: "categories that are written so, or an expression that gives texts, as recode(x, {1: 'one'})"})
 			return
 		}
 	}
@@ -286,13 +258,14 @@ func (r *reader) checkTexts(c *Column, n document.Node, gives string, is func(co
 
 // readTruth finds which categories false and true are: those written so or, of two others, the first and the second.
 func (r *reader) readTruth(c *Column, n document.Node) {
-	p := document.Problem{Message: "the expression is true or false, and the column is neither", Expected: "two categories, that of false first and that of true second", Fix: "values: [no, yes]"}
+	p := document.Problem{Message: "the expression is true or false, and the column is neither",
+		Expected: "two categories, that of false first and that of true second", Fix: "values: [no, yes]"}
 	at := n.Get("values")
 	if !at.Present() || c.Domain == nil || c.Domain.texts == nil || c.Type != Text && c.Type != Boolean {
 		if !at.Present() {
 			at = n.Get("from")
 		}
-		r.problem(at, p)
+		r.Wrong(at, p)
 		return
 	}
 	codes := c.Domain.finest.Categories
@@ -302,27 +275,12 @@ func (r *reader) readTruth(c *Column, n document.Node) {
 	switch named := has("true") || has("false"); {
 	case named && slices.ContainsFunc(codes, func(c Category) bool { return c.Code != "true" && c.Code != "false" }):
 		p.Message = "of the categories of a condition some are true or false, and some are not"
-		r.problem(at, p)
+		r.Wrong(at, p)
 	case named:
 	case len(codes) != 2:
 		p.Message = fmt.Sprintf("a condition with %d categories", len(codes))
-		r.problem(at, p)
+		r.Wrong(at, p)
 	default:
 		c.Expression.Categories = []string{codes[0].Code, codes[1].Code}
 	}
-}
-
-// Origin is where the values of a column come from, in the words of the spec.
-func (c *Column) Origin() string {
-	switch {
-	case c.DerivedFrom != nil:
-		return c.DerivedFrom.String()
-	case c.Expression != nil:
-		return strings.TrimSpace(c.Expression.Text())
-	case c.Lookup != nil:
-		return c.Lookup.Join + "." + c.Lookup.Column
-	case c.Grid != nil:
-		return c.Grid.Longitude + ", " + c.Grid.Latitude
-	}
-	return c.From
 }

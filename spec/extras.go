@@ -1,13 +1,14 @@
 package spec
 
-// This file holds what is bought beside tables and microdata: suggestions of bounds, and counts of what is left out. Each has
-// a leaf of the budget of its own, whose share is taken from the whole before the split.
+// This file holds what is bought beside tables and microdata: suggestions of bounds, and counts of what is left out.
+// Each has a leaf of the budget of its own, whose share is taken from the whole before the split.
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 const (
@@ -29,15 +30,16 @@ func (r *reader) readExtras(root document.Node) (all []extra) {
 			return
 		}
 		at := n.Get(key)
-		x, ok := r.number(at)
+		x, ok := r.Number(at)
 		switch {
 		case !ok:
 		case x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) >= 0:
-			p := document.Problem{Message: key + " is " + at.Text(), Expected: "a share of the whole budget above 0 and below 1, as 1%"}
+			p := document.Problem{Message: key + " is " + at.Text(),
+				Expected: "a share of the whole budget above 0 and below 1, as 1%"}
 			if x.Sign() > 0 && at.IsNumber() && x.Cmp(big.NewRat(100, 1)) < 0 {
 				p.Fix = key + ": " + at.Text() + "%"
 			}
-			r.problem(at, p)
+			r.Wrong(at, p)
 		default:
 			all = append(all, extra{n, path, x})
 			r.extras[n.Path] = path
@@ -61,12 +63,14 @@ func (r *reader) readExtras(root document.Node) (all []extra) {
 	return all
 }
 
-// beside puts the extras beside the split of a budget, whose leaves are there already, and is the room that the split has.
+// beside puts the extras beside the split of a budget, whose leaves are there already, and is the room that the split
+// has.
 func (r *reader) beside(extras []extra) (rest *big.Rat) {
 	rest = big.NewRat(1, 1)
 	for _, e := range extras {
 		if rest.Sub(rest, e.share); rest.Sign() <= 0 {
-			r.problem(e.Node, document.Problem{Message: "what is bought beside tables leaves them nothing", Expected: "shares of bounds and diagnostics that add up to less than 1"})
+			r.Wrong(e.Node, document.Problem{Message: "what is bought beside tables leaves them nothing",
+				Expected: "shares of bounds and diagnostics that add up to less than 1"})
 			return nil
 		}
 	}
@@ -78,30 +82,22 @@ func (r *reader) addExtras(b *Budget, extras []extra, rest *big.Rat) {
 	if len(extras) == 0 {
 		return
 	}
-	parts := b.split
-	b.split = []part{{share: rest, parts: parts}}
-	if len(parts) == 1 && parts[0].path == "" {
-		b.split[0].parts = nil
+	parts := b.Split
+	b.Split = []Part{{Share: rest, Parts: parts}}
+	if len(parts) == 1 && parts[0].Path == "" {
+		b.Split[0].Parts = nil
 	}
 	for _, e := range extras {
 		for _, l := range b.Leaves {
 			if l.Path == e.path || strings.HasPrefix(l.Path, e.path+".") {
-				r.Report(e.Key, e.Node.Path, document.Problem{Message: fmt.Sprintf("the split has a leaf %q, and what is bought here has a leaf of that name", l.Path), Expected: "another name in the split"})
+				r.Report(e.Key, e.Node.Path,
+					document.Problem{Message: fmt.Sprintf("the split has a leaf %q, and what is bought here has a leaf of that name",
+						l.Path), Expected: "another name in the split"})
 			}
 		}
 		b.Leaves = append(b.Leaves, Leaf{Path: e.path, Share: e.share, Line: e.Key.Line})
-		b.split = append(b.split, part{path: e.path, share: e.share})
+		b.Split = append(b.Split, Part{Path: e.path, Share: e.share})
 	}
-}
-
-// isExtra tells that a leaf pays for what is bought beside tables and microdata.
-func (r *reader) isExtra(path string) bool {
-	for _, extra := range r.extras {
-		if extra == path {
-			return true
-		}
-	}
-	return false
 }
 
 // checkSuggested reports suggestions of bounds for columns that have none to suggest.
@@ -109,7 +105,7 @@ func (r *reader) checkSuggested(root document.Node, t *Table) {
 	columns := root.Get("tables").Get(t.Name).Get("columns")
 	for _, c := range t.Columns {
 		if at := columns.Get(c.Name).Get("bounds"); c.Suggest != "" {
-			r.lattice(root, t, c, document.Node{Value: at.Key, Path: at.Path}, "bounds")
+			r.lattice(root, t, c, at.AtKey(), "bounds")
 		}
 	}
 }

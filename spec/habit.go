@@ -1,14 +1,16 @@
 package spec
 
-// This file holds habits from other programs: what is often written where the language writes something else.
-
 import (
-	"github.com/dprelease/dprelease/spec/shape"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/files"
+	"github.com/dprelease/dprelease/spec/shape"
 )
+
+// This file holds habits from other programs: what is often written where the language writes something else.
 
 // whereHabits are other names of a condition on rows.
 func whereHabits(expected string) map[string]shape.Habit {
@@ -25,7 +27,8 @@ const fileExpected = "files on this machine, {parquet: …}, {csv: …} or {arro
 // sourceHabits are sources of other programs.
 func sourceHabits() map[string]shape.Habit {
 	habits := map[string]shape.Habit{}
-	for _, key := range strings.Fields("postgres postgresql mysql sqlite duckdb sql database table query spark url http https s3 gs azure excel xlsx json stata spss sas file path") {
+	for _, key := range strings.Fields(
+		"postgres postgresql mysql sqlite duckdb sql database table query spark url http https s3 gs azure excel xlsx json stata spss sas file path") {
 		habits[key] = shape.Habit{Expected: fileExpected, Meant: "parquet"}
 	}
 	return habits
@@ -39,7 +42,7 @@ func sourceOfText(text string) (expected, fix string) {
 		return fileExpected, ""
 	}
 	format := strings.TrimPrefix(path.Ext(strings.TrimSuffix(strings.TrimSuffix(text, ".gz"), ".zst")), ".")
-	if slices.Contains([]string{string(Parquet), string(CSV), string(Arrow)}, format) {
+	if slices.Contains(files.Formats(), files.Format(format)) {
 		fix = "{" + format + ": " + text + "}"
 	}
 	return "", fix

@@ -4,15 +4,10 @@ package spec
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"slices"
 	"strings"
-)
 
-// What happens to a row that is impossible.
-const (
-	rowsError = "error"
-	rowsDrop  = "drop"
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 func (r *reader) readImpossible(root document.Node) {
@@ -46,22 +41,23 @@ func (r *reader) readWhere(t *Table, n document.Node) []Condition {
 	return all
 }
 
-// conditions reads attributes with their categories, and tells whether every row meets them. A condition of a derived column
-// is of what it is derived from.
+// conditions reads attributes with their categories, and tells whether every row meets them. A condition of a derived
+// column is of what it is derived from.
 func (r *reader) conditions(t *Table, n document.Node) (all []Condition, everything bool) {
 	seen := map[string]string{}
 	known, excluded := true, true
 	for _, pair := range r.Entries(n) {
 		column, level, dotted := strings.Cut(pair.Key.Value, ".")
 		a := Attribute{Column: column, Level: level}
-		at := document.Node{Value: pair.Key, Path: pair.Path}
+		at := pair.AtKey()
 		if !r.checkAttribute(t, at, a, dotted) {
 			known = false
 			continue
 		}
 		origin := t.origin(a)
 		if before := seen[origin.Column]; before != "" {
-			r.problem(at, document.Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a), Expected: "each column once, at one level"})
+			r.Wrong(at, document.Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a),
+				Expected: "each column once, at one level"})
 			known = false
 			continue
 		}
@@ -99,10 +95,12 @@ func (r *reader) readCodes(a Attribute, l *Level, n document.Node) []int {
 		at := code[item.Text()]
 		switch {
 		case at < 0:
-			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(item.Text()), a), Expected: someOf(l.Categories)}
-			r.problem(item, r.nearestFix(item, p, nearestCategory(&r.Suggestions, item.Text(), l.Categories)))
+			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(item.Text()), a),
+				Expected: someOf(l.Categories)}
+			r.Wrong(item, r.WithNearest(item, p, nearestCategory(&r.Suggestions, item.Text(), l.Categories)))
 		case seen[at]:
-			r.problem(item, document.Problem{Message: fmt.Sprintf("duplicate category %q", document.Clip(item.Text())), Expected: "each category once"})
+			r.Wrong(item, document.Problem{Message: fmt.Sprintf("duplicate category %q", document.Clip(item.Text())),
+				Expected: "each category once"})
 		default:
 			codes, seen[at] = append(codes, at), true
 		}

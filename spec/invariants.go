@@ -1,26 +1,18 @@
 package spec
 
-// This file holds the reading of invariants: public figures, from a file or the spec itself, that published counts keep to.
-
 import (
-	"encoding/csv"
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
-// Total is the sum of the figures: the number of rows.
-func (i Invariant) Total() int64 {
-	var n int64
-	for _, c := range i.Counts {
-		n += c
-	}
-	return n
-}
+// This file holds the reading of invariants: public figures, from a file or the spec itself, that published counts keep
+// to.
 
 // countColumn is the column of a file of figures that holds these.
 const countColumn = "count"
@@ -57,7 +49,10 @@ func (r *reader) readInvariants(root document.Node) {
 		if i.Counts = f.counts; !ok || !r.checkTotalOf(t, i, n) {
 			continue
 		}
-		if !slices.ContainsFunc(r.release.Invariants, func(o Invariant) bool { return o.Table == i.Table && r.contradicts(t, o, i, n) }) {
+		if !slices.ContainsFunc(r.release.Invariants, func(o Invariant) bool {
+			return o.Table == i.Table &&
+				r.contradicts(t, o, i, n)
+		}) {
 			r.release.Invariants = append(r.release.Invariants, i)
 		}
 	}
@@ -76,7 +71,8 @@ func (r *reader) checkInvariant(root document.Node, t *Table, n document.Node) b
 			Expected: "an invariant of a table without `weight`",
 		})
 	case from.Present() && values.Present():
-		r.Report(values.Heading(), values.Path, document.Problem{Message: "from and values do not go together", Expected: "the figures in a file or in the spec"})
+		r.Report(values.Heading(), values.Path, document.Problem{Message: "from and values do not go together",
+			Expected: "the figures in a file or in the spec"})
 	case !from.Present() && !values.Present():
 		r.Report(n.Heading(), n.Path, document.Problem{
 			Message:  "there are no figures",
@@ -95,7 +91,8 @@ func (r *reader) readCells(root document.Node, t *Table, n document.Node) *figur
 	f.by = r.readAttributes(root, t, n, func(a Attribute) (document.Problem, bool) {
 		before, twice := first[t.origin(a).Column]
 		first[t.origin(a).Column] = a
-		return document.Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a), Expected: "each column once, at one level"}, !twice
+		return document.Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a),
+			Expected: "each column once, at one level"}, !twice
 	})
 	if f.by == nil || len(f.by) < len(n.Items()) {
 		return nil
@@ -107,7 +104,7 @@ func (r *reader) readCells(root document.Node, t *Table, n document.Node) *figur
 			return nil // not built, or already reported
 		}
 		if cells > maxCells/max(level.Size(), 1) {
-			r.problem(n, document.Problem{Message: errTooFine.Error(), Expected: "coarser levels or fewer attributes"})
+			r.Wrong(n, document.Problem{Message: errTooFine.Error(), Expected: "coarser levels or fewer attributes"})
 			return nil
 		}
 		cells *= level.Size()
@@ -162,32 +159,38 @@ func (r *reader) readPlain(n document.Node, f *figures) bool {
 	pairs := n.Pairs()
 	switch {
 	case len(f.by) > 1:
-		r.problem(n, document.Problem{Message: fmt.Sprintf("figures by %d attributes", len(f.by)), Expected: "from: a CSV file with a column for each attribute and one called count"})
+		r.Wrong(n, document.Problem{Message: fmt.Sprintf("figures by %d attributes", len(f.by)),
+			Expected: "from: a CSV file with a column for each attribute and one called count"})
 		return false
 	case len(f.by) == 0 && pairs != nil:
-		r.problem(n, document.Problem{Message: "figures of categories, and `by` names no attribute", Expected: "the number of rows, or an attribute in `by`"})
+		r.Wrong(n, document.Problem{Message: "figures of categories, and `by` names no attribute",
+			Expected: "the number of rows, or an attribute in `by`"})
 		return false
 	case len(f.by) == 0:
-		f.counts[0], f.cells[0] = r.whole(n), "here"
+		f.counts[0], f.cells[0] = n.Whole(), "here"
 		return true
 	case pairs == nil:
-		r.problem(n, document.Problem{Message: "one figure for all categories of " + f.by[0].String(), Expected: "each category with its figure, as {" + document.Clip(f.levels[0].Categories[0].Code) + ": " + document.Clip(n.Text()) + "}"})
+		r.Wrong(n, document.Problem{Message: "one figure for all categories of " + f.by[0].String(),
+			Expected: "each category with its figure, as {" + document.Clip(f.levels[0].Categories[0].Code) + ": " +
+				document.Clip(n.Text()) + "}"})
 		return false
 	}
 	ok := true
 	for _, pair := range r.Entries(n) {
 		code, known := f.codes[0][pair.Key.Value]
 		if !known {
-			at := document.Node{Value: pair.Key, Path: pair.Path}
-			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(pair.Key.Value), f.by[0]), Expected: someOf(f.levels[0].Categories)}
-			r.problem(at, r.nearestFix(at, p, nearestCategory(&r.Suggestions, pair.Key.Value, f.levels[0].Categories)))
+			at := pair.AtKey()
+			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(pair.Key.Value), f.by[0]),
+				Expected: someOf(f.levels[0].Categories)}
+			r.Wrong(at, r.WithNearest(at, p, nearestCategory(&r.Suggestions, pair.Key.Value, f.levels[0].Categories)))
 			ok = false
 			continue
 		}
-		f.counts[code], f.cells[code] = r.whole(pair), "here"
+		f.counts[code], f.cells[code] = pair.Whole(), "here"
 	}
 	if missing := f.missing(); ok && missing != "" {
-		r.Report(n.Heading(), n.Path, document.Problem{Message: "no figure of " + missing, Expected: "a figure for each category, 0 where there is no row"})
+		r.Report(n.Heading(), n.Path, document.Problem{Message: "no figure of " + missing,
+			Expected: "a figure for each category, 0 where there is no row"})
 		ok = false
 	}
 	return ok
@@ -195,33 +198,33 @@ func (r *reader) readPlain(n document.Node, f *figures) bool {
 
 // readFigures reads the figures of a file, which becomes part of the release's source, and is its path.
 func (r *reader) readFigures(at document.Node, f *figures) (string, bool) {
-	path, ok := r.fill(at)
+	path, ok := r.params.Fill(at)
 	if !ok {
 		return "", false
 	}
-	content, err := r.open.table(path, CSV)
-	if err != nil {
-		r.unopened(at, "figures", path, publicFormats[0].says, err)
+	content, ok := r.files.ReadTable(at, "figures", path, files.CSV)
+	if !ok {
 		return "", false
 	}
 	headed := countColumn
 	for i := len(f.by) - 1; i >= 0; i-- {
 		headed = f.by[i].String() + "," + headed
 	}
-	p := &publicTable{named: at, codebook: codebook{file: path, what: "table of figures", rowsAre: "cells", headed: headed, comma: ','}}
-	used, problem := p.figures(content.Text, f)
+	p := &publicTable{named: at, Table: files.Table{File: path, What: "table of figures", RowsAre: "cells", Headed: headed,
+		Comma: ','}}
+	used, problem := p.figures(content, f)
 	if problem != nil {
 		problem.Expected += fmt.Sprintf(" (the figures are named in line %d of %s)", at.Value.Line, r.File)
 		r.ReportIn(at.Value, at.Path, *problem)
 		return "", false
 	}
-	r.useFile(at, p, used)
+	r.files.Use(at, &p.Table, used...)
 	return path, true
 }
 
 // figures takes the figures of a file, and names the columns that they are in.
-func (p *publicTable) figures(text string, f *figures) (used []string, problem *document.Problem) {
-	if problem := p.takeText(text); problem != nil {
+func (p *publicTable) figures(content *files.Unpacked, f *figures) (used []string, problem *document.Problem) {
+	if problem := p.Table.Read(content); problem != nil {
 		return nil, problem
 	}
 	columns := make([]int, len(f.by)+1)
@@ -235,23 +238,24 @@ func (p *publicTable) figures(text string, f *figures) (used []string, problem *
 		columns[i] = -1
 		for _, name := range names {
 			if columns[i] < 0 {
-				columns[i] = slices.Index(p.header, name)
+				columns[i] = slices.Index(p.Header, name)
 			}
 		}
 		if columns[i] < 0 || slices.Contains(columns[:i], columns[i]) {
-			problem := p.problem(1, 1, fmt.Sprintf("no column %q", document.Clip(names[0])), "a header as "+p.headed)
-			problem.Nearest = document.Nearest(names[0], p.header)
+			problem := p.Problem(1, 1, fmt.Sprintf("no column %q", document.Clip(names[0])), "a header as "+p.Headed)
+			problem.Nearest = document.Nearest(names[0], p.Header)
 			return nil, problem
 		}
-		used = append(used, p.header[columns[i]])
+		used = append(used, p.Header[columns[i]])
 	}
-	for row, fields := range p.rows {
+	for row, fields := range p.Rows {
 		if problem := p.figure(row, fields, columns, f); problem != nil {
 			return nil, problem
 		}
 	}
 	if missing := f.missing(); missing != "" {
-		return nil, p.problem(1, 1, "no figure of "+missing, fmt.Sprintf("a line for each of %d cells, with 0 where there is no row", len(f.counts)))
+		return nil, p.Problem(1, 1, "no figure of "+missing,
+			fmt.Sprintf("a line for each of %d cells, with 0 where there is no row", len(f.counts)))
 	}
 	return used, nil
 }
@@ -264,44 +268,29 @@ func (p *publicTable) figure(row int, fields []string, columns []int, f *figures
 	for i, level := range f.levels {
 		code, known := f.codes[i][fields[columns[i]]]
 		if !known {
-			problem := p.inField(row, columns[i], fmt.Sprintf("%q is no category of %s", document.Clip(fields[columns[i]]), f.by[i]), someOf(level.Categories))
+			problem := p.InField(row, columns[i], fmt.Sprintf("%q is no category of %s", document.Clip(fields[columns[i]]),
+				f.by[i]), someOf(level.Categories))
 			problem.Nearest = nearestCategory(new(document.Suggestions), fields[columns[i]], level.Categories)
 			return problem
 		}
 		cell = cell*level.Size() + code
 	}
 	if f.cells[cell] != "" {
-		return p.inField(row, columns[0], "a second figure of "+f.cell(cell), "each cell once; the first is "+f.cells[cell])
+		return p.InField(row, columns[0], "a second figure of "+f.cell(cell), "each cell once; the first is "+f.cells[cell])
 	}
 	text := fields[columns[len(f.by)]]
 	count, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case strings.HasPrefix(text, "-") && countDigits.MatchString(text[1:]):
-		return p.inField(row, columns[len(f.by)], document.Clip(text)+" is negative", "a number of rows")
+		return p.InField(row, columns[len(f.by)], document.Clip(text)+" is negative", "a number of rows")
 	case !countDigits.MatchString(text):
-		return p.inField(row, columns[len(f.by)], fmt.Sprintf("%q is no whole number", document.Clip(text)), "a number of rows, in digits")
+		return p.InField(row, columns[len(f.by)], fmt.Sprintf("%q is no whole number", document.Clip(text)),
+			"a number of rows, in digits")
 	case err != nil || count > MaxCount:
-		return p.inField(row, columns[len(f.by)], document.Clip(text)+" is too large", "2^40 at most")
+		return p.InField(row, columns[len(f.by)], document.Clip(text)+" is too large", "2^40 at most")
 	}
-	f.counts[cell], f.cells[cell] = count, p.place(row)
+	f.counts[cell], f.cells[cell] = count, p.Place(row)
 	return nil
-}
-
-// inField is a problem of a field, at its place in the file.
-func (p *publicTable) inField(row, field int, message, expected string) *document.Problem {
-	again := csv.NewReader(strings.NewReader(strings.Join(p.lines, "\n")))
-	again.Comma = p.comma
-	for range row + 2 { // the header's, and those up to the row's
-		if _, err := again.Read(); err != nil {
-			return p.inRow(row, message, expected)
-		}
-	}
-	line, at := again.FieldPos(field)
-	column := 1
-	if line <= len(p.lines) && at-1 <= len(p.lines[line-1]) {
-		column = utf8.RuneCountInString(p.lines[line-1][:at-1]) + 1
-	}
-	return p.problem(line, column, message, expected)
 }
 
 // checkTotalOf reports figures that add up to more than can be counted, or than count by the table's own rule.
@@ -309,20 +298,23 @@ func (r *reader) checkTotalOf(t *Table, i Invariant, n document.Node) bool {
 	var total int64
 	for _, c := range i.Counts {
 		if total += c; total > MaxCount {
-			r.Report(n.Heading(), n.Path, document.Problem{Message: "its figures add up to more than 2^40", Expected: "numbers of rows"})
+			r.Report(n.Heading(), n.Path, document.Problem{Message: "its figures add up to more than 2^40",
+				Expected: "numbers of rows"})
 			return false
 		}
 	}
 	if e := t.Expect; e != nil && e.Rows != nil && total > e.Rows.Most {
 		r.Report(n.Heading(), n.Path, document.Problem{
-			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at most", total, e.Rows.Most, t.Name),
+			Message: fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at most", total, e.Rows.Most,
+				t.Name),
 			Expected: "figures of no more rows than count, or another range under expect",
 		})
 		return false
 	}
 	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && t.Unit.Row && t.Sample == nil {
 		r.Report(n.Heading(), n.Path, document.Problem{
-			Message:  fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at least", total, e.Rows.Least, t.Name),
+			Message: fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at least", total,
+				e.Rows.Least, t.Name),
 			Expected: "figures of all rows, or another range under expect",
 		})
 		return false
@@ -336,7 +328,8 @@ func (r *reader) contradicts(t *Table, first, second Invariant, n document.Node)
 	for cell, count := range one {
 		if other[cell] != count {
 			r.Report(n.Heading(), n.Path, document.Problem{
-				Message:  fmt.Sprintf("invariants %s and %s contradict each other: of %s the one has %d rows, the other %d", first.Name, second.Name, name(cell), count, other[cell]),
+				Message: fmt.Sprintf("invariants %s and %s contradict each other: of %s the one has %d rows, the other %d",
+					first.Name, second.Name, name(cell), count, other[cell]),
 				Expected: "figures of the same rows",
 			})
 			return true
@@ -354,8 +347,8 @@ func (r *reader) contradicts(t *Table, first, second Invariant, n document.Node)
 	return false
 }
 
-// outnumbers says where an invariant has more rows in a cell than another has in one that this lies within; "" for nowhere. Both are
-// added up to the columns that both have, of which levels may cross.
+// outnumbers says where an invariant has more rows in a cell than another has in one that this lies within; "" for
+// nowhere. Both are added up to the columns that both have, of which levels may cross.
 func outnumbers(t *Table, inner, outer Invariant) string {
 	ofInner, ofOuter := make([][]int, len(inner.By)), make([][]int, len(outer.By))
 	var small, large []*Level
@@ -392,7 +385,8 @@ func outnumbers(t *Table, inner, outer Invariant) string {
 			around = append(around, fmt.Sprintf("%s = %s", named[1][k], document.Clip(large[k].Categories[holder].Code)))
 		}
 		if at >= 0 && count > most[at] {
-			return fmt.Sprintf("%s has %d rows of %s, and %s has %d of %s, which lies within that", outer.Name, most[at], strings.Join(around, ", "), inner.Name, count, strings.Join(within, ", "))
+			return fmt.Sprintf("%s has %d rows of %s, and %s has %d of %s, which lies within that", outer.Name, most[at],
+				strings.Join(around, ", "), inner.Name, count, strings.Join(within, ", "))
 		}
 	}
 	return ""
@@ -421,8 +415,8 @@ func holding(base int, of, in *Level) []int {
 	return out
 }
 
-// common adds two invariants of a table up to the finest marginal that both say: of each column that both have, to groups of
-// categories that are unions of categories of both. name names a cell of it.
+// common adds two invariants of a table up to the finest marginal that both say: of each column that both have, to
+// groups of categories that are unions of categories of both. name names a cell of it.
 func common(t *Table, first, second Invariant) (one, other []int64, name func(cell int) string) {
 	ofFirst, ofSecond := make([][]int, len(first.By)), make([][]int, len(second.By))
 	sizes := []int{}
@@ -469,8 +463,8 @@ func common(t *Table, first, second Invariant) (one, other []int64, name func(ce
 	return summed(t, first, ofFirst, stride), summed(t, second, ofSecond, stride), name
 }
 
-// summed adds the figures of an invariant up; of holds of each attribute what its categories add to the place of a sum, nil for
-// nothing.
+// summed adds the figures of an invariant up; of holds of each attribute what its categories add to the place of a sum,
+// nil for nothing.
 func summed(t *Table, i Invariant, of [][]int, sums int) []int64 {
 	at := []int{0}
 	for k, a := range i.By {
@@ -494,39 +488,11 @@ func summed(t *Table, i Invariant, of [][]int, sums int) []int64 {
 	return out
 }
 
-// Merged puts the categories of two levels of a domain into the smallest groups of which each is a union of categories of both,
-// in the order of their first base cells.
-func Merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int) {
-	parent := make([]int, first.Size()+second.Size())
-	for i := range parent {
-		parent[i] = i
+// TotalOf returns an invariant of a confidential table, all of which have one total; false where it has none.
+func (r *Release) TotalOf(table string) (Invariant, bool) {
+	at := slices.IndexFunc(r.Invariants, func(i Invariant) bool { return i.Table == table })
+	if at < 0 {
+		return Invariant{}, false
 	}
-	find := func(i int) int {
-		for parent[i] != i {
-			parent[i] = parent[parent[i]]
-			i = parent[i]
-		}
-		return i
-	}
-	for b := range base {
-		x, y := find(first.category(b)), find(first.Size()+second.category(b))
-		parent[max(x, y)] = min(x, y)
-	}
-	number := make([]int, len(parent))
-	for i := range parent { // a root comes before the others of its group
-		if find(i) == i {
-			number[i], groups = groups, groups+1
-		} else {
-			number[i] = number[find(i)]
-		}
-	}
-	return number[:first.Size()], number[first.Size():], groups
-}
-
-// category is that of a base cell.
-func (l *Level) category(base int) int {
-	if l.Of == nil {
-		return base
-	}
-	return int(l.Of[base])
+	return r.Invariants[at], true
 }

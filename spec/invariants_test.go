@@ -32,7 +32,8 @@ func figuresOf(name, old, new string) errorCase {
 // inKept is a case of kept with one change.
 func inKept(name, old, new string) errorCase {
 	c := one(name, old, new)
-	c.text, c.files = kept, map[string]string{"2026q1-totals.csv": stateTotals, "districts.csv": areaTotals, "regions.csv": regions}
+	c.text, c.files = kept, map[string]string{"2026q1-totals.csv": stateTotals, "districts.csv": areaTotals,
+		"regions.csv": regions}
 	return c
 }
 
@@ -65,11 +66,15 @@ var invariantCases = []errorCase{
 	inKept("a parameter that is not declared", "${quarter}-totals", "${quatrer}-totals"),
 	inKept("no such file", "from: districts.csv", "from: distrcits.csv"),
 	inKept("more rows than count", "    unit: {id", "    expect: {rows: [10, 59]}\n    unit: {id"),
-	{name: "fewer rows than count", text: drawn, params: map[string]string{}, edits: []edit{{"    sample: {poisson: 10%}\n", "    expect: {rows: [100, 200]}\n"}, {"marginals:", "invariants: {modes: {by: [mode], values: {walk: 30, ride: 60}}}\nmarginals:"}}},
+	{name: "fewer rows than count", text: drawn, params: map[string]string{},
+		edits: []edit{{"    sample: {poisson: 10%}\n", "    expect: {rows: [100, 200]}\n"},
+			{"marginals:", "invariants: {modes: {by: [mode], values: {walk: 30, ride: 60}}}\nmarginals:"}}},
 	inKept("contradiction in all", "values: 60", "values: 61"),
 	inKept("contradiction of categories", "female: 35, male: 25", "female: 34, male: 26"),
-	figuresOf("contradiction of a level", "female,a,s1,20\nmale,,s1,10\nmale,\"b, c\",s2,15\nfemale,,s2,15", "female,a,s1,21\nmale,,s1,10\nmale,\"b, c\",s2,15\nfemale,,s2,14"),
-	one("a part of more rows than the whole", "marginals:", "invariants: {halves: {by: [size.half], values: {a: 5, b: 5}}, others: {by: [size.other], values: {c: 4, d: 6}}}\nmarginals:").with("half: {a: [\"01\"], b: [\"1\", NO]}", "half: {a: [\"01\"], b: [\"1\", NO]}, other: {c: [\"01\", \"1\"], d: [NO]}"),
+	figuresOf("contradiction of a level", "female,a,s1,20\nmale,,s1,10\nmale,\"b, c\",s2,15\nfemale,,s2,15",
+		"female,a,s1,21\nmale,,s1,10\nmale,\"b, c\",s2,15\nfemale,,s2,14"),
+	one("a part of more rows than the whole", "marginals:",
+		"invariants: {halves: {by: [size.half], values: {a: 5, b: 5}}, others: {by: [size.other], values: {c: 4, d: 6}}}\nmarginals:").with("half: {a: [\"01\"], b: [\"1\", NO]}", "half: {a: [\"01\"], b: [\"1\", NO]}, other: {c: [\"01\", \"1\"], d: [NO]}"),
 	figuresOf("empty file", stateTotals, ""),
 	figuresOf("header alone", stateTotals, "sex,region.state,count\n"),
 	figuresOf("no column of an attribute", "region.state", "region"),
@@ -88,13 +93,18 @@ var invariantCases = []errorCase{
 	figuresOf("no figure", "s2,15", "s2,"),
 	figuresOf("too large", "s2,15", "s2,1099511627777"),
 	figuresOf("larger than any integer", "s2,15", "s2,99999999999999999999"),
-	{name: "of weighted rows", text: numbers, params: map[string]string{}, edits: []edit{{"marginals:\n  pay", "invariants: {jobs: {by: [sex], values: {female: 1, male: 2}}}\nmarginals:\n  pay"}}},
-	inKept("of categories that nobody listed", "sex:    {values: [female, male], unknown: drop}", "sex:    {values: {discover: {max_length: 40}}}"),
+	{name: "of weighted rows", text: numbers, params: map[string]string{},
+		edits: []edit{{"marginals:\n  pay",
+			"invariants: {jobs: {by: [sex], values: {female: 1, male: 2}}}\nmarginals:\n  pay"}}},
+	inKept("of categories that nobody listed", "sex:    {values: [female, male], unknown: drop}",
+		"sex:    {values: {discover: {max_length: 40}}}"),
 }
 
 // Rows that are more than are counted of their unit need not be among the figures.
 func TestFiguresMayBeOfFewerRowsThanCount(t *testing.T) {
-	text := strings.NewReplacer("    sample: {poisson: 10%}\n", "    expect: {rows: [100, 200]}\n", "unit: row", "unit: {id: who, max_rows: 2}", "marginals:", "invariants: {modes: {by: [mode], values: {walk: 30, ride: 60}}}\nmarginals:").Replace(drawn)
+	text := strings.NewReplacer("    sample: {poisson: 10%}\n", "    expect: {rows: [100, 200]}\n", "unit: row",
+		"unit: {id: who, max_rows: 2}", "marginals:",
+		"invariants: {modes: {by: [mode], values: {walk: 30, ride: 60}}}\nmarginals:").Replace(drawn)
 	if _, err := Parse(Source{Text: text}); err != nil {
 		t.Error(err)
 	}
@@ -113,8 +123,10 @@ func TestInvariantsAreRead(t *testing.T) {
 	want := []Invariant{
 		{Name: "all", Table: "persons", By: []Attribute{}, Counts: []int64{60}, Line: 25},
 		{Name: "sexes", Table: "persons", By: []Attribute{{Column: "sex"}}, Counts: []int64{35, 25}, Line: 26},
-		{Name: "regions", Table: "persons", By: []Attribute{{"region", "state"}, {Column: "sex"}}, File: "2026q1-totals.csv", Counts: []int64{20, 10, 15, 15}, Line: 27},
-		{Name: "areas", Table: "persons", By: []Attribute{{Column: "region"}}, File: "districts.csv", Counts: []int64{7, 23, 30}, Line: 28},
+		{Name: "regions", Table: "persons", By: []Attribute{{"region", "state"}, {Column: "sex"}}, File: "2026q1-totals.csv",
+			Counts: []int64{20, 10, 15, 15}, Line: 27},
+		{Name: "areas", Table: "persons", By: []Attribute{{Column: "region"}}, File: "districts.csv",
+			Counts: []int64{7, 23, 30}, Line: 28},
 	}
 	if diff := cmp.Diff(want, r.Invariants); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -123,7 +135,8 @@ func TestInvariantsAreRead(t *testing.T) {
 		t.Errorf("warnings: %v", r.Warnings)
 	}
 	// The plan holds the columns of the figures, and reads the same back from them.
-	if got, want := r.Source.Files["2026q1-totals.csv"], "sex,region.state,count\nfemale,s1,20\nmale,s1,10\nmale,s2,15\nfemale,s2,15\n"; got != want {
+	if got, want := r.Source.Files["2026q1-totals.csv"],
+		"sex,region.state,count\nfemale,s1,20\nmale,s1,10\nmale,s2,15\nfemale,s2,15\n"; got != want {
 		t.Errorf("the plan holds %q, want %q", got, want)
 	}
 	again, err := Parse(r.Source)
@@ -146,8 +159,8 @@ func TestFiguresOfALevelMayBeHeadedByItsName(t *testing.T) {
 	}
 }
 
-// Two levels that do not lie within each other say the same of the groups of categories that both are made of: these alone can
-// contradict each other.
+// Two levels that do not lie within each other say the same of the groups of categories that both are made of: these
+// alone can contradict each other.
 func TestCommonMarginOfLevelsThatCross(t *testing.T) {
 	text := `version: 1
 release: x
@@ -178,8 +191,8 @@ marginals: {m: {by: [place]}}
 	}
 }
 
-// A group that lies within another one has no more rows than this, also where their levels cross: by what both invariants have beside
-// that, whichever of the two comes first.
+// A group that lies within another one has no more rows than this, also where their levels cross: by what both
+// invariants have beside that, whichever of the two comes first.
 func TestGroupsWithinOthersHaveNoMoreRows(t *testing.T) {
 	const text = `version: 1
 release: x
@@ -192,20 +205,26 @@ tables:
     columns: {d: {values: [a, b, c, e], levels: {urban: {u: [a, b], r: [c, e]}, kind: {k: [a], l: [b, c, e]}, other: {a: [a], bc: [b, c], e: [e]}}}, sex: {values: [f, m]}, z: {values: [p, q]}}
 invariants:
 `
-	const urban, sexes, kinds = "  u: {by: [d.urban], values: {u: 20, r: 1}}\n", "  s: {by: [d.urban, sex], from: us.csv}\n", "  k: {by: [sex, d.kind, z], from: sk.csv}\n"
+	const urban, sexes, kinds = "  u: {by: [d.urban], values: {u: 20, r: 1}}\n",
+		"  s: {by: [d.urban, sex], from: us.csv}\n", "  k: {by: [sex, d.kind, z], from: sk.csv}\n"
 	for name, c := range map[string]struct{ invariants, want string }{
-		"as many":   {urban + "  k: {by: [d.kind], values: {k: 20, l: 1}}\n", ""},
-		"more":      {urban + "  k: {by: [d.kind], values: {k: 21, l: 0}}\n", "invariants u and k contradict each other: u has 20 rows of d.urban = u, and k has 21 of d.kind = k, which lies within that"},
-		"the first": {"  k: {by: [d.kind], values: {k: 3, l: 2}}\n  u: {by: [d.urban], values: {u: 1, r: 4}}\n", "invariants k and u contradict each other: k has 2 rows of d.kind = l, and u has 4 of d.urban = r, which lies within that"},
-		"the other": {"  o: {by: [d.other], values: {a: 3, bc: 1, e: 0}}\n  u: {by: [d.urban], values: {u: 2, r: 2}}\n", "invariants o and u contradict each other: u has 2 rows of d.urban = u, and o has 3 of d.other = a, which lies within that"},
+		"as many": {urban + "  k: {by: [d.kind], values: {k: 20, l: 1}}\n", ""},
+		"more": {urban + "  k: {by: [d.kind], values: {k: 21, l: 0}}\n",
+			"invariants u and k contradict each other: u has 20 rows of d.urban = u, and k has 21 of d.kind = k, which lies within that"},
+		"the first": {"  k: {by: [d.kind], values: {k: 3, l: 2}}\n  u: {by: [d.urban], values: {u: 1, r: 4}}\n",
+			"invariants k and u contradict each other: k has 2 rows of d.kind = l, and u has 4 of d.urban = r, which lies within that"},
+		"the other": {"  o: {by: [d.other], values: {a: 3, bc: 1, e: 0}}\n  u: {by: [d.urban], values: {u: 2, r: 2}}\n",
+			"invariants o and u contradict each other: u has 2 rows of d.urban = u, and o has 3 of d.other = a, which lies within that"},
 		// k has 4 rows and u 5, but of women k has 3 and u 2
-		"beside another column": {sexes + kinds, "s has 2 rows of sex = f, d.urban = u, and k has 3 of sex = f, d.kind = k, which lies within that"},
+		"beside another column": {sexes + kinds,
+			"s has 2 rows of sex = f, d.urban = u, and k has 3 of sex = f, d.kind = k, which lies within that"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Parse(Source{Name: "release.yaml", Text: text + c.invariants + "marginals: {m: {by: [d]}}\n", Files: map[string]string{
-				"us.csv": "d.urban,sex,count\nu,f,2\nu,m,3\nr,f,1\nr,m,0\n",
-				"sk.csv": "sex,d.kind,z,count\nf,k,p,2\nf,k,q,1\nf,l,p,0\nf,l,q,0\nm,k,p,0\nm,k,q,1\nm,l,p,1\nm,l,q,1\n",
-			}})
+			_, err := Parse(Source{Name: "release.yaml", Text: text + c.invariants + "marginals: {m: {by: [d]}}\n",
+				Files: map[string]string{
+					"us.csv": "d.urban,sex,count\nu,f,2\nu,m,3\nr,f,1\nr,m,0\n",
+					"sk.csv": "sex,d.kind,z,count\nf,k,p,2\nf,k,q,1\nf,l,p,0\nf,l,q,0\nm,k,p,0\nm,k,q,1\nm,l,p,1\nm,l,q,1\n",
+				}})
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -213,8 +232,8 @@ invariants:
 	}
 }
 
-// FuzzFigures reads a file of figures that is anything: it is refused at a place in it, or every cell has one figure, and what a plan
-// holds of it reads back as the same.
+// FuzzFigures reads a file of figures that is anything: it is refused at a place in it, or every cell has one figure,
+// and what a plan holds of it reads back as the same.
 func FuzzFigures(f *testing.F) {
 	f.Add(stateTotals)
 	for _, c := range invariantCases {
@@ -222,12 +241,15 @@ func FuzzFigures(f *testing.F) {
 	}
 	f.Add("region.state,sex,count\r\ns1,male,1\r\ns1,female,2\r\n\r\ns2,male,3\r\ns2,female,\"4\"")
 	f.Fuzz(func(t *testing.T, text string) {
-		src := Source{Name: "release.yaml", Text: strings.Replace(kept, "  areas:   {by: [region], from: districts.csv}\n", "", 1), Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions, "2026q1-totals.csv": text}}
+		src := Source{Name: "release.yaml", Text: strings.Replace(kept, "  areas:   {by: [region], from: districts.csv}\n",
+			"", 1), Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions,
+			"2026q1-totals.csv": text}}
 		r, err := Parse(src)
 		var problems *document.Errors
 		if errors.As(err, &problems) {
 			for _, p := range problems.Problems {
-				if p.Line < 1 || p.Column < 1 || p.Message == "" || p.File == "2026q1-totals.csv" && p.Line > strings.Count(text, "\n")+1 {
+				if p.Line < 1 || p.Column < 1 || p.Message == "" || p.File == "2026q1-totals.csv" &&
+					p.Line > strings.Count(text, "\n")+1 {
 					t.Fatalf("a problem without place or words: %+v", p)
 				}
 			}

@@ -1,23 +1,25 @@
 package spec
 
-// This file holds what can be said of the keys of public tables before any row is read: whether they meet the codes of the
-// columns that they are the values of, and each other.
+// This file holds what can be said of the keys of public tables before any row is read: whether they meet the codes of
+// the columns that they are the values of, and each other.
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"slices"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
-// checkKeys warns of public tables whose keys hardly any code of a column is, although both are values of the same column of the
-// source, and of those that have no key in common although they are joined by the same one.
+// checkKeys warns of public tables whose keys hardly any code of a column is, although both are values of the same
+// column of the source, and of those that have no key in common although they are joined by the same one.
 func (r *reader) checkKeys(t *Table, joins document.Node) {
 	for i, j := range t.Joins {
 		at := joins.Get(j.Name).Get("on")
 		for part, name := range j.On {
 			for _, c := range t.Columns {
-				if c.Expression == nil && c.Lookup == nil && c.Grid == nil && c.From == name && c.Domain != nil && c.Domain.Declared() > 0 {
+				if c.Expression == nil && c.Lookup == nil && c.Grid == nil && c.From == name && c.Domain != nil &&
+					c.Domain.Declared() > 0 {
 					r.checkCodes(at, j, r.keyTexts(j, part), c)
 				}
 			}
@@ -25,7 +27,8 @@ func (r *reader) checkKeys(t *Table, joins document.Node) {
 		for _, other := range t.Joins[:i] {
 			if slices.Equal(j.On, other.On) && !meet(j, other) {
 				r.Warn(at.Position(), at.Path, document.Problem{
-					Message:  fmt.Sprintf("no key of %s is one of %s, although both are joined by %s: no row finds its key in both", j.Name, other.Name, strings.Join(j.On, ", ")),
+					Message: fmt.Sprintf("no key of %s is one of %s, although both are joined by %s: no row finds its key in both",
+						j.Name, other.Name, strings.Join(j.On, ", ")),
 					Expected: "keys that are written the same way: 7 and 07 are two keys",
 				})
 			}
@@ -36,10 +39,10 @@ func (r *reader) checkKeys(t *Table, joins document.Node) {
 // keyTexts are the texts of one column of the key of a public table, each once, in the order of its rows.
 func (r *reader) keyTexts(j *Join, part int) []string {
 	p := r.joined[j]
-	at := slices.Index(p.header, j.On[part])
+	at := slices.Index(p.Header, j.On[part])
 	var texts []string
 	seen := map[string]bool{}
-	for _, fields := range p.rows {
+	for _, fields := range p.Rows {
 		if text := fields[at]; !seen[text] {
 			seen[text] = true
 			texts = append(texts, text)
@@ -48,8 +51,8 @@ func (r *reader) keyTexts(j *Join, part int) []string {
 	return texts
 }
 
-// checkCodes warns of a public table of whose keys hardly any is a code of a column. A range may well hold more than there is, so of
-// its codes one is enough.
+// checkCodes warns of a public table of whose keys hardly any is a code of a column. A range may well hold more than
+// there is, so of its codes one is enough.
 func (r *reader) checkCodes(at document.Node, j *Join, keys []string, c *Column) {
 	met := map[int]bool{}
 	other := "" // the first key that is no code
@@ -74,7 +77,8 @@ func (r *reader) checkCodes(at document.Node, j *Join, keys []string, c *Column)
 	if finest, ok := c.Domain.Level(""); ok && other != "" {
 		for code := range codes {
 			if !met[code] {
-				message += fmt.Sprintf(" (%q is not; %q is a key and no code)", document.Clip(finest.Categories[code].Code), document.Clip(other))
+				message += fmt.Sprintf(" (%q is not; %q is a key and no code)", document.Clip(finest.Categories[code].Code),
+					document.Clip(other))
 				break
 			}
 		}

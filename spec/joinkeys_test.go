@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Whether keys of public tables meet the codes of the column that they are values of, and each other, is known before any row is read.
+// Whether keys of public tables meet the codes of the column that they are values of, and each other, is known before
+// any row is read.
 func TestKeysThatDoNotMeetAreWarnedOf(t *testing.T) {
 	const text = `version: 1
 release: trips
@@ -33,16 +34,21 @@ marginals:
 		"all meet":          {"values: ['07', '08']", "07,north\n08,south\n09,south\n", "07,low\n08,high\n", nil},
 		"half of them meet": {"values: ['07', '08']", "07,north\n09,south\n", "07,low\n", nil},
 		"none meets": {"values: ['07', '08']", "7,north\n8,south\n", "07,low\n08,high\n", []string{
-			`no code of place is among the keys of the public table places ("07" is not; "7" is a key and no code)`, "no key of prices is one of places, although both are joined by place"}},
-		"few meet":               {"values: ['07', '08', '09']", "07,north\n8,south\n", "07,low\n08,high\n", []string{`1 of 3 codes of place is among the keys of the public table places ("08" is not; "8" is a key and no code)`}},
-		"a code book":            {"codebook: book.csv", "7,north\n", "07,low\n08,low\n7,low\n", []string{`no code of place is among the keys of the public table places ("07" is not; "7" is a key and no code)`}},
-		"a range holds more":     {"type: integer, range: [0, 99]", "7,north\n8,south\n", "7,low\n", nil},
-		"a range holds none":     {"type: integer, range: [0, 99]", "700,north\n", "7,low\n700,low\n", []string{`no code of place is among the keys of the public table places ("0" is not; "700" is a key and no code)`}},
+			`no code of place is among the keys of the public table places ("07" is not; "7" is a key and no code)`,
+			"no key of prices is one of places, although both are joined by place"}},
+		"few meet": {"values: ['07', '08', '09']", "07,north\n8,south\n", "07,low\n08,high\n",
+			[]string{`1 of 3 codes of place is among the keys of the public table places ("08" is not; "8" is a key and no code)`}},
+		"a code book": {"codebook: book.csv", "7,north\n", "07,low\n08,low\n7,low\n",
+			[]string{`no code of place is among the keys of the public table places ("07" is not; "7" is a key and no code)`}},
+		"a range holds more": {"type: integer, range: [0, 99]", "7,north\n8,south\n", "7,low\n", nil},
+		"a range holds none": {"type: integer, range: [0, 99]", "700,north\n", "7,low\n700,low\n",
+			[]string{`no code of place is among the keys of the public table places ("0" is not; "700" is a key and no code)`}},
 		"another column's codes": {"from: other, values: ['07', '08']", "7,north\n", "7,low\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := Parse(Source{Text: strings.ReplaceAll(text, "COLUMN", c.column), Files: map[string]string{
-				"places.csv": "place,area\n" + c.places, "prices.csv": "place,price\n" + c.prices, "book.csv": "code,label\n07,Seven\n08,Eight\n"}})
+				"places.csv": "place,area\n" + c.places, "prices.csv": "place,price\n" + c.prices,
+				"book.csv": "code,label\n07,Seven\n08,Eight\n"}})
 			if err != nil {
 				t.Fatal(err)
 			}

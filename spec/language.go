@@ -3,20 +3,10 @@ package spec
 // This file holds the grammar of the language as data, from the top down to the budget.
 
 import (
-	"github.com/dprelease/dprelease/spec/shape"
 	"sync"
-)
 
-const (
-	leafSyntax     = `[a-z0-9][a-z0-9_-]*`
-	columnSyntax   = `[\p{L}_][\p{L}\p{M}\p{N}_]*`
-	levelSyntax    = `[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*`
-	dottedSyntax   = `[a-z0-9][a-z0-9._-]*`
-	plainSyntax    = `[\p{L}_][\p{L}\p{M}\p{N}_]*(-[\p{L}\p{M}\p{N}_]+)*`
-	paramSyntax    = `[a-z][a-z0-9_]*`
-	dateSyntax     = `[0-9]{4}-[0-9]{2}-[0-9]{2}`
-	timeSyntax     = dateSyntax + `[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`
-	durationSyntax = `(([1-9][0-9]*) +)?(second|minute|hour|day|week|month|quarter|year)s?`
+	"github.com/dprelease/dprelease/spec/meaning"
+	"github.com/dprelease/dprelease/spec/shape"
 )
 
 // language is the shape of a whole spec in version 1, including the parts that this version
@@ -24,22 +14,29 @@ const (
 var language = sync.OnceValue(func() *shape.Shape {
 	open := shape.Anything("anything")
 	release := shape.Object("a release",
-		shape.Field{Key: "version", Shape: shape.Whole("1, the version of the language", 1, 1), Required: "the version of the language", Fix: "version: 1"},
-		shape.Field{Key: "release", Shape: shape.Text("the name of the release").WithParams(), Required: "the name of the release", Fix: "release: my-release"},
-		shape.Field{Key: "corrects", Shape: shape.Text("the name of the earlier release that this one corrects").WithParams()},
+		shape.Field{Key: "version", Shape: shape.Whole("1, the version of the language", 1, 1),
+			Required: "the version of the language", Fix: "version: 1"},
+		shape.Field{Key: "release", Shape: shape.Text("the name of the release").WithParams(),
+			Required: "the name of the release", Fix: "release: my-release"},
+		shape.Field{Key: "corrects", Shape: shape.Text("the name of the earlier release that this one corrects").
+			WithParams()},
 		shape.Field{Key: "params", Shape: paramsShape()},
 		shape.Field{Key: "about", Shape: aboutShape()},
 		shape.Field{Key: "fit", Shape: fitShape()},
-		shape.Field{Key: "privacy", Shape: privacyShape(), Required: "whom the release protects", Fix: "privacy: {protects: person, neighbours: add-remove}"},
-		shape.Field{Key: "budget", Shape: budgetShape(), Required: "the privacy budget: {epsilon}, {rho} or {epsilon, delta}", Fix: "budget: {epsilon: 1}"},
+		shape.Field{Key: "privacy", Shape: privacyShape(), Required: "whom the release protects",
+			Fix: "privacy: {protects: person, neighbours: add-remove}"},
+		shape.Field{Key: "budget", Shape: budgetShape(), Required: "the privacy budget: {epsilon}, {rho} or {epsilon, delta}",
+			Fix: "budget: {epsilon: 1}"},
 		shape.Field{Key: "tables", Shape: tablesShape(), Required: "the tables the release reads"},
 		shape.Field{Key: "marginals", Shape: marginalsShape()},
 		shape.Field{Key: "impossible", Shape: impossibleShape()},
 		shape.Field{Key: "invariants", Shape: invariantsShape()},
 		shape.Field{Key: "synthetic", Shape: syntheticShape()},
 		shape.Field{Key: "publish", Shape: publishShape()},
-		shape.Field{Key: "diagnostics", Shape: shape.Object("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
-			shape.Field{Key: "share", Shape: shape.Number("a share of the whole budget, as 1%"), Required: "the part of the whole budget", Fix: "share: 1%"})},
+		shape.Field{Key: "diagnostics",
+			Shape: shape.Object("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
+				shape.Field{Key: "share", Shape: shape.Number("a share of the whole budget, as 1%"),
+					Required: "the part of the whole budget", Fix: "share: 1%"})},
 		shape.Field{Key: "engines", Shape: open.NotBuilt("engines")},
 	).WithForms([]string{"marginals"}, []string{"synthetic"}, []string{"marginals", "synthetic"})
 	release.Empty = "marginals, the tables of counts to publish, or synthetic, microdata"
@@ -49,14 +46,17 @@ var language = sync.OnceValue(func() *shape.Shape {
 func paramsShape() *shape.Shape {
 	return shape.Dictionary("parameters, each as name: {pattern: …}", `^`+paramSyntax+`$`,
 		shape.Object("{pattern: …}",
-			shape.Field{Key: "pattern", Shape: shape.Text("a regular expression in quotes").WithParams(), Required: "a regular expression that the value must match as a whole"}))
+			shape.Field{Key: "pattern", Shape: shape.Text("a regular expression in quotes").WithParams(),
+				Required: "a regular expression that the value must match as a whole"}))
 }
 
 func aboutShape() *shape.Shape {
 	return shape.Object("title, population, period and contact",
 		shape.Field{Key: "title", Shape: shape.Category("a text").WithParams()},
-		shape.Field{Key: "population", Shape: shape.Category("whom or what the figures are about, as residents aged 15 and over").WithParams()},
-		shape.Field{Key: "period", Shape: shape.Category("the time that the figures are about, as the first quarter of 2026").WithParams()},
+		shape.Field{Key: "population",
+			Shape: shape.Category("whom or what the figures are about, as residents aged 15 and over").WithParams()},
+		shape.Field{Key: "period", Shape: shape.Category("the time that the figures are about, as the first quarter of 2026").
+			WithParams()},
 		shape.Field{Key: "contact", Shape: shape.Category("a text").WithParams()})
 }
 
@@ -64,11 +64,15 @@ func privacyShape() *shape.Shape {
 	account := shape.Pattern("an account name of a–z, 0–9, dot, _ and -", `^`+dottedSyntax+`$`)
 	accounts := shape.List("at least one account", account, 1, 0)
 	return shape.Object("protects, neighbours, account",
-		shape.Field{Key: "protects", Shape: shape.Pattern("a noun, as person or trip", `^\S(.*\S)?$`), Required: "the noun of what is protected, as person or trip", Fix: "protects: person"},
-		shape.Field{Key: "neighbours", Shape: shape.Enum("add-remove or replace", string(AddRemove), string(Replace)), Required: "add-remove (a unit is there or not) or replace (only what it says is protected, the number of units is public)", Fix: "neighbours: add-remove"},
-		shape.Field{Key: "account", Shape: shape.Choice("an account, or a list of them: the release's own first, then those of further datasets that are read",
-			shape.OnSequence(accounts), shape.OnScalar(account))},
-		shape.Field{Key: "resume", Shape: shape.Enum("never: the noise key is kept in memory only, and a run that is cut off after its debit loses the release", "never")},
+		shape.Field{Key: "protects", Shape: shape.Pattern("a noun, as person or trip", `^\S(.*\S)?$`),
+			Required: "the noun of what is protected, as person or trip", Fix: "protects: person"},
+		shape.Field{Key: "neighbours", Shape: shape.Enum("add-remove or replace", string(AddRemove), string(Replace)),
+			Required: "add-remove (a unit is there or not) or replace (only what it says is protected, the number of units is public)", Fix: "neighbours: add-remove"},
+		shape.Field{Key: "account",
+			Shape: shape.Choice("an account, or a list of them: the release's own first, then those of further datasets that are read",
+				shape.OnSequence(accounts), shape.OnScalar(account))},
+		shape.Field{Key: "resume",
+			Shape: shape.Enum("never: the noise key is kept in memory only, and a run that is cut off after its debit loses the release", "never")},
 		shape.Field{Key: "total", Shape: shape.Boolean("true or false")},
 		shape.Field{Key: "within", Shape: shape.Text("an attribute, as block.state").NotBuilt("within")})
 }
@@ -79,7 +83,8 @@ func budgetShape() *shape.Shape {
 		shape.Field{Key: "epsilon", Shape: shape.Number(says)},
 		shape.Field{Key: "delta", Shape: shape.Number(says)},
 		shape.Field{Key: "rho", Shape: shape.Number(says)},
-		shape.Field{Key: "minimise", Shape: shape.Enum("guarded (the sum, no table worse than by itself), sum (of weight × variance, over all cells) or largest (weight × variance of a cell)", string(Guarded), string(LeastSum), string(LeastLargest))},
+		shape.Field{Key: "minimise",
+			Shape: shape.Enum("guarded (the sum, no table worse than by itself), sum (of weight × variance, over all cells) or largest (weight × variance of a cell)", string(Guarded), string(LeastSum), string(LeastLargest))},
 		shape.Field{Key: "noise", Shape: shape.Enum("gaussian or laplace", string(GaussianNoise), string(LaplaceNoise))},
 		shape.Field{Key: "split", Shape: splitShape()},
 	).WithForms([]string{"epsilon"}, []string{"rho"}, []string{"epsilon", "delta"})
@@ -104,10 +109,14 @@ func splitShape() *shape.Shape {
 }
 
 func impossibleShape() *shape.Shape {
-	all := shape.List("a list of what no row is, as [{where: {age.band: 0–15, status: employed}}]", shape.Object("{table, where: {…}, rows}",
-		shape.Field{Key: "table", Shape: shape.Text("a table")},
-		shape.Field{Key: "where", Shape: whereShape("attributes and their categories, as {age.band: 0–15, status: [employed, unemployed]}"), Required: "attributes and their categories", Fix: "where: {age.band: 0–15, status: employed}"},
-		shape.Field{Key: "rows", Shape: shape.Enum("error or drop: what happens to a row that is so", rowsError, rowsDrop)}), 1, 0)
+	all := shape.List("a list of what no row is, as [{where: {age.band: 0–15, status: employed}}]",
+		shape.Object("{table, where: {…}, rows}",
+			shape.Field{Key: "table", Shape: shape.Text("a table")},
+			shape.Field{Key: "where",
+				Shape:    whereShape("attributes and their categories, as {age.band: 0–15, status: [employed, unemployed]}"),
+				Required: "attributes and their categories", Fix: "where: {age.band: 0–15, status: employed}"},
+			shape.Field{Key: "rows", Shape: shape.Enum("error or drop: what happens to a row that is so", rowsError, rowsDrop)}),
+		1, 0)
 	all.Empty = "at least one, as {where: {age.band: 0–15, status: employed}}"
 	return all
 }
@@ -117,38 +126,41 @@ func whereShape(says string) *shape.Shape {
 	these := "a category, or a list of categories"
 	categories := shape.List(these, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0)
 	categories.Empty = "at least one category"
-	where := shape.Dictionary(says, `^.+$`, shape.Choice(these, shape.OnSequence(categories), shape.OnScalar(shape.Category(these))))
+	where := shape.Dictionary(says, `^.+$`, shape.Choice(these, shape.OnSequence(categories),
+		shape.OnScalar(shape.Category(these))))
 	where.Least, where.Empty = 1, "at least one attribute with its categories, as {age.band: 0–15, status: employed}"
 	return where
 }
 
 func invariantsShape() *shape.Shape {
 	figure := shape.Whole("a whole number from 0 to 2^40", 0, MaxCount)
-	figures := shape.Dictionary("each category of the one attribute with its figure, as {north: 120, south: 80}", `^.*$`, figure)
-	all := shape.Dictionary("public figures by name, as {totals: {by: [region], from: totals.csv}}", `^`+dottedSyntax+`$`, shape.Object("{table, by, from} or {table, by, values}",
-		shape.Field{Key: "table", Shape: shape.Text("a table")},
-		shape.Field{Key: "by", Shape: shape.List("a list of attributes, [] for the number of rows", shape.Text("an attribute"), 0, 0), Required: "the attributes of the figures, [] for the number of rows", Fix: "by: []"},
-		shape.Field{Key: "from", Shape: shape.Text("a CSV file with a column for each attribute and one called count").WithParams()},
-		shape.Field{Key: "values", Shape: shape.Choice("the number of rows, or each category of the one attribute with its figure", shape.OnMapping(figures), shape.OnScalar(figure))}))
+	figures := shape.Dictionary("each category of the one attribute with its figure, as {north: 120, south: 80}", `^.*$`,
+		figure)
+	all := shape.Dictionary("public figures by name, as {totals: {by: [region], from: totals.csv}}", `^`+dottedSyntax+`$`,
+		shape.Object("{table, by, from} or {table, by, values}",
+			shape.Field{Key: "table", Shape: shape.Text("a table")},
+			shape.Field{Key: "by", Shape: shape.List("a list of attributes, [] for the number of rows",
+				shape.Text("an attribute"), 0, 0), Required: "the attributes of the figures, [] for the number of rows",
+				Fix: "by: []"},
+			shape.Field{Key: "from", Shape: shape.Text("a CSV file with a column for each attribute and one called count").
+				WithParams()},
+			shape.Field{Key: "values",
+				Shape: shape.Choice("the number of rows, or each category of the one attribute with its figure",
+					shape.OnMapping(figures), shape.OnScalar(figure))}))
 	all.Least, all.Empty = 1, "at least one, as {totals: {by: [region], from: totals.csv}}"
 	return all
 }
 
-// consistent asks for counts that add up.
-const consistent = "consistent"
-
 // publishShape is what becomes of the estimates when they are written.
 func publishShape() *shape.Shape {
 	return shape.Object("{integers: consistent}",
-		shape.Field{Key: "integers", Shape: shape.Enum("consistent: the counts of a table are whole, none is negative, and tables agree on what they all show", consistent)},
+		shape.Field{Key: "integers",
+			Shape: shape.Enum("consistent: the counts of a table are whole, none is negative, and tables agree on what they all show", consistent)},
 		shape.Field{Key: "partition_by", Shape: shape.Text("an attribute, as block.state").NotBuilt("partition_by")})
 }
 
 // mostWays is the most columns that a round measures together.
 const mostWays = 3
-
-// noisyRows asks for as many rows as the noisy total says.
-const noisyRows = "noisy"
 
 // mostFiles is into how many files rows are drawn at most.
 const mostFiles = 100
@@ -157,18 +169,40 @@ const mostFiles = 100
 func syntheticShape() *shape.Shape {
 	rows := "noisy, for as many as the noisy total, or a whole number from 1 to 1000000000"
 	says := "auto, mst, aim or tables"
-	tables := shape.Dictionary("tables and how their microdata are made, as {persons: {budget: microdata}}", `^`+columnSyntax+`$`,
+	tables := shape.Dictionary("tables and how their microdata are made, as {persons: {budget: microdata}}",
+		`^`+columnSyntax+`$`,
 		shape.Object("{budget, rows, method, ways, by, files, parent, size}",
 			shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget that pays for nothing else")},
 			shape.Field{Key: "rows", Shape: shape.Choice(rows,
 				shape.OnText(`^[^0-9]`, shape.Enum(rows, noisyRows)),
 				shape.OnScalar(shape.Whole(rows, 1, 1_000_000_000)))},
-			shape.Field{Key: "method", Shape: shape.Enum(says, string(AutoMethod), string(MST), string(AIM), string(TablesMethod))},
+			shape.Field{Key: "method", Shape: shape.Enum(says, string(AutoMethod), string(MST), string(AIM),
+				string(TablesMethod))},
 			shape.Field{Key: "ways", Shape: shape.Whole("2 or 3", 2, mostWays)},
-			shape.Field{Key: "by", Shape: shape.List("a list of at least two attributes, as [region, age.band]", shape.Text("an attribute, as age or age.band"), leastColumns, 0)},
-			shape.Field{Key: "parent", Shape: shape.Text("the table whose microdata have the one row that each of these rows belongs to")},
-			shape.Field{Key: "size", Shape: shape.Pattern("a name for the number of rows of a parent row", `^`+columnSyntax+`$`), Needs: "parent"},
+			shape.Field{Key: "by", Shape: shape.List("a list of at least two attributes, as [region, age.band]",
+				shape.Text("an attribute, as age or age.band"), leastColumns, 0)},
+			shape.Field{Key: "parent",
+				Shape: shape.Text("the table whose microdata have the one row that each of these rows belongs to")},
+			shape.Field{Key: "size", Shape: shape.Pattern("a name for the number of rows of a parent row", `^`+columnSyntax+`$`),
+				Needs: "parent"},
 			shape.Field{Key: "files", Shape: shape.Whole("a whole number from 2 to 100", 2, mostFiles)}))
 	tables.Least, tables.Empty = 1, "at least one table, as {persons: {budget: microdata}}"
 	return tables
 }
+
+func fitShape() *shape.Shape {
+	says := "a relative standard error, above 0 and at most 100%, as 5%; or rest, for what is less precise than every class before it"
+	classes := shape.Dictionary(
+		"classes from the most precise to the least, each with the largest relative standard error of its figures, as {precise: 5%, usable: 20%}",
+		`^`+fitSyntax+`$`, shape.Choice(says,
+			shape.OnText(`^[a-z]`, shape.Enum(says, fitRest)),
+			shape.OnScalar(shape.Number(says))))
+	classes.Least, classes.Empty = 1, "at least one class, as {precise: 5%, usable: 20%}"
+	return classes
+}
+
+// Schema is the JSON Schema (draft 2020-12) of a spec: the whole language, with the parts that
+// this version does not build described as such. It says what a spec may look like; what the
+// parts must be to each other (that a marginal's attributes exist, that shares add up) only
+// Parse finds out.
+func Schema() []byte { return language().Schema("dprelease spec, version 1", meaning.Keys()) }

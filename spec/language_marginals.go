@@ -7,12 +7,6 @@ import "github.com/dprelease/dprelease/spec/shape"
 // MostAbove bounds the threshold of a sparse table.
 const MostAbove = 1_000_000_000_000
 
-// What a target is of.
-const (
-	eachCell = "each-cell"
-	allCells = "all-cells"
-)
-
 func marginalsShape() *shape.Shape {
 	marginals := shape.Dictionary("marginals by name", `^`+dottedSyntax+`$`, marginalShape())
 	marginals.Least, marginals.Empty = 1, "at least one marginal, as status: {by: [status]}"
@@ -22,33 +16,43 @@ func marginalsShape() *shape.Shape {
 func marginalShape() *shape.Shape {
 	along := func(says string) *shape.Shape { return shape.List(says, shape.Text("an attribute of by"), 1, 0) }
 	marginal := shape.Object("by, and what is asked of it",
-		shape.Field{Key: "by", Shape: shape.List("a list of attributes, as [region, age.band]", shape.Text("an attribute, as age or age.band"), 0, 0), Required: "the attributes of the marginal; [] for a total", Fix: "by: []"},
-		shape.Field{Key: "every", Shape: shape.List("a list of sizes, as [1, 2]", shape.Whole("a size from 0 to the number of attributes", 0, 1000), 1, 0)},
+		shape.Field{Key: "by", Shape: shape.List("a list of attributes, as [region, age.band]",
+			shape.Text("an attribute, as age or age.band"), 0, 0), Required: "the attributes of the marginal; [] for a total",
+			Fix: "by: []"},
+		shape.Field{Key: "every", Shape: shape.List("a list of sizes, as [1, 2]",
+			shape.Whole("a size from 0 to the number of attributes", 0, 1000), 1, 0)},
 		shape.Field{Key: "cumulative", Shape: along("a list of attributes of by along which the table counts up, as [age]")},
-		shape.Field{Key: "ranges", Shape: along("a list of attributes of by of which sums of neighbouring categories are to be accurate, as [age]")},
+		shape.Field{Key: "ranges",
+			Shape: along("a list of attributes of by of which sums of neighbouring categories are to be accurate, as [age]")},
 		shape.Field{Key: "table", Shape: shape.Text("a table")},
 		shape.Field{Key: "stats", Shape: shape.List("a list of statistics, as [count, {mean: pay}]", statShape(), 1, 0)},
 		shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget")},
-		shape.Field{Key: "weight", Shape: shape.Number("a number from 1e-6 to 1e6: how much the variance of each cell counts beside other marginals of the leaf")},
-		shape.Field{Key: "top", Shape: shape.Whole("how many cells are published, those with the largest counts: a whole number from 1 to 10000", 1, MostTop)},
+		shape.Field{Key: "weight",
+			Shape: shape.Number("a number from 1e-6 to 1e6: how much the variance of each cell counts beside other marginals of the leaf")},
+		shape.Field{Key: "top", Shape: shape.Whole(
+			"how many cells are published, those with the largest counts: a whole number from 1 to 10000", 1, MostTop)},
 		shape.Field{Key: "per_unit", Shape: perUnitShape()},
-		shape.Field{Key: "show", Shape: shape.Object("{when_count_at_least: N}: the least noisy count of a group whose other statistics are shown",
-			shape.Field{Key: "when_count_at_least", Shape: shape.Whole("a whole number, 1 or more", 1, MostAbove), Required: "the least noisy count of a group that is shown", Fix: "when_count_at_least: 30"})},
+		shape.Field{Key: "show",
+			Shape: shape.Object("{when_count_at_least: N}: the least noisy count of a group whose other statistics are shown",
+				shape.Field{Key: "when_count_at_least", Shape: shape.Whole("a whole number, 1 or more", 1, MostAbove),
+					Required: "the least noisy count of a group that is shown", Fix: "when_count_at_least: 30"})},
 		shape.Field{Key: "each", Shape: shape.Text("a column with levels").NotBuilt("each")},
 		shape.Field{Key: "cells", Shape: shape.Choice("{above: N}",
-			shape.OnMapping(shape.Object("{above: N}", shape.Field{Key: "above", Shape: shape.Whole("a whole number of rows, 1 or more", 1, MostAbove), Required: "the public threshold", Fix: "above: 40"})))},
+			shape.OnMapping(shape.Object("{above: N}",
+				shape.Field{Key: "above", Shape: shape.Whole("a whole number of rows, 1 or more", 1, MostAbove),
+					Required: "the public threshold", Fix: "above: 40"})))},
 		shape.Field{Key: "target", Shape: shape.Object("{margin, at, confidence, of}",
-			shape.Field{Key: "margin", Shape: shape.Number("a number above zero, how far from the exact figure a cell may lie; or a percentage of a cell of the size `at`"), Required: "the margin of error", Fix: "margin: 100"},
-			shape.Field{Key: "at", Shape: shape.Number("a number above zero: the size of the cell that the margin is a percentage of")},
+			shape.Field{Key: "margin",
+				Shape: shape.Number("a number above zero, how far from the exact figure a cell may lie; or a percentage of a cell of the size `at`"), Required: "the margin of error", Fix: "margin: 100"},
+			shape.Field{Key: "at", Shape: shape.Number(
+				"a number above zero: the size of the cell that the margin is a percentage of")},
 			shape.Field{Key: "confidence", Shape: shape.Number("a share from 50% to below 100%, as 95%")},
 			shape.Field{Key: "of", Shape: shape.Enum("each-cell or all-cells", eachCell, allCells)})},
 	)
-	marginal.Habits = whereHabits("`where: CONDITION` in the table, which leaves rows out of all its marginals; or a column of the condition, as adult: {from: age >= 18}, in by")
+	marginal.Habits = whereHabits(
+		"`where: CONDITION` in the table, which leaves rows out of all its marginals; or a column of the condition, as adult: {from: age >= 18}, in by")
 	return marginal
 }
-
-// mostOfAUnit bounds the rows, groups and values of one unit.
-const mostOfAUnit = 1_000_000
 
 // perUnitShape is what one unit adds to a table at most.
 func perUnitShape() *shape.Shape {
@@ -79,25 +83,22 @@ func statShape() *shape.Shape {
 	named.Required, named.Fix = "the name of the ratio", "as: rate"
 	return shape.Choice(says,
 		of(Sum, column), of(Mean, column), of(Variance, column), of(Deviation, column), of(medianOf, column),
-		of(Quantiles, column, shape.Field{Key: "at", Shape: shape.List("shares in ascending order, as [25%, 50%, 75%]", shape.Number("a share above 0 and below 1, as 25%"), 1, mostQuantiles), Required: "the shares, as [25%, 50%, 75%]", Fix: "at: [25%, 50%, 75%]"}),
-		of(Distinct, column, shape.Field{Key: "per_unit", Shape: shape.Whole("a whole number from 1 to 1000000", 1, mostOfAUnit), Required: "the most values that one unit gives", Fix: "per_unit: 1"}),
+		of(Quantiles, column, shape.Field{Key: "at", Shape: shape.List("shares in ascending order, as [25%, 50%, 75%]",
+			shape.Number("a share above 0 and below 1, as 25%"), 1, mostQuantiles), Required: "the shares, as [25%, 50%, 75%]",
+			Fix: "at: [25%, 50%, 75%]"}),
+		of(Distinct, column, shape.Field{Key: "per_unit", Shape: shape.Whole("a whole number from 1 to 1000000", 1,
+			mostOfAUnit), Required: "the most values that one unit gives", Fix: "per_unit: 1"}),
 		shape.OnKey(shape.Object(says, shape.Field{Key: string(Ratio), Shape: ratioShape()}, named), string(Ratio)),
 		shape.OnScalar(shape.Enum(says, string(Count), string(Units))))
 }
-
-const (
-	// medianOf is the key of a median, which is a quantile.
-	medianOf = StatKind("median")
-	// mostQuantiles bounds the quantiles of one statistic.
-	mostQuantiles = 100
-)
 
 // ratioShape is what over what: two terms, of which the first may stand without `of`.
 func ratioShape() *shape.Shape {
 	column, where := shape.Text("a column"), termWhere()
 	terms := shape.Object("two terms: {of: {status: unemployed}, over: {status: [employed, unemployed]}}, or {sum: turnover, over: {sum: staff}}",
 		shape.Field{Key: "of", Shape: termShape()},
-		shape.Field{Key: "sum", Shape: column}, shape.Field{Key: "mean", Shape: column}, shape.Field{Key: "where", Shape: where},
+		shape.Field{Key: "sum", Shape: column}, shape.Field{Key: "mean", Shape: column},
+		shape.Field{Key: "where", Shape: where},
 		shape.Field{Key: "over", Shape: termShape()},
 	).WithForms([]string{"of", "over"}, []string{"sum", "over"}, []string{"mean", "over"}, []string{"where", "over"},
 		[]string{"sum", "where", "over"}, []string{"mean", "where", "over"})
@@ -112,8 +113,10 @@ func termShape() *shape.Shape {
 	conditions := whereShape(says)
 	conditions.Empty = says
 	return shape.Choice(says,
-		shape.OnKey(shape.Object(says, shape.Field{Key: "sum", Shape: column}, shape.Field{Key: "mean", Shape: column}, shape.Field{Key: "where", Shape: termWhere()}).
-			WithForms([]string{"sum"}, []string{"mean"}, []string{"where"}, []string{"sum", "where"}, []string{"mean", "where"}), "sum", "mean", "where"),
+		shape.OnKey(shape.Object(says, shape.Field{Key: "sum", Shape: column}, shape.Field{Key: "mean", Shape: column},
+			shape.Field{Key: "where", Shape: termWhere()}).
+			WithForms([]string{"sum"}, []string{"mean"}, []string{"where"}, []string{"sum", "where"}, []string{"mean", "where"}),
+			"sum", "mean", "where"),
 		shape.OnMapping(conditions),
 		shape.OnScalar(shape.Enum(says, string(Count))))
 }

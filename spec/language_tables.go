@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"fmt"
+
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/shape"
 )
@@ -24,14 +26,18 @@ func predicateShape() *shape.Shape {
 	return shape.Choice(condition.Says,
 		shape.OnMapping(shape.Object("{is: CONDITION, unknown: drop}",
 			shape.Field{Key: "is", Shape: condition, Required: "the condition", Fix: "is: age >= 18"},
-			shape.Field{Key: "unknown", Shape: shape.Enum("error or drop: what happens to a row with a value that the condition cannot read", rowsError, rowsDrop)})),
+			shape.Field{Key: "unknown",
+				Shape: shape.Enum("error or drop: what happens to a row with a value that the condition cannot read", rowsError,
+					rowsDrop)})),
 		shape.OnScalar(condition))
 }
 
 func tablesShape() *shape.Shape {
 	table := shape.Object("source, unit and columns",
-		shape.Field{Key: "source", Shape: sourceShape(), Required: "where the rows are", Fix: "source: {parquet: data/*.parquet}"},
-		shape.Field{Key: "unit", Shape: unitShape(), Required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own", Fix: "unit: {id: person_id, max_rows: 1}"},
+		shape.Field{Key: "source", Shape: sourceShape(), Required: "where the rows are",
+			Fix: "source: {parquet: data/*.parquet}"},
+		shape.Field{Key: "unit", Shape: unitShape(),
+			Required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own", Fix: "unit: {id: person_id, max_rows: 1}"},
 		shape.Field{Key: "weight", Shape: tableWeightShape()},
 		shape.Field{Key: "expect", Shape: expectShape()},
 		shape.Field{Key: "where", Shape: predicateShape()},
@@ -78,38 +84,42 @@ func unitShape() *shape.Shape {
 	null := "error or drop: what happens to a row without an id, which is of no unit"
 	return shape.Choice(says,
 		shape.OnMapping(shape.Object(says,
-			shape.Field{Key: "id", Shape: shape.Pattern("a column of the source", `\S`), Required: "the column that tells units apart", Fix: "id: person_id"},
+			shape.Field{Key: "id", Shape: shape.Pattern("a column of the source", `\S`),
+				Required: "the column that tells units apart", Fix: "id: person_id"},
 			shape.Field{Key: "null", Shape: shape.Enum(null, "error", "drop")},
-			shape.Field{Key: "max_rows", Shape: shape.Whole("a whole number from 1 to 1000000", 1, 1_000_000), Required: "the most rows of a unit that are counted", Fix: "max_rows: 1"})),
+			shape.Field{Key: "max_rows", Shape: shape.Whole("a whole number from 1 to 1000000", 1, 1_000_000),
+				Required: "the most rows of a unit that are counted", Fix: "max_rows: 1"})),
 		shape.OnText(`^public$`, shape.Enum("public", "public").NotBuilt("unit: public")),
 		shape.OnScalar(shape.Enum(says, "row")))
 }
 
-// Kinds of weights.
-const (
-	designWeight     = "design"
-	calibratedWeight = "calibrated"
-)
-
 func tableWeightShape() *shape.Shape {
 	return shape.Object("{from, range, step, kind}",
-		shape.Field{Key: "from", Shape: shape.Text("a column of the source"), Required: "the column of the weight", Fix: "from: w"},
-		shape.Field{Key: "range", Shape: shape.List("the smallest and the largest, as [0, 2000]", shape.Number("a number"), 2, 2), Required: "the smallest and the largest weight, as [0, 2000]"},
-		shape.Field{Key: "step", Shape: shape.Number("a number"), Required: "the step to which weights are rounded", Fix: "step: 1"},
-		shape.Field{Key: "kind", Shape: shape.Enum("design (an attribute of the unit) or calibrated (adjusted to totals, or raked, so that it depends on other units)", designWeight, calibratedWeight)},
-		shape.Field{Key: "null", Shape: shape.Enum("error or drop: what happens to a row without a weight", rowsError, rowsDrop)})
+		shape.Field{Key: "from", Shape: shape.Text("a column of the source"), Required: "the column of the weight",
+			Fix: "from: w"},
+		shape.Field{Key: "range", Shape: shape.List("the smallest and the largest, as [0, 2000]", shape.Number("a number"), 2,
+			2), Required: "the smallest and the largest weight, as [0, 2000]"},
+		shape.Field{Key: "step", Shape: shape.Number("a number"), Required: "the step to which weights are rounded",
+			Fix: "step: 1"},
+		shape.Field{Key: "kind",
+			Shape: shape.Enum("design (an attribute of the unit) or calibrated (adjusted to totals, or raked, so that it depends on other units)", designWeight, calibratedWeight)},
+		shape.Field{Key: "null", Shape: shape.Enum("error or drop: what happens to a row without a weight", rowsError,
+			rowsDrop)})
 }
 
 func sampleShape() *shape.Shape {
 	return shape.Object("{poisson: 10%}: the share of the units that are drawn, in secret, and measured",
-		shape.Field{Key: "poisson", Shape: shape.Number("a share from 1e-6 to below 100%, as 10%"), Required: "the probability with which each unit is drawn", Fix: "poisson: 10%"})
+		shape.Field{Key: "poisson", Shape: shape.Number("a share from 1e-6 to below 100%, as 10%"),
+			Required: "the probability with which each unit is drawn", Fix: "poisson: 10%"})
 }
 
 func expectShape() *shape.Shape {
-	every := shape.List("a list of attributes each of whose declared codes occurs, as [region, age.band]", shape.Text("an attribute, as age or age.band"), 1, 0)
+	every := shape.List("a list of attributes each of whose declared codes occurs, as [region, age.band]",
+		shape.Text("an attribute, as age or age.band"), 1, 0)
 	every.Empty = "at least one attribute, as [region]"
 	return shape.Object("{rows: [a, b]}, {every: [ATTRIBUTE, …]} or both",
-		shape.Field{Key: "rows", Shape: shape.List("the least and the most rows of the table's files, as [40000, 60000]", shape.Whole("a whole number from 0", 0, 1<<53), 2, 2)},
+		shape.Field{Key: "rows", Shape: shape.List("the least and the most rows of the table's files, as [40000, 60000]",
+			shape.Whole("a whole number from 0", 0, 1<<53), 2, 2)},
 		shape.Field{Key: "every", Shape: every},
 	).WithForms([]string{"rows"}, []string{"every"}, []string{"rows", "every"})
 }
@@ -122,8 +132,12 @@ func joinShape() *shape.Shape {
 		shape.Field{Key: "arrow", Shape: shape.Text("an Arrow IPC file").WithParams()},
 		shape.Field{Key: "delimiter", Shape: delimiterShape(), Needs: "csv"},
 		shape.Field{Key: "nulls", Shape: nullsShape(), Needs: "csv"},
-		shape.Field{Key: "on", Shape: shape.Choice("a column, or a list of them", shape.OnSequence(shape.List("a list of columns", column, 1, 0)), shape.OnScalar(column)), Required: "the key that both tables have", Fix: "on: ent_id"},
-		shape.Field{Key: "public", Shape: shape.Boolean("true"), Required: "that the table is public: every row of it may be known to anybody, and nothing of it is protected", Fix: "public: true"}).
+		shape.Field{Key: "on", Shape: shape.Choice("a column, or a list of them",
+			shape.OnSequence(shape.List("a list of columns", column, 1, 0)), shape.OnScalar(column)),
+			Required: "the key that both tables have", Fix: "on: ent_id"},
+		shape.Field{Key: "public", Shape: shape.Boolean("true"),
+			Required: "that the table is public: every row of it may be known to anybody, and nothing of it is protected",
+			Fix:      "public: true"}).
 		WithForms([]string{"csv"}, []string{"parquet"}, []string{"arrow"})
 	join.Instead = sourceOfText
 	return shape.Dictionary("public tables to join, by name", `^`+columnSyntax+`$`, join)
@@ -149,8 +163,10 @@ func columnShape() *shape.Shape {
 		shape.Field{Key: "levels", Shape: levelsShape()},
 		shape.Field{Key: "unknown", Shape: policyShape()},
 		shape.Field{Key: "null", Shape: policyShape()},
-		shape.Field{Key: "bounds", Shape: shape.Object("{suggest: 1%}: the part of the whole budget that buys a suggestion of bounds",
-			shape.Field{Key: "suggest", Shape: shape.Number("a share of the whole budget, as 1%"), Required: "the part of the whole budget", Fix: "suggest: 1%"}), Needs: "range"},
+		shape.Field{Key: "bounds",
+			Shape: shape.Object("{suggest: 1%}: the part of the whole budget that buys a suggestion of bounds",
+				shape.Field{Key: "suggest", Shape: shape.Number("a share of the whole budget, as 1%"),
+					Required: "the part of the whole budget", Fix: "suggest: 1%"}), Needs: "range"},
 		shape.Field{Key: "derived_from", Shape: shape.Text("an attribute of the table that decides the column, as age.band")},
 	).WithForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"})
 	column.Empty = "a domain, declared once: values, codebook, range (of numbers that are added up, with a step), grid (of places) or derived_from"
@@ -159,14 +175,15 @@ func columnShape() *shape.Shape {
 
 func valuesShape() *shape.Shape {
 	says := "a list of categories, as [female, male], or {integers: [0, 23]}, or {discover: {max_length: 40}} where nobody lists them"
-	whole := shape.Whole("a whole number", -maxWhole, maxWhole)
+	whole := shape.Whole("a whole number", -document.MaxWhole, document.MaxWhole)
 	categories := shape.List(says, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0)
 	categories.Empty = "the list of all categories, as [female, male]"
 	return shape.Choice(says,
 		shape.OnSequence(categories),
 		shape.OnKey(discoverShape(), "discover"),
 		shape.OnMapping(shape.Object("{integers: [from, to]}",
-			shape.Field{Key: "integers", Shape: shape.List("the smallest and the largest, as [0, 23]", whole, 2, 2), Required: "the smallest and the largest, as [0, 23]"})))
+			shape.Field{Key: "integers", Shape: shape.List("the smallest and the largest, as [0, 23]", whole, 2, 2),
+				Required: "the smallest and the largest, as [0, 23]"})))
 }
 
 // boundShape is an end of a range: a number, a date or a timestamp.
@@ -179,12 +196,10 @@ func pairShape() *shape.Shape {
 	return shape.List("the smallest and the largest, as [0, 110]", boundShape(), 2, 2)
 }
 
-// rangeBy is the key of the column whose categories have ranges of their own.
-const rangeBy = "by"
-
 func rangeShape() *shape.Shape {
 	by := shape.Dictionary("{by: COLUMN, CATEGORY: [a, b], …}", `^.+$`,
-		shape.Choice("a range [a, b] for each category", shape.OnSequence(pairShape()), shape.OnScalar(shape.Category("a column, or one of its levels"))))
+		shape.Choice("a range [a, b] for each category", shape.OnSequence(pairShape()),
+			shape.OnScalar(shape.Category("a column, or one of its levels"))))
 	return shape.Choice("the smallest and the largest value, as [0, 110], or for each category of a column {by: size, small: [0, 9], large: [10, 500]}",
 		shape.OnSequence(pairShape()),
 		shape.OnKey(by, rangeBy))
@@ -194,12 +209,17 @@ func gridShape() *shape.Shape {
 	return shape.Object("{lon, lat, box, cells}",
 		shape.Field{Key: "lon", Shape: shape.Text("the column of longitudes, in degrees")},
 		shape.Field{Key: "lat", Shape: shape.Text("the column of latitudes, in degrees")},
-		shape.Field{Key: "box", Shape: shape.List("the corners in degrees, as [west, south, east, north]", shape.Number("a number"), 4, 4), Required: "the corners in degrees, as [west, south, east, north]", Fix: "box: [-87.95, 41.64, -87.52, 42.03]"},
-		shape.Field{Key: "cells", Shape: shape.List("how many columns and rows of cells, as [64, 64]", shape.Whole("a whole number from 1 to 4096", 1, mostAlong), 2, 2), Required: "how many columns and rows of cells, as [64, 64]", Fix: "cells: [64, 64]"})
+		shape.Field{Key: "box", Shape: shape.List("the corners in degrees, as [west, south, east, north]",
+			shape.Number("a number"), 4, 4), Required: "the corners in degrees, as [west, south, east, north]",
+			Fix: "box: [-87.95, 41.64, -87.52, 42.03]"},
+		shape.Field{Key: "cells", Shape: shape.List("how many columns and rows of cells, as [64, 64]",
+			shape.Whole("a whole number from 1 to 4096", 1, mostAlong), 2, 2),
+			Required: "how many columns and rows of cells, as [64, 64]", Fix: "cells: [64, 64]"})
 }
 
 func stepShape() *shape.Shape {
-	return shape.NumberOr("a number, or for timestamps a duration as 15 minutes", `^(`+document.NumberSyntax+`|`+durationSyntax+`)$`)
+	return shape.NumberOr("a number, or for timestamps a duration as 15 minutes", `^(`+document.NumberSyntax+`|`+
+		durationSyntax+`)$`)
 }
 
 func levelsShape() *shape.Shape {
@@ -216,13 +236,25 @@ func levelsShape() *shape.Shape {
 	names := shape.Dictionary(says, `^`+levelSyntax+`$`, level)
 	return shape.Choice(says+"; for a code book the list of its parent columns, coarse to fine",
 		shape.OnMapping(names),
-		shape.OnSequence(shape.List("columns of the code book, coarse to fine", shape.Pattern("a column of the code book", `^`+levelSyntax+`$`), 1, 0)),
+		shape.OnSequence(shape.List("columns of the code book, coarse to fine",
+			shape.Pattern("a column of the code book", `^`+levelSyntax+`$`), 1, 0)),
 		shape.OnScalar(shape.Enum("quadtree", "quadtree")))
 }
 
 func policyShape() *shape.Shape {
 	says := "error, drop or {as: CATEGORY}"
 	return shape.Choice(says,
-		shape.OnMapping(shape.Object(says, shape.Field{Key: "as", Shape: shape.Category("a category"), Required: "the category it counts as"})),
+		shape.OnMapping(shape.Object(says, shape.Field{Key: "as", Shape: shape.Category("a category"),
+			Required: "the category it counts as"})),
 		shape.OnScalar(shape.Enum(says, "error", "drop")))
+}
+
+func discoverShape() *shape.Shape {
+	return shape.Object("{discover: {max_length: N}}: the categories are the values that enough units have",
+		shape.Field{Key: "discover",
+			Shape: shape.Object("{max_length: N}, with at_least: M where smaller groups must never appear",
+				shape.Field{Key: "max_length",
+					Shape: shape.Whole(fmt.Sprintf("a whole number of characters, from 1 to %d", MostKey),
+						1, MostKey), Required: "the most characters of a value that can be a category", Fix: "max_length: 40"},
+				shape.Field{Key: "at_least", Shape: shape.Whole("a whole number of units, from 1 to 1000000", 1, mostOfAUnit)})})
 }

@@ -1,6 +1,7 @@
 package spec
 
-// This file holds where the values of a numeric column lie once they are rounded: the places of raw values on its lattice.
+// This file holds where the values of a numeric column lie once they are rounded: the places of raw values on its
+// lattice.
 
 import (
 	"math"
@@ -8,7 +9,8 @@ import (
 	"math/bits"
 )
 
-// newLattice makes the lattice of multiples of a step, from first to last. Numerator and denominator of the step fit 62 bits.
+// newLattice makes the lattice of multiples of a step, from first to last. Numerator and denominator of the step fit 62
+// bits.
 func newLattice(step *big.Rat, first, last int64) *Lattice {
 	return &Lattice{Step: step, First: first, Last: last, scale: scaleOf(step)}
 }
@@ -16,13 +18,21 @@ func newLattice(step *big.Rat, first, last int64) *Lattice {
 // Whole stands for no stratum: the range of all values.
 const Whole = -1
 
-// Of are the first and the last place of the values of a stratum: a finest code of the column By, or Whole. Where there are no
-// strata it is always the range of all.
+// Of are the first and the last place of the values of a stratum: a finest code of the column By, or Whole. Where there
+// are no strata it is always the range of all.
 func (l *Lattice) Of(stratum int) (first, last int64) {
 	if l.By == "" || stratum < 0 {
 		return l.First, l.Last
 	}
 	return l.Strata[stratum].First, l.Strata[stratum].Last
+}
+
+// Places returns how many places the lattice has; where they are too many to have codes of 32 bits, more than can have.
+func (l *Lattice) Places() int {
+	if l.Last < l.First || uint64(l.Last)-uint64(l.First) >= math.MaxUint32 {
+		return math.MaxUint32
+	}
+	return int(l.Last-l.First) + 1
 }
 
 // Value is the number at a place.
@@ -39,8 +49,8 @@ func (l *Lattice) PlaceOfInt(v int64, stratum int) int64 {
 	return l.Clamp(s.nearest(quantity{negative: v < 0, magnitude: magnitude(v)}), stratum)
 }
 
-// PlaceOfFloat is the place of a float64, read as its shortest decimal that reads back the same; infinities lie beyond all
-// numbers and so at an end. It is NaN for what is no number, and else always fits.
+// PlaceOfFloat is the place of a float64, read as its shortest decimal that reads back the same; infinities lie beyond
+// all numbers and so at an end. It is NaN for what is no number, and else always fits.
 func (l *Lattice) PlaceOfFloat(v float64, stratum int) (int64, Fit) {
 	switch {
 	case math.IsNaN(v):
@@ -59,8 +69,8 @@ func (l *Lattice) PlaceOfFloat(v float64, stratum int) (int64, Fit) {
 	return l.Clamp(s.nearest(quantityOfFloat(v)), stratum), Fits
 }
 
-// PlaceOfDecimal is the place of unscaled·10^-scale, where unscaled is a 128-bit integer in two's complement, as Arrow's
-// decimals are.
+// PlaceOfDecimal is the place of unscaled·10^-scale, where unscaled is a 128-bit integer in two's complement, as
+// Arrow's decimals are.
 func (l *Lattice) PlaceOfDecimal(high int64, low uint64, scale int32, stratum int) int64 {
 	q := quantity{negative: high < 0, exponent: -int(scale)}
 	if q.negative {
@@ -75,8 +85,8 @@ func (l *Lattice) PlaceOfDecimal(high int64, low uint64, scale int32, stratum in
 	return l.Clamp(l.scaled().nearest(q), stratum)
 }
 
-// PlaceOfText is the place of a text that is a number, as digits with an optional sign, point and exponent. Every other text
-// is NotANumber, which is a matter of the column's Unknown.
+// PlaceOfText is the place of a text that is a number, as digits with an optional sign, point and exponent. Every other
+// text is NotANumber, which is a matter of the column's Unknown.
 func (l *Lattice) PlaceOfText(text string, stratum int) (int64, Fit) {
 	q, ok := parseQuantity(text)
 	if !ok {
@@ -85,13 +95,15 @@ func (l *Lattice) PlaceOfText(text string, stratum int) (int64, Fit) {
 	return l.Clamp(l.scaled().nearest(q), stratum), Fits
 }
 
-// PlaceOfNull is the place of a null, and of NaN, where the column's policy for them is As: that of the number they count as.
+// PlaceOfNull is the place of a null, and of NaN, where the column's policy for them is As: that of the number they
+// count as.
 func (l *Lattice) PlaceOfNull(stratum int) int64 { return l.Clamp(l.null, stratum) }
 
-// Clamp is the place in a stratum's range that is nearest to another. Clamping to the range of all first changes nothing.
+// Clamp is the place in a stratum's range that is nearest to another. Clamping to the range of all first changes
+// nothing.
 //
-// Guarantee: no place of a value, however it was read, lies beyond the range of its stratum. Neighbours: both relations.
-// Argument: docs/proofs/lattice.md.
+// Guarantee: no place of a value, however it was read, lies beyond the range of its stratum. Neighbours: both
+// relations. Argument: docs/proofs/lattice.md.
 func (l *Lattice) Clamp(place int64, stratum int) int64 {
 	first, last := l.Of(stratum)
 	return min(max(place, first), last)
@@ -108,8 +120,8 @@ func (l *Lattice) scaled() scale {
 	return l.scale
 }
 
-// scale is a step num/den in lowest terms, both above 0 and at most 2^61, and den/num as the float64 nearest to it up to
-// a few parts in 2^53.
+// scale is a step num/den in lowest terms, both above 0 and at most 2^61, and den/num as the float64 nearest to it up
+// to a few parts in 2^53.
 type scale struct {
 	num, den int64
 	perUnit  float64
@@ -158,8 +170,8 @@ func endOf(negative bool) int64 {
 	return math.MaxInt64
 }
 
-// nearestBig is nearest for long digits and large exponents. Steps are within 2^±61, so that numbers of 60 digits are beyond
-// all places and those below 10^-60 nearest to 0.
+// nearestBig is nearest for long digits and large exponents. Steps are within 2^±61, so that numbers of 60 digits are
+// beyond all places and those below 10^-60 nearest to 0.
 func (s scale) nearestBig(q quantity) int64 {
 	digits := q.big
 	if digits == nil {
@@ -190,9 +202,9 @@ func (s scale) nearestBig(q quantity) int64 {
 	return n.Int64()
 }
 
-// nearestFloat is nearest of the shortest decimal q of a float64, where floating point is sure of it. That decimal is within
-// 2^-53 of v in proportion, den/num within 4·2^-53 of perUnit, and their product is rounded once more: t is within
-// 7·2^-53·|t| of q·den/num, and its distance from its floor within 2^-54 of what it would be.
+// nearestFloat is nearest of the shortest decimal q of a float64, where floating point is sure of it. That decimal is
+// within 2^-53 of v in proportion, den/num within 4·2^-53 of perUnit, and their product is rounded once more: t is
+// within 7·2^-53·|t| of q·den/num, and its distance from its floor within 2^-54 of what it would be.
 func (s scale) nearestFloat(v float64) (place int64, sure bool) {
 	const slack = 1.0 / (1 << 50)
 	t := float64(v * s.perUnit)
@@ -210,3 +222,21 @@ func (s scale) nearestFloat(v float64) (place int64, sure bool) {
 	}
 	return place, true
 }
+
+// Lattice is where the values of a bounded numeric column lie once they are clamped and rounded: multiples of Step from
+// First·Step to Last·Step. A value is rounded to the nearest, halves up.
+type Lattice struct {
+	Step        *big.Rat
+	First, Last int64
+	// By is the column whose categories have ranges of their own, "" for one range of all. Strata are then the first and
+	// last multiple for each of its finest codes, within First and Last.
+	By     string
+	Strata []Stratum
+	// null is the place, before it is clamped, of what a null counts as, where the column says that.
+	null   int64
+	nullIs bool
+	scale  scale // of Step
+}
+
+// Stratum is the range of the values of one category, in multiples of the step.
+type Stratum struct{ First, Last int64 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"pgregory.net/rapid"
 )
 
@@ -28,11 +29,13 @@ func rounded(x, step *big.Rat, first, last int64) int64 {
 // drawnLattice is a lattice with steps as specs have them, and others.
 func drawnLattice(t *rapid.T) *Lattice {
 	step := rapid.SampledFrom([]*big.Rat{
-		big.NewRat(1, 1), big.NewRat(1000, 1), big.NewRat(7, 1), big.NewRat(1, 100), big.NewRat(1, 2), big.NewRat(1, 3), big.NewRat(5, 2),
-		big.NewRat(22, 7), big.NewRat(1, 1_000_000_007), big.NewRat(1_000_000_007, 1), big.NewRat(maxWhole, 1), big.NewRat(1, maxWhole),
+		big.NewRat(1, 1), big.NewRat(1000, 1), big.NewRat(7, 1), big.NewRat(1, 100), big.NewRat(1, 2), big.NewRat(1, 3),
+		big.NewRat(5, 2),
+		big.NewRat(22, 7), big.NewRat(1, 1_000_000_007), big.NewRat(1_000_000_007, 1), big.NewRat(document.MaxWhole, 1),
+		big.NewRat(1, document.MaxWhole),
 		big.NewRat(999_999_999_999_999_989, 1000), big.NewRat(1, 1_000_000_000_000_000_000),
 	}).Draw(t, "step")
-	ends := rapid.SampledFrom([]int64{0, 1, 9, 110, 99_999, 1 << 40, maxWhole})
+	ends := rapid.SampledFrom([]int64{0, 1, 9, 110, 99_999, 1 << 40, document.MaxWhole})
 	first, last := -ends.Draw(t, "first"), ends.Draw(t, "last")
 	l := newLattice(step, first, last)
 	if rapid.Bool().Draw(t, "not read from a spec") {
@@ -119,21 +122,26 @@ func TestPlacesAreTheNearest(t *testing.T) {
 // TestPlacesOfLongAndLargeNumbers holds every way through the arithmetic against the definition.
 func TestPlacesOfLongAndLargeNumbers(t *testing.T) {
 	var steps []*big.Rat
-	for _, text := range []string{"1", "7", "1/3", "1e-18", "1/2305843009213693952", "2305843009213693952", "1000000000000000003", "999999999999999989/1000"} {
+	for _, text := range []string{"1", "7", "1/3", "1e-18", "1/2305843009213693952", "2305843009213693952",
+		"1000000000000000003", "999999999999999989/1000"} {
 		step, _ := new(big.Rat).SetString(text)
 		steps = append(steps, step)
 	}
 	for _, text := range []string{
-		"18446744073709551615", "18446744073709551616", "9223372036854775807.5", "9223372036854775808", "1e18", "4.5e18", "1e-18", "0.4999999999999999999",
-		"0.000000000000000000000000001", "123456789012345678901234567890", "1234567890.123456789012345678", "1e59", "1e60", "1e61", "1e-59", "1e-60", "1e-61", "1e-62",
+		"18446744073709551615", "18446744073709551616", "9223372036854775807.5", "9223372036854775808", "1e18", "4.5e18",
+		"1e-18", "0.4999999999999999999",
+		"0.000000000000000000000000001", "123456789012345678901234567890", "1234567890.123456789012345678", "1e59", "1e60",
+		"1e61", "1e-59", "1e-60", "1e-61", "1e-62",
 		"1152921504606846976", "3458764513820540928", "500000000000000001.5",
 	} {
 		for _, sign := range []string{"", "-"} {
 			x, _ := new(big.Rat).SetString(sign + text)
 			for _, step := range steps {
-				l := newLattice(step, -maxWhole, maxWhole)
-				if got, fit := l.PlaceOfText(sign+text, Whole); got != rounded(x, step, -maxWhole, maxWhole) || fit != Fits {
-					t.Errorf("%s%s in steps of %s: place %d, %v, want %d", sign, text, step.RatString(), got, fit, rounded(x, step, -maxWhole, maxWhole))
+				l := newLattice(step, -document.MaxWhole, document.MaxWhole)
+				if got, fit := l.PlaceOfText(sign+text, Whole); got != rounded(x, step, -document.MaxWhole, document.MaxWhole) ||
+					fit != Fits {
+					t.Errorf("%s%s in steps of %s: place %d, %v, want %d", sign, text, step.RatString(), got, fit,
+						rounded(x, step, -document.MaxWhole, document.MaxWhole))
 				}
 			}
 		}
@@ -144,8 +152,10 @@ func TestPlacesOfLongAndLargeNumbers(t *testing.T) {
 func TestHalvesGoUp(t *testing.T) {
 	l := newLattice(big.NewRat(1, 2), -100, 100)
 	for text, want := range map[string]int64{
-		"0": 0, "-0": 0, "0.25": 1, "-0.25": 0, "0.2499999999999999999999": 0, "-0.2500000000000000000001": -1, "0.75": 2, "-0.75": -1,
-		"1.25": 3, "-1.25": -2, "49.74": 99, "50": 100, "1e300": 100, "-1e300": -100, "1e-300": 0, "-1e-300": 0, "-1e-100000": 0, "1e100000": 100,
+		"0": 0, "-0": 0, "0.25": 1, "-0.25": 0, "0.2499999999999999999999": 0, "-0.2500000000000000000001": -1, "0.75": 2,
+		"-0.75": -1,
+		"1.25":  3, "-1.25": -2, "49.74": 99, "50": 100, "1e300": 100, "-1e300": -100, "1e-300": 0, "-1e-300": 0,
+		"-1e-100000": 0, "1e100000": 100,
 	} {
 		if got, fit := l.PlaceOfText(text, Whole); got != want || fit != Fits {
 			t.Errorf("text %s: place %d, %v, want %d", text, got, fit, want)
@@ -158,10 +168,12 @@ func TestHalvesGoUp(t *testing.T) {
 	}
 }
 
-// A float64 is its shortest decimal: 0.145 in steps of 0.01 is a half, and goes up, whatever its bits are below or above it.
+// A float64 is its shortest decimal: 0.145 in steps of 0.01 is a half, and goes up, whatever its bits are below or
+// above it.
 func TestFloatsAreTheirShortestDecimals(t *testing.T) {
 	l := newLattice(big.NewRat(1, 100), -1_000_000, 1_000_000)
-	for v, want := range map[float64]int64{0.145: 15, 0.155: 16, 0.285: 29, 1.005: 101, -0.145: -14, 2.675: 268, 1e-320: 0, 5e-324: 0, 9999.995: 1_000_000} {
+	for v, want := range map[float64]int64{0.145: 15, 0.155: 16, 0.285: 29, 1.005: 101, -0.145: -14, 2.675: 268, 1e-320: 0,
+		5e-324: 0, 9999.995: 1_000_000} {
 		if got, _ := l.PlaceOfFloat(v, Whole); got != want {
 			t.Errorf("%v: place %d, want %d", v, got, want)
 		}

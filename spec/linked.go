@@ -1,39 +1,17 @@
 package spec
 
-// This file holds linked microdata: those of a table whose rows are drawn given the one row that their unit has in
-// another, its parent.
+// This file holds the reading of linked microdata: those of a table whose rows are drawn given the one row that their
+// unit has in another, its parent.
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"slices"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
-// Link says of a column that its value is not in the row, but in other rows of the same unit.
-type Link struct {
-	// Table is where these rows are.
-	Table string
-	// Column is the column there whose value it is, in the one row that the unit has; "": the value is how many rows the unit
-	// has there that are counted.
-	Column string
-}
-
-// linked is the name of a parent's column among those of a child.
-func linked(parent, column string) string { return parent + "." + column }
-
-// ParentOf is the table that the rows of a table belong to in its microdata, "" where they belong to none: those whose unit has
-// no row there are left out of all that is counted.
-func (r *Release) ParentOf(table string) string {
-	for _, s := range r.Synthetic {
-		if s.Table == table {
-			return s.Parent
-		}
-	}
-	return ""
-}
-
-// linkMicrodata reads which microdata are of children, and gives parents and children the columns that link them. Parents
-// come before their children from then on.
+// linkMicrodata reads which microdata are of children, and gives parents and children the columns that link them.
+// Parents come before their children from then on.
 func (r *reader) linkMicrodata(root document.Node) {
 	n := root.Get("synthetic")
 	for i := range r.release.Synthetic {
@@ -91,7 +69,7 @@ func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 	unit := root.Get("tables").Get(name).Get("unit")
 	switch {
 	case root.Get("synthetic").Get(name).Get("parent").Present():
-		r.problem(at, document.Problem{
+		r.Wrong(at, document.Problem{
 			Message:  fmt.Sprintf("the microdata of %s have a parent themselves", document.Clip(name)),
 			Expected: "a parent that has none: rows are linked in one step",
 		})
@@ -102,13 +80,14 @@ func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 		if first := r.microdataWith(root, name); first.Table != child.Table {
 			return // reported beside that child
 		}
-		r.problem(unit.Get("max_rows"), document.Problem{
-			Message:  fmt.Sprintf("%s is a parent under synthetic, and a unit may have %d rows in it", document.Clip(name), above.Unit.MaxRows),
+		r.Wrong(unit.Get("max_rows"), document.Problem{
+			Message: fmt.Sprintf("%s is a parent under synthetic, and a unit may have %d rows in it", document.Clip(name),
+				above.Unit.MaxRows),
 			Expected: "max_rows: 1 in the parent, so that every row of a child has one parent row", Fix: "max_rows: 1",
 		})
 		return
 	case parent.ofTables():
-		r.problem(at, document.Problem{
+		r.Wrong(at, document.Problem{
 			Message:  fmt.Sprintf("%s is a parent under synthetic, and no leaf pays for it: nothing is measured of how many rows belong to its rows", document.Clip(name)),
 			Expected: "a leaf for the microdata of " + document.Clip(name) + ", and method auto, mst or aim",
 		})
@@ -121,20 +100,21 @@ func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 			}
 			of = root.Get("synthetic").Get(name).Get("files")
 		}
-		r.Report(of.Key, of.Path, document.Problem{
+		r.WrongKey(of, document.Problem{
 			Message:  "several files of microdata that hang together: nothing would say which file of the one a file of the other belongs to",
 			Expected: "no files",
 		})
 		return
 	case child.ofTables():
-		r.problem(at, document.Problem{
+		r.Wrong(at, document.Problem{
 			Message:  "microdata with a parent, and no leaf pays for them: no table tells how they go with the columns of their parent's rows",
 			Expected: "a leaf, and method auto, mst or aim",
 		})
 		return
 	case n.Get("rows").Present():
-		r.Report(n.Get("rows").Key, n.Get("rows").Path, document.Problem{
-			Message:  fmt.Sprintf("rows beside a parent: there are as many as the sizes of the rows of %s say", document.Clip(name)),
+		r.WrongKey(n.Get("rows"), document.Problem{
+			Message: fmt.Sprintf("rows beside a parent: there are as many as the sizes of the rows of %s say",
+				document.Clip(name)),
 			Expected: "no rows here; where their number is to be public, rows in the microdata of " + document.Clip(name),
 		})
 		return
@@ -149,8 +129,9 @@ func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 		if child.Size == above.Unit.ID {
 			of = "units by their %q, by which rows are numbered"
 		}
-		r.problem(named, document.Problem{
-			Message:  fmt.Sprintf("%s has "+of+", and how many rows of %s a unit has would be called so too", document.Clip(name), document.Clip(child.Size), child.Table),
+		r.Wrong(named, document.Problem{
+			Message: fmt.Sprintf("%s has "+of+", and how many rows of %s a unit has would be called so too",
+				document.Clip(name), document.Clip(child.Size), child.Table),
 			Expected: "another name for that number", Fix: "size: n_" + child.Table,
 		})
 		child.Parent = ""
@@ -165,7 +146,8 @@ func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 func (r *reader) noParent(root, at document.Node, child *Synthetic) {
 	name, all := at.Text(), root.Get("synthetic")
 	if name == child.Table {
-		r.problem(at, document.Problem{Message: fmt.Sprintf("rows of %s cannot belong to rows of %[1]s", document.Clip(name)), Expected: "another table under synthetic, whose rows these belong to"})
+		r.Wrong(at, document.Problem{Message: fmt.Sprintf("rows of %s cannot belong to rows of %[1]s", document.Clip(name)),
+			Expected: "another table under synthetic, whose rows these belong to"})
 		return
 	}
 	if all.Get(name).Present() {
@@ -177,14 +159,15 @@ func (r *reader) noParent(root, at document.Node, child *Synthetic) {
 			names = append(names, s.Table)
 		}
 	}
-	p := document.Problem{Message: fmt.Sprintf("there are no microdata of a table %q beside these", document.Clip(name)), Expected: "another table under synthetic, whose rows these belong to"}
+	p := document.Problem{Message: fmt.Sprintf("there are no microdata of a table %q beside these", document.Clip(name)),
+		Expected: "another table under synthetic, whose rows these belong to"}
 	switch {
 	case r.release.Table(name) != nil:
 		p.Expected = fmt.Sprintf("an entry for %s under synthetic, as its rows are drawn first", document.Clip(name))
 	case len(names) > 0:
 		p.Expected = document.OneOf(names)
 	}
-	r.problem(at, r.nearestFix(at, p, r.Nearest(name, names)))
+	r.Wrong(at, r.WithNearest(at, p, r.Nearest(name, names)))
 }
 
 // sizeOf is the column of how many rows of a table a unit has, where at most so many are counted.
@@ -196,8 +179,8 @@ func sizeOf(table, name string, most int64) *Column {
 	return &Column{Name: name, Type: Integer, Link: &Link{Table: table}, Domain: newTexts(Integer, categories)}
 }
 
-// give gives a child's table the columns of its parent's microdata: those that the parent's rows have themselves, and how
-// many rows of this child there are.
+// give gives a child's table the columns of its parent's microdata: those that the parent's rows have themselves, and
+// how many rows of this child there are.
 func (r *reader) give(child *Synthetic) {
 	t, above := r.release.Table(child.Table), r.release.Table(child.Parent)
 	for _, a := range r.microdataOf(child.Parent).By {
@@ -208,9 +191,22 @@ func (r *reader) give(child *Synthetic) {
 		name := linked(child.Parent, a.Column)
 		if t.Column(name) == nil {
 			t.Linked = append(t.Linked, &Column{
-				Name: name, Type: c.Type, Link: &Link{Table: child.Parent, Column: a.Column}, Codebook: c.Codebook, Map: c.Map, Domain: c.Domain,
+				Name: name, Type: c.Type, Link: &Link{Table: child.Parent, Column: a.Column}, Codebook: c.Codebook, Map: c.Map,
+				Domain: c.Domain,
 			})
 		}
 		child.Given = append(child.Given, Attribute{Column: name, Level: a.Level})
 	}
+}
+
+// LinkedBy returns the name of the column by which the microdata of a table say which rows belong together, that of the
+// units of the parent; "" for microdata that are not linked.
+func (r *Release) LinkedBy(table string) string {
+	if parent := r.ParentOf(table); parent != "" {
+		return r.Table(parent).Unit.ID
+	}
+	if slices.ContainsFunc(r.Synthetic, func(s Synthetic) bool { return s.Parent == table }) {
+		return r.Table(table).Unit.ID
+	}
+	return ""
 }

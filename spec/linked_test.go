@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLinkedMicrodata reads which columns go from parents to children and back: a parent gets a size of each child, a child
-// the columns of the parent that are read, each at its level, and its own size; and parents come first.
+// TestLinkedMicrodata reads which columns go from parents to children and back: a parent gets a size of each child, a
+// child the columns of the parent that are read, each at its level, and its own size; and parents come first.
 func TestLinkedMicrodata(t *testing.T) {
 	r, err := Parse(Source{Name: "r.yaml", Text: withChildren})
 	if err != nil {
@@ -21,10 +21,13 @@ func TestLinkedMicrodata(t *testing.T) {
 		return s
 	}
 	want := []Synthetic{
-		{Table: "households", Leaf: "homes", Method: AutoMethod, By: []Attribute{{Column: "tenure"}, {Column: "own"}, {"area", "half"}, {Column: "persons"}, {Column: "n_cars"}}},
-		{Table: "persons", Leaf: "people", Method: AutoMethod, By: []Attribute{{Column: "sex"}, {"age", "band"}}, Parent: "households", Size: "persons",
+		{Table: "households", Leaf: "homes", Method: AutoMethod, By: []Attribute{{Column: "tenure"}, {Column: "own"},
+			{"area", "half"}, {Column: "persons"}, {Column: "n_cars"}}},
+		{Table: "persons", Leaf: "people", Method: AutoMethod, By: []Attribute{{Column: "sex"}, {"age", "band"}},
+			Parent: "households", Size: "persons",
 			Given: []Attribute{{Column: "households.tenure"}, {"households.area", "half"}, {Column: "households.persons"}}},
-		{Table: "cars", Leaf: "cars", Method: AutoMethod, By: []Attribute{{Column: "fuel"}, {Column: "kind"}}, Parent: "households", Size: "n_cars",
+		{Table: "cars", Leaf: "cars", Method: AutoMethod, By: []Attribute{{Column: "fuel"}, {Column: "kind"}},
+			Parent: "households", Size: "n_cars",
 			Given: []Attribute{{Column: "households.tenure"}, {"households.area", "half"}, {Column: "households.n_cars"}}},
 	}
 	if diff := cmp.Diff(want, lines(r.Synthetic)); diff != "" {
@@ -35,7 +38,8 @@ func TestLinkedMicrodata(t *testing.T) {
 		t.Errorf("the size is %+v, want one of 0 to 3 persons", size)
 	}
 	area := r.Table("cars").Column("households.area")
-	if level, ok := area.Domain.Level("half"); !ok || level.Size() != 2 || *area.Link != (Link{"households", "area"}) || len(area.Inputs()) != 0 {
+	if level, ok := area.Domain.Level("half"); !ok || level.Size() != 2 || *area.Link != (Link{"households", "area"}) ||
+		len(area.Inputs()) != 0 {
 		t.Errorf("the area of a car is %+v, want that of its household, which no file of cars has", area)
 	}
 	for _, table := range r.Tables {
@@ -49,11 +53,13 @@ func TestLinkedMicrodata(t *testing.T) {
 
 // A child may be made by method aim too, of sets of three: of two columns of its own, and one of its parent.
 func TestLinkedMicrodataByAIM(t *testing.T) {
-	r, err := Parse(Source{Name: "r.yaml", Text: strings.Replace(withChildren, "size: n_cars, method: auto", "size: n_cars, method: aim, ways: 3", 1)})
+	r, err := Parse(Source{Name: "r.yaml", Text: strings.Replace(withChildren, "size: n_cars, method: auto",
+		"size: n_cars, method: aim, ways: 3", 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cars := r.Synthetic[2]; cars.Table != "cars" || cars.Method != AIM || cars.Ways != 3 || len(cars.By) != 2 || len(cars.Given) != 3 {
+	if cars := r.Synthetic[2]; cars.Table != "cars" || cars.Method != AIM || cars.Ways != 3 || len(cars.By) != 2 ||
+		len(cars.Given) != 3 {
 		t.Errorf("%+v", cars)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // writeBase writes the base and its code book into a folder and returns the spec's path.
@@ -26,7 +28,8 @@ func TestParseOfALoadedSourceIsTheSameRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if loaded.Name != "survey-2026q1" || loaded.About.Title != "Survey 2026q1" || loaded.Tables[0].Source.Paths[0] != "data/2026q1-*.csv" {
+	if loaded.Name != "survey-2026q1" || loaded.About.Title != "Survey 2026q1" ||
+		loaded.Tables[0].Source.Paths[0] != "data/2026q1-*.csv" {
 		t.Errorf("parameters are not filled in: %+v", loaded)
 	}
 	if len(loaded.Source.Files) != 1 || loaded.Source.Files["regions.csv"] != regions {
@@ -45,7 +48,8 @@ func TestLoadSaysWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Load(t.Context(), path, Options{Params: map[string]string{"quarter": "2026q1"}})
-	if err == nil || !strings.Contains(err.Error(), `release.yaml:18:39: tables.persons.columns.region.codebook: code book "regions.csv" cannot be read: there is no such file`) {
+	if err == nil || !strings.Contains(err.Error(),
+		`release.yaml:18:39: tables.persons.columns.region.codebook: code book "regions.csv" cannot be read: there is no such file`) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Load(t.Context(), path+".not", Options{}); err == nil {
@@ -82,7 +86,8 @@ func TestReleaseHoldsHowItIsGoverned(t *testing.T) {
 			t.Errorf("%q: rows %v", c.to, rows)
 		}
 	}
-	if r, err := Parse(baseSource()); err != nil || r.Corrects != "" || r.Privacy.Also != nil || r.Privacy.Resume != "" || r.Tables[0].Expect != nil {
+	if r, err := Parse(baseSource()); err != nil || r.Corrects != "" || r.Privacy.Also != nil || r.Privacy.Resume != "" ||
+		r.Tables[0].Expect != nil {
 		t.Errorf("a release that says nothing of it: %+v, %v", r, err)
 	}
 }
@@ -103,7 +108,8 @@ func TestDeclaredCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for column, want := range map[string][2]int{"age": {111, 112}, "sex": {2, 2}, "hour": {24, 24}, "region": {3, 3}, "price": {4, 4}} {
+	for column, want := range map[string][2]int{"age": {111, 112}, "sex": {2, 2}, "hour": {24, 24}, "region": {3, 3},
+		"price": {4, 4}} {
 		d := r.Tables[0].Column(column).Domain
 		if d.Declared() != want[0] || d.Size() != want[1] {
 			t.Errorf("%s: %d cells are declared of %d", column, d.Declared(), d.Size())
@@ -119,7 +125,8 @@ func TestReleaseHoldsWhatTheSpecSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Privacy{Protects: "person", Neighbours: AddRemove, Account: "survey"}); !reflect.DeepEqual(r.Privacy, want) {
+	if want := (Privacy{Protects: "person", Neighbours: AddRemove, Account: "survey"}); !reflect.DeepEqual(r.Privacy,
+		want) {
 		t.Errorf("privacy %+v", r.Privacy)
 	}
 	var leaves []string
@@ -130,19 +137,21 @@ func TestReleaseHoldsWhatTheSpecSays(t *testing.T) {
 		t.Errorf("leaves %s", got)
 	}
 	persons := r.Table("persons")
-	if s := persons.Source; s.Format != CSV || s.Delimiter != ';' || strings.Join(s.Nulls, "|") != "|NA" {
+	if s := persons.Source; s.Format != files.CSV || s.Delimiter != ';' || strings.Join(s.Nulls, "|") != "|NA" {
 		t.Errorf("source %+v", s)
 	}
 	if persons.Unit != (Unit{ID: "person_id", MaxRows: 3}) {
 		t.Errorf("unit %+v", persons.Unit)
 	}
-	if c := persons.Column("region"); c.From != "place" || persons.Column("sex").From != "sex" || persons.Column("none") != nil {
+	if c := persons.Column("region"); c.From != "place" || persons.Column("sex").From != "sex" ||
+		persons.Column("none") != nil {
 		t.Errorf("columns %+v", c)
 	}
 	if m := r.Marginals[0]; m.By == nil || len(m.By) != 0 || m.Leaf != "main" || m.Table != "persons" {
 		t.Errorf("total %+v", m)
 	}
-	if m := r.Marginals[1]; m.Leaf != "more.ages" || m.By[1] != (Attribute{"region", "state"}) || m.Every != nil || m.Line != 26 {
+	if m := r.Marginals[1]; m.Leaf != "more.ages" || m.By[1] != (Attribute{"region", "state"}) || m.Every != nil ||
+		m.Line != 26 {
 		t.Errorf("ages %+v", m)
 	}
 }

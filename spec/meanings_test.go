@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/meaning"
 	"github.com/dprelease/dprelease/spec/shape"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -35,7 +36,8 @@ func (w *schemaWalk) inside(n map[string]any, pointer, path string) {
 		w.keys = append(w.keys, schemaKey{p, at})
 		w.node(value.(map[string]any), p, at)
 	}
-	for key, at := range map[string]string{"items": path + "[]", "additionalProperties": shape.Below(path, "*"), "then": path} {
+	for key, at := range map[string]string{"items": path + "[]", "additionalProperties": shape.Below(path, "*"),
+		"then": path} {
 		if value, ok := n[key].(map[string]any); ok {
 			w.node(value, pointer+"/"+key, at)
 		}
@@ -66,11 +68,11 @@ func TestEverySchemaNodeIsDescribed(t *testing.T) {
 }
 
 func TestEveryKeyHasAMeaningAndEveryMeaningAKey(t *testing.T) {
-	all, seen := meanings(), map[string]bool{}
+	all, seen := meaning.Keys(), map[string]bool{}
 	for _, k := range walkSchema(t).keys {
 		seen[k.path] = true
 		if _, ok := all[k.path]; !ok {
-			t.Errorf("%s has no meaning: write one in meanings.go", k.path)
+			t.Errorf("%s has no meaning: write one in package meaning", k.path)
 		}
 	}
 	for path := range all {
@@ -86,7 +88,7 @@ func TestEveryKeyHasAMeaningAndEveryMeaningAKey(t *testing.T) {
 // TestMeaningsSayWhatHoldsWithoutAKey holds the words to the shapes: a key that must be there has nothing without it,
 // every other says what holds then, but for those that a choice goes by (a statistic is its key).
 func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
-	all := meanings()
+	all := meaning.Keys()
 	var walk func(s *shape.Shape, path string, chosen []string, depth int)
 	walk = func(s *shape.Shape, path string, chosen []string, depth int) {
 		if s == nil || depth > 14 || strings.Contains(path, "split.*.split") {

@@ -2,14 +2,15 @@ package spec
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
-// A spec of thousands of names that are nearly right is reported at once and in a text that can be read: the first of them
-// with suggestions.
+// A spec of thousands of names that are nearly right is reported at once and in a text that can be read: the first of
+// them with suggestions.
 func TestManyNearMissesAreBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n")

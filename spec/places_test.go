@@ -3,7 +3,6 @@ package spec
 import (
 	"errors"
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"maps"
 	"math"
 	"math/big"
@@ -12,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // places is a release of everything that says where: grids, and a code book with boundaries.
@@ -42,7 +43,8 @@ const areasMap = `{"type": "FeatureCollection", "name": "areas", "features": [
 `
 
 func placesSource() Source {
-	return Source{Name: "release.yaml", Text: places, Files: map[string]string{"areas.csv": areasBook, "areas.geojson": areasMap}}
+	return Source{Name: "release.yaml", Text: places, Files: map[string]string{"areas.csv": areasBook,
+		"areas.geojson": areasMap}}
 }
 
 // place is a case of places with one change.
@@ -70,7 +72,8 @@ func init() {
 		place("north below south", "[-87.95, 41.64, -87.52, 42.03]", "[-87.95, 42.03, -87.52, 41.64]"),
 		place("three corners", "[-87.95, 41.64, -87.52, 42.03]", "[-87.95, 41.64, -87.52]"),
 		place("corners that are no numbers", "[-87.95, 41.64, -87.52, 42.03]", "[west, 41.64, -87.52, 42.03]"),
-		place("corners of very many digits", "[-87.95, 41.64, -87.52, 42.03]", "[-87.950000000000000001, 41.64, -87.52, 42.03]"),
+		place("corners of very many digits", "[-87.95, 41.64, -87.52, 42.03]",
+			"[-87.950000000000000001, 41.64, -87.52, 42.03]"),
 		place("no box", "box: [-1/3, -0.5, 1, 2], ", ""),
 		place("no cells", ", cells: [3, 5]", ""),
 		place("cells that are one number", "cells: [3, 5]", "cells: 15"),
@@ -108,21 +111,24 @@ func init() {
 		outlined("feature of an unknown code", `"id": 32`, `"id": 33`),
 		outlined("code in two features", `"id": 32`, `"id": 8`),
 		outlined("ring that is not closed", "[-87.62, 41.91], [-87.65, 41.89]", "[-87.62, 41.91], [-87.64, 41.89]"),
-		outlined("ring of two points", "[-87.65, 41.89], [-87.62, 41.89], [-87.62, 41.91], [-87.65, 41.89]", "[-87.65, 41.89], [-87.65, 41.89]"),
+		outlined("ring of two points", "[-87.65, 41.89], [-87.62, 41.89], [-87.62, 41.91], [-87.65, 41.89]",
+			"[-87.65, 41.89], [-87.65, 41.89]"),
 		outlined("coordinates of a projection", "[-87.62, 41.91]", "[1176000.5, 1903000.5]"),
 		outlined("coordinates the other way round", "[-87.62, 41.91]", "[41.91, -97.62]"),
 		outlined("number beyond all numbers", "[-87.62, 41.91]", "[1e999, 41.91]"),
 		outlined("position of one number", "[-87.62, 41.91]", "[-87.62]"),
 		outlined("coordinates that are too shallow", "[[[-87.65", "[[-87.65"),
 		outlined("geometry without rings", "[[[-87.65, 41.89], [-87.62, 41.89], [-87.62, 41.91], [-87.65, 41.89]]]", "[]"),
-		outlined("no outline at all", areasMap, `{"type": "FeatureCollection", "features": [{"type": "Feature", "id": "8", "geometry": null}]}`),
-		outlined("very large map", areasMap, strings.Repeat(" ", mostBoundaries)+areasMap),
+		outlined("no outline at all", areasMap,
+			`{"type": "FeatureCollection", "features": [{"type": "Feature", "id": "8", "geometry": null}]}`),
+		outlined("very large map", areasMap, strings.Repeat(" ", 4<<20)+areasMap),
 	}
 	errorCases["parents"] = []errorCase{
 		book("orphan", "code,parent,state,district\na,,1,1\nb,a,1,1\nc,d,1,1\n"),
 		book("cycle", "code,parent,state,district\na,b,1,1\nb,c,1,1\nc,b,1,1\n"),
 		book("cycle of three", "code,parent,state,district\nz,,1,1\na,b,1,1\nb,c,1,1\nc,a,1,1\n"),
-		book("orphan as a level", "code,parent,state,district\na,,1,1\nb,a,1,1\n").with("[state, district]", "[parent, district]"),
+		book("orphan as a level", "code,parent,state,district\na,,1,1\nb,a,1,1\n").with("[state, district]",
+			"[parent, district]"),
 	}
 }
 
@@ -132,7 +138,8 @@ func TestPlacesAreWellFormed(t *testing.T) {
 		t.Fatalf("%v, warnings %v", err, r)
 	}
 	trips := r.Table("trips")
-	if p := trips.Column("pickup"); p.From != "" || !slices.Equal(p.Inputs(), []string{"pu_lon", "pu_lat"}) || p.Unknown != (Policy{As, 64 * 32}) {
+	if p := trips.Column("pickup"); p.From != "" || !slices.Equal(p.Inputs(), []string{"pu_lon", "pu_lat"}) ||
+		p.Unknown != (Policy{As, 64 * 32}) {
 		t.Errorf("pickup %q of %v, unknown %v", p.From, p.Inputs(), p.Unknown)
 	}
 	d := trips.Column("pickup").Domain
@@ -144,7 +151,8 @@ func TestPlacesAreWellFormed(t *testing.T) {
 		if last := l.Categories[l.Size()-1]; last.Code != "outside" {
 			t.Errorf("level %q ends with %v", name, last)
 		}
-		if !slices.IsSortedFunc(l.Categories[:l.Size()-1], func(a, b Category) int { return strings.Compare(a.Code, b.Code) }) {
+		if !slices.IsSortedFunc(l.Categories[:l.Size()-1],
+			func(a, b Category) int { return strings.Compare(a.Code, b.Code) }) {
 			t.Errorf("codes of level %q do not ascend", name)
 		}
 	}
@@ -167,11 +175,13 @@ func TestPlacesAreWellFormed(t *testing.T) {
 		}
 	}
 	drop := trips.Column("dropoff")
-	if l, _ := drop.Domain.Level(""); l.Categories[0].Label != "[-0.333, -0.5, 0.111, 0]" || l.Size() != 16 || drop.Null != (Policy{As, 15}) {
+	if l, _ := drop.Domain.Level(""); l.Categories[0].Label != "[-0.333, -0.5, 0.111, 0]" || l.Size() != 16 ||
+		drop.Null != (Policy{As, 15}) {
 		t.Errorf("%v, null %v", l.Categories, drop.Null)
 	}
 	area := trips.Column("area").Map
-	if area == nil || area.File != "areas.geojson" || len(area.Areas) != 3 || len(area.Areas[1]) != 2 || area.Areas[2][0][1] != (Position{-87.85, 41.95}) {
+	if area == nil || area.File != "areas.geojson" || len(area.Areas) != 3 || len(area.Areas[1]) != 2 ||
+		area.Areas[2][0][1] != (Position{-87.85, 41.95}) {
 		t.Errorf("areas %v", area)
 	}
 	if r.Source.Files["areas.geojson"] != areasMap {
@@ -182,7 +192,8 @@ func TestPlacesAreWellFormed(t *testing.T) {
 // A map that lacks an area draws the others, and says so.
 func TestAreaWithoutAnOutlineWarns(t *testing.T) {
 	src := placesSource()
-	src.Files["areas.geojson"] = strings.Replace(areasMap, `"code": 76}, "geometry": {`, `"code": 76}, "geometry": null, "was": {`, 1)
+	src.Files["areas.geojson"] = strings.Replace(areasMap, `"code": 76}, "geometry": {`,
+		`"code": 76}, "geometry": null, "was": {`, 1)
 	r, err := Parse(src)
 	if err != nil || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message, "no outline of 76") {
 		t.Fatalf("%v, %v", err, r)
@@ -195,7 +206,8 @@ func TestCellsAreExact(t *testing.T) {
 	for _, of := range []struct {
 		low, high string
 		n         int
-	}{{"-87.95", "-87.52", 64}, {"-1/3", "1", 3}, {"-180", "180", 360}, {"0", "1e-7", 10}, {"41.64", "42.03", 4096}, {"-0.1", "0.2", 3}, {"-90", "90", 1}} {
+	}{{"-87.95", "-87.52", 64}, {"-1/3", "1", 3}, {"-180", "180", 360}, {"0", "1e-7", 10}, {"41.64", "42.03", 4096},
+		{"-0.1", "0.2", 3}, {"-90", "90", 1}} {
 		low, _ := new(big.Rat).SetString(of.low)
 		high, _ := new(big.Rat).SetString(of.high)
 		a, err := newAxis(low, high, of.n)
@@ -293,7 +305,8 @@ func FuzzCodebook(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, coarse, fine string) {
 		spec := fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n"+
-			"    unit: row\n    columns: {a: {codebook: b.csv, levels: [%s, %s]}}\nmarginals: {m: {by: [a]}}\n", strconv.Quote(coarse), strconv.Quote(fine))
+			"    unit: row\n    columns: {a: {codebook: b.csv, levels: [%s, %s]}}\nmarginals: {m: {by: [a]}}\n",
+			strconv.Quote(coarse), strconv.Quote(fine))
 		checkFiles(t, Source{Text: spec, Files: map[string]string{"b.csv": text}})
 	})
 }

@@ -2,16 +2,18 @@ package spec
 
 import (
 	"errors"
-	"github.com/dprelease/dprelease/spec/document"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // A problem found later stands where the spec says what it is about.
 func TestProblemsFoundLaterHaveTheirPlace(t *testing.T) {
 	src := baseSource()
 	long := strings.Repeat("x", 70)
-	src.Text = strings.Replace(base, "  total: {by: []", "  a.b:\n    by: [age, region.state]\n    budget: more.rest\n  "+long+": {by: [sex], budget: main}\n  total: {by: []", 1)
+	src.Text = strings.Replace(base, "  total: {by: []", "  a.b:\n    by: [age, region.state]\n    budget: more.rest\n  "+
+		long+": {by: [sex], budget: main}\n  total: {by: []", 1)
 	r, err := Parse(src)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +33,8 @@ func TestProblemsFoundLaterHaveTheirPlace(t *testing.T) {
 		"nothing.of.it":              "version: 1",
 	} {
 		var found *document.Errors
-		if !errors.As(r.Problem(path, document.Problem{Message: "off", Expected: "better"}), &found) || len(found.Problems) != 1 {
+		if !errors.As(r.Problem(path, document.Problem{Message: "off", Expected: "better"}), &found) ||
+			len(found.Problems) != 1 {
 			t.Errorf("%s: no one problem", path)
 			continue
 		}
@@ -39,7 +42,8 @@ func TestProblemsFoundLaterHaveTheirPlace(t *testing.T) {
 		if p.File != "release.yaml" || p.Path != path || p.Message != "off" || p.Expected != "better" {
 			t.Errorf("%s: %+v", path, p)
 		}
-		if at := string([]rune(p.Snippet)[p.Column-1:]); !strings.HasPrefix(at, want) || strings.Split(src.Text, "\n")[p.Line-1] != p.Snippet {
+		if at := string([]rune(p.Snippet)[p.Column-1:]); !strings.HasPrefix(at, want) ||
+			strings.Split(src.Text, "\n")[p.Line-1] != p.Snippet {
 			t.Errorf("%s: placed at %q in line %d, want %q", path, at, p.Line, want)
 		}
 	}

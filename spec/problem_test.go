@@ -3,8 +3,9 @@ package spec
 import (
 	"encoding/json"
 	"errors"
-	"github.com/dprelease/dprelease/spec/document"
 	"testing"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 func TestAProblemAsJSONSaysAllThatItsTextSays(t *testing.T) {

@@ -21,7 +21,7 @@ func decimalDomain(t *rapid.T) (d *Domain, low, high int64, places int) {
 	places = rapid.IntRange(0, 6).Draw(t, "places")
 	low = rapid.Int64Range(-2000, 2000).Draw(t, "low")
 	high = low + rapid.Int64Range(1, 3000).Draw(t, "span")
-	write := func(x int64) string { return formatNumber(big.NewRat(x, int64(powersOfTen[places]))) }
+	write := func(x int64) string { return document.FormatNumber(big.NewRat(x, int64(powersOfTen[places]))) }
 	width := rapid.Int64Range(1, 500).Draw(t, "width")
 	edges := []string{write(low)}
 	for at := low; ; {
@@ -127,7 +127,8 @@ func TestIntegerBinsPartTheRange(t *testing.T) {
 		high := low + rapid.Int64Range(0, 500).Draw(t, "span")
 		step := rapid.Int64Range(1, 7).Draw(t, "step")
 		factor := rapid.Int64Range(1, 9).Draw(t, "factor")
-		text := fmt.Sprintf("{type: integer, range: [%d, %d], step: %d, levels: {l: {width: %d}}, unknown: {as: other}}", low, high, step, step*factor)
+		text := fmt.Sprintf("{type: integer, range: [%d, %d], step: %d, levels: {l: {width: %d}}, unknown: {as: other}}", low,
+			high, step, step*factor)
 		c, err := tryColumn(text, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -151,10 +152,12 @@ func TestIntegerBinsPartTheRange(t *testing.T) {
 }
 
 func TestCalendarBinsPartTheRange(t *testing.T) {
-	units := []string{"second", "minute", "hour", "day", "week", "month", "quarter", "year", "15 minutes", "5 days", "3 weeks", "7 hours"}
+	units := []string{"second", "minute", "hour", "day", "week", "month", "quarter", "year", "15 minutes", "5 days",
+		"3 weeks", "7 hours"}
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom(units).Draw(t, "unit")
-		most := 500 * max(microsPerSecond, map[string]int64{"minute": 60, "hour": 3600, "15 minutes": 900}[unit]*microsPerSecond)
+		most := 500 * max(microsPerSecond, map[string]int64{"minute": 60, "hour": 3600,
+			"15 minutes": 900}[unit]*microsPerSecond)
 		if d, _ := parseDuration(unit); d.months() > 0 || d.micros() >= microsPerDay {
 			most = 3000 * microsPerDay
 		}
@@ -239,7 +242,9 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		src := Source{Name: "release.yaml", Text: text, Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions, "register.csv": register, "areas.csv": areas, "2026q1-totals.csv": stateTotals, "districts.csv": areaTotals}}
+		src := Source{Name: "release.yaml", Text: text, Params: map[string]string{"quarter": "2026q1"},
+			Files: map[string]string{"regions.csv": regions, "register.csv": register, "areas.csv": areas,
+				"2026q1-totals.csv": stateTotals, "districts.csv": areaTotals}}
 		r, err := Parse(src)
 		var problems *document.Errors
 		if err != nil && !errors.As(err, &problems) {
@@ -270,7 +275,7 @@ func assertEqual(t *testing.T, a, b *Release) {
 		return
 	}
 	opts := cmp.Options{
-		cmp.AllowUnexported(Domain{}, bins{}, Axis{}, document.Problem{}, Budget{}, part{}, Lattice{}, scale{}, Join{}),
+		cmp.AllowUnexported(Domain{}, bins{}, Axis{}, document.Problem{}, Lattice{}, scale{}, Join{}),
 		cmp.Comparer(func(x, y *big.Rat) bool {
 			return x == nil && y == nil || x != nil && y != nil && x.Cmp(y) == 0
 		}),
@@ -281,13 +286,16 @@ func assertEqual(t *testing.T, a, b *Release) {
 func FuzzCodeOfText(f *testing.F) {
 	var domains []*Domain
 	for _, text := range []string{
-		"{type: integer, range: [-5, 110]}", "{type: decimal, range: [0, 1], step: 1/3}", "{type: decimal, range: [-1, 1], step: 0.01}",
-		"{type: date, range: [2024-01-01, 2024-12-31]}", "{type: timestamp, range: [2026-01-01T00:00:00, 2026-01-02T00:00:00], step: hour}",
+		"{type: integer, range: [-5, 110]}", "{type: decimal, range: [0, 1], step: 1/3}",
+		"{type: decimal, range: [-1, 1], step: 0.01}",
+		"{type: date, range: [2024-01-01, 2024-12-31]}",
+		"{type: timestamp, range: [2026-01-01T00:00:00, 2026-01-02T00:00:00], step: hour}",
 		"{values: [a, '1']}",
 	} {
 		domains = append(domains, column(f, text, nil).Domain)
 	}
-	for _, s := range []string{"", "1", "-0.5", "1e-3", "1e999999999", "2024-02-30", "2026-01-01T12:00:00.5", "a", "0.333333333333333333333"} {
+	for _, s := range []string{"", "1", "-0.5", "1e-3", "1e999999999", "2024-02-30", "2026-01-01T12:00:00.5", "a",
+		"0.333333333333333333333"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -306,10 +314,12 @@ func FuzzCodeOfText(f *testing.F) {
 			last := len(d.bins.cuts) - 1
 			scaled := new(big.Rat).Mul(exact, new(big.Rat).SetInt64(d.bins.den))
 			at := func(k int) *big.Rat { return new(big.Rat).SetInt64(d.bins.cuts[k]) }
-			if fit == Fits && (scaled.Cmp(at(code)) < 0 || scaled.Cmp(at(code+1)) > 0 || scaled.Cmp(at(code+1)) == 0 && code+1 < last) {
+			if fit == Fits && (scaled.Cmp(at(code)) < 0 || scaled.Cmp(at(code+1)) > 0 || scaled.Cmp(at(code+1)) == 0 &&
+				code+1 < last) {
 				t.Fatalf("%q has code %d", s, code)
 			}
-			if fit == OutOfDomain && scaled.Cmp(at(0)) >= 0 && scaled.Cmp(at(last)) <= 0 && !(d.bins.whole && !exact.IsInt()) && !(d.bins.whole && scaled.Cmp(at(last)) == 0) {
+			if fit == OutOfDomain && scaled.Cmp(at(0)) >= 0 && scaled.Cmp(at(last)) <= 0 && !(d.bins.whole && !exact.IsInt()) &&
+				!(d.bins.whole && scaled.Cmp(at(last)) == 0) {
 				t.Fatalf("%q is not outside", s)
 			}
 		}

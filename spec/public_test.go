@@ -11,44 +11,48 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/google/go-cmp/cmp"
 )
 
 // packed is joined with its register in Parquet and its areas compressed.
-var packed = strings.NewReplacer("csv: register.csv", "parquet: register.parquet", "csv: areas.csv", "csv: areas.csv.gz").Replace(joined)
+var packed = strings.NewReplacer("csv: register.csv", "parquet: register.parquet", "csv: areas.csv",
+	"csv: areas.csv.gz").Replace(joined)
 
 // unpacked is the register as it is read from a file whose columns have types, with a column that is not read.
-func unpacked() *Unpacked {
-	return &Unpacked{
-		Fields: []PublicField{{Name: "ent_id"}, {Name: "name"}, {Name: "size"}, {Name: "parts", Unread: true}, {Name: "rate", Float: true, NoNumber: 2}},
-		Rows:   [][]string{{"1", "One", "micro", "", "0.5"}, {"07", "Seven, Sons", "small", "", ""}, {"x", "X\r", "micro", "", "1"}},
+func unpacked() *files.Unpacked {
+	return &files.Unpacked{
+		Fields: []files.Field{{Name: "ent_id"}, {Name: "name"}, {Name: "size"}, {Name: "parts", Unread: true},
+			{Name: "rate", Float: true, NoNumber: 2}},
+		Rows: [][]string{{"1", "One", "micro", "", "0.5"}, {"07", "Seven, Sons", "small", "", ""},
+			{"x", "X\r", "micro", "", "1"}},
 	}
 }
 
 // parsePacked reads packed where its register is what change makes of it.
-func parsePacked(text string, change func(u *Unpacked)) (*Release, error) {
+func parsePacked(text string, change func(u *files.Unpacked)) (*Release, error) {
 	u := unpacked()
 	change(u)
-	return read(Source{Name: "release.yaml", Text: text}, packedFiles{register: u})
+	return read(Source{Name: "release.yaml", Text: text}, packedFiles{files.InMemory(nil, nil), u})
 }
 
 // packedFiles are the public tables of packed.
 type packedFiles struct {
-	inMemory
-	register *Unpacked
+	files.Opener
+	register *files.Unpacked
 }
 
-func (f packedFiles) table(name string, format Format) (*Unpacked, error) {
+func (f packedFiles) Table(name string, format files.Format) (*files.Unpacked, error) {
 	switch {
-	case name == "register.parquet" && format == Parquet:
+	case name == "register.parquet" && format == files.Parquet:
 		return f.register, nil
-	case name == "areas.csv.gz" && format == CSV:
-		return &Unpacked{Text: areas}, nil
+	case name == "areas.csv.gz" && format == files.CSV:
+		return &files.Unpacked{Text: areas}, nil
 	}
 	return nil, fs.ErrNotExist
 }
 
-func same(*Unpacked) {}
+func same(*files.Unpacked) {}
 
 func TestPlansHoldTheSameOfPublicTablesInAnyFormat(t *testing.T) {
 	plain, err := Parse(registered("", register).source(t))
@@ -59,7 +63,8 @@ func TestPlansHoldTheSameOfPublicTablesInAnyFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"register.parquet": plain.Source.Files["register.csv"], "areas.csv.gz": plain.Source.Files["areas.csv"]}
+	want := map[string]string{"register.parquet": plain.Source.Files["register.csv"],
+		"areas.csv.gz": plain.Source.Files["areas.csv"]}
 	if diff := cmp.Diff(want, r.Source.Files); diff != "" {
 		t.Fatalf("files (-want +got):\n%s", diff)
 	}
@@ -81,34 +86,35 @@ func TestPlansHoldTheSameOfPublicTablesInAnyFormat(t *testing.T) {
 }
 
 func TestProblemsOfUnpackedTablesAreRendered(t *testing.T) {
-	cell := func(row, column int, text string) func(u *Unpacked) {
-		return func(u *Unpacked) { u.Rows[row][column] = text }
+	cell := func(row, column int, text string) func(u *files.Unpacked) {
+		return func(u *files.Unpacked) { u.Rows[row][column] = text }
 	}
 	from := func(old, new string) string { return strings.Replace(packed, old, new, 1) }
 	var b strings.Builder
 	for _, c := range []struct {
 		name, text string
-		change     func(u *Unpacked)
+		change     func(u *files.Unpacked)
 	}{
 		{"repeated key", packed, cell(2, 0, "1")},
 		{"key that is null", packed, cell(1, 0, "")},
-		{"key that is a fraction", packed, func(u *Unpacked) { u.Fields[0].Float, u.Rows[2][0] = true, "0.1" }},
-		{"key of a type that is not read", packed, func(u *Unpacked) { u.Fields[0].Unread = true }},
-		{"key that is no number", packed, func(u *Unpacked) { u.Fields[0].NoNumber = 3 }},
-		{"key that is not there", packed, func(u *Unpacked) { u.Fields[0].Name = "firm_id" }},
+		{"key that is a fraction", packed, func(u *files.Unpacked) { u.Fields[0].Float, u.Rows[2][0] = true, "0.1" }},
+		{"key of a type that is not read", packed, func(u *files.Unpacked) { u.Fields[0].Unread = true }},
+		{"key that is no number", packed, func(u *files.Unpacked) { u.Fields[0].NoNumber = 3 }},
+		{"key that is not there", packed, func(u *files.Unpacked) { u.Fields[0].Name = "firm_id" }},
 		{"looked up of a type that is not read", from("register.size", "register.parts"), same},
 		{"looked up that is no number", from("register.size", "register.rate"), same},
 		{"looked up with a carriage return", from("register.size", "register.name"), same},
 		{"looked up that is not UTF-8", packed, cell(1, 2, "caf\xe9")},
 		{"looked up in an expression", from("from: register.size", `from: "=recode(register.rate, {0.5: 'micro'})"`), same},
 		{"no such column", from("register.size", "register.siez"), same},
-		{"no rows", packed, func(u *Unpacked) { u.Rows = nil }},
-		{"column twice", packed, func(u *Unpacked) { u.Fields[2].Name = "name" }},
-		{"column without a name", packed, func(u *Unpacked) { u.Fields[3].Name = "" }},
-		{"name that is not UTF-8", packed, func(u *Unpacked) { u.Fields[3].Name = "\xe9" }},
-		{"no columns", packed, func(u *Unpacked) { u.Fields, u.Rows = nil, nil }},
+		{"no rows", packed, func(u *files.Unpacked) { u.Rows = nil }},
+		{"column twice", packed, func(u *files.Unpacked) { u.Fields[2].Name = "name" }},
+		{"column without a name", packed, func(u *files.Unpacked) { u.Fields[3].Name = "" }},
+		{"name that is not UTF-8", packed, func(u *files.Unpacked) { u.Fields[3].Name = "\xe9" }},
+		{"no columns", packed, func(u *files.Unpacked) { u.Fields, u.Rows = nil, nil }},
 		{"another file", from("register.parquet", "regsiter.parquet"), same},
-		{"a delimiter of what has none", from("parquet: register.parquet,", `parquet: register.parquet, delimiter: ";",`), same},
+		{"a delimiter of what has none", from("parquet: register.parquet,", `parquet: register.parquet, delimiter: ";",`),
+			same},
 		{"two formats", from("parquet: register.parquet,", "parquet: register.parquet, csv: register.csv,"), same},
 	} {
 		_, err := parsePacked(c.text, c.change)
@@ -124,7 +130,7 @@ func TestProblemsOfUnpackedTablesAreRendered(t *testing.T) {
 
 // What nobody asks of a table stops nothing: columns that are not used may hold anything.
 func TestColumnsThatAreNotUsedAreNotChecked(t *testing.T) {
-	if _, err := parsePacked(packed, func(u *Unpacked) { u.Rows[0][1], u.Rows[1][4] = "\xff\r", "\r" }); err != nil {
+	if _, err := parsePacked(packed, func(u *files.Unpacked) { u.Rows[0][1], u.Rows[1][4] = "\xff\r", "\r" }); err != nil {
 		t.Error(err)
 	}
 }
@@ -133,7 +139,7 @@ func TestColumnsThatAreNotUsedAreNotChecked(t *testing.T) {
 func TestColumnsMayBeCalledAsFormats(t *testing.T) {
 	for _, name := range []string{"PAR1", "PAR1\x15", "ARROW1", "ARROW1\x00"} {
 		text := strings.Replace(packed, "on: ent_id", "on: "+strconv.Quote(name), 1)
-		r, err := parsePacked(text, func(u *Unpacked) { u.Fields[0].Name = name })
+		r, err := parsePacked(text, func(u *files.Unpacked) { u.Fields[0].Name = name })
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
@@ -147,30 +153,8 @@ func TestColumnsMayBeCalledAsFormats(t *testing.T) {
 	}
 }
 
-// Lines and rows of next to nothing are counted before memory is set aside for them, as a small file that is compressed can hold any number.
-func TestTextsOfNothingAreRefused(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
-		{"lines", strings.Repeat("\n", MaxPublicRows+2), "16777218 lines"},
-		{"a header of delimiters", strings.Repeat("\"\n\",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
-		{"a row of delimiters", "ent_id,size\n" + strings.Repeat("\"\n\",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
-		{"a long line", "ent_id,size\n1," + strings.Repeat("x", mostLine), "a line of more than 1 MiB"},
-	} {
-		p := &publicTable{codebook: codebook{what: "public table", rowsAre: "rows", comma: ','}}
-		problem := p.takeText(c.text)
-		if problem == nil || problem.Message != c.want || len(problem.Snippet) > 100 {
-			t.Errorf("%s: %v, want %s", c.name, problem, c.want)
-		}
-	}
-	wide := "size,ent_id\n" + strings.Repeat("\""+strings.Repeat(",", maxDelimiters/3)+"\",1\n", 4)
-	for most, want := range map[int]bool{9: false, 10: true} {
-		b := &codebook{what: "public table", rowsAre: "rows", comma: ','}
-		if problem := b.readRows(wide, most); (problem == nil) != want || want && len(b.rows) != 4 {
-			t.Errorf("5 rows of 2 fields, of at most %d: %v", most, problem)
-		}
-	}
-}
-
-// FuzzUnpackedTable reads rows that are anything, parted in a text. What is read back of a plan is the same, and no key has two rows.
+// FuzzUnpackedTable reads rows that are anything, parted in a text. What is read back of a plan is the same, and no key
+// has two rows.
 func FuzzUnpackedTable(f *testing.F) {
 	f.Add("ent_id|size\n1|micro\n07|small\nx|micro", uint8(0))
 	f.Add("size|ent_id\n|1\nmicro|\r", uint8(1))
@@ -178,16 +162,16 @@ func FuzzUnpackedTable(f *testing.F) {
 	f.Add("ent_id|size|size\n1|\xff|", uint8(4))
 	f.Fuzz(func(t *testing.T, text string, kinds uint8) {
 		lines := strings.Split(text, "\n")
-		u := &Unpacked{}
+		u := &files.Unpacked{}
 		for i, name := range strings.Split(lines[0], "|") {
 			bit := kinds >> (i % 4 * 2)
-			u.Fields = append(u.Fields, PublicField{Name: name, Float: bit&1 > 0, Unread: bit&3 == 3})
+			u.Fields = append(u.Fields, files.Field{Name: name, Float: bit&1 > 0, Unread: bit&3 == 3})
 		}
 		for _, line := range lines[1:] {
 			fields := append(strings.Split(line, "|"), make([]string, len(u.Fields))...)
 			u.Rows = append(u.Rows, slices.Clone(fields[:len(u.Fields)]))
 		}
-		r, err := parsePacked(packed, func(own *Unpacked) { *own = *u })
+		r, err := parsePacked(packed, func(own *files.Unpacked) { *own = *u })
 		if err != nil {
 			return
 		}

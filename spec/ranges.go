@@ -6,10 +6,11 @@ package spec
 import (
 	"cmp"
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // rangeReader reads the range of one column.
@@ -23,7 +24,8 @@ type rangeReader struct {
 // readIntegers reads values: {integers: [a, b]}, whose cells are the integers themselves.
 func (r *reader) readIntegers(c *Column, n document.Node) *Domain {
 	if declared := n.Get("type"); declared.Present() && c.Type != Integer {
-		r.problem(declared, document.Problem{Message: "integers of type " + string(c.Type), Expected: "integer", Fix: "type: integer"})
+		r.Wrong(declared, document.Problem{Message: "integers of type " + string(c.Type), Expected: "integer",
+			Fix: "type: integer"})
 		return nil
 	}
 	c.Type = Integer
@@ -42,16 +44,18 @@ func (r *reader) readRange(c *Column, n document.Node) *Domain {
 			ends = append(ends, pair.Texts()...)
 		}
 		guess := guessType(ends)
-		r.Report(n.Key, n.Path, document.Problem{
+		r.WrongKey(n, document.Problem{
 			Message: "a range needs a type", Expected: "integer, decimal, date or timestamp",
 			Fix: "type: " + string(guess),
 		})
 		return nil
 	case c.Type == Text || c.Type == Boolean:
-		r.problem(declared, document.Problem{Message: "a range of type " + string(c.Type), Expected: "integer, decimal, date or timestamp"})
+		r.Wrong(declared, document.Problem{Message: "a range of type " + string(c.Type),
+			Expected: "integer, decimal, date or timestamp"})
 		return nil
 	case n.Get("range").Get(rangeBy).Present() && c.Type != Integer && c.Type != Decimal:
-		r.problem(declared, document.Problem{Message: "a range for each category is for numbers", Expected: "integer or decimal, or one range of all"})
+		r.Wrong(declared, document.Problem{Message: "a range for each category is for numbers",
+			Expected: "integer or decimal, or one range of all"})
 		return nil
 	}
 	return r.buildRange(c, n, pairs)
@@ -74,8 +78,8 @@ func guessType(bounds []string) Type {
 	return of
 }
 
-// buildRange reads a range, or those of the categories of another column: its lattice, and its domain from the lowest end to
-// the highest.
+// buildRange reads a range, or those of the categories of another column: its lattice, and its domain from the lowest
+// end to the highest.
 func (r *reader) buildRange(c *Column, n document.Node, pairs []document.Node) *Domain {
 	rr := &rangeReader{reader: r, column: c, node: n, span: span{of: c.Type, den: 1}}
 	var numbers []*big.Rat
@@ -114,7 +118,7 @@ func (r *rangeReader) ends(pair document.Node) (low, high *big.Rat, ok bool) {
 		return nil, nil, false
 	}
 	if order := low.Cmp(high); order > 0 || order == 0 && r.column.Type != Integer && r.column.Type != Date {
-		r.problem(pair, document.Problem{
+		r.Wrong(pair, document.Problem{
 			Message:  fmt.Sprintf("the range [%s, %s] holds nothing", ends[0].Text(), ends[1].Text()),
 			Expected: "the smaller bound first", Fix: fmt.Sprintf("[%s, %s]", ends[1].Text(), ends[0].Text()),
 		})
@@ -130,30 +134,30 @@ func (r *rangeReader) value(n document.Node) (*big.Rat, bool) {
 	case Date:
 		days, ok := parseDate(text)
 		if !ok {
-			r.problem(n, document.Problem{Message: "found " + n.Found(), Expected: "a date as 2024-01-31"})
+			r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a date as 2024-01-31"})
 		}
 		return new(big.Rat).SetInt64(days), ok
 	case Timestamp:
 		micros, ok := parseTimestamp(text)
 		if !ok {
-			r.problem(n, document.Problem{Message: "found " + n.Found(), Expected: "a timestamp as 2024-01-31T00:00:00"})
+			r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a timestamp as 2024-01-31T00:00:00"})
 		}
 		return new(big.Rat).SetInt64(micros), ok
 	}
 	if !document.IsNumber(text) {
-		r.problem(n, document.Problem{Message: "found " + n.Found(), Expected: "a number"})
+		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a number"})
 		return nil, false
 	}
-	x, ok := r.number(n)
+	x, ok := r.Number(n)
 	if !ok {
 		return nil, false
 	}
 	if r.column.Type == Integer && !x.IsInt() {
-		r.problem(n, document.Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
+		r.Wrong(n, document.Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
 		return nil, false
 	}
-	if new(big.Rat).Abs(x).Cmp(big.NewRat(maxWhole, 1)) > 0 {
-		r.problem(n, document.Problem{Message: text + " is too large", Expected: "a number within ±2^61"})
+	if new(big.Rat).Abs(x).Cmp(big.NewRat(document.MaxWhole, 1)) > 0 {
+		r.Wrong(n, document.Problem{Message: text + " is too large", Expected: "a number within ±2^61"})
 		return nil, false
 	}
 	return x, true
@@ -180,7 +184,7 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 	}
 	for _, n := range r.widths() {
 		if document.IsNumber(n.Text()) {
-			x, ok := r.number(n)
+			x, ok := r.Number(n)
 			if !ok {
 				return false
 			}
@@ -189,7 +193,7 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 	}
 	den, err := commonDenominator(numbers)
 	if err != nil {
-		r.problem(r.node.Get("range"), document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
+		r.Wrong(r.node.Get("range"), document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
 		return false
 	}
 	r.span.den = den
@@ -200,7 +204,8 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 func (r *rangeReader) build() *Domain {
 	levels := r.node.Get("levels")
 	if levels.Present() && levels.Items() != nil {
-		r.problem(levels, document.Problem{Message: "a list of levels belongs to a code book", Expected: "levels as {band: {width: 10}}"})
+		r.Wrong(levels, document.Problem{Message: "a list of levels belongs to a code book",
+			Expected: "levels as {band: {width: 10}}"})
 		return nil
 	}
 	base, finest, ok := r.cells()
@@ -232,7 +237,7 @@ func (r *rangeReader) build() *Domain {
 	for i, pair := range pairs {
 		of, stray, ok := coarsen(base.cuts, cuttings[i].cuts)
 		if !ok {
-			r.Report(pair.Key, pair.Path, document.Problem{
+			r.WrongKey(pair, document.Problem{
 				Message:  fmt.Sprintf("the edge %s lies inside a cell of the step", r.span.write(stray)),
 				Expected: "edges and widths that are multiples of the step",
 			})
@@ -249,7 +254,8 @@ func (r *rangeReader) cells() (own cutting, finest, ok bool) {
 	step := r.node.Get("step")
 	switch of := r.column.Type; {
 	case step.Present() && of == Date:
-		r.problem(step, document.Problem{Message: "dates have no step: their cells are days", Expected: "levels, as {week: {width: week}}"})
+		r.Wrong(step, document.Problem{Message: "dates have no step: their cells are days",
+			Expected: "levels, as {week: {width: week}}"})
 		return own, false, false
 	case step.Present():
 		own, ok = r.width(step)
@@ -273,7 +279,7 @@ func (r *rangeReader) pieces(levels []cutting) (base cutting, ok bool) {
 		if r.column.Type == Timestamp {
 			fix = "step: hour"
 		}
-		r.Report(r.node.Key, r.node.Path, document.Problem{
+		r.WrongKey(r.node, document.Problem{
 			Message:  fmt.Sprintf("a %s range has no cells of its own", r.column.Type),
 			Expected: "a step, or levels with a width or edges", Fix: fix,
 		})
@@ -305,7 +311,7 @@ func (r *rangeReader) tooFine(n document.Node, err error) {
 	case r.column.Type == Decimal || r.column.Type == Timestamp:
 		expected = "a larger step, or no step and levels"
 	}
-	r.problem(n, document.Problem{Message: err.Error(), Expected: expected})
+	r.Wrong(n, document.Problem{Message: err.Error(), Expected: expected})
 }
 
 // level reads one level: a width or edges.
@@ -317,7 +323,7 @@ func (r *rangeReader) level(n document.Node) (cutting, bool) {
 	case edges.Present():
 		return r.edges(edges)
 	}
-	r.problem(n, document.Problem{Message: "groups belong to a list of values", Expected: "{width: …} or {edges: […]}"})
+	r.Wrong(n, document.Problem{Message: "groups belong to a list of values", Expected: "{width: …} or {edges: […]}"})
 	return cutting{}, false
 }
 
@@ -327,27 +333,28 @@ func (r *rangeReader) width(n document.Node) (cutting, bool) {
 		return r.duration(n, d)
 	}
 	if r.column.Type == Timestamp {
-		r.problem(n, document.Problem{Message: "found " + n.Found(), Expected: "a duration, as hour, week or 15 minutes"})
+		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a duration, as hour, week or 15 minutes"})
 		return cutting{}, false
 	}
 	if !document.IsNumber(n.Text()) {
-		r.problem(n, document.Problem{Message: "found " + n.Found(), Expected: "a number"})
+		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a number"})
 		return cutting{}, false
 	}
-	x, ok := r.number(n)
+	x, ok := r.Number(n)
 	if !ok {
 		return cutting{}, false
 	}
 	if x.Sign() <= 0 {
-		r.problem(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
+		r.Wrong(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
 		return cutting{}, false
 	}
 	if r.column.Type != Decimal && !x.IsInt() {
-		r.problem(n, document.Problem{Message: n.Text() + " is not whole", Expected: "a whole number: this range has only whole values"})
+		r.Wrong(n, document.Problem{Message: n.Text() + " is not whole",
+			Expected: "a whole number: this range has only whole values"})
 		return cutting{}, false
 	}
-	if x.Cmp(big.NewRat(maxWhole, 1)) > 0 {
-		r.problem(n, document.Problem{Message: n.Text() + " is too large", Expected: "a number within the range"})
+	if x.Cmp(big.NewRat(document.MaxWhole, 1)) > 0 {
+		r.Wrong(n, document.Problem{Message: n.Text() + " is too large", Expected: "a number within the range"})
 		return cutting{}, false
 	}
 	cuts, err := r.span.even(point(x, r.span.den))
@@ -372,7 +379,7 @@ func (r *rangeReader) duration(n document.Node, d duration) (cutting, bool) {
 		p.Expected = "a duration within the range"
 	}
 	if p.Expected != "" {
-		r.problem(n, p)
+		r.Wrong(n, p)
 		return cutting{}, false
 	}
 	cuts, err := r.span.along(d)
@@ -400,20 +407,21 @@ func (r *rangeReader) edges(n document.Node) (cutting, bool) {
 		cuts[i] = point(x, r.span.den)
 		switch {
 		case cuts[i] < r.span.low || cuts[i] > r.span.high:
-			r.problem(item, document.Problem{
+			r.Wrong(item, document.Problem{
 				Message:  fmt.Sprintf("the edge %s is outside the range", item.Text()),
 				Expected: fmt.Sprintf("an edge from %s to %s", r.span.write(r.span.low), r.span.write(r.span.high)),
 			})
 			return cutting{}, false
 		case i > 0 && cuts[i] <= cuts[i-1]:
-			r.problem(item, document.Problem{Message: "edges do not ascend: " + item.Text() + " after " + items[i-1].Text(), Expected: "each edge larger than the one before"})
+			r.Wrong(item, document.Problem{Message: "edges do not ascend: " + item.Text() + " after " + items[i-1].Text(),
+				Expected: "each edge larger than the one before"})
 			return cutting{}, false
 		}
 	}
 	if cuts[0] != r.span.low {
 		low := r.span.write(r.span.low)
 		texts := append([]string{low}, n.Texts()...)
-		r.problem(items[0], document.Problem{
+		r.Wrong(items[0], document.Problem{
 			Message:  fmt.Sprintf("the first edge is %s, the range starts at %s", items[0].Text(), low),
 			Expected: "the range's lower bound as the first edge", Fix: "edges: [" + strings.Join(texts, ", ") + "]",
 		})

@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -16,7 +17,7 @@ func (s statReader) readRatio(n document.Node) (of, over Term) {
 	of, _ = s.readTerm(first)
 	over, l := s.readTerm(n.Get("over"))
 	if (of.Kind == Mean) != (over.Kind == Mean) {
-		s.problem(n.Get("over"), document.Problem{
+		s.Wrong(n.Get("over"), document.Problem{
 			Message:  fmt.Sprintf("a ratio of a %s over a %s", of.Kind, over.Kind),
 			Expected: "two means, or sums and counts: a mean is a ratio itself",
 		})
@@ -48,11 +49,12 @@ func (s statReader) checkAbove(n document.Node, l *Lattice) {
 	p := document.Problem{Expected: "a column whose range starts at 0 or above, or a count"}
 	switch {
 	case l.First < 0:
-		p.Message = fmt.Sprintf("the range of %s starts at %s, so that the denominator could be 0 or negative", n.Text(), formatNumber(l.Value(l.First)))
+		p.Message = fmt.Sprintf("the range of %s starts at %s, so that the denominator could be 0 or negative", n.Text(),
+			document.FormatNumber(l.Value(l.First)))
 	case l.Last == 0:
 		p.Message = fmt.Sprintf("the values of %s are all 0, and so is the denominator", n.Text())
 	default:
 		return
 	}
-	s.problem(n, p)
+	s.Wrong(n, p)
 }

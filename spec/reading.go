@@ -9,9 +9,9 @@ import (
 	"github.com/dprelease/dprelease/spec/expression"
 )
 
-// Reading says how the values of a column are read that an expression names. Its methods give the number that stands for a value:
-// of numbers 10^-Places at a time or as a rank, of dates the days and of timestamps the microseconds since 1970-01-01, of booleans
-// 1 or 0. Only with Fits is it valid.
+// Reading says how the values of a column are read that an expression names. Its methods give the number that stands
+// for a value: of numbers 10^-Places at a time or as a rank, of dates the days and of timestamps the microseconds since
+// 1970-01-01, of booleans 1 or 0. Only with Fits is it valid.
 type Reading struct{ expression.Input }
 
 // OfText reads a text.
@@ -108,9 +108,9 @@ func (x *Reading) OfFloat(v float64) (int64, Fit) {
 	return x.ofQuantity(quantityOfFloat(v))
 }
 
-// between is ⌊q·10^Places⌋ of the shortest decimal q of a float64, where floating point is sure of it and that q·10^Places is no integer:
-// q is within 2^-53 of v in proportion, the power is exact up to 10^22 and the product is rounded once, so that t is within 3·2^-53·|t|
-// of q·10^Places.
+// between is ⌊q·10^Places⌋ of the shortest decimal q of a float64, where floating point is sure of it and that
+// q·10^Places is no integer: q is within 2^-53 of v in proportion, the power is exact up to 10^22 and the product is
+// rounded once, so that t is within 3·2^-53·|t| of q·10^Places.
 func (x *Reading) between(v float64) (floor int64, sure bool) {
 	const slack = 1.0 / (1 << 50)
 	t := float64(v * float64(powersOfTen[x.Places]))
@@ -169,7 +169,8 @@ func (x *Reading) OfTimestamp(micros int64) (int64, Fit) {
 		return 0, WrongType
 	}
 	switch {
-	case days < expression.FirstDay || days > expression.LastDay || x.Reading == expression.AsDate && micros != days*microsPerDay:
+	case days < expression.FirstDay || days > expression.LastDay || x.Reading == expression.AsDate &&
+		micros != days*microsPerDay:
 		return 0, OutOfDomain
 	case x.Reading == expression.AsTimestamp:
 		return micros, Fits

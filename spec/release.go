@@ -1,11 +1,14 @@
 package spec
 
-// This file holds the release: what a spec says once it has been read, checked and resolved.
-
 import (
-	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/files"
 )
+
+// This file holds the release: what a spec says once it has been read, checked and resolved.
 
 // Source is everything public that a release was read from. Parse of the same Source
 // gives an equal Release, so a plan that embeds it can be read back without a file system.
@@ -20,7 +23,7 @@ type Source struct {
 	Files map[string]string `json:"files,omitempty"`
 	// Digests are, for each of Files, those of the whole file as it was read: of its bytes and, where it is compressed, of
 	// its text. Where they are missing they are those of the text in Files.
-	Digests map[string][]Digest `json:"digests,omitempty"`
+	Digests map[string][]files.Digest `json:"digests,omitempty"`
 }
 
 // Release is a validated spec. It is not changed after Parse returns it.
@@ -31,7 +34,8 @@ type Release struct {
 	// Corrects is the name of the earlier release that this one corrects, "" for none.
 	Corrects string
 	About    About
-	// Fit are the classes by how precise figures are, the most precise first and that of the rest last; none where the spec says nothing.
+	// Fit are the classes by how precise figures are, the most precise first and that of the rest last; none where the
+	// spec says nothing.
 	Fit     []FitClass
 	Privacy Privacy
 	Budget  Budget
@@ -47,7 +51,8 @@ type Release struct {
 	Synthetic []Synthetic
 	// Consistent asks that the counts of tables be whole, not negative, and add up across tables.
 	Consistent bool
-	// Diagnostics is the leaf of the budget that pays for counts of what bounding, clamping and domains leave out, "" for none.
+	// Diagnostics is the leaf of the budget that pays for counts of what bounding, clamping and domains leave out, "" for
+	// none.
 	Diagnostics string
 	// Unbuilt names the parts of the language used here that this version does not build,
 	// in document order.
@@ -111,8 +116,9 @@ type Budget struct {
 	Noise Noise
 	// Leaves are in document order, at least one; without a split there is one with Path "".
 	Leaves []Leaf
-	// split is the tree whose leaves they are.
-	split []part
+	// Split is the tree by which [Budget.Divide] divides: its leaves, in order, are those of Leaves. It is nil of a budget
+	// that was not read from a spec.
+	Split []Part
 }
 
 // Objective is what is made least inside a leaf of the budget.
@@ -129,8 +135,8 @@ const (
 // Noise is a law of noise, as a budget asks for it.
 type Noise string
 
-// The laws: discrete Gaussian noise, which a budget of ρ is spent on, and discrete Laplace noise, which a budget of ε is
-// spent on. A budget of ε and δ can be spent on either.
+// The laws: discrete Gaussian noise, which a budget of ρ is spent on, and discrete Laplace noise, which a budget of ε
+// is spent on. A budget of ε and δ can be spent on either.
 const (
 	GaussianNoise Noise = "gaussian"
 	LaplaceNoise  Noise = "laplace"
@@ -144,11 +150,13 @@ func (n Noise) Law() string {
 	return "Gaussian"
 }
 
-// Leaf is one wall of the budget: an exact part of the whole (of ε for a pure budget, else of ρ), or what its targets need.
+// Leaf is one wall of the budget: an exact part of the whole (of ε for a pure budget, else of ρ), or what its targets
+// need.
 type Leaf struct {
 	Path string
-	// Share is the part of the whole; where every leaf has one they sum to exactly 1. It is nil for leaves of targets, where
-	// it depends on what these need, and where an amount of ρ is taken from a budget in ε and δ; [Budget.Divide] knows it then.
+	// Share is the part of the whole; where every leaf has one they sum to exactly 1. It is nil for leaves of targets,
+	// where it depends on what these need, and where an amount of ρ is taken from a budget in ε and δ; [Budget.Divide]
+	// knows it then.
 	Share *big.Rat
 	// Needed leaves get what the targets of their marginals need, before anything else is shared out.
 	Needed bool
@@ -187,25 +195,27 @@ type Marginal struct {
 	// Cumulative are those of By along which the table counts up: a row says how many have that category or one before it,
 	// in the order of the level.
 	Cumulative []Attribute
-	// Ranges are those of By for which sums of neighbouring categories are to be accurate, beside the cells that are shown.
+	// Ranges are those of By for which sums of neighbouring categories are to be accurate, beside the cells that are
+	// shown.
 	Ranges []Attribute
 	// Target is how good the table must be; nil where the spec does not say.
 	Target *Target
 	// Above is the public threshold of a sparse table, of which those cells are published whose noisy count is larger; 0
 	// where every cell is published.
 	Above int64
-	// Top is how many cells are chosen and published, those with the largest counts as far as that can be told; 0 where cells
-	// are not chosen.
+	// Top is how many cells are chosen and published, those with the largest counts as far as that can be told; 0 where
+	// cells are not chosen.
 	Top int64
 	// Line is where the marginal stands in the spec.
 	Line int
 }
 
-// Target asks that the cells of a table lie within Margin of the exact figure with probability Confidence: each cell, or
-// all cells of the table at once.
+// Target asks that the cells of a table lie within Margin of the exact figure with probability Confidence: each cell,
+// or all cells of the table at once.
 type Target struct {
 	Margin, Confidence *big.Rat
-	// Share and At are the percentage and the size of the cell whose product Margin is; nil where it was given as a number.
+	// Share and At are the percentage and the size of the cell whose product Margin is; nil where it was given as a
+	// number.
 	Share, At *big.Rat
 	AllCells  bool
 	// Line is where the target stands in the spec.
@@ -222,16 +232,16 @@ type Impossible struct {
 	Line int
 }
 
-// Invariant is a public figure for every cell of a marginal: how many rows of a table are in it. Nothing is read from the
-// table for it.
+// Invariant is a public figure for every cell of a marginal: how many rows of a table are in it. Nothing is read from
+// the table for it.
 type Invariant struct {
 	Name, Table string
 	// By are the attributes, as the spec names them.
 	By []Attribute
 	// File is where the figures are from, a key of [Source.Files]; "" where they stand in the spec.
 	File string
-	// Counts has a figure for each cell, in the order of the domains, the last attribute's fastest. They are whole, none is
-	// negative, and their sum is [MaxCount] at most.
+	// Counts has a figure for each cell, in the order of the domains, the last attribute's fastest. They are whole, none
+	// is negative, and their sum is [MaxCount] at most.
 	Counts []int64
 	// Line is where it stands in the spec.
 	Line int
@@ -240,8 +250,8 @@ type Invariant struct {
 // MaxCount bounds the figures of an invariant: their sum is exact in any arithmetic.
 const MaxCount = 1 << 40
 
-// Condition is met by the rows whose category of an attribute is one of some: Codes are places among the categories of its
-// level, ascending.
+// Condition is met by the rows whose category of an attribute is one of some: Codes are places among the categories of
+// its level, ascending.
 type Condition struct {
 	Attribute Attribute
 	Codes     []int
@@ -250,8 +260,8 @@ type Condition struct {
 // Synthetic asks for microdata of a table: rows that look like its rows, of which none is one.
 type Synthetic struct {
 	Table string
-	// Leaf is the path of a leaf in Budget.Leaves, which pays for nothing else; "" for microdata that cost nothing, as their model
-	// is made of the release's tables.
+	// Leaf is the path of a leaf in Budget.Leaves, which pays for nothing else; "" for microdata that cost nothing, as
+	// their model is made of the release's tables.
 	Leaf string
 	// Method is how they are made.
 	Method SyntheticMethod
@@ -268,7 +278,8 @@ type Synthetic struct {
 	Parent string
 	// Size is the column of the parent's microdata that says how many rows of this table a unit has; "" without a parent.
 	Size string
-	// Given are the columns of the parent row that go with each row: those of the parent's microdata that are read, and Size.
+	// Given are the columns of the parent row that go with each row: those of the parent's microdata that are read, and
+	// Size.
 	Given []Attribute
 	// Line is where the microdata stand in the spec.
 	Line int
@@ -277,12 +288,44 @@ type Synthetic struct {
 // SyntheticMethod names a way to make microdata.
 type SyntheticMethod string
 
-// AutoMethod leaves the method to the planner; MST measures a maximum spanning tree of pairs of columns; AIM measures, one
-// after another, the sets of columns that a model of all answers before gets most wrong; TablesMethod measures nothing, and
-// makes its model of what the tables of the release say.
+// AutoMethod leaves the method to the planner; MST measures a maximum spanning tree of pairs of columns; AIM measures,
+// one after another, the sets of columns that a model of all answers before gets most wrong; TablesMethod measures
+// nothing, and makes its model of what the tables of the release say.
 const (
 	AutoMethod   SyntheticMethod = "auto"
 	MST          SyntheticMethod = "mst"
 	AIM          SyntheticMethod = "aim"
 	TablesMethod SyntheticMethod = "tables"
 )
+
+// FitClass is one of the classes into which published figures are sorted by how precise they are. A figure is in the
+// first class whose AtMost its relative standard error, that of the noise beside the figure, does not pass.
+type FitClass struct {
+	Name string
+	// AtMost is above 0, at most 1 and larger than that of the class before; nil in the last class, which takes the rest.
+	AtMost *big.Rat
+}
+
+// Sampled is the probability with which each unit of the release is drawn, nil where all are measured.
+func (r *Release) Sampled() *big.Rat {
+	for _, t := range r.Tables {
+		if t.Sample != nil {
+			return t.Sample
+		}
+	}
+	return nil
+}
+
+// Total is the sum of the figures: the number of rows.
+func (i Invariant) Total() int64 {
+	var n int64
+	for _, c := range i.Counts {
+		n += c
+	}
+	return n
+}
+
+// beyondCounts tells that a marginal has other statistics than a count.
+func (m *Marginal) beyondCounts() bool {
+	return slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind != Count })
+}

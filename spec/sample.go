@@ -3,9 +3,10 @@ package spec
 // This file holds the reading of samples: of the secret draw of the units that a release is measured on.
 
 import (
-	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"slices"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // leastShare is the least share of the units that is drawn: of less, next to nothing would be left to measure.
@@ -17,25 +18,16 @@ func (r *reader) readSample(n document.Node) *big.Rat {
 	if !r.Sound(n) || !at.Present() {
 		return nil
 	}
-	q, ok := r.number(at)
+	q, ok := r.Number(at)
 	if !ok {
 		return nil
 	}
 	if q.Cmp(leastShare) < 0 || q.Cmp(big.NewRat(1, 1)) >= 0 {
-		r.problem(at, document.Problem{Message: "each unit is drawn with probability " + at.Text(), Expected: "a share from 1e-6 to below 100%, as 10%; no sample where all are measured"})
+		r.Wrong(at, document.Problem{Message: "each unit is drawn with probability " + at.Text(),
+			Expected: "a share from 1e-6 to below 100%, as 10%; no sample where all are measured"})
 		return nil
 	}
 	return q
-}
-
-// Sampled is the probability with which each unit of the release is drawn, nil where all are measured.
-func (r *Release) Sampled() *big.Rat {
-	for _, t := range r.Tables {
-		if t.Sample != nil {
-			return t.Sample
-		}
-	}
-	return nil
 }
 
 // checkSample reports what a release that is measured on a sample cannot be, and cannot publish.
@@ -50,21 +42,22 @@ func (r *reader) checkSample(root document.Node) {
 			at = tables.Get(t.Name).Get("sample")
 		}
 	}
-	report := func(n document.Node, p document.Problem) { r.Report(n.Key, n.Path, p) }
+	report := func(n document.Node, p document.Problem) { r.WrongKey(n, p) }
 	switch {
 	case len(r.release.Tables) > 1:
-		report(at, document.Problem{Message: "a sample beside several tables", Expected: "one table: a unit would have to be drawn in all of them or in none"})
+		report(at, document.Problem{Message: "a sample beside several tables",
+			Expected: "one table: a unit would have to be drawn in all of them or in none"})
 	case r.release.Privacy.Neighbours == Replace:
-		r.problem(root.Get("privacy").Get("neighbours"), document.Problem{
+		r.Wrong(root.Get("privacy").Get("neighbours"), document.Problem{
 			Message:  "a sample earns nothing where one unit is replaced by another: who enters could be drawn in the place of who leaves",
 			Expected: "neighbours: add-remove, or no sample", Fix: "neighbours: " + string(AddRemove),
 		})
 	case r.release.Budget.Rho != nil:
-		r.problem(root.Get("budget").Get("rho"), document.Problem{
+		r.Wrong(root.Get("budget").Get("rho"), document.Problem{
 			Message:  "a budget in ρ gains nothing by a sample: it loses as much as all units would",
 			Expected: "{epsilon: …} or {epsilon: …, delta: …}, or no sample",
 		})
-	case hasAmount(r.release.Budget.split):
+	case hasAmount(r.release.Budget.Split):
 		report(root.Get("budget").Get("split"), document.Problem{
 			Message:  "an absolute amount in the split of a budget that is spent on a sample: those who are drawn may lose more than all units together, and shares are of that",
 			Expected: "shares alone, as {a: 60%, b: 40%}",
@@ -72,11 +65,13 @@ func (r *reader) checkSample(root document.Node) {
 	}
 	for _, key := range []string{"diagnostics", "synthetic"} {
 		if n := root.Get(key); n.Present() {
-			report(n, document.Problem{Message: key + " beside a sample", Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"})
+			report(n, document.Problem{Message: key + " beside a sample",
+				Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"})
 		}
 	}
 	if n := root.Get("publish").Get("integers"); n.Present() {
-		report(n, document.Problem{Message: "whole counts that add up, beside a sample", Expected: "no `integers`: counts of a sample are divided by the share that was drawn, and are not whole"})
+		report(n, document.Problem{Message: "whole counts that add up, beside a sample",
+			Expected: "no `integers`: counts of a sample are divided by the share that was drawn, and are not whole"})
 	}
 	r.checkSampledTable(root.Get("tables").Get(r.release.Tables[0].Name), report)
 	for _, m := range r.release.Marginals {
@@ -85,21 +80,24 @@ func (r *reader) checkSample(root document.Node) {
 }
 
 // hasAmount tells that a split has an absolute amount.
-func hasAmount(parts []part) bool {
-	return slices.ContainsFunc(parts, func(p part) bool { return p.amount != nil || hasAmount(p.parts) })
+func hasAmount(parts []Part) bool {
+	return slices.ContainsFunc(parts, func(p Part) bool { return p.Amount != nil || hasAmount(p.Parts) })
 }
 
 // checkSampledTable reports the parts of a sampled table whose figures have no error of sampling here.
 func (r *reader) checkSampledTable(n document.Node, report func(document.Node, document.Problem)) {
 	if weight := n.Get("weight"); weight.Present() {
-		report(weight, document.Problem{Message: "weights beside a sample", Expected: "counts of rows: the error of sampling is known of these alone"})
+		report(weight, document.Problem{Message: "weights beside a sample",
+			Expected: "counts of rows: the error of sampling is known of these alone"})
 	}
 	for _, c := range r.Entries(n.Get("columns")) {
 		if bounds := c.Get("bounds"); bounds.Present() {
-			report(bounds, document.Problem{Message: "a suggestion of bounds beside a sample", Expected: "a release of its own, without a sample"})
+			report(bounds, document.Problem{Message: "a suggestion of bounds beside a sample",
+				Expected: "a release of its own, without a sample"})
 		}
 		if discover := c.Get("values").Get("discover"); discover.Present() {
-			report(discover, document.Problem{Message: "a column whose values nobody listed, beside a sample", Expected: "a release of its own, without a sample, or the list of its values"})
+			report(discover, document.Problem{Message: "a column whose values nobody listed, beside a sample",
+				Expected: "a release of its own, without a sample, or the list of its values"})
 		}
 	}
 }
@@ -107,7 +105,7 @@ func (r *reader) checkSampledTable(n document.Node, report func(document.Node, d
 // checkSampledMarginal reports what a table of a sample cannot ask.
 func (r *reader) checkSampledMarginal(m Marginal, n document.Node, report func(document.Node, document.Problem)) {
 	if len(m.Stats) > 1 {
-		r.problem(n.Get("stats"), document.Problem{
+		r.Wrong(n.Get("stats"), document.Problem{
 			Message:  "several statistics in a table of a sample: the error of sampling is known of the first alone",
 			Expected: "a marginal for each: one with stats: [count], one with stats: [units]",
 		})
@@ -115,7 +113,7 @@ func (r *reader) checkSampledMarginal(m Marginal, n document.Node, report func(d
 	}
 	for _, s := range m.Stats {
 		if s.Kind != Count && s.Kind != Units {
-			r.problem(n.Get("stats"), document.Problem{
+			r.Wrong(n.Get("stats"), document.Problem{
 				Message:  "a statistic other than count or units beside a sample",
 				Expected: "stats: [count] or [units]: the error of sampling is known of these alone",
 			})

@@ -53,7 +53,7 @@ func jsonOf(n *yaml.Node) any {
 	case "!!null":
 		return nil
 	case "!!bool":
-		return isTrue(n.Value)
+		return document.Node{Value: n}.IsTrue()
 	case "!!int", "!!float":
 		if json.Valid([]byte(n.Value)) {
 			return json.Number(n.Value)
@@ -89,7 +89,8 @@ func nodes(root *yaml.Node) []*yaml.Node {
 
 // corpus are documents that are well-formed YAML: the base and its changes.
 func corpus(t *testing.T) map[string]string {
-	texts := map[string]string{"base": base, "governed": governed, "withMicrodata": withMicrodata, "targeted": targeted, "derived": derived, "numbers": numbers, "kept": kept}
+	texts := map[string]string{"base": base, "governed": governed, "withMicrodata": withMicrodata, "targeted": targeted,
+		"derived": derived, "numbers": numbers, "kept": kept}
 	for topic, cases := range errorCases {
 		for _, c := range cases {
 			src := c.source(t)
@@ -152,7 +153,8 @@ func assertAgreement(t *testing.T, texts map[string]string) (accepted int) {
 }
 
 func TestSchemaAndCheckerAgreeOnMutations(t *testing.T) {
-	assertAgreementOnMutations(t, map[string]string{"base": base, "governed": governed, "withMicrodata": withMicrodata, "targeted": targeted, "derived": derived, "numbers": numbers, "kept": kept})
+	assertAgreementOnMutations(t, map[string]string{"base": base, "governed": governed, "withMicrodata": withMicrodata,
+		"targeted": targeted, "derived": derived, "numbers": numbers, "kept": kept})
 }
 
 func TestSchemaAndCheckerAgreeOnMutationsOfTheSharedSpecs(t *testing.T) {
@@ -251,7 +253,8 @@ func TestSchemaIsTheSameEveryTime(t *testing.T) {
 		t.Error("two schemas differ")
 	}
 	var out map[string]any
-	if err := json.Unmarshal(Schema(), &out); err != nil || fmt.Sprint(out["$schema"]) != "https://json-schema.org/draft/2020-12/schema" {
+	if err := json.Unmarshal(Schema(), &out); err != nil ||
+		fmt.Sprint(out["$schema"]) != "https://json-schema.org/draft/2020-12/schema" {
 		t.Errorf("schema %v, %v", out["$schema"], err)
 	}
 }

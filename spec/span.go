@@ -6,10 +6,11 @@ package spec
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // span is a range from low to high, both belonging to it, on the lattice of multiples of
@@ -78,13 +79,13 @@ func commonDenominator(all []*big.Rat) (int64, error) {
 	if places, exact := new(big.Rat).SetFrac(big.NewInt(1), den).FloatPrec(); exact {
 		den.Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
 	}
-	limit := new(big.Rat).SetInt64(maxWhole)
+	limit := new(big.Rat).SetInt64(document.MaxWhole)
 	for _, x := range all {
 		if new(big.Rat).Abs(new(big.Rat).Mul(x, new(big.Rat).SetInt(den))).Cmp(limit) > 0 {
 			return 0, errPrecision
 		}
 	}
-	if !den.IsInt64() || den.Int64() > maxWhole {
+	if !den.IsInt64() || den.Int64() > document.MaxWhole {
 		return 0, errPrecision
 	}
 	return den.Int64(), nil
@@ -106,29 +107,7 @@ func (s span) appendPoint(b []byte, at int64) []byte {
 	case s.den == 1:
 		return strconv.AppendInt(b, at, 10)
 	}
-	return appendFraction(b, at, s.den)
-}
-
-// appendFraction appends at/den as formatNumber writes it: by long division, as ranges have very many points, where that ends
-// within its digits.
-func appendFraction(b []byte, at, den int64) []byte {
-	whole, rest, out := at/den, at%den, b
-	if at < 0 {
-		whole, rest, out = -whole, -rest, append(out, '-')
-	}
-	out = strconv.AppendInt(out, whole, 10)
-	if rest > 0 {
-		out = append(out, '.')
-	}
-	for places := 0; rest > 0; places++ {
-		if places == mostDigits || rest > math.MaxInt64/10 {
-			return append(b, formatNumber(big.NewRat(at, den))...)
-		}
-		rest *= 10
-		out = append(out, byte('0'+rest/den))
-		rest %= den
-	}
-	return out
+	return document.AppendFraction(b, at, s.den)
 }
 
 // write is a lattice point as text.

@@ -16,17 +16,19 @@ func (r *reader) readAbove(n document.Node) int64 {
 		{"ranges", "sums of neighbouring categories need every cell, and a sparse table leaves most of them out"},
 	} {
 		if other := n.Get(never.key); other.Present() {
-			r.Report(other.Key, other.Path, document.Problem{Message: "`" + never.key + "` beside `cells`: " + never.why, Expected: "one of the two; a second marginal can have the other"})
+			r.WrongKey(other, document.Problem{Message: "`" + never.key + "` beside `cells`: " + never.why,
+				Expected: "one of the two; a second marginal can have the other"})
 		}
 	}
 	if of := n.Get("target").Get("of"); of.Present() && of.Text() == allCells {
-		r.problem(of, document.Problem{
+		r.Wrong(of, document.Problem{
 			Message:  "the target is of all cells, and a sparse table does not publish all of them",
 			Expected: "a target of each cell", Fix: "of: " + eachCell,
 		})
 	}
 	if by := n.Get("by"); len(by.Items()) == 0 && by.Present() {
-		r.problem(cells, document.Problem{Message: "a total is one cell, which a threshold would only hide", Expected: "a marginal with attributes"})
+		r.Wrong(cells, document.Problem{Message: "a total is one cell, which a threshold would only hide",
+			Expected: "a marginal with attributes"})
 	}
-	return r.whole(cells.Get("above"))
+	return cells.Get("above").Whole()
 }

@@ -76,7 +76,8 @@ func TestSharedSpecWithoutItsCodeBooksIsAProblem(t *testing.T) {
 	src := sharedSource(t, "labour.yaml")
 	src.Files = nil
 	release, err := Parse(src)
-	if release != nil || !strings.Contains(err.Error(), `code book "geo/regions.csv" cannot be read: there is no such file`) {
+	if release != nil || !strings.Contains(err.Error(),
+		`code book "geo/regions.csv" cannot be read: there is no such file`) {
 		t.Errorf("got release %v and %v", release, err)
 	}
 }

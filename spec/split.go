@@ -7,96 +7,79 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 var errUnread = errors.New("a budget that was not read from a spec cannot be divided")
 
-// part is one entry of a split: an absolute amount, or a share of what absolute and needed parts leave of the whole that
-// it is a part of; with neither it is a leaf that gets what its targets need.
-type part struct {
-	path          string
-	amount, share *big.Rat
-	parts         []part // of a part that is split again, else nil: a leaf
-}
-
-// Part is one entry of a budget's split as the spec has it: an absolute amount, or a share of what absolute and needed parts
-// leave of the whole that it is a part of; with neither it gets what its targets need. Beside what is bought apart from the
-// split, the split itself is a part without a path.
+// Part is one entry of a budget's split as the spec has it: an absolute amount, or a share of what absolute and needed
+// parts leave of the whole that it is a part of; with neither it gets what its targets need. Beside what is bought
+// apart from the split, the split itself is a part without a path.
 type Part struct {
 	Path          string
 	Amount, Share *big.Rat
 	Parts         []Part // of a part that is split again, else nil: a leaf
 }
 
-// Split is the tree that Divide divides by: its leaves, in order, are those of Leaves.
-func (b *Budget) Split() []Part { return publicParts(b.split) }
-
-func publicParts(parts []part) []Part {
-	var all []Part
-	for _, p := range parts {
-		all = append(all, Part{Path: p.path, Amount: p.amount, Share: p.share, Parts: publicParts(p.parts)})
-	}
-	return all
-}
-
 // key is the last name of the path.
-func (p part) key() string { return p.path[strings.LastIndex(p.path, ".")+1:] }
+func (p Part) key() string { return p.Path[strings.LastIndex(p.Path, ".")+1:] }
 
 // within is the path of the split of a part of the split at a path. What stands beside extras has that path itself.
-func (p part) within(path string) string {
-	if p.path == "" {
+func (p Part) within(path string) string {
+	if p.Path == "" {
 		return path
 	}
 	return path + "." + p.key() + ".split"
 }
 
 // isNeeded is true for a leaf that gets what its targets need.
-func (p part) isNeeded() bool { return p.amount == nil && p.share == nil }
+func (p Part) isNeeded() bool { return p.Amount == nil && p.Share == nil }
 
-// Divide gives each leaf its amount of a total (of ε for a pure budget, else of ρ), in the order of Leaves. In each split
-// leaves of targets get what is needed, by path, absolute parts their amounts, and shares are of what these leave; where
-// nothing has a share, what is left is not spent. It fails where an amount is missing, where more is taken than there is,
-// and where nothing is left for a share.
+// Divide gives each leaf its amount of a total (of ε for a pure budget, else of ρ), in the order of Leaves. In each
+// split leaves of targets get what is needed, by path, absolute parts their amounts, and shares are of what these
+// leave; where nothing has a share, what is left is not spent. It fails where an amount is missing, where more is taken
+// than there is, and where nothing is left for a share.
 func (b *Budget) Divide(total *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
-	if b.split == nil {
+	if b.Split == nil {
 		return nil, errUnread
 	}
-	return divide("budget.split", b.split, total, needed)
+	return divide("budget.split", b.Split, total, needed)
 }
 
-// Least is the total beyond which Divide has enough for what is needed, by path: it succeeds with every larger one and with no
-// smaller one; with this one too, unless a part with a share would get nothing. It fails where no total is enough: where an
-// absolute part does not hold what is needed of it, or an amount is missing.
+// Least is the total beyond which Divide has enough for what is needed, by path: it succeeds with every larger one and
+// with no smaller one; with this one too, unless a part with a share would get nothing. It fails where no total is
+// enough: where an absolute part does not hold what is needed of it, or an amount is missing.
 func (b *Budget) Least(needed map[string]*big.Rat) (*big.Rat, error) {
-	if b.split == nil {
+	if b.Split == nil {
 		return nil, errUnread
 	}
-	return least("budget.split", b.split, needed)
+	return least("budget.split", b.Split, needed)
 }
 
 // least is Least for the split at a path.
-func least(path string, parts []part, needed map[string]*big.Rat) (*big.Rat, error) {
+func least(path string, parts []Part, needed map[string]*big.Rat) (*big.Rat, error) {
 	amounts, taken, _, err := fixed(parts, needed)
 	if err != nil {
 		return nil, err
 	}
 	forShares := new(big.Rat)
 	for i, p := range parts {
-		if p.parts == nil {
+		if p.Parts == nil {
 			continue
 		}
 		within := p.within(path)
-		if p.share == nil {
-			if _, err := divide(within, p.parts, amounts[i], needed); err != nil {
+		if p.Share == nil {
+			if _, err := divide(within, p.Parts, amounts[i], needed); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		whole, err := least(within, p.parts, needed)
+		whole, err := least(within, p.Parts, needed)
 		if err != nil {
 			return nil, err
 		}
-		if whole.Quo(whole, p.share); whole.Cmp(forShares) > 0 {
+		if whole.Quo(whole, p.Share); whole.Cmp(forShares) > 0 {
 			forShares = whole
 		}
 	}
@@ -104,21 +87,22 @@ func least(path string, parts []part, needed map[string]*big.Rat) (*big.Rat, err
 }
 
 // fixed are the amounts of absolute and needed parts, nil for shares, with their sum, and whether there are shares.
-func fixed(parts []part, needed map[string]*big.Rat) (amounts []*big.Rat, taken *big.Rat, shares bool, err error) {
+func fixed(parts []Part, needed map[string]*big.Rat) (amounts []*big.Rat, taken *big.Rat, shares bool, err error) {
 	amounts, taken = make([]*big.Rat, len(parts)), new(big.Rat)
 	for i, p := range parts {
 		switch {
-		case p.share != nil:
+		case p.Share != nil:
 			shares = true
 			continue
-		case p.amount != nil:
-			amounts[i] = new(big.Rat).Set(p.amount)
-		case needed[p.path] == nil:
-			return nil, nil, false, fmt.Errorf("budget leaf %q gets what its targets need, and that is not said", p.path)
-		case needed[p.path].Sign() < 0:
-			return nil, nil, false, fmt.Errorf("budget leaf %q needs %s: less than nothing", p.path, shortNumber(needed[p.path]))
+		case p.Amount != nil:
+			amounts[i] = new(big.Rat).Set(p.Amount)
+		case needed[p.Path] == nil:
+			return nil, nil, false, fmt.Errorf("budget leaf %q gets what its targets need, and that is not said", p.Path)
+		case needed[p.Path].Sign() < 0:
+			return nil, nil, false, fmt.Errorf("budget leaf %q needs %s: less than nothing", p.Path,
+				document.ShortNumber(needed[p.Path]))
 		default:
-			amounts[i] = new(big.Rat).Set(needed[p.path])
+			amounts[i] = new(big.Rat).Set(needed[p.Path])
 		}
 		taken.Add(taken, amounts[i])
 	}
@@ -126,7 +110,7 @@ func fixed(parts []part, needed map[string]*big.Rat) (amounts []*big.Rat, taken 
 }
 
 // divide is Divide for the split at a path.
-func divide(path string, parts []part, whole *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
+func divide(path string, parts []Part, whole *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
 	amounts, taken, shares, err := fixed(parts, needed)
 	if err != nil {
 		return nil, err
@@ -137,18 +121,18 @@ func divide(path string, parts []part, whole *big.Rat, needed map[string]*big.Ra
 		if shares {
 			what = "nothing is left for shares: " + what
 		}
-		return nil, fmt.Errorf("%s: %s %s of %s", path, what, shortNumber(taken), shortNumber(whole))
+		return nil, fmt.Errorf("%s: %s %s of %s", path, what, document.ShortNumber(taken), document.ShortNumber(whole))
 	}
 	var leaves []*big.Rat
 	for i, p := range parts {
-		if p.share != nil {
-			amounts[i] = new(big.Rat).Mul(left, p.share)
+		if p.Share != nil {
+			amounts[i] = new(big.Rat).Mul(left, p.Share)
 		}
-		if p.parts == nil {
+		if p.Parts == nil {
 			leaves = append(leaves, amounts[i])
 			continue
 		}
-		nested, err := divide(p.within(path), p.parts, amounts[i], needed)
+		nested, err := divide(p.within(path), p.Parts, amounts[i], needed)
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,8 @@ func divided(budget string, leaves ...string) Source {
 		fmt.Fprintf(&marginals, "  m%d: {by: [], budget: %s, target: {margin: 10}}\n", i, path)
 	}
 	return Source{Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: " + budget +
-		"\ntables: {t: {source: {arrow: t.arrow}, unit: row, columns: {x: {values: [a]}}}}\nmarginals:\n" + marginals.String()}
+		"\ntables: {t: {source: {arrow: t.arrow}, unit: row, columns: {x: {values: [a]}}}}\nmarginals:\n" +
+		marginals.String()}
 }
 
 // Amounts by hand, of splits of each kind.
@@ -29,13 +30,17 @@ func TestBudgetIsDivided(t *testing.T) {
 		{"{epsilon: 1}", "", "1", "", "1", "1"},
 		{"{epsilon: 1, delta: 1e-9}", "", "1/7", "", "1/7", "1"},
 		{"{epsilon: 2, split: {a: 1/3, b: 2/3}}", "a b", "2", "", "2/3 4/3", "1/3 2/3"},
-		{"{rho: 1, split: {a: {rho: 1/4}, b: 1/3, c: {share: 2/3, split: {d: 50%, e: {rho: 1/10}, f: 0.5}}}}", "a b c.d c.e c.f", "1", "", "1/4 1/4 1/5 1/10 1/5", "1/4 1/4 1/5 1/10 1/5"},
+		{"{rho: 1, split: {a: {rho: 1/4}, b: 1/3, c: {share: 2/3, split: {d: 50%, e: {rho: 1/10}, f: 0.5}}}}",
+			"a b c.d c.e c.f", "1", "", "1/4 1/4 1/5 1/10 1/5", "1/4 1/4 1/5 1/10 1/5"},
 		{"{rho: 1, split: {a: needed, b: 1/3, c: 2/3}}", "a b c", "1", "a=1/10", "1/10 3/10 3/5", "- - -"},
 		{"{rho: 1, split: {a: needed, b: {rho: 1/2}}}", "a b", "1", "a=1/10", "1/10 1/2", "- 1/2"},
-		{"{rho: 1, split: {a: 1/2, b: {share: 1/2, split: {n: needed, r: 100%}}}}", "a b.n b.r", "1", "b.n=1/8", "1/2 1/8 3/8", "1/2 - -"},
-		{"{rho: 1, split: {a: needed, b: {rho: 1/2, split: {c: 1/4, d: 3/4}}}}", "a b.c b.d", "1", "a=0", "0 1/8 3/8", "- 1/8 3/8"},
+		{"{rho: 1, split: {a: 1/2, b: {share: 1/2, split: {n: needed, r: 100%}}}}", "a b.n b.r", "1", "b.n=1/8",
+			"1/2 1/8 3/8", "1/2 - -"},
+		{"{rho: 1, split: {a: needed, b: {rho: 1/2, split: {c: 1/4, d: 3/4}}}}", "a b.c b.d", "1", "a=0", "0 1/8 3/8",
+			"- 1/8 3/8"},
 		{"{epsilon: 1, delta: 1e-9, split: {a: {rho: 1/100}, b: 100%}}", "a b", "1/25", "", "1/100 3/100", "- -"},
-		{"{epsilon: 1, delta: 1e-9, split: {a: 1/4, b: {share: 3/4, split: {c: {rho: 1/100}, d: 100%}}}}", "a b.c b.d", "1/25", "", "1/100 1/100 1/50", "1/4 - -"},
+		{"{epsilon: 1, delta: 1e-9, split: {a: 1/4, b: {share: 3/4, split: {c: {rho: 1/100}, d: 100%}}}}", "a b.c b.d",
+			"1/25", "", "1/100 1/100 1/50", "1/4 - -"},
 		{"{epsilon: 1, delta: 1e-9, split: {n: needed}}", "n", "1/25", "n=1/50", "1/50", "-"},
 	} {
 		r, err := Parse(divided(c.budget, strings.Fields(c.leaves)...))
@@ -80,12 +85,17 @@ func TestBudgetIsDivided(t *testing.T) {
 
 func TestWhatCannotBeDividedIsRefused(t *testing.T) {
 	for _, c := range []struct{ budget, leaves, total, needed, want string }{
-		{"{rho: 1, split: {a: needed, b: 100%}}", "a b", "1", "", `budget leaf "a" gets what its targets need, and that is not said`},
+		{"{rho: 1, split: {a: needed, b: 100%}}", "a b", "1", "",
+			`budget leaf "a" gets what its targets need, and that is not said`},
 		{"{rho: 1, split: {a: needed, b: 100%}}", "a b", "1", "-1", `budget leaf "a" needs -1: less than nothing`},
-		{"{rho: 1, split: {a: needed, b: 100%}}", "a b", "1", "1", "budget.split: nothing is left for shares: its absolute and needed parts take 1 of 1"},
-		{"{rho: 1, split: {a: needed, b: {rho: 1/2}}}", "a b", "1", "3/4", "budget.split: its absolute and needed parts take 1.25 of 1"},
-		{"{rho: 1, split: {b: 1/2, c: {share: 1/2, split: {a: needed}}}}", "b c.a", "1/3", "1/2", "budget.split.c.split: its absolute and needed parts take 0.5 of 1/6"},
-		{"{epsilon: 1, delta: 1e-9, split: {a: {rho: 1/3}, b: 100%}}", "a b", "1/7000000000001", "", "budget.split: nothing is left for shares: its absolute and needed parts take 1/3 of about 1.42857e-13"},
+		{"{rho: 1, split: {a: needed, b: 100%}}", "a b", "1", "1",
+			"budget.split: nothing is left for shares: its absolute and needed parts take 1 of 1"},
+		{"{rho: 1, split: {a: needed, b: {rho: 1/2}}}", "a b", "1", "3/4",
+			"budget.split: its absolute and needed parts take 1.25 of 1"},
+		{"{rho: 1, split: {b: 1/2, c: {share: 1/2, split: {a: needed}}}}", "b c.a", "1/3", "1/2",
+			"budget.split.c.split: its absolute and needed parts take 0.5 of 1/6"},
+		{"{epsilon: 1, delta: 1e-9, split: {a: {rho: 1/3}, b: 100%}}", "a b", "1/7000000000001", "",
+			"budget.split: nothing is left for shares: its absolute and needed parts take 1/3 of about 1.42857e-13"},
 	} {
 		r, err := Parse(divided(c.budget, strings.Fields(c.leaves)...))
 		if err != nil {

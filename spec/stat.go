@@ -11,8 +11,8 @@ import (
 // StatKind is what a statistic is.
 type StatKind string
 
-// The kinds of statistics. All but Units and Distinct are of rows, with weights where the table has them: Count adds the
-// weights up, and the others are what they are of rows that stand for as many as their weights say.
+// The kinds of statistics. All but Units and Distinct are of rows, with weights where the table has them: Count adds
+// the weights up, and the others are what they are of rows that stand for as many as their weights say.
 const (
 	Count     StatKind = "count"
 	Units     StatKind = "units"     // units that have a row in the group
@@ -28,8 +28,8 @@ const (
 // Stat is one statistic of a marginal, in the order of the spec.
 type Stat struct {
 	Kind StatKind
-	// Name is the name of its columns: what the spec says (as: …), or one made of what it is: count, units, turnover_sum. A
-	// quantile's columns are named by it and the share: pay_q25.
+	// Name is the name of its columns: what the spec says (as: …), or one made of what it is: count, units, turnover_sum.
+	// A quantile's columns are named by it and the share: pay_q25.
 	Name string
 	// Column is what it is of; "" for Count, Units and Ratio.
 	Column string
@@ -45,8 +45,8 @@ type Stat struct {
 	Line int
 }
 
-// QuantileName is the name of the columns of one of the statistic's quantiles: that of a median is its own, of another the
-// share in per cent follows, as in pay_q25 or pay_q2_5.
+// QuantileName is the name of the columns of one of the statistic's quantiles: that of a median is its own, of another
+// the share in per cent follows, as in pay_q25 or pay_q2_5.
 func (s Stat) QuantileName(share *big.Rat) string {
 	if s.Median {
 		return s.Name
@@ -57,16 +57,16 @@ func (s Stat) QuantileName(share *big.Rat) string {
 	return s.Name + "_q" + strings.ReplaceAll(text, ".", "_")
 }
 
-// Term is what a ratio is made of: over the rows that meet all of Where, how many there are (Count), or the Sum or the Mean
-// of a column.
+// Term is what a ratio is made of: over the rows that meet all of Where, how many there are (Count), or the Sum or the
+// Mean of a column.
 type Term struct {
 	Kind   StatKind
 	Column string
 	Where  []Condition
 }
 
-// PerUnit bounds what one unit adds to a table, beside the bound of its own table. 0 stands for no bound. Which of a unit's
-// groups and rows stay is drawn under the release's key.
+// PerUnit bounds what one unit adds to a table, beside the bound of its own table. 0 stands for no bound. Which of a
+// unit's groups and rows stay is drawn under the release's key.
 type PerUnit struct {
 	Groups       int64 `json:"groups,omitempty"`         // cells that its rows are in
 	RowsPerGroup int64 `json:"rows_per_group,omitempty"` // rows in one cell
@@ -87,32 +87,34 @@ func (p PerUnit) String() string {
 	return "at most " + strings.Join(parts, ", ")
 }
 
-// Lattice is where the values of a bounded numeric column lie once they are clamped and rounded: multiples of Step from
-// First·Step to Last·Step. A value is rounded to the nearest, halves up.
-type Lattice struct {
-	Step        *big.Rat
-	First, Last int64
-	// By is the column whose categories have ranges of their own, "" for one range of all. Strata are then the first and last
-	// multiple for each of its finest codes, within First and Last.
-	By     string
-	Strata []Stratum
-	// null is the place, before it is clamped, of what a null counts as, where the column says that.
-	null   int64
-	nullIs bool
-	scale  scale // of Step
-}
-
-// Stratum is the range of the values of one category, in multiples of the step.
-type Stratum struct{ First, Last int64 }
-
-// Weight is how many units of the population a row stands for: a column of the source, clamped to a range and rounded to
-// multiples of a step as values are, none of them below 0.
+// Weight is how many units of the population a row stands for: a column of the source, clamped to a range and rounded
+// to multiples of a step as values are, none of them below 0.
 type Weight struct {
 	From    string
 	Lattice Lattice
-	// Calibrated says that weights were adjusted to totals, or raked: they depend on other rows, so that the guarantee holds
-	// for the rows with weights as they are, and not for what the weights say of others. Else they are attributes of the unit.
+	// Calibrated says that weights were adjusted to totals, or raked: they depend on other rows, so that the guarantee
+	// holds for the rows with weights as they are, and not for what the weights say of others. Else they are attributes of
+	// the unit.
 	Calibrated bool
 	// Null is what happens to a row whose weight is null or NaN, or a text that is no number: Refuse or Drop.
 	Null Action
 }
+
+// names are the names of a statistic's figures.
+func (s Stat) names() []string {
+	if s.Kind != Quantiles {
+		return []string{s.Name}
+	}
+	names := make([]string, len(s.At))
+	for i, share := range s.At {
+		names[i] = s.QuantileName(share)
+	}
+	return names
+}
+
+const (
+	// medianOf is the key of a median, which is a quantile.
+	medianOf = StatKind("median")
+	// mostQuantiles bounds the quantiles of one statistic.
+	mostQuantiles = 100
+)

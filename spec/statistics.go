@@ -5,7 +5,6 @@ package spec
 import (
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/spec/document"
@@ -17,8 +16,9 @@ var statKeys = []StatKind{Sum, Mean, Variance, Deviation, medianOf, Quantiles, D
 
 // words say a statistic in a sentence.
 var words = map[StatKind]string{
-	Sum: "a sum", Mean: "a mean", Variance: "a variance", Deviation: "a deviation", medianOf: "a median", Quantiles: "quantiles",
-	Distinct: "a count of distinct values",
+	Sum: "a sum", Mean: "a mean", Variance: "a variance", Deviation: "a deviation", medianOf: "a median",
+	Quantiles: "quantiles",
+	Distinct:  "a count of distinct values",
 }
 
 // statReader reads the statistics of one marginal.
@@ -44,20 +44,15 @@ func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document
 	}
 	s.readPerUnit(n.Get("per_unit"))
 	if show := n.Get("show"); show.Present() {
-		m.Show = r.whole(show.Get("when_count_at_least"))
+		m.Show = show.Get("when_count_at_least").Whole()
 		if !m.beyondCounts() {
-			r.Report(show.Key, show.Path, document.Problem{
+			r.WrongKey(show, document.Problem{
 				Message:  "counts are shown whatever they are, and there is nothing else here to show",
 				Expected: "a statistic beside the count; or cells: {above: N}, which leaves cells out by their noisy count",
 			})
 		}
 	}
 	s.checkBeside(n)
-}
-
-// beyondCounts tells that a marginal has other statistics than a count.
-func (m *Marginal) beyondCounts() bool {
-	return slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind != Count })
 }
 
 // read reads one statistic.
@@ -82,7 +77,7 @@ func (s statReader) read(item document.Node) Stat {
 	case Ratio:
 		stat.Of, stat.Over = s.readRatio(of)
 	case Distinct:
-		stat.PerUnit = s.whole(item.Get("per_unit"))
+		stat.PerUnit = item.Get("per_unit").Whole()
 		stat.Column = of.Text()
 		s.checkCountable(of)
 	default:
@@ -107,7 +102,7 @@ func (s statReader) needsUnits(n document.Node, what string) bool {
 	if !s.table.Unit.Row {
 		return true
 	}
-	s.problem(n, document.Problem{
+	s.Wrong(n, document.Problem{
 		Message:  fmt.Sprintf("%s of table %s, in which every row is a unit of its own", what, s.table.Name),
 		Expected: "a table whose unit is {id: COLUMN, max_rows: N}: a column tells there which rows are of one unit",
 	})
@@ -117,7 +112,8 @@ func (s statReader) needsUnits(n document.Node, what string) bool {
 // column finds a column that is named, nil where there is none.
 func (s statReader) column(n document.Node) *Column {
 	if column, _, dotted := strings.Cut(n.Text(), "."); dotted && s.table.Column(column) != nil {
-		s.problem(n, document.Problem{Message: fmt.Sprintf("%s is a level, and statistics are of the values of a column", document.Clip(n.Text())), Expected: "the column, " + column, Fix: s.Mended(n.Value, column)})
+		s.Wrong(n, document.Problem{Message: fmt.Sprintf("%s is a level, and statistics are of the values of a column",
+			document.Clip(n.Text())), Expected: "the column, " + column, Fix: s.Mended(n.Value, column)})
 		return nil
 	}
 	if !s.checkColumn(s.table, n, Attribute{Column: n.Text()}) {
@@ -132,7 +128,8 @@ func (s statReader) checkCountable(n document.Node) {
 	switch {
 	case c == nil || !s.needsUnits(n, "values by unit"):
 	case c.DerivedFrom != nil:
-		s.problem(n, document.Problem{Message: fmt.Sprintf("%s is derived and not read", c.Name), Expected: "the column that is read, " + c.DerivedFrom.Column})
+		s.Wrong(n, document.Problem{Message: fmt.Sprintf("%s is derived and not read", c.Name),
+			Expected: "the column that is read, " + c.DerivedFrom.Column})
 	case c.Domain == nil && c.Lattice != nil:
 		s.checkMeasurable(n, Distinct)
 	default:
@@ -140,8 +137,8 @@ func (s statReader) checkCountable(n document.Node) {
 	}
 }
 
-// checkMeasurable reports columns without the lattice that a statistic of numbers needs, and sums that are too large. It
-// returns the lattice, nil where there is none.
+// checkMeasurable reports columns without the lattice that a statistic of numbers needs, and sums that are too large.
+// It returns the lattice, nil where there is none.
 func (s statReader) checkMeasurable(n document.Node, kind StatKind) *Lattice {
 	c := s.column(n)
 	if c == nil {
@@ -152,8 +149,9 @@ func (s statReader) checkMeasurable(n document.Node, kind StatKind) *Lattice {
 	switch {
 	case l == nil:
 	case l.Last-l.First >= mostPlaces:
-		s.problem(n, document.Problem{
-			Message:  fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are told apart by", words[kind], c.Name, l.Last-l.First, formatNumber(l.Step)),
+		s.Wrong(n, document.Problem{
+			Message: fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are told apart by", words[kind],
+				c.Name, l.Last-l.First, document.FormatNumber(l.Step)),
 			Expected: fmt.Sprintf("a range of at most %d steps", mostPlaces-1),
 		})
 	case kind == Quantiles || kind == medianOf || kind == Distinct:
@@ -165,54 +163,12 @@ func (s statReader) checkMeasurable(n document.Node, kind StatKind) *Lattice {
 	return l
 }
 
-// lattice is the lattice of a column; where it has none, that is reported where what needs it stands, unless something is
-// wrong with the column already.
-func (r *reader) lattice(root document.Node, t *Table, c *Column, n document.Node, what string) *Lattice {
-	column := root.Get("tables").Get(t.Name).Get("columns").Get(c.Name)
-	if r.Spread(column.Value); !r.Built(column) || c.Domain == nil && c.Lattice == nil {
-		return nil
-	}
-	bounds := column.Get("range")
-	p := document.Problem{Expected: "a column of type integer or decimal with a range"}
-	switch {
-	case c.Lattice != nil && (c.Null.Action != As || c.Lattice.nullIs):
-		return c.Lattice
-	case c.Lattice != nil:
-		as := column.Get("null").Get("as")
-		r.problem(as, document.Problem{
-			Message:  fmt.Sprintf("a null of %s counts as %q, which is no number in its range, and %s of the column needs one", c.Name, document.Clip(as.Text()), what),
-			Expected: "null: drop, or null: {as: NUMBER}", Fix: "null: drop",
-		})
-		return nil
-	case c.DerivedFrom != nil:
-		p.Message = fmt.Sprintf("%s of %s, which is derived and not read", what, c.Name)
-	case c.Type == Date || c.Type == Timestamp:
-		p.Message = fmt.Sprintf("%s of %s, a column of type %s", what, c.Name, c.Type)
-	case !bounds.Present():
-		p.Message = fmt.Sprintf("%s of %s, whose values are categories", what, c.Name)
-	case c.Type == Decimal && !column.Get("step").Present():
-		p = document.Problem{
-			Message:  fmt.Sprintf("%s of %s, a decimal range without a step", what, c.Name),
-			Expected: "a step in the column, to whose multiples values are rounded before they are added up: step: 0.01",
-		}
-		r.MarkUnsound(column) // which is told once
-	default:
-		rr := &rangeReader{reader: r, column: c, node: column}
-		if low, high, ok := rr.ends(bounds); ok {
-			r.checkMultiples(bounds, low, high, rr.step())
-		}
-		return nil
-	}
-	r.problem(n, p)
-	return nil
-}
-
 // readShares reads the shares of quantiles.
 func (s statReader) readShares(n document.Node) (shares []*big.Rat) {
 	one, percent := big.NewRat(1, 1), big.NewRat(1_000_000, 1)
 	items := n.Items()
 	for i, item := range items {
-		x, read := s.number(item)
+		x, read := s.Number(item)
 		if !read {
 			return nil
 		}
@@ -231,7 +187,7 @@ func (s statReader) readShares(n document.Node) (shares []*big.Rat) {
 			shares = append(shares, x)
 			continue
 		}
-		s.problem(item, p)
+		s.Wrong(item, p)
 		return nil
 	}
 	return shares
@@ -242,17 +198,19 @@ func (s statReader) readPerUnit(n document.Node) {
 	if !n.Present() || s.table == nil {
 		return
 	}
-	if !s.needsUnits(document.Node{Value: n.Key, Path: n.Path}, "bounds per unit") {
+	if !s.needsUnits(n.AtKey(), "bounds per unit") {
 		return
 	}
-	for key, into := range map[string]*int64{"groups": &s.marginal.PerUnit.Groups, "rows_per_group": &s.marginal.PerUnit.RowsPerGroup, "total": &s.marginal.PerUnit.Total} {
+	for key, into := range map[string]*int64{"groups": &s.marginal.PerUnit.Groups,
+		"rows_per_group": &s.marginal.PerUnit.RowsPerGroup, "total": &s.marginal.PerUnit.Total} {
 		at := n.Get(key)
 		if !at.Present() {
 			continue
 		}
-		if *into = s.whole(at); *into > s.table.Unit.MaxRows {
-			s.problem(at, document.Problem{
-				Message:  fmt.Sprintf("%s bounds nothing: a unit of %s has at most %d rows that are counted", key, s.table.Name, s.table.Unit.MaxRows),
+		if *into = at.Whole(); *into > s.table.Unit.MaxRows {
+			s.Wrong(at, document.Problem{
+				Message: fmt.Sprintf("%s bounds nothing: a unit of %s has at most %d rows that are counted", key, s.table.Name,
+					s.table.Unit.MaxRows),
 				Expected: fmt.Sprintf("a whole number from 1 to %d, or a larger max_rows", s.table.Unit.MaxRows),
 			})
 		}
@@ -268,14 +226,16 @@ func (s statReader) checkBeside(n document.Node) {
 		return
 	}
 	for _, never := range []struct{ key, why, instead string }{
-		{"every", "they are of one table, and this asks for one for each subset", "a marginal for each table that is to have them"},
+		{"every", "they are of one table, and this asks for one for each subset",
+			"a marginal for each table that is to have them"},
 		{"cumulative", "only counts are summed up along a column", "a second marginal for the cumulative counts"},
 		{"ranges", "only counts are summed up along a column", "a second marginal for the ranges"},
 		{"cells", "a sparse table is of counts, of rows as they are", "a second marginal for the sparse table"},
 		{"target", "a target is of counts, of rows as they are", "a second marginal for the counts, with the target"},
 	} {
 		if other := n.Get(never.key); other.Present() {
-			s.Report(other.Key, other.Path, document.Problem{Message: fmt.Sprintf("`%s` does not go with %s: %s", never.key, what, never.why), Expected: never.instead})
+			s.WrongKey(other, document.Problem{Message: fmt.Sprintf("`%s` does not go with %s: %s", never.key, what, never.why),
+				Expected: never.instead})
 		}
 	}
 }
@@ -283,7 +243,8 @@ func (s statReader) checkBeside(n document.Node) {
 // suffixes are what the names of a statistic's columns end in.
 var suffixes = []string{"", "_unbiased", "_noise_se", "_low", "_high", "_flag"}
 
-// checkNames reports statistics of which two have columns of one name, and such that have the name of an attribute's column.
+// checkNames reports statistics of which two have columns of one name, and such that have the name of an attribute's
+// column.
 func (s statReader) checkNames(items []document.Node) {
 	owner := map[string]string{}
 	if s.marginal.beyondCounts() {
@@ -301,14 +262,15 @@ func (s statReader) checkNames(items []document.Node) {
 					own[name+suffix] = fmt.Sprintf("%q", name)
 					continue
 				}
-				p := document.Problem{Message: fmt.Sprintf("the column %s is one of %s already", name+suffix, other), Expected: "another name, with as: …"}
+				p := document.Problem{Message: fmt.Sprintf("the column %s is one of %s already", name+suffix, other),
+					Expected: "another name, with as: …"}
 				switch {
 				case item.Value.Kind == yaml.ScalarNode && name+suffix == item.Text():
 					p = document.Problem{Message: name + " is there twice", Expected: "each statistic once"}
 				case other == fmt.Sprintf("%q", name):
 					p.Message = fmt.Sprintf("two statistics are called %q", name)
 				}
-				s.problem(item, p)
+				s.Wrong(item, p)
 				return
 			}
 		}
@@ -316,16 +278,4 @@ func (s statReader) checkNames(items []document.Node) {
 			owner[name] = of
 		}
 	}
-}
-
-// names are the names of a statistic's figures.
-func (s Stat) names() []string {
-	if s.Kind != Quantiles {
-		return []string{s.Name}
-	}
-	names := make([]string, len(s.At))
-	for i, share := range s.At {
-		names[i] = s.QuantileName(share)
-	}
-	return names
 }

@@ -90,11 +90,13 @@ func TestWeightsAndStrataAreWhatTheSpecSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	jobs := r.Tables[0]
-	if w := jobs.Weight; w == nil || w.From != "w" || !w.Calibrated || w.Null != Drop || w.Lattice.First != 0 || w.Lattice.Last != 80 || w.Lattice.Step.RatString() != "1/2" {
+	if w := jobs.Weight; w == nil || w.From != "w" || !w.Calibrated || w.Null != Drop || w.Lattice.First != 0 ||
+		w.Lattice.Last != 80 || w.Lattice.Step.RatString() != "1/2" {
 		t.Errorf("weight %+v", w)
 	}
 	pay := jobs.Column("pay").Lattice
-	if pay.First != 0 || pay.Last != 18000 || pay.By != "size" || fmt.Sprint(pay.Strata) != "[{0 2000} {200 18000}]" || pay.Step.RatString() != "1/2" {
+	if pay.First != 0 || pay.Last != 18000 || pay.By != "size" || fmt.Sprint(pay.Strata) != "[{0 2000} {200 18000}]" ||
+		pay.Step.RatString() != "1/2" {
 		t.Errorf("lattice %+v", pay)
 	}
 	for value, want := range map[int64][2]int64{5: {10, 200}, 2500: {2000, 5000}, 9001: {2000, 18000}} {
@@ -114,7 +116,8 @@ func TestWeightsAndStrataAreWhatTheSpecSays(t *testing.T) {
 		t.Errorf("a design weight: %v", err)
 	}
 	src.Text = strings.NewReplacer(", kind: calibrated", "").Replace(numbers)
-	if r, err := Parse(src); err != nil || r.Tables[0].Weight.Calibrated || len(r.Warnings) != 1 || r.Warnings[0].Line != 9 {
+	if r, err := Parse(src); err != nil || r.Tables[0].Weight.Calibrated || len(r.Warnings) != 1 ||
+		r.Warnings[0].Line != 9 {
 		t.Errorf("a weight of which nothing is said: %v", err)
 	}
 }
@@ -138,20 +141,22 @@ func TestStrataOfALevel(t *testing.T) {
 		"region.state": "[{0 10} {0 10} {20 90}]", "area": "[{0 10} {0 10} {20 90}]",
 	} {
 		src := numbersSource()
-		src.Text = strings.Replace(numbers, "{by: size, small: [0, 1000], large: [100, 9000]}, step: 0.5, null: {as: 10.2}", "{by: "+by+", s1: [0, 10], s2: [20, 90]}, step: 1, null: {as: 10}", 1)
+		src.Text = strings.Replace(numbers, "{by: size, small: [0, 1000], large: [100, 9000]}, step: 0.5, null: {as: 10.2}",
+			"{by: "+by+", s1: [0, 10], s2: [20, 90]}, step: 1, null: {as: 10}", 1)
 		r, err := Parse(src)
 		if err != nil {
 			t.Errorf("%s: %v", by, err)
 			continue
 		}
-		if l := r.Tables[0].Column("pay").Lattice; l.By != "region" || fmt.Sprint(l.Strata) != want || l.First != 0 || l.Last != 90 {
+		if l := r.Tables[0].Column("pay").Lattice; l.By != "region" || fmt.Sprint(l.Strata) != want || l.First != 0 ||
+			l.Last != 90 {
 			t.Errorf("by %s: %+v", by, l)
 		}
 	}
 }
 
-// What is bought beside tables gets its share of the whole, and the split the rest; leaves of targets and absolute amounts
-// come out of that rest.
+// What is bought beside tables gets its share of the whole, and the split the rest; leaves of targets and absolute
+// amounts come out of that rest.
 func TestWhatIsBoughtHasLeavesOfItsOwn(t *testing.T) {
 	parse := func(budget string) *Release {
 		t.Helper()
@@ -165,7 +170,8 @@ func TestWhatIsBoughtHasLeavesOfItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Diagnostics != "diagnostics" || r.Tables[0].Column("pay").Suggest != "bounds.pay" || r.Tables[0].Column("hours").Suggest != "" {
+		if r.Diagnostics != "diagnostics" || r.Tables[0].Column("pay").Suggest != "bounds.pay" ||
+			r.Tables[0].Column("hours").Suggest != "" {
 			t.Errorf("%s: diagnostics %q, bounds %q", budget, r.Diagnostics, r.Tables[0].Column("pay").Suggest)
 		}
 		return r
@@ -189,7 +195,8 @@ func TestWhatIsBoughtHasLeavesOfItsOwn(t *testing.T) {
 		for i, l := range r.Budget.Leaves {
 			got = append(got, l.Path+"="+amounts[i].RatString())
 			if l.Share != nil && l.Share.Cmp(amounts[i]) != 0 {
-				t.Errorf("%s: leaf %s has a share of %s and gets %s of 1", budget, l.Path, l.Share.RatString(), amounts[i].RatString())
+				t.Errorf("%s: leaf %s has a share of %s and gets %s of 1", budget, l.Path, l.Share.RatString(),
+					amounts[i].RatString())
 			}
 		}
 		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {

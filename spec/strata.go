@@ -1,14 +1,15 @@
 package spec
 
-// This file holds the reading of lattices: of the step and the range of a column, of ranges for each category of another
-// column, and of what a null counts as.
+// This file holds the reading of lattices: of the step and the range of a column, of ranges for each category of
+// another column, and of what a null counts as.
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // pairsOf are the ranges that a range is made of: itself, or one for each category that it names.
@@ -21,18 +22,20 @@ func (r *reader) pairsOf(bounds document.Node) (pairs []document.Node, ok bool) 
 		isBy, isList := pair.Key.Value == rangeBy, pair.Items() != nil
 		switch {
 		case isBy == isList:
-			p := document.Problem{Message: "found " + pair.Found(), Expected: "the smallest and the largest value of " + document.Clip(pair.Key.Value) + ", as [0, 9]"}
+			p := document.Problem{Message: "found " + pair.Found(), Expected: "the smallest and the largest value of " +
+				document.Clip(pair.Key.Value) + ", as [0, 9]"}
 			if isBy {
 				p.Expected = "a column, or one of its levels"
 			}
-			r.problem(pair, p)
+			r.Wrong(pair, p)
 			ok = false
 		case isList:
 			pairs = append(pairs, pair)
 		}
 	}
 	if ok && pairs == nil {
-		r.Report(bounds.Heading(), bounds.Path, document.Problem{Message: "no category has a range", Expected: "a range for each category, as {by: size, small: [0, 9], large: [10, 500]}"})
+		r.Report(bounds.Heading(), bounds.Path, document.Problem{Message: "no category has a range",
+			Expected: "a range for each category, as {by: size, small: [0, 9], large: [10, 500]}"})
 		return nil, false
 	}
 	return pairs, ok
@@ -51,7 +54,8 @@ func (r *rangeReader) step() *big.Rat {
 		return nil
 	}
 	x, err := document.ParseNumber(n.Text())
-	if err != nil || x.Sign() <= 0 || r.column.Type == Integer && !x.IsInt() || x.Cmp(big.NewRat(maxWhole, 1)) > 0 {
+	if err != nil || x.Sign() <= 0 || r.column.Type == Integer && !x.IsInt() ||
+		x.Cmp(big.NewRat(document.MaxWhole, 1)) > 0 {
 		return nil
 	}
 	return x
@@ -60,7 +64,8 @@ func (r *rangeReader) step() *big.Rat {
 // tooFineForCells tells that a range without levels has more cells than a domain: it is for statistics alone.
 func (r *rangeReader) tooFineForCells(step *big.Rat) bool {
 	levels := r.node.Get("levels")
-	return r.node.Get("range").Present() && !levels.Present() && (r.span.end()-r.span.low)/point(step, r.span.den) > maxCells
+	return r.node.Get("range").Present() && !levels.Present() &&
+		(r.span.end()-r.span.low)/point(step, r.span.den) > maxCells
 }
 
 // latticeOf is the lattice of a range, nil where its ends are no multiples of the step.
@@ -80,23 +85,24 @@ func (r *reader) checkMultiples(at document.Node, low, high, step *big.Rat) bool
 	}
 	var odd []string
 	if !first.IsInt() {
-		odd = append(odd, formatNumber(low))
+		odd = append(odd, document.FormatNumber(low))
 	}
 	if !last.IsInt() && high.Cmp(low) != 0 {
-		odd = append(odd, formatNumber(high))
+		odd = append(odd, document.FormatNumber(high))
 	}
 	down := new(big.Int).Div(first.Num(), first.Denom())
 	up := new(big.Int).Div(last.Num(), last.Denom())
 	if !last.IsInt() {
 		up.Add(up, big.NewInt(1))
 	}
-	times := func(n *big.Int) string { return formatNumber(new(big.Rat).Mul(new(big.Rat).SetInt(n), step)) }
+	times := func(n *big.Int) string { return document.FormatNumber(new(big.Rat).Mul(new(big.Rat).SetInt(n), step)) }
 	verb := "is no multiple"
 	if len(odd) == 2 {
 		verb = "are no multiples"
 	}
-	r.problem(at, document.Problem{
-		Message:  fmt.Sprintf("%s %s of the step, %s, to which values are rounded before they are added up", strings.Join(odd, " and "), verb, formatNumber(step)),
+	r.Wrong(at, document.Problem{
+		Message: fmt.Sprintf("%s %s of the step, %s, to which values are rounded before they are added up",
+			strings.Join(odd, " and "), verb, document.FormatNumber(step)),
 		Expected: "ends that are multiples of the step, or another step",
 		Fix:      "[" + times(down) + ", " + times(up) + "]",
 	})
@@ -116,7 +122,8 @@ func (r *reader) readStrata(t *Table, columns document.Node) {
 			continue // already reported
 		}
 		if step := n.Get("step"); c.Type == Decimal && !step.Present() {
-			r.Report(n.Key, n.Path, document.Problem{Message: fmt.Sprintf("%s has a range for each category and no step", c.Name), Expected: "the step to which values are rounded before they are added up", Fix: "step: 0.01"})
+			r.WrongKey(n, document.Problem{Message: fmt.Sprintf("%s has a range for each category and no step",
+				c.Name), Expected: "the step to which values are rounded before they are added up", Fix: "step: 0.01"})
 			r.MarkUnsound(n)
 			continue
 		}
@@ -130,11 +137,12 @@ func (r *reader) stratify(t *Table, c *Column, n, by document.Node) {
 	a := Attribute{column, level}
 	origin := t.origin(a)
 	if origin.Column == c.Name {
-		p := document.Problem{Message: fmt.Sprintf("the range of %s by %s itself", c.Name, c.Name), Expected: "another column, whose categories have ranges of their own"}
+		p := document.Problem{Message: fmt.Sprintf("the range of %s by %s itself", c.Name, c.Name),
+			Expected: "another column, whose categories have ranges of their own"}
 		if a != origin {
 			p.Message = fmt.Sprintf("%s is derived from %s, whose range this is", a, c.Name)
 		}
-		r.problem(by, p)
+		r.Wrong(by, p)
 		c.Lattice = nil
 		return
 	}
@@ -163,7 +171,8 @@ func (r *reader) stratify(t *Table, c *Column, n, by document.Node) {
 	}
 }
 
-// rangesOf are the ranges of the categories of a level, each of which has one; of a level that is not known there are none.
+// rangesOf are the ranges of the categories of a level, each of which has one; of a level that is not known there are
+// none.
 func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n document.Node) (ranges []Stratum, ok bool) {
 	rr := &rangeReader{reader: r, column: c, node: n}
 	step := rr.step()
@@ -194,11 +203,12 @@ func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n document.Node) (ra
 	}
 	for _, pair := range pairs {
 		if name := pair.Key.Value; !known[name] {
-			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(name), a), Expected: someOf(l.Categories)}
+			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(name), a),
+				Expected: someOf(l.Categories)}
 			if p.Nearest = nearestCategory(&r.Suggestions, name, l.Categories); p.Nearest != "" {
 				p.Fix = r.Mended(pair.Key, p.Nearest)
 			}
-			r.Report(pair.Key, pair.Path, p)
+			r.WrongKey(pair, p)
 			ok = false
 		}
 	}
@@ -207,18 +217,11 @@ func (r *reader) rangesOf(a Attribute, l *Level, c *Column, n document.Node) (ra
 			missing = append(missing[:5], "…")
 		}
 		bounds := n.Get("range")
-		r.Report(bounds.Key, bounds.Path, document.Problem{Message: "no range for " + strings.Join(missing, ", "), Expected: fmt.Sprintf("a range for each category of %s", a)})
+		r.WrongKey(bounds, document.Problem{Message: "no range for " + strings.Join(missing, ", "),
+			Expected: fmt.Sprintf("a range for each category of %s", a)})
 		ok = false
 	}
 	return ranges, ok
-}
-
-// noCells is the problem of a column that is for statistics alone.
-func noCells(c *Column) document.Problem {
-	return document.Problem{
-		Message:  fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name, maxCells),
-		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s", c.Origin()),
-	}
 }
 
 // readAsNumber tells that what a null counts as is a number in the range of a column.
@@ -240,4 +243,47 @@ func (r *reader) asNumber(c *Column, n document.Node) Policy {
 	}
 	code, _ := c.Domain.CodeOfText(n.Text())
 	return Policy{Action: As, Category: code}
+}
+
+// lattice is the lattice of a column; where it has none, that is reported where what needs it stands, unless something
+// is wrong with the column already.
+func (r *reader) lattice(root document.Node, t *Table, c *Column, n document.Node, what string) *Lattice {
+	column := root.Get("tables").Get(t.Name).Get("columns").Get(c.Name)
+	if r.Spread(column.Value); !r.Built(column) || c.Domain == nil && c.Lattice == nil {
+		return nil
+	}
+	bounds := column.Get("range")
+	p := document.Problem{Expected: "a column of type integer or decimal with a range"}
+	switch {
+	case c.Lattice != nil && (c.Null.Action != As || c.Lattice.nullIs):
+		return c.Lattice
+	case c.Lattice != nil:
+		as := column.Get("null").Get("as")
+		r.Wrong(as, document.Problem{
+			Message: fmt.Sprintf("a null of %s counts as %q, which is no number in its range, and %s of the column needs one",
+				c.Name, document.Clip(as.Text()), what),
+			Expected: "null: drop, or null: {as: NUMBER}", Fix: "null: drop",
+		})
+		return nil
+	case c.DerivedFrom != nil:
+		p.Message = fmt.Sprintf("%s of %s, which is derived and not read", what, c.Name)
+	case c.Type == Date || c.Type == Timestamp:
+		p.Message = fmt.Sprintf("%s of %s, a column of type %s", what, c.Name, c.Type)
+	case !bounds.Present():
+		p.Message = fmt.Sprintf("%s of %s, whose values are categories", what, c.Name)
+	case c.Type == Decimal && !column.Get("step").Present():
+		p = document.Problem{
+			Message:  fmt.Sprintf("%s of %s, a decimal range without a step", what, c.Name),
+			Expected: "a step in the column, to whose multiples values are rounded before they are added up: step: 0.01",
+		}
+		r.MarkUnsound(column) // which is told once
+	default:
+		rr := &rangeReader{reader: r, column: c, node: column}
+		if low, high, ok := rr.ends(bounds); ok {
+			r.checkMultiples(bounds, low, high, rr.step())
+		}
+		return nil
+	}
+	r.Wrong(n, p)
+	return nil
 }

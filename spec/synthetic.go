@@ -4,13 +4,11 @@ package spec
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"slices"
 	"strings"
-)
 
-// leastColumns is the fewest columns of microdata: their method measures pairs.
-const leastColumns = 2
+	"github.com/dprelease/dprelease/spec/document"
+)
 
 func (r *reader) readSynthetic(root document.Node) {
 	for _, n := range r.Entries(root.Get("synthetic")) {
@@ -29,10 +27,10 @@ func (r *reader) readMicrodata(root, n document.Node) {
 		s.Method = SyntheticMethod(method.Text())
 	}
 	if rows := n.Get("rows"); rows.Present() && rows.Text() != noisyRows {
-		s.Rows = r.whole(rows)
+		s.Rows = rows.Whole()
 	}
 	if files := n.Get("files"); files.Present() {
-		s.Files = int(r.whole(files))
+		s.Files = int(files.Whole())
 	}
 	t := r.microdataTable(n)
 	if t != nil {
@@ -48,23 +46,23 @@ func (r *reader) readMicrodata(root, n document.Node) {
 	r.release.Synthetic = append(r.release.Synthetic, s)
 }
 
-// readWays reads how many columns are measured together: no more than are read, unless a parent's are measured too, and by a
-// method that is asked for that.
+// readWays reads how many columns are measured together: no more than are read, unless a parent's are measured too, and
+// by a method that is asked for that.
 func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
 	at := n.Get("ways")
 	if !at.Present() {
 		return 0
 	}
-	ways := r.whole(at)
+	ways := at.Whole()
 	if s.Method == TablesMethod {
-		r.Report(at.Key, at.Path, document.Problem{
+		r.WrongKey(at, document.Problem{
 			Message:  "ways beside method tables, which measures nothing beside the marginals",
 			Expected: "no ways; every: [1, 2, 3] in a marginal measures sets of up to three columns",
 		})
 		return 0
 	}
 	if s.Method == MST {
-		r.Report(at.Key, at.Path, document.Problem{
+		r.WrongKey(at, document.Problem{
 			Message:  "ways beside method mst, which measures pairs of columns",
 			Expected: "ways beside method aim or auto, or neither",
 			Fix:      "method: aim",
@@ -83,7 +81,7 @@ func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
 		}
 	}
 	if read >= leastColumns && ways > read && !n.Get("parent").Present() {
-		r.problem(at, document.Problem{
+		r.Wrong(at, document.Problem{
 			Message:  fmt.Sprintf("%d of these columns measured together, of which %d are read", ways, read),
 			Expected: "ways: 2, or more columns",
 			Fix:      "ways: 2",
@@ -107,7 +105,7 @@ func (r *reader) microdataTable(n document.Node) *Table {
 	if p.Nearest = r.Nearest(name, names); p.Nearest != "" {
 		p.Fix = r.Mended(n.Key, p.Nearest)
 	}
-	r.Report(n.Key, n.Path, p)
+	r.WrongKey(n, p)
 	return nil
 }
 
@@ -130,7 +128,8 @@ func (r *reader) readColumns(root document.Node, t *Table, n document.Node) []At
 		}
 		twice := seen[a.Column]
 		seen[a.Column] = true
-		return document.Problem{Message: fmt.Sprintf("column %q is there twice", a.Column), Expected: "each column once in microdata"}, !twice
+		return document.Problem{Message: fmt.Sprintf("column %q is there twice", a.Column),
+			Expected: "each column once in microdata"}, !twice
 	})
 	if len(all) == len(by.Items()) {
 		r.checkDerivedOf(t, by, all)
@@ -138,7 +137,8 @@ func (r *reader) readColumns(root document.Node, t *Table, n document.Node) []At
 	return all
 }
 
-// checkDerivedOf reports derived columns of microdata that no other of their columns decides, and fewer than two others.
+// checkDerivedOf reports derived columns of microdata that no other of their columns decides, and fewer than two
+// others.
 func (r *reader) checkDerivedOf(t *Table, by document.Node, all []Attribute) {
 	var read []Attribute
 	for _, a := range all {
@@ -152,13 +152,13 @@ func (r *reader) checkDerivedOf(t *Table, by document.Node, all []Attribute) {
 		if origin == a || levelOf(t, a) == nil || slices.ContainsFunc(read, decided) {
 			continue
 		}
-		r.problem(by.Items()[i], document.Problem{
+		r.Wrong(by.Items()[i], document.Problem{
 			Message:  fmt.Sprintf("%s is derived from %s, which no column of these microdata decides", a, origin),
 			Expected: fmt.Sprintf("%s beside it, or %s left out", origin, a),
 		})
 	}
 	if len(read) < leastColumns {
-		r.problem(by, document.Problem{
+		r.Wrong(by, document.Problem{
 			Message:  "fewer than two of these columns are read: the others are derived",
 			Expected: "at least two columns that are read",
 		})
@@ -188,7 +188,8 @@ func (r *reader) allColumns(root document.Node, t *Table, n document.Node) []Att
 		read++
 		usable = append(usable, c.Name)
 		if d := c.Domain; d != nil && d.discover != nil {
-			without = append(without, fmt.Sprintf("the categories of %s are not listed, and microdata are drawn from categories that are public", c.Name))
+			without = append(without,
+				fmt.Sprintf("the categories of %s are not listed, and microdata are drawn from categories that are public", c.Name))
 			usable = usable[:len(usable)-1]
 		}
 		if d := c.Domain; d != nil && d.finest == nil {
@@ -200,13 +201,15 @@ func (r *reader) allColumns(root document.Node, t *Table, n document.Node) []Att
 	}
 	switch {
 	case read < leastColumns:
-		r.Report(n.Key, n.Path, document.Problem{Message: fmt.Sprintf("table %s has one column", t.Name), Expected: "microdata of two or more columns; a marginal publishes one"})
+		r.WrongKey(n, document.Problem{Message: fmt.Sprintf("table %s has one column", t.Name),
+			Expected: "microdata of two or more columns; a marginal publishes one"})
 	case len(without) > 0:
-		p := document.Problem{Message: strings.Join(without, "; "), Expected: "by: the columns of the microdata, such a one at a level or left out"}
+		p := document.Problem{Message: strings.Join(without, "; "),
+			Expected: "by: the columns of the microdata, such a one at a level or left out"}
 		if len(usable) >= leastColumns {
 			p.Fix = "by: [" + strings.Join(usable, ", ") + "]"
 		}
-		r.Report(n.Key, n.Path, p)
+		r.WrongKey(n, p)
 	}
 	return all
 }
@@ -216,7 +219,7 @@ func (r *reader) checkNotPure(n document.Node) {
 	if b := r.release.Budget; b.Epsilon == nil || b.Delta != nil {
 		return
 	}
-	r.Report(n.Key, n.Path, document.Problem{
+	r.WrongKey(n, document.Problem{
 		Message:  "a budget of ε alone cannot pay for microdata: what they ask next depends on the answers so far, and such a series is capped in ρ, which bounds no pure ε",
 		Expected: "a budget of {epsilon, delta} or {rho}",
 		Fix:      "delta: 1e-9",
@@ -226,7 +229,7 @@ func (r *reader) checkNotPure(n document.Node) {
 // checkTablesToUse reports microdata of the tables of a release that has none.
 func (r *reader) checkTablesToUse(root, n document.Node) {
 	if !root.Get("marginals").Present() {
-		r.problem(n.Get("method"), document.Problem{
+		r.Wrong(n.Get("method"), document.Problem{
 			Message:  "method tables makes microdata of the tables of the release, and without marginals it has none",
 			Expected: "marginals, or a method that measures", Fix: "method: auto",
 		})
@@ -236,7 +239,7 @@ func (r *reader) checkTablesToUse(root, n document.Node) {
 // checkNoLeaf reports a leaf of microdata whose method spends nothing.
 func (r *reader) checkNoLeaf(n document.Node) {
 	if at := n.Get("budget"); at.Present() {
-		r.Report(at.Key, at.Path, document.Problem{
+		r.WrongKey(at, document.Problem{
 			Message:  "a budget beside method tables, which makes its model of the tables of the release and spends nothing",
 			Expected: "no budget, or a method that measures",
 			Fix:      "method: aim",
@@ -254,7 +257,10 @@ func (r *reader) measuresPairs(t *Table, by []Attribute) bool {
 	}
 	for i, a := range read {
 		for _, b := range read[:i] {
-			if !slices.ContainsFunc(r.release.Marginals, func(m Marginal) bool { return m.Table == t.Name && len(t.Discovers(m.By)) == 0 && m.together(a, b) }) {
+			if !slices.ContainsFunc(r.release.Marginals, func(m Marginal) bool {
+				return m.Table == t.Name &&
+					len(t.Discovers(m.By)) == 0 && m.together(a, b)
+			}) {
 				return false
 			}
 		}
@@ -269,7 +275,8 @@ func (m *Marginal) together(a, b Attribute) bool {
 		most = slices.Max(m.Every)
 	}
 	plain := m.Stats == nil || m.Stats[0].Kind == Count
-	return plain && most >= leastColumns && m.PerUnit == (PerUnit{}) && m.Above == 0 && m.Top == 0 && m.Cumulative == nil && slices.Contains(m.By, a) && slices.Contains(m.By, b)
+	return plain && most >= leastColumns && m.PerUnit == (PerUnit{}) && m.Above == 0 && m.Top == 0 &&
+		m.Cumulative == nil && slices.Contains(m.By, a) && slices.Contains(m.By, b)
 }
 
 // readMicrodataLeaf finds the leaf that pays for microdata: the one that they name, else that of
@@ -294,7 +301,7 @@ func (r *reader) readMicrodataLeaf(root, n document.Node, without bool) string {
 		if alone {
 			p.Expected, p.Fix = "a leaf for the microdata of each table in the budget", splitAmong(root.Get("synthetic"))
 		}
-		r.Report(n.Key, n.Path, p)
+		r.WrongKey(n, p)
 		return ""
 	}
 	if n.Get("budget").Present() {
@@ -306,15 +313,16 @@ func (r *reader) readMicrodataLeaf(root, n document.Node, without bool) string {
 			return leaf
 		}
 		if len(candidates) > 0 {
-			r.Report(n.Key, n.Path, ambiguousLeaf(name, candidates))
+			r.WrongKey(n, ambiguousLeaf(name, candidates))
 			return ""
 		}
 	}
 	if without {
 		return ""
 	}
-	r.Report(n.Key, n.Path, document.Problem{
-		Message:  fmt.Sprintf("nothing says which leaf pays for the microdata of %[1]s, and no leaf is called %[1]s or %[2]s", n.Key.Value, syntheticLeaf),
+	r.WrongKey(n, document.Problem{
+		Message: fmt.Sprintf("nothing says which leaf pays for the microdata of %[1]s, and no leaf is called %[1]s or %[2]s",
+			n.Key.Value, syntheticLeaf),
 		Expected: ownLeaf, Fix: r.freeLeaf(),
 	})
 	return ""
@@ -377,11 +385,11 @@ func (r *reader) checkLeavesApart(root document.Node) {
 			continue
 		}
 		n := root.Get("synthetic").Get(s.Table)
-		at := document.Node{Value: n.Key, Path: n.Path}
+		at := n.AtKey()
 		if budget := n.Get("budget"); budget.Present() {
 			at = budget
 		}
-		r.problem(at, document.Problem{
+		r.Wrong(at, document.Problem{
 			Message:  fmt.Sprintf("leaf %q pays for %s too", s.Leaf, other),
 			Expected: ownLeaf, Fix: r.freeLeaf(),
 		})

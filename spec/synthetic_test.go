@@ -15,20 +15,30 @@ func TestMicrodataAreReadWithTheirDefaults(t *testing.T) {
 		budget, marginals, synthetic string
 		want                         Synthetic
 	}{
-		{"{rho: 1, split: {main: 1/2, micro: 1/2}}", "{main: {by: [mode]}}", "{t: {budget: micro}}", Synthetic{Leaf: "micro", Method: AutoMethod, By: all}},
-		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {}}", Synthetic{Leaf: "t", Method: AutoMethod, By: all}},
-		{"{epsilon: 1, delta: 1e-9, split: {main: 1/2, synthetic: 1/2}}", "{main: {by: [mode]}}", "{t: {method: mst}}", Synthetic{Leaf: "synthetic", Method: MST, By: all}},
-		{"{rho: 1, split: {main: 1/2, more: {share: 1/2, split: {synthetic: 100%}}}}", "{main: {by: [mode]}}", "{t: {rows: noisy}}", Synthetic{Leaf: "more.synthetic", Method: AutoMethod, By: all}},
-		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {method: aim}}", Synthetic{Leaf: "t", Method: AIM, By: all}},
-		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {method: aim, ways: 2}}", Synthetic{Leaf: "t", Method: AIM, By: all, Ways: 2}},
-		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {ways: 2}}", Synthetic{Leaf: "t", Method: AutoMethod, By: all, Ways: 2}},
-		{"{rho: 1, split: {main: 1/2, t: 1/4, synthetic: 1/4}}", "{main: {by: [mode]}, t: {by: [hour]}}", "{t: {budget: synthetic, method: auto, rows: 1000000000, by: [hour.half, mode]}}",
-			Synthetic{Leaf: "synthetic", Method: AutoMethod, By: []Attribute{{"hour", "half"}, {"mode", ""}}, Rows: 1_000_000_000}},
+		{"{rho: 1, split: {main: 1/2, micro: 1/2}}", "{main: {by: [mode]}}", "{t: {budget: micro}}",
+			Synthetic{Leaf: "micro", Method: AutoMethod, By: all}},
+		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {}}",
+			Synthetic{Leaf: "t", Method: AutoMethod, By: all}},
+		{"{epsilon: 1, delta: 1e-9, split: {main: 1/2, synthetic: 1/2}}", "{main: {by: [mode]}}", "{t: {method: mst}}",
+			Synthetic{Leaf: "synthetic", Method: MST, By: all}},
+		{"{rho: 1, split: {main: 1/2, more: {share: 1/2, split: {synthetic: 100%}}}}", "{main: {by: [mode]}}",
+			"{t: {rows: noisy}}", Synthetic{Leaf: "more.synthetic", Method: AutoMethod, By: all}},
+		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {method: aim}}",
+			Synthetic{Leaf: "t", Method: AIM, By: all}},
+		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {method: aim, ways: 2}}",
+			Synthetic{Leaf: "t", Method: AIM, By: all, Ways: 2}},
+		{"{rho: 1, split: {main: 1/2, t: 1/2}}", "{main: {by: [mode]}}", "{t: {ways: 2}}",
+			Synthetic{Leaf: "t", Method: AutoMethod, By: all, Ways: 2}},
+		{"{rho: 1, split: {main: 1/2, t: 1/4, synthetic: 1/4}}", "{main: {by: [mode]}, t: {by: [hour]}}",
+			"{t: {budget: synthetic, method: auto, rows: 1000000000, by: [hour.half, mode]}}",
+			Synthetic{Leaf: "synthetic", Method: AutoMethod, By: []Attribute{{"hour", "half"}, {"mode", ""}},
+				Rows: 1_000_000_000}},
 	} {
 		for neighbours, unit := range map[string]string{"add-remove": "row", "replace": "{id: who, max_rows: 9}"} {
-			r, err := Parse(Source{Name: "release.yaml", Text: fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: %s}\nbudget: %s\n"+
-				"tables: {t: {source: {csv: t.csv}, unit: %s, columns: {mode: {values: [walk, ride]}, hour: {values: {integers: [0, 23]}, levels: {half: {width: 12}}}}}}\nmarginals: %s\nsynthetic: %s\n",
-				neighbours, c.budget, unit, c.marginals, c.synthetic)})
+			r, err := Parse(Source{Name: "release.yaml",
+				Text: fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: %s}\nbudget: %s\n"+
+					"tables: {t: {source: {csv: t.csv}, unit: %s, columns: {mode: {values: [walk, ride]}, hour: {values: {integers: [0, 23]}, levels: {half: {width: 12}}}}}}\nmarginals: %s\nsynthetic: %s\n",
+					neighbours, c.budget, unit, c.marginals, c.synthetic)})
 			if err != nil {
 				t.Errorf("%s: %v", c.synthetic, err)
 				continue
@@ -46,7 +56,8 @@ func TestSharedSpecSaysItsMicrodata(t *testing.T) {
 	if r == nil {
 		t.Fatal("no release")
 	}
-	want := []Synthetic{{Table: "persons", Leaf: "microdata", Method: AutoMethod, By: []Attribute{{"age", ""}, {"sex", ""}, {"region", ""}, {"status", ""}, {"hours", ""}}, Line: 29}}
+	want := []Synthetic{{Table: "persons", Leaf: "microdata", Method: AutoMethod,
+		By: []Attribute{{"age", ""}, {"sex", ""}, {"region", ""}, {"status", ""}, {"hours", ""}}, Line: 29}}
 	if diff := cmp.Diff(want, r.Synthetic); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -77,7 +88,8 @@ synthetic:
   persons: {by: [sex, hour]}
 `
 
-// TestMicrodataAloneHaveTheWholeBudget reads a release without marginals and without a split, and with leaves for two tables.
+// TestMicrodataAloneHaveTheWholeBudget reads a release without marginals and without a split, and with leaves for two
+// tables.
 func TestMicrodataAloneHaveTheWholeBudget(t *testing.T) {
 	release, err := Parse(Source{Name: "release.yaml", Text: alone})
 	if err != nil {
@@ -86,7 +98,8 @@ func TestMicrodataAloneHaveTheWholeBudget(t *testing.T) {
 	if s := release.Synthetic; len(s) != 1 || s[0].Leaf != "" || release.Marginals != nil {
 		t.Errorf("%+v", s)
 	}
-	split := strings.NewReplacer("{rho: 1}", "{rho: 1, split: {persons: 1/2, visits: 1/2}}", "synthetic:", "synthetic:\n  visits: {}").Replace(alone)
+	split := strings.NewReplacer("{rho: 1}", "{rho: 1, split: {persons: 1/2, visits: 1/2}}", "synthetic:",
+		"synthetic:\n  visits: {}").Replace(alone)
 	if release, err = Parse(Source{Name: "release.yaml", Text: split}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,12 @@
 package spec
 
-// This file holds a table of the release: its files, its unit and its columns.
+import (
+	"math/big"
 
-import "math/big"
+	"github.com/dprelease/dprelease/spec/files"
+)
+
+// This file holds a table of the release: its files, its unit and its columns.
 
 // Table is one confidential table.
 type Table struct {
@@ -10,13 +14,15 @@ type Table struct {
 	Source  TableSource
 	Unit    Unit
 	Columns []*Column
-	// Linked are columns of its rows whose values other rows of the same unit have; marginals and the like have none of them.
+	// Linked are columns of its rows whose values other rows of the same unit have; marginals and the like have none of
+	// them.
 	Linked []*Column
 	// Joins are the public tables that its rows are joined to, in spec order.
 	Joins []*Join
 	// Weight is how many each row stands for, nil where each is one.
 	Weight *Weight
-	// Sample is the probability with which each unit is drawn, independently and in secret, to be measured; nil where all are.
+	// Sample is the probability with which each unit is drawn, independently and in secret, to be measured; nil where all
+	// are.
 	Sample *big.Rat
 	// Where says which rows count, nil for all.
 	Where *Predicate
@@ -36,19 +42,9 @@ func (t *Table) Column(name string) *Column {
 	return nil
 }
 
-// Format is the format of a table's files, as a spec writes it.
-type Format string
-
-// The formats that are read.
-const (
-	Parquet Format = "parquet"
-	CSV     Format = "csv"
-	Arrow   Format = "arrow"
-)
-
 // TableSource says where the rows of a table are.
 type TableSource struct {
-	Format Format
+	Format files.Format
 	// Paths are paths or globs as written, after parameters; relative ones are relative to
 	// the data folder.
 	Paths []string
@@ -56,8 +52,8 @@ type TableSource struct {
 	Delimiter rune
 	// Nulls are the texts of a CSV file that mean null; [""] unless the spec says.
 	Nulls []string
-	// Total reports whether privacy is total: a text that is not UTF-8 is as any other that no domain holds, and one that is
-	// too long to be read is null, where both are errors else.
+	// Total reports whether privacy is total: a text that is not UTF-8 is as any other that no domain holds, and one that
+	// is too long to be read is null, where both are errors else.
 	Total bool
 }
 
@@ -71,8 +67,8 @@ type Unit struct {
 	MaxRows int64
 }
 
-// Expect are the rules of completeness that a table's files must meet before anything is
-// spent. They speak of the rows that count: those that `where` keeps and nothing leaves out, before max_rows and a sample.
+// Expect are the rules of completeness that a table's files must meet before anything is spent. They speak of the rows
+// that count: those that `where` keeps and nothing leaves out, before max_rows and a sample.
 type Expect struct {
 	// Rows is the range of their number in all files together, nil for any number.
 	Rows *RowRange
@@ -85,35 +81,23 @@ type Expect struct {
 // RowRange is a closed range of numbers of rows.
 type RowRange struct{ Least, Most int64 }
 
-// Type is the type of a column's values.
-type Type string
-
-// The types of a column.
-const (
-	Text      Type = "text"
-	Integer   Type = "integer"
-	Decimal   Type = "decimal"
-	Date      Type = "date"
-	Timestamp Type = "timestamp"
-	Boolean   Type = "boolean"
-)
-
 // Column is one column: where its values come from, what they may be, and what happens to
 // those that are not.
 type Column struct {
 	// Name is the column's name in the release, From its name in the source, "" for a derived column.
 	Name, From string
 	Type       Type
-	// DerivedFrom is the attribute of the same table that decides the column's category: its domain is that level's, and it
-	// is not read. nil for a column of its own.
+	// DerivedFrom is the attribute of the same table that decides the column's category: its domain is that level's, and
+	// it is not read. nil for a column of its own.
 	DerivedFrom *Attribute
 	// Expression makes the values of others, nil for none. From is "" beside it.
 	Expression *Expression
-	// Lookup is the column of a public table that the values are looked up in, nil for none; Grid the grid whose cells they
-	// are, nil for none. From is "" beside either.
+	// Lookup is the column of a public table that the values are looked up in, nil for none; Grid the grid whose cells
+	// they are, nil for none. From is "" beside either.
 	Lookup *Lookup
 	Grid   *Grid
-	// Link is where the values are that other rows of the unit have, nil for a column of the row itself. From is "" beside it.
+	// Link is where the values are that other rows of the unit have, nil for a column of the row itself. From is "" beside
+	// it.
 	Link *Link
 	// Codebook is the code book of the domain, a key of [Source.Files]; "" where it has none.
 	Codebook string
@@ -144,3 +128,12 @@ const (
 	Drop
 	As
 )
+
+// ExpectedRows is the middle of the number of rows that the spec expects of the table; 0 where it expects none.
+func (t *Table) ExpectedRows() int64 {
+	if t.Expect == nil || t.Expect.Rows == nil {
+		return 0
+	}
+	rows := t.Expect.Rows
+	return rows.Least + (rows.Most-rows.Least)/2
+}

@@ -1,15 +1,17 @@
 package spec
 
-// This file holds the reading of tables: source, unit and columns.
-
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/files"
 )
+
+// This file holds the reading of tables: source, unit and columns.
 
 func (r *reader) readTables(root document.Node) {
 	n := root.Get("tables")
@@ -18,15 +20,15 @@ func (r *reader) readTables(root document.Node) {
 	}
 	pairs := r.Entries(n)
 	sources := make([]TableSource, len(pairs))
-	var confidential []namedSource
+	var confidential []files.Confidential
 	known := len(pairs) == len(n.Pairs())
 	for i, pair := range pairs {
 		var all bool
 		sources[i], all = r.readSource(pair.Get("source"))
 		known = known && all
-		confidential = append(confidential, namedSource{pair.Key.Value, sources[i].Paths})
+		confidential = append(confidential, files.Confidential{Table: pair.Key.Value, Paths: sources[i].Paths})
 	}
-	r.open.keepFrom(confidential, known) // before any public file is opened
+	r.files.KeepFrom(confidential, known) // before any public file is opened
 	for i, pair := range pairs {
 		t := &Table{Name: pair.Key.Value, Source: sources[i]}
 		r.readUnit(t, pair.Get("unit"))
@@ -47,14 +49,8 @@ func (r *reader) readTables(root document.Node) {
 	r.checkShared(n)
 }
 
-// isPublic reports whether a table has no units to protect.
-func isPublic(table document.Node) bool {
-	unit := table.Get("unit")
-	return unit.Present() && unit.Text() == "public"
-}
-
-// checkShared reports tables whose rows are units of their own beside other confidential tables: a unit has rows in several of
-// them, and it is its id that says which are its own.
+// checkShared reports tables whose rows are units of their own beside other confidential tables: a unit has rows in
+// several of them, and it is its id that says which are its own.
 func (r *reader) checkShared(tables document.Node) {
 	var confidential []*Table
 	for _, t := range r.release.Tables {
@@ -78,14 +74,15 @@ func (r *reader) checkShared(tables document.Node) {
 		case !r.Sound(unit):
 		case t.Unit.Row:
 			p := document.Problem{
-				Message:  fmt.Sprintf("each row of %s is a unit of its own, and %s confidential tables share their units: nothing says which rows of them are of one %s", t.Name, countWord(len(confidential)), protects),
-				Expected: fmt.Sprintf("in each of them the column with the id of the %s; what it loses in all of them is added up", protects),
-				Fix:      "unit: {id: person_id, max_rows: 1}",
+				Message: fmt.Sprintf("each row of %s is a unit of its own, and %s confidential tables share their units: nothing says which rows of them are of one %s", t.Name, countWord(len(confidential)), protects),
+				Expected: fmt.Sprintf("in each of them the column with the id of the %s; what it loses in all of them is added up",
+					protects),
+				Fix: "unit: {id: person_id, max_rows: 1}",
 			}
 			if first != nil {
 				p.Fix = "unit: {id: " + first.Unit.ID + ", max_rows: 1}"
 			}
-			r.problem(unit, p)
+			r.Wrong(unit, p)
 		case t.Unit.ID != first.Unit.ID:
 			r.Warn(unit.Key, unit.Path, document.Problem{
 				Message:  fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for rows that come and go with one %s", first.Name, document.Clip(first.Unit.ID), t.Name, document.Clip(t.Unit.ID), protects),
@@ -109,7 +106,7 @@ func (r *reader) readSource(n document.Node) (TableSource, bool) {
 	}
 	all := false
 	s := TableSource{Delimiter: ',', Nulls: []string{""}, Total: r.release.Privacy.Total}
-	for _, format := range []Format{Parquet, CSV, Arrow} {
+	for _, format := range files.Formats() {
 		paths := n.Get(string(format))
 		if !paths.Present() {
 			continue
@@ -123,7 +120,7 @@ func (r *reader) readSource(n document.Node) (TableSource, bool) {
 	if nulls := n.Get("nulls"); nulls.Present() {
 		s.Nulls = nulls.Texts()
 	}
-	if s.Format != CSV {
+	if s.Format != files.CSV {
 		s.Delimiter, s.Nulls = 0, nil
 	}
 	return s, all
@@ -137,15 +134,17 @@ func (r *reader) fillAll(n document.Node) (paths []string, filled bool) {
 	}
 	filled = true
 	for _, item := range all {
-		path, ok := r.fill(item)
+		path, ok := r.params.Fill(item)
 		filled = filled && ok
 		switch {
 		case ok && strings.TrimSpace(path) == "":
-			r.problem(item, document.Problem{Message: "an empty path", Expected: "a path or glob"})
+			r.Wrong(item, document.Problem{Message: "an empty path", Expected: "a path or glob"})
 		case ok && address.MatchString(path):
-			r.problem(item, document.Problem{Message: "an address and not a file: " + address.FindString(path) + "…", Expected: fileExpected})
+			r.Wrong(item, document.Problem{Message: "an address and not a file: " + address.FindString(path) + "…",
+				Expected: fileExpected})
 		case ok && slices.Contains(paths, path):
-			r.problem(item, document.Problem{Message: fmt.Sprintf("%q is there twice", document.Clip(path)), Expected: "each path once: rows would count twice"})
+			r.Wrong(item, document.Problem{Message: fmt.Sprintf("%q is there twice", document.Clip(path)),
+				Expected: "each path once: rows would count twice"})
 		}
 		paths = append(paths, path)
 	}
@@ -153,15 +152,16 @@ func (r *reader) fillAll(n document.Node) (paths []string, filled bool) {
 }
 
 // personal are nouns of which one person may well have several rows.
-var personal = regexp.MustCompile(`(?i)\b(person|people|patient|resident|citizen|inhabitant|individual|employee|worker|student|pupil|` +
-	`child|children|adult|customer|client|user|member|respondent|passenger|subscriber|taxpayer|voter|household|famil(y|ies)|m[ae]n|wom[ae]n)s?\b`)
+var personal = regexp.MustCompile(
+	`(?i)\b(person|people|patient|resident|citizen|inhabitant|individual|employee|worker|student|pupil|` +
+		`child|children|adult|customer|client|user|member|respondent|passenger|subscriber|taxpayer|voter|household|famil(y|ies)|m[ae]n|wom[ae]n)s?\b`)
 
 func (r *reader) readUnit(t *Table, n document.Node) {
 	if !r.Sound(n) {
 		return
 	}
 	if id := n.Get("id"); id.Present() {
-		t.Unit = Unit{ID: id.Text(), MaxRows: r.whole(n.Get("max_rows"))}
+		t.Unit = Unit{ID: id.Text(), MaxRows: n.Get("max_rows").Whole()}
 		if null := n.Get("null"); null.Present() && null.Text() == "drop" {
 			t.Unit.Null = Drop
 		}
@@ -173,7 +173,8 @@ func (r *reader) readUnit(t *Table, n document.Node) {
 	t.Unit = Unit{Row: true, MaxRows: 1}
 	if protects := r.release.Privacy.Protects; personal.MatchString(protects) {
 		r.Warn(n.Position(), n.Path, document.Problem{
-			Message:  fmt.Sprintf("each row counts as a %s of its own: one with several rows is protected only row by row", protects),
+			Message: fmt.Sprintf("each row counts as a %s of its own: one with several rows is protected only row by row",
+				protects),
 			Expected: "a column that tells units apart, unless each has exactly one row",
 			Fix:      "unit: {id: person_id, max_rows: 1}",
 		})
@@ -189,16 +190,18 @@ func (r *reader) readExpect(root document.Node, t *Table) *Expect {
 	}
 	e := &Expect{}
 	if bounds := n.Get("rows"); bounds.Present() {
-		e.Rows = &RowRange{r.whole(bounds.Items()[0]), r.whole(bounds.Items()[1])}
+		e.Rows = &RowRange{bounds.Items()[0].Whole(), bounds.Items()[1].Whole()}
 		if e.Rows.Least > e.Rows.Most {
-			r.problem(bounds, document.Problem{Message: "the range of rows ends before it starts", Expected: "the least first, then the most, as [40000, 60000]"})
+			r.Wrong(bounds, document.Problem{Message: "the range of rows ends before it starts",
+				Expected: "the least first, then the most, as [40000, 60000]"})
 		}
 	}
 	if every := n.Get("every"); every.Present() {
 		seen := map[Attribute]bool{}
 		e.Every = r.readAttributes(root, t, every, func(a Attribute) (document.Problem, bool) {
 			if origin := t.origin(a); origin != a {
-				return document.Problem{Message: fmt.Sprintf("%s is derived and not read", a), Expected: origin.String() + " in its place"}, false
+				return document.Problem{Message: fmt.Sprintf("%s is derived and not read", a), Expected: origin.String() +
+					" in its place"}, false
 			}
 			twice := seen[a]
 			seen[a] = true
@@ -237,7 +240,8 @@ func (r *reader) readColumn(t *Table, n, columns document.Node) *Column {
 	return c
 }
 
-// readFrom reads where the values of a column come from: a column of the source, one of a public table, or an expression.
+// readFrom reads where the values of a column come from: a column of the source, one of a public table, or an
+// expression.
 func (r *reader) readFrom(t *Table, c *Column, from, columns document.Node) {
 	name, ok := sourceColumn(from)
 	c.From = name
@@ -256,8 +260,9 @@ func (r *reader) readPolicy(c *Column, column document.Node, key string) Policy 
 	case n.Get("as").Present() && key == "null" && r.readAsNumber(c, n.Get("as")):
 		return r.asNumber(c, n.Get("as"))
 	case n.Get("as").Present() && c.Domain == nil:
-		r.problem(n.Get("as"), document.Problem{
-			Message:  fmt.Sprintf("%s has more than %d cells and no levels, and so no category for these values", c.Name, maxCells),
+		r.Wrong(n.Get("as"), document.Problem{
+			Message: fmt.Sprintf("%s has more than %d cells and no levels, and so no category for these values", c.Name,
+				maxCells),
 			Expected: "error or drop; a null may also count as a number in the range",
 		})
 		return Policy{Action: As}
@@ -276,8 +281,9 @@ func (r *reader) readAs(c *Column, n document.Node) Policy {
 	name, categories := n.Text(), c.Domain.finest.Categories
 	code, fit := c.Domain.CodeOfText(name)
 	if fit != Fits || categories[code].Code != name {
-		p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(name), c.Name), Expected: someOf(categories) + "; a new one is added to the column's categories first"}
-		r.problem(n, r.nearestFix(n, p, nearestCategory(&r.Suggestions, name, categories)))
+		p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(name), c.Name),
+			Expected: someOf(categories) + "; a new one is added to the column's categories first"}
+		r.Wrong(n, r.WithNearest(n, p, nearestCategory(&r.Suggestions, name, categories)))
 	}
 	return Policy{Action: As, Category: code}
 }
@@ -286,7 +292,8 @@ func (r *reader) readAs(c *Column, n document.Node) Policy {
 // share one.
 func (r *reader) readAsNew(c *Column, n document.Node) Policy {
 	d, name := c.Domain, n.Text()
-	p := document.Problem{Expected: "a new name: in a range or grid these values get a category of their own", Fix: "{as: unknown}"}
+	p := document.Problem{Expected: "a new name: in a range or grid these values get a category of their own",
+		Fix: "{as: unknown}"}
 	switch {
 	case d.added == name && name != "":
 		return Policy{Action: As, Category: d.Declared()}
@@ -301,12 +308,12 @@ func (r *reader) readAsNew(c *Column, n document.Node) Policy {
 		}
 		return Policy{Action: As, Category: code}
 	}
-	r.problem(n, p)
+	r.Wrong(n, p)
 	return Policy{Action: As}
 }
 
-// checkTotalChoices reports, for a total release, every bound that chooses among groups of a unit's rows, which lie in memory for
-// that: how many they are and how long the unit's id is the data alone decide.
+// checkTotalChoices reports, for a total release, every bound that chooses among groups of a unit's rows, which lie in
+// memory for that: how many they are and how long the unit's id is the data alone decide.
 func (r *reader) checkTotalChoices(root document.Node) {
 	p := document.Problem{
 		Message:  "privacy is total, yet how many rows a unit has decides whether the choice among its groups fits into memory",
@@ -316,11 +323,11 @@ func (r *reader) checkTotalChoices(root document.Node) {
 		m := &r.release.Marginals[i]
 		marginal := root.Get("marginals").Get(m.Name)
 		if n := marginal.Get("per_unit"); (m.PerUnit.Groups > 0 || m.PerUnit.RowsPerGroup > 0) && r.Sound(n) {
-			r.Report(n.Key, n.Path, p)
+			r.WrongKey(n, p)
 		}
 		for _, stat := range marginal.Get("stats").Items() {
 			if n := stat.Get("distinct"); n.Present() && r.Sound(n) {
-				r.Report(n.Key, n.Path, p)
+				r.WrongKey(n, p)
 			}
 		}
 	}
@@ -337,22 +344,29 @@ func (r *reader) checkTotal(root document.Node) {
 			if rows.Present() {
 				at = rows
 			}
-			r.problem(at, document.Problem{Message: "privacy is total, yet a row that is impossible stops the run", Expected: "rows: drop, which leaves it out", Fix: "rows: drop"})
+			r.Wrong(at, document.Problem{Message: "privacy is total, yet a row that is impossible stops the run",
+				Expected: "rows: drop, which leaves it out", Fix: "rows: drop"})
 		}
 	}
 	for i := range r.release.Marginals {
 		m := &r.release.Marginals[i]
 		if n := root.Get("marginals").Get(m.Name).Get("cells"); m.Above > 0 && r.Sound(n) {
-			r.Report(n.Key, n.Path, document.Problem{Message: "privacy is total, yet how many cells of a sparse table have rows decides whether they fit into memory", Expected: "no `cells`, so that every cell is counted"})
+			r.WrongKey(n, document.Problem{
+				Message:  "privacy is total, yet how many cells of a sparse table have rows decides whether they fit into memory",
+				Expected: "no `cells`, so that every cell is counted"})
 		}
 		if n := root.Get("marginals").Get(m.Name).Get("top"); m.Top > 0 && r.Sound(n) {
-			r.Report(n.Key, n.Path, document.Problem{Message: "privacy is total, yet how many cells of a top table have rows decides whether they fit into memory", Expected: "no `top`, so that every cell is published"})
+			r.WrongKey(n, document.Problem{
+				Message:  "privacy is total, yet how many cells of a top table have rows decides whether they fit into memory",
+				Expected: "no `top`, so that every cell is published"})
 		}
 	}
 	r.checkTotalChoices(root)
 	for _, s := range r.release.Synthetic {
 		if n := root.Get("synthetic").Get(s.Table).Get("parent"); s.Parent != "" && r.Sound(n) {
-			r.Report(n.Key, n.Path, document.Problem{Message: fmt.Sprintf("privacy is total, yet how many rows of %s count decides whether they fit into memory", document.Clip(s.Parent)), Expected: "no `parent`: microdata whose rows belong to no others"})
+			r.WrongKey(n, document.Problem{
+				Message: fmt.Sprintf("privacy is total, yet how many rows of %s count decides whether they fit into memory",
+					document.Clip(s.Parent)), Expected: "no `parent`: microdata whose rows belong to no others"})
 		}
 	}
 	for _, t := range r.release.Tables {
@@ -361,13 +375,17 @@ func (r *reader) checkTotal(root document.Node) {
 			if null := unit.Get("null"); null.Present() {
 				at = null
 			}
-			r.Report(at.Key, at.Path, document.Problem{Message: "privacy is total, yet a row whose " + document.Clip(t.Unit.ID) + " is null stops the run", Expected: "null: drop in the unit, which leaves it out", Fix: "null: drop"})
+			r.WrongKey(at, document.Problem{Message: "privacy is total, yet a row whose " + document.Clip(t.Unit.ID) +
+				" is null stops the run", Expected: "null: drop in the unit, which leaves it out", Fix: "null: drop"})
 		}
 		if n := root.Get("tables").Get(t.Name).Get("where"); t.Where != nil && t.Where.Unknown != Drop {
-			r.Report(n.Key, n.Path, document.Problem{Message: "privacy is total, yet a value that the condition cannot read stops the run", Expected: "{is: CONDITION, unknown: drop}, which leaves such rows out"})
+			r.WrongKey(n, document.Problem{
+				Message:  "privacy is total, yet a value that the condition cannot read stops the run",
+				Expected: "{is: CONDITION, unknown: drop}, which leaves such rows out"})
 		}
 		if expect := root.Get("tables").Get(t.Name).Get("expect"); expect.Present() {
-			r.Report(expect.Key, expect.Path, document.Problem{Message: "privacy is total, yet expect stops the run where a rule fails", Expected: "no expect"})
+			r.WrongKey(expect, document.Problem{Message: "privacy is total, yet expect stops the run where a rule fails",
+				Expected: "no expect"})
 		}
 		columns := root.Get("tables").Get(t.Name).Get("columns")
 		for _, c := range t.Columns {
@@ -380,16 +398,17 @@ func (r *reader) checkTotal(root document.Node) {
 			r.checkTotalNumbers(c, n)
 		}
 		if n := root.Get("tables").Get(t.Name).Get("weight"); t.Weight != nil && t.Weight.Null != Drop {
-			r.Report(n.Key, n.Path, document.Problem{Message: "privacy is total, yet a row without a weight stops the run", Expected: "null: drop, which leaves it out", Fix: "null: drop"})
+			r.WrongKey(n, document.Problem{Message: "privacy is total, yet a row without a weight stops the run",
+				Expected: "null: drop, which leaves it out", Fix: "null: drop"})
 		}
 	}
 }
 
-// checkTotalNumbers reports, for a column of which there are statistics, an unknown value that counts as a category: one that
-// is no number at all is none there.
+// checkTotalNumbers reports, for a column of which there are statistics, an unknown value that counts as a category:
+// one that is no number at all is none there.
 func (r *reader) checkTotalNumbers(c *Column, n document.Node) {
 	if unknown := n.Get("unknown"); r.figured[c.Name] && c.Unknown.Action == As && r.Sound(unknown) {
-		r.problem(unknown, document.Problem{
+		r.Wrong(unknown, document.Problem{
 			Message:  fmt.Sprintf("privacy is total, yet a text in %s that is no number has no value for the statistics of %s, and stops the run", c.Name, c.Name),
 			Expected: "drop: numbers beyond the range are clamped for statistics all the same", Fix: "unknown: drop",
 		})
@@ -397,29 +416,15 @@ func (r *reader) checkTotalNumbers(c *Column, n document.Node) {
 }
 
 func (r *reader) checkTotalPolicy(column document.Node, key string) {
-	at := document.Node{Value: column.Key, Path: column.Path}
+	at := column.AtKey()
 	if policy := column.Get(key); policy.Present() {
 		if policy.Text() != "error" {
 			return
 		}
 		at = policy
 	}
-	r.problem(at, document.Problem{
+	r.Wrong(at, document.Problem{
 		Message:  fmt.Sprintf("privacy is total, yet a value of %s that is %s stops the run", column.Key.Value, key),
 		Expected: "drop or {as: CATEGORY}", Fix: key + ": drop",
 	})
-}
-
-// someOf lists the first of a column's categories.
-func someOf(categories []Category) string {
-	const shown = 8
-	var names []string
-	for _, c := range categories[:min(len(categories), shown)] {
-		names = append(names, document.Clip(c.Code))
-	}
-	list := document.OneOf(names)
-	if more := len(categories) - shown; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return list
 }

@@ -4,9 +4,10 @@ package spec
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // readTarget reads how good a table must be, nil where the spec does not say.
@@ -14,20 +15,22 @@ func (r *reader) readTarget(n document.Node) *Target {
 	if !r.Sound(n) {
 		return nil
 	}
-	t := &Target{Confidence: big.NewRat(95, 100), AllCells: n.Get("of").Present() && n.Get("of").Text() == allCells, Line: n.Key.Line}
+	t := &Target{Confidence: big.NewRat(95, 100), AllCells: n.Get("of").Present() && n.Get("of").Text() == allCells,
+		Line: n.Key.Line}
 	var ok bool
 	margin := n.Get("margin")
-	if t.Margin, ok = r.number(margin); !ok {
+	if t.Margin, ok = r.Number(margin); !ok {
 		return nil
 	}
 	if t.Margin.Sign() <= 0 {
-		r.problem(margin, document.Problem{Message: "the margin is " + margin.Text(), Expected: "more than zero: how far from the exact figure a cell may lie, as 500"})
+		r.Wrong(margin, document.Problem{Message: "the margin is " + margin.Text(),
+			Expected: "more than zero: how far from the exact figure a cell may lie, as 500"})
 	}
 	if !r.readRelative(t, n) {
 		return nil
 	}
 	if confidence := n.Get("confidence"); confidence.Present() {
-		if t.Confidence, ok = r.number(confidence); !ok {
+		if t.Confidence, ok = r.Number(confidence); !ok {
 			return nil
 		}
 		r.checkConfidence(confidence, t.Confidence)
@@ -35,14 +38,14 @@ func (r *reader) readTarget(n document.Node) *Target {
 	return t
 }
 
-// readRelative reads the size of the cell that a margin is a percentage of, and makes the margin that percentage of it. It is
-// false where one is without the other.
+// readRelative reads the size of the cell that a margin is a percentage of, and makes the margin that percentage of it.
+// It is false where one is without the other.
 func (r *reader) readRelative(t *Target, n document.Node) bool {
 	margin, at := n.Get("margin"), n.Get("at")
 	percentage := strings.HasSuffix(margin.Text(), "%")
 	switch {
 	case percentage && !at.Present():
-		r.problem(margin, document.Problem{
+		r.Wrong(margin, document.Problem{
 			Message:  "the margin is " + margin.Text() + " of a cell whose size nothing says",
 			Expected: "the size of a cell that the percentage is of, or a number of rows",
 			Fix:      "margin: " + margin.Text() + ", at: 1000",
@@ -51,16 +54,17 @@ func (r *reader) readRelative(t *Target, n document.Node) bool {
 	case !at.Present():
 		return true
 	case !percentage:
-		r.problem(at, document.Problem{
+		r.Wrong(at, document.Problem{
 			Message:  "`at` is the size of a cell that the margin is a percentage of, and the margin is " + margin.Text(),
 			Expected: "a margin in percent, or no `at`",
 			Fix:      "margin: 5%, at: " + at.Text(),
 		})
 		return false
 	}
-	size, ok := r.number(at)
+	size, ok := r.Number(at)
 	if ok && size.Sign() <= 0 {
-		r.problem(at, document.Problem{Message: "at is " + at.Text(), Expected: "more than zero: the size of the cell that the margin is a percentage of"})
+		r.Wrong(at, document.Problem{Message: "at is " + at.Text(),
+			Expected: "more than zero: the size of the cell that the margin is a percentage of"})
 		ok = false
 	}
 	if ok {
@@ -79,7 +83,7 @@ func (r *reader) checkConfidence(n document.Node, x *big.Rat) {
 	case x.Cmp(big.NewRat(50, 1)) >= 0 && x.Cmp(big.NewRat(100, 1)) < 0 && n.IsNumber():
 		p.Fix = "confidence: " + n.Text() + "%"
 	}
-	r.problem(n, p)
+	r.Wrong(n, p)
 }
 
 // checkNeeded reports leaves that get what targets need and pay for something without one.
@@ -100,18 +104,18 @@ func (r *reader) checkNeeded(root document.Node) {
 			if m.beyondCounts() || m.PerUnit != (PerUnit{}) {
 				p.Expected, p.Fix = "another leaf: this marginal cannot have a target", ""
 			}
-			r.Report(n.Key, n.Path, p)
+			r.WrongKey(n, p)
 		}
 		for _, s := range r.release.Synthetic {
 			if s.Leaf != l.Path {
 				continue
 			}
 			n := root.Get("synthetic").Get(s.Table)
-			at := document.Node{Value: n.Key, Path: n.Path}
+			at := n.AtKey()
 			if budget := n.Get("budget"); budget.Present() {
 				at = budget
 			}
-			r.problem(at, document.Problem{
+			r.Wrong(at, document.Problem{
 				Message:  fmt.Sprintf("leaf %q gets what targets need, and microdata have none", l.Path),
 				Expected: "a leaf with a share or an amount",
 			})

@@ -36,7 +36,8 @@ func TestTargetsAreExact(t *testing.T) {
 	want := map[string]said{
 		"total": {},
 		"ages":  {Margin: "500", Confidence: "99/100", AllCells: true, Ranges: []Attribute{{"age", ""}}},
-		"pairs": {Margin: "1/2", Confidence: "19/20", Cumulative: []Attribute{{"age", "band"}, {"fare", "coarse"}}, Ranges: []Attribute{{"region", ""}}},
+		"pairs": {Margin: "1/2", Confidence: "19/20", Cumulative: []Attribute{{"age", "band"}, {"fare", "coarse"}},
+			Ranges: []Attribute{{"region", ""}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

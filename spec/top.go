@@ -4,15 +4,13 @@ package spec
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"math/bits"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
-// MostTop bounds how many cells a top table has.
-const MostTop = 10_000
-
-// readTop reads how many cells a top table has, 0 of a table that is no such. What a top table cannot be is reported: whatever
-// needs the cells that are not chosen, or the order of the domain.
+// readTop reads how many cells a top table has, 0 of a table that is no such. What a top table cannot be is reported:
+// whatever needs the cells that are not chosen, or the order of the domain.
 func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
 	top := n.Get("top")
 	if !r.Sound(top) {
@@ -27,15 +25,18 @@ func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
 		{"show", "a chosen cell is shown whatever its count"},
 	} {
 		if other := n.Get(never.key); other.Present() {
-			r.Report(other.Key, other.Path, document.Problem{Message: "`" + never.key + "` beside `top`: " + never.why, Expected: "one of the two; a second marginal can have the other"})
+			r.WrongKey(other, document.Problem{Message: "`" + never.key + "` beside `top`: " + never.why,
+				Expected: "one of the two; a second marginal can have the other"})
 		}
 	}
 	if by := n.Get("by"); len(by.Items()) == 0 && by.Present() {
-		r.problem(top, document.Problem{Message: "a total is one cell, and there is nothing to choose", Expected: "a marginal with attributes"})
+		r.Wrong(top, document.Problem{Message: "a total is one cell, and there is nothing to choose",
+			Expected: "a marginal with attributes"})
 	}
-	most := r.whole(top)
-	if cells, known := cellsOf(t, m); known && len(m.By) == len(n.Get("by").Items()) && uint64(most) >= cells && cells > 1 && m.Every == nil {
-		r.problem(top, document.Problem{
+	most := top.Whole()
+	if cells, known := cellsOf(t, m); known && len(m.By) == len(n.Get("by").Items()) && uint64(most) >= cells &&
+		cells > 1 && m.Every == nil {
+		r.Wrong(top, document.Problem{
 			Message:  fmt.Sprintf("the %d largest of %d cells: every cell would be chosen, at a cost for each", most, cells),
 			Expected: fmt.Sprintf("a number from 1 to %d; without `top` all cells are published, for less", cells-1),
 		})
@@ -75,7 +76,7 @@ func (r *reader) checkTopStats(m *Marginal, n document.Node) {
 	}
 	for i, item := range stats.Items() {
 		if i > 0 || m.Stats[i].Kind != Count && m.Stats[i].Kind != Units {
-			r.problem(item, document.Problem{
+			r.Wrong(item, document.Problem{
 				Message:  "cells are chosen by their counts, and this would be measured of those that are chosen alone",
 				Expected: "stats: [count] or stats: [units]; a second marginal can have the others, of every cell",
 			})

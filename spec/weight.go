@@ -4,8 +4,9 @@ package spec
 
 import (
 	"fmt"
-	"github.com/dprelease/dprelease/spec/document"
 	"math/big"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // readTableWeight reads how many each row stands for.
@@ -13,25 +14,29 @@ func (r *reader) readTableWeight(t *Table, n document.Node) {
 	if !r.Sound(n) {
 		return
 	}
-	w := &Weight{From: n.Get("from").Text(), Calibrated: n.Get("kind").Present() && n.Get("kind").Text() == calibratedWeight}
+	w := &Weight{From: n.Get("from").Text(), Calibrated: n.Get("kind").Present() &&
+		n.Get("kind").Text() == calibratedWeight}
 	if null := n.Get("null"); null.Present() && null.Text() == rowsDrop {
 		w.Null = Drop
 	}
 	bounds := n.Get("range")
-	low, okLow := r.number(bounds.Items()[0])
-	high, okHigh := r.number(bounds.Items()[1])
-	step, okStep := r.number(n.Get("step"))
+	low, okLow := r.Number(bounds.Items()[0])
+	high, okHigh := r.Number(bounds.Items()[1])
+	step, okStep := r.Number(n.Get("step"))
 	if !okLow || !okHigh || !okStep {
 		return
 	}
 	texts := bounds.Texts()
 	switch {
 	case low.Sign() < 0:
-		r.problem(bounds, document.Problem{Message: "weights below 0: the range starts at " + texts[0], Expected: "a range from 0 or above: a row stands for so many, never for fewer than none", Fix: "[0, " + texts[1] + "]"})
+		r.Wrong(bounds, document.Problem{Message: "weights below 0: the range starts at " + texts[0],
+			Expected: "a range from 0 or above: a row stands for so many, never for fewer than none", Fix: "[0, " + texts[1] +
+				"]"})
 	case low.Cmp(high) > 0 || high.Sign() == 0:
-		r.problem(bounds, document.Problem{Message: fmt.Sprintf("the range [%s, %s] holds no weight", texts[0], texts[1]), Expected: "the smaller bound first, the larger above 0"})
+		r.Wrong(bounds, document.Problem{Message: fmt.Sprintf("the range [%s, %s] holds no weight", texts[0], texts[1]),
+			Expected: "the smaller bound first, the larger above 0"})
 	case step.Sign() <= 0:
-		r.problem(n.Get("step"), document.Problem{Message: "step is " + n.Get("step").Text(), Expected: "more than zero"})
+		r.Wrong(n.Get("step"), document.Problem{Message: "step is " + n.Get("step").Text(), Expected: "more than zero"})
 	case !r.checkMultiples(bounds, low, high, step):
 	default:
 		r.fitWeight(t, w, n, step, low, high)
@@ -41,20 +46,21 @@ func (r *reader) readTableWeight(t *Table, n document.Node) {
 // fitWeight takes a weight of which all that can be in a table fit 62 bits together.
 func (r *reader) fitWeight(t *Table, w *Weight, n document.Node, step, low, high *big.Rat) {
 	if _, err := commonDenominator([]*big.Rat{low, high, step}); err != nil {
-		r.problem(n.Get("range"), document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
+		r.Wrong(n.Get("range"), document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
 		return
 	}
 	w.Lattice = *latticeOf(step, low, high)
 	if w.Lattice.Last-w.Lattice.First >= mostPlaces {
-		r.problem(n.Get("range"), document.Problem{
+		r.Wrong(n.Get("range"), document.Problem{
 			Message:  fmt.Sprintf("a range of weights of %d steps", w.Lattice.Last-w.Lattice.First),
 			Expected: fmt.Sprintf("at most %d steps, as with a larger step", mostPlaces-1),
 		})
 		return
 	}
 	if rows := mostRows(t); !fits(big.NewInt(w.Lattice.Last), rows) {
-		r.problem(n.Get("step"), document.Problem{
-			Message:  fmt.Sprintf("weights go up to %s steps, of which %s add up to more than 62 bits hold", formatNumber(new(big.Rat).SetInt64(w.Lattice.Last)), rowsText(t)),
+		r.Wrong(n.Get("step"), document.Problem{
+			Message: fmt.Sprintf("weights go up to %s steps, of which %s add up to more than 62 bits hold",
+				document.FormatNumber(new(big.Rat).SetInt64(w.Lattice.Last)), rowsText(t)),
 			Expected: "a larger step, or a smaller largest weight",
 		})
 		return
@@ -62,7 +68,8 @@ func (r *reader) fitWeight(t *Table, w *Weight, n document.Node, step, low, high
 	t.Weight = w
 	if !n.Get("kind").Present() {
 		r.Warn(n.Key, n.Path, document.Problem{
-			Message:  "nothing says what the weights are: they are taken for attributes of the " + r.release.Privacy.Protects + ", fixed whoever else is in the table",
+			Message: "nothing says what the weights are: they are taken for attributes of the " + r.release.Privacy.Protects +
+				", fixed whoever else is in the table",
 			Expected: "kind: calibrated where they were adjusted to totals, or raked, so that each depends on others; else kind: design",
 			Fix:      "kind: design",
 		})

@@ -26,10 +26,12 @@ marginals: {m: {by: [mode], budget: main}}
 	if want := strings.Replace(text, "1e-9", "1e-12", 1); other.Source.Text != want {
 		t.Errorf("the text became\n%s", other.Source.Text)
 	}
-	if other, err = r.WithBudget("epsilon", "5/2"); err != nil || other.Budget.Epsilon.RatString() != "5/2" || other.Budget.Delta.Cmp(r.Budget.Delta) != 0 {
+	if other, err = r.WithBudget("epsilon", "5/2"); err != nil || other.Budget.Epsilon.RatString() != "5/2" ||
+		other.Budget.Delta.Cmp(r.Budget.Delta) != 0 {
 		t.Errorf("epsilon 5/2: %+v, %v", other, err)
 	}
-	for _, c := range [][2]string{{"rho", "1"}, {"split", "1"}, {"epsilon", "none"}, {"epsilon", "-1"}, {"epsilon", "1, rho: 2"}} {
+	for _, c := range [][2]string{{"rho", "1"}, {"split", "1"}, {"epsilon", "none"}, {"epsilon", "-1"},
+		{"epsilon", "1, rho: 2"}} {
 		if _, err := r.WithBudget(c[0], c[1]); err == nil {
 			t.Errorf("%s: %s is accepted", c[0], c[1])
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // This file holds the adaptive methods: which sets of columns are measured, chosen in rounds.
@@ -18,11 +19,13 @@ type Oracle interface {
 	// Merge has categories counted together from now on: classes[i] is the class of each category of the i-th column,
 	// numbered from 0. It is called at most once, before the first round.
 	Merge(classes [][]int) error
-	// Select chooses the set of columns of a round among candidates, which are places in [plan.Synthetic.Candidates],
+	// Select chooses the set of columns of a round among candidates, which are places in [adaptive.Candidates],
 	// each by how far its exact counts lie, in L1, from models, less a penalty: models[i] holds the counts that are
-	// expected of candidates[i], row-major, by class where categories were merged, in units of 1/[plan.ModelScale], each
-	// in [0, 2^50]; penalties, nil for none, are in the same units and in [0, 2^60]. It returns one of the candidates.
-	Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (choice int, err error)
+	// expected of candidates[i], row-major, by class where categories were merged, in units of 1/[adaptive.ModelScale],
+	// each in [0, 2^50]; penalties, nil for none, are in the same units and in [0, 2^60]. It returns one of the
+	// candidates.
+	Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64,
+		penalties []int64) (choice int, err error)
 	// Measure answers the choice of a round.
 	Measure(ctx context.Context, round, choice int, noise budget.Mechanism) (measured.Measured, error)
 }
@@ -40,11 +43,12 @@ type Oracle interface {
 // It fails on columns that are not those of the method, and where the oracle does or answers something else than asked.
 // It ends with the context, of which nothing that it asks depends: what is asked follows from models that were fitted
 // to the end.
-func Adapt(ctx context.Context, p *plan.Plan, s plan.Synthetic, columns []measured.Measured, o Oracle) (measured.Rounds, error) {
+func Adapt(ctx context.Context, p *plan.Plan, s plan.Synthetic, columns []measured.Measured, o Oracle) (measured.Rounds,
+	error) {
 	if err := checkColumns(p, s, columns); err != nil {
 		return measured.Rounds{}, err
 	}
-	a := asker{p, s, s.Candidates(), nil, o}
+	a := asker{p, s, adaptive.Candidates(s), nil, o}
 	var err error
 	var rounds []measured.Round
 	if s.Method == plan.AIM {
@@ -75,7 +79,7 @@ type question struct {
 }
 
 // round makes a round: a choice, and its answer.
-func (a *asker) round(ctx context.Context, round int, t plan.Turn, q question) (measured.Round, error) {
+func (a *asker) round(ctx context.Context, round int, t adaptive.Turn, q question) (measured.Round, error) {
 	choice, err := a.oracle.Select(ctx, round, t.Select, q.candidates, q.models, q.penalties)
 	if err == nil && !slices.Contains(q.candidates, choice) {
 		err = fmt.Errorf("%d is not among the candidates", choice)
@@ -101,7 +105,7 @@ func (a *asker) tree(ctx context.Context, columns []measured.Measured) (rounds [
 	for i, pair := range a.candidates {
 		expected[i] = m.independent(pair)
 	}
-	joined := a.asked.Forest()
+	joined := adaptive.ForestOf(a.asked)
 	for round := range a.asked.Rounds {
 		var q question
 		for i, pair := range a.candidates {
@@ -112,7 +116,7 @@ func (a *asker) tree(ctx context.Context, columns []measured.Measured) (rounds [
 		if len(q.candidates) == 0 {
 			break
 		}
-		r, err := a.round(ctx, round, plan.Turn{Select: a.asked.Select, Noise: a.asked.Noise}, q)
+		r, err := a.round(ctx, round, adaptive.Turn{Select: a.asked.Select, Noise: a.asked.Noise}, q)
 		if err != nil {
 			return nil, err
 		}
@@ -122,12 +126,12 @@ func (a *asker) tree(ctx context.Context, columns []measured.Measured) (rounds [
 	return rounds, nil
 }
 
-// quantised is counts in units of 1/[plan.ModelScale].
+// quantised is counts in units of 1/[adaptive.ModelScale].
 func quantised(counts []float64) []int64 {
 	const most = 1 << 50
 	out := make([]int64, len(counts))
 	for i, c := range counts {
-		out[i] = int64(min(max(math.Floor(float64(c*plan.ModelScale)+0.5), 0), most))
+		out[i] = int64(min(max(math.Floor(float64(c*adaptive.ModelScale)+0.5), 0), most))
 	}
 	return out
 }

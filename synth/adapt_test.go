@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // asking is what an oracle is asked.
@@ -36,8 +36,10 @@ func (r *recorder) Merge(classes [][]int) error {
 	return r.Oracle.Merge(classes)
 }
 
-func (r *recorder) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (int, error) {
-	r.asked = append(r.asked, asking{round, -1, how.Parameter.RatString(), question{slices.Clone(candidates), models, penalties}})
+func (r *recorder) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64,
+	penalties []int64) (int, error) {
+	r.asked = append(r.asked, asking{round, -1, how.Parameter.RatString(),
+		question{slices.Clone(candidates), models, penalties}})
 	choice, err := r.Oracle.Select(ctx, round, how, candidates, models, penalties)
 	r.choices = append(r.choices, choice)
 	return choice, err
@@ -58,7 +60,8 @@ type journal struct {
 
 func (j journal) Merge([][]int) error { return nil }
 
-func (j journal) Select(_ context.Context, round int, _ budget.Mechanism, _ []int, _ [][]int64, _ []int64) (int, error) {
+func (j journal) Select(_ context.Context, round int, _ budget.Mechanism, _ []int, _ [][]int64, _ []int64) (int,
+	error) {
 	return j.choices[round], nil
 }
 
@@ -114,13 +117,14 @@ func TestAdaptReplays(t *testing.T) {
 // those before, in order; and each comes with counts of its size, in bounds.
 func TestAdaptAsks(t *testing.T) {
 	s, _, r, rounds := adapted(t, 2)
-	pairs := s.asked.Candidates()
+	pairs := adaptive.Candidates(s.asked)
 	if len(rounds) != 4 || len(r.asked) != 8 {
 		t.Fatalf("%d rounds of %d questions, expected 4 of 8", len(rounds), len(r.asked))
 	}
 	for round, done := range rounds {
 		selection, measurement := r.asked[2*round], r.asked[2*round+1]
-		if selection.round != round || measurement.round != round || measurement.choice != done.Choice || r.choices[round] != done.Choice {
+		if selection.round != round || measurement.round != round || measurement.choice != done.Choice ||
+			r.choices[round] != done.Choice {
 			t.Errorf("round %d measures %d, having chosen %d", round, measurement.choice, r.choices[round])
 		}
 		var want []int
@@ -162,7 +166,7 @@ func linked(pairs [][]int, rounds []measured.Round, from, to int) bool {
 func TestAdaptFindsTheTree(t *testing.T) {
 	s, _, _, rounds := adapted(t, 3)
 	for i, r := range rounds[:3] {
-		pair := s.asked.Candidates()[r.Choice]
+		pair := adaptive.Candidates(s.asked)[r.Choice]
 		if first := []int{0, 0, 1, 0, 1}; first[pair[0]] != first[pair[1]] {
 			t.Errorf("round %d chose columns %v, which do not depend on each other", i, pair)
 		}
@@ -184,7 +188,7 @@ func TestAdaptModels(t *testing.T) {
 		var want []int64
 		for _, a := range fitted[pair[0]] {
 			for _, b := range fitted[pair[1]] {
-				want = append(want, int64(a*b/55*plan.ModelScale+0.5))
+				want = append(want, int64(a*b/55*adaptive.ModelScale+0.5))
 			}
 		}
 		if !slices.Equal(r.asked[0].models[i], want) {
@@ -229,12 +233,13 @@ func TestAdaptRefuses(t *testing.T) {
 	}{
 		"a column too few":     {columns[:1], good, "1 are measured"},
 		"columns out of order": {[]measured.Measured{columns[1], columns[0]}, good, "is expected"},
-		"a column cut short":   {[]measured.Measured{columns[0], answered(columns[1].Measurement, []int64{1, 2})}, good, "3 answers"},
-		"no such candidate":    {columns, journal{[]int{1}, nil}, "not among the candidates"},
-		"another answer":       {columns, journal{[]int{0}, columns[:1]}, "is expected"},
-		"an answer cut short":  {columns, journal{[]int{0}, []measured.Measured{short}}, "6 answers"},
-		"no selection":         {columns, failing{gone, nil}, "gone"},
-		"no measurement":       {columns, failing{nil, gone}, "gone"},
+		"a column cut short": {[]measured.Measured{columns[0], answered(columns[1].Measurement, []int64{1, 2})}, good,
+			"3 answers"},
+		"no such candidate":   {columns, journal{[]int{1}, nil}, "not among the candidates"},
+		"another answer":      {columns, journal{[]int{0}, columns[:1]}, "is expected"},
+		"an answer cut short": {columns, journal{[]int{0}, []measured.Measured{short}}, "6 answers"},
+		"no selection":        {columns, failing{gone, nil}, "gone"},
+		"no measurement":      {columns, failing{nil, gone}, "gone"},
 	} {
 		rounds, err := Adapt(context.Background(), s.plan, s.asked, c.columns, c.oracle)
 		if err == nil || !strings.Contains(err.Error(), c.want) || rounds.Each != nil {
@@ -251,7 +256,8 @@ type failing struct{ selecting, measuring error }
 
 func (f failing) Merge([][]int) error { return nil }
 
-func (f failing) Select(_ context.Context, _ int, _ budget.Mechanism, candidates []int, _ [][]int64, _ []int64) (int, error) {
+func (f failing) Select(_ context.Context, _ int, _ budget.Mechanism, candidates []int, _ [][]int64, _ []int64) (int,
+	error) {
 	return candidates[0], f.selecting
 }
 

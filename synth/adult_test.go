@@ -53,8 +53,10 @@ func coded(t testing.TB, file string, sizes []int) [][]uint32 {
 // halved is the setting that the planner makes of a budget of twice this ρ, of which half is for the microdata.
 func halved(t testing.TB, sizes []int, rho *big.Rat, method string) setting {
 	t.Helper()
-	return planSetting(t, sizes, planOf(t, sizes, fmt.Sprintf("{rho: %s, split: {tables: 1/2, microdata: 1/2}}", new(big.Rat).Add(rho, rho).RatString()),
-		"marginals: {m: {by: [c0], budget: tables}}\nsynthetic: {t: {budget: microdata, method: "+method+"}}\n"))
+	return planSetting(t, sizes,
+		planOf(t, sizes, fmt.Sprintf("{rho: %s, split: {tables: 1/2, microdata: 1/2}}",
+			new(big.Rat).Add(rho, rho).RatString()),
+			"marginals: {m: {by: [c0], budget: tables}}\nsynthetic: {t: {budget: microdata, method: "+method+"}}\n"))
 }
 
 // planSetting is the setting of a plan's first microdata.
@@ -130,7 +132,8 @@ func TestAdult(t *testing.T) {
 		checkMicrodata(t, s, m)
 		l1 := threeWay(adultSizes, codes, m.Codes)
 		mean += l1 / runs
-		t.Logf("L1/N of all 3-ways %.4f; %d rows; rounds with choices and noise %v, model and rows %v", l1, m.Rows, adapting, drawing)
+		t.Logf("L1/N of all 3-ways %.4f; %d rows; rounds with choices and noise %v, model and rows %v", l1, m.Rows, adapting,
+			drawing)
 	}
 	t.Logf("mean %.4f", mean)
 	if mean > 0.20 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/synth/graphical"
 )
 
@@ -23,7 +24,7 @@ type aim struct {
 	candidates []graphical.Clique
 	most       graphical.Size // of the model, when all is spent
 	totals     pool           // of the number of rows
-	schedule   *plan.Schedule
+	schedule   *adaptive.Schedule
 }
 
 // newAIM is the method after the measurement of single columns, whose categories it merges where the noise hides them.
@@ -32,8 +33,9 @@ func newAIM(ctx context.Context, s plan.Synthetic, columns []measured.Measured) 
 	if s.Most == nil {
 		return nil, errors.New("the plan does not say how large its model may become")
 	}
-	a := &aim{most: graphical.Size{Total: float64(s.Most.Cells), Largest: float64(s.Most.Largest)}, schedule: s.Schedule()}
-	for _, c := range s.Candidates() {
+	a := &aim{most: graphical.Size{Total: float64(s.Most.Cells), Largest: float64(s.Most.Largest)},
+		schedule: adaptive.NewSchedule(s)}
+	for _, c := range adaptive.Candidates(s) {
 		a.candidates = append(a.candidates, c)
 	}
 	counts, variances := make([][]float64, len(columns)), make([][]float64, len(columns))
@@ -112,7 +114,8 @@ func (a *aim) replay(ctx context.Context, p *plan.Plan, s plan.Synthetic, made m
 		return errors.New("the classes are not those that the measurements of the columns lead to")
 	}
 	for i, r := range made.Each {
-		if err := ctx.Err(); err != nil { // what follows from a model that was not fitted to its end is not held against the rounds
+		// what follows from a model that was not fitted to its end is not held against the rounds
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		turn, last := a.schedule.Next()
@@ -139,7 +142,7 @@ func (a *aim) replay(ctx context.Context, p *plan.Plan, s plan.Synthetic, made m
 }
 
 // question is what a round chooses among: how far the model may be off, less what the noise of the answer will be.
-func (a *aim) question(ctx context.Context, t plan.Turn) question {
+func (a *aim) question(ctx context.Context, t adaptive.Turn) question {
 	var q question
 	var asked []graphical.Clique
 	most, sizes := a.grown(), a.model.SizesWith(ctx, a.candidates)
@@ -152,7 +155,7 @@ func (a *aim) question(ctx context.Context, t plan.Turn) question {
 	sigma := deviationOf(t)
 	a.model.Marginals(ctx, asked, func(i int, counts []float64) {
 		q.models[i] = quantised(counts)
-		q.penalties[i] = int64(min(math.Floor(plan.ModelScale*(meanDeviation*sigma*float64(len(counts)))), 1<<60))
+		q.penalties[i] = int64(min(math.Floor(adaptive.ModelScale*(meanDeviation*sigma*float64(len(counts)))), 1<<60))
 	})
 	return q
 }
@@ -169,7 +172,7 @@ func (a *aim) open(size, most graphical.Size) bool {
 }
 
 // deviationOf is the standard deviation of the noise of a turn, kept from zero.
-func deviationOf(t plan.Turn) float64 { return math.Sqrt(max(t.Noise.Variance(), leastVariance)) }
+func deviationOf(t adaptive.Turn) float64 { return math.Sqrt(max(t.Noise.Variance(), leastVariance)) }
 
 // learn takes the answer of a round into the model. Where the model was as near to it before as noise alone would be,
 // the rounds that follow get quieter.

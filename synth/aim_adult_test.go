@@ -48,7 +48,8 @@ func TestAIM(t *testing.T) {
 				drawing := time.Since(start)
 				checkMicrodata(t, s, m)
 				l1 := threeWay(c.sizes, codes, m.Codes)
-				t.Logf("L1/N of all 3-ways %.4f; %d rounds with choices and noise %v, model again and rows %v", l1, m.Rounds, adapting, drawing)
+				t.Logf("L1/N of all 3-ways %.4f; %d rounds with choices and noise %v, model again and rows %v", l1, m.Rounds,
+					adapting, drawing)
 				mean += l1 / float64(runs)
 			}
 			t.Logf("mean %.4f", mean)
@@ -84,5 +85,6 @@ func TestAIMOfManyColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkMicrodata(t, s, m)
-	t.Logf("L1/N of all 3-ways %.4f; %d rounds with choices and noise %v, model again and rows %v", threeWay(sizes, codes, m.Codes), m.Rounds, adapting, time.Since(start))
+	t.Logf("L1/N of all 3-ways %.4f; %d rounds with choices and noise %v, model again and rows %v",
+		threeWay(sizes, codes, m.Codes), m.Rounds, adapting, time.Since(start))
 }

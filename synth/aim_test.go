@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth/graphical"
 )
@@ -65,7 +66,7 @@ func TestAIMReplays(t *testing.T) {
 // lies hundreds of rows in L1 from independence, and none other a hundred: the chance of another choice is below e⁻²⁰.
 func TestAIMFindsWhatDepends(t *testing.T) {
 	s, out, _ := aimRelease(t, 2)
-	first := s.asked.Candidates()[out.Rounds[0].Each[0].Choice]
+	first := adaptive.Candidates(s.asked)[out.Rounds[0].Each[0].Choice]
 	kind := []int{0, 0, 1, 0, 1}
 	joined := false
 	for i := range first {
@@ -123,16 +124,17 @@ func TestAIMRefusesRounds(t *testing.T) {
 		change func(r *measured.Rounds)
 		want   string
 	}{
-		"other classes":          {func(r *measured.Rounds) { r.Classes[0] = make([]int, len(r.Classes[0])) }, "classes"},
-		"no classes":             {func(r *measured.Rounds) { r.Classes = nil }, "classes"},
-		"no rounds":              {func(r *measured.Rounds) { r.Each = nil }, "no rounds"},
-		"a round less":           {func(r *measured.Rounds) { r.Each = r.Each[:len(r.Each)-1] }, "last"},
-		"a round more":           {func(r *measured.Rounds) { r.Each = append(r.Each, r.Each[0]) }, "last"},
-		"no such choice":         {func(r *measured.Rounds) { r.Each[1].Choice = 1 << 20 }, "was not to be chosen"},
-		"a negative choice":      {func(r *measured.Rounds) { r.Each[1].Choice = -1 }, "was not to be chosen"},
-		"another choice":         {func(r *measured.Rounds) { r.Each[1].Choice ^= 1 }, ""},
-		"the answer of a round":  {func(r *measured.Rounds) { r.Each[1].Measured = r.Each[0].Measured }, "is expected"},
-		"a mechanism of its own": {func(r *measured.Rounds) { r.Each[1].Turn.Select.Parameter = big.NewRat(7, 1) }, "do not follow"},
+		"other classes":         {func(r *measured.Rounds) { r.Classes[0] = make([]int, len(r.Classes[0])) }, "classes"},
+		"no classes":            {func(r *measured.Rounds) { r.Classes = nil }, "classes"},
+		"no rounds":             {func(r *measured.Rounds) { r.Each = nil }, "no rounds"},
+		"a round less":          {func(r *measured.Rounds) { r.Each = r.Each[:len(r.Each)-1] }, "last"},
+		"a round more":          {func(r *measured.Rounds) { r.Each = append(r.Each, r.Each[0]) }, "last"},
+		"no such choice":        {func(r *measured.Rounds) { r.Each[1].Choice = 1 << 20 }, "was not to be chosen"},
+		"a negative choice":     {func(r *measured.Rounds) { r.Each[1].Choice = -1 }, "was not to be chosen"},
+		"another choice":        {func(r *measured.Rounds) { r.Each[1].Choice ^= 1 }, ""},
+		"the answer of a round": {func(r *measured.Rounds) { r.Each[1].Measured = r.Each[0].Measured }, "is expected"},
+		"a mechanism of its own": {func(r *measured.Rounds) { r.Each[1].Turn.Select.Parameter = big.NewRat(7, 1) },
+			"do not follow"},
 	} {
 		r := measured.Rounds{Each: slices.Clone(made.Each)}
 		for _, of := range made.Classes {
@@ -159,7 +161,8 @@ func (o *stubborn) Merge(classes [][]int) error {
 	return nil
 }
 
-func (o *stubborn) Select(_ context.Context, _ int, _ budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (int, error) {
+func (o *stubborn) Select(_ context.Context, _ int, _ budget.Mechanism, candidates []int, models [][]int64,
+	penalties []int64) (int, error) {
 	for i, model := range models {
 		if slices.Min(model) < 0 || slices.Max(model) > 1<<50 || penalties[i] < 0 || penalties[i] > 1<<60 {
 			return 0, fmt.Errorf("the model of %d is %v, the penalty %d", candidates[i], model, penalties[i])
@@ -169,7 +172,7 @@ func (o *stubborn) Select(_ context.Context, _ int, _ budget.Mechanism, candidat
 }
 
 func (o *stubborn) Measure(_ context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
-	m, err := o.plan.Answer(o.asked, round, choice, o.classes, how)
+	m, err := adaptive.Answer(o.plan, o.asked, round, choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -249,7 +252,7 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 		}
 		ways := 0
 		for _, r := range rounds.Each {
-			ways = max(ways, len(s.asked.Candidates()[r.Choice]))
+			ways = max(ways, len(adaptive.Candidates(s.asked)[r.Choice]))
 		}
 		if ways != c.ways {
 			t.Errorf("with %+v sets of %d columns are asked for, expected %d", c.most, ways, c.ways)
@@ -286,13 +289,15 @@ func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 		for _, pair := range []graphical.Clique{{0, 2}, {1, 2}} {
 			a.model.Measure(pair, alike(16, 1000), alike(16, 1))
 		}
-		pair := slices.IndexFunc(a.candidates, func(c graphical.Clique) bool { return slices.Equal(c, graphical.Clique{0, 3}) })
+		pair := slices.IndexFunc(a.candidates,
+			func(c graphical.Clique) bool { return slices.Equal(c, graphical.Clique{0, 3}) })
 		turn, _ := a.schedule.Next()
 		if q := a.question(t.Context(), turn); slices.Contains(q.candidates, pair) != want || len(q.candidates) < 3 {
 			t.Errorf("%d given: %d candidates, the pair among them: %t", given, len(q.candidates), !want)
 		}
 		choice := []measured.Round{{Choice: pair, Turn: turn}}
-		if err := a.replay(t.Context(), s.plan, s.asked, measured.Rounds{Classes: a.merged(), Each: choice}); err == nil || strings.Contains(err.Error(), "was not to be chosen") == want {
+		if err := a.replay(t.Context(), s.plan, s.asked, measured.Rounds{Classes: a.merged(), Each: choice}); err == nil ||
+			strings.Contains(err.Error(), "was not to be chosen") == want {
 			t.Errorf("%d given: %v", given, err)
 		}
 	}

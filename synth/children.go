@@ -26,7 +26,8 @@ func parentOf(p *plan.Plan, asked plan.Synthetic, before []Microdata) (parent *M
 func (m *Microdata) column(p *plan.Plan, child plan.Synthetic, given plan.Factor) (int, error) {
 	column := p.Release().Table(child.Table).Column(given.Attribute)
 	for i, k := range m.Keys {
-		if column != nil && column.Link != nil && k.Attribute.Column == column.Link.Column && k.Attribute.Level == given.Level {
+		if column != nil && column.Link != nil && k.Attribute.Column == column.Link.Column &&
+			k.Attribute.Level == given.Level {
 			return i, nil
 		}
 	}
@@ -51,7 +52,8 @@ func (m *Microdata) children(size int) (int64, error) {
 // drawChildren makes rows for every row of the parent, as many as it says, each given its columns. Rows of one parent
 // row stand together and are drawn independently of each other, given that row; but for that their order carries
 // nothing.
-func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, asked plan.Synthetic, law rowLaw, before []Microdata, r *stream) error {
+func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, asked plan.Synthetic, law rowLaw,
+	before []Microdata, r *stream) error {
 	given, ok := law.(givenLaw)
 	if !ok {
 		return fmt.Errorf("by method %s no rows are drawn given others", asked.Method)

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -66,7 +67,7 @@ func sealedHomes(t *testing.T, rows map[string]byName, rounds map[string][][2]st
 		}
 		return answered(m, counts)
 	}
-	s := &measured.Sealed{Plan: compiled.Of(p)}
+	s := &measured.Sealed{Plan: compiled.Of(p.Plan())}
 	for _, m := range p.Measurements {
 		s.Measured = append(s.Measured, answer(m))
 	}
@@ -75,21 +76,23 @@ func sealedHomes(t *testing.T, rows map[string]byName, rounds map[string][][2]st
 		if asked.Method == plan.AIM {
 			columns, err := columnsOf(s, asked)
 			if err == nil {
-				made, err = Adapt(t.Context(), p, asked, columns, &farthestFirst{plan: p, asked: asked, answer: answer})
+				made, err = Adapt(t.Context(), p.Plan(), asked, columns, &farthestFirst{plan: p.Plan(), asked: asked,
+					answer: answer})
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 		for round, pair := range rounds[asked.Table] {
-			choice := slices.IndexFunc(asked.Candidates(), func(c []int) bool {
+			choice := slices.IndexFunc(adaptive.Candidates(asked), func(c []int) bool {
 				return asked.By[c[0]].String() == pair[0] && asked.By[c[1]].String() == pair[1]
 			})
-			m, err := p.Answer(asked, round, choice, nil, asked.Noise)
+			m, err := adaptive.Answer(p.Plan(), asked, round, choice, nil, asked.Noise)
 			if err != nil {
 				t.Fatal(err)
 			}
-			made.Each = append(made.Each, measured.Round{Choice: choice, Turn: plan.Turn{Select: asked.Select, Noise: asked.Noise}, Measured: answer(m)})
+			made.Each = append(made.Each,
+				measured.Round{Choice: choice, Turn: adaptive.Turn{Select: asked.Select, Noise: asked.Noise}, Measured: answer(m)})
 		}
 		s.Rounds = append(s.Rounds, made)
 	}
@@ -109,7 +112,8 @@ func (o *farthestFirst) Merge(classes [][]int) error {
 	return nil
 }
 
-func (o *farthestFirst) Select(ctx context.Context, round int, _ budget.Mechanism, candidates []int, models [][]int64, _ []int64) (int, error) {
+func (o *farthestFirst) Select(ctx context.Context, round int, _ budget.Mechanism, candidates []int, models [][]int64,
+	_ []int64) (int, error) {
 	best, most := 0, -1.0
 	for i, c := range candidates {
 		m, err := o.Measure(ctx, round, c, o.asked.Noise)
@@ -118,7 +122,7 @@ func (o *farthestFirst) Select(ctx context.Context, round int, _ budget.Mechanis
 		}
 		var model []float64
 		for _, x := range models[i] {
-			model = append(model, float64(x)/plan.ModelScale)
+			model = append(model, float64(x)/adaptive.ModelScale)
 		}
 		if d := distance(countsOf(m), model); d > most {
 			best, most = c, d
@@ -128,7 +132,7 @@ func (o *farthestFirst) Select(ctx context.Context, round int, _ budget.Mechanis
 }
 
 func (o *farthestFirst) Measure(_ context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
-	m, err := o.plan.Answer(o.asked, round, choice, o.classes, how)
+	m, err := adaptive.Answer(o.plan, o.asked, round, choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -186,7 +190,8 @@ func childrenOfTheirParents(t *testing.T, rounds map[string][][2]string, others 
 			all = append(all, k.Attribute.String())
 		}
 		return all
-	}(); strings.Join(names, " ") != "age sex households.area households.tenure households.persons old" || child.Given != 3 {
+	}(); strings.Join(names, " ") != "age sex households.area households.tenure households.persons old" ||
+		child.Given != 3 {
 		t.Errorf("columns are %q, of which %d are given", names, child.Given)
 	}
 	sizes, tenure := place(parent, "persons"), place(parent, "tenure")
@@ -208,7 +213,8 @@ func childrenOfTheirParents(t *testing.T, rounds map[string][][2]string, others 
 	if others < 0 {
 		t.Errorf("%d rows too many are not as their household decides", -others)
 	}
-	if !slices.Equal(living, sizes) || child.Rows != len(child.Parents) || parent.Rows != 1200 || slices.Max(sizes) != 2 || slices.Min(sizes) != 0 {
+	if !slices.Equal(living, sizes) || child.Rows != len(child.Parents) || parent.Rows != 1200 || slices.Max(sizes) != 2 ||
+		slices.Min(sizes) != 0 {
 		t.Errorf("of %d rows, in households of %d to %d", child.Rows, slices.Min(sizes), slices.Max(sizes))
 	}
 	if parent.Parents != nil || parent.Given != 0 {
@@ -237,8 +243,10 @@ func TestChildrenFollowTheirParents(t *testing.T) {
 		if again, err := Redraw(t.Context(), s, 1, Asked{Before: before}); err != nil || !reflect.DeepEqual(first, again) {
 			t.Errorf("drawn again, the rows are others (%v)", err)
 		}
-		living, err := parent.children(slices.IndexFunc(parent.Keys, func(k Key) bool { return k.Attribute.Column == "persons" }))
-		if err != nil || first.Rows != int(living) || first.Asked != 0 || first.Rows < 7*parent.Rows/6 || first.Rows > 8*parent.Rows/6 {
+		living, err := parent.children(slices.IndexFunc(parent.Keys,
+			func(k Key) bool { return k.Attribute.Column == "persons" }))
+		if err != nil || first.Rows != int(living) || first.Asked != 0 || first.Rows < 7*parent.Rows/6 ||
+			first.Rows > 8*parent.Rows/6 {
 			t.Errorf("%d rows of %d households (%v)", first.Rows, parent.Rows, err)
 		}
 		bytes, err := Bytes(t.Context(), s, 1, Asked{Before: before})
@@ -254,7 +262,8 @@ func TestChildrenFollowTheirParents(t *testing.T) {
 func TestChildrenNeedTheirParents(t *testing.T) {
 	s := sealedHomes(t, livedIn(), livedInRounds)
 	for _, before := range [][]Microdata{nil, {{Table: "others"}}} {
-		if _, err := Redraw(t.Context(), s, 1, Asked{Before: before}); err == nil || err.Error() != "the microdata of persons: the rows of households that they belong to are not drawn" {
+		if _, err := Redraw(t.Context(), s, 1, Asked{Before: before}); err == nil ||
+			err.Error() != "the microdata of persons: the rows of households that they belong to are not drawn" {
 			t.Errorf("%v", err)
 		}
 		if _, err := Bytes(t.Context(), s, 1, Asked{Before: before}); err == nil {
@@ -266,7 +275,8 @@ func TestChildrenNeedTheirParents(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// A column that hangs on two given ones is none that the method makes.
-	twice := sealedHomes(t, livedIn(), map[string][][2]string{"households": livedInRounds["households"], "persons": {{"sex", "households.tenure"}, {"sex", "households.area"}}})
+	twice := sealedHomes(t, livedIn(), map[string][][2]string{"households": livedInRounds["households"],
+		"persons": {{"sex", "households.tenure"}, {"sex", "households.area"}}})
 	if _, err := Draw(t.Context(), twice, 1); err == nil || !strings.Contains(err.Error(), "was not to be chosen") {
 		t.Errorf("%v", err)
 	}

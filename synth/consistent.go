@@ -34,7 +34,7 @@ func Consistent(ctx context.Context, s *measured.Sealed, tables []Table, microda
 			continue
 		}
 		if c.Way == plan.Tabulated {
-			counts, err = tabulate(s.Plan.Plan, c, microdata)
+			counts, err = tabulate(s.Plan.Plan(), c, microdata)
 		} else {
 			var f *consistentFit
 			if f, err = newFitting(s, c, tables); err == nil {
@@ -106,15 +106,15 @@ type estimated struct {
 }
 
 func newFitting(s *measured.Sealed, c plan.Consistency, tables []Table) (*consistentFit, error) {
-	order, err := fitting.Of(s.Plan.Plan, c)
+	order, err := fitting.Of(s.Plan.Plan(), c)
 	if err != nil {
 		return nil, err
 	}
 	f := &consistentFit{Fitting: order}
-	if f.masks, err = order.Masks(s.Plan.Plan); err != nil {
+	if f.masks, err = order.Masks(s.Plan.Plan()); err != nil {
 		return nil, err
 	}
-	if f.reader, err = NewReader(s.Plan.Plan); err != nil {
+	if f.reader, err = NewReader(s.Plan); err != nil {
 		return nil, err
 	}
 	f.tables = make([]estimated, len(f.Tables))
@@ -253,7 +253,8 @@ func (f *consistentFit) settled(ctx context.Context, s fitting.Step, m fitting.M
 	var stand []marginal
 	for _, o := range s.Fixed {
 		if shared := m.Meet(o.Margin); shared.Ways() > 0 {
-			stand = append(stand, marginal{of: f.Project(m, shared), sums: added(f.standing(o), f.Project(o.Margin, shared), f.Cells(shared))})
+			stand = append(stand, marginal{of: f.Project(m, shared), sums: added(f.standing(o), f.Project(o.Margin, shared),
+				f.Cells(shared))})
 		}
 	}
 	var steps int

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
@@ -32,7 +33,7 @@ func plannedOf(t testing.TB, text string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
 // countedBy counts rows by attributes of the only table, whose codes are given by column.
@@ -89,7 +90,7 @@ func sealedFrom(t testing.TB, p *plan.Plan, codes map[string][]uint32, key noise
 				t.Fatal(err)
 			}
 			if m.Impossible > 0 {
-				mask, _ := m.Query.Impossible(p.Release())
+				mask, _ := impossible.Of(m.Query, p.Release())
 				for i, impossible := range mask.Cells() {
 					if impossible {
 						answers[i] = 0
@@ -133,7 +134,7 @@ func disagreement(t testing.TB, p *plan.Plan, counts map[int][]int64) string {
 		return out
 	}
 	for at, own := range counts {
-		mask, err := p.Query(p.Tables[at]).Impossible(p.Release())
+		mask, err := impossible.Of(p.Query(p.Tables[at]), p.Release())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +221,8 @@ func consistent(t testing.TB, s *measured.Sealed) (map[int][]int64, *consistentF
 func designed(budget, marginals, impossible string) string {
 	return "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + budget +
 		"\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {type: integer, range: [0, 11], levels: {third: {width: 4}, half: {width: 6}, sixth: {width: 2}}}, " +
-		"b: {values: [x, y, z]}, c: {values: [p, q]}, d: {values: [k, l, m, n]}}}}\n" + impossible + marginals + "publish: {integers: consistent}\n"
+		"b: {values: [x, y, z]}, c: {values: [p, q]}, d: {values: [k, l, m, n]}}}}\n" + impossible + marginals +
+		"publish: {integers: consistent}\n"
 }
 
 // design is a release and the rows that it is of.
@@ -237,7 +239,8 @@ func drawDesign(r *rapid.T) design {
 	for i := range rapid.IntRange(1, 5).Draw(r, "tables") {
 		var by []string
 		columns := map[string]bool{}
-		for _, a := range rapid.Permutation([]string{"a", "a.third", "a.sixth", "b", "c", "d"}).Draw(r, "by")[:rapid.IntRange(0, 4).Draw(r, "ways")] {
+		for _, a := range rapid.Permutation([]string{"a", "a.third", "a.sixth", "b", "c", "d"}).Draw(r,
+			"by")[:rapid.IntRange(0, 4).Draw(r, "ways")] {
 			if !columns[a[:1]] && len(by) < 3 {
 				by, columns[a[:1]] = append(by, a), true
 			}
@@ -248,8 +251,10 @@ func drawDesign(r *rapid.T) design {
 	if rapid.Bool().Draw(r, "masked") {
 		impossible = "impossible: [{where: {b: x, d: [k, l]}}, {where: {a.third: 0–3, c: q}}, {where: {b: [y, z], d: [m, n]}}]\n"
 	}
-	budget := rapid.SampledFrom([]string{"{rho: 1/2}", "{rho: 1/5000}", "{epsilon: 1}", "{epsilon: 1/20}"}).Draw(r, "budget")
-	return design{designed(budget, marginals, impossible), rapid.SampledFrom([]int{0, 3, 200}).Draw(r, "rows"), byte(rapid.IntRange(0, 255).Draw(r, "seed"))}
+	budget := rapid.SampledFrom([]string{"{rho: 1/2}", "{rho: 1/5000}", "{epsilon: 1}", "{epsilon: 1/20}"}).Draw(r,
+		"budget")
+	return design{designed(budget, marginals, impossible), rapid.SampledFrom([]int{0, 3, 200}).Draw(r, "rows"),
+		byte(rapid.IntRange(0, 255).Draw(r, "seed"))}
 }
 
 // outcome is what came of a design.
@@ -278,11 +283,12 @@ func checkDesign(t testing.TB, d design) outcome {
 		if first == 0 {
 			last += 2
 		}
-		codes["a"], codes["b"], codes["c"], codes["d"] = append(codes["a"], uint32(random.below(12))), append(codes["b"], first), append(codes["c"], 0), append(codes["d"], last)
+		codes["a"], codes["b"], codes["c"], codes["d"] = append(codes["a"], uint32(random.below(12))),
+			append(codes["b"], first), append(codes["c"], 0), append(codes["d"], last)
 	}
-	s := sealedFrom(t, p, codes, noise.Key{7}, true)
+	s := sealedFrom(t, p.Plan(), codes, noise.Key{7}, true)
 	counts, f, tables := consistent(t, s)
-	if says := disagreement(t, p, counts); says != "" {
+	if says := disagreement(t, p.Plan(), counts); says != "" {
 		t.Fatalf("%s\n%s", says, d.spec)
 	}
 	if again, _, _ := consistent(t, s); !reflect.DeepEqual(again, counts) {
@@ -303,7 +309,7 @@ func checkDesign(t testing.TB, d design) outcome {
 	for at := range counts {
 		plain[at] = tables[at].Statistics[0].Published.Int64Values()
 	}
-	return outcome{apart: disagreement(t, p, plain) != ""}
+	return outcome{apart: disagreement(t, p.Plan(), plain) != ""}
 }
 
 // TestCountsAddUp draws releases whose counts must add up. Rounding each table by itself is found out.
@@ -364,10 +370,12 @@ func TestCountsOfNothing(t *testing.T) {
 // TestConsistentPublished: what stands beside a count stays; its flag says where it is not the estimate, rounded,
 // unless the flag has more to say.
 func TestConsistentPublished(t *testing.T) {
-	p := plannedOf(t, designed("{rho: 1/500}", "marginals: {m: {by: [b, d]}, n: {by: [b, c]}}\n", "impossible: [{where: {b: x, d: k}}]\n"))
+	p := plannedOf(t, designed("{rho: 1/500}", "marginals: {m: {by: [b, d]}, n: {by: [b, c]}}\n",
+		"impossible: [{where: {b: x, d: k}}]\n"))
 	codes := map[string][]uint32{"a": {}, "b": {}, "c": {}, "d": {}}
 	for i := range uint32(4000) {
-		codes["a"], codes["b"], codes["c"], codes["d"] = append(codes["a"], i%12), append(codes["b"], i%3), append(codes["c"], i/7%2), append(codes["d"], 1+i%3)
+		codes["a"], codes["b"], codes["c"], codes["d"] = append(codes["a"], i%12), append(codes["b"], i%3),
+			append(codes["c"], i/7%2), append(codes["d"], 1+i%3)
 	}
 	s := sealedFrom(t, p, codes, noise.Key{9}, true)
 	before, err := Estimate(s)
@@ -384,8 +392,10 @@ func TestConsistentPublished(t *testing.T) {
 	seen := map[Flag]int{}
 	for i := range after {
 		was, is := before[i].Statistics[0], after[i].Statistics[0]
-		for column, same := range map[string]bool{"unbiased": reflect.DeepEqual(was.Unbiased.Float64Values(), is.Unbiased.Float64Values()), "low": reflect.DeepEqual(was.Low.Float64Values(), is.Low.Float64Values()),
-			"high": reflect.DeepEqual(was.High.Float64Values(), is.High.Float64Values()), "error": reflect.DeepEqual(was.Error.Float64Values(), is.Error.Float64Values())} {
+		for column, same := range map[string]bool{"unbiased": reflect.DeepEqual(was.Unbiased.Float64Values(),
+			is.Unbiased.Float64Values()), "low": reflect.DeepEqual(was.Low.Float64Values(), is.Low.Float64Values()),
+			"high":  reflect.DeepEqual(was.High.Float64Values(), is.High.Float64Values()),
+			"error": reflect.DeepEqual(was.Error.Float64Values(), is.Error.Float64Values())} {
 			if !same {
 				t.Errorf("%s: another column of %s", is.Name, column)
 			}
@@ -412,10 +422,12 @@ func TestConsistentPublished(t *testing.T) {
 // though they are sums of those of a larger one, whose noise is far above its cells. Over ten keys the mean distance is
 // 0.55 to 1.24 standard errors; by the larger table's cells and single columns alone it is 2.65 to 3.1.
 func TestWellKnownTableWithinAnother(t *testing.T) {
-	p := plannedOf(t, designed("{rho: 1/100, split: {well: 9/10, badly: 1/10}}", "marginals: {m: {by: [a, b], budget: well}, n: {by: [a, b, c, d], budget: badly}}\n", ""))
+	p := plannedOf(t, designed("{rho: 1/100, split: {well: 9/10, badly: 1/10}}",
+		"marginals: {m: {by: [a, b], budget: well}, n: {by: [a, b, c, d], budget: badly}}\n", ""))
 	codes := map[string][]uint32{"a": {}, "b": {}, "c": {}, "d": {}}
 	for i := range uint32(4000) {
-		codes["a"], codes["b"], codes["c"], codes["d"] = append(codes["a"], i*i%12), append(codes["b"], i%3), append(codes["c"], i/7%2), append(codes["d"], i/5%4)
+		codes["a"], codes["b"], codes["c"], codes["d"] = append(codes["a"], i*i%12), append(codes["b"], i%3),
+			append(codes["c"], i/7%2), append(codes["d"], i/5%4)
 	}
 	counts, f, tables := consistent(t, sealedFrom(t, p, codes, noise.Key{3}, true))
 	well := tables[f.Tables[0].At].Statistics[0]
@@ -437,7 +449,8 @@ func adultPairs(t testing.TB) (*plan.Plan, map[string][]uint32) {
 	codes := map[string][]uint32{}
 	for i, n := range adultSizes {
 		name := fmt.Sprintf("c%d", i)
-		names, described = append(names, name), append(described, fmt.Sprintf("%s: {type: integer, range: [0, %d]}", name, n-1))
+		names, described = append(names, name),
+			append(described, fmt.Sprintf("%s: {type: integer, range: [0, %d]}", name, n-1))
 		codes[name] = columns[i]
 	}
 	return plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1, delta: 1e-9}\n"+
@@ -477,10 +490,12 @@ func TestConsistentAdult(t *testing.T) {
 		t.Logf("L1/N of %d tables: unbiased %.4f, projected %.4f, rounded %.4f, with totals alone %.4f; %d steps; estimates, projections and rounding in %v",
 			len(f.Tables), raw/n, projected/n, rounded/n, loose/n, f.steps, took)
 		if len(f.Tables) != 105 || projected/n > 0.075 || rounded/n > 0.075 {
-			t.Errorf("the L1/N of %d projected tables is %.4f, rounded %.4f: more than 0.075", len(f.Tables), projected/n, rounded/n)
+			t.Errorf("the L1/N of %d projected tables is %.4f, rounded %.4f: more than 0.075", len(f.Tables), projected/n,
+				rounded/n)
 		}
 		if raw/n < 0.2 || loose/n < 0.08 {
-			t.Errorf("the L1/N of the unbiased estimates is %.4f, and %.4f with totals alone: the bar tells nothing", raw/n, loose/n)
+			t.Errorf("the L1/N of the unbiased estimates is %.4f, and %.4f with totals alone: the bar tells nothing", raw/n,
+				loose/n)
 		}
 	}
 }

@@ -29,7 +29,8 @@ type marginal struct {
 // ended. It ends when no sum is off by more than enough, or by more than can be told.
 //
 // There is such an x for sums that agree with each other and can be joined two at a time ([fitting.Step]).
-func nearest(ctx context.Context, y []float64, impossible []bool, margins []marginal, enough float64) (x []float64, steps int) {
+func nearest(ctx context.Context, y []float64, impossible []bool, margins []marginal, enough float64) (x []float64,
+	steps int) {
 	x = make([]float64, len(y))
 	if len(margins) == 0 {
 		fill(x, y, impossible, nil, nil)

@@ -124,7 +124,8 @@ func TestProjectionHasItsSums(t *testing.T) {
 		for i := range y {
 			y[i] = truth[i] + 200*(r.unit()-0.5)
 		}
-		x, _ := nearest(t.Context(), y, nil, []marginal{{of: rows, sums: added(truth, rows, side)}, {of: columns, sums: added(truth, columns, side)}}, 0)
+		x, _ := nearest(t.Context(), y, nil, []marginal{{of: rows, sums: added(truth, rows, side)},
+			{of: columns, sums: added(truth, columns, side)}}, 0)
 		for _, of := range [][]int32{rows, columns} {
 			for s, sum := range added(x, of, side) {
 				if want := added(truth, of, side)[s]; math.Abs(sum-want) > 1e-6*max(1, want) {

@@ -112,9 +112,11 @@ func bring(cells []*cell, sum int64) bool {
 // table is the nearest of all with its present sums, and these are brought to those asked for in three ways:
 //
 //   - each row by itself, which leaves columns alone to lack ([transport.settle]);
-//   - all columns at once: the potential of one that lacks is moved by as much as would mend it if all others stayed, and every row
+//   - all columns at once: the potential of one that lacks is moved by as much as would mend it if all others stayed,
+//     and every row
 //     moves units from column to column while that gains ([transport.lean]);
-//   - what is left then, in a large table by exchanges of two cells of a row ([transport.exchange]), else on shortest paths from column to column ([transport.mend]).
+//   - what is left then, in a large table by exchanges of two cells of a row ([transport.exchange]), else on shortest
+//     paths from column to column ([transport.mend]).
 //
 // All is quickest where rows are not fewer than columns.
 type transport struct {
@@ -139,7 +141,9 @@ type reach struct {
 // newTransport is the table of cells, row-major, with these sums.
 func newTransport(cells []cell, rows, columns []int64) *transport {
 	n := len(rows) + len(columns)
-	t := &transport{rows: len(rows), columns: len(columns), cells: cells, potential: make([]int64, n), distance: make([]int64, n), before: make([]int32, n), root: make([]int32, n), done: make([]bool, n), served: make([]bool, n)}
+	t := &transport{rows: len(rows), columns: len(columns), cells: cells, potential: make([]int64, n),
+		distance: make([]int64, n), before: make([]int32, n), root: make([]int32, n), done: make([]bool, n),
+		served: make([]bool, n)}
 	t.lack = append(t.lack, rows...)
 	for _, c := range columns {
 		t.lack = append(t.lack, -c)

@@ -107,7 +107,8 @@ func TestRoundingIsNearest(t *testing.T) {
 			found = found || slices.Equal(cells, rounded)
 		})
 		if !found || got != count || squares > least+1e-4 {
-			t.Errorf("case %d: of %v with sums %v and %v came %v: %d cells off, squares %v; there is a table with %d and %v", n, real, down, across, wholeOf(cells), got, squares, count, least)
+			t.Errorf("case %d: of %v with sums %v and %v came %v: %d cells off, squares %v; there is a table with %d and %v", n,
+				real, down, across, wholeOf(cells), got, squares, count, least)
 		}
 		if count > 0 {
 			hard++
@@ -206,7 +207,8 @@ func gain(t *transport, down, across []int64) string {
 // is found.
 func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
 	r := seeded([32]byte{45})
-	for _, c := range []struct{ rows, columns, off int }{{2000, 3, 0}, {3, 400, 0}, {60, 60, 0}, {150, 12, 0}, {1, 30, 0}, {30, 1, 0}, {40, 40, 9}, {300, 2, 30}} {
+	for _, c := range []struct{ rows, columns, off int }{{2000, 3, 0}, {3, 400, 0}, {60, 60, 0}, {150, 12, 0}, {1, 30, 0},
+		{30, 1, 0}, {40, 40, 9}, {300, 2, 30}} {
 		real, down, across := roundable(t, c.rows, c.columns, r)
 		for range c.off {
 			down[r.below(uint64(c.rows))]++
@@ -227,7 +229,8 @@ func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
 			continue
 		}
 		last := c.columns + 1
-		cells[0].at, cells[1].at, cells[c.columns].at, cells[last].at = cells[0].at+2, cells[1].at-2, cells[c.columns].at-2, cells[last].at+2
+		cells[0].at, cells[1].at, cells[c.columns].at, cells[last].at = cells[0].at+2, cells[1].at-2, cells[c.columns].at-2,
+			cells[last].at+2
 		if gain(table, down, across) == "" {
 			t.Errorf("%d × %d: another table would be as near", c.rows, c.columns)
 		}

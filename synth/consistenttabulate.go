@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
 // This file holds counts of tables that are those of the microdata, which add up as all counts of the same rows do.
@@ -21,7 +22,7 @@ func tabulate(p *plan.Plan, c plan.Consistency, microdata []Microdata) (map[int]
 		if !slices.Contains(c.Tables, t.Path) {
 			continue
 		}
-		by, err := p.Tabulation(c.Table, t.Path)
+		by, err := tabulation.Columns(p, c.Table, t.Path)
 		if err != nil {
 			return nil, err
 		}

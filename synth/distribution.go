@@ -34,7 +34,8 @@ type Cell struct{ Low, High float64 }
 // for j = −1.
 func NewDistribution(cells []Cell, share float64, noise func(cell int) Noise, confidence float64) *Distribution {
 	d := &Distribution{cells: cells, share: share, noise: noise, confidence: confidence}
-	d.margins, d.deviations, d.bounds = make([]float64, len(cells)+1), make([]float64, len(cells)+1), make([]float64, len(cells)+1)
+	d.margins, d.deviations, d.bounds = make([]float64, len(cells)+1), make([]float64, len(cells)+1),
+		make([]float64, len(cells)+1)
 	for i := range d.margins {
 		d.margins[i] = null
 		moments := budget.MomentsOf(noise(i - 1))

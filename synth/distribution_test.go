@@ -53,9 +53,11 @@ func TestQuantilesCover(t *testing.T) {
 						}
 						published.add(d.Of(noisy, NonDecreasing(noisy)), truth)
 					}
-					t.Logf("%s, %d cells, %v of %s of %d: %.4f, with an interval %.3f", law, cells, share, p.name, len(p.values), published.share(), published.bounded/published.all)
+					t.Logf("%s, %d cells, %v of %s of %d: %.4f, with an interval %.3f", law, cells, share, p.name, len(p.values),
+						published.share(), published.bounded/published.all)
 					if published.unlikely(0.95, 1) {
-						t.Errorf("%s, %d cells, %v of %s of %d: a coverage of %v", law, cells, share, p.name, len(p.values), published.share())
+						t.Errorf("%s, %d cells, %v of %s of %d: a coverage of %v", law, cells, share, p.name, len(p.values),
+							published.share())
 					}
 				}
 			}

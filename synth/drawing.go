@@ -8,6 +8,8 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
 // This file holds the drawing of microdata: the model that is made of what was measured, and the rows drawn from it.
@@ -73,7 +75,9 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 	if err != nil {
 		return nil, err
 	}
-	d := &Drawing{sealed: s, asked: asked, before: how.Before, out: Microdata{Table: asked.Table, Own: len(asked.Own()), Given: asked.Given, Method: cmp.Or(how.Method, asked.Method), Keys: keys, Asked: how.Rows, Files: asked.Drawn(), Rounds: len(rounds.Each)}}
+	d := &Drawing{sealed: s, asked: asked, before: how.Before, out: Microdata{Table: asked.Table, Own: len(asked.Own()),
+		Given: asked.Given, Method: cmp.Or(how.Method, asked.Method), Keys: keys, Asked: how.Rows, Files: asked.Drawn(),
+		Rounds: len(rounds.Each)}}
 	var columns []measured.Measured
 	if asked.Adaptive() {
 		if columns, err = columnsOf(s, asked); err != nil {
@@ -89,7 +93,7 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 	} else {
 		d.out.Total, variance = totalOf(columns)
 		d.out.TotalError = math.Sqrt(variance)
-		if d.law, err = rowLawOf(ctx, s.Plan.Plan, asked, columns, rounds); err == nil {
+		if d.law, err = rowLawOf(ctx, s.Plan.Plan(), asked, columns, rounds); err == nil {
 			d.known = knownOf(asked, columns, rounds)
 		}
 	}
@@ -106,7 +110,7 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 // fix makes the model of fixed measurements.
 func (d *Drawing) fix(ctx context.Context, columns []measured.Measured, rounds measured.Rounds) error {
 	if columns != nil { // rounds that the method does not make are refused whatever is made of them
-		if _, err := rowLawOf(ctx, d.sealed.Plan.Plan, d.asked, columns, rounds); err != nil {
+		if _, err := rowLawOf(ctx, d.sealed.Plan.Plan(), d.asked, columns, rounds); err != nil {
 			return err
 		}
 	}
@@ -118,7 +122,7 @@ func (d *Drawing) fix(ctx context.Context, columns []measured.Measured, rounds m
 	for _, s := range f.sets {
 		d.known = append(d.known, s.known)
 	}
-	d.law, d.out.Shape = f.law(ctx, plan.MostOfModel())
+	d.law, d.out.Shape = f.law(ctx, adaptive.MostOfModel())
 	return nil
 }
 
@@ -134,7 +138,7 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 	random := newStream(d.sealed, purpose)
 	if d.asked.Parent == "" {
 		out.Codes = d.law.draw(ctx, out.Rows, random)
-	} else if err := out.drawChildren(ctx, d.sealed.Plan.Plan, d.asked, d.law, d.before, random); err != nil {
+	} else if err := out.drawChildren(ctx, d.sealed.Plan.Plan(), d.asked, d.law, d.before, random); err != nil {
 		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.asked.Table, err)
 	}
 	out.compare(ctx, d.law, d.known)
@@ -157,7 +161,8 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 }
 
 // rowLawOf is the model of a method's measurements. It fails on rounds that the method does not make.
-func rowLawOf(ctx context.Context, p *plan.Plan, asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) (rowLaw, error) {
+func rowLawOf(ctx context.Context, p *plan.Plan, asked plan.Synthetic, columns []measured.Measured,
+	rounds measured.Rounds) (rowLaw, error) {
 	if asked.Method == plan.AIM {
 		a, err := newAIM(ctx, asked, columns)
 		if err != nil {
@@ -169,7 +174,7 @@ func rowLawOf(ctx context.Context, p *plan.Plan, asked plan.Synthetic, columns [
 		return nil, err
 	}
 	total, _ := totalOf(columns)
-	return fit(ctx, max(total, 1), columns, asked.Candidates(), rounds.Each), nil
+	return fit(ctx, max(total, 1), columns, adaptive.Candidates(asked), rounds.Each), nil
 }
 
 // rowsOf is how many rows microdata have, given those that a publication asks for, 0 for none, and the noisy total.
@@ -188,7 +193,7 @@ func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
 func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int64, error) {
 	asked := s.Plan.Synthetic[method]
 	if asked.Parent != "" {
-		parent, size, err := parentOf(s.Plan.Plan, asked, how.Before)
+		parent, size, err := parentOf(s.Plan.Plan(), asked, how.Before)
 		if err != nil {
 			return 0, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
 		}
@@ -205,10 +210,10 @@ func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int6
 	}
 	if cmp.Or(how.Method, asked.Method) == plan.Tables {
 		cells := int64(0)
-		for _, e := range s.Plan.Evidence(asked) {
+		for _, e := range tabulation.Of(s.Plan.Plan(), asked) {
 			cells += s.Plan.Tables[e.Table].Cells
 		}
-		model += cells*bytesOfFixed + 32*plan.MostOfModel().Cells
+		model += cells*bytesOfFixed + 32*adaptive.MostOfModel().Cells
 		if !asked.Adaptive() && how.Rows == 0 && asked.Rows == 0 {
 			f, err := newFixed(ctx, s, asked, nil, measured.Rounds{})
 			if err != nil {
@@ -248,5 +253,5 @@ func columnsOf(s *measured.Sealed, asked plan.Synthetic) ([]measured.Measured, e
 	for i := range asked.By {
 		columns[i] = byID[asked.Column(i)]
 	}
-	return columns, checkColumns(s.Plan.Plan, asked, columns)
+	return columns, checkColumns(s.Plan.Plan(), asked, columns)
 }

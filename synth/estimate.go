@@ -51,8 +51,8 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 			}
 		}
 		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
-		NewSampling(s.Plan.Plan, t, false).widen(&tables[i].Statistics[0])
-		if err := number(&tables[i], s.Plan.Plan, i, byID, nil, 0); err != nil {
+		NewSampling(s.Plan.Plan(), t, false).widen(&tables[i].Statistics[0])
+		if err := number(&tables[i], s.Plan.Plan(), i, byID, nil, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -68,18 +68,19 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		for marginal, at := range e.Tables {
 			if tables[at].Statistics == nil {
 				tables[at].Statistics = []Statistic{r.statistic(marginal, s.Plan.Tables[at].Statistics[0])}
-				NewSampling(s.Plan.Plan, s.Plan.Tables[at], false).widen(&tables[at].Statistics[0])
-				if err := number(&tables[at], s.Plan.Plan, at, byID, &e, marginal); err != nil {
+				NewSampling(s.Plan.Plan(), s.Plan.Tables[at], false).widen(&tables[at].Statistics[0])
+				if err := number(&tables[at], s.Plan.Plan(), at, byID, &e, marginal); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
-	return tables, hold(s.Plan.Plan, tables)
+	return tables, hold(s.Plan.Plan(), tables)
 }
 
 // number adds the figures of a table beside its count.
-func number(t *Table, p *plan.Plan, at int, byID map[string]measured.Measured, e *compiled.Estimate, marginal int) error {
+func number(t *Table, p *plan.Plan, at int, byID map[string]measured.Measured, e *compiled.Estimate,
+	marginal int) error {
 	planned := p.Tables[at]
 	if len(planned.Figures) == 0 {
 		return nil

@@ -29,13 +29,15 @@ marginals: {pets: {by: [pet]}}
 	}
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	b.AppendValues([]int64{812, -1}, nil)
-	tables, err := synth.Estimate(&measured.Sealed{Plan: compiled.Of(p), Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
+	tables, err := synth.Estimate(&measured.Sealed{Plan: compiled.Of(p.Plan()),
+		Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
 	if err != nil {
 		panic(err)
 	}
 	count := tables[0].Statistics[0]
 	for row := range tables[0].Cells {
-		fmt.Printf("%s %d (%g to %g) %q\n", tables[0].Category(row, 0).Code, count.Published.Value(row), count.Low.Value(row), count.High.Value(row), count.Flags[row])
+		fmt.Printf("%s %d (%g to %g) %q\n", tables[0].Category(row, 0).Code, count.Published.Value(row), count.Low.Value(row),
+			count.High.Value(row), count.Flags[row])
 	}
 	// Output:
 	// cat 812 (809 to 815) ""

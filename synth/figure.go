@@ -20,8 +20,9 @@ import (
 // Intervals hold over all cells, those withheld or without an interval included; of the published alone they may hold
 // less often, as which are published depends on the noise.
 type Figure struct {
-	Value    float64 // for reading
-	Estimate float64 // for arithmetic, in the middle of the interval of a figure that can be added up; of another it is the value
+	Value float64 // for reading
+	// for arithmetic, in the middle of the interval of a figure that can be added up; of another it is the value
+	Estimate float64
 	Error    float64
 	Low      float64
 	High     float64

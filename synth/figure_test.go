@@ -40,14 +40,16 @@ func TestFiguresAreShownByNoisyCounts(t *testing.T) {
 }
 
 func TestColumnsHaveNulls(t *testing.T) {
-	c := ColumnsOf([]Figure{{Value: 0, Estimate: -2, Error: 0.5, Low: -4, High: 4, Flag: NoiseDominates}, unpublished(Unbounded), unpublished(Withheld)})
+	c := ColumnsOf([]Figure{{Value: 0, Estimate: -2, Error: 0.5, Low: -4, High: 4, Flag: NoiseDominates},
+		unpublished(Unbounded), unpublished(Withheld)})
 	if want := []Flag{NoiseDominates, Unbounded, Withheld}; !slices.Equal(c.Flags, want) {
 		t.Errorf("flags %q, expected %q", c.Flags, want)
 	}
 	for name, column := range map[string]struct {
 		of   *array.Float64
 		want float64
-	}{"value": {c.Value, 0}, "estimate": {c.Estimate, -2}, "error": {c.Error, 0.5}, "low": {c.Low, -4}, "high": {c.High, 4}} {
+	}{"value": {c.Value, 0}, "estimate": {c.Estimate, -2}, "error": {c.Error, 0.5}, "low": {c.Low, -4},
+		"high": {c.High, 4}} {
 		if column.of.NullN() != 2 || column.of.Value(0) != column.want {
 			t.Errorf("%s: %v, expected %v and two nulls", name, column.of, column.want)
 		}
@@ -73,7 +75,8 @@ func TestFiguresThatCanBeAddedUpAreFlaggedByOneRule(t *testing.T) {
 		{60, 5, 0, 50, 50, NoiseDominates}, // more values than there are
 		{52, 5, 0, 50, 50, Plain},
 	} {
-		want := Figure{Value: of.value, Estimate: of.estimate, Error: 1, Low: of.estimate - of.margin, High: of.estimate + of.margin, Flag: of.flag}
+		want := Figure{Value: of.value, Estimate: of.estimate, Error: 1, Low: of.estimate - of.margin, High: of.estimate +
+			of.margin, Flag: of.flag}
 		if got := additive(of.estimate, 1, of.margin, of.least, of.most); got != want {
 			t.Errorf("%v ± %v between %v and %v: %+v, expected %+v", of.estimate, of.margin, of.least, of.most, got, want)
 		}

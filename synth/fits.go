@@ -71,7 +71,8 @@ func (m *Microdata) compare(ctx context.Context, l rowLaw, all []known) {
 			rows[cell] = count * scale
 		}
 		off := e.off(rows)
-		m.Fits[i] = Fit{Table: e.path, Measured: e.measured, First: e.first, Cells: len(e.counts), Sigma: e.sigma, Distance: distance(model, e.counts), Rows: distance(rows, e.counts), Off: len(off)}
+		m.Fits[i] = Fit{Table: e.path, Measured: e.measured, First: e.first, Cells: len(e.counts), Sigma: e.sigma,
+			Distance: distance(model, e.counts), Rows: distance(rows, e.counts), Off: len(off)}
 		if e.proxy > 0 {
 			m.Fits[i].Bound = m.Fits[i].Rows + e.noiseBound()
 		}
@@ -114,7 +115,8 @@ func (m *Microdata) cellFit(e known, cell int, model, rows float64) CellFit {
 	n := len(e.columns)
 	out := CellFit{
 		Columns: make([]spec.Attribute, n), Categories: make([]string, n), Merged: make([]int, n),
-		Estimate: e.counts[cell], Sigma: e.sigma, Model: model, Rows: rows, Deviations: math.Abs(rows-e.counts[cell]) / e.sigma,
+		Estimate: e.counts[cell], Sigma: e.sigma, Model: model, Rows: rows,
+		Deviations: math.Abs(rows-e.counts[cell]) / e.sigma,
 	}
 	for i := n - 1; i >= 0; i-- {
 		key, class := m.keyOf(e, i), cell%e.sizes[i]

@@ -9,11 +9,13 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // measuredOnce is an answer of some columns with noise of a variance.
 func measuredOnce(variance int64, answers ...int64) measured.Measured {
-	return answered(plan.Measurement{Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(variance, 1), L1: one.Num(), L2Squared: one.Num()}}, answers)
+	return answered(plan.Measurement{Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian,
+		Parameter: big.NewRat(variance, 1), L1: one.Num(), L2Squared: one.Num()}}, answers)
 }
 
 // TestKnownByHand: three columns of 2, 3 and 2 categories, of which the last two of the second are merged. All three
@@ -22,9 +24,10 @@ func measuredOnce(variance int64, answers ...int64) measured.Measured {
 func TestKnownByHand(t *testing.T) {
 	asked := plan.Synthetic{Method: plan.AIM, Ways: 3, By: make([]plan.Factor, 3)}
 	columns := []measured.Measured{measuredOnce(4, 10, 20), measuredOnce(4, 10, 11, 12), measuredOnce(4, 13, 17)}
-	candidates := asked.Candidates()
+	candidates := adaptive.Candidates(asked)
 	round := func(m measured.Measured, set ...int) measured.Round {
-		return measured.Round{Choice: slices.IndexFunc(candidates, func(c []int) bool { return slices.Equal(c, set) }), Measured: m}
+		return measured.Round{Choice: slices.IndexFunc(candidates, func(c []int) bool { return slices.Equal(c, set) }),
+			Measured: m}
 	}
 	all := knownOf(asked, columns, measured.Rounds{Classes: [][]int{{0, 1}, {0, 1, 1}, {0, 1}}, Each: []measured.Round{
 		round(measuredOnce(100, 1, 2, 3, 4), 0, 1),
@@ -51,7 +54,8 @@ func TestKnownByHand(t *testing.T) {
 		{[]int{0, 1, 2}, 1, []float64{1, 2, 3, 4, 5, 6, 7, 8}, 10},
 	} {
 		got := all[i]
-		if !slices.Equal(got.columns, want.columns) || got.measured != want.measured || !slices.Equal(got.counts, want.counts) || math.Abs(got.sigma-want.sigma) > 1e-3 {
+		if !slices.Equal(got.columns, want.columns) || got.measured != want.measured ||
+			!slices.Equal(got.counts, want.counts) || math.Abs(got.sigma-want.sigma) > 1e-3 {
 			t.Errorf("%v: %+v, expected %+v", want.columns, got, want)
 		}
 	}
@@ -90,7 +94,9 @@ func TestRowsBesideTheEstimate(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Keys = keys
-	m.compare(t.Context(), model{columns: [][]float64{{15, 5}}}, []known{{columns: []int{0}, of: [][]int{nil}, sizes: []int{2}, counts: []float64{19, 2}, sigma: 0.5, proxy: 0.25, measured: 1}})
+	m.compare(t.Context(), model{columns: [][]float64{{15, 5}}},
+		[]known{{columns: []int{0}, of: [][]int{nil}, sizes: []int{2}, counts: []float64{19, 2}, sigma: 0.5, proxy: 0.25,
+			measured: 1}})
 	f := m.Fits[0]
 	if f.Distance != 4+3 || f.Rows != 1+2 || f.Off != 1 || f.Cells != 2 {
 		t.Errorf("%+v", f)
@@ -99,7 +105,8 @@ func TestRowsBesideTheEstimate(t *testing.T) {
 	if math.Abs(f.Bound-(3+math.Sqrt(4.38203))) > 1e-4 {
 		t.Errorf("the bound is %v", f.Bound)
 	}
-	if len(m.Furthest) != 1 || m.Furthest[0].Categories[0] != "1" || m.Furthest[0].Deviations != 4 || m.Furthest[0].Rows != 0 || m.Furthest[0].Model != 5 {
+	if len(m.Furthest) != 1 || m.Furthest[0].Categories[0] != "1" || m.Furthest[0].Deviations != 4 ||
+		m.Furthest[0].Rows != 0 || m.Furthest[0].Model != 5 {
 		t.Errorf("%+v", m.Furthest)
 	}
 }

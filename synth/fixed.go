@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
 // This file holds what is known of the columns of microdata from measurements that nothing was chosen by: the tables of
@@ -35,10 +36,11 @@ type set struct {
 
 // newFixed gathers what is known. It fails where a measurement is missing or not whole, and where nothing is known; and
 // it ends with the context.
-func newFixed(ctx context.Context, s *measured.Sealed, asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) (*fixed, error) {
+func newFixed(ctx context.Context, s *measured.Sealed, asked plan.Synthetic, columns []measured.Measured,
+	rounds measured.Rounds) (*fixed, error) {
 	f := &fixed{}
 	var err error
-	if f.reader, err = NewReader(s.Plan.Plan); err != nil {
+	if f.reader, err = NewReader(s.Plan); err != nil {
 		return nil, err
 	}
 	levels, err := plan.Query{Table: asked.Table, Factors: asked.By}.Levels(s.Plan.Release())
@@ -83,7 +85,7 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 		byID[m.Measurement.ID] = m
 	}
 	together := make([]*reconstruction, len(f.reader.estimates))
-	for _, e := range s.Plan.Evidence(asked) {
+	for _, e := range tabulation.Of(s.Plan.Plan(), asked) {
 		t := s.Plan.Tables[e.Table]
 		st := t.Statistics[0]
 		one := set{known: known{path: t.Path, measured: 1}, table: e.Table, unit: st.UnitValue()}
@@ -138,16 +140,17 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 }
 
 // levelsOf are columns of microdata at the levels that a table has.
-func levelsOf(asked plan.Synthetic, by []plan.TabulatedBy) plan.Query {
+func levelsOf(asked plan.Synthetic, by []tabulation.Column) plan.Query {
 	q := plan.Query{Table: asked.Table}
 	for _, b := range by {
-		q.Factors = append(q.Factors, plan.Factor{Attribute: asked.By[b.Column].Attribute, Level: b.Level, Basis: plan.Identity})
+		q.Factors = append(q.Factors, plan.Factor{Attribute: asked.By[b.Column].Attribute, Level: b.Level,
+			Basis: plan.Identity})
 	}
 	return q
 }
 
 // arrange takes the cells of a table, whose columns come to lie in ascending order.
-func (s *set) arrange(by []plan.TabulatedBy, keys []Key, cells []float64) {
+func (s *set) arrange(by []tabulation.Column, keys []Key, cells []float64) {
 	axes := make([]int, len(by))
 	for i := range axes {
 		axes[i] = i
@@ -227,7 +230,8 @@ func (f *fixed) sums(s *set, at int) single {
 // which all say the same of it, the smallest stays.
 func (f *fixed) add(all []single, s *set, at int) []single {
 	for i, other := range all {
-		if s.table >= 0 && other.from.table >= 0 && f.reader.Together(s.table, other.from.table) && (at < 0 || other.split == s.split[at]) {
+		if s.table >= 0 && other.from.table >= 0 && f.reader.Together(s.table, other.from.table) &&
+			(at < 0 || other.split == s.split[at]) {
 			if len(s.counts) < len(other.from.counts) {
 				all[i] = f.sums(s, at)
 			}

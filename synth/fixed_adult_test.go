@@ -103,7 +103,8 @@ func TestTablesOfManyColumns(t *testing.T) {
 	}{"35 columns": {wide, 200_000}, "100 columns": {binary, 50_000}} {
 		t.Run(name, func(t *testing.T) {
 			codes := following(c.sizes, c.rows)
-			s := sealedFrom(t, planOfTables(t, c.sizes, "{rho: 0.0149731}", "m: {by: ["+columnNames(len(c.sizes))+"], every: [2]}", ""), named(codes), noise.Key{1}, true)
+			s := sealedFrom(t, planOfTables(t, c.sizes, "{rho: 0.0149731}", "m: {by: ["+columnNames(len(c.sizes))+
+				"], every: [2]}", ""), named(codes), noise.Key{1}, true)
 			need, err := Bytes(t.Context(), s, 0, Asked{})
 			if err != nil {
 				t.Fatal(err)

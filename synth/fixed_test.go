@@ -11,8 +11,10 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -20,7 +22,7 @@ import (
 func lawsOf(t testing.TB, s *measured.Sealed) map[string]rowLaw {
 	t.Helper()
 	out := map[string]rowLaw{}
-	for shape, most := range map[string]plan.ModelSize{Tree: plan.MostOfModel(), Gradual: {}} {
+	for shape, most := range map[string]plan.ModelSize{Tree: adaptive.MostOfModel(), Gradual: {}} {
 		f, err := newFixed(t.Context(), s, s.Plan.Synthetic[0], nil, measured.Rounds{})
 		if err != nil {
 			t.Fatal(err)
@@ -59,15 +61,17 @@ func planOfTables(t testing.TB, sizes []int, budget, marginals, asked string) *p
 // cells have noise 1, which make one of 3 for the first column. A weight of 1/σ would be off by more than 3 rows.
 func TestMeasurementsWeighByInverseVariance(t *testing.T) {
 	s := planned(t, []int{4, 3}, 0, big.NewRat(4, 1), big.NewRat(1, 1), big.NewRat(1, 1))
-	in := s.sealed(t, [][]int64{{1060, 1940, 3060, 3940}, {3000, 3000, 4000}}, map[[2]int][]int64{{0, 1}: {290, 300, 400, 580, 600, 800, 900, 900, 1210, 1200, 1200, 1620}}, [2]int{0, 1})
+	in := s.sealed(t, [][]int64{{1060, 1940, 3060, 3940}, {3000, 3000, 4000}},
+		map[[2]int][]int64{{0, 1}: {290, 300, 400, 580, 600, 800, 900, 900, 1210, 1200, 1200, 1620}}, [2]int{0, 1})
 	table := s.plan.Measurements[0]
 	in.Measured = append(in.Measured, answered(table, []int64{1000, 2000, 3000, 4000}))
 	f, err := newFixed(t.Context(), in, s.asked, in.Measured[:2], in.Rounds[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	law, _ := f.law(t.Context(), plan.MostOfModel())
-	weights := [3]float64{1 / table.Mechanism.Variance(), 1 / s.column[0].Mechanism.Variance(), 1 / (3 * s.asked.Noise.Variance())}
+	law, _ := f.law(t.Context(), adaptive.MostOfModel())
+	weights := [3]float64{1 / table.Mechanism.Variance(), 1 / s.column[0].Mechanism.Variance(),
+		1 / (3 * s.asked.Noise.Variance())}
 	said := [3][]float64{{1000, 2000, 3000, 4000}, {1060, 1940, 3060, 3940}, {990, 1980, 3010, 4020}}
 	total := f.rows()
 	if math.Abs(total-10_000) > 1 {
@@ -92,7 +96,8 @@ func TestMeasurementsWeighByInverseVariance(t *testing.T) {
 func TestRowsKeepToTables(t *testing.T) {
 	sizes := []int{4, 3, 5, 2}
 	codes := following(sizes, 2000)
-	s := sealedFrom(t, planOfTables(t, sizes, "{rho: 1}", "m: {by: ["+columnNames(4)+"], every: [2]}", ", files: 2"), named(codes), noise.Key{}, false)
+	s := sealedFrom(t, planOfTables(t, sizes, "{rho: 1}", "m: {by: ["+columnNames(4)+"], every: [2]}", ", files: 2"),
+		named(codes), noise.Key{}, false)
 	for shape, law := range lawsOf(t, s) {
 		rows := law.draw(t.Context(), 2000, newStream(s, "rows"))
 		if l1 := twoWay(sizes, codes, rows); l1 > 0.01 {
@@ -126,7 +131,8 @@ func TestRowsKeepToTables(t *testing.T) {
 	}
 	one, _ := d.Draw(t.Context(), 1)
 	two, err := d.Draw(t.Context(), 2)
-	if err != nil || reflect.DeepEqual(one.Codes, two.Codes) || one.Rows != 2000 || math.Abs(one.Total-2000) > 1e-6 || len(one.Fits) != 6 {
+	if err != nil || reflect.DeepEqual(one.Codes, two.Codes) || one.Rows != 2000 || math.Abs(one.Total-2000) > 1e-6 ||
+		len(one.Fits) != 6 {
 		t.Errorf("%d rows of a total of %v with %d fits, %v", one.Rows, one.Total, len(one.Fits), err)
 	}
 	d.Spread(one.Fits)
@@ -144,9 +150,10 @@ func TestRowsKeepToTables(t *testing.T) {
 // Levels of a column that do not lie within each other are both kept to, and a column that no table tells of has every
 // category alike.
 func TestRowsKeepToLevels(t *testing.T) {
-	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n" +
-		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {type: integer, range: [0, 11], levels: {half: {width: 6}, third: {width: 4}}}, b: {values: [x, y, z]}, c: {values: [k, l, m, n]}}}}\n" +
-		"marginals: {m: {by: [b, a.half]}, n: {by: [a.third]}}\nsynthetic: {t: {method: tables}}\n"})
+	r, err := spec.Parse(spec.Source{Name: "release.yaml",
+		Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n" +
+			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {type: integer, range: [0, 11], levels: {half: {width: 6}, third: {width: 4}}}, b: {values: [x, y, z]}, c: {values: [k, l, m, n]}}}}\n" +
+			"marginals: {m: {by: [b, a.half]}, n: {by: [a.third]}}\nsynthetic: {t: {method: tables}}\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +162,7 @@ func TestRowsKeepToLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	codes := following([]int{12, 3, 4}, 3000)
-	s := sealedFrom(t, p, map[string][]uint32{"a": codes[0], "b": codes[1], "c": codes[2]}, noise.Key{}, false)
+	s := sealedFrom(t, p.Plan(), map[string][]uint32{"a": codes[0], "b": codes[1], "c": codes[2]}, noise.Key{}, false)
 	for shape, law := range lawsOf(t, s) {
 		rows := law.draw(t.Context(), 3000, newStream(s, "rows"))
 		count := func(codes [][]uint32, of func(row int) int, cells int) []float64 {
@@ -184,7 +191,7 @@ func TestRowsKeepToLevels(t *testing.T) {
 			}
 		}
 	}
-	if left := p.Unmeasured(p.Synthetic[0]); len(left) != 1 || left[0].Attribute != "c" {
+	if left := tabulation.Unmeasured(p.Plan(), p.Synthetic[0]); len(left) != 1 || left[0].Attribute != "c" {
 		t.Errorf("unmeasured are %v", left)
 	}
 	m, err := Draw(t.Context(), s, 0)
@@ -208,7 +215,8 @@ func TestRowsOfOddCounts(t *testing.T) {
 		"one beside many":        {[]int{1, 500, 2}, func(i int) int64 { return int64(i%7) - 2 }},
 		"categories that vanish": {[]int{30, 30}, func(i int) int64 { return int64(i%31) - 15 }},
 	} {
-		s := sealedWith(t, planOfTables(t, c.sizes, "{epsilon: 1}", "m: {by: ["+columnNames(len(c.sizes))+"], every: [1, 2]}", ""), c.answer)
+		s := sealedWith(t, planOfTables(t, c.sizes, "{epsilon: 1}", "m: {by: ["+columnNames(len(c.sizes))+"], every: [1, 2]}",
+			""), c.answer)
 		for shape, law := range lawsOf(t, s) {
 			for _, n := range []int{0, 1, 57} {
 				for column, codes := range law.draw(t.Context(), n, newStream(s, "rows")) {
@@ -249,7 +257,8 @@ func sealedWith(t testing.TB, p *plan.Plan, answer func(i int) int64) *measured.
 // A model of tables is refused where a measurement is missing or short, and a model by another method where its rounds
 // were not made.
 func TestTablesThatAreNotWhole(t *testing.T) {
-	whole := sealedWith(t, planOfTables(t, []int{3, 4}, "{epsilon: 1}", "m: {by: [c0, c1]}, n: {by: [c0]}", ""), func(i int) int64 { return int64(i) })
+	whole := sealedWith(t, planOfTables(t, []int{3, 4}, "{epsilon: 1}", "m: {by: [c0, c1]}, n: {by: [c0]}", ""),
+		func(i int) int64 { return int64(i) })
 	for name, change := range map[string]func(*measured.Sealed){
 		"missing": func(s *measured.Sealed) { s.Measured = s.Measured[:len(s.Measured)-1] },
 		"short": func(s *measured.Sealed) {
@@ -264,11 +273,13 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 		}
 	}
 	for _, method := range []string{plan.MST, plan.AIM, "gum"} {
-		if _, err := Redraw(t.Context(), whole, 0, Asked{Method: method}); err == nil || !strings.Contains(err.Error(), "write tables") {
+		if _, err := Redraw(t.Context(), whole, 0, Asked{Method: method}); err == nil ||
+			!strings.Contains(err.Error(), "write tables") {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
-	if m, err := Redraw(t.Context(), whole, 0, Asked{Method: plan.Tables}); err != nil || m.Shape != Tree || m.Method != plan.Tables {
+	if m, err := Redraw(t.Context(), whole, 0, Asked{Method: plan.Tables}); err != nil || m.Shape != Tree ||
+		m.Method != plan.Tables {
 		t.Errorf("%s of method %s: %v", m.Shape, m.Method, err)
 	}
 }
@@ -277,7 +288,8 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 // has as if there were no invariant.
 func TestModelsKnowTheNoiseOfTablesThatInvariantsDecide(t *testing.T) {
 	of := func(invariants string) *fixed {
-		p := planOf(t, []int{3, 2}, "{rho: 1/50}", "marginals: {m: {by: [c0, c1]}, n: {by: [c1]}}\n"+invariants+"synthetic: {t: {method: tables}}\n")
+		p := planOf(t, []int{3, 2}, "{rho: 1/50}", "marginals: {m: {by: [c0, c1]}, n: {by: [c1]}}\n"+invariants+
+			"synthetic: {t: {method: tables}}\n")
 		s := sealedWith(t, p, func(i int) int64 { return int64(10 * i) })
 		f, err := newFixed(t.Context(), s, p.Synthetic[0], nil, measured.Rounds{})
 		if err != nil {

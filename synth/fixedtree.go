@@ -129,7 +129,8 @@ func (t *treeLaw) sharpen(ctx context.Context) {
 			for k := range t.sets {
 				s := &t.sets[k]
 				at := slices.Index(s.columns, i)
-				if at >= 0 && s.split[at] == one.split && (s == one.from || s.table >= 0 && one.from.table >= 0 && t.reader.Together(s.table, one.from.table)) {
+				if at >= 0 && s.split[at] == one.split && (s == one.from || s.table >= 0 && one.from.table >= 0 &&
+					t.reader.Together(s.table, one.from.table)) {
 					said += 1 / float64(float64(s.sigma*s.sigma)*float64(len(s.counts)/s.sizes[at]))
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -35,7 +36,8 @@ func planned(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, sele
 	p := planOf(t, sizes, "{rho: 1}", "marginals: {m: {by: [c0]}}\n")
 	s := setting{plan: p, sizes: sizes}
 	gaussian := func(parameter *big.Rat) budget.Mechanism {
-		return budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: parameter, L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+		return budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: parameter, L1: big.NewInt(1),
+			L2Squared: big.NewInt(1)}
 	}
 	s.asked = plan.Synthetic{
 		Table: "t", Method: plan.MST, Ways: 2, Rows: rows, Rounds: len(sizes) - 1, Noise: gaussian(pairNoise),
@@ -47,7 +49,8 @@ func planned(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, sele
 	}
 	for i, n := range sizes {
 		s.column = append(s.column, plan.Measurement{
-			ID: s.asked.Column(i), Query: plan.Query{Table: "t", Factors: s.asked.By[i : i+1]}, Cells: int64(n), Mechanism: gaussian(columnNoise),
+			ID: s.asked.Column(i), Query: plan.Query{Table: "t", Factors: s.asked.By[i : i+1]}, Cells: int64(n),
+			Mechanism: gaussian(columnNoise),
 		})
 	}
 	p.Measurements = append(p.Measurements, s.column...)
@@ -76,7 +79,7 @@ tables: {t: {source: {csv: t.csv}, unit: row, columns: {` + strings.Join(columns
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
 // answered is a measurement with its answers.
@@ -94,14 +97,15 @@ func (s setting) sealed(t testing.TB, columns [][]int64, pairs map[[2]int][]int6
 		out.Measured = append(out.Measured, answered(s.column[i], answers))
 	}
 	for round, pair := range order {
-		for choice, candidate := range s.asked.Candidates() {
+		for choice, candidate := range adaptive.Candidates(s.asked) {
 			if candidate[0] == pair[0] && candidate[1] == pair[1] {
-				m, err := s.plan.Answer(s.asked, min(round, s.asked.Rounds-1), choice, nil, s.asked.Noise)
+				m, err := adaptive.Answer(s.plan, s.asked, min(round, s.asked.Rounds-1), choice, nil, s.asked.Noise)
 				if err != nil {
 					t.Fatal(err)
 				}
 				out.Rounds[0].Each = append(out.Rounds[0].Each, measured.Round{
-					Choice: choice, Turn: plan.Turn{Select: s.asked.Select, Noise: s.asked.Noise}, Measured: answered(m, pairs[pair]),
+					Choice: choice, Turn: adaptive.Turn{Select: s.asked.Select, Noise: s.asked.Noise},
+					Measured: answered(m, pairs[pair]),
 				})
 			}
 		}
@@ -123,7 +127,8 @@ type exact struct {
 
 // newExact counts rows, given by column.
 func newExact(s setting, codes [][]uint32, key noise.Key) *exact {
-	o := &exact{setting: s, streams: noise.NewStreams(key, s.plan.Hash()), codes: codes, candidates: s.asked.Candidates()}
+	o := &exact{setting: s, streams: noise.NewStreams(key, s.plan.Hash()), codes: codes,
+		candidates: adaptive.Candidates(s.asked)}
 	for i := range s.sizes {
 		o.columns = append(o.columns, tallied(s.sizes, codes, []int{i}))
 	}
@@ -151,7 +156,7 @@ func tallied(sizes []int, codes [][]uint32, columns []int) []int64 {
 }
 
 func (o *exact) Merge(classes [][]int) error {
-	sizes, err := o.plan.Classes(o.asked, classes)
+	sizes, err := adaptive.Classes(o.plan, o.asked, classes)
 	if err != nil {
 		return err
 	}
@@ -197,20 +202,22 @@ func (o *exact) single(t testing.TB) []measured.Measured {
 	return all
 }
 
-func (o *exact) Select(_ context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (int, error) {
+func (o *exact) Select(_ context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64,
+	penalties []int64) (int, error) {
 	scores := make([]int64, len(candidates))
 	for i, c := range candidates {
 		for cell, count := range o.counts[c] {
-			d := count*plan.ModelScale - models[i][cell]
+			d := count*adaptive.ModelScale - models[i][cell]
 			scores[i] += max(d, -d)
 		}
 		if penalties != nil {
 			scores[i] -= penalties[i]
 		}
-		scores[i] *= o.asked.Weight(o.candidates[c])
+		scores[i] *= adaptive.Weight(o.asked, o.candidates[c])
 	}
 	bits := o.streams.Selection([]byte("t"), hashed(scores), round)
-	i, err := noise.ExponentialMechanism(bits, scores, how.Parameter, o.asked.MostWeight()*plan.ModelScale, false)
+	i, err := noise.ExponentialMechanism(bits, scores, how.Parameter, adaptive.MostWeight(o.asked)*adaptive.ModelScale,
+		false)
 	if err != nil {
 		return 0, err
 	}
@@ -218,7 +225,7 @@ func (o *exact) Select(_ context.Context, round int, how budget.Mechanism, candi
 }
 
 func (o *exact) Measure(_ context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
-	m, err := o.plan.Answer(o.asked, round, choice, o.classes, how)
+	m, err := adaptive.Answer(o.plan, o.asked, round, choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // This file holds rows that are brought to the counts of sets of columns by and by, where no tree of all of them fits:
@@ -91,10 +91,11 @@ func (g *gradual) begin() model {
 				apart = append(apart, float64(a*(b/m.total)))
 			}
 		}
-		edges = append(edges, edge{t, distance(t.cells, apart) - float64(float64(meanDeviation*t.sigma)*float64(positives(t.cells)))})
+		edges = append(edges, edge{t,
+			distance(t.cells, apart) - float64(float64(meanDeviation*t.sigma)*float64(positives(t.cells)))})
 	}
 	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(b.score, a.score) })
-	forest := plan.NewForest(len(g.columns))
+	forest := adaptive.NewForest(len(g.columns))
 	for _, e := range edges {
 		if e.score > 0 && forest.Apart(e.t.columns) {
 			forest.Join(e.t.columns)
@@ -165,8 +166,10 @@ func newUpdate(g *gradual, codes [][]uint32, r *stream) *update {
 }
 
 func newAimed(g *gradual, s *set, cells []float64, n int, r *stream) aimed {
-	a := aimed{columns: s.columns, sizes: s.sizes, of: make([][]uint32, len(s.columns)), parts: make([][]shares, len(s.columns))}
-	a.want, a.count, a.more, a.bucket = make([]int32, len(cells)), make([]int32, len(cells)), make([]int32, len(cells)), make([]slot, len(cells))
+	a := aimed{columns: s.columns, sizes: s.sizes, of: make([][]uint32, len(s.columns)),
+		parts: make([][]shares, len(s.columns))}
+	a.want, a.count, a.more, a.bucket = make([]int32, len(cells)), make([]int32, len(cells)), make([]int32, len(cells)),
+		make([]slot, len(cells))
 	for cell, k := range apportion(cells, n, r) {
 		a.want[cell] = int32(k)
 	}

@@ -15,7 +15,8 @@ import (
 // p(a|c)·p(b|a)·p(d|b) over its sum.
 func chainGiven(t *testing.T, free bool) (m *graphical.Model, d graphical.Domain, law [4][4]float64) {
 	const total = 1e6
-	first, zero, one, three := [2]float64{0.4, 0.6}, [2][2]float64{{0.7, 0.3}, {0.2, 0.8}}, [2][2]float64{{0.8, 0.2}, {0.25, 0.75}}, [2][2]float64{{0.8, 0.2}, {0.3, 0.7}}
+	first, zero, one, three := [2]float64{0.4, 0.6}, [2][2]float64{{0.7, 0.3}, {0.2, 0.8}},
+		[2][2]float64{{0.8, 0.2}, {0.25, 0.75}}, [2][2]float64{{0.8, 0.2}, {0.3, 0.7}}
 	d = graphical.Domain{2, 2, 2, 2}
 	pairs := map[[2]int][]float64{{0, 2}: make([]float64, 4), {0, 1}: make([]float64, 4), {1, 3}: make([]float64, 4)}
 	for cell := range 16 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -16,7 +17,7 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	if m.Measurement.Impossible == 0 {
 		return nil, nil
 	}
-	mask, err := m.Measurement.Query.Impossible(r)
+	mask, err := impossible.Of(m.Measurement.Query, r)
 	if err != nil {
 		return nil, fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
 	}

@@ -33,7 +33,8 @@ marginals: {m: {by: [mode, hour]}}
 		b := array.NewInt64Builder(memory.DefaultAllocator)
 		defer b.Release()
 		b.AppendValues(values, nil)
-		return Estimate(&measured.Sealed{Plan: compiled.Of(p), Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
+		return Estimate(&measured.Sealed{Plan: compiled.Of(p.Plan()),
+			Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
 	}
 	tables, err := estimate(4, 0, -7, 9)
 	if err != nil {
@@ -46,7 +47,8 @@ marginals: {m: {by: [mode, hour]}}
 			t.Errorf("cell %d: flag %q, from %v to %v", cell, s.Flags[cell], s.Low.Value(cell), s.High.Value(cell))
 		}
 	}
-	if _, err := estimate(4, 1, -7, 9); err == nil || !strings.Contains(err.Error(), "measurement m has a row where the spec says that none can be") {
+	if _, err := estimate(4, 1, -7, 9); err == nil ||
+		!strings.Contains(err.Error(), "measurement m has a row where the spec says that none can be") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := estimate(4, 0, -7); err == nil || !strings.Contains(err.Error(), "not whole") {

@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // This file holds tests of interruptions: what fits and draws ends with the context.
@@ -50,7 +51,8 @@ func checkEnds(t *testing.T, often, late int64, work func(ctx context.Context) e
 func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 	sizes := []int{4, 3, 5, 2, 3}
 	const rows, pairs = 300, 10
-	s := sealedFrom(t, planOfTables(t, sizes, "{rho: 1/50}", "m: {by: ["+columnNames(5)+"], every: [2]}", ""), named(following(sizes, rows)), noise.Key{7}, true)
+	s := sealedFrom(t, planOfTables(t, sizes, "{rho: 1/50}", "m: {by: ["+columnNames(5)+"], every: [2]}", ""),
+		named(following(sizes, rows)), noise.Key{7}, true)
 	draw := func(ctx context.Context, most plan.ModelSize) (err error) {
 		d, err := NewDrawing(ctx, s, 0, Asked{})
 		if err != nil {
@@ -68,7 +70,7 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 		return err
 	}
 	t.Run(Tree, func(t *testing.T) {
-		checkEnds(t, 100, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.MostOfModel()) })
+		checkEnds(t, 100, 2*pairs, func(ctx context.Context) error { return draw(ctx, adaptive.MostOfModel()) })
 	})
 	t.Run(Gradual, func(t *testing.T) {
 		checkEnds(t, sweeps*pairs, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.ModelSize{}) })
@@ -106,15 +108,18 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 
 // A column of levels that are projected, and the tables of pairs by method mst, end with the context.
 func TestProjectionsEndWithTheContext(t *testing.T) {
-	c := &column{classes: equalParts([]int{0, 1, 2, 3}, 4), partitions: [][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {0, 1, 1, 0}}, sizes: []int{4, 2, 2}}
-	c.singles = []single{{split: 0, counts: []float64{3, -9, 30, 40}, variance: 1}, {split: 1, counts: []float64{10, 50}, variance: 2}, {split: 2, counts: []float64{70, 9}, variance: 3}}
+	c := &column{classes: equalParts([]int{0, 1, 2, 3}, 4), partitions: [][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {0, 1, 1, 0}},
+		sizes: []int{4, 2, 2}}
+	c.singles = []single{{split: 0, counts: []float64{3, -9, 30, 40}, variance: 1},
+		{split: 1, counts: []float64{10, 50}, variance: 2}, {split: 2, counts: []float64{70, 9}, variance: 3}}
 	f := &fixed{columns: []column{*c}}
 	f.total.add(60, 1)
 	checkEnds(t, 10, 2, func(ctx context.Context) error {
 		f.learn(ctx, 0)
 		return ctx.Err()
 	})
-	pair := coupling{noisy: []float64{50, -7, 3, 20, 5, -40}, rowSize: []float64{1, 1}, colSize: []float64{1, 1, 1}, rowTotal: []float64{30, 20}, colTotal: []float64{10, 25, 15}}
+	pair := coupling{noisy: []float64{50, -7, 3, 20, 5, -40}, rowSize: []float64{1, 1}, colSize: []float64{1, 1, 1},
+		rowTotal: []float64{30, 20}, colTotal: []float64{10, 25, 15}}
 	checkEnds(t, 2, 2, func(ctx context.Context) error {
 		pair.fit(ctx)
 		return ctx.Err()
@@ -159,7 +164,8 @@ func TestAdaptAsksNothingOfAModelThatWasNotFitted(t *testing.T) {
 			whole, rounds = r, len(made.Each)
 			return nil
 		}
-		if len(r.asked) >= len(whole.asked) || len(r.asked) > 0 && !reflect.DeepEqual(r.asked, whole.asked[:len(r.asked)]) || made.Each != nil {
+		if len(r.asked) >= len(whole.asked) || len(r.asked) > 0 && !reflect.DeepEqual(r.asked, whole.asked[:len(r.asked)]) ||
+			made.Each != nil {
 			t.Error("a run that was cut off asks something else")
 		}
 		return err

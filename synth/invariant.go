@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/impossible"
 )
 
 // This file holds tables that an invariant decides: their cells are public figures, whatever was measured.
@@ -19,7 +20,7 @@ func held(p *plan.Plan, t plan.Table) (Statistic, bool, error) {
 		return Statistic{}, false, nil
 	}
 	counts := p.PublicFigures(t)
-	mask, err := p.Query(t).Impossible(p.Release())
+	mask, err := impossible.Of(p.Query(t), p.Release())
 	if err != nil || int64(len(counts)) != t.Cells {
 		return Statistic{}, false, fmt.Errorf("table %s: invariant %s does not decide it", t.Path, t.Invariant)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"pgregory.net/rapid"
@@ -29,7 +30,8 @@ func drawKeeping(r *rapid.T) keeping {
 	for range rapid.IntRange(1, 2).Draw(r, "invariants") {
 		var by []string
 		columns := map[string]bool{}
-		for _, a := range rapid.Permutation([]string{"a", "a.third", "a.sixth", "b", "c", "d"}).Draw(r, "of")[:rapid.IntRange(0, 2).Draw(r, "of many")] {
+		for _, a := range rapid.Permutation([]string{"a", "a.third", "a.sixth", "b", "c", "d"}).Draw(r,
+			"of")[:rapid.IntRange(0, 2).Draw(r, "of many")] {
 			if !columns[a[:1]] {
 				by, columns[a[:1]] = append(by, a), true
 			}
@@ -137,7 +139,8 @@ func (k keeping) broken(t testing.TB, p *plan.Plan, counts map[int][]int64, figu
 				for _, s := range shared {
 					for place, a := range by {
 						if column, name, _ := strings.Cut(a, "."); column == s[0] {
-							code := slices.IndexFunc(level(column, name).Categories, func(c spec.Category) bool { return c.Code == codes[place] })
+							code := slices.IndexFunc(level(column, name).Categories,
+								func(c spec.Category) bool { return c.Code == codes[place] })
 							sum += fmt.Sprint(liesIn(table, column, level(column, name), s[2], code)) + "|"
 						}
 					}
@@ -179,12 +182,12 @@ func checkKeeping(t testing.TB, k keeping) (refused bool) {
 		}
 		return true
 	}
-	s := sealedFrom(t, p, someRows(k.rows, k.seed), noise.Key{7}, true)
+	s := sealedFrom(t, p.Plan(), someRows(k.rows, k.seed), noise.Key{7}, true)
 	counts, f, tables := consistent(t, s)
-	if says := disagreement(t, p, counts); says != "" {
+	if says := disagreement(t, p.Plan(), counts); says != "" {
 		t.Fatalf("%s\n%s", says, src.Text)
 	}
-	if says := k.broken(t, p, counts, figures); says != "" {
+	if says := k.broken(t, p.Plan(), counts, figures); says != "" {
 		t.Fatalf("%s\n%s", says, src.Text)
 	}
 	for at, own := range counts {
@@ -193,15 +196,17 @@ func checkKeeping(t testing.TB, k keeping) (refused bool) {
 			public := st.Flags[cell] == Public || st.Flags[cell] == Impossible
 			decided := p.Tables[at].Invariant != ""
 			x := float64(n)
-			if decided && (!public || st.Published.Value(cell) != n || st.Unbiased.Value(cell) != x || st.Low.Value(cell) != x || st.High.Value(cell) != x || st.Error.Value(cell) != 0) {
-				t.Fatalf("%s: cell %d of %d is published as %d in %v … %v, %q\n%s", p.Tables[at].Path, cell, n, st.Published.Value(cell), st.Low.Value(cell), st.High.Value(cell), st.Flags[cell], src.Text)
+			if decided && (!public || st.Published.Value(cell) != n || st.Unbiased.Value(cell) != x || st.Low.Value(cell) != x ||
+				st.High.Value(cell) != x || st.Error.Value(cell) != 0) {
+				t.Fatalf("%s: cell %d of %d is published as %d in %v … %v, %q\n%s", p.Tables[at].Path, cell, n,
+					st.Published.Value(cell), st.Low.Value(cell), st.High.Value(cell), st.Flags[cell], src.Text)
 			}
 			if !decided && st.Flags[cell] == Public {
 				t.Fatalf("%s: no invariant decides it\n%s", p.Tables[at].Path, src.Text)
 			}
 		}
 		// Two counts of a table that change places are found out, where they are in two sums of an invariant.
-		if k.planted(t, p, counts, figures, at) {
+		if k.planted(t, p.Plan(), counts, figures, at) {
 			t.Fatalf("%s: counts that changed places are not found\n%s", p.Tables[at].Path, src.Text)
 		}
 	}
@@ -253,14 +258,15 @@ func TestReadersTakePublicFigures(t *testing.T) {
 	for name, sample := range map[string]string{"all units": "", "a sample": "sample: {poisson: 50%}, "} {
 		t.Run(name, func(t *testing.T) {
 			p := plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: {epsilon: 1, delta: 1e-9}\n"+
-				"tables: {t: {source: {csv: t.csv}, unit: row, "+sample+"columns: {a: {values: [x, y, z]}, b: {values: [x, y]}}}}\n"+
+				"tables: {t: {source: {csv: t.csv}, unit: row, "+sample+
+				"columns: {a: {values: [x, y, z]}, b: {values: [x, y]}}}}\n"+
 				"invariants: {i: {by: [a], values: {x: 7, y: 0, z: 1000001}}}\nmarginals: {one: {by: [a]}, none: {by: []}, two: {by: [b, a]}}\n")
 			s := sealedFrom(t, p, map[string][]uint32{"a": {0, 1, 1, 2}, "b": {0, 0, 1, 1}}, noise.Key{3}, true)
 			tables, err := Estimate(s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := NewReader(p)
+			r, err := NewReader(compiled.Of(p))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,14 +284,17 @@ func TestReadersTakePublicFigures(t *testing.T) {
 				}
 				for _, st := range []Statistic{own, read} {
 					for i, x := range want {
-						if st.Unbiased.Value(i) != x || st.Error.Value(i) != 0 || st.Low.Value(i) != x || st.High.Value(i) != x || st.Published.Value(i) != int64(x) || st.Flags[i] != Public {
-							t.Errorf("cell %d of %d: %v, %v … %v, %q", i, at, st.Unbiased.Value(i), st.Low.Value(i), st.High.Value(i), st.Flags[i])
+						if st.Unbiased.Value(i) != x || st.Error.Value(i) != 0 || st.Low.Value(i) != x || st.High.Value(i) != x ||
+							st.Published.Value(i) != int64(x) || st.Flags[i] != Public {
+							t.Errorf("cell %d of %d: %v, %v … %v, %q", i, at, st.Unbiased.Value(i), st.Low.Value(i), st.High.Value(i),
+								st.Flags[i])
 						}
 					}
 				}
 				groupings := []Grouping{{Of: []int{0, -1, 0}, Rows: 1}}[:len(tables[at].Keys)]
 				cells, err := r.Cells(at, nil)
-				if err != nil || Sums(cells, groupings)[0] != 1000008 || r.Variances(at, groupings)[0] != 0 || r.Alike(at, groupings)[0] != 0 || r.Needed(at) != nil || r.Bearings(at, nil) != nil {
+				if err != nil || Sums(cells, groupings)[0] != 1000008 || r.Variances(at, groupings)[0] != 0 ||
+					r.Alike(at, groupings)[0] != 0 || r.Needed(at) != nil || r.Bearings(at, nil) != nil {
 					t.Errorf("table %d: %v, %v", at, err, Sums(cells, groupings))
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // This file holds what is known of microdata: the unbiased estimates of the counts of their columns and of sets of
@@ -33,17 +34,19 @@ type known struct {
 func knownOf(asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) []known {
 	var all []known
 	for i, m := range columns {
-		all = append(all, known{columns: []int{i}, of: [][]int{nil}, sizes: []int{m.Values.Len()}, counts: countsOf(m), sigma: math.Sqrt(varianceOf(m)), proxy: proxyOf(m), measured: 1, first: true})
+		all = append(all, known{columns: []int{i}, of: [][]int{nil}, sizes: []int{m.Values.Len()}, counts: countsOf(m),
+			sigma: math.Sqrt(varianceOf(m)), proxy: proxyOf(m), measured: 1, first: true})
 	}
 	single := len(all)
-	candidates, sizes, place := asked.Candidates(), make([]int, len(columns)), map[string]int{}
+	candidates, sizes, place := adaptive.Candidates(asked), make([]int, len(columns)), map[string]int{}
 	for i, m := range columns {
 		if sizes[i] = m.Values.Len(); rounds.Classes != nil {
 			sizes[i] = slices.Max(rounds.Classes[i]) + 1
 		}
 	}
 	for _, r := range rounds.Each {
-		whole := known{columns: candidates[r.Choice], counts: countsOf(r.Measured), sigma: math.Sqrt(varianceOf(r.Measured)), proxy: proxyOf(r.Measured), measured: 1}
+		whole := known{columns: candidates[r.Choice], counts: countsOf(r.Measured), sigma: math.Sqrt(varianceOf(r.Measured)),
+			proxy: proxyOf(r.Measured), measured: 1}
 		for _, column := range whole.columns {
 			if whole.sizes = append(whole.sizes, sizes[column]); rounds.Classes == nil {
 				whole.of = append(whole.of, nil)

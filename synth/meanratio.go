@@ -58,7 +58,8 @@ func NewMeanRatio(parts []MeanPart, over, under MeanRange, confidence float64) *
 type noisyMean struct{ sum, count float64 }
 
 // weights are what α(S₁ − t₁N₁)/N₁ − β(S₂ − t₂N₂)/N₂ multiplies the noises of the parts with.
-func (r *MeanRatio) weights(out []float64, alpha, over float64, first noisyMean, beta, under float64, second noisyMean) {
+func (r *MeanRatio) weights(out []float64, alpha, over float64, first noisyMean, beta, under float64,
+	second noisyMean) {
 	for i, p := range r.parts {
 		out[i] = float64(alpha*(p.OverSum-float64(over*p.OverCount)))/first.count -
 			float64(beta*(p.UnderSum-float64(under*p.UnderCount)))/second.count

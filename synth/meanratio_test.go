@@ -7,13 +7,16 @@ import (
 
 // separate are the parts of a ratio of means of groups that have no row in common.
 func separate(sum, count string) []MeanPart {
-	return []MeanPart{{Noise: noiseNamed(sum), OverSum: 1}, {Noise: noiseNamed(count), OverCount: 1}, {Noise: noiseNamed(sum), UnderSum: 1}, {Noise: noiseNamed(count), UnderCount: 1}}
+	return []MeanPart{{Noise: noiseNamed(sum), OverSum: 1}, {Noise: noiseNamed(count), OverCount: 1},
+		{Noise: noiseNamed(sum), UnderSum: 1}, {Noise: noiseNamed(count), UnderCount: 1}}
 }
 
 // nested are those of a group in the numerator that is part of the one in the denominator, measured beside the rest of
 // that.
 func nested(sum, count string) []MeanPart {
-	return []MeanPart{{Noise: noiseNamed(sum), OverSum: 1, UnderSum: 1}, {Noise: noiseNamed(count), OverCount: 1, UnderCount: 1}, {Noise: noiseNamed(sum), UnderSum: 1}, {Noise: noiseNamed(count), UnderCount: 1}}
+	return []MeanPart{{Noise: noiseNamed(sum), OverSum: 1, UnderSum: 1},
+		{Noise: noiseNamed(count), OverCount: 1, UnderCount: 1}, {Noise: noiseNamed(sum), UnderSum: 1},
+		{Noise: noiseNamed(count), UnderCount: 1}}
 }
 
 // TestRatiosOfMeansCover draws intervals of ratios of means of two populations each: 0.94 to 0.96 of them hold the
@@ -22,7 +25,8 @@ func TestRatiosOfMeansCover(t *testing.T) {
 	for k, c := range meanCases {
 		scale := MeanRange{Centre: 1.2 * c.half, Low: 0.2 * c.half, High: 2.2 * c.half}
 		sources := []*drawn{newDrawn(t, c.sum), newDrawn(t, c.count), newDrawn(t, c.sum), newDrawn(t, c.count)}
-		for name, parts := range map[string][]MeanPart{"separate": separate(c.sum, c.count), "nested": nested(c.sum, c.count)} {
+		for name, parts := range map[string][]MeanPart{"separate": separate(c.sum, c.count),
+			"nested": nested(c.sum, c.count)} {
 			r := NewMeanRatio(parts, scale, scale, 0.95)
 			small := int(math.Ceil(7 * r.counts[1]))
 			for i, sizes := range [][2]int{{1, 1}, {2, 5}, {5, 3000}, {small, 2 * small}, {3 * small, 4 * small}, {4000, 900}} {
@@ -80,14 +84,16 @@ func TestRatiosOfMeansStayInTheirDomain(t *testing.T) {
 	sums, counts := newDrawn(t, "L100"), newDrawn(t, "L1")
 	for range 2000 {
 		f := r.Of(sums.next(), 8+counts.next(), sums.next(), 9+counts.next())
-		if f.HasInterval() && !(20./220 <= f.Low && f.Low <= f.Value && f.Value <= f.High && f.High <= 220./20 && f.Error > 0) {
+		if f.HasInterval() && !(20./220 <= f.Low && f.Low <= f.Value && f.Value <= f.High && f.High <= 220./20 &&
+			f.Error > 0) {
 			t.Fatalf("%v is not from %v to %v", f, 20./220, 220./20)
 		}
 	}
 	if f := r.Of(0, 0, 100, 50); f.Flag != Unbounded || f.Value == f.Value {
 		t.Errorf("an empty group gives %v", f)
 	}
-	exact := NewMeanRatio([]MeanPart{{OverSum: 1}, {OverCount: 1}, {UnderSum: 1}, {UnderCount: 1}}, scale, scale, 0.95).Of(300, 5, 0, 7)
+	exact := NewMeanRatio([]MeanPart{{OverSum: 1}, {OverCount: 1}, {UnderSum: 1}, {UnderCount: 1}}, scale, scale, 0.95).
+		Of(300, 5, 0, 7)
 	if exact.Value != 1.5 || exact.Low != 1.5 || exact.High != 1.5 {
 		t.Errorf("an exact ratio of 180 to 120 is %v", exact)
 	}
@@ -100,7 +106,8 @@ func TestRatiosOfMeansStayInTheirDomain(t *testing.T) {
 // TestRatiosOverMeansNearZeroAreFiniteOrNull draws ratios over a mean that may be 0: whatever its noisy value is,
 // nothing infinite is published.
 func TestRatiosOverMeansNearZeroAreFiniteOrNull(t *testing.T) {
-	for _, over := range []MeanRange{{Centre: 10, Low: 0, High: 20}, {Centre: 0, Low: -10, High: 10}, {Centre: -10, Low: -20, High: 0}} {
+	for _, over := range []MeanRange{{Centre: 10, Low: 0, High: 20}, {Centre: 0, Low: -10, High: 10},
+		{Centre: -10, Low: -20, High: 0}} {
 		r := NewMeanRatio(separate("L100", "L1"), over, MeanRange{Centre: 10, Low: 0, High: 20}, 0.95)
 		sums, counts := newDrawn(t, "L100"), newDrawn(t, "L1")
 		var bounded, without int
@@ -122,7 +129,8 @@ func TestRatiosOverMeansNearZeroAreFiniteOrNull(t *testing.T) {
 			t.Errorf("%+v: %d intervals, %d without one", over, bounded, without)
 		}
 	}
-	none := NewMeanRatio([]MeanPart{{OverSum: 1}, {OverCount: 1}, {UnderSum: 1}, {UnderCount: 1}}, MeanRange{10, 0, 20}, MeanRange{10, 0, 20}, 0.95)
+	none := NewMeanRatio([]MeanPart{{OverSum: 1}, {OverCount: 1}, {UnderSum: 1}, {UnderCount: 1}}, MeanRange{10, 0, 20},
+		MeanRange{10, 0, 20}, 0.95)
 	if f := none.Of(0, 5, -70, 7); f.Flag != Unbounded || f.Value == f.Value {
 		t.Errorf("a mean over an exact 0 is %+v", f)
 	}

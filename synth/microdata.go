@@ -9,10 +9,11 @@ import (
 // Microdata are rows drawn from a model that was fitted to measurements. No row stands for a unit, and nothing of them
 // has an interval: how far a model is from the truth beyond noise is not known, but for what was measured.
 type Microdata struct {
-	Table      string
-	Method     string     // by which the model was made
-	Shape      string     // of the model: [Tree] or [Gradual] by method tables, "" by another
-	Keys       []Key      // the columns: those of a row, those that it has from its parent row, and those that others decide
+	Table  string
+	Method string // by which the model was made
+	Shape  string // of the model: [Tree] or [Gradual] by method tables, "" by another
+	// the columns: those of a row, those that it has from its parent row, and those that others decide
+	Keys       []Key
 	Own, Given int        // how many are a row's own, and how many it has from its parent row
 	Parents    []uint32   // of each row, the place of its parent row among those of the parent; nil without a parent
 	Rows       int        // how many
@@ -23,7 +24,8 @@ type Microdata struct {
 	TotalError float64    // the standard error of Total, from the law of the noise
 	Rounds     int        // that were made
 	Fits       []Fit      // of what was measured: single columns, and then larger sets
-	Furthest   []CellFit  // cells in which the rows are off by more than three standard errors, the farthest first: ten at most
+	// cells in which the rows are off by more than three standard errors, the farthest first: ten at most
+	Furthest []CellFit
 }
 
 // Written are the places of the columns that are published with a row: all but those that its parent row has.

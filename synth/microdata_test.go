@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 var one = big.NewRat(1, 1)
@@ -19,11 +20,13 @@ var one = big.NewRat(1, 1)
 // at a distance of 8; and of the 20 rows 10 are of either kind.
 func TestDrawByHand(t *testing.T) {
 	s := planned(t, []int{2, 2}, 0, big.NewRat(1, 4), big.NewRat(1, 9), one)
-	m, err := Draw(t.Context(), s.sealed(t, [][]int64{{10, 10}, {10, 10}}, map[[2]int][]int64{{0, 1}: {12, -2, -2, 12}}, [2]int{0, 1}), 0)
+	m, err := Draw(t.Context(), s.sealed(t, [][]int64{{10, 10}, {10, 10}}, map[[2]int][]int64{{0, 1}: {12, -2, -2, 12}},
+		[2]int{0, 1}), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Table != "t" || m.Rows != 20 || m.Total != 20 || len(m.Keys) != 2 || m.Keys[1].Attribute.String() != "c1" || m.Keys[1].Level.Size() != 2 {
+	if m.Table != "t" || m.Rows != 20 || m.Total != 20 || len(m.Keys) != 2 || m.Keys[1].Attribute.String() != "c1" ||
+		m.Keys[1].Level.Size() != 2 {
 		t.Errorf("table %q, %d rows, total %v, keys %v", m.Table, m.Rows, m.Total, m.Keys)
 	}
 	if !slices.Equal(m.Codes[0], m.Codes[1]) || m.ones(0) != 10 {
@@ -33,7 +36,8 @@ func TestDrawByHand(t *testing.T) {
 		t.Fatalf("%d fits", len(m.Fits))
 	}
 	p := m.Fits[2]
-	if len(p.Columns) != 2 || p.Columns[0].String() != "c0" || p.Columns[1].String() != "c1" || p.Cells != 4 || p.Measured != 1 || math.Abs(p.Distance-8) > 1e-7 {
+	if len(p.Columns) != 2 || p.Columns[0].String() != "c0" || p.Columns[1].String() != "c1" || p.Cells != 4 ||
+		p.Measured != 1 || math.Abs(p.Distance-8) > 1e-7 {
 		t.Errorf("pair %+v", p)
 	}
 	// The discrete law of σ² = 1/9 has two values of weight e^(−4.5) beside zero and next to nothing more.
@@ -70,7 +74,8 @@ func TestTotalOfMicrodata(t *testing.T) {
 // the sealed folder is, also of what the microdata do not use.
 func TestDrawRepeats(t *testing.T) {
 	s := planned(t, []int{2, 3, 2}, 500, big.NewRat(4, 1), big.NewRat(4, 1), one)
-	pairs := map[[2]int][]int64{{0, 1}: {90, 70, 80, 85, 95, 75}, {0, 2}: {120, 130, 110, 140}, {1, 2}: {80, 81, 82, 83, 84, 85}}
+	pairs := map[[2]int][]int64{{0, 1}: {90, 70, 80, 85, 95, 75}, {0, 2}: {120, 130, 110, 140},
+		{1, 2}: {80, 81, 82, 83, 84, 85}}
 	build := func(extra int64, order ...[2]int) *measured.Sealed {
 		out := s.sealed(t, [][]int64{{240, 260}, {160, 170, 170}, {250, 250}}, pairs, order...)
 		other := s.plan.Measurements[0]
@@ -175,7 +180,9 @@ func TestDrawAlwaysDraws(t *testing.T) {
 						if want := max(0, int(math.Floor(m.Total+0.5))); rows == 0 && m.Rows != want || rows > 0 && m.Rows != int(rows) {
 							t.Errorf("%d rows, expected %d or %d", m.Rows, rows, want)
 						}
-						for _, p := range fit(t.Context(), max(m.Total, 1), sealed.Measured, s.asked.Candidates(), sealed.Rounds[0].Each).pairs {
+						for _, p := range fit(t.Context(), max(m.Total, 1), sealed.Measured, adaptive.Candidates(s.asked),
+							sealed.Rounds[0].Each).
+							pairs {
 							for _, c := range p.counts {
 								if !(c >= 0) || math.IsInf(c, 0) {
 									t.Fatalf("a count of %v", c)
@@ -216,7 +223,8 @@ func TestRedraw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Rows != 40 || m.Asked != 40 || len(m.Codes[0]) != 40 || m.ones(0) != 10 || !slices.Equal(m.Codes[0], m.Codes[1]) {
+		if m.Rows != 40 || m.Asked != 40 || len(m.Codes[0]) != 40 || m.ones(0) != 10 ||
+			!slices.Equal(m.Codes[0], m.Codes[1]) {
 			t.Errorf("%d rows, %d asked: %v and %v", m.Rows, m.Asked, m.Codes[0], m.Codes[1])
 		}
 		drawn, err := Draw(t.Context(), sealed, 0)
@@ -261,7 +269,8 @@ func TestDrawRefuses(t *testing.T) {
 		{"a round too many", 0, func(m *measured.Sealed) {
 			m.Rounds[0] = sealed([2]int{0, 1}, [2]int{1, 2}, [2]int{0, 2}).Rounds[0]
 		}, "more than the 2 of the plan"},
-		{"another pair's answer", 0, func(m *measured.Sealed) { m.Rounds[0].Each[0].Measured = m.Rounds[0].Each[1].Measured }, "is expected"},
+		{"another pair's answer", 0, func(m *measured.Sealed) { m.Rounds[0].Each[0].Measured = m.Rounds[0].Each[1].Measured },
+			"is expected"},
 		{"an answer cut short", 0, func(m *measured.Sealed) {
 			r := &m.Rounds[0].Each[0]
 			r.Measured = answered(r.Measured.Measurement, []int64{1, 2})

@@ -82,7 +82,8 @@ func countsOf(m measured.Measured) []float64 {
 // columns they share always belong to a law of rows (Vorob'ev 1962). Each column has the mean of all that is known of
 // it, and each pair then the table with these columns that is nearest to its measurement; both without negative counts.
 // Categories of a column that the noise hides are fitted as one. It ends with the context, as [coupling.fit] does.
-func fit(ctx context.Context, total float64, columns []measured.Measured, pairs [][]int, rounds []measured.Round) model {
+func fit(ctx context.Context, total float64, columns []measured.Measured, pairs [][]int,
+	rounds []measured.Round) model {
 	known := make([][]evidence, len(columns))
 	for i, m := range columns {
 		known[i] = []evidence{{countsOf(m), varianceOf(m)}}
@@ -146,7 +147,7 @@ func spreadPair(counts []float64, a, b classes) []float64 {
 	return out
 }
 
-// independent is the counts of a pair of columns if neither depended on the other, in units of 1/[plan.ModelScale].
+// independent is the counts of a pair of columns if neither depended on the other, in units of 1/[adaptive.ModelScale].
 func (m model) independent(pair []int) []int64 {
 	first, second := m.columns[pair[0]], m.columns[pair[1]]
 	counts := make([]float64, 0, len(first)*len(second))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // TestCombinedIsLeastSquares holds the variance of fitted counts, over 20,000 draws of the noise, to that of least
@@ -34,12 +35,13 @@ func TestCombinedIsLeastSquares(t *testing.T) {
 		out := s.sealed(t, [][]int64{
 			answer("first", 100, draw, 50_000, 70_000),
 			answer("second", 100, draw, 30_000, 50_000, 40_000),
-		}, map[[2]int][]int64{{0, 1}: answer("pair", 300, draw, 10_000, 20_000, 20_000, 20_000, 30_000, 20_000)}, [2]int{0, 1})
+		}, map[[2]int][]int64{{0, 1}: answer("pair", 300, draw, 10_000, 20_000, 20_000, 20_000, 30_000, 20_000)},
+			[2]int{0, 1})
 		n, variance := totalOf(out.Measured)
 		if math.Abs(variance-120) > 1e-9 {
 			t.Fatalf("the variance of the total is said to be %v, expected 120", variance)
 		}
-		m := fit(t.Context(), n, out.Measured, s.asked.Candidates(), out.Rounds[0].Each)
+		m := fit(t.Context(), n, out.Measured, adaptive.Candidates(s.asked), out.Rounds[0].Each)
 		total.add(n - 120_000)
 		first.add(m.columns[0][1] - 70_000)
 		second.add(m.columns[1][2] - 40_000)
@@ -114,7 +116,8 @@ func TestHiddenCategoriesAreOne(t *testing.T) {
 func TestFitIsALaw(t *testing.T) {
 	sizes := []int{2, 3, 2, 3}
 	slight := planned(t, sizes, 0, big.NewRat(4, 1), big.NewRat(4, 1), big.NewRat(1, 1))
-	hiding := planned(t, sizes, 0, big.NewRat(20_000, 1), big.NewRat(20_000, 1), big.NewRat(1, 1)) // some of the categories
+	// some of the categories
+	hiding := planned(t, sizes, 0, big.NewRat(20_000, 1), big.NewRat(20_000, 1), big.NewRat(1, 1))
 	truth := chained(1000)
 	r := seeded([32]byte{12})
 	for trial := range 200 {
@@ -136,7 +139,7 @@ func TestFitIsALaw(t *testing.T) {
 		}
 		out := s.sealed(t, columns, pairs, [2]int{1, 3}, [2]int{0, 1}, [2]int{1, 2})
 		total, _ := totalOf(out.Measured)
-		m := fit(t.Context(), max(total, 1), out.Measured, s.asked.Candidates(), out.Rounds[0].Each)
+		m := fit(t.Context(), max(total, 1), out.Measured, adaptive.Candidates(s.asked), out.Rounds[0].Each)
 		for _, p := range m.pairs {
 			checkSums(t, p.counts, m.columns[p.pair[0]], m.columns[p.pair[1]])
 		}

@@ -31,8 +31,10 @@ type numbers struct {
 
 // newNumbers takes a table whose count is there. e is the estimate that the count is from, nil where it is one
 // measurement.
-func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[string]measured.Measured, e *compiled.Estimate, marginal int) *numbers {
-	n := &numbers{release: r, table: r.Table(planned.From), planned: planned, measured: byID, cells: table.Cells, unit: 1, laws: map[string]any{}}
+func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[string]measured.Measured,
+	e *compiled.Estimate, marginal int) *numbers {
+	n := &numbers{release: r, table: r.Table(planned.From), planned: planned, measured: byID, cells: table.Cells, unit: 1,
+		laws: map[string]any{}}
 	if n.table.Weight != nil {
 		n.unit, _ = n.table.Weight.Lattice.Step.Float64()
 	}
@@ -175,7 +177,8 @@ func (n *numbers) scales(p part) func(cell int) scale {
 	step, _ := l.Step.Float64()
 	of := func(first, last, by int64) scale {
 		return scale{
-			factor: step / float64(v.Times*by), centre: float64(step*float64(first+last)) / 2, half: float64(step*float64(last-first)) / 2,
+			factor: step / float64(v.Times*by), centre: float64(step*float64(first+last)) / 2,
+			half: float64(step*float64(last-first)) / 2,
 		}
 	}
 	if v.Per == "" {

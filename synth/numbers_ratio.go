@@ -93,7 +93,8 @@ func (n *numbers) ratio(f plan.Figure) (func(cell int) Figure, error) {
 			l := law(n, fmt.Sprint("ratio ", f.Name, n.classes[cell]), func() *MeanRatio {
 				parts := make([]MeanPart, len(ingredients))
 				for i, g := range ingredients {
-					parts[i] = MeanPart{Noise: g.noise(n.classes[cell]), OverSum: g.ofSum, OverCount: g.ofCount, UnderSum: g.overSum, UnderCount: g.overCount}
+					parts[i] = MeanPart{Noise: g.noise(n.classes[cell]), OverSum: g.ofSum, OverCount: g.ofCount, UnderSum: g.overSum,
+						UnderCount: g.overCount}
 				}
 				return NewMeanRatio(parts, n.rangeOf(f.Of.Column), n.rangeOf(f.Over.Column), confidence)
 			})
@@ -220,7 +221,8 @@ func (n *numbers) added(id string, t taking, per int, factor float64) (ingredien
 func (n *numbers) rangeOf(column string) MeanRange {
 	l := n.table.Column(column).Lattice
 	step, _ := l.Step.Float64()
-	return MeanRange{Centre: float64(step*float64(l.First+l.Last)) / 2, Low: float64(step * float64(l.First)), High: float64(step * float64(l.Last))}
+	return MeanRange{Centre: float64(step*float64(l.First+l.Last)) / 2, Low: float64(step * float64(l.First)),
+		High: float64(step * float64(l.Last))}
 }
 
 // domainOf is what a ratio of counts and sums may be: a share where the denominator takes all rows of the numerator,

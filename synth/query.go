@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
@@ -41,10 +42,10 @@ type Reader struct {
 type place struct{ estimate, marginal int }
 
 // NewReader finds how each table of a plan is put together. It fails on a plan that does not say so.
-func NewReader(p *plan.Plan) (*Reader, error) {
-	r := &Reader{plan: p, at: make([]place, len(p.Tables))}
+func NewReader(p *compiled.Compiled) (*Reader, error) {
+	r := &Reader{plan: p.Plan(), at: make([]place, len(p.Tables))}
 	var err error
-	if r.estimates, err = compiled.Estimates(p); err != nil {
+	if r.estimates, err = p.Estimates(); err != nil {
 		return nil, err
 	}
 	for i := range r.at {
@@ -140,7 +141,8 @@ func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, 
 // Shows reports whether a table shows its cells, and no sums of them.
 func (r *Reader) Shows(table int) bool {
 	at := r.at[table]
-	return at.estimate < 0 || !slices.ContainsFunc(r.estimates[at.estimate].Axes[at.marginal], func(a residual.Axis) bool { return a.Sums == residual.Prefixes })
+	return at.estimate < 0 || !slices.ContainsFunc(r.estimates[at.estimate].Axes[at.marginal],
+		func(a residual.Axis) bool { return a.Sums == residual.Prefixes })
 }
 
 // Sums adds up a table's cells, row by row of an answer: one Grouping for each key, the last one's rows fastest.
@@ -292,7 +294,7 @@ func (r *Reader) impossible(m plan.Measurement) []bool {
 	if m.Impossible == 0 {
 		return nil
 	}
-	mask, err := m.Query.Impossible(r.plan.Release())
+	mask, err := impossible.Of(m.Query, r.plan.Release())
 	if err != nil {
 		return nil // of a plan that was not made from its release
 	}

@@ -42,7 +42,8 @@ marginals: {m: {by: [y, x]}}
 
 func readerOf(t *testing.T, text string) *Reader {
 	t.Helper()
-	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n" + text})
+	r, err := spec.Parse(spec.Source{Name: "release.yaml",
+		Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n" + text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,8 @@ func readerOf(t *testing.T, text string) *Reader {
 
 // everySelection are some categories of each key: all, one, and two drawn by lot.
 func everySelection(random *rand.Rand, levels []*spec.Level) [][][]int {
-	whole, single, some, others := make([][]int, len(levels)), make([][]int, len(levels)), make([][]int, len(levels)), make([][]int, len(levels))
+	whole, single, some, others := make([][]int, len(levels)), make([][]int, len(levels)), make([][]int, len(levels)),
+		make([][]int, len(levels))
 	for i, l := range levels {
 		for c := range l.Size() {
 			whole[i] = append(whole[i], c)
@@ -361,7 +363,8 @@ func holdWeights(t *testing.T, at string, r *Reader, table int, selected [][]int
 }
 
 // holdTrace checks that what the measurements bring adds up to the estimate, and to its variance.
-func holdTrace(t *testing.T, at string, r *Reader, table int, selected [][]int, answers []measured.Measured, want, variance float64) {
+func holdTrace(t *testing.T, at string, r *Reader, table int, selected [][]int, answers []measured.Measured, want,
+	variance float64) {
 	t.Helper()
 	trace, err := r.Trace(table, selected, answers)
 	if err != nil {
@@ -373,7 +376,8 @@ func holdTrace(t *testing.T, at string, r *Reader, table int, selected [][]int, 
 		noise += b.Variance
 	}
 	if math.Abs(value-want) > 1e-7 || math.Abs(noise-variance) > 1e-9*variance {
-		t.Errorf("%s: the measurements bring %v of variance %v, least squares have %v of %v", at, value, noise, want, variance)
+		t.Errorf("%s: the measurements bring %v of variance %v, least squares have %v of %v", at, value, noise, want,
+			variance)
 	}
 }
 

@@ -13,9 +13,11 @@ func TestSetsHoldTheTruthWithTheirProbability(t *testing.T) {
 	for _, c := range []struct {
 		over, under string
 		fine        bool
-	}{{"L1", "L1", false}, {"L1", "G2", false}, {"G1", "G4", false}, {"L3", "L3", false}, {"G9", "G9", false}, {"L20", "L1", false}, {"L20", "L15", true}, {"G400", "G900", true}, {"L30", "G225", true}} {
+	}{{"L1", "L1", false}, {"L1", "G2", false}, {"G1", "G4", false}, {"L3", "L3", false}, {"G9", "G9", false},
+		{"L20", "L1", false}, {"L20", "L15", true}, {"G400", "G900", true}, {"L30", "G225", true}} {
 		for _, confidence := range []float64{0.8, 0.95, 0.99} {
-			r := NewRatio([]Part{{noiseNamed(c.over), 1, 0}, {noiseNamed(c.under), 0, 1}}, Domain{Low: -50, High: 50}, confidence)
+			r := NewRatio([]Part{{noiseNamed(c.over), 1, 0}, {noiseNamed(c.under), 0, 1}}, Domain{Low: -50, High: 50},
+				confidence)
 			least, most := 1.0, 0.0
 			for numerator := -24.0; numerator <= 24; numerator++ {
 				for denominator := 1.0; denominator <= 9; denominator++ {
@@ -71,9 +73,11 @@ func TestMeansCover(t *testing.T) {
 			if c.count == "G4" || c.count == "L1" {
 				most = 0.957 // a count of few steps
 			}
-			t.Logf("%s/%s %s of %v: set %.4f, published %.4f, with an interval %.3f", c.sum, c.count, p.name, count, set.share(), published.share(), published.bounded/published.all)
+			t.Logf("%s/%s %s of %v: set %.4f, published %.4f, with an interval %.3f", c.sum, c.count, p.name, count, set.share(),
+				published.share(), published.bounded/published.all)
 			if set.unlikely(0.95, most) || published.unlikely(0.95, 1) || count >= 2000 && published.unlikely(0.95, 0.957) {
-				t.Errorf("%v, %s of %v: the set holds the truth in %v, what is published in %v", c, p.name, count, set.share(), published.share())
+				t.Errorf("%v, %s of %v: the set holds the truth in %v, what is published in %v", c, p.name, count, set.share(),
+					published.share())
 			}
 		}
 	}
@@ -85,8 +89,9 @@ func TestMeansCover(t *testing.T) {
 func TestWrongLawsOfMeansAreCaught(t *testing.T) {
 	sums, counts := newDrawn(t, "G1000000"), newDrawn(t, "G100")
 	for name, r := range map[string]*Ratio{
-		"a tenth larger": NewMean(Noise(noiseNamed("G1000000")).times(1/1.1), noiseNamed("G100").times(1/1.1), -100, 100, 0.95),
-		"no count":       NewMean(noiseNamed("G1000000"), nil, -100, 100, 0.95),
+		"a tenth larger": NewMean(Noise(noiseNamed("G1000000")).times(1/1.1), noiseNamed("G100").times(1/1.1), -100, 100,
+			0.95),
+		"no count": NewMean(noiseNamed("G1000000"), nil, -100, 100, 0.95),
 	} {
 		var c tally
 		for range intervalsPerFault {
@@ -114,7 +119,8 @@ func TestErrorsOfMeansArePredicted(t *testing.T) {
 			mean += z / float64(intervalsPerCase)
 			squares += z * z / float64(intervalsPerCase)
 		}
-		if math.Abs(squares-1) > 6.2*math.Sqrt(5/float64(intervalsPerCase))+0.01 || math.Abs(mean) > 6.2/math.Sqrt(float64(intervalsPerCase))+0.01 {
+		if math.Abs(squares-1) > 6.2*math.Sqrt(5/float64(intervalsPerCase))+0.01 ||
+			math.Abs(mean) > 6.2/math.Sqrt(float64(intervalsPerCase))+0.01 {
 			t.Errorf("%v: errors have mean %v and mean square %v of those predicted", c, mean, squares)
 		}
 	}
@@ -133,11 +139,15 @@ func TestSharesCover(t *testing.T) {
 		groups [][]float64
 		most   float64 // of the coverage where noise is small beside the denominator
 	}{
-		{"share of few steps", share("L3"), []string{"L3", "L3"}, unit, [][]float64{{1, 0}, {1, 1}, {2, 3}, {10, 40}, {300, 500}, {0, 200}}, 0.96},
-		{"share", share("G400"), []string{"G400", "G400"}, unit, [][]float64{{1, 1}, {5, 3}, {100, 300}, {4000, 9000}, {900, 40}}, 0.956},
-		{"overlapping", []Part{{noiseNamed("L5"), 1, 1}, {noiseNamed("L5"), 1, 0}, {noiseNamed("L5"), 0, 1}}, []string{"L5", "L5", "L5"},
+		{"share of few steps", share("L3"), []string{"L3", "L3"}, unit, [][]float64{{1, 0}, {1, 1}, {2, 3}, {10, 40},
+			{300, 500}, {0, 200}}, 0.96},
+		{"share", share("G400"), []string{"G400", "G400"}, unit, [][]float64{{1, 1}, {5, 3}, {100, 300}, {4000, 9000},
+			{900, 40}}, 0.956},
+		{"overlapping", []Part{{noiseNamed("L5"), 1, 1}, {noiseNamed("L5"), 1, 0}, {noiseNamed("L5"), 0, 1}},
+			[]string{"L5", "L5", "L5"},
 			Domain{Open: true}, [][]float64{{1, 1, 1}, {3, 9, 0}, {400, 100, 700}, {1000, 5000, 3000}}, 0.956},
-		{"sums", []Part{{noiseNamed("L30000"), 1, 0}, {noiseNamed("L500"), 0, 1}}, []string{"L30000", "L500"}, Domain{Open: true},
+		{"sums", []Part{{noiseNamed("L30000"), 1, 0}, {noiseNamed("L500"), 0, 1}}, []string{"L30000", "L500"},
+			Domain{Open: true},
 			[][]float64{{20, 1}, {50000, 900}, {1e6, 20000}, {0, 8000}}, 0.956},
 	} {
 		r := NewRatio(c.parts, c.domain, 0.95)
@@ -164,9 +174,11 @@ func TestSharesCover(t *testing.T) {
 				}
 				set.count(r.within(a, b, r.place(theta)), true)
 			}
-			t.Logf("%s %v: set %.4f, published %.4f, with an interval %.3f", c.name, group, set.share(), published.share(), published.bounded/published.all)
+			t.Logf("%s %v: set %.4f, published %.4f, with an interval %.3f", c.name, group, set.share(), published.share(),
+				published.bounded/published.all)
 			if set.unlikely(0.95, c.most) || published.unlikely(0.95, 1) {
-				t.Errorf("%s of %v: the set holds the truth in %v, what is published in %v", c.name, group, set.share(), published.share())
+				t.Errorf("%s of %v: the set holds the truth in %v, what is published in %v", c.name, group, set.share(),
+					published.share())
 			}
 		}
 	}
@@ -209,7 +221,8 @@ func TestRatiosWithoutAnInterval(t *testing.T) {
 }
 
 func TestRatiosWithoutNoise(t *testing.T) {
-	if f := NewMean(nil, nil, 0, 10, 0.95).Of(12, 4); f.Value != 3 || f.Low != 3 || f.High != 3 || f.Error != 0 || f.Flag != Plain {
+	if f := NewMean(nil, nil, 0, 10, 0.95).Of(12, 4); f.Value != 3 || f.Low != 3 || f.High != 3 || f.Error != 0 ||
+		f.Flag != Plain {
 		t.Errorf("an exact mean of 3 is %v", f)
 	}
 	// A sum of noise G100 over an exact count of 5: P(|X| ≤ 20) is the first above 0.95.

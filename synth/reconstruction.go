@@ -23,7 +23,8 @@ type reconstruction struct {
 
 // newReconstruction takes the measurements that an estimate needs. It fails where one is missing, or not whole.
 func newReconstruction(e compiled.Estimate, byID map[string]measured.Measured) (*reconstruction, error) {
-	r := &reconstruction{Estimate: e, noisy: make([]*array.Int64, len(e.Sources)), residuals: make([][]float64, len(e.Residuals))}
+	r := &reconstruction{Estimate: e, noisy: make([]*array.Int64, len(e.Sources)),
+		residuals: make([][]float64, len(e.Residuals))}
 	for i, m := range e.Sources {
 		values, ok := byID[m.ID]
 		if !ok || int64(values.Values.Len()) != m.Cells {

@@ -6,15 +6,17 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // This file holds the checks of rounds: that they are such as their method makes.
 
 // checkRounds returns an error unless rounds are such as method mst makes.
 func checkRounds(p *plan.Plan, asked plan.Synthetic, made measured.Rounds) error {
-	rounds, pairs, joined := made.Each, asked.Candidates(), asked.Forest()
+	rounds, pairs, joined := made.Each, adaptive.Candidates(asked), adaptive.ForestOf(asked)
 	if len(rounds) > asked.Rounds {
-		return fmt.Errorf("the microdata of %s have %d rounds, more than the %d of the plan", asked.Table, len(rounds), asked.Rounds)
+		return fmt.Errorf("the microdata of %s have %d rounds, more than the %d of the plan", asked.Table, len(rounds),
+			asked.Rounds)
 	}
 	for i, r := range rounds {
 		if r.Choice < 0 || r.Choice >= len(pairs) || !joined.Apart(pairs[r.Choice]) {
@@ -46,8 +48,9 @@ func checkColumns(p *plan.Plan, s plan.Synthetic, columns []measured.Measured) e
 }
 
 // checkRound returns an error unless an answer is the measurement of a choice, whole.
-func checkRound(p *plan.Plan, s plan.Synthetic, round, choice int, classes [][]int, noise budget.Mechanism, answer measured.Measured) error {
-	m, err := p.Answer(s, round, choice, classes, noise)
+func checkRound(p *plan.Plan, s plan.Synthetic, round, choice int, classes [][]int, noise budget.Mechanism,
+	answer measured.Measured) error {
+	m, err := adaptive.Answer(p, s, round, choice, classes, noise)
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,8 @@ func within(t *testing.T, got, want float64) {
 // category 1 in either column, and the columns always agree. Over 4,000 draws the first row has it 2,000 times, give or
 // take √1000 = 32, and the first two are alike with probability 19/39, 1,949 ± 32. Bounds are 6.5 of that.
 func TestOrderOfRowsCarriesNothing(t *testing.T) {
-	m := model{total: 40, columns: [][]float64{{20, 20}, {20, 20}}, pairs: []pairTable{{[]int{0, 1}, 2, []float64{20, 0, 0, 20}}}}
+	m := model{total: 40, columns: [][]float64{{20, 20}, {20, 20}},
+		pairs: []pairTable{{[]int{0, 1}, 2, []float64{20, 0, 0, 20}}}}
 	ones, alike := 0, 0
 	for draw := range 4000 {
 		codes := m.draw(t.Context(), 40, seeded([32]byte{7, byte(draw), byte(draw >> 8)}))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/impossible"
 )
 
 // This file holds single cells of sparse tables: their figures, or that they have none.
@@ -19,8 +20,8 @@ func (r *Reader) Sparse(table int) (plan.Measurement, bool) {
 }
 
 // Cell is where among the answers to a sparse measurement a cell of its is, by the category of each key; false where
-// it is not above the threshold. impossible tells that it cannot have rows.
-func (r *Reader) Cell(answer measured.Measured, categories []int) (at int, above, impossible bool, err error) {
+// it is not above the threshold. ruledOut reports whether it cannot have rows.
+func (r *Reader) Cell(answer measured.Measured, categories []int) (at int, above, ruledOut bool, err error) {
 	levels, err := answer.Measurement.Query.Levels(r.plan.Release())
 	if err != nil {
 		return 0, false, false, err
@@ -29,7 +30,7 @@ func (r *Reader) Cell(answer measured.Measured, categories []int) (at int, above
 	for i, c := range categories {
 		cell = cell*uint64(levels[i].Size()) + uint64(c)
 	}
-	mask, err := answer.Measurement.Query.Impossible(r.plan.Release())
+	mask, err := impossible.Of(answer.Measurement.Query, r.plan.Release())
 	if err != nil {
 		return 0, false, false, err
 	}

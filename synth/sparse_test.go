@@ -32,7 +32,7 @@ func TestSparseTablesHaveTheirCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	sealed := func(cells ...uint64) *measured.Sealed {
-		s := &measured.Sealed{Plan: compiled.Of(p)}
+		s := &measured.Sealed{Plan: compiled.Of(p.Plan())}
 		for _, m := range p.Measurements {
 			b := array.NewInt64Builder(memory.DefaultAllocator)
 			for i := range cells {
@@ -46,7 +46,8 @@ func TestSparseTablesHaveTheirCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range [][3][2]string{{{"0", "2"}, {"4", "1"}, {"99", "999"}}, {{"0–9", "2"}, {"40–49", "1"}, {"990–999", "999"}}} {
+	for i, want := range [][3][2]string{{{"0", "2"}, {"4", "1"}, {"99", "999"}},
+		{{"0–9", "2"}, {"40–49", "1"}, {"990–999", "999"}}} {
 		table := tables[i]
 		if table.Cells != 3 || table.Statistics[0].Published.Len() != 3 || !table.Statistics[0].Whole {
 			t.Fatalf("table %s has %d cells", table.Path, table.Cells)
@@ -69,7 +70,8 @@ func TestSparseTablesHaveTheirCells(t *testing.T) {
 		cell              []int
 		at                int
 		above, impossible bool
-	}{{[]int{0, 2}, 0, true, false}, {[]int{4, 1}, 1, true, false}, {[]int{4, 2}, 2, false, false}, {[]int{4, 3}, 2, false, true}} {
+	}{{[]int{0, 2}, 0, true, false}, {[]int{4, 1}, 1, true, false}, {[]int{4, 2}, 2, false, false},
+		{[]int{4, 3}, 2, false, true}} {
 		at, above, impossible, err := reader.Cell(answer, c.cell)
 		if err != nil || above != c.above || impossible != c.impossible || above && at != c.at {
 			t.Errorf("cell %v: %d, %t, %t, %v", c.cell, at, above, impossible, err)

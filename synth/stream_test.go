@@ -13,7 +13,8 @@ import (
 func TestStreamIsBound(t *testing.T) {
 	s := planned(t, []int{2, 2, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	build := func() *measured.Sealed {
-		return s.sealed(t, [][]int64{{1, 2}, {3, 4}, {5, 6}}, map[[2]int][]int64{{0, 1}: {1, 2, 3, 4}, {0, 2}: {5, 6, 7, 8}}, [2]int{0, 1}, [2]int{0, 2})
+		return s.sealed(t, [][]int64{{1, 2}, {3, 4}, {5, 6}}, map[[2]int][]int64{{0, 1}: {1, 2, 3, 4}, {0, 2}: {5, 6, 7, 8}},
+			[2]int{0, 1}, [2]int{0, 2})
 	}
 	first := newStream(build(), "rows").word()
 	if newStream(build(), "rows").word() != first {
@@ -25,7 +26,7 @@ func TestStreamIsBound(t *testing.T) {
 	}
 	for name, change := range map[string]func(*measured.Sealed){
 		"another plan": func(m *measured.Sealed) {
-			other := *m.Plan.Plan
+			other := *m.Plan.Plan()
 			other.Title = "another"
 			m.Plan = compiled.Of(&other)
 		},

@@ -35,7 +35,8 @@ func estimate(t *testing.T, answers ...int64) Table {
 	}
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	b.AppendValues(answers, nil)
-	tables, err := Estimate(&measured.Sealed{Plan: compiled.Of(p), Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
+	tables, err := Estimate(&measured.Sealed{Plan: compiled.Of(p.Plan()),
+		Measured: []measured.Measured{{Measurement: p.Measurements[0], Values: b.NewInt64Array()}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,8 @@ func TestCounts(t *testing.T) {
 
 func TestKeysAreInOrder(t *testing.T) {
 	table := estimate(t, 0, 0, 0, 0)
-	if table.Cells != 4 || len(table.Keys) != 2 || table.Keys[0].Attribute.String() != "age.half" || table.Keys[1].Attribute.String() != "mode" {
+	if table.Cells != 4 || len(table.Keys) != 2 || table.Keys[0].Attribute.String() != "age.half" ||
+		table.Keys[1].Attribute.String() != "mode" {
 		t.Fatalf("%d cells, keys %v", table.Cells, table.Keys)
 	}
 	if got := table.Keys[0].Level.Categories[1].Code; got != "5–9" {
@@ -95,7 +97,7 @@ func TestMissingMeasurement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Estimate(&measured.Sealed{Plan: compiled.Of(p)}); err == nil {
+	if _, err := Estimate(&measured.Sealed{Plan: compiled.Of(p.Plan())}); err == nil {
 		t.Error("a table without its measurement is estimated")
 	}
 }

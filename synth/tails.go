@@ -31,7 +31,8 @@ const (
 )
 
 func newTails(noises []Noise, confidence float64) *tails {
-	t := &tails{noises: noises, variances: make([]float64, len(noises)), fourths: make([]float64, len(noises)), steps: make([]float64, len(noises))}
+	t := &tails{noises: noises, variances: make([]float64, len(noises)), fourths: make([]float64, len(noises)),
+		steps: make([]float64, len(noises))}
 	for i, n := range noises {
 		for _, one := range n {
 			square := one.Weight * one.Weight

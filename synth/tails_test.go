@@ -8,14 +8,16 @@ import (
 // TestMarginsByMoments holds margins by the moments of a sum against those of its own law: up to 0.6 % below, for what
 // one step of the coarsest lattice takes these up as well, and 2 % above.
 func TestMarginsByMoments(t *testing.T) {
-	for _, names := range [][3]string{{"L100", "L100", "L100"}, {"L1000", "L20", "L4000"}, {"L100", "G10000", "L300"}, {"G400", "G900", "L20"}} {
+	for _, names := range [][3]string{{"L100", "L100", "L100"}, {"L1000", "L20", "L4000"}, {"L100", "G10000", "L300"},
+		{"G400", "G900", "L20"}} {
 		var noises []Noise
 		for _, n := range names {
 			noises = append(noises, noiseNamed(n))
 		}
 		for _, confidence := range []float64{0.9, 0.95} {
 			margins := newTails(noises, confidence)
-			for _, shares := range [][3]float64{{1, 0.2, 0}, {1, 0.5, 0}, {1, 0.9, 0}, {1, 0.5, 0.5}, {1, 0.9, 0.8}, {0.5, 0.5, 1}, {0.1, 0.1, 1}, {1, 0.05, 0.05}, {0.3, 1, 0.7}} {
+			for _, shares := range [][3]float64{{1, 0.2, 0}, {1, 0.5, 0}, {1, 0.9, 0}, {1, 0.5, 0.5}, {1, 0.9, 0.8},
+				{0.5, 0.5, 1}, {0.1, 0.1, 1}, {1, 0.05, 0.05}, {0.3, 1, 0.7}} {
 				weights := make([]float64, 3)
 				var sum Noise
 				for i, s := range shares {

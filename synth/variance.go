@@ -30,7 +30,8 @@ const tolerable = 1. / 10
 
 // NewVariance is the law of a variance of values from c−half to c+half, at a confidence.
 func NewVariance(count, sum, squares Noise, half, confidence float64) *Variance {
-	return &Variance{half: half, deviation: math.Sqrt(count.Variance()), margins: newTails([]Noise{squares, sum, count}, confidence)}
+	return &Variance{half: half, deviation: math.Sqrt(count.Variance()), margins: newTails([]Noise{squares, sum, count},
+		confidence)}
 }
 
 // Of is the variance of one cell. Its error is that of the delta method.

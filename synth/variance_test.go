@@ -9,7 +9,8 @@ import (
 var varianceCases = []struct {
 	squares, sum, count string
 	half                float64
-}{{"L10000", "L100", "L1", 100}, {"L100000", "L1000", "L10", 100}, {"G10000000000", "G1000000", "G100", 100}, {"G640000", "G1600", "G4", 20}, {"L10000", "L1000", "L10", 100}}
+}{{"L10000", "L100", "L1", 100}, {"L100000", "L1000", "L10", 100}, {"G10000000000", "G1000000", "G100", 100},
+	{"G640000", "G1600", "G4", 20}, {"L10000", "L1000", "L10", 100}}
 
 // TestVariancesCover draws intervals of variances: at least 0.94 of them hold the truth always, and at most 0.96 where
 // the noise is small beside the count. Where all values are alike, or all at both ends, the variance is at the end of
@@ -33,7 +34,8 @@ func TestVariancesCover(t *testing.T) {
 				variance.add(f, truth)
 				deviation.add(f.Root(), math.Sqrt(truth))
 			}
-			t.Logf("%s/%s/%s %s of %v: %.4f, with an interval %.3f", c.squares, c.sum, c.count, p.name, n, variance.share(), variance.bounded/variance.all)
+			t.Logf("%s/%s/%s %s of %v: %.4f, with an interval %.3f", c.squares, c.sum, c.count, p.name, n, variance.share(),
+				variance.bounded/variance.all)
 			most := 1.0
 			if n >= float64(5*small) && truth > 0.01*c.half*c.half && p.name != "at both ends" {
 				most = 0.96
@@ -59,7 +61,8 @@ func TestVariancesAreUnbiased(t *testing.T) {
 			z := (f.Value - truth) / f.Error
 			mean, square = mean+z/float64(intervalsPerCase), square+z*z/float64(intervalsPerCase)
 		}
-		if math.Abs(mean) > 6.2/math.Sqrt(float64(intervalsPerCase))+0.05 || math.Abs(square-1) > 6.2*math.Sqrt(5/float64(intervalsPerCase))+0.02 {
+		if math.Abs(mean) > 6.2/math.Sqrt(float64(intervalsPerCase))+0.05 ||
+			math.Abs(square-1) > 6.2*math.Sqrt(5/float64(intervalsPerCase))+0.02 {
 			t.Errorf("%v: errors have mean %v and mean square %v of those predicted", c, mean, square)
 		}
 	}

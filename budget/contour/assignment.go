@@ -39,7 +39,8 @@ func assignments(steps []budget.Mechanism) ([]*composition, error) {
 			}
 		}
 		if next == nil {
-			return nil, fmt.Errorf("%w: there are more than %d ways for the steps to take their shapes", ErrCannotJudge, maxAssignments)
+			return nil, fmt.Errorf("%w: there are more than %d ways for the steps to take their shapes", ErrCannotJudge,
+				maxAssignments)
 		}
 		all = next
 	}
@@ -118,13 +119,15 @@ const smoothing = 3
 
 // smooth tells Gaussian noise of which a norm alone says nearly everything.
 func smooth(step budget.Mechanism) bool {
-	return step.Kind == budget.DiscreteGaussian && step.Parameter.Cmp(big.NewRat(8*smoothing, 1)) >= 0 && step.L1.BitLen() <= 40
+	return step.Kind == budget.DiscreteGaussian && step.Parameter.Cmp(big.NewRat(8*smoothing, 1)) >= 0 &&
+		step.L1.BitLen() <= 40
 }
 
 // plainlySmooth tells Gaussian noise of many shapes of shifts of which looking at
 // each would tell next to nothing more.
 func plainlySmooth(step budget.Mechanism) bool {
-	return smooth(step) && step.Shifts == nil && step.L2Squared.Cmp(new(big.Int).Mul(step.L1, step.L1)) < 0 && step.Parameter.Cmp(big.NewRat(1<<10, 1)) >= 0
+	return smooth(step) && step.Shifts == nil && step.L2Squared.Cmp(new(big.Int).Mul(step.L1, step.L1)) < 0 &&
+		step.Parameter.Cmp(big.NewRat(1<<10, 1)) >= 0
 }
 
 // joinNormal adds the loss of a step of which the norm is known, count times, to

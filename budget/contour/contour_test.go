@@ -87,7 +87,8 @@ func TestVectors(t *testing.T) {
 		if err := json.Unmarshal(r, &kind); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Contains([]string{"dgauss.delta_k", "dlaplace.delta_k", "dlaplace.delta_k_hetero", "rr.delta_k", "kov.delta", "kov.hetero_delta"}, kind.Kind) {
+		if !slices.Contains([]string{"dgauss.delta_k", "dlaplace.delta_k", "dlaplace.delta_k_hetero", "rr.delta_k",
+			"kov.delta", "kov.hetero_delta"}, kind.Kind) {
 			continue
 		}
 		var c vectorCase
@@ -245,7 +246,8 @@ func TestLineAgreesWithCircle(t *testing.T) {
 		k           int
 		epsilon     float64
 		left        bool // of 0, where δ is near 1
-	}{{"32", "20", "48", 3, 1.2, false}, {"12.5", "10", "30", 4, 3, false}, {"3", "2.5", "4", 9, 30, false}, {"3", "2.5", "4", 9, 0.5, true}} {
+	}{{"32", "20", "48", 3, 1.2, false}, {"12.5", "10", "30", 4, 3, false}, {"3", "2.5", "4", 9, 30, false},
+		{"3", "2.5", "4", 9, 0.5, true}} {
 		j := only(t, together(times(c.k, gaussianStep(rat(t, c.a), 1, 1)), times(c.k+1, gaussianStep(rat(t, c.b), 1, 1)),
 			times(c.k+3, gaussianStep(rat(t, c.third), 2, 4)))...).judge(c.epsilon)
 		d := j.period(1e-15 * j.expects)
@@ -260,8 +262,10 @@ func TestLineAgreesWithCircle(t *testing.T) {
 		line := far.newLine(far.period(1e-15 * j.expects))
 		line.patience = 1 << 18
 		want, got := circle.sum(), line.sum()
-		if math.Abs(got.Delta-want.Delta) > got.Error+want.Error || want.Error > 1e-11*want.Delta || got.Error > 1e-6*want.Delta {
-			t.Errorf("σ² %s, %s, %s: %g ± %g by line, %g ± %g by circle", c.a, c.b, c.third, got.Delta, got.Error, want.Delta, want.Error)
+		if math.Abs(got.Delta-want.Delta) > got.Error+want.Error || want.Error > 1e-11*want.Delta ||
+			got.Error > 1e-6*want.Delta {
+			t.Errorf("σ² %s, %s, %s: %g ± %g by line, %g ± %g by circle", c.a, c.b, c.third, got.Delta, got.Error, want.Delta,
+				want.Error)
 		}
 	}
 }
@@ -275,7 +279,8 @@ func TestContoursAgree(t *testing.T) {
 		for range 1 + random.IntN(3) {
 			k := 1 + random.IntN(1<<random.IntN(8))
 			s := int64(1 + random.IntN(1<<random.IntN(6)))
-			scale := new(big.Rat).SetFloat64(math.Ceil(float64(s)*math.Exp(random.Float64()*6-3)*math.Sqrt(float64(k))*4096) / 4096)
+			scale := new(big.Rat).SetFloat64(
+				math.Ceil(float64(s)*math.Exp(random.Float64()*6-3)*math.Sqrt(float64(k))*4096) / 4096)
 			switch random.IntN(5) {
 			case 0, 1:
 				steps = append(steps, times(k, gaussianStep(scale.Mul(scale, scale), s, s*s))...)
@@ -296,7 +301,8 @@ func TestContoursAgree(t *testing.T) {
 		j.base = j.moment(j.c)
 		beside := j.integrate(1e-14 * at.Delta)
 		if math.Abs(at.Delta-beside.Delta) > at.Error+beside.Error || at.Error > 1e-7*at.Delta {
-			t.Errorf("case %d, ε %g: %g ± %g at the saddle, %g ± %g beside it", i, epsilon, at.Delta, at.Error, beside.Delta, beside.Error)
+			t.Errorf("case %d, ε %g: %g ± %g at the saddle, %g ± %g beside it", i, epsilon, at.Delta, at.Error, beside.Delta,
+				beside.Error)
 		}
 	}
 }
@@ -315,7 +321,8 @@ func TestLongListsAgreeWithCircle(t *testing.T) {
 		}
 		want := circle.sum()
 		got, ok := j.list()
-		if !ok || math.Abs(got.Delta-want.Delta) > got.Error+want.Error || got.Error > 1e-10*want.Delta || want.Error > 1e-12*want.Delta {
+		if !ok || math.Abs(got.Delta-want.Delta) > got.Error+want.Error || got.Error > 1e-10*want.Delta ||
+			want.Error > 1e-12*want.Delta {
 			t.Errorf("ε %g: %g ± %g by list (%v), %g ± %g by circle", epsilon, got.Delta, got.Error, ok, want.Delta, want.Error)
 		}
 	}
@@ -324,7 +331,8 @@ func TestLongListsAgreeWithCircle(t *testing.T) {
 // TestLeaderPassesOverNothing compares the sum near the returns of a leader with that
 // over all points.
 func TestLeaderPassesOverNothing(t *testing.T) {
-	j := only(t, together(times(3, gaussianStep(rat(t, "400"), 3, 9)), times(2, gaussianStep(rat(t, "200"), 2, 4)))...).judge(0.6)
+	j := only(t, together(times(3, gaussianStep(rat(t, "400"), 3, 9)), times(2, gaussianStep(rat(t, "200"), 2, 4)))...).
+		judge(0.6)
 	circle, ok := j.newCircle(j.period(1e-15 * j.expects))
 	if !ok || circle.lead.group < 0 {
 		t.Fatal("no circle with a leader")
@@ -355,7 +363,8 @@ func TestWideNoiseIsContinuous(t *testing.T) {
 		{"one", []budget.Mechanism{gaussianStep(wide, 1, 1)}, 1e6},
 		{"100 of shift 10", times(100, gaussianStep(wide, 10, 100)), 1e4},
 		{"shift 3e5", []budget.Mechanism{gaussianStep(wide, 3e5, 9e10)}, 10. / 3},
-		{"unequal", []budget.Mechanism{gaussianStep(wide, 1e5, 1e10), gaussianStep(rat(t, "4000000000000"), 1e5, 1e10)}, 10 / math.Sqrt(1.25)},
+		{"unequal", []budget.Mechanism{gaussianStep(wide, 1e5, 1e10), gaussianStep(rat(t, "4000000000000"), 1e5, 1e10)},
+			10 / math.Sqrt(1.25)},
 	} {
 		for _, x := range []float64{0.3, 1, 2.5} {
 			epsilon := x / c.sigma
@@ -384,7 +393,8 @@ func TestBoundedRange(t *testing.T) {
 				want += o.p * boundedRange(e, epsilon-math.Log(o.p/o.q))
 			}
 		}
-		got = mustDelta(t, []budget.Mechanism{one, gaussianStep(rat(t, "4"), 1, 1), choice(budget.RandomizedResponse, rat(t, "0.5"))}, epsilon)
+		got = mustDelta(t, []budget.Mechanism{one, gaussianStep(rat(t, "4"), 1, 1),
+			choice(budget.RandomizedResponse, rat(t, "0.5"))}, epsilon)
 		if math.Abs(got.Delta-want) > got.Error+1e-13*want || got.Error > 1e-8*want {
 			t.Errorf("three, ε %g: %g ± %g, want %g", epsilon, got.Delta, got.Error, want)
 		}
@@ -410,7 +420,8 @@ func TestBoundedRange(t *testing.T) {
 // TestOrder holds what every δ obeys: it falls with ε, no faster than convexity in
 // e^ε allows, grows with every further step, and with every move of a shift.
 func TestOrder(t *testing.T) {
-	steps := []budget.Mechanism{gaussianStep(rat(t, "6.5"), 2, 4), laplaceStep(rat(t, "7/3"), 2), gaussianStep(rat(t, "6.5"), 2, 4),
+	steps := []budget.Mechanism{gaussianStep(rat(t, "6.5"), 2, 4), laplaceStep(rat(t, "7/3"), 2),
+		gaussianStep(rat(t, "6.5"), 2, 4),
 		choice(budget.PermuteAndFlip, rat(t, "0.4")), gaussianStep(rat(t, "1.25"), 1, 1)}
 	for k := 1; k <= len(steps); k++ {
 		last, slope := 1.0, math.Inf(-1)
@@ -463,7 +474,8 @@ func TestEpsilonIsWhereDeltaIs(t *testing.T) {
 			}
 		}
 	}
-	pure := together(times(3, laplaceStep(rat(t, "8"), 3)), []budget.Mechanism{choice(budget.ExponentialMechanism, rat(t, "0.25"))})
+	pure := together(times(3, laplaceStep(rat(t, "8"), 3)),
+		[]budget.Mechanism{choice(budget.ExponentialMechanism, rat(t, "0.25"))})
 	if got := mustEpsilon(t, pure, 0); got != 3*3./8+0.25 {
 		t.Errorf("δ 0: ε = %g, want 1.375", got)
 	}
@@ -490,7 +502,8 @@ func TestEdges(t *testing.T) {
 		{"total variation", response, 0, math.Tanh(0.75)},
 		{"almost no noise", []budget.Mechanism{gaussianStep(rat(t, "1/100"), 1, 1)}, 1, 1},
 		{"out of reach", []budget.Mechanism{gaussianStep(rat(t, "100"), 1, 1)}, 50, 0},
-		{"Laplace, one step of 5", []budget.Mechanism{laplaceStep(rat(t, "4"), 5)}, 1.25 - 0x1p-30, -math.Expm1(-0x1p-30) / (1 + math.Exp(-0.25))},
+		{"Laplace, one step of 5", []budget.Mechanism{laplaceStep(rat(t, "4"), 5)}, 1.25 - 0x1p-30,
+			-math.Expm1(-0x1p-30) / (1 + math.Exp(-0.25))},
 	} {
 		if got := mustDelta(t, c.steps, c.epsilon); !near(got.Delta, c.want, 1e-11) && math.Abs(got.Delta-c.want) > 1e-280 {
 			t.Errorf("%s: %g ± %g, want %g", c.name, got.Delta, got.Error, c.want)
@@ -514,10 +527,12 @@ func TestRefusals(t *testing.T) {
 		{"infinite ε", []budget.Mechanism{gaussian}, math.Inf(1), "epsilon must be"},
 		{"ε that is no number", []budget.Mechanism{gaussian}, math.NaN(), "epsilon must be"},
 		{"invalid step", []budget.Mechanism{gaussian, {}}, 1, "step 2: mechanism kind"},
-		{"adaptive block", []budget.Mechanism{choice(budget.AdaptiveBlock, rat(t, "1/2"))}, 1, "cannot judge this: no law of the loss of adaptive-block"},
+		{"adaptive block", []budget.Mechanism{choice(budget.AdaptiveBlock, rat(t, "1/2"))}, 1,
+			"cannot judge this: no law of the loss of adaptive-block"},
 		{"too many shapes", []budget.Mechanism{gaussianStep(rat(t, "4"), 1000, 5000)}, 1, "too many shapes"},
 		{"too many ways", unequal, 1, "cannot judge this: there are more than 300 ways"},
-		{"too many ways of one step", times(400, gaussianStep(rat(t, "4"), 4, 4)), 1, "cannot judge this: there are more than 300 ways"},
+		{"too many ways of one step", times(400, gaussianStep(rat(t, "4"), 4, 4)), 1,
+			"cannot judge this: there are more than 300 ways"},
 	} {
 		if _, err := Delta(c.steps, c.epsilon); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
@@ -576,16 +591,19 @@ func TestErrorIsHonest(t *testing.T) {
 	line := j.newLine(j.period(1e-14 * j.expects))
 	line.patience = 1 << 17
 	fine, coarse := line.sum(), mustDelta(t, times(6, laplaceStep(rat(t, "10000"), 2000)), 0.3)
-	if coarse.Error > 1e-11*coarse.Delta || math.Abs(fine.Delta-coarse.Delta) > fine.Error+1e-8*coarse.Delta || fine.Error > 1e-4*coarse.Delta {
+	if coarse.Error > 1e-11*coarse.Delta || math.Abs(fine.Delta-coarse.Delta) > fine.Error+1e-8*coarse.Delta ||
+		fine.Error > 1e-4*coarse.Delta {
 		t.Errorf("%g ± %g on the fine lattice, %g ± %g on the coarse one", fine.Delta, fine.Error, coarse.Delta, coarse.Error)
 	}
 }
 
-// TestQuantilesAreNotJudged: the pair that dominates a choice of bounded range ε has a divergence of ε²/6, where the choice has
-// ε²/8 at most. So a bound of the first accountant may hold that this one would contradict, as it does for this many.
+// TestQuantilesAreNotJudged: the pair that dominates a choice of bounded range ε has a divergence of ε²/6, where the
+// choice has ε²/8 at most. So a bound of the first accountant may hold that this one would contradict, as it does for
+// this many.
 func TestQuantilesAreNotJudged(t *testing.T) {
 	quantiles := budget.Mechanism{
-		Kind: budget.ExponentialQuantiles, Parameter: rat(t, "1/8"), L1: big.NewInt(3), L2Squared: big.NewInt(9), Shifts: []budget.Shift{{3}},
+		Kind: budget.ExponentialQuantiles, Parameter: rat(t, "1/8"), L1: big.NewInt(3), L2Squared: big.NewInt(9),
+		Shifts: []budget.Shift{{3}},
 	}
 	if _, err := Delta([]budget.Mechanism{quantiles}, 0.5); !errors.Is(err, ErrCannotJudge) {
 		t.Errorf("quantiles: %v", err)
@@ -607,7 +625,8 @@ func TestQuantilesAreNotJudged(t *testing.T) {
 // TestSharesNothingWithTheFirstAccountant: of package budget only the types that
 // describe mechanisms are used, none of the figures.
 func TestSharesNothingWithTheFirstAccountant(t *testing.T) {
-	types := []string{"Mechanism", "Shift", "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism", "ExponentialQuantiles", "PermuteAndFlip", "RandomizedResponse"}
+	types := []string{"Mechanism", "Shift", "DiscreteLaplace", "DiscreteGaussian", "ExponentialMechanism",
+		"ExponentialQuantiles", "PermuteAndFlip", "RandomizedResponse"}
 	figures := []string{"Epsilon", "Rho", "Variance", "Margin"}
 	paths, err := filepath.Glob("*.go")
 	if err != nil {
@@ -695,7 +714,8 @@ func TestFiguresBeyondFloats(t *testing.T) {
 	nearlyNone := []budget.Mechanism{gaussianStep(rat(t, "1/10000"), 1, 1)}
 	for _, epsilon := range []float64{100, 4999, 4999.5, 5000.5} {
 		got, err := Delta(nearlyNone, epsilon)
-		if want := max(0, -math.Expm1(epsilon-5000)); err != nil || math.Abs(got.Delta-want) > got.Error+1e-15 || got.Error > 1e-12 {
+		if want := max(0, -math.Expm1(epsilon-5000)); err != nil || math.Abs(got.Delta-want) > got.Error+1e-15 ||
+			got.Error > 1e-12 {
 			t.Errorf("ε = %g: %+v, %v, want %g", epsilon, got, err, want)
 		}
 	}

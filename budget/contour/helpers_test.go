@@ -11,12 +11,14 @@ import (
 // gaussianStep is discrete Gaussian noise of parameter σ² on a query with the
 // sensitivities given.
 func gaussianStep(variance *big.Rat, l1, l2Squared int64) budget.Mechanism {
-	return budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: variance, L1: big.NewInt(l1), L2Squared: big.NewInt(l2Squared)}
+	return budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: variance, L1: big.NewInt(l1),
+		L2Squared: big.NewInt(l2Squared)}
 }
 
 // laplaceStep is discrete Laplace noise of scale t on a query of sensitivity l1.
 func laplaceStep(scale *big.Rat, l1 int64) budget.Mechanism {
-	return budget.Mechanism{Kind: budget.DiscreteLaplace, Parameter: scale, L1: big.NewInt(l1), L2Squared: big.NewInt(l1 * l1)}
+	return budget.Mechanism{Kind: budget.DiscreteLaplace, Parameter: scale, L1: big.NewInt(l1),
+		L2Squared: big.NewInt(l1 * l1)}
 }
 
 // choice is a mechanism that adds no noise.

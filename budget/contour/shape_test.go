@@ -27,7 +27,8 @@ func TestShapesOfSensitivities(t *testing.T) {
 			t.Errorf("l1 %d, l2² %d: %v, %v; want %v", c.l1, c.l2Squared, got, err, c.want)
 		}
 	}
-	if got, err := shapes(laplaceStep(big.NewRat(1, 1), 9)); err != nil || !slices.EqualFunc(got, []budget.Shift{{9}}, slices.Equal[budget.Shift]) {
+	if got, err := shapes(laplaceStep(big.NewRat(1, 1), 9)); err != nil ||
+		!slices.EqualFunc(got, []budget.Shift{{9}}, slices.Equal[budget.Shift]) {
 		t.Errorf("Laplace: %v, %v; want the single coordinate", got, err)
 	}
 }

@@ -189,7 +189,8 @@ func (a *account) refused(c Charge, period string, s sums, limit budget.Cost) er
 	if err != nil {
 		return err
 	}
-	r := &Refused{Account: a.policy.Account, Release: c.Release, Period: period, Cap: normal(limit), Spent: normal(s.spent),
+	r := &Refused{Account: a.policy.Account, Release: c.Release, Period: period, Cap: normal(limit),
+		Spent:    normal(s.spent),
 		Reserved: normal(s.reserved), Asked: normal(c.Cost), Left: normal(left)}
 	if c.Account != r.Account {
 		r.ChargedTo = c.Account
@@ -200,7 +201,8 @@ func (a *account) refused(c Charge, period string, s sums, limit budget.Cost) er
 // inWords says what an account is, for a person who meant another.
 func (a *account) inWords() string {
 	p := a.policy
-	text := fmt.Sprintf("protects %s, neighbours %s, cap %s, %s", p.Terms.Protects, p.Terms.Neighbours, inWords(p.Cap, false), a.status.words())
+	text := fmt.Sprintf("protects %s, neighbours %s, cap %s, %s", p.Terms.Protects, p.Terms.Neighbours,
+		inWords(p.Cap, false), a.status.words())
 	if p.Parent != "" {
 		text += ", below " + p.Parent
 	}

@@ -30,7 +30,8 @@ func (b *book) admit(c Charge, day string) ([]*account, []Approval, error) {
 			return nil, nil, err
 		}
 		if a.status != hits[0].status {
-			return nil, nil, fmt.Errorf("ledger %s: release %s is charged to account %s (%s) and to account %s (%s): charge it to accounts of one kind",
+			return nil, nil, fmt.Errorf(
+				"ledger %s: release %s is charged to account %s (%s) and to account %s (%s): charge it to accounts of one kind",
 				b.ledger, c.Release, c.Account, hits[0].status.words(), a.policy.Account, a.status.words())
 		}
 	}
@@ -66,7 +67,8 @@ func (b *book) free(c Charge) error {
 	}
 	for _, name := range c.direct() {
 		if h := b.accounts[name].holder(c); h != nil {
-			return &NameTaken{Account: name, Release: c.Release, PlanHash: c.PlanHash, TakenBy: h.charge.PlanHash, State: h.state}
+			return &NameTaken{Account: name, Release: c.Release, PlanHash: c.PlanHash, TakenBy: h.charge.PlanHash,
+				State: h.state}
 		}
 	}
 	if c.Corrects == "" {
@@ -74,7 +76,8 @@ func (b *book) free(c Charge) error {
 	}
 	p := b.accounts[c.Account].named(c.Corrects)
 	if p == nil || p.state != Finished && p.state != Withdrawn {
-		return &NoRelease{Account: c.Account, Release: c.Corrects, State: stateOf(p), Needs: "finished", For: "to be corrected by release " + c.Release}
+		return &NoRelease{Account: c.Account, Release: c.Corrects, State: stateOf(p), Needs: "finished",
+			For: "to be corrected by release " + c.Release}
 	}
 	return nil
 }
@@ -117,7 +120,8 @@ func reasonOf(err error) string {
 	case errors.As(err, &refused):
 		return "overspends account " + refused.Account
 	case errors.As(err, &unapproved):
-		return fmt.Sprintf("is not approved as account %s asks (%s)", unapproved.Account, strings.Join(unapproved.Missing, ", "))
+		return fmt.Sprintf("is not approved as account %s asks (%s)", unapproved.Account,
+			strings.Join(unapproved.Missing, ", "))
 	case errors.As(err, &taken):
 		return "reserves a release name that another plan holds"
 	case errors.As(err, &mismatch):

@@ -25,7 +25,8 @@ const (
 
 // Approval is one person's detached signature (Ed25519) below a plan, or below a grant.
 type Approval struct {
-	Plan      string         `json:"plan"`               // hash of the plan; with Standing, Charge.Template; of a grant, Grant.Hash
+	// hash of the plan; with Standing, Charge.Template; of a grant, Grant.Hash
+	Plan      string         `json:"plan"`
 	Role      string         `json:"role"`               // one of the account's policy
 	Statement string         `json:"statement"`          // what the signer attests, one sentence
 	Standing  *Standing      `json:"standing,omitempty"` // for releases to come; nil: for this plan alone
@@ -107,14 +108,16 @@ func ReadApproval(b []byte) (Approval, error) {
 		return Approval{}, fmt.Errorf("this is not an approval as `dprelease approve` writes it: %w", err)
 	}
 	if !bytes.Equal(a.Encode(), b) {
-		return Approval{}, errors.New("this is not an approval as `dprelease approve` writes it: it was edited or is not whole; have it signed again")
+		return Approval{}, errors.New(
+			"this is not an approval as `dprelease approve` writes it: it was edited or is not whole; have it signed again")
 	}
 	return a, nil
 }
 
 // equal reports whether the two are the same signature below the same text.
 func (a Approval) equal(b Approval) bool {
-	return a.Plan == b.Plan && a.Role == b.Role && a.Statement == b.Statement && a.Signer == b.Signer && a.Signature == b.Signature &&
+	return a.Plan == b.Plan && a.Role == b.Role && a.Statement == b.Statement && a.Signer == b.Signer &&
+		a.Signature == b.Signature &&
 		(a.Standing == nil) == (b.Standing == nil) && (a.Standing == nil || *a.Standing == *b.Standing)
 }
 

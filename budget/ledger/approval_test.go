@@ -44,14 +44,21 @@ func TestUnapproved(t *testing.T) {
 		approvals []Approval
 		says      []string
 	}{
-		"none": {nil, []string{"account quarter refuses release a: its plan (" + c.PlanHash[:12] + ") is not approved by methodologist and officer.",
+		"none": {nil, []string{"account quarter refuses release a: its plan (" + c.PlanHash[:12] +
+			") is not approved by methodologist and officer.",
 			"dprelease approve PLAN --role ROLE --key FILE"}},
-		"one":        {good[:1], []string{"is not approved by methodologist."}},
-		"stranger":   {[]Approval{good[0], Approval{Plan: c.PlanHash, Role: "methodologist", Statement: "x"}.Signed(stranger)}, []string{"approved by methodologist.", stranger.Public().Fingerprint(), "by a key that the account does not list"}},
-		"other plan": {[]Approval{good[0], Approval{Plan: hash("99"), Role: "methodologist", Statement: "x"}.Signed(o.methods)}, []string{"is of another plan (990000000000)"}},
-		"altered":    {[]Approval{good[0], with2(good[1], func(a *Approval) { a.Statement = "I agree to anything." })}, []string{"is not valid"}},
-		"template":   {append([]Approval{Approval{Plan: hash("66"), Role: "officer", Statement: "x", Standing: &Standing{"2030-01-01", 3}}.Signed(o.officer)}, good[1]), []string{"stands for plans of another template"}},
-		"expired":    {append(o.standing("2026-03-04", 3)[:1], good[1]), []string{"stood until 2026-03-04"}},
+		"one": {good[:1], []string{"is not approved by methodologist."}},
+		"stranger": {[]Approval{good[0], Approval{Plan: c.PlanHash, Role: "methodologist",
+			Statement: "x"}.Signed(stranger)}, []string{"approved by methodologist.", stranger.Public().Fingerprint(),
+			"by a key that the account does not list"}},
+		"other plan": {[]Approval{good[0], Approval{Plan: hash("99"), Role: "methodologist",
+			Statement: "x"}.Signed(o.methods)}, []string{"is of another plan (990000000000)"}},
+		"altered": {[]Approval{good[0], with2(good[1], func(a *Approval) { a.Statement = "I agree to anything." })},
+			[]string{"is not valid"}},
+		"template": {append([]Approval{Approval{Plan: hash("66"), Role: "officer", Statement: "x",
+			Standing: &Standing{"2030-01-01", 3}}.Signed(o.officer)}, good[1]),
+			[]string{"stands for plans of another template"}},
+		"expired": {append(o.standing("2026-03-04", 3)[:1], good[1]), []string{"stood until 2026-03-04"}},
 	} {
 		c.Approvals = given.approvals
 		err := l.Reserve(ctx, c)
@@ -72,7 +79,8 @@ func TestUnapproved(t *testing.T) {
 	if err := l.Reserve(ctx, beside); !errors.As(err, &unapproved) {
 		t.Errorf("a further account asks for approvals: got %v", err)
 	}
-	c.Approvals = append([]Approval{Approval{Plan: hash("99"), Role: "officer", Statement: "Another."}.Signed(o.officer)}, good...)
+	c.Approvals = append([]Approval{Approval{Plan: hash("99"), Role: "officer", Statement: "Another."}.Signed(o.officer)},
+		good...)
 	r := debit(t, l, c)
 	got := r.Record().Approvals
 	if len(got) != 2 || !got[0].equal(good[1]) || !got[1].equal(good[0]) {
@@ -86,12 +94,14 @@ func TestUnapproved(t *testing.T) {
 func TestApprovalsOfOtherPlans(t *testing.T) {
 	l, o, _ := atOffice(t)
 	c := o.charge("quarter", "a", "1/8")
-	c.Approvals = []Approval{c.Approvals[1], Approval{Plan: c.Template, Role: "officer", Statement: "x", Standing: &Standing{"2026-03-04", 3}}.Signed(o.officer)}
+	c.Approvals = []Approval{c.Approvals[1], Approval{Plan: c.Template, Role: "officer", Statement: "x",
+		Standing: &Standing{"2026-03-04", 3}}.Signed(o.officer)}
 	for _, plan := range []string{"91", "92", "93"} {
 		c.Approvals = append(c.Approvals, Approval{Plan: hash(plan), Role: "officer", Statement: "x"}.Signed(o.officer))
 	}
 	err := l.Reserve(context.Background(), c)
-	assertSays(t, err, "is not approved by officer.", "3 approvals as officer are of other plans.", "stood until 2026-03-04")
+	assertSays(t, err, "is not approved by officer.", "3 approvals as officer are of other plans.",
+		"stood until 2026-03-04")
 	if strings.Contains(err.Error(), "of another plan") {
 		t.Errorf("the message lists approvals of other plans: %v", err)
 	}
@@ -109,7 +119,8 @@ func TestOneSignatureForTwoAccounts(t *testing.T) {
 	}
 	c := charge("a", "aa", "1")
 	c.Account, c.Template = "below", hash("7e")
-	c.Approvals = []Approval{Approval{Plan: hash("7e"), Role: "officer", Statement: "As ever.", Standing: &Standing{"2026-12-31", 2}}.Signed(officer)}
+	c.Approvals = []Approval{Approval{Plan: hash("7e"), Role: "officer", Statement: "As ever.",
+		Standing: &Standing{"2026-12-31", 2}}.Signed(officer)}
 	if r := debit(t, l, c); len(r.Record().Approvals) != 1 {
 		t.Errorf("the record carries %d approvals; want the one", len(r.Record().Approvals))
 	}
@@ -164,9 +175,11 @@ func TestStandingApproval(t *testing.T) {
 
 func TestApprovalFile(t *testing.T) {
 	key := newKey(t)
-	a := Approval{Plan: hash("aa"), Role: "officer", Statement: `I have read "<this>".`, Standing: &Standing{"2026-12-31", 4}}.Signed(key)
+	a := Approval{Plan: hash("aa"), Role: "officer", Statement: `I have read "<this>".`,
+		Standing: &Standing{"2026-12-31", 4}}.Signed(key)
 	must(t, a.Verify())
-	want := `{"plan":"` + hash("aa") + `","role":"officer","statement":"I have read \"<this>\".","standing":{"until":"2026-12-31","releases":4},"signer":"` +
+	want := `{"plan":"` + hash("aa") +
+		`","role":"officer","statement":"I have read \"<this>\".","standing":{"until":"2026-12-31","releases":4},"signer":"` +
 		key.Public().String() + `","signature":"` + a.Signature + "\"}\n"
 	if string(a.Encode()) != want {
 		t.Errorf("the file is\n%swant\n%s", a.Encode(), want)
@@ -181,18 +194,24 @@ func TestApprovalFile(t *testing.T) {
 		t.Errorf("the signature is not over the canonical JSON of the others: %v", err)
 	}
 	for name, text := range map[string]string{
-		"no newline": strings.TrimSuffix(want, "\n"), "two": want + want, "space": strings.Replace(want, ":", ": ", 1), "empty": "",
-		"unknown key": strings.Replace(want, `"role"`, `"rank":"x","role"`, 1), "bad key": strings.Replace(want, "ed25519:", "ed25519:!", 1),
-		"long": want + strings.Repeat(" ", maxApprovalBytes), "repeated": strings.Replace(want, `"role":"officer"`, `"role":"x","role":"officer"`, 1),
+		"no newline": strings.TrimSuffix(want, "\n"), "two": want + want, "space": strings.Replace(want, ":", ": ", 1),
+		"empty":       "",
+		"unknown key": strings.Replace(want, `"role"`, `"rank":"x","role"`, 1),
+		"bad key":     strings.Replace(want, "ed25519:", "ed25519:!", 1),
+		"long":        want + strings.Repeat(" ", maxApprovalBytes), "repeated": strings.Replace(want, `"role":"officer"`,
+			`"role":"x","role":"officer"`, 1),
 	} {
 		if _, err := ReadApproval([]byte(text)); err == nil {
 			t.Errorf("%s: read", name)
 		}
 	}
 	for name, change := range map[string]func(*Approval){
-		"plan": func(a *Approval) { a.Plan = hash("ab") }, "role": func(a *Approval) { a.Role = "other" }, "statement": func(a *Approval) { a.Statement = "x" },
-		"until": func(a *Approval) { a.Standing = &Standing{"2027-12-31", 4} }, "releases": func(a *Approval) { a.Standing = &Standing{"2026-12-31", 5} },
-		"standing": func(a *Approval) { a.Standing = nil }, "signer": func(a *Approval) { a.Signer = newKey(t).Public() }, "signature": func(a *Approval) { a.Signature = "" },
+		"plan": func(a *Approval) { a.Plan = hash("ab") }, "role": func(a *Approval) { a.Role = "other" },
+		"statement": func(a *Approval) { a.Statement = "x" },
+		"until":     func(a *Approval) { a.Standing = &Standing{"2027-12-31", 4} },
+		"releases":  func(a *Approval) { a.Standing = &Standing{"2026-12-31", 5} },
+		"standing":  func(a *Approval) { a.Standing = nil }, "signer": func(a *Approval) { a.Signer = newKey(t).Public() },
+		"signature": func(a *Approval) { a.Signature = "" },
 	} {
 		b := a
 		change(&b)
@@ -201,8 +220,11 @@ func TestApprovalFile(t *testing.T) {
 		}
 	}
 	for name, bad := range map[string]Approval{
-		"no plan": {Role: "r", Statement: "x"}, "no role": {Plan: hash("aa"), Statement: "x"}, "no statement": {Plan: hash("aa"), Role: "r"},
-		"two lines": {Plan: hash("aa"), Role: "r", Statement: "a\nb"}, "no day": {Plan: hash("aa"), Role: "r", Statement: "x", Standing: &Standing{"2026-02-30", 1}},
+		"no plan": {Role: "r", Statement: "x"}, "no role": {Plan: hash("aa"), Statement: "x"},
+		"no statement": {Plan: hash("aa"), Role: "r"},
+		"two lines":    {Plan: hash("aa"), Role: "r", Statement: "a\nb"},
+		"no day": {Plan: hash("aa"), Role: "r", Statement: "x",
+			Standing: &Standing{"2026-02-30", 1}},
 		"for none": {Plan: hash("aa"), Role: "r", Statement: "x", Standing: &Standing{"2026-02-03", 0}},
 	} {
 		if bad.Signed(key).Verify() == nil {
@@ -220,7 +242,8 @@ func TestGrant(t *testing.T) {
 	if !errors.As(err, &unapproved) || !unapproved.Grant {
 		t.Fatalf("got %v; want *Unapproved", err)
 	}
-	assertSays(t, err, "account quarter: the grant ("+g.Hash()[:12]+") is not approved by methodologist and officer.", "`dprelease ledger grant`")
+	assertSays(t, err, "account quarter: the grant ("+g.Hash()[:12]+") is not approved by methodologist and officer.",
+		"`dprelease ledger grant`")
 	for role, key := range map[string]sign.Key{"officer": o.officer, "methodologist": o.methods} {
 		g.Approvals = append(g.Approvals, Approval{Plan: g.Hash(), Role: role, Statement: "Yes."}.Signed(key))
 	}
@@ -231,13 +254,15 @@ func TestGrant(t *testing.T) {
 	if !s.Cap.Equal(rhoDelta("3/4", "11/10000000")) || !s.Left.Equal(s.Cap.Cost) || len(s.Grants) != 1 {
 		t.Errorf("cap %v, left %v, grants %v; want the grant once", s.Cap, s.Left, s.Grants)
 	}
-	assertSays(t, errors.New(s.String()), "The cap holds these grants:\n2026-03-05   ρ = 0.25 and δ = 0.0000001   The health survey joins.")
+	assertSays(t, errors.New(s.String()),
+		"The cap holds these grants:\n2026-03-05   ρ = 0.25 and δ = 0.0000001   The health survey joins.")
 	if again, err := l.Show(ctx, "register"); err != nil || !again.Cap.Equal(rhoDelta("1", "1e-6")) {
 		t.Errorf("a grant below raised the cap of the register to %v (%v)", again.Cap, err)
 	}
 	must(t, l.Grant(ctx, Grant{Account: "other", Amount: rho("1/8"), Reason: "Nobody needs to sign here."}))
 	for name, bad := range map[string]Grant{
-		"definition": {Account: "other", Amount: epsilon("1"), Reason: "x"}, "nothing": {Account: "other", Amount: rho("0"), Reason: "x"},
+		"definition": {Account: "other", Amount: epsilon("1"), Reason: "x"}, "nothing": {Account: "other", Amount: rho("0"),
+			Reason: "x"},
 		"reason": {Account: "other", Amount: rho("1")}, "account": {Account: "zz", Amount: rho("1"), Reason: "x"},
 	} {
 		if l.Grant(ctx, bad) == nil {
@@ -279,8 +304,10 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 	b, err := l.store.view(ctx)
 	must(t, err)
 	for what, text := range map[string]string{
-		"the record": string(record), "the receipt": fmt.Sprintf("%v %+v %#v %s", r, r, r, r), "the page": s.String(), "the statement": string(statement),
-		"the export": export.String(), "its events": fmt.Sprint(events), "errors": fmt.Sprint(closed, otherSeal, late, noRoom),
+		"the record": string(record), "the receipt": fmt.Sprintf("%v %+v %#v %s", r, r, r, r), "the page": s.String(),
+		"the statement": string(statement),
+		"the export":    export.String(), "its events": fmt.Sprint(events), "errors": fmt.Sprint(closed, otherSeal, late,
+			noRoom),
 	} {
 		for _, hidden := range []string{"13:47", "47:29", "c0ffee000000", "decaf000000"} {
 			if strings.Contains(text, hidden) {
@@ -295,13 +322,15 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 			}
 		}
 	}
-	for what, err := range map[string]error{"another commitment": closed, "another commitment's seal": otherSeal, "another seal": late} {
+	for what, err := range map[string]error{"another commitment": closed, "another commitment's seal": otherSeal,
+		"another seal": late} {
 		var isClosed *Closed
 		if !errors.As(err, &isClosed) {
 			t.Errorf("%s: got %v; want *Closed", what, err)
 		}
 	}
-	if history, err := l.History(ctx, "quarter"); err != nil || !strings.Contains(fmt.Sprint(history), "2026-03-05T13:47:29Z") {
+	if history, err := l.History(ctx, "quarter"); err != nil ||
+		!strings.Contains(fmt.Sprint(history), "2026-03-05T13:47:29Z") {
 		t.Errorf("the office's own history does not tell the time: %v %v", history, err)
 	}
 }

@@ -44,7 +44,8 @@ func (b *book) approve(c Charge, hits []*account, day string) ([]Approval, error
 			}
 		}
 		if missing != nil {
-			return nil, &Unapproved{Account: a.policy.Account, Release: c.Release, PlanHash: c.PlanHash, Missing: missing, Reasons: reasons}
+			return nil, &Unapproved{Account: a.policy.Account, Release: c.Release, PlanHash: c.PlanHash, Missing: missing,
+				Reasons: reasons}
 		}
 	}
 	return used, nil
@@ -93,7 +94,8 @@ func (b *book) unfit(a Approval, c Charge, keys []sign.PublicKey, day string) st
 	case day > a.Standing.Until:
 		return fmt.Sprintf("%s stood until %s", by, a.Standing.Until)
 	case b.standing[a.identity()] >= a.Standing.Releases:
-		return fmt.Sprintf("%s stood for %s, which all hold a reservation or a debit", by, budget.Plural(a.Standing.Releases, "release"))
+		return fmt.Sprintf("%s stood for %s, which all hold a reservation or a debit", by,
+			budget.Plural(a.Standing.Releases, "release"))
 	}
 	return ""
 }

@@ -6,9 +6,10 @@ import "context"
 
 // Balance is what an account has left for further releases.
 type Balance struct {
-	Account    string  `json:"account"`
-	Left       Amount  `json:"left"`                  // of the cap, less what is spent and reserved
-	Period     string  `json:"period,omitempty"`      // of the account's allowance, that today lies in; "" where it has none
+	Account string `json:"account"`
+	Left    Amount `json:"left"` // of the cap, less what is spent and reserved
+	// of the account's allowance, that today lies in; "" where it has none
+	Period     string  `json:"period,omitempty"`
 	PeriodLeft *Amount `json:"period_left,omitempty"` // of the allowance; the cap may have less
 }
 

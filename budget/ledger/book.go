@@ -43,7 +43,8 @@ type line struct {
 }
 
 func newBook(ledger string) *book {
-	return &book{ledger: ledger, head: genesis(), accounts: map[string]*account{}, paths: map[string]struct{}{}, near: map[string]bool{},
+	return &book{ledger: ledger, head: genesis(), accounts: map[string]*account{}, paths: map[string]struct{}{},
+		near:     map[string]bool{},
 		standing: map[digest]int64{}, verified: map[string]error{}}
 }
 

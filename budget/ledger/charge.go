@@ -42,11 +42,13 @@ func (c Charge) check() error {
 	case c.Template != "" && !hashPattern.MatchString(c.Template):
 		return fmt.Errorf("ledger: release %s: the template is not 64 lower-case hexadecimal digits", c.Release)
 	case c.Corrects != "" && !namePattern.MatchString(c.Corrects):
-		return fmt.Errorf("ledger: release %s: it corrects %q, which is not a release name: use %s", c.Release, c.Corrects, nameRule)
+		return fmt.Errorf("ledger: release %s: it corrects %q, which is not a release name: use %s", c.Release, c.Corrects,
+			nameRule)
 	}
 	for i, also := range c.Also {
 		if !namePattern.MatchString(also) || also == c.Account || i > 0 && also <= c.Also[i-1] {
-			return fmt.Errorf("ledger: release %s: %q is not the name of a further account: use %s, each account once", c.Release, also, nameRule)
+			return fmt.Errorf("ledger: release %s: %q is not the name of a further account: use %s, each account once",
+				c.Release, also, nameRule)
 		}
 	}
 	for _, m := range c.Mechanisms {
@@ -85,7 +87,8 @@ func (c Charge) direct() []string { return append([]string{c.Account}, c.Also...
 // reservation is the entry that reserves c with the approvals that it uses.
 func (c Charge) reservation(used []Approval) entry {
 	cost := normal(c.Cost)
-	return entry{Kind: kindReserve, Account: c.Account, Also: c.Also, Release: c.Release, PlanHash: c.PlanHash, Cost: &cost,
+	return entry{Kind: kindReserve, Account: c.Account, Also: c.Also, Release: c.Release, PlanHash: c.PlanHash,
+		Cost:     &cost,
 		Template: c.Template, Corrects: c.Corrects, Mechanisms: c.Mechanisms, Approvals: used}
 }
 

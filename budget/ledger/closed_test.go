@@ -15,7 +15,8 @@ func TestDebitIsBoundToItsCommitment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	p, err := ParsePolicy("policy.yaml", []byte("account: a\nprotects: person\nneighbours: add-remove\ncap: {epsilon: 3}\n"))
+	p, err := ParsePolicy("policy.yaml",
+		[]byte("account: a\nprotects: person\nneighbours: add-remove\ncap: {epsilon: 3}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func (b *book) entriesToFinish(c Charge, seal string) ([]entry, error) {
 	p := a.posting(c)
 	switch {
 	case p == nil || !p.state.spent():
-		return nil, &NoRelease{Account: c.Account, Release: c.Release, State: stateOf(p), Needs: "debited", For: "to be finished"}
+		return nil, &NoRelease{Account: c.Account, Release: c.Release, State: stateOf(p), Needs: "debited",
+			For: "to be finished"}
 	case p.state == Finished && p.seal != seal:
 		return nil, fmt.Errorf("ledger %s: release %s was finished on %s with other measurements (seal %s, these have %s): these must not be published: %w",
 			b.ledger, c.Release, p.date, short(p.seal), short(seal), p.closed())

@@ -26,7 +26,8 @@ func TestEndings(t *testing.T) {
 	if err := l.Finish(ctx, a, hash("5e")); !errors.As(err, &none) {
 		t.Fatalf("finished before its debit: %v", err)
 	}
-	assertSays(t, l.Finish(ctx, a, hash("5e")), "release a is not debited, as it must be to be finished: account people does not hold it")
+	assertSays(t, l.Finish(ctx, a, hash("5e")),
+		"release a is not debited, as it must be to be finished: account people does not hold it")
 	if err := l.Withdraw(ctx, "people", "a", "x"); !errors.As(err, &none) {
 		t.Fatalf("withdrawn before it was there: %v", err)
 	}
@@ -55,7 +56,8 @@ func TestEndings(t *testing.T) {
 	}
 	must(t, l.Withdraw(ctx, "people", "a", "The weights were wrong."))
 	must(t, l.Withdraw(ctx, "people", "a", "again"))
-	assertSays(t, errOf(l.Debit(ctx, a)), "withdrawn on 2026-03-02 (The weights were wrong.)", "stays spent", "give the release a new name")
+	assertSays(t, errOf(l.Debit(ctx, a)), "withdrawn on 2026-03-02 (The weights were wrong.)", "stays spent",
+		"give the release a new name")
 	if err := l.Contains(ctx, first.Record()); err != nil {
 		t.Error(err)
 	}
@@ -74,7 +76,8 @@ func TestEndings(t *testing.T) {
 	must(t, l.Abandon(ctx, "people", "b", "The disk with its key is lost."))
 	must(t, l.Abandon(ctx, "people", "b", "again"))
 	assertBalance(t, l, "2", "0", "4")
-	for what, err := range map[string]error{"Reserve": l.Reserve(ctx, b), "Debit": errOf(l.Debit(ctx, b)), "Finish": l.Finish(ctx, b, hash("5e"))} {
+	for what, err := range map[string]error{"Reserve": l.Reserve(ctx, b), "Debit": errOf(l.Debit(ctx, b)),
+		"Finish": l.Finish(ctx, b, hash("5e"))} {
 		if !errors.As(err, &closed) {
 			t.Errorf("%s of an abandoned release: %v; want *Closed", what, err)
 		}
@@ -109,7 +112,8 @@ func TestCorrects(t *testing.T) {
 	old, fix := charge("old", "aa", "1"), charge("fix", "bb", "1")
 	fix.Corrects = "old"
 	debit(t, l, old)
-	assertSays(t, l.Reserve(ctx, fix), "release old is not finished, as it must be to be corrected by release fix: account people has it as debited")
+	assertSays(t, l.Reserve(ctx, fix),
+		"release old is not finished, as it must be to be corrected by release fix: account people has it as debited")
 	must(t, l.Finish(ctx, old, hash("5e")))
 	must(t, l.Withdraw(ctx, "people", "old", "Wrong weights."))
 	r := debit(t, l, fix)
@@ -129,20 +133,27 @@ func TestRecordCheck(t *testing.T) {
 	c.Also = []string{"other"}
 	r := debit(t, l, c).Record()
 	must(t, r.Check())
-	if r.Number != 1 || r.Comparisons != 1 || r.Witnessed || r.Proof.Office != o.key.Public() || !slices.Equal(r.Also, []string{"other"}) || r.Template != hash("7e") {
+	if r.Number != 1 || r.Comparisons != 1 || r.Witnessed || r.Proof.Office != o.key.Public() ||
+		!slices.Equal(r.Also, []string{"other"}) || r.Template != hash("7e") {
 		t.Errorf("record %+v", r)
 	}
 	text, err := json.Marshal(r)
 	must(t, err)
 	for name, change := range map[string]func(*Record){
-		"account": func(r *Record) { r.Account = "register" }, "release": func(r *Record) { r.Release = "b" }, "plan_hash": func(r *Record) { r.PlanHash = hash("aa") },
-		"status": func(r *Record) { r.Status = Practice }, "terms": func(r *Record) { r.Neighbours = Replace }, "cost": func(r *Record) { r.Cost = rho("1/9") },
-		"date": func(r *Record) { r.Date = "2026-03-04" }, "number": func(r *Record) { r.Number = 2 }, "also": func(r *Record) { r.Also = nil },
-		"corrects": func(r *Record) { r.Corrects = "x" }, "template": func(r *Record) { r.Template = "" }, "comparisons": func(r *Record) { r.Comparisons = 0 },
-		"witnessed": func(r *Record) { r.Witnessed = true }, "approvals": func(r *Record) { r.Approvals = r.Approvals[:1] },
-		"body": func(r *Record) { r.Proof.Body = strings.Replace(r.Proof.Body, "1/8", "1/9", 1) }, "sealed": func(r *Record) { r.Proof.Sealed = hash("aa") },
+		"account": func(r *Record) { r.Account = "register" }, "release": func(r *Record) { r.Release = "b" },
+		"plan_hash": func(r *Record) { r.PlanHash = hash("aa") },
+		"status":    func(r *Record) { r.Status = Practice }, "terms": func(r *Record) { r.Neighbours = Replace },
+		"cost": func(r *Record) { r.Cost = rho("1/9") },
+		"date": func(r *Record) { r.Date = "2026-03-04" }, "number": func(r *Record) { r.Number = 2 },
+		"also":     func(r *Record) { r.Also = nil },
+		"corrects": func(r *Record) { r.Corrects = "x" }, "template": func(r *Record) { r.Template = "" },
+		"comparisons": func(r *Record) { r.Comparisons = 0 },
+		"witnessed":   func(r *Record) { r.Witnessed = true }, "approvals": func(r *Record) { r.Approvals = r.Approvals[:1] },
+		"body":     func(r *Record) { r.Proof.Body = strings.Replace(r.Proof.Body, "1/8", "1/9", 1) },
+		"sealed":   func(r *Record) { r.Proof.Sealed = hash("aa") },
 		"previous": func(r *Record) { r.Proof.Previous = hash("aa") }, "hash": func(r *Record) { r.Proof.Hash = hash("aa") },
-		"signature": func(r *Record) { r.Proof.Signature = "" }, "office": func(r *Record) { r.Proof.Office = o.officer.Public() },
+		"signature":        func(r *Record) { r.Proof.Signature = "" },
+		"office":           func(r *Record) { r.Proof.Office = o.officer.Public() },
 		"hash in capitals": func(r *Record) { r.Proof.Hash = strings.ToUpper(r.Proof.Hash) },
 	} {
 		var changed Record
@@ -164,13 +175,16 @@ func TestRecordCheck(t *testing.T) {
 	if !errors.Is(err, ErrTampered) {
 		t.Errorf("another ledger contains it: %v", err)
 	}
-	assertSays(t, err, "is an older copy, or another ledger: it does not hold the debit of release a (hash "+r.Proof.Hash[:12]+")")
+	assertSays(t, err, "is an older copy, or another ledger: it does not hold the debit of release a (hash "+
+		r.Proof.Hash[:12]+")")
 }
 
 // TestAllowances: each period stands alone, goes by the day of the reservation, and its sums end with it.
 func TestAllowances(t *testing.T) {
-	for day, want := range map[string][3]string{"2026-01-01": {"2026", "2026-Q1", "2026-01"}, "2026-03-31": {"2026", "2026-Q1", "2026-03"}, "2026-04-01": {"2026", "2026-Q2", "2026-04"},
-		"2026-09-30": {"2026", "2026-Q3", "2026-09"}, "2026-10-01": {"2026", "2026-Q4", "2026-10"}, "2027-12-31": {"2027", "2027-Q4", "2027-12"}} {
+	for day, want := range map[string][3]string{"2026-01-01": {"2026", "2026-Q1", "2026-01"},
+		"2026-03-31": {"2026", "2026-Q1", "2026-03"}, "2026-04-01": {"2026", "2026-Q2", "2026-04"},
+		"2026-09-30": {"2026", "2026-Q3", "2026-09"}, "2026-10-01": {"2026", "2026-Q4", "2026-10"},
+		"2027-12-31": {"2027", "2027-Q4", "2027-12"}} {
 		if got := [3]string{Year.of(day), Quarter.of(day), Month.of(day)}; got != want {
 			t.Errorf("%s lies in %v; want %v", day, got, want)
 		}
@@ -198,11 +212,13 @@ func TestAllowances(t *testing.T) {
 	debit(t, l, charge("d", "dd", "1"))
 	must(t, l.Cancel(ctx, charge("b", "bb", "1/4")))
 	s := show(t, l)
-	if len(s.Periods) != 2 || s.Periods[0].Period != "2026-Q1" || !s.Periods[0].Spent.Equal(epsilon("3/4")) || !s.Periods[0].Left.Equal(epsilon("1/4")) ||
+	if len(s.Periods) != 2 || s.Periods[0].Period != "2026-Q1" || !s.Periods[0].Spent.Equal(epsilon("3/4")) ||
+		!s.Periods[0].Left.Equal(epsilon("1/4")) ||
 		s.Periods[1].Period != "2026-Q2" || !s.Periods[1].Left.IsZero() {
 		t.Errorf("periods %+v", s.Periods)
 	}
-	assertSays(t, errors.New(s.String()), "Each quarter may use ε = 1, by the day of the reservation; what one leaves does not carry over.",
+	assertSays(t, errors.New(s.String()),
+		"Each quarter may use ε = 1, by the day of the reservation; what one leaves does not carry over.",
 		"quarter   spent      reserved   left\n2026-Q1   ε = 0.75   ε = 0      ε = 0.25\n2026-Q2   ε = 1      ε = 0      ε = 0\n")
 }
 
@@ -220,7 +236,8 @@ func TestClock(t *testing.T) {
 		t.Errorf("a clock a second behind dates %s; want 2026-03-02", r.Record().Date)
 	}
 	at("2026-02-28T23:59:59Z")
-	assertSays(t, l.Reserve(ctx, charge("b", "bb", "1")), "its last entry is of 2026-03-02", "the clock of this machine says 2026-02-28", "set the clock")
+	assertSays(t, l.Reserve(ctx, charge("b", "bb", "1")), "its last entry is of 2026-03-02",
+		"the clock of this machine says 2026-02-28", "set the clock")
 	at("2026-03-02T00:30:00+01:00") // still the first of March in UTC
 	if r := debit(t, l, charge("b", "bb", "1")); r.Record().Date != "2026-03-02" {
 		t.Errorf("dates %s; want 2026-03-02", r.Record().Date)
@@ -254,9 +271,11 @@ func TestAWrongClock(t *testing.T) {
 
 	for _, day := range []string{"2076-03-02", "2027-04-07", "2026-02-28", "1970-01-01"} {
 		at(day)
-		for what, err := range map[string]error{"Reserve": l.Reserve(ctx, charge("f", "aa", "1")), "Debit": errOf(l.Debit(ctx, charge("c", "aa", "1"))),
-			"Grant": l.Grant(ctx, Grant{Account: "people", Amount: epsilon("1"), Reason: "More."}), "Reserve too much": l.Reserve(ctx, charge("f", "aa", "100")),
-			"Init": l.Init(ctx, Policy{Account: "other", Terms: person, Cap: epsilon("1")})} {
+		for what, err := range map[string]error{"Reserve": l.Reserve(ctx, charge("f", "aa", "1")),
+			"Debit":            errOf(l.Debit(ctx, charge("c", "aa", "1"))),
+			"Grant":            l.Grant(ctx, Grant{Account: "people", Amount: epsilon("1"), Reason: "More."}),
+			"Reserve too much": l.Reserve(ctx, charge("f", "aa", "100")),
+			"Init":             l.Init(ctx, Policy{Account: "other", Terms: person, Cap: epsilon("1")})} {
 			if err == nil {
 				t.Errorf("%s on %s after 2026-03-02 is written", what, day)
 				continue
@@ -310,7 +329,8 @@ func TestTree(t *testing.T) {
 	if r.Record().Number != 1 {
 		t.Errorf("debit %d of the quarter; want 1", r.Record().Number)
 	}
-	if n := debit(t, l, with3(o.charge("other", "a", "1/20"), func(c *Charge) { c.PlanHash = hash("0a") })).Record().Number; n != 1 {
+	if n := debit(t, l, with3(o.charge("other", "a", "1/20"), func(c *Charge) { c.PlanHash = hash("0a") })).Record().
+		Number; n != 1 {
 		t.Errorf("debit %d of the other account; want 1: the same name on another account is another release", n)
 	}
 	s, err := l.Show(ctx, "register")
@@ -318,11 +338,14 @@ func TestTree(t *testing.T) {
 	if !s.Spent.Equal(rho("1")) || len(s.Releases) != 2 || s.Releases[1].Account != "quarter" {
 		t.Errorf("the register says %+v", s)
 	}
-	assertSays(t, errors.New(s.String()), "Above quarter: what is reserved or spent there counts here too.", "a (on quarter)")
+	assertSays(t, errors.New(s.String()), "Above quarter: what is reserved or spent there counts here too.",
+		"a (on quarter)")
 	q, err := l.Show(ctx, "quarter")
 	must(t, err)
-	assertSays(t, errors.New(q.String()), "Below register: what is reserved or spent here counts there too.", "Every plan, and every grant, is signed in each of these roles",
-		"\nofficer         "+o.officer.Public().Fingerprint(), "Every entry is signed by the office's key, fingerprint "+o.key.Public().Fingerprint())
+	assertSays(t, errors.New(q.String()), "Below register: what is reserved or spent here counts there too.",
+		"Every plan, and every grant, is signed in each of these roles",
+		"\nofficer         "+o.officer.Public().Fingerprint(), "Every entry is signed by the office's key, fingerprint "+
+			o.key.Public().Fingerprint())
 	var noParent *NoParent
 	if err := l.Init(ctx, Policy{Account: "x", Terms: zcdp, Cap: rho("1"), Parent: "zz"}); !errors.As(err, &noParent) {
 		t.Errorf("got %v; want *NoParent", err)
@@ -393,7 +416,8 @@ func TestHistory(t *testing.T) {
 		}
 		return b.String()
 	}
-	signed := "approved by methodologist " + o.methods.Public().Fingerprint() + ", officer " + o.officer.Public().Fingerprint()
+	signed := "approved by methodologist " + o.methods.Public().Fingerprint() + ", officer " +
+		o.officer.Public().Fingerprint()
 	want := `5 2026-03-05T01:00:00Z quarter a: reserved ρ = 0.125 (plan ` + c.PlanHash[:12] + `), ` + signed + `
 6 2026-03-05T01:00:00Z quarter a: debited ρ = 0.125 (plan ` + c.PlanHash[:12] + `), ` + signed + `
 7 2026-03-05T01:00:00Z quarter a: finished: its measurements are durable (seal 5e0000000000)
@@ -404,7 +428,8 @@ func TestHistory(t *testing.T) {
 	if got := words(all[4:]); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	assertSays(t, errors.New(all[1].What), "opened: protects person, neighbours add-remove, cap ρ = 0.5 and δ = 0.000001, official, below register, ρ = 0.375 and δ = 0.0000001 a month, approved by methodologist and officer")
+	assertSays(t, errors.New(all[1].What),
+		"opened: protects person, neighbours add-remove, cap ρ = 0.5 and δ = 0.000001, official, below register, ρ = 0.375 and δ = 0.0000001 a month, approved by methodologist and officer")
 	above, err := l.History(ctx, "register")
 	must(t, err)
 	if len(above) != 5 || above[1].Account != "quarter" || above[4].Entry != 8 {
@@ -444,13 +469,15 @@ func TestJoint(t *testing.T) {
 			t.Errorf("ε %s at δ %s; want %v rounded up", at.Epsilon, at.Delta, bound.Value)
 		}
 	}
-	assertSays(t, errors.New(j.String()), "One joint plan of the 2 releases debited would have cost ε ≤ "+j.At[0].Epsilon+" at δ = 1e-6", "never a balance")
+	assertSays(t, errors.New(j.String()), "One joint plan of the 2 releases debited would have cost ε ≤ "+j.At[0].Epsilon+
+		" at δ = 1e-6", "never a balance")
 	fine, _ := rat(j.At[0].Epsilon).Float64()
 	a.postings[0].charge.Cost.Delta = rat("1e-7") // of a selection
 	reserved := a.joint()
 	bound, err := loss.EpsilonAt(rat("9e-7"))
 	must(t, err)
-	if told, _ := rat(reserved.At[0].Epsilon).Float64(); len(reserved.At) != 1 || told < bound.Value || told > bound.Value*1.000001 {
+	if told, _ := rat(reserved.At[0].Epsilon).Float64(); len(reserved.At) != 1 || told < bound.Value ||
+		told > bound.Value*1.000001 {
 		t.Errorf("where a selection has a δ of 1e-7: %+v; want %v at 1e-6 alone", reserved, bound.Value)
 	}
 	a.postings[0].charge.Cost.Delta = nil
@@ -463,7 +490,8 @@ func TestJoint(t *testing.T) {
 	}
 	assertSays(t, errors.New(a.joint().String()), "of the sum of ρ", "a looser bound than what a report says")
 	post(Debited)
-	assertSays(t, errors.New(a.joint().String()), "is not known: of 35 releases debited, 1 came without a list of mechanisms")
+	assertSays(t, errors.New(a.joint().String()),
+		"is not known: of 35 releases debited, 1 came without a list of mechanisms")
 }
 
 // TestManyChildrenOneCap debits two accounts from four handles at once until what lies above them refuses: exactly its
@@ -515,7 +543,8 @@ func TestOddDenominators(t *testing.T) {
 	ctx := context.Background()
 	l := &Ledger{store: &shelf{}, now: time.Now}
 	must(t, l.Init(ctx, capped("1000")))
-	odd := func(i int64, rest bool) budget.Cost { // 1/n or 1 - 1/n for n of 500 bits without a common factor, but for small ones
+	// 1/n or 1 - 1/n for n of 500 bits without a common factor, but for small ones
+	odd := func(i int64, rest bool) budget.Cost {
 		n := new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 499), big.NewInt(2*i+1))
 		r := new(big.Rat).SetFrac(big.NewInt(1), n)
 		if rest {
@@ -531,7 +560,8 @@ func TestOddDenominators(t *testing.T) {
 			refused = errors.Join(refused, l.Reserve(ctx, c))
 		}
 	}
-	assertSays(t, refused, "has another denominator than all amounts before", "more than 8192 bits", "ask for a rounder amount")
+	assertSays(t, refused, "has another denominator than all amounts before", "more than 8192 bits",
+		"ask for a rounder amount")
 	if admitted < 16 || admitted > 20 {
 		t.Errorf("%d were admitted; want about 8192/500", admitted)
 	}

@@ -148,11 +148,13 @@ func TestThePagesProgramsRun(t *testing.T) {
 		if err := os.WriteFile(program, []byte(blocks(t, "python")[0]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command(python, program, example).CombinedOutput(); err != nil || string(out) != "4 entries, head "+head+"\n" {
+		if out, err := exec.Command(python, program, example).CombinedOutput(); err != nil ||
+			string(out) != "4 entries, head "+head+"\n" {
 			t.Errorf("%v: %s", err, out)
 		}
 		changed := filepath.Join(t.TempDir(), "changed.jsonl")
-		if err := os.WriteFile(changed, bytes.Replace(text, []byte(`\"epsilon\":\"1\"`), []byte(`\"epsilon\":\"2\"`), 1), 0o600); err != nil {
+		if err := os.WriteFile(changed, bytes.Replace(text, []byte(`\"epsilon\":\"1\"`), []byte(`\"epsilon\":\"2\"`), 1),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := exec.Command(python, program, changed).CombinedOutput(); err == nil {
@@ -169,12 +171,14 @@ func TestThePagesProgramsRun(t *testing.T) {
 	})
 	t.Run("openssl", func(t *testing.T) {
 		tool(t, "xxd")
-		if out, err := exec.Command(tool(t, "openssl"), "version").Output(); err != nil || !strings.HasPrefix(string(out), "OpenSSL 3") {
+		if out, err := exec.Command(tool(t, "openssl"), "version").Output(); err != nil ||
+			!strings.HasPrefix(string(out), "OpenSSL 3") {
 			t.Skipf("this needs OpenSSL 3, here is %s", out)
 		}
 		shell := exec.Command(tool(t, "bash"), "-e", "-c", blocks(t, "text")[3])
 		shell.Dir = t.TempDir()
-		if out, err := shell.CombinedOutput(); err != nil || !strings.Contains(string(out), "Signature Verified Successfully") {
+		if out, err := shell.CombinedOutput(); err != nil ||
+			!strings.Contains(string(out), "Signature Verified Successfully") {
 			t.Errorf("%v: %s", err, out)
 		}
 	})

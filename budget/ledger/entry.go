@@ -46,10 +46,11 @@ type entry struct {
 
 	Policy *opened `json:"policy,omitempty"` // init
 
-	Release    string       `json:"release,omitempty"` // all but init and grant
-	PlanHash   string       `json:"plan_hash,omitempty"`
-	Also       []string     `json:"also,omitempty"`       // reserve and debit, as what follows
-	Cost       *budget.Cost `json:"cost,omitempty"`       // in lowest terms: "6", "1/2"; of a grant: what it adds to the cap
+	Release  string   `json:"release,omitempty"` // all but init and grant
+	PlanHash string   `json:"plan_hash,omitempty"`
+	Also     []string `json:"also,omitempty"` // reserve and debit, as what follows
+	// in lowest terms: "6", "1/2"; of a grant: what it adds to the cap
+	Cost       *budget.Cost `json:"cost,omitempty"`
 	Template   string       `json:"template,omitempty"`   // Charge.Template
 	Corrects   string       `json:"corrects,omitempty"`   // Charge.Corrects
 	Mechanisms []Repeated   `json:"mechanisms,omitempty"` // reserve only

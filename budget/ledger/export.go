@@ -90,7 +90,8 @@ func ReadExport(r io.Reader) (*Export, error) {
 	lines.scanner.Buffer(nil, maxExportLine)
 	var header exportHeader
 	if err := lines.next(&header); err != nil || header.Format != exportFormat {
-		return nil, fmt.Errorf("this is not an export of a ledger in the form %s: make one with `dprelease ledger export`", exportFormat)
+		return nil, fmt.Errorf("this is not an export of a ledger in the form %s: make one with `dprelease ledger export`",
+			exportFormat)
 	}
 	b := newBook("(export)")
 	for {

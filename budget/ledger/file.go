@@ -149,7 +149,8 @@ func createFile(ctx context.Context, path, absolute string) error {
 	}
 	if _, err := os.Stat(absolute + "-wal"); err == nil {
 		if _, err := os.Stat(absolute); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("ledger %s is gone but the end of it, %s-wal, is there: put the file back beside it", path, filepath.Base(path))
+			return fmt.Errorf("ledger %s is gone but the end of it, %s-wal, is there: put the file back beside it", path,
+				filepath.Base(path))
 		}
 	}
 	staged, err := os.CreateTemp(folder, stagedName(absolute)+"*")
@@ -346,7 +347,8 @@ func (f *file) load(ctx context.Context, c *sql.Conn) (*book, error) {
 		return nil, f.explain(err)
 	}
 	var written int64
-	if err := c.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entries'").Scan(&written); err != nil {
+	if err := c.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entries'").
+		Scan(&written); err != nil {
 		return nil, f.explain(err)
 	}
 	return b, b.counted(written)
@@ -398,7 +400,8 @@ func (f *file) explain(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return &DiskFull{Ledger: f.path, Err: err}
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH:
-		return fmt.Errorf("ledger %s cannot be opened as needed: check who may read and write it and its folder: %w", f.path, err)
+		return fmt.Errorf("ledger %s cannot be opened as needed: check who may read and write it and its folder: %w", f.path,
+			err)
 	case sqlite3.SQLITE_IOERR:
 		return fmt.Errorf("the disk of ledger %s fails or is full: check it, and run again: %w", f.path, err)
 	}

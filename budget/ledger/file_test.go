@@ -55,7 +55,8 @@ func TestOpenCreatesPrivateFile(t *testing.T) {
 
 func TestFileIsDurable(t *testing.T) {
 	l, _ := fresh(t, "6")
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "application_id": fmt.Sprint(applicationID)} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2",
+		"application_id": fmt.Sprint(applicationID)} {
 		var got string
 		must(t, l.store.(*file).db.QueryRow("PRAGMA "+pragma).Scan(&got))
 		if got != want {
@@ -206,7 +207,8 @@ func forge(t testing.TB, l *Ledger, db *sql.DB, e entry) {
 	must(t, err)
 	private, err := e.private()
 	must(t, err)
-	_, err = db.Exec("INSERT INTO entries (body, private, hash, signature) VALUES (?, ?, ?, '')", body, private, chain(b.head, digestOf(private), body).String())
+	_, err = db.Exec("INSERT INTO entries (body, private, hash, signature) VALUES (?, ?, ?, '')", body, private,
+		chain(b.head, digestOf(private), body).String())
 	must(t, err)
 }
 
@@ -241,9 +243,12 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 		tamper   func(*testing.T, *Ledger, *sql.DB)
 		sequence int64
 	}{
-		"cheaper":          {alter(`UPDATE entries SET body = replace(body, '"epsilon":"1"', '"epsilon":"0.1"') WHERE sequence = 3`), 3},
-		"higher cap":       {alter(`UPDATE entries SET body = replace(body, '"epsilon":"6"', '"epsilon":"9"') WHERE sequence = 1`), 1},
-		"other time":       {alter(`UPDATE entries SET body = replace(body, '2026-03-02', '2026-03-03') WHERE sequence = 9`), 9},
+		"cheaper": {alter(
+			`UPDATE entries SET body = replace(body, '"epsilon":"1"', '"epsilon":"0.1"') WHERE sequence = 3`), 3},
+		"higher cap": {alter(
+			`UPDATE entries SET body = replace(body, '"epsilon":"6"', '"epsilon":"9"') WHERE sequence = 1`), 1},
+		"other time": {alter(`UPDATE entries SET body = replace(body, '2026-03-02', '2026-03-03') WHERE sequence = 9`),
+			9},
 		"other hash":       {alter(`UPDATE entries SET hash = replace(hash, substr(hash, 1, 1), 'x') WHERE sequence = 4`), 4},
 		"removed first":    {alter("DELETE FROM entries WHERE sequence = 1"), 1},
 		"removed":          {alter("DELETE FROM entries WHERE sequence = 5"), 5},
@@ -253,20 +258,24 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 		"renumbered":       {alter("UPDATE entries SET sequence = 19 WHERE sequence = 9"), 9},
 		"removed and closed up": {alter("DELETE FROM entries WHERE sequence = 8",
 			"UPDATE entries SET sequence = 8 WHERE sequence = 9", "UPDATE sqlite_sequence SET seq = 8"), 8},
-		"reordered": {alter("UPDATE entries SET sequence = -4 WHERE sequence = 4", "UPDATE entries SET sequence = 4 WHERE sequence = 5",
+		"reordered": {alter("UPDATE entries SET sequence = -4 WHERE sequence = 4",
+			"UPDATE entries SET sequence = 4 WHERE sequence = 5",
 			"UPDATE entries SET sequence = 5 WHERE sequence = -4"), 4},
-		"repeated":         {alter("INSERT INTO entries (body, private, hash, signature) SELECT body, private, hash, signature FROM entries WHERE sequence = 9"), 10},
-		"not an entry":     {alter("INSERT INTO entries (body, private, hash, signature) VALUES ('x', 'y', 'z', '')"), 10},
-		"second policy":    {forged(capped("99").opening(Official, new(epsilon("99")))), 10},
-		"rehearsal":        {forged(Policy{Account: "made-up", Terms: person, Cap: epsilon("1")}.opening(Rehearsal, new(epsilon("1")))), 10},
+		"repeated": {alter(
+			"INSERT INTO entries (body, private, hash, signature) SELECT body, private, hash, signature FROM entries WHERE sequence = 9"), 10},
+		"not an entry":  {alter("INSERT INTO entries (body, private, hash, signature) VALUES ('x', 'y', 'z', '')"), 10},
+		"second policy": {forged(capped("99").opening(Official, new(epsilon("99")))), 10},
+		"rehearsal": {forged(Policy{Account: "made-up", Terms: person, Cap: epsilon("1")}.opening(Rehearsal,
+			new(epsilon("1")))), 10},
 		"debit unreserved": {forged(debiting(charge("f", "ff", "1"), 3)), 10},
 		"refund":           {forged(ending(kindCancel, charge("a", "aa", "1"))), 10},
 		"cheaper debit":    {forged(debiting(charge("d", "dd", "1/2"), 3)), 10},
 		"overspent":        {forged(charge("f", "ff", "3").reservation(nil)), 10},
-		"unknown account":  {forged(Charge{Account: "x", Release: "f", PlanHash: hash("ff"), Terms: person, Cost: epsilon("1")}.reservation(nil)), 10},
-		"bound reserve":    {forged(bound(charge("f", "ff", "1").reservation(nil))), 10},
-		"bound cancel":     {forged(bound(ending(kindCancel, charge("d", "dd", "1")))), 10},
-		"unknown kind":     {forged(ending("refund", charge("f", "ff", "1"))), 10},
+		"unknown account": {forged(Charge{Account: "x", Release: "f", PlanHash: hash("ff"), Terms: person,
+			Cost: epsilon("1")}.reservation(nil)), 10},
+		"bound reserve": {forged(bound(charge("f", "ff", "1").reservation(nil))), 10},
+		"bound cancel":  {forged(bound(ending(kindCancel, charge("d", "dd", "1")))), 10},
+		"unknown kind":  {forged(ending("refund", charge("f", "ff", "1"))), 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, path := busy(t)

@@ -26,8 +26,10 @@ func newOffice(t testing.TB) *office {
 	o := &office{book: newBook("office"), key: newKey(t), officer: newKey(t), methods: newKey(t)}
 	for _, p := range []Policy{
 		{Account: "register", Terms: zcdp, Cap: rhoDelta("1", "1e-6")},
-		{Account: "quarter", Terms: zcdp, Cap: rhoDelta("1/2", "1e-6"), Parent: "register", Allowance: &Allowance{Month, rhoDelta("3/8", "1e-7")},
-			Approvals: map[string][]sign.PublicKey{"officer": {o.officer.Public()}, "methodologist": {o.methods.Public(), newKey(t).Public()}}},
+		{Account: "quarter", Terms: zcdp, Cap: rhoDelta("1/2", "1e-6"), Parent: "register",
+			Allowance: &Allowance{Month, rhoDelta("3/8", "1e-7")},
+			Approvals: map[string][]sign.PublicKey{"officer": {o.officer.Public()},
+				"methodologist": {o.methods.Public(), newKey(t).Public()}}},
 		{Account: "other", Terms: zcdp, Cap: rho("1")},
 		{Account: "pure", Terms: person, Cap: epsilon("1")},
 	} {
@@ -41,9 +43,10 @@ func newOffice(t testing.TB) *office {
 // charge is a charge on the account, approved by both roles.
 func (o *office) charge(account, release, amount string) Charge {
 	plan := digestOf(release).String()
-	return Charge{Account: account, Release: release, PlanHash: plan, Template: hash("7e"), Terms: zcdp, Cost: rho(amount), Approvals: []Approval{
-		Approval{Plan: plan, Role: "officer", Statement: "The budget allows it."}.Signed(o.officer),
-		Approval{Plan: plan, Role: "methodologist", Statement: "The bounds are sound."}.Signed(o.methods)}}
+	return Charge{Account: account, Release: release, PlanHash: plan, Template: hash("7e"), Terms: zcdp, Cost: rho(amount),
+		Approvals: []Approval{
+			Approval{Plan: plan, Role: "officer", Statement: "The budget allows it."}.Signed(o.officer),
+			Approval{Plan: plan, Role: "methodologist", Statement: "The bounds are sound."}.Signed(o.methods)}}
 }
 
 // debit writes reservation and debit.
@@ -80,7 +83,8 @@ func (o *office) forged(t testing.TB, e entry, by *sign.Key) line {
 	must(t, err)
 	private, err := e.private()
 	must(t, err)
-	l := line{sequence: o.book.sequence + 1, body: body, private: private, hash: chain(o.book.head, digestOf(private), body)}
+	l := line{sequence: o.book.sequence + 1, body: body, private: private,
+		hash: chain(o.book.head, digestOf(private), body)}
 	if by != nil {
 		l.signature = by.Sign(entryPurpose, l.hash[:])
 	}
@@ -142,74 +146,113 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 		entry entry
 		says  string
 	}{
-		"no approvals":        {reservationOf(c), "is not approved as account quarter asks (methodologist, officer)"},
-		"one approval":        {reservationOf(c, roles[0]), "is not approved as account quarter asks (officer)"},
-		"forged approval":     {reservationOf(c, roles[0], Approval{Plan: c.PlanHash, Role: "officer", Statement: "x"}.Signed(stranger)), "(officer)"},
-		"altered approval":    {reservationOf(c, roles[0], with2(roles[1], func(a *Approval) { a.Statement = "Something else." })), "(officer)"},
-		"other plan's":        {reservationOf(c, roles[0], a.Approvals[0]), "(officer)"},
-		"key of another role": {reservationOf(c, roles[0], Approval{Plan: c.PlanHash, Role: "officer", Statement: "x"}.Signed(o.methods)), "(officer)"},
-		"more approvals":      {reservationOf(c, roles[0], roles[1], a.Approvals[0]), "carries approvals that its accounts do not ask for"},
-		"needless approvals":  {reservationOf(o.charge("register", "c", "1/100"), roles...), "carries approvals that its accounts do not ask for"},
-		"expired standing":    {reservationOf(late, late.Approvals[1], late.Approvals[0]), "is not approved"},
-		"used-up standing":    {reservationOf(over, once[1], once[0]), "is not approved"},
+		"no approvals": {reservationOf(c), "is not approved as account quarter asks (methodologist, officer)"},
+		"one approval": {reservationOf(c, roles[0]), "is not approved as account quarter asks (officer)"},
+		"forged approval": {reservationOf(c, roles[0],
+			Approval{Plan: c.PlanHash, Role: "officer", Statement: "x"}.Signed(stranger)), "(officer)"},
+		"altered approval": {reservationOf(c, roles[0],
+			with2(roles[1], func(a *Approval) { a.Statement = "Something else." })), "(officer)"},
+		"other plan's": {reservationOf(c, roles[0], a.Approvals[0]), "(officer)"},
+		"key of another role": {reservationOf(c, roles[0],
+			Approval{Plan: c.PlanHash, Role: "officer", Statement: "x"}.Signed(o.methods)), "(officer)"},
+		"more approvals": {reservationOf(c, roles[0], roles[1], a.Approvals[0]),
+			"carries approvals that its accounts do not ask for"},
+		"needless approvals": {reservationOf(o.charge("register", "c", "1/100"), roles...),
+			"carries approvals that its accounts do not ask for"},
+		"expired standing": {reservationOf(late, late.Approvals[1], late.Approvals[0]), "is not approved"},
+		"used-up standing": {reservationOf(over, once[1], once[0]), "is not approved"},
 		"standing, no template": {reservationOf(with3(over, func(c *Charge) { c.Template = "" }), once[1], once[0]),
 			"is not approved"},
-		"over the allowance":    {reservationOf(withCost(c, "1/8"), roles...), "overspends the allowance of account quarter for 2026-03"},
-		"over the cap":          {with(reservationOf(withCost(c, "1/2"), roles...), func(e *entry) { e.Date = "2026-04-01" }), "overspends account quarter"},
-		"over the parent's cap": {reservationOf(withCost(o.charge("register", "c", "1"), "1")), "overspends account register"},
+		"over the allowance": {reservationOf(withCost(c, "1/8"), roles...),
+			"overspends the allowance of account quarter for 2026-03"},
+		"over the cap": {with(reservationOf(withCost(c, "1/2"), roles...), func(e *entry) { e.Date = "2026-04-01" }),
+			"overspends account quarter"},
+		"over the parent's cap": {reservationOf(withCost(o.charge("register", "c", "1"), "1")),
+			"overspends account register"},
 		"delta": {reservationOf(with3(c, func(c *Charge) { c.Cost = rhoDelta("1/100", "1/1000000") }), roles...),
 			"overspends the allowance"},
-		"other definition":      {reservationOf(Charge{Account: "other", Also: []string{"pure"}, Release: "c", PlanHash: c.PlanHash, Cost: rho("1/100")}), "in other terms than those of account pure"},
-		"own account besides":   {reservationOf(Charge{Account: "other", Also: []string{"other"}, Release: "c", PlanHash: c.PlanHash, Cost: rho("1/100")}), "cannot be reserved"},
-		"account not open":      {reservationOf(Charge{Account: "other", Also: []string{"zz"}, Release: "c", PlanHash: c.PlanHash, Cost: rho("1/100")}), "names account zz, which is not open"},
-		"name taken":            {reservationOf(with3(c, func(c *Charge) { c.Release = "a" }), roles...), "reserves a release name that another plan holds"},
-		"corrects nothing":      {reservationOf(with3(c, func(c *Charge) { c.Corrects = "zz" }), roles...), "is not finished"},
-		"corrects unfinished":   {reservationOf(with3(c, func(c *Charge) { c.Corrects = "a" }), roles...), "is not finished"},
-		"reserved twice":        {reservationOf(b, b.Approvals[1], b.Approvals[0]), "is reserved already"},
-		"reserved when done":    {reservationOf(done, done.Approvals[1], done.Approvals[0]), "is finished already"},
-		"debit unreserved":      {asDebit(c, func(*entry) {}), "debits what was not reserved"},
-		"debit after finish":    {asDebit(done, func(*entry) {}), "debits what was not reserved"},
-		"debit twice":           {asDebit(a, func(*entry) {}), "debits what was not reserved"},
-		"cheaper debit":         {asDebit(b, func(e *entry) { e.Cost = new(rho("1/32")) }), "debits something else than what was reserved"},
-		"debit elsewhere":       {asDebit(b, func(e *entry) { e.Also = []string{"other"} }), "debits something else than what was reserved"},
-		"other approvals":       {asDebit(b, func(e *entry) { e.Approvals = e.Approvals[:1] }), "debits something else than what was reserved"},
-		"other number":          {asDebit(b, func(e *entry) { e.Attest.Number = 2 }), "says of its account what is not so"},
-		"fewer comparisons":     {asDebit(b, func(e *entry) { e.Attest.Comparisons = -1 }), "says of its account what is not so"},
-		"witnessed":             {asDebit(b, func(e *entry) { e.Attest.Witnessed = true }), "says of its account what is not so"},
-		"as practice":           {asDebit(b, func(e *entry) { e.Attest.Status = Practice }), "says of its account what is not so"},
-		"with mechanisms":       {asDebit(b, func(e *entry) { e.Mechanisms = []Repeated{{1, gaussian(5)}} }), "is not an entry of kind"},
-		"refund":                {ending(kindCancel, a), "cannot follow: the release is debited"},
-		"finish unspent":        {sealed, "cannot follow: the release is reserved"},
-		"finish without seal":   {with(ending(kindRelease, a), func(e *entry) { e.Seal = "x" }), "without the hash of its seal"},
-		"finish twice":          {with(ending(kindRelease, done), func(e *entry) { e.Seal = hash("ff") }), "cannot follow: the release is finished"},
-		"abandon finished":      {with(ending(kindAbandon, done), func(e *entry) { e.Reason = "x" }), "cannot follow: the release is finished"},
-		"withdraw unfinished":   {with(ending(kindWithdraw, a), func(e *entry) { e.Reason = "x" }), "cannot follow: the release is debited"},
-		"no reason":             {ending(kindAbandon, a), "is not an entry of kind"},
-		"blank reason":          {with(ending(kindAbandon, a), func(e *entry) { e.Reason = " \n" }), "gives no reason"},
-		"a reason to cancel":    {with(ending(kindCancel, b), func(e *entry) { e.Reason = "x" }), "is not an entry of kind"},
-		"end of nothing":        {with(ending(kindAbandon, c), func(e *entry) { e.Reason = "x" }), "ends what was never reserved"},
-		"grant, unapproved":     {grantOf("1"), "is not approved as account quarter asks (methodologist, officer)"},
-		"grant, one role":       {grantOf("1", agreed("officer", o.officer)), "(methodologist)"},
-		"grant, other amount":   {grantOf("2", agreed("methodologist", o.methods), agreed("officer", o.officer)), "is not approved"},
-		"grant of nothing":      {grantOf("0"), "a grant is a positive amount"},
-		"granted twice":         {grants[0], "grants what was granted before"},
-		"grant, needless":       {with(grants[0], func(e *entry) { e.Reason, e.Approvals = "again", once }), "carries approvals that its account does not ask for"},
-		"grant by standing":     {grantOf("1", once...), "is not approved"},
-		"comparison, no reason": {entry{Kind: kindCompare, Account: "quarter", Release: "a", Reason: "\t"}, "is not a note of a comparison"},
-		"earlier day":           {with(ending(kindCancel, b), func(e *entry) { e.Date = "2026-03-03" }), "is of a day before that of the entry before it"},
-		"a second office key":   {with(ending(kindCancel, b), func(e *entry) { e.Office = stranger.Public() }), "names an office key"},
-		"unknown kind":          {ending("refund", a), `is not an entry of kind "refund" as this version knows it`},
-		"opened twice":          {policy(Policy{Account: "other", Terms: zcdp, Cap: rho("9")}), "opens account other a second time"},
-		"parent not open":       {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Parent: "zz"}), "opens an account below zz, which is not open"},
-		"its own parent":        {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Parent: "x"}), "invalid policy"},
-		"parent in other terms": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Parent: "pure"}), "opens an account below pure"},
-		"practice below office": {Policy{Account: "x", Terms: zcdp, Parent: "other"}.opening(Practice, new(rho("9"))), "opens an account below other"},
-		"rehearsal":             {Policy{Account: "x", Terms: zcdp}.opening(Rehearsal, nil), "of a status that no file holds"},
-		"a role without keys":   {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Approvals: map[string][]sign.PublicKey{"officer": {}}}), "invalid policy"},
+		"other definition": {reservationOf(Charge{Account: "other", Also: []string{"pure"}, Release: "c",
+			PlanHash: c.PlanHash, Cost: rho("1/100")}), "in other terms than those of account pure"},
+		"own account besides": {reservationOf(Charge{Account: "other", Also: []string{"other"}, Release: "c",
+			PlanHash: c.PlanHash, Cost: rho("1/100")}), "cannot be reserved"},
+		"account not open": {reservationOf(Charge{Account: "other", Also: []string{"zz"}, Release: "c",
+			PlanHash: c.PlanHash, Cost: rho("1/100")}), "names account zz, which is not open"},
+		"name taken": {reservationOf(with3(c, func(c *Charge) { c.Release = "a" }), roles...),
+			"reserves a release name that another plan holds"},
+		"corrects nothing": {reservationOf(with3(c, func(c *Charge) { c.Corrects = "zz" }), roles...),
+			"is not finished"},
+		"corrects unfinished": {reservationOf(with3(c, func(c *Charge) { c.Corrects = "a" }), roles...), "is not finished"},
+		"reserved twice":      {reservationOf(b, b.Approvals[1], b.Approvals[0]), "is reserved already"},
+		"reserved when done":  {reservationOf(done, done.Approvals[1], done.Approvals[0]), "is finished already"},
+		"debit unreserved":    {asDebit(c, func(*entry) {}), "debits what was not reserved"},
+		"debit after finish":  {asDebit(done, func(*entry) {}), "debits what was not reserved"},
+		"debit twice":         {asDebit(a, func(*entry) {}), "debits what was not reserved"},
+		"cheaper debit": {asDebit(b, func(e *entry) { e.Cost = new(rho("1/32")) }),
+			"debits something else than what was reserved"},
+		"debit elsewhere": {asDebit(b, func(e *entry) { e.Also = []string{"other"} }),
+			"debits something else than what was reserved"},
+		"other approvals": {asDebit(b, func(e *entry) { e.Approvals = e.Approvals[:1] }),
+			"debits something else than what was reserved"},
+		"other number": {asDebit(b, func(e *entry) { e.Attest.Number = 2 }), "says of its account what is not so"},
+		"fewer comparisons": {asDebit(b, func(e *entry) { e.Attest.Comparisons = -1 }),
+			"says of its account what is not so"},
+		"witnessed": {asDebit(b, func(e *entry) { e.Attest.Witnessed = true }),
+			"says of its account what is not so"},
+		"as practice": {asDebit(b, func(e *entry) { e.Attest.Status = Practice }),
+			"says of its account what is not so"},
+		"with mechanisms": {asDebit(b, func(e *entry) { e.Mechanisms = []Repeated{{1, gaussian(5)}} }),
+			"is not an entry of kind"},
+		"refund":         {ending(kindCancel, a), "cannot follow: the release is debited"},
+		"finish unspent": {sealed, "cannot follow: the release is reserved"},
+		"finish without seal": {with(ending(kindRelease, a), func(e *entry) { e.Seal = "x" }),
+			"without the hash of its seal"},
+		"finish twice": {with(ending(kindRelease, done), func(e *entry) { e.Seal = hash("ff") }),
+			"cannot follow: the release is finished"},
+		"abandon finished": {with(ending(kindAbandon, done), func(e *entry) { e.Reason = "x" }),
+			"cannot follow: the release is finished"},
+		"withdraw unfinished": {with(ending(kindWithdraw, a), func(e *entry) { e.Reason = "x" }),
+			"cannot follow: the release is debited"},
+		"no reason":          {ending(kindAbandon, a), "is not an entry of kind"},
+		"blank reason":       {with(ending(kindAbandon, a), func(e *entry) { e.Reason = " \n" }), "gives no reason"},
+		"a reason to cancel": {with(ending(kindCancel, b), func(e *entry) { e.Reason = "x" }), "is not an entry of kind"},
+		"end of nothing": {with(ending(kindAbandon, c), func(e *entry) { e.Reason = "x" }),
+			"ends what was never reserved"},
+		"grant, unapproved": {grantOf("1"), "is not approved as account quarter asks (methodologist, officer)"},
+		"grant, one role":   {grantOf("1", agreed("officer", o.officer)), "(methodologist)"},
+		"grant, other amount": {grantOf("2", agreed("methodologist", o.methods), agreed("officer", o.officer)),
+			"is not approved"},
+		"grant of nothing": {grantOf("0"), "a grant is a positive amount"},
+		"granted twice":    {grants[0], "grants what was granted before"},
+		"grant, needless": {with(grants[0], func(e *entry) { e.Reason, e.Approvals = "again", once }),
+			"carries approvals that its account does not ask for"},
+		"grant by standing": {grantOf("1", once...), "is not approved"},
+		"comparison, no reason": {entry{Kind: kindCompare, Account: "quarter", Release: "a", Reason: "\t"},
+			"is not a note of a comparison"},
+		"earlier day": {with(ending(kindCancel, b), func(e *entry) { e.Date = "2026-03-03" }),
+			"is of a day before that of the entry before it"},
+		"a second office key": {with(ending(kindCancel, b), func(e *entry) { e.Office = stranger.Public() }),
+			"names an office key"},
+		"unknown kind": {ending("refund", a), `is not an entry of kind "refund" as this version knows it`},
+		"opened twice": {policy(Policy{Account: "other", Terms: zcdp, Cap: rho("9")}),
+			"opens account other a second time"},
+		"parent not open": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Parent: "zz"}),
+			"opens an account below zz, which is not open"},
+		"its own parent": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Parent: "x"}), "invalid policy"},
+		"parent in other terms": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Parent: "pure"}),
+			"opens an account below pure"},
+		"practice below office": {Policy{Account: "x", Terms: zcdp, Parent: "other"}.opening(Practice, new(rho("9"))),
+			"opens an account below other"},
+		"rehearsal": {Policy{Account: "x", Terms: zcdp}.opening(Rehearsal, nil),
+			"of a status that no file holds"},
+		"a role without keys": {
+			policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Approvals: map[string][]sign.PublicKey{"officer": {}}}),
+			"invalid policy"},
 		"a key in two roles": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"),
-			Approvals: map[string][]sign.PublicKey{"officer": {stranger.Public()}, "methodologist": {stranger.Public()}}}), "invalid policy"},
-		"a strange allowance": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Allowance: &Allowance{"week", rho("1")}}), "invalid policy"},
-		"a relative witness":  {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Witness: "heads"}), "invalid policy"},
+			Approvals: map[string][]sign.PublicKey{"officer": {stranger.Public()}, "methodologist": {stranger.Public()}}}),
+			"invalid policy"},
+		"a strange allowance": {
+			policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Allowance: &Allowance{"week", rho("1")}}), "invalid policy"},
+		"a relative witness": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Witness: "heads"}), "invalid policy"},
 	} {
 		before := *o.book
 		err := o.book.read(o.forged(t, forged.entry, &o.key))
@@ -257,7 +300,8 @@ func TestSignedLedger(t *testing.T) {
 	for i := range entries {
 		entries[i].Date, entries[i].time = "2026-03-05", "2026-03-05T00:00:00Z"
 	}
-	for given, key := range map[string]*sign.Key{"none was given": nil, "another was given (fingerprint " + other.Public().Fingerprint(): &other} {
+	for given, key := range map[string]*sign.Key{"none was given": nil, "another was given (fingerprint " +
+		other.Public().Fingerprint(): &other} {
 		_, err := o.book.write(entries, key)
 		var wrong *WrongKey
 		if !errors.As(err, &wrong) {
@@ -270,7 +314,8 @@ func TestSignedLedger(t *testing.T) {
 		t.Errorf("writing nothing needs no key: %v", err)
 	}
 	for name, key := range map[string]*sign.Key{"unsigned": nil, "signed by another": &other} {
-		assertSays(t, o.book.read(o.forged(t, entries[0], key)), "is not signed by the office's key (fingerprint "+o.key.Public().Fingerprint())
+		assertSays(t, o.book.read(o.forged(t, entries[0], key)), "is not signed by the office's key (fingerprint "+
+			o.key.Public().Fingerprint())
 		_ = name
 	}
 	moved := o.forged(t, entries[0], &o.key)
@@ -288,7 +333,8 @@ func TestSignedLedger(t *testing.T) {
 	if _, err := unsigned.write(reserve, &other); !errors.As(err, &wrong) {
 		t.Errorf("write with a key to a ledger begun without one: %v; want *WrongKey", err)
 	}
-	assertSays(t, wrong, "is not signed, and an office key was given (fingerprint "+other.Public().Fingerprint(), "nothing was written")
+	assertSays(t, wrong, "is not signed, and an office key was given (fingerprint "+other.Public().Fingerprint(),
+		"nothing was written")
 	writeOn(t, unsigned, "2026-03-01", nil, reserve...)
 	lines := unsigned.lines
 	lines[1].signature = other.Sign(entryPurpose, lines[1].hash[:])
@@ -309,7 +355,8 @@ func TestExportIsTampered(t *testing.T) {
 	whole := text.Bytes()
 	want, err := ReadExport(bytes.NewReader(whole))
 	must(t, err)
-	if want.Office != o.key.Public() || want.Head != o.book.head.String() || want.Entries != 7 || want.Seal("quarter", "c") != hash("5e") || want.Seal("quarter", "x") != "" {
+	if want.Office != o.key.Public() || want.Head != o.book.head.String() || want.Entries != 7 ||
+		want.Seal("quarter", "c") != hash("5e") || want.Seal("quarter", "x") != "" {
 		t.Errorf("the export reads as %+v", want)
 	}
 	for range 400 {
@@ -329,8 +376,9 @@ func TestExportIsTampered(t *testing.T) {
 		"more behind":   append(append([]string{}, lines...), "{}\n"),
 		"cut":           {string(whole[:len(whole)-20])},
 		"empty":         nil,
-		"other key":     append([]string{strings.Replace(lines[0], o.key.Public().String(), newKey(t).Public().String(), 1)}, lines[1:]...),
-		"no key":        append([]string{`{"format":"dprelease.ledger/1"}` + "\n"}, lines[1:]...),
+		"other key": append([]string{strings.Replace(lines[0], o.key.Public().String(), newKey(t).Public().String(), 1)},
+			lines[1:]...),
+		"no key": append([]string{`{"format":"dprelease.ledger/1"}` + "\n"}, lines[1:]...),
 	} {
 		if _, err := ReadExport(strings.NewReader(strings.Join(changed, ""))); err == nil {
 			t.Errorf("%s: read", name)
@@ -373,8 +421,10 @@ func FuzzEntry(f *testing.F) {
 		f.Add(l.body)
 	}
 	cost := epsilon("1")
-	for _, e := range []entry{charge("b", "bb", "1").reservation(nil), debiting(charge("a", "aa", "1"), 1), ending(kindCancel, charge("a", "aa", "1")),
-		{Kind: kindGrant, Account: "people", Cost: &cost, Reason: "more"}, {Kind: kindCompare, Account: "people", Release: "a", Reason: "coverage"}} {
+	for _, e := range []entry{charge("b", "bb", "1").reservation(nil), debiting(charge("a", "aa", "1"), 1),
+		ending(kindCancel, charge("a", "aa", "1")),
+		{Kind: kindGrant, Account: "people", Cost: &cost, Reason: "more"},
+		{Kind: kindCompare, Account: "people", Release: "a", Reason: "coverage"}} {
 		e.Date = "2026-03-05"
 		body, err := e.body()
 		must(f, err)

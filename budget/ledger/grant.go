@@ -38,7 +38,8 @@ func (g Grant) Hash() string {
 // check returns an error for a grant that no account under the terms can hold.
 func (g Grant) check(t Terms) error {
 	if !spendable(g.Amount) || g.Amount.Definition() != t.Definition {
-		return fmt.Errorf("ledger: account %s: a grant is a positive amount in %s, in fractions of at most %d bits a side", g.Account, t.Definition, maxBits)
+		return fmt.Errorf("ledger: account %s: a grant is a positive amount in %s, in fractions of at most %d bits a side",
+			g.Account, t.Definition, maxBits)
 	}
 	if !isSentence(g.Reason) {
 		return fmt.Errorf("ledger: account %s: a grant needs a reason, one line of at most %d bytes", g.Account, maxTextBytes)

@@ -61,11 +61,13 @@ var byOwner = guard{
 var guards = []guard{
 	byOwner,
 	{
-		table: "entries", name: "kept", events: "DELETE OR UPDATE OR TRUNCATE", each: "STATEMENT", calls: "never", argument: "entries", body: neverBody,
+		table: "entries", name: "kept", events: "DELETE OR UPDATE OR TRUNCATE", each: "STATEMENT", calls: "never",
+		argument: "entries", body: neverBody,
 		keeps: "keeps entries from being changed or removed",
 	},
 	{
-		table: "ledger", name: "kept", events: "DELETE OR TRUNCATE", each: "STATEMENT", calls: "never", argument: "counts of entries", body: neverBody,
+		table: "ledger", name: "kept", events: "DELETE OR TRUNCATE", each: "STATEMENT", calls: "never",
+		argument: "counts of entries", body: neverBody,
 		keeps: "keeps the count of entries from being removed",
 	},
 	{
@@ -119,7 +121,8 @@ const guardStands = `SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger t JOIN pg_
 // stands reports whether the guard is in place and as it was made, in a ledger of a version.
 func (g guard) stands(ctx context.Context, c *pgx.Conn, version int) (ok bool, err error) {
 	settings := []string{"search_path=" + guardPath}
-	err = c.QueryRow(ctx, guardStands, g.table, g.name, g.kinds(), g.calls, g.body, settings, version == unguardedVersion).Scan(&ok)
+	err = c.QueryRow(ctx, guardStands, g.table, g.name, g.kinds(), g.calls, g.body, settings, version == unguardedVersion).
+		Scan(&ok)
 	return ok, err
 }
 
@@ -213,7 +216,8 @@ func (p *postgres) upgrade(ctx context.Context) (added []string, err error) {
 // requireOwner returns an error unless this user has the rights of the owner of the tables.
 func (p *postgres) requireOwner(ctx context.Context, c *pgx.Conn) error {
 	var owner bool
-	if err := c.QueryRow(ctx, "SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid = 'dprelease.entries'::regclass").Scan(&owner); err != nil {
+	if err := c.QueryRow(ctx,
+		"SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid = 'dprelease.entries'::regclass").Scan(&owner); err != nil {
 		return p.explain(err)
 	}
 	if !owner {

@@ -43,8 +43,10 @@ func TestPostgresUpgrade(t *testing.T) {
 	ctx := context.Background()
 	place, l := unguarded(t)
 	name := strings.TrimPrefix(must1(url.Parse(place)).Path, "/")
-	server(t, place, "CREATE ROLE releaser_of_"+name+" LOGIN", "GRANT USAGE ON SCHEMA dprelease TO releaser_of_"+name, "GRANT SELECT ON ALL TABLES IN SCHEMA dprelease TO releaser_of_"+name,
-		"GRANT INSERT ON dprelease.entries TO releaser_of_"+name, "GRANT UPDATE (written) ON dprelease.ledger TO releaser_of_"+name)
+	server(t, place, "CREATE ROLE releaser_of_"+name+" LOGIN", "GRANT USAGE ON SCHEMA dprelease TO releaser_of_"+name,
+		"GRANT SELECT ON ALL TABLES IN SCHEMA dprelease TO releaser_of_"+name,
+		"GRANT INSERT ON dprelease.entries TO releaser_of_"+name,
+		"GRANT UPDATE (written) ON dprelease.ledger TO releaser_of_"+name)
 	releaser := openAt(t, at(t, place, "releaser_of_"+name, "", "", ""))
 
 	err := l.Verify(ctx)
@@ -85,10 +87,12 @@ func TestPostgresUpgrade(t *testing.T) {
 	if version := ask(t, place, "SELECT version::text FROM dprelease.ledger"); version != "4" {
 		t.Errorf("the upgraded ledger is of version %s", version)
 	}
-	if paths := ask(t, place, "SELECT count(*)::text FROM pg_proc WHERE pronamespace = 'dprelease'::regnamespace AND proconfig = '{\"search_path=pg_catalog, pg_temp\"}'"); paths != "3" {
+	if paths := ask(t, place,
+		"SELECT count(*)::text FROM pg_proc WHERE pronamespace = 'dprelease'::regnamespace AND proconfig = '{\"search_path=pg_catalog, pg_temp\"}'"); paths != "3" {
 		t.Errorf("%s of 3 functions look names up in pg_catalog", paths)
 	}
-	assertSays(t, releaser.Grant(ctx, Grant{Account: "people", Amount: epsilon("5"), Reason: "Because I can."}), "by the owner of its tables")
+	assertSays(t, releaser.Grant(ctx, Grant{Account: "people", Amount: epsilon("5"), Reason: "Because I can."}),
+		"by the owner of its tables")
 	assertSays(t, attempt(t, place, "UPDATE dprelease.ledger SET version = 3"), "never taken back")
 }
 
@@ -97,14 +101,17 @@ func TestPostgresMissesItsGuards(t *testing.T) {
 	ctx := context.Background()
 	const back = "; ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up; UPDATE dprelease.ledger SET version = 3; ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up"
 	for statements, guard := range map[string]string{
-		"DROP TRIGGER by_owner ON dprelease.entries":                                                                  "by_owner",
-		"DROP FUNCTION dprelease.by_owner() CASCADE":                                                                  "by_owner",
-		"DROP TRIGGER by_owner ON dprelease.entries" + back:                                                           "by_owner",
-		"ALTER TABLE dprelease.entries DISABLE TRIGGER by_owner":                                                      "by_owner",
-		"ALTER TABLE dprelease.entries DISABLE TRIGGER by_owner" + back:                                               "by_owner",
-		"ALTER TABLE dprelease.entries ENABLE TRIGGER by_owner":                                                       "by_owner",
-		"DROP FUNCTION dprelease.by_owner() CASCADE; DROP TRIGGER kept ON dprelease.ledger":                           "by_owner",
-		"DROP TRIGGER kept ON dprelease.ledger" + back:                                                                "kept of dprelease.ledger",
+		"DROP TRIGGER by_owner ON dprelease.entries": "by_owner",
+		"DROP FUNCTION dprelease.by_owner() CASCADE": "by_owner",
+		"DROP TRIGGER by_owner ON dprelease.entries" +
+			back: "by_owner",
+		"ALTER TABLE dprelease.entries DISABLE TRIGGER by_owner": "by_owner",
+		"ALTER TABLE dprelease.entries DISABLE TRIGGER by_owner" +
+			back: "by_owner",
+		"ALTER TABLE dprelease.entries ENABLE TRIGGER by_owner":                             "by_owner",
+		"DROP FUNCTION dprelease.by_owner() CASCADE; DROP TRIGGER kept ON dprelease.ledger": "by_owner",
+		"DROP TRIGGER kept ON dprelease.ledger" +
+			back: "kept of dprelease.ledger",
 		"ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up":                                                        "only_up",
 		"DROP FUNCTION dprelease.never() CASCADE":                                                                     "kept of dprelease.entries",
 		"CREATE OR REPLACE FUNCTION dprelease.by_owner() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'": "by_owner",
@@ -112,7 +119,8 @@ func TestPostgresMissesItsGuards(t *testing.T) {
 		"ALTER FUNCTION dprelease.by_owner() SECURITY DEFINER":                                                        "by_owner",
 		"ALTER FUNCTION dprelease.by_owner() SET search_path = public, pg_catalog":                                    "by_owner",
 		"ALTER FUNCTION dprelease.by_owner() RESET search_path":                                                       "by_owner",
-		"ALTER FUNCTION dprelease.by_owner() SECURITY DEFINER" + back:                                                 "by_owner",
+		"ALTER FUNCTION dprelease.by_owner() SECURITY DEFINER" +
+			back: "by_owner",
 		"DROP TRIGGER by_owner ON dprelease.entries; CREATE TRIGGER by_owner BEFORE INSERT ON dprelease.entries FOR EACH ROW WHEN (NEW.sequence < 0) EXECUTE FUNCTION dprelease.by_owner(); ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER by_owner": "by_owner",
 		"DROP TRIGGER only_up ON dprelease.ledger; CREATE TRIGGER only_up BEFORE UPDATE OF one ON dprelease.ledger FOR EACH ROW EXECUTE FUNCTION dprelease.only_up(); ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up":                         "only_up",
 		"DROP TRIGGER by_owner ON dprelease.entries; CREATE TRIGGER by_owner AFTER INSERT ON dprelease.entries FOR EACH ROW EXECUTE FUNCTION dprelease.by_owner(); ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER by_owner":                          "by_owner",

@@ -58,7 +58,8 @@ func (b *book) history(account string) ([]Event, error) {
 		if account != "" && !b.concerns(e, account) {
 			continue
 		}
-		event := Event{Entry: l.sequence, Date: e.Date, Account: e.Account, Release: e.Release, What: e.inWords(), Hash: l.hash.String()}
+		event := Event{Entry: l.sequence, Date: e.Date, Account: e.Account, Release: e.Release, What: e.inWords(),
+			Hash: l.hash.String()}
 		if l.private != "" {
 			s, err := parseSecret(l.private, e.Kind)
 			if err != nil {

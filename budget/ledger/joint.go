@@ -106,7 +106,8 @@ func (j *JointPlan) compose(all []Repeated, selections *big.Rat) {
 		if err != nil || math.IsInf(bound.Value, 0) || math.IsNaN(bound.Value) {
 			continue
 		}
-		j.At = append(j.At, JointEpsilon{Delta: delta, Epsilon: budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value), jointDigits), Method: bound.Method})
+		j.At = append(j.At, JointEpsilon{Delta: delta, Epsilon: budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value),
+			jointDigits), Method: bound.Method})
 	}
 }
 

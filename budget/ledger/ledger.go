@@ -90,7 +90,8 @@ func (l *Ledger) view(ctx context.Context) (*book, error) {
 		return nil, err
 	}
 	if !l.trust.IsZero() && b.office != l.trust {
-		return nil, &Tampered{Ledger: b.ledger, Reason: "is not the ledger to be trusted: it " + b.signedInWords() + ", and the trusted key has the fingerprint " + l.trust.Fingerprint()}
+		return nil, &Tampered{Ledger: b.ledger, Reason: "is not the ledger to be trusted: it " + b.signedInWords() +
+			", and the trusted key has the fingerprint " + l.trust.Fingerprint()}
 	}
 	return b, nil
 }
@@ -249,7 +250,10 @@ func (l *Ledger) Withdraw(ctx context.Context, account, release, reason string) 
 // later record of the account says how many such notes preceded it. When it returns, the note is on the disk: only what
 // it returns opens the truth to a comparison. Errors: *NoAccount, *WrongKey; wraps ErrTampered.
 func (l *Ledger) Compared(ctx context.Context, account, release, reason string) (Comparison, error) {
-	b, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToCompare(account, release, reason) })
+	b, err := l.update(ctx, func(b *book, _ string) ([]entry, error) {
+		return b.entriesToCompare(account, release,
+			reason)
+	})
 	if err != nil {
 		return Comparison{}, err
 	}

@@ -159,7 +159,8 @@ func TestReceipt(t *testing.T) {
 		t.Errorf("receipt of an official account is %v", r)
 	}
 	rec := r.Record()
-	if rec.Date != "2026-03-02" || rec.Number != 1 || len(rec.Proof.Hash) != 64 || len(rec.Proof.Previous) != 64 || rec.Terms != person {
+	if rec.Date != "2026-03-02" || rec.Number != 1 || len(rec.Proof.Hash) != 64 || len(rec.Proof.Previous) != 64 ||
+		rec.Terms != person {
 		t.Errorf("record %+v", rec)
 	}
 	text, err := json.Marshal(rec)
@@ -204,7 +205,8 @@ func TestRefused(t *testing.T) {
 		t.Fatalf("got %v; want *Refused", err)
 	}
 	if refused.Account != "people" || !refused.Cap.Equal(epsilon("6")) || !refused.Spent.Equal(epsilon("4")) ||
-		!refused.Reserved.Equal(epsilon("1")) || !refused.Asked.Equal(epsilon("1.000000000001")) || !refused.Left.Equal(epsilon("1")) {
+		!refused.Reserved.Equal(epsilon("1")) || !refused.Asked.Equal(epsilon("1.000000000001")) ||
+		!refused.Left.Equal(epsilon("1")) {
 		t.Errorf("got %+v", refused)
 	}
 	assertSays(t, err, "account people refuses release c: it asks for ε = 1.000000000001, and ε = 1 is left.",
@@ -224,7 +226,8 @@ func TestRefusedInRhoAndDelta(t *testing.T) {
 		return Charge{Account: account, Release: release, PlanHash: hash("aa"), Terms: terms, Cost: cost}
 	}
 	must(t, l.Reserve(ctx, on("trips", "a", rhoDelta("1/4", "1e-6"))))
-	assertSays(t, l.Reserve(ctx, on("trips", "b", rhoDelta("1/4", "1e-30"))), "asks for ρ = 0.25 and δ = about 1e-30 (exactly 1/1000000000000000000000000000000)",
+	assertSays(t, l.Reserve(ctx, on("trips", "b", rhoDelta("1/4", "1e-30"))),
+		"asks for ρ = 0.25 and δ = about 1e-30 (exactly 1/1000000000000000000000000000000)",
 		"ρ = 0.25 and δ = 0 is left")
 	must(t, l.Reserve(ctx, on("trips", "c", rho("1/4"))))
 	var refused *Refused
@@ -244,13 +247,17 @@ func TestTermsMismatch(t *testing.T) {
 		change func(*Charge)
 		says   []string
 	}{
-		"protects":   {func(c *Charge) { c.Terms.Protects = "household" }, []string{`"household"`, `"person"`, "`protects: person`"}},
-		"neighbours": {func(c *Charge) { c.Terms.Neighbours = Replace }, []string{`"replace"`, `"add-remove"`, "`neighbours: add-remove`"}},
-		"definition": {func(c *Charge) { c.Terms.Definition, c.Cost = Rho, rho("1") }, []string{`"rho"`, `"epsilon"`, "`budget: {epsilon: …}`"}},
-		"cost":       {func(c *Charge) { c.Cost = rho("1") }, []string{`"rho"`, `"epsilon"`}},
+		"protects": {func(c *Charge) { c.Terms.Protects = "household" },
+			[]string{`"household"`, `"person"`, "`protects: person`"}},
+		"neighbours": {func(c *Charge) { c.Terms.Neighbours = Replace },
+			[]string{`"replace"`, `"add-remove"`, "`neighbours: add-remove`"}},
+		"definition": {func(c *Charge) { c.Terms.Definition, c.Cost = Rho, rho("1") },
+			[]string{`"rho"`, `"epsilon"`, "`budget: {epsilon: …}`"}},
+		"cost": {func(c *Charge) { c.Cost = rho("1") }, []string{`"rho"`, `"epsilon"`}},
 		"pure on zcdp": {func(c *Charge) { c.Account = "zcdp" }, []string{`"epsilon" in the release and "rho" in the account`,
 			"a budget in rho"}},
-		"cost on zcdp": {func(c *Charge) { c.Account, c.Terms.Definition = "zcdp", Rho }, []string{`"epsilon" in the release and "rho"`}},
+		"cost on zcdp": {func(c *Charge) { c.Account, c.Terms.Definition = "zcdp", Rho },
+			[]string{`"epsilon" in the release and "rho"`}},
 	} {
 		bad := charge("a", "aa", "1")
 		c.change(&bad)
@@ -346,7 +353,8 @@ func TestInit(t *testing.T) {
 			t.Errorf("another %s: got %v; want ErrAccountExists", name, err)
 			continue
 		}
-		assertSays(t, err, "people", "protects person, neighbours add-remove, cap ε = 6, official", "choose a new account name")
+		assertSays(t, err, "people", "protects person, neighbours add-remove, cap ε = 6, official",
+			"choose a new account name")
 	}
 	for _, bad := range []Policy{
 		{},
@@ -468,7 +476,8 @@ Keep the entry number and the head above elsewhere, in the minutes for instance:
 	}
 	text, err := json.Marshal(s)
 	must(t, err)
-	if !strings.Contains(string(text), `"left":{"epsilon":"11/3","epsilon_number":3.6666666666666665}`) || !strings.Contains(string(text), `"protects":"person"`) {
+	if !strings.Contains(string(text), `"left":{"epsilon":"11/3","epsilon_number":3.6666666666666665}`) ||
+		!strings.Contains(string(text), `"protects":"person"`) {
 		t.Errorf("json %s", text)
 	}
 }
@@ -605,7 +614,8 @@ func ExampleLedger() {
 	ctx := context.Background()
 	folder, _ := os.MkdirTemp("", "ledger")
 	defer os.RemoveAll(folder)
-	policy, err := ParsePolicy("policy.yaml", []byte("account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {epsilon: 6}\n"))
+	policy, err := ParsePolicy("policy.yaml",
+		[]byte("account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {epsilon: 6}\n"))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -108,7 +108,8 @@ func TestAgainstModel(t *testing.T) {
 		m := &model{plans: map[[2]string]State{}, costs: map[[2]string]int64{}}
 		receipts := map[[2]string]Record{}
 		draw := func(t *rapid.T) (*Ledger, [2]string, int64, Charge) {
-			key := [2]string{rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "release"), rapid.SampledFrom([]string{"1", "2"}).Draw(t, "plan")}
+			key := [2]string{rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "release"),
+				rapid.SampledFrom([]string{"1", "2"}).Draw(t, "plan")}
 			cost := rapid.Int64Range(1, 30).Draw(t, "twelfths")
 			c := charge(key[0], key[1], "1")
 			c.Cost.Epsilon = big.NewRat(cost, 12)

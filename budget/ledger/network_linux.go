@@ -37,8 +37,10 @@ var networkMagic = map[uint32]string{
 
 // networkFUSE are beginnings of the names under which network file systems in user space are mounted, after "fuse.".
 // Others, mergerfs or ntfs-3g for instance, keep their files on local disks.
-var networkFUSE = []string{"sshfs", "s3", "mount-s3", "goofys", "gcsfuse", "blobfuse", "rclone", "gluster", "ceph", "davfs", "curlftpfs",
-	"smbnetfs", "fusesmb", "juicefs", "seaweedfs", "weed", "mfs", "moosefs", "lizardfs", "saunafs", "hdfs", "fuse_dfs", "alluxio", "cvmfs",
+var networkFUSE = []string{"sshfs", "s3", "mount-s3", "goofys", "gcsfuse", "blobfuse", "rclone", "gluster", "ceph",
+	"davfs", "curlftpfs",
+	"smbnetfs", "fusesmb", "juicefs", "seaweedfs", "weed", "mfs", "moosefs", "lizardfs", "saunafs", "hdfs", "fuse_dfs",
+	"alluxio", "cvmfs",
 	"nfs", "grpcfuse", "vmhgfs", "xtreemfs", "quobyte", "cubefs", "cfs", "ipfs", "google-drive", "onedriver", "dropbox"}
 
 // networkOf names the network file system that path lies on, and is "" for a local one.

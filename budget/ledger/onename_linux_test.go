@@ -13,7 +13,8 @@ func TestMountPointsAsTheyAreWritten(t *testing.T) {
 	const mounts = `28 1 252:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 98 28 252:0 /srv/a.db /data/a\040b.db rw,relatime shared:51 - ext4 /dev/vda rw
 `
-	for path, want := range map[string]bool{"/": true, "/data/a b.db": true, "/data/a": false, "/srv/a.db": false, "/data": false} {
+	for path, want := range map[string]bool{"/": true, "/data/a b.db": true, "/data/a": false, "/srv/a.db": false,
+		"/data": false} {
 		if got := mountedAt(mounts, path); got != want {
 			t.Errorf("mounted at %s: %v; want %v", path, got, want)
 		}

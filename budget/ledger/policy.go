@@ -70,7 +70,8 @@ func (p Policy) check() error {
 	}
 	if a := p.Allowance; a != nil {
 		if a.Per != Year && a.Per != Quarter && a.Per != Month {
-			return fmt.Errorf("ledger: account %s: an allowance per %q is not known; expected %s, %s or %s", p.Account, a.Per, Year, Quarter, Month)
+			return fmt.Errorf("ledger: account %s: an allowance per %q is not known; expected %s, %s or %s", p.Account, a.Per,
+				Year, Quarter, Month)
 		}
 		if err := p.checkAmount("allowance", a.Cap); err != nil {
 			return err
@@ -102,7 +103,8 @@ func (p Policy) checkRoles() error {
 		}
 		for _, key := range p.Approvals[role] {
 			if other, twice := holder[key]; twice || key.IsZero() {
-				return fmt.Errorf("ledger: account %s: the key %s stands in the roles %s and %s: every key fills one role, once", p.Account, key, other, role)
+				return fmt.Errorf("ledger: account %s: the key %s stands in the roles %s and %s: every key fills one role, once",
+					p.Account, key, other, role)
 			}
 			holder[key] = role
 		}
@@ -132,7 +134,8 @@ func (p Policy) opening(status Status, limit *budget.Cost) entry {
 
 // of is the policy that an opening entry of the account holds.
 func (o opened) of(account string) Policy {
-	p := Policy{Account: account, Terms: o.Terms, Parent: o.Parent, Allowance: o.Allowance, Approvals: o.Approvals, Witness: o.Witness}
+	p := Policy{Account: account, Terms: o.Terms, Parent: o.Parent, Allowance: o.Allowance, Approvals: o.Approvals,
+		Witness: o.Witness}
 	if o.Cap != nil {
 		p.Cap = *o.Cap
 	}

@@ -46,12 +46,14 @@ func ReadPolicy(path string) (Policy, error) {
 func ParsePolicy(name string, text []byte) (Policy, error) {
 	if len(text) > maxPolicyBytes {
 		long := document.NewFindings(name, "")
-		long.ReportAt(1, 1, "", document.Problem{Message: fmt.Sprintf("a policy of more than %d bytes", maxPolicyBytes), Expected: "a few lines"})
+		long.ReportAt(1, 1, "", document.Problem{Message: fmt.Sprintf("a policy of more than %d bytes", maxPolicyBytes),
+			Expected: "a few lines"})
 		return Policy{}, &PolicyError{document.Errors{Problems: long.Problems()}}
 	}
 	r := &policyReader{document.NewFindings(name, string(text))}
 	var p Policy
-	if root, ok := r.Read("account, protects, neighbours and cap", "one policy a file: a second account has a file of its own"); ok {
+	if root, ok := r.Read("account, protects, neighbours and cap",
+		"one policy a file: a second account has a file of its own"); ok {
 		shape.Check(r.Findings, policyShape(), root, nil)
 		r.Spread(root.Value)
 		p = r.policy(root)
@@ -78,16 +80,20 @@ func policyShape() *shape.Shape {
 	roles.Least = 1
 	return shape.Object("account, protects, neighbours and cap",
 		shape.Field{Key: "account", Shape: account, Required: "the name of the account", Fix: "account: lfs-2026q1"},
-		shape.Field{Key: "protects", Shape: shape.Scalar("a noun such as person, patient or enterprise, of at most 100 bytes", nounPattern.String()),
+		shape.Field{Key: "protects", Shape: shape.Scalar("a noun such as person, patient or enterprise, of at most 100 bytes",
+			nounPattern.String()),
 			Required: "the noun of what is protected", Fix: "protects: person"},
-		shape.Field{Key: "neighbours", Shape: shape.Enum(AddRemove+" or "+Replace, AddRemove, Replace), Required: AddRemove + " or " + Replace},
+		shape.Field{Key: "neighbours", Shape: shape.Enum(AddRemove+" or "+Replace, AddRemove, Replace), Required: AddRemove +
+			" or " + Replace},
 		shape.Field{Key: "cap", Shape: limit, Required: "how much there is: {epsilon: …}, {rho: …} or {rho: …, delta: …}"},
 		shape.Field{Key: "parent", Shape: account},
 		shape.Field{Key: "allowance", Shape: shape.Object("{per: quarter, cap: {…}}",
-			shape.Field{Key: "per", Shape: shape.Enum("year, quarter or month", string(Year), string(Quarter), string(Month)), Required: "year, quarter or month"},
+			shape.Field{Key: "per", Shape: shape.Enum("year, quarter or month", string(Year), string(Quarter), string(Month)),
+				Required: "year, quarter or month"},
 			shape.Field{Key: "cap", Shape: limit, Required: "how much of the account's cap may be used in a period"})},
 		shape.Field{Key: "approvals", Shape: roles},
-		shape.Field{Key: "witness", Shape: shape.Scalar("an absolute path on another volume or host, as /mnt/safe/ledger.heads", `^(/|[A-Za-z]:[\\/])`)})
+		shape.Field{Key: "witness",
+			Shape: shape.Scalar("an absolute path on another volume or host, as /mnt/safe/ledger.heads", `^(/|[A-Za-z]:[\\/])`)})
 }
 
 func amountShape() *shape.Shape {
@@ -112,7 +118,8 @@ func (r *policyReader) text(n document.Node) string {
 // policy reads the root mapping.
 func (r *policyReader) policy(root document.Node) Policy {
 	limit := root.Get("cap")
-	p := Policy{Account: r.text(root.Get("account")), Parent: r.text(root.Get("parent")), Witness: r.text(root.Get("witness")), Cap: r.cap(limit)}
+	p := Policy{Account: r.text(root.Get("account")), Parent: r.text(root.Get("parent")),
+		Witness: r.text(root.Get("witness")), Cap: r.cap(limit)}
 	p.Terms = Terms{r.text(root.Get("protects")), r.text(root.Get("neighbours")), p.Cap.Definition()}
 	if n := root.Get("protects"); len(p.Terms.Protects) > 100 {
 		r.problem(n, fmt.Sprintf("a noun of %d bytes", len(p.Terms.Protects)), "one of at most 100")
@@ -121,7 +128,8 @@ func (r *policyReader) policy(root document.Node) Policy {
 		r.problem(root.Get("parent"), "an account is not its own parent", "another that is open in the same ledger")
 	}
 	if n := root.Get("witness"); p.Witness != "" && !isSentence(p.Witness) {
-		r.problem(n, fmt.Sprintf("the path %q is too long, or not of plain text", document.Clip(p.Witness)), "a path of at most 1000 bytes")
+		r.problem(n, fmt.Sprintf("the path %q is too long, or not of plain text", document.Clip(p.Witness)),
+			"a path of at most 1000 bytes")
 	}
 	p.Allowance = r.allowance(root.Get("allowance"), p.Cap)
 	p.Approvals = r.approvals(root.Get("approvals"))
@@ -209,7 +217,8 @@ func (r *policyReader) amount(n document.Node) *big.Rat {
 	}
 	v, err := budget.ParseRat(text)
 	if err != nil || !spendable(budget.Cost{Epsilon: v}) {
-		r.problem(n, fmt.Sprintf("%q is not a positive number", document.Clip(text)), "a decimal or a fraction such as 6, 0.5, 1/2 or 1e-6")
+		r.problem(n, fmt.Sprintf("%q is not a positive number", document.Clip(text)),
+			"a decimal or a fraction such as 6, 0.5, 1/2 or 1e-6")
 		return nil
 	}
 	return v

@@ -47,22 +47,28 @@ func TestParseWholePolicy(t *testing.T) {
 	must(t, err)
 	bo, carl := newKey(t).Public(), newKey(t).Public()
 	text := "account: lfs-2026q1\nprotects: person\nneighbours: replace\ncap: {rho: 1/2, delta: 1e-6}\nparent: lfs-register\n" +
-		"allowance: {per: quarter, cap: {rho: 1/8, delta: 1e-7}}\napprovals: {methodologist: [anna.pub, " + bo.String() + "], officer: [" + carl.String() + "]}\nwitness: /mnt/safe/ledger.heads\n"
+		"allowance: {per: quarter, cap: {rho: 1/8, delta: 1e-7}}\napprovals: {methodologist: [anna.pub, " + bo.String() +
+		"], officer: [" + carl.String() + "]}\nwitness: /mnt/safe/ledger.heads\n"
 	path := filepath.Join(folder, "policy.yaml")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 	p, err := ReadPolicy(path)
 	must(t, err)
-	want := Policy{Account: "lfs-2026q1", Terms: Terms{"person", Replace, Rho}, Cap: rhoDelta("1/2", "1e-6"), Parent: "lfs-register",
-		Allowance: &Allowance{Quarter, rhoDelta("1/8", "1e-7")}, Approvals: map[string][]sign.PublicKey{"methodologist": {bo, anna}, "officer": {carl}},
-		Witness: "/mnt/safe/ledger.heads"}
+	want := Policy{Account: "lfs-2026q1", Terms: Terms{"person", Replace, Rho}, Cap: rhoDelta("1/2", "1e-6"),
+		Parent:    "lfs-register",
+		Allowance: &Allowance{Quarter, rhoDelta("1/8", "1e-7")},
+		Approvals: map[string][]sign.PublicKey{"methodologist": {bo, anna}, "officer": {carl}},
+		Witness:   "/mnt/safe/ledger.heads"}
 	if !p.equal(want) {
 		t.Errorf("read %+v; want %+v", p, want)
 	}
 	must(t, p.check())
 	for name, change := range map[string]func(*Policy){
-		"parent": func(p *Policy) { p.Parent = "" }, "allowance": func(p *Policy) { p.Allowance = nil }, "period": func(p *Policy) { p.Allowance = &Allowance{Year, p.Allowance.Cap} },
-		"allowed": func(p *Policy) { p.Allowance = &Allowance{Quarter, rho("1/8")} }, "roles": func(p *Policy) { p.Approvals = nil }, "witness": func(p *Policy) { p.Witness = "" },
-		"keys": func(p *Policy) { p.Approvals = map[string][]sign.PublicKey{"methodologist": {bo}, "officer": {carl}} }, "cap": func(p *Policy) { p.Cap = rho("1/2") },
+		"parent": func(p *Policy) { p.Parent = "" }, "allowance": func(p *Policy) { p.Allowance = nil },
+		"period":  func(p *Policy) { p.Allowance = &Allowance{Year, p.Allowance.Cap} },
+		"allowed": func(p *Policy) { p.Allowance = &Allowance{Quarter, rho("1/8")} },
+		"roles":   func(p *Policy) { p.Approvals = nil }, "witness": func(p *Policy) { p.Witness = "" },
+		"keys": func(p *Policy) { p.Approvals = map[string][]sign.PublicKey{"methodologist": {bo}, "officer": {carl}} },
+		"cap":  func(p *Policy) { p.Cap = rho("1/2") },
 	} {
 		other := want
 		change(&other)
@@ -88,7 +94,8 @@ func TestPolicyOfTheDocumentation(t *testing.T) {
 	}
 	p, err := ParsePolicy(filepath.Join(folder, "policy.yaml"), []byte(text))
 	must(t, err)
-	if must(t, p.check()); p.Allowance == nil || p.Parent == "" || p.Witness == "" || len(p.Approvals["methodologist"]) != 2 {
+	if must(t, p.check()); p.Allowance == nil || p.Parent == "" || p.Witness == "" ||
+		len(p.Approvals["methodologist"]) != 2 {
 		t.Errorf("it does not show every key: %+v", p)
 	}
 }
@@ -284,7 +291,9 @@ func FuzzParsePolicy(f *testing.F) {
 	for _, text := range []string{
 		"account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {epsilon: 6}\n",
 		"account: a\nprotects: trip\nneighbours: replace\ncap: {rho: 1/2, delta: 1e-6}\n",
-		"account: &x a\n<<: *x\n? [a]\n: b\n", "\xff\xfe", "a: !!binary x", "--- {}\n--- {}", "cap: {epsilon: 1e400}", "%YAML 1.1\n---\n", "cap: {rho: 1/0}", "account: a\nprotects: trip\nneighbours: replace\ncap: {epsilon: 1}\napprovals: {a: [b.pub, ed25519:x], a: {}}\nallowance: []\nwitness: ~\n",
+		"account: &x a\n<<: *x\n? [a]\n: b\n", "\xff\xfe", "a: !!binary x", "--- {}\n--- {}", "cap: {epsilon: 1e400}",
+		"%YAML 1.1\n---\n", "cap: {rho: 1/0}",
+		"account: a\nprotects: trip\nneighbours: replace\ncap: {epsilon: 1}\napprovals: {a: [b.pub, ed25519:x], a: {}}\nallowance: []\nwitness: ~\n",
 		"account: a\nprotects: trip\nneighbours: replace\ncap: {epsilon: 1}\nparent: b\nallowance: {per: year, cap: {epsilon: 1/2}}\napprovals: {a: [" + someKey + "]}\nwitness: /w\n",
 	} {
 		f.Add([]byte(text))

@@ -132,7 +132,8 @@ func (p *postgres) checkPlace() error {
 
 // isLocal reports whether a host is this machine: a folder of sockets, or an address of loopback.
 func isLocal(host string) bool {
-	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" || net.ParseIP(host).IsLoopback()
+	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" ||
+		net.ParseIP(host).IsLoopback()
 }
 
 // PlaceName is the place of a ledger as it may be printed: the path of a file, or the address of a PostgreSQL database
@@ -182,7 +183,8 @@ func (p *postgres) recognise(ctx context.Context) (found bool, err error) {
 			return fmt.Errorf("ledger %s is written in version %d, and this dprelease reads version %d: use the dprelease that wrote it", p.name, version, postgresVersion)
 		}
 		var writes bool
-		if err := c.QueryRow(ctx, "SELECT has_table_privilege('dprelease.entries', 'INSERT') AND has_column_privilege('dprelease.ledger', 'written', 'UPDATE')").Scan(&writes); err != nil {
+		if err := c.QueryRow(ctx,
+			"SELECT has_table_privilege('dprelease.entries', 'INSERT') AND has_column_privilege('dprelease.ledger', 'written', 'UPDATE')").Scan(&writes); err != nil {
 			return p.explain(err)
 		}
 		p.readOnly = !writes
@@ -200,7 +202,8 @@ func (p *postgres) create(ctx context.Context) error {
 		}
 		var found, schema bool
 		var encoding string
-		if err := c.QueryRow(ctx, "SELECT to_regclass('dprelease.ledger') IS NOT NULL, to_regnamespace('dprelease') IS NOT NULL, current_setting('server_encoding')").
+		if err := c.QueryRow(ctx,
+			"SELECT to_regclass('dprelease.ledger') IS NOT NULL, to_regnamespace('dprelease') IS NOT NULL, current_setting('server_encoding')").
 			Scan(&found, &schema, &encoding); err != nil {
 			return p.explain(err)
 		}
@@ -299,7 +302,8 @@ func (p *postgres) takeTurn(ctx context.Context, c *pgx.Conn) (written int64, er
 	case commit != "on":
 		return 0, fmt.Errorf("ledger %s: the server runs with synchronous_commit = %s, and would lose debits with the power: set synchronous_commit = on", p.name, commit)
 	case !logged:
-		return 0, fmt.Errorf("ledger %s: its tables are UNLOGGED, and would be empty after a crash: ALTER TABLE … SET LOGGED", p.name)
+		return 0, fmt.Errorf("ledger %s: its tables are UNLOGGED, and would be empty after a crash: ALTER TABLE … SET LOGGED",
+			p.name)
 	}
 	return written, nil
 }
@@ -331,7 +335,8 @@ func (p *postgres) load(ctx context.Context, c *pgx.Conn, written int64) (*book,
 
 // insert appends a line.
 func (p *postgres) insert(ctx context.Context, c *pgx.Conn, l line) error {
-	return p.one(c.Exec(ctx, "INSERT INTO dprelease.entries (sequence, body, private, hash, signature) VALUES ($1, $2, $3, $4, $5)",
+	return p.one(c.Exec(ctx,
+		"INSERT INTO dprelease.entries (sequence, body, private, hash, signature) VALUES ($1, $2, $3, $4, $5)",
 		l.sequence, l.body, l.private, l.hash.String(), l.signature))
 }
 
@@ -372,7 +377,8 @@ func (p *postgres) transaction(ctx context.Context, begin string, work func(*pgx
 		return err
 	}
 	warning = ""
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWait) // an interruption must not leave COMMIT half done
+	// an interruption must not leave COMMIT half done
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWait)
 	defer cancel()
 	tag, err := c.Exec(last, "COMMIT")
 	return p.committed(tag, err, warning)
@@ -436,7 +442,8 @@ func (p *postgres) explain(err error) error {
 	case "28P01", "28000":
 		return fmt.Errorf("ledger %s does not let this user in: check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf: %w", p.name, said)
 	case "3D000":
-		return fmt.Errorf("ledger %s: there is no such database: create it first (createdb), encoded in UTF8: %w", p.name, said)
+		return fmt.Errorf("ledger %s: there is no such database: create it first (createdb), encoded in UTF8: %w", p.name,
+			said)
 	case "42501":
 		return fmt.Errorf("ledger %s cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger; who makes it needs CREATE on the database: %w", p.name, said)
 	case ownersOnly:
@@ -444,7 +451,8 @@ func (p *postgres) explain(err error) error {
 	case "25006":
 		return fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it: %w", p.name, said)
 	case "55P03":
-		return fmt.Errorf("ledger %s is locked by another process: wait until that has ended, and run again: %w", p.name, said)
+		return fmt.Errorf("ledger %s is locked by another process: wait until that has ended, and run again: %w", p.name,
+			said)
 	case "53100":
 		return &DiskFull{Ledger: p.name, Err: said}
 	case "42P01", "42P07", "42703", "42883", "XX001", "XX002":

@@ -131,7 +131,8 @@ func TestPostgresRoles(t *testing.T) {
 	// The grants as openPostgres documents them.
 	server(t, place, "GRANT USAGE ON SCHEMA dprelease TO "+role("auditor")+", "+role("releaser"),
 		"GRANT SELECT ON ALL TABLES IN SCHEMA dprelease TO "+role("auditor")+", "+role("releaser"),
-		"GRANT INSERT ON dprelease.entries TO "+role("releaser"), "GRANT UPDATE (written) ON dprelease.ledger TO "+role("releaser"))
+		"GRANT INSERT ON dprelease.entries TO "+role("releaser"), "GRANT UPDATE (written) ON dprelease.ledger TO "+
+			role("releaser"))
 
 	auditor := openAt(t, at(t, place, role("auditor"), "", "", ""))
 	assertBalance(t, auditor, "1", "0", "9")
@@ -142,8 +143,10 @@ func TestPostgresRoles(t *testing.T) {
 	writer := at(t, place, role("releaser"), "", "", "")
 	debit(t, openAt(t, writer), charge("b", "bb", "1"))
 	assertBalance(t, l, "2", "0", "8")
-	for _, statement := range []string{"UPDATE dprelease.entries SET body = ''", "DELETE FROM dprelease.entries", "TRUNCATE dprelease.entries",
-		"ALTER TABLE dprelease.entries DISABLE TRIGGER kept", "UPDATE dprelease.ledger SET version = 1", "DELETE FROM dprelease.ledger", "DROP SCHEMA dprelease CASCADE"} {
+	for _, statement := range []string{"UPDATE dprelease.entries SET body = ''", "DELETE FROM dprelease.entries",
+		"TRUNCATE dprelease.entries",
+		"ALTER TABLE dprelease.entries DISABLE TRIGGER kept", "UPDATE dprelease.ledger SET version = 1",
+		"DELETE FROM dprelease.ledger", "DROP SCHEMA dprelease CASCADE"} {
 		if err := attempt(t, writer, statement); err == nil || !strings.Contains(err.Error(), "42501") {
 			t.Errorf("%s by one who may release: %v", statement, err)
 		}
@@ -155,9 +158,12 @@ func TestPostgresRoles(t *testing.T) {
 	more := Grant{Account: "people", Amount: epsilon("5"), Reason: "Because I can."}
 	releaser := openAt(t, writer)
 	assertSays(t, releaser.Grant(ctx, more), "by the owner of its tables", "run as the one who keeps it")
-	assertSays(t, releaser.Init(ctx, Policy{Account: "other", Terms: person, Cap: epsilon("10")}), "by the owner of its tables")
-	for _, body := range []string{`{"kind":"grant","date":"2026-01-01","account":"people"}`, `{"kind":"init","date":"2026-01-01","account":"other"}`} {
-		for _, before := range []string{"", "CREATE SCHEMA AUTHORIZATION CURRENT_USER; CREATE FUNCTION pg_has_role(name, oid, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'; "} {
+	assertSays(t, releaser.Init(ctx, Policy{Account: "other", Terms: person, Cap: epsilon("10")}),
+		"by the owner of its tables")
+	for _, body := range []string{`{"kind":"grant","date":"2026-01-01","account":"people"}`,
+		`{"kind":"init","date":"2026-01-01","account":"other"}`} {
+		for _, before := range []string{"",
+			"CREATE SCHEMA AUTHORIZATION CURRENT_USER; CREATE FUNCTION pg_has_role(name, oid, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'; "} {
 			if before != "" {
 				server(t, place, "GRANT CREATE ON DATABASE "+name+" TO "+role("releaser"))
 				before += "SET search_path = " + role("releaser") + ", pg_catalog; "
@@ -184,11 +190,14 @@ func TestPostgresAddresses(t *testing.T) {
 			"postgres://keeper@192.0.2.1,192.0.2.2/test?sslmode=verify-full&connect_timeout=1",
 		},
 		"must be encrypted: add ?sslmode=verify-full": {
-			"postgres://keeper@192.0.2.1/test?connect_timeout=1", "postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=disable",
-			"postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=allow", "postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=prefer",
+			"postgres://keeper@192.0.2.1/test?connect_timeout=1",
+			"postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=disable",
+			"postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=allow",
+			"postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=prefer",
 		},
 		"cannot be reached": {
-			"postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=require", "postgres://keeper@127.0.0.1:1/test", "postgres://keeper@[::1]:1/test",
+			"postgres://keeper@192.0.2.1/test?connect_timeout=1&sslmode=require", "postgres://keeper@127.0.0.1:1/test",
+			"postgres://keeper@[::1]:1/test",
 			"postgres://keeper@localhost:1/test",
 		},
 	} {
@@ -233,7 +242,8 @@ func TestPostgresEntriesAreAppendOnly(t *testing.T) {
 	}
 	must(t, l.Verify(context.Background()))
 	server(t, place, "ALTER TABLE dprelease.entries DISABLE TRIGGER kept")
-	assertSays(t, l.Verify(context.Background()), "altered outside dprelease", "it lacks the trigger kept of dprelease.entries, which keeps entries")
+	assertSays(t, l.Verify(context.Background()), "altered outside dprelease",
+		"it lacks the trigger kept of dprelease.entries, which keeps entries")
 }
 
 func TestPostgresLocked(t *testing.T) {
@@ -288,7 +298,8 @@ func TestPostgresThatDropsEntriesIsNoticed(t *testing.T) {
 		place := testdata.Postgres(t)
 		l := freshAt(t, place, "10")
 		server(t, place, "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
-			"CREATE TRIGGER a_swallow BEFORE INSERT OR UPDATE ON dprelease."+statement+" FOR EACH ROW EXECUTE FUNCTION swallow()")
+			"CREATE TRIGGER a_swallow BEFORE INSERT OR UPDATE ON dprelease."+statement+
+				" FOR EACH ROW EXECUTE FUNCTION swallow()")
 		_, err := l.Debit(context.Background(), charge("a", "aa", "1"))
 		if assertSays(t, err, "the database dropped an entry"); l.entries(t) != 1 {
 			t.Errorf("dropping an %s left %d entries", what, l.entries(t))
@@ -309,7 +320,8 @@ func TestPostgresStandbyIsRefused(t *testing.T) {
 			ask(t, everybodys, "SELECT pg_promote()::text")
 		}
 	})
-	databases := "SELECT count(*)::text FROM pg_database WHERE datname = '" + strings.TrimPrefix(must1(url.Parse(place)).Path, "/") + "'"
+	databases := "SELECT count(*)::text FROM pg_database WHERE datname = '" +
+		strings.TrimPrefix(must1(url.Parse(place)).Path, "/") + "'"
 	for deadline := time.Now().Add(10 * time.Second); ask(t, everybodys, databases) != "1" && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond) // it does lag behind
 	}
@@ -347,7 +359,8 @@ func listenBetween(t *testing.T, place string, atCommit func() fate) *between {
 	folder, err := filepath.Abs(t.TempDir())
 	must(t, err)
 	const socket = ".s.PGSQL.5432"
-	p := &between{t: t, folder: folder, atCommit: atCommit, server: filepath.Join(must1(url.Parse(place)).Query().Get("host"), socket)}
+	p := &between{t: t, folder: folder, atCommit: atCommit,
+		server: filepath.Join(must1(url.Parse(place)).Query().Get("host"), socket)}
 	p.listening, err = net.Listen("unix", filepath.Join(folder, socket))
 	must(t, err)
 	p.all.Go(func() {
@@ -481,7 +494,8 @@ func TestWhatTheServerSaysOfCommit(t *testing.T) {
 		t.Error(err)
 	}
 	said := func(severity, code string) error {
-		return &pgconn.PgError{Severity: "ПОМИЛКА", SeverityUnlocalized: severity, Code: code, Message: "what the server says"}
+		return &pgconn.PgError{Severity: "ПОМИЛКА", SeverityUnlocalized: severity, Code: code,
+			Message: "what the server says"}
 	}
 	assertSays(t, p.committed(rolledBack, nil, ""), "nothing was written", "ROLLBACK")
 	assertSays(t, p.committed(pgconn.CommandTag{}, said("ERROR", "53100"), ""), "is full, and nothing was written")
@@ -546,7 +560,8 @@ func TestPostgresKeepsThePassword(t *testing.T) {
 		}
 	}
 	l := openAt(t, at(t, place, "", "", "", ""))
-	if name := l.store.(*postgres).name; !strings.HasPrefix(name, "postgres://keeper@/test") || !strings.Contains(name, host) {
+	if name := l.store.(*postgres).name; !strings.HasPrefix(name, "postgres://keeper@/test") ||
+		!strings.Contains(name, host) {
 		t.Errorf("the ledger calls itself %s", name)
 	}
 }
@@ -569,7 +584,8 @@ func TestPostgresNamesWhatIsWrong(t *testing.T) {
 	l := freshAt(t, place, "10")
 	must(t, l.Close())
 	for _, c := range []struct{ statement, says string }{
-		{"ALTER TABLE dprelease.ledger DISABLE TRIGGER ALL; UPDATE dprelease.ledger SET version = 5", "is written in version 5, and this dprelease reads version 4"},
+		{"ALTER TABLE dprelease.ledger DISABLE TRIGGER ALL; UPDATE dprelease.ledger SET version = 5",
+			"is written in version 5, and this dprelease reads version 4"},
 		{"DELETE FROM dprelease.ledger", "are not counted any more"},
 		{"ALTER TABLE dprelease.ledger DROP COLUMN version", "is damaged"},
 		{"DROP TABLE dprelease.ledger", "is damaged"},

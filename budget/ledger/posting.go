@@ -56,7 +56,8 @@ func (a *account) named(release string) *posting {
 
 // same reports whether p was made for what c asks, its approvals aside.
 func (p *posting) same(c Charge) bool {
-	return p.charge.Cost.Equal(c.Cost) && slices.Equal(p.charge.Also, c.Also) && p.charge.Template == c.Template && p.charge.Corrects == c.Corrects
+	return p.charge.Cost.Equal(c.Cost) && slices.Equal(p.charge.Also, c.Also) && p.charge.Template == c.Template &&
+		p.charge.Corrects == c.Corrects
 }
 
 // applyReserve counts a reservation in all its accounts.
@@ -113,7 +114,8 @@ func (b *book) applyDebit(e entry, a *account, l line, sealed digest) error {
 		return errors.New("debits something else than what was reserved")
 	}
 	says := b.attest(a, p.accounts)
-	says.Witnessed = says.Witnessed && e.Attest.Witnessed // one on the ledger's own disk counts for nothing where the debit is made
+	// one on the ledger's own disk counts for nothing where the debit is made
+	says.Witnessed = says.Witnessed && e.Attest.Witnessed
 	if *e.Attest != says {
 		return errors.New("says of its account what is not so")
 	}
@@ -124,13 +126,15 @@ func (b *book) applyDebit(e entry, a *account, l line, sealed digest) error {
 		hit.debits++
 	}
 	p.debited, p.attest, p.commitment = e.Date, *e.Attest, e.commitment
-	p.proof = Proof{Body: l.body, Sealed: sealed.String(), Previous: b.head.String(), Hash: l.hash.String(), Signature: l.signature, Office: b.officeAfter(e)}
+	p.proof = Proof{Body: l.body, Sealed: sealed.String(), Previous: b.head.String(), Hash: l.hash.String(),
+		Signature: l.signature, Office: b.officeAfter(e)}
 	return nil
 }
 
 // attest is what the next debit of a, which counts in the accounts hit, says of it.
 func (b *book) attest(a *account, hits []*account) attest {
-	return attest{Status: a.status, Terms: a.policy.Terms, Number: a.debits + 1, Comparisons: a.comparisons, Witnessed: b.witnessed(hits)}
+	return attest{Status: a.status, Terms: a.policy.Terms, Number: a.debits + 1, Comparisons: a.comparisons,
+		Witnessed: b.witnessed(hits)}
 }
 
 // witnessed reports whether each of the accounts names a witness away from the ledger's disk, itself or through one
@@ -195,5 +199,6 @@ func stateOf(p *posting) State {
 
 // closed says that p cannot be drawn again.
 func (p *posting) closed() *Closed {
-	return &Closed{Account: p.charge.Account, Release: p.charge.Release, Date: p.debited, State: p.state, Since: p.date, Reason: p.reason}
+	return &Closed{Account: p.charge.Account, Release: p.charge.Release, Date: p.debited, State: p.state, Since: p.date,
+		Reason: p.reason}
 }

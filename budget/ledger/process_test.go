@@ -272,14 +272,16 @@ func killed(t *testing.T, place string, kills int) {
 		witness := read(t, heads)
 		for _, r := range kept {
 			if recorded[r.Release] != r.Proof.Hash {
-				t.Fatalf("round %d: the receipt of %s (%s) was lost: the table has %q", round, r.Release, r.Proof.Hash, recorded[r.Release])
+				t.Fatalf("round %d: the receipt of %s (%s) was lost: the table has %q", round, r.Release, r.Proof.Hash,
+					recorded[r.Release])
 			}
 			if !strings.Contains(witness, " "+r.Proof.Hash+"\n") {
 				t.Fatalf("round %d: the witness was not told of %s", round, r.Release)
 			}
 		}
 		if len(recorded) > limit || len(recorded) < len(kept) || len(recorded) > len(kept)+2*(round+1) {
-			t.Errorf("round %d: %d debits under a cap of %d, %d receipts were kept; want at most one more a kill", round, len(recorded), limit, len(kept))
+			t.Errorf("round %d: %d debits under a cap of %d, %d receipts were kept; want at most one more a kill", round,
+				len(recorded), limit, len(kept))
 		}
 		s := show(t, l)
 		if !s.Spent.Equal(epsilon(fmt.Sprint(len(recorded)))) {
@@ -289,7 +291,8 @@ func killed(t *testing.T, place string, kills int) {
 		for _, p := range s.Releases {
 			if p.State == Reserved {
 				left++
-				must(t, l.Cancel(ctx, Charge{Account: "people", Release: p.Release, PlanHash: p.PlanHash, Terms: person, Cost: p.Cost.Cost}))
+				must(t, l.Cancel(ctx, Charge{Account: "people", Release: p.Release, PlanHash: p.PlanHash, Terms: person,
+					Cost: p.Cost.Cost}))
 			}
 		}
 		if left > 2 {
@@ -299,7 +302,8 @@ func killed(t *testing.T, place string, kills int) {
 	kept := keptReceipts(t, receipts+"0", receipts+"1")
 	t.Logf("%d kills, %d receipts kept, %d entries, cap %d", kills, len(kept), l.entries(t), limit)
 	for _, r := range kept {
-		again := debit(t, l, Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash, Terms: r.Terms, Cost: r.Cost}).Record()
+		again := debit(t, l, Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash, Terms: r.Terms,
+			Cost: r.Cost}).Record()
 		if again.Proof.Hash != r.Proof.Hash || again.Number != r.Number || again.Date != r.Date {
 			t.Errorf("the charge of a receipt got another one: %+v, now %+v", r, again)
 		}
@@ -345,7 +349,8 @@ func TestKilledBeforeTheWitness(t *testing.T) {
 // COMMIT before the entry is on the disk: what they were told must be there when it has recovered.
 func TestServerCrashes(t *testing.T) {
 	place := testdata.Postgres(t)
-	server(t, place, "ALTER DATABASE "+strings.TrimPrefix(must1(url.Parse(place)).Path, "/")+" SET synchronous_commit = off")
+	server(t, place, "ALTER DATABASE "+strings.TrimPrefix(must1(url.Parse(place)).Path, "/")+
+		" SET synchronous_commit = off")
 	l := freshAt(t, place, "100000")
 	receipts := filepath.Join(t.TempDir(), "receipts")
 	for round := range 3 {
@@ -356,7 +361,8 @@ func TestServerCrashes(t *testing.T) {
 			commands[i].Stderr = nil // they say what happened to them
 			must(t, commands[i].Start())
 		}
-		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) && len(keptReceipts(t, receipts+"0", receipts+"1")) == before; {
+		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) &&
+			len(keptReceipts(t, receipts+"0", receipts+"1")) == before; {
 			time.Sleep(10 * time.Millisecond) // until they are at it
 		}
 		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
@@ -370,7 +376,8 @@ func TestServerCrashes(t *testing.T) {
 		kept, recorded := keptReceipts(t, receipts+"0", receipts+"1"), debits(t, place)
 		for _, r := range kept {
 			if recorded[r.Release] != r.Proof.Hash {
-				t.Fatalf("round %d: the receipt of %s (%s) was lost: the table has %q", round, r.Release, r.Proof.Hash, recorded[r.Release])
+				t.Fatalf("round %d: the receipt of %s (%s) was lost: the table has %q", round, r.Release, r.Proof.Hash,
+					recorded[r.Release])
 			}
 		}
 		if len(kept) == 0 || len(recorded) > len(kept)+2*(round+1) {

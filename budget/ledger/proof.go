@@ -86,7 +86,8 @@ func (b *book) contains(r Record) error {
 		return fmt.Errorf("release %s: %w", r.Release, err)
 	}
 	if a := b.accounts[r.Account]; a != nil {
-		if p := a.posting(Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash}); p != nil && p.proof == r.Proof {
+		if p := a.posting(Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash}); p != nil &&
+			p.proof == r.Proof {
 			return nil
 		}
 	}

@@ -23,17 +23,19 @@ type Record struct {
 	PlanHash string `json:"plan_hash"`
 	Status   Status `json:"status"`
 	Terms
-	Cost   budget.Cost `json:"cost"`
-	Date   string      `json:"date"`   // YYYY-MM-DD, UTC
-	Number int64       `json:"number"` // of the debit among those that count in the account, from 1; failed attempts do not count
+	Cost budget.Cost `json:"cost"`
+	Date string      `json:"date"` // YYYY-MM-DD, UTC
+	// of the debit among those that count in the account, from 1; failed attempts do not count
+	Number int64 `json:"number"`
 
-	Also        []string   `json:"also,omitempty"`     // the accounts of further data sets
-	Corrects    string     `json:"corrects,omitempty"` // the release that this one corrects
-	Template    string     `json:"template,omitempty"` // hash of the plan with its parameters blank
-	Comparisons int64      `json:"comparisons"`        // of results with the truth, noted on the account before the debit
-	Witnessed   bool       `json:"witnessed"`          // whether heads are kept elsewhere for every account that it counts in, so that a rollback is noticed
-	Approvals   []Approval `json:"approvals,omitempty"`
-	Proof       Proof      `json:"proof"`
+	Also        []string `json:"also,omitempty"`     // the accounts of further data sets
+	Corrects    string   `json:"corrects,omitempty"` // the release that this one corrects
+	Template    string   `json:"template,omitempty"` // hash of the plan with its parameters blank
+	Comparisons int64    `json:"comparisons"`        // of results with the truth, noted on the account before the debit
+	// whether heads are kept elsewhere for every account that it counts in, so that a rollback is noticed
+	Witnessed bool       `json:"witnessed"`
+	Approvals []Approval `json:"approvals,omitempty"`
+	Proof     Proof      `json:"proof"`
 }
 
 // Valid reports whether Debit made the receipt.
@@ -63,7 +65,8 @@ func (r Receipt) String() string {
 	if !r.Valid() {
 		return "invalid receipt"
 	}
-	return fmt.Sprintf("%s: %s from account %s on %s (debit %d, entry %s, %s)", r.record.Release, inWords(r.record.Cost, false),
+	return fmt.Sprintf("%s: %s from account %s on %s (debit %d, entry %s, %s)", r.record.Release,
+		inWords(r.record.Cost, false),
 		r.record.Account, r.record.Date, r.record.Number, short(r.record.Proof.Hash), r.record.Status.words())
 }
 
@@ -82,7 +85,9 @@ func (b *book) receipt(c Charge) (Receipt, error) {
 
 // record is what may be published of p's debit.
 func (p *posting) record() Record {
-	return Record{Account: p.charge.Account, Release: p.charge.Release, PlanHash: p.charge.PlanHash, Status: p.attest.Status, Terms: p.attest.Terms,
-		Cost: p.charge.Cost, Date: p.debited, Number: p.attest.Number, Also: p.charge.Also, Corrects: p.charge.Corrects, Template: p.charge.Template,
+	return Record{Account: p.charge.Account, Release: p.charge.Release, PlanHash: p.charge.PlanHash,
+		Status: p.attest.Status, Terms: p.attest.Terms,
+		Cost: p.charge.Cost, Date: p.debited, Number: p.attest.Number, Also: p.charge.Also, Corrects: p.charge.Corrects,
+		Template:    p.charge.Template,
 		Comparisons: p.attest.Comparisons, Witnessed: p.attest.Witnessed, Approvals: p.charge.Approvals, Proof: p.proof}
 }

@@ -31,7 +31,8 @@ func (e *Tampered) Error() string {
 	if e.Sequence > 0 {
 		what = fmt.Sprintf("entry %d %s; nothing is spent from it any more", e.Sequence, e.Reason)
 	}
-	return fmt.Sprintf("ledger %s: %v: %s: keep the file for the auditor and restore the last copy whose head was noted", e.Ledger, ErrTampered, what)
+	return fmt.Sprintf("ledger %s: %v: %s: keep the file for the auditor and restore the last copy whose head was noted",
+		e.Ledger, ErrTampered, what)
 }
 
 func (e *Tampered) Unwrap() error { return ErrTampered }
@@ -54,7 +55,8 @@ type Unreachable struct {
 }
 
 func (e *Unreachable) Error() string {
-	return fmt.Sprintf("ledger %s cannot be reached: check that the server runs and the address is right: %s", e.Ledger, e.Cause)
+	return fmt.Sprintf("ledger %s cannot be reached: check that the server runs and the address is right: %s", e.Ledger,
+		e.Cause)
 }
 
 // DiskFull says that the disk of a ledger is full. Nothing was written.
@@ -64,7 +66,8 @@ type DiskFull struct {
 }
 
 func (e *DiskFull) Error() string {
-	return fmt.Sprintf("the disk of ledger %s is full, and nothing was written: make room, and run again: %v", e.Ledger, e.Err)
+	return fmt.Sprintf("the disk of ledger %s is full, and nothing was written: make room, and run again: %v", e.Ledger,
+		e.Err)
 }
 
 func (e *DiskFull) Unwrap() error { return e.Err }
@@ -80,8 +83,9 @@ func doubt(format string, args ...any) error { return &DoubtedClock{fmt.Sprintf(
 // Refused says that an account, or its allowance for a period, has less left than the charge asks. All amounts are
 // exact.
 type Refused struct {
-	Account, Release                  string
-	ChargedTo                         string      // the account below, or beside, that the release names; "" if Account itself
+	Account, Release string
+	// the account below, or beside, that the release names; "" if Account itself
+	ChargedTo                         string
 	Period                            string      // of the allowance that is used up; "": the cap is
 	Cap, Spent, Reserved, Asked, Left budget.Cost // Left = Cap - Spent - Reserved; Cap with grants, or of the period
 }
@@ -99,7 +103,8 @@ func (e *Refused) Error() string {
 		admits = fmt.Sprintf("The account admits no further release in %s.", e.Period)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "account %s refuses release %s: it asks for %s, and %s is left%s.", e.Account, who, words(e.Asked), words(e.Left), in)
+	fmt.Fprintf(&b, "account %s refuses release %s: it asks for %s, and %s is left%s.", e.Account, who, words(e.Asked),
+		words(e.Left), in)
 	fmt.Fprintf(&b, " Used of the %s of %s: %s is spent, and %s is reserved by releases not yet finished.",
 		limit, words(e.Cap), words(e.Spent), words(e.Reserved))
 	if mainPart(e.Left).Sign() == 0 {
@@ -108,7 +113,8 @@ func (e *Refused) Error() string {
 		fmt.Fprintf(&b, " Lower the budget of the release to at most %s.", words(e.Left))
 	}
 	if !e.Reserved.IsZero() {
-		fmt.Fprintf(&b, " A reservation is free again once its release is cancelled; `dprelease ledger show %s` lists them.", e.Account)
+		fmt.Fprintf(&b, " A reservation is free again once its release is cancelled; `dprelease ledger show %s` lists them.",
+			e.Account)
 	}
 	return b.String()
 }
@@ -129,7 +135,8 @@ func (e *Unapproved) Error() string {
 	if e.Grant {
 		fmt.Fprintf(&b, "account %s: the grant (%s) is not approved by %s.", e.Account, short(e.PlanHash), missing)
 	} else {
-		fmt.Fprintf(&b, "account %s refuses release %s: its plan (%s) is not approved by %s.", e.Account, e.Release, short(e.PlanHash), missing)
+		fmt.Fprintf(&b, "account %s refuses release %s: its plan (%s) is not approved by %s.", e.Account, e.Release,
+			short(e.PlanHash), missing)
 	}
 	for _, reason := range e.Reasons {
 		b.WriteString(" " + strings.ToUpper(reason[:1]) + reason[1:] + ".")
@@ -192,7 +199,8 @@ func (e *TermsMismatch) Error() string {
 		}
 	}
 	note("the protected unit", e.Charge.Protects, e.Policy.Protects, fmt.Sprintf("`protects: %s`", e.Policy.Protects))
-	note("the neighbouring relation", e.Charge.Neighbours, e.Policy.Neighbours, fmt.Sprintf("`neighbours: %s`", e.Policy.Neighbours))
+	note("the neighbouring relation", e.Charge.Neighbours, e.Policy.Neighbours,
+		fmt.Sprintf("`neighbours: %s`", e.Policy.Neighbours))
 	note("the definition of privacy loss", e.Charge.Definition, e.Policy.Definition, definitionFix(e.Policy.Definition))
 	return fmt.Sprintf("account %s refuses release %s: %s. Write %s in the release, or publish under an account with the release's terms",
 		e.Account, e.Release, strings.Join(differ, "; "), strings.Join(change, " and "))

@@ -22,10 +22,12 @@ const (
 
 // shapes lists what the entries of a kind must have, and may have besides.
 var shapes = map[kind]struct{ must, may field }{
-	kindInit:     {must: hasPolicy},
-	kindReserve:  {must: hasRelease | hasPlan | hasCost, may: hasAlso | hasTemplate | hasCorrects | hasMechanisms | hasApprovals},
-	kindCancel:   {must: hasRelease | hasPlan},
-	kindDebit:    {must: hasRelease | hasPlan | hasCost | hasAttest, may: hasAlso | hasTemplate | hasCorrects | hasApprovals},
+	kindInit: {must: hasPolicy},
+	kindReserve: {must: hasRelease | hasPlan | hasCost,
+		may: hasAlso | hasTemplate | hasCorrects | hasMechanisms | hasApprovals},
+	kindCancel: {must: hasRelease | hasPlan},
+	kindDebit: {must: hasRelease | hasPlan | hasCost | hasAttest,
+		may: hasAlso | hasTemplate | hasCorrects | hasApprovals},
 	kindRelease:  {must: hasRelease | hasPlan | hasSeal},
 	kindAbandon:  {must: hasRelease | hasPlan | hasReason},
 	kindWithdraw: {must: hasRelease | hasPlan | hasReason},
@@ -43,9 +45,11 @@ func (e entry) shaped() bool {
 func (e entry) fields() field {
 	var has field
 	for f, there := range map[field]bool{
-		hasPolicy: e.Policy != nil, hasRelease: e.Release != "", hasPlan: e.PlanHash != "", hasAlso: e.Also != nil, hasCost: e.Cost != nil,
-		hasTemplate: e.Template != "", hasCorrects: e.Corrects != "", hasMechanisms: e.Mechanisms != nil, hasApprovals: e.Approvals != nil,
-		hasAttest: e.Attest != nil, hasSeal: e.Seal != "", hasReason: e.Reason != "",
+		hasPolicy: e.Policy != nil, hasRelease: e.Release != "", hasPlan: e.PlanHash != "", hasAlso: e.Also != nil,
+		hasCost:     e.Cost != nil,
+		hasTemplate: e.Template != "", hasCorrects: e.Corrects != "", hasMechanisms: e.Mechanisms != nil,
+		hasApprovals: e.Approvals != nil,
+		hasAttest:    e.Attest != nil, hasSeal: e.Seal != "", hasReason: e.Reason != "",
 	} {
 		if there {
 			has |= f

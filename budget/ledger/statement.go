@@ -38,13 +38,16 @@ type Statement struct {
 	Comparisons int64      `json:"comparisons"` // of results with the truth, here and below
 	Joint       *JointPlan `json:"joint,omitempty"`
 
-	Witnesses   []string       `json:"witnesses,omitempty"`   // files that keep the newest heads elsewhere; none: a rollback cannot be detected
-	Near        []string       `json:"near,omitempty"`        // those of them that lie on the disk of the ledger
-	Witnessed   bool           `json:"witnessed"`             // whether this account, or one above it, names one that does not
-	Unwitnessed string         `json:"unwitnessed,omitempty"` // why they could not be asked just now, or what they do not know
-	Office      sign.PublicKey `json:"office,omitzero"`       // whose signature every entry carries; none: nobody's
-	Entries     int64          `json:"entries"`               // in the whole ledger
-	Head        string         `json:"head"`                  // hash of the last of them
+	// files that keep the newest heads elsewhere; none: a rollback cannot be detected
+	Witnesses []string `json:"witnesses,omitempty"`
+	Near      []string `json:"near,omitempty"` // those of them that lie on the disk of the ledger
+	// whether this account, or one above it, names one that does not
+	Witnessed bool `json:"witnessed"`
+	// why they could not be asked just now, or what they do not know
+	Unwitnessed string         `json:"unwitnessed,omitempty"`
+	Office      sign.PublicKey `json:"office,omitzero"` // whose signature every entry carries; none: nobody's
+	Entries     int64          `json:"entries"`         // in the whole ledger
+	Head        string         `json:"head"`            // hash of the last of them
 }
 
 // Granted is a grant of a Statement.
@@ -99,10 +102,13 @@ func (b *book) statement(name string) (Statement, error) {
 	if a == nil {
 		return Statement{}, &NoAccount{Ledger: b.ledger, Account: name}
 	}
-	s := Statement{Account: name, Status: a.status, Terms: a.policy.Terms, Opened: a.opened, Parent: a.policy.Parent, Children: slices.Clone(a.children),
-		Approvals: a.policy.Approvals, Comparisons: a.comparisons, Witnesses: b.witnesses(), Near: slices.Sorted(maps.Keys(b.near)),
+	s := Statement{Account: name, Status: a.status, Terms: a.policy.Terms, Opened: a.opened, Parent: a.policy.Parent,
+		Children:  slices.Clone(a.children),
+		Approvals: a.policy.Approvals, Comparisons: a.comparisons, Witnesses: b.witnesses(),
+		Near:      slices.Sorted(maps.Keys(b.near)),
 		Witnessed: b.witnessed(a.above()), Unwitnessed: b.unwitnessed, Office: b.office,
-		Releases: []Posting{}, Entries: b.sequence, Head: b.head.String(), Spent: AmountOf(a.total.spent), Reserved: AmountOf(a.total.reserved)}
+		Releases: []Posting{}, Entries: b.sequence, Head: b.head.String(), Spent: AmountOf(a.total.spent),
+		Reserved: AmountOf(a.total.reserved)}
 	if err := a.balance(&s); err != nil {
 		return Statement{}, fmt.Errorf("ledger %s, account %s: %w", b.ledger, name, err)
 	}
@@ -141,14 +147,17 @@ func (a *account) balance(s *Statement) error {
 		if err != nil {
 			return err
 		}
-		s.Periods = append(s.Periods, PeriodUse{Period: name, Spent: AmountOf(p.spent), Reserved: AmountOf(p.reserved), Left: AmountOf(left)})
+		s.Periods = append(s.Periods, PeriodUse{Period: name, Spent: AmountOf(p.spent), Reserved: AmountOf(p.reserved),
+			Left: AmountOf(left)})
 	}
 	return nil
 }
 
 func (p *posting) statement() Posting {
-	out := Posting{Account: p.charge.Account, Also: slices.Clone(p.charge.Also), Release: p.charge.Release, PlanHash: p.charge.PlanHash,
-		Cost: AmountOf(p.charge.Cost), State: p.state, Date: p.date, Debited: p.debited, Reason: p.reason, Corrects: p.charge.Corrects}
+	out := Posting{Account: p.charge.Account, Also: slices.Clone(p.charge.Also), Release: p.charge.Release,
+		PlanHash: p.charge.PlanHash,
+		Cost:     AmountOf(p.charge.Cost), State: p.state, Date: p.date, Debited: p.debited, Reason: p.reason,
+		Corrects: p.charge.Corrects}
 	for _, a := range p.charge.Approvals {
 		if !slices.Contains(out.Approved, a.Role) {
 			out.Approved = append(out.Approved, a.Role)
@@ -168,7 +177,8 @@ func (b *book) standby(a *account) []Standby {
 				continue
 			}
 			seen[id] = true
-			all = append(all, Standby{Role: approval.Role, Signer: approval.Signer, Template: approval.Plan, Until: approval.Standing.Until,
+			all = append(all, Standby{Role: approval.Role, Signer: approval.Signer, Template: approval.Plan,
+				Until:    approval.Standing.Until,
 				Releases: approval.Standing.Releases, Used: b.standing[id]})
 		}
 	}
@@ -179,7 +189,8 @@ func (b *book) standby(a *account) []Standby {
 func (s Statement) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Privacy account %s: %s\n", s.Account, s.Status.words())
-	fmt.Fprintf(&b, "Protects each %s; neighbouring tables differ by %s. Opened %s.\n", s.Protects, s.neighboursInWords(), s.Opened)
+	fmt.Fprintf(&b, "Protects each %s; neighbouring tables differ by %s. Opened %s.\n", s.Protects, s.neighboursInWords(),
+		s.Opened)
 	if s.Parent != "" {
 		fmt.Fprintf(&b, "Below %s: what is reserved or spent here counts there too.\n", s.Parent)
 	}
@@ -293,14 +304,16 @@ func (s Statement) writePeriods(b *strings.Builder) {
 		return
 	}
 	delta := s.Allowance.Cap.Delta != nil
-	fmt.Fprintf(b, "\nEach %s may use %s, by the day of the reservation; what one leaves does not carry over.\n", s.Allowance.Per, inWords(s.Allowance.Cap.Cost, delta))
+	fmt.Fprintf(b, "\nEach %s may use %s, by the day of the reservation; what one leaves does not carry over.\n",
+		s.Allowance.Per, inWords(s.Allowance.Cap.Cost, delta))
 	if len(s.Periods) == 0 {
 		return
 	}
 	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(w, "%s\tspent\treserved\tleft\n", s.Allowance.Per)
 	for _, p := range s.Periods {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Period, inWords(p.Spent.Cost, delta), inWords(p.Reserved.Cost, delta), inWords(p.Left.Cost, delta))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Period, inWords(p.Spent.Cost, delta), inWords(p.Reserved.Cost, delta),
+			inWords(p.Left.Cost, delta))
 	}
 	w.Flush()
 }
@@ -315,7 +328,8 @@ func (s Statement) writeReleases(b *strings.Builder) {
 	fmt.Fprintln(w, "date\tstate\tcost\tplan\trelease")
 	states := map[State]bool{}
 	for _, p := range s.Releases {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Date, p.State, inWords(p.Cost.Cost, false), short(p.PlanHash), p.inWords(s.Account))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Date, p.State, inWords(p.Cost.Cost, false), short(p.PlanHash),
+			p.inWords(s.Account))
 		states[p.State] = true
 	}
 	w.Flush()
@@ -351,7 +365,8 @@ func (s Statement) writeStanding(b *strings.Builder) {
 	w := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "role\tuntil\tused\ttemplate\tkey")
 	for _, a := range s.Standing {
-		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", a.Role, a.Until, a.Used, a.Releases, short(a.Template), a.Signer.Fingerprint())
+		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", a.Role, a.Until, a.Used, a.Releases, short(a.Template),
+			a.Signer.Fingerprint())
 	}
 	w.Flush()
 }
@@ -368,18 +383,23 @@ func (s Statement) writeTrust(b *strings.Builder) {
 func (s Statement) Trust() []string {
 	var lines []string
 	if !s.Office.IsZero() {
-		lines = append(lines, fmt.Sprintf("Every entry is signed by the office's key, fingerprint %s.", s.Office.Fingerprint()))
+		lines = append(lines, fmt.Sprintf("Every entry is signed by the office's key, fingerprint %s.",
+			s.Office.Fingerprint()))
 	}
 	switch {
 	case s.Unwitnessed != "":
-		lines = append(lines, fmt.Sprintf("The witness cannot answer for this copy (%s): a rollback of the ledger to an older copy would not have been noticed now.", s.Unwitnessed))
+		lines = append(lines, fmt.Sprintf(
+			"The witness cannot answer for this copy (%s): a rollback of the ledger to an older copy would not have been noticed now.", s.Unwitnessed))
 	case len(s.Near) > 0 && !s.Witnessed:
-		lines = append(lines, fmt.Sprintf("The newest heads are kept in %s too, on the disk of the ledger: an older copy of its file is noticed, but not one of the disk.", strings.Join(s.Near, " and ")))
+		lines = append(lines, fmt.Sprintf(
+			"The newest heads are kept in %s too, on the disk of the ledger: an older copy of its file is noticed, but not one of the disk.", strings.Join(s.Near, " and ")))
 	case len(s.Witnesses) > 0 && !s.Witnessed:
-		lines = append(lines, fmt.Sprintf("The newest heads are kept in %s too, but account %s, or one above it, names no witness: a rollback of the ledger to a copy from before that one was named cannot be detected.",
+		lines = append(lines, fmt.Sprintf(
+			"The newest heads are kept in %s too, but account %s, or one above it, names no witness: a rollback of the ledger to a copy from before that one was named cannot be detected.",
 			strings.Join(s.Witnesses, " and "), s.Account))
 	case len(s.Witnesses) > 0:
-		lines = append(lines, fmt.Sprintf("The newest heads are kept in %s too: an older copy of the ledger is noticed.", strings.Join(s.Witnesses, " and ")))
+		lines = append(lines, fmt.Sprintf("The newest heads are kept in %s too: an older copy of the ledger is noticed.",
+			strings.Join(s.Witnesses, " and ")))
 	default:
 		lines = append(lines, "This ledger has no witness: a rollback of its file to an older copy cannot be detected.",
 			"Keep the entry number and the head above elsewhere, in the minutes for instance: an older copy ends before that entry.")

@@ -69,14 +69,16 @@ func alter(t testing.TB, place string, statements ...string) {
 		words = append(words, below(place, s))
 	}
 	if isPostgres(place) {
-		before := []string{"ALTER TABLE dprelease.entries DISABLE TRIGGER kept", "ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up", "ALTER TABLE dprelease.ledger DISABLE TRIGGER kept"}
+		before := []string{"ALTER TABLE dprelease.entries DISABLE TRIGGER kept",
+			"ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up", "ALTER TABLE dprelease.ledger DISABLE TRIGGER kept"}
 		server(t, place, append(before, words...)...)
 		return
 	}
 	db, err := openSQLite(place, url.Values{"mode": {"rw"}})
 	must(t, err)
 	defer db.Close()
-	execute(t, db, append([]string{"DROP TRIGGER IF EXISTS entries_are_never_changed", "DROP TRIGGER IF EXISTS entries_are_never_removed"}, words...)...)
+	execute(t, db, append([]string{"DROP TRIGGER IF EXISTS entries_are_never_changed",
+		"DROP TRIGGER IF EXISTS entries_are_never_removed"}, words...)...)
 }
 
 // busyAt is a ledger of nine entries: init, then reserve and debit of a and b, reserve and cancel of c, reserve d and
@@ -99,7 +101,8 @@ func putBack(t testing.TB, place string, rows []row) {
 	t.Helper()
 	statements := []string{"DELETE FROM {entries}"}
 	for _, r := range rows {
-		statements = append(statements, fmt.Sprintf("INSERT INTO {entries} VALUES (%d, '%s', '%s', '%s', '%s')", r.sequence, r.body, r.private, r.hash, r.signature))
+		statements = append(statements, fmt.Sprintf("INSERT INTO {entries} VALUES (%d, '%s', '%s', '%s', '%s')", r.sequence,
+			r.body, r.private, r.hash, r.signature))
 	}
 	counted := fmt.Sprintf("INSERT INTO {counter} VALUES ('entries', %d)", len(rows))
 	if isPostgres(place) {
@@ -114,10 +117,14 @@ func TestTamperingFromBelow(t *testing.T) {
 		statements []string
 		sequence   int64
 	}{
-		"cheaper":          {[]string{`UPDATE {entries} SET body = replace(body, '"epsilon":"1"', '"epsilon":"0.1"') WHERE sequence = 3`}, 3},
-		"other time":       {[]string{`UPDATE {entries} SET private = replace(private, ':', ';') WHERE sequence = 9`}, 9},
-		"other commitment": {[]string{`UPDATE {entries} SET private = replace(private, '}', ',"commitment":"00"}') WHERE sequence = 5`}, 5},
-		"other hash":       {[]string{`UPDATE {entries} SET hash = CASE WHEN hash LIKE 'f%' THEN 'e' ELSE 'f' END || substr(hash, 2) WHERE sequence = 4`}, 4},
+		"cheaper": {[]string{
+			`UPDATE {entries} SET body = replace(body, '"epsilon":"1"', '"epsilon":"0.1"') WHERE sequence = 3`}, 3},
+		"other time": {[]string{`UPDATE {entries} SET private = replace(private, ':', ';') WHERE sequence = 9`}, 9},
+		"other commitment": {[]string{
+			`UPDATE {entries} SET private = replace(private, '}', ',"commitment":"00"}') WHERE sequence = 5`}, 5},
+		"other hash": {[]string{
+			`UPDATE {entries} SET hash = CASE WHEN hash LIKE 'f%' THEN 'e' ELSE 'f' END || substr(hash, 2) WHERE sequence = 4`},
+			4},
 		"no hash":          {[]string{`UPDATE {entries} SET hash = '' WHERE sequence = 4`}, 4},
 		"signed":           {[]string{`UPDATE {entries} SET signature = 'AAAA' WHERE sequence = 4`}, 4},
 		"removed first":    {[]string{"DELETE FROM {entries} WHERE sequence = 1"}, 1},
@@ -128,15 +135,24 @@ func TestTamperingFromBelow(t *testing.T) {
 		"count taken back": {[]string{"UPDATE {counter} SET {count} = 7"}, 8},
 		"count raised":     {[]string{"UPDATE {counter} SET {count} = 10"}, 10},
 		"count removed":    {[]string{"DELETE FROM {counter}"}, 1},
-		"removed and counted down, with a witness": {[]string{"DELETE FROM {entries} WHERE sequence > 7", "UPDATE {counter} SET {count} = 7"}, 8},
-		"all removed and counted down":             {[]string{"DELETE FROM {entries} WHERE sequence > 1", "UPDATE {counter} SET {count} = 1"}, 3}, // 2 and 3 came in one update, with one head
-		"removed and closed up": {[]string{"DELETE FROM {entries} WHERE sequence = 8", "UPDATE {entries} SET sequence = 8 WHERE sequence = 9",
+		"removed and counted down, with a witness": {[]string{"DELETE FROM {entries} WHERE sequence > 7",
+			"UPDATE {counter} SET {count} = 7"}, 8},
+		// 2 and 3 came in one update, with one head
+		"all removed and counted down": {[]string{"DELETE FROM {entries} WHERE sequence > 1",
+			"UPDATE {counter} SET {count} = 1"}, 3},
+		"removed and closed up": {[]string{"DELETE FROM {entries} WHERE sequence = 8",
+			"UPDATE {entries} SET sequence = 8 WHERE sequence = 9",
 			"UPDATE {counter} SET {count} = 8"}, 8},
-		"swapped": {[]string{"UPDATE {entries} SET sequence = 100 WHERE sequence = 4", "UPDATE {entries} SET sequence = 4 WHERE sequence = 5",
+		"swapped": {[]string{"UPDATE {entries} SET sequence = 100 WHERE sequence = 4",
+			"UPDATE {entries} SET sequence = 4 WHERE sequence = 5",
 			"UPDATE {entries} SET sequence = 5 WHERE sequence = 100"}, 4},
-		"contents swapped": {[]string{"UPDATE {entries} SET body = (SELECT body FROM {entries} AS other WHERE other.sequence = 2) WHERE sequence = 4"}, 4},
-		"repeated":         {[]string{"INSERT INTO {entries} SELECT 10, body, private, hash, signature FROM {entries} WHERE sequence = 9", "UPDATE {counter} SET {count} = 10"}, 10},
-		"not an entry":     {[]string{"INSERT INTO {entries} VALUES (10, 'x', 'y', 'z', '')", "UPDATE {counter} SET {count} = 10"}, 10},
+		"contents swapped": {[]string{
+			"UPDATE {entries} SET body = (SELECT body FROM {entries} AS other WHERE other.sequence = 2) WHERE sequence = 4"}, 4},
+		"repeated": {[]string{
+			"INSERT INTO {entries} SELECT 10, body, private, hash, signature FROM {entries} WHERE sequence = 9",
+			"UPDATE {counter} SET {count} = 10"}, 10},
+		"not an entry": {[]string{"INSERT INTO {entries} VALUES (10, 'x', 'y', 'z', '')",
+			"UPDATE {counter} SET {count} = 10"}, 10},
 	}
 	atEveryPlace(t, func(t *testing.T, place string) {
 		l := busyAt(t, place, t.TempDir()+"/heads")
@@ -146,7 +162,8 @@ func TestTamperingFromBelow(t *testing.T) {
 			_, debitErr := l.Debit(ctx, charge("z", "ff", "1"))
 			_, againErr := l.Debit(ctx, charge("a", "aa", "1"))
 			_, showErr := l.Show(ctx, "people")
-			for what, err := range map[string]error{"Verify": l.Verify(ctx), "Debit": debitErr, "Debit again": againErr, "Show": showErr} {
+			for what, err := range map[string]error{"Verify": l.Verify(ctx), "Debit": debitErr, "Debit again": againErr,
+				"Show": showErr} {
 				var tampered *Tampered
 				if !errors.As(err, &tampered) || !errors.Is(err, ErrTampered) {
 					t.Errorf("%s: %s: got %v; want ErrTampered", name, what, err)
@@ -188,7 +205,8 @@ func TestFlippedBits(t *testing.T) {
 				continue
 			}
 			set := func(text string) {
-				alter(t, place, fmt.Sprintf("UPDATE {entries} SET %s = '%s' WHERE sequence = %d", column, strings.ReplaceAll(text, "'", "''"), r.sequence))
+				alter(t, place, fmt.Sprintf("UPDATE {entries} SET %s = '%s' WHERE sequence = %d", column,
+					strings.ReplaceAll(text, "'", "''"), r.sequence))
 			}
 			set(string(spoiled))
 			var tampered *Tampered
@@ -198,7 +216,9 @@ func TestFlippedBits(t *testing.T) {
 			set(was)
 		}
 		if isPostgres(place) {
-			server(t, place, "ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept", "ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER kept", "ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up")
+			server(t, place, "ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept",
+				"ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER kept",
+				"ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up")
 		}
 		must(t, l.Verify(context.Background()))
 	})

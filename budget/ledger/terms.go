@@ -30,7 +30,8 @@ const (
 func (t Terms) check() error {
 	switch {
 	case !nounPattern.MatchString(t.Protects) || len(t.Protects) > 100:
-		return fmt.Errorf("protects is %q; expected a noun such as person, at most 100 bytes of letters and digits", t.Protects)
+		return fmt.Errorf("protects is %q; expected a noun such as person, at most 100 bytes of letters and digits",
+			t.Protects)
 	case t.Neighbours != AddRemove && t.Neighbours != Replace:
 		return fmt.Errorf("neighbours is %q; expected %s or %s", t.Neighbours, AddRemove, Replace)
 	case t.Definition != Epsilon && t.Definition != Rho:

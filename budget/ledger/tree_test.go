@@ -236,22 +236,26 @@ func treeLedger(t *rapid.T, m *treeModel, officer sign.Key) *Ledger {
 // which a charge ends, beside the model.
 func TestTreeAgainstModel(t *testing.T) {
 	officer := newKey(t)
-	standing := Approval{Plan: hash("7e"), Role: "officer", Statement: "As ever.", Standing: &Standing{"2026-03-31", standingReleases}}.Signed(officer)
+	standing := Approval{Plan: hash("7e"), Role: "officer", Statement: "As ever.",
+		Standing: &Standing{"2026-03-31", standingReleases}}.Signed(officer)
 	checks := 0
 	rapid.Check(t, func(t *rapid.T) {
 		if checks++; checks > mostChecks() {
 			return
 		}
 		ctx := context.Background()
-		m := &treeModel{day: 1, granted: map[string]bool{}, nodes: map[string]*node{"register": {limit: 60}, "q1": {limit: 40, allowance: 20, parent: "register"},
+		m := &treeModel{day: 1, granted: map[string]bool{}, nodes: map[string]*node{"register": {limit: 60},
+			"q1": {limit: 40, allowance: 20, parent: "register"},
 			"q2": {limit: 40, parent: "register", asks: true}, "side": {limit: 30}}}
 		l := treeLedger(t, m, officer)
 		grants := 0
 		draw := func(t *rapid.T) (held, string, Charge) {
 			h := held{account: rapid.SampledFrom([]string{"q1", "q2", "side", "register"}).Draw(t, "account"),
-				release: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "release"), plan: rapid.SampledFrom([]string{"1", "2"}).Draw(t, "plan"),
-				cost: rapid.Int64Range(1, 15).Draw(t, "twelfths")}
-			if other := rapid.SampledFrom([]string{"", "", "side", "q1", "q2"}).Draw(t, "also"); other != "" && other != h.account {
+				release: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "release"),
+				plan:    rapid.SampledFrom([]string{"1", "2"}).Draw(t, "plan"),
+				cost:    rapid.Int64Range(1, 15).Draw(t, "twelfths")}
+			if other := rapid.SampledFrom([]string{"", "", "side", "q1", "q2"}).Draw(t, "also"); other != "" &&
+				other != h.account {
 				h.also = []string{other}
 			}
 			approval := rapid.SampledFrom([]string{"none", "plan", "standing"}).Draw(t, "approval")
@@ -259,7 +263,8 @@ func TestTreeAgainstModel(t *testing.T) {
 				Terms: Terms{"person", Replace, Rho}, Cost: twelfths(h.cost)}
 			switch approval {
 			case "plan":
-				c.Approvals = []Approval{Approval{Plan: hash("99"), Role: "officer", Statement: "Of another plan."}.Signed(officer), Approval{Plan: hash(h.plan), Role: "officer", Statement: "Read."}.Signed(officer), standing}
+				c.Approvals = []Approval{Approval{Plan: hash("99"), Role: "officer", Statement: "Of another plan."}.Signed(officer),
+					Approval{Plan: hash(h.plan), Role: "officer", Statement: "Read."}.Signed(officer), standing}
 			case "standing":
 				c.Approvals = []Approval{standing}
 			}

@@ -36,8 +36,10 @@ func TestAnUnsignedLedgerInThePlaceOfASignedOne(t *testing.T) {
 	l = signedAt(t, place, &key)
 	_, again := l.Debit(ctx, charge("a", "aa", "1"))
 	_, next := l.Debit(ctx, charge("b", "bb", "1"))
-	for what, err := range map[string]error{"Init": l.Init(ctx, capped("1")), "Reserve": l.Reserve(ctx, charge("b", "bb", "1")), "Debit again": again, "Debit": next,
-		"Finish": l.Finish(ctx, charge("a", "aa", "1"), hash("5e")), "Grant": l.Grant(ctx, Grant{Account: "people", Amount: epsilon("1"), Reason: "More."})} {
+	for what, err := range map[string]error{"Init": l.Init(ctx, capped("1")),
+		"Reserve": l.Reserve(ctx, charge("b", "bb", "1")), "Debit again": again, "Debit": next,
+		"Finish": l.Finish(ctx, charge("a", "aa", "1"), hash("5e")),
+		"Grant":  l.Grant(ctx, Grant{Account: "people", Amount: epsilon("1"), Reason: "More."})} {
 		var wrong *WrongKey
 		if !errors.As(err, &wrong) || !wrong.Needed.IsZero() || wrong.Given != key.Public() {
 			t.Errorf("%s with a key on a ledger that is not signed: %v; want *WrongKey", what, err)
@@ -58,12 +60,14 @@ func TestOnlyTheTrustedLedgerIsRead(t *testing.T) {
 		right := trusted(openAt(t, place), key)
 		must(t, right.Verify(ctx))
 		show(t, right)
-		for says, l := range map[string]*Ledger{"is signed by another key (fingerprint " + key.Public().Fingerprint(): trusted(openAt(t, place), other),
+		for says, l := range map[string]*Ledger{"is signed by another key (fingerprint " +
+			key.Public().Fingerprint(): trusted(openAt(t, place), other),
 			"is not signed": trusted(unsigned, key)} {
 			_, showErr := l.Show(ctx, "people")
 			_, accountsErr := l.Accounts(ctx)
 			_, historyErr := l.History(ctx, "")
-			for what, err := range map[string]error{"Verify": l.Verify(ctx), "Show": showErr, "Accounts": accountsErr, "History": historyErr, "Export": l.Export(ctx, &bytes.Buffer{})} {
+			for what, err := range map[string]error{"Verify": l.Verify(ctx), "Show": showErr, "Accounts": accountsErr,
+				"History": historyErr, "Export": l.Export(ctx, &bytes.Buffer{})} {
 				if !errors.Is(err, ErrTampered) {
 					t.Errorf("%s: %v; want ErrTampered", what, err)
 				}

@@ -197,7 +197,8 @@ func openWitness(path string, create bool) (*witness, error) {
 	}
 	text, err := regular.ReadAll(file, mostWitness)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the witness %s cannot be read, so nothing may be spent: %w", path, err), file.Close())
+		return nil, errors.Join(fmt.Errorf("the witness %s cannot be read, so nothing may be spent: %w", path, err),
+			file.Close())
 	}
 	w := &witness{path: path, file: file}
 	if w.heads, err = readHeads(path, text); err == nil && len(w.heads) == 0 {
@@ -212,7 +213,8 @@ func openWitness(path string, create bool) (*witness, error) {
 // begin writes the first line of a new witness. Any other that has none was emptied.
 func (w *witness) begin(create bool) error {
 	if !create {
-		return fmt.Errorf("the witness %s is empty, so nothing may be spent: put back what was in it; %s", w.path, lostWitness)
+		return fmt.Errorf("the witness %s is empty, so nothing may be spent: put back what was in it; %s", w.path,
+			lostWitness)
 	}
 	if err := w.record(beginning()); err != nil {
 		return fmt.Errorf("the witness %s cannot be appended to, so nothing may be spent: %w", w.path, err)
@@ -226,7 +228,8 @@ const lostWitness = "if that is lost for good, make sure that the ledger is the 
 
 // goneWitness never makes a new file by itself: where a volume is not mounted, its folder looks empty.
 func goneWitness(path string) error {
-	return fmt.Errorf("the witness %s is gone, so nothing may be spent: mount the volume that it lies on; %s", path, lostWitness)
+	return fmt.Errorf("the witness %s is gone, so nothing may be spent: mount the volume that it lies on; %s", path,
+		lostWitness)
 }
 
 // createWitness makes an empty file, for this user alone: how many entries there are depends on attempts that failed.

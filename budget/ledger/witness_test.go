@@ -36,9 +36,12 @@ func snapshot(t testing.TB, place string) (restore func()) {
 	if isPostgres(place) {
 		entries := openAt(t, place).entries(t)
 		return func() {
-			server(t, place, "ALTER TABLE dprelease.entries DISABLE TRIGGER kept", "ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up",
-				fmt.Sprint("DELETE FROM dprelease.entries WHERE sequence > ", entries), fmt.Sprint("UPDATE dprelease.ledger SET written = ", entries),
-				"ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept", "ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up")
+			server(t, place, "ALTER TABLE dprelease.entries DISABLE TRIGGER kept",
+				"ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up",
+				fmt.Sprint("DELETE FROM dprelease.entries WHERE sequence > ", entries),
+				fmt.Sprint("UPDATE dprelease.ledger SET written = ", entries),
+				"ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept",
+				"ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up")
 		}
 	}
 	db, err := openSQLite(place, url.Values{"mode": {"rw"}})
@@ -98,7 +101,8 @@ func assertOlder(t *testing.T, l *Ledger) {
 	ctx := context.Background()
 	_, showErr := l.Show(ctx, "people")
 	_, debitErr := l.Debit(ctx, charge("z", "ff", "1"))
-	for what, err := range map[string]error{"Verify": l.Verify(ctx), "Show": showErr, "Debit": debitErr, "Reserve": l.Reserve(ctx, charge("y", "ff", "1"))} {
+	for what, err := range map[string]error{"Verify": l.Verify(ctx), "Show": showErr, "Debit": debitErr,
+		"Reserve": l.Reserve(ctx, charge("y", "ff", "1"))} {
 		var tampered *Tampered
 		if !errors.As(err, &tampered) || !strings.Contains(err.Error(), "is older than its witness") {
 			t.Errorf("%s on an older copy: %v", what, err)
@@ -216,8 +220,9 @@ func TestAWitnessIsBroughtUpToDate(t *testing.T) {
 		whole := read(t, path)
 		newest := whole[strings.LastIndex(strings.TrimSuffix(whole, "\n"), "\n")+1:]
 		for name, left := range map[string]string{
-			"the beginning": beginning().line(), "the first": strings.TrimSuffix(whole, newest), "a part": whole[:len(whole)-30], "all but the end": whole[:len(whole)-1],
-			"zeroes": strings.TrimSuffix(whole, newest) + strings.Repeat("\x00", 20),
+			"the beginning": beginning().line(), "the first": strings.TrimSuffix(whole, newest), "a part": whole[:len(whole)-30],
+			"all but the end": whole[:len(whole)-1],
+			"zeroes":          strings.TrimSuffix(whole, newest) + strings.Repeat("\x00", 20),
 		} {
 			write(t, path, left)
 			assertHolds(t, l, "1", "0")
@@ -456,7 +461,8 @@ func TestWhatIsWitnessed(t *testing.T) {
 		account string
 		also    []string
 		want    bool
-	}{{"people", nil, false}, {"watched", nil, true}, {"child", nil, true}, {"watchedchild", nil, false}, {"child", []string{"people"}, false}, {"child", []string{"watched"}, true}} {
+	}{{"people", nil, false}, {"watched", nil, true}, {"child", nil, true}, {"watchedchild", nil, false},
+		{"child", []string{"people"}, false}, {"child", []string{"watched"}, true}} {
 		asked := charge(fmt.Sprint("r", i), "aa", "1")
 		asked.Account, asked.Also = c.account, c.also
 		if got := debit(t, l, asked).Record(); got.Witnessed != c.want || got.Check() != nil {
@@ -464,7 +470,8 @@ func TestWhatIsWitnessed(t *testing.T) {
 		}
 		s, err := l.Show(ctx, c.account)
 		must(t, err)
-		if trusts := strings.Contains(s.String(), "an older copy of the ledger is noticed"); c.also == nil && trusts != c.want {
+		if trusts := strings.Contains(s.String(), "an older copy of the ledger is noticed"); c.also == nil &&
+			trusts != c.want {
 			t.Errorf("the page of %s says\n%s", c.account, s)
 		}
 	}
@@ -518,7 +525,8 @@ func TestAWitnessBesideTheLedger(t *testing.T) {
 	ctx := context.Background()
 	folder := t.TempDir()
 	l := openAt(t, filepath.Join(folder, "ledger.db"))
-	assertSays(t, l.Init(ctx, witnessedBy(filepath.Join(folder, "heads"))), "lies in the folder of the ledger", "nothing was written", "another volume")
+	assertSays(t, l.Init(ctx, witnessedBy(filepath.Join(folder, "heads"))), "lies in the folder of the ledger",
+		"nothing was written", "another volume")
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(folder, link))
 	assertSays(t, l.Init(ctx, witnessedBy(filepath.Join(link, "heads"))), "lies in the folder of the ledger")

@@ -19,7 +19,8 @@ func lockAppend(f *os.File) (unlock func(), err error) {
 		switch {
 		case err == nil:
 			return func() { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }, nil
-		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.EINVAL):
+		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP),
+			errors.Is(err, syscall.EINVAL):
 			return func() {}, nil
 		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
 			return nil, fmt.Errorf("locking it: %w", err)

@@ -14,13 +14,21 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/diagnostics"
+	"github.com/dprelease/dprelease/internal/diff"
+	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/dprelease/dprelease/internal/progress"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/show"
+	"github.com/dprelease/dprelease/internal/trace"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/spf13/cobra"
 )
@@ -45,40 +53,48 @@ type app struct {
 
 // outcome is the one document that --json prints.
 type outcome struct {
-	Command          string              `json:"command"`             // the words of the command, such as "ledger show"
-	Exit             int                 `json:"exit"`                // the exit code
-	Status           string              `json:"status"`              // done, already done, failed, interrupted, or withdrawn
-	Reason           verdict.Reason      `json:"reason,omitempty"`    // why it failed, as a stable word
-	Message          string              `json:"message,omitempty"`   // why it failed, for a person
-	Hint             string              `json:"hint,omitempty"`      // where a person finds more
-	Retry            verdict.Retry       `json:"retry"`               // whether to run the same command again: safe, later or never
-	Seconds          float64             `json:"seconds"`             // how long the command took; confidential where it read data
-	Release          string              `json:"release,omitempty"`   // its name
-	PlanHash         string              `json:"plan_hash,omitempty"` // SHA-256 of the plan, in hexadecimal
-	Marked           string              `json:"marked,omitempty"`    // RELEASE, or what is printed on everything instead
-	Path             string              `json:"path,omitempty"`      // what was written, or found written
-	Signature        release.Signature   `json:"signature,omitempty"` // of run and publish: none, made, added, replaced or there before
-	*release.Payment                     // of run and measure
-	InputsChanged    string              `json:"inputs_changed_since,omitempty"` // of a release that was there: the day its files were counted, if they differ now
-	Problems         []document.Problem  `json:"problems,omitempty"`             // of a spec, all of them
-	Warnings         []string            `json:"warnings,omitempty"`             // of the plan: what an approver should know
-	OtherNoise       []plan.OtherNoise   `json:"other_noise,omitempty"`          // of the plan: what another law of noise would give and cost
-	Draft            string              `json:"draft,omitempty"`                // of init
-	Plans            []*plan.Plan        `json:"plans,omitempty"`                // of plan --what-if
-	Solution         *planner.Solution   `json:"solution,omitempty"`             // of plan --solve
-	Loss             *describe.Loss      `json:"loss,omitempty"`                 // of loss
-	Costs            *describe.Costs     `json:"costs,omitempty"`                // of plan and loss: what each line costs, up to the charge
-	Diff             *release.Difference `json:"diff,omitempty"`                 // of diff
-	Accounts         []ledger.Statement  `json:"accounts,omitempty"`             // of ledger show
+	Command string `json:"command"` // the words of the command, such as "ledger show"
+	Exit    int    `json:"exit"`    // the exit code
+	// done, already done, failed, interrupted, or withdrawn
+	Status  string         `json:"status"`
+	Reason  verdict.Reason `json:"reason,omitempty"`  // why it failed, as a stable word
+	Message string         `json:"message,omitempty"` // why it failed, for a person
+	Hint    string         `json:"hint,omitempty"`    // where a person finds more
+	// whether to run the same command again: safe, later or never
+	Retry verdict.Retry `json:"retry"`
+	// how long the command took; confidential where it read data
+	Seconds  float64 `json:"seconds"`
+	Release  string  `json:"release,omitempty"`   // its name
+	PlanHash string  `json:"plan_hash,omitempty"` // SHA-256 of the plan, in hexadecimal
+	Marked   string  `json:"marked,omitempty"`    // RELEASE, or what is printed on everything instead
+	Path     string  `json:"path,omitempty"`      // what was written, or found written
+	// of run and publish: none, made, added, replaced or there before
+	Signature        release.Signature `json:"signature,omitempty"`
+	*release.Payment                   // of run and measure
+	// of a release that was there: the day its files were counted, if they differ now
+	InputsChanged string             `json:"inputs_changed_since,omitempty"`
+	Problems      []document.Problem `json:"problems,omitempty"` // of a spec, all of them
+	// of the plan: what an approver should know
+	Warnings []string `json:"warnings,omitempty"`
+	// of the plan: what another law of noise would give and cost
+	OtherNoise []strategy.OtherNoise `json:"other_noise,omitempty"`
+	Draft      string                `json:"draft,omitempty"`    // of init
+	Plans      []*plan.Plan          `json:"plans,omitempty"`    // of plan --what-if
+	Solution   *planner.Solution     `json:"solution,omitempty"` // of plan --solve
+	Loss       *describe.Loss        `json:"loss,omitempty"`     // of loss
+	// of plan and loss: what each line costs, up to the charge
+	Costs    *describe.Costs    `json:"costs,omitempty"`
+	Diff     *diff.Difference   `json:"diff,omitempty"`     // of diff
+	Accounts []ledger.Statement `json:"accounts,omitempty"` // of ledger show
 	ledgerOutcome
-	States       []release.LeftState   `json:"states,omitempty"`       // of state clean
-	Verification *release.Verification `json:"verification,omitempty"` // of verify
-	Audit        *release.Audit        `json:"audit,omitempty"`        // of verify with several folders
-	Shown        string                `json:"shown,omitempty"`        // of show
-	Sheet        *show.Sheet           `json:"sheet,omitempty"`        // of show with a table
-	Trace        *release.Trace        `json:"trace,omitempty"`        // of show with a cell
-	Answer       *release.Answer       `json:"answer,omitempty"`       // of query
-	Total        *release.Total        `json:"total,omitempty"`        // of query with several folders, a sum or a mean
+	States       []release.LeftState  `json:"states,omitempty"`       // of state clean
+	Verification *verify.Verification `json:"verification,omitempty"` // of verify
+	Audit        *verify.Audit        `json:"audit,omitempty"`        // of verify with several folders
+	Shown        string               `json:"shown,omitempty"`        // of show
+	Sheet        *show.Sheet          `json:"sheet,omitempty"`        // of show with a table
+	Trace        *trace.Trace         `json:"trace,omitempty"`        // of show with a cell
+	Answer       *query.Answer        `json:"answer,omitempty"`       // of query
+	Total        *query.Total         `json:"total,omitempty"`        // of query with several folders, a sum or a mean
 }
 
 // root builds the command tree.
@@ -94,7 +110,7 @@ A first release:   dprelease init data.csv > release.yaml
                    dprelease rehearse release.yaml
                    dprelease plan release.yaml
                    dprelease run release.yaml`,
-		Version:                    strings.TrimPrefix(release.Software, "dprelease "),
+		Version:                    strings.TrimPrefix(published.Software, "dprelease "),
 		SilenceUsage:               true,
 		SilenceErrors:              true,
 		Args:                       aCommand,
@@ -103,7 +119,8 @@ A first release:   dprelease init data.csv > release.yaml
 		SuggestionsMinimumDistance: 2,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetVersionTemplate(fmt.Sprintf("dprelease {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
+	root.SetVersionTemplate(fmt.Sprintf("dprelease {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS,
+		runtime.GOARCH))
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "log every step to standard error")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -111,7 +128,8 @@ A first release:   dprelease init data.csv > release.yaml
 	})
 	root.AddCommand(
 		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
-		a.planCommand(), a.diffCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(), a.publishCommand(),
+		a.planCommand(), a.diffCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(),
+		a.publishCommand(),
 		a.showCommand(), a.queryCommand(), a.verifyCommand(), a.ledgerCommand(), a.stateCommand(), a.evaluateCommand(),
 	)
 	return root
@@ -149,7 +167,7 @@ func (a *app) finish(ctx context.Context, err error) int {
 	a.progress.end()
 	ending := classify(ctx, err)
 	if err != nil {
-		a.outcome.Message, a.outcome.Hint = message(ending.Exit, err), release.Hint(err)
+		a.outcome.Message, a.outcome.Hint = message(ending.Exit, err), diagnostics.Hint(err)
 		if problems := new(*document.Errors); errors.As(err, problems) {
 			a.outcome.Problems = (*problems).Problems
 		}
@@ -187,7 +205,8 @@ func (a *app) print(ending verdict.Verdict) {
 
 // crashed reports a panic without its value, which could be confidential, and returns the exit code.
 func (a *app) crashed(place string) int {
-	a.outcome.Message = fmt.Sprintf("internal error at %s: this is a bug, please report it; run again and the release resumes", place)
+	a.outcome.Message = fmt.Sprintf(
+		"internal error at %s: this is a bug, please report it; run again and the release resumes", place)
 	if a.json {
 		a.print(verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.InternalError, Retry: verdict.Safe})
 	} else {
@@ -213,7 +232,7 @@ func classify(ctx context.Context, err error) verdict.Verdict {
 // message is what a person reads of an error.
 func message(code int, err error) string {
 	var (
-		noted *release.Noted
+		noted *evaluate.Noted
 		spent *release.Spent
 	)
 	lasting := errors.As(err, &noted) || errors.As(err, &spent) && spent.Lost // running again does not undo it
@@ -233,8 +252,9 @@ func (a *app) options() (release.Options, error) {
 	}
 	return release.Options{
 		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
-		Memory: int64(a.memory), Progress: func(p progress.Progress) { a.progress.show(p, time.Now()) }, Step: a.progress.step,
-		Log: slog.New(slog.NewTextHandler(a.progress, &slog.HandlerOptions{Level: level})),
+		Memory: int64(a.memory), Progress: func(p progress.Progress) { a.progress.show(p, time.Now()) },
+		Step: a.progress.step,
+		Log:  slog.New(slog.NewTextHandler(a.progress, &slog.HandlerOptions{Level: level})),
 	}, err
 }
 
@@ -291,30 +311,36 @@ func (a *app) outFlag(c *cobra.Command) {
 // specFlags say how a spec is read.
 func (a *app) specFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&a.sets, "set", nil, "value of a parameter, NAME=VALUE; may be repeated")
-	c.Flags().StringArrayVar(&a.public, "public", nil, "folder outside the spec's own in which public files of the spec may lie; may be repeated")
+	c.Flags().StringArrayVar(&a.public, "public", nil,
+		"folder outside the spec's own in which public files of the spec may lie; may be repeated")
 }
 
 // dataFlag says where sources are, for commands that open none: their files are kept from being public ones.
 func (a *app) dataFlag(c *cobra.Command) {
-	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from, if not the spec's; nothing in it is opened")
+	c.Flags().StringVar(&a.data, "data", "",
+		"folder that relative source paths start from, if not the spec's; nothing in it is opened")
 }
 
 func (a *app) ledgerFlag(c *cobra.Command, without string) {
-	c.Flags().StringVar(&a.ledger, "ledger", "", "ledger: a file, or postgres://… (default $DPRELEASE_LEDGER; "+without+")")
+	c.Flags().StringVar(&a.ledger, "ledger", "", "ledger: a file, or postgres://… (default $DPRELEASE_LEDGER; "+without+
+		")")
 }
 
 func (a *app) stateFlag(c *cobra.Command) {
-	c.Flags().StringVar(&a.state, "state", "", "confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
+	c.Flags().StringVar(&a.state, "state", "",
+		"confidential state directory (default $DPRELEASE_STATE, else .dprelease in the output folder)")
 }
 
 // todayFlag vouches for the clock.
 func (a *app) todayFlag(c *cobra.Command) {
-	c.Flags().StringVar(&a.today, "today", "", "the day, YYYY-MM-DD: asked for where the ledger's last entry is more than 400 days old")
+	c.Flags().StringVar(&a.today, "today", "",
+		"the day, YYYY-MM-DD: asked for where the ledger's last entry is more than 400 days old")
 }
 
 // memoryFlag bounds what counting takes.
 func (a *app) memoryFlag(c *cobra.Command) {
-	c.Flags().Var(&a.memory, "memory", "memory that counting may take, as 500MB or 8GiB (default: half of the machine's, or what of it is free)")
+	c.Flags().Var(&a.memory, "memory",
+		"memory that counting may take, as 500MB or 8GiB (default: half of the machine's, or what of it is free)")
 }
 
 func (a *app) measureFlags(c *cobra.Command, dataDefault string) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
@@ -25,7 +26,7 @@ func TestInterruptedSaysWhatLasts(t *testing.T) {
 		{context.Canceled, "interrupted; run again and it resumes"},
 		{&release.Spent{Err: context.Canceled}, "interrupted; run again and it resumes"},
 		{&release.Spent{Err: context.Canceled, Lost: true}, "this release is lost"},
-		{&release.Noted{Err: context.Canceled}, "is noted in the ledger and counts"},
+		{&evaluate.Noted{Err: context.Canceled}, "is noted in the ledger and counts"},
 	} {
 		if got := message(verdict.ExitInterrupted, c.err); !strings.Contains(got, c.says) {
 			t.Errorf("%T: %q, expected %q", c.err, got, c.says)

@@ -37,8 +37,10 @@ them down.`,
 			if approval.Role == "" || key == "" {
 				return &usageError{fmt.Errorf("who signs? give --role ROLE, one of the account's policy, and --key FILE")}
 			}
-			if standing != (until.Until != "" && until.Releases != 0) || !standing && (until.Until != "" || until.Releases != 0) {
-				return &usageError{fmt.Errorf("a standing approval needs all of --standing, --until YYYY-MM-DD and --releases N; others have none of them")}
+			if standing != (until.Until != "" && until.Releases != 0) || !standing &&
+				(until.Until != "" || until.Releases != 0) {
+				return &usageError{fmt.Errorf(
+					"a standing approval needs all of --standing, --until YYYY-MM-DD and --releases N; others have none of them")}
 			}
 			if standing {
 				approval.Standing = &until
@@ -67,7 +69,8 @@ them down.`,
 			}
 			a.say("Signed as %s: %q", signed.Role, signed.Statement)
 			if signed.Standing != nil {
-				a.say("It stands until %s, for %s of this spec with any parameters.", until.Until, budget.Plural(until.Releases, "release"))
+				a.say("It stands until %s, for %s of this spec with any parameters.", until.Until,
+					budget.Plural(until.Releases, "release"))
 			}
 			a.say("Key fingerprint %s. Written to %s.", signed.Signer.Fingerprint(), path)
 			if a.ledger == "" {
@@ -82,7 +85,8 @@ them down.`,
 	a.ledgerFlag(c, "without one, the key is not checked against the account")
 	c.Flags().StringVar(&approval.Role, "role", "", "role in which you sign, as the account's policy names it")
 	c.Flags().StringVar(&key, "key", "", "your private key file (Ed25519, PEM)")
-	c.Flags().StringVar(&approval.Statement, "statement", "", "what you attest, one sentence (default: that the plan may be measured and published)")
+	c.Flags().StringVar(&approval.Statement, "statement", "",
+		"what you attest, one sentence (default: that the plan may be measured and published)")
 	c.Flags().BoolVar(&standing, "standing", false, "approve the plan with its parameters blank")
 	c.Flags().StringVar(&until.Until, "until", "", "with --standing: last day, YYYY-MM-DD")
 	c.Flags().Int64Var(&until.Releases, "releases", 0, "with --standing: how many releases")
@@ -91,7 +95,8 @@ them down.`,
 
 // officeFlag names the key that signs for the office.
 func (a *app) officeFlag(c *cobra.Command, what string) {
-	c.Flags().StringVar(&a.office, "office-key", "", "the office's private key file, which signs "+what+" (default $DPRELEASE_OFFICE_KEY)")
+	c.Flags().StringVar(&a.office, "office-key", "", "the office's private key file, which signs "+what+
+		" (default $DPRELEASE_OFFICE_KEY)")
 }
 
 // officeKey reads the office's key, nil where there is none.

@@ -148,15 +148,20 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 	}{
 		{name: "a release", exit: verdict.ExitDone},
 		{name: "undeclared categories", unknown: "error", exit: verdict.ExitData},
-		{name: "a number out of range", exit: verdict.ExitData, damage: last(func(f []string) []string { f[2] += "77"; return f })},
-		{name: "a number that is none", exit: verdict.ExitData, damage: last(func(f []string) []string { f[2] = f[3]; return f })},
-		{name: "a row that is too long", exit: verdict.ExitData, damage: last(func(f []string) []string { return append(f, f[0]) })},
+		{name: "a number out of range", exit: verdict.ExitData,
+			damage: last(func(f []string) []string { f[2] += "77"; return f })},
+		{name: "a number that is none", exit: verdict.ExitData,
+			damage: last(func(f []string) []string { f[2] = f[3]; return f })},
+		{name: "a row that is too long", exit: verdict.ExitData,
+			damage: last(func(f []string) []string { return append(f, f[0]) })},
 		{name: "a row that is too short", exit: verdict.ExitData, damage: last(func(f []string) []string { return f[:2] })},
-		{name: "a quote that does not end", exit: verdict.ExitData, damage: last(func(f []string) []string { f[1] = `"` + f[1]; return f })},
+		{name: "a quote that does not end", exit: verdict.ExitData,
+			damage: last(func(f []string) []string { f[1] = `"` + f[1]; return f })},
 		{name: "no id", exit: verdict.ExitData, damage: last(func(f []string) []string { f[0] = ""; return f })},
 		{name: "too few rows", expect: "{rows: [2, 999]}", exit: verdict.ExitData},
 		{name: "a code that does not occur", expect: "{every: [city]}", exit: verdict.ExitData},
-		{name: "no approval", roles: "{officer: ['ed25519:Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE']}", exit: verdict.ExitApproval},
+		{name: "no approval", roles: "{officer: ['ed25519:Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE']}",
+			exit: verdict.ExitApproval},
 		{name: "no budget", cap: "1/2", exit: verdict.ExitBudget},
 		{name: "a place that is taken", exit: verdict.ExitName, prepare: func(t *testing.T, dir string) {
 			if err := os.MkdirAll(filepath.Join(dir, "r.measured"), 0o755); err != nil {
@@ -213,7 +218,8 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 				if c.prepare != nil {
 					c.prepare(t, filepath.Join(dir, "out"))
 				}
-				run := program(t, dir, "run", "release.yaml", "--ledger", "ledger.db", "--out", "out", "--state", "state", "--verbose", "--json")
+				run := program(t, dir, "run", "release.yaml", "--ledger", "ledger.db", "--out", "out", "--state", "state",
+					"--verbose", "--json")
 				run.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"))
 				var said bytes.Buffer
 				run.Stdout, run.Stderr = &said, &said

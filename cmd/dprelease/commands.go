@@ -43,7 +43,8 @@ label, in a file that is called as the variable.`,
 			return nil
 		},
 	}
-	c.Flags().StringArrayVar(&codes, "codes", nil, "a public document with code lists, `FILE`, which domains are drafted from; may be repeated")
+	c.Flags().StringArrayVar(&codes, "codes", nil,
+		"a public document with code lists, `FILE`, which domains are drafted from; may be repeated")
 	return c
 }
 
@@ -138,13 +139,16 @@ func (a *app) planCommand() *cobra.Command {
 			if err := a.explain(p); err != nil {
 				return err
 			}
-			a.say("Written to %s. Next, for a release on an account: dprelease measure %s --data %s --ledger FILE", path, path, filepath.Dir(args[0]))
+			a.say("Written to %s. Next, for a release on an account: dprelease measure %s --data %s --ledger FILE", path, path,
+				filepath.Dir(args[0]))
 			return nil
 		},
 	}
-	c.Flags().StringVar(&whatIf, "what-if", "", "print what other budgets would buy, as epsilon=0.5,1,2,4, and write nothing")
+	c.Flags().StringVar(&whatIf, "what-if", "",
+		"print what other budgets would buy, as epsilon=0.5,1,2,4, and write nothing")
 	c.Flags().BoolVar(&solve, "solve", false, "print the smallest budget that meets every target, and write nothing")
-	c.Flags().BoolVar(&page, "html", false, "write a page with sliders that says what other budgets would buy, to FILE or NAME.whatif.html, and nothing else")
+	c.Flags().BoolVar(&page, "html", false,
+		"write a page with sliders that says what other budgets would buy, to FILE or NAME.whatif.html, and nothing else")
 	c.Flags().BoolVar(&trace, "trace", false, "print what every pass of the planner works out, and write nothing")
 	a.outFlag(c)
 	a.specFlags(c)
@@ -168,13 +172,13 @@ is charged. Reads no data.`,
 				return err
 			}
 			a.planned(p, args[0])
-			if a.outcome.Loss, err = describe.PrivacyLoss(p.Plan); err != nil {
+			if a.outcome.Loss, err = describe.PrivacyLoss(p); err != nil {
 				return err
 			}
 			if a.json {
 				return a.costs(p)
 			}
-			return errors.Join(a.outcome.Loss.Write(a.stdout), describe.WriteCosts(p.Plan, visible{a.stdout}, math.MaxInt))
+			return errors.Join(a.outcome.Loss.Write(a.stdout), describe.WriteCosts(p.Plan(), visible{a.stdout}, math.MaxInt))
 		},
 	}
 }
@@ -253,7 +257,8 @@ func (a *app) measureCommand() *cobra.Command {
 			if a.ledger == "" {
 				a.practiceBanner()
 			}
-			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contents(p, ""), describe.Budget(p.Guarantee), a.outcome.Path, a.outcome.Path)
+			a.say("Measured %s for %s. Sealed in %s. Next: dprelease publish %s", contents(p, ""), describe.Budget(p.Guarantee),
+				a.outcome.Path, a.outcome.Path)
 			return nil
 		},
 	}
@@ -279,7 +284,8 @@ with --method tables from a model of all that was measured, of the tables too.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if revision.Number < 1 {
-				return &usageError{fmt.Errorf("--revision %d: publications are numbered from 1, which is the first", revision.Number)}
+				return &usageError{fmt.Errorf("--revision %d: publications are numbered from 1, which is the first",
+					revision.Number)}
 			}
 			options, err := a.options()
 			if err != nil {
@@ -308,8 +314,10 @@ with --method tables from a model of all that was measured, of the tables too.`,
 	a.ledgerFlag(c, "with one, only what it paid for is published")
 	a.officeFlag(c, "the manifest")
 	c.Flags().IntVar(&revision.Number, "revision", 1, "which publication of these measurements this is")
-	c.Flags().StringArrayVar(&rows, "rows", nil, "how many rows of microdata to draw, `N` or TABLE=N, instead of as many as the plan says")
-	c.Flags().StringArrayVar(&methods, "method", nil, "by which method to make the model of microdata anew, `METHOD` or TABLE=METHOD, instead of by that of the plan: tables, of all that was measured")
+	c.Flags().StringArrayVar(&rows, "rows", nil,
+		"how many rows of microdata to draw, `N` or TABLE=N, instead of as many as the plan says")
+	c.Flags().StringArrayVar(&methods, "method", nil,
+		"by which method to make the model of microdata anew, `METHOD` or TABLE=METHOD, instead of by that of the plan: tables, of all that was measured")
 	c.Flags().StringVar(&revision.Reason, "reason", "", "why a revision replaces the one before it, one line")
 	return c
 }
@@ -338,7 +346,8 @@ func (a *app) rehearseCommand() *cobra.Command {
 				return err
 			}
 			a.outcome.Path = place
-			a.say("REHEARSAL, MADE-UP DATA: %s from %s. No data was read and nothing spent.", contents(p, ""), budget.Plural(rows, "made-up row"))
+			a.say("REHEARSAL, MADE-UP DATA: %s from %s. No data was read and nothing spent.", contents(p, ""),
+				budget.Plural(rows, "made-up row"))
 			a.say("The report as it will look: %s", filepath.Join(place, "report.html"))
 			return nil
 		},
@@ -373,17 +382,19 @@ func (a *app) planned(p *compiled.Compiled, path string) {
 
 // explain prints the page that a person signs, with what its lines cost.
 func (a *app) explain(p *compiled.Compiled) error {
-	return errors.Join(describe.Explain(p.Plan, visible{a.stdout}), describe.WriteCosts(p.Plan, visible{a.stdout}, describe.PageLines))
+	return errors.Join(describe.Explain(p, visible{a.stdout}), describe.WriteCosts(p.Plan(), visible{a.stdout},
+		describe.PageLines))
 }
 
 // costs notes, for --json, what each line of a plan costs.
 func (a *app) costs(p *compiled.Compiled) error {
-	c, err := describe.CostsOf(p.Plan)
+	c, err := describe.CostsOf(p.Plan())
 	a.outcome.Costs = &c
 	return err
 }
 
-// pay notes, for --json, what the release costs and what its accounts have left after the run, whether it succeeded or not.
+// pay notes, for --json, what the release costs and what its accounts have left after the run, whether it succeeded or
+// not.
 func (a *app) pay(ctx context.Context, p *compiled.Compiled, o release.Options) {
 	if !a.json {
 		return
@@ -440,8 +451,8 @@ func (a *app) already(r release.Result) {
 	a.changed(r)
 }
 
-// signed says whether a published folder is signed, and what was done about it. A folder that nobody may pass on needs no
-// signature.
+// signed says whether a published folder is signed, and what was done about it. A folder that nobody may pass on needs
+// no signature.
 func (a *app) signed(r release.Result) {
 	switch a.outcome.Signature = r.Signature; r.Signature {
 	case release.Unsigned:

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/internal/diff"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/spf13/cobra"
 )
@@ -25,11 +26,12 @@ these alone. Reads nothing confidential. docs/query.md tells by which rule.`,
 			if a.json && as == "csv" {
 				return &usageError{fmt.Errorf("--as csv and --json exclude each other")}
 			}
-			d, err := release.Diff(c.Context(), args[0], args[1])
+			d, err := diff.Of(c.Context(), args[0], args[1], release.ReadPlan)
 			if err != nil {
 				return err
 			}
-			a.outcome.Release, a.outcome.PlanHash, a.outcome.Path, a.outcome.Diff = d.Plans.After.Release, d.Plans.After.PlanHash, args[1], d
+			a.outcome.Release, a.outcome.PlanHash, a.outcome.Path, a.outcome.Diff = d.Plans.After.Release,
+				d.Plans.After.PlanHash, args[1], d
 			switch {
 			case a.json:
 				return nil

@@ -97,7 +97,8 @@ func runPage(t *testing.T, dir, text string) {
 					t.Fatalf("%v\n%s\n%s", err, command, out)
 				}
 				if !said(want, out) {
-					t.Fatalf("%s prints something else than the page says (-page +printed):\n%s", command, cmp.Diff(strings.Split(want, "\n"), strings.Split(out, "\n")))
+					t.Fatalf("%s prints something else than the page says (-page +printed):\n%s", command,
+						cmp.Diff(strings.Split(want, "\n"), strings.Split(out, "\n")))
 				}
 			}
 		}

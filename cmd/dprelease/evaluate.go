@@ -4,7 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/spf13/cobra"
 )
 
@@ -26,7 +26,8 @@ comparisons came before.`,
 		Args: between(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.out = out; out == "" {
-				return &usageError{errors.New("say with -o DIR where the evaluation goes: a folder of its own, outside every release")}
+				return &usageError{errors.New(
+					"say with -o DIR where the evaluation goes: a folder of its own, outside every release")}
 			}
 			p, err := a.load(c.Context(), args[0])
 			if err != nil {
@@ -39,20 +40,22 @@ comparisons came before.`,
 			if err != nil {
 				return err
 			}
-			folder, err := release.Evaluate(c.Context(), p, args[1], options)
+			folder, err := evaluate.Evaluate(c.Context(), p, args[1], evaluate.Options{Out: options.Out, Data: options.Data,
+				State: options.State, Account: options.Account(), Log: options.Log})
 			a.outcome.Path = folder
 			if err != nil {
 				return err
 			}
 			a.say("Written, confidential: %s and %s. The comparison is noted in the ledger.",
-				filepath.Join(folder, release.EvaluationPage), filepath.Join(folder, release.EvaluationJSON))
+				filepath.Join(folder, evaluate.EvaluationPage), filepath.Join(folder, evaluate.EvaluationJSON))
 			return nil
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "folder of the evaluation: one of its own, outside every release")
 	a.specFlags(c)
 	a.ledgerFlag(c, "without one, the practice account that paid")
-	c.Flags().StringVar(&a.state, "state", "", "state directory with the practice ledger (default $DPRELEASE_STATE, else .dprelease beside the release)")
+	c.Flags().StringVar(&a.state, "state", "",
+		"state directory with the practice ledger (default $DPRELEASE_STATE, else .dprelease beside the release)")
 	a.officeFlag(c, "the entries of a signed ledger")
 	a.todayFlag(c)
 	c.Flags().StringVar(&a.data, "data", "", "folder that relative source paths start from (default the spec's folder)")

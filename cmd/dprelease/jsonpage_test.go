@@ -18,14 +18,15 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/show"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/trace"
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds docs/json.md to the program: every field of the document of --json with the comment of the Go field, and
-// every reason.
+// This file holds docs/json.md to the program: every field of the document of --json with the comment of the Go field,
+// and every reason.
 
 var updatePage = flag.Bool("update", false, "write the fields of docs/json.md and the refusals of the scripts anew")
 
@@ -49,15 +50,16 @@ func TestJSONPage(t *testing.T) {
 		return
 	}
 	if !*updatePage {
-		t.Fatalf("the fields of %s are not those of the program: run `go test ./cmd/dprelease -run JSONPage -update`", jsonPage)
+		t.Fatalf("the fields of %s are not those of the program: run `go test ./cmd/dprelease -run JSONPage -update`",
+			jsonPage)
 	}
 	if err := os.WriteFile(jsonPage, []byte(head+fieldsBegin+fields), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestJSONReasons: the page has a row for every reason, with the exit codes and the advice that the code gives it, and for no
-// other.
+// TestJSONReasons: the page has a row for every reason, with the exit codes and the advice that the code gives it, and
+// for no other.
 func TestJSONReasons(t *testing.T) {
 	page, err := os.ReadFile(jsonPage)
 	if err != nil {
@@ -82,7 +84,8 @@ func TestJSONReasons(t *testing.T) {
 	_, rest, _ := strings.Cut(string(page), "\n## Reasons\n")
 	section, _, _ := strings.Cut(rest, "\n## ")
 	for line := range strings.Lines(section) {
-		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "`"); ok && strings.HasPrefix(line, "| `") && name != "reason" {
+		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "`"); ok && strings.HasPrefix(line, "| `") &&
+			name != "reason" {
 			onPage[name] = true
 		}
 	}
@@ -93,12 +96,12 @@ func TestJSONReasons(t *testing.T) {
 
 // elsewhere are types whose fields other pages describe.
 var elsewhere = map[reflect.Type]string{
-	reflect.TypeFor[plan.Plan]():         "the plan, as in plan.json",
-	reflect.TypeFor[sign.PublicKey]():    "text",
-	reflect.TypeFor[budget.Cost]():       "an object: `epsilon`, or `rho` and `delta`, each exactly, as text",
-	reflect.TypeFor[show.Sheet]():        "an object: what the table is, its columns, and `rows`, each a list of values in their order",
-	reflect.TypeFor[release.Trace]():     "the cell, with the measurements that it was put together from",
-	reflect.TypeFor[release.AnswerRow](): "an object with the keys and the figure's columns",
+	reflect.TypeFor[plan.Plan]():       "the plan, as in plan.json",
+	reflect.TypeFor[sign.PublicKey]():  "text",
+	reflect.TypeFor[budget.Cost]():     "an object: `epsilon`, or `rho` and `delta`, each exactly, as text",
+	reflect.TypeFor[show.Sheet]():      "an object: what the table is, its columns, and `rows`, each a list of values in their order",
+	reflect.TypeFor[trace.Trace]():     "the cell, with the measurements that it was put together from",
+	reflect.TypeFor[query.AnswerRow](): "an object with the keys and the figure's columns",
 }
 
 // fieldTables is a table of the fields of the outcome, and of every type that they hold.
@@ -138,7 +141,8 @@ func writeFields(out *strings.Builder, of reflect.Type, comments map[string]stri
 			continue
 		}
 		words := kindInWords(held, holds)
-		fmt.Fprintf(out, "| `%s` | %s | %s |\n", cmp.Or(name, f.Name), words, strings.ReplaceAll(comments[of.PkgPath()+"."+of.Name()+"."+f.Name], "|", "\\|"))
+		fmt.Fprintf(out, "| `%s` | %s | %s |\n", cmp.Or(name, f.Name), words,
+			strings.ReplaceAll(comments[of.PkgPath()+"."+of.Name()+"."+f.Name], "|", "\\|"))
 	}
 }
 

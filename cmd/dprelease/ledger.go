@@ -29,8 +29,10 @@ func (a *app) ledgerCommand() *cobra.Command {
 		Args:  aCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.ledgerKeyCommand(), a.ledgerInitCommand(), a.ledgerShowCommand(), a.ledgerGrantCommand(), a.ledgerHistoryCommand(),
-		a.ledgerVerifyCommand(), a.ledgerUpgradeCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(), a.ledgerWithdrawCommand())
+	c.AddCommand(a.ledgerKeyCommand(), a.ledgerInitCommand(), a.ledgerShowCommand(), a.ledgerGrantCommand(),
+		a.ledgerHistoryCommand(),
+		a.ledgerVerifyCommand(), a.ledgerUpgradeCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(),
+		a.ledgerWithdrawCommand())
 	return c
 }
 
@@ -49,7 +51,8 @@ public one, or its fingerprint, to everybody.`,
 				return &usageError{err}
 			}
 			a.outcome.Path, a.outcome.Key = args[0], key.String()
-			a.say("The private key is in %s: it stays with you. The public key is in %s.pub, fingerprint %s.", args[0], args[0], key.Fingerprint())
+			a.say("The private key is in %s: it stays with you. The public key is in %s.pub, fingerprint %s.", args[0], args[0],
+				key.Fingerprint())
 			return nil
 		},
 	}
@@ -84,7 +87,8 @@ signed, and can be written with that key alone. See docs/ledger.md.`,
 			if err != nil {
 				return err
 			}
-			policy, err := release.InitAccount(c.Context(), a.ledger, args[0], ledger.OpenOptions{Office: office, Today: a.today})
+			policy, err := release.InitAccount(c.Context(), a.ledger, args[0],
+				ledger.OpenOptions{Office: office, Today: a.today})
 			if err != nil {
 				return err
 			}
@@ -188,14 +192,16 @@ func (a *app) signGrant(g ledger.Grant, role, keyFile, statement string) error {
 		return err
 	}
 	a.outcome.Path = path
-	a.say("Signed as %s that the cap of account %s be raised by %s. Key fingerprint %s. Written to %s.", role, g.Account, g.Amount, key.Public().Fingerprint(), path)
+	a.say("Signed as %s that the cap of account %s be raised by %s. Key fingerprint %s. Written to %s.", role, g.Account,
+		g.Amount, key.Public().Fingerprint(), path)
 	return nil
 }
 
 // amounts reads what a grant adds to a cap.
 func amounts(epsilon, rho, delta string) (c budget.Cost, err error) {
 	if (epsilon == "") == (rho == "") || delta != "" && rho == "" {
-		return c, &usageError{errors.New("how much? give --epsilon E, or --rho R and perhaps --delta D, as the account's cap is")}
+		return c, &usageError{errors.New(
+			"how much? give --epsilon E, or --rho R and perhaps --delta D, as the account's cap is")}
 	}
 	if epsilon != "" {
 		c.Epsilon, err = budget.ParseRat(epsilon)
@@ -396,7 +402,8 @@ was published cannot be taken back.`,
 	}, release.Options.Withdraw, "withdrawn")
 }
 
-func (a *app) ledgerEndCommand(c *cobra.Command, end func(release.Options, context.Context, string, string, string) (since string, err error), done string) *cobra.Command {
+func (a *app) ledgerEndCommand(c *cobra.Command, end func(release.Options, context.Context, string, string,
+	string) (since string, err error), done string) *cobra.Command {
 	var reason string
 	c.Args = between(2, 2)
 	c.RunE = func(c *cobra.Command, args []string) error {

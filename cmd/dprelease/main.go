@@ -57,8 +57,9 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	return a.finish(ctx, err)
 }
 
-// endOnSignal cancels a context on the first SIGINT or SIGTERM, so that what is under way ends in order. A second one ends the program
-// at once, as it does any other: nothing that a release rests on asks for an orderly end. The function returned stops all that.
+// endOnSignal cancels a context on the first SIGINT or SIGTERM, so that what is under way ends in order. A second one
+// ends the program at once, as it does any other: nothing that a release rests on asks for an orderly end. The function
+// returned stops all that.
 func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

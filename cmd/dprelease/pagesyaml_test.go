@@ -12,8 +12,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// This file runs the YAML that the pages show: a spec is rehearsed from end to end, after a fragment of one is filled up with
-// what it leaves open (testdata/pages/whole.yaml), and an account is opened by a policy.
+// This file runs the YAML that the pages show: a spec is rehearsed from end to end, after a fragment of one is filled
+// up with what it leaves open (testdata/pages/whole.yaml), and an account is opened by a policy.
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 
@@ -124,8 +124,9 @@ func names(n *yaml.Node) []string {
 	return all
 }
 
-// filledUp is a fragment of a spec with what it leaves open: tables and their columns, a marginal of each table, and for each
-// leaf of the budget something that is measured with it. Microdata with a budget that has no leaves stay alone.
+// filledUp is a fragment of a spec with what it leaves open: tables and their columns, a marginal of each table, and
+// for each leaf of the budget something that is measured with it. Microdata with a budget that has no leaves stay
+// alone.
 func filledUp(t *testing.T, spec *yaml.Node) *yaml.Node {
 	t.Helper()
 	if entryOf(spec, "version") != nil {
@@ -218,7 +219,9 @@ func fillLeaves(t *testing.T, spec, marginals *yaml.Node, asked bool) {
 			if !asked {
 				marginals.Content, asked = nil, true
 			}
-			addEntry(marginals, "in_"+leaf, yamlOf(t, fmt.Sprintf("{table: %s, by: [sex], budget: %s%s}", names(entryOf(spec, "tables"))[0], leaf, targets[leaf])))
+			addEntry(marginals, "in_"+leaf,
+				yamlOf(t, fmt.Sprintf("{table: %s, by: [sex], budget: %s%s}", names(entryOf(spec, "tables"))[0], leaf,
+					targets[leaf])))
 		}
 	}
 	give(split)

@@ -61,7 +61,8 @@ marginals: {fine: {by: [x.k]}, coarse: {by: [x.m]}}
 `)
 }
 
-// rowsOffice is an office whose release has microdata of seven columns, by method aim as the planner chooses, so up to 56 rounds.
+// rowsOffice is an office whose release has microdata of seven columns, by method aim as the planner chooses, so up to
+// 56 rounds.
 func rowsOffice(t *testing.T, ledger string) string {
 	t.Helper()
 	columns, names := "", ""
@@ -193,7 +194,8 @@ func TestSecondSignal(t *testing.T) {
 		fmt.Println("last")
 		return
 	}
-	for _, signals := range [][2]os.Signal{{os.Interrupt, os.Interrupt}, {syscall.SIGTERM, os.Interrupt}, {os.Interrupt, syscall.SIGTERM}} {
+	for _, signals := range [][2]os.Signal{{os.Interrupt, os.Interrupt}, {syscall.SIGTERM, os.Interrupt},
+		{os.Interrupt, syscall.SIGTERM}} {
 		c := exec.Command(os.Args[0], "-test.run=^TestSecondSignal$")
 		c.Env = append(os.Environ(), child+"=1")
 		out, err := c.StdoutPipe()
@@ -266,11 +268,13 @@ func TestKilled(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		testdata.Postgres(t) // or skip
-		killRuns(t, tables, func() string { return testdata.Postgres(t) }, func(at string) string { return testdata.CopyOfPostgres(t, at) })
+		killRuns(t, tables, func() string { return testdata.Postgres(t) },
+			func(at string) string { return testdata.CopyOfPostgres(t, at) })
 	})
 }
 
-func killRuns(t *testing.T, made func(t *testing.T, at string) string, open func() string, copied func(at string) string) {
+func killRuns(t *testing.T, made func(t *testing.T, at string) string, open func() string,
+	copied func(at string) string) {
 	found, journals := map[ledger.State]int{}, 0
 	for i := range kills(t) / 2 {
 		at := open()
@@ -298,7 +302,8 @@ func killRuns(t *testing.T, made func(t *testing.T, at string) string, open func
 		state := spent(t, dir, at)
 		found[state]++
 		drawn, err := filepath.Glob(filepath.Join(dir, "*r.measured*", "measurements", "*"))
-		if hidden, _ := filepath.Glob(filepath.Join(dir, ".r.measured*", "measurements", "*")); err != nil || len(drawn)+len(hidden) > 0 && state != ledger.Debited && state != ledger.Finished {
+		if hidden, _ := filepath.Glob(filepath.Join(dir, ".r.measured*", "measurements", "*")); err != nil ||
+			len(drawn)+len(hidden) > 0 && state != ledger.Debited && state != ledger.Finished {
 			t.Errorf("%v, %v is drawn, and the account says %s (%v)", drawn, hidden, state, err)
 		}
 		if state != ledger.Debited {
@@ -437,7 +442,8 @@ func eightAtOnce(t *testing.T, at string) {
 	var group sync.WaitGroup
 	for i := range codes {
 		name := fmt.Sprintf("r%d", i)
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), bytes.Replace(text, []byte("release: r\n"), []byte("release: "+name+"\n"), 1), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"),
+			bytes.Replace(text, []byte("release: r\n"), []byte("release: "+name+"\n"), 1), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		group.Go(func() {
@@ -450,7 +456,8 @@ func eightAtOnce(t *testing.T, at string) {
 	for i, code := range codes {
 		found[code]++
 		_, err := os.Stat(filepath.Join(dir, fmt.Sprintf("r%d.measured", i)))
-		if drawn := err == nil; drawn != (code == verdict.ExitDone) || code != verdict.ExitDone && code != verdict.ExitBudget {
+		if drawn := err == nil; drawn != (code == verdict.ExitDone) || code != verdict.ExitDone &&
+			code != verdict.ExitBudget {
 			t.Errorf("exit %d, drawn %v: %s", code, drawn, outputs[i])
 		}
 	}

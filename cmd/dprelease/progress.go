@@ -11,12 +11,13 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
-// progressLine says how far a command is. On a terminal that is one line at its foot: the step and how long it has lasted, or a
-// bar and the time that is left. It goes nowhere but there, as how many rows there are is confidential, and so is how long counting
-// takes. Elsewhere it is a line now and then with nothing in it but how long the command has run, which whoever keeps a job's
-// output and dates its lines knows in any case. Where somebody asks for more it is a plain line for each step, whose text and order
-// follow from the plan alone, and a line now and then on the writing of what is public already; lines before and after the
-// counting tell how long it lasts. What else is written there is written through it.
+// progressLine says how far a command is. On a terminal that is one line at its foot: the step and how long it has
+// lasted, or a bar and the time that is left. It goes nowhere but there, as how many rows there are is confidential,
+// and so is how long counting takes. Elsewhere it is a line now and then with nothing in it but how long the command
+// has run, which whoever keeps a job's output and dates its lines knows in any case. Where somebody asks for more it is
+// a plain line for each step, whose text and order follow from the plan alone, and a line now and then on the writing
+// of what is public already; lines before and after the counting tell how long it lasts. What else is written there is
+// written through it.
 type progressLine struct {
 	to      io.Writer
 	columns int  // of the terminal; 0 where there is none
@@ -127,7 +128,8 @@ func (l *progressLine) show(p progress.Progress, now time.Time) {
 		l.plain(p, now)
 		return
 	}
-	if l.last.Table != p.Table || l.last.Writing != p.Writing || l.last.Reading != p.Reading || l.last.Rows > p.Rows || (l.last.Round > 0) != (p.Round > 0) || l.began.IsZero() {
+	if l.last.Table != p.Table || l.last.Writing != p.Writing || l.last.Reading != p.Reading || l.last.Rows > p.Rows ||
+		(l.last.Round > 0) != (p.Round > 0) || l.began.IsZero() {
 		l.began, l.from = now, p.Rows
 	}
 	l.last = p
@@ -140,8 +142,8 @@ func (l *progressLine) show(p progress.Progress, now time.Time) {
 	}
 }
 
-// plain says now and then how far the writing of files is, which is of what is public already. Of the reading it says nothing:
-// that a line is there would tell how long it lasts.
+// plain says now and then how far the writing of files is, which is of what is public already. Of the reading it says
+// nothing: that a line is there would tell how long it lasts.
 func (l *progressLine) plain(p progress.Progress, now time.Time) {
 	if !l.verbose || !p.Writing || p.All <= 0 || now.Sub(l.said) < plainEvery {
 		return
@@ -175,7 +177,8 @@ func stepText(p progress.Progress) string {
 // mostBar and leastBar bound the columns of a bar: on a narrow terminal it makes way for words.
 const mostBar, leastBar = 24, 8
 
-// progressText says how far the reading of a table, or the writing of a release, is where so many rows are taken up a second.
+// progressText says how far the reading of a table, or the writing of a release, is where so many rows are taken up a
+// second.
 func progressText(p progress.Progress, speed float64, columns int) string {
 	const million = 1e6
 	text := stepText(p)

@@ -28,7 +28,8 @@ func TestProgressLine(t *testing.T) {
 	if s := after(400*time.Millisecond, 5e6, 101e6); s != "" {
 		t.Errorf("after 0.4 s: %q", s)
 	}
-	if s, want := after(2*time.Second, 21e6, 101e6), clearLine+"counting persons █████░░░░░░░░░░░░░░░░░░░ 20 %, 10.0 million rows a second, 8s left"; s != want {
+	if s, want := after(2*time.Second, 21e6, 101e6),
+		clearLine+"counting persons █████░░░░░░░░░░░░░░░░░░░ 20 %, 10.0 million rows a second, 8s left"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
 	if s, want := after(4*time.Second, 41e6, -1), clearLine+"counting persons: 41.0 million rows, 10.0 million a second"; s != want {
@@ -44,7 +45,8 @@ func TestProgressLine(t *testing.T) {
 	if s := after(5*time.Second, 1, -1); s != "" {
 		t.Errorf("at once after beginning again: %q", s)
 	}
-	if s, want := after(7*time.Second, 2_000_001, -1), clearLine+"counting persons: 2.0 million rows, 1.0 million a second"; s != want {
+	if s, want := after(7*time.Second, 2_000_001, -1),
+		clearLine+"counting persons: 2.0 million rows, 1.0 million a second"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
 	seen.Reset()
@@ -60,9 +62,11 @@ func TestProgressOfWriting(t *testing.T) {
 	l.show(progress.Progress{Table: "trips", Rows: 1e6, All: 9e6}, time.Unix(0, 0))
 	for second, rows := range []int64{1e6, 3e6} {
 		seen.Reset()
-		l.show(progress.Progress{Table: "tables", Part: 3, Parts: 16, Writing: true, Rows: rows, All: 11e6}, time.Unix(int64(10+second), 0))
+		l.show(progress.Progress{Table: "tables", Part: 3, Parts: 16, Writing: true, Rows: rows, All: 11e6},
+			time.Unix(int64(10+second), 0))
 	}
-	if s, want := seen.String(), clearLine+"writing 3 of 16 tables ██████▌░░░░░░░░░░░░░░░░░ 27 %, 2.0 million rows a second, 4s left"; s != want {
+	if s, want := seen.String(),
+		clearLine+"writing 3 of 16 tables ██████▌░░░░░░░░░░░░░░░░░ 27 %, 2.0 million rows a second, 4s left"; s != want {
 		t.Errorf("got %q, want %q", s, want)
 	}
 }
@@ -84,7 +88,8 @@ func TestProgressOfTwoReadings(t *testing.T) {
 		{66, 2, 111e6, 110e6, "counting persons, reading 2 of 2 ████████████████████████ 100 %, 2.0 million rows a second, 0s left"},
 	} {
 		seen.Reset()
-		l.show(progress.Progress{Table: "persons", Reading: c.reading, Readings: 2, Rows: c.rows, All: c.all}, time.Unix(c.second, 0))
+		l.show(progress.Progress{Table: "persons", Reading: c.reading, Readings: 2, Rows: c.rows, All: c.all},
+			time.Unix(c.second, 0))
 		if got := strings.TrimPrefix(seen.String(), clearLine); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
@@ -113,9 +118,9 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// A file is no terminal: nothing gets there, as whoever keeps it dates its lines. Who asks gets steps, which the plan alone
-// decides, and nothing of how far the reading is, however long it lasts; and now and then how far the writing is, which is of what
-// is public.
+// A file is no terminal: nothing gets there, as whoever keeps it dates its lines. Who asks gets steps, which the plan
+// alone decides, and nothing of how far the reading is, however long it lasts; and now and then how far the writing is,
+// which is of what is public.
 func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 	var seen [2]bytes.Buffer
 	for i, rows := range []int64{7319, 50_000_000} {
@@ -126,7 +131,8 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 			}
 			l.step("counting persons")
 			for second := range rows / 7319 {
-				l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, All: rows}, time.Now().Add(time.Duration(second)*time.Second))
+				l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 2, Rows: second * 7319, All: rows},
+					time.Now().Add(time.Duration(second)*time.Second))
 			}
 			l.step("writing 16 tables")
 			l.show(progress.Progress{Table: "tables", Part: 1, Parts: 16, Writing: true, Rows: 1, All: 80}, time.Now())
@@ -141,7 +147,8 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 	l.step("writing 16 tables")
 	seen[0].Reset()
 	for i := range 8 { // a table every four seconds
-		l.show(progress.Progress{Table: "tables", Part: 1 + 2*i, Parts: 16, Writing: true, Rows: int64(i) * 10, All: 80}, l.said.Add(time.Duration(4*(1+i%3))*time.Second))
+		l.show(progress.Progress{Table: "tables", Part: 1 + 2*i, Parts: 16, Writing: true, Rows: int64(i) * 10, All: 80},
+			l.said.Add(time.Duration(4*(1+i%3))*time.Second))
 	}
 	if want := "writing 5 of 16 tables: 25 %\nwriting 11 of 16 tables: 62 %\n"; seen[0].String() != want {
 		t.Errorf("got %q, want %q", &seen[0], want)
@@ -151,8 +158,8 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 	}
 }
 
-// Where nobody sees a line, one is written every half minute, and it holds nothing but how long the command has run: it is the same
-// whatever is read, counted and written meanwhile.
+// Where nobody sees a line, one is written every half minute, and it holds nothing but how long the command has run: it
+// is the same whatever is read, counted and written meanwhile.
 func TestStillAtWork(t *testing.T) {
 	var want = "dprelease: still at work after 30s\ndprelease: still at work after 1m0s\ndprelease: still at work after 1m30s\n"
 	for _, rows := range []int64{0, 50_000_000} {
@@ -160,8 +167,10 @@ func TestStillAtWork(t *testing.T) {
 		l := newProgressLine(&seen)
 		for second := range 100 {
 			l.step("counting persons")
-			l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: rows / 100 * int64(second), All: rows}, l.start.Add(time.Duration(second)*time.Second))
-			l.show(progress.Progress{Table: "persons", Round: 1 + second, Rounds: 100, All: 1000}, l.start.Add(time.Duration(second)*time.Second))
+			l.show(progress.Progress{Table: "persons", Reading: 1, Readings: 1, Rows: rows / 100 * int64(second), All: rows},
+				l.start.Add(time.Duration(second)*time.Second))
+			l.show(progress.Progress{Table: "persons", Round: 1 + second, Rounds: 100, All: 1000},
+				l.start.Add(time.Duration(second)*time.Second))
 			l.beat(l.start.Add(time.Duration(second) * time.Second))
 		}
 		if l.end(); seen.String() != want {
@@ -170,8 +179,8 @@ func TestStillAtWork(t *testing.T) {
 	}
 }
 
-// On a terminal a step shows how long it has lasted, and a round of adaptive microdata which it is, how much of the budget is used,
-// how long the rest will take and how long it has lasted itself.
+// On a terminal a step shows how long it has lasted, and a round of adaptive microdata which it is, how much of the
+// budget is used, how long the rest will take and how long it has lasted itself.
 func TestProgressOfRounds(t *testing.T) {
 	var seen bytes.Buffer
 	l := &progressLine{to: &seen, columns: 120}
@@ -191,7 +200,8 @@ func TestProgressOfRounds(t *testing.T) {
 		{30, 100, 2, "microdata of persons, round 2 of at most 56 ██▍░░░░░░░░░░░░░░░░░░░░░ 10 % of their budget, 1m30s left"},
 	} {
 		seen.Reset()
-		l.show(progress.Progress{Table: "persons", Round: c.round, Rounds: 56, Rows: c.used, All: 1000}, start.Add(time.Duration(c.second)*time.Second))
+		l.show(progress.Progress{Table: "persons", Round: c.round, Rounds: 56, Rows: c.used, All: 1000},
+			start.Add(time.Duration(c.second)*time.Second))
 		if got := strings.TrimPrefix(seen.String(), clearLine); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
@@ -204,7 +214,8 @@ func TestProgressOfRounds(t *testing.T) {
 }
 
 func TestMemorySize(t *testing.T) {
-	for text, want := range map[string]int64{"4000000": 4e6, "500MB": 500e6, "8GiB": 8 << 30, "1.5KiB": 1536, "2TB": 2e12, "7B": 7} {
+	for text, want := range map[string]int64{"4000000": 4e6, "500MB": 500e6, "8GiB": 8 << 30, "1.5KiB": 1536, "2TB": 2e12,
+		"7B": 7} {
 		var m memorySize
 		if err := m.Set(text); err != nil || int64(m) != want {
 			t.Errorf("%s: %d, %v", text, m, err)

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/query"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) queryCommand() *cobra.Command {
-	var q release.Question
+	var q query.Question
 	var each bool
 	as := "text"
 	c := &cobra.Command{
@@ -40,11 +40,12 @@ one. docs/howto/several-releases.md says what adds up and what does not.
 			if len(args) > 1 || each || q.Statistic != "" {
 				return a.totals(c, args, q, each, as)
 			}
-			answer, err := release.Query(c.Context(), args[0], q)
+			answer, err := query.Query(c.Context(), args[0], q)
 			if err != nil {
 				return err
 			}
-			a.outcome.Release, a.outcome.Marked, a.outcome.Path, a.outcome.Answer = answer.Release, answer.Status, args[0], answer
+			a.outcome.Release, a.outcome.Marked, a.outcome.Path, a.outcome.Answer = answer.Release, answer.Status, args[0],
+				answer
 			switch {
 			case a.json:
 				return nil
@@ -55,17 +56,20 @@ one. docs/howto/several-releases.md says what adds up and what does not.
 		},
 	}
 	c.Flags().StringSliceVar(&q.By, "by", nil, "attributes that the answer has a row for each category of, with commas")
-	c.Flags().StringArrayVar(&q.Where, "where", nil, "ATTRIBUTE=CODES, or FROM..TO, that the counted rows have; may be repeated, and all must hold")
-	c.Flags().StringVar(&q.Table, "table", "", "the confidential table whose rows are counted, where several have the columns")
+	c.Flags().StringArrayVar(&q.Where, "where", nil,
+		"ATTRIBUTE=CODES, or FROM..TO, that the counted rows have; may be repeated, and all must hold")
+	c.Flags().StringVar(&q.Table, "table", "",
+		"the confidential table whose rows are counted, where several have the columns")
 	c.Flags().StringVar(&q.Statistic, "statistic", "", "count (the default), sum=COLUMN or mean=COLUMN")
-	c.Flags().BoolVar(&each, "each", false, "give every release rows of its own, with a column that names it, in place of all together")
+	c.Flags().BoolVar(&each, "each", false,
+		"give every release rows of its own, with a column that names it, in place of all together")
 	c.Flags().StringVar(&as, "as", as, "text or csv")
 	return c
 }
 
 // totals answers a question about sums and means, or about several releases.
-func (a *app) totals(c *cobra.Command, places []string, q release.Question, each bool, as string) error {
-	total, err := release.Totals(c.Context(), places, q, each)
+func (a *app) totals(c *cobra.Command, places []string, q query.Question, each bool, as string) error {
+	total, err := query.Totals(c.Context(), places, q, each)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// This file follows the README as a newcomer does: in a copy of the project, in one shell, from the first command to the last.
+// This file follows the README as a newcomer does: in a copy of the project, in one shell, from the first command to
+// the last.
 
 // readmeBlock is a block of the README that a newcomer runs or saves.
 var readmeBlock = regexp.MustCompile("(?ms)^```(sh|yaml)\n(.*?)^```$")
@@ -53,8 +54,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// readmeScript is the README as a script: its commands, and its YAML files saved in the folder where the reader is by then.
-// The program under test stands for the one that `go run` would build.
+// readmeScript is the README as a script: its commands, and its YAML files saved in the folder where the reader is by
+// then. The program under test stands for the one that `go run` would build.
 func readmeScript(page string) string {
 	var b strings.Builder
 	for _, found := range readmeBlock.FindAllStringSubmatch(page, -1) {
@@ -73,8 +74,8 @@ func readmeScript(page string) string {
 // volatile is what two runs of the same releases differ in: days, quarters and hashes of entries, which are salted.
 var volatile = regexp.MustCompile(`\b\d{4}-(?:\d\d-\d\d|Q\d)\b|\b[0-9a-f]{64}\b`)
 
-// TestReadmeAccount holds the README's account to what it says it is of: the quickstart and three more releases like it. With
-// -update it is written anew.
+// TestReadmeAccount holds the README's account to what it says it is of: the quickstart and three more releases like
+// it. With -update it is written anew.
 func TestReadmeAccount(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil || runtime.GOOS == "windows" {
 		t.Skip("no shell to make the releases with")

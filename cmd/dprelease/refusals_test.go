@@ -19,8 +19,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// This file holds every refusal of the scripts word for word: testdata/refusals.txt has, by script, each command that does not succeed,
-// its exit code, and all that it prints. The scripts themselves look for a word or two of it.
+// This file holds every refusal of the scripts word for word: testdata/refusals.txt has, by script, each command that
+// does not succeed, its exit code, and all that it prints. The scripts themselves look for a word or two of it.
 
 // refusalsFile is a txtar archive of a file for each script.
 var refusalsFile = filepath.Join("testdata", "refusals.txt")
@@ -87,7 +87,8 @@ func (r *refusals) said(t *testing.T, name, root string) string {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer(r.work[name], "$WORK", root, "$ROOT", time.Now().UTC().Format(time.DateOnly), "TODAY").Replace(string(b))
+	text := strings.NewReplacer(r.work[name], "$WORK", root, "$ROOT", time.Now().UTC().Format(time.DateOnly), "TODAY").
+		Replace(string(b))
 	text = seconds.ReplaceAllString(digits.ReplaceAllString(text, "HEX"), `"seconds": 0`)
 	return clock.ReplaceAllString(text, "time=NOW")
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/internal/published"
-	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/show"
+	"github.com/dprelease/dprelease/internal/trace"
 	"github.com/dprelease/dprelease/report/page"
 	"github.com/spf13/cobra"
 )
@@ -55,10 +55,13 @@ dprelease verify checks the rest.
 			return a.showTable(c, args[0], args[1], s)
 		},
 	}
-	c.Flags().StringVar(&s.as, "as", "", "of a report md, json, registry or text; of a table csv or json (default: for the terminal)")
+	c.Flags().StringVar(&s.as, "as", "",
+		"of a report md, json, registry or text; of a table csv or json (default: for the terminal)")
 	c.Flags().BoolVar(&s.all, "all", false, "every table of the report, or every row of the table")
-	c.Flags().BoolVar(&s.bom, "bom", false, "begin a CSV file with a UTF-8 byte order mark, by which some spreadsheets know UTF-8")
-	c.Flags().StringArrayVar(&s.cell, "cell", nil, "the cell, KEY=CODE for each key of the table, with commas; may be repeated")
+	c.Flags().BoolVar(&s.bom, "bom", false,
+		"begin a CSV file with a UTF-8 byte order mark, by which some spreadsheets know UTF-8")
+	c.Flags().StringArrayVar(&s.cell, "cell", nil,
+		"the cell, KEY=CODE for each key of the table, with commas; may be repeated")
 	return c
 }
 
@@ -118,7 +121,8 @@ func (a *app) showReport(c *cobra.Command, folder string, s shown) error {
 func (a *app) showTable(c *cobra.Command, folder, table string, s shown) error {
 	if len(s.cell) > 0 {
 		if s.as != "" || s.all || s.bom {
-			return &usageError{fmt.Errorf("--as, --all and --bom are for reports and tables: a cell is printed as text, or with --json as data")}
+			return &usageError{fmt.Errorf(
+				"--as, --all and --bom are for reports and tables: a cell is printed as text, or with --json as data")}
 		}
 		return a.trace(c, folder, table, s.cell)
 	}
@@ -151,7 +155,7 @@ func (a *app) showTable(c *cobra.Command, folder, table string, s shown) error {
 
 // trace prints where a published number comes from.
 func (a *app) trace(c *cobra.Command, folder, table string, cell []string) error {
-	t, err := release.TraceCell(c.Context(), folder, table, cell)
+	t, err := trace.Cell(c.Context(), folder, table, cell)
 	if err != nil {
 		return err
 	}

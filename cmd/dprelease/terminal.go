@@ -8,7 +8,8 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
-// This file holds what is known of where the output goes: whether that is a terminal, how wide it is, and what it shows.
+// This file holds what is known of where the output goes: whether that is a terminal, how wide it is, and what it
+// shows.
 
 // defaultColumns is how wide a page is where nothing says it.
 const defaultColumns = 80
@@ -28,8 +29,9 @@ func columnsOf(w io.Writer) (columns int, terminal bool) {
 	return windowColumns(f)
 }
 
-// look is how a page is set on an output: as wide as COLUMNS says, else as the terminal is; in colour on a terminal alone, and
-// never where NO_COLOR is set or the terminal is dumb. In a pipe or a file no table is cut, unless COLUMNS asks for that.
+// look is how a page is set on an output: as wide as COLUMNS says, else as the terminal is; in colour on a terminal
+// alone, and never where NO_COLOR is set or the terminal is dumb. In a pipe or a file no table is cut, unless COLUMNS
+// asks for that.
 func look(w io.Writer) screen.Look {
 	columns, terminal := columnsOf(w)
 	whole := !terminal
@@ -39,5 +41,6 @@ func look(w io.Writer) screen.Look {
 	if columns == 0 {
 		columns = defaultColumns
 	}
-	return screen.Look{Columns: columns, Whole: whole, Color: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return screen.Look{Columns: columns, Whole: whole, Color: terminal && os.Getenv("NO_COLOR") == "" &&
+		os.Getenv("TERM") != "dumb"}
 }

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
-	var o release.VerifyOptions
+	var o verify.Options
 	c := &cobra.Command{
 		Use:   "verify FOLDER…",
 		Short: "Check a published folder without the data and without trust in its writer",
@@ -29,10 +29,10 @@ With several folders, or with one that releases lie in, one verdict for each; wi
   dprelease verify releases --trust office.pub --ledger-export audit.jsonl`,
 		Args: between(1, math.MaxInt),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 || !release.IsRelease(args[0]) {
+			if len(args) > 1 || !verify.IsRelease(args[0]) {
 				return a.verifyAll(c.Context(), args, o)
 			}
-			v, err := release.Verify(c.Context(), args[0], o)
+			v, err := verify.Folder(c.Context(), args[0], o)
 			a.outcome.Verification = v
 			if v != nil {
 				a.outcome.Release, a.outcome.Path, a.outcome.Marked = v.Release, args[0], v.Marked
@@ -41,14 +41,17 @@ With several folders, or with one that releases lie in, one verdict for each; wi
 			return err
 		},
 	}
-	c.Flags().StringVar(&o.Trust, "trust", "", "the office's public key: the manifest and the debit must be signed with it")
-	c.Flags().StringVar(&o.Export, "ledger-export", "", "an export of the office's ledger (dprelease ledger export), which must hold this release")
+	c.Flags().StringVar(&o.Trust, "trust", "",
+		"the office's public key: the manifest and the debit must be signed with it")
+	c.Flags().StringVar(&o.Export, "ledger-export", "",
+		"an export of the office's ledger (dprelease ledger export), which must hold this release")
 	return c
 }
 
 // verifyAll verifies several folders.
-func (a *app) verifyAll(ctx context.Context, folders []string, o release.VerifyOptions) error {
-	audit, err := release.VerifyAll(ctx, folders, o, func(v *release.Verification) { a.say("%-10s  %s", v.Outcome, v.Says) })
+func (a *app) verifyAll(ctx context.Context, folders []string, o verify.Options) error {
+	audit, err := verify.Folders(ctx, folders, o,
+		func(v *verify.Verification) { a.say("%-10s  %s", v.Outcome, v.Says) })
 	a.outcome.Audit = audit
 	if audit == nil {
 		return err
@@ -61,9 +64,11 @@ func (a *app) verifyAll(ctx context.Context, folders []string, o release.VerifyO
 		return err
 	}
 	a.say("\nThe export ends with entry %s of %s, head %s.", budget.Group(x.Entries), x.Day, x.Head)
-	a.say("It holds %s, of which %s a folder here.", budget.Plural(int64(x.Debits), "debit"), have(x.Debits-len(x.Without)-len(x.Abandoned)))
+	a.say("It holds %s, of which %s a folder here.", budget.Plural(int64(x.Debits), "debit"),
+		have(x.Debits-len(x.Without)-len(x.Abandoned)))
 	for _, d := range x.Without {
-		a.say("- no folder: release %s, %s, debited to account %s on %s (entry %d, %.16s), %s", d.Release, d.Cost, d.Account, d.Debited, d.Sequence, d.Hash, d.State)
+		a.say("- no folder: release %s, %s, debited to account %s on %s (entry %d, %.16s), %s", d.Release, d.Cost, d.Account,
+			d.Debited, d.Sequence, d.Hash, d.State)
 	}
 	for _, d := range x.Abandoned {
 		a.say("- abandoned on %s (%s), so that there is no folder: release %s, %s, debited to account %s on %s (entry %d, %.16s)", d.Date, screen.Visible(d.Reason, ""), d.Release, d.Cost, d.Account, d.Debited, d.Sequence, d.Hash)
@@ -80,7 +85,7 @@ func have(n int) string {
 }
 
 // verified prints a verification.
-func (a *app) verified(v *release.Verification) {
+func (a *app) verified(v *verify.Verification) {
 	for _, c := range v.Checks {
 		file := ""
 		if c.File != "" {
@@ -100,7 +105,7 @@ func (a *app) verified(v *release.Verification) {
 			a.say("\n%s\n- %s", list.title, strings.Join(list.items, "\n- "))
 		}
 	}
-	if v.Outcome != release.DoesNotVerify || v.Withdrawn != nil { // else the error says it
+	if v.Outcome != verify.DoesNotVerify || v.Withdrawn != nil { // else the error says it
 		a.say("\n%s", v.Says)
 	}
 }

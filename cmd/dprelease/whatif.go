@@ -49,7 +49,8 @@ func (a *app) whatIfPage(ctx context.Context, s release.SpecFile, named []string
 		return err
 	}
 	a.planned(p, path)
-	a.say("Written to %s. Open it in a browser: a slider for the budget and for each leaf, and the budget to paste back.", path)
+	a.say("Written to %s. Open it in a browser: a slider for the budget and for each leaf, and the budget to paste back.",
+		path)
 	return nil
 }
 

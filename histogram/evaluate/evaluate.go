@@ -1,8 +1,8 @@
 // Package evaluate compares what a release publishes with the truth, for those who hold it.
 //
-// It asks a counter itself, and opens no [histogram.Exact]: no exact count leaves it, but sums and means of how far figures lie
-// from the truth. These are confidential, as they are computed without noise, and nothing is counted before the ledger holds a
-// note of the comparison ([Compare]). It publishes nothing and writes nothing.
+// It asks a counter itself, and opens no [histogram.Exact]: no exact count leaves it, but sums and means of how far
+// figures lie from the truth. These are confidential, as they are computed without noise, and nothing is counted before
+// the ledger holds a note of the comparison ([Compare]). It publishes nothing and writes nothing.
 package evaluate
 
 // This file holds the comparison of what a release publishes with the truth: the
@@ -14,16 +14,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"runtime"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -46,8 +46,9 @@ type Claim struct {
 }
 
 // Figures are those of a published table, one per cell in domain order; of a sparse table one for each of Cells, the
-// places of its rows in that order, ascending; of one of chosen cells the same in the order of their choice. Published is nil of figures that are no integers: what is published of these is
-// Unbiased, NaN where it is withheld, as an end of an interval is where there is none.
+// places of its rows in that order, ascending; of one of chosen cells the same in the order of their choice. Published
+// is nil of figures that are no integers: what is published of these is Unbiased, NaN where it is withheld, as an end
+// of an interval is where there is none.
 type Figures struct {
 	Cells               []uint64
 	Published           []int64
@@ -83,15 +84,15 @@ type Difference struct {
 	L1      float64 // Σ|published − truth| over the cells; where they count up, of running sums, as all below
 	Squares float64 // Σ(unbiased − truth)²
 	Covered int64   // cells with low ≤ truth ≤ high
-	// Of a figure beside the count, all is over the cells that have one and are published; Bounded of them have an interval,
-	// Withheld are others that are not published, and Undefined those that have none, as no row is there.
+	// Of a figure beside the count, all is over the cells that have one and are published; Bounded of them have an
+	// interval, Withheld are others that are not published, and Undefined those that have none, as no row is there.
 	Bounded, Withheld, Undefined int64
-	// Of a sparse table Cells are those that are published, of which Squares and Covered are; L1 is over all, with 0 for one
-	// that is not published. Filled is how many cells have rows, Missed how many of these are not published, and False how
-	// many that are published have no rows.
+	// Of a sparse table Cells are those that are published, of which Squares and Covered are; L1 is over all, with 0 for
+	// one that is not published. Filled is how many cells have rows, Missed how many of these are not published, and False
+	// how many that are published have no rows.
 	Filled, Missed, False int64
-	// Of a table of chosen cells all but Rows is over these. Right is how many of them are among as many with the largest counts,
-	// and Shortfall by how much the count of a cell that was not chosen exceeds that of one that was, at most.
+	// Of a table of chosen cells all but Rows is over these. Right is how many of them are among as many with the largest
+	// counts, and Shortfall by how much the count of a cell that was not chosen exceeds that of one that was, at most.
 	Right     int64
 	Shortfall float64
 }
@@ -126,12 +127,15 @@ const leastPass = 1 << 24
 //
 // Errors: those of [Files.Count], and of the note. Tables are read as often as it takes to
 // count everything within the memory.
-func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, files histogram.Files, s *noise.Streams, claims Claims) (*Differences, error) {
-	p, err := planner.Verified(p)
+func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compiled, files histogram.Files,
+	s *noise.Streams, claims Claims) (*Differences, error) {
+	own, err := planner.Verify(paid)
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{plan: p, out: &Differences{Tables: make([]Difference, len(claims.Tables)), Marginals: make([][]Distance, len(claims.Rows)), Joints: make([]*Joint, len(claims.Rows))}}
+	p := own.Plan()
+	c := &comparison{plan: p, out: &Differences{Tables: make([]Difference, len(claims.Tables)),
+		Marginals: make([][]Distance, len(claims.Rows)), Joints: make([]*Joint, len(claims.Rows))}}
 	for i, claim := range claims.Tables {
 		if err := c.askTable(claim, &c.out.Tables[i]); err != nil {
 			return nil, err
@@ -145,7 +149,7 @@ func Compare(ctx context.Context, note ledger.Comparison, p *plan.Plan, files hi
 	if err := files.Options.CheckMemory(p); err != nil {
 		return nil, err
 	}
-	if err := note.Use(p.Hash()); err != nil {
+	if err := note.Use(own.Hash()); err != nil {
 		return nil, err
 	}
 	pass := max(p.Size.Cells, min(leastPass, files.Options.Memory()/64))
@@ -171,7 +175,8 @@ type comparison struct {
 type question struct {
 	measurement plan.Measurement
 	compare     func(truth answer.Answer) error
-	// tooLarge, where not nil, is called where its counts do not fit the memory: it is answered by itself, and left out then.
+	// tooLarge, where not nil, is called where its counts do not fit the memory: it is answered by itself, and left out
+	// then.
 	tooLarge func()
 }
 
@@ -198,10 +203,7 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 		return c.askFigure(claim, t, out)
 	}
 	m := c.countOf(t)
-	unit, err := unitOf(t)
-	if err != nil {
-		return err
-	}
+	unit := t.Statistics[0].UnitValue()
 	levels, err := m.Query.Levels(c.plan.Release())
 	if err != nil {
 		return err
@@ -269,19 +271,6 @@ func (c *comparison) countOf(t plan.Table) plan.Measurement {
 		m.Query.Value = &plan.Value{Weight: true}
 	}
 	return m
-}
-
-// unitOf is what an integer of a table's count stands for.
-func unitOf(t plan.Table) (float64, error) {
-	if len(t.Statistics) == 0 || t.Statistics[0].Unit == "" {
-		return 1, nil
-	}
-	unit, ok := new(big.Rat).SetString(t.Statistics[0].Unit)
-	if !ok {
-		return 0, fmt.Errorf("table %s: its unit %q is no fraction", t.Path, t.Statistics[0].Unit)
-	}
-	f, _ := unit.Float64()
-	return f, nil
 }
 
 // against holds figures against the truth that they show, of which each integer stands for so much.
@@ -354,7 +343,8 @@ func (c *comparison) askRows(ctx context.Context, r Rows, out *[]Distance, joint
 	table := c.plan.Release().Table(r.Table)
 	*out = make([]Distance, len(r.Marginals))
 	for i, places := range r.Marginals {
-		m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, marginal %d", r.Table, i+1), Query: plan.Query{Table: r.Table}, Cells: 1}
+		m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, marginal %d", r.Table, i+1),
+			Query: plan.Query{Table: r.Table}, Cells: 1}
 		for _, place := range places {
 			m.Query.Factors = append(m.Query.Factors, r.By[place])
 			m.Cells *= int64(levels[place].Size())
@@ -363,7 +353,8 @@ func (c *comparison) askRows(ctx context.Context, r Rows, out *[]Distance, joint
 			drawn := r.counts(levels, places)
 			(*out)[i] = distanceOf(drawn, truth.Counts)
 			if len(places) == 2 {
-				ordered := !slices.ContainsFunc(places, func(place int) bool { return !inOrder(table.Column(r.By[place].Attribute), levels[place]) })
+				ordered := !slices.ContainsFunc(places,
+					func(place int) bool { return !inOrder(table.Column(r.By[place].Attribute), levels[place]) })
 				(*out)[i].Association = associationOf(drawn, truth.Counts, levels[places[0]].Size(), ordered)
 			}
 			return nil
@@ -439,7 +430,7 @@ func (c *comparison) batches(table string, pass int64) [][]question {
 		if q.measurement.Query.Table != table {
 			continue
 		}
-		held := c.plan.Held(q.measurement)
+		held := compiled.Held(c.plan, q.measurement)
 		if cells += held; cells > pass || q.tooLarge != nil {
 			all, cells = append(all, nil), held
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -50,7 +51,8 @@ func noteOf(t testing.TB, p *plan.Plan, rehearsal bool) ledger.Comparison {
 // compared compares claims with a folder, which must succeed.
 func compared(t *testing.T, p *plan.Plan, dir string, key byte, claims Claims) *Differences {
 	t.Helper()
-	d, err := Compare(context.Background(), noteOf(t, p, false), p, histogram.Files{Dir: dir}, streams(p, key), claims)
+	d, err := Compare(context.Background(), noteOf(t, p, false), compiled.Of(p), histogram.Files{Dir: dir},
+		streams(p, key), claims)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,8 @@ func TestCompareSaysHowFarTheFiguresLie(t *testing.T) {
 		// By band, then kind; the truth is 2 1 0, 1 0 0: off by 3, −1, −2, 0, 0, 6.
 		Tables: []Claim{claimOf("bands", 2, 5, 0, -2, 1, 0, 6)},
 		Rows: []Rows{{
-			Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}, {Attribute: "age", Level: "band", Basis: plan.Identity}},
+			Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity},
+				{Attribute: "age", Level: "band", Basis: plan.Identity}},
 			Codes:     [][]uint32{{0, 0, 1, 2, 2}, {0, 1, 0, 0, 1}},
 			Marginals: [][]int{{0}, {1}, {0, 1}},
 		}},
@@ -104,14 +107,17 @@ func TestCompareCountsUp(t *testing.T) {
 	for _, c := range []struct {
 		up   []bool
 		want []float64
-	}{{[]bool{true, false}, []float64{2, 1, 0, 3, 1, 0}}, {[]bool{false, true}, []float64{2, 3, 3, 1, 1, 1}}, {[]bool{true, true}, []float64{2, 3, 3, 3, 4, 4}}} {
+	}{{[]bool{true, false}, []float64{2, 1, 0, 3, 1, 0}}, {[]bool{false, true}, []float64{2, 3, 3, 1, 1, 1}},
+		{[]bool{true, true}, []float64{2, 3, 3, 3, 4, 4}}} {
 		claim := claimOf("bands", 0, c.want...)
 		claim.CountsUp = c.up
-		if got := compared(t, p, dir, 1, Claims{Tables: []Claim{claim}}).Tables[0]; got.Rows != 4 || got.L1 != 0 || got.Squares != 0 || got.Covered != 6 {
+		if got := compared(t, p, dir, 1, Claims{Tables: []Claim{claim}}).Tables[0]; got.Rows != 4 || got.L1 != 0 ||
+			got.Squares != 0 || got.Covered != 6 {
 			t.Errorf("along %v: %d rows, L1 %v, squares %v, covered %d", c.up, got.Rows, got.L1, got.Squares, got.Covered)
 		}
 		claim.CountsUp = c.up[:1]
-		if _, err := Compare(t.Context(), noteOf(t, p, false), p, histogram.Files{Dir: dir}, streams(p, 1), Claims{Tables: []Claim{claim}}); !errors.Is(err, errOtherCells) {
+		if _, err := Compare(t.Context(), noteOf(t, p, false), compiled.Of(p), histogram.Files{Dir: dir}, streams(p, 1),
+			Claims{Tables: []Claim{claim}}); !errors.Is(err, errOtherCells) {
 			t.Errorf("with one key of two: %v", err)
 		}
 	}
@@ -127,7 +133,8 @@ func TestCompareKeepsTheRulesOfThePlan(t *testing.T) {
 		fmt.Fprintf(&data, "p%d,a,1\np%d,a,2\np%d,b,8\np%d,c,x9\n", i, i, i, i) // the last is left out, for its age
 	}
 	dir := folder(t, "t.csv", strings.ReplaceAll(data.String(), "x9", "99"))
-	claims := Claims{Rows: []Rows{{Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}}, Codes: [][]uint32{{2}}, Marginals: [][]int{{0}}}}}
+	claims := Claims{Rows: []Rows{{Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}},
+		Codes: [][]uint32{{2}}, Marginals: [][]int{{0}}}}}
 	for key := byte(1); key < 4; key++ {
 		kinds := make([]int64, 3)
 		for i, n := range countsOf(t, p, dir, key, "all") {
@@ -160,7 +167,8 @@ func TestCompareWithNothing(t *testing.T) {
 	dir := folder(t, "t.csv", "kind,age\n")
 	d := compared(t, p, dir, 1, Claims{
 		Tables: []Claim{claimOf("bands", 0, 0, 0, 0, 0, 0, 2)},
-		Rows:   []Rows{{Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}}, Codes: [][]uint32{{}}, Marginals: [][]int{{0}}}},
+		Rows: []Rows{{Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}}, Codes: [][]uint32{{}},
+			Marginals: [][]int{{0}}}},
 	})
 	if got := d.Tables[0]; got.Rows != 0 || got.L1 != 2 || got.Covered != 5 {
 		t.Errorf("rows %d, L1 %v, covered %d", got.Rows, got.L1, got.Covered)
@@ -178,7 +186,11 @@ func TestCompareRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := false
-	claims := Claims{Tables: []Claim{{Path: "bands", Read: func() (Figures, error) { read = true; return Figures{}, nil }}}}
+	claims := Claims{Tables: []Claim{{Path: "bands", Read: func() (Figures, error) {
+		read = true
+		return Figures{},
+			nil
+	}}}}
 	for name, c := range map[string]struct {
 		note ledger.Comparison
 		dir  string
@@ -190,7 +202,8 @@ func TestCompareRefuses(t *testing.T) {
 		"a rehearsal's": {noteOf(t, p, true), dir, "of a rehearsal"},
 		"before data":   {ledger.Comparison{}, filepath.Join(dir, "nowhere"), "no comparison with the truth is noted"},
 	} {
-		if _, err := Compare(context.Background(), c.note, p, histogram.Files{Dir: c.dir}, streams(p, 1), claims); err == nil || !strings.Contains(err.Error(), c.want) || read {
+		if _, err := Compare(context.Background(), c.note, compiled.Of(p), histogram.Files{Dir: c.dir}, streams(p, 1),
+			claims); err == nil || !strings.Contains(err.Error(), c.want) || read {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -201,16 +214,23 @@ func TestCompareRefuses(t *testing.T) {
 	}{
 		"what the plan does not have": {Claims{Tables: []Claim{claimOf("x", 0)}}, "not in the plan"},
 		"cells":                       {Claims{Tables: []Claim{claimOf("bands", 0, 1, 2)}}, "does not have its cells"},
-		"a code":                      {Claims{Rows: []Rows{{Table: "persons", By: wrong, Codes: [][]uint32{{3}}}}}, "a code of kind is not one of its level"},
-		"columns":                     {Claims{Rows: []Rows{{Table: "persons", By: wrong}}}, "0 columns, where the plan has 1"},
-		"lengths":                     {Claims{Rows: []Rows{{Table: "persons", By: append(wrong, wrong[0]), Codes: [][]uint32{{1}, {}}}}}, "not of one length"},
+		"a code": {Claims{Rows: []Rows{{Table: "persons", By: wrong, Codes: [][]uint32{{3}}}}},
+			"a code of kind is not one of its level"},
+		"columns": {Claims{Rows: []Rows{{Table: "persons", By: wrong}}},
+			"0 columns, where the plan has 1"},
+		"lengths": {
+			Claims{Rows: []Rows{{Table: "persons", By: append(wrong, wrong[0]), Codes: [][]uint32{{1}, {}}}}},
+			"not of one length"},
 	} {
-		if _, err := Compare(context.Background(), noteOf(t, p, false), p, histogram.Files{Dir: dir}, streams(p, 1), c.claims); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Compare(context.Background(), noteOf(t, p, false), compiled.Of(p), histogram.Files{Dir: dir},
+			streams(p, 1),
+			c.claims); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	var contract *histogram.ContractError
-	if _, err := Compare(context.Background(), noteOf(t, p, false), p, histogram.Files{Dir: folder(t, "t.csv", "kind,age\nx,1\n")}, streams(p, 1), claims); !errors.As(err, &contract) {
+	if _, err := Compare(context.Background(), noteOf(t, p, false), compiled.Of(p),
+		histogram.Files{Dir: folder(t, "t.csv", "kind,age\nx,1\n")}, streams(p, 1), claims); !errors.As(err, &contract) {
 		t.Errorf("data that break their contract: %v", err)
 	}
 }
@@ -222,7 +242,8 @@ func TestDifferencesAreNotPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, shown := range []string{string(text), fmt.Sprint(d), fmt.Sprintf("%+v", *d), fmt.Sprintf("%#v", d.Tables), fmt.Sprint(d.Tables[0]), fmt.Sprintf("%v", d.Marginals)} {
+	for _, shown := range []string{string(text), fmt.Sprint(d), fmt.Sprintf("%+v", *d), fmt.Sprintf("%#v", d.Tables),
+		fmt.Sprint(d.Tables[0]), fmt.Sprintf("%v", d.Marginals)} {
 		if strings.Contains(shown, "4711") || !strings.Contains(shown, "confidential") {
 			t.Errorf("shows %s", shown)
 		}
@@ -233,7 +254,8 @@ func TestBatches(t *testing.T) {
 	p := planOf(t)
 	c := &comparison{plan: p}
 	for i, cells := range []int64{5, 3, 2, 11, 1, 1, 9, 10} {
-		c.questions = append(c.questions, question{measurement: plan.Measurement{ID: fmt.Sprint(i), Cells: cells, Query: plan.Query{Table: "persons"}}})
+		c.questions = append(c.questions,
+			question{measurement: plan.Measurement{ID: fmt.Sprint(i), Cells: cells, Query: plan.Query{Table: "persons"}}})
 	}
 	var got []string
 	for _, batch := range c.batches("persons", 10) {
@@ -286,8 +308,8 @@ func TestSubsampled(t *testing.T) {
 	}
 }
 
-// TestTruthLeavesOutWhatTheReleaseDoes: rows that are left out for the sake of a number, or of a weight, are not among the truth
-// of tables that do not read it.
+// TestTruthLeavesOutWhatTheReleaseDoes: rows that are left out for the sake of a number, or of a weight, are not among
+// the truth of tables that do not read it.
 func TestTruthLeavesOutWhatTheReleaseDoes(t *testing.T) {
 	r, err := spec.Parse(spec.Source{Name: "r.yaml", Text: `version: 1
 release: survey
@@ -314,7 +336,7 @@ marginals:
 		t.Fatal(err)
 	}
 	dir := folder(t, "t.csv", "id,kind,band,pay,w\n1,a,x,5,1\n1,a,x,,1\n2,b,y,1,\n3,b,y,99,2\n")
-	d := compared(t, p, dir, 1, Claims{Tables: []Claim{claimOf("kinds", 1, 0, 0)}})
+	d := compared(t, p.Plan(), dir, 1, Claims{Tables: []Claim{claimOf("kinds", 1, 0, 0)}})
 	if d.Tables[0].Rows != 3 { // weights
 		t.Errorf("the truth is %d, where rows of 1 and 2 are left, and one has no pay and one no weight", d.Tables[0].Rows)
 	}
@@ -374,12 +396,14 @@ marginals:
 		{figureOf("pay", "share", 0, 0.25, 0.5, 0), 2, 1, 2, 0, 1, 0.5},
 		{figureOf("sizes", "pay_mean", 0, 4, 0, 0, 5, 6, 0), 3, 2, 3, 0, 3, 1},
 	} {
-		got := compared(t, p, dir, 1, Claims{Tables: []Claim{c.claim}}).Tables[0]
-		if got.Cells != c.cells || got.Covered != c.covered || got.Bounded != c.bounded || got.Withheld != c.withheld || got.Undefined != c.undefined || math.Abs(got.L1-c.l1) > 1e-9 {
-			t.Errorf("%s %s: %d cells, %d covered of %d, %d withheld, %d undefined, L1 %v", c.claim.Path, c.claim.Figure, got.Cells, got.Covered, got.Bounded, got.Withheld, got.Undefined, got.L1)
+		got := compared(t, p.Plan(), dir, 1, Claims{Tables: []Claim{c.claim}}).Tables[0]
+		if got.Cells != c.cells || got.Covered != c.covered || got.Bounded != c.bounded || got.Withheld != c.withheld ||
+			got.Undefined != c.undefined || math.Abs(got.L1-c.l1) > 1e-9 {
+			t.Errorf("%s %s: %d cells, %d covered of %d, %d withheld, %d undefined, L1 %v", c.claim.Path, c.claim.Figure,
+				got.Cells, got.Covered, got.Bounded, got.Withheld, got.Undefined, got.L1)
 		}
 	}
-	if d := compared(t, p, dir, 1, Claims{Tables: []Claim{claimOf("pay", 0.25, 4, 0.75, 0)}}).Tables[0]; d.Squares != 0.0625 || d.Covered != 3 {
+	if d := compared(t, p.Plan(), dir, 1, Claims{Tables: []Claim{claimOf("pay", 0.25, 4, 0.75, 0)}}).Tables[0]; d.Squares != 0.0625 || d.Covered != 3 {
 		t.Errorf("weighted counts are off by %v, %d covered", d.Squares, d.Covered)
 	}
 }

@@ -12,11 +12,12 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// truth is a figure of the true rows of one cell: an interval where every value between two is one, as of quantiles. It is
-// NaN where there is none.
+// truth is a figure of the true rows of one cell: an interval where every value between two is one, as of quantiles. It
+// is NaN where there is none.
 type truth struct{ low, high float64 }
 
 func exactly(x float64) truth { return truth{x, x} }
@@ -39,11 +40,8 @@ func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error
 	if i < 0 {
 		return fmt.Errorf("table %s has no figure %s in the plan of this release", claim.Path, claim.Figure)
 	}
-	x := &truths{comparison: c, table: t, figure: t.Figures[i], asked: map[string]plan.Measurement{"": c.countOf(t)}, got: map[string]answer.Answer{}}
-	var err error
-	if x.unit, err = unitOf(t); err != nil {
-		return err
-	}
+	x := &truths{comparison: c, table: t, figure: t.Figures[i], asked: map[string]plan.Measurement{"": c.countOf(t)},
+		got: map[string]answer.Answer{}, unit: t.Statistics[0].UnitValue()}
 	for _, id := range partsOf(x.figure) {
 		at := slices.IndexFunc(c.plan.Measurements, func(m plan.Measurement) bool { return m.ID == id })
 		if at < 0 {
@@ -239,13 +237,14 @@ func (x *truths) term(t plan.Term) (func(cell int) float64, error) {
 	}, nil
 }
 
-// within says of each cell of a term's parts, among those that one cell of the table has there, whether the term takes it.
+// within says of each cell of a term's parts, among those that one cell of the table has there, whether the term takes
+// it.
 func (x *truths) within(t plan.Term) ([]bool, error) {
 	table := x.comparison.plan.Release().Table(x.table.From)
 	within := []bool{true}
 	for _, c := range t.Where {
 		name, level, _ := strings.Cut(c.Attribute, ".")
-		a := plan.Counted(table, spec.Attribute{Column: name, Level: level})
+		a := attributes.Counted(table, spec.Attribute{Column: name, Level: level})
 		l, ok := table.Column(a.Column).Domain.Level(a.Level)
 		if !ok {
 			return nil, fmt.Errorf("the column %s has no level %q", a.Column, a.Level)
@@ -271,8 +270,8 @@ func ranked(m plan.Measurement, f plan.Figure, r *spec.Release) plan.Measurement
 	return m
 }
 
-// quantile is where the quantiles of the true rows lie: from the least place up to which there are as many rows as the share
-// says, to the least up to which there are more.
+// quantile is where the quantiles of the true rows lie: from the least place up to which there are as many rows as the
+// share says, to the least up to which there are more.
 func (x *truths) quantile() (func(cell int) truth, error) {
 	q, pairs := x.asked[x.figure.Part].Query.Quantile, x.got[x.figure.Part]
 	l := x.comparison.plan.Release().Table(x.table.From).Column(q.Column).Lattice
@@ -281,7 +280,7 @@ func (x *truths) quantile() (func(cell int) truth, error) {
 		return nil, fmt.Errorf("the share %q of a quantile is no fraction", x.figure.At)
 	}
 	step, _ := l.Step.Float64()
-	points := uint64(answer.Points(l))
+	points := uint64(l.Places())
 	return func(cell int) truth {
 		from, _ := slices.BinarySearch(pairs.Cells, uint64(cell)*points)
 		end, _ := slices.BinarySearch(pairs.Cells, uint64(cell+1)*points)

@@ -44,7 +44,7 @@ func planOf(t testing.TB, replacements ...string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
 // folder writes files given as name, content, name, content … and returns their folder.

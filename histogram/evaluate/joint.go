@@ -1,7 +1,7 @@
 package evaluate
 
-// This file holds the comparison of whole rows of microdata with the true ones: which unique rows are met, and how well the
-// two can be told apart.
+// This file holds the comparison of whole rows of microdata with the true ones: which unique rows are met, and how well
+// the two can be told apart.
 
 import (
 	"bufio"
@@ -21,8 +21,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Joint is what whole rows of microdata tell beside the true ones, in the columns of [Rows.Whole]. It is a yardstick and an alarm; nothing of
-// it says how well anybody is protected.
+// Joint is what whole rows of microdata tell beside the true ones, in the columns of [Rows.Whole]. It is a yardstick
+// and an alarm; nothing of it says how well anybody is protected.
 type Joint struct {
 	answer.Redacted
 	// TooLarge says that the different rows of the truth do not fit the memory; then nothing else is here.
@@ -42,7 +42,8 @@ func (c *comparison) askWhole(ctx context.Context, r Rows, levels []*spec.Level,
 		return nil
 	}
 	table := c.plan.Release().Table(r.Table)
-	m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, whole rows", r.Table), Query: plan.Query{Table: r.Table}, Cells: 1, Top: &plan.Choices{}}
+	m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, whole rows", r.Table), Query: plan.Query{Table: r.Table},
+		Cells: 1, Top: &plan.Choices{}}
 	var sizes []int
 	var order []bool
 	for _, place := range r.Whole {

@@ -16,13 +16,15 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // Associations are held against their definitions: every pair of rows for Kendall's τ-b, χ² from expected counts for
 // Cramér's V.
 func TestAssociationsFollowFromTheirDefinitions(t *testing.T) {
 	for _, counts := range [][]int64{
-		{3, 1, 0, 2, 2, 5}, {1, 0, 0, 0, 4, 0, 0, 0, 2}, {0, 0, 3, 0, 2, 0, 1, 0, 0}, {2, 2, 2, 2, 2, 2}, {0, 5, 1, 0, 0, 0, 7, 1, 0, 2, 3, 1},
+		{3, 1, 0, 2, 2, 5}, {1, 0, 0, 0, 4, 0, 0, 0, 2}, {0, 0, 3, 0, 2, 0, 1, 0, 0}, {2, 2, 2, 2, 2, 2},
+		{0, 5, 1, 0, 0, 0, 7, 1, 0, 2, 3, 1},
 	} {
 		const first = 3
 		second := len(counts) / first
@@ -62,27 +64,32 @@ func TestAssociationsFollowFromTheirDefinitions(t *testing.T) {
 		full := func(in []float64) float64 {
 			return float64(len(slices.DeleteFunc(slices.Clone(in), func(x float64) bool { return x == 0 })))
 		}
-		if got, want := cramersV(counts, first), math.Sqrt(chi/n/(math.Min(full(inA), full(inB))-1)); math.Abs(got-want) > 1e-7 { // a root of a rounded 0 may be 1e-8
+		// a root of a rounded 0 may be 1e-8
+		if got, want := cramersV(counts, first), math.Sqrt(chi/n/(math.Min(full(inA), full(inB))-1)); math.Abs(got-want) > 1e-7 {
 			t.Errorf("Cramér's V of %v is %v, want %v", counts, got, want)
 		}
 	}
-	for name, counts := range map[string][]int64{"one row of categories": {4, 5, 0, 0, 0, 0}, "no rows": {0, 0, 0, 0, 0, 0}} {
+	for name, counts := range map[string][]int64{"one row of categories": {4, 5, 0, 0, 0, 0},
+		"no rows": {0, 0, 0, 0, 0, 0}} {
 		if v, tau := cramersV(counts, 3), kendallTauB(counts, 3); !math.IsNaN(v) || !math.IsNaN(tau) {
 			t.Errorf("%s: %v and %v", name, v, tau)
 		}
 	}
 }
 
-// Ages are in order and kinds are not, so that two levels of age have a rank correlation and others do not; the figures are worked
-// out by hand.
+// Ages are in order and kinds are not, so that two levels of age have a rank correlation and others do not; the figures
+// are worked out by hand.
 func TestCompareSaysHowPairsGoTogether(t *testing.T) {
 	p := planOf(t)
 	dir := folder(t, "t.csv", "kind,age\na,1\na,1\nb,7\nb,8\n")
-	kind, band := plan.Factor{Attribute: "kind", Basis: plan.Identity}, plan.Factor{Attribute: "age", Level: "band", Basis: plan.Identity}
+	kind, band := plan.Factor{Attribute: "kind", Basis: plan.Identity}, plan.Factor{Attribute: "age", Level: "band",
+		Basis: plan.Identity}
 	age := plan.Factor{Attribute: "age", Basis: plan.Identity}
 	d := compared(t, p, dir, 1, Claims{Rows: []Rows{
-		{Table: "persons", By: []plan.Factor{kind, band}, Codes: [][]uint32{{0, 0, 1, 1}, {0, 1, 0, 1}}, Marginals: [][]int{{0}, {0, 1}}},
-		{Table: "persons", By: []plan.Factor{age, {Attribute: "age", Basis: plan.Identity}}, Codes: [][]uint32{{1, 2}, {2, 1}}, Marginals: [][]int{{0, 1}}},
+		{Table: "persons", By: []plan.Factor{kind, band}, Codes: [][]uint32{{0, 0, 1, 1}, {0, 1, 0, 1}},
+			Marginals: [][]int{{0}, {0, 1}}},
+		{Table: "persons", By: []plan.Factor{age, {Attribute: "age", Basis: plan.Identity}},
+			Codes: [][]uint32{{1, 2}, {2, 1}}, Marginals: [][]int{{0, 1}}},
 	}})
 	if got := d.Marginals[0][0].Association; got != nil {
 		t.Errorf("one column goes with %+v", *got)
@@ -102,7 +109,8 @@ func TestCompareFindsUniqueRows(t *testing.T) {
 	p := planOf(t)
 	dir := folder(t, "t.csv", "kind,age\na,1\na,1\na,7\nb,3\nc,9\n") // unique: a 7, b 3, c 9
 	by := []plan.Factor{{Attribute: "kind", Basis: plan.Identity}, {Attribute: "age", Basis: plan.Identity}}
-	rows := Rows{Table: "persons", By: by, Codes: [][]uint32{{0, 0, 1, 0}, {1, 7, 7, 7}}, Whole: []int{0, 1}} // a 1, a 7, b 7, a 7
+	// a 1, a 7, b 7, a 7
+	rows := Rows{Table: "persons", By: by, Codes: [][]uint32{{0, 0, 1, 0}, {1, 7, 7, 7}}, Whole: []int{0, 1}}
 	d := compared(t, p, dir, 1, Claims{Rows: []Rows{rows, {Table: "persons", By: by, Codes: rows.Codes}}})
 	j := d.Joints[0]
 	// Kinds are a 3/4 and b 1/4 of the microdata, ages 1 1/4 and 7 3/4: a 7 is 9/16 of independent rows, the others none.
@@ -111,22 +119,26 @@ func TestCompareFindsUniqueRows(t *testing.T) {
 		t.Errorf("unique %d, met %d, by independent columns %v; want 3, 1, %v", j.Unique, j.Matched, j.Independent, want)
 	}
 	if s := j.Propensity; s.TrueRows != 5 || s.DrawnRows != 4 || s.Leaves != 1 || !near(s.PMSE, 0) {
-		t.Errorf("nine rows are too few for a question: %d and %d rows, %d leaves, pMSE %v", s.TrueRows, s.DrawnRows, s.Leaves, s.PMSE)
+		t.Errorf("nine rows are too few for a question: %d and %d rows, %d leaves, pMSE %v", s.TrueRows, s.DrawnRows,
+			s.Leaves, s.PMSE)
 	}
 	if text := fmt.Sprint(j, *j, *j.Propensity); strings.ContainsAny(text, "0123456789") {
 		t.Errorf("shows %s", text)
 	}
 	// By the other order of columns the same rows are unique.
 	rows.Whole = []int{1, 0}
-	if j := compared(t, p, dir, 1, Claims{Rows: []Rows{rows}}).Joints[0]; j.Unique != 3 || j.Matched != 1 || !near(j.Independent, want) {
+	if j := compared(t, p, dir, 1, Claims{Rows: []Rows{rows}}).Joints[0]; j.Unique != 3 || j.Matched != 1 ||
+		!near(j.Independent, want) {
 		t.Errorf("the other way: unique %d, met %d, %v", j.Unique, j.Matched, j.Independent)
 	}
 	rows.Codes = [][]uint32{{}, {}}
-	if j := compared(t, p, dir, 1, Claims{Rows: []Rows{rows}}).Joints[0]; j.Unique != 3 || j.Matched != 0 || j.Independent != 0 || j.Propensity != nil {
+	if j := compared(t, p, dir, 1, Claims{Rows: []Rows{rows}}).Joints[0]; j.Unique != 3 || j.Matched != 0 ||
+		j.Independent != 0 || j.Propensity != nil {
 		t.Errorf("no rows drawn: %d, %d, %v, %v", j.Unique, j.Matched, j.Independent, j.Propensity != nil)
 	}
 	rows.Whole = []int{2}
-	if _, err := Compare(t.Context(), noteOf(t, p, false), p, histogram.Files{Dir: dir}, streams(p, 1), Claims{Rows: []Rows{rows}}); err == nil {
+	if _, err := Compare(t.Context(), noteOf(t, p, false), compiled.Of(p), histogram.Files{Dir: dir}, streams(p, 1),
+		Claims{Rows: []Rows{rows}}); err == nil {
 		t.Error("a column that is not there is compared")
 	}
 }
@@ -191,12 +203,16 @@ func TestPropensityByHand(t *testing.T) {
 		{"nothing to tell", []int{3}, []bool{true}, map[uint64]int{0: 60, 2: 30}, map[uint64]int{0: 40, 2: 20}, 0, 1},
 		// c = 1/4: all is told, c(1 − c).
 		{"everything", []int{2}, []bool{false}, map[uint64]int{0: 90}, map[uint64]int{1: 30}, 3.0 / 16, 2},
-		// Shares .2, .8, .2 of 100 rows each, c = .4: in order three leaves, 2/3·.2² + 1/3·.4² = .08; not in order two say as much.
-		{"in order", []int{3}, []bool{true}, map[uint64]int{0: 80, 1: 20, 2: 80}, map[uint64]int{0: 20, 1: 80, 2: 20}, 0.08, 3},
-		{"in no order", []int{3}, []bool{false}, map[uint64]int{0: 80, 1: 20, 2: 80}, map[uint64]int{0: 20, 1: 80, 2: 20}, 0.08, 2},
-		// Microdata have 1 1 alone, the truth all four: a column's own shares differ, and the second question is of one part. c = 1/2;
-		// 1 1 has a share of 100/125, the others none: 125/200·.3² + 75/200·.5².
-		{"two questions", []int{2, 2}, []bool{true, false}, map[uint64]int{0: 25, 1: 25, 2: 25, 3: 25}, map[uint64]int{3: 100}, 0.15, 3},
+		// Shares .2, .8, .2 of 100 rows each, c = .4: in order three leaves, 2/3·.2² + 1/3·.4² = .08; not in order two say as
+		// much.
+		{"in order", []int{3}, []bool{true}, map[uint64]int{0: 80, 1: 20, 2: 80}, map[uint64]int{0: 20, 1: 80, 2: 20}, 0.08,
+			3},
+		{"in no order", []int{3}, []bool{false}, map[uint64]int{0: 80, 1: 20, 2: 80}, map[uint64]int{0: 20, 1: 80, 2: 20},
+			0.08, 2},
+		// Microdata have 1 1 alone, the truth all four: a column's own shares differ, and the second question is of one part.
+		// c = 1/2; 1 1 has a share of 100/125, the others none: 125/200·.3² + 75/200·.5².
+		{"two questions", []int{2, 2}, []bool{true, false}, map[uint64]int{0: 25, 1: 25, 2: 25, 3: 25},
+			map[uint64]int{3: 100}, 0.15, 3},
 		// A leaf of 19 rows is too small.
 		{"few rows", []int{2}, []bool{true}, map[uint64]int{0: 100}, map[uint64]int{1: 19}, 0, 1},
 		{"enough rows", []int{2}, []bool{true}, map[uint64]int{0: 100}, map[uint64]int{1: 20}, 20.0 / 120 * 100 / 120, 2},
@@ -244,9 +260,9 @@ func TestTreeAsksTheBestQuestion(t *testing.T) {
 	}
 }
 
-// Trees of names that are dealt out by lot have the mean that permutation gives: with one question of two categories and N rows,
-// c(1 − c)/(N − 1), so that the mean of ten is below 72/10 of it but once in 10⁹ tables; the pMSE of the true names is
-// 1/4 here.
+// Trees of names that are dealt out by lot have the mean that permutation gives: with one question of two categories
+// and N rows, c(1 − c)/(N − 1), so that the mean of ten is below 72/10 of it but once in 10⁹ tables; the pMSE of the
+// true names is 1/4 here.
 func TestPropensityNull(t *testing.T) {
 	p := poolOf([]int{2}, []bool{true}, map[uint64]int{0: 2000}, map[uint64]int{1: 2000})
 	got, err := propensityOf(t.Context(), 2, p, &lots{from: bufio.NewReader(rand.Reader)})
@@ -258,7 +274,8 @@ func TestPropensityNull(t *testing.T) {
 	}
 }
 
-// Every set of two among four is drawn as often: of 6 000 draws χ² of five degrees of freedom is above 51 once in 10⁹ runs.
+// Every set of two among four is drawn as often: of 6 000 draws χ² of five degrees of freedom is above 51 once in 10⁹
+// runs.
 func TestLotsDrawEverySetAlike(t *testing.T) {
 	lots := &lots{from: bufio.NewReader(rand.Reader)}
 	seen := map[string]float64{}
@@ -299,7 +316,8 @@ func TestPoolIsBounded(t *testing.T) {
 	}
 }
 
-// As many rows of either kind as are put together, in many columns: what a pool costs at most. Set DPRELEASE_LONG to see it.
+// As many rows of either kind as are put together, in many columns: what a pool costs at most. Set DPRELEASE_LONG to
+// see it.
 func TestPropensityOfManyRows(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("grows eleven trees of 100 000 rows: set DPRELEASE_LONG=1")
@@ -318,8 +336,8 @@ func TestPropensityOfManyRows(t *testing.T) {
 		p.codes, p.sizes, p.order = append(p.codes, codes), append(p.sizes, 2+i%7), append(p.order, i%2 == 0)
 	}
 	s, err := propensityOf(t.Context(), 2, p, lots)
-	// Both kinds are of one law, so that the names are as if they were dealt: among eleven trees the first is as likely the
-	// farthest as any other, and ten times the mean is more than any of eleven is but once in 10⁹ runs.
+	// Both kinds are of one law, so that the names are as if they were dealt: among eleven trees the first is as likely
+	// the farthest as any other, and ten times the mean is more than any of eleven is but once in 10⁹ runs.
 	if err != nil || s.PMSE > 10*s.Null {
 		t.Errorf("pMSE %v, null %v (%v)", s.PMSE, s.Null, err)
 	}

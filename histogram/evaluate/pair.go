@@ -9,7 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// The measures of association: Kendall's τ-b of two columns in order, from −1 to 1, and Cramér's V of others, from 0 to 1.
+// The measures of association: Kendall's τ-b of two columns in order, from −1 to 1, and Cramér's V of others, from 0 to
+// 1.
 const (
 	KendallTauB = "kendall_tau_b"
 	CramersV    = "cramers_v"
@@ -85,8 +86,8 @@ func filledIn(sums []float64) (n float64) {
 	return n
 }
 
-// kendallTauB is (P − Q)/√((T − A)(T − B)) of the T pairs of rows, of which P are in the same order in both columns, Q in
-// opposite orders, A alike in the first and B alike in the second (Kendall 1945).
+// kendallTauB is (P − Q)/√((T − A)(T − B)) of the T pairs of rows, of which P are in the same order in both columns, Q
+// in opposite orders, A alike in the first and B alike in the second (Kendall 1945).
 func kendallTauB(counts []int64, first int) float64 {
 	rows, columns, n := margins(counts, first)
 	pairs := func(n float64) float64 { return n * (n - 1) / 2 }

@@ -9,13 +9,13 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
+	"github.com/dprelease/dprelease/internal/parallel"
 )
 
-// Propensity is the propensity score mean squared error of rows of microdata and true rows that were put together (Woo, Reiter, Oganian
-// & Karr 2009; Snoke, Raab, Nowok, Dibben & Slavkovic 2018): pMSE = Σ(p − c)²/N over the N rows of both, where c is the
-// part of the microdata among them, and p what a classification tree says of a row. It is 0 where the tree tells nothing
-// apart, and c(1 − c) where it tells everything.
+// Propensity is the propensity score mean squared error of rows of microdata and true rows that were put together (Woo,
+// Reiter, Oganian & Karr 2009; Snoke, Raab, Nowok, Dibben & Slavkovic 2018): pMSE = Σ(p − c)²/N over the N rows of
+// both, where c is the part of the microdata among them, and p what a classification tree says of a row. It is 0 where
+// the tree tells nothing apart, and c(1 − c) where it tells everything.
 type Propensity struct {
 	answer.Redacted
 	TrueRows, DrawnRows int // that were put together
@@ -30,7 +30,8 @@ type Propensity struct {
 const (
 	// propensityRows bounds the rows of either kind that are put together: more are sampled.
 	propensityRows = 50_000
-	// propensityDepth is of how many questions in a row the tree is, at most, and propensityLeaf how many rows a leaf of it has, at least.
+	// propensityDepth is of how many questions in a row the tree is, at most, and propensityLeaf how many rows a leaf of
+	// it has, at least.
 	propensityDepth, propensityLeaf = 6, 20
 	// propensityNulls is how often the names are dealt out by lot.
 	propensityNulls = 10
@@ -185,8 +186,8 @@ type split struct {
 	purity float64
 }
 
-// grow parts rows until no question lowers the impurity, a part would be too small or the tree too deep, and calls leaf for every part that is left. It
-// reorders the rows.
+// grow parts rows until no question lowers the impurity, a part would be too small or the tree too deep, and calls leaf
+// for every part that is left. It reorders the rows.
 func (p *pool) grow(rows []int32, depth int, leaf func(mixture)) {
 	all := p.count(rows)
 	best := split{purity: all.purity() + 1e-9} // what is no more than rounding is no gain

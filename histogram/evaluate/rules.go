@@ -12,7 +12,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -24,8 +26,8 @@ type Violation struct {
 	Untold string
 }
 
-// Violations holds all columns of microdata, the derived ones too, against every rule that the spec has for their table:
-// what is impossible, which column another decides, and which rows count at all.
+// Violations holds all columns of microdata, the derived ones too, against every rule that the spec has for their
+// table: what is impossible, which column another decides, and which rows count at all.
 func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) {
 	r := p.Release()
 	levels, err := plan.Query{Table: rows.Table, Factors: rows.By}.Levels(r)
@@ -71,16 +73,17 @@ func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) 
 }
 
 // impossible is how many rows meet all conditions of an entry.
-func (r Rows) impossible(release *spec.Release, entry int, levels []*spec.Level) (broken int64, untold string, err error) {
+func (r Rows) impossible(release *spec.Release, entry int, levels []*spec.Level) (broken int64, untold string,
+	err error) {
 	table, e := release.Table(r.Table), release.Impossible[entry]
 	alone := *release
 	alone.Impossible = []spec.Impossible{e}
 	q := plan.Query{Table: r.Table}
 	var places []int
 	for _, c := range e.Where {
-		column := plan.Counted(table, c.Attribute).Column
+		column := attributes.Counted(table, c.Attribute).Column
 		at := slices.IndexFunc(r.By, func(f plan.Factor) bool {
-			return plan.Counted(table, spec.Attribute{Column: f.Attribute, Level: f.Level}).Column == column
+			return attributes.Counted(table, spec.Attribute{Column: f.Attribute, Level: f.Level}).Column == column
 		})
 		if at < 0 {
 			return 0, "the microdata have no column " + c.Attribute.Column, nil
@@ -89,7 +92,7 @@ func (r Rows) impossible(release *spec.Release, entry int, levels []*spec.Level)
 			places, q.Factors = append(places, at), append(q.Factors, r.By[at])
 		}
 	}
-	mask, err := q.Impossible(&alone)
+	mask, err := impossible.Of(q, &alone)
 	if err != nil {
 		return 0, "", err
 	}
@@ -108,11 +111,11 @@ func (r Rows) impossible(release *spec.Release, entry int, levels []*spec.Level)
 	return broken, "", nil
 }
 
-// outside is how many rows the predicate of the table is not true of. It reads the source, so that every column of it that
-// the predicate names must be one of the microdata as it is.
+// outside is how many rows the predicate of the table is not true of. It reads the source, so that every column of it
+// that the predicate names must be one of the microdata as it is.
 func (r Rows) outside(table *spec.Table, levels []*spec.Level) (broken int64, untold string, err error) {
 	predicate := table.Where.Column()
-	made, err := histogram.Evaluating(table, predicate.Expression)
+	made, err := histogram.Computing(table, predicate)
 	if err != nil {
 		return 0, "", err
 	}

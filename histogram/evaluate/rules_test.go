@@ -39,13 +39,14 @@ func TestViolations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p
+		return p.Plan()
 	}
 	p := parse()
 	factor := func(column, level string) plan.Factor {
 		return plan.Factor{Attribute: column, Level: level, Basis: plan.Identity}
 	}
-	s := plan.Synthetic{Table: "persons", By: []plan.Factor{factor("kind", ""), factor("age", ""), factor("work", "")}, Derived: []plan.Factor{factor("group", "")}}
+	s := plan.Synthetic{Table: "persons", By: []plan.Factor{factor("kind", ""), factor("age", ""), factor("work", "")},
+		Derived: []plan.Factor{factor("group", "")}}
 	rows := Rows{Table: "persons", By: s.Columns(), Codes: [][]uint32{
 		{0, 1, 1, 1, 2, 0, 0}, // kind
 		{1, 4, 5, 2, 9, 8, 8}, // age: the first is below 2
@@ -77,7 +78,9 @@ func TestViolations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, untold := range []string{"the microdata have no column kind", "the microdata have these columns by categories that do not tell it", "the microdata do not have years as the source has it"} {
+	for i, untold := range []string{"the microdata have no column kind",
+		"the microdata have these columns by categories that do not tell it",
+		"the microdata do not have years as the source has it"} {
 		if got[i].Untold != untold || got[i].Rows != 0 {
 			t.Errorf("%+v, want %q", got[i], untold)
 		}

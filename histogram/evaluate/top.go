@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 )
 
-// againstTop holds the figures of chosen cells, in any order, against the truth, which is 0 of every cell that it does not
-// list, and of which each integer stands for so much. All is over the chosen cells, but for Rows.
+// againstTop holds the figures of chosen cells, in any order, against the truth, which is 0 of every cell that it does
+// not list, and of which each integer stands for so much. All is over the chosen cells, but for Rows.
 func (f Figures) againstTop(truth answer.Answer, unit float64) (Difference, error) {
 	d := Difference{Cells: int64(len(f.Cells)), Rows: total(truth.Counts)}
 	for _, n := range []int{len(f.Published), len(f.Unbiased), len(f.Low), len(f.High)} {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // Once its buffers have grown, a goroutine that reads row groups sets aside fewer
@@ -17,7 +18,7 @@ func TestRowGroupsAreReadInPlace(t *testing.T) {
 		const group = 20_000
 		benchParquet(t, dir, 6*group, group, optional, 0.01)
 		for _, columns := range [][]Column{benchColumns(), append(benchColumns(), Values("id", "age")...)} {
-			r, err := Open(t.Context(), dir, spec.TableSource{Format: spec.Parquet, Paths: []string{"a.parquet"}}, columns)
+			r, err := Open(t.Context(), dir, spec.TableSource{Format: files.Parquet, Paths: []string{"a.parquet"}}, columns)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +46,8 @@ func TestRowGroupsAreReadInPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			each := (after.Mallocs - before.Mallocs) / (groups - 2)
-			t.Logf("%s, %d columns: %d objects, %d bytes per row group", name, len(columns), each, (after.TotalAlloc-before.TotalAlloc)/(groups-2))
+			t.Logf("%s, %d columns: %d objects, %d bytes per row group", name, len(columns), each,
+				(after.TotalAlloc-before.TotalAlloc)/(groups-2))
 			if groups != 6 || each >= 200 {
 				t.Errorf("%s: %d objects per row group", name, each)
 			}

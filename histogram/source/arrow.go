@@ -1,21 +1,20 @@
 package source
 
-// This file holds the Arrow IPC file and stream. A file of the file format holds
-// a stream between its magic bytes and its footer, so both are read as streams.
-
 import (
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
+
+// This file holds the Arrow IPC file and stream. A file of the file format holds
+// a stream between its magic bytes and its footer, so both are read as streams.
 
 // fileHead is the bytes before the stream in a file of the file format.
 const fileHead = 8
@@ -55,16 +54,17 @@ func openArrow(h *handle, columns []Column) (file, error) {
 // start finds the stream, reads the schema and the places of the columns.
 func (f *arrowFile) start(columns []Column) (err error) {
 	defer f.guard(&err)
-	if err := f.mistaken(spec.Arrow); err != nil {
+	if err := f.mistaken(files.Arrow); err != nil {
 		return err
 	}
 	if err := f.bounds(); err != nil {
 		return err
 	}
 	mem := capFor(memory.DefaultAllocator, f.stream.Size())
-	f.reader, err = ipc.NewReaderFromMessageReader(&messages{stream: f.stream, mem: mem, first: f.first - fileHead}, ipc.WithAllocator(mem))
+	f.reader, err = ipc.NewReaderFromMessageReader(&messages{stream: f.stream, mem: mem, first: f.first - fileHead},
+		ipc.WithAllocator(mem))
 	if err != nil {
-		return f.damaged("the schema", err)
+		return f.damaged("", "the schema", err)
 	}
 	fields := f.reader.Schema().Fields()
 	header := make([]string, len(fields))
@@ -134,7 +134,8 @@ func (f *arrowFile) checkEndMarker(size int64) error {
 		return err
 	}
 	if binary.LittleEndian.Uint64(mark) != continuation {
-		return malformed(f.path, "", "does not end with the end marker of an Arrow stream; it may be cut short, write it again", "")
+		return malformed(f.path, "",
+			"does not end with the end marker of an Arrow stream; it may be cut short, write it again", "")
 	}
 	return nil
 }
@@ -149,14 +150,15 @@ func (f *arrowFile) footer(size int64) (int64, error) {
 	length := int64(int32(binary.LittleEndian.Uint32(tail)))
 	begin := size - 10 - length
 	if string(tail[4:]) != arrowMagic || length <= 0 || begin < fileHead {
-		return 0, malformed(f.path, "", "begins as an Arrow file but does not end as one; it may be cut short, write it again", "")
+		return 0, malformed(f.path, "",
+			"begins as an Arrow file but does not end as one; it may be cut short, write it again", "")
 	}
 	footer, err := f.bytes(begin, length)
 	if err != nil {
 		return 0, err
 	}
 	if f.batches, f.first, err = listedBatches(footer, begin); err != nil {
-		return 0, f.damaged("the footer", err)
+		return 0, f.damaged("", "the footer", err)
 	}
 	return begin, nil
 }
@@ -168,11 +170,11 @@ func (f *arrowFile) next(context.Context) (p part, err error) {
 		return nil, f.atEnd()
 	}
 	if err != nil {
-		return nil, f.damaged("a record batch", err)
+		return nil, f.damaged("", "a record batch", err)
 	}
 	for i := range int(batch.NumCols()) {
 		if int64(batch.Column(i).Len()) != batch.NumRows() {
-			return nil, f.damaged("a record batch", errors.New("its columns differ in length"))
+			return nil, f.damaged("", "a record batch", errors.New("its columns differ in length"))
 		}
 	}
 	batch.Retain()
@@ -190,10 +192,10 @@ func (f *arrowFile) atEnd() error {
 		return unreadable(f.path, err)
 	}
 	if place != f.stream.Size() {
-		return f.damaged("the stream", errors.New("it ends before its end"))
+		return f.damaged("", "the stream", errors.New("it ends before its end"))
 	}
 	if f.batches >= 0 && f.batches != f.read {
-		return f.damaged("the footer", errors.New("it lists another number of record batches"))
+		return f.damaged("", "the footer", errors.New("it lists another number of record batches"))
 	}
 	if err := f.check(); err != nil {
 		return err
@@ -205,23 +207,8 @@ func (f *arrowFile) atEnd() error {
 // error.
 func (f *arrowFile) guard(err *error) {
 	if r := recover(); r != nil {
-		*err = f.damaged("a message", fmt.Errorf("the decoder failed: %v", r))
+		*err = f.damaged("", "a message", fmt.Errorf("the decoder failed: %v", r))
 	}
-}
-
-func (f *arrowFile) damaged(place string, err error) error {
-	return f.damagedColumn("", place, err)
-}
-
-func (f *arrowFile) damagedColumn(column, place string, err error) error {
-	var system *os.PathError
-	if errors.As(err, &system) {
-		return unreadable(f.path, err)
-	}
-	if long := asLong(f.path, column, place, err); long != nil {
-		return long
-	}
-	return malformed(f.path, column, "is damaged in "+place+"; write the file again", err.Error())
 }
 
 func (f *arrowFile) close() error {

@@ -167,7 +167,8 @@ func (s *arrowScratch) take(d *array.Dictionary, from, to int) error {
 
 // present32 appends the indexes of rows whose level is 1; one that has no place in 32
 // bits becomes -1, which no dictionary holds.
-func present32[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []int32, index []T, levels []byte) []int32 {
+func present32[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []int32, index []T,
+	levels []byte) []int32 {
 	for i, at := range index {
 		if levels[i] == 0 {
 			continue
@@ -188,5 +189,5 @@ func (r *recordBatch) guard(err *error, column string) {
 }
 
 func (r *recordBatch) damaged(column string, err error) error {
-	return r.file.damagedColumn(column, fmt.Sprintf("record batch %d", r.number), err)
+	return r.file.damaged(column, fmt.Sprintf("record batch %d", r.number), err)
 }

@@ -74,7 +74,8 @@ func (m *messages) length() (int64, error) {
 	n := int64(int32(binary.LittleEndian.Uint32(word[:])))
 	if !m.second && !prefixed && m.first > 0 {
 		word := int64(len(word))
-		if behind := word + n; behind != m.first && behind+word != m.first { // a file without batches has its end marker there
+		// a file without batches has its end marker there
+		if behind := word + n; behind != m.first && behind+word != m.first {
 			_, err := m.stream.Seek(0, io.SeekStart)
 			return m.first, err
 		}

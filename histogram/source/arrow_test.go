@@ -17,10 +17,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/google/go-cmp/cmp"
 )
 
-var arrowSource = spec.TableSource{Format: spec.Arrow, Paths: []string{"*.arrow"}}
+var arrowSource = spec.TableSource{Format: files.Arrow, Paths: []string{"*.arrow"}}
 
 type recordWriter interface {
 	Write(arrow.Record) error
@@ -61,7 +62,8 @@ func ipcBytes(t testing.TB, asFile bool, schema *arrow.Schema, records ...arrow.
 // nulls, a double.
 func arrowBytes(t testing.TB, asFile bool, n int) []byte {
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "a", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: arrow.BinaryTypes.String}, Nullable: true},
+		{Name: "a", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: arrow.BinaryTypes.String},
+			Nullable: true},
 		{Name: "b", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
 		{Name: "c", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
 	}, nil)
@@ -116,11 +118,11 @@ func TestArrowFilesWithABareSchema(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, "f", file)
 		write(t, dir, "bare", bare(t, file))
-		want, _, err := content(t, dir, spec.TableSource{Format: spec.Arrow, Paths: []string{"f"}}, "b")
+		want, _, err := content(t, dir, spec.TableSource{Format: files.Arrow, Paths: []string{"f"}}, "b")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := content(t, dir, spec.TableSource{Format: spec.Arrow, Paths: []string{"bare"}}, "b")
+		got, _, err := content(t, dir, spec.TableSource{Format: files.Arrow, Paths: []string{"bare"}}, "b")
 		if err != nil || !cmp.Equal(want, got) {
 			t.Errorf("%s: read %v, want %v (%v)", name, got, want, err)
 		}
@@ -137,7 +139,7 @@ func TestArrowFilesWithoutBatchesOfOldWriters(t *testing.T) {
 	old := slices.Concat(file[:fileHead], file[fileHead+4:end], []byte{0, 0, 0, 0}, file[begin:])
 	dir := t.TempDir()
 	write(t, dir, "f", old)
-	rows, _, err := content(t, dir, spec.TableSource{Format: spec.Arrow, Paths: []string{"f"}}, "b")
+	rows, _, err := content(t, dir, spec.TableSource{Format: files.Arrow, Paths: []string{"f"}}, "b")
 	if err != nil || len(rows) != 0 {
 		t.Errorf("%d rows: %v", len(rows), err)
 	}
@@ -152,26 +154,31 @@ func TestArrowTypes(t *testing.T) {
 		json string
 		want []string
 	}{
-		"string":         {arrow.BinaryTypes.String, `["a", null, ""]`, []string{"a", null, ""}},
-		"large string":   {arrow.BinaryTypes.LargeString, `["a", null, ""]`, []string{"a", null, ""}},
-		"dictionary 8":   {dictionary(arrow.PrimitiveTypes.Int8, arrow.BinaryTypes.String), `["a", null, "a"]`, []string{"a", null, "a"}},
-		"dictionary u64": {dictionary(arrow.PrimitiveTypes.Uint64, arrow.BinaryTypes.String), `["a", null, "b"]`, []string{"a", null, "b"}},
-		"int8":           {arrow.PrimitiveTypes.Int8, `[-1, null, 2]`, []string{"-1", null, "2"}},
-		"int16":          {arrow.PrimitiveTypes.Int16, `[-1, null, 2]`, []string{"-1", null, "2"}},
-		"int32":          {arrow.PrimitiveTypes.Int32, `[-1, null, 2]`, []string{"-1", null, "2"}},
-		"int64":          {arrow.PrimitiveTypes.Int64, `[-1, null, 2]`, []string{"-1", null, "2"}},
-		"uint8":          {arrow.PrimitiveTypes.Uint8, `[255, null, 2]`, []string{"255", null, "2"}},
-		"uint16":         {arrow.PrimitiveTypes.Uint16, `[65535, null, 2]`, []string{"65535", null, "2"}},
-		"uint32":         {arrow.PrimitiveTypes.Uint32, `[4294967295, null, 2]`, []string{"4294967295", null, "2"}},
-		"uint64":         {arrow.PrimitiveTypes.Uint64, `[9223372036854775808, null, 2]`, []string{"9223372036854775808", null, "2"}},
-		"float32":        {arrow.PrimitiveTypes.Float32, `[0.5, null, 2]`, []string{"0.5", null, "2"}},
-		"float64":        {arrow.PrimitiveTypes.Float64, `[0.1, null, 2]`, []string{"0.1", null, "2"}},
-		"boolean":        {arrow.FixedWidthTypes.Boolean, `[true, null, false]`, []string{"true", null, "false"}},
-		"date32":         {arrow.FixedWidthTypes.Date32, `["1969-12-31", null, "1970-01-02"]`, []string{"-1d", null, "1d"}},
-		"date64":         {arrow.FixedWidthTypes.Date64, `["1969-12-31", null, "1970-01-02"]`, []string{"-1d", null, "1d"}},
-		"seconds":        {&arrow.TimestampType{Unit: arrow.Second}, `["1970-01-01T00:00:01", null]`, []string{"1000000us", null}},
-		"nanos":          {&arrow.TimestampType{Unit: arrow.Nanosecond}, `["1969-12-31T23:59:59.999999999", null]`, []string{"-1us", null}},
-		"decimal":        {&arrow.Decimal128Type{Precision: 10, Scale: 2}, `["1.50", null]`, []string{"1.50", null}},
+		"string":       {arrow.BinaryTypes.String, `["a", null, ""]`, []string{"a", null, ""}},
+		"large string": {arrow.BinaryTypes.LargeString, `["a", null, ""]`, []string{"a", null, ""}},
+		"dictionary 8": {dictionary(arrow.PrimitiveTypes.Int8, arrow.BinaryTypes.String), `["a", null, "a"]`,
+			[]string{"a", null, "a"}},
+		"dictionary u64": {dictionary(arrow.PrimitiveTypes.Uint64, arrow.BinaryTypes.String), `["a", null, "b"]`,
+			[]string{"a", null, "b"}},
+		"int8":   {arrow.PrimitiveTypes.Int8, `[-1, null, 2]`, []string{"-1", null, "2"}},
+		"int16":  {arrow.PrimitiveTypes.Int16, `[-1, null, 2]`, []string{"-1", null, "2"}},
+		"int32":  {arrow.PrimitiveTypes.Int32, `[-1, null, 2]`, []string{"-1", null, "2"}},
+		"int64":  {arrow.PrimitiveTypes.Int64, `[-1, null, 2]`, []string{"-1", null, "2"}},
+		"uint8":  {arrow.PrimitiveTypes.Uint8, `[255, null, 2]`, []string{"255", null, "2"}},
+		"uint16": {arrow.PrimitiveTypes.Uint16, `[65535, null, 2]`, []string{"65535", null, "2"}},
+		"uint32": {arrow.PrimitiveTypes.Uint32, `[4294967295, null, 2]`, []string{"4294967295", null, "2"}},
+		"uint64": {arrow.PrimitiveTypes.Uint64, `[9223372036854775808, null, 2]`,
+			[]string{"9223372036854775808", null, "2"}},
+		"float32": {arrow.PrimitiveTypes.Float32, `[0.5, null, 2]`, []string{"0.5", null, "2"}},
+		"float64": {arrow.PrimitiveTypes.Float64, `[0.1, null, 2]`, []string{"0.1", null, "2"}},
+		"boolean": {arrow.FixedWidthTypes.Boolean, `[true, null, false]`, []string{"true", null, "false"}},
+		"date32":  {arrow.FixedWidthTypes.Date32, `["1969-12-31", null, "1970-01-02"]`, []string{"-1d", null, "1d"}},
+		"date64":  {arrow.FixedWidthTypes.Date64, `["1969-12-31", null, "1970-01-02"]`, []string{"-1d", null, "1d"}},
+		"seconds": {&arrow.TimestampType{Unit: arrow.Second}, `["1970-01-01T00:00:01", null]`,
+			[]string{"1000000us", null}},
+		"nanos": {&arrow.TimestampType{Unit: arrow.Nanosecond}, `["1969-12-31T23:59:59.999999999", null]`,
+			[]string{"-1us", null}},
+		"decimal": {&arrow.Decimal128Type{Precision: 10, Scale: 2}, `["1.50", null]`, []string{"1.50", null}},
 	} {
 		for _, asFile := range []bool{true, false} {
 			a, _, err := array.FromJSON(memory.DefaultAllocator, c.of, strings.NewReader(c.json))
@@ -194,8 +201,10 @@ func TestArrowTypes(t *testing.T) {
 }
 
 func TestArrowRefusesTypes(t *testing.T) {
-	for _, of := range []arrow.DataType{arrow.BinaryTypes.Binary, arrow.ListOf(arrow.PrimitiveTypes.Int64), arrow.FixedWidthTypes.Time32s,
-		&arrow.Decimal256Type{Precision: 50}, arrow.Null, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Int64}} {
+	for _, of := range []arrow.DataType{arrow.BinaryTypes.Binary, arrow.ListOf(arrow.PrimitiveTypes.Int64),
+		arrow.FixedWidthTypes.Time32s,
+		&arrow.Decimal256Type{Precision: 50}, arrow.Null, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+			ValueType: arrow.PrimitiveTypes.Int64}} {
 		schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: of, Nullable: true}}, nil)
 		dir := t.TempDir()
 		write(t, dir, "a.arrow", ipcBytes(t, true, schema))

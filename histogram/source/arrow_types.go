@@ -103,7 +103,8 @@ func copyOf[A arrow.Array, T any](of arrow.DataType, value func(A, int) T) (arro
 // day would be one id.
 func copyDates() (arrow.DataType, conversion) {
 	const day = 86_400_000
-	of, convert := copyOf(arrow.FixedWidthTypes.Date32, func(a *array.Date64, i int) arrow.Date32 { return arrow.Date32(floorDiv(int64(a.Value(i)), day)) })
+	of, convert := copyOf(arrow.FixedWidthTypes.Date32,
+		func(a *array.Date64, i int) arrow.Date32 { return arrow.Date32(floorDiv(int64(a.Value(i)), day)) })
 	return of, func(a arrow.Array, from, to int) (arrow.Array, error) {
 		if dates, ok := a.(*array.Date64); ok {
 			for i := from; i < to; i++ {

@@ -34,7 +34,8 @@ const (
 var errLongText = errors.New("the text of one column is too long to be read")
 
 // errLongRow says that a row of CSV is too long.
-var errLongRow = fmt.Errorf("a row has more than %d MiB; write it shorter (and look for a quote that is never closed)", MostRow>>20)
+var errLongRow = fmt.Errorf("a row has more than %d MiB; write it shorter (and look for a quote that is never closed)",
+	MostRow>>20)
 
 // longText says that a text is too long to be read.
 type longText struct{ most int }
@@ -83,5 +84,6 @@ func (t textBound) apply(a arrow.Array) (arrow.Array, error) {
 		bitutil.SetBitTo(valid, data.Offset()+i, int(end-offsets[i]) <= t.most && text.IsValid(i))
 	}
 	buffers := []*memory.Buffer{memory.NewBufferBytes(valid), data.Buffers()[1], data.Buffers()[2]}
-	return array.NewStringData(array.NewData(data.DataType(), data.Len(), buffers, nil, text.NullN()+long, data.Offset())), nil
+	return array.NewStringData(array.NewData(data.DataType(), data.Len(), buffers, nil, text.NullN()+long, data.Offset())),
+		nil
 }

@@ -16,11 +16,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/parquet-go/parquet-go"
 )
 
 // textsAs writes one column of texts, x, as a file of each format and returns the sources.
-func textsAs(t *testing.T, dir string, texts []string) map[spec.Format]spec.TableSource {
+func textsAs(t *testing.T, dir string, texts []string) map[files.Format]spec.TableSource {
 	t.Helper()
 	type row struct {
 		X string `parquet:"x"`
@@ -54,9 +55,10 @@ func textsAs(t *testing.T, dir string, texts []string) map[spec.Format]spec.Tabl
 			t.Fatal(err)
 		}
 	}
-	sources := map[spec.Format]spec.TableSource{}
-	for _, format := range []spec.Format{spec.Parquet, spec.CSV, spec.Arrow} {
-		sources[format] = spec.TableSource{Format: format, Paths: []string{"t." + string(format)}, Delimiter: ',', Nulls: []string{""}}
+	sources := map[files.Format]spec.TableSource{}
+	for _, format := range []files.Format{files.Parquet, files.CSV, files.Arrow} {
+		sources[format] = spec.TableSource{Format: format, Paths: []string{"t." + string(format)}, Delimiter: ',',
+			Nulls: []string{""}}
 	}
 	return sources
 }
@@ -78,9 +80,10 @@ func TestTextsAreBounded(t *testing.T) {
 	const canary = "Käthe7319"
 	texts := []string{"a", longest + canary, "\xff\xfe", `q"u`, "b"}
 	for format, s := range textsAs(t, dir, texts) {
-		if _, _, err := content(t, dir, s, "x"); format != spec.CSV { // which is not UTF-8 in the first place
+		if _, _, err := content(t, dir, s, "x"); format != files.CSV { // which is not UTF-8 in the first place
 			e := mustFail(t, err, Malformed)
-			if e.Column != "x" || !strings.Contains(e.Error(), "more than 32767 bytes") || strings.Contains(e.Diagnostics(), canary) {
+			if e.Column != "x" || !strings.Contains(e.Error(), "more than 32767 bytes") ||
+				strings.Contains(e.Diagnostics(), canary) {
 				t.Errorf("%s: %s", format, e.Diagnostics())
 			}
 		}

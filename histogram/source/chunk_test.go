@@ -44,7 +44,8 @@ func TestRowGroupContradictsItsPages(t *testing.T) {
 func TestRunsLongerThanTheirPage(t *testing.T) {
 	long := binary.AppendUvarint(nil, 1<<28<<1) // a run of 2^28 equal values
 	c := &columnChunk{entries: 1, sink: &codeSink{to: newCodeBuffer(scatter(4))}}
-	if err := c.decode(format.RLEDictionary, append([]byte{1}, append(long, 0)...), 100); err == nil || cap(c.index) > 1000 {
+	if err := c.decode(format.RLEDictionary, append([]byte{1}, append(long, 0)...), 100); err == nil ||
+		cap(c.index) > 1000 {
 		t.Errorf("%v, %d set aside", err, cap(c.index))
 	}
 	if err := c.decode(format.RLEDictionary, []byte{1, 100 << 1 & 0xFF, 1, 0}, 100); err != nil {

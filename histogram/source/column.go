@@ -17,8 +17,8 @@ type Column struct {
 	Name  string
 	Coder Coder
 	Most  int // bytes of a text; 0: MostText
-	// Type, where set, is that of the values, and not text: in a format that has types, a column of texts is refused. A
-	// text that a folder gives is read as the type.
+	// Type, where set, is the type of the values, and not text: a column of texts is refused where the format has types.
+	// A value that is the name of a folder is parsed as this type.
 	Type spec.Type
 }
 
@@ -28,7 +28,8 @@ func (c Column) checkType(file string, has arrow.DataType) error {
 		return nil
 	}
 	return &Error{Kind: WrongType, File: file, Column: c.Name, Message: fmt.Sprintf(
-		"holds texts, and the spec says type: %s; write the column as what it is, or have its texts read, by from: \"= %s\"", c.Type, c.reading())}
+		"holds texts, and the spec says type: %s; write the column as what it is, or have its texts read, by from: \"= %s\"",
+		c.Type, c.reading())}
 }
 
 // plainName is a name that an expression takes without backticks.

@@ -1,8 +1,5 @@
 package source
 
-// This file holds the CSV file: text with a header line, perhaps compressed, cut
-// into blocks of whole lines.
-
 import (
 	"bytes"
 	"compress/gzip"
@@ -15,9 +12,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/klauspost/compress/zstd"
 )
+
+// This file holds the CSV file: text with a header line, perhaps compressed, cut
+// into blocks of whole lines.
 
 const (
 	blockBytes = 4 << 20  // of a block
@@ -67,7 +67,8 @@ func (d csvDialect) open(h *handle, columns []Column) (file, error) {
 	if d.delimiter == 0 {
 		d.delimiter = ','
 	}
-	f := &csvFile{handle: h, nulls: d.nulls, total: d.total, delimiter: utf8.AppendRune(nil, d.delimiter), closers: []func() error{h.drop}}
+	f := &csvFile{handle: h, nulls: d.nulls, total: d.total, delimiter: utf8.AppendRune(nil, d.delimiter),
+		closers: []func() error{h.drop}}
 	if err := f.start(columns); err != nil {
 		f.close()
 		return nil, err
@@ -77,7 +78,7 @@ func (d csvDialect) open(h *handle, columns []Column) (file, error) {
 
 // start reads the header and finds the wanted columns.
 func (f *csvFile) start(columns []Column) error {
-	err := f.mistaken(spec.CSV)
+	err := f.mistaken(files.CSV)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,8 @@ func (f *csvFile) start(columns []Column) error {
 	var missing *Error
 	if errors.As(err, &missing) && missing.Kind == Missing {
 		// The first line may be data where a header was left out: it is not shown.
-		missing.Message, missing.Detail = "the first line, which must name the columns, names no such column"+f.nearly(missing.Column)+f.otherDelimiter, missing.Message
+		missing.Message, missing.Detail = "the first line, which must name the columns, names no such column"+
+			f.nearly(missing.Column)+f.otherDelimiter, missing.Message
 	}
 	if err != nil {
 		return err
@@ -200,7 +202,8 @@ func (f *csvFile) suspect(text []byte) string {
 	if most == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; it is one field with %q in it: if that parts the columns, write delimiter: %[1]q beside csv", string(likely))
+	return fmt.Sprintf("; it is one field with %q in it: if that parts the columns, write delimiter: %[1]q beside csv",
+		string(likely))
 }
 
 // skipMark skips the byte order mark of UTF-8 and refuses those of UTF-16.

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // listed is a Coder of listed texts, the last code for all others.
@@ -73,7 +74,8 @@ func BenchmarkCSV(b *testing.B) {
 			for _, size := range benchDomains {
 				text.WriteString(quote + benchText(r.Intn(size)) + quote + ",")
 			}
-			text.WriteString(strconv.Itoa(18+r.Intn(82)) + "," + strconv.FormatFloat(r.ExpFloat64()*30000, 'f', 2, 64) + "," + strconv.Itoa(r.Int()) + "\n")
+			text.WriteString(strconv.Itoa(18+r.Intn(82)) + "," + strconv.FormatFloat(r.ExpFloat64()*30000, 'f', 2, 64) + "," +
+				strconv.Itoa(r.Int()) + "\n")
 		}
 		ages := make([]string, 100)
 		for i := range ages {
@@ -92,7 +94,8 @@ func BenchmarkCSV(b *testing.B) {
 				var buffers Buffers
 				begin := cpu(b)
 				for range b.N {
-					if n := readAll(b, dir, spec.TableSource{Format: spec.CSV, Paths: []string{"a.csv"}, Nulls: []string{""}}, wanted, &buffers); n != benchRows {
+					if n := readAll(b, dir, spec.TableSource{Format: files.CSV, Paths: []string{"a.csv"}, Nulls: []string{""}}, wanted,
+						&buffers); n != benchRows {
 						b.Fatal(n)
 					}
 				}

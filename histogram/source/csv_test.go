@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/klauspost/compress/zstd"
 )
 
-var csvSource = spec.TableSource{Format: spec.CSV, Paths: []string{"*.csv*"}, Delimiter: ',', Nulls: []string{""}}
+var csvSource = spec.TableSource{Format: files.CSV, Paths: []string{"*.csv*"}, Delimiter: ',', Nulls: []string{""}}
 
 func gzipped(s string) []byte {
 	var b bytes.Buffer
@@ -41,7 +42,8 @@ func TestCSV(t *testing.T) {
 		bytes  []byte
 		want   []string // of column x
 	}{
-		"plain":       {csvSource, "a.csv", []byte("y,x\n1,a\n2,\n3,\"b\nc\"\n4,\"\"\"\"\n"), []string{"a", null, "b\nc", `"`}},
+		"plain": {csvSource, "a.csv", []byte("y,x\n1,a\n2,\n3,\"b\nc\"\n4,\"\"\"\"\n"),
+			[]string{"a", null, "b\nc", `"`}},
 		"no last end": {csvSource, "a.csv", []byte("x,y\na,1\nb,2"), []string{"a", "b"}},
 		"crlf":        {csvSource, "a.csv", []byte("x,y\r\na,1\r\nb,2\r\n"), []string{"a", "b"}},
 		"mark":        {csvSource, "a.csv", []byte("\xEF\xBB\xBFx,y\na,1\n"), []string{"a"}},

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -24,21 +25,21 @@ type sound struct {
 // damaged is small files of each format.
 func damaged(t testing.TB) map[string]sound {
 	all := []string{"a", "b", "c"}
-	of := func(f spec.Format, bytes []byte) sound {
+	of := func(f files.Format, bytes []byte) sound {
 		return sound{spec.TableSource{Format: f, Paths: []string{"f"}}, bytes, all}
 	}
-	rows := of(spec.Parquet, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)))
+	rows := of(files.Parquet, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40)))
 	rows.columns = nil
 	return map[string]sound{
-		"parquet":        of(spec.Parquet, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40))),
-		"parquet snappy": of(spec.Parquet, wideBytes(t, 60, parquet.Compression(&parquet.Snappy))),
-		"parquet zstd":   of(spec.Parquet, wideBytes(t, 60, parquet.Compression(&parquet.Zstd))),
-		"parquet v1":     of(spec.Parquet, wideBytes(t, 60, parquet.DataPageVersion(1))),
-		"parquet plain":  of(spec.Parquet, plainBytes(t, 60)),
+		"parquet":        of(files.Parquet, wideBytes(t, 60, parquet.MaxRowsPerRowGroup(40))),
+		"parquet snappy": of(files.Parquet, wideBytes(t, 60, parquet.Compression(&parquet.Snappy))),
+		"parquet zstd":   of(files.Parquet, wideBytes(t, 60, parquet.Compression(&parquet.Zstd))),
+		"parquet v1":     of(files.Parquet, wideBytes(t, 60, parquet.DataPageVersion(1))),
+		"parquet plain":  of(files.Parquet, plainBytes(t, 60)),
 		"parquet rows":   rows,
-		"arrow file":     of(spec.Arrow, arrowBytes(t, true, 60)),
-		"arrow bare":     of(spec.Arrow, bare(t, arrowBytes(t, true, 60))),
-		"arrow stream":   of(spec.Arrow, arrowBytes(t, false, 60)),
+		"arrow file":     of(files.Arrow, arrowBytes(t, true, 60)),
+		"arrow bare":     of(files.Arrow, bare(t, arrowBytes(t, true, 60))),
+		"arrow stream":   of(files.Arrow, arrowBytes(t, false, 60)),
 	}
 }
 
@@ -86,18 +87,20 @@ func TestBitFlips(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files := map[string]sound{}
+	all := map[string]sound{}
 	for name, f := range damaged(t) {
-		files[name] = f
+		all[name] = f
 	}
-	for end, encoded := range map[string][]byte{"": textBytes(), ".gz": gzipped(string(textBytes())), ".zst": zstandard(t, string(textBytes()))} {
-		files["csv"+end] = sound{spec.TableSource{Format: spec.CSV, Paths: []string{"f" + end}, Delimiter: ',', Nulls: []string{""}}, encoded, []string{"a", "b", "c"}}
+	for end, encoded := range map[string][]byte{"": textBytes(), ".gz": gzipped(string(textBytes())),
+		".zst": zstandard(t, string(textBytes()))} {
+		all["csv"+end] = sound{spec.TableSource{Format: files.CSV, Paths: []string{"f" + end}, Delimiter: ',',
+			Nulls: []string{""}}, encoded, []string{"a", "b", "c"}}
 	}
-	kinds := map[spec.Format]int{}
-	for _, f := range files {
+	kinds := map[files.Format]int{}
+	for _, f := range all {
 		kinds[f.source.Format]++
 	}
-	for name, f := range files {
+	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, f.source.Paths[0], f.bytes)
@@ -186,11 +189,11 @@ func TestEveryTruncation(t *testing.T) {
 	}
 }
 
-func FuzzParquet(f *testing.F) { fuzz(f, spec.Parquet) }
-func FuzzArrow(f *testing.F)   { fuzz(f, spec.Arrow) }
+func FuzzParquet(f *testing.F) { fuzz(f, files.Parquet) }
+func FuzzArrow(f *testing.F)   { fuzz(f, files.Arrow) }
 
 // fuzz looks for bytes on which a reader panics or does not stop.
-func fuzz(f *testing.F, format spec.Format) {
+func fuzz(f *testing.F, format files.Format) {
 	for _, seed := range damaged(f) {
 		if seed.source.Format == format {
 			f.Add(seed.bytes)
@@ -217,7 +220,8 @@ func FuzzCSV(f *testing.F) {
 		write(t, dir, "f.gz", b)
 		write(t, dir, "f.zst", b)
 		for _, name := range []string{"f", "f.gz", "f.zst"} {
-			_, err := rowsOf(dir, spec.TableSource{Format: spec.CSV, Paths: []string{filepath.Base(name)}, Nulls: []string{""}}, []string{"a"})
+			_, err := rowsOf(dir, spec.TableSource{Format: files.CSV, Paths: []string{filepath.Base(name)}, Nulls: []string{""}},
+				[]string{"a"})
 			mustBeOurs(t, err)
 		}
 	})

@@ -1,8 +1,5 @@
 package source
 
-// This file holds Description: what a file's header says of its columns, without
-// a look at any value.
-
 import (
 	"cmp"
 	"context"
@@ -13,12 +10,16 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/parquet-go/parquet-go"
 )
 
+// This file holds Description: what a file's header says of its columns, without
+// a look at any value.
+
 // Description is the format of a file and the columns its header names.
 type Description struct {
-	Format    spec.Format
+	Format    files.Format
 	Delimiter rune // csv: the one that parts the header into most columns
 	Fields    []Field
 }
@@ -38,12 +39,13 @@ func Describe(ctx context.Context, path string) (Description, error) {
 		return Description{}, err
 	}
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return Description{}, &Error{Kind: Missing, File: path, Message: "no such file; name a CSV, Parquet or Arrow file", Err: err}
+		return Description{}, &Error{Kind: Missing, File: path, Message: "no such file; name a CSV, Parquet or Arrow file",
+			Err: err}
 	} else if err == nil && info.IsDir() {
 		return Description{}, &Error{Kind: Malformed, File: path, Message: "is a folder; name one of the data files in it"}
 	}
 	switch format := formatOf(path); format {
-	case spec.CSV:
+	case files.CSV:
 		return describeCSV(path)
 	default:
 		return describeTyped(path, format)
@@ -51,25 +53,25 @@ func Describe(ctx context.Context, path string) (Description, error) {
 }
 
 // describeTyped reads the header of a file of a format that has types.
-func describeTyped(path string, format spec.Format) (Description, error) {
-	if format == spec.Parquet {
+func describeTyped(path string, format files.Format) (Description, error) {
+	if format == files.Parquet {
 		return describeParquet(path)
 	}
 	return describeArrow(path)
 }
 
 // formatOf tells a format by the end of a file's name.
-func formatOf(path string) spec.Format {
+func formatOf(path string) files.Format {
 	name := strings.ToLower(path)
 	for _, end := range []string{".arrow", ".arrows", ".feather", ".ipc"} {
 		if strings.HasSuffix(name, end) {
-			return spec.Arrow
+			return files.Arrow
 		}
 	}
 	if strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".pq") {
-		return spec.Parquet
+		return files.Parquet
 	}
-	return spec.CSV
+	return files.CSV
 }
 
 func describeParquet(path string) (Description, error) {
@@ -78,7 +80,7 @@ func describeParquet(path string) (Description, error) {
 		return Description{}, err
 	}
 	defer opened.close()
-	d := Description{Format: spec.Parquet}
+	d := Description{Format: files.Parquet}
 	for _, c := range opened.(*parquetFile).all {
 		d.Fields = append(d.Fields, Field{Name: c.Name(), Type: parquetType(c)})
 	}
@@ -102,7 +104,7 @@ func describeArrow(path string) (Description, error) {
 		return Description{}, err
 	}
 	defer opened.close()
-	d := Description{Format: spec.Arrow}
+	d := Description{Format: files.Arrow}
 	for _, f := range opened.(*arrowFile).reader.Schema().Fields() {
 		d.Fields = append(d.Fields, Field{Name: f.Name, Type: arrowType(f.Type)})
 	}
@@ -110,7 +112,7 @@ func describeArrow(path string) (Description, error) {
 }
 
 func describeCSV(path string) (Description, error) {
-	best := Description{Format: spec.CSV}
+	best := Description{Format: files.CSV}
 	var first error
 	for _, delimiter := range delimiters {
 		opened, err := csvDialect{delimiter: delimiter}.open(&handle{path: path}, nil)

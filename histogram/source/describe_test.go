@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 )
@@ -32,10 +33,11 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]Description{
-		"a.parquet":  {Format: spec.Parquet, Fields: []Field{{"Name", spec.Text}, {"Age", spec.Integer}, {"income", spec.Decimal}, {"born", spec.Date}, {"Tags", ""}}},
-		"comma.csv":  {Format: spec.CSV, Delimiter: ',', Fields: []Field{{"id", ""}, {"na me", ""}}},
-		"semi.csv":   {Format: spec.CSV, Delimiter: ';', Fields: []Field{{"id", ""}, {"a,b", ""}, {"c", ""}}},
-		"quoted.csv": {Format: spec.CSV, Delimiter: ';', Fields: []Field{{"id", ""}, {"na;me", ""}}},
+		"a.parquet": {Format: files.Parquet, Fields: []Field{{"Name", spec.Text}, {"Age", spec.Integer},
+			{"income", spec.Decimal}, {"born", spec.Date}, {"Tags", ""}}},
+		"comma.csv":  {Format: files.CSV, Delimiter: ',', Fields: []Field{{"id", ""}, {"na me", ""}}},
+		"semi.csv":   {Format: files.CSV, Delimiter: ';', Fields: []Field{{"id", ""}, {"a,b", ""}, {"c", ""}}},
+		"quoted.csv": {Format: files.CSV, Delimiter: ';', Fields: []Field{{"id", ""}, {"na;me", ""}}},
 	} {
 		got, err := Describe(t.Context(), filepath.Join(dir, name))
 		if err != nil {

@@ -19,7 +19,7 @@
 // [Error.Diagnostics], which is for a file that only the operator can read,
 // adds where the format of a file is broken.
 //
-// The one file of a public table is read in the same way ([OpenFile], [ReadText]).
+// The one file of a public table is read in the same way ([Unpack]).
 //
 // A file that is damaged is refused. The checks here (lengths that must agree,
 // end markers, checksums where the format has them) find a file that was cut

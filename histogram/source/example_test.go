@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // Read two columns of every CSV file in a folder.
@@ -21,7 +22,7 @@ func Example() {
 		panic(err)
 	}
 	ctx := context.Background()
-	table := spec.TableSource{Format: spec.CSV, Paths: []string{"*.csv"}, Delimiter: ',', Nulls: []string{""}}
+	table := spec.TableSource{Format: files.CSV, Paths: []string{"*.csv"}, Delimiter: ',', Nulls: []string{""}}
 	rows, err := source.Open(ctx, dir, table, source.Values("sex", "age"))
 	if err != nil {
 		panic(err)

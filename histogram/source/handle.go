@@ -3,6 +3,7 @@ package source
 // This file holds the handle: a file that is open while somebody reads it.
 
 import (
+	"errors"
 	"os"
 	"sync"
 
@@ -55,15 +56,30 @@ func (h *handle) check() error {
 	return nil
 }
 
+// damaged returns the error of a file that could not be read to its end: one of the system, or one of the content at a
+// place, in a column where it is of one.
+func (h *handle) damaged(column, place string, err error) error {
+	var system *os.PathError
+	if errors.As(err, &system) {
+		return unreadable(h.path, err)
+	}
+	if long := asLong(h.path, column, place, err); long != nil {
+		return long
+	}
+	return malformed(h.path, column, "is damaged in "+place+"; write the file again", err.Error())
+}
+
 // Changed is the error of a file that is no longer what it was when reading began.
 func Changed(path string) error {
-	return &Error{Kind: Unreadable, File: path, Message: "was changed while it was being read; begin again once it is written"}
+	return &Error{Kind: Unreadable, File: path,
+		Message: "was changed while it was being read; begin again once it is written"}
 }
 
 // Unchanged reports whether a file is what it was, as far as the system says: the same file, of the same size, not
 // written since and, where the system notes that, not touched in any other way.
 func Unchanged(was, is os.FileInfo) bool {
-	return was.Size() == is.Size() && was.ModTime().Equal(is.ModTime()) && touched(was).Equal(touched(is)) && os.SameFile(was, is)
+	return was.Size() == is.Size() && was.ModTime().Equal(is.ModTime()) && touched(was).Equal(touched(is)) &&
+		os.SameFile(was, is)
 }
 
 // drop closes the file where nobody else holds it.

@@ -34,12 +34,14 @@ func locate(h *handle, header []string, wanted []Column) (located, error) {
 		case err != nil:
 			return l, err
 		case l.places[i] >= 0 && slices.Contains(header[l.places[i]+1:], c.Name):
-			return l, &Error{Kind: Duplicate, File: h.path, Column: c.Name, Message: "the file has two columns of this name; rename one"}
+			return l, &Error{Kind: Duplicate, File: h.path, Column: c.Name,
+				Message: "the file has two columns of this name; rename one"}
 		case l.places[i] >= 0 && folders != nil:
 			return l, &Error{Kind: Duplicate, File: h.path, Column: c.Name,
 				Message: "the file has this column and so has the name of its folder; rename one"}
 		case l.places[i] < 0 && folders == nil:
-			return l, &Error{Kind: Missing, File: h.path, Column: c.Name, Message: "the file has no such column" + suggest(c.Name, header)}
+			return l, &Error{Kind: Missing, File: h.path, Column: c.Name, Message: "the file has no such column" +
+				suggest(c.Name, header)}
 		}
 		l.constants[i] = folders
 	}
@@ -80,7 +82,8 @@ func (h *handle) partition(column string) (arrow.Array, error) {
 				Message: "the name of its folder is not percent-encoded UTF-8; rename it to column=value"}
 		}
 		if found != nil {
-			return nil, &Error{Kind: Duplicate, File: h.path, Column: column, Message: "two of its folders give this column; rename one"}
+			return nil, &Error{Kind: Duplicate, File: h.path, Column: column,
+				Message: "two of its folders give this column; rename one"}
 		}
 		b := array.NewStringBuilder(memory.DefaultAllocator)
 		if value == noPartition {

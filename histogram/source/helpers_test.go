@@ -114,7 +114,8 @@ const batchSize = 4999
 
 // content reads everything in three ways that must agree: as records, as values
 // and as codes. It returns rows of texts and the types seen.
-func content(t testing.TB, dir string, s spec.TableSource, columns ...string) (rows [][]string, types map[string]bool, err error) {
+func content(t testing.TB, dir string, s spec.TableSource, columns ...string) (rows [][]string, types map[string]bool,
+	err error) {
 	t.Helper()
 	types = map[string]bool{}
 	wanted, registers := Values(columns...), make([]*register, len(columns))

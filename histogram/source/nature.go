@@ -1,8 +1,5 @@
 package source
 
-// This file holds the nature of a file: what its first bytes say it is, where the spec
-// or the end of its name takes it for something else.
-
 import (
 	"errors"
 	"fmt"
@@ -11,8 +8,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
+
+// This file holds the nature of a file: what its first bytes say it is, where the spec
+// or the end of its name takes it for something else.
 
 // natureBytes are the first bytes that are looked at.
 const natureBytes = 512
@@ -24,13 +24,13 @@ const arrowMagic = "ARROW1"
 var magics = []struct {
 	bytes  string
 	is     string
-	format spec.Format // "" where it is none that a source names
-	ending string      // of the names of such files, where CSV is read through it
+	format files.Format // "" where it is none that a source names
+	ending string       // of the names of such files, where CSV is read through it
 	remedy string
 }{
-	{bytes: "PAR1", is: "a Parquet file", format: spec.Parquet},
-	{bytes: arrowMagic + "\x00\x00", is: "an Arrow file", format: spec.Arrow},
-	{bytes: "\xFF\xFF\xFF\xFF", is: "an Arrow stream", format: spec.Arrow},
+	{bytes: "PAR1", is: "a Parquet file", format: files.Parquet},
+	{bytes: arrowMagic + "\x00\x00", is: "an Arrow file", format: files.Arrow},
+	{bytes: "\xFF\xFF\xFF\xFF", is: "an Arrow stream", format: files.Arrow},
 	{bytes: "FEA1", is: "a Feather file of version 1", remedy: "write it again as Feather 2 or Parquet"},
 	{bytes: "\x1F\x8B", is: "compressed with gzip", ending: ".gz", remedy: "decompress it"},
 	{bytes: "\x28\xB5\x2F\xFD", is: "compressed with Zstandard", ending: ".zst", remedy: "decompress it"},
@@ -39,7 +39,7 @@ var magics = []struct {
 
 // mistaken is an error where a held file is plainly of another format than the one that
 // it is to be read as: it says which, and what to write. Of others it says nothing.
-func (h *handle) mistaken(as spec.Format) error {
+func (h *handle) mistaken(as files.Format) error {
 	head := make([]byte, natureBytes)
 	n, err := h.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -52,12 +52,13 @@ func (h *handle) mistaken(as spec.Format) error {
 		switch {
 		case !strings.HasPrefix(string(head), m.bytes):
 			continue
-		case m.format == as, as == spec.CSV && m.ending != "" && h.endsIn(m.ending):
+		case m.format == as, as == files.CSV && m.ending != "" && h.endsIn(m.ending):
 			return nil
 		case m.format != "":
 			return h.isNot(m.is, as, m.format)
-		case as == spec.CSV && m.ending != "":
-			return malformed(h.path, "", fmt.Sprintf("is %s, which its name does not say; rename it so that it ends in %s", m.is, m.ending), "")
+		case as == files.CSV && m.ending != "":
+			return malformed(h.path, "", fmt.Sprintf("is %s, which its name does not say; rename it so that it ends in %s", m.is,
+				m.ending), "")
 		}
 		return malformed(h.path, "", fmt.Sprintf("is %s; %s", m.is, m.remedy), "")
 	}
@@ -65,21 +66,24 @@ func (h *handle) mistaken(as spec.Format) error {
 }
 
 // mistakenText is mistaken for a file of text.
-func (h *handle) mistakenText(as spec.Format) error {
-	if as != spec.CSV {
-		return h.isNot("text", as, spec.CSV)
+func (h *handle) mistakenText(as files.Format) error {
+	if as != files.CSV {
+		return h.isNot("text", as, files.CSV)
 	}
 	for _, ending := range []string{".gz", ".zst"} {
 		if h.endsIn(ending) {
-			return malformed(h.path, "", fmt.Sprintf("is text that is not compressed, although its name ends in %s; rename it", ending), "")
+			return malformed(h.path, "", fmt.Sprintf("is text that is not compressed, although its name ends in %s; rename it",
+				ending), "")
 		}
 	}
 	return nil
 }
 
 // isNot says what a file is, and which source it belongs to.
-func (h *handle) isNot(is string, as, format spec.Format) error {
-	return malformed(h.path, "", fmt.Sprintf("is %s, and is to be read as %s; write %s: in the spec, with files of that format alone", is, as, format), "")
+func (h *handle) isNot(is string, as, format files.Format) error {
+	return malformed(h.path, "",
+		fmt.Sprintf("is %s, and is to be read as %s; write %s: in the spec, with files of that format alone", is, as, format),
+		"")
 }
 
 // endsIn tells how the name of the file ends, in letters of any size.
@@ -87,8 +91,7 @@ func (h *handle) endsIn(ending string) bool {
 	return strings.HasSuffix(strings.ToLower(h.path), ending)
 }
 
-// looksLikeText reports whether the first bytes of a file are those of text in UTF-8, of which
-// the last character may be cut.
+// looksLikeText reports whether the beginning of a file is UTF-8 text. The last character may be cut off.
 func looksLikeText(head []byte) bool {
 	if len(head) == 0 {
 		return false

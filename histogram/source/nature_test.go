@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // A file of another format than the spec says, or than its name says, is told for what it is, with what to write; and
@@ -15,34 +16,41 @@ func TestMistakenFormats(t *testing.T) {
 	const text = "x,y\nKäthe7319,1\n"
 	archive := append([]byte("PK\x03\x04"), make([]byte, 40)...)
 	for _, c := range []struct {
-		format spec.Format
+		format files.Format
 		file   string
 		bytes  []byte
 		says   string
 	}{
-		{spec.CSV, "a.csv", wideBytes(t, 60), "is a Parquet file, and is to be read as csv; write parquet: in the spec"},
-		{spec.CSV, "a.csv.gz", wideBytes(t, 60), "is a Parquet file, and is to be read as csv"},
-		{spec.CSV, "a.csv", arrowBytes(t, true, 60), "is an Arrow file, and is to be read as csv; write arrow: in the spec"},
-		{spec.CSV, "a.csv", arrowBytes(t, false, 60), "is an Arrow stream, and is to be read as csv; write arrow: in the spec"},
-		{spec.CSV, "a.csv", gzipped(text), "is compressed with gzip, which its name does not say; rename it so that it ends in .gz"},
-		{spec.CSV, "a.csv", zstandard(t, text), "is compressed with Zstandard, which its name does not say; rename it so that it ends in .zst"},
-		{spec.CSV, "a.csv.gz", zstandard(t, text), "is compressed with Zstandard, which its name does not say"},
-		{spec.CSV, "a.csv.GZ", []byte(text), "is text that is not compressed, although its name ends in .gz; rename it"},
-		{spec.CSV, "a.csv.zst", []byte(text), "is text that is not compressed, although its name ends in .zst; rename it"},
-		{spec.CSV, "a.csv", archive, "is a zip archive, as spreadsheets are too; unpack it, or save the sheet as CSV"},
-		{spec.Parquet, "a.parquet", []byte(text), "is text, and is to be read as parquet; write csv: in the spec"},
-		{spec.Parquet, "a.parquet", []byte("x\n1\n"), "is text, and is to be read as parquet"},
-		{spec.Parquet, "a.parquet", []byte("x\n" + strings.Repeat("Käthe", 200)), "is text, and is to be read as parquet"},
-		{spec.Parquet, "a.parquet", arrowBytes(t, true, 60), "is an Arrow file, and is to be read as parquet; write arrow: in the spec"},
-		{spec.Parquet, "a.parquet", gzipped(string(wideBytes(t, 60))), "is compressed with gzip; decompress it"},
-		{spec.Arrow, "a.arrow", wideBytes(t, 60), "is a Parquet file, and is to be read as arrow; write parquet: in the spec"},
-		{spec.Arrow, "a.arrow", []byte(text), "is text, and is to be read as arrow; write csv: in the spec"},
-		{spec.Arrow, "a.arrow", append([]byte("FEA1"), make([]byte, 40)...), "is a Feather file of version 1; write it again as Feather 2 or Parquet"},
-		{spec.Arrow, "a.arrow", archive, "is a zip archive"},
+		{files.CSV, "a.csv", wideBytes(t, 60), "is a Parquet file, and is to be read as csv; write parquet: in the spec"},
+		{files.CSV, "a.csv.gz", wideBytes(t, 60), "is a Parquet file, and is to be read as csv"},
+		{files.CSV, "a.csv", arrowBytes(t, true, 60), "is an Arrow file, and is to be read as csv; write arrow: in the spec"},
+		{files.CSV, "a.csv", arrowBytes(t, false, 60),
+			"is an Arrow stream, and is to be read as csv; write arrow: in the spec"},
+		{files.CSV, "a.csv", gzipped(text),
+			"is compressed with gzip, which its name does not say; rename it so that it ends in .gz"},
+		{files.CSV, "a.csv", zstandard(t, text),
+			"is compressed with Zstandard, which its name does not say; rename it so that it ends in .zst"},
+		{files.CSV, "a.csv.gz", zstandard(t, text), "is compressed with Zstandard, which its name does not say"},
+		{files.CSV, "a.csv.GZ", []byte(text), "is text that is not compressed, although its name ends in .gz; rename it"},
+		{files.CSV, "a.csv.zst", []byte(text), "is text that is not compressed, although its name ends in .zst; rename it"},
+		{files.CSV, "a.csv", archive, "is a zip archive, as spreadsheets are too; unpack it, or save the sheet as CSV"},
+		{files.Parquet, "a.parquet", []byte(text), "is text, and is to be read as parquet; write csv: in the spec"},
+		{files.Parquet, "a.parquet", []byte("x\n1\n"), "is text, and is to be read as parquet"},
+		{files.Parquet, "a.parquet", []byte("x\n" + strings.Repeat("Käthe", 200)), "is text, and is to be read as parquet"},
+		{files.Parquet, "a.parquet", arrowBytes(t, true, 60),
+			"is an Arrow file, and is to be read as parquet; write arrow: in the spec"},
+		{files.Parquet, "a.parquet", gzipped(string(wideBytes(t, 60))), "is compressed with gzip; decompress it"},
+		{files.Arrow, "a.arrow", wideBytes(t, 60),
+			"is a Parquet file, and is to be read as arrow; write parquet: in the spec"},
+		{files.Arrow, "a.arrow", []byte(text), "is text, and is to be read as arrow; write csv: in the spec"},
+		{files.Arrow, "a.arrow", append([]byte("FEA1"), make([]byte, 40)...),
+			"is a Feather file of version 1; write it again as Feather 2 or Parquet"},
+		{files.Arrow, "a.arrow", archive, "is a zip archive"},
 	} {
 		dir := t.TempDir()
 		write(t, dir, c.file, c.bytes)
-		_, _, err := content(t, dir, spec.TableSource{Format: c.format, Paths: []string{"*"}, Delimiter: ',', Nulls: []string{""}}, "x")
+		_, _, err := content(t, dir, spec.TableSource{Format: c.format, Paths: []string{"*"}, Delimiter: ',',
+			Nulls: []string{""}}, "x")
 		e := mustFail(t, err, Malformed)
 		if s := e.Diagnostics(); !strings.Contains(s, c.file+": "+c.says) || strings.Contains(s, "7319") {
 			t.Errorf("%s, %s: %q, expected %q", c.format, c.file, s, c.says)
@@ -91,8 +99,10 @@ func TestOtherDelimiter(t *testing.T) {
 			continue
 		}
 		said := err.Error()
-		if says := fmt.Sprintf("it is one field with %s in it: if that parts the columns, write delimiter: %[1]s beside csv", c.wrong); strings.Contains(said, says) != (c.wrong != "") ||
-			strings.Contains(said, "write delimiter") != (c.wrong != "") || strings.Contains(said, "region") || strings.Contains(said, "7319") {
+		if says := fmt.Sprintf("it is one field with %s in it: if that parts the columns, write delimiter: %[1]s beside csv",
+			c.wrong); strings.Contains(said, says) != (c.wrong != "") ||
+			strings.Contains(said, "write delimiter") != (c.wrong != "") || strings.Contains(said, "region") ||
+			strings.Contains(said, "7319") {
 			t.Errorf("%q: %s", c.text, said)
 		}
 	}

@@ -23,9 +23,10 @@ func TestPiecesSideBySide(t *testing.T) {
 		fmt.Fprintf(text, "%d,\"v%d\n%0200d\",x\n", i, i%5, i)
 	}
 	for name, f := range map[string]sound{
-		"parquet": {source: parquetSource, bytes: wideBytes(t, rows, parquet.MaxRowsPerRowGroup(7000), parquet.PageBufferSize(5000))},
-		"arrow":   {source: arrowSource, bytes: arrowBytes(t, true, rows)},
-		"csv":     {source: csvSource, bytes: text.Bytes()},
+		"parquet": {source: parquetSource, bytes: wideBytes(t, rows, parquet.MaxRowsPerRowGroup(7000),
+			parquet.PageBufferSize(5000))},
+		"arrow": {source: arrowSource, bytes: arrowBytes(t, true, rows)},
+		"csv":   {source: csvSource, bytes: text.Bytes()},
 	} {
 		dir := t.TempDir()
 		for _, file := range []string{"a", "b"} {

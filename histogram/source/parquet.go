@@ -1,19 +1,17 @@
 package source
 
-// This file holds the Parquet file: its row groups, each of them a piece.
-
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
+
+// This file holds the Parquet file: its row groups, each of them a piece.
 
 // parquetFile is one Parquet file. Once it is open it does not change but for the
 // place of the reader, and goroutines read its row groups side by side.
@@ -52,7 +50,7 @@ func openParquet(h *handle, columns []Column) (file, error) {
 // start reads the footer and finds the wanted columns.
 func (f *parquetFile) start(columns []Column) (err error) {
 	defer f.guard(&err, "", "the footer")
-	if err := f.mistaken(spec.Parquet); err != nil {
+	if err := f.mistaken(files.Parquet); err != nil {
 		return err
 	}
 	if err := f.checkFooter(f.size()); err != nil {
@@ -170,7 +168,8 @@ func (f *parquetFile) column(name string, field *parquet.Column) (parquetColumn,
 			"has the Parquet type %s, which is not read; write text, an integer, a double, a decimal of at most 38 digits, a date, a timestamp or a boolean",
 			typeName(field.Type()))}
 	}
-	return parquetColumn{name: name, leaf: field.Index(), optional: field.Optional(), kind: field.Type(), physical: physical}, nil
+	return parquetColumn{name: name, leaf: field.Index(), optional: field.Optional(), kind: field.Type(),
+		physical: physical}, nil
 }
 
 func (f *parquetFile) next(context.Context) (part, error) {
@@ -191,16 +190,4 @@ func (f *parquetFile) guard(err *error, column, place string) {
 	if r := recover(); r != nil {
 		*err = f.damaged(column, place, fmt.Errorf("the decoder failed: %v", r))
 	}
-}
-
-// damaged tells a failure of the system from a file that breaks its format.
-func (f *parquetFile) damaged(column, place string, err error) error {
-	var system *os.PathError
-	if errors.As(err, &system) {
-		return unreadable(f.path, err)
-	}
-	if long := asLong(f.path, column, place, err); long != nil {
-		return long
-	}
-	return malformed(f.path, column, "is damaged in "+place+"; write the file again", err.Error())
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -33,7 +34,8 @@ func benchParquet(t testing.TB, dir string, rows, group int, optional bool, null
 		t.Fatal(err)
 	}
 	defer f.Close()
-	w := parquet.NewGenericWriter[any](f, parquet.NewSchema("t", schema), parquet.MaxRowsPerRowGroup(int64(group)), parquet.Compression(&parquet.Snappy))
+	w := parquet.NewGenericWriter[any](f, parquet.NewSchema("t", schema), parquet.MaxRowsPerRowGroup(int64(group)),
+		parquet.Compression(&parquet.Snappy))
 	r := rand.New(rand.NewSource(1))
 	level := 0
 	if optional {
@@ -98,7 +100,7 @@ func BenchmarkParquet(b *testing.B) {
 				begin := cpu(b)
 				readPages(b, dir, columns)
 				middle := cpu(b)
-				if n := readAll(b, dir, spec.TableSource{Format: spec.Parquet, Paths: []string{"a.parquet"}}, columns, &buffers); n != rows {
+				if n := readAll(b, dir, spec.TableSource{Format: files.Parquet, Paths: []string{"a.parquet"}}, columns, &buffers); n != rows {
 					b.Fatal(n)
 				}
 				theirs, ours = theirs+middle-begin, ours+cpu(b)-middle
@@ -124,7 +126,8 @@ func readPages(t testing.TB, dir string, columns []Column) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := parquet.OpenFile(handle, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<20))
+	f, err := parquet.OpenFile(handle, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
+		parquet.ReadBufferSize(1<<20))
 	if err != nil {
 		t.Fatal(err)
 	}

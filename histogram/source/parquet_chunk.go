@@ -363,7 +363,8 @@ func (c *columnChunk) decode(of format.Encoding, body []byte, n int) error {
 
 // values reads n values as their type and encoding say, into memory or, unless
 // they are to be kept, as they lie in the page.
-func (c *columnChunk) values(into *decoded, of format.Encoding, body []byte, n int, keep bool) (encoding.Values, error) {
+func (c *columnChunk) values(into *decoded, of format.Encoding, body []byte, n int, keep bool) (encoding.Values,
+	error) {
 	e := parquet.LookupEncoding(of)
 	in := body
 	if keep || !e.CanDecodeInPlace() || c.kind.Kind() == parquet.ByteArray {

@@ -82,7 +82,8 @@ func newSink(b *Buffers, i int, p *physical) sink {
 		return &codeSink{to: b.codes[i], decode: b.bound(i).around(p.newDecoder())}
 	}
 	b.hold(i, p.of)
-	return &valueSink{to: b.values[i], decode: b.bound(i).around(p.newDecoder()), decodeEntries: b.bound(i).around(p.newDecoder())}
+	return &valueSink{to: b.values[i], decode: b.bound(i).around(p.newDecoder()),
+		decodeEntries: b.bound(i).around(p.newDecoder())}
 }
 
 // each does something with each wanted column of the file.

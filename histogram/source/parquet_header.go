@@ -67,7 +67,8 @@ func parsePageHeader(b []byte) (h pageHeader, n int, err error) {
 	if t.err != nil {
 		return h, 0, t.err
 	}
-	want := map[format.PageType]int{format.DataPage: headerVersion1, format.DictionaryPage: headerDictionary, format.DataPageV2: headerVersion2}[h.kind]
+	want := map[format.PageType]int{format.DataPage: headerVersion1, format.DictionaryPage: headerDictionary,
+		format.DataPageV2: headerVersion2}[h.kind]
 	if want == 0 || body != want {
 		return h, 0, errors.New("a page is of a kind that is not read")
 	}
@@ -83,7 +84,8 @@ func (h *pageHeader) set(t *compact, of, field, kind int) {
 		t.skip(kind, deepest)
 	case field == pageValues:
 		h.values = t.i32()
-	case of == headerVersion1 && field == version1Encoding, of == headerDictionary && field == dictionaryEncoding, of == headerVersion2 && field == version2Encoding:
+	case of == headerVersion1 && field == version1Encoding, of == headerDictionary && field == dictionaryEncoding,
+		of == headerVersion2 && field == version2Encoding:
 		h.encoding = format.Encoding(t.i32())
 	case of == headerVersion1 && field == version1Levels:
 		h.levels = format.Encoding(t.i32())
@@ -102,7 +104,8 @@ func (h *pageHeader) set(t *compact, of, field, kind int) {
 // rows in its row group: flat columns have a value or a null for each row, and every
 // entry of a dictionary is at least a byte.
 func (h *pageHeader) check(leftBytes, leftRows int64) error {
-	if h.compressed < 0 || int64(h.compressed) > leftBytes || h.plain < 0 || int64(h.plain) > (int64(h.compressed)+64)*expansion || h.values < 0 {
+	if h.compressed < 0 || int64(h.compressed) > leftBytes || h.plain < 0 ||
+		int64(h.plain) > (int64(h.compressed)+64)*expansion || h.values < 0 {
 		return errPageHeader
 	}
 	switch h.kind {
@@ -112,7 +115,8 @@ func (h *pageHeader) check(leftBytes, leftRows int64) error {
 		}
 		return nil
 	case format.DataPageV2:
-		if h.rows != h.values || h.definition < 0 || h.repetition < 0 || int64(h.definition)+int64(h.repetition) > int64(min(h.compressed, h.plain)) {
+		if h.rows != h.values || h.definition < 0 || h.repetition < 0 || int64(h.definition)+
+			int64(h.repetition) > int64(min(h.compressed, h.plain)) {
 			return errPageHeader
 		}
 	}

@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 )
 
-var parquetSource = spec.TableSource{Format: spec.Parquet, Paths: []string{"*.parquet"}}
+var parquetSource = spec.TableSource{Format: files.Parquet, Paths: []string{"*.parquet"}}
 
 // parquetBytes writes one column of a node; values equal to the zero Value are null.
 func parquetBytes(t testing.TB, node parquet.Node, values []parquet.Value, options ...parquet.WriterOption) []byte {
@@ -59,34 +60,54 @@ func TestParquetTypes(t *testing.T) {
 		values []parquet.Value
 		want   []string
 	}{
-		"string": {parquet.String(), []parquet.Value{parquet.ValueOf("a"), parquet.ValueOf(""), parquet.ValueOf("ü")}, []string{"a", "", "ü"}},
-		"bytes":  {parquet.Leaf(parquet.ByteArrayType), []parquet.Value{parquet.ValueOf("a"), parquet.ValueOf("b")}, []string{"a", "b"}},
-		"enum":   {parquet.Enum(), []parquet.Value{parquet.ValueOf("a"), parquet.ValueOf("b")}, []string{"a", "b"}},
-		"int8":   {parquet.Int(8), []parquet.Value{parquet.ValueOf(int32(-7)), parquet.ValueOf(int32(7))}, []string{"-7", "7"}},
-		"int32":  {parquet.Int(32), []parquet.Value{parquet.ValueOf(int32(-7)), parquet.ValueOf(int32(7))}, []string{"-7", "7"}},
-		"int64":  {parquet.Int(64), []parquet.Value{parquet.ValueOf(int64(-1 << 63)), parquet.ValueOf(int64(7))}, []string{"-9223372036854775808", "7"}},
-		"uint32": {parquet.Uint(32), []parquet.Value{parquet.ValueOf(uint32(1<<32 - 1)), parquet.ValueOf(uint32(0))}, []string{"4294967295", "0"}},
-		"uint64": {parquet.Uint(64), []parquet.Value{parquet.ValueOf(uint64(1<<64 - 1)), parquet.ValueOf(uint64(0))}, []string{"18446744073709551615", "0"}},
-		"float":  {parquet.Leaf(parquet.FloatType), []parquet.Value{parquet.ValueOf(float32(0.5)), parquet.ValueOf(float32(-2))}, []string{"0.5", "-2"}},
-		"double": {parquet.Leaf(parquet.DoubleType), []parquet.Value{parquet.ValueOf(0.1), parquet.ValueOf(-2.0)}, []string{"0.1", "-2"}},
-		"boolean": {parquet.Leaf(parquet.BooleanType), []parquet.Value{parquet.ValueOf(true), parquet.ValueOf(false), parquet.ValueOf(true)},
+		"string": {parquet.String(), []parquet.Value{parquet.ValueOf("a"), parquet.ValueOf(""), parquet.ValueOf("ü")},
+			[]string{"a", "", "ü"}},
+		"bytes": {parquet.Leaf(parquet.ByteArrayType), []parquet.Value{parquet.ValueOf("a"), parquet.ValueOf("b")},
+			[]string{"a", "b"}},
+		"enum": {parquet.Enum(), []parquet.Value{parquet.ValueOf("a"), parquet.ValueOf("b")}, []string{"a", "b"}},
+		"int8": {parquet.Int(8), []parquet.Value{parquet.ValueOf(int32(-7)), parquet.ValueOf(int32(7))},
+			[]string{"-7", "7"}},
+		"int32": {parquet.Int(32), []parquet.Value{parquet.ValueOf(int32(-7)), parquet.ValueOf(int32(7))},
+			[]string{"-7", "7"}},
+		"int64": {parquet.Int(64), []parquet.Value{parquet.ValueOf(int64(-1 << 63)), parquet.ValueOf(int64(7))},
+			[]string{"-9223372036854775808", "7"}},
+		"uint32": {parquet.Uint(32), []parquet.Value{parquet.ValueOf(uint32(1<<32 - 1)), parquet.ValueOf(uint32(0))},
+			[]string{"4294967295", "0"}},
+		"uint64": {parquet.Uint(64), []parquet.Value{parquet.ValueOf(uint64(1<<64 - 1)), parquet.ValueOf(uint64(0))},
+			[]string{"18446744073709551615", "0"}},
+		"float": {parquet.Leaf(parquet.FloatType), []parquet.Value{parquet.ValueOf(float32(0.5)),
+			parquet.ValueOf(float32(-2))}, []string{"0.5", "-2"}},
+		"double": {parquet.Leaf(parquet.DoubleType), []parquet.Value{parquet.ValueOf(0.1), parquet.ValueOf(-2.0)},
+			[]string{"0.1", "-2"}},
+		"boolean": {parquet.Leaf(parquet.BooleanType), []parquet.Value{parquet.ValueOf(true), parquet.ValueOf(false),
+			parquet.ValueOf(true)},
 			[]string{"true", "false", "true"}},
-		"date": {parquet.Date(), []parquet.Value{parquet.ValueOf(int32(-1)), parquet.ValueOf(int32(20000))}, []string{"-1d", "20000d"}},
-		"millis": {parquet.Timestamp(parquet.Millisecond), []parquet.Value{parquet.ValueOf(int64(-1)), parquet.ValueOf(int64(1 << 62))},
+		"date": {parquet.Date(), []parquet.Value{parquet.ValueOf(int32(-1)), parquet.ValueOf(int32(20000))},
+			[]string{"-1d", "20000d"}},
+		"millis": {parquet.Timestamp(parquet.Millisecond),
+			[]parquet.Value{parquet.ValueOf(int64(-1)), parquet.ValueOf(int64(1 << 62))},
 			[]string{"-1000us", "9223372036854775807us"}},
-		"micros": {parquet.Timestamp(parquet.Microsecond), []parquet.Value{parquet.ValueOf(int64(-1)), parquet.ValueOf(int64(5))}, []string{"-1us", "5us"}},
-		"nanos": {parquet.Timestamp(parquet.Nanosecond), []parquet.Value{parquet.ValueOf(before1970.UnixNano()), parquet.ValueOf(int64(1999)), parquet.ValueOf(int64(-1000))},
+		"micros": {parquet.Timestamp(parquet.Microsecond),
+			[]parquet.Value{parquet.ValueOf(int64(-1)), parquet.ValueOf(int64(5))}, []string{"-1us", "5us"}},
+		"nanos": {parquet.Timestamp(parquet.Nanosecond), []parquet.Value{parquet.ValueOf(before1970.UnixNano()),
+			parquet.ValueOf(int64(1999)), parquet.ValueOf(int64(-1000))},
 			[]string{"-1us", "1us", "-1us"}},
-		"uuid": {parquet.UUID(), []parquet.Value{parquet.FixedLenByteArrayValue(id), parquet.FixedLenByteArrayValue(make([]byte, 16))},
+		"uuid": {parquet.UUID(), []parquet.Value{parquet.FixedLenByteArrayValue(id),
+			parquet.FixedLenByteArrayValue(make([]byte, 16))},
 			[]string{"abababab-abab-abab-abab-abababababab", "00000000-0000-0000-0000-000000000000"}},
-		"decimal32": {parquet.Decimal(2, 9, parquet.Int32Type), []parquet.Value{parquet.ValueOf(int32(-150)), parquet.ValueOf(int32(5))}, []string{"-1.50", "0.05"}},
-		"decimal64": {parquet.Decimal(2, 18, parquet.Int64Type), []parquet.Value{parquet.ValueOf(int64(-150)), parquet.ValueOf(int64(5))}, []string{"-1.50", "0.05"}},
+		"decimal32": {parquet.Decimal(2, 9, parquet.Int32Type), []parquet.Value{parquet.ValueOf(int32(-150)),
+			parquet.ValueOf(int32(5))}, []string{"-1.50", "0.05"}},
+		"decimal64": {parquet.Decimal(2, 18, parquet.Int64Type), []parquet.Value{parquet.ValueOf(int64(-150)),
+			parquet.ValueOf(int64(5))}, []string{"-1.50", "0.05"}},
 		"decimal fixed": {parquet.Decimal(2, 20, parquet.FixedLenByteArrayType(9)),
-			[]parquet.Value{parquet.FixedLenByteArrayValue(decimalBytes(-150, 9)), parquet.FixedLenByteArrayValue(decimalBytes(5, 9))}, []string{"-1.50", "0.05"}},
+			[]parquet.Value{parquet.FixedLenByteArrayValue(decimalBytes(-150, 9)),
+				parquet.FixedLenByteArrayValue(decimalBytes(5, 9))}, []string{"-1.50", "0.05"}},
 		"decimal long": {parquet.Decimal(2, 38, parquet.FixedLenByteArrayType(20)),
-			[]parquet.Value{parquet.FixedLenByteArrayValue(decimalBytes(-150, 20)), parquet.FixedLenByteArrayValue(decimalBytes(5, 20))}, []string{"-1.50", "0.05"}},
+			[]parquet.Value{parquet.FixedLenByteArrayValue(decimalBytes(-150, 20)),
+				parquet.FixedLenByteArrayValue(decimalBytes(5, 20))}, []string{"-1.50", "0.05"}},
 		"decimal bytes": {parquet.Decimal(2, 20, parquet.ByteArrayType),
-			[]parquet.Value{parquet.ByteArrayValue(decimalBytes(-150, 2)), parquet.ByteArrayValue(decimalBytes(5, 1))}, []string{"-1.50", "0.05"}},
+			[]parquet.Value{parquet.ByteArrayValue(decimalBytes(-150, 2)), parquet.ByteArrayValue(decimalBytes(5, 1))},
+			[]string{"-1.50", "0.05"}},
 	} {
 		for _, optional := range []bool{false, true} {
 			for _, dictionary := range []bool{false, true} {
@@ -109,7 +130,8 @@ func TestParquetTypes(t *testing.T) {
 							values, want = append(values, values...), append(want, want...)
 						}
 						dir := t.TempDir()
-						write(t, dir, "a.parquet", parquetBytes(t, node, values, parquet.PageBufferSize(256), parquet.DataPageVersion(version),
+						write(t, dir, "a.parquet", parquetBytes(t, node, values, parquet.PageBufferSize(256),
+							parquet.DataPageVersion(version),
 							parquet.MaxRowsPerRowGroup(700), parquet.Compression(&parquet.Snappy)))
 						rows, _, err := content(t, dir, parquetSource, "x")
 						if err != nil {
@@ -126,7 +148,8 @@ func TestParquetTypes(t *testing.T) {
 }
 
 func TestParquetNothingButNulls(t *testing.T) {
-	for _, node := range []parquet.Node{parquet.String(), parquet.Encoded(parquet.String(), &parquet.RLEDictionary), parquet.Int(64)} {
+	for _, node := range []parquet.Node{parquet.String(), parquet.Encoded(parquet.String(), &parquet.RLEDictionary),
+		parquet.Int(64)} {
 		dir := t.TempDir()
 		write(t, dir, "a.parquet", parquetBytes(t, parquet.Optional(node), make([]parquet.Value, 50)))
 		rows, _, err := content(t, dir, parquetSource, "x")
@@ -152,7 +175,8 @@ func TestParquetFallback(t *testing.T) {
 		values, want = append(values, parquet.ValueOf(s)), append(want, s)
 	}
 	dir := t.TempDir()
-	write(t, dir, "a.parquet", parquetBytes(t, parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary)), values,
+	write(t, dir, "a.parquet", parquetBytes(t, parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary)),
+		values,
 		parquet.PageBufferSize(4096), parquet.DictionaryMaxBytes(50_000)))
 	rows, _, err := content(t, dir, parquetSource, "x")
 	if err != nil {

@@ -48,7 +48,8 @@ func physicalOf(t parquet.Type) *physical {
 	case parquet.Int64:
 		return int64Of(logical)
 	case parquet.Float:
-		return converted(arrow.PrimitiveTypes.Float64, (*encoding.Values).Float, func(v float32) float64 { return float64(v) })
+		return converted(arrow.PrimitiveTypes.Float64, (*encoding.Values).Float,
+			func(v float32) float64 { return float64(v) })
 	case parquet.Double:
 		return asIs(arrow.PrimitiveTypes.Float64, (*encoding.Values).Double)
 	case parquet.ByteArray:

@@ -7,25 +7,27 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // A column that the files lack is what their folders say.
 func TestPartitions(t *testing.T) {
 	for _, s := range []spec.TableSource{
-		{Format: spec.Parquet, Paths: []string{"*/*/x"}},
-		{Format: spec.Arrow, Paths: []string{"*/*/x"}},
-		{Format: spec.CSV, Paths: []string{"*/*/x"}, Nulls: []string{""}},
+		{Format: files.Parquet, Paths: []string{"*/*/x"}},
+		{Format: files.Arrow, Paths: []string{"*/*/x"}},
+		{Format: files.CSV, Paths: []string{"*/*/x"}, Nulls: []string{""}},
 	} {
 		dir := mkdir(t, t.TempDir(), "year=1900") // above the data, and so nothing said of it
-		for _, folder := range []string{"year=2024/r%C3%A9gion=%C3%8Ele%2F1", "year=2024/région=", "year=2025/région=" + noPartition} {
+		for _, folder := range []string{"year=2024/r%C3%A9gion=%C3%8Ele%2F1", "year=2024/région=", "year=2025/région=" +
+			noPartition} {
 			if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(folder)), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			content := []byte("a,b\nv0,1\nv1,2\n")
 			switch s.Format {
-			case spec.Parquet:
+			case files.Parquet:
 				content = wideBytes(t, 2)
-			case spec.Arrow:
+			case files.Arrow:
 				content = arrowBytes(t, true, 2)
 			}
 			write(t, dir, filepath.FromSlash(folder+"/x"), content)

@@ -1,7 +1,5 @@
 package source
 
-// This file holds the way from the globs of a spec to the files they reach, in reading order.
-
 import (
 	"cmp"
 	"errors"
@@ -12,7 +10,10 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
+
+// This file holds the way from the globs of a spec to the files they reach, in reading order.
 
 // expand returns the files that the globs reach, sorted by path. Relative globs
 // start from dir. Every glob must reach a file, no file may be reached twice
@@ -40,7 +41,7 @@ func Files(dir string, t spec.TableSource) ([]string, error) { return expand(dir
 // match returns the paths that one glob reaches. The data folder is taken as it
 // is, whatever characters its name holds.
 func match(dir, glob string) ([]string, error) {
-	found, err := spec.Glob(dir, glob)
+	found, err := files.Glob(dir, glob)
 	if err != nil {
 		return nil, &Error{Kind: Missing, File: glob, Err: err,
 			Message: "the pattern is not a valid glob; close every ["}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // What a piece says of its file is of the file that is read, not of the one that has taken its name meanwhile; and a
@@ -22,7 +23,7 @@ func TestPiecesKnowTheFileTheyAreReadFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := spec.TableSource{Format: spec.CSV, Paths: []string{"a.csv"}}
+	table := spec.TableSource{Format: files.CSV, Paths: []string{"a.csv"}}
 	r, err := Open(t.Context(), dir, table, Values("a"))
 	if err != nil {
 		t.Fatal(err)

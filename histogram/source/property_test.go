@@ -21,6 +21,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
@@ -55,39 +56,54 @@ type kind struct {
 }
 
 func words(n int64) string {
-	return []string{"", "a", "two words", "ünï", "a \"quoted\",\ntext", "a text that is longer than forty-eight bytes, which no memo holds"}[n%6] + fmt.Sprint(n/6)
+	return []string{"", "a", "two words", "ünï", "a \"quoted\",\ntext",
+		"a text that is longer than forty-eight bytes, which no memo holds"}[n%6] + fmt.Sprint(n/6)
 }
 
 var kinds = []kind{
 	{"text", words, parquet.String(), func(n int64) parquet.Value { return parquet.ValueOf(words(n)) },
 		arrow.BinaryTypes.String, func(b array.Builder, n int64) { b.(*array.StringBuilder).Append(words(n)) }},
-	{"dictionary", words, parquet.Encoded(parquet.String(), &parquet.RLEDictionary), func(n int64) parquet.Value { return parquet.ValueOf(words(n)) },
+	{"dictionary", words, parquet.Encoded(parquet.String(), &parquet.RLEDictionary),
+		func(n int64) parquet.Value { return parquet.ValueOf(words(n)) },
 		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String},
 		func(b array.Builder, n int64) { b.(*array.BinaryDictionaryBuilder).AppendString(words(n)) }},
-	{"lengths", words, parquet.Encoded(parquet.String(), &parquet.DeltaLengthByteArray), func(n int64) parquet.Value { return parquet.ValueOf(words(n)) },
+	{"lengths", words, parquet.Encoded(parquet.String(), &parquet.DeltaLengthByteArray),
+		func(n int64) parquet.Value { return parquet.ValueOf(words(n)) },
 		arrow.BinaryTypes.LargeString, func(b array.Builder, n int64) { b.(*array.LargeStringBuilder).Append(words(n)) }},
-	{"prefixes", words, parquet.Encoded(parquet.String(), &parquet.DeltaByteArray), func(n int64) parquet.Value { return parquet.ValueOf(words(n)) }, nil, nil},
+	{"prefixes", words, parquet.Encoded(parquet.String(), &parquet.DeltaByteArray),
+		func(n int64) parquet.Value { return parquet.ValueOf(words(n)) }, nil, nil},
 	{"int32", digits, parquet.Int(32), func(n int64) parquet.Value { return parquet.ValueOf(int32(n)) },
 		arrow.PrimitiveTypes.Int32, func(b array.Builder, n int64) { b.(*array.Int32Builder).Append(int32(n)) }},
-	{"int64", digits, parquet.Encoded(parquet.Int(64), &parquet.RLEDictionary), func(n int64) parquet.Value { return parquet.ValueOf(n) },
+	{"int64", digits, parquet.Encoded(parquet.Int(64), &parquet.RLEDictionary),
+		func(n int64) parquet.Value { return parquet.ValueOf(n) },
 		arrow.PrimitiveTypes.Int64, func(b array.Builder, n int64) { b.(*array.Int64Builder).Append(n) }},
-	{"differences", digits, parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked), func(n int64) parquet.Value { return parquet.ValueOf(n) }, nil, nil},
+	{"differences", digits, parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked),
+		func(n int64) parquet.Value { return parquet.ValueOf(n) }, nil, nil},
 	{"uint64", digits, parquet.Uint(64), func(n int64) parquet.Value { return parquet.ValueOf(uint64(n)) },
 		arrow.PrimitiveTypes.Uint64, func(b array.Builder, n int64) { b.(*array.Uint64Builder).Append(uint64(n)) }},
-	{"double", func(n int64) string { return fmt.Sprint(float64(n) / 4) }, parquet.Leaf(parquet.DoubleType), func(n int64) parquet.Value { return parquet.ValueOf(float64(n) / 4) },
+	{"double", func(n int64) string { return fmt.Sprint(float64(n) / 4) }, parquet.Leaf(parquet.DoubleType),
+		func(n int64) parquet.Value { return parquet.ValueOf(float64(n) / 4) },
 		arrow.PrimitiveTypes.Float64, func(b array.Builder, n int64) { b.(*array.Float64Builder).Append(float64(n) / 4) }},
-	{"float", func(n int64) string { return fmt.Sprint(float64(n) / 4) }, parquet.Encoded(parquet.Leaf(parquet.FloatType), &parquet.ByteStreamSplit), func(n int64) parquet.Value { return parquet.ValueOf(float32(n) / 4) },
+	{"float", func(n int64) string { return fmt.Sprint(float64(n) / 4) }, parquet.Encoded(parquet.Leaf(parquet.FloatType),
+		&parquet.ByteStreamSplit), func(n int64) parquet.Value { return parquet.ValueOf(float32(n) / 4) },
 		arrow.PrimitiveTypes.Float32, func(b array.Builder, n int64) { b.(*array.Float32Builder).Append(float32(n) / 4) }},
-	{"boolean", func(n int64) string { return fmt.Sprint(n%2 == 1) }, parquet.Leaf(parquet.BooleanType), func(n int64) parquet.Value { return parquet.ValueOf(n%2 == 1) },
+	{"boolean", func(n int64) string { return fmt.Sprint(n%2 == 1) }, parquet.Leaf(parquet.BooleanType),
+		func(n int64) parquet.Value { return parquet.ValueOf(n%2 == 1) },
 		arrow.FixedWidthTypes.Boolean, func(b array.Builder, n int64) { b.(*array.BooleanBuilder).Append(n%2 == 1) }},
-	{"date", func(n int64) string { return fmt.Sprintf("%dd", n) }, parquet.Date(), func(n int64) parquet.Value { return parquet.ValueOf(int32(n)) },
+	{"date", func(n int64) string { return fmt.Sprintf("%dd", n) }, parquet.Date(),
+		func(n int64) parquet.Value { return parquet.ValueOf(int32(n)) },
 		arrow.FixedWidthTypes.Date32, func(b array.Builder, n int64) { b.(*array.Date32Builder).Append(arrow.Date32(n)) }},
-	{"milliseconds", func(n int64) string { return fmt.Sprintf("%dus", 1000*n) }, parquet.Timestamp(parquet.Millisecond), func(n int64) parquet.Value { return parquet.ValueOf(n) },
-		&arrow.TimestampType{Unit: arrow.Millisecond}, func(b array.Builder, n int64) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(n)) }},
-	{"uuid", uuidText, parquet.Encoded(parquet.UUID(), &parquet.RLEDictionary), func(n int64) parquet.Value { return parquet.FixedLenByteArrayValue(decimalBytes(n, 16)) }, nil, nil},
-	{"decimal", func(n int64) string { return decimal128.FromI64(n).ToString(2) }, parquet.Decimal(2, 20, parquet.FixedLenByteArrayType(9)),
+	{"milliseconds", func(n int64) string { return fmt.Sprintf("%dus", 1000*n) }, parquet.Timestamp(parquet.Millisecond),
+		func(n int64) parquet.Value { return parquet.ValueOf(n) },
+		&arrow.TimestampType{Unit: arrow.Millisecond},
+		func(b array.Builder, n int64) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(n)) }},
+	{"uuid", uuidText, parquet.Encoded(parquet.UUID(), &parquet.RLEDictionary),
+		func(n int64) parquet.Value { return parquet.FixedLenByteArrayValue(decimalBytes(n, 16)) }, nil, nil},
+	{"decimal", func(n int64) string { return decimal128.FromI64(n).ToString(2) },
+		parquet.Decimal(2, 20, parquet.FixedLenByteArrayType(9)),
 		func(n int64) parquet.Value { return parquet.FixedLenByteArrayValue(decimalBytes(n, 9)) },
-		&arrow.Decimal128Type{Precision: 20, Scale: 2}, func(b array.Builder, n int64) { b.(*array.Decimal128Builder).Append(decimal128.FromI64(n)) }},
+		&arrow.Decimal128Type{Precision: 20, Scale: 2},
+		func(b array.Builder, n int64) { b.(*array.Decimal128Builder).Append(decimal128.FromI64(n)) }},
 }
 
 func digits(n int64) string { return fmt.Sprint(n) }
@@ -124,7 +140,7 @@ func (m made) texts(i, j int) string {
 func TestCodesAreThoseOfValues(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		format := rapid.SampledFrom([]spec.Format{spec.Parquet, spec.Parquet, spec.Arrow, spec.CSV}).Draw(t, "format")
+		format := rapid.SampledFrom([]files.Format{files.Parquet, files.Parquet, files.Arrow, files.CSV}).Draw(t, "format")
 		m := drawTable(t, format)
 		s := m.write(t, dir, format)
 		widths := make([]scatter, len(m.kinds))
@@ -140,7 +156,8 @@ func TestCodesAreThoseOfValues(t *testing.T) {
 					want := m.texts(at, j)
 					got, code := text(b.Columns[j], i), codeAt(b.Columns[len(m.kinds)+j], i)
 					if got != want || code != widths[j].code(want) || code > b.Largest[len(m.kinds)+j] {
-						t.Fatalf("%s, %s, row %d: got %q and code %d of at most %d, want %q and %d", format, m.kinds[j].name, at, got, code, b.Largest[len(m.kinds)+j], want, widths[j].code(want))
+						t.Fatalf("%s, %s, row %d: got %q and code %d of at most %d, want %q and %d", format, m.kinds[j].name, at, got,
+							code, b.Largest[len(m.kinds)+j], want, widths[j].code(want))
 					}
 				}
 				at++
@@ -152,11 +169,12 @@ func TestCodesAreThoseOfValues(t *testing.T) {
 	})
 }
 
-func drawTable(t *rapid.T, format spec.Format) made {
+func drawTable(t *rapid.T, format files.Format) made {
 	var m made
 	for range rapid.IntRange(1, 5).Draw(t, "columns") {
-		k := rapid.SampledFrom(kinds).Filter(func(k kind) bool { return format != spec.Arrow || k.arrow != nil }).Draw(t, "kind")
-		if format == spec.CSV {
+		k := rapid.SampledFrom(kinds).Filter(func(k kind) bool { return format != files.Arrow || k.arrow != nil }).Draw(t,
+			"kind")
+		if format == files.CSV {
 			k.text = words
 		}
 		m.kinds = append(m.kinds, k)
@@ -203,12 +221,12 @@ func readRows(t interface {
 }
 
 // write puts the table into a file of a format.
-func (m made) write(t *rapid.T, dir string, format spec.Format) spec.TableSource {
+func (m made) write(t *rapid.T, dir string, format files.Format) spec.TableSource {
 	name, content := "x", []byte(nil)
 	switch format {
-	case spec.Parquet:
+	case files.Parquet:
 		content = m.parquet(t)
-	case spec.Arrow:
+	case files.Arrow:
 		content = m.arrow(t)
 	default:
 		name, content = m.csv(t)
@@ -237,7 +255,8 @@ func (m made) parquet(t *rapid.T) []byte {
 		parquet.DataPageStatistics(rapid.Bool().Draw(t, "statistics")),
 		parquet.MaxRowsPerRowGroup(int64(rapid.SampledFrom([]int{3, 100, 256, 5000}).Draw(t, "group"))),
 		parquet.DictionaryMaxBytes(int64(rapid.SampledFrom([]int{0, 200}).Draw(t, "dictionary"))),
-		parquet.Compression(rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd, &parquet.Gzip}).Draw(t, "codec")))
+		parquet.Compression(rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd,
+			&parquet.Gzip}).Draw(t, "codec")))
 	for _, cells := range m.cells {
 		row := make(parquet.Row, len(cells))
 		for j, n := range cells {

@@ -1,7 +1,5 @@
 package source
 
-// This file holds the single file of a public table: its header, its rows, and its text where it is compressed.
-
 import (
 	"context"
 	"errors"
@@ -13,11 +11,14 @@ import (
 
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
-// OpenFile opens a Parquet or Arrow file by its path, which is no glob, to read all columns of it that can be read, and
+// This file holds the single file of a public table: its header, its rows, and its text where it is compressed.
+
+// openFile opens a Parquet or Arrow file by its path, which is no glob, to read all columns of it that can be read, and
 // says which columns it has. Errors are *[Error] or the context's.
-func OpenFile(ctx context.Context, path string, admitted os.FileInfo, format spec.Format) (*Reader, []Field, error) {
+func openFile(ctx context.Context, path string, admitted os.FileInfo, format files.Format) (*Reader, []Field, error) {
 	open, err := openerOf(spec.TableSource{Format: format})
 	if err != nil {
 		return nil, nil, err
@@ -47,16 +48,16 @@ func OpenFile(ctx context.Context, path string, admitted os.FileInfo, format spe
 	return r, d.Fields, nil
 }
 
-// ReadText reads a CSV file as it is, or through gzip or zstd where its name ends in .gz or .zst. More than `most`
+// readText reads a CSV file as it is, or through gzip or zstd where its name ends in .gz or .zst. More than `most`
 // bytes of text are refused, and so is a file that is not the one admitted. Errors are *[Error] or the context's.
-func ReadText(ctx context.Context, path string, admitted os.FileInfo, most int64) (string, error) {
+func readText(ctx context.Context, path string, admitted os.FileInfo, most int64) (string, error) {
 	f, err := openText(path, admitted)
 	if err != nil {
 		return "", err
 	}
 	defer f.close()
 	var read strings.Builder // so that the text is held once
-	n, err := io.Copy(&read, io.LimitReader(spec.Interruptible(ctx, f.plain), most+1))
+	n, err := io.Copy(&read, io.LimitReader(files.Interruptible(ctx, f.plain), most+1))
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -78,7 +79,7 @@ func openText(path string, admitted os.FileInfo) (*csvFile, error) {
 		return nil, err
 	}
 	f := &csvFile{handle: h, closers: []func() error{h.drop}}
-	if err := f.mistaken(spec.CSV); err != nil {
+	if err := f.mistaken(files.CSV); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	var err error
@@ -89,13 +90,13 @@ func openText(path string, admitted os.FileInfo) (*csvFile, error) {
 }
 
 // Digest is the digest of a file as it is. Errors are *[Error] or the context's.
-func Digest(ctx context.Context, path string) (spec.Digest, error) {
+func Digest(ctx context.Context, path string) (files.Digest, error) {
 	f, err := regular.Open(path)
 	if err != nil {
-		return spec.Digest{}, unreadable(path, err)
+		return files.Digest{}, unreadable(path, err)
 	}
 	defer f.Close()
-	d, err := spec.DigestOf(ctx, f)
+	d, err := files.DigestOf(ctx, f)
 	if err != nil && ctx.Err() == nil {
 		err = unreadable(path, err)
 	}
@@ -104,7 +105,7 @@ func Digest(ctx context.Context, path string) (spec.Digest, error) {
 
 // TextDigest is the digest of the text of a compressed CSV file, and whether it has at most `most` bytes of it; a file
 // of another name is not compressed, and has none. Errors are *[Error] or the context's.
-func TextDigest(ctx context.Context, path string, most int64) (d spec.Digest, ok bool, err error) {
+func TextDigest(ctx context.Context, path string, most int64) (d files.Digest, ok bool, err error) {
 	if h := (&handle{path: path}); !h.endsIn(".gz") && !h.endsIn(".zst") {
 		return d, false, nil
 	}
@@ -113,7 +114,7 @@ func TextDigest(ctx context.Context, path string, most int64) (d spec.Digest, ok
 		return d, false, err
 	}
 	defer f.close()
-	d, err = spec.DigestOf(ctx, io.LimitReader(f.plain, most+1))
+	d, err = files.DigestOf(ctx, io.LimitReader(f.plain, most+1))
 	switch {
 	case ctx.Err() != nil:
 		return d, false, ctx.Err()

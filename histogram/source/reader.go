@@ -1,7 +1,5 @@
 package source
 
-// This file holds Reader: the pieces of a table's files, one after another.
-
 import (
 	"context"
 	"errors"
@@ -11,7 +9,10 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
+
+// This file holds Reader: the pieces of a table's files, one after another.
 
 // Reader goes through the files of a table in the fixed order: files sorted by
 // path, rows in file order. It is for one goroutine at a time; the pieces it
@@ -67,14 +68,15 @@ func Open(ctx context.Context, dir string, t spec.TableSource, columns []Column)
 
 func openerOf(t spec.TableSource) (opener, error) {
 	switch t.Format {
-	case spec.Parquet:
+	case files.Parquet:
 		return openParquet, nil
-	case spec.Arrow:
+	case files.Arrow:
 		return openArrow, nil
-	case spec.CSV:
+	case files.CSV:
 		return csvDialect{delimiter: t.Delimiter, nulls: t.Nulls, total: t.Total}.open, nil
 	}
-	return nil, &Error{Kind: Unreadable, Message: fmt.Sprintf("no reader for the format %q; use parquet, csv or arrow", t.Format)}
+	return nil, &Error{Kind: Unreadable, Message: fmt.Sprintf("no reader for the format %q; use parquet, csv or arrow",
+		t.Format)}
 }
 
 // Rows is how many rows the files hold, −1 where only reading them tells, as with

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 func mkdir(t testing.TB, dir, name string) string {
@@ -24,7 +25,7 @@ func mkdir(t testing.TB, dir, name string) string {
 }
 
 func globs(paths ...string) spec.TableSource {
-	return spec.TableSource{Format: spec.CSV, Paths: paths, Nulls: []string{""}}
+	return spec.TableSource{Format: files.CSV, Paths: paths, Nulls: []string{""}}
 }
 
 // Files come in the order of their paths, whatever the order of the globs.

@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 func documentOf(t *testing.T, cases, peers string) document {
 	t.Helper()
 	var out, said bytes.Buffer
-	err := run(t.Context(), []string{"-rows", "20000", "-runs", "1", "-cases", cases, "-peers", peers, "-dir", t.TempDir(), "-json"}, &out, &said)
+	err := run(t.Context(), []string{"-rows", "20000", "-runs", "1", "-cases", cases, "-peers", peers, "-dir", t.TempDir(),
+		"-json"}, &out, &said)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
@@ -285,7 +286,8 @@ func TestCasesAreSpecs(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	for _, args := range [][]string{
-		{"-cases", "quads"}, {"-peers", "excel"}, {"-rows", "0"}, {"-runs", "0"}, {"-threads", "0"}, {"pairs"}, {"-child", "{"}, {"-child", "{}"},
+		{"-cases", "quads"}, {"-peers", "excel"}, {"-rows", "0"}, {"-runs", "0"}, {"-threads", "0"}, {"pairs"},
+		{"-child", "{"}, {"-child", "{}"},
 	} {
 		var out bytes.Buffer
 		if err := run(t.Context(), args, &out, &out); err == nil {
@@ -329,7 +331,8 @@ func TestBars(t *testing.T) {
 
 // Whoever counted anything else fails the run, and is named.
 func TestDisagreement(t *testing.T) {
-	outcomes := []*outcome{{Wall: 1, Done: 66}, {Wall: 3, Done: 60, Differ: []string{"a,b"}}, {Wall: 2, Done: 66, Differ: []string{"a,b"}}}
+	outcomes := []*outcome{{Wall: 1, Done: 66}, {Wall: 3, Done: 60, Differ: []string{"a,b"}},
+		{Wall: 2, Done: 66, Differ: []string{"a,b"}}}
 	e := entryOf(contender{who: "duckdb"}, outcomes, 66)
 	if !slices.Equal(e.Differ, []string{"a,b"}) || e.Counted != 60 || e.Wall != 2 || e.Runs != 3 {
 		t.Errorf("%+v", e)

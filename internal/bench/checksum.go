@@ -49,8 +49,8 @@ func tallyOf(counts []uint32) tally {
 	return t
 }
 
-// hashOf is the hash of counts in row-major order as releases are committed to it: the SHA-256 of their number and of that of
-// every 2^18 of them, each written as a varint.
+// hashOf is the hash of counts in row-major order as releases are committed to it: the SHA-256 of their number and of
+// that of every 2^18 of them, each written as a varint.
 func hashOf(counts []uint32) [sha256.Size]byte {
 	all := binary.LittleEndian.AppendUint64(nil, uint64(len(counts)))
 	for block := range slices.Chunk(counts, 1<<18) {

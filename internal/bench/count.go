@@ -80,7 +80,8 @@ func (c kase) count(ctx context.Context, j job) (*outcome, error) {
 	streams := noise.NewStreams(key, p.Hash())
 
 	before := now()
-	exact, err := histogram.Count(ctx, p, histogram.Files{Dir: filepath.Dir(j.File), Options: histogram.Options{MemoryLimit: j.Memory}}, streams)
+	exact, err := histogram.Count(ctx, p,
+		histogram.Files{Dir: filepath.Dir(j.File), Options: histogram.Options{MemoryLimit: j.Memory}}, streams)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +92,8 @@ func (c kase) count(ctx context.Context, j job) (*outcome, error) {
 		Steps: map[string]float64{"plan": planned.Seconds()}, Done: len(p.Measurements),
 	}
 	if c.maxRows > 0 {
-		out.Differ, err = strayTotals(ctx, p, exact, streams, j.Rows)
-	} else if exact.Commitment(streams) != commitment(p, streams, j.Hashes) {
+		out.Differ, err = strayTotals(ctx, p.Plan(), exact, streams, j.Rows)
+	} else if exact.Commitment(streams) != commitment(p.Plan(), streams, j.Hashes) {
 		out.Differ = []string{"at least one of all tables"}
 	}
 	return out, err
@@ -125,7 +126,8 @@ func tableOf(m plan.Measurement) string {
 // is ten standard deviations of its noise or more from the rows that must be counted. One
 // sound table in a million is named by chance, at the most (a sum of Laplace noise is
 // beyond ten standard deviations with a probability below e^-14).
-func strayTotals(ctx context.Context, p *plan.Plan, exact *histogram.Exact, streams *noise.Streams, rows int64) ([]string, error) {
+func strayTotals(ctx context.Context, p *plan.Plan, exact *histogram.Exact, streams *noise.Streams,
+	rows int64) ([]string, error) {
 	receipt, err := pay(ctx, p, exact.Commitment(streams))
 	if err != nil {
 		return nil, err

@@ -119,8 +119,8 @@ const (
 	notJudged   = "not judged: too few rows"
 )
 
-// judgedFrom is how many rows a table has whose times are held against bars: with fewer, what does not grow with the rows
-// weighs more than it should.
+// judgedFrom is how many rows a table has whose times are held against bars: with fewer, what does not grow with the
+// rows weighs more than it should.
 const judgedFrom = 10_000_000
 
 // compare sets the ratios of all entries to our own, which is the first.
@@ -203,7 +203,8 @@ func (r result) best(who string) (entry, bool) {
 // write prints the document for a person.
 func (d *document) write(to io.Writer) error {
 	m := d.Machine
-	fmt.Fprintf(to, "%s, %d processors, %.0f GiB, %s, %s, %s, commit %s, load before %s\n", m.Processor, m.CPUs, float64(m.Memory)/(1<<30), m.System, m.Go, m.Python, m.Commit, m.Load)
+	fmt.Fprintf(to, "%s, %d processors, %.0f GiB, %s, %s, %s, commit %s, load before %s\n", m.Processor, m.CPUs,
+		float64(m.Memory)/(1<<30), m.System, m.Go, m.Python, m.Commit, m.Load)
 	fmt.Fprintf(to, "%d threads each, medians of %d runs in turn, files in the page cache\n", d.Threads, d.Runs)
 	for _, r := range d.Cases {
 		r.write(to)
@@ -218,7 +219,8 @@ func (d *document) write(to io.Writer) error {
 
 // write prints a case.
 func (r result) write(to io.Writer) {
-	fmt.Fprintf(to, "\n%s: %s; %s rows (%.0f MB), %s cells\n", r.Case, r.Title, budget.Group(int64(r.Rows)), float64(r.FileBytes)/megabyte, budget.Group(r.Cells))
+	fmt.Fprintf(to, "\n%s: %s; %s rows (%.0f MB), %s cells\n", r.Case, r.Title, budget.Group(int64(r.Rows)),
+		float64(r.FileBytes)/megabyte, budget.Group(r.Cells))
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "  \twall s\tCPU s\tpeak MB\t× wall\t× CPU\tsteps\tcounts")
 	for _, e := range r.Entries {
@@ -260,5 +262,6 @@ func (e entry) write(to io.Writer, tables int) {
 	if e.Runs == 1 {
 		counts += ", run once"
 	}
-	fmt.Fprintf(to, "  %s\t%.3f\t%.2f\t%.0f\t%.1f\t%.1f\t%s\t%s\n", who, e.Wall, e.CPU, float64(e.Peak)/megabyte, e.Times, e.TimesCPU, strings.Join(steps, " + "), counts)
+	fmt.Fprintf(to, "  %s\t%.3f\t%.2f\t%.0f\t%.1f\t%.1f\t%s\t%s\n", who, e.Wall, e.CPU, float64(e.Peak)/megabyte, e.Times,
+		e.TimesCPU, strings.Join(steps, " + "), counts)
 }

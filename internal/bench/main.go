@@ -71,7 +71,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.IntVar(&o.runs, "runs", 5, "runs of each, of which the median counts")
 	f.IntVar(&o.threads, "threads", 2, "threads of each")
 	f.Int64Var(&o.memory, "memory", 0, "bytes that we may take; 0: what the machine has free")
-	f.DurationVar(&o.limit, "limit", 30*time.Second, "a peer that counts for longer is stopped, worked out from the tables it has done, and run once")
+	f.DurationVar(&o.limit, "limit", 30*time.Second,
+		"a peer that counts for longer is stopped, worked out from the tables it has done, and run once")
 	f.BoolVar(&o.json, "json", false, "print one JSON document")
 	f.StringVar(&o.child, "child", "", "do one job, given as JSON (used by the command itself)")
 	if err := f.Parse(args); err != nil {

@@ -31,7 +31,8 @@ var peers = []peer{
 		"encoded": "codes in memory, then queries", "direct": "queries on the file",
 		"ordered": "row_number() over persons, then queries", "drawn": "min_by(…, random(), 2), then queries"}},
 	{name: "polars", forms: []string{"encoded", "grouped", "lazy"}, bounded: []string{"encoded"}, words: map[string]string{
-		"encoded": "codes in memory, then cells", "grouped": "codes in memory, then group_by", "lazy": "lazy scans of the file"}},
+		"encoded": "codes in memory, then cells", "grouped": "codes in memory, then group_by",
+		"lazy": "lazy scans of the file"}},
 }
 
 // peersOf reads the names of peers, parted by commas; none is allowed.

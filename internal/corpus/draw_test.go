@@ -1,7 +1,7 @@
 package corpus
 
-// This file draws specs over the whole language. A spec is drawn from its number alone, so that the list of hashes says of each what
-// it was.
+// This file draws specs over the whole language. A spec is drawn from its number alone, so that the list of hashes says
+// of each what it was.
 
 import (
 	"fmt"
@@ -31,7 +31,8 @@ func draw(number uint64) spec.Source {
 	}
 	linked := d.chance(.15)
 	d.line("version: 1\nrelease: drawn-%d", number)
-	d.line("privacy: {protects: person, neighbours: %s%s}", d.one("add-remove", "replace"), d.some(.1, ", account: people"))
+	d.line("privacy: {protects: person, neighbours: %s%s}", d.one("add-remove", "replace"),
+		d.some(.1, ", account: people"))
 	leaves := d.IntN(3)
 	microdata := d.budget(leaves, d.chance(.3))
 	if linked {
@@ -73,7 +74,8 @@ func (d *drawing) several(least, most int, of []string) []string {
 
 // budget draws the amount, the split into leaves of marginals, and a leaf of microdata where there are any.
 func (d *drawing) budget(leaves int, microdata bool) bool {
-	form := d.one("epsilon: 1", "epsilon: 1/2", "epsilon: 10", "rho: 1/8", "rho: 1/50", "epsilon: 1, delta: 1e-9", "epsilon: 3, delta: 1e-6")
+	form := d.one("epsilon: 1", "epsilon: 1/2", "epsilon: 10", "rho: 1/8", "rho: 1/50", "epsilon: 1, delta: 1e-9",
+		"epsilon: 3, delta: 1e-6")
 	d.pure = !strings.Contains(form, "rho") && !strings.Contains(form, "delta")
 	d.sampled = !strings.Contains(form, "rho") && strings.Contains(d.text.String(), "add-remove") && d.chance(.1)
 	microdata = microdata && !d.pure
@@ -113,7 +115,8 @@ func (d *drawing) flatTable() {
 	d.rows = unit == "row"
 	d.line("    unit: %s", unit)
 	if d.chance(.12) {
-		d.line("    weight: {from: w, range: [0, %s], step: %s, kind: %s}", d.one("4", "20"), d.one("1", "0.5"), d.one("design", "calibrated"))
+		d.line("    weight: {from: w, range: [0, %s], step: %s, kind: %s}", d.one("4", "20"), d.one("1", "0.5"),
+			d.one("design", "calibrated"))
 	}
 	if d.chance(.5) {
 		d.line("    expect: {rows: [%s]}", d.one("100, 200", "4000, 5000", "900000, 1100000"))
@@ -133,7 +136,8 @@ func (d *drawing) flatTable() {
 	d.column("sex", "{values: [f, m]%s}", d.some(.3, ", unknown: {as: m}"))
 	d.column("state", "{values: [work, study, home, other]%s}", d.some(.3, ", null: drop"))
 	d.column("hour", "{values: {integers: [0, 23]}}")
-	d.column("age", "{type: integer, range: [0, 99]%s, levels: {ten: {width: 10}, band: {edges: [0, 16, 65]}}}", d.some(.3, ", unknown: drop"))
+	d.column("age", "{type: integer, range: [0, 99]%s, levels: {ten: {width: 10}, band: {edges: [0, 16, 65]}}}",
+		d.some(.3, ", unknown: drop"))
 	d.columns = append(d.columns, "age.ten", "age.ten", "age.band", "age.band")
 	d.files["regions.csv"] = "code,label,part\nr1,One,a\nr2,Two,a\nr3,Three,b\nr4,Four,b\n"
 	d.column("region", "{codebook: regions.csv, levels: [part]}")
@@ -150,7 +154,8 @@ func (d *drawing) flatTable() {
 	if d.chance(.2) {
 		d.line("      word: {values: {discover: {max_length: 20%s}}}", d.some(.5, ", at_least: 5"))
 	}
-	d.line("      pay: {type: decimal, range: [0, 8000], step: 10%s}", d.some(.1, map[bool]string{false: ", bounds: {suggest: 1%}"}[d.sampled]))
+	d.line("      pay: {type: decimal, range: [0, 8000], step: 10%s}",
+		d.some(.1, map[bool]string{false: ", bounds: {suggest: 1%}"}[d.sampled]))
 	d.line("      hours: {type: integer, range: [0, 60]}")
 }
 
@@ -161,7 +166,8 @@ func (d *drawing) column(name, shape string, args ...any) {
 
 // linkedTables draws households and the persons in them.
 func (d *drawing) linkedTables() {
-	d.line("tables:\n  homes:\n    source: {csv: homes.csv}\n    unit: {id: home, max_rows: 1}%s", d.some(.5, "\n    expect: {rows: [900, 1100]}"))
+	d.line("tables:\n  homes:\n    source: {csv: homes.csv}\n    unit: {id: home, max_rows: 1}%s",
+		d.some(.5, "\n    expect: {rows: [900, 1100]}"))
 	d.line("    columns:\n      tenure: {values: [owned, rented]}\n      rooms: {type: integer, range: [1, 6]}")
 	d.line("  persons:\n    source: {csv: persons.csv}\n    unit: {id: home, max_rows: %s}\n    columns:", d.one("4", "7"))
 	d.column("sex", "{values: [f, m]}")
@@ -200,14 +206,16 @@ func (d *drawing) marginals(linked bool) {
 			leaf = ", budget: " + d.leaves[i%len(d.leaves)]
 		}
 		needed := strings.Contains(d.text.String(), "l0: needed") && i%2 == 0
-		d.line("  m%d: {%sby: [%s]%s%s%s}", i, table, strings.Join(by, ", "), leaf, d.some(.2, ", weight: "+d.one("4", "1/3", "100")), d.asked(by, needed, linked && table == "table: homes, "))
+		d.line("  m%d: {%sby: [%s]%s%s%s}", i, table, strings.Join(by, ", "), leaf,
+			d.some(.2, ", weight: "+d.one("4", "1/3", "100")), d.asked(by, needed, linked && table == "table: homes, "))
 	}
 }
 
 // asked draws what a marginal is asked beyond its counts.
 func (d *drawing) asked(by []string, needed, homes bool) string {
 	if needed {
-		return fmt.Sprintf(", target: {margin: %s%s%s}", d.one("20", "50", "500"), d.some(.3, ", confidence: 99%"), d.some(.3, ", of: all-cells"))
+		return fmt.Sprintf(", target: {margin: %s%s%s}", d.one("20", "50", "500"), d.some(.3, ", confidence: 99%"),
+			d.some(.3, ", of: all-cells"))
 	}
 	if homes {
 		return ""
@@ -221,7 +229,8 @@ func (d *drawing) asked(by []string, needed, homes bool) string {
 	case 1:
 		return fmt.Sprintf(", stats: [count, {sum: pay}%s]", d.some(.5, ", {deviation: pay}"))
 	case 2:
-		return fmt.Sprintf(", stats: [{median: pay}%s]%s", d.some(.5, ", count"), d.some(.5, ", show: {when_count_at_least: 30}"))
+		return fmt.Sprintf(", stats: [{median: pay}%s]%s", d.some(.5, ", count"),
+			d.some(.5, ", show: {when_count_at_least: 30}"))
 	case 3:
 		return ", stats: [count, {quantiles: pay, at: [10%, 90%]}]"
 	case 4:
@@ -265,7 +274,8 @@ func (d *drawing) microdata(linked bool) {
 		d.line("synthetic:\n  homes: {budget: homes}\n  persons: {budget: microdata, parent: homes, size: members, by: [sex, age.ten, work]%s}", d.some(.3, ", ways: 2"))
 		return
 	}
-	d.line("synthetic: {persons: {budget: microdata%s%s%s%s}}", d.some(.6, ", by: ["+strings.Join(d.by(4, 7), ", ")+"]"), d.some(.5, ", rows: 1000"),
+	d.line("synthetic: {persons: {budget: microdata%s%s%s%s}}", d.some(.6, ", by: ["+strings.Join(d.by(4, 7), ", ")+"]"),
+		d.some(.5, ", rows: 1000"),
 		d.some(.5, ", method: "+d.one("mst", "aim", "tables")), d.some(.2, ", files: 2"))
 }
 

@@ -1,7 +1,8 @@
 package corpus
 
-// This file draws further specs, of what the first ones have seldom or never: categories that are discovered, ranges by category, grids,
-// times, households with their members, microdata of tables, other laws of noise, bounds of all rows of a unit in a table.
+// This file draws further specs, of what the first ones have seldom or never: categories that are discovered, ranges by
+// category, grids, times, households with their members, microdata of tables, other laws of noise, bounds of all rows
+// of a unit in a table.
 
 import (
 	"fmt"
@@ -23,9 +24,12 @@ func (d *drawing) further(number uint64) spec.Source {
 		d.line("fit: {precise: 5%%, usable: 20%%}")
 	}
 	linked := d.chance(.3)
-	d.line("privacy: {protects: person, neighbours: %s%s%s}", d.one("add-remove", "add-remove", "replace"), d.some(.5, ", account: people"), d.some(.15, ", resume: never"))
+	d.line("privacy: {protects: person, neighbours: %s%s%s}", d.one("add-remove", "add-remove", "replace"),
+		d.some(.5, ", account: people"), d.some(.15, ", resume: never"))
 	microdata := linked || d.chance(.4)
-	d.line("budget: {%s, split: {tables: 1/2, rest: 1/4%s}}", d.one("epsilon: 3, delta: 1e-9", "epsilon: 1, delta: 1e-6, noise: gaussian", "epsilon: 2, delta: 1e-9, noise: laplace", "rho: 1/2"),
+	d.line("budget: {%s, split: {tables: 1/2, rest: 1/4%s}}",
+		d.one("epsilon: 3, delta: 1e-9", "epsilon: 1, delta: 1e-6, noise: gaussian",
+			"epsilon: 2, delta: 1e-9, noise: laplace", "rho: 1/2"),
 		map[bool]string{false: ", more: 1/4", true: ", homes: 1/8, microdata: 1/8"}[linked])
 	if linked {
 		d.members()
@@ -46,9 +50,11 @@ func (d *drawing) members() {
 	d.line("      sex: {values: [f, m]}\n      age: {type: integer, range: [0, 99], levels: {ten: {width: 10}, band: {edges: [0, 16, 65]}}}")
 	d.line("      work: {values: [yes_, no_, child]}\n      pay: {type: integer, range: [0, 100]}\n      hours: {type: integer, range: [0, 60]}")
 	d.line("marginals:\n  homes: {table: homes, by: [tenure, rooms], budget: tables}")
-	d.line("  people: {table: persons, by: [%s], budget: rest%s}", d.one("age.ten, sex", "work, sex", "age.band"), d.some(.6, d.one(", stats: [count, units]", ", per_unit: {total: 2}", ", stats: [count, {mean: pay}]")))
+	d.line("  people: {table: persons, by: [%s], budget: rest%s}", d.one("age.ten, sex", "work, sex", "age.band"),
+		d.some(.6, d.one(", stats: [count, units]", ", per_unit: {total: 2}", ", stats: [count, {mean: pay}]")))
 	d.line("synthetic:\n  homes: {budget: homes%s}", d.some(.3, ", method: mst"))
-	d.line("  persons: {budget: microdata, parent: homes, size: members, by: [sex, %s, work]%s}", d.one("age.ten", "age.band"), d.some(.3, ", ways: 2"))
+	d.line("  persons: {budget: microdata, parent: homes, size: members, by: [sex, %s, work]%s}",
+		d.one("age.ten", "age.band"), d.some(.3, ", ways: 2"))
 }
 
 // places draws one table of persons with a place, a time and a size that decides what they can earn.
@@ -72,7 +78,8 @@ func (d *drawing) places(microdata bool) {
 	d.line("      place: {grid: {lon: x, lat: y, box: [0, 0, 8, 8], cells: [8, 8]}, levels: quadtree, unknown: {as: outside}}")
 	d.line("      hour: {from: hour(started), values: {integers: [0, 23]}}")
 	d.line("      day: {type: date, range: [2026-01-01, 2026-01-31], levels: {week: {width: 7}}}")
-	d.line("      pay: {type: decimal, step: 10, range: %s}", d.one("[0, 8000]", "{by: size, small: [0, 3000], large: [1000, 8000]}"))
+	d.line("      pay: {type: decimal, step: 10, range: %s}",
+		d.one("[0, 8000]", "{by: size, small: [0, 3000], large: [1000, 8000]}"))
 	d.line("      hours: {type: integer, range: [0, 60]}")
 	d.line("marginals:")
 	tables := []string{
@@ -81,12 +88,15 @@ func (d *drawing) places(microdata bool) {
 		"{by: [size, sex], budget: tables, stats: [count, {sum: pay}, {mean: pay}, {variance: pay}]}",
 		"{by: [size], budget: tables, stats: [count, {median: pay}], show: {when_count_at_least: 10}}",
 		"{by: [hour], budget: tables, cumulative: [hour]}", "{by: [age], budget: tables, ranges: [age]}",
-		"{by: [day.week, sex], budget: tables, stats: [count, {deviation: hours}]}", "{by: [hour, sex, size], every: [1, 2], budget: tables}",
-		"{by: [size], budget: tables, stats: [{ratio: {mean: pay, over: {mean: hours}}, as: hourly}]}", "{by: [age.ten, sex], budget: tables, stats: [count, units]}",
+		"{by: [day.week, sex], budget: tables, stats: [count, {deviation: hours}]}",
+		"{by: [hour, sex, size], every: [1, 2], budget: tables}",
+		"{by: [size], budget: tables, stats: [{ratio: {mean: pay, over: {mean: hours}}, as: hourly}]}",
+		"{by: [age.ten, sex], budget: tables, stats: [count, units]}",
 		"{by: [sex], budget: tables, stats: [count, {quantiles: pay, at: [25%, 75%]}]}",
 	}
 	if !d.rows {
-		tables = append(tables, "{by: [age.band, sex], budget: tables, per_unit: {total: 2}}", "{by: [size], budget: tables, stats: [{distinct: hours, per_unit: 1}]}",
+		tables = append(tables, "{by: [age.band, sex], budget: tables, per_unit: {total: 2}}",
+			"{by: [size], budget: tables, stats: [{distinct: hours, per_unit: 1}]}",
 			"{by: [hour, sex], budget: tables, per_unit: {groups: 2, rows_per_group: 1, total: 2}}")
 		if strings.Contains(d.text.String(), "delta") {
 			word := "{by: [word], budget: tables, stats: [units], per_unit: {groups: 2}}"
@@ -116,8 +126,10 @@ func (d *drawing) placed(t *spec.Table, rows int) string {
 			who = ""
 		}
 		age := fmt.Sprint(d.IntN(100))
-		fmt.Fprintf(&text, "%s,%s,%s,%s,word%d,%.3f,%.3f,2026-01-05T%02d:30:00,2026-01-%02d,%.2f,%d,%.1f\n", who, d.value(t, "sex", d.one("f", "m"), "x"),
-			d.one("small", "small", "large"), d.value(t, "age", age, "140"), d.IntN(4)*d.IntN(8), 4+3*d.NormFloat64(), 4+d.NormFloat64(),
+		fmt.Fprintf(&text, "%s,%s,%s,%s,word%d,%.3f,%.3f,2026-01-05T%02d:30:00,2026-01-%02d,%.2f,%d,%.1f\n", who,
+			d.value(t, "sex", d.one("f", "m"), "x"),
+			d.one("small", "small", "large"), d.value(t, "age", age, "140"), d.IntN(4)*d.IntN(8), 4+3*d.NormFloat64(),
+			4+d.NormFloat64(),
 			d.IntN(24), 1+d.IntN(31), max(0, 2000+1500*d.NormFloat64()), d.IntN(61), 4*d.Float64())
 	}
 	return text.String()

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Messages and pages are held by files that a flag writes anew. testdata/goldens.txt has the SHA-256 of those files, wherever they lie
-// now, so that a message that moves to another package stays as it is; one that must become another, as two readers became one, is
-// listed with its reason in testdata/changed.md, and its file's new SHA-256 here.
+// Messages and pages are held by files that a flag writes anew. testdata/goldens.txt has the SHA-256 of those files,
+// wherever they lie now, so that a message that moves to another package stays as it is; one that must become another,
+// as two readers became one, is listed with its reason in testdata/changed.md, and its file's new SHA-256 here.
 func TestGoldensAreTheSame(t *testing.T) {
 	listed, err := os.ReadFile(filepath.Join("testdata", "goldens.txt"))
 	if err != nil {

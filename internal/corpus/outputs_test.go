@@ -20,11 +20,12 @@ import (
 	"time"
 )
 
-// This file holds what the program prints of some releases: testdata/outputs.txt has the SHA-256 of what each command writes to
-// standard output and standard error, with its exit code, as a person and as a program ask for it. (What an evaluation finds is among the
-// files of releases: it draws rows as confidential as theirs.)
+// This file holds what the program prints of some releases: testdata/outputs.txt has the SHA-256 of what each command
+// writes to standard output and standard error, with its exit code, as a person and as a program ask for it. (What an
+// evaluation finds is among the files of releases: it draws rows as confidential as theirs.)
 
-// spoken are the releases of which the program is asked, in pairs that are compared. Those behind the first pair wait for the long run.
+// spoken are the releases of which the program is asked, in pairs that are compared. Those behind the first pair wait
+// for the long run.
 var spoken = []uint64{441, 480, 90, 178, 366, 497}
 
 // program is the program, built from what is here, and where it runs.
@@ -47,7 +48,8 @@ var seconds = regexp.MustCompile(`"seconds": [0-9.e-]+`)
 func (p program) run(number uint64, args ...string) (stdout, all string, err error) {
 	c := exec.Command(p.file, args...)
 	c.Dir = filepath.Join(p.place, fmt.Sprint(number))
-	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "DPRELEASE_") }), "COLUMNS=120")
+	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "DPRELEASE_") }),
+		"COLUMNS=120")
 	var out, failed bytes.Buffer
 	c.Stdout, c.Stderr = &out, &failed
 	var exit *exec.ExitError
@@ -91,7 +93,8 @@ func asked(t *testing.T, p program, m made) (all [][]string) {
 	}
 	for _, table := range shown.Tables {
 		add("show", place, table.Path)
-		all = append(all, []string{"show", place, table.Path, "--as", "csv"}, []string{"show", place, table.Path, "--as", "json"})
+		all = append(all, []string{"show", place, table.Path, "--as", "csv"},
+			[]string{"show", place, table.Path, "--as", "json"})
 		if len(table.By) > 0 {
 			add("query", place, "--by", table.By[0])
 			add("query", place, "--by", strings.Join(table.By, ","))
@@ -127,8 +130,8 @@ func firstCell(t *testing.T, text string, by []string) string {
 	return strings.Join(keys, ",")
 }
 
-// outputsAreTheSame compares what the program prints of releases below a place with the list: of those that are spoken of, in the long
-// run all.
+// outputsAreTheSame compares what the program prints of releases below a place with the list: of those that are spoken
+// of, in the long run all.
 func outputsAreTheSame(t *testing.T, place string, releases []made) {
 	numbers := spoken
 	if !*update && os.Getenv("DPRELEASE_LONG") == "" {
@@ -184,7 +187,8 @@ func outputsAreTheSame(t *testing.T, place string, releases []made) {
 func compared(before, after made) (all [][]string) {
 	other := fmt.Sprintf("../%d/out/%s", before.number, before.plan.Name)
 	this := "out/" + after.plan.Name
-	for _, args := range [][]string{{"diff", other + ".plan.json", this + ".plan.json"}, {"diff", other, this}, {"verify", other, this}} {
+	for _, args := range [][]string{{"diff", other + ".plan.json", this + ".plan.json"}, {"diff", other, this},
+		{"verify", other, this}} {
 		all = append(all, args, append(slices.Clone(args), "--json"))
 	}
 	return append(all, []string{"diff", other, this, "--as", "csv"})

@@ -11,11 +11,13 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// reach is what plans hold: the paths of their entries and, of those that name a kind of thing, the paths with the names.
+// reach is what plans hold: the paths of their entries and, of those that name a kind of thing, the paths with the
+// names.
 type reach map[string]bool
 
 // named are the keys whose texts name a kind of thing.
-var named = []string{"basis", "band", "definition", "diagnostic", "kind", "method", "neighbours", "noise", "sums", "verdict", "way", "within"}
+var named = []string{"basis", "band", "definition", "diagnostic", "kind", "method", "neighbours", "noise", "sums",
+	"verdict", "way", "within"}
 
 // reachOf is what one plan holds.
 func reachOf(t *testing.T, p *plan.Plan) reach {
@@ -58,9 +60,12 @@ var kinds = []struct {
 	of      string
 	matches *regexp.Regexp
 }{
-	{"questions", regexp.MustCompile(`^measurements\.(above|top|discovery|impossible|query\.(diagnostic .*|distinct|distribution|per_unit|quantile|value|value\.(by|minus|per|weight)|factors\.(basis|sums|method) .*))$`)},
-	{"statistics", regexp.MustCompile(`^tables\.(counts|discovered|invariant|per_unit|show|sparse|target|top|weighted|figures\.kind .*|figures\.(of|over)\.kind .*)$`)},
-	{"budgets", regexp.MustCompile(`^(guarantee\.definition .*|guarantee\.sample|guarantee\.account|leaves\.(leaf|microdata|needed|share)|cost\..*|strategies\.kind .*)$`)},
+	{"questions", regexp.MustCompile(
+		`^measurements\.(above|top|discovery|impossible|query\.(diagnostic .*|distinct|distribution|per_unit|quantile|value|value\.(by|minus|per|weight)|factors\.(basis|sums|method) .*))$`)},
+	{"statistics", regexp.MustCompile(
+		`^tables\.(counts|discovered|invariant|per_unit|show|sparse|target|top|weighted|figures\.kind .*|figures\.(of|over)\.kind .*)$`)},
+	{"budgets", regexp.MustCompile(
+		`^(guarantee\.definition .*|guarantee\.sample|guarantee\.account|leaves\.(leaf|microdata|needed|share)|cost\..*|strategies\.kind .*)$`)},
 	{"relations", regexp.MustCompile(`^guarantee\.(neighbours .*|rows_in_tables|rows_without_id)$`)},
 	{"mechanisms", regexp.MustCompile(`^(measurements\..*|synthetic\.(block|noise|select))\.?kind .*$`)},
 	{"methods of microdata", regexp.MustCompile(`^synthetic\.(method .*|files|parent|rows|rows_of|given|ways)$`)},

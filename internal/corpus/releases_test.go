@@ -20,6 +20,7 @@ import (
 	"testing/synctest"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
@@ -27,9 +28,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the bytes of whole releases: in testdata/releases.txt the SHA-256 of every file of the sealed and of the published
-// folder, its first half. They are those of a test alone: here every read of random bytes gives the same ones, and the clock stands still, which no
-// build of the program can be told to do.
+// This file holds the bytes of whole releases: testdata/releases.txt has the first half of the SHA-256 of every file of
+// the sealed and of the published folder. Only a test can make these bytes: here every read of random bytes gives the
+// same ones and the clock stands still, which no build of the program can be told to do.
 
 // constant is a source of random bytes that gives the same ones at every read.
 type constant struct{}
@@ -75,13 +76,14 @@ func ready(ctx context.Context, dir string, number uint64) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Plan, nil
+	return p.Plan(), nil
 }
 
 // caps are what accounts hold that pay for releases, by the definition of privacy loss.
 var caps = map[string]string{"pure": "{epsilon: 100}", "zcdp": "{rho: 100}", "approximate": "{rho: 100, delta: 1e-3}"}
 
-// options are where a release works: with the ledger and the key of an office where the spec names an account, else for practice.
+// options are where a release works: with the ledger and the key of an office where the spec names an account, else for
+// practice.
 func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, error) {
 	o := release.Options{Out: filepath.Join(dir, "out"), Data: dir}
 	if p.Guarantee.Account == "" {
@@ -89,7 +91,8 @@ func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, er
 	}
 	o.Ledger = filepath.Join(dir, "ledger.db")
 	policy, private := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "office.key")
-	text := fmt.Sprintf("account: %s\nprotects: %s\nneighbours: %s\ncap: %s\n", p.Guarantee.Account, p.Guarantee.Protects, p.Guarantee.Neighbours, caps[p.Guarantee.Definition])
+	text := fmt.Sprintf("account: %s\nprotects: %s\nneighbours: %s\ncap: %s\n", p.Guarantee.Account, p.Guarantee.Protects,
+		p.Guarantee.Neighbours, caps[p.Guarantee.Definition])
 	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 		return o, err
 	}
@@ -105,8 +108,8 @@ func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, er
 	return o, err
 }
 
-// released releases a drawn spec, and returns its plan and the first half of the SHA-256 of every file that is left, by name:
-// of the published and the sealed folder, and of an evaluation.
+// released releases a drawn spec, and returns its plan and the first half of the SHA-256 of every file that is left, by
+// name: of the published and the sealed folder, and of an evaluation.
 func released(ctx context.Context, dir string, number uint64) (*plan.Plan, map[string]string, error) {
 	p, err := ready(ctx, dir, number)
 	if err != nil {
@@ -120,12 +123,14 @@ func released(ctx context.Context, dir string, number uint64) (*plan.Plan, map[s
 		return p, nil, err
 	}
 	files := map[string]string{}
-	evaluating := o
-	evaluating.Out = filepath.Join(dir, "evaluated")
-	if _, err := release.Evaluate(ctx, compiled.Of(p), filepath.Join(o.Out, p.Name), evaluating); err != nil && p.Sample == nil {
+	evaluating := evaluate.Options{Out: filepath.Join(dir, "evaluated"), Data: o.Data, State: o.State,
+		Account: o.Account(), Log: o.Log}
+	if _, err := evaluate.Evaluate(ctx, compiled.Of(p), filepath.Join(o.Out, p.Name), evaluating); err != nil &&
+		p.Sample == nil {
 		return p, nil, err
 	}
-	for kind, folder := range map[string]string{"published": "out/" + p.Name, "sealed": "out/" + p.Name + ".measured", "evaluated": "evaluated"} {
+	for kind, folder := range map[string]string{"published": "out/" + p.Name, "sealed": "out/" + p.Name + ".measured",
+		"evaluated": "evaluated"} {
 		if kind == "evaluated" && p.Sample != nil {
 			continue // a secret sample is compared with nothing
 		}
@@ -197,8 +202,8 @@ type made struct {
 	err  error
 }
 
-// releasesOf makes releases, two at a time, each in a folder of its number below a place, where those that are spoken of stay. It may be
-// called once in a process: what packages keep in pools belongs to its bubble.
+// releasesOf makes releases, two at a time, each in a folder of its number below a place, where those that are spoken
+// of stay. It may be called once in a process: what packages keep in pools belongs to its bubble.
 func releasesOf(t *testing.T, place string, numbers []uint64) []made {
 	all := make([]made, len(numbers))
 	inVain(t, func(t *testing.T) {
@@ -227,11 +232,12 @@ func releasesOf(t *testing.T, place string, numbers []uint64) []made {
 	return all
 }
 
-// usual are the drawn specs that are released in every run, and not in the long one alone: together they reach the most.
+// usual are the drawn specs that are released in every run, and not in the long one alone: together they reach the
+// most.
 var usual = []uint64{90, 104, 178, 250, 310, 366, 441, 480, 497, 504}
 
-// What a release covers is counted, so that it cannot become less unnoticed: of all that plans of drawn specs can hold, in all
-// releases and in those of every run.
+// What a release covers is counted, so that it cannot become less unnoticed: of all that plans of drawn specs can hold,
+// in all releases and in those of every run.
 const (
 	fewestReleases = 110
 	fewestReached  = 394

@@ -1,7 +1,7 @@
 package corpus
 
-// This file draws the confidential tables of drawn specs: small ones that keep their contract, with all that a spec says what to do
-// with. A table is drawn from the number of its spec alone.
+// This file draws the confidential tables of drawn specs: small ones that keep their contract, with all that a spec
+// says what to do with. A table is drawn from the number of its spec alone.
 
 import (
 	"fmt"
@@ -14,7 +14,8 @@ import (
 // most is from how many expected rows on no table is drawn.
 const most = 10_000
 
-// tables draws the confidential tables of a drawn spec: their files by name. It reports false for a spec that expects too many rows.
+// tables draws the confidential tables of a drawn spec: their files by name. It reports false for a spec that expects
+// too many rows.
 func tables(number uint64, r *spec.Release) (files map[string]string, ok bool) {
 	d := &drawing{Rand: rand.New(rand.NewPCG(number, 2027))}
 	if r.Table("homes") != nil {
@@ -103,14 +104,16 @@ func (d *drawing) persons(r *spec.Release, t *spec.Table, rows int) string {
 		if categories(r) {
 			pay = min(max(pay, 0), 8000)
 		}
-		fmt.Fprintf(&text, "%s,%s,%s,%d,%s,r%d,2026-01-%02d,word%d,%.2f,%d,%.1f\n", who, d.value(t, "sex", d.one("f", "f", "m"), "x"),
+		fmt.Fprintf(&text, "%s,%s,%s,%d,%s,r%d,2026-01-%02d,word%d,%.2f,%d,%.1f\n", who,
+			d.value(t, "sex", d.one("f", "f", "m"), "x"),
 			d.value(t, "state", state, "none"), d.IntN(24), d.value(t, "age", fmt.Sprint(age), "140"), 1+d.IntN(4)*d.IntN(4)/3,
 			1+d.IntN(31), d.IntN(6)*d.IntN(6), pay, d.hours(r), 4*d.Float64())
 	}
 	return text.String()
 }
 
-// households draws homes, one row each, and the persons in them, of whom some have no home and some homes have too many.
+// households draws homes, one row each, and the persons in them, of whom some have no home and some homes have too
+// many.
 func (d *drawing) households(r *spec.Release) map[string]string {
 	var homes, persons strings.Builder
 	homes.WriteString("home,tenure,rooms\n")
@@ -125,7 +128,8 @@ func (d *drawing) households(r *spec.Release) map[string]string {
 			if age < 16 {
 				work = "child"
 			}
-			fmt.Fprintf(&persons, "%d,%s,%d,%s,%d,%d\n", home, d.one("f", "m"), age, work, d.IntN(map[bool]int{false: 130, true: 101}[categories(r)]), d.hours(r))
+			fmt.Fprintf(&persons, "%d,%s,%d,%s,%d,%d\n", home, d.one("f", "m"), age, work,
+				d.IntN(map[bool]int{false: 130, true: 101}[categories(r)]), d.hours(r))
 		}
 	}
 	return map[string]string{"homes.csv": homes.String(), "persons.csv": persons.String()}

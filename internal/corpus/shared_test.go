@@ -7,7 +7,6 @@ import (
 
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -20,8 +19,8 @@ var codebooks = map[string]string{
 	"register.csv":    "ent_id,name,size\n1,One,micro\n2,Two,large\n3,Three,small\n",
 }
 
-// The specs that show the language from outside the project are planned, or refused, as they were. (Labour has a target that no budget
-// of its size can meet, so that it is planned with a wider one too.)
+// The specs that show the language from outside the project are planned, or refused, as they were. (Labour has a target
+// that no budget of its size can meet, so that it is planned with a wider one too.)
 func TestSharedSpecsAreTheSame(t *testing.T) {
 	for _, c := range []struct {
 		name, instead, with string
@@ -31,7 +30,8 @@ func TestSharedSpecsAreTheSame(t *testing.T) {
 		{name: "admissions", want: "plan 9d891d4b9a67e9210b5681aaf92157fe75777f45c81b50502af10d9625093ec3"},
 		{name: "business", want: "plan 74a16b72a96f6c826b4eb7d3eab4349c4a6e8e1c9041573bbc54cd972d793dcb"},
 		{name: "labour", want: "refused 19bb45a8aa90bef2d3d6afb0f6dd3f6b071031b018a7c014d5e8f273cce170f7", long: true},
-		{name: "labour", instead: "margin: 500", with: "margin: 10000", want: "plan 1e8d4e1a34f9d17feaace6c955759a3f823b107d166e072a3d0fa772f63a0d6b"},
+		{name: "labour", instead: "margin: 500", with: "margin: 10000",
+			want: "plan 1e8d4e1a34f9d17feaace6c955759a3f823b107d166e072a3d0fa772f63a0d6b"},
 		{name: "taxi", want: "plan e56e9c5a65c4c1bd68f1c3c300ab58ae1fa9b11fa1058a63a8ed8e71ab40735a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestSharedSpecsAreTheSame(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
-				return planner.New(r)
+				return planned(r)
 			}}.line()
 			if is != c.name+" "+c.want {
 				t.Errorf("not as it was: %s", is)

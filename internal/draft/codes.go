@@ -19,7 +19,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the code lists that a draft takes domains from. All of them are public documents of the data, and no data.
+// This file holds the code lists that a draft takes domains from. All of them are public documents of the data, and no
+// data.
 
 // codeList is what a document says of one variable: its codes in order, or the ends of its range, or both.
 type codeList struct {
@@ -51,8 +52,9 @@ func (l codeLists) add(variable, from string) *codeList {
 // maxCodes bounds the bytes of a document with code lists.
 const maxCodes = 64 << 20
 
-// readCodes reads documents with code lists: DDI Codebook (.xml), or CSV with a column for the variable, one for the code and
-// one for the label, or CSV of one variable, called as it, whose first column is the code. Errors: *[verdict.Unusable].
+// readCodes reads documents with code lists: DDI Codebook (.xml), or CSV with a column for the variable, one for the
+// code and one for the label, or CSV of one variable, called as it, whose first column is the code. Errors:
+// *[verdict.Unusable].
 func readCodes(paths []string) (codeLists, error) {
 	lists := codeLists{}
 	for _, path := range paths {
@@ -100,7 +102,8 @@ type ddiVariable struct {
 	} `xml:"valrng"`
 }
 
-// readDDI reads the variables of a DDI Codebook. What it counts of the data (frequencies, observed minima) is not looked at.
+// readDDI reads the variables of a DDI Codebook. What it counts of the data (frequencies, observed minima) is not
+// looked at.
 func (l codeLists) readDDI(path, text string) error {
 	d := xml.NewDecoder(strings.NewReader(text))
 	found := false
@@ -159,7 +162,8 @@ func (l codeLists) readCSV(path, text string) error {
 		return errors.New("has no codes: expected a header, and a line for each code")
 	}
 	find := func(names []string) int {
-		return slices.IndexFunc(rows[0], func(s string) bool { return slices.Contains(names, strings.ToLower(strings.TrimSpace(s))) })
+		return slices.IndexFunc(rows[0],
+			func(s string) bool { return slices.Contains(names, strings.ToLower(strings.TrimSpace(s))) })
 	}
 	variable, value, label := find(variableNames), find(codeNames), find(labelNames)
 	if variable < 0 || value < 0 {
@@ -188,8 +192,8 @@ func (l codeLists) readCSV(path, text string) error {
 // mostDrafted is how many codes a draft lists in place of a code book.
 const mostDrafted = 200
 
-// domain drafts the entry of a column from its code list: what stands within {…}, and a remark. It is "" where the list says
-// nothing that can be written.
+// domain drafts the entry of a column from its code list: what stands within {…}, and a remark. It is "" where the list
+// says nothing that can be written.
 func (l *codeList) domain(of spec.Type) (entry, remark string) {
 	if l == nil {
 		return "", ""
@@ -204,7 +208,9 @@ func (l *codeList) domain(of spec.Type) (entry, remark string) {
 	case l.book:
 		return "codebook: " + quoted(l.from), budget.Plural(int64(n), "code")
 	case n > mostDrafted:
-		return "values: []", fmt.Sprintf("decide: %s in %s; give them as a code book, {codebook: FILE.csv} with columns code,label", budget.Plural(int64(n), "code"), filepath.Base(l.from))
+		return "values: []", fmt.Sprintf(
+			"decide: %s in %s; give them as a code book, {codebook: FILE.csv} with columns code,label",
+			budget.Plural(int64(n), "code"), filepath.Base(l.from))
 	}
 	var written, labels []string
 	integers := of == spec.Integer
@@ -231,7 +237,8 @@ var (
 	plainDecimal = regexp.MustCompile(`^-?[0-9]{1,18}(\.[0-9]{1,9})?$`)
 )
 
-// interval drafts the range that a code list says, where it says one and has fewer codes than the range has whole numbers.
+// interval drafts the range that a code list says, where it says one and has fewer codes than the range has whole
+// numbers.
 func (l *codeList) interval(of spec.Type, codes int) string {
 	if !plainDecimal.MatchString(l.low) || !plainDecimal.MatchString(l.high) {
 		return ""

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -87,7 +88,7 @@ func named(fields []source.Field) []field {
 // drawnFrom says what the draft was made of.
 func drawnFrom(d source.Description, codes []string) string {
 	from := "its column names and types; no value was looked at"
-	if d.Format == spec.CSV {
+	if d.Format == files.CSV {
 		from = "the names in its first line alone (if that line is data, the file lacks a header: do not keep this draft)"
 	}
 	if len(codes) == 0 {
@@ -102,7 +103,7 @@ func drawnFrom(d source.Description, codes []string) string {
 
 // draftDialect says how a CSV file departs from the usual.
 func draftDialect(d source.Description) string {
-	if d.Format != spec.CSV {
+	if d.Format != files.CSV {
 		return ""
 	}
 	if d.Delimiter != ',' && d.Delimiter != 0 {

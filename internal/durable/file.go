@@ -39,8 +39,8 @@ func Exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// WritePrivate writes a file that its owner alone can read, durably, and whole or not at all. Until it is whole its name begins
-// with making.
+// WritePrivate writes a file that its owner alone can read, durably, and whole or not at all. Until it is whole its
+// name begins with making.
 func WritePrivate(dir, making, name string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(dir, making+"*") // mode 0600
 	if err != nil {

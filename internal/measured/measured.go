@@ -24,11 +24,10 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// Measured is a measurement with its noisy answers, in the order that
-// [plan.Query] documents. Of a sparse measurement those are there that are above its
-// threshold, and no others; Cells are their places in that order, ascending. Of a measurement that chooses cells those are
-// there that were chosen, and Cells are their places in the order of their choice. Cells is nil
-// of a measurement whose answers are all there.
+// Measured is a measurement with its noisy answers, in the order that [plan.Query] documents. Of a sparse measurement
+// those are there that are above its threshold, and no others; Cells are their places in that order, ascending. Of a
+// measurement that chooses cells those are there that were chosen, and Cells are their places in the order of their
+// choice. Cells is nil of a measurement whose answers are all there.
 type Measured struct {
 	Measurement plan.Measurement
 	Values      *array.Int64
@@ -77,8 +76,8 @@ type groupRow struct {
 	Value int64    `parquet:"value,delta"`
 }
 
-// Seal writes a sealed folder's content, file by file under slash-separated names. Making it durable, before anybody is told that
-// the folder is there, is left to the caller.
+// Seal writes a sealed folder's content, file by file under slash-separated names. Making it durable, before anybody is
+// told that the folder is there, is left to the caller.
 func Seal(write func(name string, b []byte) error, s *Sealed) error {
 	hashes := map[string]string{}
 	add := func(name string, b []byte) error {
@@ -109,7 +108,8 @@ func Seal(write func(name string, b []byte) error, s *Sealed) error {
 // what was answered to them. It fails on rounds that the plan does not allow.
 func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 	if len(s.Rounds) != len(s.Plan.Synthetic) {
-		return fmt.Errorf("there are rounds of %d adaptive methods, and the plan has %d", len(s.Rounds), len(s.Plan.Synthetic))
+		return fmt.Errorf("there are rounds of %d adaptive methods, and the plan has %d", len(s.Rounds),
+			len(s.Plan.Synthetic))
 	}
 	hash := s.Plan.Hash()
 	one := func(m Measured) error {
@@ -132,7 +132,7 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 			continue
 		}
 		name := RoundsPath(method.Table)
-		if err := Allowed(s.Plan.Plan, method, s.Rounds[i]); err != nil {
+		if err := Allowed(s.Plan.Plan(), method, s.Rounds[i]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		b, err := EncodeRounds(s.Rounds[i])
@@ -256,8 +256,9 @@ func encodeRows[T any](m Measured, planHash, status string, at func(i int) T) ([
 
 // Open reads a sealed folder and checks that every file is as it was sealed, that
 // there is an answer of the right length to every measurement of the plan, and that
-// its adaptive methods have chosen what they may, with an answer to each choice.
-func Open(dir string) (*Sealed, error) {
+// its adaptive methods have chosen what they may, with an answer to each choice. The
+// plan is read by compile, once: [compiled.Read], or what is stricter.
+func Open(dir string, compile func(text []byte) (*compiled.Compiled, error)) (*Sealed, error) {
 	files, err := openSeal(dir)
 	if err != nil {
 		return nil, err
@@ -266,7 +267,7 @@ func Open(dir string) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := compiled.Read(text)
+	p, err := compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", files.path(PlanFile), err)
 	}
@@ -311,10 +312,9 @@ func (s *Sealed) readMeasured(files seal, m plan.Measurement) (Measured, error) 
 	return answer, nil
 }
 
-// Decode reads a measurement's file and checks that it answers this measurement of
-// this plan, whole; of a sparse one, that what is there is above its threshold, each place once; of one that chooses cells, that
-// as many are there as are chosen, each once. status is what its
-// metadata carry.
+// Decode reads a measurement's file and checks that it answers this measurement of this plan, whole; of a sparse one,
+// that what is there is above its threshold, each place once; of one that chooses cells, that as many are there as are
+// chosen, each once. status is what its metadata carry.
 func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, status string, err error) {
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 	if err != nil {

@@ -30,9 +30,11 @@ func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err = planner.New(r); err != nil {
+	c, err := planner.New(r)
+	if err != nil {
 		t.Fatal(err)
 	}
+	p = c.Plan()
 	dir, answers = t.TempDir(), map[string][]int64{}
 	var all []Measured
 	for n, m := range p.Measurements {
@@ -51,7 +53,8 @@ func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64)
 		}
 		return os.WriteFile(path, b, 0o600)
 	}
-	if err := Seal(write, &Sealed{Plan: compiled.Of(p), Receipt: []byte(`{"plan_hash": "x"}`), Status: "RELEASE", Measured: all}); err != nil {
+	if err := Seal(write, &Sealed{Plan: compiled.Of(p), Receipt: []byte(`{"plan_hash": "x"}`), Status: "RELEASE",
+		Measured: all}); err != nil {
 		t.Fatal(err)
 	}
 	return dir, p, answers
@@ -59,7 +62,7 @@ func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64)
 
 func TestSealedFolderReadsBack(t *testing.T) {
 	dir, p, answers := sealed(t)
-	s, err := Open(dir)
+	s, err := Open(dir, compiled.Read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +102,7 @@ func TestDamagedMeasurements(t *testing.T) {
 			if err := os.WriteFile(path, bad, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Open(dir); err == nil {
+			if _, err := Open(dir, compiled.Read); err == nil {
 				t.Fatalf("%s, byte %d flipped: opened", name, i)
 			}
 		}
@@ -107,7 +110,7 @@ func TestDamagedMeasurements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Open(dir); err != nil {
+	if _, err := Open(dir, compiled.Read); err != nil {
 		t.Error(err)
 	}
 }
@@ -134,7 +137,7 @@ func TestOpenRefusesWhatDoesNotBelong(t *testing.T) {
 		if err := spoil(dir); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(dir); err == nil {
+		if _, err := Open(dir, compiled.Read); err == nil {
 			t.Errorf("%s: opened", name)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
 // Rounds are what an adaptive method has asked and was answered.
@@ -22,10 +23,10 @@ type Rounds struct {
 }
 
 // Round is one round of an adaptive method: what it chose, a place among
-// [plan.Synthetic.Candidates], what it spent on that and on the answer, and the noisy answer.
+// [adaptive.Candidates], what it spent on that and on the answer, and the noisy answer.
 type Round struct {
 	Choice   int
-	Turn     plan.Turn
+	Turn     adaptive.Turn
 	Measured Measured
 }
 
@@ -42,7 +43,7 @@ type roundsFile struct {
 // roundLine is a round in a file of rounds.
 type roundLine struct {
 	Choice int `json:"choice"`
-	plan.Turn
+	adaptive.Turn
 }
 
 // EncodeRounds is the file of what rounds have chosen, in their order: canonical JSON. It
@@ -78,7 +79,7 @@ func DecodeRounds(b []byte, p *plan.Plan, s plan.Synthetic) (Rounds, error) {
 	}
 	out := Rounds{Classes: file.Classes}
 	for i, line := range file.Rounds {
-		m, err := p.Answer(s, i, line.Choice, file.Classes, line.Turn.Noise)
+		m, err := adaptive.Answer(p, s, i, line.Choice, file.Classes, line.Turn.Noise)
 		if err != nil {
 			return Rounds{}, fmt.Errorf("round %d: %w", i+1, err)
 		}
@@ -98,11 +99,11 @@ func DecodeRounds(b []byte, p *plan.Plan, s plan.Synthetic) (Rounds, error) {
 // block that the plan's loss counts. Theorem: Bun & Steinke 2016, lemma 2.3, and as a
 // filter Feldman & Zrnic 2021, theorem 4.5. Argument: docs/proofs/adaptive.md.
 func Allowed(p *plan.Plan, s plan.Synthetic, made Rounds) error {
-	if _, err := p.Classes(s, made.Classes); err != nil {
+	if _, err := adaptive.Classes(p, s, made.Classes); err != nil {
 		return err
 	}
-	candidates, joined := s.Candidates(), s.Forest()
-	spent, turns := new(big.Rat), []plan.Turn{}
+	candidates, joined := adaptive.Candidates(s), adaptive.ForestOf(s)
+	spent, turns := new(big.Rat), []adaptive.Turn{}
 	for i, r := range made.Each {
 		if r.Choice < 0 || r.Choice >= len(candidates) {
 			return fmt.Errorf("round %d has chosen candidate %d, where there are %d", i+1, r.Choice, len(candidates))
@@ -113,7 +114,7 @@ func Allowed(p *plan.Plan, s plan.Synthetic, made Rounds) error {
 			}
 			joined.Join(candidates[r.Choice])
 		}
-		asked, err := p.Answer(s, i, r.Choice, made.Classes, r.Turn.Noise)
+		asked, err := adaptive.Answer(p, s, i, r.Choice, made.Classes, r.Turn.Noise)
 		if err != nil {
 			return fmt.Errorf("round %d: %w", i+1, err)
 		}
@@ -132,13 +133,13 @@ func Allowed(p *plan.Plan, s plan.Synthetic, made Rounds) error {
 		return errors.New("the rounds have spent more than the block of the plan")
 	}
 	if s.Method == plan.AIM {
-		return s.Allows(turns)
+		return adaptive.Allows(s, turns)
 	}
 	if len(turns) != s.Rounds {
 		return fmt.Errorf("holds %d rounds, where the plan has %d", len(turns), s.Rounds)
 	}
 	for i, turn := range turns {
-		if !turn.Equal(plan.Turn{Select: s.Select, Noise: s.Noise}) {
+		if !turn.Equal(adaptive.Turn{Select: s.Select, Noise: s.Noise}) {
 			return fmt.Errorf("round %d is not made by the mechanisms of the plan", i+1)
 		}
 	}
@@ -152,7 +153,7 @@ func (s *Sealed) readRounds(files seal, method plan.Synthetic) (Rounds, error) {
 	if err != nil {
 		return Rounds{}, err
 	}
-	rounds, err := DecodeRounds(b, s.Plan.Plan, method)
+	rounds, err := DecodeRounds(b, s.Plan.Plan(), method)
 	if err != nil {
 		return Rounds{}, fmt.Errorf("%s: %w", files.path(name), err)
 	}

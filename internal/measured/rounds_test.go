@@ -12,12 +12,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
-const adaptive = `version: 1
+const adaptiveText = `version: 1
 release: r
 privacy: {protects: trip, neighbours: add-remove}
 budget: {rho: 1, split: {tables: 1/2, rows: 1/2}}
@@ -29,7 +30,7 @@ synthetic: {t: {budget: rows, method: mst}}
 // planned is the plan of adaptive, with these words in the place of its method.
 func planned(t *testing.T, method string) *plan.Plan {
 	t.Helper()
-	text := strings.Replace(adaptive, "method: mst", method, 1)
+	text := strings.Replace(adaptiveText, "method: mst", method, 1)
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func planned(t *testing.T, method string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Plan()
 }
 
 // answerTo is an answer to a measurement, some integers.
@@ -65,11 +66,12 @@ func withRounds(t *testing.T, choices ...int) *Sealed {
 	p, r := planned(t, "method: mst"), Rounds{}
 	method := p.Synthetic[0]
 	for i, c := range choices {
-		m, err := p.Answer(method, min(i, method.Rounds-1), c, nil, method.Noise)
+		m, err := adaptive.Answer(p, method, min(i, method.Rounds-1), c, nil, method.Noise)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Each = append(r.Each, Round{Choice: c, Turn: plan.Turn{Select: method.Select, Noise: method.Noise}, Measured: answerTo(m, int64(100*i))})
+		r.Each = append(r.Each, Round{Choice: c, Turn: adaptive.Turn{Select: method.Select, Noise: method.Noise},
+			Measured: answerTo(m, int64(100*i))})
 	}
 	return sealedWith(p, r)
 }
@@ -105,7 +107,7 @@ func folder(t *testing.T, s *Sealed, edit func(name string, b []byte) []byte) st
 func TestSealedRoundsReadBack(t *testing.T) {
 	for _, choices := range [][]int{{4, 0, 5}, {0, 1, 2}} {
 		s := withRounds(t, choices...)
-		back, err := Open(folder(t, s, nil))
+		back, err := Open(folder(t, s, nil), compiled.Read)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +116,9 @@ func TestSealedRoundsReadBack(t *testing.T) {
 		}
 		for i, r := range back.Rounds[0].Each {
 			want := s.Rounds[0].Each[i]
-			if !r.Turn.Equal(want.Turn) || r.Choice != want.Choice || r.Measured.Measurement.ID != want.Measured.Measurement.ID || !slices.Equal(r.Measured.Values.Int64Values(), want.Measured.Values.Int64Values()) {
+			if !r.Turn.Equal(want.Turn) || r.Choice != want.Choice ||
+				r.Measured.Measurement.ID != want.Measured.Measurement.ID || !slices.Equal(r.Measured.Values.Int64Values(),
+				want.Measured.Values.Int64Values()) {
 				t.Errorf("round %d: %v, sealed %v", i+1, r, want)
 			}
 		}
@@ -178,7 +182,8 @@ func TestOpenRefusesRoundsThatDoNotBelong(t *testing.T) {
 		"magic":                        inPlaceOf(pair, "PAR2"),
 		"answers another question":     fromAnother(t, pair, Path("microdata/t/day_x_way")),
 	} {
-		if _, err := Open(folder(t, withRounds(t, 0, 5, 1), edit)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := Open(folder(t, withRounds(t, 0, 5, 1), edit), compiled.Read); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
@@ -186,7 +191,7 @@ func TestOpenRefusesRoundsThatDoNotBelong(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "rounds", "t.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir); err == nil {
+	if _, err := Open(dir, compiled.Read); err == nil {
 		t.Error("without choices: opened")
 	}
 }
@@ -213,7 +218,8 @@ func fromAnother(t *testing.T, file, other string) func(string, []byte) []byte {
 func TestSealRefusesRoundsThatThePlanDoesNotAllow(t *testing.T) {
 	nowhere := func(string, []byte) error { return nil }
 	for name, s := range map[string]*Sealed{
-		"a pair twice": withRounds(t, 0, 0, 1), "too few": withRounds(t, 0, 5), "a cycle": withRounds(t, 0, 1, 3), "too many": withRounds(t, 0, 1, 2, 3),
+		"a pair twice": withRounds(t, 0, 0, 1), "too few": withRounds(t, 0, 5), "a cycle": withRounds(t, 0, 1, 3),
+		"too many": withRounds(t, 0, 1, 2, 3),
 	} {
 		if err := Seal(nowhere, s); err == nil {
 			t.Errorf("%s: sealed", name)
@@ -236,7 +242,7 @@ func TestSealRefusesRoundsThatThePlanDoesNotAllow(t *testing.T) {
 func TestAllowedAreForests(t *testing.T) {
 	p := planned(t, "method: mst")
 	s := p.Synthetic[0]
-	pairs := s.Candidates()
+	pairs := adaptive.Candidates(s)
 	allowed := 0
 	for a := range pairs {
 		for b := range pairs {
@@ -244,11 +250,12 @@ func TestAllowedAreForests(t *testing.T) {
 				made := []int{a, b, c}
 				r := Rounds{}
 				for i, choice := range made {
-					m, err := p.Answer(s, i, choice, nil, s.Noise)
+					m, err := adaptive.Answer(p, s, i, choice, nil, s.Noise)
 					if err != nil {
 						t.Fatal(err)
 					}
-					r.Each = append(r.Each, Round{Choice: choice, Turn: plan.Turn{Select: s.Select, Noise: s.Noise}, Measured: Measured{Measurement: m}})
+					r.Each = append(r.Each, Round{Choice: choice, Turn: adaptive.Turn{Select: s.Select, Noise: s.Noise},
+						Measured: Measured{Measurement: m}})
 				}
 				if got, want := Allowed(p, s, r) == nil, len(reached(pairs, made)) == len(s.By); got != want {
 					t.Errorf("%v: allowed is %v", made, got)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // merging are classes of the four columns of adaptive, of 3, 4, 2 and 2 categories.
@@ -18,12 +20,12 @@ var merging = [][]int{{0, 1, 1}, nil, nil, {0, 1}}
 func aimRounds(t *testing.T, p *plan.Plan, classes [][]int, quieter ...int) Rounds {
 	t.Helper()
 	method := p.Synthetic[0]
-	schedule, r := method.Schedule(), Rounds{Classes: classes}
+	schedule, r := adaptive.NewSchedule(method), Rounds{Classes: classes}
 	for round, last := 0, false; !last; round++ {
-		var turn plan.Turn
+		var turn adaptive.Turn
 		turn, last = schedule.Next()
-		choice := round % len(method.Candidates())
-		m, err := p.Answer(method, round, choice, classes, turn.Noise)
+		choice := round % len(adaptive.Candidates(method))
+		m, err := adaptive.Answer(p, method, round, choice, classes, turn.Noise)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +44,7 @@ func TestSealedRoundsOfAIMReadBack(t *testing.T) {
 		quieter []int
 	}{{nil, nil}, {merging, []int{0, 3}}, {[][]int{nil, nil, nil, nil}, []int{1}}} {
 		made := aimRounds(t, p, c.classes, c.quieter...)
-		back, err := Open(folder(t, sealedWith(p, made), nil))
+		back, err := Open(folder(t, sealedWith(p, made), nil), compiled.Read)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +54,8 @@ func TestSealedRoundsOfAIMReadBack(t *testing.T) {
 		}
 		for i, r := range got.Each {
 			want := made.Each[i]
-			if r.Choice != want.Choice || !r.Turn.Equal(want.Turn) || string(r.Measured.Measurement.Canonical()) != string(want.Measured.Measurement.Canonical()) ||
+			if r.Choice != want.Choice || !r.Turn.Equal(want.Turn) ||
+				string(r.Measured.Measurement.Canonical()) != string(want.Measured.Measurement.Canonical()) ||
 				!slices.Equal(r.Measured.Values.Int64Values(), want.Measured.Values.Int64Values()) {
 				t.Errorf("round %d: %v, sealed %v", i+1, r, want)
 			}
@@ -65,8 +68,8 @@ func TestSealedRoundsOfAIMReadBack(t *testing.T) {
 func TestForgedRoundsOfAIMAreRefused(t *testing.T) {
 	p := planned(t, "method: aim, ways: 3")
 	method := p.Synthetic[0]
-	turned := func(r *Round, i int, turn plan.Turn) {
-		m, err := p.Answer(method, i, r.Choice, merging, turn.Noise)
+	turned := func(r *Round, i int, turn adaptive.Turn) {
+		m, err := adaptive.Answer(p, method, i, r.Choice, merging, turn.Noise)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,17 +85,18 @@ func TestForgedRoundsOfAIMAreRefused(t *testing.T) {
 		says  string
 	}{
 		"a sharper choice": {func(r *Rounds) {
-			turned(&r.Each[2], 2, plan.Turn{Select: more(r.Each[2].Turn.Select, unit), Noise: r.Each[2].Turn.Noise})
+			turned(&r.Each[2], 2, adaptive.Turn{Select: more(r.Each[2].Turn.Select, unit), Noise: r.Each[2].Turn.Noise})
 		}, "more than the block"},
 		"a sharper last": {func(r *Rounds) {
 			n := len(r.Each) - 1
-			turned(&r.Each[n], n, plan.Turn{Select: more(r.Each[n].Turn.Select, unit), Noise: r.Each[n].Turn.Noise})
+			turned(&r.Each[n], n, adaptive.Turn{Select: more(r.Each[n].Turn.Select, unit), Noise: r.Each[n].Turn.Noise})
 		}, "more than the block"},
 		"less noise": {func(r *Rounds) {
-			turned(&r.Each[0], 0, plan.Turn{Select: r.Each[0].Turn.Select, Noise: more(r.Each[0].Turn.Noise, new(big.Rat).Neg(unit))})
+			turned(&r.Each[0], 0, adaptive.Turn{Select: r.Each[0].Turn.Select,
+				Noise: more(r.Each[0].Turn.Noise, new(big.Rat).Neg(unit))})
 		}, "do not follow"},
 		"more noise": {func(r *Rounds) {
-			turned(&r.Each[0], 0, plan.Turn{Select: r.Each[0].Turn.Select, Noise: more(r.Each[0].Turn.Noise, unit)})
+			turned(&r.Each[0], 0, adaptive.Turn{Select: r.Each[0].Turn.Select, Noise: more(r.Each[0].Turn.Noise, unit)})
 		}, "do not follow"},
 		"another choice":      {func(r *Rounds) { r.Each[1].Choice = 3 }, "asks for"},
 		"no candidate":        {func(r *Rounds) { r.Each[1].Choice = 14 }, "where there are 14"},
@@ -134,7 +138,8 @@ func TestForgedRoundsOfAIMAreRefused(t *testing.T) {
 		spent.Add(spent, r.Turn.Rho())
 	}
 	short := method
-	short.Block.Parameter = new(big.Rat).Sub(spent, new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 200)))
+	short.Block.Parameter = new(big.Rat).Sub(spent,
+		new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 200)))
 	if err := Allowed(p, short, made); err == nil || !strings.Contains(err.Error(), "more than the block") {
 		t.Errorf("2⁻²⁰⁰ of ρ more than the block: %v", err)
 	}

@@ -42,7 +42,8 @@ func TestSparseMeasurementsReadBack(t *testing.T) {
 	for _, cells := range [][]uint64{{}, {0, 7, 1 << 40, last}} {
 		values := []int64{61, 1 << 61, 62, 9000}[:len(cells)]
 		got, status, err := Decode(encoded(cells, values...), m, hash)
-		if err != nil || status != "RELEASE" || got.Cells == nil || !slices.Equal(got.Cells, cells) || !slices.Equal(got.Values.Int64Values(), values) || !slices.Equal(got.Measurement.Canonical(), m.Canonical()) {
+		if err != nil || status != "RELEASE" || got.Cells == nil || !slices.Equal(got.Cells, cells) ||
+			!slices.Equal(got.Values.Int64Values(), values) || !slices.Equal(got.Measurement.Canonical(), m.Canonical()) {
 			t.Errorf("%v reads back as %v, %v (%v)", cells, got.Cells, got.Values, err)
 		}
 	}

@@ -20,7 +20,8 @@ func chosenOf(of int64, cells []uint64, counts []int64) Measured {
 		Measurement: plan.Measurement{
 			ID: "busy", Query: plan.Query{Table: "t"}, Cells: 1 << 40,
 			Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(2, 1), L1: one, L2Squared: one},
-			Top:       &plan.Choices{Of: of, Select: budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: big.NewRat(1, 2)}, Sensitivity: 1},
+			Top: &plan.Choices{Of: of, Select: budget.Mechanism{Kind: budget.ExponentialMechanism,
+				Parameter: big.NewRat(1, 2)}, Sensitivity: 1},
 		},
 		Values: b.NewInt64Array(), Cells: cells,
 	}
@@ -34,7 +35,8 @@ func TestChosenCellsAreReadInTheirOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, status, err := Decode(b, m.Measurement, "hash")
-	if err != nil || status != "release" || !slices.Equal(got.Cells, m.Cells) || !slices.Equal(got.Values.Int64Values(), m.Values.Int64Values()) {
+	if err != nil || status != "release" || !slices.Equal(got.Cells, m.Cells) ||
+		!slices.Equal(got.Values.Int64Values(), m.Values.Int64Values()) {
 		t.Fatalf("read %v, %q, %v", got, status, err)
 	}
 	for name, wrong := range map[string]Measured{

@@ -19,7 +19,8 @@ const (
 
 var bigLimit = big.NewInt(overflowLimit)
 
-var errOverflow = errors.New("a noisy count does not fit below 2^62: the noise is too large for a count, spend more budget on it")
+var errOverflow = errors.New(
+	"a noisy count does not fit below 2^62: the noise is too large for a count, spend more budget on it")
 
 // checkParameter returns an error unless the parameter is positive and of a size
 // that can be computed with.

@@ -42,7 +42,8 @@ func TestNoiseIsAddedToTheCounts(t *testing.T) {
 // TestFillingIsAddingToZeros compares the two ways to draw.
 func TestFillingIsAddingToZeros(t *testing.T) {
 	for _, parameter := range []*big.Rat{big.NewRat(9, 2), big.NewRat(1<<50, 3)} {
-		for name, fill := range map[string]func(*Bits, *big.Rat, []int64) error{"laplace": DiscreteLaplace, "gaussian": DiscreteGaussian} {
+		for name, fill := range map[string]func(*Bits, *big.Rat, []int64) error{"laplace": DiscreteLaplace,
+			"gaussian": DiscreteGaussian} {
 			key := freshKey(t)
 			filled, added := slices.Repeat([]int64{99}, 700), make([]int64, 700)
 			if err := fill(newBits(key), parameter, filled); err != nil {

@@ -211,8 +211,8 @@ func batteryLaws() (all []exactLaw) {
 	return all
 }
 
-// TestDrawsHaveTheExactLaw draws 2²¹ times from every law of production, and 2²³ times with DPRELEASE_LONG: 19 and 39 standard
-// errors of a scale that is 1 % off.
+// TestDrawsHaveTheExactLaw draws 2²¹ times from every law of production, and 2²³ times with DPRELEASE_LONG: 19 and 39
+// standard errors of a scale that is 1 % off.
 func TestDrawsHaveTheExactLaw(t *testing.T) {
 	skipUnderRace(t)
 	draws := 1 << 21
@@ -401,7 +401,8 @@ func TestMutantsAreNoticed(t *testing.T) {
 			}
 			missed := distuv.UnitNormal.Survival(m.distance(n) - zNoticed)
 			failed := newSample(l).draw(t, int(n), streams, m.fill).rejections()
-			t.Logf("%s, %s, %.0f draws: %.3g standard errors at %q, missed with probability %.2g; rejected by %q", l.name, m.name, n, m.distance(n), m.check, missed, failed)
+			t.Logf("%s, %s, %.0f draws: %.3g standard errors at %q, missed with probability %.2g; rejected by %q", l.name,
+				m.name, n, m.distance(n), m.check, missed, failed)
 			if !slices.Contains(failed, m.check) {
 				t.Errorf("%s, %s: %q does not notice it, only %q", l.name, m.name, m.check, failed)
 			}

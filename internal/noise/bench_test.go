@@ -70,7 +70,8 @@ func benchmarkLaw(b *testing.B, l exactLaw, cores int) {
 func benchmarkScaleList(b *testing.B, parameter string, law func(float64) exactLaw) {
 	for _, scale := range benchmarkScales {
 		for cores := 1; cores <= 2; cores++ {
-			b.Run(fmt.Sprintf("%s=%v/cores=%d", parameter, scale, cores), func(b *testing.B) { benchmarkLaw(b, law(scale), cores) })
+			b.Run(fmt.Sprintf("%s=%v/cores=%d", parameter, scale, cores),
+				func(b *testing.B) { benchmarkLaw(b, law(scale), cores) })
 		}
 	}
 }
@@ -150,7 +151,8 @@ func BenchmarkWords(b *testing.B) {
 
 // BenchmarkTable makes samplers, as the first use of a law does.
 func BenchmarkTable(b *testing.B) {
-	for _, l := range []exactLaw{gaussianLaw(2), gaussianLaw(100), gaussianLaw(1000), gaussianLaw(1e6), laplaceLaw(2), laplaceLaw(100), laplaceLaw(1000), laplaceLaw(1e6)} {
+	for _, l := range []exactLaw{gaussianLaw(2), gaussianLaw(100), gaussianLaw(1000), gaussianLaw(1e6), laplaceLaw(2),
+		laplaceLaw(100), laplaceLaw(1000), laplaceLaw(1e6)} {
 		b.Run(l.name, func(b *testing.B) {
 			for b.Loop() {
 				newSampler(l.square, l.parameter)

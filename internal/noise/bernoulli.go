@@ -39,7 +39,8 @@ func bigBernoulliExp(c coins, p, q *big.Int) bool {
 	return k.Bit(0) == 1
 }
 
-// bigBernoulliExpOf returns true with probability exp(−γ), for γ ≥ 0: exp(−1) for every whole one in γ, and what is left.
+// bigBernoulliExpOf returns true with probability exp(−γ), for γ ≥ 0: exp(−1) for every whole one in γ, and what is
+// left.
 func bigBernoulliExpOf(c coins, gamma *big.Rat) bool {
 	whole, rest := new(big.Int).QuoRem(gamma.Num(), gamma.Denom(), new(big.Int))
 	for ; whole.Sign() > 0; whole.Sub(whole, bigOne) {

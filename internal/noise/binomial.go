@@ -53,7 +53,8 @@ func newBinomial(trialBits uint, success func(precision uint) *enclosure) *binom
 // Argument: docs/proofs/sparse.md, part 2.
 func (l *binomial) draw(b *Bits) uint64 {
 	word := b.Uint64()
-	k := sort.Search(len(l.thresholds), func(k int) bool { return l.thresholds[k] >= word }) // the last is the largest word
+	// the last is the largest word
+	k := sort.Search(len(l.thresholds), func(k int) bool { return l.thresholds[k] >= word })
 	if l.thresholds[k] > word {
 		return uint64(k)
 	}
@@ -84,8 +85,8 @@ func (l *binomial) locate(prefix *big.Int, length uint) (k uint64, certain bool)
 	return 0, false
 }
 
-// cumulative encloses F(k) for k = 0, 1, …, up to some k with F(k) > 1 − 2^−length that is certain, or to where rounding
-// hides whether it is.
+// cumulative encloses F(k) for k = 0, 1, …, up to some k with F(k) > 1 − 2^−length that is certain, or to where
+// rounding hides whether it is.
 //
 // The first term is (1−q)^n, by trialBits squarings; the others follow by
 // P(k+1) = P(k)·(n−k)/(k+1)·q/(1−q).

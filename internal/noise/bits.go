@@ -37,7 +37,8 @@ func newBits(key [32]byte) *Bits {
 	if err != nil {
 		panic("noise: AES refused a 32-byte key: " + err.Error()) // its only error is another length
 	}
-	return &Bits{block: block, keystream: cipher.NewCTR(block, make([]byte, aes.BlockSize)), first: bufferBytes - firstBytes, next: bufferBytes}
+	return &Bits{block: block, keystream: cipher.NewCTR(block, make([]byte, aes.BlockSize)),
+		first: bufferBytes - firstBytes, next: bufferBytes}
 }
 
 // Aside returns a second stream that shares no word with this one: the keystream
@@ -52,7 +53,8 @@ func (b *Bits) Aside() *Bits {
 	}
 	if b.aside == nil {
 		half := [aes.BlockSize]byte{0x80}
-		b.aside = &Bits{block: b.block, keystream: cipher.NewCTR(b.block, half[:]), first: bufferBytes - firstBytes, next: bufferBytes, half: true}
+		b.aside = &Bits{block: b.block, keystream: cipher.NewCTR(b.block, half[:]), first: bufferBytes - firstBytes,
+			next: bufferBytes, half: true}
 	}
 	return b.aside
 }

@@ -24,7 +24,8 @@ func scripted(words ...uint64) *Bits {
 // mapping, and checks that they are ⌊2⁶⁴/n⌋ and that Below agrees at both ends.
 func TestBelowGivesEveryResultEquallyManyWords(t *testing.T) {
 	two64 := new(big.Int).Lsh(big.NewInt(1), 64)
-	for _, n := range []uint64{1, 2, 3, 5, 6, 7, 10, 4096, 40961, 1<<32 - 1, 1 << 32, 1<<32 + 1, 1<<63 - 1, 1 << 63, 1<<63 + 1, 1<<64 - 1} {
+	for _, n := range []uint64{1, 2, 3, 5, 6, 7, 10, 4096, 40961, 1<<32 - 1, 1 << 32, 1<<32 + 1, 1<<63 - 1, 1 << 63,
+		1<<63 + 1, 1<<64 - 1} {
 		words := new(big.Int).Quo(two64, new(big.Int).SetUint64(n))
 		excess := new(big.Int).Mod(two64, new(big.Int).SetUint64(n))
 		for _, result := range []uint64{0, 1, 2, n / 3, n / 2, n - 2, n - 1} {
@@ -43,7 +44,8 @@ func TestBelowGivesEveryResultEquallyManyWords(t *testing.T) {
 			for _, word := range []*big.Int{first, last} {
 				b := scripted(word.Uint64(), ^uint64(0))
 				if got := b.Below(n); got != result || b.next != bufferBytes-8 {
-					t.Errorf("Below(%d) of word %v = %d after %d words, want %d after 1", n, word, got, 2-(bufferBytes-b.next)/8, result)
+					t.Errorf("Below(%d) of word %v = %d after %d words, want %d after 1", n, word, got, 2-(bufferBytes-b.next)/8,
+						result)
 				}
 			}
 			before := first.Uint64() - 1

@@ -127,7 +127,8 @@ func TestCoarseDrawsAreKeptWithTheExactProbability(t *testing.T) {
 				words := [2]uint64{new(big.Int).Rsh(bits, 64).Uint64(), bits.Uint64()}
 				tie := new(big.Int).Rsh(bits, 128).Uint64()
 				width := max(tie-first, 100) // of what is not kept
-				for _, prefix := range []uint64{first, tie - width/2, tie - width/1000, tie + width/1000, tie + width/2, c.thresholds[j] - 1} {
+				for _, prefix := range []uint64{first, tie - width/2, tie - width/1000, tie + width/1000, tie + width/2,
+					c.thresholds[j] - 1} {
 					try(name, c, prefix, r, 2)
 					try(name, c, prefix, r, ^uint64(1))
 				}
@@ -152,7 +153,8 @@ func TestCoarseDrawsAreKeptWithTheExactProbability(t *testing.T) {
 // of prefix, then those of further, then fillers. A trial that is not kept is
 // followed by one with a positive sign. It returns the draw, and how many words were
 // read aside.
-func assertTrial(t *testing.T, name string, c *coarse, cumulative []*big.Float, prefix, r uint64, further []uint64) (drawn int64, read int) {
+func assertTrial(t *testing.T, name string, c *coarse, cumulative []*big.Float, prefix, r uint64,
+	further []uint64) (drawn int64, read int) {
 	t.Helper()
 	mask := uint64(1)<<c.offsetBits - 1
 	filler := fillerWord(c)
@@ -173,7 +175,8 @@ func assertTrial(t *testing.T, name string, c *coarse, cumulative []*big.Float, 
 	kept := exact.Cmp(bigBound(c, cumulative, j, r)) >= 0 && (j > 0 || r > 0) // else minus zero
 	want := -(j<<c.offsetBits | int64(r))
 	if kept != (out[0] < 0) || kept && out[0] != want || out[0] == 0 {
-		t.Fatalf("%s: offset %d, U beginning with %x and %x: got %d, want %d to be kept: %v", name, r, prefix, further, out[0], want, kept)
+		t.Fatalf("%s: offset %d, U beginning with %x and %x: got %d, want %d to be kept: %v", name, r, prefix, further,
+			out[0], want, kept)
 	}
 	return out[0], asideRead(b)
 }
@@ -220,7 +223,8 @@ func TestEveryCoarseWordIsDecidedAsItsNumbers(t *testing.T) {
 		}
 		for _, low := range []uint64{0, 1<<rest - 1} {
 			filler := fillerWord(c)
-			next := bigDraw(cumulative, filler>>1&^(1<<offsetBits-1)|filler&(1<<offsetBits-1))<<offsetBits | int64(filler>>1&(1<<offsetBits-1))
+			next := bigDraw(cumulative,
+				filler>>1&^(1<<offsetBits-1)|filler&(1<<offsetBits-1))<<offsetBits | int64(filler>>1&(1<<offsetBits-1))
 			b := bitsFrom(nil, slices.Repeat([]uint64{filler}, 40))
 			b.Aside().Uint64()
 			filled := slices.Clone(words)
@@ -288,7 +292,8 @@ func TestApproximationIsWithinItsGuard(t *testing.T) {
 		source := newBits(freshKey(t))
 		last := uint64(len(c.thresholds)) - 1
 		if last >= 1<<13 || c.base+last*c.slope >= 3*(1<<64)/20 {
-			t.Fatalf("%s: %d cells, x up to %x/2⁶⁴", name, last+1, c.base+last*c.slope) // the argument wants fewer than 2¹³, and x < 0.15
+			// the argument wants fewer than 2¹³, and x < 0.15
+			t.Fatalf("%s: %d cells, x up to %x/2⁶⁴", name, last+1, c.base+last*c.slope)
 		}
 		steepest = max(steepest, c.base+last*c.slope)
 		side := new(big.Int).Lsh(bigOne, c.offsetBits)
@@ -375,7 +380,8 @@ func TestNoiseAboveEveryCountIsAnError(t *testing.T) {
 		{"t = 2⁶²", AddDiscreteLaplace, limit, 0.36787944117144233},
 		{"t = 2⁶¹", AddDiscreteLaplace, new(big.Rat).Mul(limit, big.NewRat(1, 2)), 0.1353352832366127},
 		{"σ = 2⁶²", AddDiscreteGaussian, new(big.Rat).Mul(limit, limit), 0.31731050786291415},
-		{"σ = 2⁷⁰", AddDiscreteGaussian, new(big.Rat).Mul(limit, new(big.Rat).Mul(limit, big.NewRat(1<<16, 1))), 1 - 0.0031166},
+		{"σ = 2⁷⁰", AddDiscreteGaussian, new(big.Rat).Mul(limit, new(big.Rat).Mul(limit, big.NewRat(1<<16, 1))),
+			1 - 0.0031166},
 		{"t = 2⁵⁵", AddDiscreteLaplace, big.NewRat(1<<55, 1), 0}, // below exp(−128)
 		{"σ = 2⁵⁶", AddDiscreteGaussian, big.NewRat(1<<56, 1).Mul(big.NewRat(1<<56, 1), big.NewRat(1<<56, 1)), 0},
 	} {

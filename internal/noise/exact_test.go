@@ -140,7 +140,8 @@ func TestReferenceLaplaceHasTheExactLaw(t *testing.T) {
 // TestReferenceGaussianAcceptsWithTheExactProbability covers the step that turns
 // the discrete Laplace proposal above into a discrete Gaussian.
 func TestReferenceGaussianAcceptsWithTheExactProbability(t *testing.T) {
-	for _, sigmaSquared := range []*big.Rat{big.NewRat(1, 9), big.NewRat(3, 4), big.NewRat(1, 1), big.NewRat(5, 2), big.NewRat(40961, 4096)} {
+	for _, sigmaSquared := range []*big.Rat{big.NewRat(1, 9), big.NewRat(3, 4), big.NewRat(1, 1), big.NewRat(5, 2),
+		big.NewRat(40961, 4096)} {
 		law := newBigGaussian(sigmaSquared)
 		s, _ := sigmaSquared.Float64()
 		scale := math.Floor(math.Sqrt(s)) + 1

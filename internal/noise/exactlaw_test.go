@@ -27,7 +27,8 @@ func gaussianLaw(sigma float64) exactLaw {
 }
 
 func laplaceLaw(scale float64) exactLaw {
-	return exactLaw{"laplace/scale=" + strconv.FormatFloat(scale, 'g', -1, 64), false, scale, new(big.Rat).SetFloat64(scale)}
+	return exactLaw{"laplace/scale=" + strconv.FormatFloat(scale, 'g', -1, 64), false, scale,
+		new(big.Rat).SetFloat64(scale)}
 }
 
 // magnitudes is the law of the absolute value, as the samplers are told it.

@@ -41,7 +41,8 @@ const streamBits = 8
 const mostSigmaBits = 16
 
 // ErrTooWide is the error for Gaussian noise of a σ of 2¹⁶ or more.
-var ErrTooWide = errors.New("the noise has a standard deviation of 65536 or more: spend more budget on what is published above a threshold")
+var ErrTooWide = errors.New(
+	"the noise has a standard deviation of 65536 or more: spend more budget on what is published above a threshold")
 
 // ExceedingLaplace returns the law of discrete Laplace noise of a scale above a threshold.
 // It returns an error for a scale that [DiscreteLaplace] refuses, and for a threshold below 0 or above 2⁶¹.
@@ -158,8 +159,8 @@ func (e *Exceeding) Stretch() uint64 {
 	return 1 << min(e.successes.trialBits+streamBits, mostTrialBits)
 }
 
-// Draw visits the cells of a stretch whose noise exceeds the threshold, by ascending place from 0 to [Exceeding.Stretch]
-// − 1, with that noise. It returns an error where noise reaches 2⁶².
+// Draw visits the cells of a stretch whose noise exceeds the threshold, by ascending place from 0 to
+// [Exceeding.Stretch] − 1, with that noise. It returns an error where noise reaches 2⁶².
 func (e *Exceeding) Draw(b *Bits, visit func(place uint64, noise int64)) error {
 	side := uint64(1) << e.successes.trialBits
 	draws := excesses{law: e, bits: b}

@@ -74,7 +74,8 @@ func (l aboveLaw) newBigTail() *big.Float {
 
 // TestTailsAreExact holds enclosures of P(X > N) against sums in many more digits.
 func TestTailsAreExact(t *testing.T) {
-	for _, l := range []aboveLaw{{laplaceLaw(2), 5}, {laplaceLaw(1e6), 3}, {laplaceLaw(0.01), 40}, {gaussianLaw(3), 6}, {gaussianLaw(100), 350}, {gaussianLaw(0.1), 0}, {gaussianLaw(1), 60}} {
+	for _, l := range []aboveLaw{{laplaceLaw(2), 5}, {laplaceLaw(1e6), 3}, {laplaceLaw(0.01), 40}, {gaussianLaw(3), 6},
+		{gaussianLaw(100), 350}, {gaussianLaw(0.1), 0}, {gaussianLaw(1), 60}} {
 		const precision = 320
 		success := l.exceeding(t).successes.success(precision)
 		unit := new(big.Float).SetMantExp(bigFloat(1), precision)
@@ -297,8 +298,9 @@ func stretchesOf(e *Exceeding, l aboveLaw) int {
 	return int(math.Ceil(judged / q / float64(e.Stretch())))
 }
 
-// TestExceedingCellsHaveTheDenseLaw holds them against the exact law that cells with a draw each have: a run of an exact
-// sampler fails with probability 1e-9 per check, 40 in all. Cells that are looked up one by one pass the same checks.
+// TestExceedingCellsHaveTheDenseLaw holds them against the exact law that cells with a draw each have: a run of an
+// exact sampler fails with probability 1e-9 per check, 40 in all. Cells that are looked up one by one pass the same
+// checks.
 func TestExceedingCellsHaveTheDenseLaw(t *testing.T) {
 	for _, l := range aboveLaws() {
 		e := l.exceeding(t)

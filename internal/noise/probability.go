@@ -5,7 +5,8 @@ import (
 	"math/big"
 )
 
-// Bernoulli returns true with a probability that is a float, which is a fraction of a power of 2: exactly with this one.
+// Bernoulli returns true with a probability that is a float, which is a fraction of a power of 2: exactly with this
+// one.
 //
 // Guarantee: the probability is that of the float itself, whatever its size. Argument: docs/proofs/discover.md.
 func Bernoulli(b *Bits, probability float64) bool { return bernoulli(b, probability) }

@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// TestDecisionsHaveExactlyTheirProbability walks through every decision with the probabilities of the vectors of partition
-// selection: what is found is the float itself, with nothing left out.
+// TestDecisionsHaveExactlyTheirProbability walks through every decision with the probabilities of the vectors of
+// partition selection: what is found is the float itself, with nothing left out.
 func TestDecisionsHaveExactlyTheirProbability(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
 	if err != nil {
@@ -41,7 +41,8 @@ func TestDecisionsHaveExactlyTheirProbability(t *testing.T) {
 				return 0
 			})
 			tried++
-			if low, high := f.bounds(1); low.Cmp(big.NewFloat(p)) != 0 || f.left.Cmp(big.NewFloat(1e-57)) > 0 { // sums of 192 bits
+			// sums of 192 bits
+			if low, high := f.bounds(1); low.Cmp(big.NewFloat(p)) != 0 || f.left.Cmp(big.NewFloat(1e-57)) > 0 {
 				t.Errorf("π(%s) = %g is drawn with %s to %s", n, p, low.String(), high.String())
 			}
 		}

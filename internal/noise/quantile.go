@@ -8,13 +8,14 @@ import (
 	"sort"
 )
 
-// This file draws quantiles by the exponential mechanism over all integers of a range. They are too many to be tried one by
-// one, but those between two values that occur have one score: runs of candidates are drawn, and a candidate within one.
+// This file draws quantiles by the exponential mechanism over all integers of a range. They are too many to be tried
+// one by one, but those between two values that occur have one score: runs of candidates are drawn, and a candidate
+// within one.
 //
-// A run of ℓ candidates at distance d from the asked rank weighs ℓ·exp(−λd). It gets the integer weight ℓ·2^(depth−k) first,
-// for a k with 2^−k ≥ exp(−λd), and what was drawn by those weights is kept with probability 2^k·exp(−λd), nearly always
-// above one half. Both are exact: the first is a comparison of integers, the second one of a uniform number, drawn bit by
-// bit as far as it matters, with an enclosure of exp(−λd).
+// A run of ℓ candidates at distance d from the asked rank weighs ℓ·exp(−λd). It gets the integer weight ℓ·2^(depth−k)
+// first, for a k with 2^−k ≥ exp(−λd), and what was drawn by those weights is kept with probability 2^k·exp(−λd),
+// nearly always above one half. Both are exact: the first is a comparison of integers, the second one of a uniform
+// number, drawn bit by bit as far as it matters, with an enclosure of exp(−λd).
 //
 // How long a draw takes depends on the data, as that of a selection does: the time of a single draw is never shown.
 
@@ -22,20 +23,22 @@ import (
 //
 //	P(y) ∝ exp(−ε·u(y)/2Δ),   Δ = max(num, den−num),
 //
-// where u(y) ≥ 0 is den times the distance of the rank num/den·n + shift/den from the ranks that y has among the n values,
-// from #{x < y} to #{x ≤ y}: an integer. So u is 0 for every y that is a num/den-quantile by any definition, where shift
-// is 0. The values are given as the places where they lie, in ascending order, and how many lie there, or their weights.
+// where u(y) ≥ 0 is den times the distance of the rank num/den·n + shift/den from the ranks that y has among the n
+// values, from #{x < y} to #{x ≤ y}: an integer. So u is 0 for every y that is a num/den-quantile by any definition,
+// where shift is 0. The values are given as the places where they lie, in ascending order, and how many lie there, or
+// their weights.
 //
-// Guarantee: given uniform bits the law is exactly this one. A value that is added or removed moves every u by at most Δ, one
-// that is replaced by at most den. So the choice has bounded range k·ε where k values are added or removed, and is kε-differentially
-// private and ((kε)²/8)-zCDP; where k are replaced, the same with k·den/Δ in place of k. Neighbours: data sets that differ so,
-// for first, last, num, den, shift and ε that do not depend on the data. Theorem: McSherry & Talwar 2007, theorem 6, with
-// the score of Smith 2011, section 3.1, and Durfee & Rogers 2019, for the bounded range; Cesar & Rogers 2021, lemma 3.2.
-// Argument: docs/proofs/quantile.md.
+// Guarantee: given uniform bits the law is exactly this one. A value that is added or removed moves every u by at most
+// Δ, one that is replaced by at most den. So the choice has bounded range k·ε where k values are added or removed, and
+// is kε-differentially private and ((kε)²/8)-zCDP; where k are replaced, the same with k·den/Δ in place of k.
+// Neighbours: data sets that differ so, for first, last, num, den, shift and ε that do not depend on the data. Theorem:
+// McSherry & Talwar 2007, theorem 6, with the score of Smith 2011, section 3.1, and Durfee & Rogers 2019, for the
+// bounded range; Cesar & Rogers 2021, lemma 3.2. Argument: docs/proofs/quantile.md.
 //
-// It goes through the places once, and then makes fewer than four trials on average, mostly one or two; how long the range is
-// does not matter. It returns an error for an ε that is not positive, a share outside [0, 1], places that are not ascending or
-// outside [first, last], counts below 0 or of 2⁶³ and more in all, a den of 2³² or more, and a range of more than 2⁶³ integers.
+// It goes through the places once, and then makes fewer than four trials on average, mostly one or two; how long the
+// range is does not matter. It returns an error for an ε that is not positive, a share outside [0, 1], places that are
+// not ascending or outside [first, last], counts below 0 or of 2⁶³ and more in all, a den of 2³² or more, and a range
+// of more than 2⁶³ integers.
 func Quantile(b *Bits, places, counts []int64, first, last, num, den, shift int64, epsilon *big.Rat) (int64, error) {
 	q, err := newRanked(places, counts, first, last, num, den, shift, epsilon)
 	if err != nil {
@@ -50,8 +53,8 @@ func Quantile(b *Bits, places, counts []int64, first, last, num, den, shift int6
 }
 
 const (
-	// depthOfWeights is the number of bits of the integer weight of a candidate at distance 0: of all 2⁶³ there can be, those
-	// that weigh next to nothing together weigh no more than it does.
+	// depthOfWeights is the number of bits of the integer weight of a candidate at distance 0: of all 2⁶³ there can be,
+	// those that weigh next to nothing together weigh no more than it does.
 	depthOfWeights = 64
 	// bitsAtATime is how many bits of a uniform number are drawn before it is compared.
 	bitsAtATime = 32
@@ -130,8 +133,8 @@ func checkPlaces(places, counts []int64, first, last int64) (uint64, error) {
 // logOfTwo is above ln 2, by less than 10⁻¹⁸.
 var logOfTwo = big.NewRat(693147180559945310, 1e18)
 
-// halvings returns for k = 0 … depth a distance of at least k·ln 2/λ, less than one above k·logOfTwo/λ + 2⁻⁵⁰, or one beyond
-// all distances.
+// halvings returns for k = 0 … depth a distance of at least k·ln 2/λ, less than one above k·logOfTwo/λ + 2⁻⁵⁰, or one
+// beyond all distances.
 func halvings(lambda *big.Rat, depth int) []wide {
 	fraction := uint(57) // with 6 bits of k and 64 of the rest they fill a wide
 	step := quotientUp(logOfTwo, lambda, fraction)
@@ -175,8 +178,8 @@ func (r run) weight(depth int) wide {
 	return wide{r.length >> (64 - n), r.length << n}
 }
 
-// mark is a place up to which runs have been passed: next is the offset of the first candidate that has not been, below is
-// den·#{x < that}, and before is the sum of the weights of all before it.
+// mark is a place up to which runs have been passed: next is the offset of the first candidate that has not been, below
+// is den·#{x < that}, and before is the sum of the weights of all before it.
 type mark struct {
 	place         int
 	next          uint64
@@ -186,8 +189,9 @@ type mark struct {
 // placesPerMark is how many places there are from one mark to the next.
 const placesPerMark = 256
 
-// walk passes, in ascending order, the runs from a mark up to a place, and those behind the last place with it, and returns
-// the first that has the number at in its weights, where those of all runs follow each other; else the mark that it reaches.
+// walk passes, in ascending order, the runs from a mark up to a place, and those behind the last place with it, and
+// returns the first that has the number at in its weights, where those of all runs follow each other; else the mark
+// that it reaches.
 func (q *ranked) walk(from mark, to int, at wide) (r run, m mark, found bool) {
 	depth := len(q.limits) - 1
 	k := depth
@@ -262,8 +266,8 @@ func (q *ranked) try(c coins, word uint) (offset uint64, kept bool) {
 	return r.offset + within.lo, q.keeps(c, r, word)
 }
 
-// keeps returns true with probability 2^k·exp(−λd), which is at most 1. A uniform U is drawn by so many bits at a time until
-// it is certain whether it is less.
+// keeps returns true with probability 2^k·exp(−λd), which is at most 1. A uniform U is drawn by so many bits at a time
+// until it is certain whether it is less.
 func (q *ranked) keeps(c coins, r run, word uint) bool {
 	const spare = 32
 	if r.distance == (wide{}) {

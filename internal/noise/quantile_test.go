@@ -17,7 +17,8 @@ type rankQuestion struct {
 }
 
 func (q rankQuestion) String() string {
-	return fmt.Sprintf("%v×%v in [%d, %d] at %d/%d%+d, ε=%v", q.places, q.counts, q.first, q.last, q.num, q.den, q.shift, q.epsilon.RatString())
+	return fmt.Sprintf("%v×%v in [%d, %d] at %d/%d%+d, ε=%v", q.places, q.counts, q.first, q.last, q.num, q.den, q.shift,
+		q.epsilon.RatString())
 }
 
 // score is u(y), from the definition.
@@ -106,8 +107,8 @@ func rankQuestions() []rankQuestion {
 	}
 }
 
-// TestQuantileHasTheExactLaw walks through every decision of a trial, with weights of four bits and uniform numbers drawn two
-// bits at a time, so that far candidates, refusals and close comparisons are all frequent.
+// TestQuantileHasTheExactLaw walks through every decision of a trial, with weights of four bits and uniform numbers
+// drawn two bits at a time, so that far candidates, refusals and close comparisons are all frequent.
 func TestQuantileHasTheExactLaw(t *testing.T) {
 	const depth, word = 4, 2
 	for _, q := range rankQuestions() {
@@ -133,14 +134,15 @@ func TestQuantileHasTheExactLaw(t *testing.T) {
 	}
 }
 
-// TestQuantileWeighsAllCandidates goes through the integer weights that draws are made by: runs follow each other over the
-// whole range, distances are those of the definition, weights at least what they stand for, and below twice that where they
-// can be.
+// TestQuantileWeighsAllCandidates goes through the integer weights that draws are made by: runs follow each other over
+// the whole range, distances are those of the definition, weights at least what they stand for, and below twice that
+// where they can be.
 func TestQuantileWeighsAllCandidates(t *testing.T) {
 	questions := rankQuestions()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		q := rankQuestion{first: random.Int64N(20) - 10, den: 1 + random.Int64N(12), epsilon: big.NewRat(1+random.Int64N(50), 1+random.Int64N(50))}
+		q := rankQuestion{first: random.Int64N(20) - 10, den: 1 + random.Int64N(12),
+			epsilon: big.NewRat(1+random.Int64N(50), 1+random.Int64N(50))}
 		q.last, q.num, q.shift = q.first+random.Int64N(60), random.Int64N(q.den+1), random.Int64N(40)-20
 		for y := q.first; y <= q.last; y++ {
 			if random.IntN(3) == 0 {
@@ -157,7 +159,8 @@ func TestQuantileWeighsAllCandidates(t *testing.T) {
 			run, before := r.find(at)
 			weight := run.weight(depthOfWeights)
 			end := before.plus(weight)
-			if again, same := r.find(end.minus(wide{0, 1})); before != at || int(run.offset) != next || again != run || same != before {
+			if again, same := r.find(end.minus(wide{0, 1})); before != at || int(run.offset) != next || again != run ||
+				same != before {
 				t.Fatalf("%v: at offset %d the run %v", q, next, run)
 			}
 			for range run.length {
@@ -194,8 +197,8 @@ func (q rankQuestion) draw(t *testing.T, draws int, categories int, category fun
 	return counts
 }
 
-// From here on the tests draw, by the checks of selections: each rejects an exact law with probability at most 1e-13, and there
-// are fewer than 80.
+// From here on the tests draw, by the checks of selections: each rejects an exact law with probability at most 1e-13,
+// and there are fewer than 80.
 
 const drawsPerQuantile = 50_000
 
@@ -209,9 +212,9 @@ func TestDrawnQuantilesHaveTheExactLaw(t *testing.T) {
 	}
 }
 
-// TestDrawnQuantilesOfWideRanges takes one place of many values in the middle of 2⁶³ candidates that are as far as to be about
-// as likely together: those below, those above, those of the half next to it, and itself. Their law is worked out by the
-// formula with lengths in place of candidates.
+// TestDrawnQuantilesOfWideRanges takes one place of many values in the middle of 2⁶³ candidates that are as far as to
+// be about as likely together: those below, those above, those of the half next to it, and itself. Their law is worked
+// out by the formula with lengths in place of candidates.
 func TestDrawnQuantilesOfWideRanges(t *testing.T) {
 	const count = 1 << 40
 	for _, at := range []int64{0, 12345} {
@@ -281,8 +284,8 @@ func TestQuantileMutantsAreNoticed(t *testing.T) {
 	}
 }
 
-// TestQuantileTriesAreFew asks for what takes the most trials: nearly all candidates far away. The trials of 20 000 draws are
-// then below 4 on average; 5 % more than that has probability below exp(−20000·(1.05−1−ln 1.05)) < 1e-10.
+// TestQuantileTriesAreFew asks for what takes the most trials: nearly all candidates far away. The trials of 20 000
+// draws are then below 4 on average; 5 % more than that has probability below exp(−20000·(1.05−1−ln 1.05)) < 1e-10.
 func TestQuantileTriesAreFew(t *testing.T) {
 	const draws = 20_000
 	for _, epsilon := range []*big.Rat{big.NewRat(1, 1000), big.NewRat(88, 1000), big.NewRat(1, 1), big.NewRat(1000, 1)} {
@@ -302,7 +305,8 @@ func TestQuantileTriesAreFew(t *testing.T) {
 	}
 }
 
-// TestQuantileFindsPlacesBeyondMarks asks with so much ε that the law is one place, wherever that stands in a long list.
+// TestQuantileFindsPlacesBeyondMarks asks with so much ε that the law is one place, wherever that stands in a long
+// list.
 func TestQuantileFindsPlacesBeyondMarks(t *testing.T) {
 	const n = 3*placesPerMark + 17
 	places, counts := make([]int64, n), make([]int64, n)
@@ -337,7 +341,8 @@ func TestQuantileRefusesWhatItCannotAnswer(t *testing.T) {
 		"negative count":         {[]int64{1}, []int64{-1}, 0, 9, 1, 2, 0, one},
 		"counts of 2⁶³":          {[]int64{1, 2}, []int64{math.MaxInt64, 1}, 0, 9, 1, 2, 0, one},
 	} {
-		if y, err := Quantile(b, q.places, q.counts, q.first, q.last, q.num, q.den, q.shift, q.epsilon); y != 0 || err == nil {
+		if y, err := Quantile(b, q.places, q.counts, q.first, q.last, q.num, q.den, q.shift, q.epsilon); y != 0 ||
+			err == nil {
 			t.Errorf("%s: drew %d, error %v", name, y, err)
 		}
 	}
@@ -346,16 +351,20 @@ func TestQuantileRefusesWhatItCannotAnswer(t *testing.T) {
 // FuzzQuantile looks for a panic, and for a draw outside the range.
 func FuzzQuantile(f *testing.F) {
 	f.Add(int64(0), uint64(100), int64(5), int64(7), int64(3), int64(2), int64(1), uint32(2), int64(0), int64(1), int64(1))
-	f.Add(int64(math.MinInt64/2), uint64(math.MaxInt64), int64(0), int64(1), int64(math.MaxInt64-1), int64(1), int64(1), uint32(1<<32-1), int64(math.MinInt64), int64(1), int64(math.MaxInt64))
-	f.Add(int64(-5), uint64(3), int64(0), int64(1), int64(1<<61), int64(1<<61), int64(0), uint32(1), int64(math.MaxInt64), int64(math.MaxInt64), int64(1))
+	f.Add(int64(math.MinInt64/2), uint64(math.MaxInt64), int64(0), int64(1), int64(math.MaxInt64-1), int64(1), int64(1),
+		uint32(1<<32-1), int64(math.MinInt64), int64(1), int64(math.MaxInt64))
+	f.Add(int64(-5), uint64(3), int64(0), int64(1), int64(1<<61), int64(1<<61), int64(0), uint32(1), int64(math.MaxInt64),
+		int64(math.MaxInt64), int64(1))
 	var key [32]byte
-	f.Fuzz(func(t *testing.T, first int64, length uint64, a, b, countA, countB, num int64, den uint32, shift, epsilonNum, epsilonDen int64) {
+	f.Fuzz(func(t *testing.T, first int64, length uint64, a, b, countA, countB, num int64, den uint32, shift, epsilonNum,
+		epsilonDen int64) {
 		if epsilonDen == 0 {
 			return
 		}
 		places, counts := []int64{a, b}, []int64{countA, countB}
 		last := int64(uint64(first) + length)
-		y, err := Quantile(newBits(key), places, counts, first, last, num, int64(den), shift, big.NewRat(epsilonNum, epsilonDen))
+		y, err := Quantile(newBits(key), places, counts, first, last, num, int64(den), shift,
+			big.NewRat(epsilonNum, epsilonDen))
 		if err == nil && (y < first || y > last) {
 			t.Errorf("drew %d outside [%d, %d]", y, first, last)
 		}

@@ -8,10 +8,12 @@ import (
 	"sort"
 )
 
-// This file chooses among very many candidates of which many have one score, such as the cells of a table that hold nothing:
-// by the laws of [ExponentialMechanism] and of [PermuteAndFlip], without visiting those of one score one by one.
+// This file chooses among very many candidates of which many have one score, such as the cells of a table that hold
+// nothing: by the laws of [ExponentialMechanism] and of [PermuteAndFlip], without visiting those of one score one by
+// one.
 //
-// How long a choice takes depends on the scores, as that of a selection does: the time of a single choice is never shown.
+// How long a choice takes depends on the scores, as that of a selection does: the time of a single choice is never
+// shown.
 
 // Class is candidates of one score. No two classes of a ranking have the same.
 type Class struct {
@@ -35,19 +37,20 @@ type rule func(r *Ranking, c coins, word uint) (class int, place uint64)
 // mostCandidates keeps sums of weights below 2¹²⁷.
 const mostCandidates = uint64(1) << 62
 
-// NewExponential returns a ranking from which each choice has the law of [ExponentialMechanism] among the candidates that are
-// left: P(i) ∝ exp(λ·score_i), with λ = ε/2Δ, or ε/Δ for monotone scores.
+// NewExponential returns a ranking from which each choice has the law of [ExponentialMechanism] among the candidates
+// that are left: P(i) ∝ exp(λ·score_i), with λ = ε/2Δ, or ε/Δ for monotone scores.
 //
-// Guarantee, neighbours and theorem: of each choice those of [ExponentialMechanism]; k of them one after the other are k such
-// mechanisms, each of which sees what was chosen before. Argument: docs/proofs/topk.md.
+// Guarantee, neighbours and theorem: of each choice those of [ExponentialMechanism]; k of them one after the other are
+// k such mechanisms, each of which sees what was chosen before. Argument: docs/proofs/topk.md.
 //
-// It returns an error for an ε or Δ that is not positive, for no candidates, or more than 2⁶², and for classes that do not
-// descend in their scores.
+// It returns an error for an ε or Δ that is not positive, for no candidates, or more than 2⁶², and for classes that do
+// not descend in their scores.
 func NewExponential(classes []Class, epsilon *big.Rat, sensitivity *big.Int, monotone bool) (*Ranking, error) {
 	return newRanking(classes, epsilon, sensitivity, monotone, (*Ranking).exponential)
 }
 
-// NewPermuteAndFlip returns a ranking from which each choice has the law of [PermuteAndFlip] among the candidates that are left.
+// NewPermuteAndFlip returns a ranking from which each choice has the law of [PermuteAndFlip] among the candidates that
+// are left.
 //
 // Guarantee, neighbours and theorem: of each choice those of [PermuteAndFlip]; k of them one after the other are k such
 // mechanisms, each of which sees what was chosen before. Argument: docs/proofs/topk.md.
@@ -88,8 +91,9 @@ func newRanking(classes []Class, epsilon *big.Rat, sensitivity *big.Int, monoton
 	return r, nil
 }
 
-// Take chooses a candidate and takes it out: the class of its score, among those that the ranking was made of, and which
-// of those that the class still has, counted from 0, each as likely as any other. It returns −1 where none is left.
+// Take chooses a candidate and takes it out: the class of its score, among those that the ranking was made of, and
+// which of those that the class still has, counted from 0, each as likely as any other. It returns −1 where none is
+// left.
 func (r *Ranking) Take(b *Bits) (class int, place uint64) { return r.take(b, bitsAtATime) }
 
 func (r *Ranking) take(c coins, word uint) (class int, place uint64) {
@@ -111,8 +115,8 @@ func (r *Ranking) left() uint64 {
 	return n
 }
 
-// runs are the classes as candidates at a distance: that of their scores from the best that is left. They are worked out anew
-// where that is another than before.
+// runs are the classes as candidates at a distance: that of their scores from the best that is left. They are worked
+// out anew where that is another than before.
 func (r *Ranking) runs() []run {
 	best := r.best
 	for _, class := range r.classes {
@@ -168,13 +172,14 @@ const (
 	trialsOneByOne = 1 << 12
 	// mostPassed is how many classes may be passed by these trials.
 	mostPassed = 1 << 24
-	// mostAccepted is of how many that may be accepted it is decided at once; where there are more, trials go on until one is.
+	// mostAccepted is of how many that may be accepted it is decided at once; where there are more, trials go on until one
+	// is.
 	mostAccepted = 1 << 34
 )
 
-// permuteAndFlip tries candidates in a random order, each of which is accepted with probability exp(−λd), and returns the
-// first that is. After some that were refused, it is decided for all that are left which of them are accepted; of those, one
-// is as likely as any other to come first. After how many depends on the classes alone.
+// permuteAndFlip tries candidates in a random order, each of which is accepted with probability exp(−λd), and returns
+// the first that is. After some that were refused, it is decided for all that are left which of them are accepted; of
+// those, one is as likely as any other to come first. After how many depends on the classes alone.
 func (r *Ranking) permuteAndFlip(c coins, word uint) (class int, place uint64) {
 	mayBe := uint64(0)
 	for _, of := range r.runs() {
@@ -223,9 +228,9 @@ func (r *Ranking) accepts(c coins, of run, word uint) bool {
 // mostThinned is of how many candidates bits are drawn for each.
 const mostThinned = 1 << 18
 
-// accepted is how many of n candidates at the distance of a run are accepted, each with probability exp(−λd), independently:
-// of each a bit must be set, k times, and what then is left is kept with probability 2^k·exp(−λd). Of very many, most of which
-// are refused, so many trials at a time succeed as the binomial law says.
+// accepted is how many of n candidates at the distance of a run are accepted, each with probability exp(−λd),
+// independently: of each a bit must be set, k times, and what then is left is kept with probability 2^k·exp(−λd). Of
+// very many, most of which are refused, so many trials at a time succeed as the binomial law says.
 func (r *Ranking) accepted(c coins, of run, n uint64, word uint) uint64 {
 	all := uint64(0)
 	if n > mostThinned && of.halvings > 0 {
@@ -247,8 +252,8 @@ func (r *Ranking) accepted(c coins, of run, n uint64, word uint) uint64 {
 	return all
 }
 
-// succeed is how many of the first of n candidates at the distance of a run are accepted, in lots of powers of two, and how many
-// are left undecided: mostThinned or fewer.
+// succeed is how many of the first of n candidates at the distance of a run are accepted, in lots of powers of two, and
+// how many are left undecided: mostThinned or fewer.
 func (r *Ranking) succeed(b *Bits, of run, n uint64) (all, rest uint64) {
 	x := new(big.Rat).SetInt(of.distance.big())
 	x.Mul(x, r.lambda)

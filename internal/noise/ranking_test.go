@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// The laws of rankings are those of selections among all candidates one by one: both are worked out from the same definition.
+// The laws of rankings are those of selections among all candidates one by one: both are worked out from the same
+// definition.
 
-// ranking returns the classes of a question's scores, descending, with shallow weights so that all decisions are frequent, and
-// the place of each candidate: a class, and which of it.
+// ranking returns the classes of a question's scores, descending, with shallow weights so that all decisions are
+// frequent, and the place of each candidate: a class, and which of it.
 func (q question) ranking(t testing.TB, by rule, depth int) (*Ranking, map[[2]int]int) {
 	t.Helper()
 	scores := slices.Sorted(slices.Values(q.scores))
@@ -107,8 +108,8 @@ func TestRankingTakesOut(t *testing.T) {
 
 // From here on the tests draw: each rejects an exact law with probability at most 1e-13.
 
-// TestRankingOfVeryManyCandidates has classes whose laws are worked out from their numbers: of the exponential mechanism, and of
-// permute-and-flip where all but the best are as good as refused or accepted together.
+// TestRankingOfVeryManyCandidates has classes whose laws are worked out from their numbers: of the exponential
+// mechanism, and of permute-and-flip where all but the best are as good as refused or accepted together.
 func TestRankingOfVeryManyCandidates(t *testing.T) {
 	const draws = 4000
 	epsilon, one := big.NewRat(1, 1), big.NewInt(1)
@@ -158,8 +159,8 @@ func ratOf(x *big.Float) *big.Rat {
 	return r
 }
 
-// TestRankingAcceptsByTheBinomialLaw holds how many of many candidates are accepted, by bits and in lots, against the normal
-// limit: the mean of the draws within 8 standard errors of n·p.
+// TestRankingAcceptsByTheBinomialLaw holds how many of many candidates are accepted, by bits and in lots, against the
+// normal limit: the mean of the draws within 8 standard errors of n·p.
 func TestRankingAcceptsByTheBinomialLaw(t *testing.T) {
 	const draws = 50
 	b := newBits(freshKey(t))

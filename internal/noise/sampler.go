@@ -72,7 +72,8 @@ type entry struct {
 
 // of returns the sampler of a law.
 func (c *cache) of(square bool, parameter *big.Rat) *sampler {
-	return c.entry(lawName{square, string(parameter.Num().Bytes()), string(parameter.Denom().Bytes())}, parameter).sampler()
+	return c.entry(lawName{square, string(parameter.Num().Bytes()), string(parameter.Denom().Bytes())}, parameter).
+		sampler()
 }
 
 func (c *cache) entry(key lawName, parameter *big.Rat) *entry {

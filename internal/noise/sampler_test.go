@@ -76,7 +76,8 @@ func TestNoiseIsFixedByItsDefinition(t *testing.T) {
 	for _, l := range batteryLaws() {
 		include(l, make([]int64, BlockCells))
 	}
-	include(exactLaw{parameter: new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(3), 57), big.NewInt(7))}, make([]int64, 64))
+	include(exactLaw{parameter: new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(3), 57), big.NewInt(7))},
+		make([]int64, 64))
 	const want = "0c6fc074377be445add135f1e189bb57de8f5e6fe5cd7e8f111a19def8fbcbde"
 	if got := hex.EncodeToString(hash.Sum(nil)); got != want {
 		t.Errorf("the noise is %s, want %s", got, want)

@@ -185,7 +185,9 @@ func outcomeOf(b bool) int {
 }
 
 func TestBernoulliExpOfAnySizeIsExact(t *testing.T) {
-	for _, text := range []string{"0", "1/3", "2/3", "1", "4/3", "2", "5/2", "22/7", "10", "121/3", "18446744073709551615/9223372036854775808", "340282366920938463463374607431768211457/340282366920938463463374607431768211456"} {
+	for _, text := range []string{"0", "1/3", "2/3", "1", "4/3", "2", "5/2", "22/7", "10", "121/3",
+		"18446744073709551615/9223372036854775808",
+		"340282366920938463463374607431768211457/340282366920938463463374607431768211456"} {
 		x, _ := new(big.Rat).SetString(text)
 		f := walkAll(2, 1e-10, func(c coins) int { return outcomeOf(bigBernoulliExpAny(c, x.Num(), x.Denom())) })
 		assertEnclosed(t, "exp(−"+text+")", f, 1, expMinus(x), 1e-6)
@@ -386,7 +388,8 @@ func TestSelectionDependsOnScoreDifferencesAlone(t *testing.T) {
 				for at, i := range order {
 					difference := newMass().Sub(got.mass[at], want.mass[i])
 					if difference.Abs(difference).Cmp(big.NewFloat(rounding)) > 0 {
-						t.Errorf("%s: in order %v with %+d, score %d has %g, not %g", name, order, shift, q.scores[i], got.mass[at], want.mass[i])
+						t.Errorf("%s: in order %v with %+d, score %d has %g, not %g", name, order, shift, q.scores[i], got.mass[at],
+							want.mass[i])
 					}
 				}
 			}
@@ -524,10 +527,12 @@ func TestSelectionLosesWhatItPromises(t *testing.T) {
 		flip := worstLoss(t, permuteAndFlipIntervals, c.q, c.steps)
 		t.Logf("ε=%g: exponential mechanism %.4g, permute-and-flip %.4g", epsilon, exponential, flip)
 		if exponential.ratio > epsilon+rounding || exponential.spread > epsilon+rounding {
-			t.Errorf("exponential mechanism, ε=%v: loses %.6g, with range %.6g", c.q.epsilon, exponential.ratio, exponential.spread)
+			t.Errorf("exponential mechanism, ε=%v: loses %.6g, with range %.6g", c.q.epsilon, exponential.ratio,
+				exponential.spread)
 		}
 		if flip.ratio > epsilon+rounding || flip.overtaking > rounding {
-			t.Errorf("permute-and-flip, ε=%v: loses %.6g, %.3g more than Laplace noise", c.q.epsilon, flip.ratio, flip.overtaking)
+			t.Errorf("permute-and-flip, ε=%v: loses %.6g, %.3g more than Laplace noise", c.q.epsilon, flip.ratio,
+				flip.overtaking)
 		}
 		// The worst cases are among those walked: the bounds are sharp.
 		if exponential.spread < 0.99*epsilon || flip.ratio < 0.99*epsilon {
@@ -566,13 +571,15 @@ func TestPermuteAndFlipScoresHigher(t *testing.T) {
 				}
 			}
 			if belowFlip.low > below.high {
-				t.Errorf("%v: a score up to %d has probability %.6g, but %.6g by the exponential mechanism", q, threshold, belowFlip.low, below.high)
+				t.Errorf("%v: a score up to %d has probability %.6g, but %.6g by the exponential mechanism", q, threshold,
+					belowFlip.low, below.high)
 			}
 			shortExponential = interval{shortExponential.low + below.low, shortExponential.high + below.high}
 			shortFlip = interval{shortFlip.low + belowFlip.low, shortFlip.high + belowFlip.high}
 		}
 		if best > slices.Min(scores) && shortFlip.high >= shortExponential.low {
-			t.Errorf("%v: falls short by %.6g on average, the exponential mechanism by %.6g", q, shortFlip.high, shortExponential.low)
+			t.Errorf("%v: falls short by %.6g on average, the exponential mechanism by %.6g", q, shortFlip.high,
+				shortExponential.low)
 		}
 	}
 }
@@ -720,7 +727,8 @@ func missBound(n int, law, mutant []*big.Float) float64 {
 }
 
 func TestDrawnSelectionsHaveTheExactLaw(t *testing.T) {
-	fine := new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(3), 100), new(big.Int).Add(new(big.Int).Lsh(bigOne, 100), bigOne))
+	fine := new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(3), 100), new(big.Int).Add(new(big.Int).Lsh(bigOne, 100),
+		bigOne))
 	for _, q := range []question{
 		{[]int64{0, 1, 2, 4, 4}, big.NewRat(1, 1), 1, false},
 		{[]int64{0, 1, 2, 4, 4}, big.NewRat(1, 1), 2, true},
@@ -738,7 +746,8 @@ func TestDrawnSelectionsHaveTheExactLaw(t *testing.T) {
 
 func TestDrawnBernoulliExpHasTheExactLaw(t *testing.T) {
 	b := newBits(freshKey(t))
-	for _, x := range []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 1), big.NewRat(5, 2), big.NewRat(math.MaxInt64, math.MaxInt64-1)} {
+	for _, x := range []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 1), big.NewRat(5, 2),
+		big.NewRat(math.MaxInt64, math.MaxInt64-1)} {
 		successes := 0
 		for range drawsPerSelection {
 			successes += outcomeOf(BernoulliExp(b, x))
@@ -845,7 +854,8 @@ func TestDrawnSelectionsAreAuditedOnNeighbours(t *testing.T) {
 		t.Errorf("the audit sees only %.4g, %.4g", exponential, flip)
 	}
 	q.monotone = true
-	if audited(t, ExponentialMechanism, q, make([]int64, 10), behind) < 1 || audited(t, PermuteAndFlip, q, []int64{0, 0}, []int64{-1, 1}) < 1 {
+	if audited(t, ExponentialMechanism, q, make([]int64, 10), behind) < 1 ||
+		audited(t, PermuteAndFlip, q, []int64{0, 0}, []int64{-1, 1}) < 1 {
 		t.Error("the mutants that forget the factor 2 pass the audit")
 	}
 }
@@ -853,7 +863,8 @@ func TestDrawnSelectionsAreAuditedOnNeighbours(t *testing.T) {
 func BenchmarkSelection(b *testing.B) {
 	scores := make([]int64, 1000)
 	scores[1] = 1_000_000 // all others hopeless: the most trials
-	for name, choose := range map[string]mechanism{"exponential": ExponentialMechanism, "permute-and-flip": PermuteAndFlip} {
+	for name, choose := range map[string]mechanism{"exponential": ExponentialMechanism,
+		"permute-and-flip": PermuteAndFlip} {
 		b.Run(name, func(b *testing.B) {
 			stream := newBits(freshKey(b))
 			for b.Loop() {

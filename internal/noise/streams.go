@@ -80,9 +80,9 @@ func (s *Streams) Selection(definition, scoresHash []byte, round int) *Bits {
 	return newBits(s.derive(purposeSelection, definition, scoresHash, number[:]))
 }
 
-// Quantiles returns the stream for the quantiles of one block of cells: block number block of a fixed number of cells, of the
-// measurement with this canonical definition, drawn one after the other from values with this hash. Another question or
-// other values cannot meet the same bits.
+// Quantiles returns the stream for the quantiles of one block of cells: block number block of a fixed number of cells,
+// of the measurement with this canonical definition, drawn one after the other from values with this hash. Another
+// question or other values cannot meet the same bits.
 func (s *Streams) Quantiles(definition, exactHash []byte, block int) *Bits {
 	var number [8]byte
 	binary.BigEndian.PutUint64(number[:], uint64(block))

@@ -51,7 +51,8 @@ func TestKeyAndStreamsPrintAsConfidential(t *testing.T) {
 	}
 	printed := strings.ToLower(out.String())
 	// Bytes side by side: a single one may stand in an address or a time.
-	leaks := []string{"abababab", "171 171", "171,171", "0xab, 0xab", "\ufffd\ufffd"} // the last: as ToLower leaves raw bytes
+	// the last: as ToLower leaves raw bytes
+	leaks := []string{"abababab", "171 171", "171,171", "0xab, 0xab", "\ufffd\ufffd"}
 	for _, leak := range leaks {
 		if strings.Contains(printed, leak) {
 			t.Errorf("the key shows as %q in:\n%s", leak, printed)
@@ -143,7 +144,8 @@ func TestStreamsDifferInEveryPart(t *testing.T) {
 	if again := firstWords(NewStreams(key, "plan").Sampling("table", 0)); seen[again] != "sampling" {
 		t.Error("the same sample gave two streams")
 	}
-	if commitment != streams.Commitment([]byte("table")) || commitment == NewStreams(other, "plan").Commitment([]byte("table")) {
+	if commitment != streams.Commitment([]byte("table")) ||
+		commitment == NewStreams(other, "plan").Commitment([]byte("table")) {
 		t.Error("a commitment is not a function of key and hash")
 	}
 }

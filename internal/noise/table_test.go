@@ -192,11 +192,13 @@ func TestDrawsInvertTheDistribution(t *testing.T) {
 					m++
 				}
 				if want := signed(m, word&1); out[0] != want {
-					t.Fatalf("%s, %d bits, draw %d: word %x, U = %x/2⁶⁴: got %d, want %d", v.law.name, length, i, word, u, out[0], want)
+					t.Fatalf("%s, %d bits, draw %d: word %x, U = %x/2⁶⁴: got %d, want %d", v.law.name, length, i, word, u, out[0],
+						want)
 				}
 			}
 			if asideRead(b) != slow || length == 4 && slow == 0 {
-				t.Errorf("%s, %d bits: %d of %d draws took further bits, and %d words were read", v.law.name, length, slow, draws, asideRead(b))
+				t.Errorf("%s, %d bits: %d of %d draws took further bits, and %d words were read", v.law.name, length, slow, draws,
+					asideRead(b))
 			}
 		}
 	}
@@ -219,7 +221,8 @@ func TestTiesAreDecidedByFurtherWords(t *testing.T) {
 					b := bitsFrom([]uint64{bits.Uint64() << 1}, append(aside[:words:words], end, end))
 					var out [1]int64
 					if table.fill(b, out[:]); out[0] != want {
-						t.Errorf("%s: U beginning with %d bits of F(%d), then %x: got %d, want %d", l.name, prefixBits+64*words, m, end, out[0], want)
+						t.Errorf("%s: U beginning with %d bits of F(%d), then %x: got %d, want %d", l.name, prefixBits+64*words, m, end,
+							out[0], want)
 					}
 				}
 			}

@@ -13,11 +13,12 @@ import (
 type Progress struct {
 	Table             string
 	Writing           bool
-	Part, Parts       int   // which of how many files is being written, where they are several
-	Reading, Readings int   // which reading of the table, of how many
-	Round, Rounds     int   // which round of adaptive microdata, of at most how many; Rows of All are then parts of their budget
-	Rows              int64 // taken up in this reading so far
-	All               int64 // that there are in it, −1 where only the first reading tells
+	Part, Parts       int // which of how many files is being written, where they are several
+	Reading, Readings int // which reading of the table, of how many
+	// which round of adaptive microdata, of at most how many; Rows of All are then parts of their budget
+	Round, Rounds int
+	Rows          int64 // taken up in this reading so far
+	All           int64 // that there are in it, −1 where only the first reading tells
 }
 
 // Reporter reports how far a table is, a few times a second.

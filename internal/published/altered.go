@@ -7,8 +7,8 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// Altered is a file of a published folder that is not what it should be. Says is what is wrong with it; "" where it is not what its
-// measurements lead to.
+// Altered is a file of a published folder that is not what it should be. Says is what is wrong with it; "" where it is
+// not what its measurements lead to.
 type Altered struct{ Place, File, Says string }
 
 func (e *Altered) Error() string {

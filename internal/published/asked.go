@@ -1,6 +1,7 @@
 package published
 
-// This file holds what a publication asks of microdata, where that is not what the plan leads to: how many rows, and by which method.
+// This file holds what a publication asks of microdata, where that is not what the plan leads to: how many rows, and by
+// which method.
 
 import (
 	"errors"
@@ -16,8 +17,8 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// RowsAsked are numbers of rows by the tables of microdata; those of other tables are the plan's. They are public and no
-// function of the data: with any of them the rows are drawn from the same measurements.
+// RowsAsked are numbers of rows by the tables of microdata; those of other tables are the plan's. They are public and
+// no function of the data: with any of them the rows are drawn from the same measurements.
 type RowsAsked map[string]int64
 
 // MostRows bounds a number of rows, as the spec does.
@@ -58,7 +59,8 @@ func (a asking) refuse(text, format string, args ...any) error {
 }
 
 // of finds the table of a flag and what it asks; seen are the tables of those before.
-func (a asking) of(p *compiled.Compiled, text string, seen func(table string) bool) (s plan.Synthetic, value string, err error) {
+func (a asking) of(p *compiled.Compiled, text string, seen func(table string) bool) (s plan.Synthetic, value string,
+	err error) {
 	var tables []string
 	for _, s := range p.Synthetic {
 		tables = append(tables, s.Table)
@@ -66,25 +68,30 @@ func (a asking) of(p *compiled.Compiled, text string, seen func(table string) bo
 	table, value, named := strings.Cut(text, "=")
 	switch {
 	case len(tables) == 0:
-		return s, "", a.refuse(text, "release %s has no microdata whose rows could be drawn again: leave %s out", p.Name, a.flag)
+		return s, "", a.refuse(text, "release %s has no microdata whose rows could be drawn again: leave %s out", p.Name,
+			a.flag)
 	case !named && len(tables) > 1:
-		return s, "", a.refuse(text, "the release has microdata of several tables (%s): write %s %s=%s", strings.Join(tables, ", "), a.flag, tables[0], text)
+		return s, "", a.refuse(text, "the release has microdata of several tables (%s): write %s %s=%s",
+			strings.Join(tables, ", "), a.flag, tables[0], text)
 	case !named:
 		table, value = tables[0], text
 	}
 	at := slices.Index(tables, table)
 	switch {
 	case at < 0:
-		return s, "", a.refuse(text, "there are no microdata of a table %q: write one of %s", table, strings.Join(tables, ", "))
+		return s, "", a.refuse(text, "there are no microdata of a table %q: write one of %s", table,
+			strings.Join(tables, ", "))
 	case tabulated(p, table):
-		return s, "", a.refuse(text, "the counts of tables of %s are those of its microdata and would change with its rows: leave %s out", table, a.flag)
+		return s, "", a.refuse(text,
+			"the counts of tables of %s are those of its microdata and would change with its rows: leave %s out", table, a.flag)
 	case seen(table):
 		return s, "", a.refuse(text, "says a second time %s of %s: leave one of them out", a.what, table)
 	}
 	return p.Synthetic[at], value, nil
 }
 
-// ParseMethods reads methods, written METHOD or TABLE=METHOD; nil where they are those of the plan. Errors: *[verdict.Unusable].
+// ParseMethods reads methods, written METHOD or TABLE=METHOD; nil where they are those of the plan. Errors:
+// *[verdict.Unusable].
 func ParseMethods(p *compiled.Compiled, flags []string) (MethodsAsked, error) {
 	asked, a := MethodsAsked{}, asking{"--method", "by which method to make the microdata"}
 	for _, flag := range flags {
@@ -108,7 +115,8 @@ func ParseMethods(p *compiled.Compiled, flags []string) (MethodsAsked, error) {
 	return asked, nil
 }
 
-// ParseRows reads numbers of rows, written N or TABLE=N; nil where they are those of the plan. Errors: *[verdict.Unusable].
+// ParseRows reads numbers of rows, written N or TABLE=N; nil where they are those of the plan. Errors:
+// *[verdict.Unusable].
 func ParseRows(p *compiled.Compiled, flags []string) (RowsAsked, error) {
 	asked, a := RowsAsked{}, asking{"--rows", "how many rows to draw"}
 	for _, flag := range flags {
@@ -117,7 +125,8 @@ func ParseRows(p *compiled.Compiled, flags []string) (RowsAsked, error) {
 			return nil, err
 		}
 		if s.Parent != "" {
-			return nil, a.refuse(flag, "there are as many rows of %[1]s as the rows of %[2]s say: leave that out, and ask for rows of %[2]s by --rows %[2]s=N", s.Table, s.Parent)
+			return nil, a.refuse(flag,
+				"there are as many rows of %[1]s as the rows of %[2]s say: leave that out, and ask for rows of %[2]s by --rows %[2]s=N", s.Table, s.Parent)
 		}
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n < 1 || n > MostRows {
@@ -138,7 +147,10 @@ func ParseRows(p *compiled.Compiled, flags []string) (RowsAsked, error) {
 
 // tabulated reports whether published tables are counted from the microdata of a table.
 func tabulated(p *compiled.Compiled, table string) bool {
-	return slices.ContainsFunc(p.Consistent, func(c plan.Consistency) bool { return c.Table == table && c.Way == plan.Tabulated })
+	return slices.ContainsFunc(p.Consistent, func(c plan.Consistency) bool {
+		return c.Table == table &&
+			c.Way == plan.Tabulated
+	})
 }
 
 // Validate returns an error unless a manifest could have these numbers, whatever its plan.
@@ -165,7 +177,8 @@ func (r RowsAsked) Fits(p *compiled.Compiled) error {
 // Validate returns an error unless a manifest could have these methods, whatever its plan.
 func (r MethodsAsked) Validate() error {
 	for table, method := range r {
-		if table == "" || len(table) > 100 || strings.ContainsFunc(table, unseen) || !slices.Contains([]string{plan.MST, plan.AIM, plan.Tables}, method) {
+		if table == "" || len(table) > 100 || strings.ContainsFunc(table, unseen) ||
+			!slices.Contains([]string{plan.MST, plan.AIM, plan.Tables}, method) {
 			return errors.New("asks for microdata of no table or method that there could be")
 		}
 	}

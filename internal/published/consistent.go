@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -22,8 +23,8 @@ type figureShape struct {
 	fitted      bool    // the published value may have been moved so that tables add up
 }
 
-// consistentFigures reports the first figure of a table that lies outside its own interval, or whose published value is not its
-// unbiased estimate as it is shown.
+// consistentFigures reports the first figure of a table that lies outside its own interval, or whose published value is
+// not its unbiased estimate as it is shown.
 func consistentFigures(f *parquet.File, t plan.Table, rows *spec.Table, fitted bool) error {
 	var shapes []figureShape
 	for _, s := range t.Statistics {
@@ -36,7 +37,8 @@ func consistentFigures(f *parquet.File, t plan.Table, rows *spec.Table, fitted b
 	}
 	places := make([][5]int, len(shapes))
 	for i, s := range shapes {
-		for k, suffix := range [5]string{plan.Published, plan.Unbiased, plan.Low, plan.High, plan.Flag} {
+		for k, suffix := range [5]string{statistic.Published, statistic.Unbiased, statistic.Low, statistic.High,
+			statistic.Flag} {
 			leaf, found := f.Schema().Lookup(s.name + suffix)
 			if !found && (k != 1 || s.unbiased) {
 				return fmt.Errorf("has no column %q", s.name+suffix)

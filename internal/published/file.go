@@ -124,7 +124,8 @@ func openRegular(path string) (*os.File, error) {
 	return f, err
 }
 
-// ReadFile reads a file of a folder that anybody may have written, and follows no link. Errors: [ErrMissing], [ErrNotFile].
+// ReadFile reads a file of a folder that anybody may have written, and follows no link. Errors: [ErrMissing],
+// [ErrNotFile].
 func ReadFile(path string) ([]byte, error) {
 	f, err := openRegular(path)
 	if err != nil {
@@ -160,7 +161,8 @@ func Files(dir string) ([]string, error) {
 	return all, err
 }
 
-// EqualFiles reports whether a file of ours equals one of a folder that anybody may have written, where it may be missing.
+// EqualFiles reports whether a file of ours equals one of a folder that anybody may have written, where it may be
+// missing.
 func EqualFiles(a, b string) (bool, error) {
 	y, err := ReadFile(b)
 	if errors.Is(err, ErrMissing) || errors.Is(err, ErrNotFile) {

@@ -20,15 +20,15 @@ type Folder struct {
 	lines        map[string]Line
 }
 
-// hashedWhole is the size, in bytes, up to which every file of a folder is hashed when it is opened. Of a larger folder each file
-// is hashed when it is read.
+// hashedWhole is the size, in bytes, up to which every file of a folder is hashed when it is opened. Of a larger folder
+// each file is hashed when it is read.
 const hashedWhole = 64 << 20
 
 // OpenFolder opens a published folder.
 //
-// Contract: after a nil error the manifest is in the form in which it is written, it fits the signature beside it where there is
-// one, and the folder holds what the manifest lists and nothing else: no other file, link or folder. What is read from it later
-// has the hash that the manifest lists.
+// Contract: after a nil error the manifest is in the form in which it is written, it fits the signature beside it where
+// there is one, and the folder holds what the manifest lists and nothing else: no other file, link or folder. What is
+// read from it later has the hash that the manifest lists.
 //
 // Errors: *[verdict.Unusable] for what is not a published folder; *[Altered] for one that was changed.
 func OpenFolder(place string) (*Folder, error) {
@@ -129,8 +129,8 @@ func (d *Folder) Altered(err error) error {
 	return err
 }
 
-// Intact opens a published folder, checks every file of it, and that the manifest lists every table, measurement and file of
-// microdata of the plan.
+// Intact opens a published folder, checks every file of it, and that the manifest lists every table, measurement and
+// file of microdata of the plan.
 func Intact(place string, p *compiled.Compiled) error {
 	d, err := OpenFolder(place)
 	if err == nil {

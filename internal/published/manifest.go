@@ -17,19 +17,23 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
+// Software names the program and its version in what it publishes.
+const Software = "dprelease 0.2.0"
+
 // ManifestFormat is the format of the manifests that this version writes, and reads.
 const ManifestFormat = "dprelease.manifest/1"
 
 // Manifest lists every other file of a release with its SHA-256, but for its own
 // signature.
 type Manifest struct {
-	Format   string       `json:"format"`
-	Release  string       `json:"release"`
-	Revision int          `json:"revision,omitempty"` // of the publication; absent for the first
-	Reason   string       `json:"reason,omitempty"`   // of a revision
-	Replaces *Replaced    `json:"replaces,omitempty"` // by a revision
-	Rows     RowsAsked    `json:"rows,omitempty"`     // of microdata, where the publication asked for another number of them
-	Methods  MethodsAsked `json:"methods,omitempty"`  // of microdata, where the publication asked for another one
+	Format   string    `json:"format"`
+	Release  string    `json:"release"`
+	Revision int       `json:"revision,omitempty"` // of the publication; absent for the first
+	Reason   string    `json:"reason,omitempty"`   // of a revision
+	Replaces *Replaced `json:"replaces,omitempty"` // by a revision
+	// of microdata, where the publication asked for another number of them
+	Rows     RowsAsked    `json:"rows,omitempty"`
+	Methods  MethodsAsked `json:"methods,omitempty"` // of microdata, where the publication asked for another one
 	Status   string       `json:"status"`
 	PlanHash string       `json:"plan_hash"`
 	Head     string       `json:"ledger_head"` // of the account's ledger, as of the debit
@@ -81,7 +85,8 @@ func (m Manifest) Validate() error {
 	case m.Revision < 2:
 		return fmt.Errorf("has revision %d with a reason or a predecessor, which a first publication has not", m.Revision)
 	case !IsReason(m.Reason):
-		return fmt.Errorf("gives as the reason of revision %d what is not one line of at most %d bytes", m.Revision, MaxReason)
+		return fmt.Errorf("gives as the reason of revision %d what is not one line of at most %d bytes", m.Revision,
+			MaxReason)
 	case m.Replaces == nil:
 		return fmt.Errorf("does not say what revision %d replaces", m.Revision)
 	}
@@ -110,7 +115,8 @@ func Indented(v any) ([]byte, error) {
 // mostManifest bounds the bytes of a manifest.
 const mostManifest = 64 << 20
 
-// ReadManifest reads the manifest of a folder that may be of another plan or kind; [OpenFolder] is for reading what is in it.
+// ReadManifest reads the manifest of a folder that may be of another plan or kind; [OpenFolder] is for reading what is
+// in it.
 func ReadManifest(place string) (m Manifest, err error) {
 	path := filepath.Join(place, ManifestFile)
 	b, err := regular.Read(path, mostManifest)
@@ -171,7 +177,8 @@ func ParseManifest(text []byte) (m Manifest, err error) {
 	}
 	for i, line := range m.Files {
 		switch {
-		case line.Path == ManifestFile || line.Path == SignatureFile || !filepath.IsLocal(filepath.FromSlash(line.Path)) || path.Clean(line.Path) != line.Path ||
+		case line.Path == ManifestFile || line.Path == SignatureFile || !filepath.IsLocal(filepath.FromSlash(line.Path)) ||
+			path.Clean(line.Path) != line.Path ||
 			strings.Contains(line.Path, `\`) || strings.ContainsFunc(line.Path, unseen):
 			return m, Faultf(ManifestFile, "lists %q, which is no file of a release", line.Path)
 		case i > 0 && line.Path == m.Files[i-1].Path:
@@ -196,8 +203,8 @@ func (m Manifest) lines() map[string]Line {
 	return lines
 }
 
-// Strangers calls fault for everything below a folder that the manifest does not list, its signature excepted: a file, a link, or
-// a folder that holds no listed file, with whatever is in it.
+// Strangers calls fault for everything below a folder that the manifest does not list, its signature excepted: a file,
+// a link, or a folder that holds no listed file, with whatever is in it.
 func (m Manifest) Strangers(dir string, fault func(name, says string) error) error {
 	files, folders := map[string]bool{ManifestFile: true, SignatureFile: true}, map[string]bool{".": true}
 	for _, line := range m.Files {

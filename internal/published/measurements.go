@@ -30,8 +30,8 @@ func (e *Release) Answers(measurements []plan.Measurement) ([]measured.Measured,
 	return out, nil
 }
 
-// Decode reads the file of the answer to a measurement of the plan with this hash, and the status that it is marked with. Anybody may
-// have written it: what makes the reader of Parquet panic is no measurement.
+// Decode reads the file of the answer to a measurement of the plan with this hash, and the status that it is marked
+// with. Anybody may have written it: what makes the reader of Parquet panic is no measurement.
 func Decode(b []byte, m plan.Measurement, planHash string) (answer measured.Measured, status string, err error) {
 	defer func() {
 		if recover() != nil {

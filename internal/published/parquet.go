@@ -15,7 +15,8 @@ import (
 
 // This file holds how the Parquet file of a table or of microdata is read from a published folder.
 
-// Parquet opens a Parquet file of the release. In one of a table every figure must lie in its own interval. Errors: *[Altered].
+// Parquet opens a Parquet file of the release. In one of a table every figure must lie in its own interval. Errors:
+// *[Altered].
 func (e *Release) Parquet(name string) (*parquet.File, error) {
 	b, err := e.Read(name)
 	if err != nil {
@@ -50,6 +51,32 @@ func unreadable(err *error) {
 	if recover() != nil {
 		*err = errors.New("it is damaged")
 	}
+}
+
+// ReadRow reads one row of a published table, with the places of its columns.
+func ReadRow(f *parquet.File, at int64) (parquet.Row, map[string]int, error) {
+	columns := map[string]int{}
+	for i, c := range f.Schema().Columns() {
+		columns[c[0]] = i
+	}
+	for _, group := range f.RowGroups() {
+		if at >= group.NumRows() {
+			at -= group.NumRows()
+			continue
+		}
+		rows := group.Rows()
+		if err := rows.SeekToRow(at); err != nil {
+			return nil, nil, errors.Join(err, rows.Close())
+		}
+		buffer := make([]parquet.Row, 1)
+		n, err := rows.ReadRows(buffer)
+		if n == 0 {
+			return nil, nil, errors.Join(fmt.Errorf("a row is missing: %w", err), rows.Close())
+		}
+		row := buffer[0].Clone()
+		return row, columns, rows.Close()
+	}
+	return nil, nil, errors.New("a row is missing")
 }
 
 // EachRow calls do for every row of a file, in order, until it returns an error. The row holds until do returns.

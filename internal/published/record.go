@@ -3,9 +3,13 @@ package published
 // This file holds the record of the debit of a release, as it is published.
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // EncodeRecord returns the record of a debit as it is sealed and published.
@@ -16,8 +20,8 @@ func EncodeRecord(r ledger.Record) ([]byte, error) {
 
 // ReadRecord reads the record of the debit that paid for the release.
 //
-// Contract: after a nil error the record fits its own proof, and it is of the release, the plan, the status and the entry of the
-// ledger that the manifest names. Errors: *[Altered].
+// Contract: after a nil error the record fits its own proof, and it is of the release, the plan, the status and the
+// entry of the ledger that the manifest names. Errors: *[Altered].
 func (d *Folder) ReadRecord() (ledger.Record, error) {
 	var r ledger.Record
 	b, err := d.Read(ProofFile)
@@ -30,8 +34,43 @@ func (d *Folder) ReadRecord() (ledger.Record, error) {
 	if err := r.Check(); err != nil {
 		return r, d.Altered(Faultf(ProofFile, "%v", err))
 	}
-	if m := d.Manifest; r.Release != m.Release || r.PlanHash != m.PlanHash || StatusText(r.Status) != m.Status || r.Proof.Hash != m.Head {
-		return r, d.Altered(Faultf(ProofFile, "is of another release, plan, status or entry of the ledger than %s", ManifestFile))
+	if m := d.Manifest; r.Release != m.Release || r.PlanHash != m.PlanHash || StatusText(r.Status) != m.Status ||
+		r.Proof.Hash != m.Head {
+		return r, d.Altered(Faultf(ProofFile, "is of another release, plan, status or entry of the ledger than %s",
+			ManifestFile))
 	}
 	return r, nil
+}
+
+// Terms are what a plan and its account must agree on.
+func Terms(p *compiled.Compiled) ledger.Terms {
+	t := ledger.Terms{Protects: p.Guarantee.Protects, Neighbours: p.Guarantee.Neighbours, Definition: ledger.Rho}
+	if p.Cost.Epsilon != nil {
+		t.Definition = ledger.Epsilon
+	}
+	return t
+}
+
+// RecordIn is the receipt of a sealed folder, which must be that of its plan and
+// of its measurements.
+func RecordIn(s *measured.Sealed) (ledger.Record, error) {
+	var record ledger.Record
+	if err := json.Unmarshal(s.Receipt, &record); err != nil {
+		return record, fmt.Errorf("%s: %w", measured.ReceiptFile, err)
+	}
+	again, err := EncodeRecord(record)
+	switch {
+	case err != nil:
+		return record, err
+	case !bytes.Equal(again, s.Receipt):
+		return record, fmt.Errorf("%s is not as the ledger writes receipts", measured.ReceiptFile)
+	case record.PlanHash != s.Plan.Hash() || record.Release != s.Plan.Name || record.Terms != Terms(s.Plan):
+		return record, fmt.Errorf("%s is the receipt of another plan", measured.ReceiptFile)
+	case s.Status != StatusText(record.Status):
+		return record, fmt.Errorf("%s is of another status than the measurements", measured.ReceiptFile)
+	}
+	if err := record.Check(); err != nil {
+		return record, fmt.Errorf("%s: %w", measured.ReceiptFile, err)
+	}
+	return record, nil
 }

@@ -22,8 +22,8 @@ type Release struct {
 
 // Open opens a published folder as [OpenFolder] does, and reads its plan and the record of its debit.
 //
-// Contract: after a nil error the plan and the record are those that the manifest names, and the manifest lists every table,
-// measurement and file of microdata of the plan. Errors: as of [OpenFolder].
+// Contract: after a nil error the plan and the record are those that the manifest names, and the manifest lists every
+// table, measurement and file of microdata of the plan. Errors: as of [OpenFolder].
 func Open(place string) (*Release, error) {
 	d, err := OpenFolder(place)
 	if err != nil {
@@ -86,7 +86,8 @@ func NoSuch(kind, name string, there []string) error {
 	case len(there) == 0:
 		return fmt.Errorf("there is no %s %q", kind, name)
 	case len(there) > 12:
-		return fmt.Errorf("there is no %s %q; there are %s … %s", kind, name, strings.Join(there[:6], ", "), there[len(there)-1])
+		return fmt.Errorf("there is no %s %q; there are %s … %s", kind, name, strings.Join(there[:6], ", "),
+			there[len(there)-1])
 	}
 	return fmt.Errorf("there is no %s %q; there is %s", kind, name, strings.Join(there, ", "))
 }

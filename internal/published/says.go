@@ -38,8 +38,8 @@ func BoundText(p *plan.Plan, t plan.Table) string {
 	return fmt.Sprintf("of one %s at most %s", p.Guarantee.Protects, strings.Join(bounds, ", "))
 }
 
-// CountsUp reports of each key of a table whether its figures count up along it: then a row is the sum of the cells of its
-// category and of all before it.
+// CountsUp reports of each key of a table whether its figures count up along it: then a row is the sum of the cells of
+// its category and of all before it.
 func CountsUp(p *plan.Plan, t plan.Table) []bool {
 	out := make([]bool, len(t.By))
 	for _, m := range p.Release().Marginals {

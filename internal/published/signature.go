@@ -17,7 +17,8 @@ type Signature struct {
 
 const manifestPurpose = "manifest"
 
-// ParseSignature reads the signature of a manifest and checks it. With an error it returns what it could read. Errors: *[Fault].
+// ParseSignature reads the signature of a manifest and checks it. With an error it returns what it could read. Errors:
+// *[Fault].
 func ParseSignature(text, manifest []byte) (s Signature, err error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return Signature{}, Faultf(SignatureFile, "cannot be read: %v", err)

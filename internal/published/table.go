@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
@@ -57,14 +58,16 @@ func (t Table) Estimates(statistics []string) ([]Estimates, error) {
 		columns = append(columns, leaf.ColumnIndex)
 	}
 	if t.Complete() && f.NumRows() != t.Planned.Cells {
-		return nil, &verdict.Unusable{File: filepath.Join(t.Place, name), Err: fmt.Errorf("%d rows, where the plan has %d cells", f.NumRows(), t.Planned.Cells)}
+		return nil, &verdict.Unusable{File: filepath.Join(t.Place, name),
+			Err: fmt.Errorf("%d rows, where the plan has %d cells", f.NumRows(), t.Planned.Cells)}
 	}
 	keys, figures := columns[:len(t.Planned.By)], columns[len(t.Planned.By):]
 	out := make([]Estimates, len(statistics))
 	row := 0
 	err = EachRow(f, func(r parquet.Row) error {
 		if t.Complete() && !t.HasKeys(r, keys, row) {
-			return &verdict.Unusable{File: filepath.Join(t.Place, name), Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
+			return &verdict.Unusable{File: filepath.Join(t.Place, name),
+				Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
 		}
 		for i := range out {
 			out[i].Unbiased = append(out[i].Unbiased, Number(r[figures[2*i]]))
@@ -107,7 +110,7 @@ func Number(v parquet.Value) float64 {
 func estimated(statistics []string) []string {
 	var names []string
 	for _, s := range statistics {
-		names = append(names, s+plan.Unbiased, s+plan.StandardError)
+		names = append(names, s+statistic.Unbiased, s+statistic.StandardError)
 	}
 	return names
 }
@@ -124,8 +127,8 @@ func (t Table) HasKeys(r parquet.Row, columns []int, row int) bool {
 	return true
 }
 
-// FigureCell is what is published of a figure in one cell: its value, for arithmetic where there is one for that, the ends of
-// its interval, its standard error and its flag. Equal ones are equal bit by bit.
+// FigureCell is what is published of a figure in one cell: its value, for arithmetic where there is one for that, the
+// ends of its interval, its standard error and its flag. Equal ones are equal bit by bit.
 type FigureCell struct {
 	Numbers [4]uint64
 	Flag    string
@@ -137,16 +140,18 @@ func (c FigureCell) High() float64  { return math.Float64frombits(c.Numbers[2]) 
 
 // FigureCells reads a figure of every cell, in domain order, or of every row of a table that has some of its cells.
 func (t Table) FigureCells(name string) ([]FigureCell, error) {
-	value := name + plan.Published
+	value := name + statistic.Published
 	for _, f := range t.Planned.Figures {
 		if f.Name == name && f.Additive() {
-			value = name + plan.Unbiased
+			value = name + statistic.Unbiased
 		}
 	}
 	if slices.ContainsFunc(t.Planned.Statistics, func(s plan.Statistic) bool { return s.Name == name }) {
-		value = name + plan.Unbiased
+		value = name + statistic.Unbiased
 	}
-	columns := append(slices.Clone(t.Planned.By), value, name+plan.Low, name+plan.High, name+plan.StandardError, name+plan.Flag)
+	columns := append(slices.Clone(t.Planned.By), value, name+statistic.Low, name+statistic.High,
+		name+statistic.StandardError,
+		name+statistic.Flag)
 	keys := make([]int, len(t.Planned.By))
 	for i := range keys {
 		keys[i] = i
@@ -154,7 +159,8 @@ func (t Table) FigureCells(name string) ([]FigureCell, error) {
 	var out []FigureCell
 	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
 		if t.Complete() && !t.HasKeys(r, keys, len(out)) {
-			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()), Err: fmt.Errorf("row %d is not that of its place in the domain", len(out)+1)}
+			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()),
+				Err: fmt.Errorf("row %d is not that of its place in the domain", len(out)+1)}
 		}
 		var c FigureCell
 		for i := range c.Numbers {
@@ -171,7 +177,17 @@ func (t Table) FigureCells(name string) ([]FigureCell, error) {
 		return nil
 	})
 	if err == nil && t.Complete() && int64(len(out)) != t.Planned.Cells {
-		err = &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()), Err: fmt.Errorf("%d rows, where the plan has %d cells", len(out), t.Planned.Cells)}
+		err = &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()),
+			Err: fmt.Errorf("%d rows, where the plan has %d cells", len(out), t.Planned.Cells)}
 	}
 	return out, err
+}
+
+// CategoryCodes are the codes of a level, in order.
+func CategoryCodes(level *spec.Level) []string {
+	codes := make([]string, len(level.Categories))
+	for i, c := range level.Categories {
+		codes[i] = c.Code
+	}
+	return codes
 }

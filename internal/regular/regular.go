@@ -1,5 +1,5 @@
-// Package regular opens and reads regular files alone. A pipe that nobody writes to would hang whoever opens it, and a device may never
-// end.
+// Package regular opens and reads regular files alone. A pipe that nobody writes to would hang whoever opens it, and a
+// device may never end.
 package regular
 
 import (

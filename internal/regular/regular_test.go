@@ -32,7 +32,8 @@ func TestReadIsBounded(t *testing.T) {
 }
 
 func TestSizesInWords(t *testing.T) {
-	for n, want := range map[int64]string{1: "1 bytes", 1 << 14: "16 KiB", 8 << 20: "8 MiB", 1 << 30: "1 GiB", 1<<20 + 1: "1048577 bytes"} {
+	for n, want := range map[int64]string{1: "1 bytes", 1 << 14: "16 KiB", 8 << 20: "8 MiB", 1 << 30: "1 GiB",
+		1<<20 + 1: "1048577 bytes"} {
 		if got := Size(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}

@@ -1,7 +1,5 @@
 package release
 
-// This file holds the account that pays: the configured ledger's, or a practice one.
-
 import (
 	"cmp"
 	"context"
@@ -9,17 +7,18 @@ import (
 	"fmt"
 	"math/big"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/spec"
 )
+
+// This file holds the account that pays: the configured ledger's, or a practice one.
 
 // InitAccount opens the account that a policy file describes. A new ledger is
 // signed by the office's key from its first entry on, where there is one.
@@ -86,7 +85,7 @@ func (o Options) openLedger(ctx context.Context, p *compiled.Compiled) (*ledger.
 		if charge.Account == "" {
 			return nil, charge, &NoAccountNamed{Source: p.Source.Name}
 		}
-		l, err := o.openExisting(ctx)
+		l, err := o.Account().Open(ctx)
 		return l, charge, err
 	}
 	charge = practiceCharge(charge)
@@ -97,7 +96,8 @@ func (o Options) openLedger(ctx context.Context, p *compiled.Compiled) (*ledger.
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}
 	// Nobody keeps a practice account, so nobody is asked whether the clock is right.
-	l, err := ledger.Open(ctx, o.practiceLedger(), ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
+	l, err := ledger.Open(ctx, account.Practice(o.stateDir()),
+		ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
 	if err != nil {
 		return nil, charge, err
 	}
@@ -109,8 +109,8 @@ func (o Options) openLedger(ctx context.Context, p *compiled.Compiled) (*ledger.
 	return l, charge, nil
 }
 
-// practiceCharge is a charge as a practice ledger takes it: there is one account for each definition of privacy loss, and
-// nothing to correct.
+// practiceCharge is a charge as a practice ledger takes it: there is one account for each definition of privacy loss,
+// and nothing to correct.
 func practiceCharge(c ledger.Charge) ledger.Charge {
 	c.Account = cmp.Or(c.Account, practiceAccount) + "." + c.Terms.Definition
 	c.Also, c.Corrects = nil, ""
@@ -132,10 +132,10 @@ func (o Options) Payment(ctx context.Context, p *compiled.Compiled) (Payment, er
 	payment := Payment{Cost: ledger.AmountOf(charge.Cost)}
 	var l *ledger.Ledger
 	if o.Ledger != "" {
-		l, err = o.openExisting(ctx)
+		l, err = o.Account().Open(ctx)
 	} else {
 		charge = practiceCharge(charge)
-		l, err = o.openPractice(ctx)
+		l, err = account.OpenPractice(ctx, o.stateDir())
 	}
 	if err != nil {
 		return payment, err
@@ -145,8 +145,8 @@ func (o Options) Payment(ctx context.Context, p *compiled.Compiled) (Payment, er
 	return payment, err
 }
 
-// Affords returns nil if the accounts of a configured ledger have as much left as the plan costs, or have paid it already.
-// Errors: those of [ledger.Ledger.Affords].
+// Affords returns nil if the accounts of a configured ledger have as much left as the plan costs, or have paid it
+// already. Errors: those of [ledger.Ledger.Affords].
 func (o Options) Affords(ctx context.Context, p *compiled.Compiled) error {
 	charge, err := o.charge(p)
 	if err != nil {
@@ -154,9 +154,6 @@ func (o Options) Affords(ctx context.Context, p *compiled.Compiled) error {
 	}
 	return o.withLedger(ctx, func(l *ledger.Ledger) error { return l.Affords(ctx, charge) })
 }
-
-// practiceLedger is where practice accounts are kept.
-func (o Options) practiceLedger() string { return filepath.Join(o.stateDir(), spec.StatePractice) }
 
 // initPractice opens the practice account of a charge, with room for a few like it. In
 // ρ that is a hundredth of one more: what an ε at a δ buys depends on what is measured,
@@ -173,25 +170,4 @@ func initPractice(ctx context.Context, l *ledger.Ledger, c ledger.Charge) error 
 		limit.Rho = new(big.Rat).Add(limit.Rho, new(big.Rat).Quo(c.Cost.Rho, big.NewRat(100, 1)))
 	}
 	return l.InitPractice(ctx, ledger.Policy{Account: c.Account, Terms: c.Terms, Cap: limit})
-}
-
-// terms are what a plan and its account must agree on.
-func terms(p *compiled.Compiled) ledger.Terms {
-	t := ledger.Terms{Protects: p.Guarantee.Protects, Neighbours: p.Guarantee.Neighbours, Definition: ledger.Rho}
-	if p.Cost.Epsilon != nil {
-		t.Definition = ledger.Epsilon
-	}
-	return t
-}
-
-// openPractice opens the practice ledger that a run has left.
-func (o Options) openPractice(ctx context.Context) (*ledger.Ledger, error) {
-	path := o.practiceLedger()
-	if found, err := durable.Exists(path); err != nil || !found {
-		return nil, errors.Join(err, &verdict.Unusable{File: path, Err: errors.New("there is no practice ledger here, which paid for this release: say where its state is (--state DIR)")})
-	}
-	if err := durable.Private(o.stateDir()); err != nil {
-		return nil, fmt.Errorf("state directory: %w", err)
-	}
-	return ledger.OpenExisting(ctx, path, ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
 }

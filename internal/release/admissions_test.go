@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/verify"
 )
 
 // This file holds the admissions: several stays a patient, with columns that are made of others.
@@ -46,7 +48,8 @@ func stays(patients int) []stay {
 			if s.born.AddDate(s.age, 0, 0).After(s.admitted) {
 				s.age--
 			}
-			s.hospitalName, s.icdBlock = []string{"h1", "h2"}[s.hospital], map[string]string{"R69": "R50-R69", "A00": "A00-A09", "B20": "B20-B24"}[s.icd]
+			s.hospitalName, s.icdBlock = []string{"h1", "h2"}[s.hospital], map[string]string{"R69": "R50-R69", "A00": "A00-A09",
+				"B20": "B20-B24"}[s.icd]
 			all = append(all, s)
 		}
 	}
@@ -66,8 +69,9 @@ func zipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// TestTheAdmissionsRunFromEndToEnd runs a shared spec as it stands, and once more of those born before a day with a budget under which noise is nearly nothing:
-// then counts are those of the rows to within 2: σ is below 0.4, and there are 35 of them.
+// TestTheAdmissionsRunFromEndToEnd runs a shared spec as it stands, and once more of those born before a day with a
+// budget under which noise is nearly nothing: then counts are those of the rows to within 2: σ is below 0.4, and there
+// are 35 of them.
 func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 	const condition = "born < 2015-01-01"
 	text, err := os.ReadFile(testdata.Shared(t, "specs/admissions.yaml"))
@@ -88,7 +92,8 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 		if i%40 == 0 && s.icd == "R69" {
 			code = "Z99" // is not in the book, and counts as R69
 		}
-		fmt.Fprintf(&parts[i%2], "%s;p%d;%s;%s;%s;%s\n", s.born.Format("2006-01-02"), s.patient, s.hospitalName, code, s.admitted.Format("2006-01-02"), left)
+		fmt.Fprintf(&parts[i%2], "%s;p%d;%s;%s;%s;%s\n", s.born.Format("2006-01-02"), s.patient, s.hospitalName, code,
+			s.admitted.Format("2006-01-02"), left)
 	}
 	files := map[string]string{
 		"adm/2025-01.csv.gz": zipped(t, parts[0].String()), "adm/2025-02.csv.gz": zipped(t, parts[1].String()),
@@ -100,21 +105,24 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 		t.Run(budget, func(t *testing.T) {
 			files["release.yaml"] = strings.Replace(string(text), "rho: 1/8", budget, 1)
 			if exactly {
-				files["release.yaml"] = strings.Replace(files["release.yaml"], "    columns:", "    where: "+condition+"\n    columns:", 1)
+				files["release.yaml"] = strings.Replace(files["release.yaml"], "    columns:", "    where: "+condition+
+					"\n    columns:", 1)
 			}
-			o := officeSet(t, files, map[string]string{"year": "2025"})
-			_, place := o.run(t)
-			verifies(t, place, VerifyOptions{})
+			o := releasetest.WithParams(t, files, map[string]string{"year": "2025"})
+			_, place := runs(t, o)
+			verifies(t, place, verify.Options{})
 			if !exactly {
 				return
 			}
 			for _, name := range []string{"report.md", "report.html", "report.json"} {
 				page, err := os.ReadFile(filepath.Join(place, name))
-				if err != nil || !strings.Contains(strings.NewReplacer("\\", "", "&lt;", "<", "u003c", "<").Replace(string(page)), condition) {
+				if err != nil || !strings.Contains(strings.NewReplacer("\\", "", "&lt;", "<", "u003c", "<").Replace(string(page)),
+					condition) {
 					t.Errorf("%s does not say which rows count (%v)", name, err)
 				}
 			}
-			counted := slices.DeleteFunc(slices.Clone(all), func(s stay) bool { return s.atHome || !s.born.Before(time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)) })
+			counted := slices.DeleteFunc(slices.Clone(all),
+				func(s stay) bool { return s.atHome || !s.born.Before(time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)) })
 			for i, hospital := range []string{"h1", "h2"} {
 				var seen []int
 				for _, s := range counted {
@@ -122,7 +130,8 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 						seen = append(seen, s.patient)
 					}
 				}
-				if got := readFigure(t, filepath.Join(place, "tables", "patients.parquet"), int64(i), "units"); got.value == nil || math.Abs(*got.value-float64(len(seen))) > 2 {
+				if got := readFigure(t, filepath.Join(place, "tables", "patients.parquet"), int64(i), "units"); got.value == nil ||
+					math.Abs(*got.value-float64(len(seen))) > 2 {
 					t.Errorf("units of %s: %v, want %d", hospital, got.value, len(seen))
 				}
 			}
@@ -138,7 +147,8 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 					if band == 11 {
 						continue // [110, 110] of its own
 					}
-					if got := readFigure(t, filepath.Join(place, "tables", "diagnosis.parquet"), at, "count"); got.value == nil || math.Abs(*got.value-float64(n)) > 2 {
+					if got := readFigure(t, filepath.Join(place, "tables", "diagnosis.parquet"), at, "count"); got.value == nil ||
+						math.Abs(*got.value-float64(n)) > 2 {
 						t.Errorf("stays of %s at %d0: %v, want %d", block, band, *got.value, n)
 					}
 				}

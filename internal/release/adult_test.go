@@ -13,72 +13,22 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/residual"
-	"github.com/parquet-go/parquet-go"
+	"github.com/dprelease/dprelease/plan/strategy"
 )
 
-// publishedCell is one row of a published table.
-type publishedCell struct {
-	keys                []string
-	count               int64
-	unbiased, low, high float64
-	standardError       float64
-	flag                string
-}
-
-// readTable reads a published table by the names of its columns.
-func readTable(t *testing.T, path string, keys []string) []publishedCell {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := parquet.NewReader(f)
-	defer r.Close()
-	at := map[string]int{}
-	for i, c := range r.Schema().Columns() {
-		at[c[0]] = i
-	}
-	for _, name := range append([]string{"count", "count_unbiased", "count_low", "count_high", "count_noise_se", "count_flag"}, keys...) {
-		if _, ok := at[name]; !ok {
-			t.Fatalf("%s has no column %s", path, name)
-		}
-	}
-	rows := make([]parquet.Row, r.NumRows())
-	for n := 0; n < len(rows); {
-		k, err := r.ReadRows(rows[n:])
-		n += k
-		if err != nil && n < len(rows) {
-			t.Fatal(err)
-		}
-	}
-	out := make([]publishedCell, len(rows))
-	for i, row := range rows {
-		p := publishedCell{
-			count: row[at["count"]].Int64(), unbiased: published.Number(row[at["count_unbiased"]]),
-			low: published.Number(row[at["count_low"]]), high: published.Number(row[at["count_high"]]),
-			standardError: row[at["count_noise_se"]].Double(), flag: row[at["count_flag"]].String(),
-		}
-		for _, k := range keys {
-			p.keys = append(p.keys, row[at[k]].String())
-		}
-		out[i] = p
-	}
-	return out
-}
-
-// adultCodes are the columns whose codes stand for numbers: the column of the file, the number that code 0 stands for or begins
-// with, how many numbers a code has, and the last number, which the last code has alone where it has any.
+// adultCodes are the columns whose codes stand for numbers: the column of the file, the number that code 0 stands for
+// or begins with, how many numbers a code has, and the last number, which the last code has alone where it has any.
 var adultCodes = map[string]struct {
 	column            string
 	first, each, last int
 }{
-	"age": {"age", 16, 1, 100}, "hours_per_week": {"hours-per-week", 1, 1, 99}, "fnlwgt": {"fnlwgt", 10001, 14900, 1485101},
+	"age": {"age", 16, 1, 100}, "hours_per_week": {"hours-per-week", 1, 1, 99},
+	"fnlwgt":       {"fnlwgt", 10001, 14900, 1485101},
 	"capital_gain": {"capital-gain", 0, 1000, 99000}, "capital_loss": {"capital-loss", 1, 50, 4951},
 }
 
@@ -137,11 +87,11 @@ type class struct {
 	squares, predicted float64
 }
 
-func (c *class) add(s plan.Statistic, p publishedCell, truth int64) {
-	e := p.unbiased - float64(truth)
+func (c *class) add(s plan.Statistic, p releasetest.Cell, truth int64) {
+	e := p.Unbiased - float64(truth)
 	c.cells++
 	c.attained += s.Attained
-	if p.low <= float64(truth) && float64(truth) <= p.high {
+	if p.Low <= float64(truth) && float64(truth) <= p.High {
 		c.covered++
 	}
 	c.squares += e * e
@@ -252,7 +202,7 @@ func TestAdultAccuracy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Strategies) != 1 || p.Strategies[0].Kind != plan.Residuals {
+	if len(p.Strategies) != 1 || p.Strategies[0].Kind != strategy.Residuals {
 		t.Fatalf("the strategies are %+v: this test knows the law of residuals", p.Strategies)
 	}
 	const runs = 2
@@ -265,13 +215,13 @@ func TestAdultAccuracy(t *testing.T) {
 		cells := map[string][]int64{} // the truth of a table, in its own order
 		for _, table := range p.Tables {
 			exact := truth(table.By)
-			rows := readTable(t, filepath.Join(out, "adult", filepath.FromSlash(table.File())), table.By)
+			rows := releasetest.ReadTable(t, filepath.Join(out, "adult", filepath.FromSlash(table.File())), table.By)
 			if int64(len(rows)) != table.Cells {
 				t.Fatalf("%s has %d rows, expected %d", table.Path, len(rows), table.Cells)
 			}
 			s := table.Statistics[0]
 			for _, r := range rows {
-				n := exact[strings.Join(r.keys, "|")]
+				n := exact[strings.Join(r.Keys, "|")]
 				cells[strings.Join(table.By, "|")] = append(cells[strings.Join(table.By, "|")], n)
 				kind := "occupied"
 				if n == 0 {
@@ -281,7 +231,8 @@ func TestAdultAccuracy(t *testing.T) {
 					classes[name].add(s, r, n)
 				}
 				// The plan's errors and margins have seven digits, rounded up.
-				if r.count != int64(math.Round(max(r.unbiased, 0))) || !closeTo(r.standardError, s.StandardError, 2e-6) || !closeTo((r.high-r.low)/2, s.Margin, 2e-6) || !closeTo((r.high+r.low)/2, r.unbiased, 1e-9) {
+				if r.Count != int64(math.Round(max(r.Unbiased, 0))) || !closeTo(r.StandardError, s.StandardError, 2e-6) ||
+					!closeTo((r.High-r.Low)/2, s.Margin, 2e-6) || !closeTo((r.High+r.Low)/2, r.Unbiased, 1e-9) {
 					t.Fatalf("%s: published figures do not belong together: %+v", table.Path, r)
 				}
 			}
@@ -320,9 +271,11 @@ func holdErrors(t *testing.T, p *compiled.Compiled, runs float64, classes map[st
 			t.Errorf("%s: the plan predicts squares of %g, the theory of residuals %g", name, c.predicted, expected)
 		}
 		t.Logf("%-8s %6d cells: root mean squared error %.3f, predicted %.3f; %.4f of it in squares, the bar is ±%.4f",
-			name, c.cells, math.Sqrt(c.squares/float64(c.cells)), math.Sqrt(c.predicted/float64(c.cells)), c.squares/c.predicted, law.bar(exponent)/c.predicted)
+			name, c.cells, math.Sqrt(c.squares/float64(c.cells)), math.Sqrt(c.predicted/float64(c.cells)), c.squares/c.predicted,
+			law.bar(exponent)/c.predicted)
 		if math.Abs(c.squares-c.predicted) > law.bar(exponent) {
-			t.Errorf("%s: the mean squared error is %.4f of predicted, beyond ±%.4f", name, c.squares/c.predicted, law.bar(exponent)/c.predicted)
+			t.Errorf("%s: the mean squared error is %.4f of predicted, beyond ±%.4f", name, c.squares/c.predicted,
+				law.bar(exponent)/c.predicted)
 		}
 	}
 	// The draw is within one bar of the truth, and a prediction 15 % off is two away. The few
@@ -343,7 +296,8 @@ func holdCoverage(t *testing.T, p *compiled.Compiled, runs float64, c *class) {
 	level := c.attained / float64(c.cells)
 	deviation := math.Sqrt(level*(1-level)*correlated.squares()) / float64(c.cells)
 	off := float64(c.covered)/float64(c.cells) - level
-	t.Logf("coverage %.4f where the laws attain %.4f, z = %+.2f of a deviation of %.5f", level+off, level, off/deviation, deviation)
+	t.Logf("coverage %.4f where the laws attain %.4f, z = %+.2f of a deviation of %.5f", level+off, level, off/deviation,
+		deviation)
 	if math.Abs(off) > z*deviation {
 		t.Errorf("coverage is off by %.4f", off)
 	}

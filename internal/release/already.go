@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // This file holds what is done where a release is there already: it must be whole,
@@ -93,7 +93,7 @@ func (o Options) alreadyPublished(ctx context.Context, p *compiled.Compiled, pla
 
 // statesOf are the folders that runs of a plan have left in the state directory.
 func (o Options) statesOf(p *compiled.Compiled) ([]string, error) {
-	return spec.Glob(o.stateDir(), p.Name+"-"+p.Hash()[:16]+"-*") // a name holds no character of a pattern
+	return files.Glob(o.stateDir(), p.Name+"-"+p.Hash()[:16]+"-*") // a name holds no character of a pattern
 }
 
 // forget clears the state of a plan on the ledger in force, once check agrees.
@@ -131,7 +131,8 @@ func settle(ctx context.Context, l *ledger.Ledger, place string, record ledger.R
 		return err
 	}
 	return finish(ctx, l, ledger.Charge{
-		Account: record.Account, Also: record.Also, Release: record.Release, PlanHash: record.PlanHash, Terms: record.Terms, Cost: record.Cost,
+		Account: record.Account, Also: record.Also, Release: record.Release, PlanHash: record.PlanHash, Terms: record.Terms,
+		Cost: record.Cost,
 	}, place)
 }
 
@@ -140,7 +141,8 @@ func settle(ctx context.Context, l *ledger.Ledger, place string, record ledger.R
 func holds(ctx context.Context, l *ledger.Ledger, place string, record ledger.Record) error {
 	err := l.Contains(ctx, record)
 	if notHeld := new(ledger.NotHeld); errors.As(err, &notHeld) {
-		return &Occupied{Place: place, Why: fmt.Sprintf("was not paid for from the configured ledger, which does not hold entry %.12s of release %s: it is an older copy, or another ledger", record.Proof.Hash, record.Release)}
+		return &Occupied{Place: place,
+			Why: fmt.Sprintf("was not paid for from the configured ledger, which does not hold entry %.12s of release %s: it is an older copy, or another ledger", record.Proof.Hash, record.Release)}
 	}
 	if err != nil { // it is altered itself, or cannot be read
 		return err
@@ -150,8 +152,10 @@ func holds(ctx context.Context, l *ledger.Ledger, place string, record ledger.Re
 		return err
 	}
 	for _, r := range account.Releases {
-		if r.Account == record.Account && r.Release == record.Release && r.PlanHash == record.PlanHash && (r.State == ledger.Abandoned || r.State == ledger.Withdrawn) {
-			return &ledger.Closed{Account: r.Account, Release: r.Release, Date: r.Debited, State: r.State, Since: r.Date, Reason: r.Reason}
+		if r.Account == record.Account && r.Release == record.Release && r.PlanHash == record.PlanHash &&
+			(r.State == ledger.Abandoned || r.State == ledger.Withdrawn) {
+			return &ledger.Closed{Account: r.Account, Release: r.Release, Date: r.Debited, State: r.State, Since: r.Date,
+				Reason: r.Reason}
 		}
 	}
 	return nil
@@ -175,12 +179,13 @@ func (o Options) paid(ctx context.Context, place string, record ledger.Record) e
 		return nil
 	}
 	if o.Office != nil && record.Proof.Office != o.Office.Public() {
-		return &Occupied{Place: place, Why: fmt.Sprintf("was debited in a ledger that the office's key (fingerprint %s) does not sign, so it is not signed with that key", o.Office.Public().Fingerprint())}
+		return &Occupied{Place: place,
+			Why: fmt.Sprintf("was debited in a ledger that the office's key (fingerprint %s) does not sign, so it is not signed with that key", o.Office.Public().Fingerprint())}
 	}
 	if o.Ledger == "" {
 		return nil
 	}
-	l, err := o.openExisting(ctx)
+	l, err := o.Account().Open(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/template"
 )
 
 const (
@@ -37,7 +38,8 @@ type Approval struct {
 // approval is of the plan with its parameters blank. Where a ledger is configured, only a key
 // that an account of the plan lists for the role signs. Errors: *[verdict.Unusable] where the
 // plan cannot be used, the approval is not complete or the key is not one of the role.
-func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *compiled.Compiled, approval ledger.Approval, path string, err error) {
+func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *compiled.Compiled,
+	approval ledger.Approval, path string, err error) {
 	if p, err = ReadPlan(ctx, planPath); err != nil {
 		return nil, approval, "", err
 	}
@@ -49,7 +51,7 @@ func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *c
 	approval = ledger.Approval{Plan: p.Hash(), Role: a.Role, Statement: a.Statement}
 	middle := a.Role
 	if a.Standing != nil {
-		approval.Plan, approval.Standing = p.Template(), a.Standing
+		approval.Plan, approval.Standing = template.Hash(p.Plan()), a.Standing
 		middle += ".standing"
 	}
 	if approval.Statement == "" {
@@ -89,11 +91,13 @@ func (o Options) maySign(ctx context.Context, p *compiled.Compiled, a Approval) 
 		return &WrongSigner{fmt.Sprintf("account %s asks for no approvals: there is nothing to sign", p.Guarantee.Account)}
 	case !known:
 		names := slices.Sorted(maps.Keys(roles))
-		return &WrongSigner{fmt.Sprintf("account %s asks for no approval as %q: its roles are %s", p.Guarantee.Account, a.Role, strings.Join(names, ", "))}
+		return &WrongSigner{fmt.Sprintf("account %s asks for no approval as %q: its roles are %s", p.Guarantee.Account,
+			a.Role, strings.Join(names, ", "))}
 	case slices.Contains(keys, a.Key.Public()):
 		return nil
 	}
-	said := fmt.Sprintf("account %s does not list this key (fingerprint %s) for the role %s", p.Guarantee.Account, a.Key.Public().Fingerprint(), a.Role)
+	said := fmt.Sprintf("account %s does not list this key (fingerprint %s) for the role %s", p.Guarantee.Account,
+		a.Key.Public().Fingerprint(), a.Role)
 	for _, role := range slices.Sorted(maps.Keys(roles)) {
 		if slices.Contains(roles[role], a.Key.Public()) {
 			said += ", but for " + role
@@ -137,7 +141,8 @@ func approvals(dir string) ([]ledger.Approval, error) {
 		}
 		path := filepath.Join(dir, e.Name())
 		if len(all) == maxApprovals {
-			return nil, &verdict.Unusable{File: path, Err: fmt.Errorf("there are more than %d approvals here: move those of past releases away", maxApprovals)}
+			return nil, &verdict.Unusable{File: path,
+				Err: fmt.Errorf("there are more than %d approvals here: move those of past releases away", maxApprovals)}
 		}
 		b, err := regular.Read(path, mostAsked)
 		if err != nil {

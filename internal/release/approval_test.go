@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -20,16 +21,16 @@ import (
 
 // signed is an office whose account wants two signatures below a plan.
 type signedOffice struct {
-	office
+	releasetest.Office
 	anna, carl, eve sign.Key // methodologist, officer, nobody
 }
 
 func newSignedOffice(t *testing.T, spec string) signedOffice {
 	t.Helper()
-	o := signedOffice{office: office{dir: t.TempDir()}}
-	o.ledger = filepath.Join(o.dir, "ledger.db")
+	o := signedOffice{Office: releasetest.Office{Dir: t.TempDir()}}
+	o.Ledger = filepath.Join(o.Dir, "ledger.db")
 	for name, key := range map[string]*sign.Key{"anna": &o.anna, "carl": &o.carl, "eve": &o.eve} {
-		path := filepath.Join(o.dir, name)
+		path := filepath.Join(o.Dir, name)
 		if _, err := sign.Generate(path); err != nil {
 			t.Fatal(err)
 		}
@@ -40,8 +41,9 @@ func newSignedOffice(t *testing.T, spec string) signedOffice {
 	}
 	o.write(t, "t.csv", "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n")
 	o.write(t, "release.yaml", spec)
-	o.write(t, "policy.yaml", tripPolicy+"approvals: {methodologist: [anna.pub], officer: [carl.pub]}\n")
-	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{}); err != nil {
+	o.write(t, "policy.yaml", releasetest.TripPolicy+"approvals: {methodologist: [anna.pub], officer: [carl.pub]}\n")
+	if _, err := InitAccount(t.Context(), o.Ledger, filepath.Join(o.Dir, "policy.yaml"),
+		ledger.OpenOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -49,7 +51,7 @@ func newSignedOffice(t *testing.T, spec string) signedOffice {
 
 func (o signedOffice) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Dir, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -57,7 +59,7 @@ func (o signedOffice) write(t *testing.T, name, text string) {
 // planned writes the plan of the spec with these parameters, and returns its path.
 func (o signedOffice) planned(t *testing.T, params map[string]string) (*compiled.Compiled, string) {
 	t.Helper()
-	p, path, err := Plan(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml"), Params: params}, o.dir)
+	p, path, err := Plan(context.Background(), SpecFile{Path: filepath.Join(o.Dir, "release.yaml"), Params: params}, o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +74,8 @@ func (o signedOffice) approve(t *testing.T, path, role string, key sign.Key, sta
 }
 
 func (o signedOffice) signedOptions() Options {
-	opt := o.options("out")
-	opt.Approvals = o.dir
+	opt := optionsOf(o.Office, "out")
+	opt.Approvals = o.Dir
 	return opt
 }
 
@@ -83,7 +85,8 @@ func (o signedOffice) refuses(t *testing.T, p *compiled.Compiled, roles ...strin
 	t.Helper()
 	_, err := Measure(t.Context(), p, o.signedOptions())
 	var unapproved *ledger.Unapproved
-	if !errors.As(err, &unapproved) || !slices.Equal(unapproved.Missing, roles) || Classify(err).Exit != verdict.ExitApproval {
+	if !errors.As(err, &unapproved) || !slices.Equal(unapproved.Missing, roles) ||
+		Classify(err).Exit != verdict.ExitApproval {
 		t.Errorf("exit %d, %v; want roles %v missing", Classify(err).Exit, err, roles)
 	}
 	if there, err := durable.Exists(MeasuredFolder(o.signedOptions().Out, p.Name)); there || err != nil {
@@ -92,7 +95,7 @@ func (o signedOffice) refuses(t *testing.T, p *compiled.Compiled, roles ...strin
 }
 
 func TestNothingIsMeasuredUnapproved(t *testing.T) {
-	o := newSignedOffice(t, tripSpec)
+	o := newSignedOffice(t, releasetest.TripSpec)
 	p, path := o.planned(t, nil)
 	o.refuses(t, p, "methodologist", "officer")
 	o.approve(t, path, "methodologist", o.anna, nil)
@@ -101,7 +104,7 @@ func TestNothingIsMeasuredUnapproved(t *testing.T) {
 	o.refuses(t, p, "officer")
 	o.approve(t, path, "officer", o.anna, nil) // of another role
 	o.refuses(t, p, "officer")
-	if n := o.debits(t); n != 0 {
+	if n := o.Debits(t); n != 0 {
 		t.Errorf("%d debits", n)
 	}
 	o.approve(t, path, "officer", o.carl, nil)
@@ -114,7 +117,8 @@ func TestNothingIsMeasuredUnapproved(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &published)
 	}
-	if err != nil || len(published) != 2 || published[0].Signer != o.anna.Public() || published[1].Signer != o.carl.Public() {
+	if err != nil || len(published) != 2 || published[0].Signer != o.anna.Public() ||
+		published[1].Signer != o.carl.Public() {
 		t.Errorf("published approvals: %s (%v)", b, err)
 	}
 	for _, a := range published {
@@ -127,7 +131,7 @@ func TestNothingIsMeasuredUnapproved(t *testing.T) {
 // A plan that was edited is not the one that was signed, however it was edited; nor
 // is a plan of another spec under the same name.
 func TestAnotherPlanIsNotApproved(t *testing.T) {
-	o := newSignedOffice(t, tripSpec)
+	o := newSignedOffice(t, releasetest.TripSpec)
 	_, path := o.planned(t, nil)
 	o.approve(t, path, "methodologist", o.anna, nil)
 	o.approve(t, path, "officer", o.carl, nil)
@@ -135,7 +139,8 @@ func TestAnotherPlanIsNotApproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for from, to := range map[string]string{`"parameter": "2"`: `"parameter": "1"`, `"epsilon": "1"`: `"epsilon": "2"`, "  \"": " \""} {
+	for from, to := range map[string]string{`"parameter": "2"`: `"parameter": "1"`, `"epsilon": "1"`: `"epsilon": "2"`,
+		"  \"": " \""} {
 		edited := strings.Replace(string(text), from, to, 1)
 		if edited == string(text) {
 			t.Fatalf("%s is not in the plan", from)
@@ -145,7 +150,7 @@ func TestAnotherPlanIsNotApproved(t *testing.T) {
 			t.Errorf("%q for %q: exit %d, %v", to, from, Classify(err).Exit, err)
 		}
 	}
-	o.write(t, "release.yaml", strings.Replace(tripSpec, "{epsilon: 1,", "{epsilon: 2,", 1))
+	o.write(t, "release.yaml", strings.Replace(releasetest.TripSpec, "{epsilon: 1,", "{epsilon: 2,", 1))
 	other, _ := o.planned(t, nil)
 	o.refuses(t, other, "methodologist", "officer")
 }
@@ -187,17 +192,18 @@ func TestStandingApprovalsAreCountedDown(t *testing.T) {
 }
 
 func TestAFileThatIsNoApproval(t *testing.T) {
-	o := newSignedOffice(t, tripSpec)
+	o := newSignedOffice(t, releasetest.TripSpec)
 	p, _ := o.planned(t, nil)
 	o.write(t, "trips.officer.approval.json", "{}\n")
-	if _, err := Measure(t.Context(), p, o.signedOptions()); Classify(err).Exit != verdict.ExitSpec || !strings.Contains(err.Error(), "trips.officer.approval.json") {
+	if _, err := Measure(t.Context(), p, o.signedOptions()); Classify(err).Exit != verdict.ExitSpec ||
+		!strings.Contains(err.Error(), "trips.officer.approval.json") {
 		t.Errorf("exit %d, %v", Classify(err).Exit, err)
 	}
 }
 
 // Two people may sign in one role: neither's approval replaces the other's.
 func TestApprovalsInOneRoleLieSideBySide(t *testing.T) {
-	o := newSignedOffice(t, tripSpec)
+	o := newSignedOffice(t, releasetest.TripSpec)
 	p, path := o.planned(t, nil)
 	o.approve(t, path, "methodologist", o.anna, nil)
 	o.approve(t, path, "methodologist", o.eve, nil)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -16,40 +17,12 @@ const confidenceError = 1e-10
 // frequency is how often an event happened in independent trials.
 type frequency struct{ hits, trials int }
 
-// atLeast is P(X ≥ hits) of a binomial X, summed outward from hits on the side of
-// the smaller tail. The first term carries the error of three log-gammas, below
-// 1e-8 relative for 10⁶ trials; the rest is exact to rounding.
-func atLeast(hits, trials int, p float64) float64 {
-	switch {
-	case hits <= 0 || p >= 1:
-		return 1
-	case hits > trials || p <= 0:
-		return 0
-	case float64(hits) <= float64(trials)*p:
-		return 1 - atLeast(trials-hits+1, trials, 1-p)
-	}
-	term := math.Exp(logChoose(trials, hits) + float64(hits)*math.Log(p) + float64(trials-hits)*math.Log1p(-p))
-	sum, odds := 0.0, p/(1-p)
-	for x := hits; x <= trials && term > sum*1e-17; x++ {
-		sum += term
-		term *= float64(trials-x) / float64(x+1) * odds
-	}
-	return sum
-}
-
-func logChoose(n, k int) float64 {
-	a, _ := math.Lgamma(float64(n + 1))
-	b, _ := math.Lgamma(float64(k + 1))
-	c, _ := math.Lgamma(float64(n - k + 1))
-	return a - b - c
-}
-
 // low is the lower bound of Clopper and Pearson (1934): the largest probability
 // under which as many hits are no likelier than confidenceError.
 func (f frequency) low() float64 {
 	low, high := 0.0, float64(f.hits)/float64(f.trials)
 	for range 44 {
-		if p := (low + high) / 2; atLeast(f.hits, f.trials, p) <= confidenceError {
+		if p := (low + high) / 2; releasetest.AtLeast(f.hits, f.trials, p) <= confidenceError {
 			low = p
 		} else {
 			high = p
@@ -96,14 +69,14 @@ func (f figure) chances(value, p1, p0 float64, trials int) (above, notAbove floa
 	spread := 9*math.Sqrt(float64(trials)*p0*(1-p0)) + 9
 	first := max(0, int(float64(trials)*p0-spread))
 	last := min(trials, int(float64(trials)*p0+spread))
-	outside := atLeast(trials-first+1, trials, 1-p0) + atLeast(last+1, trials, p0)
+	outside := releasetest.AtLeast(trials-first+1, trials, 1-p0) + releasetest.AtLeast(last+1, trials, p0)
 	above, notAbove = outside, outside
 	step := max(1, (last-first)/128)
 	for from := first; from <= last; from += step {
 		to := min(from+step-1, last)
-		mass := max(0, atLeast(from, trials, p0)-atLeast(to+1, trials, p0))
-		above += mass * atLeast(f.hitsAbove(value, frequency{from, trials}), trials, p1)
-		notAbove += mass * atLeast(trials-f.hitsAbove(value, frequency{to, trials})+1, trials, 1-p1)
+		mass := max(0, releasetest.AtLeast(from, trials, p0)-releasetest.AtLeast(to+1, trials, p0))
+		above += mass * releasetest.AtLeast(f.hitsAbove(value, frequency{from, trials}), trials, p1)
+		notAbove += mass * releasetest.AtLeast(trials-f.hitsAbove(value, frequency{to, trials})+1, trials, 1-p1)
 	}
 	return above, notAbove
 }
@@ -114,7 +87,7 @@ func (f figure) hitsAbove(value float64, absent frequency) int {
 	p := f.most(value, absent.high())
 	low, high := 0, absent.trials+1
 	for low < high {
-		if hits := (low + high) / 2; atLeast(hits, absent.trials, p) < confidenceError {
+		if hits := (low + high) / 2; releasetest.AtLeast(hits, absent.trials, p) < confidenceError {
 			high = hits
 		} else {
 			low = hits + 1
@@ -154,8 +127,10 @@ func chancesAreBounds(t *testing.T, f figure, p1, p0 float64, trials int) {
 	t.Helper()
 	var mass1, mass0, low, high []float64
 	for x := range trials + 1 {
-		mass1 = append(mass1, math.Exp(logChoose(trials, x)+float64(x)*math.Log(p1)+float64(trials-x)*math.Log(1-p1)))
-		mass0 = append(mass0, math.Exp(logChoose(trials, x)+float64(x)*math.Log(p0)+float64(trials-x)*math.Log(1-p0)))
+		mass1 = append(mass1, math.Exp(releasetest.LogChoose(trials,
+			x)+float64(x)*math.Log(p1)+float64(trials-x)*math.Log(1-p1)))
+		mass0 = append(mass0, math.Exp(releasetest.LogChoose(trials,
+			x)+float64(x)*math.Log(p0)+float64(trials-x)*math.Log(1-p0)))
 		low = append(low, frequency{x, trials}.low())
 		high = append(high, frequency{x, trials}.high())
 	}
@@ -174,7 +149,8 @@ func chancesAreBounds(t *testing.T, f figure, p1, p0 float64, trials int) {
 		gotAbove, gotNot := f.chances(share*expected, p1, p0, trials)
 		for _, c := range []struct{ got, want float64 }{{gotAbove, above}, {gotNot, notAbove}} {
 			if c.got < c.want*(1-1e-6) || c.got > 1.4*c.want {
-				t.Errorf("%v, %d trials, bound %g: the chance is %g, expected %g to 1.4 times that", f, trials, share*expected, c.got, c.want)
+				t.Errorf("%v, %d trials, bound %g: the chance is %g, expected %g to 1.4 times that", f, trials, share*expected,
+					c.got, c.want)
 			}
 		}
 	}

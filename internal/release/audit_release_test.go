@@ -16,6 +16,8 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -171,7 +173,8 @@ func (a audited) published(t *testing.T, p *compiled.Compiled, planted []bool) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	if outside, err := ReadPlan(context.Background(), filepath.Join(result.Place, "plan.json")); err != nil || outside.Hash() != p.Hash() {
+	if outside, err := ReadPlan(context.Background(), filepath.Join(result.Place, "plan.json")); err != nil ||
+		outside.Hash() != p.Hash() {
 		t.Fatalf("the published plan is not the one that is audited (%v)", err)
 	}
 	if p.Tables[0].Statistics[0].Measurement == "" {
@@ -194,9 +197,10 @@ func (a audited) published(t *testing.T, p *compiled.Compiled, planted []bool) [
 	for i := range own {
 		own[i] = make([]int64, a.blocks())
 		found := 0
-		for _, row := range readTable(t, filepath.Join(result.Place, "tables", fmt.Sprintf("m%d.parquet", i)), by[i]) {
-			if block, ok := ownBlock(t, by[i], row.keys); ok {
-				own[i][block] = int64(row.unbiased)
+		for _, row := range releasetest.ReadTable(t, filepath.Join(result.Place, "tables", fmt.Sprintf("m%d.parquet", i)),
+			by[i]) {
+			if block, ok := ownBlock(t, by[i], row.Keys); ok {
+				own[i][block] = int64(row.Unbiased)
 				found++
 			}
 		}
@@ -250,7 +254,7 @@ type drawer struct {
 func newDrawer(t testing.TB, p *compiled.Compiled, runs int) *drawer {
 	t.Helper()
 	d := &drawer{plan: p, dir: t.TempDir()}
-	d.charge = ledger.Charge{Account: "audit", PlanHash: p.Hash(), Terms: terms(p), Cost: p.Cost}
+	d.charge = ledger.Charge{Account: "audit", PlanHash: p.Hash(), Terms: published.Terms(p), Cost: p.Cost}
 	limit := budget.Cost{}
 	var err error
 	for range runs {
@@ -287,7 +291,7 @@ func (d *drawer) sealed(t testing.TB) *measured.Sealed {
 		t.Fatal(err)
 	}
 	streams := noise.NewStreams(key, d.plan.Hash())
-	exact, err := histogram.Count(t.Context(), d.plan.Plan, histogram.Files{Dir: d.dir}, streams)
+	exact, err := histogram.Count(t.Context(), d.plan, histogram.Files{Dir: d.dir}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}

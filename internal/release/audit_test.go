@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
@@ -45,7 +46,7 @@ const (
 // the other: where the unit is present, or, reversed, {−statistic ≥ least} where
 // it is absent. Privacy is promised for both orders.
 type event struct {
-	statistic
+	scoring
 	reversed bool
 	least    int
 }
@@ -61,10 +62,10 @@ func (e event) happens(noisy [][]int64, trial int) bool {
 
 // laws are those of the statistic, or of its negative, first where the event is
 // expected and then where it is not.
-func (e event) laws(m budget.Mechanism, rows int) (likely, unlikely law) {
-	present, absent := e.statistic.laws(m, rows)
+func (e event) laws(m budget.Mechanism, rows int) (likely, unlikely releasetest.Law) {
+	present, absent := e.scoring.laws(m, rows)
 	if e.reversed {
-		return absent.negated(), present.negated()
+		return absent.Negated(), present.Negated()
 	}
 	return present, absent
 }
@@ -73,7 +74,7 @@ func (e event) laws(m budget.Mechanism, rows int) (likely, unlikely law) {
 // of m and the worst unit has as many counted rows.
 func (e event) probabilities(m budget.Mechanism, rows int) (p1, p0 float64) {
 	likely, unlikely := e.laws(m, rows)
-	return likely.atLeast(e.least), unlikely.atLeast(e.least)
+	return likely.AtLeast(e.least), unlikely.AtLeast(e.least)
 }
 
 // frequencies is how often an event happened on either input.
@@ -118,7 +119,7 @@ func newAudits(t *testing.T, a audited, p *compiled.Compiled) []audit {
 	}
 	both := make([]audit, 2)
 	for i := range both {
-		e := event{statistic: statistic{m.Kind, a.neighbours, a.maxRows, a.marginals}, reversed: i == 1}
+		e := event{scoring: scoring{m.Kind, a.neighbours, a.maxRows, a.marginals}, reversed: i == 1}
 		likely, unlikely := e.laws(m, a.maxRows)
 		e.least = likeliest(f, likely, unlikely, a.trials)
 		both[i] = audit{f, e, claim}
@@ -142,7 +143,8 @@ func withinGuarantee(t *testing.T, a audited, p *compiled.Compiled) {
 	}
 	b, err := loss.EpsilonAt(mustRat(t, p.Guarantee.Delta))
 	if limit, _ := promised.Float64(); err != nil || b.Value > limit || limit < leastEpsilon {
-		t.Errorf("the measurements together have ε = %g (%v), and the guarantee says %g; an audit wants %d or more", b.Value, err, limit, leastEpsilon)
+		t.Errorf("the measurements together have ε = %g (%v), and the guarantee says %g; an audit wants %d or more", b.Value,
+			err, limit, leastEpsilon)
 	}
 	if d := loss.DeltaAt(a.epsilon0).Value; d < leastDelta {
 		t.Errorf("δ is %g at ε₀ = %g; an audit wants %g or more", d, a.epsilon0, leastDelta)
@@ -284,14 +286,19 @@ func TestAuditPublished(t *testing.T) {
 		long bool // left out unless DPRELEASE_LONG is set
 		audited
 	}{
-		{"one table, ε", false, audited{neighbours: spec.AddRemove, budget: "epsilon: 1", maxRows: 2, marginals: 1, trials: 100000}},
-		{"one table, ε, replace", false, audited{neighbours: spec.Replace, budget: "epsilon: 3", maxRows: 2, marginals: 1, trials: 120000}},
-		{"two tables, ε", true, audited{neighbours: spec.AddRemove, budget: "epsilon: 3", maxRows: 2, marginals: 2, trials: 120000}},
-		{"two tables, ε δ", false, audited{neighbours: spec.AddRemove, budget: approximate, maxRows: 4, marginals: 2, trials: 200000, epsilon0: 0.5}},
-		{"one table, ε δ, replace", true, audited{neighbours: spec.Replace, budget: approximate, maxRows: 3, marginals: 1, trials: 100000, epsilon0: 0.5}},
+		{"one table, ε", false, audited{neighbours: spec.AddRemove, budget: "epsilon: 1", maxRows: 2, marginals: 1,
+			trials: 100000}},
+		{"one table, ε, replace", false, audited{neighbours: spec.Replace, budget: "epsilon: 3", maxRows: 2, marginals: 1,
+			trials: 120000}},
+		{"two tables, ε", true, audited{neighbours: spec.AddRemove, budget: "epsilon: 3", maxRows: 2, marginals: 2,
+			trials: 120000}},
+		{"two tables, ε δ", false, audited{neighbours: spec.AddRemove, budget: approximate, maxRows: 4, marginals: 2,
+			trials: 200000, epsilon0: 0.5}},
+		{"one table, ε δ, replace", true, audited{neighbours: spec.Replace, budget: approximate, maxRows: 3, marginals: 1,
+			trials: 100000, epsilon0: 0.5}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			skipLong(t, c.long)
+			releasetest.SkipLong(t, c.long)
 			c.test(t)
 		})
 	}
@@ -306,13 +313,17 @@ func TestAuditComposition(t *testing.T) {
 		long bool // left out unless DPRELEASE_LONG is set
 		audited
 	}{
-		{"ε", true, audited{neighbours: spec.AddRemove, budget: "epsilon: 3", maxRows: 2, marginals: 3, trials: 300000, runs: 100}},
-		{"ε, replace", true, audited{neighbours: spec.Replace, budget: "epsilon: 4", maxRows: 1, marginals: 2, trials: 300000, runs: 100}},
-		{"ε δ", true, audited{neighbours: spec.AddRemove, budget: approximate, maxRows: 3, marginals: 3, trials: 100000, epsilon0: 0.5, runs: 100}},
-		{"ε δ, replace", false, audited{neighbours: spec.Replace, budget: approximate, maxRows: 2, marginals: 3, trials: 100000, epsilon0: 0.5, runs: 100}},
+		{"ε", true, audited{neighbours: spec.AddRemove, budget: "epsilon: 3", maxRows: 2, marginals: 3, trials: 300000,
+			runs: 100}},
+		{"ε, replace", true, audited{neighbours: spec.Replace, budget: "epsilon: 4", maxRows: 1, marginals: 2, trials: 300000,
+			runs: 100}},
+		{"ε δ", true, audited{neighbours: spec.AddRemove, budget: approximate, maxRows: 3, marginals: 3, trials: 100000,
+			epsilon0: 0.5, runs: 100}},
+		{"ε δ, replace", false, audited{neighbours: spec.Replace, budget: approximate, maxRows: 2, marginals: 3,
+			trials: 100000, epsilon0: 0.5, runs: 100}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			skipLong(t, c.long)
+			releasetest.SkipLong(t, c.long)
 			c.test(t)
 		})
 	}

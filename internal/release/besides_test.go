@@ -1,10 +1,8 @@
 package release
 
 import (
-	"bytes"
 	"fmt"
 	"math/big"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,81 +10,23 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan"
 )
 
 // This file holds releases of microdata of a table some of whose marginals publish a selection of their cells.
 
-// shopSpec has microdata of a table with a top marginal, a sparse one, and one of words that nobody listed.
-const shopSpec = `version: 1
-release: trips
-privacy: {protects: customer, neighbours: NEIGHBOURS, account: trips}
-budget: {epsilon: 12, delta: 1e-9, split: {words: 1/6, chosen: 1/6, large: 1/6, pairs: 1/6SPLIT}}
-tables:
-  t:
-    source: {csv: t.csv}
-    unit: {id: customer, max_rows: 4}
-    columns:
-      word: {values: {discover: {max_length: 30}}, unknown: drop, null: drop}
-      side: {values: [right, left]}
-      hour: {type: integer, range: [0, 3]}
-      place: {type: integer, range: [1, 400]}
-marginals:
-  words: {by: [side, word], stats: [units], per_unit: {groups: 2}, budget: words}
-  busy: {by: [place, side], budget: chosen, top: 3}
-  large: {by: [place], budget: large, cells: {above: 300}}
-  pairs: {by: [side, hour], every: [1, 2], budget: pairs}
-synthetic: {t: {METHOD, by: [side, hour]}}
-`
-
-// shopRows are those of 900 customers, of whom 600 bought "tea" on the left in even hours, and 300 "ink" on the right in odd
-// ones, both at place 7; and of one more with a word that is nobody else's.
-func shopRows() string {
-	b := &strings.Builder{}
-	b.WriteString("customer,word,side,hour,place\n")
-	for i := range 900 {
-		word, side, hour := "tea", "left", i%2*2
-		if i%3 == 2 {
-			word, side, hour = "ink", "right", i%2*2+1
-		}
-		for range 1 + i%2 {
-			fmt.Fprintf(b, "c%d,%s,%s,%d,7\n", i, word, side, hour)
-		}
-	}
-	b.WriteString("alone,canary-word,left,1,399\n")
-	return b.String()
-}
-
-// shop is an office with these microdata.
-func shop(t *testing.T, neighbours, method string) office {
-	t.Helper()
-	text, policy := shopText(neighbours, method)
-	return officeWith(t, text, policy, shopRows())
-}
-
-// shopText is the spec of a shop with the policy of its account.
-func shopText(neighbours, method string) (text, policy string) {
-	split, how := ", rows: 1/3", "budget: rows, method: "+method
-	if method == "tables" {
-		split, how = ", rest: 1/3", "method: tables"
-	}
-	text = strings.NewReplacer("NEIGHBOURS", neighbours, "SPLIT", split, "METHOD", how).Replace(shopSpec)
-	if method == "tables" {
-		text = strings.Replace(text, "\nsynthetic:", "\n  hours: {by: [hour], budget: rest}\nsynthetic:", 1)
-	}
-	return text, strings.Replace(wordPolicy, "NEIGHBOURS", neighbours, 1)
-}
-
-// TestMicrodataOfATableWithSelectedCells goes all the way by every method and under both relations: the microdata have the
-// listed columns that they name and follow how these depend on each other, every other table is what it is without them, all
-// of it verifies, and what reads a release reads it.
+// TestMicrodataOfATableWithSelectedCells goes all the way by every method and under both relations: the microdata have
+// the listed columns that they name and follow how these depend on each other, every other table is what it is without
+// them, all of it verifies, and what reads a release reads it.
 func TestMicrodataOfATableWithSelectedCells(t *testing.T) {
 	for i, of := range [][2]string{{"add-remove", "mst"}, {"replace", "tables"}, {"replace", "mst"}, {"replace", "aim"}} {
 		t.Run(of[0]+" "+of[1], func(t *testing.T) {
-			skipLong(t, i > 1)
-			o := shop(t, of[0], of[1])
-			opt, place := o.run(t)
-			verifies(t, place, VerifyOptions{})
+			releasetest.SkipLong(t, i > 1)
+			o := releasetest.Shop(t, of[0], of[1])
+			opt, place := runs(t, o)
+			verifies(t, place, verify.Options{})
 			names, rows := rowsOf(t, place, "t")
 			if !slices.Equal(names, []string{"side", "hour"}) {
 				t.Fatalf("microdata have the columns %v", names)
@@ -101,10 +41,10 @@ func TestMicrodataOfATableWithSelectedCells(t *testing.T) {
 			if len(rows) < 1100 || len(rows) > 1600 || fit < len(rows)*9/10 {
 				t.Errorf("%d rows, %d of which have an hour of their side", len(rows), fit)
 			}
-			o.checkShop(t, place)
-			checkNoCanary(t, o.dir)
-			opt.Out = filepath.Join(o.dir, "private")
-			if err := evaluateTo(t.Context(), o.plan, place, opt); err != nil {
+			checkShop(t, o, place)
+			checkNoCanary(t, o.Dir)
+			opt.Out = filepath.Join(o.Dir, "private")
+			if err := evaluateTo(t.Context(), o.Plan, place, opt); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -112,19 +52,19 @@ func TestMicrodataOfATableWithSelectedCells(t *testing.T) {
 }
 
 // checkShop holds the tables of selected cells against the rows.
-func (o office) checkShop(t *testing.T, place string) {
+func checkShop(t *testing.T, o releasetest.Office, place string) {
 	t.Helper()
 	for _, path := range []string{"words", "busy", "large"} {
-		at := slices.IndexFunc(o.plan.Tables, func(one plan.Table) bool { return one.Path == path })
-		deviation := o.plan.Tables[at].Statistics[0].StandardError
-		by, statistic := o.plan.Tables[at].By, o.plan.Tables[at].Statistics[0].Name
+		at := slices.IndexFunc(o.Plan.Tables, func(one plan.Table) bool { return one.Path == path })
+		deviation := o.Plan.Tables[at].Statistics[0].StandardError
+		by, statistic := o.Plan.Tables[at].By, o.Plan.Tables[at].Statistics[0].Name
 		want := map[string]map[string]int{
 			"words": {"right ink": 300, "left tea": 600},
 			"busy":  {"7 left": 900, "7 right": 450},
 			"large": {"7": 1350},
 		}[path]
 		found := 0
-		for _, row := range figuresOf(t, place, path, append(slices.Clone(by), statistic)...) {
+		for _, row := range releasetest.Figures(t, place, path, append(slices.Clone(by), statistic)...) {
 			n, known := want[strings.Join(row[:len(by)], " ")]
 			value, _ := strconv.Atoi(row[len(by)])
 			if !known {
@@ -141,50 +81,28 @@ func (o office) checkShop(t *testing.T, place string) {
 	}
 }
 
-// TestTamperMicrodataWithSelectedCells: a chosen cell, a selected group, a row of microdata or a round that is not what the
-// measurements lead to is found, with the manifest mended to fit.
-func TestTamperMicrodataWithSelectedCells(t *testing.T) {
-	text, policy := shopText("add-remove", "mst")
-	o := publishWith(t, text, policy, shopRows())
-	verifies(t, o.place, VerifyOptions{Trust: o.public, Export: o.export})
-	other := officeWith(t, text, policy, shopRows())
-	_, place := other.run(t)
-	swapped := 0
-	for _, name := range []string{"tables/words.parquet", "tables/busy.parquet", "tables/large.parquet", "microdata/t.parquet"} {
-		b, err := os.ReadFile(filepath.Join(place, filepath.FromSlash(name))) // of the same data, with other noise
-		if err != nil {
-			t.Fatal(err)
-		}
-		if own, err := os.ReadFile(filepath.Join(o.place, filepath.FromSlash(name))); err == nil && bytes.Equal(own, b) {
-			continue // the one count in it has the same noise, by chance
-		}
-		refused(t, o.relisted(t, name, b), VerifyOptions{}, name, "")
-		swapped++
-	}
-	if swapped < 3 {
-		t.Errorf("%d files were swapped", swapped)
-	}
-}
-
-// TestMicrodataWithSelectedCellsResume: a run that is cut off in its rounds resumes to the same bytes, and is debited once.
+// TestMicrodataWithSelectedCellsResume: a run that is cut off in its rounds resumes to the same bytes, and is debited
+// once.
 func TestMicrodataWithSelectedCellsResume(t *testing.T) {
-	o := shop(t, "add-remove", "mst")
-	opt := o.options("out")
+	o := releasetest.Shop(t, "add-remove", "mst")
+	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	crashed := o.copied(t)
-	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+	crashed := o.Copied(t)
+	if _, err := Run(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
-	finishedAlike(t, crashed, contents(t, MeasuredFolder(opt.Out, "trips")), contents(t, filepath.Join(opt.Out, "trips")))
-	if n := o.debits(t); n != 1 {
+	finishedAlike(t, crashed, releasetest.Contents(t, MeasuredFolder(opt.Out, "trips")),
+		releasetest.Contents(t, filepath.Join(opt.Out, "trips")))
+	if n := o.Debits(t); n != 1 {
 		t.Errorf("%d debits", n)
 	}
 }
 
-// TestSelectedCellsOfLinkedTables: microdata of households and their members are what they are without them where both tables have
-// words that nobody listed and chosen cells, in a rehearsal too, and a word of one household alone is in no file.
+// TestSelectedCellsOfLinkedTables: microdata of households and their members are what they are without them where both
+// tables have words that nobody listed and chosen cells, in a rehearsal too, and a word of one household alone is in no
+// file.
 func TestSelectedCellsOfLinkedTables(t *testing.T) {
-	files := homesFiles("mst", "mst")
+	files := releasetest.Homes("mst", "mst")
 	for i, file := range []string{"h.csv", "p.csv"} {
 		lines := strings.Split(strings.TrimSpace(files[file]), "\n")
 		lines[0] += ",word"
@@ -196,15 +114,17 @@ func TestSelectedCellsOfLinkedTables(t *testing.T) {
 	}
 	word := "word: {values: {discover: {max_length: 20}}, unknown: drop}, "
 	files["release.yaml"] = strings.NewReplacer(
-		"{rho: 40,", "{epsilon: 40, delta: 1e-9,", "columns: {age", "columns: {"+word+"age", "columns: {area", "columns: {"+word+"area",
+		"{rho: 40,", "{epsilon: 40, delta: 1e-9,", "columns: {age", "columns: {"+word+"age", "columns: {area", "columns: {"+
+			word+"area",
 		"budget: tables}}\n", "budget: tables}, homes: {table: households, by: [word], stats: [units], budget: tables}, "+
 			"common: {table: persons, by: [age, sex], top: 2, budget: tables}, names: {table: persons, by: [word, sex], stats: [units], per_unit: {groups: 2}, budget: tables}}\n",
-		"parent: households,", "by: [age, sex], parent: households,", "{budget: homes,", "{by: [area, tenure, half], budget: homes,",
+		"parent: households,", "by: [age, sex], parent: households,", "{budget: homes,",
+		"{by: [area, tenure, half], budget: homes,",
 	).Replace(files["release.yaml"])
 	files["policy.yaml"] = strings.Replace(files["policy.yaml"], "rho: 400", "rho: 400, delta: 1e-6", 1)
-	o := officeOf(t, files)
-	_, place := o.run(t)
-	verifies(t, place, VerifyOptions{})
+	o := releasetest.Of(t, files)
+	_, place := runs(t, o)
+	verifies(t, place, verify.Options{})
 	households, persons, right := checkHomes(t, place)
 	// 600 households and 900 persons, of which a leaf has a tenth: noise has a σ below 10 in a cell.
 	if households < 450 || households > 750 || persons < 700 || persons > 1100 || right < persons*8/10 {
@@ -213,28 +133,28 @@ func TestSelectedCellsOfLinkedTables(t *testing.T) {
 	for path, want := range map[string]string{"homes": "[home]", "names": "[person f] [person m]"} {
 		by := map[string][]string{"homes": {"word"}, "names": {"word", "sex"}}[path]
 		var have []string
-		for _, row := range figuresOf(t, place, path, by...) {
+		for _, row := range releasetest.Figures(t, place, path, by...) {
 			have = append(have, fmt.Sprint(row))
 		}
 		if got := strings.Join(have, " "); got != want {
 			t.Errorf("%s has the groups %s, expected %s", path, got, want)
 		}
 	}
-	for name, text := range contents(t, place) {
+	for name, text := range releasetest.Contents(t, place) {
 		if strings.Contains(text, "canary-") {
 			t.Errorf("%s holds a word of one household alone", name)
 		}
 	}
-	if _, err := Rehearse(t.Context(), o.plan, 200, o.options("tried")); err != nil {
+	if _, err := Rehearse(t.Context(), o.Plan, 200, optionsOf(o, "tried")); err != nil {
 		t.Errorf("a rehearsal: %v", err)
 	}
 }
 
-// TestSelectedCellsAndMicrodataAddUpToTheBudget: the leaves add up to what is charged, and each measurement, choice, selection and
-// round is in the leaf that pays for it, which gives no more than its share.
+// TestSelectedCellsAndMicrodataAddUpToTheBudget: the leaves add up to what is charged, and each measurement, choice,
+// selection and round is in the leaf that pays for it, which gives no more than its share.
 func TestSelectedCellsAndMicrodataAddUpToTheBudget(t *testing.T) {
 	for _, method := range []string{"mst", "aim", "tables"} {
-		p := shop(t, "replace", method).plan
+		p := releasetest.Shop(t, "replace", method).Plan
 		sum, leaves := new(big.Rat), map[string]*big.Rat{}
 		add := func(leaf string, m budget.Mechanism) {
 			if leaves[leaf] == nil {
@@ -263,7 +183,8 @@ func TestSelectedCellsAndMicrodataAddUpToTheBudget(t *testing.T) {
 		}
 		for _, l := range p.Leaves {
 			if leaves[l.Path].Cmp(l.Amount.Rho) > 0 {
-				t.Errorf("%s: leaf %s pays %s and has %s", method, l.Path, leaves[l.Path].FloatString(9), l.Amount.Rho.FloatString(9))
+				t.Errorf("%s: leaf %s pays %s and has %s", method, l.Path, leaves[l.Path].FloatString(9),
+					l.Amount.Rho.FloatString(9))
 			}
 		}
 		if sum.Cmp(p.Cost.Rho) > 0 || p.Cost.Delta == nil || p.Cost.Delta.Cmp(big.NewRat(1, 4_000_000_000)) != 0 {

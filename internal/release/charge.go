@@ -1,24 +1,22 @@
 package release
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/internal/sign"
-	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/template"
 )
 
 // charge is what a plan asks of its accounts, with the approvals that lie in the
 // folder for them.
 func (o Options) charge(p *compiled.Compiled) (ledger.Charge, error) {
 	c := ledger.Charge{
-		Account: p.Guarantee.Account, Also: p.Guarantee.Also, Release: p.Name, PlanHash: p.Hash(), Template: p.Template(),
-		Terms: terms(p), Cost: p.Cost, Corrects: p.Corrects,
+		Account: p.Guarantee.Account, Also: p.Guarantee.Also, Release: p.Name, PlanHash: p.Hash(),
+		Template: template.Hash(p.Plan()),
+		Terms:    published.Terms(p), Cost: p.Cost, Corrects: p.Corrects,
 	}
 	if p.Sample == nil { // else they lose what they do for the units that are drawn, and not for all
 		c.Mechanisms = repeated(p.Mechanisms())
@@ -51,20 +49,4 @@ func repeated(all []budget.Mechanism) []ledger.Repeated {
 		list[place].Count++
 	}
 	return list
-}
-
-// openExisting opens the configured ledger, which somebody must have made.
-func (o Options) openExisting(ctx context.Context) (*ledger.Ledger, error) {
-	options := ledger.OpenOptions{Office: o.Office, Today: o.Today}
-	if o.Trust != "" {
-		var err error
-		if options.Trust, err = sign.ReadPublicKey(o.Trust); err != nil {
-			return nil, &verdict.Unusable{File: o.Trust, Err: err}
-		}
-	}
-	l, err := ledger.OpenExisting(ctx, o.Ledger, options)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = &NoLedger{Path: o.Ledger, Err: err}
-	}
-	return l, err
 }

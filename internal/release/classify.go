@@ -32,7 +32,8 @@ func Classify(err error) verdict.Verdict {
 	if own, ok := errors.AsType[verdict.Classified](err); ok {
 		return own.Verdict()
 	}
-	for _, classify := range []func(error) (verdict.Verdict, bool){ledgerVerdict, specVerdict, accountVerdict, inputVerdict} {
+	for _, classify := range []func(error) (verdict.Verdict, bool){ledgerVerdict, specVerdict, accountVerdict,
+		inputVerdict} {
 		if v, ok := classify(err); ok {
 			return v
 		}
@@ -43,7 +44,8 @@ func Classify(err error) verdict.Verdict {
 // Terminated classifies the error of a step that SIGTERM ended.
 func Terminated(err error) verdict.Verdict { return interrupted(err, verdict.ExitTerminated) }
 
-// interrupted classifies a step that was ended from outside: it resumes, unless the noise key of its release was never kept.
+// interrupted classifies a step that was ended from outside: it resumes, unless the noise key of its release was never
+// kept.
 func interrupted(err error, exit int) verdict.Verdict {
 	if own, ok := errors.AsType[verdict.Classified](err); ok && own.Verdict().Reason == verdict.SpentLost {
 		return verdict.Verdict{Exit: exit, Reason: verdict.SpentLost, Retry: verdict.Never}
@@ -84,7 +86,8 @@ func accountVerdict(err error) (verdict.Verdict, bool) {
 			return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.CapUsed, Retry: verdict.Never}, true
 		}
 		if fits, err := refused.Asked.Fits(refused.Cap); err != nil || !fits {
-			return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AllowanceUsed, Retry: verdict.Never}, true // no period has room for it
+			// no period has room for it
+			return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AllowanceUsed, Retry: verdict.Never}, true
 		}
 		return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AllowanceUsed, Retry: verdict.Later}, true
 	}

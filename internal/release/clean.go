@@ -13,8 +13,9 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/durable"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // This file holds the cleaning of the state directory: what failed and ended attempts have left there, once it is old.
@@ -40,14 +41,15 @@ const (
 )
 
 // CleanStates removes the states of the state directory that nobody has written to for so many days and that no release
-// needs, keys overwritten first, and returns all states in the order of their names; with dryRun it removes none. Nothing else
-// in the directory is touched.
+// needs, keys overwritten first, and returns all states in the order of their names; with dryRun it removes none.
+// Nothing else in the directory is touched.
 //
 // Guarantee: the state of a release that was debited and not finished is never removed, since without its key what was
 // paid for cannot be drawn. Whether it was is read in the ledgers, the configured one and that of practice, while the
 // state is held, so that no run can debit meanwhile. A key that neither ledger knows is kept, as another one may.
 //
-// Errors: those of a ledger that is configured and cannot be read; those of the system, behind what was removed until then.
+// Errors: those of a ledger that is configured and cannot be read; those of the system, behind what was removed until
+// then.
 func (o Options) CleanStates(ctx context.Context, days int, dryRun bool) ([]LeftState, error) {
 	root := o.stateDir()
 	entries, err := os.ReadDir(root)
@@ -63,7 +65,7 @@ func (o Options) CleanStates(ctx context.Context, days int, dryRun bool) ([]Left
 	before := time.Now().AddDate(0, 0, -days)
 	var all []LeftState
 	for _, entry := range entries {
-		name := spec.StateName.FindStringSubmatch(entry.Name())
+		name := files.StateName.FindStringSubmatch(entry.Name())
 		if name == nil || !entry.IsDir() {
 			continue
 		}
@@ -125,7 +127,8 @@ func (l *LeftState) look() (changed time.Time, err error) {
 			changed = info.ModTime()
 		}
 		kind, _, _ := strings.Cut(d.Name(), ".")
-		if path != l.Folder && slices.Contains([]string{keyFile, journalFile, "diagnostics"}, kind) && !slices.Contains(l.Holds, kind) {
+		if path != l.Folder && slices.Contains([]string{keyFile, journalFile, "diagnostics"}, kind) &&
+			!slices.Contains(l.Holds, kind) {
 			l.Holds = append(l.Holds, kind)
 		}
 		return nil
@@ -144,19 +147,21 @@ func (o Options) needed(ctx context.Context, left LeftState) (why string, needed
 	case err != nil:
 		return "", false, err
 	case found == "":
-		return "it has a key, and no account of these ledgers knows its release: give the ledger that does (--ledger)", true, nil
+		return "it has a key, and no account of these ledgers knows its release: give the ledger that does (--ledger)", true,
+			nil
 	case found == ledger.Debited:
-		return fmt.Sprintf("it is paid for and not finished (account %s): run it again, or give it up (ledger abandon)", account), true, nil
+		return fmt.Sprintf("it is paid for and not finished (account %s): run it again, or give it up (ledger abandon)",
+			account), true, nil
 	case found == ledger.Reserved:
 		return fmt.Sprintf("its attempt ended before its debit, and the next one draws a new key (account %s still holds a reservation)", account), false, nil
 	}
 	return fmt.Sprintf("its release is %s (account %s)", found, account), false, nil
 }
 
-// posting is where the release of a state stands in the account that pays for it: in the configured ledger, or in that of
-// practice; "" where neither knows of it.
-func (o Options) posting(ctx context.Context, name string) (found ledger.State, account string, err error) {
-	practice := Options{Ledger: o.practiceLedger()}
+// posting is where the release of a state stands in the account that pays for it: in the configured ledger, or in that
+// of practice; "" where neither knows of it.
+func (o Options) posting(ctx context.Context, name string) (found ledger.State, payer string, err error) {
+	practice := Options{Ledger: account.Practice(o.stateDir())}
 	for _, at := range []Options{o, practice} {
 		if at.Ledger == "" {
 			continue
@@ -173,17 +178,17 @@ func (o Options) posting(ctx context.Context, name string) (found ledger.State, 
 			for _, s := range accounts {
 				for _, p := range s.Releases {
 					if stateName(identity, ledger.Charge{Account: p.Account, Release: p.Release, PlanHash: p.PlanHash}) == name {
-						found, account = p.State, p.Account
+						found, payer = p.State, p.Account
 					}
 				}
 			}
 			return nil
 		})
-		if has[*NoLedger](err) && at.Ledger == practice.Ledger {
+		if has[*account.Missing](err) && at.Ledger == practice.Ledger {
 			err = nil
 		}
 		if err != nil || found != "" {
-			return found, account, err
+			return found, payer, err
 		}
 	}
 	return "", "", nil
@@ -195,9 +200,11 @@ func StatesInWords(all []LeftState, days int) string {
 	for _, s := range all {
 		count[s.Status]++
 	}
-	text := fmt.Sprintf("%s: %d removed, %d kept", budget.Plural(int64(len(all)), "state"), count[stateRemoved], count[stateKept])
+	text := fmt.Sprintf("%s: %d removed, %d kept", budget.Plural(int64(len(all)), "state"), count[stateRemoved],
+		count[stateKept])
 	if n := count[stateRemovable]; n > 0 {
 		text += fmt.Sprintf(", %d would be removed", n)
 	}
-	return fmt.Sprintf("%s. What no release needs is kept for %s after it was last written to.", text, budget.Plural(int64(days), "day"))
+	return fmt.Sprintf("%s. What no release needs is kept for %s after it was last written to.", text,
+		budget.Plural(int64(days), "day"))
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -18,7 +20,8 @@ import (
 func aged(t *testing.T, folder string, days int) {
 	t.Helper()
 	at := time.Now().AddDate(0, 0, -days)
-	err := filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error { return errors.Join(err, os.Chtimes(path, at, at)) })
+	err := filepath.WalkDir(folder,
+		func(path string, _ os.DirEntry, err error) error { return errors.Join(err, os.Chtimes(path, at, at)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,15 +55,15 @@ func wantCleaned(t *testing.T, got []string, want ...string) {
 
 // The diagnostics of a week that failed go with their life time, and not before; a practice account and strangers stay.
 func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
-	o := newOffice(t)
-	opt := o.options("out")
-	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte("mode,hour\nfly,7\n"), 0o600); err != nil {
+	o := releasetest.Trips(t)
+	opt := optionsOf(o, "out")
+	if err := os.WriteFile(filepath.Join(o.Dir, "t.csv"), []byte("mode,hour\nfly,7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Measure(t.Context(), o.plan, opt); Classify(err).Exit != verdict.ExitData {
+	if _, err := Measure(t.Context(), o.Plan, opt); Classify(err).Exit != verdict.ExitData {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(opt.stateDir(), o.stateName(t, opt))
+	folder := filepath.Join(opt.stateDir(), stateNameOf(t, o, opt))
 	strangers := []string{filepath.Join(opt.stateDir(), "notes"), filepath.Join(opt.stateDir(), "sources.json")}
 	if err := errors.Join(os.Mkdir(strangers[0], 0o700), os.WriteFile(strangers[1], nil, 0o600)); err != nil {
 		t.Fatal(err)
@@ -68,10 +71,10 @@ func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
 	wantCleaned(t, cleaned(t, opt, StateDays, false), "kept it is not old enough")
 	aged(t, opt.stateDir(), StateDays+1)
 	wantCleaned(t, cleaned(t, opt, StateDays, true), "removable it has no key")
-	if there, _ := durable.Exists(filepath.Join(folder, diagnosticsFile)); !there {
+	if there, _ := durable.Exists(filepath.Join(folder, diagnostics.File)); !there {
 		t.Fatal("a dry run removed the diagnostics")
 	}
-	st, err := openState(t.Context(), opt.stateDir(), o.stateName(t, opt))
+	st, err := openState(t.Context(), opt.stateDir(), stateNameOf(t, o, opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +94,8 @@ func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
 
 // What a paid release resumes from stays, however old; once it is given up its key goes.
 func TestStatesOfPaidReleasesAreKept(t *testing.T) {
-	o := newOffice(t)
-	opt := o.options("out")
+	o := releasetest.Trips(t)
+	opt := optionsOf(o, "out")
 	drawn := crashAfterDebit(t, o, opt)
 	aged(t, opt.stateDir(), 1000)
 	wantCleaned(t, cleaned(t, opt, 0, false), "kept it is paid for and not finished (account trips): run it again")
@@ -100,12 +103,12 @@ func TestStatesOfPaidReleasesAreKept(t *testing.T) {
 	elsewhere := opt
 	elsewhere.Ledger = ""
 	wantCleaned(t, cleaned(t, elsewhere, 0, false), "kept it has a key, and no account of these ledgers knows its release")
-	elsewhere.Ledger = filepath.Join(o.dir, "no.db")
+	elsewhere.Ledger = filepath.Join(o.Dir, "no.db")
 	if _, err := elsewhere.CleanStates(t.Context(), 0, false); Classify(err).Reason != verdict.LedgerMissing {
 		t.Errorf("a ledger that is not there: %v", err)
 	}
 
-	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+	if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
 		t.Fatalf("after cleaning the release does not resume: %v", err)
 	}
 	if len(drawn) == 0 {
@@ -114,14 +117,15 @@ func TestStatesOfPaidReleasesAreKept(t *testing.T) {
 	wantCleaned(t, cleaned(t, opt, 0, false)) // the run cleared it
 }
 
-// Keys that nothing resumes from are erased: of attempts that ended before their debit, and of releases that were given up.
+// Keys that nothing resumes from are erased: of attempts that ended before their debit, and of releases that were given
+// up.
 func TestKeysThatNothingNeedsAreCleaned(t *testing.T) {
 	for name, c := range map[string]struct {
-		end  func(t *testing.T, o office, opt Options)
+		end  func(t *testing.T, o releasetest.Office, opt Options)
 		says string
 	}{
-		"reserved": {func(t *testing.T, o office, opt Options) {
-			l, charge, err := opt.openLedger(t.Context(), o.plan)
+		"reserved": {func(t *testing.T, o releasetest.Office, opt Options) {
+			l, charge, err := opt.openLedger(t.Context(), o.Plan)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +135,7 @@ func TestKeysThatNothingNeedsAreCleaned(t *testing.T) {
 			}
 			plantedKey(t, o, opt)
 		}, "removed its attempt ended before its debit"},
-		"abandoned": {func(t *testing.T, o office, opt Options) {
+		"abandoned": {func(t *testing.T, o releasetest.Office, opt Options) {
 			crashAfterDebit(t, o, opt)
 			if _, err := opt.Abandon(t.Context(), "trips", "trips", "The disk is lost."); err != nil {
 				t.Fatal(err)
@@ -139,10 +143,10 @@ func TestKeysThatNothingNeedsAreCleaned(t *testing.T) {
 		}, "removed its release is abandoned"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := newOffice(t)
-			opt := o.options("out")
+			o := releasetest.Trips(t)
+			opt := optionsOf(o, "out")
 			c.end(t, o, opt)
-			key := filepath.Join(opt.stateDir(), o.stateName(t, opt), keyFile)
+			key := filepath.Join(opt.stateDir(), stateNameOf(t, o, opt), keyFile)
 			open, err := os.Open(key) // the file itself, once its name is gone
 			if err != nil {
 				t.Fatal(err)

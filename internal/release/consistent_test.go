@@ -10,20 +10,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/derive"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/trace"
+	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
 
 // fittedNights is a release whose counts add up, with impossible cells, levels, and a table that is left as it is.
-const fittedNights = nightSpec + "  large: {by: [mode, day], cells: {above: 1}}\npublish: {integers: consistent}\n"
+const fittedNights = releasetest.NightSpec +
+	"  large: {by: [mode, day], cells: {above: 1}}\npublish: {integers: consistent}\n"
 
 // sumsOf are the sums of a table's published counts by some of its keys.
 func sumsOf(t *testing.T, place, path string, keys ...string) map[string]int64 {
 	t.Helper()
 	out := map[string]int64{}
-	for _, row := range figuresOf(t, place, path, append(slices.Clone(keys), "count")...) {
+	for _, row := range releasetest.Figures(t, place, path, append(slices.Clone(keys), "count")...) {
 		n, err := strconv.ParseInt(row[len(keys)], 10, 64)
 		if err != nil || n < 0 {
 			t.Errorf("%s: count %q", path, row[len(keys)])
@@ -40,12 +45,13 @@ func same(t *testing.T, what string, a, b map[string]int64) {
 	}
 }
 
-// TestCountsAddUpAcrossPublishedTables runs a release from its spec to the files: margins that two tables share are the same in
-// both, at several levels of a column, cells that cannot be are 0, and what stands beside the counts is as without them. It
-// verifies, evaluates, traces a cell, and refuses a folder in which two counts were exchanged so that the margins still agree.
+// TestCountsAddUpAcrossPublishedTables runs a release from its spec to the files: margins that two tables share are the
+// same in both, at several levels of a column, cells that cannot be are 0, and what stands beside the counts is as
+// without them. It verifies, evaluates, traces a cell, and refuses a folder in which two counts were exchanged so that
+// the margins still agree.
 func TestCountsAddUpAcrossPublishedTables(t *testing.T) {
-	o := officeWith(t, fittedNights, walkPolicy, nightRows)
-	opt, place := o.run(t)
+	o := releasetest.With(t, fittedNights, releasetest.WalkPolicy, releasetest.NightRows)
+	opt, place := runs(t, o)
 	same(t, "modes", sumsOf(t, place, "modes", "mode"), sumsOf(t, place, "hours", "mode"))
 	same(t, "modes by part", sumsOf(t, place, "modes", "mode"), sumsOf(t, place, "nights", "mode"))
 	same(t, "days", sumsOf(t, place, "days", "day"), sumsOf(t, place, "hours", "day"))
@@ -63,22 +69,23 @@ func TestCountsAddUpAcrossPublishedTables(t *testing.T) {
 		}
 	}
 	same(t, "parts by day", sumsOf(t, place, "parts", "part", "day"), late)
-	verifies(t, place, VerifyOptions{})
+	verifies(t, place, verify.Options{})
 	again, err := Publish(t.Context(), place+".measured", opt)
 	if err != nil || !again.Already {
 		t.Fatalf("published again: %+v, %v", again, err)
 	}
 	out := opt
-	out.Out = filepath.Join(o.dir, "private")
-	if err := evaluateTo(t.Context(), o.plan, place, out); err != nil {
+	out.Out = filepath.Join(o.Dir, "private")
+	if err := evaluateTo(t.Context(), o.Plan, place, out); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := TraceCell(t.Context(), place, "parts", []string{"part=3–5", "day=mo"})
+	trace, err := trace.Cell(t.Context(), place, "parts", []string{"part=3–5", "day=mo"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := trace.Write(&text); err != nil || !strings.Contains(text.String(), "fitted to add up with the other tables") {
+	if err := trace.Write(&text); err != nil ||
+		!strings.Contains(text.String(), "fitted to add up with the other tables") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 	for _, file := range []string{"report.md", "report.html"} {
@@ -86,7 +93,8 @@ func TestCountsAddUpAcrossPublishedTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, says := range []string{"Counts that add up", "rounded and fitted to add up", "standard errors", "does not show all cells"} {
+		for _, says := range []string{"Counts that add up", "rounded and fitted to add up", "standard errors",
+			"does not show all cells"} {
 			if !strings.Contains(string(b), says) {
 				t.Errorf("%s does not say %q", file, says)
 			}
@@ -95,8 +103,8 @@ func TestCountsAddUpAcrossPublishedTables(t *testing.T) {
 	exchangedCountsAreFound(t, place)
 }
 
-// exchangedCountsAreFound adds 1 to two cells of a table and takes it from two others, with the same margins as before, behind a
-// manifest that lists the file as it is then.
+// exchangedCountsAreFound adds 1 to two cells of a table and takes it from two others, with the same margins as before,
+// behind a manifest that lists the file as it is then.
 func exchangedCountsAreFound(t *testing.T, place string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "trips")
@@ -116,46 +124,40 @@ func exchangedCountsAreFound(t *testing.T, place string) {
 	}
 	at := slices.IndexFunc(sealed.Plan.Tables, func(p plan.Table) bool { return p.Path == "parts" })
 	planned := sealed.Plan.Tables[at]
-	columns := columnsOf(tables[at], planned, "trip")
-	metadata, err := tableMetadata(tables[at], planned, columns)
-	if err != nil {
-		t.Fatal(err)
-	}
-	metadata = append(metadata, releaseMetadata(sealed.Plan, record.Status)...)
-	count := slices.IndexFunc(columns, func(c column) bool { return c.Name == "count" })
-	own := columns[count].values
+	metadata, genuine := derive.Metadata(sealed.Plan, record.Status), tables[at].Statistics[0].Published.Int64Values()
 	for _, moved := range [][]int64{{0, 0, 0, 0}, {1, -1, -1, 1}} {
-		columns[count].values = func(row int, into []parquet.Value) {
-			own(row, into)
-			for i := range into {
-				into[i] = parquet.Int64Value(into[i].Int64() + moved[row+i])
-			}
+		counts := slices.Clone(genuine)
+		for i := range counts {
+			counts[i] += moved[i]
 		}
-		b, err := encodeRows(t.Context(), columns, tables[at].Cells, metadata, func(int) {})
+		tables[at].Statistics[0].Published = releasetest.Integers(counts)
+		b, err := derive.Table(t.Context(), tables[at], planned, "trip", metadata, func(int) {})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, content := range map[string][]byte{planned.File(): b, published.SignatureFile: nil} { // relist takes the signature away
+		// relist takes the signature away
+		for name, content := range map[string][]byte{planned.File(): b, published.SignatureFile: nil} {
 			if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), content, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		relist(t, dir, planned.File(), b)
+		releasetest.Relist(t, dir, planned.File(), b)
 		if moved[0] == 0 {
-			verifies(t, dir, VerifyOptions{})
+			verifies(t, dir, verify.Options{})
 		} else {
-			refused(t, dir, VerifyOptions{}, planned.File(), "")
+			refused(t, dir, verify.Options{}, planned.File(), "")
 		}
 	}
 }
 
-// TestCrossingTablesAreCountedFromMicrodata: tables that cross each other in a circle have the counts of the rows that are
-// published beside them.
+// TestCrossingTablesAreCountedFromMicrodata: tables that cross each other in a circle have the counts of the rows that
+// are published beside them.
 func TestCrossingTablesAreCountedFromMicrodata(t *testing.T) {
-	spec := strings.Replace(walkSpec, "marginals: {modes: {by: [mode], budget: tables}}",
-		"marginals: {modes: {by: [mode, hour, day, way], every: [3], budget: tables}}", 1) + "publish: {integers: consistent}\n"
-	o := officeWith(t, spec, walkPolicy, walkRows())
-	_, place := o.run(t)
+	spec := strings.Replace(releasetest.WalkSpec, "marginals: {modes: {by: [mode], budget: tables}}",
+		"marginals: {modes: {by: [mode, hour, day, way], every: [3], budget: tables}}", 1) +
+		"publish: {integers: consistent}\n"
+	o := releasetest.With(t, spec, releasetest.WalkPolicy, releasetest.WalkRows())
+	_, place := runs(t, o)
 	rows := map[string]int64{}
 	b, err := os.ReadFile(filepath.Join(place, "microdata", "t.parquet"))
 	if err != nil {
@@ -181,8 +183,9 @@ func TestCrossingTablesAreCountedFromMicrodata(t *testing.T) {
 		t.Errorf("%d cells", len(counts))
 	}
 	table, err := os.ReadFile(filepath.Join(place, "tables", "modes", "mode_x_hour_x_way.parquet"))
-	if err != nil || !bytes.Contains(table, []byte("counted from the microdata")) || bytes.Contains(table, []byte("rounded and fitted")) {
+	if err != nil || !bytes.Contains(table, []byte("counted from the microdata")) ||
+		bytes.Contains(table, []byte("rounded and fitted")) {
 		t.Errorf("%v: the table does not say that it is counted from the microdata", err)
 	}
-	verifies(t, place, VerifyOptions{})
+	verifies(t, place, verify.Options{})
 }

@@ -7,6 +7,3 @@
 // synced and renamed once, and a run that was cut off after its debit resumes
 // to the same noise. It owns no privacy mathematics.
 package release
-
-// Software names the program and its version in what it publishes.
-const Software = "dprelease 0.2.0"

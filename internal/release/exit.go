@@ -3,7 +3,6 @@ package release
 // This file holds the errors of the steps that say what a person can do; [Classify] says what a program can.
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -19,20 +18,6 @@ func (e *NoAccountNamed) Error() string {
 // Verdict says that the spec has to name an account.
 func (*NoAccountNamed) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AccountUnnamed, Retry: verdict.Never}
-}
-
-// NoLedger is a ledger file that is not there.
-type NoLedger struct {
-	Path string
-	Err  error
-}
-
-func (e *NoLedger) Error() string { return e.Err.Error() }
-func (e *NoLedger) Unwrap() error { return e.Err }
-
-// Verdict says that the ledger may yet be there.
-func (*NoLedger) Verdict() verdict.Verdict {
-	return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.LedgerMissing, Retry: verdict.Later}
 }
 
 // PracticeRefused is a refusal of a practice account, which nobody has set a cap
@@ -113,21 +98,3 @@ type InputChanged struct{ Release, Date string }
 func (e *InputChanged) Error() string {
 	return fmt.Sprintf("release %s was debited on %s for other data than the sources hold now (or from another state directory): put the files back as they were, or give the corrected release a new name (and a new debit)", e.Release, e.Date)
 }
-
-// Hint is the advice that goes with an error beyond its own words, or empty.
-func Hint(err error) string {
-	var diagnosed *Diagnosed
-	if errors.As(err, &diagnosed) {
-		return "where, and with which values: " + diagnosed.File + " (confidential)"
-	}
-	return ""
-}
-
-// Diagnosed is a data error whose details were written to a confidential file.
-type Diagnosed struct {
-	File string
-	Err  error
-}
-
-func (e *Diagnosed) Error() string { return e.Err.Error() }
-func (e *Diagnosed) Unwrap() error { return e.Err }

@@ -3,12 +3,12 @@ package release
 import (
 	"math"
 	"math/big"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -16,29 +16,33 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// The tests of this file measure small known populations thousands of times, from the text of a spec over counting, debit and
-// noise to the published figures, each run with a fresh key, and count how often intervals hold the figure of the rows as they
-// are counted, which is worked out from the population alone. A population is in a file as often as there are copies of it:
-// cells have independent noise, so that the intervals of a figure in one group are independent.
+// The tests of this file measure small known populations thousands of times, from the text of a spec over counting,
+// debit and noise to the published figures, each run with a fresh key, and count how often intervals hold the figure of
+// the rows as they are counted, which is worked out from the population alone. A population is in a file as often as
+// there are copies of it: cells have independent noise, so that the intervals of a figure in one group are independent.
 //
 // Intervals that are null count as holding: all cells count, those without an interval included.
 //
-// Failures by chance. Of a figure in a group it is wanted that 94 % of the intervals hold. Where they come from an exact law, which
-// gives 95 % or more, fewer than 94 % of 25 000 hold with probability below 4e-12 ([TestFigureBars]); of approximate ones it is
-// only said that fewer than 94 % hold where the tail of the binomial law of 94 % is below 2e-12, and likewise of all that more than
-// 96 % do. What a count attains is held against both tails of its own law, and sums of squares and of errors lie beyond their
-// bars with probability below 3e-12 on either side (Laurent & Massart 2000, lemma 1; normal tails). There are about 130 of the
-// first checks, beside those of quantiles away from the median, whose intervals hold 96 % and more, 16 deviations from 94 %, and of all others less than 200: a run fails by chance with probability below 1e-9. Counts that are put together
-// have noise in common, of which a cell has about one part in 12 500: that is left out.
+// Failures by chance. Of a figure in a group it is wanted that 94 % of the intervals hold. Where they come from an
+// exact law, which gives 95 % or more, fewer than 94 % of 25 000 hold with probability below 4e-12 ([TestFigureBars]);
+// of approximate ones it is only said that fewer than 94 % hold where the tail of the binomial law of 94 % is below
+// 2e-12, and likewise of all that more than 96 % do. What a count attains is held against both tails of its own law,
+// and sums of squares and of errors lie beyond their bars with probability below 3e-12 on either side (Laurent &
+// Massart 2000, lemma 1; normal tails). There are about 130 of the first checks, beside those of quantiles away from
+// the median, whose intervals hold 96 % and more, 16 deviations from 94 %, and of all others less than 200: a run fails
+// by chance with probability below 1e-9. Counts that are put together have noise in common, of which a cell has about
+// one part in 12 500: that is left out.
 //
 // Quantiles are held to at least 94 % here, and not to 96 % at most: that is for rows that hold them least often
 // ([TestQuantilesOfRowsApartAreMissedAsOftenAsStated]), as no interval has one level for all rows.
 //
-// Power. The same checks must find planted mistakes: noise that is 10 % larger than it is said to be, means whose intervals
-// forget the noise of counts, strata that are read one place off, and counts of bins whose noise is twice as large. The chance that they do not is worked out from the laws.
+// Power. The same checks must find planted mistakes: noise that is 10 % larger than it is said to be, means whose
+// intervals forget the noise of counts, strata that are read one place off, and counts of bins whose noise is twice as
+// large. The chance that they do not is worked out from the laws.
 const (
 	figureRuns  = 2
 	figureTail  = 2e-12
+	figureMiss  = 1e-9 // of runs, in which a planted mistake raises no alarm
 	figureLeast = 0.94
 	figureMost  = 0.96
 	squaresBar  = 27  // exponent of the bar on squares: e^−27 = 2e-12
@@ -67,9 +71,10 @@ const figureColumns = `kind: {values: [skewed, heavy, equal, tiny, empty]}, copy
 
 var (
 	plainRange = declared{low: 0, high: 1000, step: 5}
-	strata     = declared{step: 5, strata: map[string][2]float64{"skewed": {0, 1000}, "heavy": {0, 2000}, "equal": {300, 500}, "tiny": {0, 800}, "empty": {0, 50}}}
-	weights    = declared{low: 0, high: 1000, step: 5, weighted: true}
-	ofUnits    = declared{low: 0, high: 1000, step: 5, most: 2}
+	strata     = declared{step: 5, strata: map[string][2]float64{"skewed": {0, 1000}, "heavy": {0, 2000},
+		"equal": {300, 500}, "tiny": {0, 800}, "empty": {0, 50}}}
+	weights = declared{low: 0, high: 1000, step: 5, weighted: true}
+	ofUnits = declared{low: 0, high: 1000, step: 5, most: 2}
 )
 
 const (
@@ -80,23 +85,38 @@ const (
 )
 
 var figureSettings = []figureSetting{
-	{name: "moments, ρ", budget: "{rho: 1}", long: true, table: "unit: row", more: moments, known: plainRange, gauss: true, planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
-	{name: "moments in strata, pure", budget: "{epsilon: 4}", table: "unit: row", more: moments, known: strata, planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
-	{name: "ratios, ε and δ", budget: "{epsilon: 8, delta: 1e-9}", long: true, table: "unit: row", more: ratios, known: plainRange, gauss: true, smooth: []string{"per_s", "gap"}},
-	{name: "ratios, pure", budget: "{epsilon: 8}", long: true, table: "unit: row", more: ratios, known: plainRange, smooth: []string{"per_s", "gap"}},
+	{name: "moments, ρ", budget: "{rho: 1}", long: true, table: "unit: row", more: moments, known: plainRange, gauss: true,
+		planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
+	{name: "moments in strata, pure", budget: "{epsilon: 4}", table: "unit: row", more: moments, known: strata,
+		planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
+	{name: "ratios, ε and δ", budget: "{epsilon: 8, delta: 1e-9}", long: true, table: "unit: row", more: ratios,
+		known: plainRange, gauss: true, smooth: []string{"per_s", "gap"}},
+	{name: "ratios, pure", budget: "{epsilon: 8}", long: true, table: "unit: row", more: ratios, known: plainRange,
+		smooth: []string{"per_s", "gap"}},
 	// Counts are put together from two tables and their levels: by and by other noise than where they are drawn.
-	{name: "counts put together, ρ", budget: "{rho: 1}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}]}, n: {by: [kind], stats: [count]}, o: {by: [copy]}`,
+	{name: "counts put together, ρ", budget: "{rho: 1}", long: true, table: "unit: row",
+		more:  `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}]}, n: {by: [kind], stats: [count]}, o: {by: [copy]}`,
 		known: plainRange, gauss: true, smooth: []string{"x_sum", "x_mean", "x_variance"}, together: true},
-	{name: "quantiles, pure", budget: "{epsilon: 16}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {median: x}]}`, known: plainRange, read: countsOfBins},
-	{name: "deciles from counts of bins, pure", budget: "{epsilon: 3}", table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 20%, 30%, 40%, 50%, 60%, 70%, 80%, 90%]}]}`, known: plainRange, read: countsOfBins, planted: true},
-	{name: "quantiles from a strategy, ρ", budget: "{rho: 8}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%, 80%]}]}`, known: plainRange, gauss: true, read: ofStrategy},
-	{name: "quantiles, weighted, ε and δ", budget: "{epsilon: 16, delta: 1e-9}", long: true, table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
-		more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%, 80%]}]}`, known: weights, read: countsOfBins},
-	{name: "quantiles in strata, ρ", budget: "{rho: 8}", long: true, table: "unit: row", more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 75%]}]}`, known: strata, gauss: true},
-	{name: "weights, ρ", budget: "{rho: 2}", table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
-		more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {ratio: {of: {c: b}, over: {c: [a, b]}}, as: share}]}`, known: weights, gauss: true, smooth: []string{"x_sum", "x_mean", "share"}},
-	{name: "weights and medians, ρ", budget: "{rho: 2}", long: true, table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
-		more: `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}, {ratio: {of: {c: b}, over: {c: [a, b]}}, as: share}, {median: x}]}`, known: weights, gauss: true, read: ofStrategy, smooth: []string{"x_sum", "x_mean", "x_variance", "share"}},
+	{name: "quantiles, pure", budget: "{epsilon: 16}", long: true, table: "unit: row",
+		more: `m: {by: [kind, copy], stats: [count, {median: x}]}`, known: plainRange, read: countsOfBins},
+	{name: "deciles from counts of bins, pure", budget: "{epsilon: 3}", table: "unit: row",
+		more:  `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 20%, 30%, 40%, 50%, 60%, 70%, 80%, 90%]}]}`,
+		known: plainRange, read: countsOfBins, planted: true},
+	{name: "quantiles from a strategy, ρ", budget: "{rho: 8}", long: true, table: "unit: row",
+		more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%, 80%]}]}`, known: plainRange, gauss: true,
+		read: ofStrategy},
+	{name: "quantiles, weighted, ε and δ", budget: "{epsilon: 16, delta: 1e-9}", long: true,
+		table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
+		more:  `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%, 80%]}]}`, known: weights,
+		read: countsOfBins},
+	{name: "quantiles in strata, ρ", budget: "{rho: 8}", long: true, table: "unit: row",
+		more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 75%]}]}`, known: strata, gauss: true},
+	{name: "weights, ρ", budget: "{rho: 2}",
+		table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
+		more:  `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {ratio: {of: {c: b}, over: {c: [a, b]}}, as: share}]}`, known: weights, gauss: true, smooth: []string{"x_sum", "x_mean", "share"}},
+	{name: "weights and medians, ρ", budget: "{rho: 2}", long: true,
+		table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
+		more:  `m: {by: [kind, copy], stats: [count, {sum: x}, {mean: x}, {variance: x}, {ratio: {of: {c: b}, over: {c: [a, b]}}, as: share}, {median: x}]}`, known: weights, gauss: true, read: ofStrategy, smooth: []string{"x_sum", "x_mean", "x_variance", "share"}},
 	{name: "units with a cap, pure", budget: "{epsilon: 12}", long: true, table: "unit: {id: id, max_rows: 3}",
 		more: `m: {by: [kind, copy], stats: [count, units, {sum: x}, {mean: x}, {distinct: s, per_unit: 2}], per_unit: {groups: 2, rows_per_group: 2, total: 2}}`, known: ofUnits, ids: true, smooth: []string{"x_sum", "x_mean"}},
 }
@@ -127,7 +147,8 @@ func (s figureSetting) plan(t testing.TB) *compiled.Compiled {
 		x = xStrata
 	}
 	text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + s.budget +
-		"\ntables: {t: {source: {csv: t.csv}, " + s.table + ", columns: {" + figureColumns + ", " + x + "}}}\nmarginals: {" + s.more + "}\n"
+		"\ntables: {t: {source: {csv: t.csv}, " + s.table + ", columns: {" + figureColumns + ", " + x + "}}}\nmarginals: {" +
+		s.more + "}\n"
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +157,7 @@ func (s figureSetting) plan(t testing.TB) *compiled.Compiled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return compiled.Of(p)
+	return compiled.Of(p.Plan())
 }
 
 // figureTally is what the intervals of a figure in the cells of a group show.
@@ -153,19 +174,11 @@ func (f figureTally) covered() float64 { return float64(f.hits+f.nulls) / float6
 // figuresSeen are tallies by figure and group.
 type figuresSeen map[[2]string]*figureTally
 
-// skipLong leaves out a setting that is a variant of others and takes long.
-func skipLong(t *testing.T, long bool) {
-	t.Helper()
-	if long && os.Getenv("DPRELEASE_LONG") == "" {
-		t.Skip("set DPRELEASE_LONG to run it")
-	}
-}
-
 // TestCoverageOfFigures measures every setting; those that take long where DPRELEASE_LONG is set.
 func TestCoverageOfFigures(t *testing.T) {
 	for _, s := range figureSettings {
 		t.Run(s.name, func(t *testing.T) {
-			skipLong(t, s.long)
+			releasetest.SkipLong(t, s.long)
 			s.hold(t)
 		})
 	}
@@ -219,7 +232,8 @@ func (s figureSetting) hold(t *testing.T) {
 	}
 }
 
-// holdShown wants figures to be withheld where the noisy count is below what is asked, and nowhere else, and not to be changed.
+// holdShown wants figures to be withheld where the noisy count is below what is asked, and nowhere else, and not to be
+// changed.
 func holdShown(t *testing.T, sealed *measured.Sealed) {
 	t.Helper()
 	planned := &sealed.Plan.Tables[0]
@@ -240,11 +254,14 @@ func holdShown(t *testing.T, sealed *measured.Sealed) {
 		for cell, count := range shown[0].Statistics[0].Unbiased.Float64Values() {
 			v, w := number.Value, other.Value
 			switch hidden := number.Flags[cell] == synth.Withheld; {
-			case hidden != (count < float64(least)), hidden && (v.IsValid(cell) || number.Low.IsValid(cell) || number.High.IsValid(cell) || number.Error.IsValid(cell)):
-				t.Fatalf("%s: of a count of %v with %d asked for, %v (%s)", number.Name, count, least, v.ValueStr(cell), number.Flags[cell])
+			case hidden != (count < float64(least)), hidden && (v.IsValid(cell) || number.Low.IsValid(cell) ||
+				number.High.IsValid(cell) || number.Error.IsValid(cell)):
+				t.Fatalf("%s: of a count of %v with %d asked for, %v (%s)", number.Name, count, least, v.ValueStr(cell),
+					number.Flags[cell])
 			case hidden:
 				withheld++
-			case number.Flags[cell] != other.Flags[cell], v.ValueStr(cell) != w.ValueStr(cell), number.Low.ValueStr(cell) != other.Low.ValueStr(cell):
+			case number.Flags[cell] != other.Flags[cell], v.ValueStr(cell) != w.ValueStr(cell),
+				number.Low.ValueStr(cell) != other.Low.ValueStr(cell):
 				t.Fatalf("%s: %s is shown as %s", number.Name, w.ValueStr(cell), v.ValueStr(cell))
 			}
 		}
@@ -281,7 +298,8 @@ func (s figureSetting) add(t *testing.T, seen figuresSeen, sealed *measured.Seal
 	if err != nil {
 		t.Fatal(err)
 	}
-	if (len(tables) == 1) == s.together || s.together == (sealed.Plan.Tables[0].Statistics[0].Measurement != "") || tables[0].Cells != len(groupNames)*figureCopies {
+	if (len(tables) == 1) == s.together || s.together == (sealed.Plan.Tables[0].Statistics[0].Measurement != "") ||
+		tables[0].Cells != len(groupNames)*figureCopies {
 		t.Fatalf("%d tables, the first of %d cells", len(tables), tables[0].Cells)
 	}
 	for _, number := range tables[0].Numbers {
@@ -313,8 +331,8 @@ func (s figureSetting) add(t *testing.T, seen figuresSeen, sealed *measured.Seal
 			}
 			if law := s.lawOf(sealed, number); law != nil {
 				margin := (number.High.Value(0) - number.Low.Value(0)) / 2
-				for i, p := range law.p {
-					if math.Abs(float64(law.from+i)) <= margin {
+				for i, p := range law.P {
+					if math.Abs(float64(law.From+i)) <= margin {
 						tally.attained[0] += p * figureCopies
 					}
 				}
@@ -324,12 +342,12 @@ func (s figureSetting) add(t *testing.T, seen figuresSeen, sealed *measured.Seal
 }
 
 // lawOf is the law of a figure that is a count as it was drawn, nil of others.
-func (s figureSetting) lawOf(sealed *measured.Sealed, number synth.Number) *law {
+func (s figureSetting) lawOf(sealed *measured.Sealed, number synth.Number) *releasetest.Law {
 	if number.Kind != spec.Units && number.Kind != spec.Distinct {
 		return nil
 	}
 	at := slices.IndexFunc(sealed.Measured, func(m measured.Measured) bool { return m.Measurement.ID == number.Part })
-	out := noiseLaw(sealed.Measured[at].Measurement.Mechanism)
+	out := releasetest.NoiseLaw(sealed.Measured[at].Measurement.Mechanism)
 	return &out
 }
 
@@ -354,7 +372,8 @@ func (f *figureTally) add(c synth.FigureColumns, cell int, truth knownFigure) {
 	}
 }
 
-// inexactFigures are figures whose intervals are not those of an exact law: 94 % of them are promised to hold, and no more.
+// inexactFigures are figures whose intervals are not those of an exact law: 94 % of them are promised to hold, and no
+// more.
 var inexactFigures = map[string]bool{"gap": true, "x_variance": true, "x_deviation": true}
 
 // least is the least number of intervals of all that must hold.
@@ -364,10 +383,11 @@ func least(n int) int { return int(math.Ceil(figureLeast * float64(n))) }
 func (s figureSetting) judge(t *testing.T, name, group string, f *figureTally) {
 	t.Helper()
 	n := float64(f.n)
-	t.Logf("%-11s %-7s %d intervals, %.4f hold, %.4f null; errors %+.4f on the mean, %.4f of squares", name, group, f.n, f.covered(), float64(f.nulls)/n, f.errors/n, f.squares/n)
+	t.Logf("%-11s %-7s %d intervals, %.4f hold, %.4f null; errors %+.4f on the mean, %.4f of squares", name, group, f.n,
+		f.covered(), float64(f.nulls)/n, f.errors/n, f.squares/n)
 	few := f.hits+f.nulls < least(f.n)
 	if inexactFigures[name] {
-		few = atLeast(f.n-f.hits-f.nulls, f.n, 1-figureLeast) < figureTail
+		few = releasetest.AtLeast(f.n-f.hits-f.nulls, f.n, 1-figureLeast) < figureTail
 	}
 	if few {
 		t.Errorf("%s of %s groups: %.4f of %d intervals hold", name, group, f.covered(), f.n)
@@ -375,12 +395,14 @@ func (s figureSetting) judge(t *testing.T, name, group string, f *figureTally) {
 	held := f.n - f.nulls
 	// A variance of 0 is the least that there can be: its intervals have but one end.
 	large := group != "tiny" && group != "empty" && !(group == "equal" && (name == "x_variance" || name == "x_deviation"))
-	if large && slices.Contains(s.smooth, name) && (f.nulls > f.n/10 || atLeast(f.hits, held, figureMost) < figureTail) {
-		t.Errorf("%s of %s groups: %d of %d intervals hold, too many, or too many of the %d are null", name, group, f.hits, held, f.n)
+	if large && slices.Contains(s.smooth, name) && (f.nulls > f.n/10 || releasetest.AtLeast(f.hits, held,
+		figureMost) < figureTail) {
+		t.Errorf("%s of %s groups: %d of %d intervals hold, too many, or too many of the %d are null", name, group, f.hits,
+			held, f.n)
 	}
 	if f.attained[0] > 0 {
 		p := f.attained[0] / n
-		if atLeast(f.hits, f.n, p) < figureTail || atLeast(f.n-f.hits, f.n, 1-p) < figureTail {
+		if releasetest.AtLeast(f.hits, f.n, p) < figureTail || releasetest.AtLeast(f.n-f.hits, f.n, 1-p) < figureTail {
 			t.Errorf("%s of %s groups: %.4f of %d intervals hold, by the law %.4f", name, group, f.covered(), f.n, p)
 		}
 	}
@@ -394,8 +416,8 @@ func (s figureSetting) judge(t *testing.T, name, group string, f *figureTally) {
 	}
 }
 
-// judgeClamping shows what bounds, ranges and steps do to a sum apart from what noise does: nothing is drawn for the former. Of
-// groups with long tails it is more than what the check of biases lets pass.
+// judgeClamping shows what bounds, ranges and steps do to a sum apart from what noise does: nothing is drawn for the
+// former. Of groups with long tails it is more than what the check of biases lets pass.
 func (s figureSetting) judgeClamping(t *testing.T, group string, f *figureTally) {
 	t.Helper()
 	n := float64(f.n)
@@ -465,18 +487,21 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 	}
 	if s.read != "" {
 		twice := claims(big.NewRat(2, 1), func(m plan.Measurement) bool { return m.Query.Distribution != nil })
-		return []figureMistake{{"noise of bins twice as large as it is said to be", len(p.Tables[0].Figures), twice, func(t *testing.T, seen figuresSeen) {
-			// As many rows lie below the least median as above it, so that an interval misses it at least where the noise there is
-			// below −1.96/2 of its deviations: of very many bins, 0.163 of normal noise.
-			findMissed(t, "noise of bins twice as large, the median", seen[[2]string{"x_q50", "skewed"}], 1-0.163+0.01)
-		}}}
+		return []figureMistake{{"noise of bins twice as large as it is said to be", len(p.Tables[0].Figures), twice,
+			func(t *testing.T, seen figuresSeen) {
+				// As many rows lie below the least median as above it, so that an interval misses it at least where the noise there
+				// is below −1.96/2 of its deviations: of very many bins, 0.163 of normal noise.
+				findMissed(t, "noise of bins twice as large, the median", seen[[2]string{"x_q50", "skewed"}], 1-0.163+0.01)
+			}}}
 	}
-	larger := figureMistake{"noise 10 % larger than it is said to be", 1, claims(big.NewRat(11, 10), func(plan.Measurement) bool { return true }), s.findLargerNoise}
+	larger := figureMistake{"noise 10 % larger than it is said to be", 1,
+		claims(big.NewRat(11, 10), func(plan.Measurement) bool { return true }), s.findLargerNoise}
 	if s.known.strata == nil {
 		forgotten := claims(big.NewRat(1000, 1), func(m plan.Measurement) bool { return m.Query.Value == nil })
-		return []figureMistake{larger, {"means forget the noise of counts", 2, forgotten, func(t *testing.T, seen figuresSeen) {
-			s.findForgotten(t, p, seen[[2]string{"x_mean", "skewed"}])
-		}}}
+		return []figureMistake{larger, {"means forget the noise of counts", 2, forgotten,
+			func(t *testing.T, seen figuresSeen) {
+				s.findForgotten(t, p, seen[[2]string{"x_mean", "skewed"}])
+			}}}
 	}
 	return []figureMistake{larger, {"strata one place off", 2, rotated, func(t *testing.T, seen figuresSeen) {
 		for _, name := range []string{"x_sum", "x_mean"} {
@@ -497,8 +522,8 @@ func rotated(sealed *measured.Sealed, use func(*measured.Sealed)) {
 	use(sealed)
 }
 
-// findLargerNoise wants noise that is 10 % larger than is said to be noticed: by the intervals of sums where it is normal, of
-// which P(|Z| ≤ 1.96/1.1) hold, and else by the squares of errors, whose mean is 1.21.
+// findLargerNoise wants noise that is 10 % larger than is said to be noticed: by the intervals of sums where it is
+// normal, of which P(|Z| ≤ 1.96/1.1) hold, and else by the squares of errors, whose mean is 1.21.
 func (s figureSetting) findLargerNoise(t *testing.T, seen figuresSeen) {
 	if s.gauss {
 		findMissed(t, "noise 10 % larger, x_sum", seen[[2]string{"x_sum", "skewed"}], math.Erf(1.96/1.1/math.Sqrt2)+0.001)
@@ -507,8 +532,8 @@ func (s figureSetting) findLargerNoise(t *testing.T, seen figuresSeen) {
 	if sum.squaresAlarm(s.gauss) == "" {
 		t.Errorf("noise 10 %% larger is not noticed by squares of %.4f", sum.squares/float64(sum.n))
 	}
-	// A sum of squares, which are not negative, is x below its mean with probability below exp(−x²/2Σ) for the sum Σ of their
-	// second moments (Maurer 2003): 3 of normal noise of variance 1, 6 of Laplace noise.
+	// A sum of squares, which are not negative, is x below its mean with probability below exp(−x²/2Σ) for the sum Σ of
+	// their second moments (Maurer 2003): 3 of normal noise of variance 1, 6 of Laplace noise.
 	n, moment := float64(sum.n), 6.0
 	if s.gauss {
 		moment = 3
@@ -517,13 +542,13 @@ func (s figureSetting) findLargerNoise(t *testing.T, seen figuresSeen) {
 	short := 1.21*n - bar
 	missed := math.Exp(-short * short / (2 * moment * 1.21 * 1.21 * n))
 	t.Logf("noise 10 %% larger: squares of %.4f, missed with probability below %.0e", sum.squares/n, missed)
-	if missed > coverageMiss {
+	if missed > figureMiss {
 		t.Errorf("noise 10 %% larger is missed by squares with probability %.0e", missed)
 	}
 }
 
-// findForgotten wants intervals of means that take counts for exact to be noticed. S − tN is their noise, with t the mean
-// about the middle of the range; half-widths are those of S alone.
+// findForgotten wants intervals of means that take counts for exact to be noticed. S − tN is their noise, with t the
+// mean about the middle of the range; half-widths are those of S alone.
 func (s figureSetting) findForgotten(t *testing.T, p *compiled.Compiled, seen *figureTally) {
 	var sums, counts float64 // deviations, of sums in units of x
 	half := (s.known.high - s.known.low) / 2
@@ -546,12 +571,13 @@ func (s figureSetting) findForgotten(t *testing.T, p *compiled.Compiled, seen *f
 	findMissed(t, "means forget the noise of counts", seen, holds)
 }
 
-// findMissed wants intervals that hold with a probability of at most p to be noticed, and bounds the chance that they are not.
+// findMissed wants intervals that hold with a probability of at most p to be noticed, and bounds the chance that they
+// are not.
 func findMissed(t *testing.T, what string, f *figureTally, p float64) {
 	t.Helper()
-	missed := atLeast(least(f.n), f.n, p)
+	missed := releasetest.AtLeast(least(f.n), f.n, p)
 	t.Logf("%s: %.4f hold, expected %.4f or less, missed with probability below %.0e", what, f.covered(), p, missed)
-	if missed > coverageMiss {
+	if missed > figureMiss {
 		t.Errorf("%s: missed with probability %.0e", what, missed)
 	}
 	if f.hits+f.nulls >= least(f.n) {
@@ -560,11 +586,12 @@ func findMissed(t *testing.T, what string, f *figureTally, p float64) {
 }
 
 // TestClampedRows holds the rows that figures are compared with against numbers worked out by hand: of the heavy tail
-// 30·(36/(i+1/2))^1.3 the first two, 7792 and 1868, count as 1000, and the others are rounded to steps of 5; of a unit with three
-// rows two count; of weights 0.3 + 0.9·i those below 0.5 and above 4.
+// 30·(36/(i+1/2))^1.3 the first two, 7792 and 1868, count as 1000, and the others are rounded to steps of 5; of a unit
+// with three rows two count; of weights 0.3 + 0.9·i those below 0.5 and above 4.
 func TestClampedRows(t *testing.T) {
 	rows := groupRows("heavy", 0)
-	if bounded := plainRange.bounded("heavy", rows); rows[0].x != 7792 || rows[1].x != 1868 || bounded[0].x != 1000 || bounded[1].x != 1000 || math.Abs(sumOfX(plainRange.all(rows))-sumOfX(bounded)-6792-868) > 2.5*34 {
+	if bounded := plainRange.bounded("heavy", rows); rows[0].x != 7792 || rows[1].x != 1868 || bounded[0].x != 1000 ||
+		bounded[1].x != 1000 || math.Abs(sumOfX(plainRange.all(rows))-sumOfX(bounded)-6792-868) > 2.5*34 {
 		t.Errorf("%v and %v: sums of %v and %v", rows[:2], bounded[:2], sumOfX(plainRange.all(rows)), sumOfX(bounded))
 	}
 	if n := count(ofUnits.bounded("equal", groupRows("equal", 0))); n != 12*(2+1+1) {
@@ -578,7 +605,7 @@ func TestClampedRows(t *testing.T) {
 // TestFigureBars holds what is said of failures by chance: of so many intervals that hold with 95 %.
 func TestFigureBars(t *testing.T) {
 	n := figureCopies * figureRuns
-	if p := atLeast(n-least(n)+1, n, 0.05); p > 4e-12 {
+	if p := releasetest.AtLeast(n-least(n)+1, n, 0.05); p > 4e-12 {
 		t.Errorf("fewer than %d of %d intervals hold with probability %.1e", least(n), n, p)
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// This file holds the populations whose figures are known: their rows, the file that has them, and every statistic worked
-// out from the rows alone, clamped and rounded as the spec says.
+// This file holds the populations whose figures are known: their rows, the file that has them, and every statistic
+// worked out from the rows alone, clamped and rounded as the spec says.
 
-// Groups of a population. Each has figureCopies cells, of three variants in turn, so that a cell that takes what belongs to
-// its neighbour is noticed.
+// Groups of a population. Each has figureCopies cells, of three variants in turn, so that a cell that takes what
+// belongs to its neighbour is noticed.
 var groupNames = []string{"skewed", "heavy", "equal", "tiny", "empty"}
 
 const (
@@ -142,8 +142,8 @@ func (d declared) times(r knownRow) int {
 	return min(r.times, d.most)
 }
 
-// knownFigure is what a figure is of rows: anything from low to high, which differ for quantiles alone; NaN where it is not
-// defined.
+// knownFigure is what a figure is of rows: anything from low to high, which differ for quantiles alone; NaN where it is
+// not defined.
 type knownFigure struct{ low, high float64 }
 
 // added adds up a value of rows by their weights.

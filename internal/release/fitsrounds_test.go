@@ -9,14 +9,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/report"
 )
 
-// TestTheReportTellsOfEveryRound: what the report says of sets of columns is what the rounds have measured, as their file and the
-// files of their answers have it: every set as often as it was chosen, single columns too, with the least of its noise.
+// TestTheReportTellsOfEveryRound: what the report says of sets of columns is what the rounds have measured, as their
+// file and the files of their answers have it: every set as often as it was chosen, single columns too, with the least
+// of its noise.
 func TestTheReportTellsOfEveryRound(t *testing.T) {
-	o := publishWith(t, aimSpec, walkPolicy, walkRows())
-	b, err := os.ReadFile(filepath.Join(o.place, "report.json"))
+	o := releasetest.With(t, releasetest.AIMSpec, releasetest.WalkPolicy, releasetest.WalkRows())
+	_, place := runs(t, o)
+	b, err := os.ReadFile(filepath.Join(place, "report.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,11 +28,12 @@ func TestTheReportTellsOfEveryRound(t *testing.T) {
 	if err := json.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}
-	method, v := o.plan.Synthetic[0], o.read(t)
+	method := o.Plan.Synthetic[0]
+	v, _ := sealedOf(t, place)
 	chosen, least := map[string]int{}, map[string]float64{}
-	for _, round := range v.sealed.Rounds[0].Each {
+	for _, round := range v.Rounds[0].Each {
 		var names []string
-		for _, column := range method.Candidates()[round.Choice] {
+		for _, column := range adaptive.Candidates(method)[round.Choice] {
 			names = append(names, method.By[column].String())
 		}
 		set := strings.Join(names, " with ")
@@ -50,7 +55,7 @@ func TestTheReportTellsOfEveryRound(t *testing.T) {
 			t.Errorf("%s has a standard error of %g, and was measured with %g", s.Name(), s.StandardError, least[s.Name()])
 		}
 	}
-	if rounds := len(v.sealed.Rounds[0].Each); told != rounds || r.Microdata[0].Made != rounds {
+	if rounds := len(v.Rounds[0].Each); told != rounds || r.Microdata[0].Made != rounds {
 		t.Errorf("the report tells of %d rounds, says %d, and there were %d: %v", told, r.Microdata[0].Made, rounds, chosen)
 	}
 	before := slices.DeleteFunc(slices.Clone(r.Microdata[0].Sets), func(s report.Set) bool { return !s.Before })

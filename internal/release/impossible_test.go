@@ -10,85 +10,35 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/query"
+	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/trace"
+	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/parquet-go/parquet-go"
 )
-
-// nightSpec says that nobody walks at night; part is a level of hour under another name.
-const nightSpec = `version: 1
-release: trips
-privacy: {protects: trip, neighbours: add-remove, account: trips}
-budget: {rho: 2}
-tables:
-  t:
-    source: {csv: t.csv}
-    unit: {id: who, max_rows: 2}
-    columns:
-      mode: {values: [walk, ride, sail]}
-      hour: {type: integer, range: [0, 5], levels: {half: {edges: [0, 3, 5]}}}
-      part: {derived_from: hour.half}
-      day:  {values: [mo, tu]}
-impossible:
-  - {where: {mode: walk, hour.half: 3–5}, rows: drop}
-marginals:
-  modes: {by: [mode]}
-  days:  {by: [day]}
-  parts: {by: [part, day]}
-  nights: {by: [mode, part]}
-  hours: {by: [day, hour, mode]}
-`
-
-// nightRows are rows of ten units of one row each; two walk at night.
-const nightRows = "who,mode,hour,day\n1,walk,0,mo\n2,walk,4,mo\n3,ride,4,tu\n4,ride,5,tu\n5,sail,2,mo\n6,walk,5,tu\n7,ride,1,mo\n8,sail,3,mo\n9,walk,2,tu\n10,ride,4,mo\n"
-
-// figuresOf are columns of a published table, row by row, as texts.
-func figuresOf(t *testing.T, place, path string, columns ...string) [][]string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(place, "tables", filepath.FromSlash(path)+".parquet"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out [][]string
-	err = published.EachRow(f, func(r parquet.Row) error {
-		var row []string
-		for _, name := range columns {
-			leaf, found := f.Schema().Lookup(name)
-			if !found {
-				t.Fatalf("%s has no column %s", path, name)
-			}
-			row = append(row, r[leaf.ColumnIndex].String())
-		}
-		out = append(out, row)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
 
 // nightly tells that a row of nights or hours, as published, is of walking at night.
 func nightly(mode, when string) bool {
 	return mode == "walk" && slices.Contains([]string{"3–5", "3", "4", "5"}, when)
 }
 
-// Cells that the spec rules out are published as exact zeros that say so, and no other cell is: with both policies for the
-// rows, of which these data have none where they stop a run.
+// Cells that the spec rules out are published as exact zeros that say so, and no other cell is: with both policies for
+// the rows, of which these data have none where they stop a run.
 func TestImpossibleCellsArePublishedAsZeros(t *testing.T) {
-	clean := strings.NewReplacer("2,walk,4,mo\n", "", "6,walk,5,tu\n", "").Replace(nightRows)
-	for name, o := range map[string]office{
-		"drop":  officeWith(t, nightSpec, walkPolicy, nightRows),
-		"error": officeWith(t, strings.Replace(nightSpec, ", rows: drop", "", 1), walkPolicy, clean),
+	clean := strings.NewReplacer("2,walk,4,mo\n", "", "6,walk,5,tu\n", "").Replace(releasetest.NightRows)
+	for name, o := range map[string]releasetest.Office{
+		"drop": releasetest.With(t, releasetest.NightSpec, releasetest.WalkPolicy, releasetest.NightRows),
+		"error": releasetest.With(t, strings.Replace(releasetest.NightSpec, ", rows: drop", "", 1), releasetest.WalkPolicy,
+			clean),
 	} {
 		t.Run(name, func(t *testing.T) {
-			opt, place := o.run(t)
+			opt, place := runs(t, o)
 			for path, keys := range map[string][]string{"nights": {"mode", "part"}, "hours": {"mode", "hour"}} {
 				zeros := 0
-				for _, row := range figuresOf(t, place, path, append(keys, "count", "count_unbiased", "count_noise_se", "count_low", "count_high", "count_flag")...) {
+				for _, row := range releasetest.Figures(t, place, path, append(keys, "count", "count_unbiased", "count_noise_se",
+					"count_low",
+					"count_high", "count_flag")...) {
 					exact := slices.Equal(row[2:], []string{"0", "0", "0", "0", "0", "impossible"})
 					if exact != nightly(row[0], row[1]) {
 						t.Errorf("%s: %v", path, row)
@@ -101,12 +51,12 @@ func TestImpossibleCellsArePublishedAsZeros(t *testing.T) {
 					t.Errorf("%s has %d impossible cells, expected %d", path, zeros, want)
 				}
 			}
-			verified, err := Verify(t.Context(), place, VerifyOptions{})
+			verified, err := verify.Folder(t.Context(), place, verify.Options{})
 			if err != nil {
 				t.Fatalf("%v\n%+v", err, verified)
 			}
-			opt.Out = filepath.Join(o.dir, "private")
-			if err := evaluateTo(t.Context(), o.plan, place, opt); err != nil {
+			opt.Out = filepath.Join(o.Dir, "private")
+			if err := evaluateTo(t.Context(), o.Plan, place, opt); err != nil {
 				t.Fatal(err)
 			}
 			for _, table := range readEvaluation(t, opt.Out).Tables {
@@ -115,7 +65,8 @@ func TestImpossibleCellsArePublishedAsZeros(t *testing.T) {
 				}
 			}
 			for file, says := range map[string][]string{
-				"report.md":  {"no row of t has mode = walk with hour.half = 3–5", "1 of 6 cells of nights", "6 of 36 cells of hours", "not read from data"},
+				"report.md": {"no row of t has mode = walk with hour.half = 3–5", "1 of 6 cells of nights",
+					"6 of 36 cells of hours", "not read from data"},
 				"README.txt": {"impossible: an exact zero", "Cells that cannot be"},
 			} {
 				b, err := os.ReadFile(filepath.Join(place, file))
@@ -135,27 +86,30 @@ func TestImpossibleCellsArePublishedAsZeros(t *testing.T) {
 
 // A row that cannot be stops the run before anything is spent, and no message tells its values.
 func TestImpossibleRowsStopTheRun(t *testing.T) {
-	o := officeWith(t, strings.Replace(nightSpec, ", rows: drop", "", 1), walkPolicy, nightRows)
-	_, err := Run(t.Context(), o.plan, o.options("out"))
+	o := releasetest.With(t, strings.Replace(releasetest.NightSpec, ", rows: drop", "", 1), releasetest.WalkPolicy,
+		releasetest.NightRows)
+	_, err := Run(t.Context(), o.Plan, optionsOf(o, "out"))
 	wantsCode(t, "a walk at night", err, 4, "t.mode × hour.half: a row has categories that `impossible` rules out")
 	if strings.Contains(err.Error(), "walk") || strings.Contains(err.Error(), "3–5") {
 		t.Errorf("the message tells values: %v", err)
 	}
-	if n := o.debits(t); n != 0 {
+	if n := o.Debits(t); n != 0 {
 		t.Errorf("%d debits", n)
 	}
 }
 
-// A derived column is published under its own name with the figures of its origin, and questions on either are answered.
+// A derived column is published under its own name with the figures of its origin, and questions on either are
+// answered.
 func TestDerivedColumnsStandForTheirOrigins(t *testing.T) {
-	o := officeWith(t, nightSpec, walkPolicy, nightRows)
-	_, place := o.run(t)
-	if got := figuresOf(t, place, "parts", "part", "day"); !slices.EqualFunc(got, [][]string{{"0–2", "mo"}, {"0–2", "tu"}, {"3–5", "mo"}, {"3–5", "tu"}}, slices.Equal) {
+	o := releasetest.With(t, releasetest.NightSpec, releasetest.WalkPolicy, releasetest.NightRows)
+	_, place := runs(t, o)
+	if got := releasetest.Figures(t, place, "parts", "part", "day"); !slices.EqualFunc(got,
+		[][]string{{"0–2", "mo"}, {"0–2", "tu"}, {"3–5", "mo"}, {"3–5", "tu"}}, slices.Equal) {
 		t.Errorf("keys %v", got)
 	}
-	answers := map[string]*Answer{}
+	answers := map[string]*query.Answer{}
 	for _, name := range []string{"part", "hour.half"} {
-		a, err := Query(t.Context(), place, Question{By: []string{name}, Where: []string{"day=mo"}})
+		a, err := query.Query(t.Context(), place, query.Question{By: []string{name}, Where: []string{"day=mo"}})
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -170,7 +124,7 @@ func TestDerivedColumnsStandForTheirOrigins(t *testing.T) {
 			t.Errorf("row %d: %+v, by its origin %+v", i, x.Rows[i], y.Rows[i])
 		}
 	}
-	a, err := Query(t.Context(), place, Question{By: []string{"mode"}, Where: []string{"part=3–5", "day=tu"}})
+	a, err := query.Query(t.Context(), place, query.Question{By: []string{"mode"}, Where: []string{"part=3–5", "day=tu"}})
 	if err != nil || a.Table != "hours" || a.Where[0].Attribute != "part" {
 		t.Errorf("%+v, %v: a finer table of the origin answers", a, err)
 	}
@@ -178,13 +132,15 @@ func TestDerivedColumnsStandForTheirOrigins(t *testing.T) {
 
 // Microdata have derived columns behind what decides them, without a budget.
 func TestMicrodataWithDerivedColumns(t *testing.T) {
-	spec := strings.Replace(walkSpec, "hour: {type: integer, range: [0, 3]}", "hour: {type: integer, range: [0, 3], levels: {half: {width: 2}}}, part: {derived_from: hour.half}", 1)
-	o := officeWith(t, spec, walkPolicy, walkRows())
-	with, without := o.plan.Synthetic[0], walkOffice(t).plan.Synthetic[0]
-	if len(with.By) != 4 || len(with.Derived) != 1 || with.Rounds != without.Rounds || with.Noise.Parameter.Cmp(without.Noise.Parameter) != 0 {
+	spec := strings.Replace(releasetest.WalkSpec, "hour: {type: integer, range: [0, 3]}",
+		"hour: {type: integer, range: [0, 3], levels: {half: {width: 2}}}, part: {derived_from: hour.half}", 1)
+	o := releasetest.With(t, spec, releasetest.WalkPolicy, releasetest.WalkRows())
+	with, without := o.Plan.Synthetic[0], releasetest.Walks(t).Plan.Synthetic[0]
+	if len(with.By) != 4 || len(with.Derived) != 1 || with.Rounds != without.Rounds ||
+		with.Noise.Parameter.Cmp(without.Noise.Parameter) != 0 {
 		t.Errorf("%+v, without the column %+v", with, without)
 	}
-	_, place := o.run(t)
+	_, place := runs(t, o)
 	b, err := os.ReadFile(filepath.Join(place, "microdata", "t.parquet"))
 	if err != nil {
 		t.Fatal(err)
@@ -210,17 +166,17 @@ func TestMicrodataWithDerivedColumns(t *testing.T) {
 	}); err != nil || rows == 0 {
 		t.Fatal(rows, err)
 	}
-	if verified, err := Verify(t.Context(), place, VerifyOptions{}); err != nil {
+	if verified, err := verify.Folder(t.Context(), place, verify.Options{}); err != nil {
 		t.Fatalf("%v\n%+v", err, verified)
 	}
 }
 
 // Sums over a table with impossible cells have the noise of its possible cells alone.
 func TestSumsOverImpossibleCells(t *testing.T) {
-	o := officeWith(t, nightSpec, walkPolicy, nightRows)
-	_, place := o.run(t)
+	o := releasetest.With(t, releasetest.NightSpec, releasetest.WalkPolicy, releasetest.NightRows)
+	_, place := runs(t, o)
 	var law plan.Measurement
-	for _, m := range o.plan.Measurements {
+	for _, m := range o.Plan.Measurements {
 		if m.ID == "nights" {
 			law = m
 		}
@@ -231,7 +187,8 @@ func TestSumsOverImpossibleCells(t *testing.T) {
 	variance := law.Mechanism.Variance()
 	held := 0
 	for where, cells := range map[string]float64{"mode=walk": 1, "mode=ride": 2, "mode=walk,sail": 3, "part=3–5": 2} {
-		a, err := Query(t.Context(), place, Question{Where: []string{where, "part=0–2,3–5", "mode=walk,ride,sail"}})
+		a, err := query.Query(t.Context(), place, query.Question{Where: []string{where, "part=0–2,3–5",
+			"mode=walk,ride,sail"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +203,7 @@ func TestSumsOverImpossibleCells(t *testing.T) {
 	if held < 2 {
 		t.Errorf("%d sums were held against the law", held)
 	}
-	trace, err := TraceCell(t.Context(), place, "nights", []string{"mode=walk", "part=3–5"})
+	trace, err := trace.Cell(t.Context(), place, "nights", []string{"mode=walk", "part=3–5"})
 	if err != nil || trace.StandardError != 0 || trace.Low != 0 || trace.High != 0 || len(trace.Bearings) != 0 {
 		b, _ := json.Marshal(trace)
 		t.Errorf("an impossible cell: %s, %v", b, err)

@@ -12,17 +12,19 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/internal/verify"
 )
 
-// Wherever a publication is interrupted, that is what it fails with, and it leaves nothing behind; so it is with a verification,
-// which makes everything again. What is said on the way follows from the plan.
+// Wherever a publication is interrupted, that is what it fails with, and it leaves nothing behind; so it is with a
+// verification, which makes everything again. What is said on the way follows from the plan.
 func TestInterruptedPublication(t *testing.T) {
-	o := officeWith(t, tablesSpec, walkPolicy, walkRows())
-	opt, scratch := o.options("out"), t.TempDir()
+	o := releasetest.With(t, tablesSpec, releasetest.WalkPolicy, releasetest.WalkRows())
+	opt, scratch := optionsOf(o, "out"), t.TempDir()
 	t.Setenv("TMPDIR", scratch)
-	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+	if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	var said strings.Builder
@@ -43,7 +45,7 @@ func TestInterruptedPublication(t *testing.T) {
 	checkInterrupted(t, asks, publish, opt.Out, scratch)
 	asksOf(t, publish)
 	verify := func(ctx context.Context) error {
-		_, err := Verify(ctx, place, VerifyOptions{})
+		_, err := verify.Folder(ctx, place, verify.Options{})
 		return err
 	}
 	checkInterrupted(t, asksOf(t, verify), verify, opt.Out, scratch)
@@ -63,8 +65,8 @@ func asksOf(t *testing.T, work func(context.Context) error) int64 {
 	return asks
 }
 
-// checkInterrupted interrupts work at some of its asks, the first and the last among them: it must fail with that, and leave what is in
-// folders as it was.
+// checkInterrupted interrupts work at some of its asks, the first and the last among them: it must fail with that, and
+// leave what is in folders as it was.
 func checkInterrupted(t *testing.T, asks int64, work func(context.Context) error, folders ...string) {
 	t.Helper()
 	listed := func() (all []string) {
@@ -83,7 +85,8 @@ func checkInterrupted(t *testing.T, asks int64, work func(context.Context) error
 	const tries = 6
 	for i := range int64(tries) {
 		n := (asks - 1) * i / (tries - 1)
-		if err := work(testdata.EndingAfter(t.Context(), n)); !errors.Is(err, context.Canceled) || Classify(err).Exit != verdict.ExitInterrupted {
+		if err := work(testdata.EndingAfter(t.Context(), n)); !errors.Is(err, context.Canceled) ||
+			Classify(err).Exit != verdict.ExitInterrupted {
 			t.Errorf("interrupted at ask %d of %d: %v", n+1, asks, err)
 		}
 		if after := listed(); !slices.Equal(after, before) {
@@ -95,37 +98,38 @@ func checkInterrupted(t *testing.T, asks int64, work func(context.Context) error
 // Wherever a step is interrupted, or the ledger does not answer in time, it is done or says just that, and nothing
 // else: above all not that the ledger did not pay. No reservation is left.
 func TestInterruptedAnywhere(t *testing.T) {
-	onceMore := func(ctx context.Context, o office) error {
-		_, err := Run(ctx, o.plan, o.options("out"))
+	onceMore := func(ctx context.Context, o releasetest.Office) error {
+		_, err := Run(ctx, o.Plan, optionsOf(o, "out"))
 		return err
 	}
 	for _, step := range []struct {
 		name  string
-		do    func(ctx context.Context, o office) error
+		do    func(ctx context.Context, o releasetest.Office) error
 		there bool // it is done to a release that is there
 	}{
 		{"run", onceMore, false},
 		{"run again", onceMore, true},
-		{"publish again", func(ctx context.Context, o office) error {
-			opt := o.options("out")
+		{"publish again", func(ctx context.Context, o releasetest.Office) error {
+			opt := optionsOf(o, "out")
 			_, err := Publish(ctx, MeasuredFolder(opt.Out, "trips"), opt)
 			return err
 		}, true},
-		{"verify-ledger", func(ctx context.Context, o office) error {
-			opt := o.options("out")
+		{"verify-ledger", func(ctx context.Context, o releasetest.Office) error {
+			opt := optionsOf(o, "out")
 			_, err := opt.VerifyLedger(ctx, []string{opt.Out})
 			return err
 		}, true},
-		{"evaluate", func(ctx context.Context, o office) error {
-			return evaluateTo(ctx, o.plan, filepath.Join(o.dir, "out", "trips"), o.options("private"))
+		{"evaluate", func(ctx context.Context, o releasetest.Office) error {
+			return evaluateTo(ctx, o.Plan, filepath.Join(o.Dir, "out", "trips"), optionsOf(o, "private"))
 		}, true},
 	} {
-		for why, code := range map[error]int{context.Canceled: verdict.ExitInterrupted, context.DeadlineExceeded: verdict.ExitEnvironment} {
+		for why, code := range map[error]int{context.Canceled: verdict.ExitInterrupted,
+			context.DeadlineExceeded: verdict.ExitEnvironment} {
 			t.Run(fmt.Sprintf("%s, %v", step.name, why), func(t *testing.T) {
-				var o office
+				var o releasetest.Office
 				if step.there {
-					o = newOffice(t)
-					o.run(t)
+					o = releasetest.Trips(t)
+					runs(t, o)
 				}
 				apart, stopped := int64(1), 0
 				if !step.there {
@@ -133,7 +137,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 				}
 				for n := 1 + rand.Int64N(apart); ; n += apart {
 					if !step.there {
-						o = newOffice(t)
+						o = releasetest.Trips(t)
 					}
 					ctx := testdata.ClosingAt(t.Context(), n, why)
 					err := step.do(ctx, o)
@@ -148,7 +152,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 						}
 						return
 					}
-					o.nothingReserved(t)
+					nothingReserved(t, o)
 				}
 			})
 		}
@@ -156,9 +160,9 @@ func TestInterruptedAnywhere(t *testing.T) {
 }
 
 // nothingReserved fails where a reservation is left on the account.
-func (o office) nothingReserved(t *testing.T) {
+func nothingReserved(t *testing.T, o releasetest.Office) {
 	t.Helper()
-	all, err := Options{Ledger: o.ledger}.Statements(t.Context(), []string{"trips"})
+	all, err := Options{Ledger: o.Ledger}.Statements(t.Context(), []string{"trips"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan/describe"
 )
 
-// TestTheLedgerAgreesWithAReport: of one release the account's figure of one joint plan is the ε that its report says, at every δ
-// that both say: of microdata with more than a dozen different measurements, and where a selection has a part of δ.
+// TestTheLedgerAgreesWithAReport: of one release the account's figure of one joint plan is the ε that its report says,
+// at every δ that both say: of microdata with more than a dozen different measurements, and where a selection has a
+// part of δ.
 func TestTheLedgerAgreesWithAReport(t *testing.T) {
 	split, marginals, left := "", "", 300
 	for i := range 14 { // of as many different shares
@@ -20,19 +22,20 @@ func TestTheLedgerAgreesWithAReport(t *testing.T) {
 		marginals += fmt.Sprintf("  m%d: {by: [%s], budget: l%d}\n", i, []string{"mode", "day"}[i%2], i)
 		left -= 8 + i
 	}
-	text := strings.NewReplacer("tables: 1/2, rows: 1/2", fmt.Sprintf("%srows: %d/300", split, left), "marginals: {modes: {by: [mode], budget: tables}}\n", "marginals:\n"+marginals).Replace(walkSpec)
-	shopped, policy := shopText("add-remove", "mst")
-	for name, o := range map[string]office{
-		"many measurements": officeWith(t, text, walkPolicy, walkRows()),
-		"a part of δ":       officeWith(t, shopped, policy, shopRows()),
+	text := strings.NewReplacer("tables: 1/2, rows: 1/2", fmt.Sprintf("%srows: %d/300", split, left),
+		"marginals: {modes: {by: [mode], budget: tables}}\n", "marginals:\n"+marginals).Replace(releasetest.WalkSpec)
+	shopped, policy := releasetest.ShopText("add-remove", "mst")
+	for name, o := range map[string]releasetest.Office{
+		"many measurements": releasetest.With(t, text, releasetest.WalkPolicy, releasetest.WalkRows()),
+		"a part of δ":       releasetest.With(t, shopped, policy, releasetest.ShopRows()),
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.run(t)
-			all, err := o.options("out").Statements(t.Context(), []string{"trips"})
+			runs(t, o)
+			all, err := optionsOf(o, "out").Statements(t.Context(), []string{"trips"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			loss, err := describe.PrivacyLoss(o.plan.Plan)
+			loss, err := describe.PrivacyLoss(o.Plan)
 			if err != nil {
 				t.Fatal(err)
 			}

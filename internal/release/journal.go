@@ -23,6 +23,8 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -108,7 +110,7 @@ func openJournal(path, planHash, commitment string) (*journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal of the rounds: %w", err)
 	}
-	j := &journal{file: f, header: journalHeader{journalFormat, planHash, commitment, Software}}
+	j := &journal{file: f, header: journalHeader{journalFormat, planHash, commitment, published.Software}}
 	if err := j.resume(path); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -203,7 +205,8 @@ func (j *journal) chain(body []byte) [sha256.Size]byte {
 func (j *journal) begunAs(body []byte) error {
 	var h journalHeader
 	if err := json.Unmarshal(body, &h); err != nil || h.Format != journalFormat {
-		return fmt.Errorf("is in another form than %s, the one that %s reads: resume with the version that began it", journalFormat, Software)
+		return fmt.Errorf("is in another form than %s, the one that %s reads: resume with the version that began it",
+			journalFormat, published.Software)
 	}
 	switch {
 	case h.Plan != j.header.Plan:
@@ -227,7 +230,8 @@ func (j *journal) take(body []byte) error {
 
 // otherVersion is the refusal of what another version was told.
 func (j *journal) otherVersion(what string) error {
-	return fmt.Errorf("%s: resume with the version that began it (%s; this is %s)", what, j.header.Software, Software)
+	return fmt.Errorf("%s: resume with the version that began it (%s; this is %s)", what, j.header.Software,
+		published.Software)
 }
 
 // write adds a line and makes it durable.
@@ -242,7 +246,8 @@ func (j *journal) write(v any) error {
 	j.broken = true
 	hash := j.chain(body)
 	line := slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte(" "), body)
-	for _, part := range [][]byte{line, []byte("\n")} { // a line that ends is whole, whatever a loss of power leaves of a write
+	// a line that ends is whole, whatever a loss of power leaves of a write
+	for _, part := range [][]byte{line, []byte("\n")} {
 		if _, err := j.file.Write(part); err != nil {
 			return err
 		}
@@ -344,7 +349,8 @@ func (o *journalled) Merge(classes [][]int) error {
 }
 
 // Select is the choice of the round, as the journal holds it or as it is made now.
-func (o *journalled) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (int, error) {
+func (o *journalled) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64,
+	penalties []int64) (int, error) {
 	e := journalEntry{Method: o.method, Round: round, Choice: new(int), How: &how}
 	old, err := o.journal.next(e)
 	if err != nil {
@@ -400,7 +406,7 @@ func (o *journalled) Measure(ctx context.Context, round, choice int, how budget.
 
 // again is an answer of an earlier run.
 func (o *journalled) again(round int, how budget.Mechanism, values []int64) (measured.Measured, error) {
-	m, err := o.plan.Answer(o.plan.Synthetic[o.method], round, o.choice, o.classes, how)
+	m, err := adaptive.Answer(o.plan.Plan(), o.plan.Synthetic[o.method], round, o.choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}

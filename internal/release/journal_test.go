@@ -16,8 +16,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
@@ -25,54 +23,17 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 )
 
-// walkSpec asks for microdata of four columns, so for three rounds.
-const walkSpec = `version: 1
-release: trips
-privacy: {protects: trip, neighbours: add-remove, account: trips}
-budget: {rho: 2, split: {tables: 1/2, rows: 1/2}}
-tables:
-  t:
-    source: {csv: t.csv}
-    unit: row
-    columns: {mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 3]}, day: {values: [mo, tu, we]}, way: {values: [to, fro]}}
-marginals: {modes: {by: [mode], budget: tables}}
-synthetic: {t: {budget: rows, method: mst}}
-`
-
-const walkPolicy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {rho: 6}\n"
-
-// walkRows are 300 rows in which hours go with modes and days with ways.
-func walkRows() string {
-	var b strings.Builder
-	b.WriteString("mode,hour,day,way\n")
-	for i := range 300 {
-		mode, way := i%2, i/2%2
-		fmt.Fprintf(&b, "%s,%d,%s,%s\n", []string{"walk", "ride"}[mode], 2*mode+i/4%2, []string{"mo", "tu", "we"}[(way+i/8%2)%3], []string{"to", "fro"}[way])
-	}
-	return b.String()
-}
-
-// walkOffice is an office that makes microdata.
-func walkOffice(t *testing.T) office {
-	return officeWith(t, walkSpec, walkPolicy, walkRows())
-}
-
-// aimOffice is one that makes them by the other method.
-func aimOffice(t *testing.T) office {
-	return officeWith(t, aimSpec, walkPolicy, walkRows())
-}
-
-// aimSpec asks for the same microdata by the other method.
-var aimSpec = strings.Replace(walkSpec, "method: mst", "method: aim, ways: 3", 1)
-
 // walkPlan is the plan of such a release by MST.
-func walkPlan(t *testing.T) *compiled.Compiled { return planOfWalk(t, walkSpec) }
+func walkPlan(t *testing.T) *compiled.Compiled { return planOfWalk(t, releasetest.WalkSpec) }
 
 // planOfWalk is the plan of a release of walks.
 func planOfWalk(t *testing.T, spec string) *compiled.Compiled {
@@ -122,12 +83,13 @@ func (o *oracle) Merge(classes [][]int) error {
 	return nil
 }
 
-func (o *oracle) Select(_ context.Context, round int, _ budget.Mechanism, candidates []int, _ [][]int64, _ []int64) (int, error) {
+func (o *oracle) Select(_ context.Context, round int, _ budget.Mechanism, candidates []int, _ [][]int64,
+	_ []int64) (int, error) {
 	return candidates[o.random.IntN(len(candidates))], o.note("choice", round)
 }
 
 func (o *oracle) Measure(_ context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
-	m, err := o.plan.Answer(o.plan.Synthetic[0], round, choice, o.classes, how)
+	m, err := adaptive.Answer(o.plan.Plan(), o.plan.Synthetic[0], round, choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -137,7 +99,7 @@ func (o *oracle) Measure(_ context.Context, round, choice int, how budget.Mechan
 			values[i] = o.answer(i)
 		}
 	}
-	return measured.Measured{Measurement: m, Values: integers(values)}, o.note("answer", round)
+	return measured.Measured{Measurement: m, Values: releasetest.Integers(values)}, o.note("answer", round)
 }
 
 func (o *oracle) Chose(round int, how budget.Mechanism, choice int) error {
@@ -148,13 +110,6 @@ func (o *oracle) Chose(round int, how budget.Mechanism, choice int) error {
 func (o *oracle) Gave(round, choice int, how budget.Mechanism) error {
 	o.told = append(o.told, fmt.Sprint("answer", round, choice, how.Parameter))
 	return nil
-}
-
-func integers(values []int64) *array.Int64 {
-	b := array.NewInt64Builder(memory.DefaultAllocator)
-	defer b.Release()
-	b.AppendValues(values, nil)
-	return b.NewInt64Array()
 }
 
 // steps are what an adaptive method was told, a line for each choice and answer.
@@ -175,9 +130,9 @@ func adapted(t *testing.T, p *compiled.Compiled, j *journal, o resumable) (round
 		var columns []measured.Measured
 		for c := range p.Synthetic[0].By {
 			m, _ := p.Measurement(p.Synthetic[0].Column(c))
-			columns = append(columns, measured.Measured{Measurement: m, Values: integers(make([]int64, m.Cells))})
+			columns = append(columns, measured.Measured{Measurement: m, Values: releasetest.Integers(make([]int64, m.Cells))})
 		}
-		rounds, err = synth.Adapt(t.Context(), p.Plan, p.Synthetic[0], columns, j.oracle(p, 0, o))
+		rounds, err = synth.Adapt(t.Context(), p.Plan(), p.Synthetic[0], columns, j.oracle(p, 0, o))
 	}
 	if err == nil {
 		err = j.finished()
@@ -194,23 +149,24 @@ func askedInRounds(ctx context.Context, p *compiled.Compiled, o synth.Oracle) (m
 	if err := o.Merge(out.Classes); err != nil {
 		return out, err
 	}
-	sizes, err := p.Classes(s, out.Classes)
+	sizes, err := adaptive.Classes(p.Plan(), s, out.Classes)
 	if err != nil {
 		return out, err
 	}
-	schedule := s.Schedule()
+	schedule := adaptive.NewSchedule(s)
 	for round := 0; ; round++ {
 		turn, last := schedule.Next()
 		var candidates []int
 		var models [][]int64
 		var penalties []int64
-		for i, columns := range s.Candidates() {
+		for i, columns := range adaptive.Candidates(s) {
 			cells := 1
 			for _, c := range columns {
 				cells *= sizes[c]
 			}
 			if i%2 == round/2%2 { // two rounds have the same candidates
-				candidates, models, penalties = append(candidates, i), append(models, make([]int64, cells)), append(penalties, int64(100*round))
+				candidates, models, penalties = append(candidates, i), append(models, make([]int64, cells)),
+					append(penalties, int64(100*round))
 			}
 		}
 		choice, err := o.Select(ctx, round, turn.Select, candidates, models, penalties)
@@ -270,7 +226,7 @@ func written(t *testing.T, text []byte) string {
 // otherwise: it is asked for what nobody was told, once, and for nothing else, and is told
 // what earlier runs were, which it charges.
 func TestJournalTellsAgainWhatWasTold(t *testing.T) {
-	for _, spec := range []string{walkSpec, aimSpec} {
+	for _, spec := range []string{releasetest.WalkSpec, releasetest.AIMSpec} {
 		p := planOfWalk(t, spec)
 		_, told := journalOf(t, p, 1)
 		for cut := range len(told) + 1 {
@@ -297,7 +253,8 @@ func TestJournalTellsAgainWhatWasTold(t *testing.T) {
 			}
 			again, err := resumed(t, p, path, third)
 			if err != nil || len(third.asked) > 0 || !slices.Equal(steps(again), steps(rounds)) {
-				t.Errorf("cut off in step %d: a finished journal tells %v, not %v (%v, asked %v)", cut, again, rounds, err, third.asked)
+				t.Errorf("cut off in step %d: a finished journal tells %v, not %v (%v, asked %v)", cut, again, rounds, err,
+					third.asked)
 			}
 			if charged := chargedFor(rounds); !slices.Equal(second.told, charged[:cut]) || !slices.Equal(third.told, charged) {
 				t.Errorf("cut off in step %d: charged for %v, then for %v", cut, second.told, third.told)
@@ -309,7 +266,8 @@ func TestJournalTellsAgainWhatWasTold(t *testing.T) {
 // chargedFor are the steps that rounds are charged for.
 func chargedFor(r measured.Rounds) (all []string) {
 	for i, one := range r.Each {
-		all = append(all, fmt.Sprint("choice", i, one.Choice, one.Turn.Select.Parameter), fmt.Sprint("answer", i, one.Choice, one.Turn.Noise.Parameter))
+		all = append(all, fmt.Sprint("choice", i, one.Choice, one.Turn.Select.Parameter),
+			fmt.Sprint("answer", i, one.Choice, one.Turn.Noise.Parameter))
 	}
 	return all
 }
@@ -318,11 +276,11 @@ func chargedFor(r measured.Rounds) (all []string) {
 // again, the rest is asked for, and the journal is whole afterwards.
 func TestJournalCutOffAnywhere(t *testing.T) {
 	t.Run("mst", func(t *testing.T) { journalCutOffAnywhere(t, walkPlan(t), 1, 29) })
-	t.Run("aim", func(t *testing.T) { journalCutOffAnywhere(t, planOfWalk(t, aimSpec), 2, 499) })
+	t.Run("aim", func(t *testing.T) { journalCutOffAnywhere(t, planOfWalk(t, releasetest.AIMSpec), 2, 499) })
 }
 
-// journalCutOffAnywhere cuts off the journal of a plan at every end of a line, and every so many bytes between. So many of
-// its lines come before the first choice.
+// journalCutOffAnywhere cuts off the journal of a plan at every end of a line, and every so many bytes between. So many
+// of its lines come before the first choice.
 func journalCutOffAnywhere(t *testing.T, p *compiled.Compiled, before, every int) {
 	text, told := journalOf(t, p, 1)
 	for n := range len(text) + 1 {
@@ -330,7 +288,8 @@ func journalCutOffAnywhere(t *testing.T, p *compiled.Compiled, before, every int
 		if !boundary && n%every != 0 {
 			continue
 		}
-		for _, tail := range []string{"", "\x00", "\x00\x00\x00\x00"} { // some file systems leave zeros in the place of what was not written
+		// some file systems leave zeros in the place of what was not written
+		for _, tail := range []string{"", "\x00", "\x00\x00\x00\x00"} {
 			path := written(t, append(slices.Clone(text[:n]), tail...))
 			whole := max(bytes.Count(text[:n], []byte("\n"))-before, 0)
 			o := newOracle(p, 2, -1)
@@ -366,7 +325,8 @@ func journalRefused(t *testing.T, p *compiled.Compiled, text []byte, says string
 			continue
 		}
 		for _, value := range entry.Answer {
-			if max(value, -value) > 1e6 && strings.Contains(err.Error(), fmt.Sprint(value)) { // others are too short to be told from a number of a line
+			// others are too short to be told from a number of a line
+			if max(value, -value) > 1e6 && strings.Contains(err.Error(), fmt.Sprint(value)) {
 				t.Errorf("%v tells the answer %d", err, value)
 			}
 		}
@@ -424,38 +384,45 @@ func TestJournalOfSomethingElseIsRefused(t *testing.T) {
 		text []byte
 		says string
 	}{
-		"another plan":         {rechained(text, header(p.Hash(), strings.Repeat("5a", 32))), "is of another plan"},
-		"other data":           {rechained(text, header(`"commitment":"commitment"`, `"commitment":"another"`)), "is of other data, or of another key"},
-		"another form":         {rechained(text, header("dprelease.journal/2", "dprelease.journal/1")), "in another form"},
-		"no header":            {rechained(text, line(0, "")), "in another form"},
-		"lines exchanged":      {slices.Concat(lines[0], lines[3], lines[2], lines[1]), "line 2"},
-		"a line left out":      {slices.Concat(lines[0], lines[1], lines[3]), "line 3"},
-		"a line twice":         {slices.Concat(lines[0], lines[1], lines[1]), "line 3"},
-		"text behind":          {append(slices.Clone(text), "x\n"...), "line 8"},
-		"no entry":             {rechained(text, line(1, "[]")), "resume with the version that began it"},
-		"no such pair":         {rechained(text, line(1, choiceOf(t, p, 0, 6))), "resume with the version that began it"},
-		"a choice by another":  {rechained(text, line(1, `{"method":0,"round":0,"choice":1}`)), "does not hold what is asked now"},
-		"merged categories":    {rechained(text, line(1, `{"method":0,"classes":[[0,0],null,null,null],"round":0}`)), "does not hold what is asked now"},
-		"an answer first":      {rechained(text, line(1, "")), "does not hold what is asked now"},
-		"of another method":    {rechained(text, line(1, strings.Replace(choiceOf(t, p, 0, 1), `"method":0`, `"method":1`, 1))), "does not hold what is asked now"},
+		"another plan": {rechained(text, header(p.Hash(), strings.Repeat("5a", 32))), "is of another plan"},
+		"other data": {rechained(text, header(`"commitment":"commitment"`, `"commitment":"another"`)),
+			"is of other data, or of another key"},
+		"another form":    {rechained(text, header("dprelease.journal/2", "dprelease.journal/1")), "in another form"},
+		"no header":       {rechained(text, line(0, "")), "in another form"},
+		"lines exchanged": {slices.Concat(lines[0], lines[3], lines[2], lines[1]), "line 2"},
+		"a line left out": {slices.Concat(lines[0], lines[1], lines[3]), "line 3"},
+		"a line twice":    {slices.Concat(lines[0], lines[1], lines[1]), "line 3"},
+		"text behind":     {append(slices.Clone(text), "x\n"...), "line 8"},
+		"no entry":        {rechained(text, line(1, "[]")), "resume with the version that began it"},
+		"no such pair":    {rechained(text, line(1, choiceOf(t, p, 0, 6))), "resume with the version that began it"},
+		"a choice by another": {rechained(text, line(1, `{"method":0,"round":0,"choice":1}`)),
+			"does not hold what is asked now"},
+		"merged categories": {rechained(text, line(1, `{"method":0,"classes":[[0,0],null,null,null],"round":0}`)),
+			"does not hold what is asked now"},
+		"an answer first": {rechained(text, line(1, "")), "does not hold what is asked now"},
+		"of another method": {rechained(text,
+			line(1, strings.Replace(choiceOf(t, p, 0, 1), `"method":0`, `"method":1`, 1))), "does not hold what is asked now"},
 		"an answer of 1 value": {rechained(text, line(2, answerOf(t, p, 0, 8888888))), "another question"},
 		"no answer":            {rechained(text, line(2, answerOf(t, p, 0))), "another question"},
-		"less noise":           {rechained(text, line(2, strings.Replace(answerOf(t, p, 0), `"parameter":"`, `"parameter":"9`, 1))), "does not hold what is asked now"},
-		"another round":        {append(slices.Clone(text), tailOf(text, choiceOf(t, p, 3, 1))...), "more rounds than are asked now"},
+		"less noise": {rechained(text,
+			line(2, strings.Replace(answerOf(t, p, 0), `"parameter":"`, `"parameter":"9`, 1))),
+			"does not hold what is asked now"},
+		"another round": {append(slices.Clone(text), tailOf(text, choiceOf(t, p, 3, 1))...),
+			"more rounds than are asked now"},
 	} {
 		t.Run(name, func(t *testing.T) { journalRefused(t, p, c.text, c.says) })
 	}
 	t.Run("begun by another version", func(t *testing.T) {
 		older := rechained(text, func(n int, body string) string {
 			if n == 0 {
-				return strings.Replace(body, Software, "dprelease 0.0.9", 1)
+				return strings.Replace(body, published.Software, "dprelease 0.0.9", 1)
 			}
 			return body
 		})
 		if _, err := resumed(t, p, written(t, older), newOracle(p, 2, 0)); err != nil {
 			t.Errorf("what it was told fits, and: %v", err)
 		}
-		journalRefused(t, p, rechained(older, line(1, "")), "(dprelease 0.0.9; this is "+Software+")")
+		journalRefused(t, p, rechained(older, line(1, "")), "(dprelease 0.0.9; this is "+published.Software+")")
 	})
 }
 
@@ -524,16 +491,16 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 
 // crashAfterRounds does what a run does up to sealing, then leaves everything as a crash
 // would.
-func crashAfterRounds(t *testing.T, o office, opt Options) {
+func crashAfterRounds(t *testing.T, o releasetest.Office, opt Options) {
 	t.Helper()
-	l, charge, err := opt.openLedger(t.Context(), o.plan)
+	l, charge, err := opt.openLedger(t.Context(), o.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	key := plantedKey(t, o, opt)
-	streams := noise.NewStreams(key, o.plan.Hash())
-	exact, err := histogram.Count(t.Context(), o.plan.Plan, histogram.Files{Dir: opt.Data}, streams)
+	streams := noise.NewStreams(key, o.Plan.Hash())
+	exact, err := histogram.Count(t.Context(), o.Plan, histogram.Files{Dir: opt.Data}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -542,71 +509,32 @@ func crashAfterRounds(t *testing.T, o office, opt Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := openJournal(o.statePath(t, opt, journalFile), o.plan.Hash(), charge.Commitment)
+	j, err := openJournal(statePathOf(t, o, opt, journalFile), o.Plan.Hash(), charge.Commitment)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.close()
-	if _, err := drawAll(t.Context(), o.plan, exact, receipt, streams, j, nil); err != nil {
+	if _, err := drawAll(t.Context(), o.Plan, exact, receipt, streams, j, nil); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// copied is the whole office as it is now, in a folder of its own.
-func (o office) copied(t *testing.T) office {
-	t.Helper()
-	to := office{dir: filepath.Join(t.TempDir(), "copy"), plan: o.plan}
-	to.ledger = filepath.Join(to.dir, "ledger.db")
-	if err := os.CopyFS(to.dir, os.DirFS(o.dir)); err != nil {
-		t.Fatal(err)
-	}
-	states, err := filepath.Glob(filepath.Join(to.dir, "out", ".dprelease*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, _ := filepath.Glob(filepath.Join(to.dir, "out", ".dprelease", "trips-*"))
-	for _, dir := range append(states, more...) {
-		if err := os.Chmod(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return to
-}
-
-// contents are the files below a folder.
-func contents(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	names, err := published.Files(dir)
-	if err != nil || len(names) < 5 {
-		t.Fatalf("%v in %s: %v", names, dir, err)
-	}
-	all := map[string]string{}
-	for _, name := range names {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[name] = string(b)
-	}
-	return all
 }
 
 // finishedAlike measures a release to its end, or runs it where it is to be published as
 // well, and compares the folders.
-func finishedAlike(t *testing.T, o office, sealed, published map[string]string) {
+func finishedAlike(t *testing.T, o releasetest.Office, sealed, published map[string]string) {
 	t.Helper()
-	opt := o.options("out")
+	opt := optionsOf(o, "out")
 	wanted := map[string]map[string]string{MeasuredFolder(opt.Out, "trips"): sealed}
-	_, err := Measure(t.Context(), o.plan, opt)
+	_, err := Measure(t.Context(), o.Plan, opt)
 	if published != nil && err == nil {
 		wanted[filepath.Join(opt.Out, "trips")] = published
-		_, err = Run(t.Context(), o.plan, opt)
+		_, err = Run(t.Context(), o.Plan, opt)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	for dir, want := range wanted {
-		have := contents(t, dir)
+		have := releasetest.Contents(t, dir)
 		for name, text := range want {
 			if have[name] != text {
 				t.Errorf("%s of %s differs", name, filepath.Base(dir))
@@ -619,33 +547,38 @@ func finishedAlike(t *testing.T, o office, sealed, published map[string]string) 
 	if left, _ := filepath.Glob(filepath.Join(opt.stateDir(), "*", "*")); len(left) > 0 {
 		t.Errorf("left in the state: %v", left)
 	}
-	if n := o.debits(t); n != 1 {
+	if n := o.Debits(t); n != 1 {
 		t.Errorf("%d debits, expected 1", n)
 	}
 }
 
 // A run that is killed at any point of its rounds resumes to the same bytes.
 func TestRoundsResumeToTheSameRelease(t *testing.T) {
-	t.Run("mst", func(t *testing.T) { roundsResume(t, walkOffice(t), 1) })
-	t.Run("aim", func(t *testing.T) { roundsResume(t, aimOffice(t), 6) }) // has many more rounds: one line in six
+	t.Run("mst", func(t *testing.T) { roundsResume(t, releasetest.Walks(t), 1) })
+	t.Run("aim", func(t *testing.T) {
+		roundsResume(t, releasetest.WalksByAIM(t),
+			6)
+	}) // has many more rounds: one line in six
 }
 
 // roundsResume cuts off the journal of a release at every so manieth line.
-func roundsResume(t *testing.T, o office, every int) {
-	opt := o.options("out")
+func roundsResume(t *testing.T, o releasetest.Office, every int) {
+	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	text, err := os.ReadFile(o.statePath(t, opt, journalFile))
+	text, err := os.ReadFile(statePathOf(t, o, opt, journalFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(o.statePath(t, opt, journalFile)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(statePathOf(t, o, opt, journalFile)); err != nil || runtime.GOOS != "windows" &&
+		info.Mode().Perm() != 0o600 {
 		t.Errorf("the journal has mode %v, %v", info.Mode(), err)
 	}
-	crashed := o.copied(t)
-	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+	crashed := o.Copied(t)
+	if _, err := Run(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
-	sealed, published := contents(t, MeasuredFolder(opt.Out, "trips")), contents(t, filepath.Join(opt.Out, "trips"))
+	sealed, published := releasetest.Contents(t, MeasuredFolder(opt.Out, "trips")),
+		releasetest.Contents(t, filepath.Join(opt.Out, "trips"))
 	for _, name := range []string{"rounds/t.json", "measurements/microdata/t/mode.parquet"} {
 		if sealed[name] == "" || sealed[name] != published[name] {
 			t.Errorf("%s is not sealed, or not published", name)
@@ -662,8 +595,8 @@ func roundsResume(t *testing.T, o office, every int) {
 		lines++
 	}
 	for i, cut := range cuts {
-		again := crashed.copied(t)
-		path := again.statePath(t, again.options("out"), journalFile)
+		again := crashed.Copied(t)
+		path := statePathOf(t, again, optionsOf(again, "out"), journalFile)
 		if cut < 0 {
 			err = os.Remove(path)
 		} else {
@@ -683,10 +616,10 @@ func roundsResume(t *testing.T, o office, every int) {
 // What the journal holds is released, also where this software would have chosen and
 // answered otherwise.
 func TestJournalledRoundsAreReleased(t *testing.T) {
-	o := walkOffice(t)
-	opt := o.options("out")
+	o := releasetest.Walks(t)
+	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	path := o.statePath(t, opt, journalFile)
+	path := statePathOf(t, o, opt, journalFile)
 	own, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -696,15 +629,15 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 	if err := errors.Join(json.Unmarshal(body, &header), os.Remove(path)); err != nil {
 		t.Fatal(err)
 	}
-	j, err := openJournal(path, o.plan.Hash(), header.Commitment)
+	j, err := openJournal(path, o.Plan.Hash(), header.Commitment)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := j.add(journalEntry{Drawn: restedOn(t, own)}); err != nil {
 		t.Fatal(err)
 	}
-	other := newOracle(o.plan, 7, 5) // told all but the last answer
-	if _, err := adapted(t, o.plan, j, other); !errors.Is(err, errCut) {
+	other := newOracle(o.Plan, 7, 5) // told all but the last answer
+	if _, err := adapted(t, o.Plan, j, other); !errors.Is(err, errCut) {
 		t.Fatal(err)
 	}
 	j.close()
@@ -712,19 +645,19 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 	if bytes.HasPrefix(own, told) {
 		t.Fatal("the other software has told the same")
 	}
-	result, err := Run(t.Context(), o.plan, opt)
+	result, err := Run(t.Context(), o.Plan, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"))
+	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"), compiled.Read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, want := journalOf(t, o.plan, 7)
+	_, want := journalOf(t, o.Plan, 7)
 	if have := steps(s.Rounds[0]); !slices.Equal(have[:5], want[:5]) {
 		t.Errorf("released %v, told %v", have, want[:5])
 	}
-	verifies(t, result.Place, VerifyOptions{})
+	verifies(t, result.Place, verify.Options{})
 }
 
 // restedOn is what the rounds of a journal rest on.
@@ -741,10 +674,10 @@ func restedOn(t *testing.T, journal []byte) string {
 // Rounds that rest on other answers to the columns, as another version may have drawn
 // them, are not gone on with: those answers and the ones drawn now would be two for one.
 func TestRoundsRestOnOneDraw(t *testing.T) {
-	o := walkOffice(t)
-	opt := o.options("out")
+	o := releasetest.Walks(t)
+	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	path := o.statePath(t, opt, journalFile)
+	path := statePathOf(t, o, opt, journalFile)
 	own, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -763,7 +696,7 @@ func TestRoundsRestOnOneDraw(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Run(t.Context(), o.plan, opt)
+		_, err := Run(t.Context(), o.Plan, opt)
 		var refused *JournalRefused
 		if !errors.As(err, &refused) || !strings.Contains(refused.Why, "rests on other answers than are drawn now") {
 			t.Fatalf("%v", err)
@@ -775,7 +708,7 @@ func TestRoundsRestOnOneDraw(t *testing.T) {
 	if err := os.WriteFile(path, own, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+	if _, err := Run(t.Context(), o.Plan, opt); err != nil {
 		t.Errorf("with its own journal: %v", err)
 	}
 }
@@ -783,16 +716,16 @@ func TestRoundsRestOnOneDraw(t *testing.T) {
 // A journal that does not belong to the release stops it, keeps the key, and costs
 // nothing once the right one is back.
 func TestForeignJournalsStopARun(t *testing.T) {
-	o, elsewhere := walkOffice(t), walkOffice(t)
-	opt := o.options("out")
+	o, elsewhere := releasetest.Walks(t), releasetest.Walks(t)
+	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	crashAfterRounds(t, elsewhere, elsewhere.options("out"))
-	path := o.statePath(t, opt, journalFile)
+	crashAfterRounds(t, elsewhere, optionsOf(elsewhere, "out"))
+	path := statePathOf(t, o, opt, journalFile)
 	own, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, err := os.ReadFile(elsewhere.statePath(t, elsewhere.options("out"), journalFile))
+	foreign, err := os.ReadFile(statePathOf(t, elsewhere, optionsOf(elsewhere, "out"), journalFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -802,7 +735,7 @@ func TestForeignJournalsStopARun(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Run(t.Context(), o.plan, opt)
+		_, err := Run(t.Context(), o.Plan, opt)
 		var spent *Spent
 		if !errors.As(err, &spent) || Classify(err).Exit != verdict.ExitEnvironment || !strings.Contains(err.Error(), says) {
 			t.Fatalf("%v, exit %d, want %q", err, Classify(err).Exit, says)
@@ -813,32 +746,33 @@ func TestForeignJournalsStopARun(t *testing.T) {
 		if there, _ := durable.Exists(MeasuredFolder(opt.Out, "trips")); there {
 			t.Fatal("measurements were written")
 		}
-		if there, _ := durable.Exists(o.statePath(t, opt, keyFile)); !there {
+		if there, _ := durable.Exists(statePathOf(t, o, opt, keyFile)); !there {
 			t.Fatal("the key is gone")
 		}
 	}
 	if err := os.WriteFile(path, own, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+	if _, err := Run(t.Context(), o.Plan, opt); err != nil {
 		t.Error(err)
 	}
 }
 
 // Other data than were debited are refused before the journal is looked at.
 func TestRoundsOfOtherDataAreRefused(t *testing.T) {
-	o := walkOffice(t)
-	opt := o.options("out")
+	o := releasetest.Walks(t)
+	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	if err := os.WriteFile(filepath.Join(o.dir, "t.csv"), []byte(walkRows()+"walk,0,mo,to\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Dir, "t.csv"), []byte(releasetest.WalkRows()+"walk,0,mo,to\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Run(t.Context(), o.plan, opt)
+	_, err := Run(t.Context(), o.Plan, opt)
 	var changed *InputChanged
 	if !errors.As(err, &changed) || Classify(err).Exit != verdict.ExitEnvironment {
 		t.Errorf("%v, exit %d", err, Classify(err).Exit)
 	}
-	if there, _ := durable.Exists(o.statePath(t, opt, journalFile)); !there {
+	if there, _ := durable.Exists(statePathOf(t, o, opt, journalFile)); !there {
 		t.Error("the journal is gone")
 	}
 }
@@ -846,10 +780,11 @@ func TestRoundsOfOtherDataAreRefused(t *testing.T) {
 // A journal goes with its key and stays without it: a key that was moved away, and is put
 // back, finds its rounds. One that is found before a debit is not of this draw.
 func TestJournalGoesWithItsKey(t *testing.T) {
-	o := walkOffice(t)
-	opt := o.options("out")
+	o := releasetest.Walks(t)
+	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	key, journal, aside := o.statePath(t, opt, keyFile), o.statePath(t, opt, journalFile), filepath.Join(o.dir, "aside")
+	key, journal, aside := statePathOf(t, o, opt, keyFile), statePathOf(t, o, opt, journalFile),
+		filepath.Join(o.Dir, "aside")
 	before, err := os.ReadFile(journal)
 	if err != nil {
 		t.Fatal(err)
@@ -857,7 +792,7 @@ func TestJournalGoesWithItsKey(t *testing.T) {
 	if err := os.Rename(key, aside); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Run(t.Context(), o.plan, opt)
+	_, err = Run(t.Context(), o.Plan, opt)
 	var closed *ledger.Closed
 	if !errors.As(err, &closed) {
 		t.Fatalf("without its key: %v", err)
@@ -868,22 +803,22 @@ func TestJournalGoesWithItsKey(t *testing.T) {
 	if err := os.Rename(aside, key); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+	if _, err := Run(t.Context(), o.Plan, opt); err != nil {
 		t.Error(err)
 	}
 
 	for _, keyed := range []bool{false, true} {
-		fresh := walkOffice(t)
-		opt := fresh.options("out")
+		fresh := releasetest.Walks(t)
+		opt := optionsOf(fresh, "out")
 		plantedKey(t, fresh, opt)
-		err := os.WriteFile(fresh.statePath(t, opt, journalFile), before, 0o600)
+		err := os.WriteFile(statePathOf(t, fresh, opt, journalFile), before, 0o600)
 		if !keyed {
-			err = errors.Join(err, os.Remove(fresh.statePath(t, opt, keyFile)))
+			err = errors.Join(err, os.Remove(statePathOf(t, fresh, opt, keyFile)))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Measure(t.Context(), fresh.plan, opt); err != nil {
+		if _, err := Measure(t.Context(), fresh.Plan, opt); err != nil {
 			t.Errorf("with the journal of another draw before the debit, and a key: %v, %v", keyed, err)
 		}
 	}
@@ -891,23 +826,25 @@ func TestJournalGoesWithItsKey(t *testing.T) {
 
 // With `resume: never` the journal is nowhere but in memory.
 func TestNoJournalWhereNothingResumes(t *testing.T) {
-	o := officeWith(t, strings.Replace(walkSpec, "account: trips}", "account: trips, resume: never}", 1), walkPolicy, walkRows())
-	st, err := openState(t.Context(), filepath.Join(o.dir, "state"), "x-state")
+	o := releasetest.With(t, strings.Replace(releasetest.WalkSpec, "account: trips}", "account: trips, resume: never}",
+		1), releasetest.WalkPolicy,
+		releasetest.WalkRows())
+	st, err := openState(t.Context(), filepath.Join(o.Dir, "state"), "x-state")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer st.close()
-	j, err := (&attempt{plan: o.plan}).journal(st)
+	j, err := (&attempt{plan: o.Plan}).journal(st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := adapted(t, o.plan, j, newOracle(o.plan, 1, -1)); err != nil {
+	if _, err := adapted(t, o.Plan, j, newOracle(o.Plan, 1, -1)); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(st.dir); err != nil || len(left) > 0 {
 		t.Errorf("written: %v, %v", left, err)
 	}
-	if _, err := Run(t.Context(), o.plan, o.options("out")); err != nil {
+	if _, err := Run(t.Context(), o.Plan, optionsOf(o, "out")); err != nil {
 		t.Error(err)
 	}
 }

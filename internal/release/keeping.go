@@ -21,7 +21,7 @@ import (
 
 // withLedger opens the configured ledger for one piece of work.
 func (o Options) withLedger(ctx context.Context, work func(*ledger.Ledger) error) error {
-	l, err := o.openExisting(ctx)
+	l, err := o.Account().Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,19 +73,22 @@ func (o Options) History(ctx context.Context, account string) (events []ledger.E
 	return events, err
 }
 
-// Abandon gives up a release that is not finished; see the ledger's method. since is the day on which that was done before, "" where
-// it is done now: the reason given first stays.
+// Abandon gives up a release that is not finished; see the ledger's method. since is the day on which that was done
+// before, "" where it is done now: the reason given first stays.
 func (o Options) Abandon(ctx context.Context, account, release, reason string) (since string, err error) {
-	return o.end(ctx, account, release, ledger.Abandoned, func(l *ledger.Ledger) error { return l.Abandon(ctx, account, release, reason) })
+	return o.end(ctx, account, release, ledger.Abandoned,
+		func(l *ledger.Ledger) error { return l.Abandon(ctx, account, release, reason) })
 }
 
 // Withdraw marks a finished release as not to be used. since: see Abandon.
 func (o Options) Withdraw(ctx context.Context, account, release, reason string) (since string, err error) {
-	return o.end(ctx, account, release, ledger.Withdrawn, func(l *ledger.Ledger) error { return l.Withdraw(ctx, account, release, reason) })
+	return o.end(ctx, account, release, ledger.Withdrawn,
+		func(l *ledger.Ledger) error { return l.Withdraw(ctx, account, release, reason) })
 }
 
 // end ends a release, unless that was done before.
-func (o Options) end(ctx context.Context, account, release string, state ledger.State, do func(*ledger.Ledger) error) (since string, err error) {
+func (o Options) end(ctx context.Context, account, release string, state ledger.State,
+	do func(*ledger.Ledger) error) (since string, err error) {
 	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
 		s, err := l.Show(ctx, account)
 		if err != nil {
@@ -127,7 +130,8 @@ func (o Options) ExportLedger(ctx context.Context, path string, w io.Writer) err
 	})
 }
 
-// UpgradeLedger adds to the ledger what guards its entries and was not made by an earlier version, and returns it in words.
+// UpgradeLedger adds to the ledger what guards its entries and was not made by an earlier version, and returns it in
+// words.
 func (o Options) UpgradeLedger(ctx context.Context) (added []string, err error) {
 	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
 		added, err = l.Upgrade(ctx)
@@ -217,7 +221,9 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 		all = append(all, paidRelease{folder: place, record: record})
 	}
 	if all == nil {
-		return nil, nil, &verdict.Unusable{File: folder, Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it", published.ProofFile)}
+		return nil, nil, &verdict.Unusable{File: folder,
+			Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it",
+				published.ProofFile)}
 	}
 	return all, skipped, nil
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/verify"
 )
 
 // worker is a person of the labour force survey, who stands for as many as the weight says.
@@ -20,12 +22,13 @@ type worker struct {
 	status             string
 }
 
-// workers are made persons. Of each district a tenth are unemployed, in the south a fifth; three in ten are inactive, some of
-// them by a status that the spec does not know.
+// workers are made persons. Of each district a tenth are unemployed, in the south a fifth; three in ten are inactive,
+// some of them by a status that the spec does not know.
 func workers(n int) []worker {
 	all := make([]worker, n)
 	for i := range all {
-		w := worker{age: i * 7 % 111, sex: []string{"female", "male"}[i%2], district: []string{"d1", "d2", "d3"}[i/2%3], weight: 200 + i%7*100, status: "employed"}
+		w := worker{age: i * 7 % 111, sex: []string{"female", "male"}[i%2], district: []string{"d1", "d2", "d3"}[i/2%3],
+			weight: 200 + i%7*100, status: "employed"}
 		switch k := i / 6 % 10; {
 		case k < 3:
 			w.status = []string{"inactive", "student"}[k%2]
@@ -39,15 +42,16 @@ func workers(n int) []worker {
 	return all
 }
 
-// TestTheLabourForceSurveyRunsFromEndToEnd runs a shared spec on made rows, but for the format of its source and the target of
-// `ages`, which is widened from 500 to 10000: weights go up to 2000, so that a row moves a cell by as much, and a margin of 500 about
-// each of 111 cells alone needs an ε of about 12, where the whole release has 2.
+// TestTheLabourForceSurveyRunsFromEndToEnd runs a shared spec on made rows, but for the format of its source and the
+// target of `ages`, which is widened from 500 to 10000: weights go up to 2000, so that a row moves a cell by as much,
+// and a margin of 500 about each of 111 cells alone needs an ε of about 12, where the whole release has 2.
 func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "specs/labour.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := strings.NewReplacer(`{parquet: "data/lfs-${quarter}-*.parquet"}`, `{csv: "data/lfs-${quarter}-*.csv"}`, "margin: 500", "margin: 10000").Replace(string(text))
+	spec := strings.NewReplacer(`{parquet: "data/lfs-${quarter}-*.parquet"}`, `{csv: "data/lfs-${quarter}-*.csv"}`,
+		"margin: 500", "margin: 10000").Replace(string(text))
 	const n = 42_000
 	people := workers(n)
 	var halves [2]strings.Builder
@@ -62,7 +66,8 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	for name, content := range map[string]string{
 		"release.yaml": spec, "policy.yaml": "account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {rho: 5, delta: 1e-6}\n",
 		"geo/regions.csv":       "district,label,state,state_label\nd1,One,s1,North\nd2,Two,s1,North\nd3,Three,s2,South\n",
-		"data/lfs-2026q1-1.csv": halves[0].String(), "data/lfs-2026q1-2.csv": halves[1].String(), "data/lfs-2025q4-1.csv": "no,survey,of,this,quarter\n",
+		"data/lfs-2026q1-1.csv": halves[0].String(), "data/lfs-2026q1-2.csv": halves[1].String(),
+		"data/lfs-2025q4-1.csv": "no,survey,of,this,quarter\n",
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -72,7 +77,8 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(dir, "release.yaml"), Params: map[string]string{"quarter": "2026q1"}})
+	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(dir, "release.yaml"),
+		Params: map[string]string{"quarter": "2026q1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,17 +93,19 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	if filepath.Base(r.Place) != "labour-2026q1" {
 		t.Errorf("published at %s", r.Place)
 	}
-	verifies(t, r.Place, VerifyOptions{})
+	verifies(t, r.Place, verify.Options{})
 
 	// near holds a figure within six standard errors of that of the rows, which are a quarter of it at most.
 	near := func(path string, at int64, name string, want float64) {
 		t.Helper()
 		got := readFigure(t, filepath.Join(r.Place, "tables", path+".parquet"), at, name)
-		if got.value == nil || got.low == nil || math.Abs(*got.value-want) > 3*(*got.high-*got.low)/2+1e-9*want || math.Abs(*got.value-want) > want/4 {
+		if got.value == nil || got.low == nil || math.Abs(*got.value-want) > 3*(*got.high-*got.low)/2+1e-9*want ||
+			math.Abs(*got.value-want) > want/4 {
 			t.Errorf("%s, row %d: %s is %v, want %v", path, at, name, shown(got.value), want)
 		}
 		if testing.Verbose() {
-			t.Logf("%s, row %d: %s %v … %v … %v, of the rows %v", path, at, name, shown(got.low), shown(got.value), shown(got.high), want)
+			t.Logf("%s, row %d: %s %v … %v … %v, of the rows %v", path, at, name, shown(got.low), shown(got.value),
+				shown(got.high), want)
 		}
 	}
 	sum := func(of func(w worker) float64) (all float64) {
@@ -122,7 +130,8 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	at := int64(0)
 	for _, state := range []string{"s1", "s2"} {
 		for _, status := range []string{"employed", "unemployed", "inactive"} {
-			near("status", at, "count", sum(func(w worker) float64 { return is(inState(w, state) && known(w.status) == status) }))
+			near("status", at, "count",
+				sum(func(w worker) float64 { return is(inState(w, state) && known(w.status) == status) }))
 			at++
 		}
 	}
@@ -143,7 +152,7 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 		near("hours", int64(at), "hours_sum", hours)
 		near("hours", int64(at), "hours_mean", hours/count)
 	}
-	ages := figuresOf(t, r.Place, "ages", "age", "count")
+	ages := releasetest.Figures(t, r.Place, "ages", "age", "count")
 	if len(ages) != 111 {
 		t.Errorf("%d ages", len(ages))
 	}

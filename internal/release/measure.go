@@ -4,21 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/progress"
-
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
-	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/account"
+	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
@@ -144,8 +143,8 @@ func (r *attempt) measure(ctx context.Context) error {
 	return errors.Join(st.clear(), clearSiblings(r.options.stateDir(), r.plan.Name))
 }
 
-// admit returns an error unless the files that will be counted are there, and none of them is a public file of the plan. It opens none,
-// and the account hears nothing of it: a job that waits for a late file leaves no entries.
+// admit returns an error unless the files that will be counted are there, and none of them is a public file of the
+// plan. It opens none, and the account hears nothing of it: a job that waits for a late file leaves no entries.
 func (r *attempt) admit() error {
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
@@ -168,7 +167,7 @@ func (r *attempt) refusal(err error) error {
 		mismatch *ledger.TermsMismatch
 	)
 	if r.options.Ledger == "" && (errors.As(err, &refused) || errors.As(err, &mismatch)) {
-		return &PracticeRefused{Ledger: r.options.practiceLedger(), Err: err}
+		return &PracticeRefused{Ledger: account.Practice(r.options.stateDir()), Err: err}
 	}
 	return err
 }
@@ -217,7 +216,8 @@ func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *no
 		}
 	}
 	log.Info("budget debited", "account", r.charge.Account, "cost", r.charge.Cost.String())
-	r.options.step("budget debited; drawing the noise of %s", budget.Plural(int64(len(r.plan.Measurements)), "measurement"))
+	r.options.step("budget debited; drawing the noise of %s", budget.Plural(int64(len(r.plan.Measurements)),
+		"measurement"))
 	journal, err := r.journal(st)
 	if err != nil {
 		return err
@@ -227,11 +227,13 @@ func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *no
 	if err != nil {
 		return err
 	}
-	return measured.Seal(out.write, sealed)
+	return measured.Seal(out.Write, sealed)
 }
 
-// count counts, and refuses a plan that publishes the content of a confidential file. note records which files were counted.
-func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *histogram.Exact, note func(context.Context) error, err error) {
+// count counts, and refuses a plan that publishes the content of a confidential file. note records which files were
+// counted.
+func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *histogram.Exact,
+	note func(context.Context) error, err error) {
 	inputs, err := inputsOf(r.plan, r.options.Data)
 	if err != nil {
 		return nil, nil, err
@@ -248,7 +250,8 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 	reader, stop := context.WithCancel(ctx)
 	defer stop()
 	reading := read(reader, inputs)
-	if exact, err = histogram.Count(ctx, r.plan.Plan, histogram.Files{Dir: r.options.Data, Options: r.options.counting()}, streams); err != nil {
+	if exact, err = histogram.Count(ctx, r.plan, histogram.Files{Dir: r.options.Data, Options: r.options.counting()},
+		streams); err != nil {
 		return nil, nil, err
 	}
 	contents, err := reading.wait()
@@ -305,7 +308,8 @@ func (r *attempt) ballast(st *state, out *staging) error {
 	if err != nil {
 		return err
 	}
-	if err := ballast(out.dir, 8*(r.plan.Size.Cells+answers)+4096*(int64(len(r.plan.Measurements))+files)); err != nil || !r.journalled() {
+	if err := ballast(out.Dir, 8*(r.plan.Size.Cells+answers)+4096*(int64(len(r.plan.Measurements))+files)); err != nil ||
+		!r.journalled() {
 		return err
 	}
 	return ballast(st.dir, journalBytes*answers+4096*files)
@@ -319,7 +323,7 @@ func ofRounds(p *compiled.Compiled) (answers, files int64, err error) {
 		if !method.Adaptive() {
 			continue
 		}
-		all, err := histogram.AnswersOfRounds(p.Plan, method)
+		all, err := histogram.AnswersOfRounds(p.Plan(), method)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -356,41 +360,16 @@ func (r *attempt) giveUp(st *state, cause error) error {
 	case errors.As(cause, &closed) && r.resumed:
 		return &Spent{Err: &InputChanged{Release: r.plan.Name, Date: closed.Date}}
 	case r.paid || r.resumed:
-		return &Spent{Err: diagnose(st.dir, cause), Lost: r.plan.Resume == spec.Never}
+		return &Spent{Err: diagnostics.Write(st.dir, cause), Lost: r.plan.Resume == spec.Never}
 	}
-	return errors.Join(diagnose(st.dir, cause), st.erase())
-}
-
-// diagnose writes the confidential details of a data error to a file in a folder that only its owner can enter, and returns the error
-// with the path of that file; another error is returned as it is.
-func diagnose(dir string, cause error) error {
-	var (
-		contract *histogram.ContractError
-		input    *source.Error
-		details  func(io.Writer) error
-	)
-	switch {
-	case errors.As(cause, &contract):
-		details = contract.WriteDiagnostics
-	case errors.As(cause, &input) && input.Detail != "":
-		details = func(w io.Writer) error {
-			_, err := io.WriteString(w, input.Diagnostics()+"\n")
-			return err
-		}
-	default:
-		return cause
-	}
-	path, err := (&state{dir: dir}).diagnose(details)
-	if err != nil {
-		return errors.Join(cause, err)
-	}
-	return &Diagnosed{File: path, Err: cause}
+	return errors.Join(diagnostics.Write(st.dir, cause), st.erase())
 }
 
 // drawAll opens the exact counts with the receipt of their debit and draws every
 // measurement, in the plan's order; then the rounds of its adaptive methods, each by
 // way of the journal. tell, where not nil, is told of the rounds.
-func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, receipt ledger.Receipt, streams *noise.Streams, j *journal, tell func(progress.Progress)) (*measured.Sealed, error) {
+func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, receipt ledger.Receipt,
+	streams *noise.Streams, j *journal, tell func(progress.Progress)) (*measured.Sealed, error) {
 	opened, err := exact.Open(receipt, streams)
 	if err != nil {
 		return nil, err
@@ -426,7 +405,7 @@ func drawAll(ctx context.Context, p *compiled.Compiled, exact *histogram.Exact, 
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}
-		rounds, err := synth.Adapt(ctx, p.Plan, method, columns, toldRounds(j.oracle(p, i, oracle), method, tell))
+		rounds, err := synth.Adapt(ctx, p.Plan(), method, columns, toldRounds(j.oracle(p, i, oracle), method, tell))
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
-// chained is a CSV file of so many rows of columns c0, c1 … with these numbers of categories, made up from a seed: in two rows
-// of three a column is what the one before it decides, and else any.
+// chained is a CSV file of so many rows of columns c0, c1 … with these numbers of categories, made up from a seed: in
+// two rows of three a column is what the one before it decides, and else any.
 func chained(sizes []int, rows int, seed uint64) []byte {
 	var out bytes.Buffer
 	for i := range sizes {
@@ -36,9 +36,9 @@ func chained(sizes []int, rows int, seed uint64) []byte {
 	return append(out.Bytes(), '\n')
 }
 
-// BenchmarkMicrodata makes whole releases of microdata at ε = 1, from files to files, by the method that the planner chooses: of
-// adult15, of 35 columns of 2 to 12 categories and of 100 of two. The last two have 200 000 rows, and the bars are 1 GB of
-// memory for the first and 2 GB for the others. For peak-MB see [BenchmarkAdultWays].
+// BenchmarkMicrodata makes whole releases of microdata at ε = 1, from files to files, by the method that the planner
+// chooses: of adult15, of 35 columns of 2 to 12 categories and of 100 of two. The last two have 200 000 rows, and the
+// bars are 1 GB of memory for the first and 2 GB for the others. For peak-MB see [BenchmarkAdultWays].
 func BenchmarkMicrodata(b *testing.B) {
 	many, binary := make([]int, 35), make([]int, 100)
 	for i := range many {

@@ -14,13 +14,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/progress"
-
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/derive"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/internal/verify"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -28,20 +32,20 @@ import (
 // A released file of microdata has a row for each of the noisy total, in the declared
 // columns and categories, and says for itself that they are nobody's.
 func TestMicrodataAsPublished(t *testing.T) {
-	o := walkOffice(t)
+	o := releasetest.Walks(t)
 	for name, text := range map[string]string{
 		"ways.csv":     "code,label\nto,Outbound\nfro,Return\n",
-		"release.yaml": strings.Replace(walkSpec, "way: {values: [to, fro]}", "way: {codebook: ways.csv}", 1),
+		"release.yaml": strings.Replace(releasetest.WalkSpec, "way: {values: [to, fro]}", "way: {codebook: ways.csv}", 1),
 	} {
-		if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(o.Dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var err error
-	if o.plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml")}); err != nil {
+	if o.Plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
-	result, err := Run(t.Context(), o.plan, o.options("out"))
+	result, err := Run(t.Context(), o.Plan, optionsOf(o, "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +64,16 @@ func TestMicrodataAsPublished(t *testing.T) {
 	if want := []string{"mode", "hour", "day", "way", "way_label"}; !slices.Equal(names, want) {
 		t.Errorf("columns %v, expected %v", names, want)
 	}
-	for column, kind := range map[string]parquet.Kind{"mode": parquet.ByteArray, "hour": parquet.Int64, "way_label": parquet.ByteArray} {
+	for column, kind := range map[string]parquet.Kind{"mode": parquet.ByteArray, "hour": parquet.Int64,
+		"way_label": parquet.ByteArray} {
 		if leaf, _ := f.Schema().Lookup(column); leaf.Node.Type().Kind() != kind {
 			t.Errorf("column %s is %v", column, leaf.Node.Type())
 		}
 	}
 	for key, says := range map[string]string{
-		"dprelease.schema": "dprelease.microdata/1", "dprelease.table": "t", "dprelease.interval": "none", "dprelease.rows": "none is a row of the confidential table",
-		"dprelease.status": "RELEASE", "dprelease.plan": o.plan.Hash(), "dprelease.protects": "trip", "dprelease.rho": "2",
+		"dprelease.schema": "dprelease.microdata/1", "dprelease.table": "t", "dprelease.interval": "none",
+		"dprelease.rows":   "none is a row of the confidential table",
+		"dprelease.status": "RELEASE", "dprelease.plan": o.Plan.Hash(), "dprelease.protects": "trip", "dprelease.rho": "2",
 	} {
 		if value, _ := f.Lookup(key); !strings.Contains(value, says) {
 			t.Errorf("%s is %q, expected %q", key, value, says)
@@ -78,7 +84,8 @@ func TestMicrodataAsPublished(t *testing.T) {
 	err = published.EachRow(f, func(r parquet.Row) error {
 		rows++
 		mode, hour, day, way, label := r[0].String(), r[1].Int64(), r[2].String(), r[3].String(), r[4].String()
-		if !slices.Contains([]string{"walk", "ride"}, mode) || hour < 0 || hour > 3 || !slices.Contains([]string{"mo", "tu", "we"}, day) || label == "" || labels[way] != label {
+		if !slices.Contains([]string{"walk", "ride"}, mode) || hour < 0 || hour > 3 ||
+			!slices.Contains([]string{"mo", "tu", "we"}, day) || label == "" || labels[way] != label {
 			return fmt.Errorf("row %d: %v", rows, r)
 		}
 		return nil
@@ -92,25 +99,25 @@ func TestMicrodataAsPublished(t *testing.T) {
 
 // Publishing gives the same bytes however many processors work at it.
 func TestMicrodataDoNotDependOnProcessors(t *testing.T) {
-	t.Run("mst", func(t *testing.T) { sameOnProcessors(t, walkOffice(t), 1, 2, 8) })
-	t.Run("aim", func(t *testing.T) { sameOnProcessors(t, aimOffice(t), 1, 8) })
+	t.Run("mst", func(t *testing.T) { sameOnProcessors(t, releasetest.Walks(t), 1, 2, 8) })
+	t.Run("aim", func(t *testing.T) { sameOnProcessors(t, releasetest.WalksByAIM(t), 1, 8) })
 }
 
-func sameOnProcessors(t *testing.T, o office, processors ...int) {
-	opt := o.options("out")
-	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+func sameOnProcessors(t *testing.T, o releasetest.Office, processors ...int) {
+	opt := optionsOf(o, "out")
+	if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var first map[string]string
 	for _, n := range processors {
 		runtime.GOMAXPROCS(n)
-		to := o.options(fmt.Sprint("out", n))
+		to := optionsOf(o, fmt.Sprint("out", n))
 		result, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), to)
 		if err != nil {
 			t.Fatal(err)
 		}
-		have := contents(t, result.Place)
+		have := releasetest.Contents(t, result.Place)
 		if first == nil {
 			first = have
 		}
@@ -128,7 +135,7 @@ func sameOnProcessors(t *testing.T, o office, processors ...int) {
 // TestRoundsAreTold: whoever watches a run learns which round of how many it is, and how much of their budget is used.
 func TestRoundsAreTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "release.yaml")
-	if err := os.WriteFile(path, []byte(aimSpec), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(releasetest.AIMSpec), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p, err := Load(context.Background(), SpecFile{Path: path})
@@ -159,13 +166,13 @@ func TestRoundsAreTold(t *testing.T) {
 
 // A rehearsal makes microdata of made-up rows, without a journal and without a state.
 func TestMicrodataAreRehearsed(t *testing.T) {
-	o := walkOffice(t)
-	opt := o.options("out")
-	place, err := Rehearse(t.Context(), o.plan, 200, opt)
+	o := releasetest.Walks(t)
+	opt := optionsOf(o, "out")
+	place, err := Rehearse(t.Context(), o.Plan, 200, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := verifies(t, place, VerifyOptions{})
+	v := verifies(t, place, verify.Options{})
 	if v.Marked != published.RehearsalStatus {
 		t.Errorf("marked %q", v.Marked)
 	}
@@ -179,106 +186,12 @@ func TestMicrodataAreRehearsed(t *testing.T) {
 	}
 }
 
-// Only rounds that the method could have made verify, in the form in which they are
-// written. Four columns have the pairs 01 02 03 12 13 23.
-func TestTamperRounds(t *testing.T) {
-	o := publishMicrodata(t)
-	const name = "rounds/t.json"
-	genuine, err := os.ReadFile(filepath.Join(o.place, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := o.read(t)
-	turn := string(genuine[bytes.Index(genuine, []byte(`,"select"`)):bytes.Index(genuine, []byte(`,{"choice"`))])
-	if !strings.HasSuffix(turn, "}}") {
-		t.Fatalf("rounds are written as %s", genuine)
-	}
-	choices := func(all ...int) string {
-		var lines []string
-		for _, c := range all {
-			lines = append(lines, fmt.Sprintf(`{"choice":%d%s`, c, turn))
-		}
-		return `{"rounds":[` + strings.Join(lines, ",") + `]}`
-	}
-	form := "form in which rounds are written"
-	for forged, says := range map[string]string{
-		choices(0, 0, 5):    "had joined",
-		choices(0, 1, 3):    "had joined", // a cycle of three columns
-		choices(0, 1, 6):    "no round 3 with a choice 6",
-		choices(-1, 0, 1):   "no round 1 with a choice -1",
-		choices(0, 1, 2, 5): "no round 4",
-		choices(0, 1):       "holds 2 rounds, where the plan has 3",
-		strings.Replace(choices(0, 1, 2), `"parameter":"`, `"parameter":"9`, 1):                         "more than the block",
-		strings.Replace(choices(0, 1, 2), `gaussian","parameter":"`, `gaussian","parameter":"9`, 1):     "not made by the mechanisms",
-		strings.Replace(choices(0, 1, 2), `"l1":"1"`, `"l1":"2"`, 1):                                    "for these neighbours",
-		strings.Replace(choices(0, 1, 2), `{"rounds"`, `{"classes":[null,null,null,[0,0]],"rounds"`, 1): "have no classes",
-		strings.Replace(choices(0, 1, 2), `},{"choice"`, `}, {"choice"`, 1):                             form,
-		strings.Replace(choices(0, 1, 2), `]}`, `],"note":"x"}`, 1):                                     form,
-		`{"rounds":null}`: form,
-		`[0,1,2]`:         form,
-		``:                form,
-	} {
-		dir := o.relisted(t, name, []byte(forged+"\n"))
-		refused(t, dir, VerifyOptions{}, name, says)
-	}
-	same := o.relisted(t, name, genuine)
-	told(t, verifies(t, same, VerifyOptions{}).Unchecked, "were truly chosen as the plan says")
-
-	// A choice without its answer.
-	answer := measured.Path(v.sealed.Rounds[0].Each[1].Measured.Measurement.ID)
-	dir := o.copied(t)
-	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(answer))); err != nil {
-		t.Fatal(err)
-	}
-	refused(t, dir, VerifyOptions{}, answer, "is missing")
-}
-
-// relisted is the release, unsigned, with another file in a place, which the manifest lists.
-func (o auditable) relisted(t *testing.T, name string, b []byte) string {
-	t.Helper()
-	dir := o.copied(t)
-	remanifest(t, dir, o.plan, publishedRecord(t, dir), published.Manifest{}, paper{name, b})
-	return dir
-}
-
-// Rounds that are rewritten consistently are found as measurements are: by the office's
-// signature, or by the seal in its ledger.
-func TestTamperRoundsNeedTheKey(t *testing.T) {
-	o := publishMicrodata(t)
-	verifies(t, o.place, VerifyOptions{Trust: o.public, Export: o.export})
-	for name, change := range map[string]func(rounds []measured.Round){
-		"an answer": func(rounds []measured.Round) {
-			values := slices.Clone(rounds[0].Measured.Values.Int64Values())
-			values[0] += 100
-			rounds[0].Measured.Values = integers(values)
-		},
-		"their order": func(rounds []measured.Round) { rounds[0], rounds[2] = rounds[2], rounds[0] },
-	} {
-		v := o.read(t)
-		change(v.sealed.Rounds[0].Each)
-		dir := filepath.Join(t.TempDir(), "trips")
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := Derive(t.Context(), dir, v.sealed, *v.record, published.Manifest{}, modules()); err != nil {
-			t.Fatal(err)
-		}
-		verifies(t, dir, VerifyOptions{})
-		refused(t, dir, VerifyOptions{Trust: o.public}, published.SignatureFile, "missing")
-		_, err := Verify(t.Context(), dir, VerifyOptions{Export: o.export})
-		var u *Unverified
-		if !errors.As(err, &u) || !strings.Contains(u.Says, "other measurements") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // What is drawn again must be what is sealed: a release whose microdata or choices are
 // gone is not "already done".
 func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
-	o := walkOffice(t)
-	opt := o.options("out")
-	result, err := Run(t.Context(), o.plan, opt)
+	o := releasetest.Walks(t)
+	opt := optionsOf(o, "out")
+	result, err := Run(t.Context(), o.Plan, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +204,7 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		_, err = Run(t.Context(), o.plan, opt)
+		_, err = Run(t.Context(), o.Plan, opt)
 		var altered *published.Altered
 		if !errors.As(err, &altered) || altered.File != name {
 			t.Errorf("%s removed: %v", name, err)
@@ -300,7 +213,7 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if again, err := Run(t.Context(), o.plan, opt); err != nil || !again.Already {
+	if again, err := Run(t.Context(), o.Plan, opt); err != nil || !again.Already {
 		t.Errorf("%+v, %v", again, err)
 	}
 	// Without the sealed folder, and where the manifest does not list them either.
@@ -315,9 +228,9 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(dir, filepath.Dir(filepath.FromSlash(name)))); err != nil {
 			t.Fatal(err)
 		}
-		remanifest(t, dir, o.plan, publishedRecord(t, dir), published.Manifest{})
+		releasetest.Remanifest(t, dir, o.Plan, releasetest.Record(t, dir), published.Manifest{}, nil)
 		var altered *published.Altered
-		if err := published.Intact(dir, o.plan); !errors.As(err, &altered) || altered.File != name {
+		if err := published.Intact(dir, o.Plan); !errors.As(err, &altered) || altered.File != name {
 			t.Errorf("%s is not listed: %v", name, err)
 		}
 	}
@@ -325,9 +238,9 @@ func TestMicrodataThatAreGoneAreMissed(t *testing.T) {
 
 // A revision publishes the same rounds again, and no others.
 func TestMicrodataAreRevised(t *testing.T) {
-	o := walkOffice(t)
-	opt := o.options("out")
-	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+	o := releasetest.Walks(t)
+	opt := optionsOf(o, "out")
+	if _, err := Run(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	opt.Revision = Revision{Number: 2, Reason: "clearer labels"}
@@ -335,15 +248,16 @@ func TestMicrodataAreRevised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifies(t, second.Place, VerifyOptions{})
-	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"))
+	verifies(t, second.Place, verify.Options{})
+	s, err := measured.Open(MeasuredFolder(opt.Out, "trips"), compiled.Read)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rounds := s.Rounds[0].Each
 	rounds[0], rounds[1] = rounds[1], rounds[0]
 	var refused *verdict.Unusable
-	if _, err := opt.Revision.manifest(opt.Out, s); !errors.As(err, &refused) || !strings.Contains(err.Error(), "other measurements") {
+	if _, err := opt.Revision.manifest(opt.Out, s); !errors.As(err, &refused) ||
+		!strings.Contains(err.Error(), "other measurements") {
 		t.Errorf("a revision of the same answers in another order: %v", err)
 	}
 }
@@ -351,7 +265,7 @@ func TestMicrodataAreRevised(t *testing.T) {
 // The account is charged for every mechanism of the plan, the rounds of its microdata
 // among them.
 func TestRoundsAreCharged(t *testing.T) {
-	for _, spec := range []string{walkSpec, aimSpec} {
+	for _, spec := range []string{releasetest.WalkSpec, releasetest.AIMSpec} {
 		c, err := Options{}.charge(planOfWalk(t, spec))
 		if err != nil {
 			t.Fatal(err)
@@ -371,32 +285,6 @@ func TestRoundsAreCharged(t *testing.T) {
 	}
 }
 
-// A comparison of two releases says that it leaves microdata out.
-func TestDiffLeavesMicrodataOut(t *testing.T) {
-	o := walkOffice(t)
-	var places []string
-	for _, out := range []string{"a", "b"} {
-		opt := o.options(out)
-		opt.Ledger = "" // each on a practice account of its own
-		result, err := Run(t.Context(), o.plan, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		places = append(places, result.Place)
-	}
-	_, page := editions{t: t}.diff(places[0], places[1])
-	if !strings.Contains(page, "Microdata of t: not compared.") {
-		t.Errorf("the page says nothing of microdata:\n%s", page)
-	}
-	d, err := Diff(t.Context(), places[0], places[1])
-	if err != nil || !slices.Equal(d.Releases.Microdata, []string{"t"}) || d.Releases.Cells != 2 {
-		t.Errorf("%+v, %v", d.Releases, err)
-	}
-	if same, err := Diff(t.Context(), places[0], places[0]); err != nil || !same.Releases.SameDraw {
-		t.Errorf("%+v, %v", same, err)
-	}
-}
-
 // extremes are answers that no confidential table has, or hardly any, by cell.
 var extremes = map[string]func(i int) int64{
 	"zeros":     func(int) int64 { return 0 },
@@ -410,43 +298,45 @@ var extremes = map[string]func(i int) int64{
 // Whatever integers stand in a folder, they are refused or lead to rows: they stop no
 // verification half way.
 func TestMicrodataOfExtremeAnswers(t *testing.T) {
-	o := publishWith(t, strings.Replace(walkSpec, "method: mst", "method: mst, rows: 50", 1), walkPolicy, walkRows())
-	if o.plan.Synthetic[0].Rows != 50 {
+	o := releasetest.With(t, strings.Replace(releasetest.WalkSpec, "method: mst", "method: mst, rows: 50", 1),
+		releasetest.WalkPolicy, releasetest.WalkRows())
+	if o.Plan.Synthetic[0].Rows != 50 {
 		t.Fatal("the plan does not say how many rows there are")
 	}
+	_, place := runs(t, o)
 	for name, value := range extremes {
-		for what, answers := range map[string]func(v *verifier) []*measured.Measured{
-			"columns": func(v *verifier) (all []*measured.Measured) {
-				for i := range v.sealed.Measured[1:] {
-					all = append(all, &v.sealed.Measured[1+i])
+		for what, answers := range map[string]func(v *measured.Sealed) []*measured.Measured{
+			"columns": func(v *measured.Sealed) (all []*measured.Measured) {
+				for i := range v.Measured[1:] {
+					all = append(all, &v.Measured[1+i])
 				}
 				return all
 			},
-			"pairs": func(v *verifier) (all []*measured.Measured) {
-				for i := range v.sealed.Rounds[0].Each {
-					all = append(all, &v.sealed.Rounds[0].Each[i].Measured)
+			"pairs": func(v *measured.Sealed) (all []*measured.Measured) {
+				for i := range v.Rounds[0].Each {
+					all = append(all, &v.Rounds[0].Each[i].Measured)
 				}
 				return all
 			},
 		} {
-			v := o.read(t)
+			v, record := sealedOf(t, place)
 			for _, m := range answers(v) {
 				values := make([]int64, m.Values.Len())
 				for i := range values {
 					values[i] = value(i)
 				}
-				m.Values = integers(values)
+				m.Values = releasetest.Integers(values)
 			}
-			fiftyRows(t, o, v, what+" of "+name)
+			fiftyRows(t, v, record, what+" of "+name)
 		}
 	}
 }
 
-// fiftyRows asserts that forged answers are refused, or lead to fifty rows; and, of negative answers in every run and of all in
-// the long one, that these are published and verify.
-func fiftyRows(t *testing.T, o auditable, v *verifier, of string) {
+// fiftyRows asserts that forged answers are refused, or lead to fifty rows; and, of negative answers in every run and
+// of all in the long one, that these are published and verify.
+func fiftyRows(t *testing.T, s *measured.Sealed, record ledger.Record, of string) {
 	t.Helper()
-	m, err := synth.Draw(t.Context(), v.sealed, 0)
+	m, err := synth.Draw(t.Context(), s, 0)
 	if err != nil {
 		t.Logf("%s: %v", of, err)
 		return
@@ -468,15 +358,16 @@ func fiftyRows(t *testing.T, o auditable, v *verifier, of string) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := Derive(t.Context(), dir, v.sealed, *v.record, published.Manifest{}, modules()); err != nil {
+	if err := derive.Release(t.Context(), derive.NewFolder(dir), s, record, published.Manifest{},
+		derive.Modules()); err != nil {
 		t.Logf("%s: %v", of, err)
 		return
 	}
-	verifies(t, dir, VerifyOptions{})
+	verifies(t, dir, verify.Options{})
 }
 
-// Of tables without rows, or with one, and of columns whose categories the noise hides, there are as many rows as the noisy
-// total says, none where that is negative, and all of it verifies.
+// Of tables without rows, or with one, and of columns whose categories the noise hides, there are as many rows as the
+// noisy total says, none where that is negative, and all of it verifies.
 func TestMicrodataOfSmallTables(t *testing.T) {
 	const head = "mode,hour,day,way\n"
 	wide := strings.NewReplacer("range: [0, 3]", "range: [0, 499]", "rho: 2", "rho: 1/1000")
@@ -484,26 +375,27 @@ func TestMicrodataOfSmallTables(t *testing.T) {
 		spec, rows string
 		long       bool
 	}{
-		"mst, no row":     {walkSpec, head, false},
-		"aim, no row":     {aimSpec, head, false},
-		"mst, one row":    {walkSpec, head + "walk,3,we,to\n", true},
-		"aim, one row":    {aimSpec, head + "walk,3,we,to\n", true},
-		"mst, much noise": {wide.Replace(walkSpec), head, true},
-		"aim, much noise": {wide.Replace(aimSpec), walkRows(), false},
-		"aim, less noise": {strings.Replace(aimSpec, "range: [0, 3]", "range: [0, 499]", 1), walkRows(), true},
-		"aim, of pairs":   {strings.Replace(aimSpec, "ways: 3", "ways: 2", 1), head + "ride,0,mo,fro\n", true},
+		"mst, no row":     {releasetest.WalkSpec, head, false},
+		"aim, no row":     {releasetest.AIMSpec, head, false},
+		"mst, one row":    {releasetest.WalkSpec, head + "walk,3,we,to\n", true},
+		"aim, one row":    {releasetest.AIMSpec, head + "walk,3,we,to\n", true},
+		"mst, much noise": {wide.Replace(releasetest.WalkSpec), head, true},
+		"aim, much noise": {wide.Replace(releasetest.AIMSpec), releasetest.WalkRows(), false},
+		"aim, less noise": {strings.Replace(releasetest.AIMSpec, "range: [0, 3]", "range: [0, 499]", 1),
+			releasetest.WalkRows(), true},
+		"aim, of pairs": {strings.Replace(releasetest.AIMSpec, "ways: 3", "ways: 2", 1), head + "ride,0,mo,fro\n", true},
 	} {
 		if c.long && os.Getenv("DPRELEASE_LONG") == "" {
 			continue
 		}
-		o := officeWith(t, c.spec, walkPolicy, c.rows)
-		result, err := Run(t.Context(), o.plan, o.options("out"))
+		o := releasetest.With(t, c.spec, releasetest.WalkPolicy, c.rows)
+		result, err := Run(t.Context(), o.Plan, optionsOf(o, "out"))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		verifies(t, result.Place, VerifyOptions{})
-		s, err := measured.Open(MeasuredFolder(o.options("out").Out, "trips"))
+		verifies(t, result.Place, verify.Options{})
+		s, err := measured.Open(MeasuredFolder(optionsOf(o, "out").Out, "trips"), compiled.Read)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -521,4 +413,18 @@ func TestMicrodataOfSmallTables(t *testing.T) {
 			}
 		}
 	}
+}
+
+// sealedOf opens the measurements that a published folder was made from.
+func sealedOf(t *testing.T, place string) (*measured.Sealed, ledger.Record) {
+	t.Helper()
+	s, err := measured.Open(place+".measured", compiled.Read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := published.RecordIn(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, record
 }

@@ -1,10 +1,7 @@
 package release
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -13,142 +10,60 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/dprelease/dprelease/internal/published"
-	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/query"
+	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/show"
+	"github.com/dprelease/dprelease/internal/trace"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/internal/verify"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
 
 // This file holds releases of every statistic, from a spec to what verifies.
 
-// payBudget leaves little noise: of counts a tenth of a row, of sums a few steps.
-const payBudget = "{rho: 1000, minimise: sum}"
-
-const paySpec = `version: 1
-release: pays
-privacy: {protects: person, neighbours: add-remove, account: trips}
-budget: BUDGET
-tables:
-  jobs:
-    source: {csv: t.csv}
-    unit: {id: person, max_rows: 2}
-    expect: {rows: [0, 10000]}
-    WEIGHT
-    columns:
-      region: {values: [n, s]}
-      sex: {values: [f, m]}
-      pay: {type: decimal, step: 0.5, range: [0, 100]}
-      code: {type: integer, range: [1, 50]}
-      wage: {type: decimal, step: 0.01, range: [0, 9999999]}
-marginals:
-  all:
-    by: [region]
-    SHOW
-    stats:
-      - count
-      - units
-      - {sum: pay}
-      - {mean: pay}
-      - {variance: pay}
-      - {deviation: pay}
-      - {median: pay}
-      - {quantiles: pay, at: [10%, 90%], as: share}
-      - {distinct: code, per_unit: 2}
-      - {ratio: {of: {sum: pay}, over: {sum: code}}, as: rate}
-      - {ratio: {of: {sex: f}, over: {sex: [f, m]}}, as: women}
-      - {ratio: {of: {mean: pay, where: {sex: f}}, over: {mean: pay, where: {sex: m}}}, as: gap}
-  persons: {by: [sex], stats: [units], per_unit: {groups: 2}}
-  all_jobs: {by: [], stats: [count, {mean: pay}]}
-  few: {by: [code], stats: [count, {mean: wage}], per_unit: {total: 1}}
-`
-
-const payPolicy = "account: trips\nprotects: person\nneighbours: add-remove\ncap: {rho: 1000000000}\n"
-
-// payRow is a row of the jobs.
-type payRow struct {
-	person      int
-	region, sex string
-	pay         float64 // as it is written; some lie beyond the range, or between its steps
-	code        int
-	weight      float64
-}
-
-// clamped is the pay as it is counted.
-func (r payRow) clamped() float64 { return math.Min(100, math.Max(0, math.Floor(2*r.pay+0.5)/2)) }
-
-// payRows are 600 jobs of 400 persons: every second has two.
-func payRows() []payRow {
-	var rows []payRow
-	for i := range 600 {
-		rows = append(rows, payRow{
-			person: i % 400, region: []string{"n", "s"}[i%400/2%2], sex: []string{"f", "m"}[i%400/4%2],
-			pay: float64(i*i%997)/8 - 3, code: 1 + i*7%37, weight: 1 + float64(i%5)/2,
-		})
-	}
-	return rows
-}
-
-// payData writes them.
-func payData(rows []payRow) string {
-	var b strings.Builder
-	b.WriteString("wage,person,region,sex,pay,code,weight\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "%d,%d,%s,%s,%g,%d,%g\n", 1000*r.code, r.person, r.region, r.sex, r.pay, r.code, r.weight)
-	}
-	return b.String()
-}
-
-// payText is the spec with or without weights.
-func payText(budget string, weighted bool, show string) string {
-	weight := ""
-	if weighted {
-		weight = "weight: {from: weight, range: [0, 4], step: 0.5, kind: design}"
-	}
-	return strings.NewReplacer("BUDGET", budget, "WEIGHT", weight, "SHOW", show).Replace(paySpec)
-}
-
-// upper follows the name of a quantile in that of the largest value that is one too: where so many rows lie below exactly, every
-// value up to the next row's is.
+// upper follows the name of a quantile in that of the largest value that is one too: where so many rows lie below
+// exactly, every value up to the next row's is.
 const upper = " up to"
 
 // payTruth works out the figures of some rows from their definitions.
-func payTruth(rows []payRow) map[string]float64 {
+func payTruth(rows []releasetest.PayRow) map[string]float64 {
 	truth := map[string]float64{}
 	persons, codes := map[int]bool{}, map[int]bool{}
-	var rest []payRow
+	var rest []releasetest.PayRow
 	var squares, codeSum float64
 	of := map[string][2]float64{} // sum and count by sex
 	for _, r := range rows {
-		persons[r.person], codes[r.code] = true, true
-		truth["count"] += r.weight
-		truth["pay_sum"] += r.weight * r.clamped()
-		codeSum += r.weight * float64(r.code)
-		of[r.sex] = [2]float64{of[r.sex][0] + r.weight*r.clamped(), of[r.sex][1] + r.weight}
+		persons[r.Person], codes[r.Code] = true, true
+		truth["count"] += r.Weight
+		truth["pay_sum"] += r.Weight * r.Clamped()
+		codeSum += r.Weight * float64(r.Code)
+		of[r.Sex] = [2]float64{of[r.Sex][0] + r.Weight*r.Clamped(), of[r.Sex][1] + r.Weight}
 		rest = append(rest, r)
 	}
 	truth["units"], truth["code_distinct"] = float64(len(persons)), float64(len(codes))
 	truth["pay_mean"] = truth["pay_sum"] / truth["count"]
 	for _, r := range rows {
-		squares += r.weight * math.Pow(r.clamped()-truth["pay_mean"], 2)
+		squares += r.Weight * math.Pow(r.Clamped()-truth["pay_mean"], 2)
 	}
 	truth["pay_variance"] = squares / truth["count"]
 	truth["pay_deviation"] = math.Sqrt(truth["pay_variance"])
 	truth["rate"] = truth["pay_sum"] / codeSum
 	truth["women"] = of["f"][1] / truth["count"]
 	truth["gap"] = of["f"][0] / of["f"][1] / (of["m"][0] / of["m"][1])
-	slices.SortFunc(rest, func(a, b payRow) int { return int(math.Copysign(1, a.clamped()-b.clamped())) })
+	slices.SortFunc(rest, func(a, b releasetest.PayRow) int { return int(math.Copysign(1, a.Clamped()-b.Clamped())) })
 	for name, share := range map[string]float64{"pay_median": 0.5, "share_q10": 0.1, "share_q90": 0.9} {
 		below := 0.0
 		for _, r := range rest {
-			below += r.weight
+			below += r.Weight
 			if _, there := truth[name]; !there && below >= share*truth["count"] {
-				truth[name] = r.clamped()
+				truth[name] = r.Clamped()
 			}
 			if below > share*truth["count"] {
-				truth[name+upper] = r.clamped()
+				truth[name+upper] = r.Clamped()
 				break
 			}
 		}
@@ -164,7 +79,7 @@ type figureOf struct {
 
 func readFigure(t *testing.T, path string, at int64, name string) figureOf {
 	t.Helper()
-	row, columns, err := publishedRowIn(path, at)
+	row, columns, err := releasetest.Row(path, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,25 +102,26 @@ func readFigure(t *testing.T, path string, at int64, name string) figureOf {
 	return out
 }
 
-// TestNumbersAreThoseOfTheRows publishes every statistic with little noise, with and without weights, and wants the figures of
-// the rows, worked out from their definitions: within a twentieth, and within three times the reach of their intervals. That
-// is six standard errors, beyond which the noise of fifty figures lies with a chance of less than 1e-6.
+// TestNumbersAreThoseOfTheRows publishes every statistic with little noise, with and without weights, and wants the
+// figures of the rows, worked out from their definitions: within a twentieth, and within three times the reach of their
+// intervals. That is six standard errors, beyond which the noise of fifty figures lies with a chance of less than 1e-6.
 func TestNumbersAreThoseOfTheRows(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		t.Run(fmt.Sprintf("weighted %v", weighted), func(t *testing.T) {
-			rows := payRows()
-			o := officeWith(t, payText(payBudget, weighted, ""), payPolicy, payData(rows))
-			_, place := o.run(t)
+			rows := releasetest.PayRows()
+			o := releasetest.With(t, releasetest.PayText(releasetest.PayBudget, weighted, ""), releasetest.PayPolicy,
+				releasetest.PayData(rows))
+			_, place := runs(t, o)
 			if !weighted {
 				for i := range rows {
-					rows[i].weight = 1
+					rows[i].Weight = 1
 				}
 			}
 			path := filepath.Join(place, "tables", "all.parquet")
 			for at, region := range []string{"n", "s"} {
-				var own []payRow
+				var own []releasetest.PayRow
 				for _, r := range rows {
-					if r.region == region {
+					if r.Region == region {
 						own = append(own, r)
 					}
 				}
@@ -227,16 +143,18 @@ func TestNumbersAreThoseOfTheRows(t *testing.T) {
 						t.Errorf("%s of %s: %v, want %v", name, region, shown(got.value), want)
 						continue
 					}
-					if got.low == nil || want < *got.value-3*(*got.value-*got.low)-slack || want > *got.value+3*(*got.high-*got.value)+slack {
-						t.Errorf("%s of %s: interval %v … %v about %v is far from %v", name, region, shown(got.low), shown(got.high), *got.value, want)
+					if got.low == nil || want < *got.value-3*(*got.value-*got.low)-slack || want > *got.value+3*(*got.high-*got.value)+
+						slack {
+						t.Errorf("%s of %s: interval %v … %v about %v is far from %v", name, region, shown(got.low), shown(got.high),
+							*got.value, want)
 					}
 				}
 			}
 			for at, sex := range []string{"f", "m"} {
 				persons := map[int]bool{}
 				for _, r := range rows {
-					if r.sex == sex {
-						persons[r.person] = true
+					if r.Sex == sex {
+						persons[r.Person] = true
 					}
 				}
 				if got := readFigure(t, filepath.Join(place, "tables", "persons.parquet"), int64(at), "units"); *got.value != float64(len(persons)) {
@@ -255,100 +173,15 @@ func shown(v *float64) any {
 	return *v
 }
 
-// publishPay makes a signed and approved release of every statistic, with noise to speak of.
-func publishPay(t *testing.T) auditable {
-	t.Helper()
-	return publishWith(t, payText("{rho: 1}", true, "show: {when_count_at_least: 500}"), payPolicy, payData(payRows()))
-}
-
-// TestNumbersVerifyAndAreFoundAltered alters columns of figures one by one, behind a manifest that lists what is there
-// then, and wants the table named. Publishing again gives the same bytes.
-func TestNumbersVerifyAndAreFoundAltered(t *testing.T) {
-	o := publishPay(t)
-	verifies(t, o.place, VerifyOptions{Trust: o.public})
-	again, err := Publish(t.Context(), o.place+".measured", o.options)
-	if err != nil || !again.Already {
-		t.Fatalf("published again: %+v, %v", again, err)
-	}
-	v := o.read(t)
-	tables, err := synth.Estimate(v.sealed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	planned := v.sealed.Plan.Tables[0]
-	name := planned.File()
-	columns := columnsOf(tables[0], planned, "person")
-	metadata, err := tableMetadata(tables[0], planned, columns)
-	if err != nil {
-		t.Fatal(err)
-	}
-	metadata = append(metadata, releaseMetadata(v.sealed.Plan, v.record.Status)...)
-	first := len(columnsOf(synth.Table{Keys: tables[0].Keys, Statistics: tables[0].Statistics}, planned, "person"))
-	if want := first + 3*6 + 9*5; len(columns) != want { // units, distinct and the sum have an unbiased column too
-		t.Fatalf("%d columns, want %d", len(columns), want)
-	}
-	for i := first; i < len(columns); i += 7 { // of other figures another of their columns each
-		if columns[i].kind == optionalText {
-			continue
-		}
-		altered := slices.Clone(columns)
-		altered[i].values = func(row int, into []parquet.Value) {
-			columns[i].values(row, into)
-			switch {
-			case into[0].IsNull() && columns[i].kind == optionalInteger:
-				into[0] = parquet.Int64Value(7).Level(0, 1, 0)
-			case into[0].IsNull():
-				into[0] = parquet.DoubleValue(7).Level(0, 1, 0)
-			default:
-				into[0] = parquet.NullValue()
-			}
-		}
-		b, err := encodeRows(t.Context(), altered, tables[0].Cells, metadata, func(int) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := o.copied(t)
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		relist(t, dir, name, b)
-		refused(t, dir, VerifyOptions{}, name, "")
-	}
-	t.Run("flipped", func(t *testing.T) { flippedBytesAreFound(t, o, flips(t)/20) })
-}
-
-// relist lists a file in a manifest, which nobody has signed then, as it is now.
-func relist(t *testing.T, dir, name string, content []byte) {
-	t.Helper()
-	m, err := published.ReadManifest(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256(content)
-	line := published.Line{Path: name, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
-	if i := slices.IndexFunc(m.Files, func(l published.Line) bool { return l.Path == name }); i >= 0 {
-		m.Files[i] = line
-	} else {
-		m.Files = append(m.Files, line)
-	}
-	inOrder := func(path string) string { return strings.ReplaceAll(path, "/", "\x00") }
-	slices.SortFunc(m.Files, func(a, b published.Line) int { return strings.Compare(inOrder(a.Path), inOrder(b.Path)) })
-	text, err := published.Indented(m)
-	if err == nil {
-		err = errors.Join(os.WriteFile(filepath.Join(dir, published.ManifestFile), text, 0o644), os.RemoveAll(filepath.Join(dir, published.SignatureFile)))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestNoiseIsNotPublishedAsAFigure publishes sums and medians of 50 codes, 13 of which no row has. What is published of a cell follows
-// from its own interval: nothing where that is the whole range, and a sum of wages, which are not negative, is flagged where its
-// interval reaches zero and is never below zero. Of 13 empty cells at least one is of each kind but with a chance of 1e-16.
+// TestNoiseIsNotPublishedAsAFigure publishes sums and medians of 50 codes, 13 of which no row has. What is published of
+// a cell follows from its own interval: nothing where that is the whole range, and a sum of wages, which are not
+// negative, is flagged where its interval reaches zero and is never below zero. Of 13 empty cells at least one is of
+// each kind but with a chance of 1e-16.
 func TestNoiseIsNotPublishedAsAFigure(t *testing.T) {
-	text := strings.NewReplacer("[count, {mean: wage}]", "[count, {sum: wage}, {median: wage}]").Replace(payText("{rho: 1}", false, ""))
-	o := officeWith(t, text, payPolicy, payData(payRows()))
-	_, place := o.run(t)
+	text := strings.NewReplacer("[count, {mean: wage}]", "[count, {sum: wage}, {median: wage}]").
+		Replace(releasetest.PayText("{rho: 1}", false, ""))
+	o := releasetest.With(t, text, releasetest.PayPolicy, releasetest.PayData(releasetest.PayRows()))
+	_, place := runs(t, o)
 	path := filepath.Join(place, "tables", "few.parquet")
 	flagged, open := 0, 0
 	for at := range int64(50) {
@@ -373,17 +206,18 @@ func TestNoiseIsNotPublishedAsAFigure(t *testing.T) {
 	if flagged == 0 || open == 0 {
 		t.Errorf("%d sums are flagged and %d medians open", flagged, open)
 	}
-	if _, err := Verify(t.Context(), place, VerifyOptions{}); err != nil {
+	if _, err := verify.Folder(t.Context(), place, verify.Options{}); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestNumbersAreWithheldBelowTheShownCount publishes figures of cells above a count alone.
 func TestNumbersAreWithheldBelowTheShownCount(t *testing.T) {
-	rows := payRows()
-	rows = slices.DeleteFunc(rows, func(r payRow) bool { return r.region == "s" && r.person > 20 })
-	o := officeWith(t, payText(payBudget, false, "show: {when_count_at_least: 100}"), payPolicy, payData(rows))
-	_, place := o.run(t)
+	rows := releasetest.PayRows()
+	rows = slices.DeleteFunc(rows, func(r releasetest.PayRow) bool { return r.Region == "s" && r.Person > 20 })
+	o := releasetest.With(t, releasetest.PayText(releasetest.PayBudget, false, "show: {when_count_at_least: 100}"),
+		releasetest.PayPolicy, releasetest.PayData(rows))
+	_, place := runs(t, o)
 	path := filepath.Join(place, "tables", "all.parquet")
 	for _, name := range []string{"units", "pay_sum", "pay_mean", "pay_median", "women"} {
 		if got := readFigure(t, path, 0, name); got.value == nil || got.flag != "" {
@@ -395,9 +229,10 @@ func TestNumbersAreWithheldBelowTheShownCount(t *testing.T) {
 	}
 }
 
-// TestNumbersRefuseBadData wants data that break their contract refused before anything is spent, and no value of them told.
+// TestNumbersRefuseBadData wants data that break their contract refused before anything is spent, and no value of them
+// told.
 func TestNumbersRefuseBadData(t *testing.T) {
-	good := payData(payRows())
+	good := releasetest.PayData(releasetest.PayRows())
 	for name, data := range map[string]string{
 		"no number":        strings.Replace(good, "0,n,f,-3,1,1\n", "0,n,f,secret,1,1\n", 1),
 		"not a number":     strings.Replace(good, "0,n,f,-3,1,1\n", "0,n,f,NaN,1,1\n", 1),
@@ -411,73 +246,78 @@ func TestNumbersRefuseBadData(t *testing.T) {
 			if data == good {
 				t.Fatal("the data are not altered")
 			}
-			o := officeWith(t, payText("{rho: 1}", true, ""), payPolicy, data)
-			_, err := Run(t.Context(), o.plan, o.options("out"))
+			o := releasetest.With(t, releasetest.PayText("{rho: 1}", true, ""), releasetest.PayPolicy, data)
+			_, err := Run(t.Context(), o.Plan, optionsOf(o, "out"))
 			if Classify(err).Exit != verdict.ExitData || strings.Contains(err.Error(), "secret") {
 				t.Errorf("exit %d: %v", Classify(err).Exit, err)
 			}
-			if n := o.debits(t); n != 0 {
+			if n := o.Debits(t); n != 0 {
 				t.Errorf("%d debits", n)
 			}
 		})
 	}
 }
 
-// TestNumbersAnswerQuestions asks a release with weights for sums of cells, with next to no noise, and for what it cannot
-// tell.
+// TestNumbersAnswerQuestions asks a release with weights for sums of cells, with next to no noise, and for what it
+// cannot tell.
 func TestNumbersAnswerQuestions(t *testing.T) {
-	rows := payRows()
-	o := officeWith(t, payText(payBudget, true, ""), payPolicy, payData(rows))
-	opt, place := o.run(t)
-	a, err := Query(t.Context(), place, Question{})
+	rows := releasetest.PayRows()
+	o := releasetest.With(t, releasetest.PayText(releasetest.PayBudget, true, ""), releasetest.PayPolicy,
+		releasetest.PayData(rows))
+	opt, place := runs(t, o)
+	a, err := query.Query(t.Context(), place, query.Question{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := payTruth(rows)["count"]
 	got := a.Rows[0]
-	if !a.Weighted || a.Step != "1/2" || math.Abs(got.Unbiased-want) > 6*got.StandardError || got.StandardError > 1 || got.High-got.Low > 4*got.StandardError+1 {
+	if !a.Weighted || a.Step != "1/2" || math.Abs(got.Unbiased-want) > 6*got.StandardError || got.StandardError > 1 ||
+		got.High-got.Low > 4*got.StandardError+1 {
 		t.Errorf("%+v: want %v, weighted", a, want)
 	}
 	var page strings.Builder
 	if err := a.Write(&page); err != nil || !strings.Contains(page.String(), "count of weighted rows of jobs") {
 		t.Errorf("%v: %s", err, &page)
 	}
-	few, err := Query(t.Context(), place, Question{By: []string{"code"}, Where: []string{"code=1..10"}})
+	few, err := query.Query(t.Context(), place, query.Question{By: []string{"code"}, Where: []string{"code=1..10"}})
 	if err != nil || few.Bounded != "of one person at most 1 row in all" || few.Table != "few" || len(few.Rows) != 10 {
 		t.Errorf("%+v, %v", few, err)
 	}
 	for _, c := range []struct {
-		q    Question
+		q    query.Question
 		says string
 	}{
-		{Question{By: []string{"sex"}}, "counts each person once"},
-		{Question{By: []string{"pay_mean"}}, "pay_mean is a figure of table all"},
-		{Question{By: []string{"wage"}}, "column wage has no categories"},
-		{Question{By: []string{"wgae"}}, "there is no column"},
-		{Question{Where: []string{"women=1"}}, "women is a figure of table all"},
+		{query.Question{By: []string{"sex"}}, "counts each person once"},
+		{query.Question{By: []string{"pay_mean"}}, "pay_mean is a figure of table all"},
+		{query.Question{By: []string{"wage"}}, "column wage has no categories"},
+		{query.Question{By: []string{"wgae"}}, "there is no column"},
+		{query.Question{Where: []string{"women=1"}}, "women is a figure of table all"},
 	} {
-		if _, err := Query(t.Context(), place, c.q); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := query.Query(t.Context(), place, c.q); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v, want %q", c.q, err, c.says)
 		}
 	}
-	trace, err := TraceCell(t.Context(), place, "all", []string{"region=n"})
+	traced, err := trace.Cell(t.Context(), place, "all", []string{"region=n"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(trace.Figures) != 12 || math.Abs(trace.Difference) > 1e-9 || *trace.Figures[0].Published != payTruth(slices.DeleteFunc(payRows(), func(r payRow) bool { return r.region != "n" }))["units"] {
-		t.Errorf("%+v", trace)
+	if len(traced.Figures) != 12 || math.Abs(traced.Difference) > 1e-9 ||
+		*traced.Figures[0].Published != payTruth(slices.DeleteFunc(releasetest.PayRows(),
+			func(r releasetest.PayRow) bool { return r.Region != "n" }))["units"] {
+		t.Errorf("%+v", traced)
 	}
-	if one, err := TraceCell(t.Context(), place, "all_jobs", []string{""}); err != nil || len(one.Figures) != 1 || !one.Weighted {
+	if one, err := trace.Cell(t.Context(), place, "all_jobs", []string{""}); err != nil || len(one.Figures) != 1 ||
+		!one.Weighted {
 		t.Errorf("%+v, %v", one, err)
 	}
 	evaluatesPay(t, o, opt, place)
 }
 
 // evaluatesPay compares a release of next to no noise with the truth.
-func evaluatesPay(t *testing.T, o office, opt Options, place string) {
+func evaluatesPay(t *testing.T, o releasetest.Office, opt Options, place string) {
 	t.Helper()
-	opt.Out = filepath.Join(o.dir, "private")
-	if err := evaluateTo(t.Context(), o.plan, place, opt); err != nil {
+	opt.Out = filepath.Join(o.Dir, "private")
+	if err := evaluateTo(t.Context(), o.Plan, place, opt); err != nil {
 		t.Fatal(err)
 	}
 	v := readEvaluation(t, opt.Out)
@@ -486,15 +326,16 @@ func evaluatesPay(t *testing.T, o office, opt Options, place string) {
 	}) {
 		t.Errorf("the notes are %q", v.Notes)
 	}
-	if got, want := v.Tables[0].Rows, payTruth(payRows())["count"]; float64(got) != want {
+	if got, want := v.Tables[0].Rows, payTruth(releasetest.PayRows())["count"]; float64(got) != want {
 		t.Errorf("the truth counts %d, want %v", got, want)
 	}
-	if len(v.Tables[0].Figures) != len(o.plan.Tables[0].Figures) || len(v.Tables) != 4 || len(v.Tables[1].Figures) != 0 {
+	if len(v.Tables[0].Figures) != len(o.Plan.Tables[0].Figures) || len(v.Tables) != 4 || len(v.Tables[1].Figures) != 0 {
 		t.Fatalf("%+v", v.Tables)
 	}
 	truths := map[string]map[string]float64{}
 	for _, region := range []string{"n", "s"} {
-		truths[region] = payTruth(slices.DeleteFunc(payRows(), func(r payRow) bool { return r.region != region }))
+		truths[region] = payTruth(slices.DeleteFunc(releasetest.PayRows(),
+			func(r releasetest.PayRow) bool { return r.Region != region }))
 	}
 	for _, f := range v.Tables[0].Figures {
 		var squares, covered float64
@@ -513,9 +354,11 @@ func evaluatesPay(t *testing.T, o office, opt Options, place string) {
 			t.Errorf("%+v", f)
 			continue
 		}
-		if f.Name == "pay_median" || strings.HasPrefix(f.Name, "share") { // every value between two is one, which may be nearer
+		// every value between two is one, which may be nearer
+		if f.Name == "pay_median" || strings.HasPrefix(f.Name, "share") {
 			if f.RMSE > math.Sqrt(squares) || *f.Coverage != covered {
-				t.Errorf("%s: RMSE %v and coverage %v, want %v and %v at worst", f.Name, f.RMSE, *f.Coverage, math.Sqrt(squares), covered)
+				t.Errorf("%s: RMSE %v and coverage %v, want %v and %v at worst", f.Name, f.RMSE, *f.Coverage, math.Sqrt(squares),
+					covered)
 			}
 			continue
 		}
@@ -523,74 +366,31 @@ func evaluatesPay(t *testing.T, o office, opt Options, place string) {
 			t.Errorf("%s: RMSE %v and coverage %v, want %v and %v", f.Name, f.RMSE, *f.Coverage, math.Sqrt(squares), covered)
 		}
 	}
-	page, err := os.ReadFile(filepath.Join(opt.Out, EvaluationPage))
+	page, err := os.ReadFile(filepath.Join(opt.Out, evaluate.EvaluationPage))
 	if err != nil || !strings.Contains(string(page), "| all | pay_mean |") {
 		t.Errorf("%v: %s", err, page)
 	}
 }
 
-// TestNumbersOfTwoReleasesAreTold compares two draws, and one draw with a revision of it.
-func TestNumbersOfTwoReleasesAreTold(t *testing.T) {
-	o := officeWith(t, payText("{rho: 1}", true, ""), payPolicy, payData(payRows()))
-	opt, place := o.run(t)
-	opt.Revision = Revision{Number: 2, Reason: "clearer labels"}
-	revised, err := Publish(t.Context(), place+".measured", opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := Diff(t.Context(), place, revised.Place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := d.Releases.Tables[0]
-	if !d.Releases.SameDraw || len(all.Figures) != len(o.plan.Tables[0].Figures) || all.changed() != 0 || all.Figures[0].Compared == 0 {
-		t.Errorf("a revision: %+v", all)
-	}
-	other := officeWith(t, payText("{rho: 1}", true, ""), payPolicy, payData(payRows()))
-	_, second := other.run(t)
-	d, err = Diff(t.Context(), place, second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all = d.Releases.Tables[0]
-	if d.Releases.SameDraw || len(all.Figures) != len(o.plan.Tables[0].Figures) || all.Statistics[0].Margin < 1 {
-		t.Errorf("another draw: %+v", all)
-	}
-	compared := int64(0)
-	for _, table := range d.Releases.Tables {
-		for _, f := range table.Figures {
-			compared += f.Compared
-			if math.Abs(f.Expected-0.1*float64(f.Compared)) > 1e-9*f.Expected || f.Changed > f.Compared { // each of two intervals misses 1 in 20
-				t.Errorf("intervals of two draws: %+v", f)
-			}
-		}
-	}
-	if compared == 0 {
-		t.Error("no intervals were compared")
-	}
-	var page strings.Builder
-	if err := d.Write(&page, screen.Look{Columns: 10_000}); err != nil || !strings.Contains(page.String(), fmt.Sprintf("Of %s whose error has no law", budget.Plural(compared, "figure"))) {
-		t.Errorf("%v: %s", err, &page)
-	}
-}
-
-// TestNumbersSurviveACrash leaves a run as a kill behind its debit does, and wants the next to finish it without another.
+// TestNumbersSurviveACrash leaves a run as a kill behind its debit does, and wants the next to finish it without
+// another.
 func TestNumbersSurviveACrash(t *testing.T) {
-	o := officeWith(t, payText("{rho: 1}", true, ""), payPolicy, payData(payRows()))
-	opt := o.options("out")
+	o := releasetest.With(t, releasetest.PayText("{rho: 1}", true, ""), releasetest.PayPolicy,
+		releasetest.PayData(releasetest.PayRows()))
+	opt := optionsOf(o, "out")
 	answers := crashAfterDebit(t, o, opt)
-	result, err := Run(t.Context(), o.plan, opt)
+	result, err := Run(t.Context(), o.Plan, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := o.debits(t); n != 1 {
+	if n := o.Debits(t); n != 1 {
 		t.Errorf("%d debits", n)
 	}
 	e, err := published.Open(result.Place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	published, err := e.Answers(o.plan.Measurements)
+	published, err := e.Answers(o.Plan.Measurements)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -603,8 +403,9 @@ func TestNumbersSurviveACrash(t *testing.T) {
 
 // TestNumbersAreRehearsed goes the whole way on made-up rows.
 func TestNumbersAreRehearsed(t *testing.T) {
-	o := officeWith(t, payText("{rho: 1}", true, ""), payPolicy, payData(payRows()))
-	place, err := Rehearse(t.Context(), o.plan, 500, Options{Out: filepath.Join(o.dir, "rehearsals")})
+	o := releasetest.With(t, releasetest.PayText("{rho: 1}", true, ""), releasetest.PayPolicy,
+		releasetest.PayData(releasetest.PayRows()))
+	place, err := Rehearse(t.Context(), o.Plan, 500, Options{Out: filepath.Join(o.Dir, "rehearsals")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -615,8 +416,10 @@ func TestNumbersAreRehearsed(t *testing.T) {
 
 // TestNumbersSayWhatTheyAre reads the labels of figures from a published file.
 func TestNumbersSayWhatTheyAre(t *testing.T) {
-	o := publishPay(t)
-	b, err := os.Open(filepath.Join(o.place, "tables", "all.parquet"))
+	o := releasetest.With(t, releasetest.PayText("{rho: 1}", true, ""), releasetest.PayPolicy,
+		releasetest.PayData(releasetest.PayRows()))
+	_, place := runs(t, o)
+	b, err := os.Open(filepath.Join(place, "tables", "all.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -630,11 +433,11 @@ func TestNumbersSayWhatTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := f.Lookup("dprelease.columns")
-	var columns []column
+	var columns []show.Column
 	if err := json.Unmarshal([]byte(text), &columns); err != nil {
 		t.Fatal(err)
 	}
-	labels := map[string]column{}
+	labels := map[string]show.Column{}
 	for _, c := range columns {
 		labels[c.Name] = c
 	}
@@ -649,8 +452,9 @@ func TestNumbersSayWhatTheyAre(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", name, c, want)
 		}
 	}
-	for _, f := range o.plan.Tables[0].Figures {
-		for _, suffix := range []string{plan.Published, plan.StandardError, plan.Low, plan.High, plan.Flag} {
+	for _, f := range o.Plan.Tables[0].Figures {
+		for _, suffix := range []string{statistic.Published, statistic.StandardError, statistic.Low, statistic.High,
+			statistic.Flag} {
 			if labels[f.Name+suffix].Label == "" {
 				t.Errorf("column %s%s has no label", f.Name, suffix)
 			}

@@ -7,17 +7,20 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// Garbage is how much of the memory that a release holds may be added to it before what is no longer held is given back, in
-// percent: counts are most of it, and are made anew at every step. Half of what Go does by itself costs a tenth of the time.
+// Garbage is how much of the memory that a release holds may be added to it before what is no longer held is given
+// back, in percent: counts are most of it, and are made anew at every step. Half of what Go does by itself costs a
+// tenth of the time.
 const Garbage = 50
 
-// Ballast is how many bytes the program holds besides, and never touches: [Garbage] is a share of these too, so that a release
-// that holds little is not searched for garbage all the time. It takes a fifth less processor time for it, and 32 MB more memory.
+// Ballast is how many bytes the program holds besides, and never touches: [Garbage] is a share of these too, so that a
+// release that holds little is not searched for garbage all the time. It takes a fifth less processor time for it, and
+// 32 MB more memory.
 const Ballast = 64 << 20
 
 // Options say where a step works.
@@ -32,16 +35,17 @@ type Options struct {
 	Today     string    // a day that a person vouches has come, for an entry long after the last one; empty: none
 	Revision  Revision  // which publication of the measurements Publish makes
 	Rows      []string  // N or TABLE=N: how many rows of microdata Publish draws, where not as many as the plan says
-	Methods   []string  // METHOD or TABLE=METHOD: by which Publish makes the model of microdata, where not by that of the plan
-	Memory    int64     // bytes that counting may take; 0: half of what the machine has
-	Log       *slog.Logger
+	// METHOD or TABLE=METHOD: by which Publish makes the model of microdata, where not by that of the plan
+	Methods []string
+	Memory  int64 // bytes that counting may take; 0: half of what the machine has
+	Log     *slog.Logger
 
-	// Progress, where not nil, is told how far reading is, and writing. That is confidential: it may be shown to who runs the
-	// release, and is written nowhere.
+	// Progress, where not nil, is told how far reading is, and writing. That is confidential: it may be shown to who runs
+	// the release, and is written nowhere.
 	Progress func(progress.Progress)
 
-	// Step, where not nil, is told when a step begins. What it is told is a function of the plan alone, so that it may be written
-	// anywhere; how long steps last may be confidential.
+	// Step, where not nil, is told when a step begins. What it is told is a function of the plan alone, so that it may be
+	// written anywhere; how long steps last may be confidential.
 	Step func(text string)
 }
 
@@ -61,12 +65,17 @@ func (o Options) counting() histogram.Options {
 // reserved.
 func (o Options) checkMemory(p *compiled.Compiled) error {
 	if o.Memory == 0 {
-		return histogram.CheckMemory(p.Plan)
+		return histogram.CheckMemory(p.Plan())
 	}
-	if need := histogram.Bytes(p.Plan); need > o.Memory {
+	if need := histogram.Bytes(p.Plan()); need > o.Memory {
 		return &histogram.MemoryError{Need: need, Have: o.Memory}
 	}
 	return nil
+}
+
+// Account is the configured ledger.
+func (o Options) Account() account.Ledger {
+	return account.Ledger{Path: o.Ledger, Trust: o.Trust, Office: o.Office, Today: o.Today}
 }
 
 func (o Options) stateDir() string {
@@ -87,7 +96,8 @@ func (o Options) logger() *slog.Logger {
 // configured ledger should pay for.
 func (o Options) accepts(place string, status ledger.Status) error {
 	if o.Ledger != "" && status == ledger.Practice {
-		return &Occupied{Place: place, Why: "was drawn on a practice account, and a ledger is configured now: move it away to have the release drawn anew"}
+		return &Occupied{Place: place,
+			Why: "was drawn on a practice account, and a ledger is configured now: move it away to have the release drawn anew"}
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // SpecFile is a spec as a command names it.
@@ -28,21 +29,22 @@ type SpecFile struct {
 
 // Load reads a spec and plans it. Errors: *[document.Errors], *[verdict.Unusable], and the context's.
 func Load(ctx context.Context, s SpecFile) (*compiled.Compiled, error) {
-	return ofSpec(ctx, s, planned)
+	p, _, err := planner.Load(ctx, s.Path, s.options(), nil)
+	return p, s.unusable(ctx, err)
 }
 
-// Load is [Load], and need not plan where a run in the same state directory has measured the spec before with other values of its
-// parameters: see [Options.template].
+// Load is [Load], and need not plan where a run in the same state directory has measured the spec before with other
+// values of its parameters: see [Options.template].
 func (o Options) Load(ctx context.Context, s SpecFile) (*compiled.Compiled, error) {
-	return ofSpec(ctx, s, func(r *spec.Release) (*compiled.Compiled, error) {
-		if earlier := o.template(ctx, r); earlier != nil {
-			if p := planner.Refilled(earlier.Plan, r); p != nil {
-				o.logger().Info("plan made from that of an earlier run", "release", p.Name, "earlier", earlier.Name)
-				return compiled.Of(p), nil
-			}
-		}
-		return planned(r)
+	var earlier *compiled.Compiled
+	p, refilled, err := planner.Load(ctx, s.Path, s.options(), func(key string) *compiled.Compiled {
+		earlier = o.template(ctx, s.Params, key)
+		return earlier
 	})
+	if refilled {
+		o.logger().Info("plan made from that of an earlier run", "release", p.Name, "earlier", earlier.Name)
+	}
+	return p, s.unusable(ctx, err)
 }
 
 // Plan writes a spec's plan to out/NAME.plan.json and returns it and its path.
@@ -55,27 +57,28 @@ func Plan(ctx context.Context, s SpecFile, out string) (*compiled.Compiled, stri
 	return p, path, err
 }
 
-// planned plans a release.
-func planned(r *spec.Release) (*compiled.Compiled, error) {
-	p, err := planner.New(r)
-	if err != nil {
-		return nil, err
-	}
-	return compiled.Of(p), nil
-}
-
 // ofSpec works something out from a spec.
 func ofSpec[T any](ctx context.Context, s SpecFile, work func(*spec.Release) (T, error)) (T, error) {
 	var out T
-	r, err := spec.Load(ctx, s.Path, spec.Options{Params: s.Params, Public: s.Public, Data: s.Data, Unpack: histogram.Unpack})
+	r, err := spec.Load(ctx, s.Path, s.options())
 	if err == nil {
 		out, err = work(r)
 	}
+	return out, s.unusable(ctx, err)
+}
+
+// options are what reading the spec takes.
+func (s SpecFile) options() spec.Options {
+	return spec.Options{Params: s.Params, Public: s.Public, Data: s.Data, Unpack: source.Unpack}
+}
+
+// unusable is an error about the spec, as a command tells it.
+func (s SpecFile) unusable(ctx context.Context, err error) error {
 	var problems *document.Errors
 	if err == nil || errors.As(err, &problems) || ctx.Err() != nil {
-		return out, err
+		return err
 	}
-	return out, &verdict.Unusable{File: s.Path, Err: err}
+	return &verdict.Unusable{File: s.Path, Err: err}
 }
 
 // planPath is where a plan is written.
@@ -100,22 +103,22 @@ const mostAsked = 16 << 20
 // ReadPlan reads a plan file and checks that the planner stands by it. Errors:
 // *[NotAsSigned] where it was edited, *[verdict.Unusable].
 func ReadPlan(ctx context.Context, path string) (*compiled.Compiled, error) {
-	b, err := spec.ReadFile(ctx, path, mostPlan)
+	b, err := files.Read(ctx, path, mostPlan)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &verdict.Unusable{File: path, Err: errors.New("there is no such plan file: `dprelease plan SPEC` writes one to NAME.plan.json")}
+		return nil, &verdict.Unusable{File: path,
+			Err: errors.New("there is no such plan file: `dprelease plan SPEC` writes one to NAME.plan.json")}
 	case errors.Is(err, regular.ErrNotRegular):
-		return nil, &verdict.Unusable{File: path, Err: errors.New("this is no file, and so no plan: `dprelease plan SPEC` writes a plan to NAME.plan.json")}
+		return nil, &verdict.Unusable{File: path,
+			Err: errors.New("this is no file, and so no plan: `dprelease plan SPEC` writes a plan to NAME.plan.json")}
 	case err != nil:
 		return nil, &verdict.Unusable{File: path, Err: err}
 	}
 	if text := bytes.TrimSpace(b); len(text) == 0 || text[0] != '{' {
-		return nil, &verdict.Unusable{File: path, Err: errors.New("this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
+		return nil, &verdict.Unusable{File: path,
+			Err: errors.New("this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
 	}
-	p, err := compiled.Read(b)
-	if err == nil {
-		err = planner.Verify(p.Plan)
-	}
+	p, err := planner.Read(b)
 	if errors.Is(err, plan.ErrEdited) {
 		return nil, &NotAsSigned{File: path, Err: err}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -16,13 +17,14 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// Intervals of quantiles hold all values that are a quantile of a share. They hold them least often where the share of the rows is
-// at one place and the rest at another: all values from the one to the other are quantiles, and either end misses them as often as
-// it may (docs/proofs/distribution.md, docs/proofs/quantile.md). The test of this file shows, through the whole pipeline, that of
-// such rows 95 to 96 % of the intervals hold, at the median and away from it, whichever way quantiles are found.
+// Intervals of quantiles hold all values that are a quantile of a share. They hold them least often where the share of
+// the rows is at one place and the rest at another: all values from the one to the other are quantiles, and either end
+// misses them as often as it may (docs/proofs/distribution.md, docs/proofs/quantile.md). The test of this file shows,
+// through the whole pipeline, that of such rows 95 to 96 % of the intervals hold, at the median and away from it,
+// whichever way quantiles are found.
 //
-// Failures by chance: of a case it is only said that fewer than 95 % hold, or more than 96 %, where that tail of the binomial law
-// of 95 %, or 96 %, is below figureTail. There are 12 such checks.
+// Failures by chance: of a case it is only said that fewer than 95 % hold, or more than 96 %, where that tail of the
+// binomial law of 95 %, or 96 %, is below figureTail. There are 12 such checks.
 
 // apartSetting is a release of quantiles of rows at two places.
 type apartSetting struct {
@@ -59,10 +61,10 @@ func (s apartSetting) plan(t *testing.T) *compiled.Compiled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := readFrom(compiled.Of(p)); got != s.read {
+	if got := readFrom(compiled.Of(p.Plan())); got != s.read {
 		t.Fatalf("quantiles are read from %q, expected %q", got, s.read)
 	}
-	return compiled.Of(p)
+	return compiled.Of(p.Plan())
 }
 
 func (s apartSetting) write(t *testing.T, dir string) {
@@ -109,12 +111,12 @@ func (s apartSetting) holding(t *testing.T, seen figuresSeen, sealed *measured.S
 	}
 }
 
-// TestQuantilesOfRowsApartAreMissedAsOftenAsStated also plants noise that is twice as large as it is said to be, and bins that are
-// read one place off.
+// TestQuantilesOfRowsApartAreMissedAsOftenAsStated also plants noise that is twice as large as it is said to be, and
+// bins that are read one place off.
 func TestQuantilesOfRowsApartAreMissedAsOftenAsStated(t *testing.T) {
 	for _, s := range apartSettings {
 		t.Run(s.name, func(t *testing.T) {
-			skipLong(t, true)
+			releasetest.SkipLong(t, true)
 			p := s.plan(t)
 			d := newDrawer(t, p, figureRuns)
 			s.write(t, d.dir)
@@ -125,14 +127,16 @@ func TestQuantilesOfRowsApartAreMissedAsOftenAsStated(t *testing.T) {
 				if s.read == "" {
 					continue
 				}
-				s.holding(t, noisier, claiming(sealed, big.NewRat(2, 1), func(m plan.Measurement) bool { return m.Query.Distribution != nil }))
+				s.holding(t, noisier, claiming(sealed, big.NewRat(2, 1),
+					func(m plan.Measurement) bool { return m.Query.Distribution != nil }))
 				oneBinOff(sealed, func(wrong *measured.Sealed) { s.holding(t, shifted, wrong) })
 			}
 			for _, key := range honest.keys() {
 				f := honest[key]
 				hold := f.hits + f.nulls
 				t.Logf("%s: %.4f of %d intervals hold, %.4f null", key[0], f.covered(), f.n, float64(f.nulls)/float64(f.n))
-				if atLeast(f.n-hold, f.n, 0.05) < figureTail || atLeast(hold, f.n, figureMost) < figureTail {
+				if releasetest.AtLeast(f.n-hold, f.n, 0.05) < figureTail || releasetest.AtLeast(hold, f.n,
+					figureMost) < figureTail {
 					t.Errorf("%s: %.4f of %d intervals hold", key[0], f.covered(), f.n)
 				}
 				if s.read != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -19,9 +20,9 @@ import (
 //
 // Failures by chance. The integers that are measured have independent noise, whose squares are held, by the number of
 // columns, against the χ² law: with probability 2e^−24 < 1e-10 each lies beyond the bounds of Laurent & Massart (2000,
-// lemma 1). Discrete Gaussian noise of a deviation of 200 and more is normal but for a factor below 1 + 1e-1000. The mean
-// squared error of the cells is a weighted sum of χ² of known weights ([noiseOn]), and lies beyond 2 %, about 1 % of its
-// root, with a probability that the test works out by the same bounds and wants below 1e-10.
+// lemma 1). Discrete Gaussian noise of a deviation of 200 and more is normal but for a factor below 1 + 1e-1000. The
+// mean squared error of the cells is a weighted sum of χ² of known weights ([noiseOn]), and lies beyond 2 %, about 1 %
+// of its root, with a probability that the test works out by the same bounds and wants below 1e-10.
 //
 // Power. Noise of pairs with a variance 2 % off is beyond their bar, whatever is drawn but for 1e-10.
 const (
@@ -42,7 +43,7 @@ func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 	p = adultWays(t, "{rho: "+budget.FormatRat(p.Cost.Rho)+"}", "[1, 2]") // of the same noise, and planned in no time
 	truth := adultTables(t, p, data)
 	drawer := adultDrawer(t, p, data, realisedDraws)
-	reader, err := synth.NewReader(p.Plan)
+	reader, err := synth.NewReader(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +77,11 @@ func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 	for order, n := range integers {
 		x := float64(n)
 		low, high := x-2*math.Sqrt(x*realisedExponent), x+2*math.Sqrt(x*realisedExponent)+2*realisedExponent
-		t.Logf("%d integers of %d columns: squares of %.5f on the mean, between %.5f and %.5f but for 1e-10", n, order, squares[order]/x, low/x, high/x)
+		t.Logf("%d integers of %d columns: squares of %.5f on the mean, between %.5f and %.5f but for 1e-10", n, order,
+			squares[order]/x, low/x, high/x)
 		if squares[order] < low || squares[order] > high {
-			t.Errorf("%d integers of %d columns: squares of %.5f on the mean, not between %.5f and %.5f", n, order, squares[order]/x, low/x, high/x)
+			t.Errorf("%d integers of %d columns: squares of %.5f on the mean, not between %.5f and %.5f", n, order,
+				squares[order]/x, low/x, high/x)
 		}
 	}
 	bar := errorsOf(p).bar(realisedExponent) / predicted
@@ -96,13 +99,13 @@ func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 // share, which the plan says too: of a ρ, d tables have noise of variance d/2ρ.
 func holdAgainstEqualShares(t *testing.T, p *compiled.Compiled) {
 	t.Helper()
-	if len(p.Strategies) != 1 || p.Strategies[0].Kind != plan.Residuals {
+	if len(p.Strategies) != 1 || p.Strategies[0].Kind != strategy.Residuals {
 		t.Fatalf("the strategies are %+v", p.Strategies)
 	}
 	s := p.Strategies[0]
 	rho, _ := p.Cost.Rho.Float64()
 	equal := math.Sqrt(float64(len(p.Tables)) / 2 / rho)
-	at := slices.IndexFunc(s.Instead, func(a plan.Alternative) bool { return a.Kind == plan.EqualShares })
+	at := slices.IndexFunc(s.Instead, func(a strategy.Alternative) bool { return a.Kind == strategy.EqualShares })
 	if at < 0 || math.Abs(s.Instead[at].RMSE/equal-1) > 1e-4 {
 		t.Errorf("equal shares would have an error of %.4f, the plan says %+v", equal, s.Instead)
 	}
@@ -113,9 +116,11 @@ func holdAgainstEqualShares(t *testing.T, p *compiled.Compiled) {
 		cells += float64(table.Cells)
 	}
 	predicted := math.Sqrt(squares / cells)
-	t.Logf("predicted: a root mean squared error of %.3f, %.4f of the %.3f of equal shares", predicted, predicted/equal, equal)
+	t.Logf("predicted: a root mean squared error of %.3f, %.4f of the %.3f of equal shares", predicted, predicted/equal,
+		equal)
 	if predicted > equalSharesBar*equal || math.Abs(s.RMSE/predicted-1) > 1e-5 {
-		t.Errorf("predicted %.4f, in the strategy %.4f; %v of equal shares are %.4f", predicted, s.RMSE, equalSharesBar, equalSharesBar*equal)
+		t.Errorf("predicted %.4f, in the strategy %.4f; %v of equal shares are %.4f", predicted, s.RMSE, equalSharesBar,
+			equalSharesBar*equal)
 	}
 }
 

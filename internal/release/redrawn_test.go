@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/parquet-go/parquet-go"
@@ -32,9 +34,9 @@ func rowsOfMicrodata(t *testing.T, place string) int64 {
 // Another number of rows is drawn from the same measurements for nothing, first or as a revision, and a reader's
 // verification draws as many.
 func TestPublishAnotherNumberOfRows(t *testing.T) {
-	o := walkOffice(t)
-	opt := o.options("out")
-	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+	o := releasetest.Walks(t)
+	opt := optionsOf(o, "out")
+	if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	sealed := MeasuredFolder(opt.Out, "trips")
@@ -43,13 +45,14 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 	if err != nil || rowsOfMicrodata(t, first.Place) != 41 {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	verifies(t, first.Place, VerifyOptions{})
+	verifies(t, first.Place, verify.Options{})
 	m, err := published.ReadManifest(first.Place)
 	if err != nil || !maps.Equal(m.Rows, published.RowsAsked{"t": 41}) {
 		t.Errorf("the manifest says %v (%v)", m.Rows, err)
 	}
 	report, err := os.ReadFile(filepath.Join(first.Place, "report.md"))
-	if err != nil || !strings.Contains(string(report), "Whoever published them asked for as many, instead of as many as the noisy total of table t says") {
+	if err != nil || !strings.Contains(string(report),
+		"Whoever published them asked for as many, instead of as many as the noisy total of table t says") {
 		t.Errorf("the report does not say so (%v)", err)
 	}
 
@@ -60,41 +63,42 @@ func TestPublishAnotherNumberOfRows(t *testing.T) {
 	}
 	opt.Rows = nil
 	_, err = Publish(t.Context(), sealed, opt)
-	wantsCode(t, "without", err, verdict.ExitName, "was published with --rows t=41, and this asks for as many rows of microdata as the plan says")
+	wantsCode(t, "without", err, verdict.ExitName,
+		"was published with --rows t=41, and this asks for as many rows of microdata as the plan says")
 	opt.Rows, opt.Revision = []string{"17"}, Revision{Number: 2, Reason: "fewer rows for a course"}
 	second, err := Publish(t.Context(), sealed, opt)
 	if err != nil || rowsOfMicrodata(t, second.Place) != 17 {
 		t.Fatalf("%+v, %v", second, err)
 	}
-	verifies(t, second.Place, VerifyOptions{})
+	verifies(t, second.Place, verify.Options{})
 	opt.Rows, opt.Revision.Number = nil, 3
 	third, err := Publish(t.Context(), sealed, opt)
 	if err != nil || rowsOfMicrodata(t, third.Place) < 240 { // see TestMicrodataArePublished
 		t.Fatalf("%+v, %v", third, err)
 	}
 	// A publication that asks for nothing has the bytes that it has without the ones before it.
-	other := o.options("other")
+	other := optionsOf(o, "other")
 	plain, err := Publish(t.Context(), sealed, other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := contents(t, plain.Place), contents(t, third.Place)
+	a, b := releasetest.Contents(t, plain.Place), releasetest.Contents(t, third.Place)
 	for name, text := range a {
 		if name != published.ManifestFile && b[name] != text {
 			t.Errorf("%s differs", name)
 		}
 	}
-	if strings.Contains(a[published.ManifestFile], `"rows"`) || o.debits(t) != 1 {
-		t.Errorf("%d debits; manifest %s", o.debits(t), a[published.ManifestFile])
+	if strings.Contains(a[published.ManifestFile], `"rows"`) || o.Debits(t) != 1 {
+		t.Errorf("%d debits; manifest %s", o.Debits(t), a[published.ManifestFile])
 	}
 }
 
 // A manifest that asks for another number, or for rows of another table, is found out.
 func TestTamperedNumbersOfRowsAreFound(t *testing.T) {
-	o := walkOffice(t)
-	opt := o.options("out")
+	o := releasetest.Walks(t)
+	opt := optionsOf(o, "out")
 	opt.Rows = []string{"41"}
-	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+	if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt)
@@ -118,7 +122,7 @@ func TestTamperedNumbersOfRowsAreFound(t *testing.T) {
 		{published.RowsAsked{"t": 41, "u": 5}, published.ManifestFile, "that the plan does not have"},
 	} {
 		rewriteManifest(t, path, whole, func(m *published.Manifest) { m.Rows = c.rows })
-		refused(t, r.Place, VerifyOptions{}, c.file, c.says)
+		refused(t, r.Place, verify.Options{}, c.file, c.says)
 	}
 }
 
@@ -143,7 +147,8 @@ func rewriteManifest(t *testing.T, path string, whole []byte, change func(*publi
 func TestRowsAsked(t *testing.T) {
 	two := &plan.Plan{Name: "trips", Synthetic: []plan.Synthetic{{Table: "a"}, {Table: "b", Rows: 50}}}
 	one := &plan.Plan{Name: "trips", Synthetic: []plan.Synthetic{{Table: "a"}}}
-	counted := &plan.Plan{Name: "trips", Synthetic: one.Synthetic, Consistent: []plan.Consistency{{Table: "a", Way: plan.Tabulated}}}
+	counted := &plan.Plan{Name: "trips", Synthetic: one.Synthetic,
+		Consistent: []plan.Consistency{{Table: "a", Way: plan.Tabulated}}}
 	for _, c := range []struct {
 		plan  *compiled.Compiled
 		flags []string

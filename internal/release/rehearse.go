@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/derive"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -45,11 +46,11 @@ func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) 
 		return place, err
 	}
 	defer out.discard()
-	record, err := recordIn(sealed)
+	record, err := published.RecordIn(sealed)
 	if err != nil {
 		return place, err
 	}
-	if err := writeRelease(ctx, out, sealed, record, published.Manifest{}, modules()); err != nil {
+	if err := derive.Release(ctx, out.Folder, sealed, record, published.Manifest{}, derive.Modules()); err != nil {
 		return place, err
 	}
 	if err := removeRehearsal(place); err != nil {
@@ -59,15 +60,16 @@ func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) 
 }
 
 // rehearsed measures made-up rows for the receipt of a rehearsal.
-func rehearsed(ctx context.Context, p *compiled.Compiled, rows int64, streams *noise.Streams, opt histogram.Options) (*measured.Sealed, error) {
-	exact, err := histogram.Count(ctx, p.Plan, histogram.MadeUp{Rows: rows, Options: opt}, streams)
+func rehearsed(ctx context.Context, p *compiled.Compiled, rows int64, streams *noise.Streams,
+	opt histogram.Options) (*measured.Sealed, error) {
+	exact, err := histogram.Count(ctx, p, histogram.MadeUp{Rows: rows, Options: opt}, streams)
 	if err != nil {
 		return nil, err
 	}
 	l := ledger.OpenRehearsal()
 	defer l.Close()
 	receipt, err := l.Debit(ctx, ledger.Charge{
-		Account: "rehearsal", Release: p.Name, PlanHash: p.Hash(), Terms: terms(p), Cost: p.Cost,
+		Account: "rehearsal", Release: p.Name, PlanHash: p.Hash(), Terms: published.Terms(p), Cost: p.Cost,
 		Commitment: exact.Commitment(streams),
 	})
 	if err != nil {

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // tablesSpec asks for microdata of the same table that are made of its marginals, twice.
-var tablesSpec = tablesInstead(walkSpec)
+var tablesSpec = tablesInstead(releasetest.WalkSpec)
 
 // tablesInstead asks for rows that are made of three columns together, into two files.
 func tablesInstead(text string) string {
@@ -32,22 +34,22 @@ func tablesInstead(text string) string {
 	return strings.Join(lines, "")
 }
 
-// Microdata of tables cost nothing beside these, have no rounds, and are published into as many files as the plan says; a reader's
-// verification makes all of them again, and finds one that was put into the place of another.
+// Microdata of tables cost nothing beside these, have no rounds, and are published into as many files as the plan says;
+// a reader's verification makes all of them again, and finds one that was put into the place of another.
 func TestMicrodataOfTablesArePublished(t *testing.T) {
-	o := officeWith(t, tablesSpec, walkPolicy, walkRows())
-	opt := o.options("out")
-	if o.plan.Adapts() || len(o.plan.Mechanisms()) != len(o.plan.Measurements) {
-		t.Fatalf("the plan has rounds: %+v", o.plan.Synthetic)
+	o := releasetest.With(t, tablesSpec, releasetest.WalkPolicy, releasetest.WalkRows())
+	opt := optionsOf(o, "out")
+	if o.Plan.Adapts() || len(o.Plan.Mechanisms()) != len(o.Plan.Measurements) {
+		t.Fatalf("the plan has rounds: %+v", o.Plan.Synthetic)
 	}
-	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+	if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Publish(t.Context(), MeasuredFolder(opt.Out, "trips"), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifies(t, r.Place, VerifyOptions{})
+	verifies(t, r.Place, verify.Options{})
 	if _, err := os.Stat(filepath.Join(r.Place, "rounds")); err == nil {
 		t.Error("there are rounds")
 	}
@@ -64,7 +66,8 @@ func TestMicrodataOfTablesArePublished(t *testing.T) {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	report, err := os.ReadFile(filepath.Join(r.Place, "report.md"))
-	for _, says := range []string{"Paid: nothing", "junction tree that holds all of them", "how much chance the drawing of rows adds", "deviation between files", "| a table |"} {
+	for _, says := range []string{"Paid: nothing", "junction tree that holds all of them",
+		"how much chance the drawing of rows adds", "deviation between files", "| a table |"} {
 		if err != nil || !strings.Contains(string(report), says) {
 			t.Errorf("the report does not say %q (%v)", says, err)
 		}
@@ -72,31 +75,33 @@ func TestMicrodataOfTablesArePublished(t *testing.T) {
 	if err := os.WriteFile(two, a, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, r.Place, VerifyOptions{}, "microdata/t-2.parquet", "SHA-256")
+	refused(t, r.Place, verify.Options{}, "microdata/t-2.parquet", "SHA-256")
 }
 
-// What was measured by a method that chooses is fitted anew, with the tables, for nothing; the manifest says so, and a reader's verification
-// makes the same, and finds a manifest that says otherwise.
+// What was measured by a method that chooses is fitted anew, with the tables, for nothing; the manifest says so, and a
+// reader's verification makes the same, and finds a manifest that says otherwise.
 func TestPublishByAnotherMethod(t *testing.T) {
-	o := walkOffice(t)
-	opt := o.options("out")
+	o := releasetest.Walks(t)
+	opt := optionsOf(o, "out")
 	opt.Methods = []string{"tables"}
-	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+	if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	sealed := MeasuredFolder(opt.Out, "trips")
 	r, err := Publish(t.Context(), sealed, opt)
-	if err != nil || o.debits(t) != 1 {
-		t.Fatalf("%d debits, %v", o.debits(t), err)
+	if err != nil || o.Debits(t) != 1 {
+		t.Fatalf("%d debits, %v", o.Debits(t), err)
 	}
-	verifies(t, r.Place, VerifyOptions{})
+	verifies(t, r.Place, verify.Options{})
 	report, err := os.ReadFile(filepath.Join(r.Place, "report.md"))
-	if err != nil || !strings.Contains(string(report), "Whoever published them asked for this instead of the model of method mst") {
+	if err != nil || !strings.Contains(string(report),
+		"Whoever published them asked for this instead of the model of method mst") {
 		t.Errorf("the report does not say so (%v)", err)
 	}
 	opt.Methods = nil
 	_, err = Publish(t.Context(), sealed, opt)
-	wantsCode(t, "without", err, verdict.ExitName, "was published with --method t=tables, and this asks for the method of the plan")
+	wantsCode(t, "without", err, verdict.ExitName,
+		"was published with --method t=tables, and this asks for the method of the plan")
 	path := filepath.Join(r.Place, published.ManifestFile)
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -113,13 +118,14 @@ func TestPublishByAnotherMethod(t *testing.T) {
 		{published.MethodsAsked{"u": plan.Tables}, published.ManifestFile, "that the plan does not have"},
 	} {
 		rewriteManifest(t, path, whole, func(m *published.Manifest) { m.Methods = c.methods })
-		refused(t, r.Place, VerifyOptions{}, c.file, c.says)
+		refused(t, r.Place, verify.Options{}, c.file, c.says)
 	}
 }
 
 // Methods that cannot be are refused with what to write instead, before anything is written.
 func TestMethodsAsked(t *testing.T) {
-	two := &plan.Plan{Name: "trips", Synthetic: []plan.Synthetic{{Table: "a", Method: plan.AIM}, {Table: "b", Method: plan.Tables}}}
+	two := &plan.Plan{Name: "trips", Synthetic: []plan.Synthetic{{Table: "a", Method: plan.AIM},
+		{Table: "b", Method: plan.Tables}}}
 	for _, c := range []struct {
 		flags      []string
 		want, says string
@@ -128,7 +134,8 @@ func TestMethodsAsked(t *testing.T) {
 		{flags: []string{"a=tables"}, want: "--method a=tables"},
 		{flags: []string{"a=aim", "b=tables"}},
 		{flags: []string{"tables"}, says: "write --method a=tables"},
-		{flags: []string{"a=mst"}, says: "method mst needs rounds of its own, and what was measured is by method aim: write tables or aim"},
+		{flags: []string{"a=mst"},
+			says: "method mst needs rounds of its own, and what was measured is by method aim: write tables or aim"},
 		{flags: []string{"b=aim"}, says: "write tables"},
 		{flags: []string{"a=gum"}, says: `there is no method "gum": write tables or aim`},
 		{flags: []string{"a=tables", "a=tables"}, says: "a second time"},
@@ -139,7 +146,8 @@ func TestMethodsAsked(t *testing.T) {
 			wantsCode(t, strings.Join(c.flags, " "), err, verdict.ExitSpec, c.says)
 			continue
 		}
-		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want || got.Validate() != nil || got.Fits(compiled.Of(two)) != nil {
+		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want || got.Validate() != nil ||
+			got.Fits(compiled.Of(two)) != nil {
 			t.Errorf("%q: %v, %v", c.flags, got, err)
 		}
 	}

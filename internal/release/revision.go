@@ -26,21 +26,28 @@ func (r Revision) place(out, name string) string {
 	return filepath.Join(out, published.FolderName(name, r.Number))
 }
 
-// manifest begins the manifest of the revision. The one before it must be in the
-// same folder, of the same measurements. Errors: *[verdict.Unusable]; *[published.Altered] where the one before it was changed.
+// manifest begins the manifest of the revision. The one before it must be in the same folder, of the same measurements.
+// Errors: *[verdict.Unusable]; *[published.Altered] where the one before it was changed.
 func (r Revision) manifest(out string, s *measured.Sealed) (published.Manifest, error) {
 	if r.Number <= 1 {
 		if r.Number < 0 || r.Reason != "" {
-			return published.Manifest{}, &verdict.Unusable{File: "--reason", Err: errors.New("only a revision has a reason: give --revision 2 or a later number")}
+			return published.Manifest{},
+				&verdict.Unusable{File: "--reason",
+					Err: errors.New("only a revision has a reason: give --revision 2 or a later number")}
 		}
 		return published.Manifest{}, nil
 	}
 	if !published.IsReason(r.Reason) {
-		return published.Manifest{}, &verdict.Unusable{File: "--reason", Err: fmt.Errorf("a revision says in one line of at most %d bytes why it replaces the one before it", published.MaxReason)}
+		return published.Manifest{},
+			&verdict.Unusable{File: "--reason",
+				Err: fmt.Errorf("a revision says in one line of at most %d bytes why it replaces the one before it",
+					published.MaxReason)}
 	}
 	place := Revision{Number: r.Number - 1}.place(out, s.Plan.Name)
 	if there, err := durable.Exists(place); err == nil && !there {
-		return published.Manifest{}, &verdict.Unusable{File: "--revision", Err: fmt.Errorf("revision %d replaces the publication before it, and there is no %s: publish that first, or name the folder that it is in (--out)", r.Number, place)}
+		return published.Manifest{},
+			&verdict.Unusable{File: "--revision",
+				Err: fmt.Errorf("revision %d replaces the publication before it, and there is no %s: publish that first, or name the folder that it is in (--out)", r.Number, place)}
 	}
 	replaces, err := published.OpenFolder(place)
 	if err != nil {
@@ -52,12 +59,14 @@ func (r Revision) manifest(out string, s *measured.Sealed) (published.Manifest, 
 		return published.Manifest{}, err
 	}
 	if before.PlanHash != s.Plan.Hash() || !slices.Equal(before.Drawn(), draw) {
-		return published.Manifest{}, &verdict.Unusable{File: place, Err: errors.New("holds other measurements: a revision publishes the same ones again")}
+		return published.Manifest{},
+			&verdict.Unusable{File: place, Err: errors.New("holds other measurements: a revision publishes the same ones again")}
 	}
 	hash := sha256.Sum256(replaces.ManifestText)
 	return published.Manifest{
 		Revision: r.Number, Reason: r.Reason,
-		Replaces: &published.Replaced{Folder: filepath.Base(place), ManifestSHA256: hex.EncodeToString(hash[:]), Software: before.Software},
+		Replaces: &published.Replaced{Folder: filepath.Base(place), ManifestSHA256: hex.EncodeToString(hash[:]),
+			Software: before.Software},
 	}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
@@ -19,17 +20,17 @@ import (
 // A revision publishes the same measurements beside the publication that it
 // replaces, and costs nothing.
 func TestRevision(t *testing.T) {
-	o := newOffice(t)
-	opt := o.options("out")
+	o := releasetest.Trips(t)
+	opt := optionsOf(o, "out")
 	opt.Revision = Revision{Number: 2, Reason: "clearer labels"}
-	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+	if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	sealed := MeasuredFolder(opt.Out, "trips")
 	if _, err := Publish(t.Context(), sealed, opt); Classify(err).Exit != verdict.ExitSpec {
 		t.Errorf("a revision of nothing: %v", err)
 	}
-	first := o.options("out")
+	first := optionsOf(o, "out")
 	before, err := Publish(t.Context(), sealed, first)
 	if err != nil {
 		t.Fatal(err)
@@ -48,16 +49,19 @@ func TestRevision(t *testing.T) {
 		t.Fatal(err)
 	}
 	hash := sha256.Sum256(text)
-	if m.Revision != 2 || m.Reason != "clearer labels" || m.Replaces == nil || m.Replaces.Folder != "trips" || m.Replaces.ManifestSHA256 != hex.EncodeToString(hash[:]) {
+	if m.Revision != 2 || m.Reason != "clearer labels" || m.Replaces == nil || m.Replaces.Folder != "trips" ||
+		m.Replaces.ManifestSHA256 != hex.EncodeToString(hash[:]) {
 		t.Errorf("manifest %+v, replaces %+v", m, m.Replaces)
 	}
-	if n := o.debits(t); n != 1 {
+	if n := o.Debits(t); n != 1 {
 		t.Errorf("%d debits", n)
 	}
 	for name, r := range map[string]Revision{
 		"no reason": {Number: 3}, "two lines": {Number: 3, Reason: "a\nb"}, "a gap": {Number: 4, Reason: "x"},
-		"a reason without a number": {Reason: "x"}, "a negative number": {Number: -1}, "a long reason": {Number: 3, Reason: strings.Repeat("x", 501)},
-		"a blank reason": {Number: 3, Reason: " "}, "a reason with an escape": {Number: 3, Reason: "x\u009b8m"}, "a reason that turns": {Number: 3, Reason: "x\u202e"},
+		"a reason without a number": {Reason: "x"}, "a negative number": {Number: -1},
+		"a long reason":  {Number: 3, Reason: strings.Repeat("x", 501)},
+		"a blank reason": {Number: 3, Reason: " "}, "a reason with an escape": {Number: 3, Reason: "x\u009b8m"},
+		"a reason that turns": {Number: 3, Reason: "x\u202e"},
 	} {
 		opt.Revision = r
 		if _, err := Publish(t.Context(), sealed, opt); Classify(err).Exit != verdict.ExitSpec {
@@ -68,16 +72,17 @@ func TestRevision(t *testing.T) {
 
 // Another draw under the same name is no revision.
 func TestARevisionIsOfTheSameDraw(t *testing.T) {
-	a, b := newOffice(t), newOffice(t)
-	if _, err := Run(t.Context(), a.plan, a.options("out")); err != nil {
+	a, b := releasetest.Trips(t), releasetest.Trips(t)
+	if _, err := Run(t.Context(), a.Plan, optionsOf(a, "out")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Measure(t.Context(), b.plan, b.options("out")); err != nil {
+	if _, err := Measure(t.Context(), b.Plan, optionsOf(b, "out")); err != nil {
 		t.Fatal(err)
 	}
-	opt := a.options("out")
+	opt := optionsOf(a, "out")
 	opt.Revision, opt.Ledger = Revision{Number: 2, Reason: "x"}, ""
-	if _, err := Publish(t.Context(), MeasuredFolder(b.options("out").Out, "trips"), opt); Classify(err).Exit != verdict.ExitSpec || !strings.Contains(err.Error(), "other measurements") {
+	if _, err := Publish(t.Context(), MeasuredFolder(optionsOf(b, "out").Out, "trips"),
+		opt); Classify(err).Exit != verdict.ExitSpec || !strings.Contains(err.Error(), "other measurements") {
 		t.Errorf("exit %d, %v", Classify(err).Exit, err)
 	}
 }
@@ -85,8 +90,8 @@ func TestARevisionIsOfTheSameDraw(t *testing.T) {
 // The manifest is signed where the office has a key, also afterwards; but not for
 // what was debited in a ledger that the key does not sign.
 func TestManifestsAreSigned(t *testing.T) {
-	o := newOffice(t)
-	path := filepath.Join(o.dir, "office")
+	o := releasetest.Trips(t)
+	path := filepath.Join(o.Dir, "office")
 	public, err := sign.Generate(path)
 	if err != nil {
 		t.Fatal(err)
@@ -95,21 +100,22 @@ func TestManifestsAreSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unsigned := o.options("unsigned")
-	if _, err := Run(t.Context(), o.plan, unsigned); err != nil {
+	unsigned := optionsOf(o, "unsigned")
+	if _, err := Run(t.Context(), o.Plan, unsigned); err != nil {
 		t.Fatal(err)
 	}
 	unsigned.Ledger, unsigned.Office = "", &key
 	if _, err := Publish(t.Context(), MeasuredFolder(unsigned.Out, "trips"), unsigned); Classify(err).Exit != verdict.ExitName || !strings.Contains(err.Error(), "does not sign") {
 		t.Errorf("a release of an unsigned ledger: exit %d, %v", Classify(err).Exit, err)
 	}
-	o.ledger = filepath.Join(o.dir, "signed.db")
-	if _, err := InitAccount(t.Context(), o.ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{Office: &key}); err != nil {
+	o.Ledger = filepath.Join(o.Dir, "signed.db")
+	if _, err := InitAccount(t.Context(), o.Ledger, filepath.Join(o.Dir, "policy.yaml"),
+		ledger.OpenOptions{Office: &key}); err != nil {
 		t.Fatal(err)
 	}
-	opt := o.options("out")
+	opt := optionsOf(o, "out")
 	opt.Office = &key
-	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+	if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	opt.Office = nil
@@ -139,26 +145,26 @@ func TestManifestsAreSigned(t *testing.T) {
 // With `resume: never` no key is ever written, and a run cut off after its debit
 // loses its release.
 func TestNeverResumed(t *testing.T) {
-	o := newOffice(t)
-	spec := strings.Replace(tripSpec, "account: trips}", "account: trips, resume: never}", 1)
-	if err := os.WriteFile(filepath.Join(o.dir, "release.yaml"), []byte(spec), 0o600); err != nil {
+	o := releasetest.Trips(t)
+	spec := strings.Replace(releasetest.TripSpec, "account: trips}", "account: trips, resume: never}", 1)
+	if err := os.WriteFile(filepath.Join(o.Dir, "release.yaml"), []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var err error
-	if o.plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml")}); err != nil {
+	if o.Plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
-	opt := o.options("out")
-	l, charge, err := opt.openLedger(t.Context(), o.plan)
+	opt := optionsOf(o, "out")
+	l, charge, err := opt.openLedger(t.Context(), o.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	st, err := openState(t.Context(), opt.stateDir(), o.stateName(t, opt))
+	st, err := openState(t.Context(), opt.stateDir(), stateNameOf(t, o, opt))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &attempt{plan: o.plan, options: opt, ledger: l, charge: charge}
+	a := &attempt{plan: o.Plan, options: opt, ledger: l, charge: charge}
 	if _, err := a.key(st, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -170,16 +176,16 @@ func TestNeverResumed(t *testing.T) {
 	if _, err := l.Debit(t.Context(), charge); err != nil { // and cut off
 		t.Fatal(err)
 	}
-	_, err = Measure(t.Context(), o.plan, opt)
+	_, err = Measure(t.Context(), o.Plan, opt)
 	var closed *ledger.Closed
 	if !errors.As(err, &closed) {
 		t.Errorf("measuring again: %v", err)
 	}
 	next := strings.Replace(spec, "release: trips", "release: trips-2", 1)
-	if err := os.WriteFile(filepath.Join(o.dir, "release.yaml"), []byte(next), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Dir, "release.yaml"), []byte(next), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(o.dir, "release.yaml")})
+	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(o.Dir, "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,9 +196,9 @@ func TestNeverResumed(t *testing.T) {
 
 // What other software published is not called altered: a revision is what to make.
 func TestPublishedByOtherSoftware(t *testing.T) {
-	o := newOffice(t)
-	opt := o.options("out")
-	result, err := Run(t.Context(), o.plan, opt)
+	o := releasetest.Trips(t)
+	opt := optionsOf(o, "out")
+	result, err := Run(t.Context(), o.Plan, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,12 +207,13 @@ func TestPublishedByOtherSoftware(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	older := strings.Replace(string(text), `"software": "`+Software+`"`, `"software": "dprelease 0.0.9"`, 1)
+	older := strings.Replace(string(text), `"software": "`+published.Software+`"`, `"software": "dprelease 0.0.9"`, 1)
 	if err := os.WriteFile(path, []byte(older), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	sealed := MeasuredFolder(opt.Out, "trips")
-	if _, err := Publish(t.Context(), sealed, opt); Classify(err).Exit != verdict.ExitName || !strings.Contains(err.Error(), "--revision 2") {
+	if _, err := Publish(t.Context(), sealed, opt); Classify(err).Exit != verdict.ExitName ||
+		!strings.Contains(err.Error(), "--revision 2") {
 		t.Errorf("exit %d, %v", Classify(err).Exit, err)
 	}
 	opt.Revision = Revision{Number: 2, Reason: "newer software"}

@@ -17,8 +17,8 @@ type Result struct {
 	Place   string // the folder: of the sealed measurements, or the published one
 	Status  string // of the release, in words
 	Already bool   // it was there before, from the same plan
-	// InputsChanged is the day on which the files of a release that was there before were counted, where they are others now; "" where
-	// they are the same or nothing is known of them.
+	// InputsChanged is the day on which the files of a release that was there before were counted, where they are others
+	// now; "" where they are the same or nothing is known of them.
 	InputsChanged string
 	// Signature says what came of the signature of a published folder; "" of measurements.
 	Signature Signature
@@ -28,7 +28,8 @@ type Result struct {
 type Signature string
 
 const (
-	// Unsigned is a folder without a signature: no office key was given, or there are no measurements to compare the folder with.
+	// Unsigned is a folder without a signature: no office key was given, or there are no measurements to compare the
+	// folder with.
 	Unsigned Signature = "none"
 	// SignedNow is a folder that was published and signed at once.
 	SignedNow Signature = "made"
@@ -85,8 +86,8 @@ func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	return result, err
 }
 
-// toBeSigned writes the plan where the account refuses it for want of approvals, so that there is a file to approve, and names
-// that file in the refusal. Other errors stay as they are.
+// toBeSigned writes the plan where the account refuses it for want of approvals, so that there is a file to approve,
+// and names that file in the refusal. Other errors stay as they are.
 func toBeSigned(err error, p *compiled.Compiled, out string) error {
 	var unapproved *ledger.Unapproved
 	if !errors.As(err, &unapproved) {

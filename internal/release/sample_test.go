@@ -10,30 +10,32 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
-// The tests of this file measure secret samples of known populations, from the text of a spec over drawing, bounding, debit
-// and noise to the published tables. Cells hold different units, and each run has a fresh key, so that cells are independent.
+// The tests of this file measure secret samples of known populations, from the text of a spec over drawing, bounding,
+// debit and noise to the published tables. Cells hold different units, and each run has a fresh key, so that cells are
+// independent.
 //
-// Failures by chance. Fewer than 94 % of the intervals are found to hold where the tail of the binomial law of 94 % is below
-// 1e-12, and more than 96 % likewise; an integer of the measurement is found to be drawn too often or too seldom where the
-// binomial tail of its own law is below 1e-12 on either side. There are less than 300 such checks: a run fails by chance
-// with probability below 1e-9. Power: the same checks must find intervals that forget the sample, and counts of all units;
-// from the laws they miss them with probability below 1e-12.
+// Failures by chance. Fewer than 94 % of the intervals are found to hold where the tail of the binomial law of 94 % is
+// below 1e-12, and more than 96 % likewise; an integer of the measurement is found to be drawn too often or too seldom
+// where the binomial tail of its own law is below 1e-12 on either side. There are less than 300 such checks: a run
+// fails by chance with probability below 1e-9. Power: the same checks must find intervals that forget the sample, and
+// counts of all units; from the laws they miss them with probability below 1e-12.
 
 const (
 	sampleCopies = 4000
 	sampleTail   = 1e-12
 )
 
-// sampleRuns is how often a setting is measured: twice, and in the long run, with DPRELEASE_LONG, so often that there are 20 000
-// intervals of each kind. Of twice, 8000 of each, what is planted is still missed with probability below 1e-100: less than half
-// of the intervals that forget the sample hold, and of a law that one in ten or one in three units is in hardly one count is that of
-// all units.
+// sampleRuns is how often a setting is measured: twice, and in the long run, with DPRELEASE_LONG, so often that there
+// are 20 000 intervals of each kind. Of twice, 8000 of each, what is planted is still missed with probability below
+// 1e-100: less than half of the intervals that forget the sample hold, and of a law that one in ten or one in three
+// units is in hardly one count is that of all units.
 func sampleRuns() int {
 	if os.Getenv("DPRELEASE_LONG") != "" {
 		return 5
@@ -46,22 +48,27 @@ var sampleSizes = []int{0, 1, 4, 30, 150}
 
 type sampleSetting struct {
 	name, budget, unit, share string
-	most                      bool // noise spreads over three steps and more, and a unit has one row: at most 96 % hold where there are some
-	rows                      int  // of each unit
-	perUnit                   int  // of them counted
-	each                      float64
+	// noise spreads over three steps and more, and a unit has one row: at most 96 % hold where there are some
+	most    bool
+	rows    int // of each unit
+	perUnit int // of them counted
+	each    float64
 }
 
 var sampleSettings = []sampleSetting{
 	{name: "rows, little noise", budget: "{epsilon: 1}", unit: "row", share: "10%", rows: 1, perUnit: 1, each: 10},
-	{name: "rows, more noise", budget: "{epsilon: 0.05}", unit: "row", share: "10%", rows: 1, perUnit: 1, each: 10, most: true},
-	{name: "ids, ε and δ", budget: "{epsilon: 0.5, delta: 1e-9}", unit: "{id: id, max_rows: 2}", share: "1/3", rows: 3, perUnit: 2, each: 3},
+	{name: "rows, more noise", budget: "{epsilon: 0.05}", unit: "row", share: "10%", rows: 1, perUnit: 1, each: 10,
+		most: true},
+	{name: "ids, ε and δ", budget: "{epsilon: 0.5, delta: 1e-9}", unit: "{id: id, max_rows: 2}", share: "1/3", rows: 3,
+		perUnit: 2, each: 3},
 }
 
 func (s sampleSetting) plan(t testing.TB) *compiled.Compiled {
 	t.Helper()
 	text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + s.budget +
-		"\ntables: {t: {source: {csv: t.csv}, unit: " + s.unit + ", sample: {poisson: " + s.share + "}, columns: {kind: {type: integer, range: [0, 4]}, copy: {type: integer, range: [0, " + fmt.Sprint(sampleCopies-1) + "]}}}}\nmarginals: {m: {by: [kind, copy]}}\n"
+		"\ntables: {t: {source: {csv: t.csv}, unit: " + s.unit + ", sample: {poisson: " + s.share +
+		"}, columns: {kind: {type: integer, range: [0, 4]}, copy: {type: integer, range: [0, " + fmt.Sprint(sampleCopies-1) +
+		"]}}}}\nmarginals: {m: {by: [kind, copy]}}\n"
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +77,7 @@ func (s sampleSetting) plan(t testing.TB) *compiled.Compiled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return compiled.Of(p)
+	return compiled.Of(p.Plan())
 }
 
 // write writes the population.
@@ -95,9 +102,9 @@ func (s sampleSetting) write(t testing.TB, dir string) {
 }
 
 // lawOf is the law of a noisy count of the sample: a binomial number of units, so many rows of each, and noise.
-func (s sampleSetting) lawOf(m budget.Mechanism, units int, share float64) law {
-	noise := noiseLaw(m)
-	binomial := law{0, make([]float64, units*s.perUnit+1)}
+func (s sampleSetting) lawOf(m budget.Mechanism, units int, share float64) releasetest.Law {
+	noise := releasetest.NoiseLaw(m)
+	binomial := releasetest.Law{P: make([]float64, units*s.perUnit+1)}
 	for k := range units + 1 {
 		choose, _ := math.Lgamma(float64(units + 1))
 		a, _ := math.Lgamma(float64(k + 1))
@@ -106,9 +113,9 @@ func (s sampleSetting) lawOf(m budget.Mechanism, units int, share float64) law {
 		if units > 0 {
 			p = math.Exp(choose - a - b + float64(k)*math.Log(share) + float64(units-k)*math.Log1p(-share))
 		}
-		binomial.p[k*s.perUnit] += p
+		binomial.P[k*s.perUnit] += p
 	}
-	return noise.plus(binomial)
+	return noise.Plus(binomial)
 }
 
 func TestSamplesAreDrawnAndTheirErrorIsTold(t *testing.T) {
@@ -160,33 +167,34 @@ func (s sampleSetting) hold(t *testing.T) {
 	n, share, mechanism := sampleCopies*runs, 1/s.each, p.Measurements[0].Mechanism
 	for kind, units := range sampleSizes {
 		t.Logf("%3d units: %d intervals, %.4f hold, %.4f of noise alone; mean error %+.3f, root mean square %.3f", units, n,
-			float64(hits[kind])/float64(n), float64(forgetful[kind])/float64(n), sums[kind]/float64(n), math.Sqrt(squares[kind]/float64(n)))
-		if atLeast(n-hits[kind], n, 0.06) < sampleTail {
+			float64(hits[kind])/float64(n), float64(forgetful[kind])/float64(n), sums[kind]/float64(n),
+			math.Sqrt(squares[kind]/float64(n)))
+		if releasetest.AtLeast(n-hits[kind], n, 0.06) < sampleTail {
 			t.Errorf("%d units: %d of %d intervals hold", units, hits[kind], n)
 		}
-		if s.most && units > 0 && atLeast(hits[kind], n, 0.96) < sampleTail {
+		if s.most && units > 0 && releasetest.AtLeast(hits[kind], n, 0.96) < sampleTail {
 			t.Errorf("%d units: %d of %d intervals hold, which is too many", units, hits[kind], n)
 		}
 		s.judge(t, units, seen[kind], n, s.lawOf(mechanism, units, share), true)
 	}
 	// Planted: intervals that forget the sample, and counts of all units divided by nothing.
 	last := kinds - 1
-	if atLeast(n-forgetful[last], n, 0.06) >= sampleTail {
+	if releasetest.AtLeast(n-forgetful[last], n, 0.06) >= sampleTail {
 		t.Errorf("intervals that forget the sample are not found: %d of %d hold", forgetful[last], n)
 	}
-	s.judge(t, 1, seen[1], n, noiseLaw(mechanism).shifted(s.perUnit), false)
+	s.judge(t, 1, seen[1], n, releasetest.NoiseLaw(mechanism).Shifted(s.perUnit), false)
 }
 
 // judge holds how often each integer was drawn against its law: within it, or not where it is planted.
-func (s sampleSetting) judge(t *testing.T, units int, seen map[int]int, n int, of law, within bool) {
+func (s sampleSetting) judge(t *testing.T, units int, seen map[int]int, n int, of releasetest.Law, within bool) {
 	t.Helper()
 	found := ""
-	for i, p := range of.p {
+	for i, p := range of.P {
 		if p*float64(n) < 25 {
 			continue
 		}
-		x := of.from + i
-		if atLeast(seen[x], n, p) < sampleTail || atLeast(n-seen[x], n, 1-p) < sampleTail {
+		x := of.From + i
+		if releasetest.AtLeast(seen[x], n, p) < sampleTail || releasetest.AtLeast(n-seen[x], n, 1-p) < sampleTail {
 			found += fmt.Sprintf("; %d was drawn %d times of %d, its law says %.1f", x, seen[x], n, p*float64(n))
 		}
 	}
@@ -197,8 +205,8 @@ func (s sampleSetting) judge(t *testing.T, units int, seen map[int]int, n int, o
 	}
 }
 
-// TestSamplesOfTwoReleasesAreIndependent wants a unit to be in the samples of two releases as often as two draws say. A sample
-// that is used again has it in both or in none. False alarms: binomial tails below 1e-12.
+// TestSamplesOfTwoReleasesAreIndependent wants a unit to be in the samples of two releases as often as two draws say. A
+// sample that is used again has it in both or in none. False alarms: binomial tails below 1e-12.
 func TestSamplesOfTwoReleasesAreIndependent(t *testing.T) {
 	s := sampleSetting{budget: "{epsilon: 20}", unit: "{id: id, max_rows: 1}", share: "10%", rows: 1, perUnit: 1, each: 10}
 	p := s.plan(t)
@@ -214,16 +222,17 @@ func TestSamplesOfTwoReleasesAreIndependent(t *testing.T) {
 			}
 		}
 	}
-	if one < sampleCopies/20 || atLeast(both, one, 0.1) < sampleTail || atLeast(one-both, one, 0.9) < sampleTail {
+	if one < sampleCopies/20 || releasetest.AtLeast(both, one, 0.1) < sampleTail ||
+		releasetest.AtLeast(one-both, one, 0.9) < sampleTail {
 		t.Errorf("of %d units in the first sample %d are in the second", one, both)
 	}
-	if atLeast(one, one, 0.1) >= sampleTail {
+	if releasetest.AtLeast(one, one, 0.1) >= sampleTail {
 		t.Error("a sample that is used again would not be found")
 	}
 }
 
-// TestSampledReleasesKeepTheirGuarantee wants what a plan promises to be what its mechanisms lose through the sample, and its
-// charge to be that of the account.
+// TestSampledReleasesKeepTheirGuarantee wants what a plan promises to be what its mechanisms lose through the sample,
+// and its charge to be that of the account.
 func TestSampledReleasesKeepTheirGuarantee(t *testing.T) {
 	for _, s := range sampleSettings {
 		p := s.plan(t)
@@ -236,7 +245,8 @@ func TestSampledReleasesKeepTheirGuarantee(t *testing.T) {
 		q, _ := p.Release().Sampled().Float64()
 		if asked.Delta == nil {
 			inner, _ := loss.Epsilon().Float64()
-			if got := math.Log1p(q * math.Expm1(inner)); got > e*(1+1e-12) || got < e*(1-1.0/512) { // scales are multiples of 2⁻¹²
+			// scales are multiples of 2⁻¹²
+			if got := math.Log1p(q * math.Expm1(inner)); got > e*(1+1e-12) || got < e*(1-1.0/512) {
 				t.Errorf("%s: ε = %v, asked %v", s.name, got, e)
 			}
 			if p.Cost.Epsilon.Cmp(asked.Epsilon) != 0 || p.Cost.Rho != nil {

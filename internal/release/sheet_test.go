@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/show"
 )
 
@@ -19,12 +20,13 @@ func sameValue(a, b string) bool {
 	return a == b || err == nil && other == nil && x == y
 }
 
-// A CSV file and a JSON document of a table hold every value of the published file, and no other: figures of all kinds, with
-// what is not published left out.
+// A CSV file and a JSON document of a table hold every value of the published file, and no other: figures of all kinds,
+// with what is not published left out.
 func TestSheetsHoldTheFile(t *testing.T) {
-	o := officeWith(t, payText("{rho: 1}", true, ""), payPolicy, payData(payRows()))
-	_, place := o.run(t)
-	for _, table := range o.plan.Tables {
+	o := releasetest.With(t, releasetest.PayText("{rho: 1}", true, ""), releasetest.PayPolicy,
+		releasetest.PayData(releasetest.PayRows()))
+	_, place := runs(t, o)
+	for _, table := range o.Plan.Tables {
 		s, err := show.Open(place, table.Path)
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +35,7 @@ func TestSheetsHoldTheFile(t *testing.T) {
 		for _, c := range s.Columns {
 			names = append(names, c.Name)
 		}
-		want := append([][]string{names}, figuresOf(t, place, table.Path, names...)...)
+		want := append([][]string{names}, releasetest.Figures(t, place, table.Path, names...)...)
 		for _, row := range want[1:] {
 			for i, text := range row {
 				if text == "<null>" {

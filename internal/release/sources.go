@@ -1,9 +1,5 @@
 package release
 
-// This file holds what keeps confidential sources from being published as public files. A plan carries the content of its public
-// files. Before anything is reserved it is known that none is a file that the confidential tables are read from; before anything is paid,
-// that none has the content of such a file, or of one that was ever counted for the account.
-
 import (
 	"context"
 	"crypto/hmac"
@@ -28,8 +24,13 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
+
+// This file holds what keeps confidential sources from being published as public files. A plan carries the content of
+// its public files. Before anything is reserved it is known that none is a file that the confidential tables are read
+// from; before anything is paid, that none has the content of such a file, or of one that was ever counted for the
+// account.
 
 // PublicIsConfidential is a plan one of whose public files is a confidential source.
 type PublicIsConfidential struct {
@@ -42,10 +43,12 @@ type PublicIsConfidential struct {
 func (e *PublicIsConfidential) Error() string {
 	if e.Release != "" {
 		return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the release %s counted it as the confidential table %s: nothing was spent; "+
-			"take it out of the spec, and keep the plan file, which holds its content, confidential", screen.Quoted(e.File), e.Release, e.Table)
+			"take it out of the spec, and keep the plan file, which holds its content, confidential", screen.Quoted(e.File),
+			e.Release, e.Table)
 	}
 	return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the confidential table %s is read from it: nothing was spent; "+
-		"take it out of the spec, and keep the plan file, which holds its content, confidential", screen.Quoted(e.File), e.Table)
+		"take it out of the spec, and keep the plan file, which holds its content, confidential", screen.Quoted(e.File),
+		e.Table)
 }
 
 // Verdict says that the file cannot be public.
@@ -56,7 +59,7 @@ func (*PublicIsConfidential) Verdict() verdict.Verdict {
 // input is a file of a confidential table.
 type input struct {
 	table, path string
-	format      spec.Format
+	format      files.Format
 	info        os.FileInfo
 	counted     bool // the plan counts its table
 }
@@ -74,7 +77,7 @@ func inputsOf(p *compiled.Compiled, data string) ([]input, error) {
 			}
 		} else {
 			for _, glob := range t.Source.Paths {
-				found, _ := spec.Glob(data, glob) // a table that is not counted need not be there
+				found, _ := files.Glob(data, glob) // a table that is not counted need not be there
 				paths = append(paths, found...)
 			}
 		}
@@ -105,21 +108,22 @@ func keepApart(p *compiled.Compiled, data string, inputs []input) error {
 	return nil
 }
 
-// publicDigests are those of a plan's public files: of what they held when the plan was made, and of what the plan holds of them.
-func publicDigests(p *compiled.Compiled) map[string][]spec.Digest {
-	all := map[string][]spec.Digest{}
+// publicDigests are those of a plan's public files: of what they held when the plan was made, and of what the plan
+// holds of them.
+func publicDigests(p *compiled.Compiled) map[string][]files.Digest {
+	all := map[string][]files.Digest{}
 	for name, text := range p.Source.Files {
-		all[name] = append(slices.Clone(p.Source.Digests[name]), spec.DigestText(text))
+		all[name] = append(slices.Clone(p.Source.Digests[name]), files.DigestText(text))
 	}
 	return all
 }
 
 // keepContentsApart refuses a plan one of whose public files has the content of an input.
-func keepContentsApart(p *compiled.Compiled, inputs []input, contents [][]spec.Digest) error {
+func keepContentsApart(p *compiled.Compiled, inputs []input, contents [][]files.Digest) error {
 	public := publicDigests(p)
 	for _, name := range slices.Sorted(maps.Keys(public)) {
 		for i, in := range inputs {
-			if slices.ContainsFunc(contents[i], func(d spec.Digest) bool { return slices.Contains(public[name], d) }) {
+			if slices.ContainsFunc(contents[i], func(d files.Digest) bool { return slices.Contains(public[name], d) }) {
 				return &PublicIsConfidential{File: name, Table: in.table}
 			}
 		}
@@ -127,15 +131,15 @@ func keepContentsApart(p *compiled.Compiled, inputs []input, contents [][]spec.D
 	return nil
 }
 
-// digests are those of an input's bytes and, of a compressed CSV file, of its text if that has at most mostPrintedText bytes. The
-// file must be the one that was found.
-func (in input) digests(ctx context.Context) ([]spec.Digest, error) {
+// digests are those of an input's bytes and, of a compressed CSV file, of its text if that has at most mostPrintedText
+// bytes. The file must be the one that was found.
+func (in input) digests(ctx context.Context) ([]files.Digest, error) {
 	raw, err := source.Digest(ctx, in.path)
 	if err != nil {
 		return nil, err
 	}
-	all := []spec.Digest{raw}
-	if in.format == spec.CSV {
+	all := []files.Digest{raw}
+	if in.format == files.CSV {
 		text, ok, err := source.TextDigest(ctx, in.path, mostPrintedText)
 		if err != nil {
 			return nil, err
@@ -151,13 +155,13 @@ func (in input) digests(ctx context.Context) ([]spec.Digest, error) {
 }
 
 // sourcesFile is the record, in the state directory, of all files that were ever counted.
-const sourcesFile = spec.StateSources
+const sourcesFile = files.StateSources
 
 // mostPrintedText is the most bytes of a compressed file's text that it is known by, in addition to its own bytes.
 const mostPrintedText = 1 << 30
 
-// countedSources records which files were counted, by keyed fingerprints: without the key, which never leaves the confidential
-// state, nobody can ask it whether some file was counted.
+// countedSources records which files were counted, by keyed fingerprints: without the key, which never leaves the
+// confidential state, nobody can ask it whether some file was counted.
 type countedSources struct {
 	Key      []byte         `json:"key"`
 	Releases []countedFiles `json:"releases"`
@@ -182,7 +186,7 @@ type countedFile struct {
 }
 
 // fingerprint is the keyed fingerprint of a content: HMAC-SHA-256 (RFC 2104).
-func (c *countedSources) fingerprint(d spec.Digest) string {
+func (c *countedSources) fingerprint(d files.Digest) string {
 	h := hmac.New(sha256.New, c.Key)
 	fmt.Fprintf(h, "%d %s", d.Size, d.SHA256)
 	return hex.EncodeToString(h.Sum(nil))
@@ -219,7 +223,7 @@ func (c *countedSources) keepFrom(p *compiled.Compiled, accounts []string) error
 }
 
 // fingerprinted are inputs whose contents are known.
-func (c *countedSources) fingerprinted(inputs []input, contents [][]spec.Digest) []countedFile {
+func (c *countedSources) fingerprinted(inputs []input, contents [][]files.Digest) []countedFile {
 	var files []countedFile
 	for i, in := range inputs {
 		f := countedFile{Table: in.table, Path: in.path, Size: in.info.Size(), Modified: in.info.ModTime()}
@@ -241,7 +245,8 @@ func (c *countedSources) of(planHash string) (last countedFiles, found bool) {
 	return last, found
 }
 
-// same reports whether inputs are the files that were counted. Only one that looks otherwise than when it was counted is read.
+// same reports whether inputs are the files that were counted. Only one that looks otherwise than when it was counted
+// is read.
 func (c *countedSources) same(ctx context.Context, was countedFiles, inputs []input) (bool, error) {
 	left := slices.Clone(was.Files)
 	for _, in := range inputs {
@@ -255,7 +260,10 @@ func (c *countedSources) same(ctx context.Context, was countedFiles, inputs []in
 				return false, err
 			}
 			print = c.fingerprint(d)
-			i = slices.IndexFunc(left, func(f countedFile) bool { return f.Table == in.table && slices.Contains(f.Fingerprints, print) })
+			i = slices.IndexFunc(left, func(f countedFile) bool {
+				return f.Table == in.table &&
+					slices.Contains(f.Fingerprints, print)
+			})
 		}
 		if i < 0 {
 			return false, nil
@@ -265,8 +273,8 @@ func (c *countedSources) same(ctx context.Context, was countedFiles, inputs []in
 	return len(left) == 0, nil
 }
 
-// inputsChanged is the day on which a release that is there already was counted, where its files are others now; "" where they are
-// the same, are not there, or nothing is known of them.
+// inputsChanged is the day on which a release that is there already was counted, where its files are others now; ""
+// where they are the same, are not there, or nothing is known of them.
 func (o Options) inputsChanged(ctx context.Context, p *compiled.Compiled) (string, error) {
 	c, err := readSources(o.stateDir())
 	if err != nil {
@@ -309,7 +317,8 @@ func readSources(root string) (*countedSources, error) {
 }
 
 // noteSources adds the files of a plan to the record, durably, before they are paid for.
-func noteSources(ctx context.Context, root string, accounts []string, p *compiled.Compiled, inputs []input, contents [][]spec.Digest) error {
+func noteSources(ctx context.Context, root string, accounts []string, p *compiled.Compiled, inputs []input,
+	contents [][]files.Digest) error {
 	held, err := holdWaiting(ctx, root)
 	if err != nil {
 		return fmt.Errorf("state directory: %w", err)
@@ -323,13 +332,15 @@ func noteSources(ctx context.Context, root string, accounts []string, p *compile
 	}
 	files := c.fingerprinted(inputs, contents)
 	for _, account := range accounts {
-		one := countedFiles{Account: account, Release: p.Name, Plan: p.Hash(), Date: time.Now().UTC().Truncate(time.Second), Files: files}
+		one := countedFiles{Account: account, Release: p.Name, Plan: p.Hash(), Date: time.Now().UTC().Truncate(time.Second),
+			Files: files}
 		c.Releases = append(c.Releases, one) // no earlier record goes: what was counted once stays confidential
 	}
 	if err := removeMaking(root); err != nil {
 		return err
 	}
-	err = durable.WritePrivate(root, sourcesFile+".making-", sourcesFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(c) })
+	err = durable.WritePrivate(root, sourcesFile+".making-", sourcesFile,
+		func(w io.Writer) error { return json.NewEncoder(w).Encode(c) })
 	if err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
@@ -338,7 +349,7 @@ func noteSources(ctx context.Context, root string, accounts []string, p *compile
 
 // removeMaking removes what runs that were killed have left of records that they were writing.
 func removeMaking(root string) error {
-	left, err := spec.Glob(root, sourcesFile+".making-*")
+	left, err := files.Glob(root, sourcesFile+".making-*")
 	for _, path := range left {
 		err = errors.Join(err, os.Remove(path))
 	}
@@ -347,7 +358,7 @@ func removeMaking(root string) error {
 
 // reading is the reading of inputs for their contents while they are counted.
 type reading struct {
-	contents [][]spec.Digest
+	contents [][]files.Digest
 	err      error
 	done     chan struct{}
 }
@@ -358,7 +369,7 @@ func read(ctx context.Context, inputs []input) *reading {
 	go func() {
 		defer close(r.done)
 		for _, in := range inputs {
-			var digests []spec.Digest
+			var digests []files.Digest
 			if digests, r.err = in.digests(ctx); r.err != nil && (in.counted || ctx.Err() != nil) {
 				return
 			}
@@ -370,7 +381,7 @@ func read(ctx context.Context, inputs []input) *reading {
 }
 
 // wait returns the contents once all inputs are read.
-func (r *reading) wait() ([][]spec.Digest, error) {
+func (r *reading) wait() ([][]files.Digest, error) {
 	<-r.done
 	return r.contents, r.err
 }

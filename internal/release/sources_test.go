@@ -10,13 +10,14 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
-// What was counted once stays in the record, whatever is counted for the same plan later; another account is not concerned, and the
-// record holds no digest that somebody without its key could ask for.
+// What was counted once stays in the record, whatever is counted for the same plan later; another account is not
+// concerned, and the record holds no digest that somebody without its key could ask for.
 func TestCountedFilesStayConfidential(t *testing.T) {
 	root := t.TempDir()
-	of := func(text string) [][]spec.Digest { return [][]spec.Digest{{spec.DigestText(text)}} }
+	of := func(text string) [][]files.Digest { return [][]files.Digest{{files.DigestText(text)}} }
 	path := filepath.Join(t.TempDir(), "r.yaml")
 	text := "version: 1\nrelease: first\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\n" +
 		"tables: {persons: {source: {csv: a.csv}, unit: row, columns: {x: {values: [a, b]}}}}\nmarginals: {m: {by: [x]}}\n"
@@ -45,7 +46,8 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 		text, account string
 		refused       bool
 	}{
-		{"one", "ledger people", true}, {"two", "ledger people", true}, {"three", "ledger people", false}, {"one", "ledger firms", false},
+		{"one", "ledger people", true}, {"two", "ledger people", true}, {"three", "ledger people", false},
+		{"one", "ledger firms", false},
 	} {
 		later := &plan.Plan{Source: spec.Source{Files: map[string]string{"p.csv": want.text}}}
 		if err := c.keepFrom(compiled.Of(later), []string{want.account}); (err != nil) != want.refused {
@@ -56,7 +58,7 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := spec.DigestText("one").SHA256; len(b) == 0 || strings.Contains(string(b), d) {
+	if d := files.DigestText("one").SHA256; len(b) == 0 || strings.Contains(string(b), d) {
 		t.Errorf("the record holds the digest %s", d)
 	}
 	if info, err := os.Stat(filepath.Join(root, sourcesFile)); err != nil || info.Mode().Perm()&0o077 != 0 {
@@ -66,10 +68,12 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 	// By the record the directory is known as one that holds no public file.
 	const listed = "version: 1\nrelease: r\nprivacy: {protects: row, neighbours: add-remove}\nbudget: {epsilon: 1}\n" +
 		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {codebook: list.csv}}}}\nmarginals: {m: {by: [a]}}\n"
-	if err := errors.Join(os.WriteFile(filepath.Join(root, "r.yaml"), []byte(listed), 0o600), os.WriteFile(filepath.Join(root, "list.csv"), []byte("code\n1\n2\n"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(root, "r.yaml"), []byte(listed), 0o600),
+		os.WriteFile(filepath.Join(root, "list.csv"), []byte("code\n1\n2\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := spec.Load(t.Context(), filepath.Join(root, "r.yaml"), spec.Options{}); err == nil || !strings.Contains(err.Error(), "lies in a state directory") {
+	if _, err := spec.Load(t.Context(), filepath.Join(root, "r.yaml"), spec.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "lies in a state directory") {
 		t.Errorf("a code book in the state directory: %v", err)
 	}
 	if err := os.Remove(filepath.Join(root, sourcesFile)); err != nil {

@@ -6,30 +6,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/progress"
-
-	"golang.org/x/sync/errgroup"
-
+	"github.com/dprelease/dprelease/internal/derive"
 	"github.com/dprelease/dprelease/internal/durable"
-	"github.com/dprelease/dprelease/internal/published"
+	"golang.org/x/sync/errgroup"
 )
 
 // staging is an output folder in the making: built beside its place under a
 // hidden name, then synced and renamed once, so that the place holds all of it
 // or nothing.
 type staging struct {
-	dir   string   // .NAME.tmp-*
-	place string   // NAME
-	held  *os.File // keeps the folder from being cleared by others; nil where that is not done
-
-	writing errgroup.Group   // of the files that are being written
-	lines   []published.Line // of every file, in the order of writing
-
-	progress func(progress.Progress)          // is told how far a release is written; nil: nobody
-	step     func(format string, args ...any) // is told which step begins; nil: nobody
+	*derive.Folder          // .NAME.tmp-*
+	place          string   // NAME
+	held           *os.File // keeps the folder from being cleared by others; nil where that is not done
 }
 
 // stage opens a staging folder for the output folder out/name, and clears those
@@ -43,8 +33,7 @@ func stage(out, name string) (*staging, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
-	s := newStaging(dir)
-	s.place = filepath.Join(out, name)
+	s := &staging{Folder: derive.NewFolder(dir), place: filepath.Join(out, name)}
 	if s.held, err = durable.Hold(dir); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		s.discard()
 		return nil, fmt.Errorf("output folder: %w", err)
@@ -56,56 +45,18 @@ func stage(out, name string) (*staging, error) {
 	return s, nil
 }
 
-// newStaging is a staging folder in a folder that is there.
-func newStaging(dir string) *staging {
-	s := &staging{dir: dir}
-	s.writing.SetLimit(writtenAtOnce)
-	return s
-}
-
-// writtenAtOnce is how many files are written at the same time, while the next ones are made.
-const writtenAtOnce = 4
-
-// write puts a file, at a slash-separated path, into the staging folder. It is there, and its error is told, once the folder is
-// settled, and durable once it is committed; until then b may not change.
-func (s *staging) write(name string, b []byte) error {
-	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return fmt.Errorf("%q would be written outside the release", name)
-	}
-	path := filepath.Join(s.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(s.lines, func(l published.Line) bool { return l.Path == name }) {
-		return fmt.Errorf("%q would be written twice", name)
-	}
-	s.lines = append(s.lines, lineOf(name, b))
-	s.writing.Go(func() error { return os.WriteFile(path, b, 0o644) })
-	return nil
-}
-
-// settle waits for the files that are being written.
-func (s *staging) settle() error { return s.writing.Wait() }
-
-// begins says which step begins.
-func (s *staging) begins(format string, args ...any) {
-	if s.step != nil {
-		s.step(format, args...)
-	}
-}
-
 // syncedAtOnce is how many files are synced at the same time: a disk makes many durable in about the time of one.
 const syncedAtOnce = 16
 
 // commit syncs the staging folder, all of its files before their names, and renames it to its place.
 func (s *staging) commit() error {
-	if err := s.settle(); err != nil {
+	if err := s.Settle(); err != nil {
 		return err
 	}
 	var syncing errgroup.Group
 	syncing.SetLimit(syncedAtOnce)
 	var folders []string
-	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -123,7 +74,7 @@ func (s *staging) commit() error {
 	if err != nil {
 		return fmt.Errorf("syncing %s: %w", s.place, err)
 	}
-	if err := os.Rename(s.dir, s.place); err != nil {
+	if err := os.Rename(s.Dir, s.place); err != nil {
 		return fmt.Errorf("moving the finished %s into place: %w", s.place, err)
 	}
 	return durable.SyncDir(filepath.Dir(s.place))
@@ -131,10 +82,10 @@ func (s *staging) commit() error {
 
 // lend moves one file of the staging folder into the place, which is there already.
 func (s *staging) lend(name string) error {
-	if err := syncFile(filepath.Join(s.dir, name)); err != nil {
+	if err := syncFile(filepath.Join(s.Dir, name)); err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(s.place, name)); err != nil {
+	if err := os.Rename(filepath.Join(s.Dir, name), filepath.Join(s.place, name)); err != nil {
 		return err
 	}
 	return durable.SyncDir(s.place)
@@ -142,8 +93,8 @@ func (s *staging) lend(name string) error {
 
 // discard ends the staging: what was not committed is removed.
 func (s *staging) discard() {
-	_ = s.settle() // whoever committed it knows its error
-	os.RemoveAll(s.dir)
+	_ = s.Settle() // whoever committed it knows its error
+	os.RemoveAll(s.Dir)
 	if s.held != nil {
 		s.held.Close()
 	}
@@ -205,10 +156,10 @@ func replaceFile(out, name string, b []byte) error {
 		return err
 	}
 	defer s.discard()
-	if err := errors.Join(s.write(name, b), s.settle(), syncFile(filepath.Join(s.dir, name))); err != nil {
+	if err := errors.Join(s.Write(name, b), s.Settle(), syncFile(filepath.Join(s.Dir, name))); err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(s.dir, name), s.place); err != nil {
+	if err := os.Rename(filepath.Join(s.Dir, name), s.place); err != nil {
 		return err
 	}
 	return durable.SyncDir(out)

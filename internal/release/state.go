@@ -15,7 +15,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/noise"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // state is the confidential working state of one plan's measurement: its key,
@@ -28,9 +28,8 @@ type state struct {
 }
 
 const (
-	keyFile         = "key"
-	journalFile     = "journal"
-	diagnosticsFile = "diagnostics.txt"
+	keyFile     = "key"
+	journalFile = "journal"
 	// What may be left of keys that were being made or erased when a run was
 	// killed. Neither name is ever read as a key.
 	makingKey  = "key.making-"
@@ -197,7 +196,7 @@ func (s *state) journalPath() string { return filepath.Join(s.dir, journalFile) 
 // eraseLeft erases keys under the names that are never read.
 func (s *state) eraseLeft() error {
 	for _, pattern := range []string{makingKey + "*", erasingKey + "*"} {
-		left, err := spec.Glob(s.dir, pattern)
+		left, err := files.Glob(s.dir, pattern)
 		if err != nil {
 			return fmt.Errorf("erasing the key: %w", err)
 		}
@@ -237,16 +236,6 @@ func eraseFile(path string) error {
 	return os.Remove(path)
 }
 
-// diagnose writes the confidential details of refused data to a file that only
-// the owner can read, and returns its path.
-func (s *state) diagnose(details func(io.Writer) error) (string, error) {
-	path := filepath.Join(s.dir, diagnosticsFile)
-	if err := durable.WritePrivate(s.dir, "diagnostics.making-", diagnosticsFile, details); err != nil {
-		return "", fmt.Errorf("state directory: %w", err)
-	}
-	return path, nil
-}
-
 // clearSiblings removes what earlier plans of a sealed release have left in the
 // state directory: the diagnostics of refused data. A state with a key belongs to
 // a run that may resume, and one that is open to a run under way: they stay.
@@ -256,7 +245,7 @@ func clearSiblings(root, release string) error {
 		return fmt.Errorf("state directory: %w", err)
 	}
 	for _, d := range all {
-		name := spec.StateName.FindStringSubmatch(d.Name())
+		name := files.StateName.FindStringSubmatch(d.Name())
 		if name == nil || name[1] != release || !d.IsDir() {
 			continue
 		}

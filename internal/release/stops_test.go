@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/query"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -53,16 +54,17 @@ func writeSteady(t *testing.T, dir, format string, rows []steadyRow) {
 	var b strings.Builder
 	b.WriteString("person,ward,days,note,unused\n")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%s,%s,%s,%s,%s\n", quoted(r.Person), quoted(r.Ward), quoted(r.days), quoted(r.Note), quoted(r.Unused))
+		fmt.Fprintf(&b, "%s,%s,%s,%s,%s\n", quoted(r.Person), quoted(r.Ward), quoted(r.days), quoted(r.Note),
+			quoted(r.Unused))
 	}
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestNoValueStopsATotalRelease: whatever a field of some rows holds, in a column that is counted, in the id or in a column that
-// nothing reads, the release is published, and each row is counted where its values belong. The noise is next to nothing:
-// a count is more than 1 off with a probability below 1e-20.
+// TestNoValueStopsATotalRelease: whatever a field of some rows holds, in a column that is counted, in the id or in a
+// column that nothing reads, the release is published, and each row is counted where its values belong. The noise is
+// next to nothing: a count is more than 1 off with a probability below 1e-20.
 func TestNoValueStopsATotalRelease(t *testing.T) {
 	const copies = 10
 	for i, c := range []struct {
@@ -117,13 +119,15 @@ func TestNoValueStopsATotalRelease(t *testing.T) {
 			if format == "parquet" { // whose days are numbers
 				want["a"] += copies
 			}
-			total, err := Totals(t.Context(), []string{filepath.Join(dir, "steady")}, Question{By: []string{"ward"}}, false)
+			total, err := query.Totals(t.Context(), []string{filepath.Join(dir, "steady")},
+				query.Question{By: []string{"ward"}}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, row := range total.Rows {
 				if math.Abs(*row.Value-want[row.Keys[0]]) > 1.5 {
-					t.Errorf("%s, %s, %s: %g rows of ward %s, expected %g", format, neighbours, c.name, *row.Value, row.Keys[0], want[row.Keys[0]])
+					t.Errorf("%s, %s, %s: %g rows of ward %s, expected %g", format, neighbours, c.name, *row.Value, row.Keys[0],
+						want[row.Keys[0]])
 				}
 			}
 		}

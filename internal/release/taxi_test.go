@@ -18,12 +18,16 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/internal/query"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testdata"
+	"github.com/dprelease/dprelease/internal/verify"
 )
 
 // hubs are places where trips begin and end: longitude, latitude, how far around, and how many of 12 trips.
 var hubs = [][4]float64{
-	{-87.63, 41.88, 0.012, 5}, {-87.905, 41.975, 0.003, 2}, {-87.75, 41.788, 0.003, 1}, {-87.64, 41.93, 0.02, 2.5}, {-87.7, 41.85, 0.08, 1.5},
+	{-87.63, 41.88, 0.012, 5}, {-87.905, 41.975, 0.003, 2}, {-87.75, 41.788, 0.003, 1}, {-87.64, 41.93, 0.02, 2.5},
+	{-87.7, 41.85, 0.08, 1.5},
 }
 
 // writeTrips makes up trips between hubs, some of them outside the box, and counts those of each hour.
@@ -32,7 +36,8 @@ func writeTrips(t *testing.T, path string, rows int) (hours [24]int64) {
 	random := rand.New(rand.NewPCG(1, 2))
 	float := arrow.PrimitiveTypes.Float64
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "pu_lon", Type: float}, {Name: "pu_lat", Type: float}, {Name: "do_lon", Type: float}, {Name: "do_lat", Type: float},
+		{Name: "pu_lon", Type: float}, {Name: "pu_lat", Type: float}, {Name: "do_lon", Type: float},
+		{Name: "do_lat", Type: float},
 		{Name: "started", Type: arrow.FixedWidthTypes.Timestamp_us}, {Name: "fare", Type: float},
 	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
@@ -52,7 +57,8 @@ func writeTrips(t *testing.T, path string, rows int) (hours [24]int64) {
 		}
 		hour := random.Int64N(24)
 		hours[hour]++
-		b.Field(4).(*array.TimestampBuilder).Append(arrow.Timestamp((1_772_323_200 + random.Int64N(31)*86_400 + hour*3600 + random.Int64N(3600)) * 1_000_000))
+		b.Field(4).(*array.TimestampBuilder).
+			Append(arrow.Timestamp((1_772_323_200 + random.Int64N(31)*86_400 + hour*3600 + random.Int64N(3600)) * 1_000_000))
 		kilometres := math.Hypot((at[0]-at[2])*83, (at[1]-at[3])*111)
 		b.Field(5).(*array.Float64Builder).Append(math.Round((3.25+1.4*kilometres)*100) / 100)
 	}
@@ -77,23 +83,24 @@ func writeTrips(t *testing.T, path string, rows int) (hours [24]int64) {
 	return hours
 }
 
-// TestTripsByPlace releases the trips of the shared spec: a sparse table of 16.8 million pairs of cells, the busiest ten of
-// them, flows between coarser cells by hour, and mean fares. All figures lie where the noise of the plan lets them, the report
-// has maps, and a reader without the data can verify all of it.
+// TestTripsByPlace releases the trips of the shared spec: a sparse table of 16.8 million pairs of cells, the busiest
+// ten of them, flows between coarser cells by hour, and mean fares. All figures lie where the noise of the plan lets
+// them, the report has maps, and a reader without the data can verify all of it.
 func TestTripsByPlace(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "specs/taxi.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const rows = 200_000
-	o := officeWith(t, string(text), "account: taxi-trips\nprotects: trip\nneighbours: add-remove\ncap: {rho: 5, delta: 1e-6}\n", "")
-	hours := writeTrips(t, filepath.Join(o.dir, "trips", "2026-03", "a.arrow"), rows)
-	_, place := o.run(t)
-	if v, err := Verify(t.Context(), place, VerifyOptions{}); err != nil {
+	o := releasetest.With(t, string(text),
+		"account: taxi-trips\nprotects: trip\nneighbours: add-remove\ncap: {rho: 5, delta: 1e-6}\n", "")
+	hours := writeTrips(t, filepath.Join(o.Dir, "trips", "2026-03", "a.arrow"), rows)
+	_, place := runs(t, o)
+	if v, err := verify.Folder(t.Context(), place, verify.Options{}); err != nil {
 		t.Fatalf("%v\n%+v", err, v)
 	}
 	// By hour, over all 65 × 65 pairs of places.
-	a, err := Query(t.Context(), place, Question{By: []string{"hour"}})
+	a, err := query.Query(t.Context(), place, query.Question{By: []string{"hour"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,25 +113,25 @@ func TestTripsByPlace(t *testing.T) {
 			t.Errorf("hour %d has %g (standard error %g), and %d trips", hour, row.Unbiased, row.StandardError, hours[hour])
 		}
 	}
-	for _, row := range figuresOf(t, place, "od", "pickup", "dropoff") {
+	for _, row := range releasetest.Figures(t, place, "od", "pickup", "dropoff") {
 		for _, code := range row {
 			if code != "outside" && (len(code) != 6 || code[0] != 'x' || code[3] != 'y') {
 				t.Fatalf("a place called %q", code)
 			}
 		}
 	}
-	busy := figuresOf(t, place, "busy", "pickup", "dropoff")
+	busy := releasetest.Figures(t, place, "busy", "pickup", "dropoff")
 	if len(busy) != 10 {
 		t.Fatalf("%d busiest pairs", len(busy))
 	}
-	o.checkMaps(t, place)
-	if _, err := Rehearse(t.Context(), o.plan, 10_000, o.options("rehearsed")); err != nil {
+	checkMaps(t, o, place)
+	if _, err := Rehearse(t.Context(), o.Plan, 10_000, optionsOf(o, "rehearsed")); err != nil {
 		t.Fatalf("a rehearsal: %v", err)
 	}
 }
 
 // checkMaps holds the report's maps against what the spec has of places.
-func (o office) checkMaps(t *testing.T, place string) {
+func checkMaps(t *testing.T, o releasetest.Office, place string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(place, "report.json"))
 	if err != nil {
@@ -152,8 +159,8 @@ func (o office) checkMaps(t *testing.T, place string) {
 	}
 }
 
-// TestTaxiExample runs the example on the real trips, where they are: the ten pairs of areas it finds are among the busiest,
-// and their counts and those of areas lie where the noise lets them.
+// TestTaxiExample runs the example on the real trips, where they are: the ten pairs of areas it finds are among the
+// busiest, and their counts and those of areas lie where the noise lets them.
 func TestTaxiExample(t *testing.T) {
 	data := testdata.Data(t, "taxi.csv")
 	p, err := Load(t.Context(), SpecFile{Path: filepath.Join(testdata.Root(t), "examples", "taxi", "release.yaml")})
@@ -170,17 +177,17 @@ func TestTaxiExample(t *testing.T) {
 		largest = append(largest, n)
 	}
 	slices.SortFunc(largest, func(a, b int) int { return b - a })
-	for _, row := range figuresOf(t, r.Place, "busiest", "pickup", "dropoff", "count", "count_noise_se") {
+	for _, row := range releasetest.Figures(t, r.Place, "busiest", "pickup", "dropoff", "count", "count_noise_se") {
 		n := pairs[row[0]+" "+row[1]]
 		count, _ := strconv.Atoi(row[2])
 		se, _ := strconv.ParseFloat(row[3], 64)
-		// 700 trips is thrice what the plan says none of ten falls short by with a chance of 95 %, and the chance of more falls
-		// exponentially: an honest release fails once in 10⁴.
+		// 700 trips is thrice what the plan says none of ten falls short by with a chance of 95 %, and the chance of more
+		// falls exponentially: an honest release fails once in 10⁴.
 		if n < largest[9]-700 || math.Abs(float64(count-n)) > 8*se {
 			t.Errorf("%v has %d trips", row, n)
 		}
 	}
-	for _, row := range figuresOf(t, r.Place, "places/pickup", "pickup", "count_unbiased", "count_noise_se") {
+	for _, row := range releasetest.Figures(t, r.Place, "places/pickup", "pickup", "count_unbiased", "count_noise_se") {
 		value, _ := strconv.ParseFloat(row[1], 64)
 		se, _ := strconv.ParseFloat(row[2], 64)
 		if n := pickups[row[0]]; math.Abs(value-float64(n)) > 8*se {

@@ -16,9 +16,9 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/regular"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/plan/template"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 const (
@@ -30,14 +30,15 @@ const (
 	mostTemplate = 64 << 20
 )
 
-// template is a plan that this build of the program measured of the same spec with other values of its parameters, nil where
-// there is none that can be used.
+// template is a plan that this build of the program measured of the same spec with other values of its parameters, nil
+// where there is none that can be used.
 //
-// Guarantee: the account of the configured ledger was debited for this very plan. Nothing is debited before the trusted core has
-// verified the plan ([histogram.Count]), so its noise is what its spec leads to, whoever put the file into the state directory:
-// it may have come there in an archive. On a practice account every plan is made anew, as its ledger lies in that directory too.
-func (o Options) template(ctx context.Context, r *spec.Release) *compiled.Compiled {
-	file := o.templateFile(r)
+// Guarantee: the account of the configured ledger was debited for this very plan. Nothing is debited before the trusted
+// core has verified the plan ([histogram.Count]), so its noise is what its spec leads to, whoever put the file into the
+// state directory: it may have come there in an archive. On a practice account every plan is made anew, as its ledger
+// lies in that directory too.
+func (o Options) template(ctx context.Context, params map[string]string, key string) *compiled.Compiled {
+	file := o.templateFile(params, key)
 	if file == "" || errors.Join(durable.Private(o.stateDir()), durable.Private(filepath.Dir(file))) != nil {
 		return nil
 	}
@@ -66,10 +67,10 @@ func (o Options) debited(ctx context.Context, p *compiled.Compiled) bool {
 	return err == nil && day != ""
 }
 
-// keepTemplate keeps a plan that was measured, where its spec has parameters, for runs with other values of these. Where it cannot
-// be kept they plan again, so no error is told.
+// keepTemplate keeps a plan that was measured, where its spec has parameters, for runs with other values of these.
+// Where it cannot be kept they plan again, so no error is told.
 func (o Options) keepTemplate(p *compiled.Compiled) {
-	file := o.templateFile(p.Release())
+	file := o.templateFile(p.Source.Params, template.Key(p.Release()))
 	text := p.Bytes()
 	if file == "" || len(text) > mostTemplate/2 {
 		return
@@ -79,23 +80,24 @@ func (o Options) keepTemplate(p *compiled.Compiled) {
 		return
 	}
 	hash := sha256.Sum256(text)
-	if replaceFile(dir, filepath.Base(file), slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte("\n"), text)) == nil {
+	if replaceFile(dir, filepath.Base(file), slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte("\n"),
+		text)) == nil {
 		removeOldest(dir, mostTemplates)
 	}
 }
 
-// templateFile is where the template of a release is kept; "" where none is: on a practice account, where the spec has no
+// templateFile is where the template of a key is kept; "" where none is: on a practice account, where the spec has no
 // parameters, and where this build cannot be told from others.
-func (o Options) templateFile(r *spec.Release) string {
-	if o.Ledger == "" || len(r.Source.Params) == 0 {
+func (o Options) templateFile(params map[string]string, key string) string {
+	if o.Ledger == "" || len(params) == 0 {
 		return ""
 	}
 	build := build()
 	if build == "" {
 		return ""
 	}
-	key := sha256.Sum256([]byte(build + plan.TemplateKey(r)))
-	return filepath.Join(o.stateDir(), templatesFolder, hex.EncodeToString(key[:])+".json")
+	name := sha256.Sum256([]byte(build + key))
+	return filepath.Join(o.stateDir(), templatesFolder, hex.EncodeToString(name[:])+".json")
 }
 
 // build is the SHA-256 of the program that runs, "" where it cannot be read: another build may plan otherwise.
@@ -120,8 +122,8 @@ var build = sync.OnceValue(func() string {
 	return hex.EncodeToString(h.Sum(nil))
 })
 
-// released reports whether what is known of a build says from which source it was made: a module with its checksum, or a commit
-// without changes, and dependencies with theirs.
+// released reports whether what is known of a build says from which source it was made: a module with its checksum, or
+// a commit without changes, and dependencies with theirs.
 func released(info *debug.BuildInfo) bool {
 	for _, d := range info.Deps {
 		if d.Sum == "" || d.Replace != nil {
@@ -137,7 +139,7 @@ func released(info *debug.BuildInfo) bool {
 
 // removeOldest removes the templates that were written first, until no more than most are left.
 func removeOldest(dir string, most int) {
-	all, err := spec.Glob(dir, "*.json")
+	all, err := files.Glob(dir, "*.json")
 	if err != nil || len(all) <= most {
 		return
 	}

@@ -17,19 +17,24 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/template"
 )
 
-// templateOffice is an office with a spec of quarters, the options of its runs, and a function that plans a quarter by options
-// and reports whether the plan was made from that of an earlier run.
-func templateOffice(t *testing.T) (o office, opt Options, load func(opt Options, quarter string) (*compiled.Compiled, bool)) {
+// templateOffice is an office with a spec of quarters, the options of its runs, and a function that plans a quarter by
+// options and reports whether the plan was made from that of an earlier run.
+func templateOffice(t *testing.T) (o releasetest.Office, opt Options, load func(opt Options,
+	quarter string) (*compiled.Compiled,
+	bool)) {
 	const policy = "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: 100}\n"
-	o = officeSet(t, map[string]string{"release.yaml": quarterSpec, "policy.yaml": policy, "t.csv": "mode,hour\nwalk,7\nride,8\n"}, map[string]string{"quarter": "2026q1"})
-	return o, o.options("out"), func(opt Options, quarter string) (*compiled.Compiled, bool) {
+	o = releasetest.WithParams(t, map[string]string{"release.yaml": quarterSpec, "policy.yaml": policy,
+		"t.csv": "mode,hour\nwalk,7\nride,8\n"}, map[string]string{"quarter": "2026q1"})
+	return o, optionsOf(o, "out"), func(opt Options, quarter string) (*compiled.Compiled, bool) {
 		t.Helper()
 		var log bytes.Buffer
 		opt.Log = slog.New(slog.NewTextHandler(&log, nil))
-		p, err := opt.Load(t.Context(), o.quarter(quarter))
+		p, err := opt.Load(t.Context(), quarterOf(o, quarter))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,8 +43,8 @@ func templateOffice(t *testing.T) (o office, opt Options, load func(opt Options,
 }
 
 // quarter is the spec of an office for a quarter.
-func (o office) quarter(quarter string) SpecFile {
-	return SpecFile{Path: filepath.Join(o.dir, "release.yaml"), Params: map[string]string{"quarter": quarter}}
+func quarterOf(o releasetest.Office, quarter string) SpecFile {
+	return SpecFile{Path: filepath.Join(o.Dir, "release.yaml"), Params: map[string]string{"quarter": quarter}}
 }
 
 // withSum is a plan as it is kept.
@@ -48,8 +53,8 @@ func withSum(text []byte) []byte {
 	return append([]byte(hex.EncodeToString(sum[:])+"\n"), text...)
 }
 
-// A later run of the same spec with another value of its parameter has the plan of the first, and every byte as if it were planned
-// anew; where the file is damaged, or of another build, or the spec is another, it is planned.
+// A later run of the same spec with another value of its parameter has the plan of the first, and every byte as if it
+// were planned anew; where the file is damaged, or of another build, or the spec is another, it is planned.
 func TestALaterRunHasTheTemplate(t *testing.T) {
 	o, opt, load := templateOffice(t)
 	folder := filepath.Join(opt.stateDir(), templatesFolder)
@@ -70,7 +75,7 @@ func TestALaterRunHasTheTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, used := load(opt, "2026q2")
-	planned, err := Load(t.Context(), o.quarter("2026q2"))
+	planned, err := Load(t.Context(), quarterOf(o, "2026q2"))
 	if err != nil || !used || !bytes.Equal(second.Bytes(), planned.Bytes()) {
 		t.Errorf("%v; made from that of an earlier run: %v; not the plan that is made anew", err, used)
 	}
@@ -108,7 +113,8 @@ func TestALaterRunHasTheTemplate(t *testing.T) {
 		t.Error("the template of another build is used")
 	}
 	build = own
-	if err := os.WriteFile(o.quarter("").Path, []byte(strings.Replace(quarterSpec, "{epsilon: 1}", "{epsilon: 2}", 1)), 0o600); err != nil {
+	if err := os.WriteFile(quarterOf(o, "").Path, []byte(strings.Replace(quarterSpec, "{epsilon: 1}", "{epsilon: 2}", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, used := load(opt, "2026q3"); used {
@@ -116,43 +122,45 @@ func TestALaterRunHasTheTemplate(t *testing.T) {
 	}
 }
 
-// A plan with hardly any noise, put into the state directory as if a run had kept it, is not used; nor is one that was paid for
-// from another ledger, or in practice.
+// A plan with hardly any noise, put into the state directory as if a run had kept it, is not used; nor is one that was
+// paid for from another ledger, or in practice.
 func TestNoPlanIsTakenThatTheLedgerDoesNotHold(t *testing.T) {
 	o, opt, load := templateOffice(t)
-	planted, err := compiled.Read(o.plan.Bytes())
+	planted, err := compiled.Read(o.Plan.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range planted.Measurements {
 		planted.Measurements[i].Mechanism.Parameter = big.NewRat(1, 20)
 	}
-	path := opt.templateFile(o.plan.Release())
+	path := opt.templateFile(o.Plan.Source.Params, template.Key(o.Plan.Release()))
 	put := func(p *compiled.Compiled) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, withSum(p.Bytes()), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put(planted)
+	put(compiled.Of(planted.Plan()))
 	for _, quarter := range []string{"2026q1", "2026q2"} {
 		got, used := load(opt, quarter)
-		if parameter := got.Measurements[0].Mechanism.Parameter; used || parameter.Cmp(o.plan.Measurements[0].Mechanism.Parameter) != 0 {
+		if parameter := got.Measurements[0].Mechanism.Parameter; used ||
+			parameter.Cmp(o.Plan.Measurements[0].Mechanism.Parameter) != 0 {
 			t.Errorf("%s: the noise of a planted plan, %s, is used: %v", quarter, parameter.RatString(), used)
 		}
 	}
-	put(o.plan)
+	put(o.Plan)
 	if _, used := load(opt, "2026q2"); used {
 		t.Error("a plan that was never debited is used")
 	}
-	if _, err := Run(t.Context(), o.plan, opt); err != nil {
+	if _, err := Run(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
 	if _, used := load(opt, "2026q2"); !used {
 		t.Error("a plan that was debited is not used")
 	}
 	other := opt
-	other.Ledger = filepath.Join(o.dir, "other.db")
-	if _, err := InitAccount(t.Context(), other.Ledger, filepath.Join(o.dir, "policy.yaml"), ledger.OpenOptions{}); err != nil {
+	other.Ledger = filepath.Join(o.Dir, "other.db")
+	if _, err := InitAccount(t.Context(), other.Ledger, filepath.Join(o.Dir, "policy.yaml"),
+		ledger.OpenOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	practice := opt
@@ -184,7 +192,8 @@ func TestOldTemplatesGo(t *testing.T) {
 	}
 }
 
-// A build is known by its source where that is a commit without changes or a module, all of whose dependencies are as published.
+// A build is known by its source where that is a commit without changes or a module, all of whose dependencies are as
+// published.
 func TestBuildsThatAreKnownByTheirSource(t *testing.T) {
 	commit := []debug.BuildSetting{{Key: "vcs.revision", Value: "1f2e"}, {Key: "vcs.modified", Value: "false"}}
 	dependency := &debug.Module{Path: "example.org/d", Version: "v1.0.0", Sum: "h1:x"}
@@ -192,12 +201,15 @@ func TestBuildsThatAreKnownByTheirSource(t *testing.T) {
 		info debug.BuildInfo
 		want bool
 	}{
-		"a module":           {debug.BuildInfo{Main: debug.Module{Sum: "h1:y"}, Deps: []*debug.Module{dependency}}, true},
-		"a commit":           {debug.BuildInfo{Settings: commit}, true},
-		"nothing":            {debug.BuildInfo{}, false},
-		"changes":            {debug.BuildInfo{Settings: []debug.BuildSetting{commit[0], {Key: "vcs.modified", Value: "true"}}}, false},
-		"a work space":       {debug.BuildInfo{Settings: commit, Deps: []*debug.Module{{Path: "example.org/d", Version: "(devel)"}}}, false},
-		"another dependency": {debug.BuildInfo{Settings: commit, Deps: []*debug.Module{{Path: "example.org/d", Sum: "h1:x", Replace: dependency}}}, false},
+		"a module": {debug.BuildInfo{Main: debug.Module{Sum: "h1:y"}, Deps: []*debug.Module{dependency}}, true},
+		"a commit": {debug.BuildInfo{Settings: commit}, true},
+		"nothing":  {debug.BuildInfo{}, false},
+		"changes": {debug.BuildInfo{Settings: []debug.BuildSetting{commit[0],
+			{Key: "vcs.modified", Value: "true"}}}, false},
+		"a work space": {debug.BuildInfo{Settings: commit,
+			Deps: []*debug.Module{{Path: "example.org/d", Version: "(devel)"}}}, false},
+		"another dependency": {debug.BuildInfo{Settings: commit,
+			Deps: []*debug.Module{{Path: "example.org/d", Sum: "h1:x", Replace: dependency}}}, false},
 	} {
 		if got := released(&c.info); got != c.want {
 			t.Errorf("%s: known by its source: %v", what, got)

@@ -11,8 +11,8 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// This file holds the progress of adaptive rounds: which round it is, and how much of their budget is used. Both follow from
-// mechanisms and paid answers alone.
+// This file holds the progress of adaptive rounds: which round it is, and how much of their budget is used. Both follow
+// from mechanisms and paid answers alone.
 
 // usedParts is how finely the part of the budget that is used is told.
 const usedParts = 1000
@@ -34,7 +34,8 @@ func toldRounds(o synth.Oracle, asked plan.Synthetic, tell func(progress.Progres
 }
 
 // Select reports the round that begins.
-func (o *toldOracle) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64, penalties []int64) (int, error) {
+func (o *toldOracle) Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64,
+	penalties []int64) (int, error) {
 	o.report(round)
 	choice, err := o.Oracle.Select(ctx, round, how, candidates, models, penalties)
 	o.used.Add(o.used, how.Rho())
@@ -42,7 +43,8 @@ func (o *toldOracle) Select(ctx context.Context, round int, how budget.Mechanism
 }
 
 // Measure counts the answer into what is used.
-func (o *toldOracle) Measure(ctx context.Context, round, choice int, noise budget.Mechanism) (measured.Measured, error) {
+func (o *toldOracle) Measure(ctx context.Context, round, choice int, noise budget.Mechanism) (measured.Measured,
+	error) {
 	answer, err := o.Oracle.Measure(ctx, round, choice, noise)
 	o.used.Add(o.used, noise.Rho())
 	return answer, err
@@ -50,5 +52,6 @@ func (o *toldOracle) Measure(ctx context.Context, round, choice int, noise budge
 
 func (o *toldOracle) report(round int) {
 	part, _ := new(big.Rat).Quo(o.used, o.asked.Block.Rho()).Float64()
-	o.tell(progress.Progress{Table: o.asked.Table, Round: round + 1, Rounds: o.asked.Rounds, Rows: int64(part * usedParts), All: usedParts})
+	o.tell(progress.Progress{Table: o.asked.Table, Round: round + 1, Rounds: o.asked.Rounds, Rows: int64(part * usedParts),
+		All: usedParts})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,81 +12,48 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/evaluate"
+	"github.com/dprelease/dprelease/internal/interval"
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/internal/query"
+	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/trace"
+	"github.com/dprelease/dprelease/internal/verify"
+	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// busySpec chooses four of 10⁹ cells.
-const busySpec = `version: 1
-release: busy
-privacy: {protects: trip, neighbours: NEIGHBOURS, account: trips}
-budget: {MONEY, split: {busy: 1/2, rest: 1/2}}
-tables:
-  t:
-    source: {csv: t.csv}
-    unit: row
-    columns:
-      from: {type: integer, range: [1, 31622]}
-      to: {type: integer, range: [1, 31622]}
-      hour: {type: integer, range: [0, 23]}
-marginals:
-  busy: {by: [from, to], budget: busy, top: 4}
-  hours: {by: [hour], budget: rest}
-`
-
-// busyMoney are the three kinds of budget, each such that four cells of 200 rows or more are found among 10⁹ but for a chance of
-// less than 10⁻⁹: the gap is a multiple of what [plan.Top] calls the shortfall.
-var busyMoney = []struct{ money, policy string }{
-	{"epsilon: 16", "cap: {epsilon: 50}"},
-	{"rho: 4", "cap: {rho: 50, delta: 1e-9}"},
-	{"epsilon: 8, delta: 1e-9", "cap: {rho: 50, delta: 1e-6}"},
-}
-
-// busy is an office with the rows of [flows], none of which is impossible.
-func busy(t *testing.T, money, policy, neighbours string) office {
-	t.Helper()
-	rows := &strings.Builder{}
-	rows.WriteString("from,to,hour\n")
-	for i := range singleFlows {
-		fmt.Fprintf(rows, "%d,%d,%d\n", 2+i*9, 31000-i*7, i%24)
-	}
-	for cell, n := range largeFlows {
-		for i := range n {
-			fmt.Fprintf(rows, "%d,%d,%d\n", cell[0], cell[1], i%24)
-		}
-	}
-	spec := strings.NewReplacer("MONEY", money, "NEIGHBOURS", neighbours).Replace(busySpec)
-	return officeWith(t, spec, "account: trips\nprotects: trip\nneighbours: "+neighbours+"\n"+policy+"\n", rows.String())
-}
-
-// TestATopReleaseOfManyCells goes all the way, under all kinds of budget and both relations: the four cells that are much larger
-// than all others are published, in the order of their choice, with counts whose noise is that of the plan; and everything that
-// reads a release reads it, or says why not.
+// TestATopReleaseOfManyCells goes all the way, under all kinds of budget and both relations: the four cells that are
+// much larger than all others are published, in the order of their choice, with counts whose noise is that of the plan;
+// and everything that reads a release reads it, or says why not.
 func TestATopReleaseOfManyCells(t *testing.T) {
-	for i, m := range busyMoney {
+	for i, m := range releasetest.BusyMoney {
 		for j, neighbours := range []string{"add-remove", "replace"} {
-			t.Run(m.money+" "+neighbours, func(t *testing.T) {
-				skipLong(t, i%2 != j) // every budget in every run, and either relation
-				o := busy(t, m.money, m.policy, neighbours)
-				opt, place := o.run(t)
-				verified, err := Verify(t.Context(), place, VerifyOptions{})
+			t.Run(m.Money+" "+neighbours, func(t *testing.T) {
+				releasetest.SkipLong(t, i%2 != j) // every budget in every run, and either relation
+				o := releasetest.Busy(t, m.Money, m.Policy, neighbours)
+				opt, place := runs(t, o)
+				verified, err := verify.Folder(t.Context(), place, verify.Options{})
 				if err != nil {
 					t.Fatalf("%v\n%+v", err, verified)
 				}
-				o.checkBusy(t, place)
-				if a, err := Query(t.Context(), place, Question{Where: []string{"from=7", "to=31622"}}); err == nil || !strings.Contains(err.Error(), "chosen") {
+				checkBusy(t, o, place)
+				if a, err := query.Query(t.Context(), place, query.Question{Where: []string{"from=7", "to=31622"}}); err == nil ||
+					!strings.Contains(err.Error(), "chosen") {
 					t.Errorf("a question to the top table: %+v, %v", a, err)
 				}
-				if a, err := Query(t.Context(), place, Question{Where: []string{"hour=0..11"}}); err != nil || a.Table != "hours" {
+				if a, err := query.Query(t.Context(), place, query.Question{Where: []string{"hour=0..11"}}); err != nil ||
+					a.Table != "hours" {
 					t.Errorf("a question to the other table: %+v, %v", a, err)
 				}
-				o.checkBusyTraces(t, place)
-				opt.Out = filepath.Join(o.dir, "private")
-				if err := evaluateTo(t.Context(), o.plan, place, opt); err != nil {
+				checkBusyTraces(t, o, place)
+				opt.Out = filepath.Join(o.Dir, "private")
+				if err := evaluateTo(t.Context(), o.Plan, place, opt); err != nil {
 					t.Fatal(err)
 				}
 				got := readEvaluation(t, opt.Out).Tables[0]
-				if want := (topTruth{4, 4, 0, o.plan.Tables[0].Top.Shortfall}); got.Top == nil || *got.Top != want || got.Cells != 4 || got.L1OverN != nil {
+				if want := (evaluate.TopTruth{Of: 4, Right: 4, Predicted: o.Plan.Tables[0].Top.Shortfall}); got.Top == nil ||
+					*got.Top != want ||
+					got.Cells != 4 || got.L1OverN != nil {
 					t.Errorf("the evaluation has %+v (%+v), expected %+v", got, got.Top, want)
 				}
 			})
@@ -95,19 +61,20 @@ func TestATopReleaseOfManyCells(t *testing.T) {
 	}
 }
 
-// checkBusy holds the published table against the rows: each of the large cells is there once, with a figure within twelve
-// standard errors of its rows (an honest release fails once in 10⁴).
-func (o office) checkBusy(t *testing.T, place string) {
+// checkBusy holds the published table against the rows: each of the large cells is there once, with a figure within
+// twelve standard errors of its rows (an honest release fails once in 10⁴).
+func checkBusy(t *testing.T, o releasetest.Office, place string) {
 	t.Helper()
-	s := o.plan.Tables[0].Statistics[0]
+	s := o.Plan.Tables[0].Statistics[0]
 	seen := map[[2]int]bool{}
-	for _, row := range figuresOf(t, place, "busy", "from", "to", "count", "count_unbiased", "count_low", "count_high") {
+	for _, row := range releasetest.Figures(t, place, "busy", "from", "to", "count", "count_unbiased", "count_low",
+		"count_high") {
 		var v [6]int
 		for i, text := range row {
 			v[i], _ = strconv.Atoi(text)
 		}
 		cell := [2]int{v[0], v[1]}
-		n, large := largeFlows[cell]
+		n, large := releasetest.LargeFlows[cell]
 		if !large || seen[cell] {
 			t.Errorf("row %v is of no large cell, or twice", row)
 		}
@@ -119,8 +86,8 @@ func (o office) checkBusy(t *testing.T, place string) {
 			t.Errorf("row %v has not the margin %d", row, margin)
 		}
 	}
-	if len(seen) != len(largeFlows) {
-		t.Errorf("%d of %d large cells are published", len(seen), len(largeFlows))
+	if len(seen) != len(releasetest.LargeFlows) {
+		t.Errorf("%d of %d large cells are published", len(seen), len(releasetest.LargeFlows))
 	}
 	for _, file := range []string{"report.json", "report.html", "report.md", "README.txt"} {
 		b, err := os.ReadFile(filepath.Join(place, file))
@@ -133,40 +100,43 @@ func (o office) checkBusy(t *testing.T, place string) {
 	}
 }
 
-// checkBusyTraces follows every published cell, by its row in the file, to the choice that found it and its one noisy integer; and
-// a cell that was not chosen to what that says.
-func (o office) checkBusyTraces(t *testing.T, place string) {
+// checkBusyTraces follows every published cell, by its row in the file, to the choice that found it and its one noisy
+// integer; and a cell that was not chosen to what that says.
+func checkBusyTraces(t *testing.T, o releasetest.Office, place string) {
 	t.Helper()
-	for i, row := range figuresOf(t, place, "busy", "from", "to", "count_unbiased") {
-		trace, err := TraceCell(t.Context(), place, "busy", []string{"from=" + row[0] + ",to=" + row[1]})
+	for i, row := range releasetest.Figures(t, place, "busy", "from", "to", "count_unbiased") {
+		trace, err := trace.Cell(t.Context(), place, "busy", []string{"from=" + row[0] + ",to=" + row[1]})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strconv.FormatFloat(trace.Sum, 'f', -1, 64); got != row[2] || trace.Choice == nil || trace.Choice.Place != int64(i)+1 || trace.Choice.Of != 4 || trace.Choice.Times != 4 ||
-			len(trace.Bearings) != 1 || trace.Bearings[0].Share != 1 || trace.Law != ExactLaw || trace.Attained < 0.95 {
+		if got := strconv.FormatFloat(trace.Sum, 'f', -1, 64); got != row[2] || trace.Choice == nil ||
+			trace.Choice.Place != int64(i)+1 || trace.Choice.Of != 4 || trace.Choice.Times != 4 ||
+			len(trace.Bearings) != 1 || trace.Bearings[0].Share != 1 || trace.Law != interval.Exact || trace.Attained < 0.95 {
 			t.Errorf("row %v is followed to %s: %+v, %+v", row, got, trace.Choice, trace)
 		}
 	}
-	missing, err := TraceCell(t.Context(), place, "busy", []string{"from=1", "to=2"})
-	if err != nil || missing.Missing == nil || missing.Missing.Why != notChosen || missing.Bearings != nil {
+	missing, err := trace.Cell(t.Context(), place, "busy", []string{"from=1", "to=2"})
+	if err != nil || missing.Missing == nil || missing.Missing.Why != trace.NotChosen || missing.Bearings != nil {
 		t.Errorf("a cell that was not chosen: %+v, %v", missing, err)
 	}
-	if b, err := json.Marshal(missing); err != nil || bytes.Contains(b, []byte("noise_se")) || !bytes.Contains(b, []byte(`"why":"not chosen"`)) {
+	if b, err := json.Marshal(missing); err != nil || bytes.Contains(b, []byte("noise_se")) ||
+		!bytes.Contains(b, []byte(`"why":"not chosen"`)) {
 		t.Errorf("%s, %v", b, err)
 	}
-	if _, err := TraceCell(t.Context(), place, "busy", []string{"from=1", "to=-1"}); err == nil || !strings.Contains(err.Error(), "no category of to") {
+	if _, err := trace.Cell(t.Context(), place, "busy", []string{"from=1", "to=-1"}); err == nil ||
+		!strings.Contains(err.Error(), "no category of to") {
 		t.Errorf("a cell that cannot be: %v", err)
 	}
 }
 
-// TestATopReleaseResumes crashes behind the debit: the next run makes the same choices, with the same noise. Another row is
-// another draw, and refused.
+// TestATopReleaseResumes crashes behind the debit: the next run makes the same choices, with the same noise. Another
+// row is another draw, and refused.
 func TestATopReleaseResumes(t *testing.T) {
-	m := busyMoney[1]
-	o := busy(t, m.money, m.policy, "add-remove")
-	opt := o.options("out")
+	m := releasetest.BusyMoney[1]
+	o := releasetest.Busy(t, m.Money, m.Policy, "add-remove")
+	opt := optionsOf(o, "out")
 	drawn := crashAfterDebit(t, o, opt)
-	file := filepath.Join(o.dir, "t.csv")
+	file := filepath.Join(o.Dir, "t.csv")
 	rows, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -176,16 +146,16 @@ func TestATopReleaseResumes(t *testing.T) {
 		t.Fatalf("no row was moved (%v)", err)
 	}
 	var changed *InputChanged
-	if _, err := Measure(t.Context(), o.plan, opt); !errors.As(err, &changed) {
+	if _, err := Measure(t.Context(), o.Plan, opt); !errors.As(err, &changed) {
 		t.Fatalf("a row in another cell: %v", err)
 	}
 	if err := os.WriteFile(file, rows, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Measure(t.Context(), o.plan, opt); err != nil {
+	if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
-	s, err := measured.Open(MeasuredFolder(opt.Out, "busy"))
+	s, err := measured.Open(MeasuredFolder(opt.Out, "busy"), compiled.Read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,48 +163,21 @@ func TestATopReleaseResumes(t *testing.T) {
 	if !slices.Equal(top.Values.Int64Values(), drawn["busy"]) || len(top.Cells) != 4 {
 		t.Errorf("resumed to other cells or noise: %v, %v", top, drawn["busy"])
 	}
-	if n := o.debits(t); n != 1 {
+	if n := o.Debits(t); n != 1 {
 		t.Errorf("%d debits, expected 1", n)
 	}
 }
 
 // TestARehearsalOfATopRelease has made-up rows, among which no cell is large: four are chosen all the same.
 func TestARehearsalOfATopRelease(t *testing.T) {
-	m := busyMoney[0]
-	o := busy(t, m.money, m.policy, "replace")
-	opt := o.options("rehearsal")
-	rehearsed, err := Rehearse(t.Context(), o.plan, 1000, opt)
+	m := releasetest.BusyMoney[0]
+	o := releasetest.Busy(t, m.Money, m.Policy, "replace")
+	opt := optionsOf(o, "rehearsal")
+	rehearsed, err := Rehearse(t.Context(), o.Plan, 1000, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := figuresOf(t, rehearsed, "busy", "from"); len(rows) != 4 {
+	if rows := releasetest.Figures(t, rehearsed, "busy", "from"); len(rows) != 4 {
 		t.Errorf("%d cells are chosen of made-up rows", len(rows))
-	}
-}
-
-// TestDiffOfTopReleases compares two plans, and the cells that both releases have chosen.
-func TestDiffOfTopReleases(t *testing.T) {
-	m := busyMoney[0]
-	before, after := busy(t, m.money, m.policy, "add-remove"), busy(t, m.money, m.policy, "replace")
-	text := &strings.Builder{}
-	if err := describe.Diff(before.plan.Plan, after.plan.Plan).Write(text); err != nil {
-		t.Fatal(err)
-	}
-	for _, says := range []string{"sensitivity of the choice", "in one direction", "in either direction", "shortfall of the choice"} {
-		if !strings.Contains(text.String(), says) {
-			t.Errorf("the difference of the plans does not say %q:\n%s", says, text)
-		}
-	}
-	_, a := before.run(t)
-	_, b := after.run(t)
-	d, err := Diff(t.Context(), a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := d.Releases.Tables[0]; c.Refused != "" || !c.Some || c.Compared != 4 || c.OnlyBefore+c.OnlyAfter != 0 || c.Statistics[0].Margin < 1 {
-		t.Errorf("the chosen cells compare as %+v", c)
-	}
-	if n := (editions{t, ""}).flukes(a, b); n > 0 {
-		t.Errorf("noise alone changed %d cells", n)
 	}
 }

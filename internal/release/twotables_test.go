@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/query"
+	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 )
@@ -48,9 +51,9 @@ diagnostics: {share: 2%}
 
 const carePolicy = "account: trips\nprotects: person\nneighbours: replace\ncap: {rho: 1000000000}\n"
 
-// care is an office with 400 persons. Each third one has no visit, each fifth one five, of which three are counted; twenty
-// visits are of nobody in persons, and ten of nobody at all.
-func care(t *testing.T, budget string) office {
+// care is an office with 400 persons. Each third one has no visit, each fifth one five, of which three are counted;
+// twenty visits are of nobody in persons, and ten of nobody at all.
+func care(t *testing.T, budget string) releasetest.Office {
 	t.Helper()
 	persons, visits := "person,sex,region\n", "day,person,ward,region,days\n"
 	for i := range 400 {
@@ -70,22 +73,25 @@ func care(t *testing.T, budget string) office {
 		visits += fmt.Sprintf("0,%d,a,n,30\n", 1000+i)
 	}
 	visits += strings.Repeat("0,,c,s,30\n", 10)
-	return officeOf(t, map[string]string{
-		"release.yaml": strings.Replace(careSpec, "BUDGET", budget, 1), "policy.yaml": carePolicy, "t.csv": persons, "visits.csv": visits,
+	return releasetest.Of(t, map[string]string{
+		"release.yaml": strings.Replace(careSpec, "BUDGET", budget, 1), "policy.yaml": carePolicy, "t.csv": persons,
+		"visits.csv": visits,
 	})
 }
 
-// TestTwoTablesShareTheirUnits runs a release of a table of persons and one of their visits: what its figures are, what it says
-// of the unit, and that everything that reads it does.
+// TestTwoTablesShareTheirUnits runs a release of a table of persons and one of their visits: what its figures are, what
+// it says of the unit, and that everything that reads it does.
 func TestTwoTablesShareTheirUnits(t *testing.T) {
 	o := care(t, "4000")
-	opt, place := o.run(t)
-	verifies(t, place, VerifyOptions{})
-	if got, want := fmt.Sprint(figuresOf(t, place, "people", "sex", "region", "count")), "[[f n 100] [f s 100] [m n 100] [m s 100]]"; got != want {
+	opt, place := runs(t, o)
+	verifies(t, place, verify.Options{})
+	if got, want := fmt.Sprint(releasetest.Figures(t, place, "people", "sex", "region", "count")),
+		"[[f n 100] [f s 100] [m n 100] [m s 100]]"; got != want {
 		t.Errorf("persons %s, want %s", got, want)
 	}
-	// i%3 == 1 is ward b, 2 is c; of the units of each ward and region a fifth have three rows that are counted, the others two.
-	for at, row := range figuresOf(t, place, "wards", "ward", "region", "count", "units") {
+	// i%3 == 1 is ward b, 2 is c; of the units of each ward and region a fifth have three rows that are counted, the
+	// others two.
+	for at, row := range releasetest.Figures(t, place, "wards", "ward", "region", "count", "units") {
 		rows, units := 0, 0
 		if row[0] == "a" && row[1] == "n" {
 			rows, units = 20, 20
@@ -109,7 +115,8 @@ func TestTwoTablesShareTheirUnits(t *testing.T) {
 	}
 	for _, says := range []string{
 		"for replacing one person by another, meaning all rows with the same person in persons and visits, of which at most 1 in persons and 3 in visits are counted",
-		"Protected is each person: all rows with the same person in persons and visits together.", "Of the rows of one person at most 1 in persons and 3 in visits are counted",
+		"Protected is each person: all rows with the same person in persons and visits together.",
+		"Of the rows of one person at most 1 in persons and 3 in visits are counted",
 		"That is their number in all tables together: how many have rows in one of them is not.",
 		"A row of any of these tables is of one person alone.",
 	} {
@@ -118,7 +125,7 @@ func TestTwoTablesShareTheirUnits(t *testing.T) {
 		}
 	}
 	for table, want := range map[string]float64{"persons": 200, "visits": 0} {
-		a, err := Query(t.Context(), place, Question{Table: table, By: []string{"region"}})
+		a, err := query.Query(t.Context(), place, query.Question{Table: table, By: []string{"region"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,37 +133,40 @@ func TestTwoTablesShareTheirUnits(t *testing.T) {
 			t.Errorf("asked of %s: %+v", table, a)
 		}
 	}
-	if a, err := Query(t.Context(), place, Question{By: []string{"ward"}}); err != nil || a.From != "visits" {
+	if a, err := query.Query(t.Context(), place, query.Question{By: []string{"ward"}}); err != nil || a.From != "visits" {
 		t.Errorf("asked by ward: %+v, %v", a, err)
 	}
-	for q, says := range map[string]Question{
-		"tables persons and visits have these columns: say with --table whose rows are to be counted": {By: []string{"region"}},
-		`there is no confidential table "visit"; did you mean "visits"?`:                              {Table: "visit", By: []string{"region"}},
-		`there is no column "ward"; there is sex, region`:                                             {Table: "persons", By: []string{"ward"}},
+	for q, says := range map[string]query.Question{
+		"tables persons and visits have these columns: say with --table whose rows are to be counted": {
+			By: []string{"region"}},
+		`there is no confidential table "visit"; did you mean "visits"?`: {Table: "visit",
+			By: []string{"region"}},
+		`there is no column "ward"; there is sex, region`: {Table: "persons",
+			By: []string{"ward"}},
 	} {
-		if _, err := Query(t.Context(), place, says); err == nil || !strings.Contains(err.Error(), q) {
+		if _, err := query.Query(t.Context(), place, says); err == nil || !strings.Contains(err.Error(), q) {
 			t.Errorf("%+v: %v", says, err)
 		}
 	}
-	opt.Out = filepath.Join(o.dir, "inside")
+	opt.Out = filepath.Join(o.Dir, "inside")
 	if err := os.Mkdir(opt.Out, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := evaluateTo(t.Context(), o.plan, place, opt); err != nil {
+	if err := evaluateTo(t.Context(), o.Plan, place, opt); err != nil {
 		t.Errorf("compared with the truth: %v", err)
 	}
-	if _, err := Rehearse(t.Context(), o.plan, 100, o.options("rehearsal")); err != nil {
+	if _, err := Rehearse(t.Context(), o.Plan, 100, optionsOf(o, "rehearsal")); err != nil {
 		t.Errorf("rehearsed: %v", err)
 	}
 }
 
-// TestTwoTablesResume cuts a run off after its debit, and wants the same noise of both tables; with one of the tables changed
-// it is refused.
+// TestTwoTablesResume cuts a run off after its debit, and wants the same noise of both tables; with one of the tables
+// changed it is refused.
 func TestTwoTablesResume(t *testing.T) {
 	o := care(t, "1")
-	opt := o.options("out")
+	opt := optionsOf(o, "out")
 	drawn := crashAfterDebit(t, o, opt)
-	path := filepath.Join(o.dir, "visits.csv")
+	path := filepath.Join(o.Dir, "visits.csv")
 	was, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -164,21 +174,21 @@ func TestTwoTablesResume(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Replace(string(was), "0,1000,a,n,30\n", "0,1000,b,n,30\n", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), o.plan, opt); err == nil {
+	if _, err := Run(t.Context(), o.Plan, opt); err == nil {
 		t.Error("another table of visits was taken")
 	}
 	if err := os.WriteFile(path, was, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(t.Context(), o.plan, opt)
+	r, err := Run(t.Context(), o.Plan, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := o.debits(t); n != 1 {
+	if n := o.Debits(t); n != 1 {
 		t.Errorf("%d debits", n)
 	}
-	v := auditable{office: o, place: r.Place}.read(t)
-	for _, m := range v.sealed.Measured {
+	v, _ := sealedOf(t, r.Place)
+	for _, m := range v.Measured {
 		if want, is := drawn[m.Measurement.ID]; is && m.Values != nil && !slices.Equal(m.Values.Int64Values(), want) {
 			t.Errorf("measurement %s was drawn anew", m.Measurement.ID)
 		}
@@ -188,7 +198,7 @@ func TestTwoTablesResume(t *testing.T) {
 // TestBreachesInTheSecondTableAreFoundBeforeTheDebit: the first table is read by then, and nothing is spent.
 func TestBreachesInTheSecondTableAreFoundBeforeTheDebit(t *testing.T) {
 	o := care(t, "1")
-	f, err := os.OpenFile(filepath.Join(o.dir, "visits.csv"), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(o.Dir, "visits.csv"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,20 +206,21 @@ func TestBreachesInTheSecondTableAreFoundBeforeTheDebit(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	_, err = Run(t.Context(), o.plan, o.options("out"))
+	_, err = Run(t.Context(), o.Plan, optionsOf(o, "out"))
 	var breach *histogram.ContractError
 	if !errors.As(err, &breach) || breach.Table != "visits" || breach.Column != "ward" {
 		t.Errorf("got %v", err)
 	}
-	if n := o.debits(t); n != 0 {
+	if n := o.Debits(t); n != 0 {
 		t.Errorf("%d debits", n)
 	}
 }
 
-// TestLossOfTwoTablesIsAddedUp: the charge is that of all measurements of both, and an attribute's that of every table that has it.
+// TestLossOfTwoTablesIsAddedUp: the charge is that of all measurements of both, and an attribute's that of every table
+// that has it.
 func TestLossOfTwoTablesIsAddedUp(t *testing.T) {
-	p := care(t, "1").plan
-	l, err := describe.StatedLoss(p.Plan)
+	p := care(t, "1").Plan
+	l, err := describe.StatedLoss(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +233,8 @@ func TestLossOfTwoTablesIsAddedUp(t *testing.T) {
 			t.Errorf("%s is in %d tables, want %d", name, tables[name], want)
 		}
 	}
-	if g := p.Guarantee; g.MaxRows != 4 || len(g.Rows) != 2 || g.Rows[1] != (plan.UnitRows{Table: "visits", ID: "person", MaxRows: 3}) || g.WithoutID != plan.LeftOut {
+	if g := p.Guarantee; g.MaxRows != 4 || len(g.Rows) != 2 ||
+		g.Rows[1] != (plan.UnitRows{Table: "visits", ID: "person", MaxRows: 3}) || g.WithoutID != plan.LeftOut {
 		b, _ := json.Marshal(g)
 		t.Errorf("guarantee %s", b)
 	}

@@ -23,7 +23,8 @@ func adultWays(t testing.TB, budget, every string) *compiled.Compiled {
 		t.Fatal(err)
 	}
 	changed := strings.NewReplacer(
-		"{epsilon: 1, delta: 1e-9}", budget, "every: [1, 2]", "every: "+every, "codebooks/", filepath.Join(folder, "codebooks")+"/",
+		"{epsilon: 1, delta: 1e-9}", budget, "every: [1, 2]", "every: "+every, "codebooks/",
+		filepath.Join(folder, "codebooks")+"/",
 	).Replace(string(text))
 	path := filepath.Join(t.TempDir(), "release.yaml")
 	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
@@ -52,8 +53,8 @@ func adultDrawer(t testing.TB, p *compiled.Compiled, data string, runs int) *dra
 
 // BenchmarkAdultWays counts, draws and puts together every table of Adult of up to three columns: 470 residuals and 21
 // million cells, table after table. The bars are 5 s and 600 MB on two cores. peak-MB is the largest resident size that
-// the process had in all of its runs (VmHWM of Linux, which is set back before the first), in units of 2^20 bytes; so for
-// one release -benchtime 1x.
+// the process had in all of its runs (VmHWM of Linux, which is set back before the first), in units of 2^20 bytes; so
+// for one release -benchtime 1x.
 func BenchmarkAdultWays(b *testing.B) {
 	data := testdata.Data(b, "adult14.csv")
 	p := adultWays(b, "{rho: 1/10}", "[0, 1, 2, 3]")
@@ -62,7 +63,7 @@ func BenchmarkAdultWays(b *testing.B) {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // elsewhere than on Linux there is no peak to set back
 	for b.Loop() {
 		drawn := d.sealed(b)
-		reader, err := synth.NewReader(p.Plan)
+		reader, err := synth.NewReader(p)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -24,9 +24,9 @@ func Solve(ctx context.Context, s SpecFile) (*planner.Solution, error) {
 	return ofSpec(ctx, s, planner.Solve)
 }
 
-// WhatIfPage writes the page that says how good the tables of a spec would be with other budgets, to a file or, where none
-// is named, to out/NAME.whatif.html, and returns the plan and the page's path. It asks no ledger and writes nothing else.
-// Errors: as of [Load].
+// WhatIfPage writes the page that says how good the tables of a spec would be with other budgets, to a file or, where
+// none is named, to out/NAME.whatif.html, and returns the plan and the page's path. It asks no ledger and writes
+// nothing else. Errors: as of [Load].
 func WhatIfPage(ctx context.Context, s SpecFile, out, file string) (*compiled.Compiled, string, error) {
 	p, err := ofSpec(ctx, s, planner.NewProspects)
 	if err != nil {
@@ -42,7 +42,7 @@ func WhatIfPage(ctx context.Context, s SpecFile, out, file string) (*compiled.Co
 	if err := replaceFile(filepath.Dir(file), filepath.Base(file), page); err != nil {
 		return nil, "", fmt.Errorf("writing the what-if page: %w", err)
 	}
-	return compiled.Of(p.Plan), file, nil
+	return p.Plan, file, nil
 }
 
 // TracePlan plans a spec and writes to w what every pass of the planner works out. It asks no

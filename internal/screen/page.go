@@ -123,8 +123,8 @@ func Cells(texts ...string) []Cell {
 // gap stands between two columns.
 const gap = "  "
 
-// Table sets rows in columns that line up. Where the page is too narrow, long names are folded, columns that say so go on in
-// further lines, and then the columns left out that say so, which are returned by their heads.
+// Table sets rows in columns that line up. Where the page is too narrow, long names are folded, columns that say so go
+// on in further lines, and then the columns left out that say so, which are returned by their heads.
 func (p *Page) Table(columns []Column, rows [][]Cell) (dropped []string) {
 	widths := make([]int, len(columns))
 	texts := make([][]string, len(rows))

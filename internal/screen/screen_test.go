@@ -10,7 +10,8 @@ import (
 
 // Widths by the Unicode standard: East Asian wide characters take two columns, marks none.
 func TestWidth(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "ages": 4, "± ε ≤ … –": 9, "日本": 4, "ｶﾅ": 2, "Ａ": 2, "e\u0301": 1, "한글 x": 6, "█▌": 2, "🙂": 2} {
+	for text, want := range map[string]int{"": 0, "ages": 4, "± ε ≤ … –": 9, "日本": 4, "ｶﾅ": 2, "Ａ": 2, "e\u0301": 1,
+		"한글 x": 6, "█▌": 2, "🙂": 2} {
 		if got := Width(text); got != want {
 			t.Errorf("%q: %d columns, want %d", text, got, want)
 		}
@@ -58,18 +59,21 @@ func TestBar(t *testing.T) {
 		part    float64
 		columns int
 		want    string
-	}{{0, 4, ""}, {-1, 4, ""}, {1, 4, "████"}, {7, 4, "████"}, {0.5, 4, "██"}, {0.5, 1, "▌"}, {1e-9, 4, "▏"}, {1.0 / 32, 4, "▏"}, {0.25, 3, "▊"}} {
+	}{{0, 4, ""}, {-1, 4, ""}, {1, 4, "████"}, {7, 4, "████"}, {0.5, 4, "██"}, {0.5, 1, "▌"}, {1e-9, 4, "▏"},
+		{1.0 / 32, 4, "▏"}, {0.25, 3, "▊"}} {
 		if got := Bar(c.part, c.columns); got != c.want {
 			t.Errorf("Bar(%g, %d) = %q, want %q", c.part, c.columns, got, c.want)
 		}
 	}
 }
 
-// Whatever is in its cells, no line of a table is wider than the page: names are folded, then columns left out, the first to
-// be dropped first, and columns line up.
+// Whatever is in its cells, no line of a table is wider than the page: names are folded, then columns left out, the
+// first to be dropped first, and columns line up.
 func TestTableFits(t *testing.T) {
-	columns := []Column{{Head: "table", Fold: 8}, {Head: "cells", Right: true}, {Head: "error", Right: true, Drop: 1}, {Head: "note", Fold: 4, Drop: 2}}
-	rows := [][]Cell{Cells("pairs/age.ten_x_education.school_x_region", "1 234", "12.5", "usable"), Cells("状況の表の名前", "7", "3", "")}
+	columns := []Column{{Head: "table", Fold: 8}, {Head: "cells", Right: true}, {Head: "error", Right: true, Drop: 1},
+		{Head: "note", Fold: 4, Drop: 2}}
+	rows := [][]Cell{Cells("pairs/age.ten_x_education.school_x_region", "1 234", "12.5", "usable"),
+		Cells("状況の表の名前", "7", "3", "")}
 	for _, width := range []int{200, 60, 44, 40} {
 		p := NewPage(Look{Columns: width})
 		if dropped := p.Table(columns, rows); dropped != nil {
@@ -94,7 +98,8 @@ func TestTableFits(t *testing.T) {
 		t.Errorf("%q are left out", dropped)
 	}
 	p = NewPage(Look{Columns: 40, Whole: true})
-	if dropped := p.Table(wide, [][]Cell{append(rows[0], Cell{})}); dropped != nil || !strings.Contains(string(p.Bytes()), rows[0][0].Text) {
+	if dropped := p.Table(wide, [][]Cell{append(rows[0], Cell{})}); dropped != nil ||
+		!strings.Contains(string(p.Bytes()), rows[0][0].Text) {
 		t.Errorf("where nothing is to be cut, %q are left out of\n%s", dropped, p.Bytes())
 	}
 }
@@ -103,7 +108,8 @@ func TestTableFits(t *testing.T) {
 func TestTableWraps(t *testing.T) {
 	const note = "pay mean: withheld; pay q10: no interval; count: noise dominates"
 	p := NewPage(Look{Columns: 40})
-	p.Table([]Column{{Head: "region", Fold: 8}, {Head: "count", Right: true}, {Head: "note", Fold: 20, Wrap: true}}, [][]Cell{Cells("North", "12", note), Cells("South", "7", "")})
+	p.Table([]Column{{Head: "region", Fold: 8}, {Head: "count", Right: true}, {Head: "note", Fold: 20, Wrap: true}},
+		[][]Cell{Cells("North", "12", note), Cells("South", "7", "")})
 	lines := strings.Split(strings.TrimSuffix(string(p.Bytes()), "\n"), "\n")
 	var said []string
 	for _, line := range lines[1 : len(lines)-1] {

@@ -26,8 +26,8 @@ func Visible(text, keep string) string {
 	return b.String()
 }
 
-// Quoted is the name of a file or folder as a message says it: with escapes as [Visible] writes them, and in quotes where it could
-// pass for words of the message, as it has white space or characters that are not seen.
+// Quoted is the name of a file or folder as a message says it: with escapes as [Visible] writes them, and in quotes
+// where it could pass for words of the message, as it has white space or characters that are not seen.
 func Quoted(name string) string {
 	if strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }) {
 		return `"` + Visible(name, "") + `"`
@@ -35,8 +35,8 @@ func Quoted(name string) string {
 	return name
 }
 
-// runeWidth is how many columns a character takes: none where it is set above or below the one before it, two where it is
-// East Asian and wide, else one.
+// runeWidth is how many columns a character takes: none where it is set above or below the one before it, two where it
+// is East Asian and wide, else one.
 func runeWidth(c rune) int {
 	switch {
 	case unicode.In(c, unicode.Mn, unicode.Me):
@@ -63,8 +63,8 @@ func Width(text string) int {
 // ellipsis stands where a part of a text is left out.
 const ellipsis = "…"
 
-// Fold leaves out of the middle of a text what does not fit into so many columns: the names of a release differ at their
-// ends as often as at their beginnings.
+// Fold leaves out of the middle of a text what does not fit into so many columns: the names of a release differ at
+// their ends as often as at their beginnings.
 func Fold(text string, columns int) string {
 	if Width(text) <= columns {
 		return text

@@ -9,7 +9,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -83,7 +83,7 @@ func (s *Sheet) view() *sheetView {
 	for i, c := range s.Columns {
 		switch c.Statistic {
 		case "key":
-			label, labelled := places[c.Name+plan.LabelSuffix]
+			label, labelled := places[c.Name+statistic.LabelSuffix]
 			v.add(screen.Column{Head: c.Name, Fold: 8, Right: !s.Columns[i].text && !labelled}, func(r parquet.Row) string {
 				if labelled {
 					return r[i].String() + " " + r[label].String()
@@ -106,7 +106,7 @@ func (s *Sheet) view() *sheetView {
 			}
 			note := strings.ReplaceAll(r[i].String(), "_", " ")
 			if len(flags) > 1 {
-				note = strings.TrimSuffix(s.Columns[i].Name, plan.Flag) + ": " + note
+				note = strings.TrimSuffix(s.Columns[i].Name, statistic.Flag) + ": " + note
 			}
 			notes = append(notes, note)
 		}
@@ -118,9 +118,9 @@ func (s *Sheet) view() *sheetView {
 // viewFigure shows a figure and its interval. Of those that do not fit the later ones are left out first.
 func (s *Sheet) viewFigure(v *sheetView, i int, places map[string]int, before int) {
 	name := s.Columns[i].Name
-	low, high, bounded := places[name+plan.Low], places[name+plan.High], false
-	if _, ok := places[name+plan.High]; ok {
-		_, bounded = places[name+plan.Low]
+	low, high, bounded := places[name+statistic.Low], places[name+statistic.High], false
+	if _, ok := places[name+statistic.High]; ok {
+		_, bounded = places[name+statistic.Low]
 	}
 	width := func(r parquet.Row) float64 {
 		if !bounded || r[low].IsNull() || r[high].IsNull() {

@@ -19,7 +19,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds the sheet: a published table as it is, for a terminal, a spreadsheet or a program that reads no Parquet.
+// This file holds the sheet: a published table as it is, for a terminal, a spreadsheet or a program that reads no
+// Parquet.
 
 // Sheet is a published table that is being read. Its rows stay in the file.
 type Sheet struct {
@@ -35,17 +36,18 @@ type Sheet struct {
 
 // Column is one column of a published table, as its file describes it.
 type Column struct {
-	Name      string `json:"name"`
-	Label     string `json:"label"`
-	Unit      string `json:"unit,omitempty"`
-	Statistic string `json:"statistic"` // key, label, count, estimate, standard error, interval or flag, or the kind of the figure
+	Name  string `json:"name"`
+	Label string `json:"label"`
+	Unit  string `json:"unit,omitempty"`
+	// key, label, count, estimate, standard error, interval or flag, or the kind of the figure
+	Statistic string `json:"statistic"`
 	text      bool
 }
 
 // Open opens a table of a published folder, which must be as its manifest says.
 //
-// Errors: *[verdict.Unusable] for what is not a published folder, and for a table that is not there; *[published.Altered] for a folder that
-// was changed.
+// Errors: *[verdict.Unusable] for what is not a published folder, and for a table that is not there;
+// *[published.Altered] for a folder that was changed.
 func Open(place, table string) (*Sheet, error) {
 	e, err := published.Open(place)
 	if err != nil {
@@ -88,9 +90,9 @@ func (s *Sheet) describe() error {
 	return nil
 }
 
-// CSV writes the whole table for a spreadsheet: RFC 4180 with a header, a point in decimals, and nothing in a cell that is
-// not published. A text that a spreadsheet would take for a formula gets an apostrophe before it. mark is written first: a
-// UTF-8 byte order mark, or nothing.
+// CSV writes the whole table for a spreadsheet: RFC 4180 with a header, a point in decimals, and nothing in a cell that
+// is not published. A text that a spreadsheet would take for a formula gets an apostrophe before it. mark is written
+// first: a UTF-8 byte order mark, or nothing.
 func (s *Sheet) CSV(w io.Writer, mark string) error {
 	buffered := bufio.NewWriter(w)
 	buffered.WriteString(mark)
@@ -138,8 +140,8 @@ func plainNumber(v parquet.Value) string {
 	return strconv.FormatFloat(v.Double(), 'f', -1, 64)
 }
 
-// JSON writes the whole table as one document: what it is, and a list of rows with their values in the order of the columns,
-// null where nothing is published.
+// JSON writes the whole table as one document: what it is, and a list of rows with their values in the order of the
+// columns, null where nothing is published.
 func (s *Sheet) JSON(w io.Writer) error {
 	type plain Sheet
 	head, err := json.MarshalIndent((*plain)(s), "", "  ")

@@ -78,7 +78,8 @@ func ParsePublicKey(text string) (PublicKey, error) {
 	}
 	block, rest := pem.Decode([]byte(text))
 	if block == nil || block.Type != publicPEM || len(strings.TrimSpace(string(rest))) > 0 {
-		return PublicKey{}, errors.New("not a public key: expected one word that begins with ed25519:, or PEM as `openssl pkey -pubout` writes it")
+		return PublicKey{}, errors.New(
+			"not a public key: expected one word that begins with ed25519:, or PEM as `openssl pkey -pubout` writes it")
 	}
 	parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
 	key, ok := parsed.(ed25519.PublicKey)
@@ -101,7 +102,8 @@ func ReadPublicKey(path string) (PublicKey, error) {
 	if block, _ := pem.Decode(b); block != nil && block.Type == privatePEM {
 		clear(block.Bytes)
 		clear(b)
-		return PublicKey{}, fmt.Errorf("%s is a private key, which stays with its owner: give the public key, as `dprelease ledger key` writes it to NAME.pub", path)
+		return PublicKey{}, fmt.Errorf(
+			"%s is a private key, which stays with its owner: give the public key, as `dprelease ledger key` writes it to NAME.pub", path)
 	}
 	k, err := ParsePublicKey(string(b))
 	if err != nil {
@@ -163,14 +165,17 @@ func ReadKey(path string) (Key, error) {
 	}
 	defer clear(b)
 	if _, err := ParsePublicKey(string(b)); err == nil {
-		return Key{}, fmt.Errorf("%s is a public key, which signs nothing: give the private key that belongs to it%s", path, without(path, ".pub"))
+		return Key{}, fmt.Errorf("%s is a public key, which signs nothing: give the private key that belongs to it%s", path,
+			without(path, ".pub"))
 	}
 	if err := private(path); err != nil {
 		return Key{}, err
 	}
 	block, rest := pem.Decode(b)
 	if block == nil || block.Type != privatePEM || len(strings.TrimSpace(string(rest))) > 0 {
-		return Key{}, fmt.Errorf("%s is not a private key: expected PEM as `dprelease ledger key` or `openssl genpkey -algorithm ed25519` writes it", path)
+		return Key{}, fmt.Errorf(
+			"%s is not a private key: expected PEM as `dprelease ledger key` or `openssl genpkey -algorithm ed25519` writes it",
+			path)
 	}
 	defer clear(block.Bytes)
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)

@@ -105,12 +105,14 @@ func TestASecretIsNotPrinted(t *testing.T) {
 }
 
 func TestWhatIsNoKey(t *testing.T) {
-	for _, text := range []string{"", "ed25519:", "ed25519:AAAA", "rsa:AAAA", privateExample, publicExample + publicExample, strings.Repeat("x", maxKeyBytes+1)} {
+	for _, text := range []string{"", "ed25519:", "ed25519:AAAA", "rsa:AAAA", privateExample, publicExample +
+		publicExample, strings.Repeat("x", maxKeyBytes+1)} {
 		if _, err := ReadPublicKey(write(t, "key.pub", text, 0o644)); err == nil {
 			t.Errorf("%.40q is a public key", text)
 		}
 	}
-	for _, text := range []string{"", publicExample, privateExample + "x", strings.Replace(privateExample, "MC4C", "MC4D", 1)} {
+	for _, text := range []string{"", publicExample, privateExample + "x", strings.Replace(privateExample, "MC4C", "MC4D",
+		1)} {
 		if _, err := ReadKey(write(t, "key", text, 0o600)); err == nil {
 			t.Errorf("%.40q is a private key", text)
 		}

@@ -20,12 +20,15 @@ var exactPackages = []string{"histogram", "histogram/internal/answer", "internal
 // mayUseFloats lists the files of these packages that work before anything is counted, or from which nothing is
 // released.
 var mayUseFloats = []string{
-	"histogram/encode.go", "histogram/expression.go", "histogram/grid.go", "histogram/lookup.go", "histogram/place.go", "histogram/public.go", // read columns of floats, as which a file may hold its numbers, before anything is counted
+	// read columns of floats, as which a file may hold its numbers, before anything is counted
+	"histogram/encode.go", "histogram/expression.go", "histogram/grid.go", "histogram/lookup.go", "histogram/place.go",
+	"histogram/public.go",
 	"internal/noise/probability.go", // draws with the exact fraction that a float is, as a threshold says it
 }
 
 // inexact are the names by which Go reckons inexactly.
-var inexact = []string{"float32", "float64", "complex64", "complex128", "Float", "NewFloat", "Float32", "Float64", "SetFloat64", "Float64frombits"}
+var inexact = []string{"float32", "float64", "complex64", "complex128", "Float", "NewFloat", "Float32", "Float64",
+	"SetFloat64", "Float64frombits"}
 
 // inexactIn lists what of a source is, or makes, a floating-point number.
 func inexactIn(name string, source any) (found []string, err error) {
@@ -46,7 +49,8 @@ func inexactIn(name string, source any) (found []string, err error) {
 				what = n.Value
 			}
 		case *ast.SelectorExpr:
-			if of, ok := n.X.(*ast.Ident); ok && of.Name == "math" && !strings.HasPrefix(n.Sel.Name, "Max") && !strings.HasPrefix(n.Sel.Name, "Min") {
+			if of, ok := n.X.(*ast.Ident); ok && of.Name == "math" && !strings.HasPrefix(n.Sel.Name, "Max") &&
+				!strings.HasPrefix(n.Sel.Name, "Min") {
 				what = "math." + n.Sel.Name
 			}
 		}

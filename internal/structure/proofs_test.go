@@ -7,14 +7,17 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the hashes of today's functions into the proof pages, after reading them again")
+var update = flag.Bool("update", false,
+	"write the hashes of today's functions into the proof pages, after reading them again")
 
 // reading is a line of a proof page: which function it was read against.
 var reading = regexp.MustCompile("(?m)^- `([^`]+)` `([^`]+)` sha256:([0-9a-f]*)$")
@@ -57,8 +60,8 @@ func TestProofsWereReadAgainstTheseFunctions(t *testing.T) {
 	}
 }
 
-// hashOfFunction returns the SHA-256 of a function's source with its comment. A
-// method is named Type.Method.
+// hashOfFunction returns the SHA-256 of a function's tokens and of the words of its comments: how its lines are broken
+// does not count. A method is named Type.Method.
 func hashOfFunction(path, name string) (string, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
@@ -78,10 +81,39 @@ func hashOfFunction(path, name string) (string, error) {
 		if function.Doc != nil {
 			from = function.Doc.Pos()
 		}
-		sum := sha256.Sum256(source[files.Position(from).Offset:files.Position(function.End()).Offset])
-		return hex.EncodeToString(sum[:]), nil
+		sum := sha256.New()
+		for _, word := range wordsOf(source[files.Position(from).Offset:files.Position(function.End()).Offset]) {
+			fmt.Fprintf(sum, "%q\n", word)
+		}
+		return hex.EncodeToString(sum.Sum(nil)), nil
 	}
 	return "", fmt.Errorf("%s has no function %s", path, name)
+}
+
+// wordsOf returns the tokens of source, and each comment as its words. A semicolon is the same whether it is written or
+// left to the end of the line, and is left out before a closing brace.
+func wordsOf(source []byte) []string {
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile("", -1, len(source)), source, nil, scanner.ScanComments)
+	var words []string
+	for {
+		_, kind, text := s.Scan()
+		switch {
+		case kind == token.EOF:
+			return words
+		case kind == token.COMMENT:
+			words = append(words, strings.Fields(strings.TrimPrefix(text, "//"))...)
+		case kind == token.SEMICOLON:
+			words = append(words, ";")
+		case kind == token.RBRACE:
+			if n := len(words); n > 0 && words[n-1] == ";" {
+				words = words[:n-1]
+			}
+			words = append(words, "}")
+		default:
+			words = append(words, kind.String(), text)
+		}
+	}
 }
 
 func qualifiedName(function *ast.FuncDecl) string {
@@ -97,19 +129,27 @@ func qualifiedName(function *ast.FuncDecl) string {
 
 func TestAChangedFunctionIsNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.go")
-	write := func(body string) string {
+	hash := func(comment, body string) string {
 		t.Helper()
-		if err := os.WriteFile(path, []byte("package p\n\ntype T int\n\n// F is.\nfunc (t *T) F() int { return "+body+" }\n"), 0o600); err != nil {
+		source := "package p\n\ntype T int\n\n// F " + comment + ".\nfunc (t *T) F() int {" + body + "}\n"
+		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		hash, err := hashOfFunction(path, "T.F")
+		h, err := hashOfFunction(path, "T.F")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return hash
+		return h
 	}
-	first, changed, again := write("1"), write("2"), write("1")
-	if first == changed || first != again {
-		t.Error("the hash does not follow the source")
+	first := hash("is one", " return 1 + 0 ")
+	for _, other := range [][2]string{{"is two", " return 1 + 0 "}, {"is one", " return 2 + 0 "},
+		{"is one", " return 1 - 0 "},
+		{"is one", " return 10 "}, {"is one", "; return 1 + 0 "}, {"is one", " return 1 + 0 // now\n"}} {
+		if hash(other[0], other[1]) == first {
+			t.Errorf("a function with the comment %q and the body %q has the hash of another", other[0], other[1])
+		}
+	}
+	if hash("is\n// one", "\n\treturn 1 +\n\t\t0\n") != first {
+		t.Error("a function whose lines are broken elsewhere has another hash")
 	}
 }

@@ -113,9 +113,12 @@ type example struct {
 
 // order is that of a spec as people write it; other keys follow by their names.
 var order = []string{
-	"version", "release", "corrects", "params", "about", "fit", "privacy", "budget", "tables", "impossible", "marginals", "synthetic", "diagnostics",
-	"title", "population", "period", "contact", "protects", "neighbours", "account", "epsilon", "delta", "rho", "split", "share",
-	"source", "unit", "weight", "expect", "where", "join", "sample", "columns", "from", "type", "values", "codebook", "range", "grid", "derived_from",
+	"version", "release", "corrects", "params", "about", "fit", "privacy", "budget", "tables", "impossible", "marginals",
+	"synthetic", "diagnostics",
+	"title", "population", "period", "contact", "protects", "neighbours", "account", "epsilon", "delta", "rho", "split",
+	"share",
+	"source", "unit", "weight", "expect", "where", "join", "sample", "columns", "from", "type", "values", "codebook",
+	"range", "grid", "derived_from",
 	"step", "levels", "unknown", "null", "by", "every", "stats", "table",
 }
 
@@ -244,7 +247,8 @@ func (w *referenceWriter) types(n node) []string {
 	case slices.Equal(kinds, []string{"string", "number", "boolean"}):
 		add("text")
 	default:
-		words := map[string]string{"string": "text", "integer": "whole number", "boolean": "true or false", "object": "mapping", "array": "list"}
+		words := map[string]string{"string": "text", "integer": "whole number", "boolean": "true or false",
+			"object": "mapping", "array": "list"}
 		for _, k := range kinds {
 			add(words[k])
 		}

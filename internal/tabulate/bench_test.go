@@ -144,7 +144,8 @@ func BenchmarkCosts(b *testing.B) {
 			table := make([]uint32, min(size*size, leastParted))
 			count := func() { tally2(table, short[0], short[1], size) }
 			if size*size >= leastParted {
-				p, of, cell := newParted(size*size, stretchBits, new(total)), columns{short: short[:], sizes: []int{size, size}}, make([]int, some/2)
+				p, of, cell := newParted(size*size, stretchBits, new(total)), columns{short: short[:], sizes: []int{size, size}},
+					make([]int, some/2)
 				var l lots
 				count = func() { l.add(p, of, rows, cell) }
 			}

@@ -89,12 +89,14 @@ func combine[T wide](out []T, terms []term[T], columns []Codes, from int, places
 		switch {
 		case lanes == 2:
 			i++
-			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), columns[terms[i].column].Narrow[from:], uint16(terms[i].stride), first)
+			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), columns[terms[i].column].Narrow[from:],
+				uint16(terms[i].stride), first)
 		case lanes == 1: // beside itself, times 0
 			addLanes(any(out).([]uint16), c.Narrow[from:], uint16(t.stride), c.Narrow[from:], 0, first)
 		case i+1 < len(terms) && looksUp(t, columns) && looksUp(terms[i+1], columns):
 			i++
-			addPairs(out, (*[256]T)(t.of), (*[256]T)(terms[i].of), c.Narrow[from:], columns[terms[i].column].Narrow[from:], places, first)
+			addPairs(out, (*[256]T)(t.of), (*[256]T)(terms[i].of), c.Narrow[from:], columns[terms[i].column].Narrow[from:],
+				places, first)
 		case looksUp(t, columns):
 			addBytes(out, (*[256]T)(t.of), c.Narrow[from:], places, first)
 		case c.Narrow != nil:

@@ -125,7 +125,8 @@ func (c *cover) assign(at []int) {
 		if w.set.len() < widest {
 			least = c.smallest(w.set, of)
 		}
-		if least >= 0 && float64(len(w.asks))*projectCost*float64(c.bases[least].cells) < s.cost(w.cells, w.set.len(), len(w.asks)) {
+		if least >= 0 && float64(len(w.asks))*projectCost*float64(c.bases[least].cells) < s.cost(w.cells, w.set.len(),
+			len(w.asks)) {
 			c.bases[least].asks = append(c.bases[least].asks, w.asks...)
 			continue
 		}

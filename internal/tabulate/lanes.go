@@ -49,7 +49,8 @@ func tallyLanes3(t []uint32, a, b, c []uint16, sizeB, sizeC int) int {
 		countFour(t, (fourCodes((*[4]uint16)(x[0:]))*byB+fourCodes((*[4]uint16)(y[0:])))*byC+fourCodes((*[4]uint16)(z[0:])))
 		countFour(t, (fourCodes((*[4]uint16)(x[4:]))*byB+fourCodes((*[4]uint16)(y[4:])))*byC+fourCodes((*[4]uint16)(z[4:])))
 		countFour(t, (fourCodes((*[4]uint16)(x[8:]))*byB+fourCodes((*[4]uint16)(y[8:])))*byC+fourCodes((*[4]uint16)(z[8:])))
-		countFour(t, (fourCodes((*[4]uint16)(x[12:]))*byB+fourCodes((*[4]uint16)(y[12:])))*byC+fourCodes((*[4]uint16)(z[12:])))
+		countFour(t, (fourCodes((*[4]uint16)(x[12:]))*byB+fourCodes((*[4]uint16)(y[12:])))*byC+
+			fourCodes((*[4]uint16)(z[12:])))
 	}
 	return whole
 }

@@ -31,7 +31,8 @@ func TestLanesCountWhatOneByOneDoes(t *testing.T) {
 			var c columns
 			for _, size := range sizes {
 				cells *= size
-				c.short, c.wide, c.sizes = append(c.short, laneCodes(random, rows, size)), append(c.wide, nil), append(c.sizes, size)
+				c.short, c.wide, c.sizes = append(c.short, laneCodes(random, rows, size)), append(c.wide, nil),
+					append(c.sizes, size)
 			}
 			got, want := make([]uint32, cells), make([]uint32, cells)
 			tally(got, c, rows, make([]int, some))
@@ -54,7 +55,8 @@ func TestLanesCountWhatOneByOneDoes(t *testing.T) {
 func TestLanesCombineWhatOneByOneDoes(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, sizes := range [][]int{
-		{1}, {2}, {256}, {16, 16}, {2, 128}, {128, 2}, {255, 1}, {1, 256}, {17, 16}, {85, 3, 1}, {4, 8, 8}, {5, 8, 8}, {2, 2, 64}, {64, 4, 2}, {4, 4, 4, 4}, {16, 16, 16, 16},
+		{1}, {2}, {256}, {16, 16}, {2, 128}, {128, 2}, {255, 1}, {1, 256}, {17, 16}, {85, 3, 1}, {4, 8, 8}, {5, 8, 8},
+		{2, 2, 64}, {64, 4, 2}, {4, 4, 4, 4}, {16, 16, 16, 16},
 	} {
 		for _, rows := range []int{0, 1, 7, 8, 9, 1003} {
 			const from = 3

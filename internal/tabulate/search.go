@@ -47,9 +47,11 @@ type candidate struct {
 }
 
 func newSearch(r *Request) *search {
-	s := &search{request: r, names: make([]uint64, len(r.Axes)), at: make([]int, len(r.Axes)), members: make([][]int, len(r.Axes)),
-		sizes: make([]float64, len(r.Axes)), of: make([][]int32, len(r.Axes)), refines: map[[2]int]bool{},
-		rows: float64(r.Rows), perCell: clearCost * float64(r.Workers), most: float64(r.Memory) / float64(2*r.bytes()*r.Workers)}
+	s := &search{request: r, names: make([]uint64, len(r.Axes)), at: make([]int, len(r.Axes)),
+		members: make([][]int, len(r.Axes)),
+		sizes:   make([]float64, len(r.Axes)), of: make([][]int32, len(r.Axes)), refines: map[[2]int]bool{},
+		rows: float64(r.Rows), perCell: clearCost * float64(r.Workers),
+		most: float64(r.Memory) / float64(2*r.bytes()*r.Workers)}
 	if r.Rows == 0 {
 		s.rows = likelyRows
 	}

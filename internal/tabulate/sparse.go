@@ -76,7 +76,8 @@ func newPool(r *Request, c *cover) *pool {
 	}
 	bytes, tables := max(int64(left), leastPool), int64(max(len(c.sparse), 1))
 	parts := min(max(bytes/16/tables/partBytes, 1), mostParts)
-	p := &pool{limit: bytes / 8 * 7 / cellBytes, bits: bits.Len64(uint64(parts)) - 1, seed: maphash.Bytes(maphash.MakeSeed(), nil)}
+	p := &pool{limit: bytes / 8 * 7 / cellBytes, bits: bits.Len64(uint64(parts)) - 1,
+		seed: maphash.Bytes(maphash.MakeSeed(), nil)}
 	p.room = int(min(max(bytes/16/(int64(r.Workers)*tables*pairBytes)>>p.bits, leastRoom), mostRoom))
 	return p
 }

@@ -405,9 +405,10 @@ func TestSparseTablesKeepToTheirMemory(t *testing.T) {
 // What cannot be counted is refused.
 func TestRequestsThatCannotBeCounted(t *testing.T) {
 	for name, r := range map[string]Request{
-		"no such axis":    {Asks: []Ask{{Axes: []int{0}}}},
-		"an empty axis":   {Axes: []Axis{{Size: 0}}},
-		"too many cells":  {Axes: []Axis{{Size: 1 << 31}, {Size: 1 << 31, Column: 1}, {Size: 4, Column: 2}}, Asks: []Ask{{Axes: []int{0, 1, 2}, Sparse: true}}},
+		"no such axis":  {Asks: []Ask{{Axes: []int{0}}}},
+		"an empty axis": {Axes: []Axis{{Size: 0}}},
+		"too many cells": {Axes: []Axis{{Size: 1 << 31}, {Size: 1 << 31, Column: 1}, {Size: 4, Column: 2}},
+			Asks: []Ask{{Axes: []int{0, 1, 2}, Sparse: true}}},
 		"a code too many": {Axes: []Axis{{Size: 2, Of: []uint32{0, 1, 2}}}},
 	} {
 		if _, err := New(r); err == nil {
@@ -491,12 +492,18 @@ func TestCoversAreFewAndQuick(t *testing.T) {
 		cells  int // of all bases, at the most
 		within time.Duration
 	}{
-		{"pairs", Request{Axes: axesOf(surveySizes), Asks: subsets(12, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 16, 500_000, 10 * time.Millisecond},
-		{"triples", Request{Axes: axesOf(surveySizes), Asks: subsets(12, 3), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60, 7_000_000, 20 * time.Millisecond},
-		{"up to triples", Request{Axes: axesOf(surveySizes), Asks: all, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60, 7_000_000, 20 * time.Millisecond},
-		{"5000 of 100 axes", Request{Axes: axesOf(sizes), Asks: many, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 2200, 12_000_000, 100 * time.Millisecond},
-		{"each of 300 axes", Request{Axes: axesOf(slices.Repeat([]int{10}, 300)), Asks: subsets(300, 1), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 100, 1_000_000, 100 * time.Millisecond},
-		{"all pairs of 100 axes", Request{Axes: axesOf(sizes), Asks: subsets(100, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 2800, 5_000_000, 100 * time.Millisecond},
+		{"pairs", Request{Axes: axesOf(surveySizes), Asks: subsets(12, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 16,
+			500_000, 10 * time.Millisecond},
+		{"triples", Request{Axes: axesOf(surveySizes), Asks: subsets(12, 3), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60,
+			7_000_000, 20 * time.Millisecond},
+		{"up to triples", Request{Axes: axesOf(surveySizes), Asks: all, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60,
+			7_000_000, 20 * time.Millisecond},
+		{"5000 of 100 axes", Request{Axes: axesOf(sizes), Asks: many, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 2200,
+			12_000_000, 100 * time.Millisecond},
+		{"each of 300 axes", Request{Axes: axesOf(slices.Repeat([]int{10}, 300)), Asks: subsets(300, 1), Rows: 1e7,
+			Workers: 2, Memory: 1 << 30}, 100, 1_000_000, 100 * time.Millisecond},
+		{"all pairs of 100 axes", Request{Axes: axesOf(sizes), Asks: subsets(100, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30},
+			2800, 5_000_000, 100 * time.Millisecond},
 	} {
 		least := time.Hour
 		var c *cover
@@ -509,7 +516,8 @@ func TestCoversAreFewAndQuick(t *testing.T) {
 		for _, b := range c.bases {
 			cells += b.cells
 		}
-		t.Logf("%s: %d groups, %d bases, %d cells, block %d, planned in %v", test.name, len(c.groups), len(c.bases), cells, c.block, least)
+		t.Logf("%s: %d groups, %d bases, %d cells, block %d, planned in %v", test.name, len(c.groups), len(c.bases), cells,
+			c.block, least)
 		if len(c.bases) > test.bases || cells > test.cells {
 			t.Errorf("%s: %d bases of %d cells, more than %d of %d", test.name, len(c.bases), cells, test.bases, test.cells)
 		}
@@ -519,8 +527,8 @@ func TestCoversAreFewAndQuick(t *testing.T) {
 	}
 }
 
-// besideAFineAxis is a request of axes that do not nest, one of sparse asks alone that tells apart what they do, and axes
-// of other columns.
+// besideAFineAxis is a request of axes that do not nest, one of sparse asks alone that tells apart what they do, and
+// axes of other columns.
 func besideAFineAxis(seed uint64) Request {
 	random := rand.New(rand.NewPCG(seed, 5))
 	r := Request{Rows: []int64{1000, 1e5, 1e7}[random.IntN(3)], Workers: 1 + random.IntN(2), Memory: 1 << 30}

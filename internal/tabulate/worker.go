@@ -71,7 +71,8 @@ func (c *Counter) Worker() *Worker {
 			strides[k] = stride
 			stride *= c.request.Axes[axes[k]].Size
 		}
-		w.keys = append(w.keys, sparseColumn{termsOf[uint64](c.request, axes, strides), make([]uint64, some), c.sparse[i].worker()})
+		w.keys = append(w.keys, sparseColumn{termsOf[uint64](c.request, axes, strides), make([]uint64, some),
+			c.sparse[i].worker()})
 	}
 	w.first = len(c.workers) * len(c.bases) / c.request.Workers
 	c.workers = append(c.workers, w)
@@ -97,7 +98,8 @@ func (w *Worker) Add(columns []Codes, rows int, keep []uint64, weights []int64) 
 			return errRows
 		}
 	}
-	if keep != nil && len(keep) < (rows+63)/64 || w.counter.request.Weighted != (weights != nil) || weights != nil && len(weights) < rows {
+	if keep != nil && len(keep) < (rows+63)/64 || w.counter.request.Weighted != (weights != nil) || weights != nil &&
+		len(weights) < rows {
 		return errRows
 	}
 	for from := 0; from < rows; from += some {

@@ -8,8 +8,8 @@ import (
 
 // This file holds a context that ends where a test says.
 
-// Ending is a context that ends after it was asked for its error so many times: work that nobody interrupts at a moment, but at each
-// place where it asks. Nothing is sent on its channel.
+// Ending is a context that ends after it was asked for its error so many times: work that nobody interrupts at a
+// moment, but at each place where it asks. Nothing is sent on its channel.
 type Ending struct {
 	context.Context
 	left atomic.Int64

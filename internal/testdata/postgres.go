@@ -30,7 +30,8 @@ func Postgres(t testing.TB) string {
 	t.Helper()
 	databases.start.Do(func() { databases.cluster, databases.err = startCluster() })
 	if errors.Is(databases.err, exec.ErrNotFound) {
-		t.Skipf("needs PostgreSQL: install Debian's package postgresql, or put initdb and pg_ctl on the PATH (%v)", databases.err)
+		t.Skipf("needs PostgreSQL: install Debian's package postgresql, or put initdb and pg_ctl on the PATH (%v)",
+			databases.err)
 	}
 	if databases.err != nil {
 		t.Fatalf("starting PostgreSQL: %v", databases.err)
@@ -69,8 +70,8 @@ func create(t testing.TB, template string) string {
 	return ""
 }
 
-// CrashPostgres ends the cluster of Postgres as a failing computer does, except that what was written to its disk stays,
-// and starts it again: it recovers from its log.
+// CrashPostgres ends the cluster of Postgres as a failing computer does, except that what was written to its disk
+// stays, and starts it again: it recovers from its log.
 func CrashPostgres(t testing.TB) {
 	t.Helper()
 	if _, err := io.WriteString(databases.cluster.keeper, "crash\n"); err != nil {
@@ -96,8 +97,8 @@ type cluster struct {
 	said   *bufio.Reader
 }
 
-// keep makes a cluster in folder $1 with the programs in folder $2, says "ready", crashes and recovers it with every line
-// of its standard input, and ends it with that.
+// keep makes a cluster in folder $1 with the programs in folder $2, says "ready", crashes and recovers it with every
+// line of its standard input, and ends it with that.
 const keep = `
 folder=$1 programs=$2
 trap 'rm -rf "$folder"' EXIT
@@ -151,8 +152,8 @@ func startCluster() (*cluster, error) {
 	return &cluster{folder: folder, keeper: keeper, said: said}, nil
 }
 
-// roomy is a folder in memory, where syncing takes no time and a crash of the server keeps what it has written, if it has
-// room for a cluster and its databases; else "", the folder for temporary files.
+// roomy is a folder in memory, where syncing takes no time and a crash of the server keeps what it has written, if it
+// has room for a cluster and its databases; else "", the folder for temporary files.
 func roomy(folder string) string {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil || s.Bavail < 1<<30/uint64(s.Bsize) {
@@ -179,6 +180,7 @@ func postgresPrograms() (string, error) {
 
 // address is that of a database for the superuser.
 func (c *cluster) address(database string) string {
-	u := url.URL{Scheme: "postgres", User: url.User("keeper"), Path: "/" + database, RawQuery: url.Values{"host": {c.folder}}.Encode()}
+	u := url.URL{Scheme: "postgres", User: url.User("keeper"), Path: "/" + database,
+		RawQuery: url.Values{"host": {c.folder}}.Encode()}
 	return u.String()
 }

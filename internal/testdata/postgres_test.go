@@ -43,7 +43,8 @@ func TestPostgresRecoversFromACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close(ctx)
-	if _, err := c.Exec(ctx, "CREATE TABLE kept (n int); BEGIN; INSERT INTO kept VALUES (1); COMMIT; BEGIN; INSERT INTO kept VALUES (2)"); err != nil {
+	if _, err := c.Exec(ctx,
+		"CREATE TABLE kept (n int); BEGIN; INSERT INTO kept VALUES (1); COMMIT; BEGIN; INSERT INTO kept VALUES (2)"); err != nil {
 		t.Fatal(err)
 	}
 	CrashPostgres(t)

@@ -59,7 +59,8 @@ func TestTheVariableNamesTheDataFolder(t *testing.T) {
 	usual := write(t, filepath.Join(top, "shared", "specs", "s.yaml"))
 	data := write(t, filepath.Join(top, "elsewhere", "data", "a.csv"))
 	vectors := write(t, filepath.Join(top, "elsewhere", "vectors", "v.json"))
-	for _, folder := range []string{filepath.Dir(data), filepath.Dir(data) + string(filepath.Separator), filepath.Join("..", "elsewhere", "data")} {
+	for _, folder := range []string{filepath.Dir(data), filepath.Dir(data) + string(filepath.Separator),
+		filepath.Join("..", "elsewhere", "data")} {
 		t.Setenv(Variable, folder)
 		assertPath(t, Data(t, "a.csv"), data)
 		assertPath(t, Shared(t, "vectors/v.json"), vectors)

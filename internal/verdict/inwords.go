@@ -13,7 +13,8 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 )
 
-// InWords is the text of an error in which the system's own words for a file are replaced by what is wrong with it and what to do.
+// InWords is the text of an error in which the system's own words for a file are replaced by what is wrong with it and
+// what to do.
 func InWords(err error) string {
 	text := err.Error()
 	for _, e := range systemErrors(err) {
@@ -45,7 +46,8 @@ func systemErrors(err error) (all []error) {
 
 const aFolder = "this is a folder, and a file is needed here; give the path of a file"
 
-// explained is the file that an error of the system is about, and what is wrong with it; "" where the system says it best.
+// explained is the file that an error of the system is about, and what is wrong with it; "" where the system says it
+// best.
 func explained(err error) (path, words string) {
 	var onPath *fs.PathError
 	var onLink *os.LinkError

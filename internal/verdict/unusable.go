@@ -7,8 +7,8 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 )
 
-// Unusable is a file, a folder or a flag that somebody named and that cannot be used: a well-formed spec that cannot be planned, a
-// plan that cannot be read, a folder that holds no release.
+// Unusable is a file, a folder or a flag that somebody named and that cannot be used: a well-formed spec that cannot be
+// planned, a plan that cannot be read, a folder that holds no release.
 type Unusable struct {
 	File string
 	Err  error
@@ -17,7 +17,8 @@ type Unusable struct {
 // Error names the file once, also where what is wrong with it begins with its name.
 func (e *Unusable) Error() string {
 	said := e.Err.Error()
-	if rest, named := strings.CutPrefix(said, e.File); named && (strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, " ")) {
+	if rest, named := strings.CutPrefix(said, e.File); named &&
+		(strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, " ")) {
 		return screen.Visible(e.File, "") + rest
 	}
 	return fmt.Sprintf("%s: %s", screen.Visible(e.File, ""), said)

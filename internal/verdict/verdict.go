@@ -1,5 +1,5 @@
-// Package verdict says how a command ended, for programs and for people: the exit code, a stable reason, whether to run it again, and
-// the words. It knows no step: an error that a step returns says its own verdict ([Classified]).
+// Package verdict says how a command ended, for programs and for people: the exit code, a stable reason, whether to run
+// it again, and the words. It knows no step: an error that a step returns says its own verdict ([Classified]).
 package verdict
 
 // Exit codes of the program.
@@ -22,8 +22,9 @@ type Retry string
 
 // The advice to a scheduled job.
 const (
-	Safe  Retry = "safe"  // run again at once: it resumes, or finds the work done
-	Later Retry = "later" // run again after a while: what it waits for comes with time, and waiting leaves no trace in the account
+	Safe Retry = "safe" // run again at once: it resumes, or finds the work done
+	// run again after a while: what it waits for comes with time, and waiting leaves no trace in the account
+	Later Retry = "later"
 	Never Retry = "never" // it fails again until a person has changed something
 )
 

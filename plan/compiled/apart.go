@@ -12,25 +12,25 @@ import (
 
 // This file holds how far noise drives two cells of a table apart.
 
-// Apart is how far the noise of a table drives two of its cells apart: with a chance of at most what the confidence of the table's
-// intervals leaves, the difference of two cells that were picked beforehand is off by more than Margin.
+// Apart is how far the noise of a table drives two of its cells apart: with a chance of at most what the confidence of
+// the table's intervals leaves, the difference of two cells that were picked beforehand is off by more than Margin.
 type Apart struct {
 	Margin float64
-	// Exact tells that it is from the law of the difference, of the two cells for which it is most. Else it is two margins, each with
-	// half of what the confidence leaves: no two cells are further apart unless one is beyond its own (Boole's inequality), however
-	// their noise hangs together.
+	// Exact tells that it is from the law of the difference, of the two cells for which it is most. Else it is two
+	// margins, each with half of what the confidence leaves: no two cells are further apart unless one is beyond its own
+	// (Boole's inequality), however their noise hangs together.
 	Exact bool
 }
 
 const (
-	// mostPairs and mostWeights bound the pairs of cells whose laws are worked out, and the weights that this takes: more of tables
-	// of one column that shows its cells, many of whose pairs have one law, but for ranges.
+	// mostPairs and mostWeights bound the pairs of cells whose laws are worked out, and the weights that this takes: more
+	// of tables of one column that shows its cells, many of whose pairs have one law, but for ranges.
 	mostPairs, mostOfLevels = 1 << 8, 1 << 13
 	mostWeights             = 1 << 22
 )
 
-// Aparts are those of the counts of all tables, in the plan's order, from the plan's own estimates; nil for a release of a secret
-// sample, whose error grows with the count and is in no law of the noise.
+// Aparts are those of the counts of all tables, in the plan's order, from the plan's own estimates; nil for a release
+// of a secret sample, whose error grows with the count and is in no law of the noise.
 func Aparts(p *plan.Plan, estimates []Estimate) []Apart {
 	if p.Sample != nil {
 		return nil
@@ -59,8 +59,8 @@ func Aparts(p *plan.Plan, estimates []Estimate) []Apart {
 	return out
 }
 
-// apartAlone is that of cells with a draw of this noise each: their difference has the law of the sum of two, as each is symmetric.
-// An exact zero is driven apart from another cell by less.
+// apartAlone is that of cells with a draw of this noise each: their difference has the law of the sum of two, as each
+// is symmetric. An exact zero is driven apart from another cell by less.
 func apartAlone(m budget.Mechanism, confidence float64) Apart {
 	terms := termsOf(m, []Weight{{1, 2}})
 	margin, _ := budget.NewNoiseSum(terms).Margin(confidence)
@@ -97,7 +97,7 @@ func (e *Estimate) apart(marginal int, confidence float64, known Laws) Apart {
 	out := Apart{Exact: few}
 	if !few {
 		mean, largest := e.Shown(marginal), e.Largest(marginal, e.Variances)
-		each := e.Intervals(marginal, math.Sqrt(mean), math.Sqrt(largest), 1-(1-confidence)/2, known)
+		each := e.Intervals(marginal, math.Sqrt(mean), math.Sqrt(largest), 1-float64((1-confidence)/2), known)
 		out.Margin = 2 * each.Margin
 		return out
 	}
@@ -138,8 +138,8 @@ func (e *Estimate) alike(a residual.Axis) bool {
 // pair is two rows of what an axis shows, as coefficients of the cells.
 type pair struct{ one, other []float64 }
 
-// pairsOf are pairs of rows of an axis among which every two are, or two that are to each other as they are: on the first axis in
-// one order, as noise is symmetric.
+// pairsOf are pairs of rows of an axis among which every two are, or two that are to each other as they are: on the
+// first axis in one order, as noise is symmetric.
 func (e *Estimate) pairsOf(a residual.Axis, first bool) []pair {
 	n := e.Columns[a.Column].Size(a.Level)
 	if e.alike(a) { // two rows of what may be a million
@@ -167,7 +167,8 @@ func (e *Estimate) pairsOf(a residual.Axis, first bool) []pair {
 	return all
 }
 
-// difference is the noise of one cell less that of another, none where they are the same cell: what both have in common cancels.
+// difference is the noise of one cell less that of another, none where they are the same cell: what both have in common
+// cancels.
 func (e *Estimate) difference(marginal int, cells []pair) []budget.NoiseTerm {
 	one, other := make([][]float64, len(cells)), make([][]float64, len(cells))
 	for i, p := range cells {
@@ -186,5 +187,6 @@ func (e *Estimate) difference(marginal int, cells []pair) []budget.NoiseTerm {
 		}
 		terms = append(terms, termsOf(e.Sources[source].Mechanism, gathered(weights))...)
 	}
-	return slices.DeleteFunc(terms, func(t budget.NoiseTerm) bool { return math.Abs(t.Weight) <= largest*alikeWeights*1e-3 })
+	return slices.DeleteFunc(terms,
+		func(t budget.NoiseTerm) bool { return math.Abs(t.Weight) <= largest*alikeWeights*1e-3 })
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// The widest difference of two cells, of tables of each kind, has the deviation that the dense covariance gives it. Its margin is,
-// as noise is wide here, that of the normal law within what the bounds of laws are allowed; and where the pairs are too many, at
-// least that, and what two cells of perfectly opposite noise need at the most.
+// The widest difference of two cells, of tables of each kind, has the deviation that the dense covariance gives it. Its
+// margin is, as noise is wide here, that of the normal law within what the bounds of laws are allowed; and where the
+// pairs are too many, at least that, and what two cells of perfectly opposite noise need at the most.
 func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 	const z, z2 = 1.959964, 2.241403 // of 5% and of 2.5% on two sides
-	const laplace = 2.05667          // u/2 where (1 + u/2)e^(−u) = 5%: the difference of two Laplace draws of scale 1 has the deviation 2, and is beyond u with that chance
+	// u/2 where (1 + u/2)e^(−u) = 5%: the difference of two Laplace draws of scale 1 has the deviation 2, and is beyond u
+	// with that chance
+	const laplace = 2.05667
 	exact, bounded := 0, 0
 	for _, c := range []struct{ budget, marginals string }{
 		{"{rho: 1/800, minimise: sum}", "{x: {every: [0, 1, 2], by: [sex, kind]}}"},
@@ -34,7 +36,7 @@ func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		estimates, err := compiled.Estimates(p)
+		estimates, err := compiled.Estimates(p.Plan())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,8 +44,8 @@ func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 		for i, m := range p.Measurements {
 			variances[i] = m.Mechanism.Variance()
 		}
-		for i, apart := range compiled.Aparts(p, estimates) {
-			queries := plantest.ShownRows(p, p.Tables[i], tables[i])
+		for i, apart := range compiled.Aparts(p.Plan(), estimates) {
+			queries := plantest.ShownRows(p.Plan(), p.Tables[i], tables[i])
 			covariance := plantest.LeastSquares(t, p.Measurements, variances, queries)
 			var widest, largest float64
 			for j := range queries {
@@ -71,7 +73,8 @@ func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 			default:
 				bounded++
 				if ratio < z || math.Abs(apart.Margin/largest-2*z2) > 0.01 {
-					t.Errorf("%s %s: %v deviations of the widest difference, %v of the widest cell", c.marginals, p.Tables[i].Path, ratio, apart.Margin/largest)
+					t.Errorf("%s %s: %v deviations of the widest difference, %v of the widest cell", c.marginals, p.Tables[i].Path,
+						ratio, apart.Margin/largest)
 				}
 			}
 		}
@@ -81,8 +84,8 @@ func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 	}
 }
 
-// Two draws of one noise are as far apart as their probabilities say, added up value by value: for the margin with a chance of at
-// most 5%, for one less with more.
+// Two draws of one noise are as far apart as their probabilities say, added up value by value: for the margin with a
+// chance of at most 5%, for one less with more.
 func TestTwoDrawsAreApartAsTheirProbabilitiesSay(t *testing.T) {
 	for _, c := range []struct {
 		kind     budget.Kind

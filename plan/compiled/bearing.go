@@ -183,8 +183,8 @@ type held struct {
 	weight   float64
 }
 
-// each tells of the weights that some residuals make on the integers of every source of theirs, in order: one by one, or those
-// of equal weights by their axes together, with how many they are.
+// each tells of the weights that some residuals make on the integers of every source of theirs, in order: one by one,
+// or those of equal weights by their axes together, with how many they are.
 func (s *Sum) each(residuals []int, together bool, tell func(source int, weights []float64, integers []int64)) {
 	e := s.estimate
 	by := map[int][]held{}
@@ -311,12 +311,12 @@ func integersOf(a, b []int64) []int64 {
 	return out
 }
 
-// SumVariances are those of the noise on sums of a marginal's cells: one for each choice of coefficients along every axis, the
-// last axis's fastest.
+// SumVariances are those of the noise on sums of a marginal's cells: one for each choice of coefficients along every
+// axis, the last axis's fastest.
 //
 // Noise of variance v on the integers of a residual's estimate adds v·Π_a ‖w_a‖², with w_a the weights along axis a on
-// the integers of its column's residual, or the part of the total where the residual leaves it out; and the estimates of
-// residuals are uncorrelated ([residual.Workload.Combine]), so that these add up.
+// the integers of its column's residual, or the part of the total where the residual leaves it out; and the estimates
+// of residuals are uncorrelated ([residual.Workload.Combine]), so that these add up.
 func (e *Estimate) SumVariances(marginal int, q [][][]float64) []float64 {
 	axes := e.Axes[marginal]
 	squares := make([]map[int][]float64, len(axes)) // by axis and level
@@ -366,8 +366,8 @@ func levelIn(residual residual.Set, column int) int {
 	return 0
 }
 
-// Shape names all that coefficients along an axis of a table mean for the law of a sum: sums of one shape along every axis
-// have noise of one law.
+// Shape names all that coefficients along an axis of a table mean for the law of a sum: sums of one shape along every
+// axis have noise of one law.
 func (e *Estimate) Shape(a residual.Axis, q []float64) string {
 	column := e.Columns[a.Column]
 	levels := []int{0}
@@ -393,7 +393,8 @@ func (e *Estimate) Shape(a residual.Axis, q []float64) string {
 				name, run = append(name, ' '), i
 			}
 		}
-		name = strconv.AppendFloat(append(strconv.AppendInt(name, int64(len(weights)-run), 10), 'x'), weights[run], 'g', 10, 64)
+		name = strconv.AppendFloat(append(strconv.AppendInt(name, int64(len(weights)-run), 10), 'x'), weights[run], 'g', 10,
+			64)
 		name = append(name, '|')
 	}
 	return string(name)

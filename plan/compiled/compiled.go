@@ -9,44 +9,57 @@ import (
 
 // This file holds a plan with what follows from it, worked out once in a step and passed on.
 
-// Compiled is a plan that is no longer written to, with what follows from it: its canonical bytes, its hash and its estimates,
-// each worked out at most once. A step makes one from what it reads ([Read]) and passes it on. It may be used by several
-// goroutines.
-//
-// What a Compiled says holds for the plan as it was when that was first asked for. So the trusted core takes none on trust: it
-// makes its own from the bytes of the plan.
-type Compiled struct {
-	*plan.Plan
+// planned is the plan as a Compiled embeds it: by a name that nobody outside can set to another plan.
+type planned = plan.Plan
 
-	once      sync.Once
-	text      []byte
-	hash      string
+// Compiled is a plan that is no longer written to, with what follows from it: its canonical bytes, its hash and its
+// estimates. A step makes one and passes it on. It may be used by several goroutines.
+//
+// Its bytes and hash are those of the plan as it was when it was compiled, and nothing outside the package can change
+// them. Go lets whoever holds a Compiled write to the plan behind it. So the trusted core takes no plan that it is
+// handed: it reads [Compiled.Bytes] for itself ([Compiled.Again]), as does what is approved and charged, by
+// [Compiled.Hash].
+type Compiled struct {
+	*planned
+	text string
+	hash string
+
 	estimated sync.Once
 	estimates []Estimate
 	err       error
 }
 
-// Of returns a plan with what follows from it, whose parts fit together.
-func Of(p *plan.Plan) *Compiled { return &Compiled{Plan: p} }
-
-// Bytes returns the canonical plan.json, which nobody may write to.
-func (c *Compiled) Bytes() []byte {
-	c.once.Do(func() {
-		c.text = c.Plan.Bytes()
-		c.hash = plan.HashOf(c.text)
-	})
-	return c.text
+// Of compiles a plan, which nobody may write to from then on.
+func Of(p *plan.Plan) *Compiled {
+	text := p.Bytes()
+	return &Compiled{planned: p, text: string(text), hash: plan.HashOf(text)}
 }
+
+// Again returns a copy that shares nothing with this one and that nobody else holds, read from the bytes. It fails on a plan
+// whose parts do not fit together, as [Read] does.
+func (c *Compiled) Again() (*Compiled, error) {
+	p, err := plan.Read([]byte(c.text))
+	if err != nil {
+		return nil, err
+	}
+	if err := shaped(p); err != nil {
+		return nil, edited(err)
+	}
+	return &Compiled{planned: p, text: c.text, hash: c.hash}, nil
+}
+
+// Plan returns the plan, which nobody may write to.
+func (c *Compiled) Plan() *plan.Plan { return c.planned }
+
+// Bytes returns the canonical plan.json.
+func (c *Compiled) Bytes() []byte { return []byte(c.text) }
 
 // Hash returns the plan hash: SHA-256 of [Compiled.Bytes], in hexadecimal.
-func (c *Compiled) Hash() string {
-	c.Bytes()
-	return c.hash
-}
+func (c *Compiled) Hash() string { return c.hash }
 
-// Estimates returns how the plan's tables are put together. A table that is not in any estimate is one measurement, which its
-// statistic names. The estimates are the caller's own copies: each remembers what is asked of it.
+// Estimates returns how the plan's tables are put together. A table that is not in any estimate is one measurement,
+// which its statistic names. The estimates are the caller's own copies: each remembers what is asked of it.
 func (c *Compiled) Estimates() ([]Estimate, error) {
-	c.estimated.Do(func() { c.estimates, c.err = Estimates(c.Plan) })
+	c.estimated.Do(func() { c.estimates, c.err = Estimates(c.planned) })
 	return slices.Clone(c.estimates), c.err
 }

@@ -60,7 +60,8 @@ func Estimates(p *plan.Plan) ([]Estimate, error) {
 }
 
 // estimate puts the tables of one confidential table together: all but those that are measured by themselves and have a
-// column of several levels, as noise on such counts has another shape than that of their residuals, or impossible cells.
+// column of several levels, as noise on such counts has another shape than that of their residuals, or impossible
+// cells.
 func estimate(p *plan.Plan, c workload.Chains, tables []*workload.Table, at []int) (*Estimate, error) {
 	measured := p.Measured()
 	e := &Estimate{}
@@ -124,15 +125,15 @@ func (e *Estimate) Alone(marginal int) int {
 	return alone
 }
 
-// Behind are the measurements that bear on each table, in the plan's order, and behind them those of its figures.
-func Behind(p *plan.Plan) ([][]plan.Measurement, error) {
-	estimates, err := Estimates(p)
+// Behind returns the measurements that bear on each table, in the plan's order, and behind them those of its figures.
+func (c *Compiled) Behind() ([][]plan.Measurement, error) {
+	estimates, err := c.Estimates()
 	if err != nil {
 		return nil, err
 	}
-	all := make([][]plan.Measurement, len(p.Tables))
-	measured := p.Measured()
-	for i, t := range p.Tables {
+	all := make([][]plan.Measurement, len(c.Tables))
+	measured := c.Measured()
+	for i, t := range c.Tables {
 		if m, ok := measured[t.Statistics[0].Measurement]; ok {
 			all[i] = []plan.Measurement{m}
 		}
@@ -155,7 +156,7 @@ func Behind(p *plan.Plan) ([][]plan.Measurement, error) {
 			}
 		}
 	}
-	for i, t := range p.Tables {
+	for i, t := range c.Tables {
 		seen := map[string]bool{}
 		for _, f := range t.Figures {
 			for _, id := range f.Parts() {

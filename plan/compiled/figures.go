@@ -16,10 +16,11 @@ type rested struct {
 	Squared float64
 }
 
-// RestsOn says for a cell of how many rows the error of a figure is said, 0 for every cell, and by which factors, squared, the
-// noise of the table's count and that of its parts enter the figure times these rows. Nothing enters one whose error depends
-// on more.
-func RestsOn(p *plan.Plan, t plan.Table, f plan.Figure, measured map[string]plan.Measurement) (rows int64, counts float64, parts []rested) {
+// RestsOn says for a cell of how many rows the error of a figure is said, 0 for every cell, and by which factors,
+// squared, the noise of the table's count and that of its parts enter the figure times these rows. Nothing enters one
+// whose error depends on more.
+func RestsOn(p *plan.Plan, t plan.Table, f plan.Figure, measured map[string]plan.Measurement) (rows int64,
+	counts float64, parts []rested) {
 	confidential := p.Release().Table(t.From)
 	rows = workload.GoodRows
 	if w := confidential.Weight; w != nil {
@@ -62,8 +63,8 @@ func cells(t plan.Term, p *plan.Plan, of *plan.Table) float64 {
 	return n
 }
 
-// scaleOf is, in the column's unit, what an integer of the value stands for, the middle of its range, and half of its width;
-// of the widest of strata.
+// scaleOf is, in the column's unit, what an integer of the value stands for, the middle of its range, and half of its
+// width; of the widest of strata.
 func scaleOf(t *spec.Table, v *plan.Value) (unit, middle, half float64) {
 	l := t.Column(v.Column).Lattice
 	step, _ := l.Step.Float64()

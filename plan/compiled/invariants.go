@@ -14,7 +14,8 @@ import (
 func Invariants(p *plan.Plan) []plan.Invariant {
 	var all []plan.Invariant
 	for _, of := range p.Release().Invariants {
-		i := plan.Invariant{Name: of.Name, Table: of.Table, By: make([]string, len(of.By)), From: of.File, Cells: int64(len(of.Counts)), Total: of.Total()}
+		i := plan.Invariant{Name: of.Name, Table: of.Table, By: make([]string, len(of.By)), From: of.File,
+			Cells: int64(len(of.Counts)), Total: of.Total()}
 		for k, a := range of.By {
 			i.By[k] = a.String()
 		}
@@ -28,8 +29,8 @@ func Invariants(p *plan.Plan) []plan.Invariant {
 	return all
 }
 
-// HeldBy is the first invariant that decides a table, "" for none: one of the same rows, whose attributes decide those of the
-// table.
+// HeldBy is the first invariant that decides a table, "" for none: one of the same rows, whose attributes decide those
+// of the table.
 func HeldBy(p *plan.Plan, t plan.Table, of *workload.Table) string {
 	if t.WhyLeft(slices.Contains(of.Sums, residual.Prefixes)) != "" {
 		return ""

@@ -14,7 +14,8 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// This file holds the laws of tables that are put together: what the intervals of their cells are, and what they attain.
+// This file holds the laws of tables that are put together: what the intervals of their cells are, and what they
+// attain.
 
 // intervals are those of a table's cells.
 type intervals struct {
@@ -99,8 +100,8 @@ func lawOf(terms []budget.NoiseTerm, confidence float64) (out law) {
 // mostLaws is how many laws are remembered, some 400 kB of them; then all are forgotten.
 const mostLaws = 1 << 12
 
-// lawsOfPlans remembers laws from one plan to the next, as a plan that is read again has the same: to the last bit of every
-// term, so that no figure depends on what was planned before.
+// lawsOfPlans remembers laws from one plan to the next, as a plan that is read again has the same: to the last bit of
+// every term, so that no figure depends on what was planned before.
 type lawsOfPlans struct {
 	lock  sync.Mutex
 	known map[[sha256.Size]byte]law
@@ -137,7 +138,8 @@ func (l *lawsOfPlans) of(terms []budget.NoiseTerm, confidence float64) law {
 // keyOf names terms, in any order, to twelve digits of their weights.
 func keyOf(terms []budget.NoiseTerm) string {
 	slices.SortFunc(terms, func(a, b budget.NoiseTerm) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Parameter, b.Parameter), cmp.Compare(a.Count, b.Count), cmp.Compare(math.Abs(a.Weight), math.Abs(b.Weight)))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Parameter, b.Parameter), cmp.Compare(a.Count, b.Count),
+			cmp.Compare(math.Abs(a.Weight), math.Abs(b.Weight)))
 	})
 	key := make([]byte, 0, 25*len(terms))
 	for _, t := range terms {
@@ -150,8 +152,8 @@ func keyOf(terms []budget.NoiseTerm) string {
 }
 
 // Intervals are those of a marginal's cells, which have these standard errors on the mean and at most, from the laws of
-// all of them: one of each shape along every axis. Where laws differ, a cell's margin is its standard error times what the
-// law that needs most needs ([Statistic.MarginOf]), so that each attains what the law of its own noise needs.
+// all of them: one of each shape along every axis. Where laws differ, a cell's margin is its standard error times what
+// the law that needs most needs ([Statistic.MarginOf]), so that each attains what the law of its own noise needs.
 func (e *Estimate) Intervals(marginal int, mean, most, confidence float64, known Laws) intervals {
 	out := intervals{Attained: 1}
 	var ratio, half float64
@@ -209,8 +211,8 @@ func (e *Estimate) Intervals(marginal int, mean, most, confidence float64, known
 	return out
 }
 
-// row is one row of what an axis shows, as coefficients of the cells, with its weights on the integers of every residual of
-// the column, by level: the largest, and the sum of their squares.
+// row is one row of what an axis shows, as coefficients of the cells, with its weights on the integers of every
+// residual of the column, by level: the largest, and the sum of their squares.
 type row struct {
 	q                []float64
 	largest, squares map[int]float64
@@ -270,8 +272,8 @@ type drawn struct {
 	weight, variance float64 // of an integer, and what it adds where its weight is 1
 }
 
-// drawnBy lists what the residuals of a marginal take, false where some noise is not wide discrete Gaussian noise on the
-// integers of residuals.
+// drawnBy lists what the residuals of a marginal take, false where some noise is not wide discrete Gaussian noise on
+// the integers of residuals.
 func (e *Estimate) drawnBy(marginal int) ([]drawn, bool) {
 	const wide = 4 // the least σ²
 	var out []drawn
@@ -292,8 +294,8 @@ func (e *Estimate) drawnBy(marginal int) ([]drawn, bool) {
 }
 
 // step is, for the cell of one row of every axis, the largest weight of a fine draw over the standard error. Draws are
-// fine, from the finest on, as soon as all of them together have so much of the variance that the lattice of the coarser
-// ones is blurred: enough times the square of the largest weight of all. It is false where all are coarse.
+// fine, from the finest on, as soon as all of them together have so much of the variance that the lattice of the
+// coarser ones is blurred: enough times the square of the largest weight of all. It is false where all are coarse.
 func step(all []drawn, cell []row) (float64, bool) {
 	const enough = 6.5
 	type term struct{ largest, variance float64 }
@@ -325,19 +327,19 @@ const mostStep = 1.0 / 400
 // normalMultiple is of how many standard errors the margin of a cell of this step is, by the normal law widened by what
 // it can be wrong.
 //
-// Let S have the variance V, with fine draws of weights up to w that have the variance F of it, and w' the largest weight
-// of all. Esseen's smoothing inequality (1945; Feller 1971, XVI.3, lemma 2) with T = π/w gives
-// |P(S ≤ x) − Φ(x/√V)| ≤ 24·w/(π²·√(2πV)) < 0.971·w/√V, beside the integral over |θ| ≤ T of the difference of the
-// characteristic functions over |θ|. That of a discrete Gaussian of σ² ≥ 4 is, up to half a turn, the normal one times at
-// most 1 + 2e^{−2π²σ²}(cosh(2πσ²t) − 1) (Poisson's summation; further terms are nothing): up to π/w' the difference is
-// nothing, and from there on both are at most e^{−Fθ²/2} times that, with Fθ²/2 ≥ 6.5·π²/2 > 32. So the integral is below
-// 1e-12 for any number of draws that a cell has, and P(|S| ≤ m) ≥ 2Φ(m/√V) − 1 − 2·step.
+// Let S have the variance V, with fine draws of weights up to w that have the variance F of it, and w' the largest
+// weight of all. Esseen's smoothing inequality (1945; Feller 1971, XVI.3, lemma 2) with T = π/w gives |P(S ≤ x) −
+// Φ(x/√V)| ≤ 24·w/(π²·√(2πV)) < 0.971·w/√V, beside the integral over |θ| ≤ T of the difference of the characteristic
+// functions over |θ|. That of a discrete Gaussian of σ² ≥ 4 is, up to half a turn, the normal one times at most 1 +
+// 2e^{−2π²σ²}(cosh(2πσ²t) − 1) (Poisson's summation; further terms are nothing): up to π/w' the difference is nothing,
+// and from there on both are at most e^{−Fθ²/2} times that, with Fθ²/2 ≥ 6.5·π²/2 > 32. So the integral is below 1e-12
+// for any number of draws that a cell has, and P(|S| ≤ m) ≥ 2Φ(m/√V) − 1 − 2·step.
 func normalMultiple(step, confidence float64) float64 {
 	return budget.NormalQuantile((1 - confidence - 2*step) / 2)
 }
 
-// Whole tells that the cells of a table that is put together are all sums of noisy integers of one measurement, each as it
-// was drawn.
+// Whole tells that the cells of a table that is put together are all sums of noisy integers of one measurement, each as
+// it was drawn.
 func (e *Estimate) Whole(marginal int) bool {
 	source := -1
 	for _, r := range e.Of(marginal) {
@@ -376,7 +378,8 @@ func eachChoice[T any](rows [][]T, visit func(q []T)) {
 	walk(0)
 }
 
-// MarginOf is half the width of the interval of a cell with this standard error, of a table the largest of which is most.
+// MarginOf is half the width of the interval of a cell with this standard error, of a table the largest of which is
+// most.
 func MarginOf(s plan.Statistic, deviation, most float64) float64 {
 	if s.Uneven == 0 {
 		return s.Margin

@@ -10,20 +10,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// pureTogether are specs of pure budgets whose tables share measurements: of marginals within others, of the largest only,
-// of several leaves, and with a total.
+// pureTogether are specs of pure budgets whose tables share measurements: of marginals within others, of the largest
+// only, of several leaves, and with a total.
 var pureTogether = []string{
 	"{x: {every: [0, 1, 2], by: [sex, kind, age]}}",
 	"{x: {by: [sex, kind]}, y: {by: [kind]}, z: {by: []}}",
 	"{x: {by: [sex, age]}, y: {by: [kind]}}",
 }
 
-// TestPureTablesAreLeastSquaresOfTheirLaw puts tables of pure budgets together with dense matrices, and holds their errors
-// against these; and then draws the noise and holds the share of intervals that cover, for cells, margins, totals and
-// random sums apart, against the law: by the tables' margins, and by the law of each sum. The draws of one round are not
-// independent, so that each round counts by one sum of every class: 20 000 of them lie within 6.4 deviations of what the
-// law says with a chance of 1 − 1e-10. What a bound may say too little is 4e-4, and what a margin that is that of the
-// worst of several laws covers beside is not looked at: the share may be higher there.
+// TestPureTablesAreLeastSquaresOfTheirLaw puts tables of pure budgets together with dense matrices, and holds their
+// errors against these; and then draws the noise and holds the share of intervals that cover, for cells, margins,
+// totals and random sums apart, against the law: by the tables' margins, and by the law of each sum. The draws of one
+// round are not independent, so that each round counts by one sum of every class: 20 000 of them lie within 6.4
+// deviations of what the law says with a chance of 1 − 1e-10. What a bound may say too little is 4e-4, and what a
+// margin that is that of the worst of several laws covers beside is not looked at: the share may be higher there.
 func TestPureTablesAreLeastSquaresOfTheirLaw(t *testing.T) {
 	const rounds, beyond = 20000, 6.4
 	random := rand.New(rand.NewPCG(5, 6))

@@ -5,7 +5,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the laws of noise that a budget of ε and δ can be spent on, by their names in a spec and in a mechanism.
+// This file holds the laws of noise that a budget of ε and δ can be spent on, by their names in a spec and in a
+// mechanism.
 
 // NoiseLaw is a law of noise, as a spec asks for it and as a mechanism has it.
 type NoiseLaw struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// Where one part of one term or the confidence differs, if only in its last bit, another law is not taken for this one; and what
-// is remembered is to the last bit what is worked out anew.
+// Where one part of one term or the confidence differs, if only in its last bit, another law is not taken for this one;
+// and what is remembered is to the last bit what is worked out anew.
 func TestRememberedLawsAreTheirOwn(t *testing.T) {
 	gaussian := budget.NoiseTerm{Weight: 0.3, Count: 3, Kind: budget.DiscreteGaussian, Parameter: 30}
 	with := func(change func(*budget.NoiseTerm)) []budget.NoiseTerm {
@@ -19,7 +19,8 @@ func TestRememberedLawsAreTheirOwn(t *testing.T) {
 	for i, terms := range [][]budget.NoiseTerm{
 		{gaussian}, {gaussian, gaussian}, {gaussian, gaussian, gaussian},
 		with(func(n *budget.NoiseTerm) { n.Weight = 0.30000000000000004 }), with(func(n *budget.NoiseTerm) { n.Count = 4 }),
-		with(func(n *budget.NoiseTerm) { n.Kind = budget.DiscreteLaplace }), with(func(n *budget.NoiseTerm) { n.Parameter = 30.000000000000004 }),
+		with(func(n *budget.NoiseTerm) { n.Kind = budget.DiscreteLaplace }),
+		with(func(n *budget.NoiseTerm) { n.Parameter = 30.000000000000004 }),
 	} {
 		for j, confidence := range []float64{0.95, 0.9500000000000001} {
 			for range 2 {

@@ -9,7 +9,8 @@ import (
 
 // This file holds how many rows of a unit a sampled table may hold.
 
-// RowsOfUnit is how many rows of one unit a cell of a table counts at most or, with sums, several of its cells together.
+// RowsOfUnit is how many rows of one unit a cell of a table counts at most or, with sums, several of its cells
+// together.
 func RowsOfUnit(p *plan.Plan, t plan.Table, sums bool) int64 {
 	all, each := workload.RowsOf(p.Release().Table(t.From).Unit, t.PerUnit, t.Cells)
 	if sums || slices.ContainsFunc(t.By, func(by string) bool { return CountsUp(p, t, by) }) {

@@ -1,6 +1,7 @@
 package compiled
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -8,32 +9,43 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/fitting"
+	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the shape of a plan that was read: whether its parts fit each other and its spec, so that nothing that
-// reads them has to ask.
+// This file holds the shape of a plan that was read: whether its parts fit each other and its spec, so that nothing
+// that reads them has to ask.
 
-// Read decodes a plan.json as [plan.Read] does, and fails also on a plan whose parts do not fit together, such as a measurement with
-// another number of answers than its question has. It does not check that the planner would make this plan, which is what
-// verification is for.
+// Read compiles a plan.json. It fails as [plan.Read] does, on bytes that are not canonical, and on a plan whose parts
+// do not fit together, such as a measurement with another number of answers than its question has. It does not check
+// that the planner would make this plan, which is what verification is for.
 func Read(b []byte) (*Compiled, error) {
 	p, err := plan.Read(b)
 	if err != nil {
 		return nil, err
 	}
-	if err := shaped(p); err != nil {
-		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", plan.ErrEdited, err)
-	}
 	c := Of(p)
-	c.once.Do(func() { c.text, c.hash = slices.Clone(b), plan.HashOf(b) }) // its bytes are canonical
+	err = shaped(p)
+	if c.text != string(b) {
+		err = errors.New("it is not in canonical form")
+	}
+	if err != nil {
+		return nil, edited(err)
+	}
 	return c, nil
 }
 
-// shaped returns an error unless the tables are those that the spec asks for, and the measurements are whole ones of them
-// and of the microdata.
+// edited is the error for a plan of which something is wrong.
+func edited(err error) error {
+	return fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", plan.ErrEdited, err)
+}
+
+// shaped returns an error unless the tables are those that the spec asks for, and the measurements are whole ones of
+// them and of the microdata.
 func shaped(p *plan.Plan) error {
 	tables, err := workload.Expand(p.Release())
 	if err != nil {
@@ -74,7 +86,8 @@ func shaped(p *plan.Plan) error {
 			return fmt.Errorf("table %s: %w", tables[i].Path, err)
 		}
 		m, ok := measured[t.Path]
-		own := ok && m.Cells == t.Cells && (m.Discovery != nil) == (t.Discovered != nil) && m.Impossible == t.Impossible && m.Above == above(t) && t.ChoosesBy(m.Top) && reflect.DeepEqual(m.Query, tables[i].Query())
+		own := ok && m.Cells == t.Cells && (m.Discovery != nil) == (t.Discovered != nil) && m.Impossible == t.Impossible &&
+			m.Above == above(t) && t.ChoosesBy(m.Top) && reflect.DeepEqual(m.Query, tables[i].Query())
 		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
 			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
 		}
@@ -100,12 +113,13 @@ func shaped(p *plan.Plan) error {
 	return measurementsShaped(p, tables, itself)
 }
 
-// measures tells that a measurement is the part's; where the ends of its intervals are drawn depends on the budget, and so does
-// whether quantiles are read from a distribution, and from which.
+// measures tells that a measurement is the part's; where the ends of its intervals are drawn depends on the budget, and
+// so does whether quantiles are read from a distribution, and from which.
 func measures(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 	q := m.Query
 	if d := q.Distribution; d != nil {
-		if t.Quantile == nil || d.Column != t.Quantile.Column || d.Weight != t.Quantile.Weight || !t.CanDistribute(r, false) || d.Check(r.Table(q.Table)) != nil {
+		if t.Quantile == nil || d.Column != t.Quantile.Column || d.Weight != t.Quantile.Weight ||
+			!t.CanDistribute(r, false) || d.Check(r.Table(q.Table)) != nil {
 			return false
 		}
 		if m.Cells != t.Groups()*d.Bins(r.Table(q.Table).Column(d.Column).Lattice) {
@@ -130,19 +144,22 @@ func measures(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 
 // tableShaped compares a table with the one that the spec asks for.
 func tableShaped(t plan.Table, asked plan.Table) error {
-	if t.Path != asked.Path || t.Marginal != asked.Marginal || t.From != asked.From || !slices.Equal(t.By, asked.By) || t.Cells != asked.Cells || t.Impossible != asked.Impossible || above(t) != above(asked) {
+	if t.Path != asked.Path || t.Marginal != asked.Marginal || t.From != asked.From || !slices.Equal(t.By, asked.By) ||
+		t.Cells != asked.Cells || t.Impossible != asked.Impossible || above(t) != above(asked) {
 		return fmt.Errorf("it is not as the spec asks for it")
 	}
 	if len(t.Statistics) != 1 || t.Statistics[0].Name != asked.Statistics[0].Name {
 		return fmt.Errorf("it does not hold one count")
 	}
-	if !slices.EqualFunc(t.Figures, asked.Figures, plan.Figure.AsAsked) || t.Show != asked.Show || t.Weighted != asked.Weighted || !reflect.DeepEqual(t.PerUnit, asked.PerUnit) {
+	if !slices.EqualFunc(t.Figures, asked.Figures, plan.Figure.AsAsked) || t.Show != asked.Show ||
+		t.Weighted != asked.Weighted || !reflect.DeepEqual(t.PerUnit, asked.PerUnit) {
 		return fmt.Errorf("its figures are not as the spec asks for them")
 	}
 	if (t.Top == nil) != (asked.Top == nil) || t.Top != nil && t.Top.Of != asked.Top.Of {
 		return fmt.Errorf("it does not choose as many cells as the spec asks for")
 	}
-	if (t.Discovered == nil) != (asked.Discovered == nil) || t.Discovered != nil && !t.Discovered.AsAsked(*asked.Discovered) {
+	if (t.Discovered == nil) != (asked.Discovered == nil) || t.Discovered != nil &&
+		!t.Discovered.AsAsked(*asked.Discovered) {
 		return fmt.Errorf("its groups are not those that the spec asks for")
 	}
 	s := t.Statistics[0]
@@ -155,7 +172,9 @@ func tableShaped(t plan.Table, asked plan.Table) error {
 // addsUp counts the measurements of the strategies and of the microdata.
 func addsUp(p *plan.Plan) error {
 	left := len(p.Measurements)
-	if !slices.Contains([]plan.Summing{plan.RangedApart, plan.RangedEverywhere, plan.CellByCell, plan.LevelsSeparate}, p.Sums) {
+	if !slices.Contains([]strategy.Summing{strategy.RangedApart, strategy.RangedEverywhere, strategy.CellByCell,
+		strategy.LevelsSeparate},
+		p.Sums) {
 		return fmt.Errorf("there is no way %q to measure columns of sums", p.Sums)
 	}
 	for _, text := range []string{p.Guarantee.Epsilon, p.Guarantee.Delta, p.Guarantee.Rho, p.Guarantee.PlainRho} {
@@ -184,32 +203,37 @@ func addsUp(p *plan.Plan) error {
 	return nil
 }
 
-// otherNoiseShaped returns an error unless the plan speaks of other laws of noise only where its budget can be spent on them,
-// of each once, with figures or with a reason.
+// otherNoiseShaped returns an error unless the plan speaks of other laws of noise only where its budget can be spent on
+// them, of each once, with figures or with a reason.
 func otherNoiseShaped(p *plan.Plan) error {
 	for i, o := range p.OtherNoise {
-		known := slices.ContainsFunc(EitherNoise, func(law NoiseLaw) bool { return law.Kind == o.Noise && law.Asked != p.Release().Budget.Noise })
-		twice := slices.ContainsFunc(p.OtherNoise[:i], func(other plan.OtherNoise) bool { return other.Noise == o.Noise })
+		known := slices.ContainsFunc(EitherNoise, func(law NoiseLaw) bool {
+			return law.Kind == o.Noise &&
+				law.Asked != p.Release().Budget.Noise
+		})
+		twice := slices.ContainsFunc(p.OtherNoise[:i], func(other strategy.OtherNoise) bool { return other.Noise == o.Noise })
 		if p.Release().Budget.Delta == nil || !known || twice {
 			return fmt.Errorf("there is no other noise %q for its budget", o.Noise)
 		}
 		charge, err := budget.ParseRat(o.Charge)
-		if possible := err == nil && charge.Sign() > 0; possible == (o.Why != "") || !(o.Error >= 0) || math.IsInf(o.Error, 1) ||
-			!slices.Contains([]string{"", plan.LevelsApart, plan.LevelsAgree}, o.Levels) {
+		if possible := err == nil && charge.Sign() > 0; possible == (o.Why != "") || !(o.Error >= 0) ||
+			math.IsInf(o.Error, 1) ||
+			!slices.Contains([]string{"", strategy.LevelsApart, strategy.LevelsAgree}, o.Levels) {
 			return fmt.Errorf("what it says of %s noise is no charge and error", o.Noise)
 		}
 	}
 	return nil
 }
 
-// microdataShaped tells that the rounds are ones that a method makes: among so many candidates as can be listed, and none of them
-// beyond the block.
+// microdataShaped tells that the rounds are ones that a method makes: among so many candidates as can be listed, and
+// none of them beyond the block.
 func microdataShaped(s plan.Synthetic) error {
 	if s.Files < 0 {
 		return fmt.Errorf("the microdata of %s have less than no files", s.Table)
 	}
 	if !s.Adaptive() {
-		asks := plan.Synthetic{Table: s.Table, Method: s.Method, Why: s.Why, By: s.By, Derived: s.Derived, Rows: s.Rows, RowsOf: s.RowsOf, Files: s.Files}
+		asks := plan.Synthetic{Table: s.Table, Method: s.Method, Why: s.Why, By: s.By, Derived: s.Derived, Rows: s.Rows,
+			RowsOf: s.RowsOf, Files: s.Files}
 		if len(s.By) < 2 || !reflect.DeepEqual(s, asks) {
 			return fmt.Errorf("the microdata of %s are of tables alone, and ask for more", s.Table)
 		}
@@ -220,20 +244,22 @@ func microdataShaped(s plan.Synthetic) error {
 		return fmt.Errorf("the microdata of %s are linked to no parent as microdata can be", s.Table)
 	case s.Method != plan.MST && s.Method != plan.AIM:
 		return fmt.Errorf("there is no method %q for the microdata of %s", s.Method, s.Table)
-	case len(s.By) < 2 || s.Ways < 2 || s.Ways > plan.UsualWays || s.Ways > len(s.By) || s.Method == plan.MST && s.Ways != 2 || len(s.By) > plan.MaxCandidates || s.CandidateCount() > plan.MaxCandidates:
+	case len(s.By) < 2 || s.Ways < 2 || s.Ways > adaptive.UsualWays || s.Ways > len(s.By) || s.Method == plan.MST &&
+		s.Ways != 2 || len(s.By) > adaptive.MaxCandidates || adaptive.CandidateCount(s) > adaptive.MaxCandidates:
 		return fmt.Errorf("the microdata of %s have no such candidates", s.Table)
-	case (s.Most == nil) != (s.Method == plan.MST) || s.Most != nil && *s.Most != plan.MostOfModel():
+	case (s.Most == nil) != (s.Method == plan.MST) || s.Most != nil && *s.Most != adaptive.MostOfModel():
 		return fmt.Errorf("the model of the microdata of %s has another size", s.Table)
-	case s.Select.Kind != budget.ExponentialMechanism || s.Noise.Kind != budget.DiscreteGaussian || s.Block.Kind != budget.AdaptiveBlock:
+	case s.Select.Kind != budget.ExponentialMechanism || s.Noise.Kind != budget.DiscreteGaussian ||
+		s.Block.Kind != budget.AdaptiveBlock:
 		return fmt.Errorf("the microdata of %s are made by other mechanisms", s.Table)
-	case s.Rounds < 1 || plan.Block(s.Rounds, s.Select, s.Noise).Parameter.Cmp(s.Block.Parameter) > 0:
+	case s.Rounds < 1 || adaptive.Block(s.Rounds, s.Select, s.Noise).Parameter.Cmp(s.Block.Parameter) > 0:
 		return fmt.Errorf("the rounds of the microdata of %s are beyond their cap", s.Table)
 	}
 	return nil
 }
 
-// measurementsShaped tells that every measurement asks one question of columns that tables or microdata have, and has as
-// many answers.
+// measurementsShaped tells that every measurement asks one question of columns that tables or microdata have, and has
+// as many answers.
 func measurementsShaped(p *plan.Plan, tables []*workload.Table, itself map[string]bool) error {
 	of := map[string]workload.Chains{}
 	for _, confidential := range p.Release().Tables {
@@ -259,7 +285,8 @@ func measurementsShaped(p *plan.Plan, tables []*workload.Table, itself map[strin
 		if itself[m.ID] && (m.Query.Quantile != nil || m.Query.Distribution != nil || m.Discovery != nil) {
 			continue // held against its part, or its table
 		}
-		if cells, ok := answers(of[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID], mostCells(m)); !ok || cells != m.Cells {
+		if cells, ok := answers(of[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID],
+			mostCells(m)); !ok || cells != m.Cells {
 			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
 		}
 	}
@@ -276,9 +303,9 @@ func measurementsShaped(p *plan.Plan, tables []*workload.Table, itself map[strin
 // mostCells is how many answers a measurement may have.
 func mostCells(m plan.Measurement) int64 {
 	if m.Above > 0 || m.Top != nil {
-		return plan.MaxSparseCells
+		return limit.SparseCells
 	}
-	return plan.MaxCells
+	return limit.Cells
 }
 
 // above is the threshold of a sparse table, 0 of another.
@@ -299,9 +326,10 @@ func hasTwice(factors []plan.Factor) bool {
 	return false
 }
 
-// answers is how many answers a query has; false for one that is none: shared by tables, of axes of the chains, as counts
-// or residuals; else of counts.
-func answers(c workload.Chains, leaf string, q plan.Query, levels []*spec.Level, shared bool, most int64) (int64, bool) {
+// answers is how many answers a query has; false for one that is none: shared by tables, of axes of the chains, as
+// counts or residuals; else of counts.
+func answers(c workload.Chains, leaf string, q plan.Query, levels []*spec.Level, shared bool, most int64) (int64,
+	bool) {
 	n := int64(1)
 	for i, f := range q.Factors {
 		size := int64(levels[i].Size())

@@ -6,22 +6,24 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the average cell: what the rows that a spec expects are divided by, and the verdict on cells of that size.
+// This file holds the average cell: what the rows that a spec expects are divided by, and the verdict on cells of that
+// size.
 
 // BandOf judges a figure against an average cell of this size.
-func BandOf(s plan.Statistic, cell float64) plan.Band {
+func BandOf(s plan.Statistic, cell float64) usefulness.Band {
 	switch {
 	case s.Margin <= cell/10:
-		return plan.Good
+		return usefulness.Good
 	case s.Median > cell:
-		return plan.MostlyNoise
+		return usefulness.MostlyNoise
 	case s.StandardError > cell/2:
-		return plan.Weak
+		return usefulness.Weak
 	}
-	return plan.Usable
+	return usefulness.Usable
 }
 
 // Shown is what a table shows: of which confidential table, by which attributes.
@@ -73,37 +75,38 @@ const (
 	littleTail = 1.2816
 )
 
-// VerdictOn judges a table by the size of its average cell, and by the part of its cells that could be zero or are in the last class
-// of `fit`: cells are not to be used where the noise is too large beside the average cell, and are to be added up where more than
-// [LittleShare] of them are bad.
-func VerdictOn(p *plan.Plan, t plan.Table, cell, bad float64) plan.Verdict {
+// VerdictOn judges a table by the size of its average cell, and by the part of its cells that could be zero or are in
+// the last class of `fit`: cells are not to be used where the noise is too large beside the average cell, and are to be
+// added up where more than [LittleShare] of them are bad.
+func VerdictOn(p *plan.Plan, t plan.Table, cell, bad float64) usefulness.Verdict {
 	s := t.Statistics[0]
 	band, unfit := BandOf(s, cell), UnfitFrom(p)
 	switch {
-	case band == plan.Weak || band == plan.MostlyNoise || unfit > 0 && s.StandardError > unfit*cell:
-		return plan.DoNotUse
+	case band == usefulness.Weak || band == usefulness.MostlyNoise || unfit > 0 && s.StandardError > unfit*cell:
+		return usefulness.DoNotUse
 	case bad <= LittleShare:
-		return plan.UseCells
+		return usefulness.UseCells
 	case Summable(p, t):
-		return plan.AddUpFirst
+		return usefulness.AddUpFirst
 	}
-	return plan.LargeCellsOnly
+	return usefulness.LargeCellsOnly
 }
 
 // EvenVerdict is the verdict on a table all of whose cells are as large as the average one.
-func EvenVerdict(p *plan.Plan, t plan.Table, cell float64) plan.Verdict {
+func EvenVerdict(p *plan.Plan, t plan.Table, cell float64) usefulness.Verdict {
 	s, bad := t.Statistics[0], 0.0
 	least := s.Margin
 	if unfit := UnfitFrom(p); unfit > 0 {
 		least = max(least, s.StandardError/unfit)
 	}
-	if cell < least+littleTail*s.StandardError {
+	if cell < least+float64(littleTail*s.StandardError) {
 		bad = 1
 	}
 	return VerdictOn(p, t, cell, bad)
 }
 
-// UnfitFrom is the relative standard error above which a figure is in the last class of `fit`, 0 where the spec has no classes.
+// UnfitFrom is the relative standard error above which a figure is in the last class of `fit`, 0 where the spec has no
+// classes.
 func UnfitFrom(p *plan.Plan) float64 {
 	most := 0.0
 	for _, c := range p.Release().Fit {
@@ -117,5 +120,6 @@ func UnfitFrom(p *plan.Plan) float64 {
 
 // Summable reports whether the cells of a table can be added up.
 func Summable(p *plan.Plan, t plan.Table) bool {
-	return t.Statistics[0].Name != string(spec.Units) && !slices.ContainsFunc(t.By, func(name string) bool { return CountsUp(p, t, name) })
+	return t.Statistics[0].Name != string(spec.Units) &&
+		!slices.ContainsFunc(t.By, func(name string) bool { return CountsUp(p, t, name) })
 }

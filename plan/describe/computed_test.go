@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// TestComputedColumnsAreStatedAndCharged: a column that is made of the values of another is charged with it, one by whose values rows
-// are left out for all that is measured, and what rows count is on the page and among the facts.
+// TestComputedColumnsAreStatedAndCharged: a column that is made of the values of another is charged with it, one by
+// whose values rows are left out for all that is measured, and what rows count is on the page and among the facts.
 func TestComputedColumnsAreStatedAndCharged(t *testing.T) {
 	text := `version: 1
 release: r
@@ -41,10 +41,11 @@ marginals:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if page := plantest.PageOf(t, p); !strings.Contains(page, "only those count for which this is true: country == 'de'") {
+	if page := plantest.PageOf(t, p.Plan()); !strings.Contains(page, "only those count for which this is true: country == 'de'") {
 		t.Errorf("the page does not say which rows count:\n%s", page)
 	}
-	if !describe.Drops(p, "t", "country") || describe.Drops(p, "t", "age") || describe.Drops(p, "t", "sex") {
+	if !describe.Drops(p.Plan(), "t", "country") || describe.Drops(p.Plan(), "t", "age") ||
+		describe.Drops(p.Plan(), "t", "sex") {
 		t.Error("rows are left out by country, and by nothing else")
 	}
 	for _, m := range p.Measurements {
@@ -54,18 +55,18 @@ marginals:
 				moved++
 			}
 		}
-		age, err := describe.Changed(p, m, "age")
+		age, err := describe.Changed(p.Plan(), m, "age")
 		if err != nil {
 			t.Fatal(err)
 		}
-		adult, err := describe.Changed(p, m, "adult")
+		adult, err := describe.Changed(p.Plan(), m, "adult")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if age.L2Squared.Cmp(adult.L2Squared) != 0 {
 			t.Errorf("%s: %s for age, %s for adult, whose values are made of it", m.ID, age.L2Squared, adult.L2Squared)
 		}
-		if removed := describe.Exchanged(p, m.Mechanism); moved == 2 && age.L2Squared.Cmp(removed.L2Squared) > 0 {
+		if removed := describe.Exchanged(p.Plan(), m.Mechanism); moved == 2 && age.L2Squared.Cmp(removed.L2Squared) > 0 {
 			t.Errorf("%s: %s, more than for a row taken away and one put in, %s", m.ID, age.L2Squared, removed.L2Squared)
 		}
 	}

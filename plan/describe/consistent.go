@@ -26,11 +26,13 @@ func Consistency(c plan.Consistency) string {
 	return text + " The estimates are moved to the nearest that can be, single columns first, and rounded; so the counts have a bias, which the report states. The unbiased estimates stand beside them, with their intervals."
 }
 
-// LeftText says which levels do not agree, and which tables of a consistency are left as they are, and why: a line for each reason.
+// LeftText says which levels do not agree, and which tables of a consistency are left as they are, and why: a line for
+// each reason.
 func LeftText(c plan.Consistency) []string {
 	var reasons, lines []string
 	for _, levels := range c.Apart {
-		lines = append(lines, fmt.Sprintf("Not all levels of one column lie within each other: %s. Tables that show the ones and the others agree in what they show beside that column, and no more, also where a level lies within one that it is apart from: each level joins the first series that it lies within, coarsest first.", levels))
+		lines = append(lines, fmt.Sprintf(
+			"Not all levels of one column lie within each other: %s. Tables that show the ones and the others agree in what they show beside that column, and no more, also where a level lies within one that it is apart from: each level joins the first series that it lies within, coarsest first.", levels))
 	}
 	paths := map[string][]string{}
 	for _, u := range c.Left {

@@ -17,7 +17,8 @@ import (
 
 // CostLine is what one line of a plan costs, exactly.
 type CostLine struct {
-	Of        string      `json:"of"`             // ID of a measurement; "rounds of microdata of TABLE"; or what is left of the charge
+	// ID of a measurement; "rounds of microdata of TABLE"; or what is left of the charge
+	Of        string      `json:"of"`
 	Leaf      string      `json:"leaf,omitempty"` // of the budget that pays
 	Mechanism budget.Kind `json:"mechanism,omitempty"`
 	Times     int64       `json:"times,omitempty"` // how often the mechanism is run
@@ -25,14 +26,16 @@ type CostLine struct {
 	Cost      budget.Cost `json:"cost"`            // of all runs, Times × Each
 }
 
-// Costs are the costs of a plan line by line, in ε for a charge in ε, else in ρ and δ. All but the last are what is run; the last is
-// what they leave of the charge, as parameters are rounded towards more noise. Account and Also are each charged Total.
+// Costs are the costs of a plan line by line, in ε for a charge in ε, else in ρ and δ. All but the last are what is
+// run; the last is what they leave of the charge, as parameters are rounded towards more noise. Account and Also are
+// each charged Total.
 type Costs struct {
 	Lines   []CostLine  `json:"lines"`             // the last is what the others leave of the total
 	Total   budget.Cost `json:"total"`             // the sum of the lines
 	Account string      `json:"account,omitempty"` // that the plan names
 	Also    []string    `json:"also,omitempty"`    // further accounts that it names
-	// Charged is what each account is charged, where that is not Total: of a secret sample of the units, what all units lose.
+	// Charged is what each account is charged, where that is not Total: of a secret sample of the units, what all units
+	// lose.
 	Charged *budget.Cost `json:"charged,omitempty"`
 }
 
@@ -53,7 +56,8 @@ func CostsOf(p *plan.Plan) (Costs, error) {
 			c.run(m.ID+", selection of groups", m.Leaf, d.Steps()...)
 			each, times := plan.Amount(d.Delta), big.NewRat(d.Groups, 1)
 			c.Lines = append(c.Lines, CostLine{Of: m.ID + ", groups of one unit that appear", Leaf: m.Leaf, Times: d.Groups,
-				Each: budget.Cost{Rho: new(big.Rat), Delta: each}, Cost: budget.Cost{Rho: new(big.Rat), Delta: times.Mul(times, each)}})
+				Each: budget.Cost{Rho: new(big.Rat), Delta: each},
+				Cost: budget.Cost{Rho: new(big.Rat), Delta: times.Mul(times, each)}})
 		}
 		if m.Top != nil {
 			c.run(m.ID+", choices of cells", m.Leaf, m.Top.Steps()...)
@@ -86,7 +90,8 @@ func (c *Costs) run(of, leaf string, runs ...budget.Mechanism) {
 		}
 		each = budget.Cost{Epsilon: epsilon}
 	}
-	c.Lines = append(c.Lines, CostLine{Of: of, Leaf: leaf, Mechanism: m.Kind, Times: times, Each: each, Cost: multiple(each, times)})
+	c.Lines = append(c.Lines, CostLine{Of: of, Leaf: leaf, Mechanism: m.Kind, Times: times, Each: each,
+		Cost: multiple(each, times)})
 }
 
 // multiple is a cost so many times.
@@ -128,8 +133,8 @@ func (c Costs) together() []CostLine {
 // PageLines is after how many lines of costs a page that is signed sums up the rest.
 const PageLines = 24
 
-// WriteCosts writes what the lines of the plan cost, so that they can be added up by hand: of more than most lines the first, and the
-// sum of the others. Lines of one leaf that cost the same for the same are one.
+// WriteCosts writes what the lines of the plan cost, so that they can be added up by hand: of more than most lines the
+// first, and the sum of the others. Lines of one leaf that cost the same for the same are one.
 func WriteCosts(p *plan.Plan, w io.Writer, most int) error {
 	c, err := CostsOf(p)
 	if err != nil {
@@ -161,7 +166,8 @@ func (c Costs) text(lines []CostLine) string {
 			fmt.Fprintf(t, "  %s\t\t\t\t\t%s\n", line.Of, amountsText(together[i]))
 			continue
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\n", line.Of, leafText(line.Leaf), cmp.Or(string(line.Mechanism), "–"), line.Times, amountsText(line.Each), amountsText(together[i]))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\n", line.Of, leafText(line.Leaf), cmp.Or(string(line.Mechanism), "–"),
+			line.Times, amountsText(line.Each), amountsText(together[i]))
 	}
 	fmt.Fprintf(t, "  total\t\t\t\t\t%s\n", amountsText(c.Total))
 	t.Flush()
@@ -175,12 +181,13 @@ const (
 	deltaDecimals = 24
 )
 
-// inDecimals are the costs of lines, rounded up to decimals that a pocket calculator takes, and as the last what these leave of the
-// total, so that all add up to it exactly. Where the total has no room for rounding they are as they are.
+// inDecimals are the costs of lines, rounded up to decimals that a pocket calculator takes, and as the last what these
+// leave of the total, so that all add up to it exactly. Where the total has no room for rounding they are as they are.
 func (c Costs) inDecimals(lines []CostLine) []budget.Cost {
 	out, left := make([]budget.Cost, len(lines)), c.Total
 	for i, line := range lines[:len(lines)-1] {
-		out[i] = budget.Cost{Epsilon: roundedUp(line.Cost.Epsilon, lossDecimals), Rho: roundedUp(line.Cost.Rho, lossDecimals), Delta: roundedUp(line.Cost.Delta, deltaDecimals)}
+		out[i] = budget.Cost{Epsilon: roundedUp(line.Cost.Epsilon, lossDecimals), Rho: roundedUp(line.Cost.Rho, lossDecimals),
+			Delta: roundedUp(line.Cost.Delta, deltaDecimals)}
 		var err error
 		if left, err = left.Sub(out[i]); err != nil {
 			for i := range out {
@@ -204,8 +211,8 @@ func roundedUp(r *big.Rat, decimals int64) *big.Rat {
 	return new(big.Rat).SetFrac(n, grid)
 }
 
-// amountsText is a cost that loses no digit: in decimals where few say it, else as fractions. A δ of zero is left out, and a ρ of zero
-// beside a δ.
+// amountsText is a cost that loses no digit: in decimals where few say it, else as fractions. A δ of zero is left out,
+// and a ρ of zero beside a δ.
 func amountsText(c budget.Cost) string {
 	var parts []string
 	add := func(letter string, r *big.Rat) {
@@ -240,7 +247,8 @@ func (c Costs) charged() string {
 		account = fmt.Sprintf("each of the accounts %s and %s", c.Account, strings.Join(c.Also, ", "))
 	}
 	if c.Charged != nil {
-		return fmt.Sprintf("That is for the units that are drawn. Charged to %s is what all units lose: %s.", account, amountsText(*c.Charged))
+		return fmt.Sprintf("That is for the units that are drawn. Charged to %s is what all units lose: %s.", account,
+			amountsText(*c.Charged))
 	}
 	return fmt.Sprintf("Charged to %s: the total, in full.", account)
 }

@@ -25,14 +25,17 @@ func costPlans(t *testing.T) map[string]*plan.Plan {
 		"discovered groups, replace": plantest.PlanOfWords(t, "replace", 2),
 		"many tables":                plantest.Wide(t, 10),
 	}
-	for _, b := range []string{"{epsilon: 1}", "{epsilon: 1/3}", "{rho: 0.123456}", "{epsilon: 1, delta: 1e-9}", "{rho: 1/2, split: {a: 1/3, b: 2/3}}", "{epsilon: 1, split: {a: 1/7, b: 6/7}}"} {
+	for _, b := range []string{"{epsilon: 1}", "{epsilon: 1/3}", "{rho: 0.123456}", "{epsilon: 1, delta: 1e-9}",
+		"{rho: 1/2, split: {a: 1/3, b: 2/3}}", "{epsilon: 1, split: {a: 1/7, b: 6/7}}"} {
 		a, z := "", ""
 		if strings.Contains(b, "split") {
 			a, z = ", budget: a", ", budget: b"
 		}
-		plans[b] = plantest.PlanOf(t, "add-remove", b, "{id: who, max_rows: 3}", "{x: {by: [sex]"+a+"}, y: {by: [age]"+z+"}, z: {by: [sex, age]"+z+"}}")
+		plans[b] = plantest.PlanOf(t, "add-remove", b, "{id: who, max_rows: 3}", "{x: {by: [sex]"+a+"}, y: {by: [age]"+z+
+			"}, z: {by: [sex, age]"+z+"}}")
 	}
-	plans["top"] = plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 3}", "{x: {by: [age], top: 3}, y: {by: [sex]}}")
+	plans["top"] = plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 3}",
+		"{x: {by: [age], top: 3}, y: {by: [sex]}}")
 	for _, name := range []string{"adult", "earnings", "households"} {
 		plans[name] = plantest.PlanOfFile(t, filepath.Join(testdata.Root(t), "examples", name, "release.yaml"))
 	}
@@ -126,8 +129,8 @@ func amountsIn(t *testing.T, cost map[string]string) map[string]*big.Rat {
 	return out
 }
 
-// TestCostsAddUp adds up the lines of plans, on their page, in the whole list and in JSON, to what the accounts are charged; and every
-// line is what the mechanisms of the plan cost, by their parameters.
+// TestCostsAddUp adds up the lines of plans, on their page, in the whole list and in JSON, to what the accounts are
+// charged; and every line is what the mechanisms of the plan cost, by their parameters.
 func TestCostsAddUp(t *testing.T) {
 	for name, p := range costPlans(t) {
 		t.Run(name, func(t *testing.T) {
@@ -211,8 +214,8 @@ func TestCostsAddUp(t *testing.T) {
 	}
 }
 
-// byHand is what noise costs by the textbook: L1 ÷ t of discrete Laplace noise, or half the square of that as a ρ; L2² ÷ 2σ² of discrete
-// Gaussian noise, whose parameter is σ². nil of anything else.
+// byHand is what noise costs by the textbook: L1 ÷ t of discrete Laplace noise, or half the square of that as a ρ; L2²
+// ÷ 2σ² of discrete Gaussian noise, whose parameter is σ². nil of anything else.
 func byHand(p *plan.Plan, m plan.Measurement) map[string]*big.Rat {
 	square := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, r) }
 	switch fmt.Sprint(m.Mechanism.Kind) {

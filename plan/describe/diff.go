@@ -1,7 +1,6 @@
 package describe
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/template"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -46,20 +47,24 @@ type Change struct {
 }
 
 // Diff compares two plans.
-func Diff(before, after *plan.Plan) Difference {
+func Diff(before, after *compiled.Compiled) Difference {
 	d := Difference{
 		Before: Version{before.Name, before.Hash()}, After: Version{after.Name, after.Hash()},
-		Same: bytes.Equal(before.Bytes(), after.Bytes()), OneTemplate: before.Template() == after.Template(),
+		Same:        before.Hash() == after.Hash(),
+		OneTemplate: template.Hash(before.Plan()) == template.Hash(after.Plan()),
 	}
 	if d.Same {
 		return d
 	}
-	d.Changes = append(compare(facts(before), facts(after)), lineChanges(before.Source.Text, after.Source.Text)...)
+	d.Changes = append(compare(facts(before.Plan()), facts(after.Plan())),
+		lineChanges(before.Source.Text, after.Source.Text)...)
 	if before.Source.Name != after.Source.Name {
-		d.Changes = append(d.Changes, Change{Topic: OnSpec, What: "name of the file", Before: before.Source.Name, After: after.Source.Name})
+		d.Changes = append(d.Changes, Change{Topic: OnSpec, What: "name of the file", Before: before.Source.Name,
+			After: after.Source.Name})
 	}
 	if len(d.Changes) == 0 {
-		d.Changes = []Change{{Topic: OnSpec, What: "plan hash", Before: d.Before.PlanHash, After: d.After.PlanHash, Note: "what a person reads of them is the same"}}
+		d.Changes = []Change{{Topic: OnSpec, What: "plan hash", Before: d.Before.PlanHash, After: d.After.PlanHash,
+			Note: "what a person reads of them is the same"}}
 	}
 	return d
 }
@@ -204,7 +209,8 @@ func lineChanges(before, after string) []Change {
 		return nil
 	}
 	if len(a) > mostLines || len(b) > mostLines {
-		return []Change{{Topic: OnSpec, What: "text", Before: "SHA-256 " + plan.HashOf([]byte(before)), After: "SHA-256 " + plan.HashOf([]byte(after))}}
+		return []Change{{Topic: OnSpec, What: "text", Before: "SHA-256 " + plan.HashOf([]byte(before)), After: "SHA-256 " +
+			plan.HashOf([]byte(after))}}
 	}
 	// common[i][j] is the length of the longest common subsequence of a[i:] and b[j:].
 	common := make([][]int32, len(a)+1)
@@ -246,11 +252,13 @@ const shownLines = 40
 func (d Difference) Write(w io.Writer) error {
 	b := &strings.Builder{}
 	if d.Same {
-		fmt.Fprintf(b, "Nothing changed: the two plans of %s are the same, byte for byte. Plan hash %s\n", d.Before.Release, d.Before.PlanHash)
+		fmt.Fprintf(b, "Nothing changed: the two plans of %s are the same, byte for byte. Plan hash %s\n", d.Before.Release,
+			d.Before.PlanHash)
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	fmt.Fprintf(b, "Plan of %s (hash %s)\n  → of %s (hash %s)\n", d.Before.Release, d.Before.PlanHash[:16], d.After.Release, d.After.PlanHash[:16])
+	fmt.Fprintf(b, "Plan of %s (hash %s)\n  → of %s (hash %s)\n", d.Before.Release, d.Before.PlanHash[:16],
+		d.After.Release, d.After.PlanHash[:16])
 	if d.OneTemplate {
 		b.WriteString("They differ in nothing but their parameters and what these decide: a standing approval of one covers the other.\n")
 	}

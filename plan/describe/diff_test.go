@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/spec"
@@ -37,7 +38,7 @@ func changedPlan(changes ...string) (*plan.Plan, error) {
 
 func TestNothingChanged(t *testing.T) {
 	p := governedPlan(t)
-	d := describe.Diff(p, governedPlan(t))
+	d := describe.Diff(compiled.Of(p), compiled.Of(governedPlan(t)))
 	if !d.Same || !d.OneTemplate || len(d.Changes) != 0 {
 		t.Errorf("got %+v", d)
 	}
@@ -48,15 +49,15 @@ func TestNothingChanged(t *testing.T) {
 
 // Every change is told in words, and what follows from it.
 //
-// Standard errors: m has 4 cells with noise of variance 8, so that of a cell about their mean is 8·3/4; its total has 32,
-// and that of n has √(p/v)·S/(2ρ) = √(4/1.25)·(√(4·1.25) + 2√(8·3/8) + √(16/16))/0.5 = 23.97 (residuals of the total, of
-// sex and home, and of both: p = 4, 8, 8, 16, Σ variance per variance of noise v = 5/4, 3/8, 3/8, 1/16). Together they
-// have 1/(1/32 + 1/23.97) = 13.71, of which a cell has a sixteenth: √(6 + 0.857) = 2.619; k has √(8·9/10 + 18.44/100) =
-// 2.717. The error of n is √(S²/(2ρ·8 cells)) = 3.350, S = 6.700. Under replace p = 4, 32, 32, 64 and S = 11.164 would make
-// that 5.58: each table by itself is better, with shares ∝ √cells, variances 4/(ρ·share) = 54.63, 54.63, 38.63. Its totals
-// together have 1/(2/109.3 + 1/154.5) = 40.36, so m √(12 + 1/(1/64 + 1/40.36)/16) = 3.681; sex and home, with the sums of
-// both, 1/(1/54.63 + 1/77.25)/2 = 16.0 a cell; so that n/sex has 16.0 + 40.36/4, both 38.63/4 + 2·16.0/4 + 40.36/16, and
-// the root mean square of the three is 4.810.
+// Standard errors: m has 4 cells with noise of variance 8, so that of a cell about their mean is 8·3/4; its total has
+// 32, and that of n has √(p/v)·S/(2ρ) = √(4/1.25)·(√(4·1.25) + 2√(8·3/8) + √(16/16))/0.5 = 23.97 (residuals of the
+// total, of sex and home, and of both: p = 4, 8, 8, 16, Σ variance per variance of noise v = 5/4, 3/8, 3/8, 1/16).
+// Together they have 1/(1/32 + 1/23.97) = 13.71, of which a cell has a sixteenth: √(6 + 0.857) = 2.619; k has √(8·9/10
+// + 18.44/100) = 2.717. The error of n is √(S²/(2ρ·8 cells)) = 3.350, S = 6.700. Under replace p = 4, 32, 32, 64 and S
+// = 11.164 would make that 5.58: each table by itself is better, with shares ∝ √cells, variances 4/(ρ·share) = 54.63,
+// 54.63, 38.63. Its totals together have 1/(2/109.3 + 1/154.5) = 40.36, so m √(12 + 1/(1/64 + 1/40.36)/16) = 3.681; sex
+// and home, with the sums of both, 1/(1/54.63 + 1/77.25)/2 = 16.0 a cell; so that n/sex has 16.0 + 40.36/4, both
+// 38.63/4 + 2·16.0/4 + 40.36/16, and the root mean square of the three is 4.810.
 func TestChangesAreTold(t *testing.T) {
 	for _, c := range []struct {
 		old, new string
@@ -68,41 +69,64 @@ func TestChangesAreTold(t *testing.T) {
 		{"contact: office", "contact: desk", []string{"  contact: office → desk"}},
 		{", resume: never", "", []string{"  resume: gone: never"}},
 		{"protects: person", "protects: patient", []string{"  protects: person → patient"}},
-		{"add-remove", "replace", []string{"  neighbours: add-remove → replace", "  m: sensitivity: L2² 4 → L2² 8", "  m: scale: σ² = 8 → σ² = 16", "  m: standard error: 2.619 → 3.681 (+40.6%)",
-			"  n/sex and 1 more alike: scale: new: σ² = 54.63", "  n/sex and 2 more: way: What the tables share is measured once (residuals), with discrete Gaussian noise. → Each table is measured by itself, with discrete Gaussian noise.", "  n/sex and 2 more: error: 3.35 → 4.81 (+43.6%)"}},
-		{"[lfs, register]", "[survey, register, births]", []string{"  account: lfs → survey", "  further accounts: register → register, births"}},
-		{"rho: 1/2,", "rho: 1/8,", []string{"  ρ: 0.5 → 0.125", "  charged to the account: ρ = 0.5 → ρ = 0.125", "  m: scale: σ² = 8 → σ² = 32", "  m: standard error: 2.619 → 5.237 (+100%)", "  main and 1 more alike: amount: ρ = 0.25 → ρ = 0.0625"}},
-		{"{rho: 1/2,", "{epsilon: 1, delta: 1e-9,", []string{"  definition: zero-concentrated differential privacy → approximate differential privacy", "  ε: new: 1", "  δ: new: 1e-9"}},
-		{"{rho: 1/2,", "{epsilon: 1,", []string{"  ρ: gone: 0.5", "  m: mechanism: discrete Gaussian → discrete Laplace", "  m: scale: σ² = 8 → t = 4",
+		{"add-remove", "replace", []string{"  neighbours: add-remove → replace", "  m: sensitivity: L2² 4 → L2² 8",
+			"  m: scale: σ² = 8 → σ² = 16", "  m: standard error: 2.619 → 3.681 (+40.6%)",
+			"  n/sex and 1 more alike: scale: new: σ² = 54.63",
+			"  n/sex and 2 more: way: What the tables share is measured once (residuals), with discrete Gaussian noise. → Each table is measured by itself, with discrete Gaussian noise.", "  n/sex and 2 more: error: 3.35 → 4.81 (+43.6%)"}},
+		{"[lfs, register]", "[survey, register, births]",
+			[]string{"  account: lfs → survey", "  further accounts: register → register, births"}},
+		{"rho: 1/2,", "rho: 1/8,", []string{"  ρ: 0.5 → 0.125", "  charged to the account: ρ = 0.5 → ρ = 0.125",
+			"  m: scale: σ² = 8 → σ² = 32", "  m: standard error: 2.619 → 5.237 (+100%)",
+			"  main and 1 more alike: amount: ρ = 0.25 → ρ = 0.0625"}},
+		{"{rho: 1/2,", "{epsilon: 1, delta: 1e-9,",
+			[]string{"  definition: zero-concentrated differential privacy → approximate differential privacy", "  ε: new: 1",
+				"  δ: new: 1e-9"}},
+		{"{rho: 1/2,", "{epsilon: 1,", []string{"  ρ: gone: 0.5", "  m: mechanism: discrete Gaussian → discrete Laplace",
+			"  m: scale: σ² = 8 → t = 4",
 			"  n/sex and 2 more: way: What the tables share is measured once (residuals), with discrete Gaussian noise. → Tables that lie in no other are measured, with discrete Laplace noise; all are put together from these by least squares."}},
-		{"minimise: sum", "minimise: largest", []string{"  made least inside a leaf: the sum of weight × variance over all cells → the largest weight × variance of a cell"}},
+		{"minimise: sum", "minimise: largest",
+			[]string{"  made least inside a leaf: the sum of weight × variance over all cells → the largest weight × variance of a cell"}},
 		{"main: 1/2, rest: 1/2", "main: 3/4, rest: 1/4", []string{"  main: share: 50% → 75%", "  rest: share: 50% → 25%"}},
 		{"  m: {by: [age.half, region.state], budget: main}", "  k: {by: [age], budget: main}", []string{
 			"  m: gone: 4 cells by age.half, region.state; discrete Gaussian, σ² = 8; standard error 2.619, 95% margin ±6",
 			"  k: new: 10 cells by age; discrete Gaussian, σ² = 8; standard error 2.717, 95% margin ±6"}},
-		{"[age.half, region.state], budget", "[age.half, region.state], weight: 3/2, budget", []string{"  m: weight: 1 → 1.5"}},
-		{"[age.half, region.state], budget", "[age.half, region.state], cumulative: [age.half], budget", []string{"  m: counts up along (cumulative): new: age.half"}},
-		{"[age.half, region.state], budget", "[age.half, region.state], ranges: [age.half, region.state], budget", []string{"  m: sums of neighbours are to be accurate along (ranges): new: age.half, region.state"}},
-		{"[age.half, region.state], budget", "[age.half, region.state], target: {margin: 500}, budget", []string{"  m: target: new: ±500, 95% sure of each cell", "  m: margin that the target gets: new: ±"}},
-		{"  m: {by: [age.half, region.state], budget: main}", "  k: {by: [age, sex], cumulative: [age], budget: main}", []string{"  k: new: 20 cells by age, sex, counting up along age; "}},
-		{"[age.half, region.state]", "[age, region.state]", []string{"  m: by: age.half, region.state → age, region.state", "  m: cells: 4 → 20"}},
+		{"[age.half, region.state], budget", "[age.half, region.state], weight: 3/2, budget",
+			[]string{"  m: weight: 1 → 1.5"}},
+		{"[age.half, region.state], budget", "[age.half, region.state], cumulative: [age.half], budget",
+			[]string{"  m: counts up along (cumulative): new: age.half"}},
+		{"[age.half, region.state], budget", "[age.half, region.state], ranges: [age.half, region.state], budget",
+			[]string{"  m: sums of neighbours are to be accurate along (ranges): new: age.half, region.state"}},
+		{"[age.half, region.state], budget", "[age.half, region.state], target: {margin: 500}, budget",
+			[]string{"  m: target: new: ±500, 95% sure of each cell", "  m: margin that the target gets: new: ±"}},
+		{"  m: {by: [age.half, region.state], budget: main}", "  k: {by: [age, sex], cumulative: [age], budget: main}",
+			[]string{"  k: new: 20 cells by age, sex, counting up along age; "}},
+		{"[age.half, region.state]", "[age, region.state]", []string{"  m: by: age.half, region.state → age, region.state",
+			"  m: cells: 4 → 20"}},
 		{"-*.csv", "-b*.csv", []string{"  persons: csv 2026q1-*.csv → csv 2026q1-b*.csv"}},
-		{"csv: [\"${quarter}-*.csv\"]", "parquet: p", []string{"  persons: csv 2026q1-*.csv → parquet p", "  persons: delimiter: gone: ','"}},
-		{"max_rows: 2", "max_rows: 3", []string{"  rows of a unit that are counted, at most: 2 → 3", "  persons: unit: all rows with the same who, of which at most 2 are counted → all rows with the same who, of which at most 3 are counted"}},
+		{"csv: [\"${quarter}-*.csv\"]", "parquet: p", []string{"  persons: csv 2026q1-*.csv → parquet p",
+			"  persons: delimiter: gone: ','"}},
+		{"max_rows: 2", "max_rows: 3", []string{"  rows of a unit that are counted, at most: 2 → 3",
+			"  persons: unit: all rows with the same who, of which at most 2 are counted → all rows with the same who, of which at most 3 are counted"}},
 		{"[10, 20]", "[10, 30]", []string{"  persons: expected of the files: 10 to 20 rows of persons count;"}},
-		{"    expect: {rows: [10, 20], every: [region.state]}\n", "", []string{"  persons: expected of the files: gone:", "  gone: where the files of table persons do not meet `expect`"}},
+		{"    expect: {rows: [10, 20], every: [region.state]}\n", "", []string{"  persons: expected of the files: gone:",
+			"  gone: where the files of table persons do not meet `expect`"}},
 		{"[f, m]", "[m, f]", []string{"  persons.sex: categories: 2 categories (in another order)"}},
-		{"[f, m]", "[f, m, x]", []string{"  persons.sex: cells: 2 → 3", "  persons.sex: categories: 2 categories → 3 categories (new: x)", "  n/sex: cells: 2 → 3"}},
-		{"unknown: {as: m}", "unknown: drop", []string{"  persons.sex: an unknown value: counts as \"m\" → leaves its row out"}},
-		{"[f, m], unknown: {as: m}", "[f, m], unknown: {as: m}, null: drop", []string{"  persons.sex: a null: stops the run → leaves its row out"}},
+		{"[f, m]", "[f, m, x]", []string{"  persons.sex: cells: 2 → 3",
+			"  persons.sex: categories: 2 categories → 3 categories (new: x)", "  n/sex: cells: 2 → 3"}},
+		{"unknown: {as: m}", "unknown: drop",
+			[]string{"  persons.sex: an unknown value: counts as \"m\" → leaves its row out"}},
+		{"[f, m], unknown: {as: m}", "[f, m], unknown: {as: m}, null: drop",
+			[]string{"  persons.sex: a null: stops the run → leaves its row out"}},
 		{"width: 5", "edges: [0, 3]", []string{"  persons.age: level half: 2 categories (new: 0–2, 3+; gone: 0–4, 5–9)"}},
 		{"      sex:    {", "      sex:    {from: gender, ", []string{"  persons.sex: from: sex → gender"}},
-		{"codebook: homes.csv}", "values: [h, f]}", []string{"  persons.home: code book: gone: homes.csv", "  persons.home: categories: 2 categories (with other labels)", "  homes.csv: gone: SHA-256 "}},
+		{"codebook: homes.csv}", "values: [h, f]}", []string{"  persons.home: code book: gone: homes.csv",
+			"  persons.home: categories: 2 categories (with other labels)", "  homes.csv: gone: SHA-256 "}},
 		{"version: 1\n", "version: 1\n# reviewed\n", []string{"  line 2: new: \"# reviewed\""}},
 		{"20\\d\\dq[1-4]", "2026q[1-4]", []string{"  line 2: gone: \"params: {quarter: {pattern: '20"}},
 	} {
 		// The least sum, whose errors are derived above.
-		a, b := governedPlan(t, "split: {main", "minimise: sum, split: {main"), governedPlan(t, "split: {main", "minimise: sum, split: {main", c.old, c.new)
+		a, b := governedPlan(t, "split: {main", "minimise: sum, split: {main"),
+			governedPlan(t, "split: {main", "minimise: sum, split: {main", c.old, c.new)
 		page := plantest.PageOfDiff(t, a, b)
 		for _, line := range c.lines {
 			if !strings.Contains(page, "\n"+line) {
@@ -123,7 +147,8 @@ func TestParametersAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := plantest.PageOfDiff(t, a, b)
-	for _, line := range []string{"They differ in nothing but their parameters", "  quarter: 2026q1 → 2026q2", "  persons: csv 2026q1-*.csv → csv 2026q2-*.csv", "  name: labour-2026q1 → labour-2026q2"} {
+	for _, line := range []string{"They differ in nothing but their parameters", "  quarter: 2026q1 → 2026q2",
+		"  persons: csv 2026q1-*.csv → csv 2026q2-*.csv", "  name: labour-2026q1 → labour-2026q2"} {
 		if !strings.Contains(page, line) {
 			t.Errorf("no line %q in\n%s", line, page)
 		}
@@ -145,7 +170,8 @@ func TestCodeBooksAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := plantest.PageOfDiff(t, a, b)
-	for _, line := range []string{"  persons.region: categories: 2 categories → 3 categories (new: 3)", "  persons.region: level state: 2 categories (new: c; gone: b)", "  regions.csv: SHA-256 "} {
+	for _, line := range []string{"  persons.region: categories: 2 categories → 3 categories (new: 3)",
+		"  persons.region: level state: 2 categories (new: c; gone: b)", "  regions.csv: SHA-256 "} {
 		if !strings.Contains(page, line) {
 			t.Errorf("no line %q in\n%s", line, page)
 		}
@@ -169,11 +195,13 @@ func TestCodeBooksAreTold(t *testing.T) {
 // Tables that changed alike are told in one line.
 func TestAlikeChangesAreFolded(t *testing.T) {
 	a := governedPlan(t, "every: [1, 2], by: [sex, home]", "every: [1], by: [sex, home, region]")
-	b := governedPlan(t, "every: [1, 2], by: [sex, home]", "every: [1], by: [sex, home, region]", "main: 1/2, rest: 1/2", "main: 1/3, rest: 2/3")
+	b := governedPlan(t, "every: [1, 2], by: [sex, home]", "every: [1], by: [sex, home, region]", "main: 1/2, rest: 1/2",
+		"main: 1/3, rest: 2/3")
 	page := plantest.PageOfDiff(t, a, b)
 	// Three tables of one attribute, each a third of half the ρ, then of two thirds: σ² = 4/(2·1/12) and 4/(2·1/9). That
 	// of regions is put together from residuals, as m has regions at another level.
-	if strings.Count(page, "  n/sex and 1 more alike: scale: σ² = 24 → σ² = 18\n") != 1 || strings.Contains(page, "  n/home") {
+	if strings.Count(page, "  n/sex and 1 more alike: scale: σ² = 24 → σ² = 18\n") != 1 ||
+		strings.Contains(page, "  n/home") {
 		t.Errorf("the page says\n%s", page)
 	}
 }
@@ -182,9 +210,12 @@ func TestAlikeChangesAreFolded(t *testing.T) {
 // either side; and it never has to fall back on the hashes.
 func TestDiffIsWholeAndSymmetric(t *testing.T) {
 	edits := [][2]string{
-		{"labour-${quarter}\n", "labour-${quarter}-b\n"}, {"rho: 1/2,", "rho: 1/3,"}, {"max_rows: 2", "max_rows: 1"}, {"[f, m]", "[f, m, x]"},
-		{"codebook: homes.csv", "values: [h, f]"}, {"every: [1, 2], by", "every: [0, 2], by"}, {", resume: never", ""}, {"[lfs, register]", "lfs"},
-		{"Labour force,", "Labour  force,"}, {"range: [0, 9]", "range: [0, 12]"}, {"  m:", "  # m\n  m:"}, {"add-remove", "replace"},
+		{"labour-${quarter}\n", "labour-${quarter}-b\n"}, {"rho: 1/2,", "rho: 1/3,"}, {"max_rows: 2", "max_rows: 1"},
+		{"[f, m]", "[f, m, x]"},
+		{"codebook: homes.csv", "values: [h, f]"}, {"every: [1, 2], by", "every: [0, 2], by"}, {", resume: never", ""},
+		{"[lfs, register]", "lfs"},
+		{"Labour force,", "Labour  force,"}, {"range: [0, 9]", "range: [0, 12]"}, {"  m:", "  # m\n  m:"},
+		{"add-remove", "replace"},
 	}
 	known := map[[2]int]*plan.Plan{} // by up to two edits; the last number is none
 	draw := func(t *rapid.T, name string) *plan.Plan {
@@ -207,7 +238,7 @@ func TestDiffIsWholeAndSymmetric(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw(t, "a"), draw(t, "b")
-		there, back := describe.Diff(a, b), describe.Diff(b, a)
+		there, back := describe.Diff(compiled.Of(a), compiled.Of(b)), describe.Diff(compiled.Of(b), compiled.Of(a))
 		if there.Same != (a.Hash() == b.Hash()) || there.Same != (len(there.Changes) == 0) {
 			t.Fatalf("same: %v, with %d changes", there.Same, len(there.Changes))
 		}
@@ -270,8 +301,10 @@ func TestFileNameIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := describe.Diff(governedPlan(t), b)
-	if len(d.Changes) != 1 || d.Changes[0] != (describe.Change{Topic: describe.OnSpec, What: "name of the file", Before: "labour.yaml", After: "other.yaml"}) {
+	d := describe.Diff(compiled.Of(governedPlan(t)), compiled.Of(b))
+	if len(d.Changes) != 1 ||
+		d.Changes[0] != (describe.Change{Topic: describe.OnSpec, What: "name of the file", Before: "labour.yaml",
+			After: "other.yaml"}) {
 		t.Errorf("got %+v", d.Changes)
 	}
 	if text, err := json.Marshal(d); err != nil || !strings.Contains(string(text), `"topic":"spec"`) {
@@ -297,7 +330,7 @@ func TestEveryPartOfAPlanIsTold(t *testing.T) {
 		if json.Unmarshal(b, &changed) != nil {
 			return // not every text is a number
 		}
-		if d := describe.Diff(p, &changed); d.Same || len(d.Changes) == 0 {
+		if d := describe.Diff(compiled.Of(p), compiled.Of(&changed)); d.Same || len(d.Changes) == 0 {
 			t.Errorf("%s changed, and nothing is told", path)
 		}
 	})

@@ -28,7 +28,8 @@ func Discovered(d *plan.Discovered) string {
 		least = fmt.Sprintf(" Groups of fewer than %s never do.", budget.Plural(d.AtLeast, "unit"))
 	}
 	return fmt.Sprintf("Nobody lists the values of %s: a group appears by a selection that is paid for with a δ of %s, in which a unit counts in %s at most. %s%s A group that is not in the table need not be empty.",
-		strings.Join(d.Columns, " and "), budget.DecimalUp(plan.Amount(d.Delta), 3), budget.Plural(d.Groups, "group"), ChancesText(d), least)
+		strings.Join(d.Columns, " and "), budget.DecimalUp(plan.Amount(d.Delta), 3), budget.Plural(d.Groups, "group"),
+		ChancesText(d), least)
 }
 
 // ChancesText says of some sizes with what chance a group appears.
@@ -51,8 +52,8 @@ func ChancesText(d *plan.Discovered) string {
 	return strings.Join(all, ", ") + "."
 }
 
-// selectedTwice is how often a unit whose values of a column change pays for the selections of the plan's neighbours: it
-// leaves some groups and comes into as many.
+// selectedTwice is how often a unit whose values of a column change pays for the selections of the plan's neighbours:
+// it leaves some groups and comes into as many.
 func selectedTwice(p *plan.Plan) int64 {
 	if p.Release().Privacy.Neighbours == spec.Replace {
 		return 1
@@ -60,8 +61,8 @@ func selectedTwice(p *plan.Plan) int64 {
 	return 2
 }
 
-// beyondSelections are those of some δ, as texts, at which an ε can be said where selections have a part of it, which somebody
-// who knows all but one attribute of a unit may meet twice.
+// beyondSelections are those of some δ, as texts, at which an ε can be said where selections have a part of it, which
+// somebody who knows all but one attribute of a unit may meet twice.
 func beyondSelections(p *plan.Plan, deltas []string) []string {
 	reserved := workload.Reserved(p)
 	if reserved == nil {

@@ -35,7 +35,8 @@ func expectations(tables []plan.Table) string {
 		return Expectation(most)
 	}
 	return fmt.Sprintf("Within ±%s (the best) to ±%s (the worst) of the exact count 19 times in 20: good to 10%% for counts of %s to %s or more; a count of %s to %s or less could be zero.",
-		budget.Group(low), budget.Group(high), budget.Group(10*low), budget.Group(10*high), budget.Group(low), budget.Group(high))
+		budget.Group(low), budget.Group(high), budget.Group(10*low), budget.Group(10*high), budget.Group(low),
+		budget.Group(high))
 }
 
 // WholeMargin is a margin as people read it: rounded up to a whole number.

@@ -10,7 +10,9 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -30,7 +32,8 @@ const (
 // nearest. Of more than 40 tables, those alike (of one marginal, with as many
 // attributes, measured the same way) are summed up in one row after the first three;
 // plan.json has them all.
-func Explain(p *plan.Plan, w io.Writer) error {
+func Explain(c *compiled.Compiled, w io.Writer) error {
+	p := c.Plan()
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "Plan of release %s", p.Name)
 	if p.Title != "" {
@@ -79,7 +82,7 @@ func Explain(p *plan.Plan, w io.Writer) error {
 		published = budget.Plural(p.Size.Cells, "cell") + " in " + budget.Plural(int64(len(p.Tables)), "table")
 	}
 	fmt.Fprintf(b, "\n%s%s, %s of memory to measure%s. Plan hash %s\n",
-		published, sparse, BytesText(p.Size.Bytes), candidates, p.Hash())
+		published, sparse, BytesText(p.Size.Bytes), candidates, c.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -90,24 +93,31 @@ func Explain(p *plan.Plan, w io.Writer) error {
 func explainGovernance(p *plan.Plan, b *strings.Builder) {
 	var lines []string
 	if p.Corrects != "" {
-		lines = append(lines, fmt.Sprintf("Corrects %s: with new noise and a debit of its own; what %[1]s cost stays spent.", p.Corrects))
+		lines = append(lines, fmt.Sprintf("Corrects %s: with new noise and a debit of its own; what %[1]s cost stays spent.",
+			p.Corrects))
 	}
 	if g := p.Guarantee; len(g.Also) > 0 {
-		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account, strings.Join(g.Also, ", ")))
+		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account,
+			strings.Join(g.Also, ", ")))
 	}
 	if p.Sample != nil {
-		lines = append(lines, fmt.Sprintf("Measured on a secret sample: each %s is drawn with probability %s, once for the whole release, and counts are divided by that. Those who are drawn lose more, %s.",
+		lines = append(lines, fmt.Sprintf(
+			"Measured on a secret sample: each %s is drawn with probability %s, once for the whole release, and counts are divided by that. Those who are drawn lose more, %s.",
 			p.Guarantee.Protects, ShareText(p.Sample.Share), budget.Amounts(p.Sample.Spent.Epsilon, p.Sample.Spent.Rho, nil)))
 	}
 	for _, t := range p.Release().Tables {
 		if t.Unit.Null == spec.Drop {
-			lines = append(lines, fmt.Sprintf("Left out: every row of %s whose %s is null. Such rows are in no table, however many they are.", t.Name, t.Unit.ID))
+			lines = append(lines, fmt.Sprintf(
+				"Left out: every row of %s whose %s is null. Such rows are in no table, however many they are.", t.Name, t.Unit.ID))
 		}
 		if w := t.Where; w != nil {
-			lines = append(lines, fmt.Sprintf("Of the rows of %s only those count for which this is true: %s.", t.Name, strings.TrimSpace(w.Expression.Text())))
+			lines = append(lines, fmt.Sprintf("Of the rows of %s only those count for which this is true: %s.", t.Name,
+				strings.TrimSpace(w.Expression.Text())))
 		}
 		for _, j := range t.Joins {
-			lines = append(lines, fmt.Sprintf("Public: rows of %s are joined to %s (%s). The plan holds the columns of it that are used.", t.Name, j.Name, joinText(j)))
+			lines = append(lines, fmt.Sprintf(
+				"Public: rows of %s are joined to %s (%s). The plan holds the columns of it that are used.", t.Name, j.Name,
+				joinText(j)))
 		}
 		if t.Expect != nil {
 			lines = append(lines, fmt.Sprintf("Checked before anything is spent: %s.", expectText(t)))
@@ -128,7 +138,8 @@ func explainGovernance(p *plan.Plan, b *strings.Builder) {
 func expectText(t *spec.Table) string {
 	var rules []string
 	if rows := t.Expect.Rows; rows != nil {
-		rules = append(rules, fmt.Sprintf("%s to %s rows of %s count", budget.Group(rows.Least), budget.Group(rows.Most), t.Name))
+		rules = append(rules, fmt.Sprintf("%s to %s rows of %s count", budget.Group(rows.Least), budget.Group(rows.Most),
+			t.Name))
 	}
 	if len(t.Expect.Every) > 0 {
 		var names []string
@@ -164,7 +175,8 @@ func explainTables(p *plan.Plan, b *strings.Builder) {
 		}
 		fmt.Fprintf(t, "%s\t\tin rounds\tsee below\t%s\t\t\t%s\n", s.Name(), s.Leaf, rhoText(rhoOf(p, i)))
 	}
-	fmt.Fprintf(t, "total\t%s\t%s\t\t\t\t\t%s\n", budget.Group(p.Size.Cells), budget.Plural(int64(len(p.Measurements)), "measurement"), Budget(p.Guarantee))
+	fmt.Fprintf(t, "total\t%s\t%s\t\t\t\t\t%s\n", budget.Group(p.Size.Cells),
+		budget.Plural(int64(len(p.Measurements)), "measurement"), Budget(p.Guarantee))
 	t.Flush()
 }
 
@@ -220,13 +232,14 @@ func LeavesOfTables(p *plan.Plan) map[string]string {
 	return leaves
 }
 
-// alike tells that two rows can be summed up in one: of as many attributes, measured the same way for one leaf, with one
-// kind of noise.
+// alike tells that two rows can be summed up in one: of as many attributes, measured the same way for one leaf, with
+// one kind of noise.
 func (r tableRow) alike(other tableRow) bool {
 	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil && r.mechanism.Kind != other.mechanism.Kind {
 		return false
 	}
-	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && r.choices == nil && other.choices == nil && r.discovery == nil && other.discovery == nil
+	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && r.choices == nil &&
+		other.choices == nil && r.discovery == nil && other.discovery == nil
 }
 
 // write writes the row of one table.
@@ -260,7 +273,8 @@ func writeRest(w io.Writer, rest []tableRow) {
 	if len(mechanisms) > 0 {
 		noise, cost = scalesText(mechanisms), costOfAll(mechanisms)
 	}
-	fmt.Fprintf(w, "… and %s more\t%s in all\t%s\t%s\t%s\t%s\t%s\t%s\n", budget.Group(int64(len(rest))), budget.Group(cells), rest[0].measured, noise, rest[0].leaf,
+	fmt.Fprintf(w, "… and %s more\t%s in all\t%s\t%s\t%s\t%s\t%s\t%s\n", budget.Group(int64(len(rest))),
+		budget.Group(cells), rest[0].measured, noise, rest[0].leaf,
 		between(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }),
 		between(margins, func(m float64) string { return "±" + budget.Group(WholeMargin(m)) }), cost)
 }
@@ -303,8 +317,9 @@ func explainStrategies(p *plan.Plan, b *strings.Builder) {
 		if ofPart(s) {
 			continue // what it is for says how good it is
 		}
-		if len(s.Tables) > 1 || s.Kind != plan.Direct || inPortions(s) || otherNoise(s) || hasReason(s) {
-			lines = append(lines, fmt.Sprintf("%s: %s, %s. %s", Names(s), budget.Plural(int64(len(own)), "measurement"), costOfAll(plan.Mechanisms(own)), Strategy(s)))
+		if len(s.Tables) > 1 || s.Kind != strategy.Direct || inPortions(s) || otherNoise(s) || hasReason(s) {
+			lines = append(lines, fmt.Sprintf("%s: %s, %s. %s", Names(s), budget.Plural(int64(len(own)), "measurement"),
+				costOfAll(plan.Mechanisms(own)), Strategy(s)))
 		}
 	}
 	if len(lines) == 0 {
@@ -318,7 +333,7 @@ func explainStrategies(p *plan.Plan, b *strings.Builder) {
 	for _, line := range lines {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
-	if p.Sums == plan.LevelsSeparate {
+	if p.Sums == strategy.LevelsSeparate {
 		fmt.Fprintf(b, "  %s\n", separateLevels)
 	}
 }
@@ -327,19 +342,20 @@ func explainStrategies(p *plan.Plan, b *strings.Builder) {
 const separateLevels = "Every level of a column is measured as a column of its own: as parts of each other they would make some tables worse than by themselves."
 
 // hasReason reports whether a strategy was not taken because it cannot be.
-func hasReason(s plan.Strategy) bool {
-	return slices.ContainsFunc(s.Instead, func(other plan.Alternative) bool { return other.Why != "" })
+func hasReason(s strategy.Group) bool {
+	return slices.ContainsFunc(s.Instead, func(other strategy.Alternative) bool { return other.Why != "" })
 }
 
 // otherNoise tells that another kind of noise was weighed too.
-func otherNoise(s plan.Strategy) bool {
-	return slices.ContainsFunc(s.Instead, func(other plan.Alternative) bool { return other.Noise != s.Noise })
+func otherNoise(s strategy.Group) bool {
+	return slices.ContainsFunc(s.Instead, func(other strategy.Alternative) bool { return other.Noise != s.Noise })
 }
 
 // explainSizes says where the size of an average cell comes from.
 func explainSizes(p *plan.Plan, b *strings.Builder) {
 	for _, t := range p.Release().Tables {
-		if rows := plan.ExpectedRows(t); rows > 0 && slices.ContainsFunc(p.Tables, func(shown plan.Table) bool { return shown.From == t.Name }) {
+		if rows := t.ExpectedRows(); rows > 0 &&
+			slices.ContainsFunc(p.Tables, func(shown plan.Table) bool { return shown.From == t.Name }) {
 			fmt.Fprintf(b, "  An average cell: %s of %s (the middle of what `expect: rows` says), spread evenly over the cells that can have any.\n", budget.Plural(rows, "row"), t.Name)
 		}
 	}
@@ -376,12 +392,13 @@ func explainRanges(p *plan.Plan, b *strings.Builder) {
 		parts = append(parts, name+" "+between(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }))
 	}
 	if len(parts) > 0 {
-		fmt.Fprintf(b, "\nSums of neighbours, of any length (root mean square of their standard errors): %s\n", strings.Join(parts, "; "))
+		fmt.Fprintf(b, "\nSums of neighbours, of any length (root mean square of their standard errors): %s\n",
+			strings.Join(parts, "; "))
 	}
 }
 
 // Names are the tables of a group, in few words.
-func Names(s plan.Strategy) string {
+func Names(s strategy.Group) string {
 	if more := len(s.Tables) - 1; more > 0 {
 		return fmt.Sprintf("%s and %s more", s.Tables[0], budget.Group(int64(more)))
 	}
@@ -389,7 +406,7 @@ func Names(s plan.Strategy) string {
 }
 
 // Strategy says how a group is measured, with what error, and what else could have been done.
-func Strategy(s plan.Strategy) string {
+func Strategy(s strategy.Group) string {
 	b := &strings.Builder{}
 	b.WriteString(way(s))
 	fmt.Fprintf(b, " Error %s", budget.DecimalNearest(s.RMSE, 4))
@@ -403,8 +420,8 @@ func Strategy(s plan.Strategy) string {
 		}
 	}
 	b.WriteString(".")
-	if slices.ContainsFunc(s.Instead, func(other plan.Alternative) bool {
-		return other.Why == "" && other.Needs == "" && other.Kind != plan.EqualShares && other.RMSE < s.RMSE
+	if slices.ContainsFunc(s.Instead, func(other strategy.Alternative) bool {
+		return other.Why == "" && other.Needs == "" && other.Kind != strategy.EqualShares && other.RMSE < s.RMSE
 	}) {
 		b.WriteString(" The choice goes by all tables of the release together, by their weights and by what the budget minimises, and first for tables that agree where they show one column at several levels.")
 	}
@@ -417,13 +434,13 @@ func Strategy(s plan.Strategy) string {
 }
 
 // insteadOf names a strategy that was not taken by what is other about it: the way, the noise, or both.
-func insteadOf(s plan.Strategy, other plan.Alternative) string {
+func insteadOf(s strategy.Group, other strategy.Alternative) string {
 	noise := optimise.NoiseName(other.Noise) + " noise"
 	if other.Needs == "" {
 		noise += " everywhere" // its error is that with one noise for the whole release
 	}
 	way := alternatives[other.Kind]
-	if len(s.Tables) == 1 && (other.Kind == plan.EqualShares || other.Kind == plan.Direct) {
+	if len(s.Tables) == 1 && (other.Kind == strategy.EqualShares || other.Kind == strategy.Direct) {
 		way = ofOneTable[other.Kind]
 	}
 	switch {
@@ -438,23 +455,28 @@ func insteadOf(s plan.Strategy, other plan.Alternative) string {
 
 // inPortions tells that a table of a group that is measured by itself takes several measurements: along columns whose
 // neighbours are added up it is measured apart from the rest.
-func inPortions(s plan.Strategy) bool { return s.Kind == plan.Direct && s.Measurements > len(s.Tables) }
+func inPortions(s strategy.Group) bool {
+	return s.Kind == strategy.Direct && s.Measurements > len(s.Tables)
+}
 
 // way says what is measured of a group.
-func way(s plan.Strategy) string {
+func way(s strategy.Group) string {
 	noise := optimise.NoiseName(s.Noise) + " noise"
 	switch s.Kind {
-	case plan.Largest:
-		return "Tables that lie in no other are measured, with " + noise + "; all are put together from these by least squares."
-	case plan.Residuals:
+	case strategy.Largest:
+		return "Tables that lie in no other are measured, with " + noise +
+			"; all are put together from these by least squares."
+	case strategy.Residuals:
 		return "What the tables share is measured once (residuals), with " + noise + "."
 	}
 	switch {
-	case s.Kind == plan.ResidualsAndTables:
-		return "What the tables share is measured once (residuals), and some tables by themselves as well, with " + noise + "."
-	case s.Kind == plan.EqualShares:
-		return "Each table is measured by itself, all with equal shares, with " + noise + ": no other way was found that leaves none worse."
-	case s.Kind == plan.Direct && s.Measurements < len(s.Tables):
+	case s.Kind == strategy.ResidualsAndTables:
+		return "What the tables share is measured once (residuals), and some tables by themselves as well, with " + noise +
+			"."
+	case s.Kind == strategy.EqualShares:
+		return "Each table is measured by itself, all with equal shares, with " + noise +
+			": no other way was found that leaves none worse."
+	case s.Kind == strategy.Direct && s.Measurements < len(s.Tables):
 		return fmt.Sprintf("Of the tables %d are measured by themselves, with %s; all are put together from these by least squares.", s.Measurements, noise)
 	}
 	each := "Each table"
@@ -468,14 +490,17 @@ func way(s plan.Strategy) string {
 }
 
 // alternatives name the strategies within a sentence.
-var alternatives = map[plan.StrategyKind]string{
-	plan.Direct: "each table by itself", plan.Largest: "only tables that lie in no other", plan.Residuals: "what the tables share once (residuals)",
-	plan.EqualShares: "each table by itself, all with equal shares,", plan.ResidualsAndTables: "what the tables share once, and some by themselves",
+var alternatives = map[strategy.Kind]string{
+	strategy.Direct: "each table by itself", strategy.Largest: "only tables that lie in no other",
+	strategy.Residuals:          "what the tables share once (residuals)",
+	strategy.EqualShares:        "each table by itself, all with equal shares,",
+	strategy.ResidualsAndTables: "what the tables share once, and some by themselves",
 }
 
-// ofOneTable names those that are other words where the group is one table: equal shares then measure its cells, whatever
-// sums of them are asked for.
-var ofOneTable = map[plan.StrategyKind]string{plan.Direct: "the table by itself", plan.EqualShares: "its cells alone"}
+// ofOneTable names those that are other words where the group is one table: equal shares then measure its cells,
+// whatever sums of them are asked for.
+var ofOneTable = map[strategy.Kind]string{strategy.Direct: "the table by itself",
+	strategy.EqualShares: "its cells alone"}
 
 // explainLeaves writes the budget split, where there is one.
 func explainLeaves(p *plan.Plan, b *strings.Builder) {
@@ -507,7 +532,8 @@ func explainConversion(p *plan.Plan, b *strings.Builder) {
 
 // laplace tells that a measurement has Laplace noise.
 func laplace(p *plan.Plan) bool {
-	return slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.Mechanism.Kind == budget.DiscreteLaplace })
+	return slices.ContainsFunc(p.Measurements,
+		func(m plan.Measurement) bool { return m.Mechanism.Kind == budget.DiscreteLaplace })
 }
 
 func leafText(leaf string) string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -39,7 +40,8 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 	explainQuantiles(p, b)
 	for _, table := range p.Tables {
 		if table.Show > 0 && len(table.Figures) > 0 {
-			fmt.Fprintf(b, "  %s: figures are withheld where the noisy %s is below %s.\n", table.Path, table.Statistics[0].Name, budget.Group(table.Show))
+			fmt.Fprintf(b, "  %s: figures are withheld where the noisy %s is below %s.\n", table.Path, table.Statistics[0].Name,
+				budget.Group(table.Show))
 		}
 	}
 }
@@ -81,14 +83,16 @@ func WayText(q plan.Quality, column string) string {
 	default:
 		text += " Drawn"
 	}
-	return text + fmt.Sprintf(" they would be within ±%s, about ±%s.", budget.Plural(WholeMargin(o.Ranks), "row"), budget.DecimalNearest(o.Margin, 4))
+	return text + fmt.Sprintf(" they would be within ±%s, about ±%s.", budget.Plural(WholeMargin(o.Ranks), "row"),
+		budget.DecimalNearest(o.Margin, 4))
 }
 
 // explainWeights says what is assumed of weights.
 func explainWeights(p *plan.Plan, b *strings.Builder) {
 	for _, table := range p.Release().Tables {
 		if table.Weight != nil {
-			fmt.Fprintf(b, "\nRows of %s count by their weight %s. %s\n", table.Name, table.Weight.From, weightText(table.Weight))
+			fmt.Fprintf(b, "\nRows of %s count by their weight %s. %s\n", table.Name, table.Weight.From,
+				weightText(table.Weight))
 		}
 	}
 }
@@ -104,7 +108,8 @@ func weightText(w *spec.Weight) string {
 // texts are the standard error and the margin in words.
 func texts(q plan.Quality) (error, margin string) {
 	if q.Ranks > 0 {
-		return "", fmt.Sprintf("within ±%s of the rank asked for, about ±%s in a cell of %s", budget.Plural(WholeMargin(q.Ranks), "row"), budget.DecimalNearest(q.Margin, 4), budget.Plural(q.Rows, "row"))
+		return "", fmt.Sprintf("within ±%s of the rank asked for, about ±%s in a cell of %s",
+			budget.Plural(WholeMargin(q.Ranks), "row"), budget.DecimalNearest(q.Margin, 4), budget.Plural(q.Rows, "row"))
 	}
 	if q.StandardError == 0 {
 		return "depends on the data", ""
@@ -183,7 +188,7 @@ func sentence(f plan.Figure) string {
 }
 
 // ofPart tells that a strategy is of a part of a table's figures.
-func ofPart(s plan.Strategy) bool { return strings.HasPrefix(s.Tables[0], "values/") }
+func ofPart(s strategy.Group) bool { return strings.HasPrefix(s.Tables[0], "values/") }
 
 // percentText is an exact fraction in per cent.
 func percentText(share string) string {
@@ -191,5 +196,5 @@ func percentText(share string) string {
 	if !ok {
 		return share
 	}
-	return plan.Decimal(x.Mul(x, big.NewRat(100, 1))) + "%"
+	return budget.Decimal(x.Mul(x, big.NewRat(100, 1))) + "%"
 }

@@ -74,7 +74,8 @@ func (l *Loss) tables(w io.Writer) {
 	many := len(l.Tables) > ManyTables
 	for from := 0; from < len(l.Tables); {
 		to := from + 1
-		for to < len(l.Tables) && (many && l.Tables[to].kind == l.Tables[from].kind || !many && l.Tables[to].sameAs(l.Tables[from])) {
+		for to < len(l.Tables) && (many && l.Tables[to].kind == l.Tables[from].kind || !many &&
+			l.Tables[to].sameAs(l.Tables[from])) {
 			to++
 		}
 		listed := from + 1
@@ -98,7 +99,8 @@ func (l *Loss) tables(w io.Writer) {
 
 // sameAs tells that two tables lose the same.
 func (a LossLine) sameAs(b LossLine) bool {
-	return a.Rho == b.Rho && a.Pure == b.Pure && slices.Equal(a.Epsilons, b.Epsilons) && slices.Equal(a.TruePositiveRates, b.TruePositiveRates)
+	return a.Rho == b.Rho && a.Pure == b.Pure && slices.Equal(a.Epsilons, b.Epsilons) &&
+		slices.Equal(a.TruePositiveRates, b.TruePositiveRates)
 }
 
 // row writes what some parts lose: where they are several, what their losses lie between.
@@ -115,7 +117,8 @@ func (l *Loss) row(w io.Writer, name string, all ...LossLine) {
 		cells = append(cells, high)
 	}
 	exactly := func(loss func(LossLine) string) {
-		add(func(a, b LossLine) int { return plan.Amount(loss(a)).Cmp(plan.Amount(loss(b))) }, func(one LossLine) string { return budget.DecimalUp(plan.Amount(loss(one)), 4) })
+		add(func(a, b LossLine) int { return plan.Amount(loss(a)).Cmp(plan.Amount(loss(b))) },
+			func(one LossLine) string { return budget.DecimalUp(plan.Amount(loss(one)), 4) })
 	}
 	exactly(func(one LossLine) string { return one.Rho })
 	if l.Whole.Pure != "" {

@@ -9,6 +9,9 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
 // This file holds microdata in words: for the signed page, and for what changed between two plans.
@@ -19,7 +22,8 @@ func explainMicrodata(p *plan.Plan, b *strings.Builder, i int) {
 	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.Own()), rowsText(s))
 	for _, f := range s.Own() {
 		if link := p.Release().Table(s.Table).Column(f.Attribute).Link; link != nil {
-			fmt.Fprintf(b, "  %s is how many rows of %s belong to a row, 0 to %s.\n", f, link.Table, budget.Group(p.Release().Table(link.Table).Unit.MaxRows))
+			fmt.Fprintf(b, "  %s is how many rows of %s belong to a row, 0 to %s.\n", f, link.Table,
+				budget.Group(p.Release().Table(link.Table).Unit.MaxRows))
 		}
 	}
 	if s.Parent != "" {
@@ -43,9 +47,11 @@ func explainMicrodata(p *plan.Plan, b *strings.Builder, i int) {
 	for _, m := range columns {
 		ofColumns.Add(ofColumns, m.Mechanism.Rho())
 	}
-	fmt.Fprintf(b, "  Asked in any case: the counts of each of %s, with %s; %s.\n", budget.Plural(int64(len(s.By)), "column"), noiseText(widest), rhoText(ofColumns))
+	fmt.Fprintf(b, "  Asked in any case: the counts of each of %s, with %s; %s.\n",
+		budget.Plural(int64(len(s.By)), "column"), noiseText(widest), rhoText(ofColumns))
 	if rows := visibleFrom(p, i); rows > 1 {
-		fmt.Fprintf(b, "  With fewer than %s in %s the noise hides an average category of every one of them.\n", budget.Plural(rows, "row"), s.Table)
+		fmt.Fprintf(b, "  With fewer than %s in %s the noise hides an average category of every one of them.\n",
+			budget.Plural(rows, "row"), s.Table)
 	}
 	explainRounds(s, b)
 	fmt.Fprintf(b, "  All rounds together are capped at %s, whatever they choose; with the columns that is %s. It is debited whole before the first round.\n", rhoText(s.Block.Rho()), rhoText(rhoOf(p, i)))
@@ -71,28 +77,34 @@ func otherMethod(s plan.Synthetic) string {
 
 // explainOfTables writes what microdata that measure nothing are made of.
 func explainOfTables(p *plan.Plan, b *strings.Builder, s plan.Synthetic) {
-	fmt.Fprintf(b, "  Nothing is measured for them, and they cost nothing: the model is made of %s that %s release has anyway (method %s).\n", budget.Plural(int64(len(p.Evidence(s))), "table"), "the", s.Method)
-	if left := p.Unmeasured(s); len(left) > 0 {
+	fmt.Fprintf(b, "  Nothing is measured for them, and they cost nothing: the model is made of %s that %s release has anyway (method %s).\n",
+		budget.Plural(int64(len(tabulation.Of(p, s))), "table"), "the", s.Method)
+	if left := tabulation.Unmeasured(p, s); len(left) > 0 {
 		fmt.Fprintf(b, "  No table tells of %s: their categories are drawn with equal chances, which says nothing of the data.\n", factorsText(left))
 	}
-	if !p.Pairwise(s, nil) {
+	if !tabulation.Pairwise(p, s, nil) {
 		fmt.Fprintf(b, "  Not every two columns are in a table together: those that are not depend on each other as far as the model has it by others alone.\n")
 	}
 }
 
 // explainRounds writes what is chosen in rounds, among what, and how.
 func explainRounds(s plan.Synthetic, b *strings.Builder) {
-	of := int64(len(s.Candidates()))
+	of := int64(len(adaptive.Candidates(s)))
 	if s.Method == plan.MST {
-		fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s of columns, %s,\n", RoundsOf(s), s.Method, budget.Plural(of, "pair"), choiceText(s.Select))
+		fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s of columns, %s,\n",
+			RoundsOf(s), s.Method, budget.Plural(of, "pair"), choiceText(s.Select))
 		fmt.Fprintf(b, "  and asks the counts of that pair, with %s, %s.\n", noiseText(s.Noise), CostText(s.Noise, 1))
 		return
 	}
-	fmt.Fprintf(b, "  Categories of a column whose noisy counts are below %d standard errors count as one from then on.\n", VisibleDeviations)
-	fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s %s columns that a model of all answers\n", RoundsOf(s), s.Method, budget.Group(of), s.Sets())
-	fmt.Fprintf(b, "  gets most wrong, and asks its counts. The first one chooses %s, and measures with %s, %s.\n", choiceText(s.Select), noiseText(s.Noise), CostText(s.Noise, 1))
+	fmt.Fprintf(b, "  Categories of a column whose noisy counts are below %d standard errors count as one from then on.\n",
+		VisibleDeviations)
+	fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s %s columns that a model of all answers\n",
+		RoundsOf(s), s.Method, budget.Group(of), adaptive.Sets(s))
+	fmt.Fprintf(b, "  gets most wrong, and asks its counts. The first one chooses %s, and measures with %s, %s.\n",
+		choiceText(s.Select), noiseText(s.Noise), CostText(s.Noise, 1))
 	fmt.Fprintf(b, "  A round costs what the one before did or, where an answer told little beside its noise, four times as much, with half the noise; the last takes what is left.\n")
-	fmt.Fprintf(b, "  The model has at most %s in all its tables, and %s in one.\n", budget.Plural(s.Most.Cells, "cell"), budget.Group(s.Most.Largest))
+	fmt.Fprintf(b, "  The model has at most %s in all its tables, and %s in one.\n", budget.Plural(s.Most.Cells, "cell"),
+		budget.Group(s.Most.Largest))
 	if s.Parent != "" {
 		fmt.Fprintf(b, "  As rows are drawn given a row of %s, all of its columns that columns of %s which hang together depend on are in one of these tables.\n", s.Parent, s.Table)
 	}
@@ -152,7 +164,7 @@ func factorsText(factors []plan.Factor) string {
 
 // noiseText is noise with the error that it makes, rounded to the nearest.
 func noiseText(m budget.Mechanism) string {
-	margin, _ := m.Margin(plan.Confidence)
+	margin, _ := m.Margin(statistic.Confidence)
 	return fmt.Sprintf("%s noise, %s (standard error %s, 95%% margin ±%s)",
 		MechanismText(m), ScaleText(m), budget.DecimalNearest(math.Sqrt(m.Variance()), 4), budget.Group(margin))
 }
@@ -175,7 +187,7 @@ func candidatesText(p *plan.Plan) string {
 		if !s.Adaptive() {
 			continue
 		}
-		if of := "all " + s.Sets() + " columns of the microdata"; !slices.Contains(all, of) {
+		if of := "all " + adaptive.Sets(s) + " columns of the microdata"; !slices.Contains(all, of) {
 			all = append(all, of)
 		}
 	}

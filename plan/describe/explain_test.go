@@ -12,7 +12,8 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
-	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/strategy"
+	"github.com/dprelease/dprelease/plan/template"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -53,7 +54,8 @@ func TestLossesAreRoundedUp(t *testing.T) {
 // An ε implied at a δ is a bound, so its text may not be below it.
 func TestImpliedEpsilonsAreRoundedUp(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{rho: 0.123456}", "row", "{x: {by: [sex]}}")
-	shown := regexp.MustCompile(`ε = ([0-9.]+) at δ = (1e-[69])`).FindAllStringSubmatch(describe.Guarantee(p.Guarantee), -1)
+	shown := regexp.MustCompile(`ε = ([0-9.]+) at δ = (1e-[69])`).FindAllStringSubmatch(describe.Guarantee(p.Guarantee),
+		-1)
 	if len(shown) != len(p.Guarantee.Equivalents) {
 		t.Fatalf("the sentence is %s", describe.Guarantee(p.Guarantee))
 	}
@@ -68,8 +70,10 @@ func TestImpliedEpsilonsAreRoundedUp(t *testing.T) {
 // The sentence is one line, as the metadata of a file wants it.
 func TestSentenceIsOneLine(t *testing.T) {
 	for _, c := range []struct{ budget, neighbours, want string }{
-		{"{epsilon: 1}", "add-remove", "ε = 1 (pure differential privacy) for adding or removing one person, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006)."},
-		{"{epsilon: 1, delta: 1e-9}", "replace", "ε = 1 and δ = 1e-9 (approximate differential privacy) for replacing one person by another, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), and judged again by a contour integral."},
+		{"{epsilon: 1}", "add-remove",
+			"ε = 1 (pure differential privacy) for adding or removing one person, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006)."},
+		{"{epsilon: 1, delta: 1e-9}", "replace",
+			"ε = 1 and δ = 1e-9 (approximate differential privacy) for replacing one person by another, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), and judged again by a contour integral."},
 	} {
 		p := plantest.PlanOf(t, c.neighbours, c.budget, "{id: who, max_rows: 12000}", "{x: {by: [sex]}}")
 		if got := describe.Guarantee(p.Guarantee); got != c.want {
@@ -82,7 +86,8 @@ func TestSentenceIsOneLine(t *testing.T) {
 func TestManyTablesAreFolded(t *testing.T) {
 	page := plantest.PageOf(t, plantest.Wide(t, 10))
 	// 45 pairs are measured, each of 10 attributes is the sum of one of them: 3 and a rest of either.
-	for _, want := range []string{`(?m)^… and 7 more +14 in all +(as a sum|with others) +– `, `(?m)^… and 42 more +168 in all +by itself( and with others)? +discrete Laplace, t = [0-9.]+ to [0-9.]+ +– .* ε 0\.9\d+$`} {
+	for _, want := range []string{`(?m)^… and 7 more +14 in all +(as a sum|with others) +– `,
+		`(?m)^… and 42 more +168 in all +by itself( and with others)? +discrete Laplace, t = [0-9.]+ to [0-9.]+ +– .* ε 0\.9\d+$`} {
 		if !regexp.MustCompile(want).MatchString(page) {
 			t.Errorf("no line %s on the page\n%s", want, page)
 		}
@@ -90,7 +95,8 @@ func TestManyTablesAreFolded(t *testing.T) {
 	if lines := regexp.MustCompile(`(?m)^(x/|…)`).FindAllString(page, -1); len(lines) != 2*(describe.FirstTables+1) {
 		t.Errorf("the table has %d rows:\n%s", len(lines), page)
 	}
-	if outlook := regexp.MustCompile(`(?m)^  x/a0(_x_a1)? and (9|44) more: Within ±\d+ \(the best\) to ±\d+`).FindAllString(page, -1); len(outlook) != 2 || strings.Count(page, "  x/") != 3 {
+	if outlook := regexp.MustCompile(`(?m)^  x/a0(_x_a1)? and (9|44) more: Within ±\d+ \(the best\) to ±\d+`).
+		FindAllString(page, -1); len(outlook) != 2 || strings.Count(page, "  x/") != 3 {
 		t.Errorf("the outlook is not folded:\n%s", page)
 	}
 	if page := plantest.PageOf(t, plantest.Wide(t, 8)); strings.Contains(page, "…") || strings.Count(page, "\nx/a") != 36 {
@@ -101,7 +107,8 @@ func TestManyTablesAreFolded(t *testing.T) {
 // Tables that differ in noise, leaf or marginal are not folded together.
 func TestFoldsAreOfOneMarginalAndOneNoise(t *testing.T) {
 	tables := []plan.Table{
-		{Path: "a/1", Marginal: "a", Expectation: "good"}, {Path: "a/2", Marginal: "a", Expectation: "good"}, {Path: "a/3", Marginal: "a", Expectation: "bad"},
+		{Path: "a/1", Marginal: "a", Expectation: "good"}, {Path: "a/2", Marginal: "a", Expectation: "good"},
+		{Path: "a/3", Marginal: "a", Expectation: "bad"},
 		{Path: "a/4", Marginal: "a", Expectation: "good"}, {Path: "b", Marginal: "b", Expectation: "good"},
 	}
 	got := fmt.Sprint(describe.Outlooks(tables))
@@ -110,15 +117,18 @@ func TestFoldsAreOfOneMarginalAndOneNoise(t *testing.T) {
 	}
 }
 
-// The page, the guarantee and what is compared say that rows without an id are left out, and nothing of it where they stop
-// the run.
+// The page, the guarantee and what is compared say that rows without an id are left out, and nothing of it where they
+// stop the run.
 func TestRowsWithoutAnIDAreLeftOutInWords(t *testing.T) {
-	stops, drops := plantest.PlanOf(t, "add-remove", "{rho: 1}", "{id: id, max_rows: 1}", "{x: {by: [sex]}}"), plantest.PlanOf(t, "add-remove", "{rho: 1}", "{id: id, null: drop, max_rows: 1}", "{x: {by: [sex]}}")
+	stops, drops := plantest.PlanOf(t, "add-remove", "{rho: 1}", "{id: id, max_rows: 1}", "{x: {by: [sex]}}"),
+		plantest.PlanOf(t, "add-remove", "{rho: 1}", "{id: id, null: drop, max_rows: 1}", "{x: {by: [sex]}}")
 	const says = "Left out: every row of t whose id is null."
-	if page := plantest.PageOf(t, drops); !strings.Contains(page, says) || drops.Guarantee.WithoutID != "left out" || !strings.Contains(string(drops.Bytes()), `"rows_without_id": "left out"`) {
+	if page := plantest.PageOf(t, drops); !strings.Contains(page, says) || drops.Guarantee.WithoutID != "left out" ||
+		!strings.Contains(string(drops.Bytes()), `"rows_without_id": "left out"`) {
 		t.Errorf("%+v\n%s", drops.Guarantee, page)
 	}
-	if page := plantest.PageOf(t, stops); strings.Contains(page, says) || stops.Guarantee.WithoutID != "" || strings.Contains(string(stops.Bytes()), "rows_without_id") {
+	if page := plantest.PageOf(t, stops); strings.Contains(page, says) || stops.Guarantee.WithoutID != "" ||
+		strings.Contains(string(stops.Bytes()), "rows_without_id") {
 		t.Errorf("%+v\n%s", stops.Guarantee, page)
 	}
 	page := plantest.PageOfDiff(t, stops, drops)
@@ -136,7 +146,8 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Corrects != "labour-2026q1-v" || p.Resume != spec.Never || p.Guarantee.Account != "lfs" || strings.Join(p.Guarantee.Also, " ") != "register" {
+	if p.Corrects != "labour-2026q1-v" || p.Resume != spec.Never || p.Guarantee.Account != "lfs" ||
+		strings.Join(p.Guarantee.Also, " ") != "register" {
 		t.Errorf("the plan has %q, %q, %q, %q", p.Corrects, p.Resume, p.Guarantee.Account, p.Guarantee.Also)
 	}
 	lines := []string{
@@ -158,22 +169,27 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 	if b := string(plantest.PlanOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}").Bytes()); strings.Contains(b, "corrects") || strings.Contains(b, "resume") || strings.Contains(b, "also") {
 		t.Errorf("the plan of a release without them has\n%s", b)
 	}
-	if again, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(again.Plan) != nil || again.Template() != p.Template() {
+	if again, err := compiled.Read(p.Bytes()); err != nil || plantest.Verify(again.Plan()) != nil ||
+		template.Hash(again.Plan()) != template.Hash(p) {
 		t.Errorf("reading it again: %v", err)
 	}
 }
 
 // Where sums along a column are asked for the error is said to be of them too.
 func TestPageSaysWhatErrorsAreOf(t *testing.T) {
-	const ofCells, ofAll = "standard errors of all cells, from", "standard errors of all figures asked for: cells, running sums, and every range of neighbours, from"
+	const ofCells, ofAll = "standard errors of all cells, from",
+		"standard errors of all figures asked for: cells, running sums, and every range of neighbours, from"
 	for _, c := range []struct {
 		budget, marginals string
 		has, lacks        []string
 	}{
 		{"{epsilon: 1}", "{x: {by: [sex]}, y: {by: [sex, age]}}", []string{ofCells}, []string{ofAll, "Sums of neighbours"}},
-		{"{epsilon: 1}", "{x: {by: [age, sex], ranges: [age]}, y: {by: [age]}}", []string{ofAll, "\nSums of neighbours, of any length (root mean square of their standard errors): x "}, []string{ofCells}},
+		{"{epsilon: 1}", "{x: {by: [age, sex], ranges: [age]}, y: {by: [age]}}",
+			[]string{ofAll, "\nSums of neighbours, of any length (root mean square of their standard errors): x "},
+			[]string{ofCells}},
 		{"{epsilon: 1}", "{x: {by: [sex]}}", nil, []string{ofCells, ofAll}},
-		{"{rho: 1}", "{x: {by: [age], cumulative: [age]}, y: {by: [age, sex]}}", []string{ofAll}, []string{ofCells, "Sums of neighbours"}},
+		{"{rho: 1}", "{x: {by: [age], cumulative: [age]}, y: {by: [age, sex]}}", []string{ofAll},
+			[]string{ofCells, "Sums of neighbours"}},
 	} {
 		page := plantest.PageOf(t, plantest.SizedPlan(t, c.budget, 0, c.marginals))
 		for _, text := range c.has {
@@ -192,23 +208,27 @@ func TestPageSaysWhatErrorsAreOf(t *testing.T) {
 // A table takes several measurements where it is measured in portions; a way that was not taken speaks of the one table
 // where there is one.
 func TestStrategiesInWords(t *testing.T) {
-	x := plan.Strategy{Kind: plan.Direct, Noise: budget.DiscreteLaplace, Tables: []string{"x"}, Measurements: 1, RMSE: 3}
+	x := strategy.Group{Kind: strategy.Direct, Noise: budget.DiscreteLaplace, Tables: []string{"x"}, Measurements: 1,
+		RMSE: 3}
 	for _, c := range []struct {
 		measurements int
-		instead      []plan.Alternative
+		instead      []strategy.Alternative
 		want         string
 	}{
 		{1, nil, "The table is measured by itself, with discrete Laplace noise. Error 3."},
 		{2, nil, "The table is measured by itself, with discrete Laplace noise, and where neighbours are to be added up along a column in portions: without that column, and what it adds. Error 3."},
-		{2, []plan.Alternative{{Kind: plan.EqualShares, Noise: budget.DiscreteLaplace, RMSE: 5}}, "without that column, and what it adds. Error 3; its cells alone would have 5."},
+		{2, []strategy.Alternative{{Kind: strategy.EqualShares, Noise: budget.DiscreteLaplace, RMSE: 5}},
+			"without that column, and what it adds. Error 3; its cells alone would have 5."},
 	} {
 		x.Measurements, x.Instead = c.measurements, c.instead
 		if got := describe.Strategy(x); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%d measurements: %s", c.measurements, got)
 		}
 	}
-	many := plan.Strategy{Kind: plan.Direct, Noise: budget.DiscreteLaplace, Tables: []string{"x", "y"}, Measurements: 3}
-	if got, want := describe.Way(many), "Each table is measured by itself, with discrete Laplace noise, and where neighbours are to be added up along a column in portions"; !strings.HasPrefix(got, want) {
+	many := strategy.Group{Kind: strategy.Direct, Noise: budget.DiscreteLaplace, Tables: []string{"x", "y"},
+		Measurements: 3}
+	if got, want := describe.Way(many),
+		"Each table is measured by itself, with discrete Laplace noise, and where neighbours are to be added up along a column in portions"; !strings.HasPrefix(got, want) {
 		t.Errorf("two tables: %s", got)
 	}
 }

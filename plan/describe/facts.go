@@ -10,7 +10,10 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/strategy"
+	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/files"
 )
 
 // This file holds the facts: a plan taken apart into short statements that two plans can be compared by.
@@ -40,8 +43,10 @@ var topics = []struct {
 	topic   Topic
 	heading string
 }{
-	{OnRelease, "Release"}, {OnGuarantee, "Guarantee"}, {OnCost, "Cost"}, {OnBudget, "Budget"}, {OnTable, "Tables"}, {OnStrategy, "How the tables are measured"}, {OnMicrodata, "Microdata"}, {OnSource, "Sources"},
-	{OnColumn, "Columns"}, {OnParameter, "Parameters"}, {OnCodebook, "Code books"}, {OnWarning, "Before you sign"}, {OnSpec, "Text of the spec"},
+	{OnRelease, "Release"}, {OnGuarantee, "Guarantee"}, {OnCost, "Cost"}, {OnBudget, "Budget"}, {OnTable, "Tables"},
+	{OnStrategy, "How the tables are measured"}, {OnMicrodata, "Microdata"}, {OnSource, "Sources"},
+	{OnColumn, "Columns"}, {OnParameter, "Parameters"}, {OnCodebook, "Code books"}, {OnWarning, "Before you sign"},
+	{OnSpec, "Text of the spec"},
 }
 
 // fact is one statement about a plan. What is "" for the one that says that its
@@ -85,7 +90,8 @@ func facts(p *plan.Plan) []fact {
 	}
 	b.invariants(p)
 	b.consistent(p.Consistent)
-	if p.Sums == plan.LevelsSeparate || slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return summed(p, t) }) {
+	if p.Sums == strategy.LevelsSeparate || slices.ContainsFunc(p.Tables,
+		func(t plan.Table) bool { return summed(p, t) }) {
 		b.say(OnStrategy, "", "columns along which counts are added up", summings[p.Sums])
 	}
 	for _, s := range p.Strategies {
@@ -95,7 +101,7 @@ func facts(p *plan.Plan) []fact {
 		if s.Adaptive() {
 			b.microdata(s, p.ColumnsOf(i))
 		} else {
-			b.ofTables(s, p.Evidence(s))
+			b.ofTables(s, tabulation.Of(p, s))
 		}
 	}
 	for _, t := range p.Release().Tables {
@@ -117,7 +123,8 @@ func facts(p *plan.Plan) []fact {
 	for _, t := range p.Release().Tables {
 		for _, j := range t.Joins {
 			hash := plan.HashOf([]byte(p.Source.Files[j.File]))
-			b.add(fact{topic: OnSource, subject: t.Name, what: "public table " + j.Name, value: joinText(j) + ", SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
+			b.add(fact{topic: OnSource, subject: t.Name, what: "public table " + j.Name, value: joinText(j) + ", SHA-256 " +
+				hash[:16], exact: "SHA-256 " + hash})
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(p.Source.Files)) {
@@ -172,13 +179,16 @@ func (b *factBook) guarantee(p *plan.Plan) {
 	g := p.Guarantee
 	say := func(what, value string) { b.say(OnGuarantee, "", what, value) }
 	say("definition", definitions[g.Definition])
-	for _, amounts := range [][2]string{{"ε", g.Epsilon}, {"δ", g.Delta}, {"ρ", g.Rho}, {"ρ that the conversion of ρ alone would allow", g.PlainRho}} {
+	for _, amounts := range [][2]string{{"ε", g.Epsilon}, {"δ", g.Delta}, {"ρ", g.Rho},
+		{"ρ that the conversion of ρ alone would allow", g.PlainRho}} {
 		if r := plan.Amount(amounts[1]); r != nil {
-			b.add(fact{topic: OnGuarantee, what: amounts[0], value: strings.TrimPrefix(budget.Amount(r), "= "), exact: amounts[1]})
+			b.add(fact{topic: OnGuarantee, what: amounts[0], value: strings.TrimPrefix(budget.Amount(r), "= "),
+				exact: amounts[1]})
 		}
 	}
 	for _, e := range g.Equivalents {
-		b.add(fact{topic: OnGuarantee, what: "at δ = " + e.Delta, value: Bound(e), exact: fmt.Sprintf("ε = %v by %s", e.Epsilon, e.Method)})
+		b.add(fact{topic: OnGuarantee, what: "at δ = " + e.Delta, value: Bound(e),
+			exact: fmt.Sprintf("ε = %v by %s", e.Epsilon, e.Method)})
 	}
 	say("method", g.Method)
 	say("protects", g.Protects)
@@ -219,14 +229,17 @@ func (b *factBook) leaves(leaves []plan.Leaf) {
 
 // objectives are what can be made least, in words.
 var objectives = map[spec.Objective]string{
-	spec.Guarded:  "the sum of weight × variance over all cells, no table worse than by itself with an equal share",
-	spec.LeastSum: "the sum of weight × variance over all cells", spec.LeastLargest: "the largest weight × variance of a cell",
+	spec.Guarded:      "the sum of weight × variance over all cells, no table worse than by itself with an equal share",
+	spec.LeastSum:     "the sum of weight × variance over all cells",
+	spec.LeastLargest: "the largest weight × variance of a cell",
 }
 
 // summings are the ways to measure a column along which counts are added up, in words.
-var summings = map[plan.Summing]string{
-	plan.RangedApart: "measured for these sums in the leaves that ask for them", plan.RangedEverywhere: "measured for these sums in all leaves", plan.CellByCell: "measured as others are, so that sums are of cells",
-	plan.LevelsSeparate: "measured as others are, and every level as a column of its own",
+var summings = map[strategy.Summing]string{
+	strategy.RangedApart:      "measured for these sums in the leaves that ask for them",
+	strategy.RangedEverywhere: "measured for these sums in all leaves",
+	strategy.CellByCell:       "measured as others are, so that sums are of cells",
+	strategy.LevelsSeparate:   "measured as others are, and every level as a column of its own",
 }
 
 // summedAlong are those of some attributes that a table has, as text.
@@ -246,7 +259,8 @@ func (b *factBook) table(t tableRow, m spec.Marginal, protects string) {
 	if by == "" {
 		by = "nothing: a total"
 	}
-	deviation, margin, noise := budget.DecimalNearest(s.StandardError, 4), "±"+budget.Group(WholeMargin(s.Margin)), "measured "+t.measured
+	deviation, margin, noise := budget.DecimalNearest(s.StandardError, 4), "±"+budget.Group(WholeMargin(s.Margin)),
+		"measured "+t.measured
 	if t.mechanism != nil {
 		noise = MechanismText(*t.mechanism) + ", " + ScaleText(*t.mechanism)
 	}
@@ -257,7 +271,8 @@ func (b *factBook) table(t tableRow, m spec.Marginal, protects string) {
 	if ranges != "" {
 		sums += ", for ranges of " + ranges
 	}
-	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"), by, sums, noise, deviation, margin))
+	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"),
+		by, sums, noise, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
 	say("counts", Counted(t.Table, protects)+" of "+t.From)
 	if t.PerUnit != nil {
@@ -273,18 +288,21 @@ func (b *factBook) table(t tableRow, m spec.Marginal, protects string) {
 	say("counts up along (cumulative)", up)
 	say("sums of neighbours are to be accurate along (ranges)", ranges)
 	if m.Weight != nil { // a plan that was edited may name no marginal
-		b.add(fact{topic: OnTable, subject: t.Path, what: "weight", value: plan.Decimal(m.Weight), exact: m.Weight.RatString()})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "weight", value: budget.Decimal(m.Weight),
+			exact: m.Weight.RatString()})
 	}
 	if t.Target != nil {
 		say("target", t.Target.String())
-		b.add(fact{topic: OnTable, subject: t.Path, what: "margin that the target gets", value: "±" + budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4), exact: fmt.Sprint(t.Target.Reached)})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "margin that the target gets", value: "±" +
+			budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4), exact: fmt.Sprint(t.Target.Reached)})
 	}
 	if d := t.Discovered; d != nil {
 		say("columns whose values nobody lists", strings.Join(d.Columns, ", "))
 		say("groups of a unit that count", budget.Group(d.Groups))
 		say("δ reserved for the selection", budget.DecimalUp(plan.Amount(d.Delta), 6))
 		for _, c := range d.Chances {
-			b.add(fact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " + budget.Plural(c.Units, "unit"), value: budget.DecimalNearest(c.Chance, 4), exact: fmt.Sprint(c.Chance)})
+			b.add(fact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " + budget.Plural(c.Units, "unit"),
+				value: budget.DecimalNearest(c.Chance, 4), exact: fmt.Sprint(c.Chance)})
 		}
 	} else {
 		say("cells", budget.Group(t.Cells))
@@ -299,37 +317,44 @@ func (b *factBook) table(t tableRow, m spec.Marginal, protects string) {
 			say("each choice", choiceText(t.choices.Select))
 			say("sensitivity of the choice", fmt.Sprintf("%d%s", t.choices.Sensitivity, direction(t.choices)))
 		}
-		b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes", value: Percent(plan.Amount(top.Choosing)), exact: top.Choosing})
-		b.add(fact{topic: OnTable, subject: t.Path, what: "shortfall of the choice, at most", value: budget.Group(WholeMargin(top.Shortfall)), exact: fmt.Sprint(top.Shortfall)})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes",
+			value: Percent(plan.Amount(top.Choosing)), exact: top.Choosing})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "shortfall of the choice, at most",
+			value: budget.Group(WholeMargin(top.Shortfall)), exact: fmt.Sprint(top.Shortfall)})
 	}
 	if s := t.Sparse; s != nil {
 		say("published above", budget.Group(s.Above))
-		b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published", value: atMost(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published",
+			value: atMost(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
 		for _, m := range s.Missed {
 			say("chance to miss "+budget.Plural(m.Rows, "row"), budget.Percent(m.Chance))
 		}
 	}
 	if noise := t.mechanism; noise != nil {
 		say("mechanism", MechanismText(*noise))
-		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: ScaleText(*noise), exact: noise.Parameter.RatString()})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: ScaleText(*noise),
+			exact: noise.Parameter.RatString()})
 		say("sensitivity", SensitivityText(*noise))
 	}
 	if t.leaf != leafText("") {
 		say("leaf", t.leaf)
 	}
-	b.add(fact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation, exact: fmt.Sprint(s.StandardError), error: s.StandardError})
+	b.add(fact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation,
+		exact: fmt.Sprint(s.StandardError), error: s.StandardError})
 	if s.Uneven > 0 {
-		b.add(fact{topic: OnTable, subject: t.Path, what: "largest standard error", value: budget.DecimalNearest(s.Uneven, 4), exact: fmt.Sprint(s.Uneven), error: s.Uneven})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "largest standard error", value: budget.DecimalNearest(s.Uneven, 4),
+			exact: fmt.Sprint(s.Uneven), error: s.Uneven})
 	}
 	if s.OfRanges > 0 {
-		b.add(fact{topic: OnTable, subject: t.Path, what: "standard error of sums of neighbours", value: budget.DecimalNearest(s.OfRanges, 4), exact: fmt.Sprint(s.OfRanges), error: s.OfRanges})
+		b.add(fact{topic: OnTable, subject: t.Path, what: "standard error of sums of neighbours",
+			value: budget.DecimalNearest(s.OfRanges, 4), exact: fmt.Sprint(s.OfRanges), error: s.OfRanges})
 	}
 	say("95% margin", margin)
 }
 
 // strategy says how a group of tables is measured; of one table by itself its own facts say it.
-func (b *factBook) strategy(s plan.Strategy) {
-	if ofPart(s) || len(s.Tables) == 1 && s.Kind == plan.Direct && !inPortions(s) {
+func (b *factBook) strategy(s strategy.Group) {
+	if ofPart(s) || len(s.Tables) == 1 && s.Kind == strategy.Direct && !inPortions(s) {
 		return
 	}
 	b.sum(OnStrategy, Names(s), Strategy(s))
@@ -338,11 +363,12 @@ func (b *factBook) strategy(s plan.Strategy) {
 	say("tables", Listed(s.Tables))
 	say("leaf", s.Leaf)
 	say("measurements", budget.Group(int64(s.Measurements)))
-	b.add(fact{topic: OnStrategy, subject: Names(s), what: "error", value: budget.DecimalNearest(s.RMSE, 4), exact: fmt.Sprint(s.RMSE), error: s.RMSE})
+	b.add(fact{topic: OnStrategy, subject: Names(s), what: "error", value: budget.DecimalNearest(s.RMSE, 4),
+		exact: fmt.Sprint(s.RMSE), error: s.RMSE})
 }
 
 // ofTables are the facts of microdata that measure nothing.
-func (b *factBook) ofTables(s plan.Synthetic, evidence []plan.Evidence) {
+func (b *factBook) ofTables(s plan.Synthetic, evidence []tabulation.Table) {
 	by, of := factorsText(s.By), budget.Plural(int64(len(evidence)), "table")
 	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; of %s, at no cost", rowsText(s), by, of))
 	b.aboutRows(s)
@@ -396,7 +422,7 @@ func (b *factBook) microdata(s plan.Synthetic, columns []plan.Measurement) {
 func (b *factBook) source(t *spec.Table) {
 	say := func(what, value string) { b.say(OnSource, t.Name, what, value) }
 	say("", string(t.Source.Format)+" "+strings.Join(t.Source.Paths, ", "))
-	if t.Source.Format == spec.CSV {
+	if t.Source.Format == files.CSV {
 		say("delimiter", strconv.QuoteRune(t.Source.Delimiter))
 		say("texts that mean null", fmt.Sprintf("%q", t.Source.Nulls))
 	}
@@ -493,15 +519,18 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 func gridText(g *spec.Grid) string {
 	var corners []string
 	for _, x := range g.Box {
-		corners = append(corners, plan.Decimal(x))
+		corners = append(corners, budget.Decimal(x))
 	}
-	return fmt.Sprintf("%s and %s, degrees in a grid of %d × %d cells of the box [%s]", g.Longitude, g.Latitude, g.X.Size(), g.Y.Size(), strings.Join(corners, ", "))
+	return fmt.Sprintf("%s and %s, degrees in a grid of %d × %d cells of the box [%s]", g.Longitude, g.Latitude,
+		g.X.Size(), g.Y.Size(), strings.Join(corners, ", "))
 }
 
 // latticeText says where the values of a column lie.
 func latticeText(l *spec.Lattice) string {
-	end := func(place int64) string { return plan.Decimal(new(big.Rat).Mul(new(big.Rat).SetInt64(place), l.Step)) }
-	text := fmt.Sprintf("multiples of %s from %s to %s", plan.Decimal(l.Step), end(l.First), end(l.Last))
+	end := func(place int64) string {
+		return budget.Decimal(new(big.Rat).Mul(new(big.Rat).SetInt64(place), l.Step))
+	}
+	text := fmt.Sprintf("multiples of %s from %s to %s", budget.Decimal(l.Step), end(l.First), end(l.Last))
 	if l.By == "" {
 		return text
 	}

@@ -10,12 +10,15 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/strategy"
+	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -35,19 +38,26 @@ func TestAutoChoosesByPublicFacts(t *testing.T) {
 		why           string
 	}{
 		{values(2, 5), "{}", plan.MST, 2, "either method measures the one pair"},
-		{values(3, 5), "{}", plan.AIM, 3, "the 7 sets of one to three columns have 215 cells to count, of at most 67\u202f108\u202f864"},
+		{values(3, 5), "{}", plan.AIM, 3,
+			"the 7 sets of one to three columns have 215 cells to count, of at most 67\u202f108\u202f864"},
 		{values(3, 5), "{method: auto, ways: 2}", plan.AIM, 2, "the 6 sets of one or two columns have 90 cells to count"},
 		{values(3, 5), "{method: mst}", plan.MST, 2, ""},
 		{values(2, 5), "{method: aim}", plan.AIM, 2, ""},
 		{values(38, 2), "{}", plan.AIM, 3, "the 9177 sets of one to three columns have 70\u202f376 cells"},
-		{values(40, 2), "{}", plan.AIM, 2, "10\u202f700 sets of one to three columns are too many to look at in every round, more than 10\u202f000; the 820 sets of one or two columns have 3200 cells"},
-		{values(60, 2), "{ways: 3}", plan.MST, 2, "36\u202f050 sets of one to three columns are too many to look at in every round, more than 10\u202f000"},
+		{values(40, 2), "{}", plan.AIM, 2,
+			"10\u202f700 sets of one to three columns are too many to look at in every round, more than 10\u202f000; the 820 sets of one or two columns have 3200 cells"},
+		{values(60, 2), "{ways: 3}", plan.MST, 2,
+			"36\u202f050 sets of one to three columns are too many to look at in every round, more than 10\u202f000"},
 		{values(61, 2), "{}", plan.MST, 2, "with 61 columns, more than 60, the rounds of method aim take too long"},
-		{values(4, 300), "{}", plan.AIM, 2, "the sets of one to three columns have more than 67\u202f108\u202f864 cells to count; the 10 sets of one or two columns have 541\u202f200 cells to count"},
-		{values(4, 300), "{ways: 3}", plan.MST, 2, "the sets of one to three columns have more than 67\u202f108\u202f864 cells to count"},
+		{values(4, 300), "{}", plan.AIM, 2,
+			"the sets of one to three columns have more than 67\u202f108\u202f864 cells to count; the 10 sets of one or two columns have 541\u202f200 cells to count"},
+		{values(4, 300), "{ways: 3}", plan.MST, 2,
+			"the sets of one to three columns have more than 67\u202f108\u202f864 cells to count"},
 		{values(4, 300), "{method: aim}", plan.AIM, 3, ""},
-		{values(3, 10_000), "{}", plan.MST, 2, "more than 67\u202f108\u202f864 cells to count; the sets of one or two columns have more"},
-		{values(2, 9) + ", wide: {type: integer, range: [1, 262145]}", "{}", plan.MST, 2, "the columns have more categories than a model by method aim has room for"},
+		{values(3, 10_000), "{}", plan.MST, 2,
+			"more than 67\u202f108\u202f864 cells to count; the sets of one or two columns have more"},
+		{values(2, 9) + ", wide: {type: integer, range: [1, 262145]}", "{}", plan.MST, 2,
+			"the columns have more categories than a model by method aim has room for"},
 		{values(3, 5), "{method: auto, ways: 3, rows: 9}", plan.AIM, 3, "the 7 sets"},
 	} {
 		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1, split: {tables: 1/2, t: 1/2}}\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\nsynthetic: {t: %s}\n", c.columns, c.says)
@@ -64,8 +74,10 @@ func TestAutoChoosesByPublicFacts(t *testing.T) {
 		if s.Method != c.method || s.Ways != c.ways || !strings.Contains(s.Why, c.why) || (s.Why == "") != (c.why == "") {
 			t.Errorf("%s %.40s: %s of %d ways, because %s", c.says, c.columns, s.Method, s.Ways, s.Why)
 		}
-		says := map[bool]string{true: "such a tree, by method: mst, takes less", false: "for fewer columns under `by`, or coarser levels"}[s.Method == plan.AIM]
-		if other := describe.OtherMethod(s); !strings.Contains(other, says) && len(s.By) > 2 || other != "" && len(s.By) == 2 && s.Method == plan.MST {
+		says := map[bool]string{true: "such a tree, by method: mst, takes less",
+			false: "for fewer columns under `by`, or coarser levels"}[s.Method == plan.AIM]
+		if other := describe.OtherMethod(s); !strings.Contains(other, says) && len(s.By) > 2 || other != "" &&
+			len(s.By) == 2 && s.Method == plan.MST {
 			t.Errorf("%s %.40s: of the other method %q", c.says, c.columns, other)
 		}
 	}
@@ -78,8 +90,11 @@ func TestAIMIsToldInWords(t *testing.T) {
 	}
 	mst, aim := of("{budget: microdata, method: mst}"), of("{budget: microdata, method: aim}")
 	page := plantest.PageOfDiff(t, mst, aim)
-	for _, line := range []string{"  t: method: mst → aim", "  t: rounds: 2 → at most 24", "  t: columns measured together, at most: new: 3", "  t: cells of the model, at most: new: 524\u202f288", "  t: cells of one of its tables, at most: new: 262\u202f144",
-		"  t: choice of the first round: new: by the exponential mechanism with ε 0.1415, ρ 0.0025", "  t: noise of the first round: new: σ² = 22.22", "  t: choice of a round: gone"} {
+	for _, line := range []string{"  t: method: mst → aim", "  t: rounds: 2 → at most 24",
+		"  t: columns measured together, at most: new: 3", "  t: cells of the model, at most: new: 524\u202f288",
+		"  t: cells of one of its tables, at most: new: 262\u202f144",
+		"  t: choice of the first round: new: by the exponential mechanism with ε 0.1415, ρ 0.0025",
+		"  t: noise of the first round: new: σ² = 22.22", "  t: choice of a round: gone"} {
 		if !strings.Contains(page, line) {
 			t.Errorf("no line %q in\n%s", line, page)
 		}
@@ -87,7 +102,7 @@ func TestAIMIsToldInWords(t *testing.T) {
 	if page := plantest.PageOfDiff(t, aim, of("{budget: microdata, method: aim, ways: 2}")); !strings.Contains(page, "  t: columns measured together, at most: 3 → 2") {
 		t.Errorf("ways are not told in\n%s", page)
 	}
-	l, err := describe.LossAt(aim, nil, nil)
+	l, err := describe.LossAt(compiled.Of(aim), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +121,8 @@ func TestAIMIsToldInWords(t *testing.T) {
 func TestMicrodataThatNoiseHides(t *testing.T) {
 	for _, method := range []string{"mst", "aim"} {
 		of := func(rho, rows string) *plan.Plan {
-			text := fmt.Sprintf(plantest.Peopled, "add-remove", "{rho: "+rho+", split: {tables: 1/2, microdata: 1/2}}", "row", "{budget: microdata, method: "+method+"}")
+			text := fmt.Sprintf(plantest.Peopled, "add-remove", "{rho: "+rho+", split: {tables: 1/2, microdata: 1/2}}", "row",
+				"{budget: microdata, method: "+method+"}")
 			if rows != "" {
 				text = strings.Replace(text, "unit: row,", "unit: row, expect: {rows: ["+rows+", "+rows+"]},", 1)
 			}
@@ -122,7 +138,8 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 		if from := describe.VisibleFrom(p, 0); from != want {
 			t.Errorf("%s: an average category is seen from %d rows on, not %d", method, from, want)
 		}
-		// A pair of 2 × 10 cells: by mst a sixth of 1/2000 for it, by aim 9/10 of four fifths, but for what the first round's choice takes.
+		// A pair of 2 × 10 cells: by mst a sixth of 1/2000 for it, by aim 9/10 of four fifths, but for what the first round's
+		// choice takes.
 		want = map[string]int64{"mst": 1550, "aim": 708}[method]
 		if from := describe.TogetherFrom(p, 0); from < want || from > want+38 {
 			t.Errorf("%s: an average cell is seen from %d rows on, not %d", method, from, want)
@@ -131,10 +148,14 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 			t.Errorf("%s: warned without rows: %q", method, p.Warnings)
 		}
 		var page strings.Builder
-		if err := describe.Explain(p, &page); err != nil || !strings.Contains(page.String(), fmt.Sprintf("  With fewer than %d rows in t the noise hides an average category of every one of them.\n", describe.VisibleFrom(p, 0))) {
+		if err := describe.Explain(compiled.Of(p), &page); err != nil ||
+			!strings.Contains(page.String(),
+				fmt.Sprintf("  With fewer than %d rows in t the noise hides an average category of every one of them.\n",
+					describe.VisibleFrom(p, 0))) {
 			t.Errorf("%v\n%s", err, page.String())
 		}
-		for rows, says := range map[string]string{"500": "will say little, unless its rows are in few categories: if it has 500 rows", "100000": ""} {
+		for rows, says := range map[string]string{
+			"500": "will say little, unless its rows are in few categories: if it has 500 rows", "100000": ""} {
 			got := strings.Join(of("1/1000", rows).Warnings, " ")
 			if says != "" && !strings.Contains(got, says) || says == "" && strings.Contains(got, "will say little") {
 				t.Errorf("%s, %s rows: %q", method, rows, got)
@@ -163,41 +184,47 @@ synthetic: {t: {method: mst}, u: {ways: 2}}
 		t.Fatal(err)
 	}
 	mst, aim := p.Synthetic[0], p.Synthetic[1]
-	if mst.Method != plan.MST || aim.Method != plan.AIM || aim.Ways != 2 || aim.Noise.L1.Int64() != 4 || mst.Noise.L1.Int64() != 1 {
+	if mst.Method != plan.MST || aim.Method != plan.AIM || aim.Ways != 2 || aim.Noise.L1.Int64() != 4 ||
+		mst.Noise.L1.Int64() != 1 {
 		t.Errorf("%+v, %+v", mst, aim)
 	}
 	plantest.Within(t, "u", describe.RhoOf(p, 1), big.NewRat(3, 8))
 	plantest.Within(t, "t", describe.RhoOf(p, 0), big.NewRat(1, 8))
 	var page strings.Builder
-	if err := describe.Explain(p, &page); err != nil {
+	if err := describe.Explain(compiled.Of(p), &page); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"in 2 rounds (method mst)", "  Method aim, chosen by what is public: " + aim.Why + ".\n  It follows what no tree of pairs shows", "in at most 24 rounds (method aim)", "all pairs of columns of the microdata and all sets of one or two columns of the microdata included"} {
+	for _, line := range []string{"in 2 rounds (method mst)", "  Method aim, chosen by what is public: " + aim.Why +
+		".\n  It follows what no tree of pairs shows", "in at most 24 rounds (method aim)",
+		"all pairs of columns of the microdata and all sets of one or two columns of the microdata included"} {
 		if !strings.Contains(page.String(), line) {
 			t.Errorf("no %q in\n%s", line, page.String())
 		}
 	}
-	if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read.Plan) != nil {
+	if read, err := compiled.Read(p.Bytes()); err != nil || plantest.Verify(read.Plan()) != nil {
 		t.Errorf("read again: %v", err)
 	}
 }
 
-// TestConsistencySaysWhatIsLeft: each kind of table whose counts stay as they are has its reason in plan, page and facts, and a
-// plan that says otherwise is none.
+// TestConsistencySaysWhatIsLeft: each kind of table whose counts stay as they are has its reason in plan, page and
+// facts, and a plan that says otherwise is none.
 func TestConsistencySaysWhatIsLeft(t *testing.T) {
-	text := strings.Replace(plantest.FittedText("{rho: 1}", "marginals: {m: {by: [b, c]}, n: {by: [b], per_unit: {groups: 1}}, above: {by: [b, d], cells: {above: 9}}, most: {by: [e, b], top: 2}, up: {by: [a.third], cumulative: [a.third]}, units: {by: [b], stats: [units]}}\n"), ", weight: {from: w, range: [0, 9], step: 1}", "", 1)
+	text := strings.Replace(plantest.FittedText("{rho: 1}",
+		"marginals: {m: {by: [b, c]}, n: {by: [b], per_unit: {groups: 1}}, above: {by: [b, d], cells: {above: 9}}, most: {by: [e, b], top: 2}, up: {by: [a.third], cumulative: [a.third]}, units: {by: [b], stats: [units]}}\n"), ", weight: {from: w, range: [0, 9], step: 1}", "", 1)
 	p, err := plantest.PlanOfText(t, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := p.Consistent; len(c) != 1 || c[0].Way != plan.Fitted || !slices.Equal(c[0].Tables, []string{"m"}) || len(c[0].Left) != 5 {
+	if c := p.Consistent; len(c) != 1 || c[0].Way != plan.Fitted || !slices.Equal(c[0].Tables, []string{"m"}) ||
+		len(c[0].Left) != 5 {
 		t.Fatalf("%+v", c)
 	}
 	var page strings.Builder
-	if err := describe.Explain(p, &page); err != nil {
+	if err := describe.Explain(compiled.Of(p), &page); err != nil {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"Counts that add up", "Of t 1 table: counts are whole", "n, as it counts other rows", "above, most, as it does not show all cells", "up, as it counts up", "units, as it counts each unit once"} {
+	for _, says := range []string{"Counts that add up", "Of t 1 table: counts are whole", "n, as it counts other rows",
+		"above, most, as it does not show all cells", "up, as it counts up", "units, as it counts each unit once"} {
 		if !strings.Contains(page.String(), says) {
 			t.Errorf("the page does not say %q:\n%s", says, page.String())
 		}
@@ -220,13 +247,15 @@ func TestConsistencySaysWhatIsLeft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		change(other.Plan)
-		if _, err := compiled.Read(other.Plan.Bytes()); err == nil || !strings.Contains(err.Error(), "add up") {
+		change(other.Plan())
+		if _, err := compiled.Read(other.Plan().Bytes()); err == nil || !strings.Contains(err.Error(), "add up") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	weighted := plantest.FittedText("{rho: 1}", "marginals: {m: {by: [b, c]}}\n")
-	if _, err := plantest.PlanOfText(t, weighted); err == nil || !strings.Contains(err.Error(), "no table of this release has counts that could be made to add up") || !strings.Contains(err.Error(), "publish") {
+	if _, err := plantest.PlanOfText(t, weighted); err == nil ||
+		!strings.Contains(err.Error(), "no table of this release has counts that could be made to add up") ||
+		!strings.Contains(err.Error(), "publish") {
 		t.Errorf("weights alone: %v", err)
 	}
 }
@@ -251,28 +280,35 @@ func TestEvidence(t *testing.T) {
 			continue
 		}
 		s := p.Synthetic[0]
-		if got := p.Evidence(s); len(got) != c.tables || describe.FactorsText(p.Unmeasured(s)) != c.unmeasured || p.Pairwise(s, []int64{2, 10, 2}) != c.pairwise {
-			t.Errorf("%s: %d tables, all but %s, pairwise %t", marginals, len(got), describe.FactorsText(p.Unmeasured(s)), p.Pairwise(s, []int64{2, 10, 2}))
+		if got := tabulation.Of(p, s); len(got) != c.tables ||
+			describe.FactorsText(tabulation.Unmeasured(p, s)) != c.unmeasured ||
+			tabulation.Pairwise(p, s, []int64{2, 10, 2}) != c.pairwise {
+			t.Errorf("%s: %d tables, all but %s, pairwise %t", marginals, len(got),
+				describe.FactorsText(tabulation.Unmeasured(p, s)),
+				tabulation.Pairwise(p, s, []int64{2, 10, 2}))
 		}
 	}
 }
 
-// TestUnevenBandsAreNotMeasuredAsResiduals: residuals of ages within bands of 1, 3 and 2 categories make some tables worse than an
-// equal share does. The plan takes another way, and says so; with the least sum it keeps the residuals.
+// TestUnevenBandsAreNotMeasuredAsResiduals: residuals of ages within bands of 1, 3 and 2 categories make some tables
+// worse than an equal share does. The plan takes another way, and says so; with the least sum it keeps the residuals.
 func TestUnevenBandsAreNotMeasuredAsResiduals(t *testing.T) {
 	const marginals = "{x: {by: [age, sex], budget: a}, y: {by: [age.odd], budget: b}}"
 	p := plantest.CrossedPlan(t, "add-remove", "{rho: 1/100, split: {a: 1/2, b: 1/2}}", 1, marginals)
 	if worst, path := plantest.WorstRatio(t, p, plantest.CellByCell); worst > 1.001 {
 		t.Errorf("%s has %v times the error of an equal share", path, worst)
 	}
-	if page := plantest.PageOf(t, p); p.Sums == plan.LevelsSeparate && !strings.Contains(page, describe.SeparateLevels) || p.Sums != plan.LevelsSeparate && !strings.Contains(page, "Not by residuals: ") {
+	if page := plantest.PageOf(t, p); p.Sums == strategy.LevelsSeparate &&
+		!strings.Contains(page, describe.SeparateLevels) ||
+		p.Sums != strategy.LevelsSeparate && !strings.Contains(page, "Not by residuals: ") {
 		t.Errorf("levels are %q, and the page does not say why:\n%s", p.Sums, page)
 	}
 	if _, err := compiled.Read(p.Bytes()); err != nil {
 		t.Error(err)
 	}
 	sum := plantest.CrossedPlan(t, "add-remove", "{rho: 1/100, minimise: sum, split: {a: 1/2, b: 1/2}}", 1, marginals)
-	if worst, _ := plantest.WorstRatio(t, sum, plantest.CellByCell); worst < 1.01 || sum.Strategies[0].Kind != plan.Residuals {
+	if worst, _ := plantest.WorstRatio(t, sum, plantest.CellByCell); worst < 1.01 ||
+		sum.Strategies[0].Kind != strategy.Residuals {
 		t.Errorf("with the least sum the worst ratio is %v, by %s", worst, sum.Strategies[0].Kind)
 	}
 }
@@ -294,7 +330,8 @@ synthetic: {t: {budget: rows, method: mst}}
 	r := plantest.Must(spec.Parse(spec.Source{Name: "homes.yaml", Text: text}))(t)
 	p := plantest.Must(planner.New(r))(t)
 	s := p.Synthetic[0]
-	if describe.FactorsText(s.By) != "age, kind, home" || describe.FactorsText(s.Derived) != "pair" || s.Rounds != 2 || len(s.Candidates()) != 3 {
+	if describe.FactorsText(s.By) != "age, kind, home" || describe.FactorsText(s.Derived) != "pair" || s.Rounds != 2 ||
+		len(adaptive.Candidates(s)) != 3 {
 		t.Fatalf("%+v", s)
 	}
 	from, of, err := p.Origin(s, 0)
@@ -302,38 +339,46 @@ synthetic: {t: {budget: rows, method: mst}}
 		t.Errorf("column %d, categories %v, %v", from, of, err)
 	}
 	var page strings.Builder
-	if err := describe.Explain(p, &page); err != nil || !strings.Contains(page.String(), "Beside them pair, which the others decide: not measured.") {
+	if err := describe.Explain(p, &page); err != nil ||
+		!strings.Contains(page.String(), "Beside them pair, which the others decide: not measured.") {
 		t.Errorf("%v\n%s", err, page.String())
 	}
 	for _, level := range []string{"odd", "none"} { // across the pairs, or no age at all
-		r.Synthetic[0].By = []spec.Attribute{{Column: "age", Level: level}, {Column: "pair"}, {Column: "kind"}, {Column: "home"}}
+		r.Synthetic[0].By = []spec.Attribute{{Column: "age", Level: level}, {Column: "pair"}, {Column: "kind"},
+			{Column: "home"}}
 		if level == "none" {
 			r.Synthetic[0].By = r.Synthetic[0].By[1:]
 		}
-		if _, err := planner.New(r); err == nil || !strings.Contains(err.Error(), "pair is derived from age.pair, which no column under `by` decides") {
+		if _, err := planner.New(r); err == nil ||
+			!strings.Contains(err.Error(), "pair is derived from age.pair, which no column under `by` decides") {
 			t.Errorf("%s: error %v", level, err)
 		}
 	}
 }
 
-// A child is asked of the rows of its own table, of which a unit has four, and its parent of one; a set of given columns is
-// never chosen, and by mst given columns count as one tree: there are as many rounds as columns that rows have themselves.
+// A child is asked of the rows of its own table, of which a unit has four, and its parent of one; a set of given
+// columns is never chosen, and by mst given columns count as one tree: there are as many rounds as columns that rows
+// have themselves.
 func TestLinkedMicrodata(t *testing.T) {
 	for neighbours, times := range map[string]int64{"add-remove": 1, "replace": 2} {
 		for _, c := range []struct {
 			method, of string
 			rounds     int
-		}{{"mst", "aim", plan.RoundsPerColumn * 5}, {"aim", "mst", 2}} {
+		}{{"mst", "aim", adaptive.RoundsPerColumn * 5}, {"aim", "mst", 2}} {
 			p, method := plantest.PlanOfHomes(t, neighbours, "error", "error", c.of, c.method), c.method
 			parent, child := p.Synthetic[0], p.Synthetic[1]
-			if parent.Table != "households" || parent.Method != method || parent.Parent != "" || parent.Given != 0 || describe.FactorsText(parent.By) != "tenure, area, persons" {
+			if parent.Table != "households" || parent.Method != method || parent.Parent != "" || parent.Given != 0 ||
+				describe.FactorsText(parent.By) != "tenure, area, persons" {
 				t.Errorf("the parent is %+v", parent)
 			}
-			if child.Table != "persons" || child.Method != c.of || child.Parent != "households" || describe.FactorsText(child.Own()) != "sex, age" ||
-				describe.FactorsText(child.GivenBy()) != "households.tenure, households.area, households.persons" || child.Rounds != c.rounds {
+			if child.Table != "persons" || child.Method != c.of || child.Parent != "households" ||
+				describe.FactorsText(child.Own()) != "sex, age" ||
+				describe.FactorsText(child.GivenBy()) != "households.tenure, households.area, households.persons" ||
+				child.Rounds != c.rounds {
 				t.Errorf("the child is %+v", child)
 			}
-			if parent.Noise.L1.Int64() != times || child.Noise.L1.Int64() != 4*times || child.Noise.L2Squared.Int64() != 16*times {
+			if parent.Noise.L1.Int64() != times || child.Noise.L1.Int64() != 4*times ||
+				child.Noise.L2Squared.Int64() != 16*times {
 				t.Errorf("%s: a unit moves answers of parent and child by %s and %s", neighbours, parent.Noise.L1, child.Noise.L1)
 			}
 			for _, m := range p.Measurements {
@@ -344,7 +389,8 @@ func TestLinkedMicrodata(t *testing.T) {
 			if at, ok := p.Parent(child); !ok || at != 0 {
 				t.Errorf("the parent is number %d, %t", at, ok)
 			}
-			if _, ok := p.Parent(parent); ok || p.LinkedBy(parent) != "hh" || p.LinkedBy(child) != "hh" {
+			if _, ok := p.Parent(parent); ok || p.Release().LinkedBy(parent.Table) != "hh" ||
+				p.Release().LinkedBy(child.Table) != "hh" {
 				t.Error("the parent has a parent, or they are linked by another column than that of the unit")
 			}
 			plantest.Within(t, "households", describe.RhoOf(p, 0), big.NewRat(1, 8))
@@ -352,7 +398,7 @@ func TestLinkedMicrodata(t *testing.T) {
 			if m, ok := p.Measurement("microdata/persons/households.persons"); !ok || m.Cells != 5 {
 				t.Errorf("the size of a household has %d cells, not 0 to 4 persons", m.Cells)
 			}
-			if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read.Plan) != nil {
+			if read, err := compiled.Read(p.Bytes()); err != nil || plantest.Verify(read.Plan()) != nil {
 				t.Errorf("read again: %v", err)
 			}
 		}
@@ -363,7 +409,8 @@ func TestLinkedMicrodata(t *testing.T) {
 func TestForgedPlansDoNotPanic(t *testing.T) {
 	p := plantest.CrossedPlan(t, "add-remove", "{rho: 1}", 1, "{x: {every: [1, 2], by: [age, sex]}, y: {by: [age.half]}}")
 	text := string(p.Bytes())
-	for _, basis := range []string{"identity", "ranges", "other", `ranges","sums":"prefixes","kappa":"4`, `ranges","sums":"ranges","method":"haar`} {
+	for _, basis := range []string{"identity", "ranges", "other", `ranges","sums":"prefixes","kappa":"4`,
+		`ranges","sums":"ranges","method":"haar`} {
 		forged := strings.ReplaceAll(text, `"basis":"residual"`, `"basis":"`+basis+`"`)
 		if forged == text {
 			forged = strings.ReplaceAll(text, `"basis": "residual"`, `"basis": "`+strings.ReplaceAll(basis, `":"`, `": "`)+`"`)
@@ -375,18 +422,18 @@ func TestForgedPlansDoNotPanic(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if planner.Verify(q.Plan) == nil {
+		if plantest.Verify(q.Plan()) == nil {
 			t.Errorf("%s: the plan is what its spec leads to", basis)
 		}
-		_, _ = compiled.Estimates(q.Plan)
+		_, _ = compiled.Estimates(q.Plan())
 		for _, m := range q.Measurements {
-			_, _ = describe.Changed(q.Plan, m, "age")
+			_, _ = describe.Changed(q.Plan(), m, "age")
 		}
 	}
 }
 
-// TestChangedBoundsWhatOneColumnMoves: of a query with counts of sex beside ranges of age, by enumeration of all pairs of
-// rows that differ in one of them.
+// TestChangedBoundsWhatOneColumnMoves: of a query with counts of sex beside ranges of age, by enumeration of all pairs
+// of rows that differ in one of them.
 func TestChangedBoundsWhatOneColumnMoves(t *testing.T) {
 	p := plantest.CrossedPlan(t, "add-remove", "{rho: 1}", 1, "{x: {by: [sex, age]}}")
 	q := plan.Query{Table: "t", Factors: []plan.Factor{
@@ -439,8 +486,8 @@ func TestChangedBoundsWhatOneColumnMoves(t *testing.T) {
 	}
 }
 
-// A law with which tables that show one column at several levels would not agree is not taken for less error, and the line says
-// of either what the other would do to them.
+// A law with which tables that show one column at several levels would not agree is not taken for less error, and the
+// line says of either what the other would do to them.
 func TestOtherNoiseSaysWhetherLevelsAgree(t *testing.T) {
 	text, err := os.ReadFile("../../examples/quickstart/release.yaml")
 	if err != nil {
@@ -450,12 +497,14 @@ func TestOtherNoiseSaysWhetherLevelsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for law, want := range map[string]string{"": "; but tables that show one column at several levels would not agree", "laplace": "; and tables that show one column at several levels would agree"} {
+	for law, want := range map[string]string{"": "; but tables that show one column at several levels would not agree",
+		"laplace": "; and tables that show one column at several levels would agree"} {
 		asked := string(text)
 		if law != "" {
 			asked = strings.Replace(asked, "  delta: 1e-9\n", "  delta: 1e-9\n  noise: "+law+"\n", 1)
 		}
-		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: asked, Files: map[string]string{"regions.csv": string(regions)}})
+		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: asked,
+			Files: map[string]string{"regions.csv": string(regions)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -463,7 +512,7 @@ func TestOtherNoiseSaysWhetherLevelsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (p.Sums == plan.LevelsSeparate) != (law == "laplace") || len(p.OtherNoise) != 1 {
+		if (p.Sums == strategy.LevelsSeparate) != (law == "laplace") || len(p.OtherNoise) != 1 {
 			t.Fatalf("%q: levels are measured by %q, and %d other laws are told of", law, p.Sums, len(p.OtherNoise))
 		}
 		if said := describe.Would(p.OtherNoise[0], p.Cost.Rho); !strings.Contains(said, want) {
@@ -476,10 +525,12 @@ func TestWeakPromisesWarn(t *testing.T) {
 	for b, want := range map[string]string{
 		"{epsilon: 10}": "", "{epsilon: 10.1}": "next to nothing", "{epsilon: 500}": "next to nothing",
 		"{rho: 1/8}": "", "{rho: 5}": "next to nothing",
-		"{epsilon: 1, delta: 1e-9}": "", "{epsilon: 1, delta: 0.1}": "fail altogether", "{epsilon: 20, delta: 1e-9}": "next to nothing",
+		"{epsilon: 1, delta: 1e-9}": "", "{epsilon: 1, delta: 0.1}": "fail altogether",
+		"{epsilon: 20, delta: 1e-9}": "next to nothing",
 	} {
 		p := plantest.PlanOf(t, "add-remove", b, "{id: who, max_rows: 1}", "{x: {by: [sex]}}")
-		if got := describe.Weaknesses(p); want == "" && len(got) != 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0], want) || p.Warnings[0] != got[0]) {
+		if got := describe.Weaknesses(p); want == "" && len(got) != 0 || want != "" &&
+			(len(got) != 1 || !strings.Contains(got[0], want) || p.Warnings[0] != got[0]) {
 			t.Errorf("%s: warnings %q of %q, expected %q", b, got, p.Warnings, want)
 		}
 	}
@@ -489,7 +540,8 @@ func TestWeakPromisesWarn(t *testing.T) {
 func TestHelpWhereOneChangeIsNotEnough(t *testing.T) {
 	p := plantest.SizedPlan(t, "{rho: 1/200}", 40, "{x: {by: [age, region, sex]}}")
 	// 4000 cells for 40 rows: 0.01 a cell, errors of 1000 of it. Without age and region there are 20 rows a cell.
-	if h := p.Tables[0].Usefulness.Help; len(h) != 2 || h[0].Change != "drop age and region" || !plantest.Near(h[0].Relative, 0.5) || !plantest.Near(h[0].Factor, 2000) {
+	if h := p.Tables[0].Usefulness.Help; len(h) != 2 || h[0].Change != "drop age and region" ||
+		!plantest.Near(h[0].Relative, 0.5) || !plantest.Near(h[0].Factor, 2000) {
 		t.Errorf("help %+v", h)
 	}
 	p = plantest.SizedPlan(t, "{rho: 1/200}", 40, "{x: {by: [region]}}")
@@ -506,9 +558,12 @@ func TestMemoryIsOfCountedCells(t *testing.T) {
 		want       string
 	}{
 		{plan.Size{Cells: 1 << 28, Bytes: 1 << 32}, "", ""},
-		{plan.Size{Cells: 1 << 29, Bytes: 1 << 33}, "", "the tables have 536\u202f870\u202f912 cells in all and need 8.0 GiB of memory"},
-		{plan.Size{Cells: 1000, Bytes: 1 << 33}, "", "536\u202f870\u202f912 cells are counted for the tables, which have 1000 cells, and need 8.0 GiB of memory"},
-		{plan.Size{Cells: 1000, Bytes: 1 << 33}, "all pairs of columns of the microdata", "the counts of the tables and of all pairs of columns of the microdata, and what is made of them, need 8.0 GiB of memory"},
+		{plan.Size{Cells: 1 << 29, Bytes: 1 << 33}, "",
+			"the tables have 536\u202f870\u202f912 cells in all and need 8.0 GiB of memory"},
+		{plan.Size{Cells: 1000, Bytes: 1 << 33}, "",
+			"536\u202f870\u202f912 cells are counted for the tables, which have 1000 cells, and need 8.0 GiB of memory"},
+		{plan.Size{Cells: 1000, Bytes: 1 << 33}, "all pairs of columns of the microdata",
+			"the counts of the tables and of all pairs of columns of the microdata, and what is made of them, need 8.0 GiB of memory"},
 	} {
 		got := strings.Join(describe.Large(c.size, c.candidates), "")
 		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {

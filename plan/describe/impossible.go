@@ -84,7 +84,8 @@ func explainImpossible(p *plan.Plan, b *strings.Builder) {
 	}
 	for _, t := range p.Tables {
 		if t.Impossible > 0 {
-			fmt.Fprintf(b, "  %s: %s of %s cannot be (impossible), exact zeros\n", t.Path, budget.Group(t.Impossible), budget.Plural(t.Cells, "cell"))
+			fmt.Fprintf(b, "  %s: %s of %s cannot be (impossible), exact zeros\n", t.Path, budget.Group(t.Impossible),
+				budget.Plural(t.Cells, "cell"))
 		}
 	}
 }

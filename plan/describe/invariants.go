@@ -36,7 +36,8 @@ func GivenAway(g plan.Guarantee) string {
 	if len(g.Invariants) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Given away beside that, as public figures which no data were read for: %s", strings.Join(g.Invariants, "; "))
+	return fmt.Sprintf("Given away beside that, as public figures which no data were read for: %s",
+		strings.Join(g.Invariants, "; "))
 }
 
 // explainInvariants writes which figures are public, and what they decide.
@@ -52,7 +53,8 @@ func explainInvariants(p *plan.Plan, b *strings.Builder) {
 			if n := len(i.Tables) - firstTables; n > 0 {
 				more = fmt.Sprintf(" and %s", budget.Plural(int64(n), "other"))
 			}
-			fmt.Fprintf(b, "    shown as they are, or their sums, in %s%s\n", strings.Join(i.Tables[:min(len(i.Tables), firstTables)], ", "), more)
+			fmt.Fprintf(b, "    shown as they are, or their sums, in %s%s\n",
+				strings.Join(i.Tables[:min(len(i.Tables), firstTables)], ", "), more)
 		}
 	}
 }
@@ -60,7 +62,8 @@ func explainInvariants(p *plan.Plan, b *strings.Builder) {
 // invariants says which figures are public.
 func (b *factBook) invariants(p *plan.Plan) {
 	for k, i := range p.Invariants {
-		f := fact{topic: OnSource, subject: i.Table, what: "public figures " + i.Name, value: fmt.Sprintf("%s, %s in all", Invariant(i), budget.Plural(i.Total, "row"))}
+		f := fact{topic: OnSource, subject: i.Table, what: "public figures " + i.Name,
+			value: fmt.Sprintf("%s, %s in all", Invariant(i), budget.Plural(i.Total, "row"))}
 		hash := plan.HashOf([]byte(fmt.Sprint(p.Release().Invariants[k].Counts)))
 		f.value, f.exact = f.value+", SHA-256 "+hash[:16], "SHA-256 "+hash
 		b.add(f)
@@ -84,9 +87,11 @@ func given(p *plan.Plan) []string {
 			}
 		}
 	}
-	all := []string{fmt.Sprintf("the figures of %s are published as they are. If they were counted in the same data, what they tell of any %s is not protected by anything here", strings.Join(names, ", "), p.Guarantee.Protects)}
+	all := []string{fmt.Sprintf(
+		"the figures of %s are published as they are. If they were counted in the same data, what they tell of any %s is not protected by anything here", strings.Join(names, ", "), p.Guarantee.Protects)}
 	if measured != nil {
-		all = append(all, fmt.Sprintf("the cells of %s are public figures, and measuring them takes a part of the budget that makes no cell of theirs better: without these marginals the others get it", strings.Join(measured[:min(len(measured), firstTables)], ", ")))
+		all = append(all, fmt.Sprintf(
+			"the cells of %s are public figures, and measuring them takes a part of the budget that makes no cell of theirs better: without these marginals the others get it", strings.Join(measured[:min(len(measured), firstTables)], ", ")))
 	}
 	return all
 }

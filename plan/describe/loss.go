@@ -2,19 +2,22 @@ package describe
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the privacy loss of a plan and of its parts: leaves, tables, and what a unit may change in one column.
+// This file holds the privacy loss of a plan and of its parts: leaves, tables, and what a unit may change in one
+// column.
 
 // ofParent tells that a factor of a table is a column of its rows' parent rows.
 func ofParent(p *plan.Plan, table string, f plan.Factor) bool {
@@ -22,8 +25,9 @@ func ofParent(p *plan.Plan, table string, f plan.Factor) bool {
 	return link != nil && link.Column != ""
 }
 
-// linkedTo tells that a factor of a table has its values from other rows of the unit, and that these values change where the
-// unit's values of a column do: as those of the parent's column that it is, or as a number of rows that the column decides.
+// linkedTo tells that a factor of a table has its values from other rows of the unit, and that these values change
+// where the unit's values of a column do: as those of the parent's column that it is, or as a number of rows that the
+// column decides.
 func linkedTo(p *plan.Plan, table string, f plan.Factor, column string) bool {
 	link := p.Release().Table(table).Column(f.Attribute).Link
 	switch {
@@ -54,8 +58,9 @@ type Loss struct {
 
 // LossLine is the loss of some of a plan's mechanisms. Every figure is rounded up.
 type LossLine struct {
-	Of       string            `json:"of"`
-	Tables   int               `json:"tables"`            // published ones that it is of; the microdata of a table count as one
+	Of string `json:"of"`
+	// published ones that it is of; the microdata of a table count as one
+	Tables   int               `json:"tables"`
 	Pure     string            `json:"epsilon,omitempty"` // where there is a pure ε: exact, or for a sample rounded up
 	Rho      string            `json:"rho"`               // exact
 	Epsilons []plan.Equivalent `json:"epsilons"`
@@ -95,9 +100,10 @@ var falsePositiveRates = []float64{0.01, 0.05}
 // the unit's counted rows move from one cell to another, whatever the plan's own
 // neighbours are; the blocks of microdata that hold it are charged as for that
 // (docs/proofs/adaptive.md).
-func PrivacyLoss(p *plan.Plan) (*Loss, error) {
+func PrivacyLoss(p *compiled.Compiled) (*Loss, error) {
 	deltas := slices.Clone(lossDeltas)
-	if d := p.Guarantee.Delta; d != "" && !slices.ContainsFunc(deltas, func(text string) bool { return plan.Amount(text).Cmp(plan.Amount(d)) == 0 }) {
+	if d := p.Guarantee.Delta; d != "" &&
+		!slices.ContainsFunc(deltas, func(text string) bool { return plan.Amount(text).Cmp(plan.Amount(d)) == 0 }) {
 		deltas = append([]string{d}, deltas...)
 	}
 	return lossAt(p, deltas, falsePositiveRates)
@@ -106,7 +112,7 @@ func PrivacyLoss(p *plan.Plan) (*Loss, error) {
 // StatedLoss is [PrivacyLoss] where the guarantee itself says an ε: at its δ, or at
 // that of its first equivalent; a pure guarantee needs none. No attack is judged.
 // It takes a fraction of the time.
-func StatedLoss(p *plan.Plan) (*Loss, error) {
+func StatedLoss(p *compiled.Compiled) (*Loss, error) {
 	var deltas []string
 	if p.Guarantee.Delta != "" {
 		deltas = append(deltas, p.Guarantee.Delta)
@@ -119,7 +125,8 @@ func StatedLoss(p *plan.Plan) (*Loss, error) {
 
 // lossAt works out the loss at these δ, and what attacks at these rates of false
 // positives find.
-func lossAt(p *plan.Plan, deltas []string, rates []float64) (*Loss, error) {
+func lossAt(c *compiled.Compiled, deltas []string, rates []float64) (*Loss, error) {
+	p := c.Plan()
 	deltas = beyondSelections(p, deltas)
 	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.Release().Privacy.Neighbours, sampled: p.Sample != nil}
 	alike := map[string]LossLine{} // by the mechanisms: tables, and attributes, share few
@@ -148,7 +155,7 @@ func lossAt(p *plan.Plan, deltas []string, rates []float64) (*Loss, error) {
 		}
 		l.Leaves = append(l.Leaves, one)
 	}
-	parts, err := parts(p)
+	parts, err := parts(c)
 	if err != nil {
 		return nil, err
 	}
@@ -213,8 +220,8 @@ func leafParts(p *plan.Plan) []lossPart {
 }
 
 // parts are the tables of a plan and its microdata, in order.
-func parts(p *plan.Plan) ([]lossPart, error) {
-	behind, err := compiled.Behind(p)
+func parts(p *compiled.Compiled) ([]lossPart, error) {
+	behind, err := p.Behind()
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +239,8 @@ func parts(p *plan.Plan) ([]lossPart, error) {
 }
 
 // lossOf is the loss of mechanisms composed, beside which selections have the δ that is reserved for them (nil: none).
-func lossOf(name string, steps []budget.Mechanism, sample *plan.Sample, reserved *big.Rat, deltas []string, rates []float64) (LossLine, error) {
+func lossOf(name string, steps []budget.Mechanism, sample *plan.Sample, reserved *big.Rat, deltas []string,
+	rates []float64) (LossLine, error) {
 	one := LossLine{Of: name}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
@@ -264,21 +272,23 @@ func lossOf(name string, steps []budget.Mechanism, sample *plan.Sample, reserved
 		if err != nil {
 			return one, fmt.Errorf("ε of %s at δ = %s: %w", name, d, err)
 		}
-		one.Epsilons = append(one.Epsilons, plan.Equivalent{Delta: d, Epsilon: budget.RoundUp(bound.Value, plan.Significant), Method: bound.Method})
+		one.Epsilons = append(one.Epsilons, plan.Equivalent{Delta: d, Epsilon: budget.RoundUp(bound.Value, plan.Significant),
+			Method: bound.Method})
 	}
 	for _, rate := range rates {
 		most := loss.TruePositiveRate(rate)
 		if reserved != nil {
-			most = min(1, budget.RoundUp(most+plan.FloatAbove(reserved), plan.Significant))
+			most = min(1, budget.RoundUp(most+floatAbove(reserved), plan.Significant))
 		}
 		one.TruePositiveRates = append(one.TruePositiveRates, TruePositiveRate{rate, most})
 	}
 	return one, nil
 }
 
-// Attributes returns the columns that act on what is measured, each of which has a loss of its own: those that tables and microdata are
-// counted by, in the order of their first table; then those whose values are added up, ranked or counted, or decide how, or which
-// rows count; and last the columns of the files that act on any of that without being a column of the table.
+// Attributes returns the columns that act on what is measured, each of which has a loss of its own: those that tables
+// and microdata are counted by, in the order of their first table; then those whose values are added up, ranked or
+// counted, or decide how, or which rows count; and last the columns of the files that act on any of that without being
+// a column of the table.
 func Attributes(p *plan.Plan) []string {
 	var columns []string
 	for _, m := range p.Measurements {
@@ -304,7 +314,7 @@ func Attributes(p *plan.Plan) []string {
 	}
 	for _, e := range p.Release().Impossible {
 		for _, c := range e.Where {
-			read := plan.Counted(p.Release().Table(e.Table), c.Attribute).Column // what decides it, where it is derived
+			read := attributes.Counted(p.Release().Table(e.Table), c.Attribute).Column // what decides it, where it is derived
 			measured := slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.Query.Table == e.Table })
 			if e.Drop && measured && !slices.Contains(columns, read) {
 				columns = append(columns, read)
@@ -322,15 +332,19 @@ func Attributes(p *plan.Plan) []string {
 // ofTheFile stands behind the name of a file's column in a loss where the table has another column of that name.
 const ofTheFile = " of the file"
 
-// hiddenColumns are the attributes of a table that is measured beyond those that are found: columns by whose values rows count or not, or
-// weigh, and those of its files that one of them, or of those found, is made of, the unit's id aside. What a column is made of alone
-// is not named again, but the key that it is looked up by is.
+// hiddenColumns are the attributes of a table that is measured beyond those that are found: columns by whose values
+// rows count or not, or weigh, and those of its files that one of them, or of those found, is made of, the unit's id
+// aside. What a column is made of alone is not named again, but the key that it is looked up by is.
 func hiddenColumns(p *plan.Plan, t *spec.Table, found []string) []string {
 	var more, read []string
 	if t.Where != nil {
 		read = append(read, t.Where.Expression.Sources()...)
 	}
-	if t.Weight != nil && (t.Weight.Null == spec.Drop || slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool { return m.Query.Table == t.Name && weighs(m.Query) })) {
+	if t.Weight != nil && (t.Weight.Null == spec.Drop ||
+		slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool {
+			return m.Query.Table == t.Name &&
+				weighs(m.Query)
+		})) {
 		read = append(read, t.Weight.From)
 	}
 	for _, c := range t.Columns {
@@ -363,8 +377,9 @@ func hiddenColumns(p *plan.Plan, t *spec.Table, found []string) []string {
 }
 
 // drops tells that a column's values decide which rows of a table are left out: by its own policies, or by an entry of
-// `impossible` as its own or as those of a column that is derived from it, or by the table's predicate; or which rows of a unit stay, as those of a column
-// do that is made of the unit's id; or whether it has rows, as the number of them does, and what decides whether there is a row that they belong to.
+// `impossible` as its own or as those of a column that is derived from it, or by the table's predicate; or which rows
+// of a unit stay, as those of a column do that is made of the unit's id; or whether it has rows, as the number of them
+// does, and what decides whether there is a row that they belong to.
 func drops(p *plan.Plan, table, column string) bool {
 	t := p.Release().Table(table)
 	if s, is := p.Child(table); is && (s.Size == column || drops(p, s.Parent, column)) {
@@ -372,15 +387,18 @@ func drops(p *plan.Plan, table, column string) bool {
 	}
 	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && sameValues(t, c.Name, column)
-	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) || slices.Contains(ofFile(t, column), t.Unit.ID) || t.Where != nil && shareAny(t.Where.Expression.Sources(), ofFile(t, column)) || slices.ContainsFunc(p.Release().Impossible, func(e spec.Impossible) bool {
-		return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
-			return sameValues(t, plan.Counted(t, c.Attribute).Column, column)
+	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) ||
+		slices.Contains(ofFile(t, column), t.Unit.ID) || t.Where != nil &&
+		shareAny(t.Where.Expression.Sources(), ofFile(t, column)) ||
+		slices.ContainsFunc(p.Release().Impossible, func(e spec.Impossible) bool {
+			return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
+				return sameValues(t, attributes.Counted(t, c.Attribute).Column, column)
+			})
 		})
-	})
 }
 
-// ofFile are the columns of the files that a column is read from or made of: none for one that is derived, and what is no column of
-// the table is one of its files.
+// ofFile are the columns of the files that a column is read from or made of: none for one that is derived, and what is
+// no column of the table is one of its files.
 func ofFile(t *spec.Table, column string) []string {
 	if c := t.Column(column); c != nil {
 		return c.Inputs()
@@ -399,8 +417,8 @@ func shareAny(a, b []string) bool {
 }
 
 // exchanged is the mechanism of a measurement where other rows of a unit may be counted: those it had are removed, and
-// others added, each step a move of the sensitivity for adding or removing a unit (the triangle inequality). Where units
-// are replaced that is what the mechanism was made for.
+// others added, each step a move of the sensitivity for adding or removing a unit (the triangle inequality). Where
+// units are replaced that is what the mechanism was made for.
 func exchanged(p *plan.Plan, m budget.Mechanism) budget.Mechanism {
 	switch {
 	case p.Release().Privacy.Neighbours == spec.Replace:
@@ -435,12 +453,14 @@ func reads(p *plan.Plan, q plan.Query, column string) bool {
 		return false
 	}
 	l := t.Column(of).Lattice
-	return sameValues(t, of, column) || l != nil && sameValues(t, plan.Counted(t, compiled.AttributeOf(l.By)).Column, column)
+	return sameValues(t, of, column) || l != nil && sameValues(t, attributes.Counted(t, compiled.AttributeOf(l.By)).Column,
+		column)
 }
 
 // weighs tells that rows count by their weights.
 func weighs(q plan.Query) bool {
-	return q.Value != nil && q.Value.Weight || q.Quantile != nil && q.Quantile.Weight || q.Distribution != nil && q.Distribution.Weight
+	return q.Value != nil && q.Value.Weight || q.Quantile != nil && q.Quantile.Weight || q.Distribution != nil &&
+		q.Distribution.Weight
 }
 
 // partsBy tells that a query parts rows by a column, at a level of two categories or more, or reads it.
@@ -454,7 +474,8 @@ func partsBy(p *plan.Plan, q plan.Query, column string) bool {
 		}
 		t := p.Release().Table(q.Table)
 		domain := t.Column(f.Attribute).Domain
-		if level, ok := domain.Level(f.Level); ok && sameValues(t, f.Attribute, column) && (level.Size() > 1 || domain.Discover() != nil) {
+		if level, ok := domain.Level(f.Level); ok && sameValues(t, f.Attribute, column) &&
+			(level.Size() > 1 || domain.Discover() != nil) {
 			return true
 		}
 	}
@@ -465,9 +486,10 @@ func partsBy(p *plan.Plan, q plan.Query, column string) bool {
 // of one: √ρ adds up over steps.
 const removedAndAdded = 4
 
-// Changing returns the mechanisms of the measurements and blocks of microdata that a column acts on, for neighbours that differ in one
-// unit's values of it, and the number of published tables and microdata that the column acts on. The mechanisms are in the order of
-// the measurements, the noise of each before its choices; those of blocks come last. It returns an error as [Query.Residual] does.
+// Changing returns the mechanisms of the measurements and blocks of microdata that a column acts on, for neighbours
+// that differ in one unit's values of it, and the number of published tables and microdata that the column acts on. The
+// mechanisms are in the order of the measurements, the noise of each before its choices; those of blocks come last. It
+// returns an error as [Query.Residual] does.
 //
 // Guarantee: the mechanisms bound what these neighbours tell apart. Theorem: a
 // block that is ρ-zCDP when a unit is added or removed is 4ρ-zCDP for one removal
@@ -480,7 +502,8 @@ func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism
 			steps = append(append(steps, exchanged(p, m.Mechanism)), d.StepsOf(selectedTwice(p))...)
 			continue
 		}
-		if drops(p, m.Query.Table, column) || slices.ContainsFunc(m.Query.Factors, func(f plan.Factor) bool { return linkedTo(p, m.Query.Table, f, column) }) {
+		if drops(p, m.Query.Table, column) ||
+			slices.ContainsFunc(m.Query.Factors, func(f plan.Factor) bool { return linkedTo(p, m.Query.Table, f, column) }) {
 			steps = append(append(steps, exchanged(p, m.Mechanism)), rechosen(p, m)...)
 			continue
 		}
@@ -493,7 +516,9 @@ func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism
 		}
 	}
 	for _, t := range p.Tables {
-		if drops(p, t.From, column) || slices.ContainsFunc(p.Query(t).Factors, func(f plan.Factor) bool { return sameValues(p.Release().Table(t.From), f.Attribute, column) }) {
+		if drops(p, t.From, column) ||
+			slices.ContainsFunc(p.Query(t).Factors,
+				func(f plan.Factor) bool { return sameValues(p.Release().Table(t.From), f.Attribute, column) }) {
 			tables++
 		}
 	}
@@ -518,16 +543,20 @@ func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism
 
 // changed is the mechanism of a measurement for neighbours that differ in a unit's values of one column: k rows that
 // leave one cell for another or, in a residual, move the integers by the difference of two columns of the query that
-// differ in one factor, that of a column that is made of the same values, or where several are what removing a unit and adding another moves; of values, of drawn ones and under caps of its own, what removing a unit and adding another moves.
+// differ in one factor, that of a column that is made of the same values, or where several are what removing a unit and
+// adding another moves; of values, of drawn ones and under caps of its own, what removing a unit and adding another
+// moves.
 //
 // Guarantee: the sensitivity bounds that move. Neighbours: a unit with other values of the column in its k rows, all
 // else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
 func changed(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism, error) {
-	if q := m.Query; q.Value != nil || q.Quantile != nil || q.Distribution != nil || q.Distinct != nil || q.PerUnit != nil {
+	if q := m.Query; q.Value != nil || q.Quantile != nil || q.Distribution != nil || q.Distinct != nil ||
+		q.PerUnit != nil {
 		return exchanged(p, m.Mechanism), nil
 	}
 	t := p.Release().Table(m.Query.Table)
-	moved := slices.DeleteFunc(slices.Clone(m.Query.Factors), func(f plan.Factor) bool { return !sameValues(t, f.Attribute, column) })
+	moved := slices.DeleteFunc(slices.Clone(m.Query.Factors),
+		func(f plan.Factor) bool { return !sameValues(t, f.Attribute, column) })
 	changed := m.Mechanism
 	rows := t.Unit.MaxRows
 	k := big.NewInt(rows)
@@ -561,8 +590,8 @@ func changed(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism,
 	return changed, nil
 }
 
-// rechosen are the choices of a measurement where a unit's rows may be in other cells: one removal and one addition, or one
-// replacement.
+// rechosen are the choices of a measurement where a unit's rows may be in other cells: one removal and one addition, or
+// one replacement.
 func rechosen(p *plan.Plan, m plan.Measurement) []budget.Mechanism {
 	if m.Top == nil {
 		return nil
@@ -572,4 +601,13 @@ func rechosen(p *plan.Plan, m plan.Measurement) []budget.Mechanism {
 		steps[i] = exchanged(p, steps[i])
 	}
 	return steps
+}
+
+// floatAbove returns the least float that is not below x.
+func floatAbove(x *big.Rat) float64 {
+	f, exact := x.Float64()
+	if !exact && new(big.Rat).SetFloat64(f).Cmp(x) < 0 {
+		f = math.Nextafter(f, math.Inf(1))
+	}
+	return f
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/residual"
@@ -22,11 +23,12 @@ import (
 
 func TestLossOfTablesAndAttributes(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{rho: 1/8, minimise: sum}", "row", "{x: {by: [sex]}, y: {by: [sex, age]}}")
-	l, err := describe.PrivacyLoss(p)
+	l, err := describe.PrivacyLoss(compiled.Of(p))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Whole.Tables != 2 || l.Conversion != nil || len(l.Tables) != 2 || len(l.Attributes) != 2 || l.Attributes[0].Of != "sex" || l.Attributes[1].Of != "age" {
+	if l.Whole.Tables != 2 || l.Conversion != nil || len(l.Tables) != 2 || len(l.Attributes) != 2 ||
+		l.Attributes[0].Of != "sex" || l.Attributes[1].Of != "age" {
 		t.Fatalf("loss: %+v", l)
 	}
 	// Residuals: on the total, sex, age and both one row has the squares p = 1, 2, 90, 180, and their noise the weights
@@ -45,7 +47,8 @@ func TestLossOfTablesAndAttributes(t *testing.T) {
 	}
 	for _, one := range []describe.LossLine{l.Whole, l.Tables[0], l.Attributes[1]} {
 		rates := one.TruePositiveRates
-		if len(rates) != 2 || !(rates[0].AtMost > 0.01 && rates[1].AtMost > 0.05 && rates[0].AtMost < rates[1].AtMost && rates[1].AtMost < 1) {
+		if len(rates) != 2 || !(rates[0].AtMost > 0.01 && rates[1].AtMost > 0.05 && rates[0].AtMost < rates[1].AtMost &&
+			rates[1].AtMost < 1) {
 			t.Errorf("%s: rates %+v", one.Of, rates)
 		}
 	}
@@ -56,8 +59,9 @@ func TestLossOfTablesAndAttributes(t *testing.T) {
 }
 
 func TestLossSaysWhatComposingGained(t *testing.T) {
-	p := plantest.PlanOf(t, "replace", "{epsilon: 1, delta: 1/20}", "row", "{x: {by: [sex]}}") // where Gaussian noise is the better one
-	l, err := describe.PrivacyLoss(p)
+	// where Gaussian noise is the better one
+	p := plantest.PlanOf(t, "replace", "{epsilon: 1, delta: 1/20}", "row", "{x: {by: [sex]}}")
+	l, err := describe.PrivacyLoss(compiled.Of(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +72,8 @@ func TestLossSaysWhatComposingGained(t *testing.T) {
 	if err := l.Write(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"the whole release", "sex", "ε at δ = 1/20", "found, 1% wrongly", "more variance in every cell"} {
+	for _, want := range []string{"the whole release", "sex", "ε at δ = 1/20", "found, 1% wrongly",
+		"more variance in every cell"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not say %q:\n%s", want, page.String())
 		}
@@ -77,7 +82,7 @@ func TestLossSaysWhatComposingGained(t *testing.T) {
 
 func TestPureLossHasItsEpsilon(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{epsilon: 1, minimise: sum}", "row", "{x: {by: [sex]}, y: {by: [age]}}")
-	l, err := describe.PrivacyLoss(p)
+	l, err := describe.PrivacyLoss(compiled.Of(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +102,7 @@ func TestPureLossHasItsEpsilon(t *testing.T) {
 // Gaussian, which noise this wide is close to: δ(1) = 1e-9 at μ = 0.1819748.
 func TestLossOfAdult(t *testing.T) {
 	p := plantest.PlanOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
-	l, err := describe.LossAt(p, nil, describe.FalsePositiveRates)
+	l, err := describe.LossAt(compiled.Of(p), nil, describe.FalsePositiveRates)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +124,11 @@ func TestStatedLossSaysEpsilonWhereTheGuaranteeDoes(t *testing.T) {
 		"{epsilon: 1, delta: 1e-7}": {"1/10000000"},
 	} {
 		p := plantest.PlanOf(t, "add-remove", budget, "row", "{x: {by: [sex]}, y: {by: [sex, age]}}")
-		stated, err := describe.StatedLoss(p)
+		stated, err := describe.StatedLoss(compiled.Of(p))
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, err := describe.PrivacyLoss(p)
+		full, err := describe.PrivacyLoss(compiled.Of(p))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,12 +148,13 @@ func TestStatedLossSaysEpsilonWhereTheGuaranteeDoes(t *testing.T) {
 	}
 }
 
-// TestAttributesLoseAtMostWhatIsSaid: the certificate says that where neighbours add or remove a unit, an attribute loses up
-// to twice the ε of the whole release where that is pure, and up to four times its ρ; and where units are replaced no more
-// than the whole.
+// TestAttributesLoseAtMostWhatIsSaid: the certificate says that where neighbours add or remove a unit, an attribute
+// loses up to twice the ε of the whole release where that is pure, and up to four times its ρ; and where units are
+// replaced no more than the whole.
 func TestAttributesLoseAtMostWhatIsSaid(t *testing.T) {
 	tables := regexp.MustCompile(`(?m)^synthetic:.*\n`).ReplaceAllString(plantest.Peopled, "")
-	pure, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(tables, "add-remove", "{epsilon: 1, split: {tables: 1}}", "row")})
+	pure, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml",
+		Text: fmt.Sprintf(tables, "add-remove", "{epsilon: 1, split: {tables: 1}}", "row")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,11 +163,14 @@ func TestAttributesLoseAtMostWhatIsSaid(t *testing.T) {
 		p            *plan.Plan
 		epsilon, rho *big.Rat // most, as multiples of the whole
 	}{
-		"pure":                  {pure, big.NewRat(2, 1), big.NewRat(4, 1)},
-		"microdata":             {plantest.MicrodataOf(t, "add-remove", "{rho: 1, split: {tables: 1/100, microdata: 99/100}}", two, asked), nil, big.NewRat(17, 5)}, // 4 of the block's two thirds, 2 of the rest: below 3.4
-		"microdata, of replace": {plantest.MicrodataOf(t, "replace", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", two, asked), nil, big.NewRat(1, 1)},
+		"pure": {pure, big.NewRat(2, 1), big.NewRat(4, 1)},
+		// 4 of the block's two thirds, 2 of the rest: below 3.4
+		"microdata": {plantest.MicrodataOf(t, "add-remove", "{rho: 1, split: {tables: 1/100, microdata: 99/100}}",
+			two, asked), nil, big.NewRat(17, 5)},
+		"microdata, of replace": {plantest.MicrodataOf(t, "replace", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", two,
+			asked), nil, big.NewRat(1, 1)},
 	} {
-		l, err := describe.LossAt(c.p, nil, nil)
+		l, err := describe.LossAt(compiled.Of(c.p), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,12 +193,14 @@ func TestAttributesLoseAtMostWhatIsSaid(t *testing.T) {
 
 // Each leaf loses what it has, in all of its measurements and rounds.
 func TestLossOfLeaves(t *testing.T) {
-	p := plantest.PlanOf(t, "add-remove", "{rho: 1/8, split: {a: 1/4, b: 3/4}}", "row", "{x: {by: [sex], budget: a}, y: {by: [age], budget: b}, z: {by: [age.half], budget: b}}")
-	l, err := describe.PrivacyLoss(p)
+	p := plantest.PlanOf(t, "add-remove", "{rho: 1/8, split: {a: 1/4, b: 3/4}}", "row",
+		"{x: {by: [sex], budget: a}, y: {by: [age], budget: b}, z: {by: [age.half], budget: b}}")
+	l, err := describe.PrivacyLoss(compiled.Of(p))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.Leaves) != 2 || l.Leaves[0].Of != "a" || l.Leaves[0].Tables != 1 || l.Leaves[1].Of != "b" || l.Leaves[1].Tables != 2 {
+	if len(l.Leaves) != 2 || l.Leaves[0].Of != "a" || l.Leaves[0].Tables != 1 || l.Leaves[1].Of != "b" ||
+		l.Leaves[1].Tables != 2 {
 		t.Fatalf("leaves %+v", l.Leaves)
 	}
 	plantest.AssertNear(t, "a", l.Leaves[0].Rho, 1./32)
@@ -202,19 +213,22 @@ func TestLossOfLeaves(t *testing.T) {
 	if err := l.Write(&page); err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`(?m)^each leaf of the budget alone *$\n^  a +1 +0\.03125 .*\n^  b +2 +0\.09375 `).MatchString(page.String()) {
+	if !regexp.MustCompile(`(?m)^each leaf of the budget alone *$\n^  a +1 +0\.03125 .*\n^  b +2 +0\.09375 `).
+		MatchString(page.String()) {
 		t.Errorf("the page is\n%s", page.String())
 	}
 
-	pure := plantest.PlanOf(t, "add-remove", "{epsilon: 1, split: {a: 1/4, b: 3/4}}", "row", "{x: {by: [sex], budget: a}, y: {by: [age], budget: b}}")
-	if l, err = describe.PrivacyLoss(pure); err != nil {
+	pure := plantest.PlanOf(t, "add-remove", "{epsilon: 1, split: {a: 1/4, b: 3/4}}", "row",
+		"{x: {by: [sex], budget: a}, y: {by: [age], budget: b}}")
+	if l, err = describe.PrivacyLoss(compiled.Of(pure)); err != nil {
 		t.Fatal(err)
 	}
 	plantest.AssertNear(t, "a", l.Leaves[0].Pure, 1./4)
 	plantest.AssertNear(t, "b", l.Leaves[1].Pure, 3./4)
 
-	rows := plantest.MicrodataOf(t, "add-remove", "{rho: 1, split: {tables: 1/10, microdata: 9/10}}", "{id: person, max_rows: 2}", "{budget: microdata}")
-	if l, err = describe.LossAt(rows, nil, nil); err != nil {
+	rows := plantest.MicrodataOf(t, "add-remove", "{rho: 1, split: {tables: 1/10, microdata: 9/10}}",
+		"{id: person, max_rows: 2}", "{budget: microdata}")
+	if l, err = describe.LossAt(compiled.Of(rows), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if last := l.Leaves[1]; last.Of != "microdata" || last.Tables != 1 {
@@ -222,14 +236,15 @@ func TestLossOfLeaves(t *testing.T) {
 	}
 	plantest.AssertNear(t, "microdata", l.Leaves[1].Rho, 9./10)
 
-	if l, err = describe.LossAt(plantest.PlanOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}"), nil, nil); err != nil || l.Leaves != nil {
+	if l, err = describe.LossAt(compiled.Of(plantest.PlanOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}")), nil,
+		nil); err != nil || l.Leaves != nil {
 		t.Errorf("a budget that is not split has the leaves %+v, %v", l.Leaves, err)
 	}
 }
 
 // Many tables are summed up in a row of what they lose between them.
 func TestLossOfManyTablesIsFolded(t *testing.T) {
-	l, err := describe.LossAt(plantest.Wide(t, 10), nil, nil)
+	l, err := describe.LossAt(compiled.Of(plantest.Wide(t, 10)), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +267,8 @@ func TestLossOfManyTablesIsFolded(t *testing.T) {
 func TestLossSaysWhyAnAttributeLosesMore(t *testing.T) {
 	const why = "which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ."
 	for neighbours, want := range map[string]bool{"add-remove": true, "replace": false} {
-		l, err := describe.LossAt(plantest.PlanOf(t, neighbours, "{epsilon: 1}", "row", "{x: {by: [sex]}}"), nil, nil)
+		l, err := describe.LossAt(compiled.Of(plantest.PlanOf(t, neighbours, "{epsilon: 1}", "row", "{x: {by: [sex]}}")), nil,
+			nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +318,7 @@ marginals: {m: {by: [hiv], cumulative: [hiv]}}
 		variance, _ := m.Mechanism.Parameter.Float64() // σ²
 		want += float64(answers[0]-answers[1]) * float64(answers[0]-answers[1]) / (2 * variance)
 	}
-	l, err := describe.LossAt(p, nil, nil)
+	l, err := describe.LossAt(compiled.Of(p), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +345,7 @@ marginals: {m: {by: [sex], budget: x}, n: {by: [hiv], budget: y}}
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := describe.LossAt(p, nil, nil)
+		l, err := describe.LossAt(compiled.Of(p), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,9 +366,9 @@ marginals: {m: {by: [sex], budget: x}, n: {by: [hiv], budget: y}}
 	}
 }
 
-// TestLossOfColumnsThatNoTableShows names columns that act on what is measured without being counted by: which rows count,
-// what they weigh, and the key that another column is looked up by. Whoever changes in one of them may have all rows counted
-// elsewhere, or not at all: what the tables that it acts on lose to a unit that goes and one that comes.
+// TestLossOfColumnsThatNoTableShows names columns that act on what is measured without being counted by: which rows
+// count, what they weigh, and the key that another column is looked up by. Whoever changes in one of them may have all
+// rows counted elsewhere, or not at all: what the tables that it acts on lose to a unit that goes and one that comes.
 func TestLossOfColumnsThatNoTableShows(t *testing.T) {
 	text := `version: 1
 release: r
@@ -381,21 +397,27 @@ marginals: {m: {by: [sex], budget: x}, n: {by: [KEY], budget: y, stats: [STAT]}}
 	}{
 		{name: "where, of the file alone", where: "where: country == 'de'", want: map[string]float64{"country": 4}},
 		{name: "where, a column that no table shows", where: "where: hiv == 'yes'", want: map[string]float64{"hiv": 4}},
-		{name: "where, of the file by the name of a column", where: "where: age >= 18", column: "age: {from: AGEP, type: integer, range: [0, 9]}",
-			key: "age", want: map[string]float64{"age of the file": 4}, without: []string{"AGEP"}},
-		{name: "weight", weight: "weight: {from: w, range: [0, 9], step: 1}", stat: "count", want: map[string]float64{"w": 4}},
-		{name: "weight that leaves rows out", weight: "weight: {from: w, range: [0, 9], step: 1, null: drop}", want: map[string]float64{"w": 4}},
-		{name: "key", join: "join: {p: {csv: p.csv, on: place, public: true}}", column: "region: {from: p.region, values: [north, south]}",
-			key: "region", want: map[string]float64{"place": 0.2, "region": 0.2}},
+		{name: "where, of the file by the name of a column", where: "where: age >= 18",
+			column: "age: {from: AGEP, type: integer, range: [0, 9]}",
+			key:    "age", want: map[string]float64{"age of the file": 4}, without: []string{"AGEP"}},
+		{name: "weight", weight: "weight: {from: w, range: [0, 9], step: 1}", stat: "count",
+			want: map[string]float64{"w": 4}},
+		{name: "weight that leaves rows out", weight: "weight: {from: w, range: [0, 9], step: 1, null: drop}",
+			want: map[string]float64{"w": 4}},
+		{name: "key", join: "join: {p: {csv: p.csv, on: place, public: true}}",
+			column: "region: {from: p.region, values: [north, south]}",
+			key:    "region", want: map[string]float64{"place": 0.2, "region": 0.2}},
 		{name: "nothing", without: []string{"country", "w", "place", "hiv"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			of := strings.NewReplacer("JOIN", c.join, "WHERE", c.where, "WEIGHT", c.weight, "COLUMN", c.column, "KEY", cmp.Or(c.key, "sex"), "STAT", cmp.Or(c.stat, "count"))
-			p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: of.Replace(text), Files: map[string]string{"p.csv": "place,region\na,north\nb,south\n"}})
+			of := strings.NewReplacer("JOIN", c.join, "WHERE", c.where, "WEIGHT", c.weight, "COLUMN", c.column, "KEY",
+				cmp.Or(c.key, "sex"), "STAT", cmp.Or(c.stat, "count"))
+			p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: of.Replace(text),
+				Files: map[string]string{"p.csv": "place,region\na,north\nb,south\n"}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := describe.LossAt(p, nil, nil)
+			l, err := describe.LossAt(compiled.Of(p), nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -419,14 +441,14 @@ marginals: {m: {by: [sex], budget: x}, n: {by: [KEY], budget: y, stats: [STAT]}}
 	}
 }
 
-// TestLossOfColumnsThatAreDiscovered holds the loss of a column whose categories nobody lists, and which leaves no row out, against that
-// of its own table: a unit with another value leaves some groups and comes into others, the noise on whose numbers is moved by
-// both, so by twice the distance and four times its square, and whose selection pays twice; where units are replaced that is what
-// both were made for.
+// TestLossOfColumnsThatAreDiscovered holds the loss of a column whose categories nobody lists, and which leaves no row
+// out, against that of its own table: a unit with another value leaves some groups and comes into others, the noise on
+// whose numbers is moved by both, so by twice the distance and four times its square, and whose selection pays twice;
+// where units are replaced that is what both were made for.
 func TestLossOfColumnsThatAreDiscovered(t *testing.T) {
 	for neighbours, times := range map[string]struct{ noise, selection int64 }{"add-remove": {4, 2}, "replace": {1, 1}} {
 		p := plantest.PlanOfWords(t, neighbours, 3)
-		l, err := describe.LossAt(p, nil, nil)
+		l, err := describe.LossAt(compiled.Of(p), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -473,7 +495,7 @@ synthetic: {t: {budget: rows, method: aim, by: [` + by + `, b]}}
 			if err != nil {
 				t.Fatal(err)
 			}
-			loss, err := describe.PrivacyLoss(p)
+			loss, err := describe.PrivacyLoss(compiled.Of(p))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -486,7 +508,8 @@ synthetic: {t: {budget: rows, method: aim, by: [` + by + `, b]}}
 			}
 			for _, name := range []string{"age", by} {
 				if a, b := got[name], want["age"]; a.Rho != b.Rho || a.Tables != b.Tables {
-					t.Errorf("%s, microdata of %s: %s loses %q in %d tables, want %q in %d", neighbours, by, name, a.Rho, a.Tables, b.Rho, b.Tables)
+					t.Errorf("%s, microdata of %s: %s loses %q in %d tables, want %q in %d", neighbours, by, name, a.Rho, a.Tables,
+						b.Rho, b.Tables)
 				}
 			}
 		}

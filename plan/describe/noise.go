@@ -9,17 +9,19 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the law of the noise in words: what the spec asks for, and what the other law would give, and cost an account.
+// This file holds the law of the noise in words: what the spec asks for, and what the other law would give, and cost an
+// account.
 
-// OtherDigits is how many significant digits are said of another law of noise: with Laplace noise the budget is sized by rough
-// compositions.
+// OtherDigits is how many significant digits are said of another law of noise: with Laplace noise the budget is sized
+// by rough compositions.
 const OtherDigits = 4
 
 // name says which noise it is, and for what.
-func name(o plan.OtherNoise) string {
+func name(o strategy.OtherNoise) string {
 	name := compiled.NoiseAsked(o.Noise).Law() + " noise for every table"
 	if o.Partly {
 		name += " that can have it"
@@ -28,7 +30,7 @@ func name(o plan.OtherNoise) string {
 }
 
 // would says what the noise would give, and cost instead of a charge in ρ.
-func would(o plan.OtherNoise, charge *big.Rat) string {
+func would(o strategy.OtherNoise, charge *big.Rat) string {
 	if o.Why != "" {
 		return "is not possible: " + o.Why
 	}
@@ -45,15 +47,17 @@ func would(o plan.OtherNoise, charge *big.Rat) string {
 	}
 	levels := ""
 	switch o.Levels {
-	case plan.LevelsApart:
+	case strategy.LevelsApart:
 		levels = "; but tables that show one column at several levels would not agree"
-	case plan.LevelsAgree:
+	case strategy.LevelsAgree:
 		levels = "; and tables that show one column at several levels would agree"
 	}
-	return fmt.Sprintf("would %sbe charged ρ %s instead of %s%s", more, o.Charge, budget.DecimalUp(charge, OtherDigits), levels)
+	return fmt.Sprintf("would %sbe charged ρ %s instead of %s%s", more, o.Charge, budget.DecimalUp(charge, OtherDigits),
+		levels)
 }
 
-// explainNoise says what another law of noise would give and cost, and which tables have not the noise that is asked for.
+// explainNoise says what another law of noise would give and cost, and which tables have not the noise that is asked
+// for.
 func explainNoise(p *plan.Plan, b *strings.Builder) {
 	explainKept(p, b)
 	lines := make([]string, len(p.OtherNoise))
@@ -72,12 +76,13 @@ func explainNoise(p *plan.Plan, b *strings.Builder) {
 // explainKept says which parts of the release have Gaussian noise where Laplace noise is asked for.
 func explainKept(p *plan.Plan, b *strings.Builder) {
 	if kept := KeptGaussian(p); len(kept) > 0 {
-		fmt.Fprintf(b, "\nGaussian noise all the same, as under ε and δ Laplace noise is not possible for them: %s.\n", strings.Join(kept, "; "))
+		fmt.Fprintf(b, "\nGaussian noise all the same, as under ε and δ Laplace noise is not possible for them: %s.\n",
+			strings.Join(kept, "; "))
 	}
 }
 
-// KeptGaussian are the parts of a release of ε and δ that have Gaussian noise though Laplace noise is asked for, with the
-// reason of each.
+// KeptGaussian are the parts of a release of ε and δ that have Gaussian noise though Laplace noise is asked for, with
+// the reason of each.
 func KeptGaussian(p *plan.Plan) []string {
 	asked := p.Release().Budget
 	if asked.Noise != spec.LaplaceNoise || asked.Delta == nil {

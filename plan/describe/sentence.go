@@ -74,7 +74,8 @@ type Outlook struct{ Tables, Text string }
 func Outlooks(tables []plan.Table) []Outlook {
 	same := func(a, b int) bool { return outlook(tables[a]) == outlook(tables[b]) }
 	wide := func(a, b int) bool {
-		return same(a, b) || len(tables) > ManyTables && tables[a].Statistics != nil && tables[b].Statistics != nil && len(tables[a].By) == len(tables[b].By)
+		return same(a, b) || len(tables) > ManyTables && tables[a].Statistics != nil && tables[b].Statistics != nil &&
+			len(tables[a].By) == len(tables[b].By)
 	}
 	var out []Outlook
 	for _, run := range Runs(tables, wide) {
@@ -97,7 +98,8 @@ func Outlooks(tables []plan.Table) []Outlook {
 func outlook(t plan.Table) string {
 	text := t.Expectation
 	if t.Target != nil {
-		text += fmt.Sprintf(" Its target, %s, is met with ±%s.", t.Target, budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4))
+		text += fmt.Sprintf(" Its target, %s, is met with ±%s.", t.Target,
+			budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4))
 	}
 	if advice := advice(t.Usefulness); advice != "" {
 		text += " " + advice

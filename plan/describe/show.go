@@ -11,18 +11,19 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the advice on `show`: in which cells figures beside counts are little more than noise, and which noisy count
-// withholds them there.
+// This file holds the advice on `show`: in which cells figures beside counts are little more than noise, and which
+// noisy count withholds them there.
 
 const (
-	// leftOpen is which part of what a figure can be its interval may leave open before the cell is called too small for it.
+	// leftOpen is which part of what a figure can be its interval may leave open before the cell is called too small for
+	// it.
 	leftOpen = 0.5
 	// wellAbove is how many times that size an average cell is where hardly any is so small.
 	wellAbove = 10
 )
 
-// unshown names the marginals with figures beside counts that nothing withholds in small cells, where an average cell is not far
-// larger than those, or the spec does not say how large it is.
+// unshown names the marginals with figures beside counts that nothing withholds in small cells, where an average cell
+// is not far larger than those, or the spec does not say how large it is.
 func unshown(p *plan.Plan) []string {
 	most, average := map[string]int64{}, map[string]float64{}
 	var names []string
@@ -33,7 +34,7 @@ func unshown(p *plan.Plan) []string {
 		}
 		cell := 0.0 // how much weight rows have is not known
 		if !t.Weighted {
-			cell = float64(plan.ExpectedRows(p.Release().Table(t.From))) / compiled.EvenCells(p, t)
+			cell = float64(p.Release().Table(t.From).ExpectedRows()) / compiled.EvenCells(p, t)
 		}
 		if _, ok := most[t.Marginal]; !ok {
 			names = append(names, t.Marginal)
@@ -50,15 +51,19 @@ func unshown(p *plan.Plan) []string {
 		if average[name] > 0 {
 			of = fmt.Sprintf(" (an average cell has %s)", SizeText(average[name]))
 		}
-		w = append(w, fmt.Sprintf("where the count of a cell is below about %s%s the figures of %s beside it are little more than noise, and are published unless the noise leaves every value open: "+
-			"show: {when_count_at_least: %d} withholds them there, by the noisy count alone", budget.Group(most[name]), of, name, most[name]))
+		w = append(w, fmt.Sprintf(
+			"where the count of a cell is below about %s%s the figures of %s beside it are little more than noise, and are published unless the noise leaves every value open: "+
+				"show: {when_count_at_least: %d} withholds them there, by the noisy count alone", budget.Group(most[name]), of,
+			name,
+			most[name]))
 	}
 	return w
 }
 
-// leastShown is about how many rows, by weight, a cell of a table needs for all its figures to say something: that its count and
-// what can be added up are not taken for zero, and that an interval leaves open at most half of what a figure can be. It is 0 for a
-// table without figures, rounded up to two digits, and leaves out figures whose error depends on more than a number of rows.
+// leastShown is about how many rows, by weight, a cell of a table needs for all its figures to say something: that its
+// count and what can be added up are not taken for zero, and that an interval leaves open at most half of what a figure
+// can be. It is 0 for a table without figures, rounded up to two digits, and leaves out figures whose error depends on
+// more than a number of rows.
 func leastShown(p *plan.Plan, t plan.Table) int64 {
 	if len(t.Figures) == 0 {
 		return 0
@@ -90,12 +95,12 @@ func leastFor(p *plan.Plan, t plan.Table, f plan.Figure) float64 {
 		low, high := rangeOf(p, t, f)
 		return 2 * q.Margin * float64(q.Rows) / (leftOpen * (high - low))
 	}
-	return 2 * q.Margin * float64(q.Rows) / leftOpen // a share
+	return float64(2*q.Margin*float64(q.Rows)) / leftOpen // a share
 }
 
 // rangeOf are the least and the largest value of a figure's column.
 func rangeOf(p *plan.Plan, t plan.Table, f plan.Figure) (low, high float64) {
 	l := p.Release().Table(t.From).Column(f.Column).Lattice
 	step, _ := l.Step.Float64()
-	return step * float64(l.First), step * float64(l.Last)
+	return float64(step * float64(l.First)), float64(step * float64(l.Last))
 }

@@ -13,8 +13,9 @@ import (
 
 // SparseExpectation says in words what a sparse table will hold, and what its figures are good for.
 func SparseExpectation(s *plan.Sparse, t plan.Table) string {
-	return Sparse(s, compiled.Possible(t)) + " " + MissedText(s) + " " + fmt.Sprintf("Within ±%s of the exact count 19 times in 20, over all cells, published or not; figures little above %s are too large on the mean, as the noise that lifted them is why they are there.",
-		budget.Group(WholeMargin(t.Statistics[0].Margin)), budget.Group(s.Above))
+	return Sparse(s, compiled.Possible(t)) + " " + MissedText(s) + " " +
+		fmt.Sprintf("Within ±%s of the exact count 19 times in 20, over all cells, published or not; figures little above %s are too large on the mean, as the noise that lifted them is why they are there.",
+			budget.Group(WholeMargin(t.Statistics[0].Margin)), budget.Group(s.Above))
 }
 
 // Sparse says which cells are published, and how many of them have no row.

@@ -18,8 +18,8 @@ func direction(c *plan.Choices) string {
 	return ", in either direction"
 }
 
-// costText is what all choices and the noise of the counts cost together, in four digits rounded up: an ε where both have one
-// that is theirs, else a ρ. Without choices it is the noise alone.
+// costText is what all choices and the noise of the counts cost together, in four digits rounded up: an ε where both
+// have one that is theirs, else a ρ. Without choices it is the noise alone.
 func costText(c *plan.Choices, noise budget.Mechanism) string {
 	switch {
 	case c == nil:
@@ -47,6 +47,7 @@ func percentDown(x float64) string {
 
 // TopExpectation says in words what a top table will hold, and what its figures are good for.
 func TopExpectation(t *plan.Top, of plan.Table) string {
-	return Top(t, of.Cells) + fmt.Sprintf(" The counts of those that are here are drawn anew: each within ±%s of the exact one 19 times in 20, whichever were chosen.",
-		budget.Group(WholeMargin(of.Statistics[0].Margin)))
+	return Top(t, of.Cells) +
+		fmt.Sprintf(" The counts of those that are here are drawn anew: each within ±%s of the exact one 19 times in 20, whichever were chosen.",
+			budget.Group(WholeMargin(of.Statistics[0].Margin)))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/usefulness"
 )
 
 // This file holds what a table is worth, in words.
@@ -24,27 +25,31 @@ func factorText(factor float64) string {
 }
 
 // Usefulness is the band in words or, where no size is expected, from how many rows on the table is worth reading.
-func Usefulness(u plan.Usefulness, s plan.Statistic, from string) string {
+func Usefulness(u usefulness.Usefulness, s plan.Statistic, from string) string {
 	cell := fmt.Sprintf("an average cell (%s if %s has %s)", SizeText(u.AverageCell), from, budget.Plural(u.Rows, "row"))
 	verdict := fmt.Sprintf(" Verdict on cells of that size: %s.", u.Verdict)
 	switch u.Band {
-	case plan.Good:
+	case usefulness.Good:
 		return fmt.Sprintf("Good: the margin is %s of %s.", budget.Percent(s.Margin/u.AverageCell), cell) + verdict
-	case plan.Usable:
-		return fmt.Sprintf("Usable: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell) + verdict
-	case plan.Weak:
-		return fmt.Sprintf("Weak: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell) + verdict
-	case plan.MostlyNoise:
-		return fmt.Sprintf("Mostly noise: half its cells will be off by more than their size, by %s or more beside %s.", SizeText(s.Median), cell) + verdict
+	case usefulness.Usable:
+		return fmt.Sprintf("Usable: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell) +
+			verdict
+	case usefulness.Weak:
+		return fmt.Sprintf("Weak: the standard error is %s of %s.", budget.Percent(s.StandardError/u.AverageCell), cell) +
+			verdict
+	case usefulness.MostlyNoise:
+		return fmt.Sprintf("Mostly noise: half its cells will be off by more than their size, by %s or more beside %s.",
+			SizeText(s.Median), cell) + verdict
 	}
 	if u.EnoughRows < 2 {
 		return ""
 	}
-	return fmt.Sprintf("With fewer than %s rows in %s an average cell is smaller than its own noise.", budget.Group(u.EnoughRows), from)
+	return fmt.Sprintf("With fewer than %s rows in %s an average cell is smaller than its own noise.",
+		budget.Group(u.EnoughRows), from)
 }
 
 // advice is the first two changes that would help, "" where none is needed.
-func advice(u *plan.Usefulness) string {
+func advice(u *usefulness.Usefulness) string {
 	if u == nil || len(u.Help) == 0 {
 		return ""
 	}
@@ -62,7 +67,7 @@ func advice(u *plan.Usefulness) string {
 const mostBudget = 10
 
 // hopeless tells that nothing helps but a budget that nobody will spend.
-func hopeless(all []plan.Help) bool {
+func hopeless(all []usefulness.Help) bool {
 	return len(all) == 1 && all[0].Budget && all[0].Factor > mostBudget
 }
 
@@ -81,9 +86,10 @@ func bandsText(tables []plan.Table) string {
 		return fmt.Sprintf(" With fewer than %s (the best) to %s (the worst) rows in %s an average cell is smaller than its own noise.", budget.Group(least), budget.Group(most), tables[0].From)
 	}
 	var parts []string
-	for _, b := range []plan.Band{plan.Good, plan.Usable, plan.Weak, plan.MostlyNoise} {
-		for _, v := range []plan.Verdict{plan.UseCells, plan.AddUpFirst, plan.LargeCellsOnly, plan.DoNotUse} {
-			label := Label((&plan.Usefulness{Band: b, Verdict: v}))
+	for _, b := range []usefulness.Band{usefulness.Good, usefulness.Usable, usefulness.Weak, usefulness.MostlyNoise} {
+		for _, v := range []usefulness.Verdict{usefulness.UseCells, usefulness.AddUpFirst, usefulness.LargeCellsOnly,
+			usefulness.DoNotUse} {
+			label := Label((&usefulness.Usefulness{Band: b, Verdict: v}))
 			if count[label] > 0 {
 				parts = append(parts, fmt.Sprintf("%s %s", budget.Group(count[label]), label))
 			}
@@ -113,7 +119,7 @@ func InWords(names []string) string {
 const SpreadText = "The verdict is the one that the report gives where rows are spread evenly over the cells. How they are spread no plan knows: of a table that is good or usable the report says “add up first” (“large cells only” where cells cannot be added up) where more than a tenth of the cells could be zero, and where the plan says “do not use cell by cell” so does the report."
 
 // Label is a band with its verdict, "" where the spec says nothing of the number of rows.
-func Label(u *plan.Usefulness) string {
+func Label(u *usefulness.Usefulness) string {
 	if u == nil || u.Band == "" {
 		return ""
 	}

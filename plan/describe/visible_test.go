@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 )
 
-// TestMicrodataWithoutExpectedRowsAreWarnedOf: where the spec does not say how many rows a table has, the plan warns of its
-// microdata with the numbers of rows from which the noise hides less; where it does, as where an invariant does, it compares.
+// TestMicrodataWithoutExpectedRowsAreWarnedOf: where the spec does not say how many rows a table has, the plan warns of
+// its microdata with the numbers of rows from which the noise hides less; where it does, as where an invariant does, it
+// compares.
 func TestMicrodataWithoutExpectedRowsAreWarnedOf(t *testing.T) {
 	const text = `version: 1
 release: r
@@ -32,7 +34,7 @@ synthetic: {t: {method: mst}}
 		}
 		about := slices.DeleteFunc(slices.Clone(p.Warnings), func(w string) bool { return !strings.Contains(w, "microdata") })
 		var page strings.Builder
-		if err := describe.Explain(p, &page); err != nil {
+		if err := describe.Explain(compiled.Of(p), &page); err != nil {
 			t.Fatal(err)
 		}
 		if len(about) > 0 && !strings.Contains(page.String(), "Before you sign: "+about[0]) {
@@ -41,13 +43,15 @@ synthetic: {t: {method: mst}}
 		return about
 	}
 	// A third of ρ is for three columns: each has σ² = 1/(2ρ/9) = 450. A third is for two rounds: each has 1/(2ρ/6) = 300.
-	// Noise hides an average category below 3σ rows in each of two, and an average cell of the six of mode and day below σ in each.
+	// Noise hides an average category below 3σ rows in each of two, and an average cell of the six of mode and day below σ
+	// in each.
 	least, together := int64(math.Ceil(3*math.Sqrt(450)*2)), int64(math.Ceil(6*math.Sqrt(300)))
 	without := told(text)
 	if len(without) != 1 || !strings.Contains(without[0], "expect: {rows: [AT_LEAST, AT_MOST]}") {
 		t.Fatalf("without `expect` the plan warns %q", without)
 	}
-	for _, want := range []string{fmt.Sprintf("fewer than %d rows the noise hides", least), fmt.Sprintf("fewer than %d rows it is larger", together)} {
+	for _, want := range []string{fmt.Sprintf("fewer than %d rows the noise hides", least),
+		fmt.Sprintf("fewer than %d rows it is larger", together)} {
 		if !strings.Contains(without[0], want) {
 			t.Errorf("does not say %q: %s", want, without[0])
 		}
@@ -62,7 +66,8 @@ synthetic: {t: {method: mst}}
 		t.Errorf("of 50 000 rows the plan warns %q", many)
 	}
 	public := strings.Replace(text, "synthetic:", "invariants: {all: {table: t, by: [], values: 50}}\nsynthetic:", 1)
-	if of := told(public); len(of) != 1 || !strings.Contains(of[0], "will say little") || !strings.Contains(of[0], "50 rows") {
+	if of := told(public); len(of) != 1 || !strings.Contains(of[0], "will say little") ||
+		!strings.Contains(of[0], "50 rows") {
 		t.Errorf("of 50 public rows the plan warns %q", of)
 	}
 }

@@ -10,8 +10,11 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/strategy"
+	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -56,10 +59,12 @@ func Warnings(r *spec.Release, p *plan.Plan) []string {
 	w = append(w, large(p.Size, candidatesText(p))...)
 	for _, s := range p.Synthetic {
 		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
-			w = append(w, fmt.Sprintf("%s of microdata of %s need about %s of memory to publish", budget.Plural(s.Rows, "row"), s.Table, BytesText(bytes)))
+			w = append(w, fmt.Sprintf("%s of microdata of %s need about %s of memory to publish", budget.Plural(s.Rows, "row"),
+				s.Table, BytesText(bytes)))
 		}
 		if len(s.By) == 2 && s.Adaptive() {
-			w = append(w, fmt.Sprintf("the microdata of %s have a single pair of columns, and a part of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
+			w = append(w, fmt.Sprintf(
+				"the microdata of %s have a single pair of columns, and a part of what they cost pays for choosing it: a marginal of both is better, with the error of every cell beside it", s.Table))
 		}
 	}
 	first := map[string]plan.Table{}
@@ -102,9 +107,12 @@ func large(s plan.Size, candidates string) []string {
 	case candidates != "":
 		what = "the counts of the tables and of " + candidates + ", and what is made of them,"
 	case counted != s.Cells:
-		what = fmt.Sprintf("%s are counted for the tables, which have %s, and", budget.Plural(counted, "cell"), budget.Plural(s.Cells, "cell"))
+		what = fmt.Sprintf("%s are counted for the tables, which have %s, and", budget.Plural(counted, "cell"),
+			budget.Plural(s.Cells, "cell"))
 	}
-	return []string{fmt.Sprintf("%s need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes", what, BytesText(s.Bytes))}
+	return []string{fmt.Sprintf(
+		"%s need %s of memory; a machine with less will refuse to measure them: use coarser levels or fewer attributes", what,
+		BytesText(s.Bytes))}
 }
 
 // stops says what a stop for the sake of `expect` tells, which no budget pays for.
@@ -112,8 +120,10 @@ func stops(r *spec.Release) []string {
 	var w []string
 	for _, t := range r.Tables {
 		if t.Expect != nil {
-			w = append(w, fmt.Sprintf("where the files of table %s do not meet `expect`, the run stops and spends nothing, but whoever sees that the release did not appear learns that a rule failed; "+
-				"the promise holds among tables that meet their contract, so set rules that no single %s can tip", t.Name, r.Privacy.Protects))
+			w = append(w, fmt.Sprintf(
+				"where the files of table %s do not meet `expect`, the run stops and spends nothing, but whoever sees that the release did not appear learns that a rule failed; "+
+					"the promise holds among tables that meet their contract, so set rules that no single %s can tip", t.Name,
+				r.Privacy.Protects))
 		}
 	}
 	return w
@@ -131,12 +141,14 @@ func weaknesses(p *plan.Plan) []string {
 		epsilon = e.Epsilon
 	}
 	if epsilon > weakEpsilon {
-		w = append(w, fmt.Sprintf("%s promises next to nothing: already at ε = %d somebody who knows everything else guesses right 99.995%% of the time whether one %s is in the data",
+		w = append(w, fmt.Sprintf(
+			"%s promises next to nothing: already at ε = %d somebody who knows everything else guesses right 99.995%% of the time whether one %s is in the data",
 			Budget(g), weakEpsilon, g.Protects))
 	}
 	if delta, err := budget.ParseRat(g.Delta); err == nil {
 		if v, _ := delta.Float64(); v > weakDelta {
-			w = append(w, fmt.Sprintf("with δ = %s the promise may fail altogether with that chance: choose a δ far below one over the number of units, such as 1e-9", budget.DecimalUp(delta, 4)))
+			w = append(w, fmt.Sprintf(
+				"with δ = %s the promise may fail altogether with that chance: choose a δ far below one over the number of units, such as 1e-9", budget.DecimalUp(delta, 4)))
 		}
 	}
 	return w
@@ -147,7 +159,7 @@ func weaknesses(p *plan.Plan) []string {
 func useless(p *plan.Plan) []string {
 	leaves := LeavesOfTables(p)
 	var w []string
-	for _, band := range []plan.Band{plan.MostlyNoise, plan.Weak} {
+	for _, band := range []usefulness.Band{usefulness.MostlyNoise, usefulness.Weak} {
 		alike := map[string][]plan.Table{}
 		var order []string
 		for _, t := range p.Tables {
@@ -179,23 +191,27 @@ func uselessText(tables []plan.Table) string {
 	one := tables[0].Usefulness
 	rows := budget.Plural(one.Rows, "row")
 	switch {
-	case len(tables) > 1 && one.Band == plan.MostlyNoise:
+	case len(tables) > 1 && one.Band == usefulness.MostlyNoise:
 		return fmt.Sprintf("%s are mostly noise: half their cells will be off by more than their size, with standard errors of %s an average cell if %s has %s. %s", fewTables(names), of, tables[0].From, rows, manyHelp(tables))
 	case len(tables) > 1:
-		return fmt.Sprintf("%s are weak: their standard errors are %s an average cell if %s has %s. %s", fewTables(names), of, tables[0].From, rows, manyHelp(tables))
-	case one.Band == plan.MostlyNoise:
+		return fmt.Sprintf("%s are weak: their standard errors are %s an average cell if %s has %s. %s", fewTables(names), of,
+			tables[0].From, rows, manyHelp(tables))
+	case one.Band == usefulness.MostlyNoise:
 		return fmt.Sprintf("%s is mostly noise: half its cells will be off by more than their size, with a standard error of %s an average cell if %s has %s. %s", names[0], of, tables[0].From, rows, helpText(*one))
 	}
-	return fmt.Sprintf("%s is weak: its standard error is %s an average cell if %s has %s. %s", names[0], of, tables[0].From, rows, helpText(*one))
+	return fmt.Sprintf("%s is weak: its standard error is %s an average cell if %s has %s. %s", names[0], of,
+		tables[0].From, rows, helpText(*one))
 }
 
 // relativeText is what errors beside an average cell lie between: percentages of it or, where one is larger, so many
 // times it.
 func relativeText(least, most float64) string {
 	if most < 1 {
-		return between([]float64{least, most}, func(part float64) string { return budget.DecimalNearest(100*part, 2) }) + "% of"
+		return between([]float64{least, most}, func(part float64) string { return budget.DecimalNearest(100*part, 2) }) +
+			"% of"
 	}
-	return between([]float64{least, most}, func(times float64) string { return budget.DecimalNearest(times, 2) }) + " times"
+	return between([]float64{least, most}, func(times float64) string { return budget.DecimalNearest(times, 2) }) +
+		" times"
 }
 
 // fewTables names a few tables, and says how many more there are.
@@ -208,7 +224,7 @@ func fewTables(names []string) string {
 }
 
 // helpText lists what would help a table, the smallest change first, each with the error that is left.
-func helpText(u plan.Usefulness) string {
+func helpText(u usefulness.Usefulness) string {
 	if hopeless(u.Help) {
 		return advice(&u)[:len(advice(&u))-1]
 	}
@@ -238,7 +254,8 @@ func manyHelp(tables []plan.Table) string {
 	}
 	slices.SortStableFunc(changes, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
 	if len(changes) == 0 && slices.Max(factors) > mostBudget {
-		return fmt.Sprintf("Nothing but %s times their budget would help: leave them out, or ask for fewer cells", between(factors, factorText))
+		return fmt.Sprintf("Nothing but %s times their budget would help: leave them out, or ask for fewer cells",
+			between(factors, factorText))
 	}
 	const listed = 4
 	var all []string
@@ -253,15 +270,16 @@ func manyHelp(tables []plan.Table) string {
 }
 
 const (
-	// fewRowless is how many cells without a row a sparse table publishes by a threshold that the plan proposes, on the mean.
+	// fewRowless is how many cells without a row a sparse table publishes by a threshold that the plan proposes, on the
+	// mean.
 	fewRowless = 1.0
 	// manyRowless is which part of the cells without a row it may publish before the plan says so: more, and the threshold
 	// leaves hardly anything out.
 	manyRowless = 0.1
 )
 
-// low names the thresholds of sparse tables that lie within the noise: most of the cells that are published have no row,
-// as more are expected than rows, or a good part of all that have none is published.
+// low names the thresholds of sparse tables that lie within the noise: most of the cells that are published have no
+// row, as more are expected than rows, or a good part of all that have none is published.
 func low(p *plan.Plan) []string {
 	measured := p.Measured()
 	var w []string
@@ -270,7 +288,7 @@ func low(p *plan.Plan) []string {
 		if s == nil {
 			continue
 		}
-		possible, rows := float64(compiled.Possible(t)), plan.ExpectedRows(p.Release().Table(t.From))
+		possible, rows := float64(compiled.Possible(t)), p.Release().Table(t.From).ExpectedRows()
 		if s.FalseCells <= manyRowless*possible && (rows == 0 || s.FalseCells <= float64(rows)) {
 			continue
 		}
@@ -278,23 +296,27 @@ func low(p *plan.Plan) []string {
 		if rows > 0 {
 			beside = fmt.Sprintf(", beside those of the %s that are expected", budget.Plural(rows, "row"))
 		}
-		w = append(w, fmt.Sprintf("%s is published above %s, which is within its noise: %s cells without a row are expected in it%s (one is published with a chance of %s). With above: %d one such cell is expected at most",
-			t.Path, budget.Group(s.Above), SizeText(s.FalseCells), beside, budget.Percent(min(1, s.FalseCells/possible)), plan.LeastAbove(measured[t.Path].Mechanism, fewRowless/possible)))
+		w = append(w, fmt.Sprintf(
+			"%s is published above %s, which is within its noise: %s cells without a row are expected in it%s (one is published with a chance of %s). With above: %d one such cell is expected at most",
+			t.Path, budget.Group(s.Above), SizeText(s.FalseCells), beside, budget.Percent(min(1, s.FalseCells/possible)),
+			measured[t.Path].Mechanism.LeastAbove(fewRowless/possible)))
 	}
 	return w
 }
 
-// links says what may go wrong with rows that belong to others: that they follow noise, and that nobody hears of those that
-// find none.
+// links says what may go wrong with rows that belong to others: that they follow noise, and that nobody hears of those
+// that find none.
 func links(p *plan.Plan) []string {
 	var w []string
 	for _, s := range p.Synthetic {
 		if at, ok := p.Parent(s); ok && s.Method == plan.AIM && p.Synthetic[at].Method == plan.MST {
-			w = append(w, fmt.Sprintf("the rows of %s are made by method mst, which knows pairs of their columns, and those of %s by method aim given more of them: where rows of %[1]s have combinations that hardly any row of the data has, rows of %[2]s are drawn by noise. Method aim for %[1]s, or mst for %[2]s, avoids that",
+			w = append(w, fmt.Sprintf(
+				"the rows of %s are made by method mst, which knows pairs of their columns, and those of %s by method aim given more of them: where rows of %[1]s have combinations that hardly any row of the data has, rows of %[2]s are drawn by noise. Method aim for %[1]s, or mst for %[2]s, avoids that",
 				s.Parent, s.Table))
 		}
 		if s.Parent != "" && p.Release().Diagnostics == "" {
-			w = append(w, fmt.Sprintf("nothing will tell how many rows of %s are left out as their unit has no row in %s: ids that are written otherwise in one of the two files lose them all, and the release is paid for. diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
+			w = append(w, fmt.Sprintf(
+				"nothing will tell how many rows of %s are left out as their unit has no row in %s: ids that are written otherwise in one of the two files lose them all, and the release is paid for. diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
 				s.Table, s.Parent))
 		}
 	}
@@ -324,7 +346,8 @@ func uncounted(p *plan.Plan) []string {
 		if !p.Release().Privacy.Total {
 			limits = ", and expect: {rows: [LEAST, MOST]} stops a run in which too few rows are left"
 		}
-		w = append(w, fmt.Sprintf("nothing will tell how many rows of %s are left out for an unknown value (%s), such as a date that is written otherwise: %s%s",
+		w = append(w, fmt.Sprintf(
+			"nothing will tell how many rows of %s are left out for an unknown value (%s), such as a date that is written otherwise: %s%s",
 			t.Name, strings.Join(names, ", "), counts, limits))
 	}
 	return w
@@ -333,9 +356,9 @@ func uncounted(p *plan.Plan) []string {
 // losing is how much worse a table may be than an equal share would make it before the plan says so.
 const losing = 1.1
 
-// losers names the tables that the planner makes worse, for the sake of all cells of their leaf together, than measuring
-// every table of the leaf by itself with an equal share would: where the spec could weigh marginals differently and does not,
-// and no target is set. Diagnostics have no weights.
+// losers names the tables that the planner makes worse, for the sake of all cells of their leaf together, than
+// measuring every table of the leaf by itself with an equal share would: where the spec could weigh marginals
+// differently and does not, and no target is set. Diagnostics have no weights.
 func losers(p *plan.Plan) []string {
 	leaves, noises := LeavesOfTables(p), map[string]budget.Kind{}
 	for _, s := range p.Strategies {
@@ -345,7 +368,8 @@ func losers(p *plan.Plan) []string {
 	}
 	var w []string
 	for i, leaf := range p.Leaves {
-		if leaf.Tables < 2 || p.Release().Budget.Leaves[i].Needed || weighted(p, leaf.Path) || hasFigures(p, leaf.Path) || leaf.Path != "" && leaf.Path == p.Release().Diagnostics {
+		if leaf.Tables < 2 || p.Release().Budget.Leaves[i].Needed || weighted(p, leaf.Path) || hasFigures(p, leaf.Path) ||
+			leaf.Path != "" && leaf.Path == p.Release().Diagnostics {
 			continue
 		}
 		var names []string
@@ -379,21 +403,24 @@ func losers(p *plan.Plan) []string {
 		if leaf.Path != "" {
 			of = " of leaf " + leaf.Path
 		}
-		w = append(w, fmt.Sprintf("%s %s %s times the error that measuring each of the %s%s by itself with an equal share would give: %s; a larger weight for %s",
-			fewTables(names), have, between(worse, func(t float64) string { return budget.DecimalNearest(t, 3) }), budget.Plural(int64(leaf.Tables), "table"), of, aims(p), their))
+		w = append(w, fmt.Sprintf(
+			"%s %s %s times the error that measuring each of the %s%s by itself with an equal share would give: %s; a larger weight for %s",
+			fewTables(names), have, between(worse, func(t float64) string { return budget.DecimalNearest(t, 3) }),
+			budget.Plural(int64(leaf.Tables), "table"), of, aims(p), their))
 	}
 	return w
 }
 
 // hasFigures tells that a leaf pays for more than counts.
 func hasFigures(p *plan.Plan, leaf string) bool {
-	return slices.ContainsFunc(p.Strategies, func(s plan.Strategy) bool { return s.Leaf == leaf && ofPart(s) })
+	return slices.ContainsFunc(p.Strategies, func(s strategy.Group) bool { return s.Leaf == leaf && ofPart(s) })
 }
 
 // summed tells that a table is asked for sums along a column, for which its cells are measured less well.
 func summed(p *plan.Plan, t plan.Table) bool {
 	return slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool {
-		return m.Name == t.Marginal && slices.ContainsFunc(slices.Concat(m.Cumulative, m.Ranges), func(a spec.Attribute) bool { return slices.Contains(t.By, a.String()) })
+		return m.Name == t.Marginal && slices.ContainsFunc(slices.Concat(m.Cumulative, m.Ranges),
+			func(a spec.Attribute) bool { return slices.Contains(t.By, a.String()) })
 	})
 }
 
@@ -450,7 +477,7 @@ func repeats(r *spec.Release) []string {
 		var pairs []string
 		for i, a := range m.By {
 			for _, b := range m.By[:i] {
-				if derived, origin, found := plan.Twice(t, []spec.Attribute{b, a}); found {
+				if derived, origin, found := attributes.Twice(t, []spec.Attribute{b, a}); found {
 					pairs = append(pairs, fmt.Sprintf("%s beside %s", derived, origin))
 				}
 			}
@@ -458,13 +485,14 @@ func repeats(r *spec.Release) []string {
 		left := int64(0)
 		for _, k := range m.Every {
 			for _, by := range workload.Choose(m.By, k) {
-				if _, _, found := plan.Twice(t, by); found {
+				if _, _, found := attributes.Twice(t, by); found {
 					left++
 				}
 			}
 		}
 		if left > 0 {
-			all = append(all, fmt.Sprintf("marginal %s leaves out %s with %s: both come from one column, and the cells would be those of a table without the first",
+			all = append(all, fmt.Sprintf(
+				"marginal %s leaves out %s with %s: both come from one column, and the cells would be those of a table without the first",
 				m.Name, budget.Plural(left, "subset"), strings.Join(pairs, ", or ")))
 		}
 	}

@@ -8,14 +8,17 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds what is made to add up: of which tables the counts are fitted, or counted from microdata, and of which they are left.
+// This file holds what is made to add up: of which tables the counts are fitted, or counted from microdata, and of
+// which they are left.
 
-// Consistencies are how the counts of each confidential table are made to add up, in the order of the spec; none where it does
-// not ask. It fails where they cannot be.
+// Consistencies are how the counts of each confidential table are made to add up, in the order of the spec; none where
+// it does not ask. It fails where they cannot be.
 func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, error) {
 	if !p.Release().Consistent {
 		return nil, nil
@@ -33,8 +36,12 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 				c.Left = append(c.Left, plan.Unfitted{Table: t.Path, Why: why})
 				continue
 			}
-			if cells += t.Cells; cells > plan.MostFitted {
-				return nil, workload.At(p.Release(), "publish.integers", &workload.Fault{Key: "", Message: fmt.Sprintf("the tables of %s have more than %s cells, too many to be made to add up together", confidential.Name, budget.Group(plan.MostFitted)), Expected: "coarser levels or fewer tables, or no `integers`"})
+			if cells += t.Cells; cells > limit.FittedCells {
+				return nil, workload.At(p.Release(), "publish.integers",
+					&workload.Fault{Key: "",
+						Message: fmt.Sprintf("the tables of %s have more than %s cells, too many to be made to add up together",
+							confidential.Name, budget.Group(limit.FittedCells)),
+						Expected: "coarser levels or fewer tables, or no `integers`"})
 			}
 			c.Tables = append(c.Tables, t.Path)
 		}
@@ -63,7 +70,9 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 		all = append(all, c)
 	}
 	if !some {
-		return nil, workload.At(p.Release(), "publish.integers", &workload.Fault{Key: "", Message: "no table of this release has counts that could be made to add up", Expected: "a marginal that counts rows and shows all cells, or no `integers`"})
+		return nil, workload.At(p.Release(), "publish.integers",
+			&workload.Fault{Key: "", Message: "no table of this release has counts that could be made to add up",
+				Expected: "a marginal that counts rows and shows all cells, or no `integers`"})
 	}
 	return all, nil
 }
@@ -90,33 +99,37 @@ func apart(chains []Chain) []string {
 // tabulates tells that the microdata of a table have, or decide, every attribute of tables.
 func tabulates(p *plan.Plan, c plan.Consistency) bool {
 	for _, path := range c.Tables {
-		if _, err := p.Tabulation(c.Table, path); err != nil {
+		if _, err := tabulation.Columns(p, c.Table, path); err != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// tabulatesInvariants fails where tables that are counted from microdata cannot keep to the invariants of their confidential table: the
-// number of rows is all that these keep to, where no other number is asked for.
+// tabulatesInvariants fails where tables that are counted from microdata cannot keep to the invariants of their
+// confidential table: the number of rows is all that these keep to, where no other number is asked for.
 func tabulatesInvariants(p *plan.Plan, table string) error {
 	for _, i := range p.Release().Invariants {
 		if i.Table != table || len(i.By) == 0 && p.RowsOf(table) == i.Total() {
 			continue
 		}
-		return workload.At(p.Release(), "invariants."+i.Name, &workload.Fault{Key: "", Message: fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, which keep to no public figure but their number of rows", table),
-			Expected: "an invariant of the number of rows alone, with `rows: noisy`; tables that do not cross in a circle; or no `integers` under `publish`"})
+		return workload.At(p.Release(), "invariants."+i.Name,
+			&workload.Fault{Key: "",
+				Message:  fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, which keep to no public figure but their number of rows", table),
+				Expected: "an invariant of the number of rows alone, with `rows: noisy`; tables that do not cross in a circle; or no `integers` under `publish`"})
 	}
 	return nil
 }
 
-// tabulatesRows fails where tables would be counted from microdata of a number of rows that somebody chose, which every one of them
-// would then add up to, whatever was measured. A number that an invariant says is that of the data.
+// tabulatesRows fails where tables would be counted from microdata of a number of rows that somebody chose, which every
+// one of them would then add up to, whatever was measured. A number that an invariant says is that of the data.
 func tabulatesRows(p *plan.Plan, table string) error {
 	n := p.RowsOf(table)
-	if _, known := plan.TotalOf(p.Release(), table); n == 0 || known {
+	if _, known := p.Release().TotalOf(table); n == 0 || known {
 		return nil
 	}
-	return workload.At(p.Release(), "synthetic."+table, &workload.Fault{Key: "rows", Message: fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, and would all add up to the %s that `rows` asks for", table, budget.Plural(n, "row")),
-		Expected: "`rows: noisy`, for as many as the noisy total says; tables that do not cross in a circle; or no `integers` under `publish`"})
+	return workload.At(p.Release(), "synthetic."+table,
+		&workload.Fault{Key: "rows",
+			Message:  fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, and would all add up to the %s that `rows` asks for", table, budget.Plural(n, "row")),
+			Expected: "`rows: noisy`, for as many as the noisy total says; tables that do not cross in a circle; or no `integers` under `publish`"})
 }

@@ -6,12 +6,14 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the fitting: in which order the tables of a confidential table are made to add up, so that what stands
-// never has to be touched again. Argument: docs/proofs/consistent.md.
+// This file holds the fitting: in which order the tables of a confidential table are made to add up, so that what
+// stands never has to be touched again. Argument: docs/proofs/consistent.md.
 
 // Fitting is that order, for the tables that [Consistency] covers.
 type Fitting struct {
@@ -32,8 +34,8 @@ type Table struct {
 type Step struct {
 	Margin Margin
 	Table  int // among Tables; −1 where the margin is of none
-	// Fixed are margins that stand, each one of an earlier step's, in an order in which two at a time can be joined: what one
-	// shares with those before lies within a single one of them.
+	// Fixed are margins that stand, each one of an earlier step's, in an order in which two at a time can be joined: what
+	// one shares with those before lies within a single one of them.
 	Fixed []FixedMargin
 	// Impossible tells that some of its cells are exact zeros. Such a step has one fixed margin.
 	Impossible bool
@@ -56,9 +58,9 @@ func Of(p *plan.Plan, c plan.Consistency) (*Fitting, error) {
 	return schedule(p, c)
 }
 
-// schedule finds the order. What invariants decide comes first. Tables with impossible cells come before single columns, as these
-// must agree with them, those of three attributes or more after these, and pairs last. It fails where there is no such order, or
-// the impossible cells leave none that is possible, or none for rows that an invariant has.
+// schedule finds the order. What invariants decide comes first. Tables with impossible cells come before single
+// columns, as these must agree with them, those of three attributes or more after these, and pairs last. It fails where
+// there is no such order, or the impossible cells leave none that is possible, or none for rows that an invariant has.
 func schedule(p *plan.Plan, c plan.Consistency) (*Fitting, error) {
 	f := &fitter{plan: p, first: map[string]int{}, pairs: map[[2]int][]int{}}
 	confidential := p.Release().Table(c.Table)
@@ -69,13 +71,13 @@ func schedule(p *plan.Plan, c plan.Consistency) (*Fitting, error) {
 	var by [][]spec.Attribute
 	for i, t := range p.Tables {
 		if paths[t.Path] {
-			by = append(by, plan.CountedBy(confidential, t.Attributes()))
+			by = append(by, attributes.CountedBy(confidential, t.Attributes()))
 			f.Tables = append(f.Tables, Table{At: i, From: -1})
 		}
 	}
 	for _, i := range p.Release().Invariants {
 		if i.Table == c.Table {
-			f.invariants, by = append(f.invariants, i), append(by, plan.CountedBy(confidential, i.By))
+			f.invariants, by = append(f.invariants, i), append(by, attributes.CountedBy(confidential, i.By))
 		}
 	}
 	var margins []Margin
@@ -151,8 +153,8 @@ func (f *fitter) within(m Margin) int {
 	return best
 }
 
-// sharing are the steps that may have a margin of two chains or more in common with this one; of a margin of fewer, all up to those of
-// single columns, one of which has it.
+// sharing are the steps that may have a margin of two chains or more in common with this one; of a margin of fewer, all
+// up to those of single columns, one of which has it.
 func (f *fitter) sharing(m Margin) []int {
 	if m.Ways() < 2 {
 		n := len(f.Steps)
@@ -183,7 +185,8 @@ func (f *fitter) path(table int) string { return f.plan.Tables[f.Tables[table].A
 // refuse is the refusal of a table, in its place in the spec.
 func (f *fitter) refuse(table int, message, expected string) error {
 	t := f.plan.Tables[f.Tables[table].At]
-	return workload.At(f.plan.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: message, Expected: expected})
+	return workload.At(f.plan.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: message,
+		Expected: expected})
 }
 
 // outermost are the tables of a kind, but for those within another one of more chains, and for repetitions.
@@ -213,11 +216,12 @@ func (f *fitter) outermost(of func(t Table) bool) []int {
 	})
 }
 
-// ordered puts tables into an order in which all that each shares with those before lies within one of them; false where there
-// is none.
+// ordered puts tables into an order in which all that each shares with those before lies within one of them; false
+// where there is none.
 func (f *fitter) ordered(tables []int, least int) (order []int, ok bool) {
 	tables = slices.Clone(tables)
-	slices.SortStableFunc(tables, func(a, b int) int { return cmp.Compare(f.Tables[a].Margin.depth(), f.Tables[b].Margin.depth()) })
+	slices.SortStableFunc(tables,
+		func(a, b int) int { return cmp.Compare(f.Tables[a].Margin.depth(), f.Tables[b].Margin.depth()) })
 	margins := make([]Margin, len(tables))
 	for i, t := range tables {
 		margins[i] = f.Tables[t].Margin
@@ -229,15 +233,16 @@ func (f *fitter) ordered(tables []int, least int) (order []int, ok bool) {
 	return order, ok
 }
 
-// masked adds the tables with impossible cells, but for those that an invariant decides, which has no rows in these. Where all
-// that one shares with the steps before lies within none of them, that is put together first: then every cell of it must
-// be possible.
+// masked adds the tables with impossible cells, but for those that an invariant decides, which has no rows in these.
+// Where all that one shares with the steps before lies within none of them, that is put together first: then every cell
+// of it must be possible.
 func (f *fitter) masked() error {
 	given := len(f.Steps)
 	tables := f.outermost(func(t Table) bool { return f.plan.Tables[t.At].Impossible > 0 && f.within(t.Margin) < 0 })
 	order, ok := f.ordered(tables, 1)
 	if !ok {
-		return f.refuse(order[0], fmt.Sprintf("table %s has impossible cells, and so have others with which it hangs together in a circle: whole counts that keep to all of these at once have no efficient way to be found", f.path(order[0])),
+		return f.refuse(order[0],
+			fmt.Sprintf("table %s has impossible cells, and so have others with which it hangs together in a circle: whole counts that keep to all of these at once have no efficient way to be found", f.path(order[0])),
 			"fewer of the tables with impossible cells, one table of all their attributes, or no `integers` under `publish`")
 	}
 	for _, table := range order {
@@ -250,7 +255,8 @@ func (f *fitter) masked() error {
 		if f.within(m) < 0 {
 			fixed, ok := joinable(f.meets(own))
 			if !ok || given == 1 {
-				return f.refuse(table, fmt.Sprintf("table %s has impossible cells, and invariants and others of that kind share more of it than one of them has: whole counts that keep to all of these at once have no efficient way to be found", f.path(table)),
+				return f.refuse(table, fmt.Sprintf(
+					"table %s has impossible cells, and invariants and others of that kind share more of it than one of them has: whole counts that keep to all of these at once have no efficient way to be found", f.path(table)),
 					"an invariant by all the attributes that the table shares with them, or no `integers` under `publish`")
 			}
 			f.add(Step{Margin: m, Table: f.find(m), Fixed: fixed})
@@ -296,7 +302,8 @@ func (f *fitter) singles() {
 func (f *fitter) crossing() error {
 	many, _ := f.ordered(f.outermost(func(t Table) bool { return t.Margin.Ways() > 2 && f.within(t.Margin) < 0 }), 2)
 	pairs := f.outermost(func(t Table) bool { return t.Margin.Ways() == 2 })
-	slices.SortStableFunc(pairs, func(a, b int) int { return cmp.Compare(f.Tables[a].Margin.depth(), f.Tables[b].Margin.depth()) })
+	slices.SortStableFunc(pairs,
+		func(a, b int) int { return cmp.Compare(f.Tables[a].Margin.depth(), f.Tables[b].Margin.depth()) })
 	for _, table := range append(many, pairs...) {
 		m := f.Tables[table].Margin
 		if f.within(m) >= 0 {
@@ -308,7 +315,8 @@ func (f *fitter) crossing() error {
 			if f.invariants != nil {
 				others = "others, or invariants,"
 			}
-			return f.refuse(table, fmt.Sprintf("table %s crosses %s in a circle, one of them of three attributes or more: whole counts that agree with all of these at once have no efficient way to be found in general", f.path(table), others),
+			return f.refuse(table, fmt.Sprintf(
+				"table %s crosses %s in a circle, one of them of three attributes or more: whole counts that agree with all of these at once have no efficient way to be found in general", f.path(table), others),
 				"tables of which each shares with those before it what one of them has, or tables of at most two attributes; or microdata of all their columns (`synthetic`), from which such tables are counted; or no `integers` under `publish`")
 		}
 		f.add(Step{Margin: m, Table: table, Fixed: fixed})
@@ -316,8 +324,8 @@ func (f *fitter) crossing() error {
 	return nil
 }
 
-// standing are the largest of all margins of this one that stand: of each of its chains by itself, and what it shares with
-// tables before.
+// standing are the largest of all margins of this one that stand: of each of its chains by itself, and what it shares
+// with tables before.
 func (f *fitter) standing(m Margin) []FixedMargin {
 	var all []Margin
 	for chain, level := range m {
@@ -333,8 +341,8 @@ func (f *fitter) standing(m Margin) []FixedMargin {
 	return f.fixing(all)
 }
 
-// joinable puts margins into an order in which all that each shares with those before lies within one of them; false where
-// there is none.
+// joinable puts margins into an order in which all that each shares with those before lies within one of them; false
+// where there is none.
 func joinable(all []FixedMargin) ([]FixedMargin, bool) {
 	margins := make([]Margin, len(all))
 	for i, m := range all {
@@ -399,8 +407,9 @@ func (f *Fitting) Places(t Table) []int32 {
 	return out
 }
 
-// Masks are, by step, which cells are exact zeros, nil where none is: those that the spec says, and those that have nothing
-// possible left in a table of a later step, but for those of no rows by an invariant. It fails where nothing is possible.
+// Masks are, by step, which cells are exact zeros, nil where none is: those that the spec says, and those that have
+// nothing possible left in a table of a later step, but for those of no rows by an invariant. It fails where nothing is
+// possible.
 func (f *Fitting) Masks(p *plan.Plan) ([][]bool, error) {
 	masks := make([][]bool, len(f.Steps))
 	for i, s := range f.Steps {
@@ -408,7 +417,7 @@ func (f *Fitting) Masks(p *plan.Plan) ([][]bool, error) {
 			continue
 		}
 		t := f.Tables[s.Table]
-		mask, err := p.Query(p.Tables[t.At]).Impossible(p.Release())
+		mask, err := impossible.Of(p.Query(p.Tables[t.At]), p.Release())
 		if err != nil {
 			return nil, err
 		}
@@ -441,11 +450,15 @@ func (f *Fitting) Masks(p *plan.Plan) ([][]bool, error) {
 			}
 		case len(f.Steps[fixed.From].Fixed) > 1:
 			t := p.Tables[f.Tables[f.Steps[i].Table].At]
-			return nil, workload.At(p.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: fmt.Sprintf("table %s has impossible cells where what invariants and others say of it crosses: whole counts that keep to all of these at once are not looked for", t.Path),
-				Expected: "an invariant by all the attributes that the table shares with them, or no `integers` under `publish`"})
+			return nil, workload.At(p.Release(), "marginals."+t.Marginal,
+				&workload.Fault{Key: "by",
+					Message:  fmt.Sprintf("table %s has impossible cells where what invariants and others say of it crosses: whole counts that keep to all of these at once are not looked for", t.Path),
+					Expected: "an invariant by all the attributes that the table shares with them, or no `integers` under `publish`"})
 		case masks[fixed.From] == nil:
 			t := p.Tables[f.Tables[f.Steps[i].Table].At]
-			return nil, workload.At(p.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: fmt.Sprintf("`impossible` leaves no cell of table %s that is possible in all tables that share its columns", t.Path), Expected: "other entries under `impossible`, or fewer tables"})
+			return nil, workload.At(p.Release(), "marginals."+t.Marginal,
+				&workload.Fault{Key: "by",
+					Message: fmt.Sprintf("`impossible` leaves no cell of table %s that is possible in all tables that share its columns", t.Path), Expected: "other entries under `impossible`, or fewer tables"})
 		default:
 			for cell, c := range f.Project(f.Steps[fixed.From].Margin, fixed.Margin) {
 				masks[fixed.From][cell] = masks[fixed.From][cell] || dead[c]

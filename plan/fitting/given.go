@@ -7,14 +7,15 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the steps of a fitting that invariants decide.
 
-// given adds the total, and what invariants decide, which all others keep to: of each the finest margins of all chains. What lies
-// within another one's is the same there, as invariants do not contradict each other.
+// given adds the total, and what invariants decide, which all others keep to: of each the finest margins of all chains.
+// What lies within another one's is the same there, as invariants do not contradict each other.
 func (f *fitter) given(confidential *spec.Table) {
 	var all []Step
 	for _, i := range f.invariants {
@@ -36,11 +37,11 @@ func (f *fitter) given(confidential *spec.Table) {
 	}
 }
 
-// decided are the finest margins that an invariant decides: of each of its attributes, the finest level in one of the chains of its
-// column.
+// decided are the finest margins that an invariant decides: of each of its attributes, the finest level in one of the
+// chains of its column.
 func (f *fitter) decided(confidential *spec.Table, i spec.Invariant) []Margin {
 	out := []Margin{make(Margin, len(f.Chains))}
-	for _, a := range plan.CountedBy(confidential, i.By) {
+	for _, a := range attributes.CountedBy(confidential, i.By) {
 		var next []Margin
 		for k, c := range f.Chains {
 			level := c.decided(confidential, a)
@@ -61,7 +62,7 @@ func (f *fitter) decided(confidential *spec.Table, i spec.Invariant) []Margin {
 func (c Chain) decided(confidential *spec.Table, a spec.Attribute) int {
 	level := 0
 	for l, name := range c.Names {
-		if _, ok := plan.Decides(confidential, a, spec.Attribute{Column: c.Column, Level: name}); ok {
+		if _, ok := attributes.Decides(confidential, a, spec.Attribute{Column: c.Column, Level: name}); ok {
 			level = l + 1
 		}
 	}
@@ -70,7 +71,7 @@ func (c Chain) decided(confidential *spec.Table, a spec.Attribute) int {
 
 // sums adds the figures of an invariant up to a margin that it decides.
 func (f *fitter) sums(confidential *spec.Table, i spec.Invariant, m Margin) []int64 {
-	by := plan.CountedBy(confidential, i.By)
+	by := attributes.CountedBy(confidential, i.By)
 	of, strides := make([][]int, len(by)), make([]int, len(by))
 	stride := 1
 	for k := len(m) - 1; k >= 0; k-- {
@@ -79,12 +80,12 @@ func (f *fitter) sums(confidential *spec.Table, i spec.Invariant, m Margin) []in
 		}
 		c := f.Chains[k]
 		at := slices.IndexFunc(by, func(a spec.Attribute) bool { return a.Column == c.Column })
-		of[at], _ = plan.Decides(confidential, by[at], spec.Attribute{Column: c.Column, Level: c.Names[m[k]-1]})
+		of[at], _ = attributes.Decides(confidential, by[at], spec.Attribute{Column: c.Column, Level: c.Names[m[k]-1]})
 		strides[at] = stride
 		stride *= c.Size(m[k])
 	}
 	out := make([]int64, stride)
-	for cell, at := range plan.PlacesOf(confidential, by, of, strides) {
+	for cell, at := range attributes.PlacesOf(confidential, by, of, strides) {
 		out[at] += i.Counts[cell]
 	}
 	return out
@@ -115,8 +116,8 @@ func (f *Fitting) empty(m Margin) []bool {
 	return out
 }
 
-// emptied fails where rows that an invariant has would be in cells of a later table of which none is possible: those marked of the
-// margin that the table's step keeps to.
+// emptied fails where rows that an invariant has would be in cells of a later table of which none is possible: those
+// marked of the margin that the table's step keeps to.
 func (f *Fitting) emptied(p *plan.Plan, step int, dead []bool) error {
 	fixed := f.Steps[step].Fixed[0]
 	from := f.Steps[fixed.From]
@@ -127,15 +128,18 @@ func (f *Fitting) emptied(p *plan.Plan, step int, dead []bool) error {
 	for c, n := range rows {
 		if dead[c] && n > 0 {
 			t := p.Tables[f.Tables[f.Steps[step].Table].At]
-			return workload.At(p.Release(), "invariants."+from.Invariant, &workload.Fault{Key: "", Message: fmt.Sprintf("invariant %s has %s for which `impossible` leaves no cell in table %s and those that share its columns", from.Invariant, budget.Plural(n, "row"), t.Path),
-				Expected: "0 there, or other entries under `impossible`"})
+			return workload.At(p.Release(), "invariants."+from.Invariant,
+				&workload.Fault{Key: "",
+					Message:  fmt.Sprintf("invariant %s has %s for which `impossible` leaves no cell in table %s and those that share its columns", from.Invariant, budget.Plural(n, "row"), t.Path),
+					Expected: "0 there, or other entries under `impossible`"})
 		}
 	}
 	return nil
 }
 
-// keepApart fails where a fitted table would not keep to an invariant: where both tell more of a column than the finest level that the
-// invariant decides in the table's chain, as its own is in another one. Tables that an invariant decides show its figures.
+// keepApart fails where a fitted table would not keep to an invariant: where both tell more of a column than the finest
+// level that the invariant decides in the table's chain, as its own is in another one. Tables that an invariant decides
+// show its figures.
 func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 	confidential := p.Release().Table(c.Table)
 	groups := map[[2]spec.Attribute]int{}
@@ -143,13 +147,13 @@ func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 		if i.Table != c.Table {
 			continue
 		}
-		for _, a := range plan.CountedBy(confidential, i.By) {
+		for _, a := range attributes.CountedBy(confidential, i.By) {
 			for _, of := range f.Tables {
 				t := p.Tables[of.At]
 				if t.Invariant != "" {
 					continue
 				}
-				for k, own := range plan.CountedBy(confidential, t.Attributes()) {
+				for k, own := range attributes.CountedBy(confidential, t.Attributes()) {
 					if own.Column != a.Column {
 						continue
 					}
@@ -159,8 +163,10 @@ func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 					}
 					chain := f.Chains[of.Order[k]]
 					if kept := chain.Size(min(of.Margin[of.Order[k]], chain.decided(confidential, a))); kept < groups[pair] {
-						return workload.At(p.Release(), "invariants."+i.Name, &workload.Fault{Key: "", Message: fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain.text(), a),
-							Expected: fmt.Sprintf("an invariant by one of these levels; no table or other invariant by levels of %s that cross %s; or no `integers` under `publish`", a.Column, a)})
+						return workload.At(p.Release(), "invariants."+i.Name,
+							&workload.Fault{Key: "",
+								Message:  fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain.text(), a),
+								Expected: fmt.Sprintf("an invariant by one of these levels; no table or other invariant by levels of %s that cross %s; or no `integers` under `publish`", a.Column, a)})
 					}
 				}
 			}

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds margins: tables as sets of columns at levels, and which of them lie within which.
 
-// Chain is a column of a confidential table with those of its levels that tables show, of which each lies within the one
-// before. Levels of one column that do not lie within each other are in several chains.
+// Chain is a column of a confidential table with those of its levels that tables show, of which each lies within the
+// one before. Levels of one column that do not lie within each other are in several chains.
 type Chain struct {
 	Column string
 	Levels []*spec.Level // coarsest first
@@ -52,8 +52,8 @@ func (c Chain) Within(fine, coarse int) []int {
 	return of
 }
 
-// Margin is a table as its chains show it: of each chain the level, 0 where it is left out. Its cells are row-major over
-// the chains in order.
+// Margin is a table as its chains show it: of each chain the level, 0 where it is left out. Its cells are row-major
+// over the chains in order.
 type Margin []int
 
 // Within tells that a margin is one of another: none of its levels is finer.
@@ -123,8 +123,8 @@ func largest(all []Margin) []Margin {
 	return out
 }
 
-// chainsOf puts the attributes of tables into chains, and is each table as a margin of these, with the chain of each of its
-// attributes.
+// chainsOf puts the attributes of tables into chains, and is each table as a margin of these, with the chain of each of
+// its attributes.
 func chainsOf(confidential *spec.Table, tables [][]spec.Attribute) (chains []Chain, margins []Margin, order [][]int) {
 	var columns []string
 	levels := map[string][]string{}
@@ -150,13 +150,14 @@ func chainsOf(confidential *spec.Table, tables [][]spec.Attribute) (chains []Cha
 			for _, name := range left {
 				parent, nested := make([]int, level(name).Size()), true
 				if n := len(chain.Levels); n > 0 {
-					parent, nested = plan.Nesting(domain.Size(), level(name), chain.Levels[n-1])
+					parent, nested = attributes.Nesting(domain.Size(), level(name), chain.Levels[n-1])
 				}
 				if !nested {
 					rest = append(rest, name)
 					continue
 				}
-				chain.Levels, chain.Names, chain.parent = append(chain.Levels, level(name)), append(chain.Names, name), append(chain.parent, parent)
+				chain.Levels, chain.Names, chain.parent = append(chain.Levels, level(name)), append(chain.Names, name),
+					append(chain.parent, parent)
 				at[spec.Attribute{Column: column, Level: name}] = [2]int{len(chains), len(chain.Levels)}
 			}
 			chains, left = append(chains, chain), rest
@@ -176,10 +177,10 @@ func chainsOf(confidential *spec.Table, tables [][]spec.Attribute) (chains []Cha
 // mostOrdered bounds the margins for which an order is looked for.
 const mostOrdered = 1000
 
-// ears orders margins so that all that each shares with those before lies within one of them: from the last on, it takes away one
-// after the other of which that holds, in any order, and of several the last (Graham 1979; Yu & Özsoyoğlu 1979). What two share
-// of fewer chains than least counts as nothing. false where there is no such order: then those that are left come first, as they
-// were.
+// ears orders margins so that all that each shares with those before lies within one of them: from the last on, it
+// takes away one after the other of which that holds, in any order, and of several the last (Graham 1979; Yu &
+// Özsoyoğlu 1979). What two share of fewer chains than least counts as nothing. false where there is no such order:
+// then those that are left come first, as they were.
 func ears(all []Margin, least int) (order []int, ok bool) {
 	left := make([]int, len(all))
 	for i := range left {

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -34,7 +34,8 @@ marginals: {m: {every: [0, 1, 2], by: [%s]}}
 }
 
 // BenchmarkChoose designs the strategies of all tables of up to three columns and takes the best, from the list of the
-// tables: of Adult, where the bar is 10 ms, and of a hundred columns of ten categories, 166 751 tables, where it is 1 s.
+// tables: of Adult, where the bar is 10 ms, and of a hundred columns of ten categories, 166 751 tables, where it is 1
+// s.
 func BenchmarkChoose(b *testing.B) {
 	ten := make([]int, 100)
 	for i := range ten {
@@ -52,7 +53,8 @@ func BenchmarkChoose(b *testing.B) {
 			}
 			m := &r.Marginals[0]
 			for _, by := range workload.Choose(m.By, 3) { // a marginal of a release may not ask for so many
-				t := &workload.Table{Place: len(tables), Path: workload.TablePath(m.Name, true, by), Marginal: m, By: by, Counted: by, Sums: workload.SumsOf(m, by), Weight: 1}
+				t := &workload.Table{Place: len(tables), Path: workload.TablePath(m.Name, true, by), Marginal: m, By: by,
+					Counted: by, Sums: workload.SumsOf(m, by), Weight: 1}
 				if t.Cells, err = workload.Cells(r, t); err != nil {
 					b.Fatal(err)
 				}
@@ -60,11 +62,11 @@ func BenchmarkChoose(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				blueprint, err := optimise.NewBlueprint(r, tables, nil, nil, 1, plan.RangedApart)
+				blueprint, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedApart)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if g := blueprint.Groups[0]; g.Designs[g.Best[0]].Kind != plan.Residuals {
+				if g := blueprint.Groups[0]; g.Designs[g.Best[0]].Kind != strategy.Residuals {
 					b.Fatalf("the strategy is %s", g.Designs[g.Best[0]].Kind)
 				}
 			}

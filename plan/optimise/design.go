@@ -9,7 +9,9 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -18,7 +20,7 @@ import (
 
 // Design is one way to measure a group: what is measured, and how the group's amount is divided among it.
 type Design struct {
-	Kind    plan.StrategyKind
+	Kind    strategy.Kind
 	Noise   budget.Kind
 	Planned []Planned
 	// parts are those of the measurements, in proportion: of ρ for Gaussian noise, of ε for Laplace noise.
@@ -29,7 +31,8 @@ type Design struct {
 	// spread is Σ variance over all cells for an amount of 1.
 	Spread float64
 	// guard is the problem that a guarded design is a solution of, and amounts are that: as parts, but of ρ under ε and δ
-	// whatever the noise. worst is the largest variance over its cap, and blame says of tables how much they are in the way of others.
+	// whatever the noise. worst is the largest variance over its cap, and blame says of tables how much they are in the
+	// way of others.
 	guard   *guard
 	amounts []float64
 	worst   float64
@@ -47,7 +50,8 @@ type Planned struct {
 	Noise budget.Kind
 	*workload.Sensitivity
 	Share *big.Rat // of what the leaf has
-	// choices are those of the cells that get noise, which take choosing of the measurement's cost; nil where all cells do.
+	// choices are those of the cells that get noise, which take choosing of the measurement's cost; nil where all cells
+	// do.
 	Choices  *plan.Choices
 	Choosing *big.Rat
 	adds     float64 // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
@@ -60,7 +64,8 @@ type Planned struct {
 // measurement is what is measured, without its mechanism.
 func (p Planned) measurement() plan.Measurement {
 	g := p.Group
-	m := plan.Measurement{ID: p.id(), Leaf: g.path(), Query: plan.Query{Table: g.Tables[0].Marginal.Table, Factors: make([]plan.Factor, len(p.asks.Axes))}, Cells: p.Cells}
+	m := plan.Measurement{ID: p.id(), Leaf: g.path(), Query: plan.Query{Table: g.Tables[0].Marginal.Table,
+		Factors: make([]plan.Factor, len(p.asks.Axes))}, Cells: p.Cells}
 	if p.itself() {
 		m.Query, m.Impossible, m.Above = p.Table.Query(), p.Table.Impossible, p.Table.Above()
 		if p.Distribution != nil {
@@ -110,9 +115,9 @@ func (p Planned) id() string {
 
 // Spend gives a planned measurement the noise that its part of a leaf's amount buys.
 //
-// Guarantee: the mechanism costs at most its part: of ε; of ρ for Gaussian noise; and for Laplace noise of ε in a budget
-// of ρ ε²/2 is at most its part. Theorem: pure ε is (ε²/2)-zCDP (Bun & Steinke 2016, proposition 1.4).
-// Argument: docs/proofs/sensitivity.md.
+// Guarantee: the mechanism costs at most its part: of ε; of ρ for Gaussian noise; and for Laplace noise of ε in a
+// budget of ρ ε²/2 is at most its part. Theorem: pure ε is (ε²/2)-zCDP (Bun & Steinke 2016, proposition 1.4). Argument:
+// docs/proofs/sensitivity.md.
 func (p Planned) Spend(amount budget.Cost) (plan.Measurement, error) {
 	m := p.measurement()
 	cost := p.Needs
@@ -170,8 +175,9 @@ const LaplaceBits = 44
 // and the largest for ρ_i ∝ w·s², ε_i ∝ √(w·s²).
 //
 // measured are places among the group's tables.
-func (g *Group) direct(r *spec.Release, measured []int, kind plan.StrategyKind, noise budget.Kind) (Design, error) {
-	d := Design{Kind: kind, Noise: noise, Planned: make([]Planned, 0, len(measured)), parts: make([]float64, 0, len(measured))}
+func (g *Group) direct(r *spec.Release, measured []int, kind strategy.Kind, noise budget.Kind) (Design, error) {
+	d := Design{Kind: kind, Noise: noise, Planned: make([]Planned, 0, len(measured)),
+		parts: make([]float64, 0, len(measured))}
 	weights := g.served(measured)
 	var sum float64
 	for i, place := range measured {
@@ -200,8 +206,9 @@ func (d *Design) variances() []float64 {
 	return out
 }
 
-// portions adds to a design the measurements of a table by itself: its cells or, where columns of it have ranges, for every
-// set of these the residual of them, by the cells of all other columns: what the others leave out of it is measured apart.
+// portions adds to a design the measurements of a table by itself: its cells or, where columns of it have ranges, for
+// every set of these the residual of them, by the cells of all other columns: what the others leave out of it is
+// measured apart.
 func (g *Group) portions(r *spec.Release, d *Design, t *workload.Table) error {
 	ranged := g.Chains.Ranged(t)
 	if len(ranged) == 0 {
@@ -209,7 +216,8 @@ func (g *Group) portions(r *spec.Release, d *Design, t *workload.Table) error {
 		return nil
 	}
 	if len(ranged) > mostRanged {
-		return &workload.Fault{Key: "", Message: fmt.Sprintf("table %s has %d columns along which counts are added up", t.Path, len(ranged)), Expected: fmt.Sprintf("at most %d", mostRanged)}
+		return &workload.Fault{Key: "", Message: fmt.Sprintf("table %s has %d columns along which counts are added up",
+			t.Path, len(ranged)), Expected: fmt.Sprintf("at most %d", mostRanged)}
 	}
 	for which := range 1 << len(ranged) {
 		var residuals residual.Set
@@ -257,7 +265,7 @@ func (g *Group) equalShares(r *spec.Release, noise budget.Kind) (Design, bool) {
 	if len(g.Tables) < 2 && !g.summed() || g.Needed {
 		return Design{}, false
 	}
-	d := Design{Kind: plan.EqualShares, Noise: noise}
+	d := Design{Kind: strategy.EqualShares, Noise: noise}
 	for _, t := range g.Tables {
 		p := g.ByItself(r, t, noise)
 		each := 1 / float64(len(g.Tables))
@@ -340,9 +348,9 @@ func (g *Group) served(measured []int) []float64 {
 	return weights
 }
 
-// predict works out the error of a design of direct measurements, of these variances, as the tables will be put together:
-// by generalised least squares where every column has one level; where one has several, of each table by itself or as
-// the sum of least variance. measured are the places of its tables.
+// predict works out the error of a design of direct measurements, of these variances, as the tables will be put
+// together: by generalised least squares where every column has one level; where one has several, of each table by
+// itself or as the sum of least variance. measured are the places of its tables.
 func (g *Group) predict(d *Design, measured []int, variances []float64) error {
 	if g.Apart() || g.Several() {
 		g.predictSums(d, measured, variances)
@@ -356,7 +364,8 @@ func (g *Group) predict(d *Design, measured []int, variances []float64) error {
 	return nil
 }
 
-// estimated are the variances of the residuals of the group's tables, as estimated from a design's measurements of these.
+// estimated are the variances of the residuals of the group's tables, as estimated from a design's measurements of
+// these.
 func (g *Group) estimated(d *Design, variances []float64) (w *residual.Workload, of []float64, err error) {
 	if w, err = g.workload(); err != nil {
 		return nil, nil, err
@@ -384,7 +393,8 @@ func (g *Group) predictSums(d *Design, measured []int, variances []float64) {
 	least := make([]float64, len(g.Tables)) // Σ variance of all cells
 	for i, at := range measured {
 		for k, t := range g.Tables {
-			if sum := float64(variances[i] * float64(g.Tables[at].Possible())); k != at && workload.Contains(g.Tables[at], t) && (least[k] == 0 || sum < least[k]) {
+			if sum := float64(variances[i] * float64(g.Tables[at].Possible())); k != at && workload.Contains(g.Tables[at], t) &&
+				(least[k] == 0 || sum < least[k]) {
 				least[k] = sum
 			}
 		}
@@ -458,10 +468,10 @@ func (g *Group) residuals(r *spec.Release) (d Design, why string, err error) {
 	return d, "", nil
 }
 
-// residualWorkload is the workload of the group with the sensitivities of its residuals, whose measurements it adds to a
-// design. why says why they cannot be measured.
+// residualWorkload is the workload of the group with the sensitivities of its residuals, whose measurements it adds to
+// a design. why says why they cannot be measured.
 func (g *Group) residualWorkload(r *spec.Release, d *Design) (w *residual.Workload, why string) {
-	d.Kind, d.Noise = plan.Residuals, budget.DiscreteGaussian
+	d.Kind, d.Noise = strategy.Residuals, budget.DiscreteGaussian
 	w, err := g.workload()
 	if err != nil {
 		return nil, err.Error()
@@ -469,14 +479,14 @@ func (g *Group) residualWorkload(r *spec.Release, d *Design) (w *residual.Worklo
 	return w, g.planResiduals(r, d, w)
 }
 
-// planResiduals adds the residuals of a workload to a design, and gives the workload their sensitivities. why says why they cannot be
-// measured.
+// planResiduals adds the residuals of a workload to a design, and gives the workload their sensitivities. why says why
+// they cannot be measured.
 func (g *Group) planResiduals(r *spec.Release, d *Design, w *residual.Workload) (why string) {
 	d.Planned = make([]Planned, len(w.Residuals))
 	var counted, published int64
 	for i, res := range w.Residuals {
 		p := Planned{Group: g, asks: residual.ResidualOf(res.Axes, 0), Noise: d.Noise, Sensitivity: g.moves(r, res.Axes)}
-		if p.Reach.Cmp(big.NewInt(plan.MostReach)) > 0 {
+		if p.Reach.Cmp(big.NewInt(limit.Reach)) > 0 {
 			return fmt.Sprintf("its integers could overflow: %s multiplies counts by %s", p.id(), p.Reach)
 		}
 		p.Cells = g.Chains.Integers(p.asks)
@@ -488,7 +498,8 @@ func (g *Group) planResiduals(r *spec.Release, d *Design, w *residual.Workload) 
 		published += t.Cells
 	}
 	if counted > manyCells && counted > muchMore*published {
-		return fmt.Sprintf("it would count %s cells for %s that are published", budget.Group(counted), budget.Group(published))
+		return fmt.Sprintf("it would count %s cells for %s that are published", budget.Group(counted),
+			budget.Group(published))
 	}
 	return ""
 }

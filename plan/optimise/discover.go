@@ -7,22 +7,24 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the design of tables whose groups nobody lists: a selection of groups, and counts of those that it lets through.
+// This file holds the design of tables whose groups nobody lists: a selection of groups, and counts of those that it
+// lets through.
 
-// mostResponses is up to how many groups of neighbours are selected one by one: noise against a threshold is better from about
-// three on.
+// mostResponses is up to how many groups of neighbours are selected one by one: noise against a threshold is better
+// from about three on.
 const mostResponses = 64
 
-// discovered adds the design of a table of groups that are not listed: half of its ρ for the selection, half for the noise on
-// the numbers of units, drawn afresh. Its error is the variance of that noise and, for the groups that are missing, the square
-// of how many units one has that appears half of the time.
+// discovered adds the design of a table of groups that are not listed: half of its ρ for the selection, half for the
+// noise on the numbers of units, drawn afresh. Its error is the variance of that noise and, for the groups that are
+// missing, the square of how many units one has that appears half of the time.
 func (g *Group) discovered(noise budget.Kind) (Design, error) {
 	t := g.Tables[0]
-	d := Design{Kind: plan.Direct, Noise: noise, parts: []float64{1}, Planned: []Planned{
+	d := Design{Kind: strategy.Direct, Noise: noise, parts: []float64{1}, Planned: []Planned{
 		{Group: g, Table: t, Cells: 0, Noise: noise, Sensitivity: g.moved(g.Release, t), adds: 1},
 	}}
 	groups := float64(t.Differ(g.Release.Privacy.Neighbours))
@@ -41,25 +43,26 @@ func (g *Group) discovered(noise budget.Kind) (Design, error) {
 		needs = budget.NormalQuantile(delta) * math.Sqrt(groups/(2*half))
 	}
 	both := variance + float64(needs*needs)
-	d.Spread = float64(variance * plan.UsualGroups)
+	d.Spread = float64(variance * workload.UsualGroups)
 	d.Error = float64(t.Weight * both)
 	if g.Minimise != spec.LeastLargest {
-		d.Error = float64(d.Error * plan.UsualGroups)
+		d.Error = float64(d.Error * workload.UsualGroups)
 	}
 	return d, nil
 }
 
-// deltaEach is the δ of one group of the table: what is reserved, in equal parts for all selections, and of each for all
-// groups in which neighbours differ. r has the δ that is left for the noise.
+// deltaEach is the δ of one group of the table: what is reserved, in equal parts for all selections, and of each for
+// all groups in which neighbours differ. r has the δ that is left for the noise.
 func deltaEach(t *workload.Table, r *spec.Release) *big.Rat {
-	parts := new(big.Int).Mul(big.NewInt(workload.Selections(r)*(workload.ReservedPart-1)), big.NewInt(t.Differ(r.Privacy.Neighbours)))
+	parts := new(big.Int).Mul(big.NewInt(workload.Selections(r)*(workload.ReservedPart-1)),
+		big.NewInt(t.Differ(r.Privacy.Neighbours)))
 	return new(big.Rat).Quo(r.Budget.Delta, new(big.Rat).SetInt(parts))
 }
 
 // discover spends a ρ on a table of groups that are not listed.
 //
-// Guarantee: the selection and the noise cost at most ρ together, beside the δ of the selection: for each of the groups in
-// which neighbours differ ε²/2 or, with noise, one unit of L2² (Bun & Steinke 2016). Neighbours: both relations.
+// Guarantee: the selection and the noise cost at most ρ together, beside the δ of the selection: for each of the groups
+// in which neighbours differ ε²/2 or, with noise, one unit of L2² (Bun & Steinke 2016). Neighbours: both relations.
 // Argument: docs/proofs/discover.md.
 func (p Planned) discover(m *plan.Measurement, rho *big.Rat) error {
 	r, t := p.Group.Release, p.Table
@@ -73,7 +76,8 @@ func (p Planned) discover(m *plan.Measurement, rho *big.Rat) error {
 	}
 	var err error
 	if p.Noise == budget.DiscreteLaplace {
-		d.Select = budget.Mechanism{Kind: budget.RandomizedResponse, Parameter: budget.RootBelow(new(big.Rat).Quo(rho, new(big.Rat).SetInt64(groups)), LaplaceBits)}
+		d.Select = budget.Mechanism{Kind: budget.RandomizedResponse,
+			Parameter: budget.RootBelow(new(big.Rat).Quo(rho, new(big.Rat).SetInt64(groups)), LaplaceBits)}
 		m.Mechanism, err = budget.LaplaceFor(p.L1, budget.RootBelow(rho, LaplaceBits))
 	} else {
 		k := big.NewInt(groups)

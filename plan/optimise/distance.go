@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -27,29 +28,32 @@ func (g *Group) moved(r *spec.Release, t *workload.Table) *workload.Sensitivity 
 		return workload.Moves(confidential.Unit.MaxRows)
 	}
 	if t.Distinct != nil {
-		return workload.SumSensitivity(r.Privacy.Neighbours, workload.ExtentOf(t.Value, confidential), t.Distinct.PerUnit, t.Distinct.PerUnit, t.Cells)
+		return workload.SumSensitivity(r.Privacy.Neighbours, workload.ExtentOf(t.Value, confidential), t.Distinct.PerUnit,
+			t.Distinct.PerUnit, t.Cells)
 	}
 	all, each := workload.RowsOf(confidential.Unit, t.PerUnit, t.CountedCells())
-	return workload.SumSensitivity(r.Privacy.Neighbours, workload.ExtentOf(t.Value, confidential), all, each, t.CountedCells())
+	return workload.SumSensitivity(r.Privacy.Neighbours, workload.ExtentOf(t.Value, confidential), all, each,
+		t.CountedCells())
 }
 
 // counts is how far one unit can move so many counts: one, or more.
 func (g *Group) counts(r *spec.Release, cells int64) *workload.Sensitivity {
 	known := &g.knownCounts[min(cells, 2)-1]
 	if *known == nil {
-		l1, l2Squared, shifts := workload.CountSensitivity(r.Privacy.Neighbours, r.Table(g.Tables[0].Marginal.Table).Unit.MaxRows, cells)
+		l1, l2Squared, shifts := workload.CountSensitivity(r.Privacy.Neighbours,
+			r.Table(g.Tables[0].Marginal.Table).Unit.MaxRows, cells)
 		*known = &workload.Sensitivity{L1: l1, L2Squared: l2Squared, Shifts: shifts, Reach: big.NewInt(1)}
 	}
 	return *known
 }
 
-// moves is how far one unit can move the integers of a residual. Those whose axes have the same moves have the same, which
-// is worked out once.
+// moves is how far one unit can move the integers of a residual. Those whose axes have the same moves have the same,
+// which is worked out once.
 func (g *Group) moves(r *spec.Release, axes residual.Set) *workload.Sensitivity {
 	if len(axes) == 0 {
 		return g.counts(r, 1)
 	}
-	var kinds [plan.MostShared]int // of the moves of the axes, from 1 on
+	var kinds [limit.SharedAttributes]int // of the moves of the axes, from 1 on
 	for i, a := range axes {
 		moves := g.Chains.Columns[a.Column].Moves(a.Level)
 		kinds[i] = 1 + slices.Index(g.kinds, moves)
@@ -67,7 +71,7 @@ func (g *Group) moves(r *spec.Release, axes residual.Set) *workload.Sensitivity 
 		}
 		known = workload.MovesOf(r.Privacy.Neighbours, r.Table(g.Tables[0].Marginal.Table).Unit.MaxRows, each)
 		if g.known == nil {
-			g.known = map[[plan.MostShared]int]*workload.Sensitivity{}
+			g.known = map[[limit.SharedAttributes]int]*workload.Sensitivity{}
 		}
 		g.known[kinds] = known
 	}

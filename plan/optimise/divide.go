@@ -9,11 +9,13 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the division of the budget: the kind of noise that each group of tables gets, and its part of its leaf.
+// This file holds the division of the budget: the kind of noise that each group of tables gets, and its part of its
+// leaf.
 
 // Blueprint is how the tables of a release can be measured, whatever the size of its budget.
 type Blueprint struct {
@@ -22,19 +24,20 @@ type Blueprint struct {
 	drafts  []Microdata
 	Groups  []*Group
 	Pure    bool
-	// rough says that the size of a budget of ε and δ is taken from the conversion of ρ alone, for Gaussian noise: for what needs
-	// to be known before the measurements are.
+	// rough says that the size of a budget of ε and δ is taken from the conversion of ρ alone, for Gaussian noise: for
+	// what needs to be known before the measurements are.
 	Rough bool
 	// about says that the size of a budget of ε and δ is found by rough compositions: for what is said and not spent.
 	About bool
-	// tight is by how much the caps of tables are lowered, where noise on integers has not quite the variance that is reckoned with, and
-	// levelled are the leaves whose tables all have an equal share, as nothing else leaves none worse.
+	// tight is by how much the caps of tables are lowered, where noise on integers has not quite the variance that is
+	// reckoned with, and levelled are the leaves whose tables all have an equal share, as nothing else leaves none worse.
 	tight    map[*workload.Table]float64
 	levelled map[int]bool
 }
 
 // NewBlueprint groups the tables and designs every group.
-func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Microdata, tighten float64, how plan.Summing) (*Blueprint, error) {
+func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Microdata, tighten float64,
+	how strategy.Summing) (*Blueprint, error) {
 	b := &Blueprint{Release: r, tables: tables, drafts: drafts, Pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
 	each, _ := workload.SampleOf(r).Each().Float64()
 	for _, confidential := range r.Tables {
@@ -59,7 +62,8 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 				}
 			}
 			for place, tables := range workload.Connected(of, c) {
-				g := &Group{Release: r, Leaf: leaf, place: place, Tables: tables, Chains: c, Minimise: r.Budget.Minimise, Unit: each, Needed: l.Needed}
+				g := &Group{Release: r, Leaf: leaf, place: place, Tables: tables, Chains: c, Minimise: r.Budget.Minimise,
+					Unit: each, Needed: l.Needed}
 				if v := tables[0].Value; tables[0].Of == nil && v != nil && v.Weight {
 					g.Unit, _ = confidential.Weight.Lattice.Step.Float64()
 				}
@@ -84,13 +88,14 @@ type Division struct {
 	errors  []float64 // of each leaf, in the sense of the objective; 0 where targets decide
 	Error   float64   // of all
 	epsilon float64   // at the budget's δ, where targets decide it all
-	// about is set where the size of the budget was found roughly, which was enough to see that another division is better.
+	// about is set where the size of the budget was found roughly, which was enough to see that another division is
+	// better.
 	about bool
 }
 
-// Settle chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or, group by
-// group, for some, where that makes the error of all tables less under the release's accountant, and of no leaf more. uniform is what the plan would be with one kind for all, in
-// the order of [noises]; nil where that would be too
+// Settle chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or, group
+// by group, for some, where that makes the error of all tables less under the release's accountant, and of no leaf
+// more. uniform is what the plan would be with one kind for all, in the order of [noises]; nil where that would be too
 // little for targets, or has no chance.
 func (b *Blueprint) Settle() (best *Division, uniform []*Division, err error) {
 	uniform = make([]*Division, len(Noises(b.Release.Budget)))
@@ -123,7 +128,8 @@ func (b *Blueprint) Settle() (best *Division, uniform []*Division, err error) {
 		return nil, nil, little
 	}
 	// With several leaves a group that changes alone makes its own leaf worse, but for one that has most of the budget.
-	if len(Noises(b.Release.Budget)) == 1 || len(b.Release.Budget.Leaves) > 1 || len(b.Groups) <= 1 || len(b.Groups) > mostFlips {
+	if len(Noises(b.Release.Budget)) == 1 || len(b.Release.Budget.Leaves) > 1 || len(b.Groups) <= 1 ||
+		len(b.Groups) > mostFlips {
 		return best, uniform, nil
 	}
 	for i, g := range b.Groups {
@@ -142,8 +148,9 @@ func (b *Blueprint) Settle() (best *Division, uniform []*Division, err error) {
 	return best, uniform, nil
 }
 
-// tooMany tells that so many measurements have Laplace noise by this choice that Gaussian noise is better under ε and δ: of
-// k equal ones that is so from about k = ln(1/δ) on, where k·√2/ε is √(2k·ln(1/δ))/ε, and here from more than twice that.
+// tooMany tells that so many measurements have Laplace noise by this choice that Gaussian noise is better under ε and
+// δ: of k equal ones that is so from about k = ln(1/δ) on, where k·√2/ε is √(2k·ln(1/δ))/ε, and here from more than
+// twice that.
 func (b *Blueprint) tooMany(choice []int) bool {
 	var sum, squares float64
 	for i, g := range b.Groups {
@@ -154,7 +161,7 @@ func (b *Blueprint) tooMany(choice []int) bool {
 		amount := g.amount(design, true)
 		for _, part := range design.parts {
 			sum += float64(amount * part)
-			squares += float64(amount*part) * float64(amount*part)
+			squares += float64(float64(amount*part) * float64(amount*part))
 		}
 	}
 	delta, _ := b.Release.Budget.Delta.Float64()
@@ -269,8 +276,8 @@ func (d *Division) mayBeLess(other *Division) bool {
 	return least.less(other)
 }
 
-// taken are the designs that are chosen for the groups, and the parts that these have of their leaves, in proportion. Where
-// tables are guarded, several groups of a leaf have both from one problem.
+// taken are the designs that are chosen for the groups, and the parts that these have of their leaves, in proportion.
+// Where tables are guarded, several groups of a leaf have both from one problem.
 func (b *Blueprint) taken(choice []int) (designs []Design, amounts []float64, err error) {
 	designs, amounts = make([]Design, len(b.Groups)), make([]float64, len(b.Groups))
 	for i, g := range b.Groups {

@@ -12,14 +12,16 @@ import (
 	"github.com/dprelease/dprelease/plan/optimise"
 )
 
-// A division that a rough size of the budget shows to be worse is left at that: near where one kind of noise overtakes the other,
-// at about 15 of these tables, the choice is the one that sizes in full lead to, and far from it the other kind is not sized in full.
+// A division that a rough size of the budget shows to be worse is left at that: near where one kind of noise overtakes
+// the other, at about 15 of these tables, the choice is the one that sizes in full lead to, and far from it the other
+// kind is not sized in full.
 func TestRoughSizesDecideAsFullOnesDo(t *testing.T) {
 	columns, left := "abcdefghij", map[bool]int{}
 	for _, tables := range []int{2, 10, 13, 14, 15, 16, 17, 20, 24} {
 		var marginals []string
 		for i := range tables {
-			marginals = append(marginals, fmt.Sprintf("m%d: {by: [%c, %c], weight: %d}", i, columns[i%10], columns[(i+1+i/10)%10], 1+i%3))
+			marginals = append(marginals, fmt.Sprintf("m%d: {by: [%c, %c], weight: %d}", i, columns[i%10],
+				columns[(i+1+i/10)%10], 1+i%3))
 		}
 		b := blueprintOf(t, plantest.TenRelease(t, "{epsilon: 1, delta: 1e-9}", "{"+strings.Join(marginals, ", ")+"}"))
 		var full [2]*optimise.Division
@@ -46,17 +48,19 @@ func TestRoughSizesDecideAsFullOnesDo(t *testing.T) {
 			t.Errorf("%d tables: the error with Laplace noise is %v, and roughly off by %v", tables, full[1].Error, off)
 		}
 		if better := full[1].Less(full[0]); uniform[1].About() && better {
-			t.Errorf("%d tables: Laplace noise has the less error, %v and not %v, and was left", tables, full[1].Error, full[0].Error)
+			t.Errorf("%d tables: Laplace noise has the less error, %v and not %v, and was left", tables, full[1].Error,
+				full[0].Error)
 		}
 	}
 	if left[true] == 0 || left[false] == 0 {
-		t.Errorf("rough sizes were enough for %d of the divisions, and not for %d: expected some of both", left[true], left[false])
+		t.Errorf("rough sizes were enough for %d of the divisions, and not for %d: expected some of both", left[true],
+			left[false])
 	}
 }
 
-// Ten marginals at ε = 1 and δ = 1e-9: discrete Laplace noise of scale 10 has a standard error of √200 = 14.14, and what
-// the composition of ten discrete Gaussians allows is 17.4. The plan takes the first and says the second. Of a hundred
-// marginals the second is better: Laplace noise would be five times as wide for a tenth of ε each.
+// Ten marginals at ε = 1 and δ = 1e-9: discrete Laplace noise of scale 10 has a standard error of √200 = 14.14, and
+// what the composition of ten discrete Gaussians allows is 17.4. The plan takes the first and says the second. Of a
+// hundred marginals the second is better: Laplace noise would be five times as wide for a tenth of ε each.
 func TestNoiseIsChosenUnderTheAccountant(t *testing.T) {
 	p := plantest.TenPlan(t, "{epsilon: 1, delta: 1e-9}", "{x: {every: [1], by: [a, b, c, d, e, f, g, h, i, j]}}")
 	if len(p.Strategies) != 10 {
@@ -75,7 +79,8 @@ func TestNoiseIsChosenUnderTheAccountant(t *testing.T) {
 			t.Errorf("%s has scale %v", m.ID, scale)
 		}
 	}
-	if o := p.OtherNoise; len(o) != 1 || o[0].Noise != budget.DiscreteGaussian || math.Abs(o[0].Error-17.4/14.14) > .003 || o[0].Charge != "0.01656" {
+	if o := p.OtherNoise; len(o) != 1 || o[0].Noise != budget.DiscreteGaussian || math.Abs(o[0].Error-17.4/14.14) > .003 ||
+		o[0].Charge != "0.01656" {
 		t.Errorf("the plan says of other noise %+v, expected 17.4/14.14 of its error and a charge of ρ 0.01656", o)
 	}
 	p = plantest.TenPlan(t, "{epsilon: 1, delta: 1e-9}", "{x: {every: [1, 2], by: [a, b, c, d, e, f, g, h, i, j]}}")
@@ -86,7 +91,8 @@ func TestNoiseIsChosenUnderTheAccountant(t *testing.T) {
 
 // A pure budget has Laplace noise and one in ρ Gaussian noise.
 func TestNoiseSuitsTheBudget(t *testing.T) {
-	for amount, kind := range map[string]budget.Kind{"{epsilon: 1}": budget.DiscreteLaplace, "{rho: 1}": budget.DiscreteGaussian} {
+	for amount, kind := range map[string]budget.Kind{"{epsilon: 1}": budget.DiscreteLaplace,
+		"{rho: 1}": budget.DiscreteGaussian} {
 		for _, m := range plantest.TenPlan(t, amount, "{x: {every: [1, 2], by: [a, b, c]}, y: {by: [d]}}").Measurements {
 			if m.Mechanism.Kind != kind {
 				t.Errorf("%s: %s has %s noise", amount, m.ID, m.Mechanism.Kind)
@@ -95,10 +101,11 @@ func TestNoiseSuitsTheBudget(t *testing.T) {
 	}
 }
 
-// One group of a leaf may have Gaussian noise, of many tables, and another Laplace noise, of one that weighs as much: better
-// than either for both. They take no more than the ρ of the leaf, ε²/2 of an ε.
+// One group of a leaf may have Gaussian noise, of many tables, and another Laplace noise, of one that weighs as much:
+// better than either for both. They take no more than the ρ of the leaf, ε²/2 of an ε.
 func TestNoiseIsMixed(t *testing.T) {
-	p := plantest.TenPlan(t, "{epsilon: 1, delta: 1e-9, minimise: sum}", "{one: {by: [j], weight: 1000}, x: {every: [2], by: [a, b, c, d, e, f, g, h]}}")
+	p := plantest.TenPlan(t, "{epsilon: 1, delta: 1e-9, minimise: sum}",
+		"{one: {by: [j], weight: 1000}, x: {every: [2], by: [a, b, c, d, e, f, g, h]}}")
 	kinds := map[string]budget.Kind{}
 	for _, s := range p.Strategies {
 		kinds[s.Tables[0]] = s.Noise

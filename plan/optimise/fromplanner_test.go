@@ -14,7 +14,8 @@ import (
 // The ε of a choice is the largest multiple of 2⁻²⁴ whose ρ is within the amount.
 func TestChoicesAreRoundedDown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rho := new(big.Rat).SetFrac64(rapid.Int64Range(1, 1<<40).Draw(t, "numerator"), rapid.Int64Range(1, 1<<40).Draw(t, "denominator"))
+		rho := new(big.Rat).SetFrac64(rapid.Int64Range(1, 1<<40).Draw(t, "numerator"),
+			rapid.Int64Range(1, 1<<40).Draw(t, "denominator"))
 		m, err := optimise.ChoiceFor(rho)
 		step := big.NewRat(1, 1<<24)
 		square := func(epsilon *big.Rat) *big.Rat {
@@ -28,7 +29,8 @@ func TestChoicesAreRoundedDown(t *testing.T) {
 			return
 		}
 		steps := new(big.Rat).Quo(m.Parameter, step)
-		if !steps.IsInt() || square(m.Parameter).Cmp(rho) > 0 || square(new(big.Rat).Add(m.Parameter, step)).Cmp(rho) <= 0 || m.Rho().Cmp(rho) > 0 {
+		if !steps.IsInt() || square(m.Parameter).Cmp(rho) > 0 || square(new(big.Rat).Add(m.Parameter, step)).Cmp(rho) <= 0 ||
+			m.Rho().Cmp(rho) > 0 {
 			t.Errorf("ρ %v gives ε %v", rho, m.Parameter)
 		}
 	})
@@ -39,7 +41,8 @@ func TestChoicesAreRoundedDown(t *testing.T) {
 func TestNeededLeavesGetWhatTheyNeed(t *testing.T) {
 	for _, amount := range []string{"epsilon: 2", "rho: 1/2", "epsilon: 2, delta: 1e-9"} {
 		for _, margin := range []string{"12", "30", "500", "12345.5"} {
-			p := plantest.TenPlan(t, "{"+amount+", split: {n: needed, s: 1}}", strings.ReplaceAll(plantest.OneOfTen, "%M%", margin))
+			p := plantest.TenPlan(t, "{"+amount+", split: {n: needed, s: 1}}",
+				strings.ReplaceAll(plantest.OneOfTen, "%M%", margin))
 			m, ok := p.Measurement("ages")
 			if !ok {
 				t.Fatalf("%s: ages is not measured by itself", amount)

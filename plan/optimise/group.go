@@ -4,8 +4,9 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -14,21 +15,23 @@ import (
 
 // Group is tables of one leaf and one confidential table that share columns.
 type Group struct {
-	Release     *spec.Release
-	Leaf        int
-	place       int // among the groups of its leaf and confidential table
-	Tables      []*workload.Table
-	Chains      workload.Chains // of all tables of the confidential table
-	Minimise    spec.Objective
-	Unit        float64 // what an integer of its tables stands for
-	Needed      bool    // the leaf gets what targets need
-	Designs     []Design
-	Best        []int                                          // the best design of each kind of noise, the first noise that the budget suits first
-	Reasons     []plan.Alternative                             // those that cannot be
-	work        *residual.Workload                             // of the tables, once it is asked for
-	kinds       []residual.Moves                               // that axes of its residuals have
-	known       map[[plan.MostShared]int]*workload.Sensitivity // of residuals whose axes have these kinds of moves, in ascending order
-	knownCounts [2]*workload.Sensitivity                       // of one count, and of more
+	Release  *spec.Release
+	Leaf     int
+	place    int // among the groups of its leaf and confidential table
+	Tables   []*workload.Table
+	Chains   workload.Chains // of all tables of the confidential table
+	Minimise spec.Objective
+	Unit     float64 // what an integer of its tables stands for
+	Needed   bool    // the leaf gets what targets need
+	Designs  []Design
+	// the best design of each kind of noise, the first noise that the budget suits first
+	Best    []int
+	Reasons []strategy.Alternative // those that cannot be
+	work    *residual.Workload     // of the tables, once it is asked for
+	kinds   []residual.Moves       // that axes of its residuals have
+	// of residuals whose axes have these kinds of moves, in ascending order
+	known       map[[limit.SharedAttributes]int]*workload.Sensitivity
+	knownCounts [2]*workload.Sensitivity // of one count, and of more
 }
 
 // path is that of the group's leaf.
@@ -47,9 +50,9 @@ func Noises(b spec.Budget) []budget.Kind {
 	return []budget.Kind{budget.DiscreteGaussian}
 }
 
-// design lists the designs of a group, and finds the best of each kind of noise. A group that has no way of its own with a
-// kind takes discrete Gaussian noise, with which it always has one. Designs of a leaf of targets keep margins that are
-// smaller than asked by the factor tighten.
+// design lists the designs of a group, and finds the best of each kind of noise. A group that has no way of its own
+// with a kind takes discrete Gaussian noise, with which it always has one. Designs of a leaf of targets keep margins
+// that are smaller than asked by the factor tighten.
 func (g *Group) design(r *spec.Release, tighten float64) error {
 	for _, noise := range Noises(r.Budget) {
 		best, err := g.bestWith(r, noise, tighten)
@@ -84,7 +87,7 @@ func (g *Group) bestWith(r *spec.Release, noise budget.Kind, tighten float64) (b
 	}
 	best = from
 	for i, d := range g.Designs[from:] {
-		if d.Error < g.Designs[best].Error*(1-1e-9) || d.Kind == plan.Residuals && g.Several() && !g.Needed {
+		if d.Error < g.Designs[best].Error*(1-1e-9) || d.Kind == strategy.Residuals && g.Several() && !g.Needed {
 			best = from + i
 		}
 	}
@@ -100,7 +103,7 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 		if err != nil {
 			return err
 		}
-		d := Design{Kind: plan.Direct, Noise: noise, Planned: []Planned{p}, parts: []float64{1}}
+		d := Design{Kind: strategy.Direct, Noise: noise, Planned: []Planned{p}, parts: []float64{1}}
 		each := float64(p.variance(1) * p.adds)
 		g.add(&d, t, each, each)
 		g.Designs = append(g.Designs, d)
@@ -132,7 +135,7 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 	case laplace && ranged && r.Budget.Delta != nil:
 		return nil
 	case !ranged || laplace:
-		each, err := g.direct(r, g.all(), plan.Direct, noise)
+		each, err := g.direct(r, g.all(), strategy.Direct, noise)
 		if err != nil {
 			return err
 		}
@@ -144,7 +147,7 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 		if len(largest) == len(g.Tables) {
 			return nil
 		}
-		d, err := g.direct(r, largest, plan.Largest, noise)
+		d, err := g.direct(r, largest, strategy.Largest, noise)
 		if err != nil {
 			return err
 		}
@@ -155,10 +158,11 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 			return err
 		}
 		if why != "" && ranged {
-			return &workload.Fault{Key: "", Message: "the tables along whose columns counts are added up cannot be measured: " + why, Expected: "fewer attributes or coarser levels"}
+			return &workload.Fault{Key: "", Message: "the tables along whose columns counts are added up cannot be measured: " +
+				why, Expected: "fewer attributes or coarser levels"}
 		}
 		if why != "" {
-			g.Reasons = append(g.Reasons, plan.Alternative{Kind: plan.Residuals, Noise: noise, Why: why})
+			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noise, Why: why})
 			return nil
 		}
 		g.Designs = append(g.Designs, d)
@@ -198,8 +202,8 @@ func (g *Group) all() []int {
 	return out
 }
 
-// outermost are the places of the tables whose attributes are not all in another table of the group; of those that show the same
-// cells it is the first.
+// outermost are the places of the tables whose attributes are not all in another table of the group; of those that show
+// the same cells it is the first.
 func (g *Group) outermost() []int {
 	var out []int
 	for i, t := range g.Tables {

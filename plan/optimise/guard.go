@@ -8,16 +8,16 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// This file holds the guard: the amounts of measurements for which the sum of variances is least among all that leave no
-// table with a larger variance than its cap.
+// This file holds the guard: the amounts of measurements for which the sum of variances is least among all that leave
+// no table with a larger variance than its cap.
 
-// guard is the problem for the tables of one budget leaf. An amount x ≥ 0 for each measurement, of sum 1, gives a term (a
-// residual, or a table that nothing else bears on) the precision
+// guard is the problem for the tables of one budget leaf. An amount x ≥ 0 for each measurement, of sum 1, gives a term
+// (a residual, or a table that nothing else bears on) the precision
 //
 //	P_τ = Σ slope·x^power
 //
-// over the measurements that bear on it, and a table the variance Σ share/P_τ over its terms. The least Σ weight·variance
-// is asked for with no variance above its cap.
+// over the measurements that bear on it, and a table the variance Σ share/P_τ over its terms. The least Σ
+// weight·variance is asked for with no variance above its cap.
 //
 // With a power of 1, for amounts of ρ, every variance is convex in x, and any weights W_t ≥ weight_t give a bound (weak
 // duality): no x within the caps has a sum below min_x Σ W·variance − Σ (W − weight)·cap, and that minimum is at least
@@ -80,8 +80,8 @@ func (g *guarded) ratios(of *guard) []float64 {
 	return out
 }
 
-// needed are the measurements, by their places, without those whose amounts together are next to nothing and without which every
-// term keeps its precision.
+// needed are the measurements, by their places, without those whose amounts together are next to nothing and without
+// which every term keeps its precision.
 func (g *guard) needed(amounts []float64) []int {
 	precision, order := make([]float64, g.terms), make([]int, len(amounts))
 	for i, x := range amounts {
@@ -183,8 +183,8 @@ func (g *guarded) within() bool { return g.worst <= 1+capSlack }
 func (g *guarded) certified() bool { return g.within() && g.sum <= float64(g.bound*(1+guardGap)) }
 
 // solve searches from some amounts, by multiplicative steps: the weight of a table goes up with its variance over its
-// cap, and down to its own weight; an amount goes with what its measurement does for the weighted sum. Of a
-// residual that nothing else bears on the step is exact (Cauchy & Schwarz), of others it never makes that sum larger (Yu 2010).
+// cap, and down to its own weight; an amount goes with what its measurement does for the weighted sum. Of a residual
+// that nothing else bears on the step is exact (Cauchy & Schwarz), of others it never makes that sum larger (Yu 2010).
 // It returns the best amounts within the caps, or those of the least worst table where none were met.
 func (g *guard) solve(amounts []float64) guarded {
 	s := newGuardSearch(g, amounts)
@@ -216,7 +216,8 @@ type guardSearch struct {
 func newGuardSearch(g *guard, amounts []float64) *guardSearch {
 	s := &guardSearch{
 		guard: g, amounts: slices.Clone(amounts), weights: slices.Clone(g.weights), precision: make([]float64, g.terms),
-		variances: make([]float64, g.tables.rows()), moved: make([]float64, len(amounts)), pull: make([]float64, g.terms), separate: g.power == 1,
+		variances: make([]float64, g.tables.rows()), moved: make([]float64, len(amounts)), pull: make([]float64, g.terms),
+		separate: g.power == 1,
 	}
 	taken := make([]bool, g.terms)
 	for i := range g.measurements.rows() {

@@ -6,17 +6,18 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the guarded designs: those of a budget under which no table is to be worse than measured by itself with an
-// equal share of its leaf.
+// This file holds the guarded designs: those of a budget under which no table is to be worse than measured by itself
+// with an equal share of its leaf.
 
 // guardedFor adds the design of one kind of noise for a group of tables that may share measurements. Discrete Gaussian
-// noise goes on residuals; where they cannot keep to the caps, also on tables by themselves. Discrete Laplace noise goes on tables.
+// noise goes on residuals; where they cannot keep to the caps, also on tables by themselves. Discrete Laplace noise
+// goes on tables.
 func (g *Group) guardedFor(r *spec.Release, noise budget.Kind) error {
 	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.Several()
 	if laplace && ranged && r.Budget.Delta != nil {
@@ -35,9 +36,9 @@ func (g *Group) guardedFor(r *spec.Release, noise budget.Kind) error {
 	return err
 }
 
-// guardedTables measures the tables by themselves, each with an amount of its own; none of those that the others say well enough.
-// With an ε for each that problem has several solutions. They are looked for from all tables on, and from those that lie in no
-// other: as long as that leaves some worse than an equal share, together with these.
+// guardedTables measures the tables by themselves, each with an amount of its own; none of those that the others say
+// well enough. With an ε for each that problem has several solutions. They are looked for from all tables on, and from
+// those that lie in no other: as long as that leaves some worse than an equal share, together with these.
 func (g *Group) guardedTables(r *spec.Release, noise budget.Kind) (Design, error) {
 	standalone := make([]bool, len(g.Tables))
 	for i, t := range g.Tables {
@@ -75,7 +76,7 @@ func (g *Group) guardedTables(r *spec.Release, noise budget.Kind) (Design, error
 
 // guardedOf measures some of the tables, by their places. The search begins with equal shares.
 func (g *Group) guardedOf(r *spec.Release, noise budget.Kind, measured []int, standalone []bool) (Design, error) {
-	d := Design{Kind: plan.Direct, Noise: noise}
+	d := Design{Kind: strategy.Direct, Noise: noise}
 	for _, i := range measured {
 		t, from := g.Tables[i], len(d.Planned)
 		if err := g.portions(r, &d, t); err != nil {
@@ -93,9 +94,9 @@ func (g *Group) guardedOf(r *spec.Release, noise budget.Kind, measured []int, st
 	return g.guarded(d, standalone, nil)
 }
 
-// guardedResiduals measures what the tables share. Where no amounts of that keep to the caps, tables whose noise has the shape of
-// their residuals are measured as well, and put together with them; tables of several levels, or along whose columns counts
-// are added up, are measured by themselves and bear on no others.
+// guardedResiduals measures what the tables share. Where no amounts of that keep to the caps, tables whose noise has
+// the shape of their residuals are measured as well, and put together with them; tables of several levels, or along
+// whose columns counts are added up, are measured by themselves and bear on no others.
 func (g *Group) guardedResiduals(r *spec.Release) (Design, error) {
 	standalone, lifted := make([]bool, len(g.Tables)), make([]bool, len(g.Tables))
 	tables := r.Privacy.Neighbours == spec.Replace // under which residuals are not the best there is
@@ -105,16 +106,19 @@ func (g *Group) guardedResiduals(r *spec.Release) (Design, error) {
 		case err != nil:
 			return d, err
 		case why != "" && (g.ranged() || g.summed() && g.Several()):
-			return d, &workload.Fault{Key: "", Message: "the tables along whose columns counts are added up cannot be measured: " + why, Expected: "fewer attributes or coarser levels"}
+			return d, &workload.Fault{Key: "",
+				Message:  "the tables along whose columns counts are added up cannot be measured: " + why,
+				Expected: "fewer attributes or coarser levels"}
 		case why != "":
-			g.Reasons = append(g.Reasons, plan.Alternative{Kind: plan.Residuals, Noise: budget.DiscreteGaussian, Why: why})
+			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: budget.DiscreteGaussian,
+				Why: why})
 			return g.guardedTables(r, budget.DiscreteGaussian)
 		}
 		if d, err = g.guarded(d, standalone, lifted); err != nil || d.worst <= 1+capSlack {
 			return d, err
 		}
 		if len(g.Reasons) == 0 {
-			g.Reasons = append(g.Reasons, plan.Alternative{Kind: plan.Residuals, Noise: d.Noise, Why: d.because(g)})
+			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: d.Noise, Why: d.because(g)})
 		}
 		if !g.block(&d, standalone, lifted, &tables) {
 			return d, nil
@@ -122,9 +126,9 @@ func (g *Group) guardedResiduals(r *spec.Release) (Design, error) {
 	}
 }
 
-// block chooses what else is measured as the caps were not met: the tables that are flat, all of them, and of the others
-// those that stand most in the way. Those that cannot be measured by themselves keep the variance that they have. It reports
-// whether anything is left to choose.
+// block chooses what else is measured as the caps were not met: the tables that are flat, all of them, and of the
+// others those that stand most in the way. Those that cannot be measured by themselves keep the variance that they
+// have. It reports whether anything is left to choose.
 func (g *Group) block(d *Design, standalone, lifted []bool, tables *bool) bool {
 	most, open := 0.0, func(i int) bool { return !standalone[i] && !lifted[i] && !g.Chains.Flat(g.Tables[i]) }
 	for i := range g.Tables {
@@ -165,9 +169,10 @@ func (d *Design) because(g *Group) string {
 		g.Tables[worst].Path, budget.DecimalNearest(math.Sqrt(d.worst), 4))
 }
 
-// sharedAndTables are what the tables share that are not standalone, these tables themselves where that is asked for, and those that are.
+// sharedAndTables are what the tables share that are not standalone, these tables themselves where that is asked for,
+// and those that are.
 func (g *Group) sharedAndTables(r *spec.Release, standalone []bool, tables bool) (d Design, why string, err error) {
-	d = Design{Kind: plan.Residuals, Noise: budget.DiscreteGaussian}
+	d = Design{Kind: strategy.Residuals, Noise: budget.DiscreteGaussian}
 	if slices.Contains(standalone, false) {
 		w, err := g.workloadWithout(standalone)
 		if err != nil {
@@ -203,8 +208,8 @@ func (g *Group) workloadWithout(standalone []bool) (*residual.Workload, error) {
 	return residual.NewWorkload(g.Chains.Columns, marginals)
 }
 
-// guarded finds the amounts of a design, and what they make of the tables. standalone are the tables that are one measurement
-// each; the caps of those that are lifted cannot be met.
+// guarded finds the amounts of a design, and what they make of the tables. standalone are the tables that are one
+// measurement each; the caps of those that are lifted cannot be met.
 func (g *Group) guarded(d Design, standalone, lifted []bool) (Design, error) {
 	var err error
 	if d.guard, err = g.guardOf(&d, standalone); err != nil {
@@ -275,7 +280,7 @@ func (d *Design) rhoAt() float64 {
 func (d *Design) inRho() bool { return d.Noise == budget.DiscreteLaplace && d.guard.power == 1 }
 
 // guardedKind names what is measured.
-func (d *Design) guardedKind(g *Group) plan.StrategyKind {
+func (d *Design) guardedKind(g *Group) strategy.Kind {
 	residuals, own := 0, make([]bool, len(g.Tables))
 	for _, p := range d.Planned {
 		if p.Table == nil {
@@ -292,15 +297,17 @@ func (d *Design) guardedKind(g *Group) plan.StrategyKind {
 	}
 	switch {
 	case residuals == len(d.Planned):
-		return plan.Residuals
+		return strategy.Residuals
 	case residuals > 0:
-		return plan.ResidualsAndTables
-	case measured < len(g.Tables) && measured == len(g.outermost()) && len(d.Planned) == measured && !slices.ContainsFunc(g.outermost(), func(i int) bool { return !own[i] }):
-		return plan.Largest
-	case len(g.Tables) > 1 && len(d.parts) == len(g.Tables) && slices.Max(d.parts)-slices.Min(d.parts) < capSlack*slices.Max(d.parts):
-		return plan.EqualShares
+		return strategy.ResidualsAndTables
+	case measured < len(g.Tables) && measured == len(g.outermost()) && len(d.Planned) == measured &&
+		!slices.ContainsFunc(g.outermost(), func(i int) bool { return !own[i] }):
+		return strategy.Largest
+	case len(g.Tables) > 1 && len(d.parts) == len(g.Tables) &&
+		slices.Max(d.parts)-slices.Min(d.parts) < capSlack*slices.Max(d.parts):
+		return strategy.EqualShares
 	}
-	return plan.Direct
+	return strategy.Direct
 }
 
 // guardOf is the guard of a design for all of an amount, an equal share of which is that of each table of the group.
@@ -340,7 +347,8 @@ func (g *Group) guardOf(d *Design, standalone []bool) (*guard, error) {
 			m.measurements.link(at, 1/m.variance(p))
 			continue
 		}
-		err := w.Bearing(p.asks, func(residual int, factor float64) { m.measurements.link(residual, 1/float64(m.variance(p)*factor)) })
+		err := w.Bearing(p.asks,
+			func(residual int, factor float64) { m.measurements.link(residual, 1/float64(m.variance(p)*factor)) })
 		if err != nil {
 			return nil, err
 		}
@@ -429,7 +437,7 @@ func (g *Group) divisible() bool { return !g.Apart() && !g.ranged() && !(g.summe
 
 // levelled measures each table of a group by itself with an equal share.
 func (g *Group) levelled(noise budget.Kind) (Design, error) {
-	d, standalone := Design{Kind: plan.Direct, Noise: noise}, make([]bool, len(g.Tables))
+	d, standalone := Design{Kind: strategy.Direct, Noise: noise}, make([]bool, len(g.Tables))
 	for i, t := range g.Tables {
 		d.Planned, d.amounts = append(d.Planned, g.ByItself(g.Release, t, noise)), append(d.amounts, 1/float64(len(g.Tables)))
 		standalone[i] = !g.Chains.Flat(t)
@@ -442,14 +450,15 @@ func (g *Group) levelled(noise budget.Kind) (Design, error) {
 }
 
 const (
-	// Unguarded is from which ratio of its error to that of an equal share on a table is worse than by itself: rounding comes to less.
+	// Unguarded is from which ratio of its error to that of an equal share on a table is worse than by itself: rounding
+	// comes to less.
 	Unguarded = 1.001
 	// mostTightened is how often caps are lowered before a leaf is levelled.
 	mostTightened = 4
 )
 
-// GuardTighter lowers the caps of tables that are worse than by themselves or, after some attempts, gives their leaves equal shares.
-// It reports whether that changes anything.
+// GuardTighter lowers the caps of tables that are worse than by themselves or, after some attempts, gives their leaves
+// equal shares. It reports whether that changes anything.
 func (b *Blueprint) GuardTighter(worse map[*workload.Table]float64, attempt int) bool {
 	changed := false
 	for t, ratio := range worse {

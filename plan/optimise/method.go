@@ -7,6 +7,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -21,7 +23,7 @@ func (d *Microdata) choose() error {
 	case spec.MST:
 		return d.take(plan.MST, 2)
 	case spec.AIM:
-		return d.take(plan.AIM, cmp.Or(d.Asked.Ways, plan.UsualWays))
+		return d.take(plan.AIM, cmp.Or(d.Asked.Ways, adaptive.UsualWays))
 	}
 	return d.decide()
 }
@@ -32,50 +34,55 @@ func (d *Microdata) take(method string, ways int) error {
 	return d.count()
 }
 
-// takeTables takes the method that measures nothing: on its own where tables tell of each two columns, and asked for where they
-// tell of any.
+// takeTables takes the method that measures nothing: on its own where tables tell of each two columns, and asked for
+// where they tell of any.
 func (d *Microdata) takeTables() error {
 	d.Method = plan.Tables
 	s := d.Named()
 	switch {
-	case d.Asked.Method == spec.AutoMethod && !d.sketch.Pairwise(s, d.Columns):
+	case d.Asked.Method == spec.AutoMethod && !tabulation.Pairwise(d.sketch, s, d.Columns):
 		return errors.New("no leaf of the budget pays for them, and the tables do not show each two of their columns together: give them a leaf, or a marginal with every: [2]")
 	case d.Asked.Method == spec.AutoMethod:
 		d.why = "no leaf pays for microdata, and the tables of the release show each two of their columns together"
-	case len(s.By) == len(d.sketch.Unmeasured(s)):
+	case len(s.By) == len(tabulation.Unmeasured(d.sketch, s)):
 		return errors.New("no table of the release counts rows by any of their columns and shows all its cells, and method tables measures nothing beside: add marginals by these columns, or choose method: aim")
 	}
 	return nil
 }
 
-// decide chooses what the spec leaves open, by how many columns there are and how large: by nothing that is in the data,
-// and by no budget.
+// decide chooses what the spec leaves open, by how many columns there are and how large: by nothing that is in the
+// data, and by no budget.
 func (d *Microdata) decide() error {
-	ways := []int{plan.UsualWays, 2}
+	ways := []int{adaptive.UsualWays, 2}
 	if d.Asked.Ways > 0 {
 		ways = []int{d.Asked.Ways}
 	}
 	switch n := len(d.by); {
 	case d.above == plan.MST:
-		d.why, ways = fmt.Sprintf("the rows of %s are made by it, which knows pairs of their columns: what follows more would follow noise where rows have combinations that the data have not", d.Asked.Parent), nil
+		d.why, ways = fmt.Sprintf(
+			"the rows of %s are made by it, which knows pairs of their columns: what follows more would follow noise where rows have combinations that the data have not", d.Asked.Parent), nil
 	case n == 2:
 		d.why, ways = "either method measures the one pair of columns, and this one does so once, with all that is left of the budget", nil
-	case n > plan.MostAdapted:
-		d.why, ways = fmt.Sprintf("with %d columns, more than %d, the rounds of method aim take too long", n, plan.MostAdapted), nil
+	case n > mostAdapted:
+		d.why, ways = fmt.Sprintf("with %d columns, more than %d, the rounds of method aim take too long", n,
+			mostAdapted), nil
 	case !d.fits():
 		d.why, ways = "the columns have more categories than a model by method aim has room for", nil
 	}
 	for _, most := range ways {
 		err := d.take(plan.AIM, most)
-		if all := d.Named().CandidateCount(); all > plan.MostLookedAt {
-			d.because(fmt.Sprintf("%s %s columns are too many to look at in every round, more than %s", budget.Group(all), d.Sets(), budget.Group(plan.MostLookedAt)))
+		if all := adaptive.CandidateCount(d.Named()); all > mostLookedAt {
+			d.because(fmt.Sprintf("%s %s columns are too many to look at in every round, more than %s", budget.Group(all),
+				d.Sets(), budget.Group(mostLookedAt)))
 			continue
 		}
-		if err == nil && d.Cells <= plan.MostCounted {
-			d.because(fmt.Sprintf("the %s %s columns have %s to count, of at most %s", budget.Group(d.Named().CandidateCount()), d.Sets(), budget.Plural(d.Cells, "cell"), budget.Group(plan.MostCounted)))
+		if err == nil && d.Cells <= mostCounted {
+			d.because(fmt.Sprintf("the %s %s columns have %s to count, of at most %s",
+				budget.Group(adaptive.CandidateCount(d.Named())),
+				d.Sets(), budget.Plural(d.Cells, "cell"), budget.Group(mostCounted)))
 			return nil
 		}
-		d.because(fmt.Sprintf("the %s columns have more than %s to count", d.Sets(), budget.Plural(plan.MostCounted, "cell")))
+		d.because(fmt.Sprintf("the %s columns have more than %s to count", d.Sets(), budget.Plural(mostCounted, "cell")))
 	}
 	return d.take(plan.MST, 2)
 }
@@ -92,9 +99,18 @@ func (d *Microdata) because(why string) {
 func (d *Microdata) fits() bool {
 	all := int64(0)
 	for _, cells := range d.Columns {
-		if all += cells; cells > plan.MostOfModel().Largest || all > plan.MostOfModel().Cells {
+		if all += cells; cells > adaptive.MostOfModel().Largest || all > adaptive.MostOfModel().Cells {
 			return false
 		}
 	}
 	return true
 }
+
+const (
+	// mostAdapted is with how many columns AIM is chosen at most, and mostLookedAt with how many candidates: there are
+	// eight rounds for each column, and every one looks at all candidates.
+	mostAdapted  = 60
+	mostLookedAt = 10_000
+	// mostCounted is how many cells of candidates are counted at most, where AIM is chosen: one and a half gibibytes.
+	mostCounted = 1 << 26
+)

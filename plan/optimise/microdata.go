@@ -9,6 +9,10 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -54,11 +58,13 @@ func ExpandSynthetic(r *spec.Release, tables []*workload.Table) ([]Microdata, er
 	return all, nil
 }
 
-// draft works out what microdata will have counted: of linked ones, the columns of their parent's rows too. It refuses more pairs, or larger ones, than can be counted, and
-// columns whose measurements would have one name.
+// draft works out what microdata will have counted: of linked ones, the columns of their parent's rows too. It refuses
+// more pairs, or larger ones, than can be counted, and columns whose measurements would have one name.
 func draft(r *spec.Release, asked *spec.Synthetic, sketch *plan.Plan, before []Microdata) (Microdata, error) {
-	d := Microdata{Asked: asked, sketch: sketch, Leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
-	free := asked.Method == spec.TablesMethod || asked.Method == spec.AutoMethod && asked.Leaf == "" && len(r.Marginals) > 0
+	d := Microdata{Asked: asked, sketch: sketch,
+		Leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
+	free := asked.Method == spec.TablesMethod || asked.Method == spec.AutoMethod && asked.Leaf == "" &&
+		len(r.Marginals) > 0
 	switch pure := r.Budget.Epsilon != nil && r.Budget.Delta == nil; {
 	case free && asked.Leaf != "":
 		return d, errors.New("method tables spends nothing: leave `budget` out")
@@ -75,20 +81,20 @@ func draft(r *spec.Release, asked *spec.Synthetic, sketch *plan.Plan, before []M
 	}
 	for _, a := range asked.By {
 		f := plan.Factor{Attribute: a.Column, Level: a.Level, Basis: plan.Identity}
-		if plan.Counted(t, a) == a {
+		if attributes.Counted(t, a) == a {
 			d.by = append(d.by, f)
 		} else {
 			d.derived = append(d.derived, f)
 		}
 	}
-	d.unit = plan.LinkedBy(r, asked.Table)
+	d.unit = r.LinkedBy(asked.Table)
 	for _, other := range before { // parents come first
 		if other.Asked.Table == asked.Parent {
 			d.above = other.Method
 		}
 	}
 	for _, f := range d.derived {
-		if _, _, err := plan.OriginOf(t, d.by, f); err != nil {
+		if _, _, err := (plan.Synthetic{By: d.by}).OriginOf(t, f); err != nil {
 			return d, err
 		}
 	}
@@ -115,30 +121,34 @@ func draft(r *spec.Release, asked *spec.Synthetic, sketch *plan.Plan, before []M
 // count works out how many cells have to be counted. It refuses too many candidates, and too large ones.
 func (d *Microdata) count() error {
 	n := int64(len(d.by))
-	if all, what := d.Named().CandidateCount(), strings.TrimSuffix(d.Sets(), " of"); n > plan.MaxCandidates || all > plan.MaxCandidates {
-		return fmt.Errorf("%s have %s %s, more than %s: %s", budget.Plural(n, "column"), budget.Group(all), what, budget.Group(plan.MaxCandidates), d.fewer("name fewer columns under `by`"))
+	if all, what := adaptive.CandidateCount(d.Named()), strings.TrimSuffix(d.Sets(), " of"); n > adaptive.MaxCandidates ||
+		all > adaptive.MaxCandidates {
+		return fmt.Errorf("%s have %s %s, more than %s: %s", budget.Plural(n, "column"), budget.Group(all), what,
+			budget.Group(adaptive.MaxCandidates), d.fewer("name fewer columns under `by`"))
 	}
 	if d.Method == plan.AIM && !d.fits() {
 		return fmt.Errorf("a model by method aim has room for columns of %s categories, and of %s together, and these have more: use coarser levels or fewer columns under `by`, or method: mst",
-			budget.Group(plan.MostOfModel().Largest), budget.Group(plan.MostOfModel().Cells))
+			budget.Group(adaptive.MostOfModel().Largest), budget.Group(adaptive.MostOfModel().Cells))
 	}
 	d.Cells = 0
 	for _, cells := range d.Columns {
 		d.Cells += cells
 	}
-	for _, candidate := range d.Named().Candidates() {
+	for _, candidate := range adaptive.Candidates(d.Named()) {
 		if len(candidate) == 1 {
 			continue
 		}
 		cells := int64(1)
 		for _, column := range candidate {
-			if d.Columns[column] > plan.MaxCells/cells {
-				return fmt.Errorf("%s would have more than 2^36 cells: %s", d.together(candidate), d.fewer("use coarser levels under `by`"))
+			if d.Columns[column] > limit.Cells/cells {
+				return fmt.Errorf("%s would have more than 2^36 cells: %s", d.together(candidate),
+					d.fewer("use coarser levels under `by`"))
 			}
 			cells *= max(d.Columns[column], 1)
 		}
-		if d.Cells += cells; d.Cells > plan.MaxCells {
-			return fmt.Errorf("all %s columns are counted, and would have more than 2^36 cells together: %s", d.Sets(), d.fewer("use coarser levels or fewer columns under `by`"))
+		if d.Cells += cells; d.Cells > limit.Cells {
+			return fmt.Errorf("all %s columns are counted, and would have more than 2^36 cells together: %s", d.Sets(),
+				d.fewer("use coarser levels or fewer columns under `by`"))
 		}
 	}
 	return nil
@@ -146,7 +156,7 @@ func (d *Microdata) count() error {
 
 // Sizes are the cells of each candidate.
 func (d *Microdata) Sizes() (all []int64) {
-	for _, candidate := range d.Named().Candidates() {
+	for _, candidate := range adaptive.Candidates(d.Named()) {
 		cells := int64(1)
 		for _, column := range candidate {
 			cells *= d.Columns[column]
@@ -157,7 +167,7 @@ func (d *Microdata) Sizes() (all []int64) {
 }
 
 // Sets is what the candidates are.
-func (d *Microdata) Sets() string { return d.Named().Sets() }
+func (d *Microdata) Sets() string { return adaptive.Sets(d.Named()) }
 
 // fewer is what to do where there is too much to choose from.
 func (d *Microdata) fewer(otherwise string) string {
@@ -192,7 +202,7 @@ func (d *Microdata) distinct() error {
 		seen[d.unit] = "the column that says which rows belong together"
 	}
 	for i, f := range s.Columns() {
-		for _, name := range []string{f.String(), f.String() + plan.LabelSuffix} {
+		for _, name := range []string{f.String(), f.String() + statistic.LabelSuffix} {
 			if other, ok := seen[name]; ok {
 				return fmt.Errorf("there would be two columns %q, of %s and of %s: give the column another name and say where it comes from (from: %s)", name, other, f, f.Attribute)
 			}
@@ -202,8 +212,8 @@ func (d *Microdata) distinct() error {
 			seen[s.Column(i)] = "column " + f.String()
 		}
 	}
-	for _, candidate := range s.Candidates() {
-		id, of := s.AnswerID(0, candidate), d.together(candidate)
+	for _, candidate := range adaptive.Candidates(s) {
+		id, of := adaptive.AnswerID(s, 0, candidate), d.together(candidate)
 		if other, ok := seen[id]; ok {
 			return fmt.Errorf("%s and %s would have one name, %s: give a column another name and say where it comes from (from: …)", other, of, id)
 		}
@@ -214,14 +224,15 @@ func (d *Microdata) distinct() error {
 
 // Named are the microdata as the plan writes them, without mechanisms.
 func (d *Microdata) Named() plan.Synthetic {
-	s := plan.Synthetic{Table: d.Asked.Table, Leaf: d.Asked.Leaf, Method: d.Method, Why: d.why, Ways: d.ways, By: d.by, Parent: d.Asked.Parent, Given: d.given, Derived: d.derived, Rows: d.Asked.Rows, Files: d.Asked.Files}
-	s.Rounds = s.Joins()
+	s := plan.Synthetic{Table: d.Asked.Table, Leaf: d.Asked.Leaf, Method: d.Method, Why: d.why, Ways: d.ways, By: d.by,
+		Parent: d.Asked.Parent, Given: d.given, Derived: d.derived, Rows: d.Asked.Rows, Files: d.Asked.Files}
+	s.Rounds = adaptive.Joins(s)
 	if d.Method == plan.Tables {
 		s.Rounds = 0
 	}
 	if d.Method == plan.AIM {
-		most := plan.MostOfModel()
-		s.Most, s.Rounds = &most, plan.RoundsPerColumn*len(d.by)
+		most := adaptive.MostOfModel()
+		s.Most, s.Rounds = &most, adaptive.RoundsPerColumn*len(d.by)
 	}
 	return s
 }
@@ -229,9 +240,9 @@ func (d *Microdata) Named() plan.Synthetic {
 // thirds are the parts of a leaf of microdata: the columns, the choices and the pairs get one each.
 const thirds = 3
 
-// spend divides the amount of a leaf: among the columns, the choices and the pairs of [MST], a third each, equally within
-// a third; of [AIM] a fifth equally among the columns, the rest to the rounds, of which the first has what it would if all
-// were alike.
+// spend divides the amount of a leaf: among the columns, the choices and the pairs of [MST], a third each, equally
+// within a third; of [AIM] a fifth equally among the columns, the rest to the rounds, of which the first has what it
+// would if all were alike.
 //
 // Guarantee: the measurements of the columns and the block are together ρ-zCDP with ρ at most the amount. Neighbours:
 // the release's own; a unit has at most max_rows counted rows. Theorem: adaptive composition adds ρ (Bun & Steinke
@@ -239,7 +250,8 @@ const thirds = 3
 // docs/proofs/adaptive.md.
 func (d Microdata) spend(r *spec.Release, amount *big.Rat) ([]plan.Measurement, plan.Synthetic, error) {
 	s := d.Named()
-	if i, ok := plan.TotalOf(r, s.Table); ok && s.Rows == 0 && s.Parent == "" && i.Total() > 0 && i.Total() <= plan.MostRows {
+	if i, ok := r.TotalOf(s.Table); ok && s.Rows == 0 && s.Parent == "" && i.Total() > 0 &&
+		i.Total() <= limit.MicrodataRows {
 		s.Rows, s.RowsOf = i.Total(), i.Name
 	}
 	if !s.Adaptive() {
@@ -247,9 +259,9 @@ func (d Microdata) spend(r *spec.Release, amount *big.Rat) ([]plan.Measurement, 
 	}
 	columns, choices := big.NewRat(1, thirds), big.NewRat(1, thirds)
 	if s.Method == plan.AIM {
-		columns = plan.OfColumns
-		choices = new(big.Rat).Sub(big.NewRat(1, 1), plan.OfColumns)
-		choices.Mul(choices, plan.Selection)
+		columns = adaptive.OfColumns
+		choices = new(big.Rat).Sub(big.NewRat(1, 1), adaptive.OfColumns)
+		choices.Mul(choices, adaptive.Selection)
 	}
 	column := new(big.Rat).Mul(amount, columns)
 	choice := new(big.Rat).Mul(amount, choices)
@@ -263,7 +275,8 @@ func (d Microdata) spend(r *spec.Release, amount *big.Rat) ([]plan.Measurement, 
 		if err != nil {
 			return nil, s, fmt.Errorf("column %s: %w", d.by[i], err)
 		}
-		all = append(all, plan.Measurement{ID: s.Column(i), Leaf: s.Leaf, Query: plan.Query{Table: s.Table, Factors: d.by[i : i+1]}, Cells: cells, Mechanism: noise})
+		all = append(all, plan.Measurement{ID: s.Column(i), Leaf: s.Leaf,
+			Query: plan.Query{Table: s.Table, Factors: d.by[i : i+1]}, Cells: cells, Mechanism: noise})
 	}
 	var err error
 	if s.Select, err = choiceFor(round); err != nil {
@@ -273,11 +286,12 @@ func (d Microdata) spend(r *spec.Release, amount *big.Rat) ([]plan.Measurement, 
 		return nil, s, fmt.Errorf("what a round measures: %w", err)
 	}
 	if s.Method == plan.MST {
-		s.Block = plan.Block(s.Rounds, s.Select, s.Noise)
+		s.Block = adaptive.Block(s.Rounds, s.Select, s.Noise)
 		return all, s, nil
 	}
-	if s.Noise.Parameter.Cmp(plan.LeastVariance) < 0 {
-		return nil, s, errors.New("the budget is so large that what a round measures would have next to no noise: an ε of 10 already hides next to nothing")
+	if s.Noise.Parameter.Cmp(adaptive.LeastVariance) < 0 {
+		return nil, s, errors.New(
+			"the budget is so large that what a round measures would have next to no noise: an ε of 10 already hides next to nothing")
 	}
 	s.Block = budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: answers.Add(answers, choice)}
 	return all, s, nil
@@ -292,9 +306,10 @@ const leastPair = 2
 // Guarantee: ρ-zCDP, for the neighbours that the scores' sensitivity is of. Theorem: Cesar & Rogers 2021, lemma 3.2.
 // Argument: docs/proofs/adaptive.md.
 func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
-	epsilon := budget.RootBelow(new(big.Rat).Mul(rho, big.NewRat(8, 1)), plan.ChoiceBits)
+	epsilon := budget.RootBelow(new(big.Rat).Mul(rho, big.NewRat(8, 1)), adaptive.ChoiceBits)
 	if epsilon.Sign() == 0 {
-		return budget.Mechanism{}, fmt.Errorf("a choice among columns gets ρ %s, too little to tell them apart at all: spend more budget here or name fewer columns", budget.DecimalUp(rho, 4))
+		return budget.Mechanism{},
+			fmt.Errorf("a choice among columns gets ρ %s, too little to tell them apart at all: spend more budget here or name fewer columns", budget.DecimalUp(rho, 4))
 	}
 	return budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: epsilon}, nil
 }

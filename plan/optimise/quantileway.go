@@ -7,28 +7,33 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the choice between the two ways to quantiles: values that are drawn, or a distribution that they are read from.
+// This file holds the choice between the two ways to quantiles: values that are drawn, or a distribution that they are
+// read from.
 
 // QuantileWay is a way to quantiles, and how good it will be at an amount.
 type QuantileWay struct {
 	Distribution *plan.Distribution // nil: they are drawn
-	ranks        []float64          // of each share by how many rows its rank is off at most; by how much weight of weighted ones
-	Half         float64            // of the width of an interval, in the column's unit
-	cell         float64            // the width of a bin in the column's unit, 0 where a bin is one value
+	// of each share by how many rows its rank is off at most; by how much weight of weighted ones
+	ranks []float64
+	Half  float64 // of the width of an interval, in the column's unit
+	cell  float64 // the width of a bin in the column's unit, 0 where a bin is one value
 }
 
-// DrawnWay says how good drawn quantiles are that cost so much: the ends of an interval are drawn for ranks that are shifted.
+// DrawnWay says how good drawn quantiles are that cost so much: the ends of an interval are drawn for ranks that are
+// shifted.
 func DrawnWay(t *workload.Table, r *spec.Release, cost budget.Cost) (QuantileWay, error) {
 	m, err := budget.QuantilesFor(cost, t.Drawn(), t.UnitRows(r))
 	if err != nil {
 		return QuantileWay{}, err
 	}
-	shift, _, _, err := m.QuantileInterval(t.Candidates(r), plan.Confidence)
+	shift, _, _, err := m.QuantileInterval(t.Candidates(r), statistic.Confidence)
 	if err != nil {
 		return QuantileWay{}, err
 	}
@@ -55,7 +60,8 @@ func planDistribution(t *workload.Table, g *Group, noise budget.Kind, d plan.Dis
 }
 
 // DistributedWay says how good quantiles are that are read from a distribution that costs so much.
-func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float64, d plan.Distribution) (QuantileWay, error) {
+func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float64, d plan.Distribution) (QuantileWay,
+	error) {
 	p, err := planDistribution(t, g, noise, d)
 	if err != nil {
 		return QuantileWay{}, err
@@ -70,7 +76,8 @@ func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float
 	largest := rows / workload.GoodRows // weight of a row
 	way := QuantileWay{Distribution: &d}
 	for _, x := range each {
-		margin := float64(largest * budget.NormalQuantile((1-plan.Confidence)/2) * math.Sqrt(float64(x*p.variance(amount))))
+		multiple := budget.NormalQuantile((1 - statistic.Confidence) / 2)
+		margin := float64(largest * multiple * math.Sqrt(float64(x*p.variance(amount))))
 		way.ranks = append(way.ranks, margin)
 	}
 	if d.Width > 1 {
@@ -80,15 +87,15 @@ func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float
 	return way, nil
 }
 
-// BestDistribution is the distribution with the narrowest intervals for an amount: of ε for Laplace noise, else of ρ. It fails where
-// there is none.
+// BestDistribution is the distribution with the narrowest intervals for an amount: of ε for Laplace noise, else of ρ.
+// It fails where there is none.
 func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount float64) (best QuantileWay, err error) {
 	confidential := g.Release.Table(t.Marginal.Table)
 	l := confidential.Column(t.Quantile.Column).Lattice
 	points := l.Last - l.First + 1
 	laplace := noise == budget.DiscreteLaplace
 	seen := int64(0) // bins
-	for wanted := int64(2); wanted <= plan.MostBins; wanted += max(1, wanted/3) {
+	for wanted := int64(2); wanted <= limit.Bins; wanted += max(1, wanted/3) {
 		d := plan.Distribution{Column: t.Quantile.Column, Width: (points-1)/wanted + 1, Weight: t.Quantile.Weight}
 		n := d.Bins(l)
 		if n == seen || n > workload.MostDistributed/t.Groups() {

@@ -17,20 +17,23 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Tables that count up, or are asked for ranges, alone, together, beside levels, and in pure budgets: every cell has the
-// error of dense least squares over all integers that are measured, and what a table shows is named for what it is.
+// Tables that count up, or are asked for ranges, alone, together, beside levels, and in pure budgets: every cell has
+// the error of dense least squares over all integers that are measured, and what a table shows is named for what it is.
 func TestSumsAlongColumnsAreEstimatedByLeastSquares(t *testing.T) {
 	for _, c := range []struct{ neighbours, budget, marginals string }{
 		{"add-remove", "{rho: 1/8}", "{x: {by: [age], cumulative: [age]}}"},
 		{"replace", "{rho: 1/8}", "{x: {by: [sex, age], ranges: [age]}, y: {by: [kind]}}"},
-		{"add-remove", "{rho: 1/8}", "{x: {every: [1, 2], by: [sex, age, kind], cumulative: [age, kind]}, y: {by: [age.half, sex]}}"},
-		{"replace", "{rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [age, kind], cumulative: [kind], ranges: [age], budget: a}, y: {every: [0, 1], by: [age, kind], budget: b}}"},
+		{"add-remove", "{rho: 1/8}",
+			"{x: {every: [1, 2], by: [sex, age, kind], cumulative: [age, kind]}, y: {by: [age.half, sex]}}"},
+		{"replace", "{rho: 1/8, split: {a: 1/3, b: 2/3}}",
+			"{x: {by: [age, kind], cumulative: [kind], ranges: [age], budget: a}, y: {every: [0, 1], by: [age, kind], budget: b}}"},
 		{"add-remove", "{rho: 1/8}", "{x: {by: [age.half, kind], cumulative: [age.half]}, y: {by: [age]}}"},
 		{"add-remove", "{epsilon: 1, delta: 1e-9}", "{x: {by: [sex, age], cumulative: [age]}, y: {by: [kind]}}"},
 		{"add-remove", "{epsilon: 1}", "{x: {by: [sex, age], cumulative: [age]}, y: {by: [kind, sex]}}"},
 		{"add-remove", "{rho: 1/8}", "{x: {by: [age], cumulative: [age]}, y: {by: [kind, age.whole]}}"},
 		{"add-remove", "{epsilon: 1}", "{x: {by: [age], cumulative: [age]}, y: {by: [kind, age.whole]}}"},
-		{"replace", "{epsilon: 1}", "{x: {by: [age], ranges: [age]}, y: {by: [kind]}, z: {by: [kind, age], cumulative: [kind, age]}}"},
+		{"replace", "{epsilon: 1}",
+			"{x: {by: [age], ranges: [age]}, y: {by: [kind]}, z: {by: [kind, age], cumulative: [kind, age]}}"},
 	} {
 		r := plantest.CrossedRelease(t, c.neighbours, c.budget, 2, c.marginals)
 		p, err := planner.New(r)
@@ -47,7 +50,7 @@ func TestSumsAlongColumnsAreEstimatedByLeastSquares(t *testing.T) {
 			variances[i] = m.Mechanism.Variance()
 		}
 		for i, table := range p.Tables {
-			queries := plantest.ShownRows(p, table, tables[i])
+			queries := plantest.ShownRows(p.Plan(), table, tables[i])
 			covariance := plantest.LeastSquares(t, p.Measurements, variances, queries)
 			var sum, most float64
 			for j := range queries {
@@ -55,8 +58,10 @@ func TestSumsAlongColumnsAreEstimatedByLeastSquares(t *testing.T) {
 			}
 			s := table.Statistics[0]
 			mean := math.Sqrt(sum / float64(len(queries)))
-			if s.StandardError < mean*(1-1e-9) || s.StandardError > mean*(1+1e-6) || math.Abs(max(s.StandardError, s.Uneven)/math.Sqrt(most)-1) > 1e-6 {
-				t.Errorf("%s, %s: %s has error %v, %v at most; said to be %v, %v", c.budget, c.marginals, table.Path, mean, math.Sqrt(most), s.StandardError, s.Uneven)
+			if s.StandardError < mean*(1-1e-9) || s.StandardError > mean*(1+1e-6) ||
+				math.Abs(max(s.StandardError, s.Uneven)/math.Sqrt(most)-1) > 1e-6 {
+				t.Errorf("%s, %s: %s has error %v, %v at most; said to be %v, %v", c.budget, c.marginals, table.Path, mean,
+					math.Sqrt(most), s.StandardError, s.Uneven)
 			}
 			name := workload.CountName
 			if slices.Contains(tables[i].Sums, residual.Prefixes) {
@@ -72,7 +77,8 @@ func TestSumsAlongColumnsAreEstimatedByLeastSquares(t *testing.T) {
 // What a group's design says of its error is that of dense least squares, ranges counted by all of them.
 func TestRangedDesignsAreJudgedByTheirErrors(t *testing.T) {
 	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}"} {
-		b := blueprintOf(t, plantest.CrossedRelease(t, "add-remove", budget, 1, "{x: {by: [sex, age], ranges: [age]}, y: {by: [age], cumulative: [age]}}"))
+		b := blueprintOf(t, plantest.CrossedRelease(t, "add-remove", budget, 1,
+			"{x: {by: [sex, age], ranges: [age]}, y: {by: [age], cumulative: [age]}}"))
 		for _, g := range b.Groups {
 			for _, d := range g.Designs {
 				var measured []plan.Measurement
@@ -113,8 +119,8 @@ func TestRangedDesignsAreJudgedByTheirErrors(t *testing.T) {
 	}
 }
 
-// How far a unit can move what is measured for ranges is enumerated over all pairs of neighbours, for Gaussian noise and,
-// in portions beside counts, for Laplace noise.
+// How far a unit can move what is measured for ranges is enumerated over all pairs of neighbours, for Gaussian noise
+// and, in portions beside counts, for Laplace noise.
 func TestSensitivityOfRanges(t *testing.T) {
 	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}"} {
 		for _, c := range []struct {
@@ -122,7 +128,8 @@ func TestSensitivityOfRanges(t *testing.T) {
 			most      int64 // rows of a unit
 		}{
 			{"{x: {by: [age], cumulative: [age]}}", 3}, {"{x: {by: [sex, age], ranges: [age]}}", 2},
-			{"{x: {by: [kind, age], cumulative: [kind, age]}}", 2}, {"{x: {by: [age.half, sex], cumulative: [age.half]}, y: {by: [age, kind]}}", 1},
+			{"{x: {by: [kind, age], cumulative: [kind, age]}}", 2},
+			{"{x: {by: [age.half, sex], cumulative: [age.half]}, y: {by: [age, kind]}}", 1},
 		} {
 			for k := int64(1); k <= c.most; k++ {
 				for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
@@ -139,15 +146,16 @@ func TestSensitivityOfRanges(t *testing.T) {
 	}
 }
 
-// Whatever levels a column is used at, in whichever leaves, and wherever sums along it are asked for: a plan can be read
-// again, which works out anew how its tables are put together.
+// Whatever levels a column is used at, in whichever leaves, and wherever sums along it are asked for: a plan can be
+// read again, which works out anew how its tables are put together.
 func TestPlansOfSumsCanBeReadAgain(t *testing.T) {
 	attributes := []string{"sex", "kind", "age", "age.half", "age.third", "age.odd", "age.same", "age.whole"}
 	rapid.Check(t, func(t *rapid.T) {
 		var marginals []string
 		leaves := rapid.IntRange(1, 3).Draw(t, "leaves")
 		for i := range rapid.IntRange(leaves, 5).Draw(t, "marginals") {
-			by := rapid.SliceOfNDistinct(rapid.SampledFrom(attributes), 1, 3, func(a string) string { c, _, _ := strings.Cut(a, "."); return c }).Draw(t, "by")
+			by := rapid.SliceOfNDistinct(rapid.SampledFrom(attributes), 1, 3,
+				func(a string) string { c, _, _ := strings.Cut(a, "."); return c }).Draw(t, "by")
 			sums := ""
 			if a := rapid.SampledFrom(by).Draw(t, "along"); a != "age.whole" {
 				sums = rapid.SampledFrom([]string{"", "cumulative", "ranges"}).Draw(t, "sums")
@@ -155,11 +163,13 @@ func TestPlansOfSumsCanBeReadAgain(t *testing.T) {
 					sums = ", " + sums + ": [" + a + "]"
 				}
 			}
-			marginals = append(marginals, fmt.Sprintf("m%d: {by: [%s], budget: l%d%s}", i, strings.Join(by, ", "), i%leaves, sums))
+			marginals = append(marginals, fmt.Sprintf("m%d: {by: [%s], budget: l%d%s}", i, strings.Join(by, ", "), i%leaves,
+				sums))
 		}
 		split := []string{"l0: 1", "l0: 1/7, l1: 6/7", "l0: 1/7, l1: 3/7, l2: 3/7"}[leaves-1]
 		budget := "{" + rapid.SampledFrom([]string{"rho: 1/10", "epsilon: 1"}).Draw(t, "budget") + ", split: {" + split + "}}"
-		text := fmt.Sprintf(plantest.Crossed, rapid.SampledFrom([]string{"add-remove", "replace"}).Draw(t, "neighbours"), budget, 2, "{"+strings.Join(marginals, ", ")+"}")
+		text := fmt.Sprintf(plantest.Crossed, rapid.SampledFrom([]string{"add-remove", "replace"}).Draw(t, "neighbours"),
+			budget, 2, "{"+strings.Join(marginals, ", ")+"}")
 		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 		if err != nil {
 			t.Fatal(err)

@@ -6,9 +6,11 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/strategy"
 )
 
-// This file holds the strategies as the plan states them: what each group of tables does, and what the other ways would give.
+// This file holds the strategies as the plan states them: what each group of tables does, and what the other ways would
+// give.
 
 // NoiseName is a kind of noise in words.
 func NoiseName(kind budget.Kind) string {
@@ -19,16 +21,16 @@ func NoiseName(kind budget.Kind) string {
 }
 
 // Strategies say what was chosen, and beside it what was not.
-func (b *Blueprint) Strategies(d *Division, uniform []*Division) []plan.Strategy {
-	var all []plan.Strategy
+func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Group {
+	var all []strategy.Group
 	for i, g := range b.Groups {
 		taken := d.Taken[i]
-		s := plan.Strategy{
+		s := strategy.Group{
 			Leaf: d.Leaves[g.Leaf].Path, Kind: taken.Kind, Noise: taken.Noise, Measurements: len(taken.Planned),
 			RMSE: g.rmse(taken, taken.perRho(), d, i),
 		}
 		for j, other := range g.Designs {
-			of, instead := d, plan.Alternative{Kind: other.Kind, Noise: other.Noise}
+			of, instead := d, strategy.Alternative{Kind: other.Kind, Noise: other.Noise}
 			switch {
 			case j == d.choice[i], other.Noise != taken.Noise && !slices.Contains(g.Best, j):
 				continue
@@ -51,8 +53,9 @@ func (b *Blueprint) Strategies(d *Division, uniform []*Division) []plan.Strategy
 			}
 			s.Instead = append(s.Instead, instead)
 		}
-		if equal, ok := g.equalShares(b.Release, taken.Noise); ok && taken.Kind != plan.EqualShares {
-			s.Instead = append(s.Instead, plan.Alternative{Kind: plan.EqualShares, Noise: taken.Noise, RMSE: g.rmse(equal, taken.perRho(), d, i)})
+		if equal, ok := g.equalShares(b.Release, taken.Noise); ok && taken.Kind != strategy.EqualShares {
+			s.Instead = append(s.Instead, strategy.Alternative{Kind: strategy.EqualShares, Noise: taken.Noise,
+				RMSE: g.rmse(equal, taken.perRho(), d, i)})
 		}
 		s.Instead = append(s.Instead, g.Reasons...)
 		for _, t := range g.Tables {
@@ -63,8 +66,8 @@ func (b *Blueprint) Strategies(d *Division, uniform []*Division) []plan.Strategy
 	return all
 }
 
-// rmse is the root mean square error of the group's figures by one of its designs, for its part of a division: of ε, or of
-// the ρ that an amount of 1 takes.
+// rmse is the root mean square error of the group's figures by one of its designs, for its part of a division: of ε, or
+// of the ρ that an amount of 1 takes.
 func (g *Group) rmse(design Design, perRho float64, d *Division, i int) float64 {
 	var cells float64
 	for _, t := range g.Tables {

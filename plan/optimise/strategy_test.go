@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/mat"
@@ -30,7 +31,7 @@ func blueprintOf(t testing.TB, r *spec.Release) *optimise.Blueprint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, plan.RangedApart)
+	b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedApart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +55,17 @@ func TestSharesOfALeaf(t *testing.T) {
 		marginals := "{"
 		leaves := rapid.IntRange(1, 2).Draw(t, "leaves")
 		for i := range rapid.IntRange(leaves, 6).Draw(t, "marginals") {
-			by := rapid.SliceOfNDistinct(rapid.SampledFrom(attributes), 0, 3, func(a string) string { c, _, _ := strings.Cut(a, "."); return c }).Draw(t, "by")
-			marginals += fmt.Sprintf("m%d: {by: [%s], budget: l%d, weight: %s}, ", i, strings.Join(by, ", "), i%leaves, rapid.SampledFrom([]string{"1", "1/3", "1e-6", "1e6"}).Draw(t, "weight"))
+			by := rapid.SliceOfNDistinct(rapid.SampledFrom(attributes), 0, 3,
+				func(a string) string { c, _, _ := strings.Cut(a, "."); return c }).Draw(t, "by")
+			marginals += fmt.Sprintf("m%d: {by: [%s], budget: l%d, weight: %s}, ", i, strings.Join(by, ", "), i%leaves,
+				rapid.SampledFrom([]string{"1", "1/3", "1e-6", "1e6"}).Draw(t, "weight"))
 		}
 		split := rapid.SampledFrom([]string{"rho: 1/10", "epsilon: 1"}).Draw(t, "budget") + ", split: {l0: 1}"
 		if leaves == 2 {
 			split = strings.Replace(split, "l0: 1", "l0: 1/7, l1: 6/7", 1)
 		}
-		text := fmt.Sprintf(plantest.Crossed, rapid.SampledFrom([]string{"add-remove", "replace"}).Draw(t, "neighbours"), "{"+split+"}", rapid.IntRange(1, 3).Draw(t, "rows"), marginals+"}")
+		text := fmt.Sprintf(plantest.Crossed, rapid.SampledFrom([]string{"add-remove", "replace"}).Draw(t, "neighbours"),
+			"{"+split+"}", rapid.IntRange(1, 3).Draw(t, "rows"), marginals+"}")
 		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: strings.Replace(text, ", }", "}", 1)})
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +74,7 @@ func TestSharesOfALeaf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, plan.RangedApart)
+		b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedApart)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +134,8 @@ func TestSensitivityOfResiduals(t *testing.T) {
 		most      int64 // rows of a unit
 	}{
 		{"{x: {by: [sex, kind]}}", 3}, {"{x: {every: [2], by: [sex, kind, age.third]}}", 2}, {"{x: {by: [age]}}", 3},
-		{"{x: {by: [age]}, y: {by: [age.half]}}", 3}, {"{x: {by: [age, sex]}, y: {by: [age.odd]}}", 2}, {"{x: {by: [age, kind]}, y: {by: [age.odd]}, z: {by: [age.whole]}}", 2},
+		{"{x: {by: [age]}, y: {by: [age.half]}}", 3}, {"{x: {by: [age, sex]}, y: {by: [age.odd]}}", 2},
+		{"{x: {by: [age, kind]}, y: {by: [age.odd]}, z: {by: [age.whole]}}", 2},
 	} {
 		for k := int64(1); k <= c.most; k++ {
 			for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
@@ -196,34 +201,46 @@ func assertMoves(t *testing.T, n spec.Neighbours, k int64, p optimise.Planned) {
 			l1, l2 = max(l1, sum), max(l2, squares)
 		}
 	}
-	nested := slices.ContainsFunc(p.Measurement().Query.Factors, func(f plan.Factor) bool { return f.Within != "" || f.Basis == plan.Ranges })
+	nested := slices.ContainsFunc(p.Measurement().Query.Factors, func(f plan.Factor) bool {
+		return f.Within != "" ||
+			f.Basis == plan.Ranges
+	})
 	claimed1, claimed2 := optimise.FloatOf(p.L1), optimise.FloatOf(p.L2Squared)
-	if claimed1 < l1 || claimed2 < l2 || n == spec.AddRemove && (claimed1 != l1 || claimed2 != l2) || !nested && claimed2 != l2 {
-		t.Errorf("%s, %d rows, %s: moves by %v and squares of %v; claimed %v and %v", n, k, p.Id(), l1, l2, claimed1, claimed2)
+	if claimed1 < l1 || claimed2 < l2 || n == spec.AddRemove && (claimed1 != l1 || claimed2 != l2) || !nested &&
+		claimed2 != l2 {
+		t.Errorf("%s, %d rows, %s: moves by %v and squares of %v; claimed %v and %v", n, k, p.Id(), l1, l2, claimed1,
+			claimed2)
 	}
 }
 
-// together are specs with repeats in two leaves, marginals within others and around them, totals, levels and levels that do
-// not nest, for a budget of ρ.
+// together are specs with repeats in two leaves, marginals within others and around them, totals, levels and levels
+// that do not nest, for a budget of ρ.
 var together = []struct{ neighbours, budget, marginals string }{
 	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {every: [0, 1, 2], by: [sex, kind, age.third]}}"},
 	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {by: [sex]}, y: {by: [kind]}}"},
 	{"replace", "{minimise: sum, rho: 1/8}", "{x: {by: [kind, sex]}, y: {by: [sex]}, z: {by: [sex]}}"},
-	{"replace", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [kind, sex], budget: a}, y: {every: [1], by: [sex, age], budget: b}, z: {by: [], budget: b}}"},
-	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {every: [1, 3], by: [sex, kind, age], budget: a, weight: 5}, y: {every: [0, 2], by: [age, kind, sex], budget: b}}"},
+	{"replace", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}",
+		"{x: {by: [kind, sex], budget: a}, y: {every: [1], by: [sex, age], budget: b}, z: {by: [], budget: b}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}",
+		"{x: {every: [1, 3], by: [sex, kind, age], budget: a, weight: 5}, y: {every: [0, 2], by: [age, kind, sex], budget: b}}"},
 	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {by: [age, sex]}, y: {by: [age.half, kind]}, z: {by: [age.half]}}"},
-	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [age, sex], budget: a}, y: {by: [age.odd], budget: b}, z: {by: [sex, age.odd], budget: b}}"},
-	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [sex], budget: a}, y: {by: [sex, age], budget: b}, z: {by: [age.half], budget: b}}"}, // one table by itself beside levels
-	{"replace", "{minimise: sum, rho: 1/8}", "{x: {by: [age.half]}, y: {by: [age.third]}}"},                                                                             // that do not lie within each other
+	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}",
+		"{x: {by: [age, sex], budget: a}, y: {by: [age.odd], budget: b}, z: {by: [sex, age.odd], budget: b}}"},
+	// one table by itself beside levels
+	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}",
+		"{x: {by: [sex], budget: a}, y: {by: [sex, age], budget: b}, z: {by: [age.half], budget: b}}"},
+	// that do not lie within each other
+	{"replace", "{minimise: sum, rho: 1/8}", "{x: {by: [age.half]}, y: {by: [age.third]}}"},
 	{"replace", "{minimise: sum, rho: 1/8}", "{x: {by: [age.half, sex]}, y: {by: [age.same]}}"},
 	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {by: [age.whole]}, y: {by: [age.half]}, z: {by: []}}"},
 	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {by: [age, sex]}, y: {by: [sex, age]}}"}, // asked twice
 	{"replace", "{minimise: sum, rho: 1/8}", "{x: {by: []}}"},
-	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}", "{x: {by: [], budget: a}, y: {by: [], budget: b}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}",
+		"{x: {by: [], budget: a}, y: {by: [], budget: b}}"},
 }
 
-// The errors said of tables are those of dense least squares over all measurements, cell by cell. The pages round them up
-// to seven digits.
+// The errors said of tables are those of dense least squares over all measurements, cell by cell. The pages round them
+// up to seven digits.
 func TestTablesAreEstimatedByLeastSquares(t *testing.T) {
 	for _, c := range together {
 		p := plantest.CrossedPlan(t, c.neighbours, c.budget, 2, c.marginals)
@@ -249,7 +266,8 @@ func TestTablesAreEstimatedByLeastSquares(t *testing.T) {
 				v := covariance.At(j, j)
 				sum, most = sum+v, max(most, v)
 				if math.Abs(said[i][j]/v-1) > 1e-9 {
-					t.Errorf("%s, %s: cell %d of %s has variance %v, said to be %v", c.neighbours, c.marginals, j, table.Path, v, said[i][j])
+					t.Errorf("%s, %s: cell %d of %s has variance %v, said to be %v", c.neighbours, c.marginals, j, table.Path, v,
+						said[i][j])
 				}
 			}
 			s := table.Statistics[0]
@@ -257,14 +275,15 @@ func TestTablesAreEstimatedByLeastSquares(t *testing.T) {
 			roundedUp := func(got, want float64) bool { return got > want*(1-1e-9) && got < want*(1+1e-6) }
 			uneven := most > sum/float64(len(queries))*(1+1e-6)
 			if !roundedUp(s.StandardError, mean) || (s.Uneven > 0) != uneven || uneven && !roundedUp(s.Uneven, math.Sqrt(most)) {
-				t.Errorf("%s, %s: %s has error %v, %v at most; said to be %v, %v", c.neighbours, c.marginals, table.Path, mean, math.Sqrt(most), s.StandardError, s.Uneven)
+				t.Errorf("%s, %s: %s has error %v, %v at most; said to be %v, %v", c.neighbours, c.marginals, table.Path, mean,
+					math.Sqrt(most), s.StandardError, s.Uneven)
 			}
 		}
 	}
 }
 
-// What a group is chosen by, the error of each design for its own measurements alone, is that of dense least squares; of
-// tables with columns of several levels, measured by themselves, that of each. A design of less error is never left.
+// What a group is chosen by, the error of each design for its own measurements alone, is that of dense least squares;
+// of tables with columns of several levels, measured by themselves, that of each. A design of less error is never left.
 func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 	pure := []struct{ neighbours, budget, marginals string }{
 		{"add-remove", "{epsilon: 1}", "{x: {every: [0, 1, 2], by: [sex, kind, age.third]}}"},
@@ -286,7 +305,7 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 				var sum, weighted float64
 				for _, table := range g.Tables {
 					var of float64
-					if d.Kind == plan.Direct && g.Several() {
+					if d.Kind == strategy.Direct && g.Several() {
 						for i, m := range measured {
 							if m.ID == table.Path {
 								of = variances[i] * float64(table.Cells)
@@ -300,27 +319,31 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 					weighted += table.Weight * of
 				}
 				if math.Abs(d.Spread/sum-1) > 1e-8 || math.Abs(d.Error/weighted-1) > 1e-8 {
-					t.Errorf("%s, %s: %s of %d tables has Σ variance %v, weighted %v; said to be %v, %v", c.neighbours, c.marginals, d.Kind, len(g.Tables), sum, weighted, d.Spread, d.Error)
+					t.Errorf("%s, %s: %s of %d tables has Σ variance %v, weighted %v; said to be %v, %v", c.neighbours, c.marginals,
+						d.Kind, len(g.Tables), sum, weighted, d.Spread, d.Error)
 				}
-				if d.Noise == taken.Noise && d.Error < taken.Error*(1-1e-6) && !(g.Several() && taken.Kind == plan.Residuals) {
-					t.Errorf("%s, %s: %s with %v instead of %s with %v", c.neighbours, c.marginals, taken.Kind, taken.Error, d.Kind, d.Error)
+				if d.Noise == taken.Noise && d.Error < taken.Error*(1-1e-6) && !(g.Several() && taken.Kind == strategy.Residuals) {
+					t.Errorf("%s, %s: %s with %v instead of %s with %v", c.neighbours, c.marginals, taken.Kind, taken.Error, d.Kind,
+						d.Error)
 				}
 			}
 		}
 	}
 }
 
-// All one-way and two-way tables of Adult, 148 725 cells, at ε = 1 and δ = 1e-9: the root mean square of the standard errors
-// is at most 0.66 of what 105 tables measured by themselves with equal shares have, though none of them is worse than that. The best strategies are 37.05 at the
-// ρ of 0.0149731 that the conversion of ρ alone allows, with the total among the tables, and √(105/(2ρ)) = 59.21.
+// All one-way and two-way tables of Adult, 148 725 cells, at ε = 1 and δ = 1e-9: the root mean square of the standard
+// errors is at most 0.66 of what 105 tables measured by themselves with equal shares have, though none of them is worse
+// than that. The best strategies are 37.05 at the ρ of 0.0149731 that the conversion of ρ alone allows, with the total
+// among the tables, and √(105/(2ρ)) = 59.21.
 func TestAdultIsMeasuredWell(t *testing.T) {
 	p := plantest.PlanOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
 	one := big.NewInt(1)
-	_, mechanisms, err := budget.Calibrate(big.NewRat(1, 1), big.NewRat(1, 1_000_000_000), nil, func(rho *big.Rat) ([]budget.Mechanism, error) {
-		m, err := budget.GaussianFor(one, one, new(big.Rat).Quo(rho, big.NewRat(105, 1)))
-		m.Shifts = []budget.Shift{{1}}
-		return slices.Repeat([]budget.Mechanism{m}, 105), err
-	})
+	_, mechanisms, err := budget.Calibrate(big.NewRat(1, 1), big.NewRat(1, 1_000_000_000), nil,
+		func(rho *big.Rat) ([]budget.Mechanism, error) {
+			m, err := budget.GaussianFor(one, one, new(big.Rat).Quo(rho, big.NewRat(105, 1)))
+			m.Shifts = []budget.Shift{{1}}
+			return slices.Repeat([]budget.Mechanism{m}, 105), err
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,8 +362,8 @@ func TestAdultIsMeasuredWell(t *testing.T) {
 	}
 }
 
-// Strategies are chosen in no time beside that of composing their losses: of 105 tables in some milliseconds, of 5050 in a
-// second. The limits are ten times that, for machines that do much else.
+// Strategies are chosen in no time beside that of composing their losses: of 105 tables in some milliseconds, of 5050
+// in a second. The limits are ten times that, for machines that do much else.
 func TestChoosingIsFast(t *testing.T) {
 	columns, names := "", ""
 	for i := range 100 {
@@ -348,8 +371,10 @@ func TestChoosingIsFast(t *testing.T) {
 		names += fmt.Sprintf("a%d, ", i)
 	}
 	for _, b := range []string{"{rho: 1}", "{epsilon: 1}"} {
-		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + b +
-			"\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {" + strings.TrimSuffix(columns, ", ") + "}}}\nmarginals: {x: {every: [1, 2], by: [" + strings.TrimSuffix(names, ", ") + "]}}\n"})
+		r, err := spec.Parse(spec.Source{Name: "release.yaml",
+			Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + b +
+				"\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {" + strings.TrimSuffix(columns, ", ") +
+				"}}}\nmarginals: {x: {every: [1, 2], by: [" + strings.TrimSuffix(names, ", ") + "]}}\n"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,8 +397,8 @@ func TestChoosingIsFast(t *testing.T) {
 	}
 }
 
-// sharesOf are the shares of ε for which pure measurements of these tables have the least error: ∝ ∛(weight·cells), where
-// each table that is not measured counts as that which it is a sum of.
+// sharesOf are the shares of ε for which pure measurements of these tables have the least error: ∝ ∛(weight·cells),
+// where each table that is not measured counts as that which it is a sum of.
 func sharesOf(g *optimise.Group, measured []*workload.Table) (shares []float64) {
 	served := make([]float64, len(measured))
 	for _, t := range g.Tables {
@@ -402,15 +427,17 @@ func sharesOf(g *optimise.Group, measured []*workload.Table) (shares []float64) 
 // With a pure budget no ε can be moved from one measurement to another for less error: ε³ is in proportion to what its
 // noise costs, over a whole leaf (Lagrange). Only the outermost tables are measured exactly where that is better.
 func TestPureStrategies(t *testing.T) {
-	kinds := map[plan.StrategyKind]int{}
+	kinds := map[strategy.Kind]int{}
 	attributes := []string{"sex", "kind", "age.third"}
 	rapid.Check(t, func(t *rapid.T) {
 		marginals := "{"
 		for i := range rapid.IntRange(1, 6).Draw(t, "marginals") {
 			by := rapid.SliceOfNDistinct(rapid.SampledFrom(attributes), 0, 3, rapid.ID).Draw(t, "by")
-			marginals += fmt.Sprintf("m%d: {by: [%s], weight: %s}, ", i, strings.Join(by, ", "), rapid.SampledFrom([]string{"1", "1/3", "20", "1e4"}).Draw(t, "weight"))
+			marginals += fmt.Sprintf("m%d: {by: [%s], weight: %s}, ", i, strings.Join(by, ", "),
+				rapid.SampledFrom([]string{"1", "1/3", "20", "1e4"}).Draw(t, "weight"))
 		}
-		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(plantest.Crossed, "add-remove", "{epsilon: 1, minimise: sum}", 2, strings.TrimSuffix(marginals, ", ")+"}")})
+		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(plantest.Crossed, "add-remove",
+			"{epsilon: 1, minimise: sum}", 2, strings.TrimSuffix(marginals, ", ")+"}")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -418,7 +445,7 @@ func TestPureStrategies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, plan.RangedApart)
+		b, err := optimise.NewBlueprint(r, tables, nil, nil, 1, strategy.RangedApart)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -433,13 +460,16 @@ func TestPureStrategies(t *testing.T) {
 			var outer []*workload.Table
 			for i, t := range g.Tables {
 				if !slices.ContainsFunc(g.Tables, func(o *workload.Table) bool {
-					return workload.Contains(o, t) && (len(o.By) > len(t.By) || slices.IndexFunc(g.Tables, func(x *workload.Table) bool { return x.Path == o.Path }) < i && workload.Contains(t, o))
+					return workload.Contains(o, t) &&
+						(len(o.By) > len(t.By) ||
+							slices.IndexFunc(g.Tables, func(x *workload.Table) bool { return x.Path == o.Path }) < i &&
+								workload.Contains(t, o))
 				}) {
 					outer = append(outer, t)
 				}
 			}
 			shares := sharesOf(g, g.Tables)
-			if taken.Kind == plan.Largest {
+			if taken.Kind == strategy.Largest {
 				shares = sharesOf(g, outer)
 			}
 			for i, part := range taken.Parts() {
@@ -455,13 +485,13 @@ func TestPureStrategies(t *testing.T) {
 			}
 		}
 	})
-	if kinds[plan.Direct] == 0 || kinds[plan.Largest] == 0 {
+	if kinds[strategy.Direct] == 0 || kinds[strategy.Largest] == 0 {
 		t.Errorf("only %v were tried", kinds)
 	}
 }
 
-// Where the integers of a residual could overflow, tables are measured by themselves, and the page says why. A pure budget
-// measures the levels of a column apart.
+// Where the integers of a residual could overflow, tables are measured by themselves, and the page says why. A pure
+// budget measures the levels of a column apart.
 func TestStrategiesThatCannotBe(t *testing.T) {
 	const text = `version: 1
 release: r
@@ -479,21 +509,23 @@ marginals: {x: {by: [a, b, c]}, y: {by: [%s]}}
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p
+		return p.Plan()
 	}
 	p := planOf("rho: 1", "b")
-	if len(p.Strategies) != 1 || p.Strategies[0].Kind != plan.Direct || len(p.Measurements) != 2 {
+	if len(p.Strategies) != 1 || p.Strategies[0].Kind != strategy.Direct || len(p.Measurements) != 2 {
 		t.Errorf("%d measurements, strategies %+v", len(p.Measurements), p.Strategies)
 	}
 	page := plantest.PageOf(t, p)
 	// 999²·1099 > 2³⁰
-	for _, line := range []string{"Each table is measured by itself, with discrete ", " Not by residuals: its integers could overflow: residuals/t/a_x_b_x_c multiplies counts by 1096803099."} {
+	for _, line := range []string{"Each table is measured by itself, with discrete ",
+		" Not by residuals: its integers could overflow: residuals/t/a_x_b_x_c multiplies counts by 1096803099."} {
 		if !strings.Contains(page, line) {
 			t.Errorf("no %q on\n%s", line, page)
 		}
 	}
 	p = planOf("epsilon: 1", "a.ten")
-	if len(p.Strategies) != 2 || p.Strategies[0].Kind != plan.Direct || p.Strategies[1].Kind != plan.Direct || len(p.Measurements) != 2 {
+	if len(p.Strategies) != 2 || p.Strategies[0].Kind != strategy.Direct || p.Strategies[1].Kind != strategy.Direct ||
+		len(p.Measurements) != 2 {
 		t.Errorf("%d measurements, strategies %+v", len(p.Measurements), p.Strategies)
 	}
 }
@@ -514,7 +546,7 @@ func TestChainsOfLevels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		chains, err := workload.NewChains(r, tables, plan.CellByCell)
+		chains, err := workload.NewChains(r, tables, strategy.CellByCell)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -533,7 +565,8 @@ budget: {rho: 1}
 tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 1}, columns: {sex: {values: [f, m]}, age: {values: [a, b, c]}, sex_x_age: {values: [a, b]}, home: {values: [h, f]}}}}
 marginals: {x: {every: [1, 2], by: [sex, age]}, y: {every: [1, 2], by: [sex_x_age, home]}}
 `})
-	if want := "two measurements would have one name, residuals/t/sex_x_age: "; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "two measurements would have one name, residuals/t/sex_x_age: "; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, expected one with %s", err, want)
 	}
 }

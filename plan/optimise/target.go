@@ -7,7 +7,7 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/document"
@@ -18,8 +18,8 @@ import (
 // gridBits is the number of fractional bits of a mechanism's parameter.
 const gridBits = 12
 
-// Parameter is the largest parameter of a noise, on the grid that parameters lie on, whose margin keeps a goal; nil where
-// there is none.
+// Parameter is the largest parameter of a noise, on the grid that parameters lie on, whose margin keeps a goal; nil
+// where there is none.
 func Parameter(g workload.Goal, noise budget.Kind) *big.Rat {
 	if g.Margin < 1 {
 		return nil // the least noise there is moves a count by one
@@ -81,9 +81,10 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 		case err != nil:
 			return err
 		case why != "" && ranged:
-			return &workload.Fault{Key: "", Message: "the tables along whose columns counts are added up cannot be measured: " + why, Expected: "fewer attributes or coarser levels"}
+			return &workload.Fault{Key: "", Message: "the tables along whose columns counts are added up cannot be measured: " +
+				why, Expected: "fewer attributes or coarser levels"}
 		case why != "":
-			g.Reasons = append(g.Reasons, plan.Alternative{Kind: plan.Residuals, Noise: noise, Why: why})
+			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noise, Why: why})
 		default:
 			g.Designs = append(g.Designs, d)
 		}
@@ -94,10 +95,11 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 // rangedForTargets measures every table by itself, in portions where its columns have ranges, well enough by the normal
 // law of what many draws add up to.
 func (g *Group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []workload.Goal) (Design, error) {
-	all := Design{Kind: plan.Direct, Noise: noise}
+	all := Design{Kind: strategy.Direct, Noise: noise}
 	for i, t := range g.Tables {
-		alone := &Group{Leaf: g.Leaf, place: g.place, Tables: []*workload.Table{t}, Chains: g.Chains, Minimise: g.Minimise, Needed: true}
-		d, err := alone.direct(r, alone.all(), plan.Direct, noise)
+		alone := &Group{Leaf: g.Leaf, place: g.place, Tables: []*workload.Table{t}, Chains: g.Chains, Minimise: g.Minimise,
+			Needed: true}
+		d, err := alone.direct(r, alone.all(), strategy.Direct, noise)
 		if err != nil {
 			return d, err
 		}
@@ -122,7 +124,7 @@ func (g *Group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []wor
 
 // directForTargets measures every table by itself, just well enough.
 func (g *Group) directForTargets(r *spec.Release, noise budget.Kind, goals []workload.Goal) (Design, error) {
-	d, err := g.direct(r, g.all(), plan.Direct, noise)
+	d, err := g.direct(r, g.all(), strategy.Direct, noise)
 	if err != nil {
 		return d, err
 	}
@@ -199,7 +201,8 @@ func (b *Blueprint) charge(all []Planned) *big.Rat {
 // unreachable is the error for a target that no noise on integers keeps.
 func unreachable(r *spec.Release, t *workload.Table) error {
 	return r.Problem("marginals."+t.Marginal.Name+".target", document.Problem{
-		Message:  fmt.Sprintf("no noise keeps a margin of %s on every cell of %s", plan.Decimal(t.Marginal.Target.Margin), t.Path),
+		Message: fmt.Sprintf("no noise keeps a margin of %s on every cell of %s", budget.Decimal(t.Marginal.Target.Margin),
+			t.Path),
 		Expected: "a margin of 1 or more, as noise is whole numbers",
 	})
 }

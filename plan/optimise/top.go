@@ -7,14 +7,17 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the design of tables of the largest cells: choices, and counts of what was chosen.
 
-// choosing is the kind of mechanism that choices are made by beside this kind of noise: permute-and-flip in a pure budget, as it
-// falls short by no more than the exponential mechanism of the same ε; else the exponential mechanism, which for a quarter of
-// its ρ falls short by hardly more.
+// choosing is the kind of mechanism that choices are made by beside this kind of noise: permute-and-flip in a pure
+// budget, as it falls short by no more than the exponential mechanism of the same ε; else the exponential mechanism,
+// which for a quarter of its ρ falls short by hardly more.
 func choosing(noise budget.Kind) budget.Kind {
 	if noise == budget.DiscreteLaplace {
 		return budget.PermuteAndFlip
@@ -22,15 +25,16 @@ func choosing(noise budget.Kind) budget.Kind {
 	return budget.ExponentialMechanism
 }
 
-// chosen is the design of a top table: what the choices get, and what the noise gets, are such that the sum of squares of the
-// shortfall that has the confidence, in standard errors of that confidence, and of the standard error of the counts is least.
+// chosen is the design of a top table: what the choices get, and what the noise gets, are such that the sum of squares
+// of the shortfall that has the confidence, in standard errors of that confidence, and of the standard error of the
+// counts is least.
 //
-// With an amount of 1 for each alone they are A and B. As parts f and 1−f of a ρ they are A/√f and B/√(1−f), and A²/f + B²/(1−f)
-// is least, (A+B)², for f = A/(A+B); as parts of an ε they are A/f and B/(1−f), and the least is (A^⅔+B^⅔)³ for A^⅔/(A^⅔+B^⅔)
-// (Lagrange).
+// With an amount of 1 for each alone they are A and B. As parts f and 1−f of a ρ they are A/√f and B/√(1−f), and A²/f +
+// B²/(1−f) is least, (A+B)², for f = A/(A+B); as parts of an ε they are A/f and B/(1−f), and the least is (A^⅔+B^⅔)³
+// for A^⅔/(A^⅔+B^⅔) (Lagrange).
 func (g *Group) chosen(r *spec.Release, noise budget.Kind) (Design, error) {
 	t := g.Tables[0]
-	d := Design{Kind: plan.Direct, Noise: noise, parts: []float64{1}}
+	d := Design{Kind: strategy.Direct, Noise: noise, parts: []float64{1}}
 	p := g.ByItself(r, t, noise)
 	c, err := t.Choices(r)
 	if err != nil {
@@ -39,8 +43,8 @@ func (g *Group) chosen(r *spec.Release, noise budget.Kind) (Design, error) {
 	k := float64(c.Of)
 	one := budget.Mechanism{Kind: choosing(noise), Parameter: big.NewRat(1, 1)}
 	const fine = int64(1) << 20 // so that the shortfall, in parts of it, is no small integer
-	shortfall, _ := one.Shortfall(t.Cells, new(big.Int).Mul(c.Moves(), big.NewInt(fine)), (1-plan.Confidence)/k)
-	z := budget.NormalQuantile((1 - plan.Confidence) / 2)
+	shortfall, _ := one.Shortfall(t.Cells, new(big.Int).Mul(c.Moves(), big.NewInt(fine)), (1-statistic.Confidence)/k)
+	z := budget.NormalQuantile((1 - statistic.Confidence) / 2)
 	a := float64(shortfall) / float64(float64(fine)*z) // for a choice of ε = 1
 	b := math.Sqrt(p.variance(1))
 	var part float64
@@ -49,13 +53,13 @@ func (g *Group) chosen(r *spec.Release, noise budget.Kind) (Design, error) {
 		x, y := budget.CubeRoot(float64(a*a)), budget.CubeRoot(float64(b*b))
 		part = x / (x + y)
 	} else {
-		a *= math.Sqrt(k / 8) // ε = √(8ρ/k)
+		a = float64(a * math.Sqrt(k/8)) // ε = √(8ρ/k)
 		part = a / (a + b)
 	}
 	steps := min(max(math.Floor(float64(part*choosingSteps)+0.5), 1), choosingSteps-1)
 	p.Choosing, p.Choices = big.NewRat(int64(steps), choosingSteps), c
 	d.Planned = []Planned{p}
-	part = steps / choosingSteps
+	part = float64(steps / choosingSteps)
 	rest := 1 - part
 	if noise == budget.DiscreteLaplace { // errors fall as the square of an ε
 		part, rest = float64(part*part), float64(rest*rest)
@@ -71,20 +75,21 @@ func (g *Group) chosen(r *spec.Release, noise budget.Kind) (Design, error) {
 // choosingSteps is of how many parts the share of choices is a whole number.
 const choosingSteps = 64
 
-// choose gives a measurement the choices that a part of its cost buys, of an ε or of a ρ, and returns what is left for its noise.
+// choose gives a measurement the choices that a part of its cost buys, of an ε or of a ρ, and returns what is left for
+// its noise.
 //
-// Guarantee: all choices together cost at most their part: ε of k choices adds up, and so does ρ, of which each has ε²/8.
-// Neighbours: those of the sensitivity. Theorem: as for [Choices.Steps]; Cesar & Rogers 2021, lemma 3.2. Argument:
-// docs/proofs/topk.md.
+// Guarantee: all choices together cost at most their part: ε of k choices adds up, and so does ρ, of which each has
+// ε²/8. Neighbours: those of the sensitivity. Theorem: as for [Choices.Steps]; Cesar & Rogers 2021, lemma 3.2.
+// Argument: docs/proofs/topk.md.
 func (p Planned) choose(m *plan.Measurement, cost *big.Rat) (rest *big.Rat, err error) {
 	part := new(big.Rat).Mul(cost, p.Choosing)
 	each := new(big.Rat).Quo(part, big.NewRat(p.Choices.Of, 1))
 	c := *p.Choices
 	c.Select.Kind = choosing(p.Noise)
 	if p.Noise == budget.DiscreteLaplace {
-		c.Select.Parameter = floor(each, plan.ChoiceBits)
+		c.Select.Parameter = floor(each, adaptive.ChoiceBits)
 	} else {
-		c.Select.Parameter = budget.RootBelow(each.Mul(each, big.NewRat(8, 1)), plan.ChoiceBits)
+		c.Select.Parameter = budget.RootBelow(each.Mul(each, big.NewRat(8, 1)), adaptive.ChoiceBits)
 	}
 	if c.Select.Parameter.Sign() == 0 {
 		return nil, fmt.Errorf("a choice among its cells gets too little to tell them apart at all: choose fewer cells, or spend more budget here")

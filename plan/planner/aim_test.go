@@ -11,18 +11,19 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
-	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // A fifth of the leaf goes to the columns, the rest to at most eight rounds for each, of which the first has what it
-// would if all were alike, and of that a tenth for its choice; the whole is what the steps cost one by one, in exact rationals,
-// whatever the answers were.
+// would if all were alike, and of that a tenth for its choice; the whole is what the steps cost one by one, in exact
+// rationals, whatever the answers were.
 func TestAIMSpendsItsLeaf(t *testing.T) {
-	for n, b := range map[string]string{"replace": "{rho: 1/10, split: {tables: 2/7, microdata: 5/7}}", "add-remove": "{epsilon: 2, delta: 1e-9, split: {tables: 2/7, microdata: 5/7}}"} {
+	for n, b := range map[string]string{"replace": "{rho: 1/10, split: {tables: 2/7, microdata: 5/7}}",
+		"add-remove": "{epsilon: 2, delta: 1e-9, split: {tables: 2/7, microdata: 5/7}}"} {
 		p := plantest.MicrodataOf(t, n, b, "{id: who, max_rows: 3}", "{budget: microdata, method: aim}")
 		s, leaf := p.Synthetic[0], new(big.Rat).Mul(p.Cost.Rho, big.NewRat(5, 7))
-		if s.Rounds != 24 || s.Method != plan.AIM || s.Ways != 3 || s.Why != "" || *s.Most != (plan.ModelSize{Cells: 1 << 19, Largest: 1 << 18}) || len(p.ColumnsOf(0)) != 3 {
+		if s.Rounds != 24 || s.Method != plan.AIM || s.Ways != 3 || s.Why != "" ||
+			*s.Most != (plan.ModelSize{Cells: 1 << 19, Largest: 1 << 18}) || len(p.ColumnsOf(0)) != 3 {
 			t.Fatalf("%s %s: %+v", b, n, s)
 		}
 		columns := new(big.Rat)
@@ -33,18 +34,23 @@ func TestAIMSpendsItsLeaf(t *testing.T) {
 			}
 			rho := new(big.Rat).Quo(big.NewRat(l2, 2), m.Mechanism.Parameter)
 			plantest.Within(t, m.ID, rho, plantest.Scaled(leaf, 1, 15))
-			if m.ID != s.Column(i) || m.Query.Factors[0] != s.By[i] || m.Leaf != "microdata" || m.Mechanism.Kind != budget.DiscreteGaussian || m.Mechanism.L2Squared.Int64() != l2 {
+			if m.ID != s.Column(i) || m.Query.Factors[0] != s.By[i] || m.Leaf != "microdata" ||
+				m.Mechanism.Kind != budget.DiscreteGaussian || m.Mechanism.L2Squared.Int64() != l2 {
 				t.Errorf("%s %s: column %d is %+v", b, n, i, m)
 			}
 			columns.Add(columns, rho)
 		}
 		choice := new(big.Rat).Mul(s.Select.Parameter, s.Select.Parameter)
 		plantest.Within(t, "the first choice", choice.Quo(choice, big.NewRat(8, 1)), plantest.Scaled(leaf, 4, 5*24*10))
-		plantest.Within(t, "the first answer", new(big.Rat).Quo(big.NewRat(squareNorm(n, 3), 2), s.Noise.Parameter), plantest.Scaled(leaf, 4*9, 5*24*10))
-		if s.Block.Kind != budget.AdaptiveBlock || s.Block.Parameter.Cmp(plantest.Scaled(leaf, 4, 5)) != 0 || s.Select.Kind != budget.ExponentialMechanism || s.Noise.Kind != budget.DiscreteGaussian || s.Noise.L2Squared.Int64() != squareNorm(n, 3) {
+		plantest.Within(t, "the first answer", new(big.Rat).Quo(big.NewRat(squareNorm(n, 3), 2), s.Noise.Parameter),
+			plantest.Scaled(leaf, 4*9, 5*24*10))
+		if s.Block.Kind != budget.AdaptiveBlock || s.Block.Parameter.Cmp(plantest.Scaled(leaf, 4, 5)) != 0 ||
+			s.Select.Kind != budget.ExponentialMechanism || s.Noise.Kind != budget.DiscreteGaussian ||
+			s.Noise.L2Squared.Int64() != squareNorm(n, 3) {
 			t.Errorf("%s %s: the block is %v", b, n, s.Block)
 		}
-		for _, quieter := range []func(int) bool{func(int) bool { return false }, func(int) bool { return true }, func(i int) bool { return i%5 == 4 }} {
+		for _, quieter := range []func(int) bool{func(int) bool { return false }, func(int) bool { return true },
+			func(i int) bool { return i%5 == 4 }} {
 			turns, _ := plantest.Made(s, quieter)
 			all := plantest.Costs(turns)
 			plantest.Within(t, "all rounds", all, s.Block.Parameter)
@@ -66,9 +72,11 @@ func TestAIMSpendsItsLeaf(t *testing.T) {
 
 // All sets of columns are counted, and the memory says so.
 func TestSizeOfAIM(t *testing.T) {
-	for ways, candidates := range map[string]int64{"": 24*(13+(20+2+10)+20) + 7*1024, ", ways: 2": 24*(13+(20+2+10)) + 6*1024} {
+	for ways, candidates := range map[string]int64{"": 24*(13+(20+2+10)+20) + 7*1024, ", ways: 2": 24*(13+(20+2+10)) +
+		6*1024} {
 		p := plantest.MicrodataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: aim"+ways+"}")
-		const counts, model, answers = 16 * ((1 + 2 + 10 + 20) + 13), 32 * (1 << 19), 72 * 24 * 20 // of 24 rounds, each of 20 cells at most
+		// of 24 rounds, each of 20 cells at most
+		const counts, model, answers = 16 * ((1 + 2 + 10 + 20) + 13), 32 * (1 << 19), 72 * 24 * 20
 		if p.Size != (plan.Size{Cells: 22, Bytes: counts + candidates + model + answers}) {
 			t.Errorf("%s: size %+v", ways, p.Size)
 		}
@@ -89,14 +97,22 @@ func TestAIMThatCannotBePlanned(t *testing.T) {
 	}
 	const half = "{rho: 1, split: {tables: 1/2, t: 1/2}}"
 	for _, c := range []struct{ budget, columns, says, want string }{
-		{half, strings.Join(many, ", "), "{method: aim}", "microdata of t (line 7): 85 columns have 102\u202f425 sets of one to three, more than 100\u202f000: ask for ways: 2, or name fewer columns under `by`"},
-		{half, wide(3, 10_000), "{method: aim}", "the set of c0, c1 and c2 would have more than 2^36 cells: ask for ways: 2, or use coarser levels under `by`"},
-		{half, wide(5, 2000), "{method: aim}", "all sets of one to three columns are counted, and would have more than 2^36 cells together: ask for ways: 2, or use coarser levels or fewer columns under `by`"},
-		{half, wide(3, 174_763), "{method: aim, ways: 2}", "a model by method aim has room for columns of 262\u202f144 categories, and of 524\u202f288 together, and these have more: use coarser levels or fewer columns under `by`, or method: mst"},
-		{half, "a: {values: [p]}, b: {type: integer, range: [1, 262145]}", "{method: aim}", "has room for columns of 262\u202f144 categories"},
-		{"{rho: 1e-13, split: {tables: 1/2, t: 1/2}}", wide(3, 3), "{method: aim}", "microdata of t: a choice among columns gets ρ 1.667e-16, too little"},
-		{"{rho: 1000, split: {tables: 1/100, t: 99/100}}", wide(3, 3), "{method: aim}", "the budget is so large that what a round measures would have next to no noise"},
-		{half, "a: {values: [p]}, b_x_c: {values: [p]}, a_x_b: {values: [p]}, c: {values: [p]}", "{method: aim}", "would have one name, microdata/t/round1/a_x_b_x_c"},
+		{half, strings.Join(many, ", "), "{method: aim}",
+			"microdata of t (line 7): 85 columns have 102\u202f425 sets of one to three, more than 100\u202f000: ask for ways: 2, or name fewer columns under `by`"},
+		{half, wide(3, 10_000), "{method: aim}",
+			"the set of c0, c1 and c2 would have more than 2^36 cells: ask for ways: 2, or use coarser levels under `by`"},
+		{half, wide(5, 2000), "{method: aim}",
+			"all sets of one to three columns are counted, and would have more than 2^36 cells together: ask for ways: 2, or use coarser levels or fewer columns under `by`"},
+		{half, wide(3, 174_763), "{method: aim, ways: 2}",
+			"a model by method aim has room for columns of 262\u202f144 categories, and of 524\u202f288 together, and these have more: use coarser levels or fewer columns under `by`, or method: mst"},
+		{half, "a: {values: [p]}, b: {type: integer, range: [1, 262145]}", "{method: aim}",
+			"has room for columns of 262\u202f144 categories"},
+		{"{rho: 1e-13, split: {tables: 1/2, t: 1/2}}", wide(3, 3), "{method: aim}",
+			"microdata of t: a choice among columns gets ρ 1.667e-16, too little"},
+		{"{rho: 1000, split: {tables: 1/100, t: 99/100}}", wide(3, 3), "{method: aim}",
+			"the budget is so large that what a round measures would have next to no noise"},
+		{half, "a: {values: [p]}, b_x_c: {values: [p]}, a_x_b: {values: [p]}, c: {values: [p]}", "{method: aim}",
+			"would have one name, microdata/t/round1/a_x_b_x_c"},
 	} {
 		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: %s\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\nsynthetic: {t: %s}\n", c.budget, c.columns, c.says)
 		_, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: text})
@@ -110,7 +126,8 @@ func TestAIMThatCannotBePlanned(t *testing.T) {
 func TestEditedAIMIsRefused(t *testing.T) {
 	p := plantest.MicrodataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: auto}")
 	q := plantest.MicrodataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: aim}")
-	if read, err := compiled.Read(q.Bytes()); err != nil || planner.Verify(read.Plan) != nil || read.Hash() != q.Hash() {
+	if read, err := compiled.Read(q.Bytes()); err != nil || plantest.Verify(read.Plan()) != nil ||
+		read.Hash() != q.Hash() {
 		t.Fatalf("reading it again: %v", err)
 	}
 	for name, forge := range map[string]func(s *plan.Synthetic){
@@ -153,7 +170,7 @@ func TestEditedAIMIsRefused(t *testing.T) {
 	if bytesOf := string(p.Bytes()); p.Synthetic[0].Why != "" {
 		read, err := compiled.Read([]byte(strings.Replace(bytesOf, p.Synthetic[0].Why, "it is the best", 1)))
 		if err == nil {
-			err = planner.Verify(read.Plan)
+			err = plantest.Verify(read.Plan())
 		}
 		if !errors.Is(err, plan.ErrEdited) {
 			t.Errorf("another reason: %v", err)

@@ -9,13 +9,14 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 )
 
-// Candidates of AIM are all sets of one to so many columns, of MST the pairs, each once; and the weight of one of AIM is
-// how many of its columns are in each of the sets that rows are judged by, added up, over what all have in common. Sets of given
-// columns alone, which are the last, are none.
+// Candidates of AIM are all sets of one to so many columns, of MST the pairs, each once; and the weight of one of AIM
+// is how many of its columns are in each of the sets that rows are judged by, added up, over what all have in common.
+// Sets of given columns alone, which are the last, are none.
 func TestCandidatesAndTheirWeights(t *testing.T) {
 	for columns := 2; columns <= 6; columns++ {
 		for ways := 2; ways <= min(3, columns); ways++ {
@@ -34,19 +35,21 @@ func TestCandidatesAndTheirWeights(t *testing.T) {
 				}
 				return slices.Compare(a, b)
 			})
-			got := s.Candidates()
+			got := adaptive.Candidates(s)
 			if !slices.EqualFunc(got, want, slices.Equal) {
 				t.Errorf("%d columns, %d ways: %v", columns, ways, got)
 			}
 			d := s
-			if d.CandidateCount() != int64(len(want)) {
-				t.Errorf("%d columns, %d ways: said to be %d", columns, ways, d.CandidateCount())
+			if adaptive.CandidateCount(d) != int64(len(want)) {
+				t.Errorf("%d columns, %d ways: said to be %d", columns, ways, adaptive.CandidateCount(d))
 			}
 			for given := 1; given <= columns-2; given++ {
 				child, own := s, slices.DeleteFunc(slices.Clone(want), func(c []int) bool { return c[0] >= columns-given })
 				child.Given, d.Given = given, given
-				if got := child.Candidates(); !slices.EqualFunc(got, own, slices.Equal) || d.CandidateCount() != int64(len(own)) {
-					t.Errorf("%d columns, %d of them given, %d ways: %v, said to be %d", columns, given, ways, got, d.CandidateCount())
+				if got := adaptive.Candidates(child); !slices.EqualFunc(got, own, slices.Equal) ||
+					adaptive.CandidateCount(d) != int64(len(own)) {
+					t.Errorf("%d columns, %d of them given, %d ways: %v, said to be %d", columns, given, ways, got,
+						adaptive.CandidateCount(d))
 				}
 			}
 			var common, most int64
@@ -65,22 +68,23 @@ func TestCandidatesAndTheirWeights(t *testing.T) {
 			}
 			for i, c := range got {
 				most = max(most, sums[i]/common)
-				if s.Weight(c) != sums[i]/common {
-					t.Errorf("%d columns, %d ways: %v weighs %d, not %d/%d", columns, ways, c, s.Weight(c), sums[i], common)
+				if adaptive.Weight(s, c) != sums[i]/common {
+					t.Errorf("%d columns, %d ways: %v weighs %d, not %d/%d", columns, ways, c, adaptive.Weight(s, c), sums[i], common)
 				}
 			}
-			if s.MostWeight() != most {
-				t.Errorf("%d columns, %d ways: the largest weight is %d, not %d", columns, ways, most, s.MostWeight())
+			if adaptive.MostWeight(s) != most {
+				t.Errorf("%d columns, %d ways: the largest weight is %d, not %d", columns, ways, most, adaptive.MostWeight(s))
 			}
 		}
 		s := plan.Synthetic{Method: plan.MST, By: make([]plan.Factor, columns), Ways: 2}
-		for _, c := range s.Candidates() {
-			if len(c) != 2 || s.Weight(c) != 1 || s.MostWeight() != 1 {
-				t.Errorf("a candidate of mst is %v, of weight %d", c, s.Weight(c))
+		for _, c := range adaptive.Candidates(s) {
+			if len(c) != 2 || adaptive.Weight(s, c) != 1 || adaptive.MostWeight(s) != 1 {
+				t.Errorf("a candidate of mst is %v, of weight %d", c, adaptive.Weight(s, c))
 			}
 		}
-		if d := s; len(s.Candidates()) != columns*(columns-1)/2 || d.CandidateCount() != int64(len(s.Candidates())) {
-			t.Errorf("%d columns have %d pairs", columns, len(s.Candidates()))
+		if d := s; len(adaptive.Candidates(s)) != columns*(columns-1)/2 ||
+			adaptive.CandidateCount(d) != int64(len(adaptive.Candidates(s))) {
+			t.Errorf("%d columns have %d pairs", columns, len(adaptive.Candidates(s)))
 		}
 	}
 }
@@ -98,12 +102,12 @@ func members(set int) []int {
 
 const aimBudget = "{rho: 1, split: {tables: 1/2, microdata: 1/2}}"
 
-// What a round measures has a name of its own by AIM, also where a choice is made again, and so noise of its own; and the
-// cells of its classes.
+// What a round measures has a name of its own by AIM, also where a choice is made again, and so noise of its own; and
+// the cells of its classes.
 func TestAnswersOfRounds(t *testing.T) {
 	p := plantest.MicrodataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: aim}")
 	s := p.Synthetic[0]
-	all, seen := s.Candidates(), map[string]bool{}
+	all, seen := adaptive.Candidates(s), map[string]bool{}
 	age := []int{0, 1, 1, 2, 1, 1, 1, 1, 1, 1}
 	for round := range 3 {
 		for choice, c := range all {
@@ -112,7 +116,7 @@ func TestAnswersOfRounds(t *testing.T) {
 			for _, column := range c {
 				want *= cells[column]
 			}
-			m, err := p.Answer(s, round, choice, [][]int{nil, age, nil}, s.Noise)
+			m, err := adaptive.Answer(p, s, round, choice, [][]int{nil, age, nil}, s.Noise)
 			if err != nil || m.Cells != want || len(m.Query.Factors) != len(c) || m.Leaf != s.Leaf || m.Query.Table != "t" {
 				t.Fatalf("round %d, %v: %+v, %v", round, c, m, err)
 			}
@@ -126,14 +130,16 @@ func TestAnswersOfRounds(t *testing.T) {
 			if _, _, _, err := m.Query.Residual(p.Release()); slices.Contains(c, 1) != (err != nil) {
 				t.Errorf("%v: as a query of residuals: %v", c, err)
 			}
-			if sparse, err := p.Answer(s, round, choice, nil, s.Noise); err != nil || slices.Contains(c, 1) == (string(sparse.Canonical()) == string(m.Canonical())) {
+			if sparse, err := adaptive.Answer(p, s, round, choice, nil, s.Noise); err != nil ||
+				slices.Contains(c, 1) == (string(sparse.Canonical()) == string(m.Canonical())) {
 				t.Errorf("%v: with and without classes: %v", c, err)
 			}
 		}
 	}
 	wider := s.Noise
 	wider.Parameter = big.NewRat(9, 1)
-	if m, err := p.Answer(s, 5, 4, nil, wider); err != nil || m.ID != "microdata/t/round6/sex_x_one" || m.Mechanism.Parameter.Cmp(wider.Parameter) != 0 {
+	if m, err := adaptive.Answer(p, s, 5, 4, nil, wider); err != nil || m.ID != "microdata/t/round6/sex_x_one" ||
+		m.Mechanism.Parameter.Cmp(wider.Parameter) != 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	other := s.Noise
@@ -156,20 +162,22 @@ func TestAnswersOfRounds(t *testing.T) {
 		"kind":             {0, 0, nil, s.Select},
 		"nothing":          {0, 0, nil, budget.Mechanism{}},
 	} {
-		if m, err := p.Answer(s, c.round, c.choice, c.classes, c.noise); err == nil {
+		if m, err := adaptive.Answer(p, s, c.round, c.choice, c.classes, c.noise); err == nil {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
 	mst := plantest.MicrodataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: mst}")
-	if m, err := mst.Answer(mst.Synthetic[0], 0, 0, [][]int{nil, age, nil}, mst.Synthetic[0].Noise); err == nil {
+	if m, err := adaptive.Answer(mst, mst.Synthetic[0], 0, 0, [][]int{nil, age, nil}, mst.Synthetic[0].Noise); err == nil {
 		t.Errorf("classes by mst: %+v", m)
 	}
-	if m, err := mst.Answer(mst.Synthetic[0], 1, 0, nil, mst.Synthetic[0].Noise); err != nil || m.ID != "microdata/t/sex_x_age" {
+	if m, err := adaptive.Answer(mst, mst.Synthetic[0], 1, 0, nil, mst.Synthetic[0].Noise); err != nil ||
+		m.ID != "microdata/t/sex_x_age" {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
 
-// A factor of classes stands in nothing that a plan holds: not in its measurements, and not in the columns of its microdata.
+// A factor of classes stands in nothing that a plan holds: not in its measurements, and not in the columns of its
+// microdata.
 func TestMergedFactorsAreRefusedInAPlan(t *testing.T) {
 	plain := regexp.MustCompile(`"attribute": "age",(\s+)"basis": "identity"`)
 	text := string(plantest.MicrodataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: aim}").Bytes())
@@ -178,7 +186,8 @@ func TestMergedFactorsAreRefusedInAPlan(t *testing.T) {
 	}
 	for _, basis := range []string{"merged", "identity"} {
 		forged := plain.ReplaceAllString(text, `"attribute": "age",$1"basis": "`+basis+`",$1"classes": "0 0 0 0 0 0 0 0 0 1"`)
-		if _, err := compiled.Read([]byte(forged)); err == nil || !strings.Contains(err.Error(), "has not as many answers as its question") {
+		if _, err := compiled.Read([]byte(forged)); err == nil ||
+			!strings.Contains(err.Error(), "has not as many answers as its question") {
 			t.Errorf("%s: %v", basis, err)
 		}
 	}

@@ -44,7 +44,9 @@ func discover(p *plan.Plan) error {
 		}
 		share := new(big.Rat).Quo(workload.Reserved(p), new(big.Rat).SetInt64(workload.Selections(p.Release())))
 		if err := say(t.Discovered, measured[t.Path], share); err != nil {
-			return workload.At(p.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: fmt.Sprintf("no selection of the groups of table %s can be made: %v", t.Path, err), Expected: "more of the budget, or groups: a smaller number"})
+			return workload.At(p.Release(), "marginals."+t.Marginal,
+				&workload.Fault{Key: "by", Message: fmt.Sprintf("no selection of the groups of table %s can be made: %v", t.Path,
+					err), Expected: "more of the budget, or groups: a smaller number"})
 		}
 		t.Expectation = describe.DiscoveredExpectation(t.Discovered, *t)
 	}

@@ -15,11 +15,10 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
-	"github.com/dprelease/dprelease/plan/planner"
 )
 
-// TestSelectionsEqualTheVectors holds the probabilities of a selection against those that were worked out elsewhere: never
-// above them.
+// TestSelectionsEqualTheVectors holds the probabilities of a selection against those that were worked out elsewhere:
+// never above them.
 func TestSelectionsEqualTheVectors(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
 	if err != nil {
@@ -108,15 +107,16 @@ func TestThresholdsLetOneUnitThroughWithDelta(t *testing.T) {
 			}
 			// 4000 terms leave a relative error of 1e-12 at the most.
 			if reaches(at) > most*(1+1e-11) || reaches(at-1) <= most*(1-1e-8) {
-				t.Errorf("σ² %d, δ %s: a group of one unit reaches %d with %g, and %d with %g", variance, delta, at, reaches(at), at-1, reaches(at-1))
+				t.Errorf("σ² %d, δ %s: a group of one unit reaches %d with %g, and %d with %g", variance, delta, at, reaches(at),
+					at-1, reaches(at-1))
 			}
 		}
 	}
 }
 
-// TestSelectionsShareTheirDelta adds up what the selections of a plan have: every group in which neighbours can differ has its
-// part, twice as many under replace, and all of them are within what is reserved, which with what the noise is composed at is
-// the δ of the spec.
+// TestSelectionsShareTheirDelta adds up what the selections of a plan have: every group in which neighbours can differ
+// has its part, twice as many under replace, and all of them are within what is reserved, which with what the noise is
+// composed at is the δ of the spec.
 func TestSelectionsShareTheirDelta(t *testing.T) {
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		for _, groups := range []int{1, 3, 20} {
@@ -138,7 +138,8 @@ func TestSelectionsShareTheirDelta(t *testing.T) {
 				found++
 				want := times * int64(map[string]int{"words": groups, "pages": 2}[m.ID])
 				if m.Discovery.Groups != want {
-					t.Errorf("%s, %d groups: neighbours differ in %d groups of %s, want %d", neighbours, groups, m.Discovery.Groups, m.ID, want)
+					t.Errorf("%s, %d groups: neighbours differ in %d groups of %s, want %d", neighbours, groups, m.Discovery.Groups,
+						m.ID, want)
 				}
 				delta, _ := new(big.Rat).SetString(m.Discovery.Delta)
 				sum.Add(sum, delta.Mul(delta, big.NewRat(want, 1)))
@@ -166,14 +167,15 @@ func TestSelectionsShareTheirDelta(t *testing.T) {
 			if bound, err := loss.EpsilonAt(big.NewRat(3, 4_000_000)); err != nil || bound.Value > 1 || bound.Value < 0.99 {
 				t.Errorf("%s, %d groups: all noise composed has ε = %v at what is left of δ (%v)", neighbours, groups, bound, err)
 			}
-			if again, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(again.Plan) != nil {
+			if again, err := compiled.Read(p.Bytes()); err != nil || plantest.Verify(again.Plan()) != nil {
 				t.Errorf("the plan does not read back: %v", err)
 			}
-			stated, err := describe.PrivacyLoss(p)
+			stated, err := describe.PrivacyLoss(compiled.Of(p))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e := stated.Whole.Epsilons[0]; e.Delta != "1e-6" || e.Epsilon > 1.0000001 || e.Epsilon < 0.99 || stated.Whole.Pure != "" {
+			if e := stated.Whole.Epsilons[0]; e.Delta != "1e-6" || e.Epsilon > 1.0000001 || e.Epsilon < 0.99 ||
+				stated.Whole.Pure != "" {
 				t.Errorf("the loss of the whole is stated as %+v", stated.Whole)
 			}
 		}
@@ -200,7 +202,8 @@ func TestPlansOfGroupsSayTheirChances(t *testing.T) {
 			t.Errorf("%q does not say %q", table.Expectation, want)
 		}
 	}
-	if first := p.Tables[1].Discovered.Chances[0].Units; first != 4 || !strings.Contains(p.Tables[1].Expectation, "Groups of fewer than 4 units never do.") {
+	if first := p.Tables[1].Discovered.Chances[0].Units; first != 4 ||
+		!strings.Contains(p.Tables[1].Expectation, "Groups of fewer than 4 units never do.") {
 		t.Errorf("groups of %d units appear: %q", first, p.Tables[1].Expectation)
 	}
 	if p.Tables[2].Discovered != nil || !strings.Contains(p.Guarantee.Method, "2.5e-7 are reserved") {

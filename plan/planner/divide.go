@@ -3,8 +3,8 @@ package planner
 import (
 	"slices"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -12,23 +12,23 @@ import (
 // This file holds the variants of a plan: the ways to sum along columns that are tried against each other.
 
 // variants are those that differ for some tables.
-func (d *draftPlan) variants(r *spec.Release) []plan.Summing {
+func (d *draftPlan) variants(r *spec.Release) []strategy.Summing {
 	all := d.summings(r)
 	if r.Budget.Minimise == spec.Guarded {
-		all = append(all, plan.LevelsSeparate)
+		all = append(all, strategy.LevelsSeparate)
 	}
 	return all
 }
 
 // summings are the variants that differ for tables that count up, or are asked for ranges.
-func (d *draftPlan) summings(r *spec.Release) []plan.Summing {
+func (d *draftPlan) summings(r *spec.Release) []strategy.Summing {
 	if !slices.ContainsFunc(d.tables, (*workload.Table).Summed) {
-		return []plan.Summing{plan.RangedApart}
+		return []strategy.Summing{strategy.RangedApart}
 	}
 	if !mixed(r, d.tables) {
-		return []plan.Summing{plan.RangedApart, plan.CellByCell}
+		return []strategy.Summing{strategy.RangedApart, strategy.CellByCell}
 	}
-	return []plan.Summing{plan.RangedApart, plan.RangedEverywhere, plan.CellByCell}
+	return []strategy.Summing{strategy.RangedApart, strategy.RangedEverywhere, strategy.CellByCell}
 }
 
 // mixed tells that a column which one leaf asks for ranges of is used in another that does not.

@@ -1,5 +1,7 @@
 package planner
 
+import "github.com/dprelease/dprelease/plan/compiled"
+
 // This file holds what the tests of this package reach beside what it exports.
 
 var EvenSize = evenSize
@@ -17,3 +19,8 @@ var Judge = judge
 var MissedBy = missedBy
 
 var Traced = traced
+
+var Refill = refill
+
+// MadeHere remembers a plan as one that the planner made.
+func MadeHere(c *compiled.Compiled) { madeHere.add(c) }

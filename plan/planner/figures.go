@@ -6,14 +6,15 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds how good the figures beside a count will be.
 
-// assessFigures says how good the figures of a table will be, by the standard errors of what they are worked out from and a
-// normal law: about.
+// assessFigures says how good the figures of a table will be, by the standard errors of what they are worked out from
+// and a normal law: about.
 func assessFigures(p *plan.Plan, t *plan.Table, measured map[string]plan.Measurement) {
 	for i := range t.Figures {
 		f := &t.Figures[i]
@@ -31,7 +32,7 @@ func assessFigures(p *plan.Plan, t *plan.Table, measured map[string]plan.Measure
 		per := max(float64(rows), 1)
 		f.Quality = plan.Quality{
 			Rows: rows, StandardError: budget.RoundUp(math.Sqrt(variance)/per, plan.Significant),
-			Margin: budget.RoundUp(budget.NormalQuantile((1-plan.Confidence)/2)*math.Sqrt(variance)/per, plan.Significant),
+			Margin: budget.RoundUp(budget.NormalQuantile((1-statistic.Confidence)/2)*math.Sqrt(variance)/per, plan.Significant),
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -31,23 +30,23 @@ marginals:
   b: {by: [band.two]}
 `
 
-// What a unit's values of a column can move is charged to the column, whether rows are counted by it, its values are added up
-// or drawn, they say how, or another column or the weights are read from the same place.
+// What a unit's values of a column can move is charged to the column, whether rows are counted by it, its values are
+// added up or drawn, they say how, or another column or the weights are read from the same place.
 func TestLossOfColumnsThatAreRead(t *testing.T) {
 	p := plantest.Must(planner.New(plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: payRelease}))(t)))(t)
 	want := map[string]int{ // measurements that change
 		"sex": 4, "size": 4, "pay": 4, "band": 4, "hours": 5,
 	}
 	for column, n := range want {
-		_, steps, err := describe.Changing(p, column)
+		_, steps, err := describe.Changing(p.Plan(), column)
 		if err != nil || len(steps) != n {
 			t.Errorf("%s: %d measurements change, want %d (%v)", column, len(steps), n, err)
 		}
-		if !slices.Contains(describe.Attributes(p), column) {
+		if !slices.Contains(describe.Attributes(p.Plan()), column) {
 			t.Errorf("%s has no loss of its own", column)
 		}
 	}
-	behind := plantest.Must(compiled.Behind(p))(t)
+	behind := plantest.Must(p.Behind())(t)
 	if len(behind[0]) != 4 || len(behind[1]) != 1 {
 		t.Errorf("%d and %d measurements bear on the tables", len(behind[0]), len(behind[1]))
 	}
@@ -57,7 +56,8 @@ func TestLossOfColumnsThatAreRead(t *testing.T) {
 func TestSumsByStratum(t *testing.T) {
 	p := plantest.Must(planner.New(plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: payRelease}))(t)))(t)
 	m, _ := p.Measurement("values/m/pay_sums")
-	if v := m.Query.Value; v == nil || v.Per != "size" || !slices.Equal(v.By, []int64{100, 1}) || !slices.Equal(v.Off, []int64{9, 900}) {
+	if v := m.Query.Value; v == nil || v.Per != "size" || !slices.Equal(v.By, []int64{100, 1}) ||
+		!slices.Equal(v.Off, []int64{9, 900}) {
 		t.Errorf("%+v", m.Query.Value)
 	}
 	// Of 2 rows with weights up to 3 and integers of ±900, one unit in place of another moves 2·2·3·900.

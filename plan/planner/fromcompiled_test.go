@@ -11,14 +11,17 @@ import (
 
 // BenchmarkPredict works out the laws of all tables of the Adult extract.
 func BenchmarkPredict(b *testing.B) {
-	for _, of := range []struct{ budget, every string }{{"{rho: 1/8}", "[1, 2]"}, {"{epsilon: 1}", "[1, 2]"}, {"{rho: 1/8}", "[0, 1, 2, 3]"}, {"{epsilon: 1}", "[0, 1, 2, 3]"}} {
+	for _, of := range []struct{ budget, every string }{{"{rho: 1/8}", "[1, 2]"}, {"{epsilon: 1}", "[1, 2]"},
+		{"{rho: 1/8}", "[0, 1, 2, 3]"}, {"{epsilon: 1}", "[0, 1, 2, 3]"}} {
 		columns, by := "", ""
 		for i, n := range plantest.Adult14 {
 			columns += fmt.Sprintf("c%d: {type: integer, range: [1, %d]}, ", i, n)
 			by += fmt.Sprintf("c%d, ", i)
 		}
-		p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: %s\n"+
-			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {m: {every: %s, by: [%s]}}\n", of.budget, columns, of.every, by)})
+		p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml",
+			Text: fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: %s\n"+
+				"tables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {m: {every: %s, by: [%s]}}\n", of.budget,
+				columns, of.every, by)})
 		if err != nil {
 			b.Fatal(err)
 		}

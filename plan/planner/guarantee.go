@@ -23,8 +23,8 @@ var equivalentDeltas = []string{"1e-6", "1e-9"}
 // error may end together if it is to count as a judgement.
 const decisive = 1e-3
 
-// guarantee states the promise in the spec's own terms. spent is the budget that its mechanisms may have together: that of
-// the release, or of those units that a sample draws.
+// guarantee states the promise in the spec's own terms. spent is the budget that its mechanisms may have together: that
+// of the release, or of those units that a sample draws.
 func guarantee(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarantee, error) {
 	g := plan.Guarantee{
 		Protects: r.Privacy.Protects, Neighbours: string(r.Privacy.Neighbours),
@@ -34,11 +34,13 @@ func guarantee(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarantee
 	g.Invariants = describe.Invariants(p.Invariants)
 	var capped, rounds, sampled string // how those of microdata enter: what they may lose at most, however many are made
 	if p.Adapts() {
-		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)", " and the cap of all rounds of microdata"
+		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)",
+			" and the cap of all rounds of microdata"
 	}
 	if p.Sample != nil {
 		g.Sample = p.Sample.Share
-		sampled = fmt.Sprintf(", of a secret sample of %s of the units, drawn once (Balle, Barthe and Gaboardi 2018)", describe.ShareText(p.Sample.Share))
+		sampled = fmt.Sprintf(", of a secret sample of %s of the units, drawn once (Balle, Barthe and Gaboardi 2018)",
+			describe.ShareText(p.Sample.Share))
 	}
 	switch b := r.Budget; {
 	case b.Delta != nil:
@@ -46,7 +48,8 @@ func guarantee(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarantee
 		g.Rho = budget.FormatRat(p.Cost.Rho)
 		g.Method = "the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)" + capped + sampled
 		if reserved := workload.Reserved(p); reserved != nil {
-			g.Method += fmt.Sprintf(", at a δ of %s: the other %s are reserved for groups that nobody listed to appear (Desfontaines, Voss, Gipson and Mandayam 2022)", budget.DecimalUp(spent.Delta, plan.Significant), budget.DecimalUp(reserved, plan.Significant))
+			g.Method += fmt.Sprintf(
+				", at a δ of %s: the other %s are reserved for groups that nobody listed to appear (Desfontaines, Voss, Gipson and Mandayam 2022)", budget.DecimalUp(spent.Delta, plan.Significant), budget.DecimalUp(reserved, plan.Significant))
 		}
 		plain, err := budget.RhoForEpsilonDelta(spent.Epsilon, spent.Delta)
 		if err != nil {
@@ -88,7 +91,8 @@ func judge(all []budget.Mechanism, epsilon, delta *big.Rat) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("judging the plan a second time: %w", err)
 	case second.Delta-second.Error > d*(1+1e-9):
-		return false, fmt.Errorf("the two accountants disagree: the plan has δ = %g by one of them, %g by the other: nothing was planned, please report this", d, second.Delta)
+		return false, fmt.Errorf(
+			"the two accountants disagree: the plan has δ = %g by one of them, %g by the other: nothing was planned, please report this", d, second.Delta)
 	}
 	return second.Delta+second.Error <= d*(1+decisive), nil
 }
@@ -116,8 +120,8 @@ func equivalents(all []budget.Mechanism) ([]plan.Equivalent, error) {
 
 // unitOf says what a release protects: of several confidential tables, a unit's rows in all of them.
 //
-// Guarantee: two inputs that differ in one unit differ in rows of one id alone, at most MaxRows of which are counted, in all
-// tables together. Neighbours: both relations. Argument: docs/proofs/sensitivity.md.
+// Guarantee: two inputs that differ in one unit differ in rows of one id alone, at most MaxRows of which are counted,
+// in all tables together. Neighbours: both relations. Argument: docs/proofs/sensitivity.md.
 func unitOf(g *plan.Guarantee, r *spec.Release) {
 	g.Unit, g.MaxRows = "each row", 0
 	var names []string

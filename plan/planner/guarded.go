@@ -11,9 +11,9 @@ import (
 
 // This file holds which guarded tables come out worse than measured by themselves.
 
-// worse are the tables that share a leaf's amount and are worse than by themselves with an equal share of it, with the ratio of their
-// errors to that: by the noise that there will be, on integers and with rounded parameters. Tables that nothing else bears on have
-// at least their share.
+// worse are the tables that share a leaf's amount and are worse than by themselves with an equal share of it, with the
+// ratio of their errors to that: by the noise that there will be, on integers and with rounded parameters. Tables that
+// nothing else bears on have at least their share.
 func (d *draftPlan) worse() (map[*workload.Table]float64, error) {
 	b := d.blueprint
 	if b.Release.Budget.Minimise != spec.Guarded {

@@ -11,10 +11,13 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -55,7 +58,8 @@ func homes(t *testing.T, budget, neighbours, marginals string) *spec.Release {
 // A cell is impossible if one entry rules out every row that could fall into it: found here by going through all rows.
 func TestImpossibleCellsAreThoseWithoutRows(t *testing.T) {
 	r := homes(t, "{rho: 1}", "add-remove", "  m: {by: [kind]}")
-	attributes := map[string][]string{"age": {"", "age", "age.pair", "age.odd", "pair"}, "kind": {"", "kind"}, "size": {"", "size", "size.half"}}
+	named := map[string][]string{"age": {"", "age", "age.pair", "age.odd", "pair"}, "kind": {"", "kind"},
+		"size": {"", "size", "size.half"}}
 	// The rules once more, of the numbers of a row: age 0–7, kind a b c, size 1–4.
 	rules := []func(age, kind, size int) bool{
 		func(age, kind, _ int) bool { return age < 4 && kind == 0 },
@@ -64,19 +68,19 @@ func TestImpossibleCellsAreThoseWithoutRows(t *testing.T) {
 		func(_, _, size int) bool { return size == 4 },
 	}
 	tables, found := 0, int64(0)
-	for _, age := range attributes["age"] {
-		for _, kind := range attributes["kind"] {
-			for _, size := range attributes["size"] {
+	for _, age := range named["age"] {
+		for _, kind := range named["kind"] {
+			for _, size := range named["size"] {
 				q := plan.Query{Table: "t"}
 				for _, name := range []string{size, age, kind} {
 					if name != "" {
 						column, level, _ := strings.Cut(name, ".")
-						c := plan.Counted(r.Table("t"), spec.Attribute{Column: column, Level: level})
+						c := attributes.Counted(r.Table("t"), spec.Attribute{Column: column, Level: level})
 						q.Factors = append(q.Factors, plan.Factor{Attribute: c.Column, Level: c.Level, Basis: plan.Identity})
 					}
 				}
 				want := withoutRows(t, r, q, rules)
-				mask, err := q.Impossible(r)
+				mask, err := impossible.Of(q, r)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -151,21 +155,23 @@ func TestTablesWithImpossibleCellsStandAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			alone := plan.Strategy{}
+			alone := strategy.Group{}
 			for _, s := range p.Strategies {
 				if slices.Contains(s.Tables, "both") {
 					alone = s
 				}
 			}
 			m, ok := p.Measurement("both")
-			if !ok || m.Impossible != 4 || m.Cells != 24 || p.Tables[2].Impossible != 4 || p.Tables[2].Cells != 24 || len(alone.Tables) != 1 || alone.Kind != plan.Direct {
+			if !ok || m.Impossible != 4 || m.Cells != 24 || p.Tables[2].Impossible != 4 || p.Tables[2].Cells != 24 ||
+				len(alone.Tables) != 1 || alone.Kind != strategy.Direct {
 				t.Fatalf("%s: %+v, %+v, %+v", budget, m, p.Tables[2], alone)
 			}
 			// One table, so every cell has the error of its noise: the mean over possible cells is that.
-			if sd := math.Sqrt(m.Mechanism.Variance()); math.Abs(alone.RMSE/sd-1) > 0.02 || p.Tables[2].Statistics[0].StandardError != sd {
+			if sd := math.Sqrt(m.Mechanism.Variance()); math.Abs(alone.RMSE/sd-1) > 0.02 ||
+				p.Tables[2].Statistics[0].StandardError != sd {
 				t.Errorf("%s: error %v, noise %v, table %+v", budget, alone.RMSE, sd, p.Tables[2].Statistics[0])
 			}
-			for i, behind := range plantest.Must(compiled.Behind(p))(t) {
+			for i, behind := range plantest.Must(p.Behind())(t) {
 				for _, other := range behind {
 					if (other.ID == "both") != (i == 2) {
 						t.Errorf("%s: %s rests on %s", budget, p.Tables[i].Path, other.ID)
@@ -173,10 +179,11 @@ func TestTablesWithImpossibleCellsStandAlone(t *testing.T) {
 				}
 			}
 			var page strings.Builder
-			if err := describe.Explain(p, &page); err != nil || !strings.Contains(page.String(), "both: 4 of 24 cells cannot be (impossible), exact zeros") {
+			if err := describe.Explain(p, &page); err != nil ||
+				!strings.Contains(page.String(), "both: 4 of 24 cells cannot be (impossible), exact zeros") {
 				t.Errorf("%v\n%s", err, page.String())
 			}
-			if err := planner.Verify(plantest.Must(compiled.Read(p.Bytes()))(t).Plan); err != nil {
+			if err := plantest.Verify(plantest.Must(compiled.Read(p.Bytes()))(t).Plan()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -200,13 +207,15 @@ func TestDefinitionOfAMeasurementHoldsWhatIsImpossible(t *testing.T) {
 
 // Rules that leave nothing of a table are refused where the table is asked for.
 func TestTableOfImpossibleCellsAlone(t *testing.T) {
-	text := strings.NewReplacer("BUDGET", "{rho: 1}", "NEIGHBOURS", "add-remove", "MARGINALS", "  sizes: {by: [size]}\n  kinds: {by: [kind]}",
+	text := strings.NewReplacer("BUDGET", "{rho: 1}", "NEIGHBOURS", "add-remove", "MARGINALS",
+		"  sizes: {by: [size]}\n  kinds: {by: [kind]}",
 		"{where: {size: 4}, rows: drop}", "{where: {kind: [a, b]}}\n  - {where: {kind: c}, rows: drop}").Replace(homeSpec)
 	r, err := spec.Parse(spec.Source{Name: "homes.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := planner.New(r); err == nil || !strings.Contains(err.Error(), "marginals.kinds") || !strings.Contains(err.Error(), "rules out every cell of table kinds") {
+	if _, err := planner.New(r); err == nil || !strings.Contains(err.Error(), "marginals.kinds") ||
+		!strings.Contains(err.Error(), "rules out every cell of table kinds") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -215,7 +224,8 @@ func TestTableOfImpossibleCellsAlone(t *testing.T) {
 func TestSumsAlongImpossibleCells(t *testing.T) {
 	for _, along := range []string{"cumulative", "ranges"} {
 		_, err := planner.New(homes(t, "{rho: 1}", "add-remove", "  m: {by: [kind, age], "+along+": [age]}"))
-		if err == nil || !strings.Contains(err.Error(), "marginals.m") || !strings.Contains(err.Error(), "table m has impossible cells") {
+		if err == nil || !strings.Contains(err.Error(), "marginals.m") ||
+			!strings.Contains(err.Error(), "table m has impossible cells") {
 			t.Errorf("%s: error %v", along, err)
 		}
 	}
@@ -231,10 +241,12 @@ func TestDerivedColumnsAreCountedByTheirOrigins(t *testing.T) {
 	for _, table := range p.Tables {
 		paths = append(paths, table.Path)
 	}
-	if want := []string{"every/pair", "every/age.odd", "every/kind", "every/pair_x_kind", "every/age.odd_x_kind"}; !slices.Equal(paths, want) {
+	if want := []string{"every/pair", "every/age.odd", "every/kind", "every/pair_x_kind",
+		"every/age.odd_x_kind"}; !slices.Equal(paths, want) {
 		t.Errorf("tables %v, expected %v", paths, want)
 	}
-	if q, shown := p.Query(p.Tables[0]), p.Shown(p.Tables[0]); q.Factors[0].String() != "age.pair" || shown.Factors[0].String() != "pair" {
+	if q, shown := p.Query(p.Tables[0]), p.Shown(p.Tables[0]); q.Factors[0].String() != "age.pair" ||
+		shown.Factors[0].String() != "pair" {
 		t.Errorf("counted by %v, shown by %v", q, shown)
 	}
 	for _, m := range p.Measurements {
@@ -268,7 +280,8 @@ func TestDerivedColumnsAreCountedByTheirOrigins(t *testing.T) {
 
 // A condition on a derived column is met by the values of what decides it: these lose all that is measured of the rows.
 func TestDerivedConditionsDropRowsByTheirOrigins(t *testing.T) {
-	text := strings.NewReplacer("age.pair: [0–1, 2–3], kind: a", "pair: [0–1, 2–3]", "BUDGET", "{rho: 1}", "NEIGHBOURS", "add-remove", "MARGINALS", "  a: {by: [kind]}").Replace(homeSpec)
+	text := strings.NewReplacer("age.pair: [0–1, 2–3], kind: a", "pair: [0–1, 2–3]", "BUDGET", "{rho: 1}", "NEIGHBOURS",
+		"add-remove", "MARGINALS", "  a: {by: [kind]}").Replace(homeSpec)
 	r, err := spec.Parse(spec.Source{Name: "homes.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -278,12 +291,12 @@ func TestDerivedConditionsDropRowsByTheirOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	for column, want := range map[string]int{"age": 1, "pair": 0} {
-		tables, steps, err := describe.Changing(p, column)
+		tables, steps, err := describe.Changing(p.Plan(), column)
 		if err != nil || tables != want || len(steps) != want {
 			t.Errorf("%s: %d tables, %d measurements, %v; want %d", column, tables, len(steps), err, want)
 		}
 	}
-	if all := describe.Attributes(p); slices.Contains(all, "pair") || !slices.Contains(all, "age") {
+	if all := describe.Attributes(p.Plan()); slices.Contains(all, "pair") || !slices.Contains(all, "age") {
 		t.Errorf("attributes %v", all)
 	}
 }
@@ -292,7 +305,8 @@ func TestDerivedConditionsDropRowsByTheirOrigins(t *testing.T) {
 func TestDifferenceOfRules(t *testing.T) {
 	before := plantest.Must(planner.New(homes(t, "{rho: 1}", "add-remove", "  m: {by: [kind, age]}")))(t)
 	text := strings.NewReplacer("BUDGET", "{rho: 1}", "NEIGHBOURS", "add-remove", "MARGINALS", "  m: {by: [kind, age]}",
-		"{where: {size: 4}, rows: drop}", "{where: {size: 4}}", "kind: a}, rows: drop", "kind: b}, rows: drop").Replace(homeSpec)
+		"{where: {size: 4}, rows: drop}", "{where: {size: 4}}", "kind: a}, rows: drop", "kind: b}, rows: drop").
+		Replace(homeSpec)
 	after := plantest.Must(planner.New(plantest.Must(spec.Parse(spec.Source{Name: "homes.yaml", Text: text}))(t)))(t)
 	var page strings.Builder
 	if err := describe.Diff(before, after).Write(&page); err != nil {

@@ -7,12 +7,15 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds how public figures enter a plan: which tables they decide, and whether the cells that they fill are possible.
+// This file holds how public figures enter a plan: which tables they decide, and whether the cells that they fill are
+// possible.
 
 // hold notes of every table whether an invariant decides its cells: then these are exact, whatever was measured.
 func hold(p *plan.Plan, tables []*workload.Table) {
@@ -23,7 +26,8 @@ func hold(p *plan.Plan, tables []*workload.Table) {
 		}
 		s := &t.Statistics[0]
 		s.StandardError, s.Uneven, s.Median, s.OfRanges, s.Margin, s.Attained = 0, 0, 0, 0, 0, 1
-		t.Expectation = fmt.Sprintf("Public figures: its cells are those of invariant %s, or sums of them, and have no noise.", t.Invariant)
+		t.Expectation = fmt.Sprintf(
+			"Public figures: its cells are those of invariant %s, or sums of them, and have no noise.", t.Invariant)
 	}
 }
 
@@ -31,14 +35,16 @@ func hold(p *plan.Plan, tables []*workload.Table) {
 func invariantsPossible(p *plan.Plan) error {
 	for _, i := range p.Release().Invariants {
 		confidential := p.Release().Table(i.Table)
-		mask, err := plan.MarginalOf(i.Table, plan.CountedBy(confidential, i.By)).Impossible(p.Release())
+		mask, err := impossible.Of(plan.MarginalOf(i.Table, attributes.CountedBy(confidential, i.By)), p.Release())
 		if err != nil {
 			return err
 		}
 		for cell, impossible := range mask.Cells() {
 			if impossible && i.Counts[cell] > 0 {
-				return workload.At(p.Release(), "invariants."+i.Name, &workload.Fault{Key: "", Message: fmt.Sprintf("invariant %s has %s where `impossible` says that no row can be: %s", i.Name, budget.Plural(i.Counts[cell], "row"), cellText(confidential, i.By, cell)),
-					Expected: "0 there, or another entry under `impossible`"})
+				return workload.At(p.Release(), "invariants."+i.Name,
+					&workload.Fault{Key: "", Message: fmt.Sprintf("invariant %s has %s where `impossible` says that no row can be: %s",
+						i.Name, budget.Plural(i.Counts[cell], "row"), cellText(confidential, i.By, cell)),
+						Expected: "0 there, or another entry under `impossible`"})
 			}
 		}
 	}

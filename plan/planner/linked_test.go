@@ -8,22 +8,24 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
-	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // What is paid for to know of left-out rows tells of those without a parent row too, in the child alone.
 func TestDiagnosticsOfRowsWithoutParents(t *testing.T) {
-	text := strings.Replace(fmt.Sprintf(plantest.HouseholdsText, "replace", "error", "error", "mst", "mst"), "budget: {rho: 1", "diagnostics: {share: 5%}\nbudget: {rho: 1", 1)
+	text := strings.Replace(fmt.Sprintf(plantest.HouseholdsText, "replace", "error", "error", "mst", "mst"),
+		"budget: {rho: 1", "diagnostics: {share: 5%}\nbudget: {rho: 1", 1)
 	p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, ok := p.Measurement("diagnostics/persons/rows_left_out")
-	if !ok || m.Query.Diagnostic != plan.RowsLeftOut || m.Mechanism.L1.Int64() != 4 || m.Mechanism.L2Squared.Int64() != 16 {
+	if !ok || m.Query.Diagnostic != plan.RowsLeftOut || m.Mechanism.L1.Int64() != 4 ||
+		m.Mechanism.L2Squared.Int64() != 16 {
 		t.Errorf("rows of persons that are left out: %+v", m)
 	}
 	if _, ok := p.Measurement("diagnostics/households/rows_left_out"); ok {
@@ -34,14 +36,15 @@ func TestDiagnosticsOfRowsWithoutParents(t *testing.T) {
 func TestGivenColumnsAreNeverChosenAlone(t *testing.T) {
 	child := plantest.PlanOfHomes(t, "replace", "error", "error", "mst", "mst").Synthetic[1]
 	var names []string
-	for _, c := range child.Candidates() {
+	for _, c := range adaptive.Candidates(child) {
 		names = append(names, child.By[c[0]].String()+" "+child.By[c[1]].String())
 	}
-	want := []string{"sex age", "sex households.tenure", "sex households.area", "sex households.persons", "age households.tenure", "age households.area", "age households.persons"}
+	want := []string{"sex age", "sex households.tenure", "sex households.area", "sex households.persons",
+		"age households.tenure", "age households.area", "age households.persons"}
 	if !slices.Equal(names, want) {
 		t.Errorf("candidates are %q", names)
 	}
-	f := child.Forest()
+	f := adaptive.ForestOf(child)
 	f.Join([]int{0, 3})
 	if f.Apart([]int{0, 2}) || f.Apart([]int{0, 4}) || !f.Apart([]int{0, 1}) || !f.Apart([]int{1, 2}) {
 		t.Errorf("a column that hangs on one given column may hang on another: %v", f)
@@ -51,12 +54,14 @@ func TestGivenColumnsAreNeverChosenAlone(t *testing.T) {
 func TestExplainLinkedMicrodata(t *testing.T) {
 	pageOf := func(child, parent string) string {
 		var page strings.Builder
-		if err := describe.Explain(plantest.PlanOfHomes(t, "add-remove", "error", "error", child, parent), &page); err != nil {
+		if err := describe.Explain(compiled.Of(plantest.PlanOfHomes(t, "add-remove", "error", "error", child, parent)),
+			&page); err != nil {
 			t.Fatal(err)
 		}
 		return page.String()
 	}
-	page, silent := pageOf("auto", "aim"), "Before you sign: nothing will tell how many rows of persons are left out as their unit has no row in households"
+	page, silent := pageOf("auto", "aim"),
+		"Before you sign: nothing will tell how many rows of persons are left out as their unit has no row in households"
 	for _, line := range []string{
 		silent,
 		"\n  persons is how many rows of persons belong to a row, 0 to 4.\n",
@@ -84,21 +89,23 @@ func TestExplainLinkedMicrodata(t *testing.T) {
 
 // A public number of persons does not say how many are drawn: the rows of households do.
 func TestInvariantsDoNotNumberChildren(t *testing.T) {
-	text := fmt.Sprintf(plantest.HouseholdsText, "replace", "error", "error", "mst", "mst") + "invariants: {i: {table: persons, by: [sex], values: {f: 30, m: 20}}, j: {table: households, by: [tenure], values: {o: 10, r: 20}}}\n"
+	text := fmt.Sprintf(plantest.HouseholdsText, "replace", "error", "error", "mst", "mst") +
+		"invariants: {i: {table: persons, by: [sex], values: {f: 30, m: 20}}, j: {table: households, by: [tenure], values: {o: 10, r: 20}}}\n"
 	p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if parent, child := p.Synthetic[0], p.Synthetic[1]; parent.Rows != 30 || parent.RowsOf != "j" || child.Rows != 0 || child.RowsOf != "" {
+	if parent, child := p.Synthetic[0], p.Synthetic[1]; parent.Rows != 30 || parent.RowsOf != "j" || child.Rows != 0 ||
+		child.RowsOf != "" {
 		t.Errorf("%d rows of households, %d of persons", parent.Rows, child.Rows)
 	}
-	if read, err := compiled.Read(p.Bytes()); err != nil || planner.Verify(read.Plan) != nil {
+	if read, err := compiled.Read(p.Bytes()); err != nil || plantest.Verify(read.Plan()) != nil {
 		t.Errorf("read again: %v", err)
 	}
 }
 
-// A column of a household is in the rows of its persons too, and what leaves a person out is in the size of the household:
-// what they tell of it is part of its loss.
+// A column of a household is in the rows of its persons too, and what leaves a person out is in the size of the
+// household: what they tell of it is part of its loss.
 func TestLossOfLinkedAttributes(t *testing.T) {
 	tables := func(age, tenure, column string) int {
 		p := plantest.PlanOfHomes(t, "replace", age, tenure, "mst", "mst")

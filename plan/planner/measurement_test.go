@@ -50,14 +50,15 @@ marginals: {x: {by: [age]}}
 		}
 	}
 	for _, f := range []plan.Factor{good, {Attribute: "age", Basis: plan.Ranges, Sums: "ranges", Method: "haar"}} {
-		if _, _, _, err := (plan.Query{Table: "t", Factors: []plan.Factor{f}}).Residual(wide); err == nil || !strings.Contains(err.Error(), "2 to 65536") {
+		if _, _, _, err := (plan.Query{Table: "t", Factors: []plan.Factor{f}}).Residual(wide); err == nil ||
+			!strings.Contains(err.Error(), "2 to 65536") {
 			t.Errorf("65537 categories: %v", err)
 		}
 	}
 }
 
-// Four columns with ranges in one table have integers of 7 bits, whose products stay within 2³⁰; three of them all digits,
-// and beside a column of four categories two less in the product.
+// Four columns with ranges in one table have integers of 7 bits, whose products stay within 2³⁰; three of them all
+// digits, and beside a column of four categories two less in the product.
 func TestColumnsOfRangesTogetherHaveSmallerIntegers(t *testing.T) {
 	for by, want := range map[string]int{"a, b, c, d": 7, "a, b, c": 0, "a, b, c, e": 9} {
 		sums := strings.TrimSuffix(by, ", e")

@@ -8,8 +8,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds the names of files: what a plan names must have room in a folder, as a name that is too long would be found
-// when the budget is spent.
+// This file holds the names of files: what a plan names must have room in a folder, as a name that is too long would be
+// found when the budget is spent.
 
 // mostNameBytes is how long the name of a file or folder may be: 255 bytes is what file systems take, less the ending.
 const mostNameBytes = 255 - len(".parquet")

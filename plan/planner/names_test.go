@@ -8,7 +8,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// TestNamesFitIntoFolders: a name that no file can have is refused before anything is spent, by its bytes and not its letters.
+// TestNamesFitIntoFolders: a name that no file can have is refused before anything is spent, by its bytes and not its
+// letters.
 func TestNamesFitIntoFolders(t *testing.T) {
 	for name, c := range map[string]struct {
 		column  string // the start of each of three columns
@@ -28,7 +29,8 @@ func TestNamesFitIntoFolders(t *testing.T) {
 		}
 		by := strings.Join(columns, ", ")
 		if c.more == "synthetic" {
-			text += "marginals:\n  m: {by: [" + columns[0] + "], budget: a}\nsynthetic:\n  t: {budget: b, method: aim, ways: 3, by: [" + by + "]}\n"
+			text += "marginals:\n  m: {by: [" + columns[0] +
+				"], budget: a}\nsynthetic:\n  t: {budget: b, method: aim, ways: 3, by: [" + by + "]}\n"
 		} else {
 			text += "marginals:\n  m: {every: [1, 2, 3], by: [" + by + "], budget: a}\n  n: {by: [], budget: b}\n"
 		}

@@ -9,10 +9,12 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/fitting"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -27,16 +29,16 @@ import (
 // What is planned is a copy of the release, as its text says it: nobody else holds
 // that while it is planned. A release that is not as its text says has a plan, but
 // none that can be verified.
-func New(r *spec.Release) (*plan.Plan, error) {
+func New(r *spec.Release) (*compiled.Compiled, error) {
 	own, err := spec.Parse(r.Source)
-	if err != nil || !reflect.DeepEqual(own, r) {
-		return passes(r, nil)
+	if err == nil && reflect.DeepEqual(own, r) {
+		return owned(own)
 	}
-	p, err := passes(own, nil)
-	if err == nil {
-		madeHere.add(p.Hash())
+	p, err := passes(r, nil)
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	return compiled.Of(p), nil
 }
 
 // passes plans a release in small steps, each of which works out one thing from those before it, and tells trace, where
@@ -87,9 +89,9 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*plan.Plan,
 	return p, nil
 }
 
-// measurable plans the measurements of a release, whose budget inside a sample and without selections inner has. It fails
-// with [*missedTargets], or with [errTooLittle], where the budget is too small for the targets, and where a table cannot be
-// published as the spec asks for it.
+// measurable plans the measurements of a release, whose budget inside a sample and without selections inner has. It
+// fails with [*missedTargets], or with [errTooLittle], where the budget is too small for the targets, and where a table
+// cannot be published as the spec asks for it.
 func (d *draftPlan) measurable(r, inner *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	d, err := d.aim(inner, done)
 	if err != nil {
@@ -125,7 +127,8 @@ func (e *missedTargets) Error() string {
 	return fmt.Sprintf("%s would miss the target", budget.Plural(int64(len(e.tables)), "table"))
 }
 
-// inside is a release with the budget that its measurements have: on a sample of the units, and without what selections take.
+// inside is a release with the budget that its measurements have: on a sample of the units, and without what selections
+// take.
 func inside(r *spec.Release) (*spec.Release, error) {
 	inner, err := workload.OnSample(r)
 	if err != nil {
@@ -207,7 +210,7 @@ func (d *draftPlan) aim(r *spec.Release, done func(string, *draftPlan)) (*draftP
 func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, err error) {
 	var little error
 	for i, how := range d.variants(r) {
-		if how == plan.LevelsSeparate && (best == nil || !best.torn() && best.otherwise() == 0) {
+		if how == strategy.LevelsSeparate && (best == nil || !best.torn() && best.otherwise() == 0) {
 			continue
 		}
 		trial, err := d.measured(r, tighten, how)
@@ -230,19 +233,19 @@ func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, er
 	return best, nil
 }
 
-// torn reports whether residuals of levels that lie within each other leave a guarded table worse than by itself, so that other
-// ways have to be taken.
+// torn reports whether residuals of levels that lie within each other leave a guarded table worse than by itself, so
+// that other ways have to be taken.
 func (d *draftPlan) torn() bool {
 	for i, g := range d.blueprint.Groups {
-		if !g.Needed && g.Several() && len(g.Tables) > 1 && d.division.Taken[i].Kind != plan.Residuals {
+		if !g.Needed && g.Several() && len(g.Tables) > 1 && d.division.Taken[i].Kind != strategy.Residuals {
 			return true
 		}
 	}
 	return d.over > 0
 }
 
-// better tells that a draft is better than another: more tables have the noise that is asked for or, of as many, what the
-// budget makes least is less or, where targets decide that, its cost is.
+// better tells that a draft is better than another: more tables have the noise that is asked for or, of as many, what
+// the budget makes least is less or, where targets decide that, its cost is.
 func (d *draftPlan) better(other *draftPlan) bool {
 	const rounding = 1 - 1e-6
 	if d.otherwise() != other.otherwise() {
@@ -261,7 +264,7 @@ func (d *draftPlan) better(other *draftPlan) bool {
 }
 
 // measured plans the measurements, and how good they will make the tables.
-func (d *draftPlan) measured(r *spec.Release, tighten float64, how plan.Summing) (*draftPlan, error) {
+func (d *draftPlan) measured(r *spec.Release, tighten float64, how strategy.Summing) (*draftPlan, error) {
 	out := &draftPlan{tables: d.tables, parts: d.parts, drafts: d.drafts, about: d.about}
 	var err error
 	if out.blueprint, err = optimise.NewBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
@@ -284,7 +287,7 @@ func (d *draftPlan) measured(r *spec.Release, tighten float64, how plan.Summing)
 }
 
 // settled divides the budget among the measurements, and predicts how good they will make the tables.
-func (d *draftPlan) settled(r *spec.Release, how plan.Summing) error {
+func (d *draftPlan) settled(r *spec.Release, how strategy.Summing) error {
 	p := plan.For(r)
 	p.Sums, p.Sample = how, workload.SampleOf(r)
 	d.plan = p
@@ -337,7 +340,7 @@ func (d *draftPlan) errorOf(counts func(leaf int) bool) float64 {
 			if s.OfRanges > 0 {
 				each = s.OfRanges
 			}
-			out += float64(float64(weight*each)*each) * float64(d.tables[i].Possible())
+			out += float64(float64(float64(weight*each)*each) * float64(d.tables[i].Possible()))
 		}
 	}
 	return out
@@ -348,7 +351,7 @@ func (d *draftPlan) size() plan.Size {
 	var published, counted, rounds int64
 	for _, t := range d.tables {
 		if t.Discovers != nil {
-			published += plan.UsualGroups
+			published += workload.UsualGroups
 		} else if t.ChosenFrom() {
 			published += t.Possible()
 		} else {
@@ -366,7 +369,7 @@ func (d *draftPlan) size() plan.Size {
 		for _, cells := range s.Columns {
 			counted += cells
 		}
-		rounds += s.Named().Memory(s.Sizes())
+		rounds += adaptive.Memory(s.Named(), s.Sizes())
 	}
 	return plan.Size{Cells: published, Bytes: counted*plan.BytesPerCell + rounds}
 }

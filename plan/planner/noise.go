@@ -12,12 +12,13 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// This file holds the law of the noise under ε and δ: what the spec asks for, and what the other law would give, and cost an account,
-// which adds up ρ.
+// This file holds the law of the noise under ε and δ: what the spec asks for, and what the other law would give, and
+// cost an account, which adds up ρ.
 
 // withNoise is a release whose budget of ε and δ asks for a law of noise.
 func withNoise(r *spec.Release, law spec.Noise) *spec.Release {
@@ -41,8 +42,8 @@ type otherDraft struct {
 	err   error
 }
 
-// otherDrafts plans a release with every other law: none for a budget that can be spent on one law alone. inner is the release
-// as its measurements are planned.
+// otherDrafts plans a release with every other law: none for a budget that can be spent on one law alone. inner is the
+// release as its measurements are planned.
 func otherDrafts(r, inner *spec.Release) []otherDraft {
 	if inner.Budget.Delta == nil {
 		return nil
@@ -60,8 +61,8 @@ func otherDrafts(r, inner *spec.Release) []otherDraft {
 }
 
 // otherNoises compares this draft with those of other laws: none where the law changes no table's noise.
-func (d *draftPlan) otherNoises(others []otherDraft) []plan.OtherNoise {
-	var out []plan.OtherNoise
+func (d *draftPlan) otherNoises(others []otherDraft) []strategy.OtherNoise {
+	var out []strategy.OtherNoise
 	for _, other := range others {
 		kind := other.law.Kind
 		if !slices.ContainsFunc(d.kinds(), func(k budget.Kind) bool { return k != kind }) {
@@ -69,11 +70,11 @@ func (d *draftPlan) otherNoises(others []otherDraft) []plan.OtherNoise {
 		}
 		switch missed := (&missedTargets{}); {
 		case errors.As(other.err, &missed):
-			out = append(out, plan.OtherNoise{Noise: kind, Why: "targets would be missed"})
+			out = append(out, strategy.OtherNoise{Noise: kind, Why: "targets would be missed"})
 		case errors.Is(other.err, optimise.ErrTooLittle):
-			out = append(out, plan.OtherNoise{Noise: kind, Why: "what targets need is more than ε and δ allow"})
+			out = append(out, strategy.OtherNoise{Noise: kind, Why: "what targets need is more than ε and δ allow"})
 		case other.err != nil:
-			out = append(out, plan.OtherNoise{Noise: kind, Why: "no noise of that law fits the tables and the budget"})
+			out = append(out, strategy.OtherNoise{Noise: kind, Why: "no noise of that law fits the tables and the budget"})
 		case slices.Contains(other.draft.kinds(), kind) && !slices.Equal(other.draft.kinds(), d.kinds()):
 			out = append(out, d.compared(other.draft, kind))
 		}
@@ -106,13 +107,13 @@ func (d *draftPlan) otherwise() int {
 }
 
 // compared says what another draft, with a law of noise, has and costs.
-func (d *draftPlan) compared(other *draftPlan, kind budget.Kind) plan.OtherNoise {
-	out := plan.OtherNoise{Noise: kind, Charge: budget.DecimalUp(other.plan.Cost.Rho, describe.OtherDigits)}
+func (d *draftPlan) compared(other *draftPlan, kind budget.Kind) strategy.OtherNoise {
+	out := strategy.OtherNoise{Noise: kind, Charge: budget.DecimalUp(other.plan.Cost.Rho, describe.OtherDigits)}
 	out.Partly = slices.ContainsFunc(other.kinds(), func(k budget.Kind) bool { return k != kind })
-	if apart := other.plan.Sums == plan.LevelsSeparate; apart != (d.plan.Sums == plan.LevelsSeparate) {
-		out.Levels = plan.LevelsAgree
+	if apart := other.plan.Sums == strategy.LevelsSeparate; apart != (d.plan.Sums == strategy.LevelsSeparate) {
+		out.Levels = strategy.LevelsAgree
 		if apart {
-			out.Levels = plan.LevelsApart
+			out.Levels = strategy.LevelsApart
 		}
 	}
 	if now := d.sharedError(); now > 0 {
@@ -132,7 +133,8 @@ func nearest(ratio float64) float64 {
 
 // checkNoise refuses a plan that was asked for Laplace noise and has none.
 func checkNoise(p *plan.Plan) error {
-	if kept := describe.KeptGaussian(p); len(kept) > 0 && !slices.ContainsFunc(p.Strategies, func(s plan.Strategy) bool { return s.Noise == budget.DiscreteLaplace }) {
+	if kept := describe.KeptGaussian(p); len(kept) > 0 &&
+		!slices.ContainsFunc(p.Strategies, func(s strategy.Group) bool { return s.Noise == budget.DiscreteLaplace }) {
 		return p.Release().Problem("budget.noise", document.Problem{
 			Message:  "nothing in this release can have Laplace noise under epsilon and delta: " + strings.Join(kept, "; "),
 			Expected: "noise: gaussian, or leave it out, or a budget of epsilon alone",

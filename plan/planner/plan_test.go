@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -94,7 +95,8 @@ func TestBudgetIsKeptExactly(t *testing.T) {
 		"{epsilon: 2, delta: 1e-9, split: {a: 1/7, b: 6/7}}", "{epsilon: 20, split: {a: {epsilon: 1}, b: 1}}",
 	} {
 		for _, n := range []string{"add-remove", "replace"} {
-			p := plantest.PlanOf(t, n, b, "{id: who, max_rows: 3}", "{x: {by: [sex], budget: a}, y: {every: [1, 2], by: [sex, age.half], budget: b}}")
+			p := plantest.PlanOf(t, n, b, "{id: who, max_rows: 3}",
+				"{x: {by: [sex], budget: a}, y: {every: [1, 2], by: [sex, age.half], budget: b}}")
 			spent := map[string]*big.Rat{}
 			total := new(big.Rat)
 			for _, m := range p.Measurements {
@@ -144,7 +146,7 @@ func TestAdultFigures(t *testing.T) {
 	if len(p.Tables) != 105 || p.Size.Cells != 148725 {
 		t.Errorf("%d tables, %d cells; expected 105 and 148725", len(p.Tables), p.Size.Cells)
 	}
-	if len(p.Measurements) != 106 || len(p.Strategies) != 1 || p.Strategies[0].Kind != plan.Residuals {
+	if len(p.Measurements) != 106 || len(p.Strategies) != 1 || p.Strategies[0].Kind != strategy.Residuals {
 		t.Fatalf("%d measurements, strategies %+v", len(p.Measurements), p.Strategies)
 	}
 	one, two := plantest.OptimalWays(plantest.Adult14, 0.1819748*0.1819748)
@@ -174,7 +176,7 @@ func TestSamePlanSameBytes(t *testing.T) {
 	if !bytes.Equal(read.Bytes(), one.Bytes()) || read.Hash() != one.Hash() {
 		t.Error("a plan that is read differs from the one written")
 	}
-	if err := planner.Verify(read.Plan); err != nil {
+	if err := plantest.Verify(read.Plan()); err != nil {
 		t.Error(err)
 	}
 }
@@ -201,7 +203,7 @@ func TestEditedPlansAreRefused(t *testing.T) {
 		}
 		read, err := compiled.Read([]byte(edited))
 		if err == nil {
-			err = planner.Verify(read.Plan)
+			err = plantest.Verify(read.Plan())
 		}
 		if err == nil {
 			t.Errorf("%s for %s passes", changed, old)
@@ -214,26 +216,44 @@ func TestPlansThatWereMadeHereAreVerified(t *testing.T) {
 	made := func() *plan.Plan {
 		return plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 2}", "{x: {by: [sex, age]}}")
 	}
-	if err := planner.Verify(made()); err != nil {
+	if err := plantest.Verify(made()); err != nil {
 		t.Error(err)
 	}
 	for what, change := range map[string]func(p *plan.Plan){
 		"a measurement": func(p *plan.Plan) { p.Measurements[0].Query.Factors = p.Measurements[0].Query.Factors[:1] },
 		"the release":   func(p *plan.Plan) { p.Release().Tables[0].Unit.MaxRows = 1 },
-		"the text":      func(p *plan.Plan) { p.Source.Text = strings.Replace(p.Source.Text, "max_rows: 2", "max_rows: 3", 1) },
+		"the text": func(p *plan.Plan) {
+			p.Source.Text = strings.Replace(p.Source.Text, "max_rows: 2", "max_rows: 3",
+				1)
+		},
 	} {
 		p := made()
 		change(p)
-		if planner.Verify(p) == nil {
+		if plantest.Verify(p) == nil {
 			t.Errorf("%s was changed, and nobody noticed", what)
-		}
-		if _, err := planner.Verified(p); err == nil {
-			t.Errorf("%s was changed, and nobody noticed when it was copied", what)
 		}
 	}
 }
 
-// A release that was another while it was planned, and is put back, has no plan that passes: neither here nor as a file.
+// Whatever the planner made, what is counted and drawn by has noise, and parts that fit together.
+func TestPlansThatWereMadeHereHaveNoise(t *testing.T) {
+	for what, change := range map[string]func(m *plan.Measurement){
+		"":                func(*plan.Measurement) {},
+		"without noise":   func(m *plan.Measurement) { m.Mechanism.Parameter.SetFrac64(1, 1<<40) },
+		"of another size": func(m *plan.Measurement) { m.Cells++ },
+	} {
+		p := plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 2}", "{x: {by: [sex, age]}}")
+		change(&p.Measurements[0])
+		c := compiled.Of(p)
+		planner.MadeHere(c)
+		if _, err := planner.Verify(c); (err == nil) != (what == "") {
+			t.Errorf("a measurement %s, made here: %v", what, err)
+		}
+	}
+}
+
+// A release that was another while it was planned, and is put back, has no plan that passes: neither here nor as a
+// file.
 func TestReleasesThatArePutBackAreNoticed(t *testing.T) {
 	r := plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 10}", "{x: {by: [sex, age]}}").Release()
 	r.Tables[0].Unit.MaxRows = 1
@@ -241,22 +261,21 @@ func TestReleasesThatArePutBackAreNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if planner.Verify(p) == nil {
+	if _, err := planner.Verify(p); err == nil {
 		t.Error("a plan of a release that was changed passes")
 	}
 	r.Tables[0].Unit.MaxRows = 10
-	if planner.Verify(p) == nil {
+	if _, err := planner.Verify(p); err == nil {
 		t.Error("a plan of a release that was changed passes once it is put back")
 	}
-	if _, err := planner.Verified(p); err == nil {
-		t.Error("a copy of it passes")
-	}
-	read, err := compiled.Read(p.Bytes())
-	if err == nil {
-		err = planner.Verify(read.Plan)
-	}
+	_, err = planner.Read(p.Bytes())
 	if err == nil {
 		t.Error("its file passes")
+	}
+	r.Tables[0].Unit.MaxRows = 1
+	planner.MadeHere(p)
+	if _, err := planner.Read(p.Bytes()); err == nil {
+		t.Error("its file passes where it counts as made here")
 	}
 }
 
@@ -276,7 +295,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	p := plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 1}", "{x: {by: [sex]}, y: {every: [1], by: [sex, age]}}")
+	p := plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 1}",
+		"{x: {by: [sex]}, y: {every: [1], by: [sex, age]}}")
 	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "x and y/sex show the same cells: drop one") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
@@ -285,8 +305,10 @@ func TestWarnings(t *testing.T) {
 // The page to sign, held against files that people can read.
 func TestExplain(t *testing.T) {
 	for name, p := range map[string]*plan.Plan{
-		"pure":        plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 3}", "{x: {by: [sex]}, y: {every: [1, 2], by: [sex, age.half]}}"),
-		"zcdp":        plantest.PlanOf(t, "replace", "{rho: 1/8, split: {a: 25%, b: 3/4}}", "{id: who, max_rows: 1}", "{x: {by: [sex], budget: a}, y: {by: [age], budget: b}}"),
+		"pure": plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 3}",
+			"{x: {by: [sex]}, y: {every: [1, 2], by: [sex, age.half]}}"),
+		"zcdp": plantest.PlanOf(t, "replace", "{rho: 1/8, split: {a: 25%, b: 3/4}}", "{id: who, max_rows: 1}",
+			"{x: {by: [sex], budget: a}, y: {by: [age], budget: b}}"),
 		"approximate": plantest.PlanOf(t, "add-remove", "{epsilon: 1, delta: 1e-9}", "row", "{total: {by: []}}"),
 		"residuals": plantest.PlanOf(t, "replace", "{rho: 1/8, split: {a: 1/4, b: 3/4}}", "{id: who, max_rows: 2}",
 			"{x: {every: [1, 2], by: [sex, age], budget: a, weight: 3}, y: {by: [sex, age.half], budget: b}, all: {by: [], budget: b}, z: {by: [sex, age], budget: b, weight: 1/2}}"),
@@ -297,7 +319,7 @@ func TestExplain(t *testing.T) {
 			"{x: {by: [sex], budget: a}, y: {by: [age], budget: a}}\nsynthetic: {t: {}}"),
 	} {
 		var b bytes.Buffer
-		if err := describe.Explain(p, &b); err != nil {
+		if err := describe.Explain(compiled.Of(p), &b); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join("testdata", name+".txt")

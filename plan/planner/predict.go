@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
@@ -19,7 +20,7 @@ import (
 func predict(p *plan.Plan) error {
 	known := compiled.Laws{}
 	err := predictErrors(p, func(e *compiled.Estimate, marginal int, mean, most float64, s *plan.Statistic) {
-		of := e.Intervals(marginal, mean, most, plan.Confidence, known)
+		of := e.Intervals(marginal, mean, most, statistic.Confidence, known)
 		s.Margin, s.Attained, s.Median = of.Margin, of.Attained, of.Half
 	})
 	if err != nil {
@@ -36,9 +37,10 @@ func predict(p *plan.Plan) error {
 	return nil
 }
 
-// predictErrors says which standard errors every table will have. Each table that is put together from several measurements
-// it passes to interval, with the mean and the largest standard error of its cells, before any scale.
-func predictErrors(p *plan.Plan, interval func(e *compiled.Estimate, marginal int, mean, most float64, s *plan.Statistic)) error {
+// predictErrors says which standard errors every table will have. Each table that is put together from several
+// measurements it passes to interval, with the mean and the largest standard error of its cells, before any scale.
+func predictErrors(p *plan.Plan, interval func(e *compiled.Estimate, marginal int, mean, most float64,
+	s *plan.Statistic)) error {
 	estimates, err := compiled.Estimates(p)
 	if err != nil {
 		return err
@@ -83,7 +85,7 @@ func scale(s *plan.Statistic, each *big.Rat) {
 func alone(t *plan.Table, m plan.Measurement, unit *big.Rat) {
 	s := &t.Statistics[0]
 	each, _ := unit.Float64()
-	margin, attained := m.Mechanism.Margin(plan.Confidence)
+	margin, attained := m.Mechanism.Margin(statistic.Confidence)
 	s.Measurement, s.StandardError, s.Uneven = m.ID, float64(each*math.Sqrt(m.Mechanism.Variance())), 0
 	s.Margin, s.Attained = float64(each*float64(margin)), attained
 	half, _ := m.Mechanism.Margin(0.5)
@@ -101,8 +103,8 @@ func combined(s *plan.Statistic, mean, most float64) {
 	}
 }
 
-// ofRanges is the root mean square standard error of all sums of neighbours that are asked of a table whose integers stand for
-// so much each, 0 for none.
+// ofRanges is the root mean square standard error of all sums of neighbours that are asked of a table whose integers
+// stand for so much each, 0 for none.
 func ofRanges(e *compiled.Estimate, marginal int, each *big.Rat) (float64, error) {
 	asked := e.Asked[marginal]
 	if !slices.ContainsFunc(asked, func(a residual.Axis) bool { return a.Sums == residual.Ranges }) {

@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -24,7 +25,8 @@ func NewProspects(r *spec.Release) (*compiled.Prospects, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &compiled.Prospects{Plan: plan, Key: key(r.Budget), Pure: d.blueprint.Pure, Split: r.Budget.Split(), Roots: make([]float64, len(plan.Leaves))}
+	p := &compiled.Prospects{Plan: compiled.Of(plan), Key: key(r.Budget), Pure: d.blueprint.Pure, Split: r.Budget.Split,
+		Roots: make([]float64, len(plan.Leaves))}
 	for _, l := range plan.Leaves {
 		amount := l.Amount.Rho
 		if p.Pure {
@@ -83,7 +85,7 @@ func smooth(m budget.Mechanism) float64 {
 
 // tables works out the errors of all tables.
 func tables(p *compiled.Prospects, drafts []*workload.Table) error {
-	estimates, err := compiled.Estimates(p.Plan)
+	estimates, err := p.Plan.Estimates()
 	if err != nil {
 		return err
 	}
@@ -101,7 +103,9 @@ func tables(p *compiled.Prospects, drafts []*workload.Table) error {
 	for i, t := range p.Plan.Tables {
 		judgeProspect(&p.Tables[i], t, drafts[i], isGaussian(p, p.Tables[i], measured))
 		if describe.Label(t.Usefulness) != "" {
-			p.Tables[i].Cell, p.Tables[i].Unfit, p.Tables[i].Single = t.Usefulness.AverageCell, compiled.UnfitFrom(p.Plan), !compiled.Summable(p.Plan, t)
+			p.Tables[i].Cell, p.Tables[i].Unfit, p.Tables[i].Single = t.Usefulness.AverageCell,
+				compiled.UnfitFrom(p.Plan.Plan()),
+				!compiled.Summable(p.Plan.Plan(), t)
 		}
 		for _, f := range t.Figures {
 			if one, ok := figure(p, t, f, measured); ok {
@@ -122,7 +126,8 @@ func rate(p *compiled.Prospects, m plan.Measurement) compiled.Rate {
 func togetherRates(p *compiled.Prospects, e compiled.Estimate) {
 	at := map[int]int{} // residuals among those shared
 	each, unit := floatOfRat(p.Plan.Sample.Each()), make([]float64, len(e.Residuals))
-	of := compiled.Estimate{Workload: e.Workload, Combination: &residual.Combination{Variances: unit}, Axes: e.Axes} // one residual at a time
+	// one residual at a time
+	of := compiled.Estimate{Workload: e.Workload, Combination: &residual.Combination{Variances: unit}, Axes: e.Axes}
 	for marginal, table := range e.Tables {
 		if p.Tables[table].Alone != "" {
 			continue
@@ -192,8 +197,8 @@ func isGaussian(p *compiled.Prospects, t compiled.Prospect, measured map[string]
 	return true
 }
 
-// judgeProspect says by which multiples of its standard error a table is judged. A law of Gaussian noise is normal; that of other
-// noise is held as it is planned, and that of Laplace noise alone is known.
+// judgeProspect says by which multiples of its standard error a table is judged. A law of Gaussian noise is normal;
+// that of other noise is held as it is planned, and that of Laplace noise alone is known.
 func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Table, gaussian bool) {
 	s := planned.Statistics[0]
 	largest := max(s.StandardError, s.Uneven)
@@ -209,7 +214,7 @@ func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Tab
 	if t.Alone == "" {
 		t.Widest = largest / s.StandardError
 	}
-	t.Margin, t.Median = law(1-plan.Confidence, s.Margin/largest), law(0.5, s.Median/s.StandardError)
+	t.Margin, t.Median = law(1-statistic.Confidence, s.Margin/largest), law(0.5, s.Median/s.StandardError)
 	if asked, ok := draft.Goal(); ok {
 		t.Target, t.Tail = asked.Margin, 1-asked.Confidence
 		t.Aimed = law(t.Tail, planned.Target.Reached/largest)
@@ -217,8 +222,9 @@ func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Tab
 }
 
 // figure is the error of a figure, false where it depends on more than a number of rows.
-func figure(p *compiled.Prospects, t plan.Table, f plan.Figure, measured map[string]plan.Measurement) (compiled.FigureProspect, bool) {
-	out := compiled.FigureProspect{Name: f.Name, Margin: budget.NormalQuantile((1 - plan.Confidence) / 2)}
+func figure(p *compiled.Prospects, t plan.Table, f plan.Figure,
+	measured map[string]plan.Measurement) (compiled.FigureProspect, bool) {
+	out := compiled.FigureProspect{Name: f.Name, Margin: budget.NormalQuantile((1 - statistic.Confidence) / 2)}
 	if f.Kind == spec.Quantiles {
 		leaf := leafAt(p, measured[f.Part].Leaf)
 		out.Margin, out.Wide = 1, true
@@ -228,7 +234,7 @@ func figure(p *compiled.Prospects, t plan.Table, f plan.Figure, measured map[str
 		out.Own = []compiled.Rate{{Of: leaf, Factor: workload.Square(f.Quality.Margin-out.Fixed) * x(p, leaf)}}
 		return out, true
 	}
-	rows, counts, parts := compiled.RestsOn(p.Plan, t, f, measured)
+	rows, counts, parts := compiled.RestsOn(p.Plan.Plan(), t, f, measured)
 	per := workload.Square(max(float64(rows), 1))
 	out.Count = counts / per
 	for _, part := range parts {
@@ -245,8 +251,8 @@ const (
 	stepsOfTotals = 4
 )
 
-// totals works out what is divided with other amounts, with the measurements of a draft. Amounts with which nothing can be
-// planned are left out.
+// totals works out what is divided with other amounts, with the measurements of a draft. Amounts with which nothing can
+// be planned are left out.
 func totals(p *compiled.Prospects, r *spec.Release, d *draftPlan) error {
 	asked := r.Budget.Epsilon
 	if asked == nil {
@@ -313,10 +319,11 @@ func ofOther(r *spec.Release, asked *big.Rat) (compiled.Total, error) {
 	return t, nil
 }
 
-// composed is the ε of about so many times the budget: of the ρ that ε and δ allow by the conversion, in proportion to that
-// of the plan. It fails where that is too little for what is needed, and where all leaves have their amounts whatever the
-// budget is.
-func (d *draftPlan) composed(r *spec.Release, inner spec.Budget, times float64, planned compiled.Total) (t compiled.Total, err error) {
+// composed is the ε of about so many times the budget: of the ρ that ε and δ allow by the conversion, in proportion to
+// that of the plan. It fails where that is too little for what is needed, and where all leaves have their amounts
+// whatever the budget is.
+func (d *draftPlan) composed(r *spec.Release, inner spec.Budget, times float64,
+	planned compiled.Total) (t compiled.Total, err error) {
 	b := d.blueprint
 	needed := b.Needs(d.division.Planned)
 	epsilon := new(big.Rat).SetFloat64(planned.Epsilon * times)

@@ -72,7 +72,8 @@ func total(p *compiled.Prospects, asked float64) compiled.Total {
 	low, high := p.Totals[at], p.Totals[at+1]
 	share := math.Log(asked/low.Asked) / math.Log(high.Asked/low.Asked)
 	between := func(a, b float64) float64 { return math.Exp(math.Log(a)*(1-share) + math.Log(b)*share) }
-	return compiled.Total{Asked: asked, Total: between(low.Total, high.Total), Least: between(low.Least, high.Least), Epsilon: between(low.Epsilon, high.Epsilon)}
+	return compiled.Total{Asked: asked, Total: between(low.Total, high.Total), Least: between(low.Least, high.Least),
+		Epsilon: between(low.Epsilon, high.Epsilon)}
 }
 
 // deviation is the standard error of a table where the leaves have these x.
@@ -142,9 +143,9 @@ func xs(p *compiled.Prospects, t *testing.T, r *spec.Release, asked float64) []f
 	return out
 }
 
-// TestProspectsAreWhatIsPlanned holds the formula against the planner, with other budgets divided otherwise: of every table
-// and figure it says at most so much too little, and at most so much too much. Budgets with which the planner takes another way
-// to quantiles are left out: these then have another part of their leaf.
+// TestProspectsAreWhatIsPlanned holds the formula against the planner, with other budgets divided otherwise: of every
+// table and figure it says at most so much too little, and at most so much too much. Budgets with which the planner
+// takes another way to quantiles are left out: these then have another part of their leaf.
 func TestProspectsAreWhatIsPlanned(t *testing.T) {
 	sums := `  cells: {by: [sex, age.ten], budget: a, stats: [count, {sum: pay}, {mean: pay}]}
   share: {by: [area], budget: b, stats: [count, {ratio: {of: {sex: f}, over: {sex: [f, m]}}, as: women}]}
@@ -176,7 +177,8 @@ func TestProspectsAreWhatIsPlanned(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			budgetOf := func(amount string, a int) string {
-				return strings.NewReplacer("AMOUNT", c.key+": "+amount, "A%", fmt.Sprintf("%d%%", a), "B%", fmt.Sprintf("%d%%", 100-a)).Replace(c.budget)
+				return strings.NewReplacer("AMOUNT", c.key+": "+amount, "A%", fmt.Sprintf("%d%%", a), "B%",
+					fmt.Sprintf("%d%%", 100-a)).Replace(c.budget)
 			}
 			p := prospects(t, budgetOf(c.amount, 40), c.marginals)
 			planned, _ := new(big.Rat).SetString(c.amount)
@@ -200,8 +202,10 @@ func TestProspectsAreWhatIsPlanned(t *testing.T) {
 				for i, table := range other.Tables {
 					s, known := table.Statistics[0], p.Tables[i]
 					got := deviation(p, known, x)
-					if off := got/s.StandardError - 1; off < -c.optimistic || off > c.cautious+1/(10*s.StandardError*s.StandardError) { // continuous noise
-						t.Errorf("%s: %s has a standard error of %g, and %g is said (%+.2f%%)", setting, table.Path, s.StandardError, got, 100*off)
+					// continuous noise
+					if off := got/s.StandardError - 1; off < -c.optimistic || off > c.cautious+1/(10*s.StandardError*s.StandardError) {
+						t.Errorf("%s: %s has a standard error of %g, and %g is said (%+.2f%%)", setting, table.Path, s.StandardError, got,
+							100*off)
 					}
 					for _, f := range known.Figures {
 						if at := figureOf(table, f.Name); at != nil {
@@ -239,7 +243,8 @@ func figureOf(t plan.Table, name string) *plan.Figure {
 }
 
 // holdFigure holds what is said of a figure.
-func holdFigure(t *testing.T, f plan.Figure, said compiled.FigureProspect, count float64, x []float64, tolerated float64) {
+func holdFigure(t *testing.T, f plan.Figure, said compiled.FigureProspect, count float64, x []float64,
+	tolerated float64) {
 	t.Helper()
 	variance := said.Count * count * count
 	for _, own := range said.Own {
@@ -259,7 +264,8 @@ func holdFigure(t *testing.T, f plan.Figure, said compiled.FigureProspect, count
 func TestProspectsBeginAtThePlan(t *testing.T) {
 	for _, c := range []struct{ budget, marginals string }{
 		{"{rho: 1/20, split: {a: 30%, b: 70%}}", crossing},
-		{"{epsilon: 1, delta: 1e-9, split: {a: 1/3, b: 2/3}}", "  one: {by: [sex, age.ten], budget: a}\n  two: {by: [area, sex], budget: b}\n"},
+		{"{epsilon: 1, delta: 1e-9, split: {a: 1/3, b: 2/3}}",
+			"  one: {by: [sex, age.ten], budget: a}\n  two: {by: [area, sex], budget: b}\n"},
 		{"{epsilon: 1}", strings.NewReplacer(", budget: a", "", ", budget: b", "").Replace(crossing)},
 	} {
 		p := prospects(t, c.budget, c.marginals)

@@ -12,8 +12,8 @@ import (
 
 // This file holds the way of every quantile: drawn, or read from a distribution.
 
-// chooseWays gives each part of quantiles that is better read from a distribution the one that is best for the amount that it has
-// in a rough draft where all are drawn: a way for each of some kinds of noise.
+// chooseWays gives each part of quantiles that is better read from a distribution the one that is best for the amount
+// that it has in a rough draft where all are drawn: a way for each of some kinds of noise.
 func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
 	for _, p := range d.division.Planned {
 		t, g := p.Table, p.Group
@@ -42,8 +42,8 @@ func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
 	return nil
 }
 
-// costWith is about what a measurement has of the budget if its noise is of a kind. Under ε and δ it has at least what it would have
-// of ε where all had Laplace noise, in proportion to the roots of their ρ.
+// costWith is about what a measurement has of the budget if its noise is of a kind. Under ε and δ it has at least what
+// it would have of ε where all had Laplace noise, in proportion to the roots of their ρ.
 func (d *draftPlan) costWith(p optimise.Planned, noise budget.Kind) budget.Cost {
 	cost := p.CostWith(noise, d.plan.Leaves[p.Group.Leaf].Amount)
 	asked := p.Group.Release.Budget
@@ -54,7 +54,8 @@ func (d *draftPlan) costWith(p optimise.Planned, noise budget.Kind) budget.Cost 
 		if p.Share == nil {
 			return 0
 		}
-		return math.Sqrt(optimise.Worth(p.CostWith(budget.DiscreteGaussian, d.plan.Leaves[p.Group.Leaf].Amount), budget.DiscreteGaussian))
+		return math.Sqrt(optimise.Worth(p.CostWith(budget.DiscreteGaussian, d.plan.Leaves[p.Group.Leaf].Amount),
+			budget.DiscreteGaussian))
 	}
 	var roots float64
 	for _, other := range d.division.Planned {

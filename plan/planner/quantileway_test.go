@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -18,7 +19,7 @@ func quantilesPlan(t *testing.T, budget, last, stats string) *plan.Plan {
 	t.Helper()
 	text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: %s\ntables: {t: {source: {csv: t.csv}, unit: row, "+
 		"columns: {a: {values: [x, y]}, pay: {type: integer, range: [0, %s]}}}}\nmarginals: {m: {by: [a], stats: [count, %s]}}\n", budget, last, stats)
-	return plantest.Must(planner.New(plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: text}))(t)))(t)
+	return plantest.Must(plantest.New(plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: text}))(t)))(t)
 }
 
 const deciles = "{quantiles: pay, at: [10%, 20%, 30%, 40%, 50%, 60%, 70%, 80%, 90%]}"
@@ -31,15 +32,16 @@ func nearly(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestQuantilesOfFewValuesAreReadFromCounts works both ways to nine deciles of 21 values out by hand. Each of the counts of 21 bins
-// has Laplace noise of variance V = 2/ε². F_j − N/2 has 21 of it, each times ±1/2. Drawn, a row moves the scores of the nine choices
-// and of the ends of their intervals by 3·(9+8+7+6+5+6+7+8+9) = 195 tenths, so that θ = ε/195, and the rank is off by more than m
-// tenths with probability 0.05 where 20·exp(−θm/2) = 1/19.
+// TestQuantilesOfFewValuesAreReadFromCounts works both ways to nine deciles of 21 values out by hand. Each of the
+// counts of 21 bins has Laplace noise of variance V = 2/ε². F_j − N/2 has 21 of it, each times ±1/2. Drawn, a row moves
+// the scores of the nine choices and of the ends of their intervals by 3·(9+8+7+6+5+6+7+8+9) = 195 tenths, so that θ =
+// ε/195, and the rank is off by more than m tenths with probability 0.05 where 20·exp(−θm/2) = 1/19.
 func TestQuantilesOfFewValuesAreReadFromCounts(t *testing.T) {
 	p := quantilesPlan(t, "{epsilon: 1}", "20", deciles)
 	m, _ := p.Measurement("values/m/pay_quantiles")
 	d := m.Query.Distribution
-	if d == nil || d.Width != 1 || d.Total != 0 || m.Cells != 42 || m.Query.Quantile != nil || m.Mechanism.L1.Int64() != 1 {
+	if d == nil || d.Width != 1 || d.Total != 0 || m.Cells != 42 || m.Query.Quantile != nil ||
+		m.Mechanism.L1.Int64() != 1 {
 		t.Fatalf("%+v", m)
 	}
 	epsilon, _ := plantest.Must(m.Mechanism.Epsilon())(t).Float64()
@@ -53,11 +55,13 @@ func TestQuantilesOfFewValuesAreReadFromCounts(t *testing.T) {
 	nearly(t, "the drawn median's rank", median.Instead.Ranks, 39*math.Log(20*19)/epsilon)
 	nearly(t, "half its width", median.Instead.Margin, 2*39*math.Log(20*39)/epsilon/1000)
 	var page strings.Builder
-	if err := describe.Explain(p, &page); err != nil || !strings.Contains(page.String(), "m/pay_quantiles: read from noisy counts of rows by 21 bins of pay, one for each value. Drawn they would be within ±") {
+	if err := describe.Explain(compiled.Of(p), &page); err != nil ||
+		!strings.Contains(page.String(),
+			"m/pay_quantiles: read from noisy counts of rows by 21 bins of pay, one for each value. Drawn they would be within ±") {
 		t.Errorf("the page does not say how quantiles are found:\n%s", &page)
 	}
-	// That of 10 % has 0.81 of the noise of the bins up to its own, and 0.01 of that of the others: on the mean over the 8 that
-	// it is worked out for, of 1, 3, 6, 9, 11, 14, 17 and 19 bins.
+	// That of 10 % has 0.81 of the noise of the bins up to its own, and 0.01 of that of the others: on the mean over the 8
+	// that it is worked out for, of 1, 3, 6, 9, 11, 14, 17 and 19 bins.
 	sum := 0.
 	for _, upTo := range []float64{1, 3, 6, 9, 11, 14, 17, 19} {
 		sum += (0.81*upTo + 0.01*(21-upTo)) / 8

@@ -7,8 +7,8 @@ import (
 
 // This file holds how a plan for the sample becomes that of the release.
 
-// onAll makes of a plan for the sample that of the release: an account in ε is charged what all units lose, one in ρ what
-// those lose that are drawn.
+// onAll makes of a plan for the sample that of the release: an account in ε is charged what all units lose, one in ρ
+// what those lose that are drawn.
 func onAll(p *plan.Plan, r *spec.Release) {
 	*p = *p.With(r)
 	if p.Sample == nil {

@@ -29,10 +29,10 @@ marginals:
 `, rows, show)
 }
 
-// TestSmallCellsAreAdvisedToBeWithheld: with ρ = 1/100 for each of count and sum, of which a unit moves the sum about the middle by 16
-// at most, standard errors are √50 = 7.07 and 113.1, and the margin of a sum 1.96·√(113.1² + (16·7.07)²) = 313.6: as much as 20 rows
-// of the middle of the range. At an end of the range the mean of N rows has the margin 313.6/N, and an interval of half of the range
-// with 2·313.6/16 = 39.2 rows.
+// TestSmallCellsAreAdvisedToBeWithheld: with ρ = 1/100 for each of count and sum, of which a unit moves the sum about
+// the middle by 16 at most, standard errors are √50 = 7.07 and 113.1, and the margin of a sum 1.96·√(113.1² +
+// (16·7.07)²) = 313.6: as much as 20 rows of the middle of the range. At an end of the range the mean of N rows has the
+// margin 313.6/N, and an interval of half of the range with 2·313.6/16 = 39.2 rows.
 func TestSmallCellsAreAdvisedToBeWithheld(t *testing.T) {
 	for _, c := range []struct {
 		rows int
@@ -43,14 +43,16 @@ func TestSmallCellsAreAdvisedToBeWithheld(t *testing.T) {
 		{20000, "", ""}, // an average cell has 1000 rows
 		{1000, ", show: {when_count_at_least: 30}", ""},
 	} {
-		p := plantest.Must(planner.New(plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: shownText(c.rows, c.show)}))(t)))(t)
+		p := plantest.Must(planner.New(
+			plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: shownText(c.rows, c.show)}))(t)))(t)
 		var got string
 		for _, w := range p.Warnings {
 			if strings.Contains(w, "when_count_at_least") {
 				got = w
 			}
 		}
-		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || c.want != "" && !strings.Contains(got, "show: {when_count_at_least: 40}") {
+		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || c.want != "" &&
+			!strings.Contains(got, "show: {when_count_at_least: 40}") {
 			t.Errorf("%d rows%s: %q, expected %q", c.rows, c.show, got, c.want)
 		}
 	}

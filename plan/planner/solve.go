@@ -30,13 +30,14 @@ type Solution struct {
 // WithoutTarget is a table that has no target, with what the smallest budget makes of it.
 type WithoutTarget struct {
 	Table string `json:"table"`
-	// Margin is its widest 95 % margin with the smallest budget, and Now with the budget of the spec: 0 where that does not
-	// pay for what leaves of targets need.
+	// Margin is its widest 95 % margin with the smallest budget, and Now with the budget of the spec: 0 where that does
+	// not pay for what leaves of targets need.
 	Margin float64 `json:"margin"`
 	Now    float64 `json:"now,omitempty"`
 }
 
-// Amounts of four digits are numbered in ascending order, from 1e-9 on: mantissas of 1000 to 9999 for every power of ten.
+// Amounts of four digits are numbered in ascending order, from 1e-9 on: mantissas of 1000 to 9999 for every power of
+// ten.
 const (
 	leastMantissa = 1000
 	mantissas     = 9 * leastMantissa
@@ -78,15 +79,15 @@ func numberOf(x float64) int {
 	return number
 }
 
-// search finds the least number of an amount from which on something holds: it does not hold at low, -1 where nothing is
-// known, and holds at high, one beyond the last where nothing is known.
+// search finds the least number of an amount from which on something holds: it does not hold at low, -1 where nothing
+// is known, and holds at high, one beyond the last where nothing is known.
 type search struct{ low, high, tried int }
 
 // done reports whether no number is left between the two.
 func (s *search) done() bool { return s.high-s.low <= 1 }
 
-// note takes in whether it holds at a number, and returns the number to try next: the one that is guessed, 0 for none, or
-// the nearest to it that is left. Guesses that do not end the search soon give way to halves.
+// note takes in whether it holds at a number, and returns the number to try next: the one that is guessed, 0 for none,
+// or the nearest to it that is left. Guesses that do not end the search soon give way to halves.
 func (s *search) note(number int, holds bool, guess int) int {
 	const guesses, fourTimes = 8, 6000 // fourTimes is about how far an amount and four times it lie apart
 	if holds {
@@ -107,8 +108,8 @@ func (s *search) note(number int, holds bool, guess int) int {
 	return max(s.low+1, min(guess, s.high-1))
 }
 
-// Solve finds the smallest ε, or ρ, of four digits with which every target of a release is met, all shares and δ as they
-// are. It fails on a release without targets, and where no budget meets them.
+// Solve finds the smallest ε, or ρ, of four digits with which every target of a release is met, all shares and δ as
+// they are. It fails on a release without targets, and where no budget meets them.
 //
 // Margins are whole numbers and fall in steps as the budget grows: many budgets share one, and it does not tell how far
 // the least of them is. The search therefore goes by the noise, and ends where an amount meets the targets and the one
@@ -193,8 +194,8 @@ func (w widestNoises) of(g workload.Goal, noise budget.Kind) *big.Rat {
 	return parameter
 }
 
-// lacks is the factor by which the amount of the budget would have to grow, or may shrink, for the table that needs most to
-// just meet its target, if all leaves grew with it: 0 where no table with a target has a share.
+// lacks is the factor by which the amount of the budget would have to grow, or may shrink, for the table that needs
+// most to just meet its target, if all leaves grew with it: 0 where no table with a target has a share.
 func (d *draftPlan) lacks(key string, noises widestNoises) float64 {
 	needed, most := neededLeaves(d.plan), 0.0
 	for i, t := range d.tables {

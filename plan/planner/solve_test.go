@@ -47,8 +47,8 @@ func missOf(kind budget.Kind, parameter float64, margin int) float64 {
 	return beyond / (within + beyond)
 }
 
-// leastByHand is the least amount of four digits whose noise, of a scale rounded up to a multiple of 1/4096, keeps a margin:
-// by trying one after the other.
+// leastByHand is the least amount of four digits whose noise, of a scale rounded up to a multiple of 1/4096, keeps a
+// margin: by trying one after the other.
 func leastByHand(kind budget.Kind, margin int, miss float64) string {
 	keeps := func(amount float64) bool {
 		scale := 1 / amount // t = 1/ε
@@ -77,8 +77,8 @@ func leastByHand(kind budget.Kind, margin int, miss float64) string {
 	return budget.DecimalUp(exact, 4)
 }
 
-// The smallest budget is found for every margin of whole numbers, whatever the budget that the search starts from: it is the
-// least amount that keeps the margin, by the law of the noise as it is summed up here.
+// The smallest budget is found for every margin of whole numbers, whatever the budget that the search starts from: it
+// is the least amount that keeps the margin, by the law of the noise as it is summed up here.
 func TestSolveFindsTheLeastBudget(t *testing.T) {
 	for _, cells := range []int{1, 9, 400} {
 		for margin := 1; margin <= 200; margin++ {
@@ -88,7 +88,8 @@ func TestSolveFindsTheLeastBudget(t *testing.T) {
 				miss = .05 / float64(cells)
 				target += ", of: all-cells"
 			}
-			for kind, amount := range map[budget.Kind]string{budget.DiscreteLaplace: "epsilon: ", budget.DiscreteGaussian: "rho: "} {
+			for kind, amount := range map[budget.Kind]string{budget.DiscreteLaplace: "epsilon: ",
+				budget.DiscreteGaussian: "rho: "} {
 				amount += []string{"1", "1/50", "20"}[margin%3]
 				s, err := planner.Solve(oneTable(t, amount, cells, target))
 				if err != nil {
@@ -120,8 +121,8 @@ func TestSolveFindsTheLeastEpsilonUnderADelta(t *testing.T) {
 	}
 }
 
-// A budget from which leaves take amounts of their own is solved for as well: with the smallest the targets are met, and
-// with a thousandth less they are not.
+// A budget from which leaves take amounts of their own is solved for as well: with the smallest the targets are met,
+// and with a thousandth less they are not.
 func TestSolveWithWalls(t *testing.T) {
 	const leaves = "{x: {by: [a], budget: n, target: {margin: 40}}, y: {by: [b], budget: s}, z: {by: [c], budget: s}}"
 	for name, r := range map[string]*spec.Release{
@@ -153,7 +154,8 @@ func TestSolveWithWalls(t *testing.T) {
 
 // Tables without a target are named, with their margins before and after.
 func TestSolveNamesTablesWithoutTarget(t *testing.T) {
-	s, err := planner.Solve(plantest.TenRelease(t, "{epsilon: 3}", "{x: {by: [a], target: {margin: 100}}, y: {by: [b]}, z: {every: [1], by: [c, d]}}"))
+	s, err := planner.Solve(plantest.TenRelease(t, "{epsilon: 3}",
+		"{x: {by: [a], target: {margin: 100}}, y: {by: [b]}, z: {every: [1], by: [c, d]}}"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds what the plan says of sparse tables once their noise is known: which cells they miss, and how many are false.
+// This file holds what the plan says of sparse tables once their noise is known: which cells they miss, and how many
+// are false.
 
 // mostFalseCells bounds the cells without a row that a sparse table publishes on the mean.
 const mostFalseCells = 1e7
@@ -35,7 +36,7 @@ func sparsely(p *plan.Plan, tables []*workload.Table) error {
 		published := int64(math.Ceil(s.FalseCells))
 		p.Size.Cells, p.Size.Bytes = p.Size.Cells+published, p.Size.Bytes+2*plan.BytesPerCell*published
 		s.Missed = missedSizes(s, noise)
-		s.Bound = s.Above + plan.LeastAbove(noise, 1-p.Tables[i].Statistics[0].Confidence)
+		s.Bound = s.Above + noise.LeastAbove(1-p.Tables[i].Statistics[0].Confidence)
 		p.Tables[i].Expectation = describe.SparseExpectation(s, p.Tables[i])
 	}
 	return nil
@@ -43,26 +44,31 @@ func sparsely(p *plan.Plan, tables []*workload.Table) error {
 
 // judgeSparse works out the false cells of a table, and fails where they are too many.
 func judgeSparse(s *plan.Sparse, noise budget.Mechanism, t *workload.Table) error {
-	if noise.Kind == budget.DiscreteGaussian && noise.Parameter.Cmp(new(big.Rat).SetInt64(workload.MostSigmaSquared)) >= 0 {
-		return &workload.Fault{Key: "cells", Message: fmt.Sprintf("the noise of table %s has a standard error of 65 536 or more, in which no cell of a sparse table can be told from none", t.Path), Expected: "more of the budget for it"}
+	if noise.Kind == budget.DiscreteGaussian &&
+		noise.Parameter.Cmp(new(big.Rat).SetInt64(workload.MostSigmaSquared)) >= 0 {
+		return &workload.Fault{Key: "cells",
+			Message: fmt.Sprintf("the noise of table %s has a standard error of 65 536 or more, in which no cell of a sparse table can be told from none", t.Path), Expected: "more of the budget for it"}
 	}
 	possible := float64(t.Cells - t.Impossible)
 	s.FalseCells = budget.RoundUp(float64(noise.Above(s.Above)*possible), plan.Significant)
 	if s.FalseCells <= mostFalseCells {
 		return nil
 	}
-	enough, few := plan.LeastAbove(noise, mostFalseCells/possible), plan.LeastAbove(noise, 1/possible)
-	return &workload.Fault{Key: "cells.above", Message: fmt.Sprintf("of the %s of table %s about %s without a row would be above %s by their noise alone", budget.Plural(t.Cells, "cell"), t.Path, describe.SizeText(s.FalseCells), budget.Group(s.Above)),
-		Expected: fmt.Sprintf("a threshold of %d or more, or more of the budget; with %d one false cell is expected", enough, few)}
+	enough, few := noise.LeastAbove(mostFalseCells/possible), noise.LeastAbove(1/possible)
+	return &workload.Fault{Key: "cells.above",
+		Message: fmt.Sprintf("of the %s of table %s about %s without a row would be above %s by their noise alone",
+			budget.Plural(t.Cells, "cell"), t.Path, describe.SizeText(s.FalseCells), budget.Group(s.Above)),
+		Expected: fmt.Sprintf("a threshold of %d or more, or more of the budget; with %d one false cell is expected", enough,
+			few)}
 }
 
-// missedSizes are the chances with which cells are not published: of the least that is more than the threshold, and of those
-// that are large enough for some chances.
+// missedSizes are the chances with which cells are not published: of the least that is more than the threshold, and of
+// those that are large enough for some chances.
 func missedSizes(s *plan.Sparse, noise budget.Mechanism) []plan.Missed {
 	chance := func(rows int64) float64 { return noise.Above(rows - s.Above - 1) } // P(X ≤ Above − rows), for rows > Above
 	rows := []int64{s.Above + 1}
 	for _, most := range missedBy {
-		if n := s.Above + 1 + plan.LeastAbove(noise, most); n > rows[len(rows)-1] {
+		if n := s.Above + 1 + noise.LeastAbove(most); n > rows[len(rows)-1] {
 			rows = append(rows, n)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -34,7 +35,8 @@ marginals:
 `
 
 func sparseText(replacements ...string) string {
-	return strings.NewReplacer(append(replacements, "BUDGET", "epsilon: 1", "ABOVE", "60", "OPTION", "", "MORE\n", "")...).Replace(sparseSpec)
+	return strings.NewReplacer(append(replacements, "BUDGET", "epsilon: 1", "ABOVE", "60", "OPTION", "", "MORE\n", "")...).
+		Replace(sparseSpec)
 }
 
 func planSparse(t *testing.T, replacements ...string) (*plan.Plan, error) {
@@ -43,7 +45,7 @@ func planSparse(t *testing.T, replacements ...string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return planner.New(r)
+	return plantest.New(r)
 }
 
 // noiseAbove is P(X > n) by adding up the law.
@@ -65,8 +67,8 @@ func noiseAbove(m budget.Mechanism, n int64) float64 {
 	return tail / all
 }
 
-// TestSparseTablesSayWhatTheyMiss holds the figures of the plan against the law added up, under all kinds of budget. Figures are
-// rounded up to the digits that plans have: by a part of 1e-5 at most.
+// TestSparseTablesSayWhatTheyMiss holds the figures of the plan against the law added up, under all kinds of budget.
+// Figures are rounded up to the digits that plans have: by a part of 1e-5 at most.
 func TestSparseTablesSayWhatTheyMiss(t *testing.T) {
 	for _, money := range []string{"epsilon: 1", "rho: 1/8", "epsilon: 1, delta: 1e-9"} {
 		p, err := planSparse(t, "BUDGET", money)
@@ -75,7 +77,8 @@ func TestSparseTablesSayWhatTheyMiss(t *testing.T) {
 		}
 		m, ok := p.Measurement("od")
 		s := p.Tables[0].Sparse
-		if !ok || m.Above != 60 || s == nil || s.Above != 60 || m.Cells != 31622*31622 || p.Tables[0].Statistics[0].Measurement != "od" {
+		if !ok || m.Above != 60 || s == nil || s.Above != 60 || m.Cells != 31622*31622 ||
+			p.Tables[0].Statistics[0].Measurement != "od" {
 			t.Fatalf("%s: the table is not planned as a sparse one: %+v, %+v", money, m, p.Tables[0])
 		}
 		near := func(what string, got, want float64) {
@@ -89,7 +92,8 @@ func TestSparseTablesSayWhatTheyMiss(t *testing.T) {
 		}
 		for i, missed := range s.Missed {
 			near("the chance to miss", missed.Chance, 1-noiseAbove(m.Mechanism, 60-missed.Rows))
-			if before := 1 - noiseAbove(m.Mechanism, 60-missed.Rows+1); i > 0 && before <= planner.MissedBy[len(planner.MissedBy)-len(s.Missed)+i] {
+			if before := 1 - noiseAbove(m.Mechanism, 60-missed.Rows+1); i > 0 &&
+				before <= planner.MissedBy[len(planner.MissedBy)-len(s.Missed)+i] {
 				t.Errorf("%s: a smaller cell than one of %d rows is missed as rarely (%g)", money, missed.Rows, before)
 			}
 		}
@@ -97,7 +101,7 @@ func TestSparseTablesSayWhatTheyMiss(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := planner.Verify(again.Plan); err != nil {
+		if err := plantest.Verify(again.Plan()); err != nil {
 			t.Error(err)
 		}
 		if p.Size.Cells > 1<<21 || p.Size.Bytes > 1<<27 {
@@ -108,7 +112,8 @@ func TestSparseTablesSayWhatTheyMiss(t *testing.T) {
 
 // TestSparseTablesStandApart holds that nothing else bears on a sparse table, and that it bears on nothing else.
 func TestSparseTablesStandApart(t *testing.T) {
-	text := strings.ReplaceAll(sparseText("BUDGET", "rho: 1"), "{by: [hour], budget: rest}", "{by: [from], budget: od}\n  hours: {by: [hour], budget: rest}")
+	text := strings.ReplaceAll(sparseText("BUDGET", "rho: 1"), "{by: [hour], budget: rest}",
+		"{by: [from], budget: od}\n  hours: {by: [hour], budget: rest}")
 	text = strings.ReplaceAll(text, "  hours: {by: [from]", "  from: {by: [from]")
 	r, err := spec.Parse(spec.Source{Name: "trips.yaml", Text: text})
 	if err != nil {
@@ -118,7 +123,7 @@ func TestSparseTablesStandApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	estimates, err := compiled.Estimates(p)
+	estimates, err := compiled.Estimates(p.Plan())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,15 +150,19 @@ func TestSparseTablesAreRefused(t *testing.T) {
 		replacements []string
 		says         []string
 	}{
-		"cumulative":      {[]string{"OPTION", ", cumulative: [from]"}, []string{"trips.yaml:14:", "cumulative"}},
-		"ranges":          {[]string{"OPTION", ", ranges: [from]"}, []string{"trips.yaml:14:", "ranges"}},
-		"all cells":       {[]string{"OPTION", ", target: {margin: 5, of: all-cells}"}, []string{"trips.yaml:14:", "all cells", "each-cell"}},
-		"no threshold":    {[]string{"ABOVE", "0"}, []string{"trips.yaml:14:", "above"}},
-		"half a row":      {[]string{"ABOVE", "40.5"}, []string{"trips.yaml:14:", "whole number"}},
-		"too many false":  {[]string{"ABOVE", "5"}, []string{"trips.yaml:14:", "above 5 by their noise alone", "a threshold of 8 or more"}},
-		"too much noise":  {[]string{"BUDGET", "rho: 1e-11", "ABOVE", "900000"}, []string{"trips.yaml:14:", "65 536"}},
-		"a total":         {[]string{"by: [from, to], budget: od", "by: [], budget: od"}, []string{"trips.yaml:14:", "total"}},
-		"dense and large": {[]string{", cells: {above: ABOVE}", "", "[1, 31622]", "[1, 316220]"}, []string{"cells: {above: N}"}},
+		"cumulative": {[]string{"OPTION", ", cumulative: [from]"}, []string{"trips.yaml:14:", "cumulative"}},
+		"ranges":     {[]string{"OPTION", ", ranges: [from]"}, []string{"trips.yaml:14:", "ranges"}},
+		"all cells": {[]string{"OPTION", ", target: {margin: 5, of: all-cells}"},
+			[]string{"trips.yaml:14:", "all cells", "each-cell"}},
+		"no threshold": {[]string{"ABOVE", "0"}, []string{"trips.yaml:14:", "above"}},
+		"half a row":   {[]string{"ABOVE", "40.5"}, []string{"trips.yaml:14:", "whole number"}},
+		"too many false": {[]string{"ABOVE", "5"}, []string{"trips.yaml:14:", "above 5 by their noise alone",
+			"a threshold of 8 or more"}},
+		"too much noise": {[]string{"BUDGET", "rho: 1e-11", "ABOVE", "900000"}, []string{"trips.yaml:14:", "65 536"}},
+		"a total": {[]string{"by: [from, to], budget: od", "by: [], budget: od"},
+			[]string{"trips.yaml:14:", "total"}},
+		"dense and large": {[]string{", cells: {above: ABOVE}", "", "[1, 31622]", "[1, 316220]"},
+			[]string{"cells: {above: N}"}},
 	} {
 		_, err := planSparse(t, c.replacements...)
 		if err == nil {
@@ -168,25 +177,30 @@ func TestSparseTablesAreRefused(t *testing.T) {
 	}
 }
 
-// TestSparseTablesUnderOtherTerms plans sparse tables that share a leaf, that a target decides, of which the largest error
-// is to be least, of every subset, of replaced units with several rows, and of a table with an expected number of rows.
+// TestSparseTablesUnderOtherTerms plans sparse tables that share a leaf, that a target decides, of which the largest
+// error is to be least, of every subset, of replaced units with several rows, and of a table with an expected number of
+// rows.
 func TestSparseTablesUnderOtherTerms(t *testing.T) {
 	one := func(p *plan.Plan) *plan.Sparse { return p.Tables[0].Sparse }
 	for name, c := range map[string]struct {
 		replacements []string
 		holds        func(p *plan.Plan) bool
 	}{
-		"one leaf": {[]string{", split: {od: 1/2, rest: 1/2}", "", "budget: od, ", "", ", budget: rest", "", "BUDGET", "rho: 1"},
+		"one leaf": {[]string{", split: {od: 1/2, rest: 1/2}", "", "budget: od, ", "", ", budget: rest", "", "BUDGET",
+			"rho: 1"},
 			func(p *plan.Plan) bool { return len(p.Leaves) == 1 && len(p.Strategies) == 2 }},
-		"a target": {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}", "epsilon: 4, split: {od: needed, rest: 100%}", "OPTION", ", target: {margin: 20}"},
+		"a target": {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}", "epsilon: 4, split: {od: needed, rest: 100%}", "OPTION",
+			", target: {margin: 20}"},
 			func(p *plan.Plan) bool { return p.Tables[0].Target.Reached <= 20 && p.Tables[0].Target.Reached > 15 }},
-		"the largest error": {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}", "rho: 1, minimise: largest, split: {od: 1/2, rest: 1/2}"},
+		"the largest error": {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}",
+			"rho: 1, minimise: largest, split: {od: 1/2, rest: 1/2}"},
 			func(p *plan.Plan) bool { return one(p) != nil }},
 		"every subset": {[]string{"{by: [from, to], budget: od", "{every: [1, 2], by: [from, to, hour], budget: od"},
 			func(p *plan.Plan) bool {
 				return len(p.Tables) == 7 && p.Tables[5].Sparse != nil && p.Tables[6].Sparse == nil
 			}},
-		"replaced units": {[]string{"neighbours: add-remove", "neighbours: replace", "unit: row", "unit: {id: who, max_rows: 3}", "ABOVE", "300"},
+		"replaced units": {[]string{"neighbours: add-remove", "neighbours: replace", "unit: row",
+			"unit: {id: who, max_rows: 3}", "ABOVE", "300"},
 			func(p *plan.Plan) bool {
 				m, _ := p.Measurement("od")
 				return m.Mechanism.L1.Int64() == 6
@@ -204,10 +218,10 @@ func TestSparseTablesUnderOtherTerms(t *testing.T) {
 		}
 		again, err := compiled.Read(p.Bytes())
 		if err == nil {
-			err = planner.Verify(again.Plan)
+			err = plantest.Verify(again.Plan())
 		}
 		if err == nil {
-			err = describe.Explain(again.Plan, &strings.Builder{})
+			err = describe.Explain(again, &strings.Builder{})
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -215,8 +229,8 @@ func TestSparseTablesUnderOtherTerms(t *testing.T) {
 	}
 }
 
-// TestLowThresholdsAreToldBeforeSigning holds that a threshold within the noise is a warning with one that is not, and that no
-// other is.
+// TestLowThresholdsAreToldBeforeSigning holds that a threshold within the noise is a warning with one that is not, and
+// that no other is.
 func TestLowThresholdsAreToldBeforeSigning(t *testing.T) {
 	small := []string{"[1, 31622]", "[1, 100]"} // 10 000 cells
 	for _, c := range []struct {
@@ -253,7 +267,8 @@ func TestLowThresholdsAreToldBeforeSigning(t *testing.T) {
 		for 10000*noiseAbove(m.Mechanism, enough) > 1 {
 			enough++
 		}
-		for _, says := range []string{c.says, budget.Group(int64(math.Round(10000*chance))) + " cells without a row", fmt.Sprintf("With above: %d one", enough)} {
+		for _, says := range []string{c.says, budget.Group(int64(math.Round(10000*chance))) + " cells without a row",
+			fmt.Sprintf("With above: %d one", enough)} {
 			if !strings.Contains(warned[0], says) {
 				t.Errorf("above %s: %q does not say %q", c.above, warned[0], says)
 			}

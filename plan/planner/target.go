@@ -18,7 +18,8 @@ import (
 
 // This file holds the targets of a plan: which are met, and what budget would meet those that are missed.
 
-// predictTargets says of every table with a target what margin it will have: of the widest cell, by the law of its noise.
+// predictTargets says of every table with a target what margin it will have: of the widest cell, by the law of its
+// noise.
 func predictTargets(p *plan.Plan, tables []*workload.Table) error {
 	if !slices.ContainsFunc(tables, func(t *workload.Table) bool { return t.Marginal.Target != nil }) {
 		return nil
@@ -46,8 +47,9 @@ func predictTargets(p *plan.Plan, tables []*workload.Table) error {
 		}
 		target := t.Marginal.Target
 		p.Tables[i].Target = &plan.Target{
-			Margin: plan.Decimal(target.Margin), Confidence: plan.Decimal(target.Confidence), AllCells: target.AllCells, Relative: workload.Relative(target),
-			Reached: budget.RoundUp(reached(i, asked.Confidence), plan.Significant),
+			Margin: budget.Decimal(target.Margin), Confidence: budget.Decimal(target.Confidence), AllCells: target.AllCells,
+			Relative: workload.Relative(target),
+			Reached:  budget.RoundUp(reached(i, asked.Confidence), plan.Significant),
 		}
 	}
 	return nil
@@ -77,8 +79,8 @@ func missedTables(p *plan.Plan) []plan.Table {
 	return out
 }
 
-// missedInNeeded is the least ratio of a target to the margin that is reached, of the tables of leaves that get what their
-// targets need: 1 where none is missed.
+// missedInNeeded is the least ratio of a target to the margin that is reached, of the tables of leaves that get what
+// their targets need: 1 where none is missed.
 func missedInNeeded(p *plan.Plan) float64 {
 	needed := neededLeaves(p)
 	ratio := 1.0
@@ -114,7 +116,8 @@ func refuse(r *spec.Release, missed []plan.Table, why error) error {
 	if len(missed) > 0 {
 		var each []string
 		for _, t := range missed {
-			each = append(each, fmt.Sprintf("%s would have ±%s, its target is ±%s", t.Path, budget.DecimalNearest(t.Target.Reached, 4), t.Target.Margin))
+			each = append(each, fmt.Sprintf("%s would have ±%s, its target is ±%s", t.Path,
+				budget.DecimalNearest(t.Target.Reached, 4), t.Target.Margin))
 		}
 		const listed = 5
 		if more := len(each) - listed; more > 0 {
@@ -129,7 +132,9 @@ func refuse(r *spec.Release, missed []plan.Table, why error) error {
 		problem.Expected = "wider margins, or fewer tables with targets: " + err.Error()
 	} else {
 		e.Least, e.Binds = s.Amount, s.Binds
-		problem.Expected = fmt.Sprintf("%s: %s or more (the smallest that meets every target; it is set by %s), or wider margins", e.Key, s.Amount, strings.Join(s.Binds, ", "))
+		problem.Expected = fmt.Sprintf(
+			"%s: %s or more (the smallest that meets every target; it is set by %s), or wider margins", e.Key, s.Amount,
+			strings.Join(s.Binds, ", "))
 	}
 	e.problem = r.Problem("budget."+e.Key, problem)
 	return e

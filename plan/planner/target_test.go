@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/document"
 )
@@ -22,7 +22,7 @@ func TestNeededLeavesShare(t *testing.T) {
 	const marginals = "{x: {every: [1, 2, 3], by: [a, b, c, d], budget: n, target: {margin: 100}}, rest: {by: [j], budget: s}}"
 	p := plantest.TenPlan(t, "{rho: 1, split: {n: needed, s: 1}}", marginals)
 	s := p.Strategies[0]
-	if s.Kind != plan.Residuals || len(s.Instead) != 1 || s.Instead[0].Needs == "" {
+	if s.Kind != strategy.Residuals || len(s.Instead) != 1 || s.Instead[0].Needs == "" {
 		t.Errorf("measured by %s, instead of %+v", s.Kind, s.Instead)
 	}
 	direct, err := budget.ParseRat(s.Instead[0].Needs)
@@ -43,7 +43,8 @@ func TestNeededLeavesShare(t *testing.T) {
 
 // All cells at once: each has a confidence of 1 − (1 − c)/cells.
 func TestTargetsOfAllCells(t *testing.T) {
-	p := plantest.TenPlan(t, "{rho: 1, split: {n: needed}}", "{x: {by: [a, b], budget: n, target: {margin: 50, confidence: 90%, of: all-cells}}}")
+	p := plantest.TenPlan(t, "{rho: 1, split: {n: needed}}",
+		"{x: {by: [a, b], budget: n, target: {margin: 50, confidence: 90%, of: all-cells}}}")
 	m, _ := p.Measurement("x")
 	margin, attained := m.Mechanism.Margin(1 - .1/100)
 	if margin > 50 || attained < .999 || p.Tables[0].Target.Reached != float64(margin) {
@@ -55,14 +56,16 @@ func TestTargetsOfAllCells(t *testing.T) {
 	}
 }
 
-// A budget that is too small is refused where it stands, with the smallest that would do and the targets that set it; with
-// that one the release is planned, and with a little less it is not.
+// A budget that is too small is refused where it stands, with the smallest that would do and the targets that set it;
+// with that one the release is planned, and with a little less it is not.
 func TestTooLittleIsRefused(t *testing.T) {
 	for _, c := range []struct{ amount, key, marginals, binds string }{
 		{"epsilon: 1/100, split: {n: needed, s: 1}", "epsilon", strings.ReplaceAll(plantest.OneOfTen, "%M%", "30"), "ages"},
 		{"rho: 1/100000, split: {n: needed, s: 1}", "rho", strings.ReplaceAll(plantest.OneOfTen, "%M%", "30"), "ages"},
-		{"epsilon: 1/10, delta: 1e-9, split: {n: needed, s: 1}", "epsilon", strings.ReplaceAll(plantest.OneOfTen, "%M%", "20"), "ages"},
-		{"epsilon: 1/10, delta: 1e-9", "epsilon", "{x: {by: [a], target: {margin: 200}}, y: {by: [b], target: {margin: 20}}}", "y"},
+		{"epsilon: 1/10, delta: 1e-9, split: {n: needed, s: 1}", "epsilon",
+			strings.ReplaceAll(plantest.OneOfTen, "%M%", "20"), "ages"},
+		{"epsilon: 1/10, delta: 1e-9", "epsilon", "{x: {by: [a], target: {margin: 200}}, y: {by: [b], target: {margin: 20}}}",
+			"y"},
 		{"epsilon: 1", "epsilon", "{x: {every: [1], by: [a, b, c], target: {margin: 5}}}", "x/a, x/b, x/c"},
 		{"epsilon: 1/4", "epsilon", "{x: {by: [a], target: {margin: 10}}}", "x"},
 		{"rho: 1/1000", "rho", "{x: {by: [a], target: {margin: 7}}}", "x"},
@@ -102,18 +105,23 @@ func TestTooLittleIsRefused(t *testing.T) {
 
 // A margin below 1 cannot be kept, as noise is whole numbers; a release without targets has no smallest budget.
 func TestTargetsThatCannotBe(t *testing.T) {
-	_, err := planner.New(plantest.TenRelease(t, "{rho: 1, split: {n: needed, s: 1}}", strings.ReplaceAll(plantest.OneOfTen, "%M%", "1/2")))
-	if err == nil || !strings.Contains(err.Error(), "marginals.ages.target") || !strings.Contains(err.Error(), "1 or more") {
+	_, err := planner.New(plantest.TenRelease(t, "{rho: 1, split: {n: needed, s: 1}}",
+		strings.ReplaceAll(plantest.OneOfTen, "%M%", "1/2")))
+	if err == nil || !strings.Contains(err.Error(), "marginals.ages.target") ||
+		!strings.Contains(err.Error(), "1 or more") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := planner.Solve(plantest.TenRelease(t, "{rho: 1}", "{x: {by: [a]}}")); err == nil || !strings.Contains(err.Error(), "no marginal has a target") {
+	if _, err := planner.Solve(plantest.TenRelease(t, "{rho: 1}", "{x: {by: [a]}}")); err == nil ||
+		!strings.Contains(err.Error(), "no marginal has a target") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// A leaf of targets whose column another leaf adds up along is planned under every kind of budget, and keeps its targets.
+// A leaf of targets whose column another leaf adds up along is planned under every kind of budget, and keeps its
+// targets.
 func TestTargetsBesideRanges(t *testing.T) {
-	for _, budget := range []string{"{epsilon: 6, split: {n: needed, s: 1}}", "{rho: 6, split: {n: needed, s: 1}}", "{epsilon: 6, delta: 1e-6, split: {n: needed, s: 1}}"} {
+	for _, budget := range []string{"{epsilon: 6, split: {n: needed, s: 1}}", "{rho: 6, split: {n: needed, s: 1}}",
+		"{epsilon: 6, delta: 1e-6, split: {n: needed, s: 1}}"} {
 		for _, along := range []string{"ranges: [b]", "cumulative: [b]"} {
 			p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(`version: 1
 release: r
@@ -135,7 +143,8 @@ marginals: {m: {by: [b], target: {margin: 60}, budget: n}, r: {by: [b], %s, budg
 
 // A budget beyond all reason is planned in no time, or refused where it stands, and what is planned can be read again.
 func TestHugeBudgets(t *testing.T) {
-	for _, budget := range []string{"{epsilon: 50}", "{epsilon: 300}", "{epsilon: 3000}", "{epsilon: 100000}", "{rho: 1000}", "{rho: 1000000}", "{epsilon: 300, delta: 1e-9}"} {
+	for _, budget := range []string{"{epsilon: 50}", "{epsilon: 300}", "{epsilon: 3000}", "{epsilon: 100000}",
+		"{rho: 1000}", "{rho: 1000000}", "{epsilon: 300, delta: 1e-9}"} {
 		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(`version: 1
 release: r
 privacy: {protects: person, neighbours: add-remove}
@@ -148,7 +157,8 @@ marginals: {m: {every: [1, 2], by: [a, b]}}
 		}
 		p, err := planner.New(r)
 		if err != nil {
-			if problem := new(document.Errors); !errors.As(err, &problem) || !strings.Contains(err.Error(), "would have no noise") {
+			if problem := new(document.Errors); !errors.As(err, &problem) ||
+				!strings.Contains(err.Error(), "would have no noise") {
 				t.Errorf("%s: %v", budget, err)
 			}
 			continue
@@ -159,10 +169,11 @@ marginals: {m: {every: [1, 2], by: [a, b]}}
 	}
 }
 
-// A margin in percent of a size of cell is the number that it comes to, in leaves of targets, with shares, and where the
-// smallest budget is looked for; the plan says both.
+// A margin in percent of a size of cell is the number that it comes to, in leaves of targets, with shares, and where
+// the smallest budget is looked for; the plan says both.
 func TestRelativeTargets(t *testing.T) {
-	for _, c := range []struct{ amount, leaf string }{{"{rho: 1, split: {n: needed, s: 1}}", ", budget: n"}, {"{rho: 1}", ""}} {
+	for _, c := range []struct{ amount, leaf string }{{"{rho: 1, split: {n: needed, s: 1}}", ", budget: n"},
+		{"{rho: 1}", ""}} {
 		other := strings.ReplaceAll(", y: {by: [b]%L%}", "%L%", strings.ReplaceAll(c.leaf, "n", "s"))
 		plain := plantest.TenRelease(t, c.amount, "{x: {by: [a], target: {margin: 50}"+c.leaf+"}"+other+"}")
 		relative := plantest.TenRelease(t, c.amount, "{x: {by: [a], target: {margin: 5%, at: 1000}"+c.leaf+"}"+other+"}")

@@ -7,6 +7,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
@@ -25,16 +26,19 @@ func tops(p *plan.Plan, tables []*workload.Table, all []optimise.Planned) error 
 			continue
 		}
 		c := measured[t.Path].Top
-		miss := (1 - plan.Confidence) / float64(c.Of)
+		miss := (1 - statistic.Confidence) / float64(c.Of)
 		margin, exceeded := c.Select.Shortfall(t.Cells, c.Moves(), miss)
 		if margin == math.MaxInt64 {
-			return workload.At(p.Release(), "marginals."+t.Marginal.Name, &workload.Fault{Key: "top", Message: fmt.Sprintf("a choice among the cells of table %s gets too little to tell them apart at all", t.Path), Expected: "fewer cells to choose, or more of the budget"})
+			return workload.At(p.Release(), "marginals."+t.Marginal.Name,
+				&workload.Fault{Key: "top",
+					Message:  fmt.Sprintf("a choice among the cells of table %s gets too little to tell them apart at all", t.Path),
+					Expected: "fewer cells to choose, or more of the budget"})
 		}
 		each, _ := p.EachOf(p.Tables[i]).Float64()
 		top := p.Tables[i].Top
 		top.Choosing = shares[t.Path]
 		top.Shortfall = float64(each * float64(margin))
-		top.Attained = max(plan.Confidence, math.Floor(float64((1-float64(float64(c.Of)*exceeded))*1e9))/1e9)
+		top.Attained = max(statistic.Confidence, math.Floor(float64((1-float64(float64(c.Of)*exceeded))*1e9))/1e9)
 		p.Tables[i].Expectation = describe.TopExpectation(top, p.Tables[i])
 	}
 	return nil

@@ -15,13 +15,14 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
-	"github.com/dprelease/dprelease/plan/planner"
 )
 
 // topText is a release of one table of 400 cells, by these marginals.
 func topText(neighbours, budget, unit, table, marginals string) string {
-	return "version: 1\nrelease: busy\nprivacy: {protects: trip, neighbours: " + neighbours + "}\nbudget: " + budget + "\ntables:\n  trips:\n    source: {csv: trips.csv}\n" +
-		"    unit: " + unit + "\n" + table + "    columns:\n      from: {values: {integers: [1, 20]}}\n      to: {values: {integers: [1, 20]}}\n" +
+	return "version: 1\nrelease: busy\nprivacy: {protects: trip, neighbours: " + neighbours + "}\nbudget: " + budget +
+		"\ntables:\n  trips:\n    source: {csv: trips.csv}\n" +
+		"    unit: " + unit + "\n" + table +
+		"    columns:\n      from: {values: {integers: [1, 20]}}\n      to: {values: {integers: [1, 20]}}\n" +
 		"marginals:\n" + marginals
 }
 
@@ -36,8 +37,8 @@ func topPlan(t *testing.T, text string) *plan.Plan {
 	return p
 }
 
-// TestTopTablesSpendTheirShare adds up what choices and noise cost by the definitions: no more than the budget, and less by
-// rounding alone. The kinds of mechanism are those of the privacy definition.
+// TestTopTablesSpendTheirShare adds up what choices and noise cost by the definitions: no more than the budget, and
+// less by rounding alone. The kinds of mechanism are those of the privacy definition.
 func TestTopTablesSpendTheirShare(t *testing.T) {
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		p := topPlan(t, topText(neighbours, "{epsilon: 1}", "row", "", tenOf400))
@@ -83,7 +84,7 @@ func TestTopPlansCanBeRead(t *testing.T) {
 	p := topPlan(t, topText("replace", "{rho: 1/8}", "{id: id, max_rows: 3}", "", tenOf400))
 	again, err := compiled.Read(p.Bytes())
 	if err == nil {
-		err = planner.Verify(again.Plan)
+		err = plantest.Verify(again.Plan())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -99,14 +100,14 @@ func TestTopPlansCanBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		edit(edited.Measurements[0].Top)
-		if read, err := compiled.Read(edited.Plan.Bytes()); err == nil && planner.Verify(read.Plan) == nil {
+		if read, err := compiled.Read(edited.Plan().Bytes()); err == nil && plantest.Verify(read.Plan()) == nil {
 			t.Error("an edited plan is verified")
 		}
 	}
 }
 
-// TestTopSensitivities says what one unit moves: a score by its rows in one cell, and the counts of the chosen cells by its rows
-// in so many.
+// TestTopSensitivities says what one unit moves: a score by its rows in one cell, and the counts of the chosen cells by
+// its rows in so many.
 func TestTopSensitivities(t *testing.T) {
 	for _, c := range []struct {
 		neighbours, unit, table, marginal string
@@ -125,7 +126,8 @@ func TestTopSensitivities(t *testing.T) {
 		{"replace", "{id: id, max_rows: 6}", "", "top: 4, stats: [units]", 1, 8, 8},
 		{"add-remove", "{id: id, max_rows: 2}", "    weight: {from: w, range: [0, 5], step: 0.5}\n", "top: 4", 20, 20, 400},
 	} {
-		m := topPlan(t, topText(c.neighbours, "{rho: 1/8}", c.unit, c.table, "  busy: {by: [from, to], "+c.marginal+"}\n")).Measurements[0]
+		m := topPlan(t, topText(c.neighbours, "{rho: 1/8}", c.unit, c.table, "  busy: {by: [from, to], "+c.marginal+"}\n")).
+			Measurements[0]
 		got := fmt.Sprint(m.Top.Sensitivity, m.Mechanism.L1, m.Mechanism.L2Squared)
 		if want := fmt.Sprint(c.score, c.l1, c.l2Squared); got != want {
 			t.Errorf("%s, %s, %s: a unit moves a score and counts by %s, not %s", c.neighbours, c.unit, c.marginal, got, want)
@@ -136,8 +138,8 @@ func TestTopSensitivities(t *testing.T) {
 	}
 }
 
-// TestTopSplitIsTheBest tries other parts for choosing: with none of them is the sum of squares of both errors smaller by more
-// than a 64th of the amount can do.
+// TestTopSplitIsTheBest tries other parts for choosing: with none of them is the sum of squares of both errors smaller
+// by more than a 64th of the amount can do.
 func TestTopSplitIsTheBest(t *testing.T) {
 	for _, money := range []string{"{epsilon: 1}", "{rho: 1/8}"} {
 		p := topPlan(t, topText("add-remove", money, "row", "", tenOf400))
@@ -165,10 +167,11 @@ func TestTopSplitIsTheBest(t *testing.T) {
 // TestTopTablesBesideOthers share a leaf with other tables and keep to it, and are told in loss and on the page.
 func TestTopTablesBesideOthers(t *testing.T) {
 	marginals := tenOf400 + "  starts: {by: [from]}\n  pairs: {by: [from, to]}\n"
-	for _, money := range []string{"{epsilon: 1}", "{rho: 1/8}", "{epsilon: 1, delta: 1e-9}", "{epsilon: 1, delta: 1e-9, minimise: largest}"} {
+	for _, money := range []string{"{epsilon: 1}", "{rho: 1/8}", "{epsilon: 1, delta: 1e-9}",
+		"{epsilon: 1, delta: 1e-9, minimise: largest}"} {
 		p := topPlan(t, topText("add-remove", money, "row", "", marginals))
 		text := &strings.Builder{}
-		if err := describe.Explain(p, text); err != nil {
+		if err := describe.Explain(compiled.Of(p), text); err != nil {
 			t.Fatal(err)
 		}
 		for _, says := range []string{"by itself, the 10 chosen", "no cell that is left out has over", "drawn anew"} {
@@ -176,7 +179,7 @@ func TestTopTablesBesideOthers(t *testing.T) {
 				t.Errorf("%s: the page does not say %q:\n%s", money, says, text)
 			}
 		}
-		l, err := describe.PrivacyLoss(p)
+		l, err := describe.PrivacyLoss(compiled.Of(p))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,8 +199,9 @@ func TestTopTablesBesideOthers(t *testing.T) {
 
 func TestTopTablesThatCannotBe(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
-		"impossible cells": {strings.Replace(topText("replace", "{rho: 1}", "row", "", tenOf400), "marginals:", "impossible:\n  - {where: {from: 1, to: 2}}\nmarginals:", 1), "impossible cells"},
-		"too little":       {topText("replace", "{rho: 1e-15}", "row", "", tenOf400), "too little to tell them apart"},
+		"impossible cells": {strings.Replace(topText("replace", "{rho: 1}", "row", "", tenOf400), "marginals:",
+			"impossible:\n  - {where: {from: 1, to: 2}}\nmarginals:", 1), "impossible cells"},
+		"too little": {topText("replace", "{rho: 1e-15}", "row", "", tenOf400), "too little to tell them apart"},
 	} {
 		if _, err := plantest.PlanOfText(t, c.text); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
@@ -205,8 +209,8 @@ func TestTopTablesThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestChoicesCostWhatTheVectorsSay composes choices of the exponential mechanism as a plan does: in ρ exactly the vectors' figure,
-// in ε and δ no more than that of another accountant, and no less than one choice alone.
+// TestChoicesCostWhatTheVectorsSay composes choices of the exponential mechanism as a plan does: in ρ exactly the
+// vectors' figure, in ε and δ no more than that of another accountant, and no less than one choice alone.
 func TestChoicesCostWhatTheVectorsSay(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "vectors/accounting.json"))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -19,8 +20,8 @@ import (
 
 // Trace plans a release as [New] does, and writes what every pass has worked out, one after another: the tables, the
 // groups and the designs of each, what the budget is divided into, the measurements with their noise, what the tables
-// will be like, the strategies, the guarantee and the warnings. Passes that leaves of targets make run again are written
-// again. It fails as New does, after what was worked out before that.
+// will be like, the strategies, the guarantee and the warnings. Passes that leaves of targets make run again are
+// written again. It fails as New does, after what was worked out before that.
 func Trace(r *spec.Release, w io.Writer) error {
 	b, done := &strings.Builder{}, 0
 	_, err := passes(r, func(pass string, d *draftPlan) {
@@ -46,7 +47,8 @@ var traced = map[string]func(d *draftPlan, b *strings.Builder){
 	"predictions": tracePredictions, "strategies": traceStrategies, "guarantee": traceGuarantee, "warnings": traceWarnings,
 }
 
-// traceLines writes lines of cells in columns; of more than manyTables lines the first ones, and how many more there are.
+// traceLines writes lines of cells in columns; of more than manyTables lines the first ones, and how many more there
+// are.
 func traceLines(b *strings.Builder, n int, line func(i int) string) {
 	listed := n
 	if n > describe.ManyTables {
@@ -84,9 +86,11 @@ func traceTables(d *draftPlan, b *strings.Builder) {
 			more += fmt.Sprintf(", %s of them impossible", budget.Group(t.Impossible))
 		}
 		if goal, ok := t.Goal(); ok {
-			more += fmt.Sprintf(", each within ±%s with probability %s", budget.DecimalNearest(goal.Margin, 4), budget.DecimalNearest(goal.Confidence, 6))
+			more += fmt.Sprintf(", each within ±%s with probability %s", budget.DecimalNearest(goal.Margin, 4),
+				budget.DecimalNearest(goal.Confidence, 6))
 		}
-		return fmt.Sprintf("%s\tof %s\t%s%s\tweight %s", t.Path, t.Marginal.Table, budget.Plural(t.Cells, "cell"), more, budget.DecimalNearest(t.Asked(), 4))
+		return fmt.Sprintf("%s\tof %s\t%s%s\tweight %s", t.Path, t.Marginal.Table, budget.Plural(t.Cells, "cell"), more,
+			budget.DecimalNearest(t.Asked(), 4))
 	})
 	for _, s := range d.drafts {
 		counts := budget.Plural(s.Cells, "cell") + " of columns and " + s.Sets() + " columns"
@@ -108,7 +112,8 @@ func traceDesigns(d *draftPlan, b *strings.Builder) {
 			if slices.Contains(g.Best, j) {
 				best = "best with this noise"
 			}
-			lines = append(lines, fmt.Sprintf("     %s\t%s\t%s\t%s\t%s", one.Kind, optimise.NoiseName(one.Noise), budget.Plural(int64(len(one.Planned)), "measurement"), figureText(g, one), best))
+			lines = append(lines, fmt.Sprintf("     %s\t%s\t%s\t%s\t%s", one.Kind, optimise.NoiseName(one.Noise),
+				budget.Plural(int64(len(one.Planned)), "measurement"), figureText(g, one), best))
 		}
 		inColumns(b, lines)
 		for _, other := range g.Reasons {
@@ -134,7 +139,8 @@ func figureText(g *optimise.Group, one optimise.Design) string {
 	if g.Minimise == spec.LeastLargest {
 		what = "largest weighted variance"
 	}
-	return fmt.Sprintf("for %s = 1: %s %s, root mean square error %s", letter, what, budget.DecimalNearest(one.Error, 5), budget.DecimalNearest(math.Sqrt(one.Spread/cells), 5))
+	return fmt.Sprintf("for %s = 1: %s %s, root mean square error %s", letter, what, budget.DecimalNearest(one.Error, 5),
+		budget.DecimalNearest(math.Sqrt(one.Spread/cells), 5))
 }
 
 // leafName names a leaf in a list.
@@ -177,7 +183,8 @@ func traceDivision(d *draftPlan, b *strings.Builder) {
 		what = "largest weighted variance"
 	}
 	figures := func(one *optimise.Division) string {
-		return fmt.Sprintf("%s %s, charged %s", what, budget.DecimalNearest(one.Error, 5), strings.TrimPrefix(one.Cost.String(), "= "))
+		return fmt.Sprintf("%s %s, charged %s", what, budget.DecimalNearest(one.Error, 5),
+			strings.TrimPrefix(one.Cost.String(), "= "))
 	}
 	fmt.Fprintf(b, "   The whole: %s\n", figures(d.division))
 	if len(d.uniform) > 1 {
@@ -191,7 +198,8 @@ func traceDivision(d *draftPlan, b *strings.Builder) {
 	}
 	traceLines(b, len(d.plan.Leaves), func(i int) string {
 		l := d.plan.Leaves[i]
-		return fmt.Sprintf("%s\t%s\t%s\tfor %s", leafName(l.Path), describe.Percent(plan.Amount(l.Share)), l.Amount, l.PaysFor())
+		return fmt.Sprintf("%s\t%s\t%s\tfor %s", leafName(l.Path), describe.Percent(plan.Amount(l.Share)), l.Amount,
+			l.PaysFor())
 	})
 }
 
@@ -199,13 +207,15 @@ func traceDivision(d *draftPlan, b *strings.Builder) {
 func traceMeasurements(d *draftPlan, b *strings.Builder) {
 	traceLines(b, len(d.plan.Measurements), func(i int) string {
 		m := d.plan.Measurements[i]
-		return fmt.Sprintf("%s\t%s\t%s, %s\t%s\t%s", m.ID, budget.Plural(m.Cells, "answer"), describe.MechanismText(m.Mechanism), describe.ScaleText(m.Mechanism), describe.SensitivityText(m.Mechanism), describe.CostText(m.Mechanism, 1))
+		return fmt.Sprintf("%s\t%s\t%s, %s\t%s\t%s", m.ID, budget.Plural(m.Cells, "answer"),
+			describe.MechanismText(m.Mechanism), describe.ScaleText(m.Mechanism), describe.SensitivityText(m.Mechanism),
+			describe.CostText(m.Mechanism, 1))
 	})
 	for _, s := range d.plan.Synthetic {
 		if s.Adaptive() {
 			fmt.Fprintf(b, "   %s: %s, %s\n", s.Name(), describe.RoundsOf(s), describe.CostText(s.Block, 1))
 		} else {
-			fmt.Fprintf(b, "   %s: nothing, of %s\n", s.Name(), budget.Plural(int64(len(d.plan.Evidence(s))), "table"))
+			fmt.Fprintf(b, "   %s: nothing, of %s\n", s.Name(), budget.Plural(int64(len(tabulation.Of(d.plan, s))), "table"))
 		}
 	}
 	fmt.Fprintf(b, "   %s of memory\n", describe.BytesText(d.plan.Size.Bytes))
@@ -229,7 +239,8 @@ func tracePredictions(d *draftPlan, b *strings.Builder) {
 			ranges = ", of sums of neighbours " + budget.DecimalNearest(s.OfRanges, 4)
 		}
 		return fmt.Sprintf("%s\t%s\tstandard error %s%s\tmargin ±%s\thalf of the cells within %s\t%s", t.Path, how,
-			budget.DecimalNearest(s.StandardError, 4), ranges, budget.DecimalNearest(s.Margin, 4), budget.DecimalNearest(s.Median, 4), target)
+			budget.DecimalNearest(s.StandardError, 4), ranges, budget.DecimalNearest(s.Margin, 4),
+			budget.DecimalNearest(s.Median, 4), target)
 	})
 }
 

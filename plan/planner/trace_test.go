@@ -58,7 +58,8 @@ func TestTraceTellsBothNoises(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"All groups with discrete Gaussian noise: weighted sum of variances ", "All groups with discrete Laplace noise: weighted sum of variances "} {
+	for _, want := range []string{"All groups with discrete Gaussian noise: weighted sum of variances ",
+		"All groups with discrete Laplace noise: weighted sum of variances "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the trace does not say %q:\n%s", want, got)
 		}
@@ -68,7 +69,9 @@ func TestTraceTellsBothNoises(t *testing.T) {
 // Of a release that cannot be planned the trace has what was worked out before.
 func TestTraceOfWhatCannotBePlanned(t *testing.T) {
 	got, err := traceOf(t, "{rho: 1/8}", "{x: {by: [sex], target: {margin: 2}}}")
-	if err == nil || !strings.HasPrefix(got, "1. Tables\n   x  of t  2 cells, each within ±2 with probability 0.95  weight 1\n") || !strings.Contains(got, "After this the planner gave up: "+err.Error()) {
+	if err == nil || !strings.HasPrefix(got,
+		"1. Tables\n   x  of t  2 cells, each within ±2 with probability 0.95  weight 1\n") ||
+		!strings.Contains(got, "After this the planner gave up: "+err.Error()) {
 		t.Errorf("error %v, trace\n%s", err, got)
 	}
 }

@@ -9,19 +9,22 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds what a table will be worth, and which change of the spec would help.
 
-// bandAim is the standard error, as a part of an average cell, that takes a table out of a band; 0 where nothing is amiss.
-func bandAim(b plan.Band) float64 {
+// bandAim is the standard error, as a part of an average cell, that takes a table out of a band; 0 where nothing is
+// amiss.
+func bandAim(b usefulness.Band) float64 {
 	switch b {
-	case plan.Weak:
+	case usefulness.Weak:
 		return 0.5
-	case plan.MostlyNoise:
+	case usefulness.MostlyNoise:
 		return 1
 	}
 	return 0
@@ -39,17 +42,20 @@ func assess(p *plan.Plan) {
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		if t.SomeCells() || !t.OfRows() || t.Sampled() || t.Invariant != "" {
-			continue // most of its cells have no rows, it counts something else, noise is a part of its error, or it has none: an average cell says nothing
+			// most of its cells have no rows, it counts something else, noise is a part of its error, or it has none: an average
+			// cell says nothing
+			continue
 		}
 		s, cells := t.Statistics[0], compiled.EvenCells(p, *t)
-		u := &plan.Usefulness{Rows: plan.ExpectedRows(p.Release().Table(t.From)), EnoughRows: int64(math.Ceil(s.StandardError * cells))}
+		u := &usefulness.Usefulness{Rows: p.Release().Table(t.From).ExpectedRows(),
+			EnoughRows: int64(math.Ceil(s.StandardError * cells))}
 		if u.Rows > 0 {
 			u.AverageCell = budget.RoundUp(float64(u.Rows)/cells, plan.Significant)
 			u.Band, u.Verdict = compiled.BandOf(s, u.AverageCell), compiled.EvenVerdict(p, *t, u.AverageCell)
 			if bandAim(u.Band) > 0 {
 				u.Help = help(p, *t, *u, known)
 				u.Help = append(u.Help, moreBudget(p, s.StandardError/u.AverageCell, bandAim(u.Band), leaves[t.Path]))
-				slices.SortStableFunc(u.Help, func(a, b plan.Help) int { return cmp.Compare(a.Factor, b.Factor) })
+				slices.SortStableFunc(u.Help, func(a, b usefulness.Help) int { return cmp.Compare(a.Factor, b.Factor) })
 			}
 		}
 		t.Usefulness = u
@@ -70,7 +76,7 @@ func evenSize(p *plan.Plan, t plan.Table, name string, level spec.Attribute) flo
 // its band: the finest declared level that does, or leaving the attribute out. Where none does by itself, the largest
 // attributes are left out together. Of a table that the plan has the error is known; of another the noise is taken to
 // stay as it is: tables are put together by least squares, so that it would have less than the sum of noisy cells.
-func help(p *plan.Plan, t plan.Table, u plan.Usefulness, known map[string]plan.Table) []plan.Help {
+func help(p *plan.Plan, t plan.Table, u usefulness.Usefulness, known map[string]plan.Table) []usefulness.Help {
 	relative := t.Statistics[0].StandardError / u.AverageCell
 	after := func(by []string, fewer float64) float64 {
 		if other, ok := known[compiled.Shown(t.From, by)]; ok {
@@ -78,13 +84,14 @@ func help(p *plan.Plan, t plan.Table, u plan.Usefulness, known map[string]plan.T
 		}
 		return relative / fewer
 	}
-	var all []plan.Help
+	var all []usefulness.Help
 	try := func(change string, by []string, fewer float64) bool {
 		left := after(by, fewer)
 		if left > bandAim(u.Band) {
 			return false
 		}
-		all = append(all, plan.Help{Change: change, Factor: budget.RoundUp(fewer, plan.Significant), Relative: budget.RoundUp(left, plan.Significant)})
+		all = append(all, usefulness.Help{Change: change, Factor: budget.RoundUp(fewer, plan.Significant),
+			Relative: budget.RoundUp(left, plan.Significant)})
 		return true
 	}
 	for i, name := range t.By {
@@ -109,7 +116,8 @@ func help(p *plan.Plan, t plan.Table, u plan.Usefulness, known map[string]plan.T
 	for len(by) > 1 {
 		most := 0
 		for i := range by {
-			if compiled.SizeOf(p, t.From, compiled.AttributeOf(by[i])) > compiled.SizeOf(p, t.From, compiled.AttributeOf(by[most])) {
+			if compiled.SizeOf(p, t.From, compiled.AttributeOf(by[i])) > compiled.SizeOf(p, t.From,
+				compiled.AttributeOf(by[most])) {
 				most = i
 			}
 		}
@@ -136,7 +144,7 @@ func coarser(p *plan.Plan, table, name string) []spec.Attribute {
 		if level.Size() >= own.Size() {
 			continue
 		}
-		if _, nested := plan.Nesting(domain.Size(), own, level); nested {
+		if _, nested := attributes.Nesting(domain.Size(), own, level); nested {
 			all = append(all, spec.Attribute{Column: a.Column, Level: other})
 		}
 	}
@@ -148,12 +156,12 @@ func coarser(p *plan.Plan, table, name string) []spec.Attribute {
 
 // moreBudget is how much more of the budget brings a relative error down to an aim: errors go with 1/ε where the budget
 // is pure, variances with 1/ρ else.
-func moreBudget(p *plan.Plan, relative, aim float64, leaf string) plan.Help {
+func moreBudget(p *plan.Plan, relative, aim float64, leaf string) usefulness.Help {
 	factor := relative / aim
 	if p.Cost.Epsilon == nil {
 		factor *= relative / aim
 	}
-	h := plan.Help{Factor: budget.RoundUp(factor, plan.Significant), Relative: aim, Budget: true}
+	h := usefulness.Help{Factor: budget.RoundUp(factor, plan.Significant), Relative: aim, Budget: true}
 	times := describe.TimesText(factor)
 	switch share := shareOf(p, leaf); {
 	case leaf != "" && share != nil && share.Mul(share, new(big.Rat).SetFloat64(factor)).Cmp(big.NewRat(1, 1)) < 0:

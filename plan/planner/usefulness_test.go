@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -19,10 +20,12 @@ import (
 func TestBands(t *testing.T) {
 	for _, c := range []struct {
 		margin, median, deviation, cell float64
-		want                            plan.Band
+		want                            usefulness.Band
 	}{
-		{19, 7, 10, 191, plan.Good}, {19, 7, 10, 190, plan.Good}, {19, 7, 10, 189, plan.Usable}, {19, 7, 10, 20, plan.Usable}, {19, 7, 10, 19.9, plan.Weak}, {19, 7, 10, 7, plan.Weak}, {19, 7, 10, 6.9, plan.MostlyNoise},
-		{0, 0, 0.1, 5, plan.Good}, {1, 0, 0.6, 1, plan.Weak},
+		{19, 7, 10, 191, usefulness.Good}, {19, 7, 10, 190, usefulness.Good}, {19, 7, 10, 189, usefulness.Usable},
+		{19, 7, 10, 20, usefulness.Usable},
+		{19, 7, 10, 19.9, usefulness.Weak}, {19, 7, 10, 7, usefulness.Weak}, {19, 7, 10, 6.9, usefulness.MostlyNoise},
+		{0, 0, 0.1, 5, usefulness.Good}, {1, 0, 0.6, 1, usefulness.Weak},
 	} {
 		if got := compiled.BandOf(plan.Statistic{Margin: c.margin, Median: c.median, StandardError: c.deviation}, c.cell); got != c.want {
 			t.Errorf("±%v, median %v, σ %v, a cell of %v: %s, want %s", c.margin, c.median, c.deviation, c.cell, got, c.want)
@@ -36,28 +39,42 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 	for _, c := range []struct {
 		rows     int
 		cell     float64
-		want     plan.Band
+		want     usefulness.Band
 		sentence string
-		help     []plan.Help
+		help     []usefulness.Help
 	}{
-		{400000, 200, plan.Good, "Good: the margin is 10% of an average cell (200 if t has 400\u202f000 rows). Verdict on cells of that size: use.", nil},
-		{398000, 199, plan.Usable, "Usable: the standard error is 5.03% of an average cell (199 if t has 398\u202f000 rows). Verdict on cells of that size: use.", nil},
-		{40000, 20, plan.Usable, "Usable: the standard error is 50% of an average cell (20 if t has 40\u202f000 rows). Verdict on cells of that size: add up first.", nil},
+		{400000, 200, usefulness.Good,
+			"Good: the margin is 10% of an average cell (200 if t has 400\u202f000 rows). Verdict on cells of that size: use.",
+			nil},
+		{398000, 199, usefulness.Usable,
+			"Usable: the standard error is 5.03% of an average cell (199 if t has 398\u202f000 rows). Verdict on cells of that size: use.", nil},
+		{40000, 20, usefulness.Usable,
+			"Usable: the standard error is 50% of an average cell (20 if t has 40\u202f000 rows). Verdict on cells of that size: add up first.", nil},
 		// half of an average cell: four times the ρ; a tenth or a twentieth of the cells
-		{20000, 10, plan.Weak, "Weak: the standard error is 100% of an average cell (10 if t has 20\u202f000 rows). Verdict on cells of that size: do not use cell by cell.",
-			[]plan.Help{{Change: "spend 4 times the ρ", Factor: 4, Relative: 0.5, Budget: true}, {Change: "age.band for age", Factor: 10, Relative: 0.1, Budget: false}, {Change: "drop region", Factor: 20, Relative: 0.05, Budget: false}}},
+		{20000, 10, usefulness.Weak,
+			"Weak: the standard error is 100% of an average cell (10 if t has 20\u202f000 rows). Verdict on cells of that size: do not use cell by cell.",
+			[]usefulness.Help{{Change: "spend 4 times the ρ", Factor: 4, Relative: 0.5, Budget: true},
+				{Change: "age.band for age", Factor: 10, Relative: 0.1, Budget: false},
+				{Change: "drop region", Factor: 20, Relative: 0.05, Budget: false}}},
 		// a whole average cell: (10/4)² times the ρ
-		{8000, 4, plan.MostlyNoise, "Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (4 if t has 8000 rows). Verdict on cells of that size: do not use cell by cell.",
-			[]plan.Help{{Change: "spend 6.3 times the ρ", Factor: 6.25, Relative: 1, Budget: true}, {Change: "age.band for age", Factor: 10, Relative: 0.25, Budget: false}, {Change: "drop region", Factor: 20, Relative: 0.125, Budget: false}}},
+		{8000, 4, usefulness.MostlyNoise,
+			"Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (4 if t has 8000 rows). Verdict on cells of that size: do not use cell by cell.",
+			[]usefulness.Help{{Change: "spend 6.3 times the ρ", Factor: 6.25, Relative: 1, Budget: true},
+				{Change: "age.band for age", Factor: 10, Relative: 0.25, Budget: false},
+				{Change: "drop region", Factor: 20, Relative: 0.125, Budget: false}}},
 		// ages by ten do not suffice, halves do; and a twentieth of the cells still does not
-		{1600, 0.8, plan.MostlyNoise, "Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (0.8 if t has 1600 rows). Verdict on cells of that size: do not use cell by cell.",
-			[]plan.Help{{Change: "drop region", Factor: 20, Relative: 0.625, Budget: false}, {Change: "age.half for age", Factor: 50, Relative: 0.25, Budget: false}, {Change: "spend 160 times the ρ", Factor: 156.25, Relative: 1, Budget: true}}},
+		{1600, 0.8, usefulness.MostlyNoise,
+			"Mostly noise: half its cells will be off by more than their size, by 7 or more beside an average cell (0.8 if t has 1600 rows). Verdict on cells of that size: do not use cell by cell.",
+			[]usefulness.Help{{Change: "drop region", Factor: 20, Relative: 0.625, Budget: false},
+				{Change: "age.half for age", Factor: 50, Relative: 0.25, Budget: false},
+				{Change: "spend 160 times the ρ", Factor: 156.25, Relative: 1, Budget: true}}},
 		{0, 0, "", "With fewer than 20\u202f000 rows in t an average cell is smaller than its own noise.", nil},
 	} {
 		p := plantest.SizedPlan(t, "{rho: 1/200}", c.rows, "{x: {by: [age, region]}}")
 		table := p.Tables[0]
 		u := table.Usefulness
-		if u.Band != c.want || math.Abs(u.AverageCell-c.cell) > 1e-9 || u.EnoughRows != 20000 || table.Statistics[0].Median != 7 {
+		if u.Band != c.want || math.Abs(u.AverageCell-c.cell) > 1e-9 || u.EnoughRows != 20000 ||
+			table.Statistics[0].Median != 7 {
 			t.Errorf("%d rows: %+v, median error %v", c.rows, *u, table.Statistics[0].Median)
 		}
 		if !strings.HasSuffix(table.Expectation, c.sentence) {
@@ -67,7 +84,8 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 			t.Fatalf("%d rows: help %+v", c.rows, u.Help)
 		}
 		for i, h := range u.Help {
-			if w := c.help[i]; h.Change != w.Change || h.Budget != w.Budget || !plantest.Near(h.Factor, w.Factor) || !plantest.Near(h.Relative, w.Relative) {
+			if w := c.help[i]; h.Change != w.Change || h.Budget != w.Budget || !plantest.Near(h.Factor, w.Factor) ||
+				!plantest.Near(h.Relative, w.Relative) {
 				t.Errorf("%d rows: help %+v, want %+v", c.rows, h, w)
 			}
 		}
@@ -83,11 +101,14 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 func TestPureTablesAreJudgedByTheirOwnLaw(t *testing.T) {
 	p := plantest.SizedPlan(t, "{epsilon: 1/10}", 8000, "{x: {by: [age, region]}}")
 	u := p.Tables[0].Usefulness
-	if u.Band != plan.MostlyNoise || p.Tables[0].Statistics[0].Median != 7 || len(u.Help) != 3 {
+	if u.Band != usefulness.MostlyNoise || p.Tables[0].Statistics[0].Median != 7 || len(u.Help) != 3 {
 		t.Fatalf("%+v", *u)
 	}
-	for i, w := range []plan.Help{{Change: "spend 3.6 times the ε", Factor: 14.136 / 4, Relative: 1, Budget: true}, {Change: "age.band for age", Factor: 10, Relative: 1.4136 / 4, Budget: false}, {Change: "drop region", Factor: 20, Relative: 0.7068 / 4, Budget: false}} {
-		if h := u.Help[i]; h.Change != w.Change || !plantest.Near(h.Factor, w.Factor) || !plantest.Near(h.Relative, w.Relative) {
+	for i, w := range []usefulness.Help{{Change: "spend 3.6 times the ε", Factor: 14.136 / 4, Relative: 1, Budget: true},
+		{Change: "age.band for age", Factor: 10, Relative: 1.4136 / 4, Budget: false},
+		{Change: "drop region", Factor: 20, Relative: 0.7068 / 4, Budget: false}} {
+		if h := u.Help[i]; h.Change != w.Change || !plantest.Near(h.Factor, w.Factor) ||
+			!plantest.Near(h.Relative, w.Relative) {
 			t.Errorf("help %+v, want %+v", h, w)
 		}
 	}
@@ -95,9 +116,10 @@ func TestPureTablesAreJudgedByTheirOwnLaw(t *testing.T) {
 
 // What the plan has already is judged by its own error; and a leaf that can still grow is told by its share.
 func TestHelpKnowsThePlan(t *testing.T) {
-	p := plantest.SizedPlan(t, "{rho: 1/20, split: {a: 1/10, b: 9/10}}", 8000, "{x: {by: [age, region], budget: a}, y: {by: [age.band, region], budget: b}}")
+	p := plantest.SizedPlan(t, "{rho: 1/20, split: {a: 1/10, b: 9/10}}", 8000,
+		"{x: {by: [age, region], budget: a}, y: {by: [age.band, region], budget: b}}")
 	x, y := p.Tables[0], p.Tables[1]
-	if x.Usefulness.Band != plan.MostlyNoise {
+	if x.Usefulness.Band != usefulness.MostlyNoise {
 		t.Fatalf("%+v", *x.Usefulness)
 	}
 	for _, h := range x.Usefulness.Help {
@@ -112,7 +134,8 @@ func TestHelpKnowsThePlan(t *testing.T) {
 
 // Where a table counts up, the mean of its cells is that of the sums 1/n, 2/n … of all rows.
 func TestAverageCellsOfTablesThatCountUp(t *testing.T) {
-	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(plantest.Sized, "{rho: 1}", "", "{x: {by: [age.band, sex], cumulative: [age.band]}}")})
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(plantest.Sized, "{rho: 1}", "",
+		"{x: {by: [age.band, sex], cumulative: [age.band]}}")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +153,8 @@ func TestAverageCellsOfTablesThatCountUp(t *testing.T) {
 	if got := compiled.EvenCells(p, plan.Table{Marginal: "x", From: "t", By: []string{"age.band", "sex"}, Cells: 20}); math.Abs(1/got-sum/10/2) > 1e-12 {
 		t.Errorf("an average cell is 1/%v of all rows, want %v", got, sum/10/2)
 	}
-	if got := compiled.EvenCells(p, plan.Table{Marginal: "y", From: "t", By: []string{"age.band", "sex"}, Cells: 20, Impossible: 5}); got != 15 {
+	if got := compiled.EvenCells(p, plan.Table{Marginal: "y", From: "t", By: []string{"age.band", "sex"}, Cells: 20,
+		Impossible: 5}); got != 15 {
 		t.Errorf("5 of 20 cells are impossible: %v share the rows", got)
 	}
 }
@@ -144,24 +168,28 @@ func TestWarningsOfUselessTablesAreFolded(t *testing.T) {
 			useless = append(useless, w)
 		}
 	}
-	if len(useless) != 2 || !strings.HasPrefix(useless[0], "x/age_x_region and x/age_x_sex are mostly noise: half their cells will be off by more than their size, with standard errors of ") ||
-		!strings.Contains(useless[0], " times an average cell if t has 1000 rows. What would help: age.half for age (helps 1 of them); ") || !strings.HasSuffix(useless[0], " times their budget") ||
+	if len(useless) != 2 || !strings.HasPrefix(useless[0],
+		"x/age_x_region and x/age_x_sex are mostly noise: half their cells will be off by more than their size, with standard errors of ") ||
+		!strings.Contains(useless[0],
+			" times an average cell if t has 1000 rows. What would help: age.half for age (helps 1 of them); ") ||
+		!strings.HasSuffix(useless[0], " times their budget") ||
 		!strings.HasPrefix(useless[1], "x/region_x_sex is weak: its standard error is ") {
 		t.Errorf("warnings %q", useless)
 	}
 }
 
 // Two tables of 2 and 100 cells get shares as √2 to √100. With 1/8 of ρ that is σ² = 32.28 and 4.566; the total of the
-// larger table, of variance 456.6, helps the smaller a little: (1/(1/64.57 + 1/456.6) + 64.57)/4 = 30.29 a cell, where half
-// of the ρ for each would give 8: √(30.29/8) = 1.946.
+// larger table, of variance 456.6, helps the smaller a little: (1/(1/64.57 + 1/456.6) + 64.57)/4 = 30.29 a cell, where
+// half of the ρ for each would give 8: √(30.29/8) = 1.946.
 func TestTablesThatLoseAreNamed(t *testing.T) {
 	const losing = "x has 1.95 times the error that measuring each of the 2 tables by itself with an equal share would give: the planner makes the sum of variances over all cells least, to which tables of few cells add little; a larger weight for its marginal changes that"
 	for marginals, want := range map[string]string{
-		"{x: {by: [sex]}, y: {by: [age]}}":                                       losing,
-		"{x: {by: [sex], weight: 50}, y: {by: [age]}}":                           "",
-		"{x: {by: [sex]}, y: {by: [region, age]}, z: {by: [sex]}}":               "x and z have ",
-		"{x: {by: [age]}}":                                                       "",
-		"{x: {by: [region, sex], cumulative: [region]}, y: {by: [age, region]}}": "", // sums along a column are not compared with cells
+		"{x: {by: [sex]}, y: {by: [age]}}":                         losing,
+		"{x: {by: [sex], weight: 50}, y: {by: [age]}}":             "",
+		"{x: {by: [sex]}, y: {by: [region, age]}, z: {by: [sex]}}": "x and z have ",
+		"{x: {by: [age]}}":                                         "",
+		// sums along a column are not compared with cells
+		"{x: {by: [region, sex], cumulative: [region]}, y: {by: [age, region]}}": "",
 		"{every: {every: [1], by: [sex, age]}}":                                  "every/sex has 1.95 times the error that measuring each of the 2 tables by itself with an equal share would give: the planner makes the sum of variances over all cells least, to which tables of few cells add little; a larger weight for its marginal changes that, in a marginal of their own beside the `every`",
 	} {
 		p := plantest.SizedPlan(t, "{rho: 1/8, minimise: sum}", 0, marginals)
@@ -201,8 +229,8 @@ marginals: {sexes: {by: [sex]}}
 	}
 }
 
-// A table that a pure budget does not measure keeps its noise with fewer cells: its error against an average cell falls as
-// these grow, 20 times without the regions and 10 times by bands of ages, and not by the root of that.
+// A table that a pure budget does not measure keeps its noise with fewer cells: its error against an average cell falls
+// as these grow, 20 times without the regions and 10 times by bands of ages, and not by the root of that.
 func TestHelpOfTablesThatAPureBudgetDoesNotMeasure(t *testing.T) {
 	p := plantest.SizedPlan(t, "{epsilon: 1/10}", 8000, "{x: {by: [age, region]}, y: {by: [age, region, sex]}}")
 	x := p.Tables[0]

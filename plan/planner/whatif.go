@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -23,8 +24,8 @@ type OtherBudget struct {
 	TooLittle   *TooLittle
 }
 
-// WhatIf plans a release with each of several amounts of its budget: key is epsilon, delta or rho. It fails on the first
-// amount that cannot be planned, but for those that are too little for the targets where another is enough.
+// WhatIf plans a release with each of several amounts of its budget: key is epsilon, delta or rho. It fails on the
+// first amount that cannot be planned, but for those that are too little for the targets where another is enough.
 func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error) {
 	all := make([]OtherBudget, len(amounts))
 	var little error
@@ -33,7 +34,7 @@ func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error
 		all[i] = OtherBudget{Key: key, Amount: amount}
 		other, err := r.WithBudget(key, amount)
 		if err == nil {
-			all[i].Plan, err = New(other)
+			all[i].Plan, err = passes(other, nil)
 		}
 		switch {
 		case err == nil:
@@ -53,8 +54,9 @@ func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error
 	return all, nil
 }
 
-// WriteWhatIf writes plans of one release side by side: the 95 % margin of every table and, of microdata, of the counts of
-// their columns, which is where their model begins; and what the whole costs in ρ or ε. Neighbouring tables of one marginal with the same margins are folded. One plan at least is there.
+// WriteWhatIf writes plans of one release side by side: the 95 % margin of every table and, of microdata, of the counts
+// of their columns, which is where their model begins; and what the whole costs in ρ or ε. Neighbouring tables of one
+// marginal with the same margins are folded. One plan at least is there.
 func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "What other budgets would buy: 95%% margin of a cell (± around the exact count, before sampling and response error)\n\n")
@@ -82,7 +84,8 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	})
 	alike := func(a, c int) bool {
 		for _, p := range plans {
-			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin || describe.Label(p.Tables[a].Usefulness) != describe.Label(p.Tables[c].Usefulness) {
+			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin ||
+				describe.Label(p.Tables[a].Usefulness) != describe.Label(p.Tables[c].Usefulness) {
 				return false
 			}
 		}
@@ -101,11 +104,12 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 			continue
 		}
 		row(s.Name()+", a column ("+s.Method+")", func(p *plan.Plan) string {
-			margin, _ := describe.WidestNoise(p.ColumnsOf(i)).Margin(plan.Confidence)
+			margin, _ := describe.WidestNoise(p.ColumnsOf(i)).Margin(statistic.Confidence)
 			return "±" + budget.Group(margin)
 		}, says("–"))
 	}
-	row("charged to the account", func(p *plan.Plan) string { return strings.TrimPrefix(p.Cost.String(), "= ") }, says("too little for its targets"))
+	row("charged to the account", func(p *plan.Plan) string { return strings.TrimPrefix(p.Cost.String(), "= ") },
+		says("too little for its targets"))
 	t.Flush()
 	fmt.Fprintf(b, "\n%s\n", describe.CountedText(plans[0]))
 	if slices.ContainsFunc(plans[0].Tables, func(t plan.Table) bool { return describe.Label(t.Usefulness) != "" }) {

@@ -24,7 +24,8 @@ type residual interface {
 
 // strategies calls check with the strategies for some workloads: the optimum in
 // integers, with its real one, and halving, without one.
-func strategies(t *testing.T, check func(t *testing.T, name string, w *Workload, rows [][]float64, r residual, f Figures, o *Optimum)) {
+func strategies(t *testing.T, check func(t *testing.T, name string, w *Workload, rows [][]float64, r residual,
+	f Figures, o *Optimum)) {
 	t.Helper()
 	for _, n := range []int{1, 2, 3, 10, 64, 99} {
 		for _, kind := range kinds {
@@ -128,7 +129,8 @@ func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
 			worst, least = max(worst, squares), min(least, squares)
 		}
 		if worst != f.Squares || reach != f.Reach {
-			t.Errorf("%s of %d: a row moves the integers by up to %d squared and %d, said to be %d and %d", name, w.Size(), worst, reach, f.Squares, f.Reach)
+			t.Errorf("%s of %d: a row moves the integers by up to %d squared and %d, said to be %d and %d", name, w.Size(),
+				worst, reach, f.Squares, f.Reach)
 		}
 		if face, far := r.Pairs(); norm != f.Norm || face != facing || far != apart {
 			t.Errorf("%s of %d: a row moves the integers by up to %d, two face by %d and lie %d apart, said to be %d, %d and %d",
@@ -186,10 +188,12 @@ func TestFiguresAreThoseOfTheQueries(t *testing.T) {
 			}
 		}
 		if math.Abs(total-f.Total) > 1e-9*total || math.Abs(rest-f.Residual) > 1e-9*rest {
-			t.Errorf("%s of %d: shares %v and %v of all queries, said to be %v and %v", name, n, total, rest, f.Total, f.Residual)
+			t.Errorf("%s of %d: shares %v and %v of all queries, said to be %v and %v", name, n, total, rest, f.Total,
+				f.Residual)
 		}
 		if o != nil && n > 1 {
-			if loss := f.Residual*float64(f.Squares)/o.Residual - 1; math.Abs(loss) > 1e-3 || math.Abs(f.Total/o.Total-1) > 5e-4 {
+			if loss := f.Residual*float64(f.Squares)/o.Residual - 1; math.Abs(loss) > 1e-3 ||
+				math.Abs(f.Total/o.Total-1) > 5e-4 {
 				t.Errorf("%s of %d: as integers %v and %v of what was found", name, n, 1+loss, f.Total/o.Total)
 			}
 		}

@@ -98,7 +98,8 @@ func TestWorkloadsAreTheirQueries(t *testing.T) {
 			}
 			for _, w := range []*Workload{w, queriesOf(t, rows)} {
 				if math.Abs(w.Norm(x)-norm) > 1e-12*norm || math.Abs(w.trace(x)-trace) > 1e-12*(1+math.Abs(trace)) {
-					t.Errorf("%s of %d: norm %v and trace %v, by definition %v and %v", kind.name, n, w.Norm(x), w.trace(x), norm, trace)
+					t.Errorf("%s of %d: norm %v and trace %v, by definition %v and %v", kind.name, n, w.Norm(x), w.trace(x), norm,
+						trace)
 				}
 			}
 		}
@@ -152,7 +153,8 @@ func TestRootIsTheRoot(t *testing.T) {
 							}
 						}
 						if math.Abs(one-1) > 1e-9 || math.Abs(root.diagonal[j]-z.At(j, j)) > 1e-9*z.At(j, j) {
-							t.Fatalf("%s of %d, κ %v: (Z·m)_%d is %v, diagonal %v said to be %v", kind.name, n, kappa, j, one, z.At(j, j), root.diagonal[j])
+							t.Fatalf("%s of %d, κ %v: (Z·m)_%d is %v, diagonal %v said to be %v", kind.name, n, kappa, j, one, z.At(j, j),
+								root.diagonal[j])
 						}
 					}
 				}

@@ -110,8 +110,8 @@ func (c *Column) Size(level int) int { return c.levels[level].size }
 // residuals: it has one level, and is not ranged.
 func (c *Column) Plain() bool { return c.ranged == nil && c.Levels() <= 1 }
 
-// Kinds are categories of a level of which no two have groups of the same sizes above them, the first of every kind: what
-// is estimated of two categories of one kind has noise of one law.
+// Kinds are categories of a level of which no two have groups of the same sizes above them, the first of every kind:
+// what is estimated of two categories of one kind has noise of one law.
 func (c *Column) Kinds(level int) []int {
 	kind := make([]int, c.levels[level].size) // of each category, so far
 	for k := level; k > 0; k-- {

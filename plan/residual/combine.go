@@ -91,7 +91,8 @@ func inverse(all []float64) []float64 {
 }
 
 // precisions adds up, for every residual, the precisions of the sources that bear on it, each of which it visits.
-func (w *Workload) precisions(sources []Source, visit func(residual, source int, precision float64)) ([]float64, error) {
+func (w *Workload) precisions(sources []Source, visit func(residual, source int, precision float64)) ([]float64,
+	error) {
 	precisions := make([]float64, len(w.Residuals))
 	for i, s := range sources {
 		err := w.Bearing(s, func(residual int, factor float64) {

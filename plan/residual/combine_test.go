@@ -49,17 +49,20 @@ func floats(x []int64) []float64 {
 	return out
 }
 
-// TestCombineIsLeastSquares: with residuals measured once or twice, and beside them every marginal of columns of one level,
-// the variance of each cell is that of generalised least squares by dense matrices.
+// TestCombineIsLeastSquares: with residuals measured once or twice, and beside them every marginal of columns of one
+// level, the variance of each cell is that of generalised least squares by dense matrices.
 func TestCombineIsLeastSquares(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, c := range []struct {
 		columns   []*Column
 		marginals []Set
 	}{
-		{[]*Column{Flat(2), Flat(3), Flat(4)}, []Set{{}, {{0, 1, 0}}, {{0, 1, 0}, {1, 1, 0}}, {{1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}, {1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}}}},
-		{[]*Column{Flat(3), NewColumn([]int{0, 0, 0}, []int{0, 1, 1, 2, 2}), Flat(2)}, []Set{{{0, 1, 0}}, {{0, 1, 0}, {1, 2, 0}}, {{1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}, {2, 1, 0}}}},
-		{[]*Column{NewColumn([]int{0, 0}, []int{0, 1}), NewColumn([]int{0}, []int{0, 0})}, []Set{{{0, 2, 0}}, {{0, 1, 0}, {1, 2, 0}}}},
+		{[]*Column{Flat(2), Flat(3), Flat(4)}, []Set{{}, {{0, 1, 0}}, {{0, 1, 0}, {1, 1, 0}}, {{1, 1, 0}, {2, 1, 0}},
+			{{0, 1, 0}, {1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}}}},
+		{[]*Column{Flat(3), NewColumn([]int{0, 0, 0}, []int{0, 1, 1, 2, 2}), Flat(2)},
+			[]Set{{{0, 1, 0}}, {{0, 1, 0}, {1, 2, 0}}, {{1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}, {2, 1, 0}}}},
+		{[]*Column{NewColumn([]int{0, 0}, []int{0, 1}), NewColumn([]int{0}, []int{0, 0})},
+			[]Set{{{0, 2, 0}}, {{0, 1, 0}, {1, 2, 0}}}},
 	} {
 		w := newTable(t, r, c.columns, c.marginals...)
 		var sources []Source
@@ -132,7 +135,8 @@ func variancesOf(t *testing.T, rows [][]float64, precisions []float64, queries [
 }
 
 func TestCombineRefuses(t *testing.T) {
-	w, err := NewWorkload([]*Column{NewColumn([]int{0, 0}, []int{0, 0, 1}), Flat(2)}, []Marginal{{Set{{0, 2, 0}}, 1}, {Set{{1, 1, 0}}, 1}})
+	w, err := NewWorkload([]*Column{NewColumn([]int{0, 0}, []int{0, 0, 1}), Flat(2)},
+		[]Marginal{{Set{{0, 2, 0}}, 1}, {Set{{1, 1, 0}}, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,8 +87,8 @@ type integers interface {
 }
 
 // NewRanged returns the column with these levels, as [NewColumn] does, whose one residual, beside the total, is that of
-// a strategy for prefix sums or ranges of its finest level. What coarser levels say are sums of its categories. It fails
-// on a strategy that there is not, and on fewer than 2 categories or more than 2¹⁶.
+// a strategy for prefix sums or ranges of its finest level. What coarser levels say are sums of its categories. It
+// fails on a strategy that there is not, and on fewer than 2 categories or more than 2¹⁶.
 func NewRanged(r Ranging, parents ...[]int) (*Column, error) {
 	c := NewColumn(parents...)
 	n := c.Size(c.Levels())

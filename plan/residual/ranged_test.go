@@ -25,14 +25,17 @@ func together(t testing.TB, r *rand.Rand) []table {
 	crossed := [][]int{{0, 0}, {0, 1, 0, 1}} // a level whose categories are not neighbours
 	all := []Set{
 		{{0, 1, Cells}}, {{1, 2, Prefixes}}, {{1, 1, Cells}, {0, 1, Cells}}, {{0, 1, Prefixes}, {1, 2, Cells}},
-		{{2, 2, Ranges}, {1, 2, Prefixes}}, {{1, 1, Prefixes}, {2, 1, Cells}}, {{0, 1, Cells}, {1, 2, Ranges}, {2, 2, Prefixes}}, {},
+		{{2, 2, Ranges}, {1, 2, Prefixes}}, {{1, 1, Prefixes}, {2, 1, Cells}},
+		{{0, 1, Cells}, {1, 2, Ranges}, {2, 2, Prefixes}}, {},
 	}
 	var out []table
 	for _, columns := range [][]*Column{
 		{Flat(3), NewColumn(bands...), NewColumn(crossed...)},
 		{Flat(3), rangedOf(t, Ranging{Prefixes, Optimal, 4, 0}, bands...), NewColumn(crossed...)},
-		{Flat(3), rangedOf(t, Ranging{Ranges, Optimal, 0, 0}, bands...), rangedOf(t, Ranging{Prefixes, Haar, 0, 0}, crossed...)},
-		{rangedOf(t, Ranging{Prefixes, Optimal, .5, 7}, make([]int, 3)), rangedOf(t, Ranging{Ranges, Haar, 0, 0}, bands...), rangedOf(t, Ranging{Prefixes, HaarLaplace, 0, 6}, crossed...)},
+		{Flat(3), rangedOf(t, Ranging{Ranges, Optimal, 0, 0}, bands...),
+			rangedOf(t, Ranging{Prefixes, Haar, 0, 0}, crossed...)},
+		{rangedOf(t, Ranging{Prefixes, Optimal, .5, 7}, make([]int, 3)), rangedOf(t, Ranging{Ranges, Haar, 0, 0}, bands...),
+			rangedOf(t, Ranging{Prefixes, HaarLaplace, 0, 6}, crossed...)},
 	} {
 		var sorted []Set
 		for _, m := range all {
@@ -74,9 +77,9 @@ func (t table) sources(r *rand.Rand) []Source {
 }
 
 // TestEstimatesAreUnbiasedLeastSquares puts each unit of each noisy integer through the estimate. Without noise every
-// marginal comes out as counted; the squares of what the units do to a row, times their variances, are the variance that
-// is said of it; it is that of generalised least squares by dense matrices; and what they do to a sum of cells is what
-// Weights say.
+// marginal comes out as counted; the squares of what the units do to a row, times their variances, are the variance
+// that is said of it; it is that of generalised least squares by dense matrices; and what they do to a sum of cells is
+// what Weights say.
 func TestEstimatesAreUnbiasedLeastSquares(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for i, w := range together(t, r) {
@@ -107,10 +110,12 @@ func TestEstimatesAreUnbiasedLeastSquares(t *testing.T) {
 				}
 				said := w.CellVariances(marginal.Axes, combination.Variances)
 				found := w.throughEstimate(t, combination, sources, marginal.Axes, exact)
-				best := variancesOf(t, rows, precisions, w.dense(func(one table) []float64 { return floats(one.shown(marginal.Axes)) }))
+				best := variancesOf(t, rows, precisions,
+					w.dense(func(one table) []float64 { return floats(one.shown(marginal.Axes)) }))
 				for i, v := range said {
 					if math.Abs(found[i]/v-1) > 1e-9 || math.Abs(best[i]/v-1) > 1e-9 {
-						t.Errorf("marginal %v, row %d: variance %v, of the estimate %v, by least squares %v", marginal.Axes, i, v, found[i], best[i])
+						t.Errorf("marginal %v, row %d: variance %v, of the estimate %v, by least squares %v", marginal.Axes, i, v,
+							found[i], best[i])
 					}
 				}
 				w.holdMeans(t, m, marginal.Axes, combination.Variances, said)
@@ -183,7 +188,8 @@ func (t table) throughEstimate(tt *testing.T, c *Combination, sources []Source, 
 				answer += x * product[j]
 			}
 			if math.Abs(answer-weights[i]) > 1e-12 {
-				tt.Fatalf("a sum of cells of %v: source %v, integer %d: weight %v, the estimate gives %v", axes, sources[s], i, weights[i], answer)
+				tt.Fatalf("a sum of cells of %v: source %v, integer %d: weight %v, the estimate gives %v", axes, sources[s], i,
+					weights[i], answer)
 			}
 		}
 	}
@@ -312,7 +318,8 @@ func TestMovesAreThoseOfTheWorstRows(t *testing.T) {
 					counts := make([]int64, n)
 					counts[j] = 1
 					var err error
-					if rows[j], err = Exact(w.Columns, Set{{k, level, Cells}}, nil, counts); err != nil || len(rows[j]) != c.Integers(level) {
+					if rows[j], err = Exact(w.Columns, Set{{k, level, Cells}}, nil, counts); err != nil ||
+						len(rows[j]) != c.Integers(level) {
 						t.Fatalf("%d integers, %v", len(rows[j]), err)
 					}
 					var norm, squares int64
@@ -339,8 +346,8 @@ func TestMovesAreThoseOfTheWorstRows(t *testing.T) {
 	}
 }
 
-// TestManyRangedColumnsHaveSmallerIntegers: products stay within 2³⁰, those of the other columns included where that costs
-// little, and no variance grows by more than 2 % by it.
+// TestManyRangedColumnsHaveSmallerIntegers: products stay within 2³⁰, those of the other columns included where that
+// costs little, and no variance grows by more than 2 % by it.
 func TestManyRangedColumnsHaveSmallerIntegers(t *testing.T) {
 	r := Ranging{Prefixes, Optimal, 4, 0}
 	figure := func(c *Column) float64 { return c.Mean(Axis{0, 1, Prefixes}, 1) * float64(c.Moves(1).Squares) }
@@ -351,7 +358,8 @@ func TestManyRangedColumnsHaveSmallerIntegers(t *testing.T) {
 		bits    int // 0: all
 		fits    bool
 	}{
-		{1, 1, 0, true}, {3, 1, 0, true}, {3, 2, 9, true}, {4, 1, 7, true}, {5, 1, 6, true}, {1, 1 << 20, 0, true}, {1, 1<<20 + 1, 9, true},
+		{1, 1, 0, true}, {3, 1, 0, true}, {3, 2, 9, true}, {4, 1, 7, true}, {5, 1, 6, true}, {1, 1 << 20, 0, true},
+		{1, 1<<20 + 1, 9, true},
 		{2, 1 << 18, 6, true}, {2, 1 << 19, 6, false}, {4, 64, 6, true}, {1, 1 << 40, 6, false},
 	} {
 		small := r.Beside(c.columns, c.cells)
@@ -359,7 +367,8 @@ func TestManyRangedColumnsHaveSmallerIntegers(t *testing.T) {
 		own := math.Pow(float64(column.Moves(1).Reach), float64(c.columns))
 		loss := figure(column)/best - 1
 		if fits := own*float64(c.cells) <= 1<<30; small.Bits != c.bits || fits != c.fits || own > 1<<30 || loss > .02 {
-			t.Errorf("%d columns beside %d cells: %d bits, products to %v and %v, a loss of %v", c.columns, c.cells, small.Bits, own, own*float64(c.cells), loss)
+			t.Errorf("%d columns beside %d cells: %d bits, products to %v and %v, a loss of %v", c.columns, c.cells, small.Bits,
+				own, own*float64(c.cells), loss)
 		}
 	}
 }
@@ -378,18 +387,21 @@ func TestRangedRefuses(t *testing.T) {
 		}
 	}
 	for _, n := range []int{1, 1<<16 + 1} {
-		if _, err := NewRanged(Ranging{Prefixes, Haar, 0, 0}, make([]int, n)); err == nil || !strings.Contains(err.Error(), "2 to 65536") {
+		if _, err := NewRanged(Ranging{Prefixes, Haar, 0, 0}, make([]int, n)); err == nil ||
+			!strings.Contains(err.Error(), "2 to 65536") {
 			t.Errorf("%d categories: %v", n, err)
 		}
 	}
 	if _, err := NewRanged(Ranging{Prefixes, Optimal, 0, 0}, make([]int, 513)); err == nil {
 		t.Error("an optimum for 513 categories")
 	}
-	w, err := NewWorkload([]*Column{rangedOf(t, Ranging{Prefixes, Optimal, 0, 0}, make([]int, 4))}, []Marginal{{Set{{0, 1, Prefixes}}, 1}})
+	w, err := NewWorkload([]*Column{rangedOf(t, Ranging{Prefixes, Optimal, 0, 0}, make([]int, 4))},
+		[]Marginal{{Set{{0, 1, Prefixes}}, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Combine([]Source{CountsOf(Set{{0, 1, Cells}}, 1)}); err == nil || !strings.Contains(err.Error(), "of ranges") {
+	if _, err := w.Combine([]Source{CountsOf(Set{{0, 1, Cells}}, 1)}); err == nil ||
+		!strings.Contains(err.Error(), "of ranges") {
 		t.Errorf("counts of a ranged column: %v", err)
 	}
 }

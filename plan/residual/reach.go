@@ -115,7 +115,8 @@ func (r *reach) finish(sums Sums) {
 	r.mean /= n
 }
 
-// rangeSum is the sum of the squares of all sums of neighbours, over n categories: (n+1)·ΣP² − (ΣP)² with prefix sums P.
+// rangeSum is the sum of the squares of all sums of neighbours, over n categories: (n+1)·ΣP² − (ΣP)² with prefix sums
+// P.
 type rangeSum struct{ prefix, prefixes, squares float64 }
 
 // next adds a category and the zeros behind it: so many in all.
@@ -163,8 +164,8 @@ func (c *Column) prefixShares(at, k int) []float64 {
 }
 
 // rangeShare is the mean of what noise of variance 1 on level k's integers adds to the variance of all sums of
-// neighbouring categories of level at. Each group adds, over 1/(c·g)², Σ_j ‖W·s_j‖² − ‖W·Σ_j s_j‖²/g, with s_j the parts
-// of its category j.
+// neighbouring categories of level at. Each group adds, over 1/(c·g)², Σ_j ‖W·s_j‖² − ‖W·Σ_j s_j‖²/g, with s_j the
+// parts of its category j.
 func (c *Column) rangeShare(at, k int) float64 {
 	of, part := c.spread(at, k)
 	n := len(of)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSmallMarginalsAreThePublishedOptimum: root mean squared errors at cost 1 of all marginals of up to 5000 cells, the
-// total among them, as Xiao, He, Zhang & Kifer 2023 print them.
+// TestSmallMarginalsAreThePublishedOptimum: root mean squared errors at cost 1 of all marginals of up to 5000 cells,
+// the total among them, as Xiao, He, Zhang & Kifer 2023 print them.
 func TestSmallMarginalsAreThePublishedOptimum(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -38,8 +38,8 @@ func TestSmallMarginalsAreThePublishedOptimum(t *testing.T) {
 	}
 }
 
-// TestLeastSumHasLargeVariances: the largest variance that the strategy of the least sum has, beside which the optimum of
-// the largest is to be seen.
+// TestLeastSumHasLargeVariances: the largest variance that the strategy of the least sum has, beside which the optimum
+// of the largest is to be seen.
 func TestLeastSumHasLargeVariances(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -48,8 +48,10 @@ func TestLeastSumHasLargeVariances(t *testing.T) {
 		want   float64
 		digits float64 // of the printed figure
 	}{
-		{"CPS 1", cps, []int{1}, 13.7, 0.1}, {"CPS 2", cps, []int{2}, 53, 1}, {"CPS 3", cps, []int{3}, 71, 1}, {"CPS ≤3", cps, []int{0, 1, 2, 3}, 433, 1},
-		{"Adult 1", adult14, []int{1}, 39.8, 0.1}, {"Adult 2", adult14, []int{2}, 813, 1}, {"Adult 3", adult14, []int{3}, 6905, 1}, {"Adult ≤3", adult14, []int{0, 1, 2, 3}, 22488, 1},
+		{"CPS 1", cps, []int{1}, 13.7, 0.1}, {"CPS 2", cps, []int{2}, 53, 1}, {"CPS 3", cps, []int{3}, 71, 1},
+		{"CPS ≤3", cps, []int{0, 1, 2, 3}, 433, 1},
+		{"Adult 1", adult14, []int{1}, 39.8, 0.1}, {"Adult 2", adult14, []int{2}, 813, 1},
+		{"Adult 3", adult14, []int{3}, 6905, 1}, {"Adult ≤3", adult14, []int{0, 1, 2, 3}, 22488, 1},
 	} {
 		w := ways(t, c.sizes, c.orders...)
 		variances, most := w.LeastSum(1), 0.0

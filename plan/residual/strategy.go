@@ -142,5 +142,6 @@ func (w *Workload) ascend(cost float64, bounds []float64) (variances []float64, 
 			lambda[i] /= sum
 		}
 	}
-	return nil, 0, 0, fmt.Errorf("the search for the least largest variance did not end: it is between %g and %g", bound, best)
+	return nil, 0, 0, fmt.Errorf("the search for the least largest variance did not end: it is between %g and %g", bound,
+		best)
 }

@@ -170,7 +170,8 @@ func (t *tilting) replace(column int, to *Column, has []bool) {
 	}
 	for i := range t.Residuals {
 		if has[i] {
-			t.Residuals[i].Squares = float64(t.Residuals[i].Squares / float64(now.ranged.figures.Squares) * float64(to.ranged.figures.Squares))
+			t.Residuals[i].Squares = float64(t.Residuals[i].Squares / float64(now.ranged.figures.Squares) * float64(
+				to.ranged.figures.Squares))
 		}
 	}
 	t.Columns[column] = to

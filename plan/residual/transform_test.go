@@ -87,7 +87,8 @@ func (t table) marginal(axes Set) []int64 {
 }
 
 var mixed = []Set{
-	{{0, 3, 0}, {1, 1, 0}}, {{0, 2, 0}, {2, 1, 0}}, {{1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}}, {}, {{2, 1, 0}, {0, 3, 0}}, // the last one's axes out of order
+	// the last one's axes out of order
+	{{0, 3, 0}, {1, 1, 0}}, {{0, 2, 0}, {2, 1, 0}}, {{1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}}, {}, {{2, 1, 0}, {0, 3, 0}},
 }
 
 // TestResidualsPutTheCellsTogether: without noise, and with noise that has the same
@@ -95,7 +96,8 @@ var mixed = []Set{
 func TestResidualsPutTheCellsTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	sorted := append([]Set{}, mixed[:5]...)
-	w := newTable(t, r, []*Column{crooked(), Flat(5), NewColumn([]int{0, 0}, []int{0, 1, 1})}, append(sorted, Set{{0, 3, 0}, {2, 1, 0}})...)
+	w := newTable(t, r, []*Column{crooked(), Flat(5), NewColumn([]int{0, 0}, []int{0, 1, 1})},
+		append(sorted, Set{{0, 3, 0}, {2, 1, 0}})...)
 	cells := map[int][]float64{}
 	for m := range mixed {
 		cells[m] = make([]float64, cellsOf(w.Columns, mixed[m]))
@@ -209,7 +211,8 @@ func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 			peak = max(peak, each[j])
 		}
 		if math.Abs(sum/float64(cells)-mean) > 1e-9*mean || peak > most*(1+1e-9) {
-			t.Errorf("marginal %d: cells have variance %v on the mean and %v at most, said to be %v and %v", m, sum/float64(cells), peak, mean, most)
+			t.Errorf("marginal %d: cells have variance %v on the mean and %v at most, said to be %v and %v", m,
+				sum/float64(cells), peak, mean, most)
 		}
 		if largest := w.Largest(m, variances); math.Abs(largest-peak) > 1e-9*peak {
 			t.Errorf("marginal %d: the worst cell has variance %v, said to be %v", m, peak, largest)

@@ -76,7 +76,8 @@ const maxUses = 1 << 25
 // weight that is not positive, and on marginals of so many attributes that their
 // residuals cannot be listed.
 func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
-	w := &Workload{Columns: columns, Marginals: marginals, uses: make([][]use, len(marginals)), cells: make([]float64, len(marginals))}
+	w := &Workload{Columns: columns, Marginals: marginals, uses: make([][]use, len(marginals)),
+		cells: make([]float64, len(marginals))}
 	if len(marginals) == 0 {
 		return nil, fmt.Errorf("there is no marginal")
 	}
@@ -90,7 +91,8 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 			n *= float64(len(columns[a.Column].below(a.Level)))
 		}
 		if total += n; total > maxUses {
-			return nil, fmt.Errorf("the marginals have more than %d residuals: ask for fewer marginals, or of fewer attributes", maxUses)
+			return nil, fmt.Errorf("the marginals have more than %d residuals: ask for fewer marginals, or of fewer attributes",
+				maxUses)
 		}
 	}
 	w.Residuals = []Residual{{Squares: 1}} // the total

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -40,16 +42,19 @@ func (c Chains) Axis(leaf string, a spec.Attribute) (residual.Axis, bool) {
 
 // NewChains builds the chains of the attributes of some tables, which are of one confidential table. Tables with
 // impossible cells, and those that stand apart for their many attributes, have no part in them. A column in a leaf that
-// ranges names has the one residual that is best for what counts up along it, or is asked for ranges of it, whatever its
-// levels; for other leaves it is a column of its own. In a pure budget other columns have one level each, as nothing is gained there by measuring what
-// levels share; so they have where levels are to be separate. It fails on a column of too many categories for ranges.
-func NewChains(r *spec.Release, tables []*Table, how plan.Summing) (Chains, error) {
+// ranges names has the one residual that is best for what counts up along it, or is asked for ranges of it, whatever
+// its levels; for other leaves it is a column of its own. In a pure budget other columns have one level each, as
+// nothing is gained there by measuring what levels share; so they have where levels are to be separate. It fails on a
+// column of too many categories for ranges.
+func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, error) {
 	ranges := ranges(how, r, tables)
 	c := Chains{of: map[usage]residual.Axis{}, ranges: ranges}
 	for _, l := range r.Budget.Leaves {
 		c.Leaves = append(c.Leaves, l.Path)
 	}
-	b := chainBuilder{Chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil, separate: how == plan.LevelsSeparate, levels: map[column][]*spec.Level{}, names: map[*spec.Level]string{}, sums: map[*spec.Level]residual.Sums{}}
+	b := chainBuilder{Chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil,
+		separate: how == strategy.LevelsSeparate, levels: map[column][]*spec.Level{}, names: map[*spec.Level]string{},
+		sums: map[*spec.Level]residual.Sums{}}
 	var columns []column
 	known := map[usage]*spec.Level{}
 	for _, t := range tables {
@@ -133,8 +138,8 @@ func (b *chainBuilder) of(t *Table, a spec.Attribute) column {
 	return column{a.Column, b.ranges[source{b.Leaves[t.Leaf], a.Column}]}
 }
 
-// beside is what a table has together with a column: so many columns with ranges, itself among them, and so many cells of
-// the others.
+// beside is what a table has together with a column: so many columns with ranges, itself among them, and so many cells
+// of the others.
 type beside struct {
 	columns int
 	cells   int64
@@ -176,7 +181,7 @@ func (b *chainBuilder) chain(base int, of column) error {
 			if len(chain) == 0 {
 				parent, nested = make([]int, level.Size()), true
 			} else if nested {
-				parent, nested = plan.Nesting(base, level, chain[len(chain)-1])
+				parent, nested = attributes.Nesting(base, level, chain[len(chain)-1])
 			}
 			if !nested {
 				left = append(left, level)
@@ -197,7 +202,8 @@ func (b *chainBuilder) chain(base int, of column) error {
 		b.Chains.Names, b.origin = append(b.Chains.Names, nil), append(b.origin, of.name)
 		for k, level := range chain {
 			b.Chains.Names[at] = append(b.Chains.Names[at], b.names[level])
-			b.Chains.of[usage{spec.Attribute{Column: of.name, Level: b.names[level]}, of.ranged}] = residual.Axis{Column: at, Level: k + 1}
+			b.Chains.of[usage{spec.Attribute{Column: of.name, Level: b.names[level]}, of.ranged}] = residual.Axis{Column: at,
+				Level: k + 1}
 		}
 		levels = left
 	}
@@ -318,8 +324,8 @@ func (c Chains) Factor(a residual.Axis, plain bool) plan.Factor {
 	return f
 }
 
-// Added is of how many cells what a table shows is the sum, on the mean: 1, or along n categories (n+1)/2 for prefix sums
-// and (n+2)/3 for ranges.
+// Added is of how many cells what a table shows is the sum, on the mean: 1, or along n categories (n+1)/2 for prefix
+// sums and (n+2)/3 for ranges.
 func (c Chains) Added(t *Table) float64 {
 	out := 1.0
 	for i, a := range c.Axes(t) {
@@ -338,16 +344,16 @@ func (c Chains) Added(t *Table) float64 {
 }
 
 // ranges are the columns of some tables that are measured for what counts up along them, by leaf.
-func ranges(v plan.Summing, r *spec.Release, tables []*Table) map[source]bool {
+func ranges(v strategy.Summing, r *spec.Release, tables []*Table) map[source]bool {
 	out := map[source]bool{}
 	for _, t := range tables {
 		for i, a := range t.Counted {
-			if t.Sums[i] == residual.Cells || t.Apart() || v == plan.CellByCell || v == plan.LevelsSeparate {
+			if t.Sums[i] == residual.Cells || t.Apart() || v == strategy.CellByCell || v == strategy.LevelsSeparate {
 				continue
 			}
 			out[source{r.Budget.Leaves[t.Leaf].Path, a.Column}] = true
 			for _, l := range r.Budget.Leaves {
-				if v == plan.RangedEverywhere {
+				if v == strategy.RangedEverywhere {
 					out[source{l.Path, a.Column}] = true
 				}
 			}
@@ -356,8 +362,8 @@ func ranges(v plan.Summing, r *spec.Release, tables []*Table) map[source]bool {
 	return out
 }
 
-// Connected parts tables into groups that share columns; a total goes with the first group. A table that stands apart is
-// a group of its own.
+// Connected parts tables into groups that share columns; a total goes with the first group. A table that stands apart
+// is a group of its own.
 func Connected(tables []*Table, c Chains) [][]*Table {
 	group := make([]int, len(c.Columns)) // of each column, 0 for none
 	var groups, alone [][]*Table

@@ -21,18 +21,25 @@ type diagnosis struct {
 	over *spec.Column // whose values are clamped, where that is counted
 }
 
-// diagnoses are what the release pays to know of its rows: of each confidential table how many units have more rows than are
-// counted and how many rows those are, how many rows policies leave out, and how many values of each column that figures are of
-// lie beyond their range.
+// diagnoses are what the release pays to know of its rows: of each confidential table how many units have more rows
+// than are counted and how many rows those are, how many rows policies leave out, and how many values of each column
+// that figures are of lie beyond their range.
 func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 	var all []diagnosis
 	if !t.Unit.Row {
 		all = append(all,
-			diagnosis{name: "units_over_bound", says: fmt.Sprintf("units with more than %s", budget.Plural(t.Unit.MaxRows, "row")), asks: plan.UnitsOver},
-			diagnosis{name: "rows_over_bound", says: fmt.Sprintf("rows that are not counted as their unit has more than %s, of each unit %[1]s at most", budget.Plural(t.Unit.MaxRows, "row")), asks: plan.RowsOver})
+			diagnosis{name: "units_over_bound", says: fmt.Sprintf("units with more than %s",
+				budget.Plural(t.Unit.MaxRows, "row")), asks: plan.UnitsOver},
+			diagnosis{name: "rows_over_bound",
+				says: fmt.Sprintf("rows that are not counted as their unit has more than %s, of each unit %[1]s at most",
+					budget.Plural(t.Unit.MaxRows, "row")), asks: plan.RowsOver})
 	}
-	drops := slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop })
-	drops = drops || t.Weight != nil && t.Weight.Null == spec.Drop || slices.ContainsFunc(r.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
+	drops := slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
+		return c.Unknown.Action == spec.Drop ||
+			c.Null.Action == spec.Drop
+	})
+	drops = drops || t.Weight != nil && t.Weight.Null == spec.Drop ||
+		slices.ContainsFunc(r.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
 	var why []string
 	if drops {
 		why = append(why, "that a policy leaves out")
@@ -41,11 +48,16 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 		why = append(why, "whose unit has no row in "+parent)
 	}
 	if why != nil {
-		all = append(all, diagnosis{name: "rows_left_out", says: fmt.Sprintf("rows %s, of each unit %s at most", strings.Join(why, " or "), budget.Plural(t.Unit.MaxRows, "row")), asks: plan.RowsLeftOut})
+		all = append(all, diagnosis{name: "rows_left_out", says: fmt.Sprintf("rows %s, of each unit %s at most",
+			strings.Join(why, " or "), budget.Plural(t.Unit.MaxRows, "row")), asks: plan.RowsLeftOut})
 	}
 	for _, c := range t.Columns {
-		if slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool { return m.Table == t.Name && usesValues(m, c.Name) }) {
-			all = append(all, diagnosis{name: c.Name + "_clamped", says: "rows whose " + c.Name + " lies beyond its range and counts as its end", over: c})
+		if slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool {
+			return m.Table == t.Name &&
+				usesValues(m, c.Name)
+		}) {
+			all = append(all, diagnosis{name: c.Name + "_clamped", says: "rows whose " + c.Name +
+				" lies beyond its range and counts as its end", over: c})
 		}
 	}
 	return all
@@ -58,7 +70,8 @@ func usesValues(m spec.Marginal, column string) bool {
 	})
 }
 
-// diagnosed are the tables of what a release pays to know of its rows, of one cell each, from a place among its tables on.
+// diagnosed are the tables of what a release pays to know of its rows, of one cell each, from a place among its tables
+// on.
 func diagnosed(r *spec.Release, place, leaf int) []*Table {
 	var all []*Table
 	if r.Diagnostics == "" {
@@ -67,7 +80,8 @@ func diagnosed(r *spec.Release, place, leaf int) []*Table {
 	for _, t := range r.Tables {
 		marginal := &spec.Marginal{Name: r.Diagnostics, Table: t.Name, Leaf: r.Diagnostics, Weight: big.NewRat(1, 1)}
 		for _, d := range diagnoses(r, t) {
-			one := &Table{Place: place + len(all), Path: r.Diagnostics + "/" + t.Name + "/" + d.name, Marginal: marginal, Leaf: leaf, Weight: 1, Cells: 1, says: d.says, Diagnostic: d.asks}
+			one := &Table{Place: place + len(all), Path: r.Diagnostics + "/" + t.Name + "/" + d.name, Marginal: marginal,
+				Leaf: leaf, Weight: 1, Cells: 1, says: d.says, Diagnostic: d.asks}
 			if d.over != nil {
 				one.Value = &plan.Value{Column: d.over.Name, Beyond: true}
 			}

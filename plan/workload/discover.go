@@ -7,7 +7,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the groups that nobody lists: in how many of them one unit differs, and which part of δ their selection takes.
+// This file holds the groups that nobody lists: in how many of them one unit differs, and which part of δ their
+// selection takes.
 
 // ChancesOf are the chances for which a table says how large a group must be.
 var ChancesOf = []float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999}
@@ -41,15 +42,15 @@ func (t *Table) Differ(neighbours spec.Neighbours) int64 {
 	return groups
 }
 
-// ReservedPart is the part of δ that is reserved for selections: 1 in so many. A unit whose values change, as somebody sees
-// it who knows all else, costs twice that, and something has to be left then.
+// ReservedPart is the part of δ that is reserved for selections: 1 in so many. A unit whose values change, as somebody
+// sees it who knows all else, costs twice that, and something has to be left then.
 const ReservedPart = 4
 
-// OnSelections is the release with the δ that is left for noise where a part of it is reserved for selections; the release
-// itself where there are none.
+// OnSelections is the release with the δ that is left for noise where a part of it is reserved for selections; the
+// release itself where there are none.
 //
-// Guarantee: what is (ε, δ₀)-private but for selections which, together, let a group appear that only one unit has with a
-// probability of at most δ − δ₀, is (ε, δ)-private. Neighbours: both relations. Argument: docs/proofs/discover.md.
+// Guarantee: what is (ε, δ₀)-private but for selections which, together, let a group appear that only one unit has with
+// a probability of at most δ − δ₀, is (ε, δ)-private. Neighbours: both relations. Argument: docs/proofs/discover.md.
 func OnSelections(r *spec.Release) *spec.Release {
 	if Selections(r) == 0 {
 		return r

@@ -7,21 +7,24 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the distributions that quantiles can be read from: their bins, and how far one unit moves their counts.
+// This file holds the distributions that quantiles can be read from: their bins, and how far one unit moves their
+// counts.
 
-// distributed is how far one unit can move the answers of a distribution, of at most all rows, at most each of them in a cell, and
-// each of a weight of at most most.
+// distributed is how far one unit can move the answers of a distribution, of at most all rows, at most each of them in
+// a cell, and each of a weight of at most most.
 //
-// Guarantee: no two neighbours have answers further apart, in either norm. Neighbours: under add-remove one unit's rows come or go;
-// under replace others come in their place. Theorem: a row adds its weight times one column a of an integer matrix to the answers of
-// its cell, of norms N = ‖a‖₁ and S ≥ ‖a‖₂². The rows of a unit add a vector u of ‖u‖₁ ≤ all·w·N and, as ‖u_c‖₂ ≤ w·rows_c·√S in
-// each cell c, of ‖u‖₂² ≤ w²·S·Σ rows_c². Of two such, ‖u−v‖₂² = ‖u‖² + ‖v‖² − 2⟨u, v⟩, where two rows of one cell have an inner
-// product of at least −w²·facing, so that −⟨u, v⟩ ≤ w²·facing·Σ u_c·v_c, and that is at most Σ rows_c² again (Cauchy–Schwarz).
-// Argument: docs/proofs/distribution.md.
-func distributed(d plan.Distribution, n spec.Neighbours, l *spec.Lattice, all, each, most, cells int64) (*Sensitivity, error) {
+// Guarantee: no two neighbours have answers further apart, in either norm. Neighbours: under add-remove one unit's rows
+// come or go; under replace others come in their place. Theorem: a row adds its weight times one column a of an integer
+// matrix to the answers of its cell, of norms N = ‖a‖₁ and S ≥ ‖a‖₂². The rows of a unit add a vector u of ‖u‖₁ ≤
+// all·w·N and, as ‖u_c‖₂ ≤ w·rows_c·√S in each cell c, of ‖u‖₂² ≤ w²·S·Σ rows_c². Of two such, ‖u−v‖₂² = ‖u‖² + ‖v‖² −
+// 2⟨u, v⟩, where two rows of one cell have an inner product of at least −w²·facing, so that −⟨u, v⟩ ≤ w²·facing·Σ
+// u_c·v_c, and that is at most Σ rows_c² again (Cauchy–Schwarz). Argument: docs/proofs/distribution.md.
+func distributed(d plan.Distribution, n spec.Neighbours, l *spec.Lattice, all, each, most, cells int64) (*Sensitivity,
+	error) {
 	norm, squares, reach, facing, err := d.Moves(l)
 	if err != nil {
 		return nil, err
@@ -32,7 +35,8 @@ func distributed(d plan.Distribution, n spec.Neighbours, l *spec.Lattice, all, e
 	}
 	rows := concentrated(all, each)
 	rows.Mul(rows, w).Mul(rows, w)
-	out := &Sensitivity{L1: big.NewInt(norm), L2Squared: big.NewInt(squares), Reach: new(big.Int).Mul(big.NewInt(reach), w)}
+	out := &Sensitivity{L1: big.NewInt(norm), L2Squared: big.NewInt(squares),
+		Reach: new(big.Int).Mul(big.NewInt(reach), w)}
 	out.L1.Mul(out.L1, big.NewInt(all)).Mul(out.L1, w)
 	if n == spec.Replace {
 		out.L1.Lsh(out.L1, 1)
@@ -42,17 +46,18 @@ func distributed(d plan.Distribution, n spec.Neighbours, l *spec.Lattice, all, e
 	return out, nil
 }
 
-// A drawn quantile is off in rank by about the logarithm of how many values there are, times the number of draws in a pure budget
-// and its root else; one that is read from a distribution by the noise of the counts up to it, however many are read, and by
-// the width of a bin. What is compared is half the width of an interval, for a cell of goodRows rows that lie evenly over a tenth of
-// the column's range: few columns fill theirs, and the fewer rows lie in a bin the less its width counts.
+// A drawn quantile is off in rank by about the logarithm of how many values there are, times the number of draws in a
+// pure budget and its root else; one that is read from a distribution by the noise of the counts up to it, however many
+// are read, and by the width of a bin. What is compared is half the width of an interval, for a cell of goodRows rows
+// that lie evenly over a tenth of the column's range: few columns fill theirs, and the fewer rows lie in a bin the less
+// its width counts.
 const rangeFilled = 10
 
 // MostDistributed bounds the answers of a distribution.
 const MostDistributed = int64(1) << 24
 
-// CanDistribute tells that quantiles of a part can be read from a distribution: of cells that have one range, and that are neither
-// asked for targets, nor for bounds of a range that is only guessed.
+// CanDistribute tells that quantiles of a part can be read from a distribution: of cells that have one range, and that
+// are neither asked for targets, nor for bounds of a range that is only guessed.
 func (t *Table) CanDistribute(r *spec.Release, needed bool) bool {
 	l := r.Table(t.Marginal.Table).Column(t.Quantile.Column).Lattice
 	apart := slices.ContainsFunc(t.Counted, func(a spec.Attribute) bool { return a.Column == l.By }) // cells of strata
@@ -85,9 +90,9 @@ func (t *Table) Shares() []float64 {
 // Groups is how many cells a part of quantiles has.
 func (t *Table) Groups() int64 { return t.Cells / drawsOfShare / int64(len(t.Quantile.At)) }
 
-// noiseOf is the sum of the squares of the weights that the noise of answers has in F − qN, for F the rows up to the bin of the
-// quantile of a share q and N those of the cell: on the mean over bins that are spread evenly over the range, as the quantile may
-// be in any. The first is the part of the answer that is Total times N, for a Total of 1.
+// noiseOf is the sum of the squares of the weights that the noise of answers has in F − qN, for F the rows up to the
+// bin of the quantile of a share q and N those of the cell: on the mean over bins that are spread evenly over the
+// range, as the quantile may be in any. The first is the part of the answer that is Total times N, for a Total of 1.
 func noiseOf(d plan.Distribution, l *spec.Lattice, shares []float64) (total, others []float64, err error) {
 	n := int(d.Bins(l))
 	c, axis, err := d.Strategy(l)
@@ -107,7 +112,8 @@ func noiseOf(d plan.Distribution, l *spec.Lattice, shares []float64) (total, oth
 		}
 		for i, share := range shares {
 			if c == nil {
-				others[i] += float64((float64(Square(1-share)*float64(upTo)) + float64(Square(share)*float64(n-upTo))) / placesOfQuantile)
+				others[i] += float64((float64(Square(1-share)*float64(upTo)) +
+					float64(Square(share)*float64(n-upTo))) / placesOfQuantile)
 				continue
 			}
 			total[i] += float64(Square(part-share) / placesOfQuantile)
@@ -120,8 +126,8 @@ func noiseOf(d plan.Distribution, l *spec.Lattice, shares []float64) (total, oth
 // placesOfQuantile is for how many bins errors are worked out.
 const placesOfQuantile = 8
 
-// Balanced is the distribution with the Total that makes the error least: of c·N and integers that a row moves by N₁ and √S, with
-// parts T/c² and R, (c+N₁)²·(T/c²+R) is least at c³ = N₁·T/R, and (c²+S)·(T/c²+R) at c⁴ = S·T/R.
+// Balanced is the distribution with the Total that makes the error least: of c·N and integers that a row moves by N₁
+// and √S, with parts T/c² and R, (c+N₁)²·(T/c²+R) is least at c³ = N₁·T/R, and (c²+S)·(T/c²+R) at c⁴ = S·T/R.
 func Balanced(d plan.Distribution, l *spec.Lattice, shares []float64, laplace bool) (plan.Distribution, error) {
 	total, others, err := noiseOf(d, l, shares)
 	if err != nil {
@@ -137,7 +143,7 @@ func Balanced(d plan.Distribution, l *spec.Lattice, shares []float64, laplace bo
 	if laplace {
 		best = budget.CubeRoot(max(1, float64(float64(m.Norm)*ratio)))
 	}
-	d.Total = int64(min(max(math.Floor(best+0.5), 1), float64(plan.MostReach)))
+	d.Total = int64(min(max(math.Floor(best+0.5), 1), float64(limit.Reach)))
 	return d, nil
 }
 
@@ -149,7 +155,8 @@ func Mean(of []float64) float64 {
 	return sum / float64(len(of))
 }
 
-// Adds is what noise of variance 1 on the answers adds to each quantile's F − qN, on the mean, in rows of the largest weight.
+// Adds is what noise of variance 1 on the answers adds to each quantile's F − qN, on the mean, in rows of the largest
+// weight.
 func (t *Table) Adds(r *spec.Release, d plan.Distribution) (each []float64, err error) {
 	confidential := r.Table(t.Marginal.Table)
 	total, others, err := noiseOf(d, confidential.Column(d.Column).Lattice, t.Shares())
@@ -170,7 +177,8 @@ func (t *Table) Adds(r *spec.Release, d plan.Distribution) (each []float64, err 
 }
 
 // DistributionSensitivity is how far one unit moves the answers of so many cells.
-func DistributionSensitivity(d plan.Distribution, r *spec.Release, table string, bound *spec.PerUnit, groups int64) (*Sensitivity, error) {
+func DistributionSensitivity(d plan.Distribution, r *spec.Release, table string, bound *spec.PerUnit,
+	groups int64) (*Sensitivity, error) {
 	confidential := r.Table(table)
 	l := confidential.Column(d.Column).Lattice
 	all, each := RowsOf(confidential.Unit, bound, groups)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -53,10 +54,13 @@ func (l *layout) figure(s spec.Stat) error {
 		if i := slices.IndexFunc(by, func(a spec.Attribute) bool {
 			return slices.ContainsFunc(l.table.By, func(b spec.Attribute) bool { return a.Column == b.Column })
 		}); i >= 0 {
-			return &Fault{"stats", fmt.Sprintf("%s tells rows apart by %s, and so does the table", s.Name, by[i].Column), "a column that the table is not by"}
+			return &Fault{"stats", fmt.Sprintf("%s tells rows apart by %s, and so does the table", s.Name, by[i].Column),
+				"a column that the table is not by"}
 		}
 		if len(by) > 0 && l.table.PerUnit != nil && l.table.PerUnit.Groups+l.table.PerUnit.RowsPerGroup > 0 {
-			return &Fault{"stats", fmt.Sprintf("%s tells rows of a group apart, and per_unit bounds the rows of a unit by group: the two would have other groups", s.Name), "per_unit: {total: N}, or a marginal without per_unit for it"}
+			return &Fault{"stats", fmt.Sprintf(
+				"%s tells rows of a group apart, and per_unit bounds the rows of a unit by group: the two would have other groups",
+				s.Name), "per_unit: {total: N}, or a marginal without per_unit for it"}
 		}
 		if len(by) > 0 {
 			need(l.count(by))
@@ -82,7 +86,8 @@ func (l *layout) figure(s spec.Stat) error {
 func (l *layout) need(p *Table) error {
 	if i := slices.IndexFunc(l.parts, func(other *Table) bool { return other.Path == p.Path }); i >= 0 {
 		if !reflect.DeepEqual(l.parts[i].Query(), p.Query()) {
-			return &Fault{"stats", fmt.Sprintf("two statistics of table %s would be measured under one name, %s", l.table.Path, p.Path), "another name for one of them (as: …)"}
+			return &Fault{"stats", fmt.Sprintf("two statistics of table %s would be measured under one name, %s", l.table.Path,
+				p.Path), "another name for one of them (as: …)"}
 		}
 		return nil
 	}
@@ -104,7 +109,7 @@ func (l *layout) part(name string, more []spec.Attribute) *Table {
 		Place: t.Place, Path: partPath(t.Path, name, more), Marginal: t.Marginal, Of: t, Leaf: t.Leaf, Weight: t.Asked(),
 		By: slices.Concat(t.By, more), PerUnit: boundOf(t.Marginal),
 	}
-	p.Counted = plan.CountedBy(l.release.Table(t.Marginal.Table), p.By)
+	p.Counted = attributes.CountedBy(l.release.Table(t.Marginal.Table), p.By)
 	p.Sums = SumsOf(t.Marginal, p.By)
 	return p
 }
@@ -154,8 +159,8 @@ func (l *layout) sum(column string, power int, more []spec.Attribute) *Table {
 	return p
 }
 
-// termSum is the sum that a term of a ratio rests on: as sum, about the middle of the whole range where the table tells strata
-// apart as well, so that the numerator and the denominator of a cell add up in one unit.
+// termSum is the sum that a term of a ratio rests on: as sum, about the middle of the whole range where the table tells
+// strata apart as well, so that the numerator and the denominator of a cell add up in one unit.
 func (l *layout) termSum(column string, more []spec.Attribute) *Table {
 	name, apart := termSumsName(l.release, l.table, column, more)
 	if !apart {
@@ -169,7 +174,8 @@ func (l *layout) termSum(column string, more []spec.Attribute) *Table {
 	return p
 }
 
-// termSumsName names the part of a ratio's sums of a column, and tells whether it is another than that of other figures.
+// termSumsName names the part of a ratio's sums of a column, and tells whether it is another than that of other
+// figures.
 func termSumsName(r *spec.Release, t *Table, column string, more []spec.Attribute) (name string, apart bool) {
 	l := r.Table(t.Marginal.Table).Column(column).Lattice
 	if l.By != "" && slices.Contains(slices.Concat(t.Counted, more), spec.Attribute{Column: l.By}) {
@@ -178,7 +184,8 @@ func termSumsName(r *spec.Release, t *Table, column string, more []spec.Attribut
 	return sumsName(column, 1), false
 }
 
-// weigh makes the error of a table of values count in rows of the largest value, beside those of others that count rows.
+// weigh makes the error of a table of values count in rows of the largest value, beside those of others that count
+// rows.
 func (t *Table) weigh(confidential *spec.Table) {
 	largest, _ := ExtentOf(t.Value, confidential).largest().Float64()
 	t.Weight = float64(t.Weight / float64(largest*largest))
@@ -192,8 +199,8 @@ func sumsName(column string, power int) string {
 	return column + "_sums"
 }
 
-// centred is the value of a column's places about the middle of its range; of each stratum about its own, and multiplied so
-// that all have nearly the same reach, where the query tells strata apart.
+// centred is the value of a column's places about the middle of its range; of each stratum about its own, and
+// multiplied so that all have nearly the same reach, where the query tells strata apart.
 func centred(t *spec.Table, c *spec.Column, by []spec.Attribute) *plan.Value {
 	l := c.Lattice
 	v := &plan.Value{Column: c.Name, Power: 1, Times: 1}
@@ -219,8 +226,8 @@ func centred(t *spec.Table, c *spec.Column, by []spec.Attribute) *plan.Value {
 	return v
 }
 
-// quantilesOf are the name of the part that holds the quantiles of a column, and their shares: all statistics of a table that ask
-// for some share it.
+// quantilesOf are the name of the part that holds the quantiles of a column, and their shares: all statistics of a
+// table that ask for some share it.
 func quantilesOf(m *spec.Marginal, column string) (name string, at []*big.Rat) {
 	for _, s := range m.Stats {
 		if s.Kind != spec.Quantiles || s.Column != column {

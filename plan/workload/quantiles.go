@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -44,14 +45,14 @@ func (t *Table) Candidates(r *spec.Release) int64 {
 	return l.Last - l.First + 1
 }
 
-// RankSensitivity stands for how far a unit moves quantiles: such that noise of a sum that far has the variance of the ranks that
-// they are off by, in rows of the largest weight.
+// RankSensitivity stands for how far a unit moves quantiles: such that noise of a sum that far has the variance of the
+// ranks that they are off by, in rows of the largest weight.
 func (t *Table) RankSensitivity(r *spec.Release) *Sensitivity {
 	m, err := budget.QuantilesFor(budget.Cost{Epsilon: big.NewRat(1, 1)}, t.Drawn(), t.UnitRows(r))
 	if err != nil {
 		return &Sensitivity{L1: big.NewInt(1), L2Squared: big.NewInt(1), Reach: big.NewInt(1)} // the measurement will say so
 	}
-	deviation := t.RankMargin(r, m) / budget.NormalQuantile((1-plan.Confidence)/2)
+	deviation := t.RankMargin(r, m) / budget.NormalQuantile((1-statistic.Confidence)/2)
 	if w := r.Table(t.Marginal.Table).Weight; w != nil { // beside others, whose rows have the largest weight
 		most, _ := w.Lattice.Step.Float64()
 		deviation /= most * float64(w.Lattice.Last)
@@ -62,12 +63,14 @@ func (t *Table) RankSensitivity(r *spec.Release) *Sensitivity {
 		out, _ := big.NewFloat(math.Ceil(x)).Int(nil)
 		return out
 	}
-	return &Sensitivity{L1: whole(deviation / math.Sqrt2), L2Squared: whole(float64(deviation*deviation) * l2Squared / float64(4*l1*l1)), Reach: big.NewInt(1)}
+	return &Sensitivity{L1: whole(deviation / math.Sqrt2),
+		L2Squared: whole(float64(deviation*deviation) * l2Squared / float64(4*l1*l1)), Reach: big.NewInt(1)}
 }
 
-// RankMargin is by how many rows at most the ranks of quantiles are off with the usual confidence; of weights as many of theirs.
+// RankMargin is by how many rows at most the ranks of quantiles are off with the usual confidence; of weights as many
+// of theirs.
 func (t *Table) RankMargin(r *spec.Release, m budget.Mechanism) float64 {
-	margin, _ := m.RankMargin(t.Candidates(r), plan.Confidence)
+	margin, _ := m.RankMargin(t.Candidates(r), statistic.Confidence)
 	return t.InRows(r, margin)
 }
 
@@ -93,7 +96,7 @@ func (t *Table) Draw(r *spec.Release, m *plan.Measurement, cost budget.Cost) err
 		return err
 	}
 	q := *t.Quantile
-	if q.Shift, q.Beyond, _, err = m.Mechanism.QuantileInterval(t.Candidates(r), plan.Confidence); err != nil {
+	if q.Shift, q.Beyond, _, err = m.Mechanism.QuantileInterval(t.Candidates(r), statistic.Confidence); err != nil {
 		return fmt.Errorf("%s: %w", q.Column, err)
 	}
 	m.Query.Quantile = &q

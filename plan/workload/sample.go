@@ -12,9 +12,9 @@ import (
 // OnSample is the release with the budget that mechanisms may have which see a sample of its units alone; the release
 // itself where they see all.
 //
-// Guarantee: mechanisms within that budget, run on one secret Poisson sample of the units, are together within the budget of
-// the release. Neighbours: add-remove alone, which a spec with a sample has. Theorem: Balle, Barthe & Gaboardi 2018, theorem
-// 8. Argument: docs/proofs/sampling.md.
+// Guarantee: mechanisms within that budget, run on one secret Poisson sample of the units, are together within the
+// budget of the release. Neighbours: add-remove alone, which a spec with a sample has. Theorem: Balle, Barthe &
+// Gaboardi 2018, theorem 8. Argument: docs/proofs/sampling.md.
 func OnSample(r *spec.Release) (*spec.Release, error) {
 	share := r.Sampled()
 	if share == nil {
@@ -23,7 +23,8 @@ func OnSample(r *spec.Release) (*spec.Release, error) {
 	inner := *r
 	var err error
 	if inner.Budget.Epsilon, inner.Budget.Delta, err = budget.BeforeSampling(r.Budget.Epsilon, r.Budget.Delta, share); err != nil {
-		return nil, r.Problem("budget", document.Problem{Message: "this budget cannot be spent on a sample: " + err.Error(), Expected: "another budget, or another share of the units"})
+		return nil, r.Problem("budget", document.Problem{Message: "this budget cannot be spent on a sample: " + err.Error(),
+			Expected: "another budget, or another share of the units"})
 	}
 	return &inner, nil
 }

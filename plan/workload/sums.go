@@ -15,8 +15,8 @@ type extent struct{ least, most *big.Int }
 
 // ExtentOf is that of the value's rows. nil is a row of 1.
 //
-// Contract: no row adds an integer outside it: values are clamped to the lattice, and weights to theirs, before they are
-// multiplied (docs/proofs/sums.md).
+// Contract: no row adds an integer outside it: values are clamped to the lattice, and weights to theirs, before they
+// are multiplied (docs/proofs/sums.md).
 func ExtentOf(v *plan.Value, t *spec.Table) extent {
 	if v == nil {
 		return extent{big.NewInt(1), big.NewInt(1)}
@@ -123,15 +123,15 @@ func RowsOf(u spec.Unit, bound *spec.PerUnit, cells int64) (all, each int64) {
 	return all, min(each, all)
 }
 
-// SumSensitivity is how far one unit can move the sums of a query: of rows with integers of an extent, at most all of them,
-// and at most each in one cell.
+// SumSensitivity is how far one unit can move the sums of a query: of rows with integers of an extent, at most all of
+// them, and at most each in one cell.
 //
 // Guarantee: no two neighbours have sums further apart, in either norm, and none of their shifts loses more than all of
-// those given, where any are. Neighbours: under add-remove one unit's rows come or go: the shift of a cell is a sum of at
-// most each integers, so at most each·M in absolute value with M the largest of the extent, and all cells' together at most
-// all·M; under replace the difference of two such. Theorem: norms are convex, so that they are largest where rows are
-// together; shifts merge as in docs/proofs/shifts.md, and noise is symmetric, so that only their absolute values count.
-// Argument: docs/proofs/sums.md.
+// those given, where any are. Neighbours: under add-remove one unit's rows come or go: the shift of a cell is a sum of
+// at most each integers, so at most each·M in absolute value with M the largest of the extent, and all cells' together
+// at most all·M; under replace the difference of two such. Theorem: norms are convex, so that they are largest where
+// rows are together; shifts merge as in docs/proofs/shifts.md, and noise is symmetric, so that only their absolute
+// values count. Argument: docs/proofs/sums.md.
 func SumSensitivity(n spec.Neighbours, e extent, all, each, cells int64) *Sensitivity {
 	m := e.largest()
 	k := big.NewInt(all)
@@ -181,7 +181,8 @@ func SumSensitivity(n spec.Neighbours, e extent, all, each, cells int64) *Sensit
 	return d
 }
 
-// concentrated is Σ x² of rows, at most all of them and at most each in a cell, where they are as much together as they can.
+// concentrated is Σ x² of rows, at most all of them and at most each in a cell, where they are as much together as they
+// can.
 func concentrated(all, each int64) *big.Int {
 	full, rest := big.NewInt(all/each), big.NewInt(all%each)
 	out := new(big.Int).Mul(big.NewInt(each), big.NewInt(each))

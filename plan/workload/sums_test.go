@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// unitSums are all sums over so many cells that one unit's rows can have: at most all of them, at most each in a cell, each
-// an integer from least to most.
+// unitSums are all sums over so many cells that one unit's rows can have: at most all of them, at most each in a cell,
+// each an integer from least to most.
 func unitSums(least, most, all, each int64, cells int) [][]int64 {
 	seen := map[string]bool{}
 	var out [][]int64
@@ -33,14 +33,16 @@ func unitSums(least, most, all, each int64, cells int) [][]int64 {
 	return out
 }
 
-// Every neighbour of small queries is within the norms, some reach them, and none has a shift that could not be turned into
-// those that are charged.
+// Every neighbour of small queries is within the norms, some reach them, and none has a shift that could not be turned
+// into those that are charged.
 func TestNoUnitMovesSumsFurther(t *testing.T) {
 	for _, c := range []struct {
 		least, most, all, each int64
 		cells                  int
 	}{
-		{1, 1, 1, 1, 3}, {1, 1, 3, 3, 3}, {1, 1, 3, 2, 3}, {1, 1, 3, 1, 3}, {0, 3, 2, 2, 2}, {-2, 2, 2, 2, 2}, {-2, 2, 2, 1, 3}, {-1, 3, 2, 2, 2}, {-3, 1, 3, 2, 2}, {2, 3, 2, 2, 3}, {-3, -1, 2, 2, 2}, {-2, 2, 3, 3, 1}, {0, 3, 2, 2, 1}, {-1, 2, 2, 2, 1},
+		{1, 1, 1, 1, 3}, {1, 1, 3, 3, 3}, {1, 1, 3, 2, 3}, {1, 1, 3, 1, 3}, {0, 3, 2, 2, 2}, {-2, 2, 2, 2, 2},
+		{-2, 2, 2, 1, 3}, {-1, 3, 2, 2, 2}, {-3, 1, 3, 2, 2}, {2, 3, 2, 2, 3}, {-3, -1, 2, 2, 2}, {-2, 2, 3, 3, 1},
+		{0, 3, 2, 2, 1}, {-1, 2, 2, 2, 1},
 	} {
 		units := unitSums(c.least, c.most, c.all, c.each, c.cells)
 		for _, relation := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
@@ -72,7 +74,8 @@ func TestNoUnitMovesSumsFurther(t *testing.T) {
 			}
 			tight := c.cells >= 2*int((c.all+c.each-1)/c.each) || c.each == c.all && (relation == spec.AddRemove || c.cells > 1)
 			if tight && (l1 != d.L1.Int64() || l2Squared != d.L2Squared.Int64()) {
-				t.Errorf("%+v, %s: the norms are %d and %d², charged are %d and %v: more than any unit moves", c, relation, l1, l2Squared, d.L1, d.L2Squared)
+				t.Errorf("%+v, %s: the norms are %d and %d², charged are %d and %v: more than any unit moves", c, relation, l1,
+					l2Squared, d.L1, d.L2Squared)
 			}
 		}
 	}
@@ -80,11 +83,15 @@ func TestNoUnitMovesSumsFurther(t *testing.T) {
 
 // The integers of values lie within their extent, which they reach.
 func TestValuesLieWithinTheirExtent(t *testing.T) {
-	column := &spec.Column{Name: "x", Lattice: &spec.Lattice{Step: big.NewRat(1, 2), First: -3, Last: 8, By: "s", Strata: []spec.Stratum{{First: -3, Last: 2}, {First: 0, Last: 8}}}}
-	table := &spec.Table{Columns: []*spec.Column{column}, Weight: &spec.Weight{Lattice: spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 3}}}
+	column := &spec.Column{Name: "x", Lattice: &spec.Lattice{Step: big.NewRat(1, 2), First: -3, Last: 8, By: "s",
+		Strata: []spec.Stratum{{First: -3, Last: 2}, {First: 0, Last: 8}}}}
+	table := &spec.Table{Columns: []*spec.Column{column},
+		Weight: &spec.Weight{Lattice: spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 3}}}
 	for _, v := range []plan.Value{
-		{Column: "x", Power: 1, Times: 1, Minus: 2}, {Column: "x", Power: 2, Times: 2, Minus: 5}, {Column: "x", Power: 1, Times: 1, Minus: -4}, {Weight: true},
-		{Column: "x", Power: 1, Times: 2, Per: "s", By: []int64{3, 2}, Off: []int64{-1, 8}}, {Column: "x", Power: 2, Times: 2, Per: "s", By: []int64{3, 2}, Off: []int64{-1, 8}, Weight: true},
+		{Column: "x", Power: 1, Times: 1, Minus: 2}, {Column: "x", Power: 2, Times: 2, Minus: 5},
+		{Column: "x", Power: 1, Times: 1, Minus: -4}, {Weight: true},
+		{Column: "x", Power: 1, Times: 2, Per: "s", By: []int64{3, 2}, Off: []int64{-1, 8}},
+		{Column: "x", Power: 2, Times: 2, Per: "s", By: []int64{3, 2}, Off: []int64{-1, 8}, Weight: true},
 	} {
 		e := ExtentOf(&v, table)
 		var least, most int64

@@ -8,15 +8,19 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/impossible"
+	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the requested tables: which there are, by what, and how many cells each has.
 
 const (
-	// mostListed bounds the combinations of listed categories beside a column of which up to 2^32 values may be discovered: so
-	// that whether its groups can be numbered does not depend on the values that there are.
+	// mostListed bounds the combinations of listed categories beside a column of which up to 2^32 values may be
+	// discovered: so that whether its groups can be numbered does not depend on the values that there are.
 	mostListed = int64(1) << 30
 	// maxAttributes bounds the attributes of a table.
 	maxAttributes = 63
@@ -35,21 +39,21 @@ type Table struct {
 	Weight   float64 // how much the variance of each of its cells counts
 	Cells    int64
 	Sums     []residual.Sums // what it shows along each of counted
-	// impossible is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its cells
-	// is no sum of the residuals of others.
+	// impossibleCells is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its
+	// cells is no sum of the residuals of others.
 	Impossible int64
 	Filled     int64          // of a sparse table: as how many cells it counts
 	Discovers  []*spec.Column // of its attributes, those whose categories are not listed
 	unit       spec.Unit      // of the confidential table
-	// of is the table whose figures a part serves; nil for a published table. value, quantile, distinct and perUnit are those of what
-	// is measured.
+	// of is the table whose figures a part serves; nil for a published table. value, quantile, distinct and perUnit are
+	// those of what is measured.
 	Of       *Table
 	Value    *plan.Value
 	Quantile *plan.Quantile
 	Distinct *plan.Distinct
 	PerUnit  *spec.PerUnit
-	// distributions are what quantiles are read from, by the kind of noise; without one they are drawn. guessed says that the
-	// range of the column is, so that they are always drawn.
+	// distributions are what quantiles are read from, by the kind of noise; without one they are drawn. guessed says that
+	// the range of the column is, so that they are always drawn.
 	Distributions map[budget.Kind]*plan.Distribution
 	guessed       bool
 	// diagnostic and says are of a table of what is left out.
@@ -57,11 +61,12 @@ type Table struct {
 	says       string
 }
 
-// Possible is how many cells get noise, and count where errors are added up; of a sparse table as many as may have rows.
+// Possible is how many cells get noise, and count where errors are added up; of a sparse table as many as may have
+// rows.
 func (t *Table) Possible() int64 {
 	switch {
 	case t.Discovers != nil:
-		return plan.UsualGroups
+		return UsualGroups
 	case t.Sparse():
 		return t.Filled
 	case t.Top() > 0:
@@ -111,10 +116,10 @@ func (t *Table) Above() int64 {
 func (t *Table) masked() bool { return t.Impossible > 0 }
 
 // Apart tells that the table is measured by itself, and nothing else bears on it: it has impossible cells, so that its
-// cells are no sum of residuals, or so many attributes that its residuals are too many to list; or it is sparse, so that
-// most of its cells are not known; or it is of values, or of fewer rows than others.
+// cells are no sum of residuals, or so many attributes that its residuals are too many to list; or it is sparse, so
+// that most of its cells are not known; or it is of values, or of fewer rows than others.
 func (t *Table) Apart() bool {
-	return t.Discovers != nil || t.masked() || t.ChosenFrom() || t.Valued() || len(t.Counted) > plan.MostShared
+	return t.Discovers != nil || t.masked() || t.ChosenFrom() || t.Valued() || len(t.Counted) > limit.SharedAttributes
 }
 
 // Expand lists the tables that the marginals ask for, in spec order; `every`
@@ -126,7 +131,7 @@ func Expand(r *spec.Release) ([]*Table, error) {
 	}
 	var tables []*Table
 	seen := map[string]string{}
-	rules := plan.NewRules(r)
+	rules := impossible.New(r)
 	for i := range r.Marginals {
 		m := &r.Marginals[i]
 		sets, err := subsets(r, m)
@@ -134,7 +139,9 @@ func Expand(r *spec.Release) ([]*Table, error) {
 			return nil, At(r, "marginals."+m.Name, err)
 		}
 		for _, by := range sets {
-			t := &Table{Place: len(tables), Path: TablePath(m.Name, m.Every != nil, by), Marginal: m, By: by, Counted: plan.CountedBy(r.Table(m.Table), by), Sums: SumsOf(m, by), Leaf: leaf[m.Leaf], Value: weightOf(r.Table(m.Table)), PerUnit: boundOf(m)}
+			t := &Table{Place: len(tables), Path: TablePath(m.Name, m.Every != nil, by), Marginal: m, By: by,
+				Counted: attributes.CountedBy(r.Table(m.Table), by), Sums: SumsOf(m, by), Leaf: leaf[m.Leaf],
+				Value: weightOf(r.Table(m.Table)), PerUnit: boundOf(m)}
 			t.Weight = t.Asked()
 			if t.statistic() == string(spec.Units) {
 				t.Value, t.PerUnit = nil, onceEach(t.PerUnit)
@@ -142,7 +149,9 @@ func Expand(r *spec.Release) ([]*Table, error) {
 			t.weigh(r.Table(m.Table))
 			t.Discovers, t.unit = r.Table(m.Table).Discovers(by), r.Table(m.Table).Unit
 			if other, ok := seen[t.Path]; ok {
-				return nil, At(r, "marginals."+m.Name, &Fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.Path, other), "a column or a marginal of another name"})
+				return nil, At(r, "marginals."+m.Name,
+					&Fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.Path, other),
+						"a column or a marginal of another name"})
 			}
 			seen[t.Path] = m.Name
 			err := distinctColumns(t)
@@ -150,17 +159,20 @@ func Expand(r *spec.Release) ([]*Table, error) {
 				t.Cells, err = Cells(r, t)
 			}
 			if err == nil && t.Discovers == nil {
-				t.Impossible, err = impossible(rules, t)
-				t.Filled = plan.FilledOf(r.Table(m.Table), t.Cells-t.Impossible)
+				t.Impossible, err = impossibleCells(rules, t)
+				t.Filled = FilledOf(r.Table(m.Table), t.Cells-t.Impossible)
 			}
 			if err == nil {
 				err = t.checkTop()
 			}
 			if err == nil && t.masked() && len(figures(r, t)) > 0 {
-				err = &Fault{"", fmt.Sprintf("table %s has impossible cells, and statistics beside its count", t.Path), "`stats: [count]` here, and a marginal without what is impossible for the others"}
+				err = &Fault{"", fmt.Sprintf("table %s has impossible cells, and statistics beside its count", t.Path),
+					"`stats: [count]` here, and a marginal without what is impossible for the others"}
 			}
 			if err == nil && t.Apart() && t.Summed() {
-				err = &Fault{"", fmt.Sprintf("table %s has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.Path, plan.MostShared), "a table without `cumulative` and `ranges`, or without what is impossible"}
+				err = &Fault{"", fmt.Sprintf(
+					"table %s has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.Path,
+					limit.SharedAttributes), "a table without `cumulative` and `ranges`, or without what is impossible"}
 			}
 			if err != nil {
 				return nil, At(r, "marginals."+m.Name, err)
@@ -181,8 +193,9 @@ func Expand(r *spec.Release) ([]*Table, error) {
 func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 	confidential := r.Table(m.Table)
 	if m.Every == nil {
-		if derived, origin, found := plan.Twice(confidential, m.By); found {
-			return nil, &Fault{"by", fmt.Sprintf("%s and %s say the same of a row, as %s decides both", derived, origin, plan.Counted(confidential, origin).Column), "one of the two"}
+		if derived, origin, found := attributes.Twice(confidential, m.By); found {
+			return nil, &Fault{"by", fmt.Sprintf("%s and %s say the same of a row, as %s decides both", derived, origin,
+				attributes.Counted(confidential, origin).Column), "one of the two"}
 		}
 		return [][]spec.Attribute{m.By}, nil
 	}
@@ -191,18 +204,20 @@ func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 		n.Add(n, new(big.Int).Binomial(int64(len(m.By)), int64(k)))
 	}
 	if n.Cmp(big.NewInt(maxTables)) > 0 {
-		return nil, &Fault{"every", fmt.Sprintf("it asks for %s tables, more than %d", n, maxTables), "smaller subsets, or of fewer attributes"}
+		return nil, &Fault{"every", fmt.Sprintf("it asks for %s tables, more than %d", n, maxTables),
+			"smaller subsets, or of fewer attributes"}
 	}
 	var all [][]spec.Attribute
 	for _, k := range m.Every {
 		for _, by := range Choose(m.By, k) {
-			if _, _, found := plan.Twice(confidential, by); !found {
+			if _, _, found := attributes.Twice(confidential, by); !found {
 				all = append(all, by)
 			}
 		}
 	}
 	if all == nil {
-		return nil, &Fault{"every", "every subset that it asks for holds a derived column beside its origin", "smaller subsets"}
+		return nil, &Fault{"every", "every subset that it asks for holds a derived column beside its origin",
+			"smaller subsets"}
 	}
 	return all, nil
 }
@@ -234,15 +249,16 @@ func (t *Table) Query() plan.Query {
 	return q
 }
 
-// impossible is how many cells of a table are. It refuses a table of nothing else.
-func impossible(l *plan.Rules, t *Table) (int64, error) {
+// impossibleCells is how many cells of a table are. It refuses a table of nothing else.
+func impossibleCells(l *impossible.Rules, t *Table) (int64, error) {
 	mask, err := l.Mask(t.Query())
 	if err != nil {
 		return 0, err
 	}
 	n := mask.Count()
 	if n == t.Cells {
-		return 0, &Fault{"", fmt.Sprintf("`impossible` rules out every cell of table %s", t.Path), "a table with cells that can be, or another entry under `impossible`"}
+		return 0, &Fault{"", fmt.Sprintf("`impossible` rules out every cell of table %s", t.Path),
+			"a table with cells that can be, or another entry under `impossible`"}
 	}
 	return n, nil
 }
@@ -250,7 +266,8 @@ func impossible(l *plan.Rules, t *Table) (int64, error) {
 // Cells is the number of cells of a table: the product of its levels' sizes.
 func Cells(r *spec.Release, t *Table) (int64, error) {
 	if len(t.By) > maxAttributes {
-		return 0, &Fault{"by", fmt.Sprintf("table %s would have %d attributes", t.Path, len(t.By)), fmt.Sprintf("at most %d", maxAttributes)}
+		return 0, &Fault{"by", fmt.Sprintf("table %s would have %d attributes", t.Path, len(t.By)),
+			fmt.Sprintf("at most %d", maxAttributes)}
 	}
 	levels, err := t.Query().Levels(r)
 	if err != nil {
@@ -261,20 +278,24 @@ func Cells(r *spec.Release, t *Table) (int64, error) {
 		for _, level := range levels {
 			size := max(int64(level.Size()), 1) // of a column whose categories are not listed: none
 			if listed > mostListed/size {
-				return 0, &Fault{"by", fmt.Sprintf("table %s has more than 2^30 combinations of listed categories beside those that are discovered", t.Path), "coarser levels or fewer attributes"}
+				return 0, &Fault{"by", fmt.Sprintf(
+					"table %s has more than 2^30 combinations of listed categories beside those that are discovered", t.Path),
+					"coarser levels or fewer attributes"}
 			}
 			listed *= size
 		}
-		return plan.MaxSparseCells, nil // as many as may be
+		return limit.SparseCells, nil // as many as may be
 	}
 	n := int64(1)
 	for _, level := range levels {
 		size := int64(level.Size())
-		if t.ChosenFrom() && n > plan.MaxSparseCells/max(size, 1) {
-			return 0, &Fault{"by", fmt.Sprintf("table %s would have more than 2^62 cells", t.Path), "coarser levels or fewer attributes"}
+		if t.ChosenFrom() && n > limit.SparseCells/max(size, 1) {
+			return 0, &Fault{"by", fmt.Sprintf("table %s would have more than 2^62 cells", t.Path),
+				"coarser levels or fewer attributes"}
 		}
-		if !t.ChosenFrom() && n > plan.MaxCells/max(size, 1) {
-			return 0, &Fault{"by", fmt.Sprintf("table %s would have more than 2^36 cells, which take a terabyte to count", t.Path), "coarser levels or fewer attributes, or `cells: {above: N}`: a sparse table, of which the cells above a threshold are published"}
+		if !t.ChosenFrom() && n > limit.Cells/max(size, 1) {
+			return 0, &Fault{"by", fmt.Sprintf("table %s would have more than 2^36 cells, which take a terabyte to count",
+				t.Path), "coarser levels or fewer attributes, or `cells: {above: N}`: a sparse table, of which the cells above a threshold are published"}
 		}
 		n *= size
 	}
@@ -306,13 +327,15 @@ func (t *Table) statistic() string {
 // key, its label, or a figure with its error columns.
 func distinctColumns(t *Table) error {
 	owner := map[string]string{}
-	for _, suffix := range []string{plan.Published, plan.Unbiased, plan.StandardError, plan.Low, plan.High, plan.Flag} {
+	for _, suffix := range []string{statistic.Published, statistic.Unbiased, statistic.StandardError, statistic.Low,
+		statistic.High, statistic.Flag} {
 		owner[t.statistic()+suffix] = "the figures"
 	}
 	for _, a := range t.By {
-		for _, name := range []string{a.String(), a.String() + plan.LabelSuffix} {
+		for _, name := range []string{a.String(), a.String() + statistic.LabelSuffix} {
 			if other, ok := owner[name]; ok {
-				return &Fault{"by", fmt.Sprintf("table %s would have two columns %q, of %s and of %s", t.Path, name, other, a), fmt.Sprintf("a column of another name that says where it comes from (from: %s)", a.Column)}
+				return &Fault{"by", fmt.Sprintf("table %s would have two columns %q, of %s and of %s", t.Path, name, other, a),
+					fmt.Sprintf("a column of another name that says where it comes from (from: %s)", a.Column)}
 			}
 			owner[name] = a.String()
 		}
@@ -322,7 +345,8 @@ func distinctColumns(t *Table) error {
 
 // NewTable describes a table of counts, but for how good they will be.
 func NewTable(r *spec.Release, t *Table) plan.Table {
-	out := plan.Table{Path: t.Path, From: t.Marginal.Table, Marginal: t.Marginal.Name, By: make([]string, len(t.By)), Cells: t.Cells, Impossible: t.Impossible}
+	out := plan.Table{Path: t.Path, From: t.Marginal.Table, Marginal: t.Marginal.Name, By: make([]string, len(t.By)),
+		Cells: t.Cells, Impossible: t.Impossible}
 	for i, a := range t.By {
 		out.By[i] = a.String()
 	}
@@ -335,7 +359,7 @@ func NewTable(r *spec.Release, t *Table) plan.Table {
 	if t.Top() > 0 {
 		out.Top = &plan.Top{Of: t.Top()}
 	}
-	out.Statistics = []plan.Statistic{{Name: t.statistic(), Confidence: plan.Confidence}}
+	out.Statistics = []plan.Statistic{{Name: t.statistic(), Confidence: statistic.Confidence}}
 	out.PerUnit, out.Show = t.PerUnit, t.Marginal.Show
 	out.Weighted, out.Counts = t.Value != nil && t.Value.Weight, t.says
 	out.Figures = figures(r, t)
@@ -357,4 +381,21 @@ func TablePath(marginal string, every bool, by []spec.Attribute) string {
 		names[i] = a.String()
 	}
 	return marginal + "/" + strings.Join(names, "_x_")
+}
+
+// UsualGroups is as how many cells a table counts beside others of its leaf whose groups nobody knows the number of.
+const UsualGroups = 1000
+
+// unknownRows is as how many cells a sparse table counts beside others of its leaf, where the spec says nothing of the
+// number of rows.
+const unknownRows = int64(1) << 20
+
+// FilledOf is as how many cells a sparse table counts where errors are added up: those that can have rows, of which
+// there are no more than rows are expected.
+func FilledOf(t *spec.Table, possible int64) int64 {
+	rows := t.ExpectedRows()
+	if rows == 0 {
+		rows = unknownRows
+	}
+	return min(rows, possible)
 }

@@ -4,7 +4,6 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -15,7 +14,7 @@ func Relative(t *spec.Target) string {
 	if t.At == nil {
 		return ""
 	}
-	return plan.Decimal(new(big.Rat).Mul(t.Share, big.NewRat(100, 1))) + "% of " + plan.Decimal(t.At)
+	return budget.Decimal(new(big.Rat).Mul(t.Share, big.NewRat(100, 1))) + "% of " + budget.Decimal(t.At)
 }
 
 // Goal is a margin and the confidence that each cell is to have it with.

@@ -28,11 +28,15 @@ func (t *Table) checkTop() error {
 	case t.Top() == 0:
 		return nil
 	case t.Discovers != nil:
-		return &Fault{"top", fmt.Sprintf("table %s is by columns whose categories nobody lists, among which none can be compared", t.Path), "columns with a domain, or no `top`: groups that are discovered are published by their counts"}
+		return &Fault{"top", fmt.Sprintf(
+			"table %s is by columns whose categories nobody lists, among which none can be compared", t.Path),
+			"columns with a domain, or no `top`: groups that are discovered are published by their counts"}
 	case t.masked():
-		return &Fault{"top", fmt.Sprintf("table %s has impossible cells, among which none may be chosen", t.Path), "a table without what is impossible, or without `top`"}
+		return &Fault{"top", fmt.Sprintf("table %s has impossible cells, among which none may be chosen", t.Path),
+			"a table without what is impossible, or without `top`"}
 	case t.Cells <= t.Top():
-		return &Fault{"top", fmt.Sprintf("table %s has %s, and %d are to be chosen", t.Path, budget.Plural(t.Cells, "cell"), t.Top()), "a smaller number; without `top` all cells are published, for less"}
+		return &Fault{"top", fmt.Sprintf("table %s has %s, and %d are to be chosen", t.Path, budget.Plural(t.Cells, "cell"),
+			t.Top()), "a smaller number; without `top` all cells are published, for less"}
 	}
 	return nil
 }
@@ -47,10 +51,10 @@ func (t *Table) CountedCells() int64 {
 
 // Choices are those of a table, without their mechanism.
 //
-// Guarantee: no unit moves the integer of a cell by more than Sensitivity and, where Monotone, moves none up and another down.
-// Neighbours: under add-remove one unit's rows come or go, at most each of them in one cell, of weights of 0 or more; under
-// replace the integer of a cell is in [0, each·M] of either unit, with M the largest weight, so that it moves by at most that.
-// Argument: docs/proofs/topk.md.
+// Guarantee: no unit moves the integer of a cell by more than Sensitivity and, where Monotone, moves none up and
+// another down. Neighbours: under add-remove one unit's rows come or go, at most each of them in one cell, of weights
+// of 0 or more; under replace the integer of a cell is in [0, each·M] of either unit, with M the largest weight, so
+// that it moves by at most that. Argument: docs/proofs/topk.md.
 func (t *Table) Choices(r *spec.Release) (*plan.Choices, error) {
 	confidential := r.Table(t.Marginal.Table)
 	_, each := RowsOf(confidential.Unit, t.PerUnit, t.Cells)
@@ -58,7 +62,8 @@ func (t *Table) Choices(r *spec.Release) (*plan.Choices, error) {
 	moves := e.largest()
 	moves = new(big.Int).Mul(moves, big.NewInt(each))
 	if !moves.IsInt64() || e.least.Sign() < 0 {
-		return nil, &Fault{"top", fmt.Sprintf("a unit can move a cell of table %s further than counts are compared by", t.Path), "a smaller range of the weight, or a coarser step"}
+		return nil, &Fault{"top", fmt.Sprintf("a unit can move a cell of table %s further than counts are compared by",
+			t.Path), "a smaller range of the weight, or a coarser step"}
 	}
 	return &plan.Choices{Of: t.Top(), Sensitivity: moves.Int64(), Monotone: r.Privacy.Neighbours == spec.AddRemove}, nil
 }

@@ -1,6 +1,7 @@
 package maker
 
-// This file holds the atlas: where the categories of a place attribute lie on the drawing, from a grid or from boundaries.
+// This file holds the atlas: where the categories of a place attribute lie on the drawing, from a grid or from
+// boundaries.
 
 import (
 	"fmt"
@@ -9,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -20,7 +21,8 @@ const mapSide = 960
 // mostPlaces is how many places a map can show and still be read.
 const mostPlaces = 4096
 
-// atlas is the places of an attribute. Degrees are shown with east and north at the right scale for the middle of the map.
+// atlas is the places of an attribute. Degrees are shown with east and north at the right scale for the middle of the
+// map.
 type atlas struct {
 	width, height int
 	where         string // in words
@@ -37,7 +39,7 @@ type dot struct{ x, y int }
 
 // atlasOf is the atlas of a key of a table, nil where it is no place or has too many.
 func atlasOf(t *spec.Table, k synth.Key) *atlas {
-	a := plan.Counted(t, k.Attribute)
+	a := attributes.Counted(t, k.Attribute)
 	c := t.Column(a.Column)
 	switch {
 	case c == nil || k.Level.Size() > mostPlaces+2:
@@ -50,8 +52,8 @@ func atlasOf(t *spec.Table, k synth.Key) *atlas {
 	return nil
 }
 
-// squeeze is how long a degree of longitude is beside one of latitude: the cosine of the latitude, by Bhāskara's fraction
-// (7th century), which is off by less than 0.002 and takes no more than a division.
+// squeeze is how long a degree of longitude is beside one of latitude: the cosine of the latitude, by Bhāskara's
+// fraction (7th century), which is off by less than 0.002 and takes no more than a division.
 func squeeze(latitude float64) float64 {
 	square := float64(latitude * latitude)
 	return max((32400-float64(4*square))/(32400+square), 0.05)
@@ -150,7 +152,8 @@ func middle(points []dot) dot {
 	return dot{(least.x + most.x) / 2, (least.y + most.y) / 2}
 }
 
-// ringOn writes a ring as a path and returns its points, of which neighbours differ. One that is too small to be seen is a dot.
+// ringOn writes a ring as a path and returns its points, of which neighbours differ. One that is too small to be seen
+// is a dot.
 func ringOn(to *strings.Builder, ring []spec.Position, place func(spec.Position) dot) []dot {
 	var points []dot
 	for _, p := range ring[:len(ring)-1] {

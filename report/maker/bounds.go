@@ -1,7 +1,7 @@
 package maker
 
-// This file holds the bounds: to which ranges values and weights are brought before they are added up, and what one unit may
-// add to a table.
+// This file holds the bounds: to which ranges values and weights are brought before they are added up, and what one
+// unit may add to a table.
 
 import (
 	"slices"
@@ -21,7 +21,8 @@ func boundsOf(p *plan.Plan, tables []report.Table) *report.Bounds {
 				b.Columns = append(b.Columns, columnBoundsOf(t, c))
 			}
 		}
-		if w := t.Weight; w != nil && slices.ContainsFunc(p.Tables, func(of plan.Table) bool { return of.From == t.Name && of.Weighted }) {
+		if w := t.Weight; w != nil &&
+			slices.ContainsFunc(p.Tables, func(of plan.Table) bool { return of.From == t.Name && of.Weighted }) {
 			kind := report.DesignWeights
 			if w.Calibrated {
 				kind = report.CalibratedWeights
@@ -34,7 +35,8 @@ func boundsOf(p *plan.Plan, tables []report.Table) *report.Bounds {
 	}
 	for _, t := range p.Tables {
 		if u := t.PerUnit; u != nil {
-			b.Tables = append(b.Tables, report.TableBounds{Table: t.Path, Groups: u.Groups, RowsPerGroup: u.RowsPerGroup, Total: u.Total})
+			b.Tables = append(b.Tables, report.TableBounds{Table: t.Path, Groups: u.Groups, RowsPerGroup: u.RowsPerGroup,
+				Total: u.Total})
 		}
 	}
 	if len(b.Columns)+len(b.Weights)+len(b.Tables) == 0 {
@@ -46,7 +48,8 @@ func boundsOf(p *plan.Plan, tables []report.Table) *report.Bounds {
 // figuresAreOf tells that figures are of the values of a column of a confidential table.
 func figuresAreOf(p *plan.Plan, tables []report.Table, from, column string) bool {
 	for i, t := range tables {
-		if p.Tables[i].From == from && slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return slices.Contains(f.Columns, column) }) {
+		if p.Tables[i].From == from &&
+			slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return slices.Contains(f.Columns, column) }) {
 			return true
 		}
 	}
@@ -55,9 +58,11 @@ func figuresAreOf(p *plan.Plan, tables []report.Table, from, column string) bool
 
 func columnBoundsOf(t *spec.Table, c *spec.Column) report.ColumnBounds {
 	l := c.Lattice
-	out := report.ColumnBounds{Table: t.Name, Column: c.Name, Step: budget.FormatRat(l.Step), By: l.By, Ranges: []report.Range{}}
+	out := report.ColumnBounds{Table: t.Name, Column: c.Name, Step: budget.FormatRat(l.Step), By: l.By,
+		Ranges: []report.Range{}}
 	between := func(category string, first, last int64) {
-		out.Ranges = append(out.Ranges, report.Range{Category: category, Low: budget.FormatRat(l.Value(first)), High: budget.FormatRat(l.Value(last))})
+		out.Ranges = append(out.Ranges, report.Range{Category: category, Low: budget.FormatRat(l.Value(first)),
+			High: budget.FormatRat(l.Value(last))})
 	}
 	if l.By == "" {
 		between("", l.First, l.Last)

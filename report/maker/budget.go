@@ -31,7 +31,8 @@ func budgetOf(p *plan.Plan, paid receipt) (report.Budget, error) {
 		if _, err := budget.ParseRat(l.Share); err != nil {
 			return report.Budget{}, fmt.Errorf("share of budget leaf %q: %w", l.Path, err)
 		}
-		b.Leaves[i] = report.Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Needed: l.Needed, Tables: l.Tables, Microdata: l.Microdata}
+		b.Leaves[i] = report.Leaf{Path: l.Path, Share: l.Share, Amount: amountOf(l.Amount), Needed: l.Needed,
+			Tables: l.Tables, Microdata: l.Microdata}
 	}
 	b.Sentences = budgetSentences(paid)
 	return b, nil
@@ -41,15 +42,19 @@ func budgetSentences(paid receipt) []string {
 	if paid.Status == report.Rehearsal {
 		return []string{"A rehearsal spends nothing: its ledger was in memory only and is gone."}
 	}
-	sentences := []string{fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: debit %d of the account, on %s.", paid.Account, paid.Number, paid.Date)}
+	sentences := []string{fmt.Sprintf(
+		"The whole budget was charged to account %s before any noise was drawn: debit %d of the account, on %s.",
+		paid.Account, paid.Number, paid.Date)}
 	if len(paid.Also) > 0 {
-		sentences = append(sentences, "It was charged as well to the accounts of the other data that were read: "+strings.Join(paid.Also, ", ")+".")
+		sentences = append(sentences, "It was charged as well to the accounts of the other data that were read: "+
+			strings.Join(paid.Also, ", ")+".")
 	}
 	if paid.Corrects != "" {
 		sentences = append(sentences, fmt.Sprintf("This release corrects release %s, whose cost stays spent.", paid.Corrects))
 	}
 	if paid.Status == report.Practice {
-		sentences = append(sentences, "The account is a practice account: the program opened it by itself, with room for three releases that cost what its first one did, and no office has set its cap or approved what it pays for.")
+		sentences = append(sentences,
+			"The account is a practice account: the program opened it by itself, with room for three releases that cost what its first one did, and no office has set its cap or approved what it pays for.")
 	}
 	return append(sentences, witnessSentence(paid.Witnessed))
 }
@@ -63,7 +68,8 @@ func witnessSentence(witnessed bool) string {
 }
 
 func amountOf(c budget.Cost) report.Amount {
-	return report.Amount{Epsilon: budget.FormatRat(c.Epsilon), Delta: budget.FormatRat(c.Delta), Rho: budget.FormatRat(c.Rho)}
+	return report.Amount{Epsilon: budget.FormatRat(c.Epsilon), Delta: budget.FormatRat(c.Delta),
+		Rho: budget.FormatRat(c.Rho)}
 }
 
 // lossOf is what one measurement costs in the terms of a charge, with its part

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -16,19 +17,20 @@ import (
 )
 
 // certificateOf makes the certificate of a report that is whole but for it.
-func certificateOf(p *plan.Plan, r *report.Report, from sources, paid receipt, approvals []report.Approval) (report.Certificate, error) {
-	loss, err := describe.StatedLoss(p)
+func certificateOf(c *compiled.Compiled, r *report.Report, from sources, paid receipt,
+	approvals []report.Approval) (report.Certificate, error) {
+	loss, err := describe.StatedLoss(c)
 	if err != nil {
 		return report.Certificate{}, err
 	}
 	account := accountOf(paid)
 	return report.Certificate{
 		Assumptions: notes.Assumptions(r),
-		GivenAway:   givenAway(p),
+		GivenAway:   givenAway(c.Plan()),
 		Loss:        statedLoss(loss),
-		Mechanisms:  noisesOf(p),
+		Mechanisms:  noisesOf(c.Plan()),
 
-		Sensitivities: sensitivitiesOf(p),
+		Sensitivities: sensitivitiesOf(c.Plan()),
 		Approvals:     append([]report.Approval{}, approvals...),
 		Account:       account,
 		Hazards:       notes.Hazards(r, account),
@@ -36,9 +38,11 @@ func certificateOf(p *plan.Plan, r *report.Report, from sources, paid receipt, a
 }
 
 func statedLoss(l *describe.Loss) report.Loss {
-	out := report.Loss{Methods: []string{}, Tables: make([]report.LossOf, len(l.Tables)), Attributes: make([]report.LossOf, len(l.Attributes))}
+	out := report.Loss{Methods: []string{}, Tables: make([]report.LossOf, len(l.Tables)),
+		Attributes: make([]report.LossOf, len(l.Attributes))}
 	part := func(one describe.LossLine) report.LossOf {
-		p := report.LossOf{Of: one.Of, Tables: one.Tables, Epsilon: one.Pure, Rho: one.Rho, At: make([]report.At, len(one.Epsilons))}
+		p := report.LossOf{Of: one.Of, Tables: one.Tables, Epsilon: one.Pure, Rho: one.Rho,
+			At: make([]report.At, len(one.Epsilons))}
 		for i, e := range one.Epsilons {
 			p.At[i] = report.At{Delta: e.Delta, Epsilon: e.Epsilon}
 			if !slices.Contains(out.Methods, e.Method) {
@@ -76,7 +80,8 @@ func noisesOf(p *plan.Plan) []report.Noise {
 		all[i].Measurements = append(all[i].Measurements, m.ID)
 		if d := m.Discovery; d != nil {
 			all = append(all, report.Noise{Mechanism: mechanismOf(d.Select), Shifts: [][]int64{}, Measurements: []string{
-				fmt.Sprintf("which groups of %s appear, %s, with a δ of %s each", m.ID, budget.Plural(int64(len(d.Steps())), "time"), words.Up(d.Delta)),
+				fmt.Sprintf("which groups of %s appear, %s, with a δ of %s each", m.ID,
+					budget.Plural(int64(len(d.Steps())), "time"), words.Up(d.Delta)),
 			}})
 		}
 		if m.Top != nil {
@@ -109,7 +114,8 @@ func accountOf(paid receipt) report.Account {
 	switch {
 	case paid.Status == report.Rehearsal:
 	case a.Comparisons > 0:
-		a.Sentence = fmt.Sprintf("Before this release results on the account were compared with the truth %s: what was learned from that is in no budget.", words.Times(a.Comparisons))
+		a.Sentence = fmt.Sprintf(
+			"Before this release results on the account were compared with the truth %s: what was learned from that is in no budget.", words.Times(a.Comparisons))
 	default:
 		a.Sentence = "No comparison of results with the truth was recorded on the account before this release."
 	}

@@ -21,7 +21,8 @@ import (
 // figuresOf tells of the figures of a table beside its count, and of the measurements that they rest on.
 func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]report.Figure, []report.Part, error) {
 	if len(t.Numbers) != len(planned.Figures) {
-		return nil, nil, fmt.Errorf("%d figures are published beside its count, the plan has %d", len(t.Numbers), len(planned.Figures))
+		return nil, nil, fmt.Errorf("%d figures are published beside its count, the plan has %d", len(t.Numbers),
+			len(planned.Figures))
 	}
 	var figures []report.Figure
 	var parts []report.Part
@@ -65,7 +66,8 @@ func partFor(p *plan.Plan, id string) (report.Part, error) {
 	if err != nil {
 		return report.Part{}, err
 	}
-	return report.Part{Measurement: id, Cells: m.Cells, Mechanism: mechanismOf(m.Mechanism), Loss: loss, PartOfBudget: part}, nil
+	return report.Part{Measurement: id, Cells: m.Cells, Mechanism: mechanismOf(m.Mechanism), Loss: loss,
+		PartOfBudget: part}, nil
 }
 
 // figureOf tells of one figure, but for its confidence.
@@ -74,9 +76,12 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 		return report.Figure{}, err
 	}
 	f := report.Figure{
-		Name: n.Name, Kind: string(n.Kind), What: describe.What(n.Figure), Unit: describe.In(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: n.Additive(), RestsOn: []string{},
+		Name: n.Name, Kind: string(n.Kind), What: describe.What(n.Figure),
+		Unit: describe.In(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: n.Additive(),
+		RestsOn: []string{},
 	}
-	f.Count = !slices.Contains([]spec.StatKind{spec.Units, spec.Distinct, spec.Quantiles}, n.Kind) && (n.Of == nil || n.Of.Counts == "" || n.Over.Counts == "")
+	f.Count = !slices.Contains([]spec.StatKind{spec.Units, spec.Distinct, spec.Quantiles}, n.Kind) &&
+		(n.Of == nil || n.Of.Counts == "" || n.Over.Counts == "")
 	add := func(to *[]string, name string) {
 		if name != "" && !slices.Contains(*to, name) {
 			*to = append(*to, name)
@@ -122,8 +127,8 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 	return f, nil
 }
 
-// wholeColumns refuses arrays that are not the columns of a figure: of another length, with values that are not finite, flags
-// of another kind, or a cell that its flag does not suit.
+// wholeColumns refuses arrays that are not the columns of a figure: of another length, with values that are not finite,
+// flags of another kind, or a cell that its flag does not suit.
 func wholeColumns(c synth.FigureColumns, cells int) error {
 	for _, column := range []*array.Float64{c.Value, c.Estimate, c.Error, c.Low, c.High} {
 		if column == nil || column.Len() != cells || len(c.Flags) != cells {

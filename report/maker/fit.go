@@ -1,7 +1,7 @@
 package maker
 
-// This file holds how the cells of a table are sorted by what they are precise enough for, in the classes that the spec has:
-// from the published arrays alone.
+// This file holds how the cells of a table are sorted by what they are precise enough for, in the classes that the spec
+// has: from the published arrays alone.
 
 import (
 	"math/big"
@@ -44,7 +44,10 @@ func (f *fitted) add(figure, standardError float64) {
 	if f.signed && figure < 0 {
 		figure = -figure
 	}
-	class := slices.IndexFunc(f.bounds, func(bound float64) bool { return figure > 0 && standardError <= float64(bound*figure) })
+	class := slices.IndexFunc(f.bounds, func(bound float64) bool {
+		return figure > 0 &&
+			standardError <= float64(bound*figure)
+	})
 	if class < 0 {
 		class = len(f.bounds)
 	}
@@ -86,7 +89,8 @@ func fitOfCounts(p *plan.Plan, s synth.Statistic) []report.FitClass {
 	return f.done()
 }
 
-// countFrom is the least count, 1 or more, beside which a standard error is at most a part of it; 0 where that is beyond all counts.
+// countFrom is the least count, 1 or more, beside which a standard error is at most a part of it; 0 where that is
+// beyond all counts.
 func countFrom(standardError float64, atMost *big.Rat) int64 {
 	r := new(big.Rat).SetFloat64(standardError)
 	r.Quo(r, atMost)
@@ -98,8 +102,8 @@ func countFrom(standardError float64, atMost *big.Rat) int64 {
 	return max(up.Int64(), 1)
 }
 
-// fitOfFigures sorts the cells of a figure beside the count, nil where the spec has no classes, and of quantiles, which have
-// no standard error. A figure whose error the noise leaves open is in the last class.
+// fitOfFigures sorts the cells of a figure beside the count, nil where the spec has no classes, and of quantiles, which
+// have no standard error. A figure whose error the noise leaves open is in the last class.
 func fitOfFigures(p *plan.Plan, planned plan.Table, n synth.Number) []report.FitClass {
 	if n.Kind == spec.Quantiles {
 		return nil

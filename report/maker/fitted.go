@@ -1,6 +1,7 @@
 package maker
 
-// This file holds how far the counts of published tables were moved to add up, which the published figures tell exactly.
+// This file holds how far the counts of published tables were moved to add up, which the published figures tell
+// exactly.
 
 import (
 	"math"

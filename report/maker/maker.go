@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/notes"
 	"github.com/dprelease/dprelease/synth"
@@ -15,7 +15,7 @@ import (
 
 // Input is everything that a report is made from.
 type Input struct {
-	Plan *plan.Plan
+	Plan *compiled.Compiled
 	// Tables are the published tables, in the plan's order.
 	Tables []synth.Table
 	// Microdata are the drawn rows, in the plan's order.
@@ -41,7 +41,8 @@ func New(in Input) (*report.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	about := in.Plan.Release().About
+	p := in.Plan.Plan()
+	about := p.Release().About
 	r := &report.Report{
 		Format: report.Format, Release: in.Plan.Name, Title: in.Plan.Title,
 		Population: about.Population, Period: about.Period, Contact: about.Contact,
@@ -53,31 +54,31 @@ func New(in Input) (*report.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	if r.Tables, err = tablesOf(in.Plan, from, in.Tables); err != nil {
+	if r.Tables, err = tablesOf(p, from, in.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	addFitted(in.Plan, r.Tables, in.Tables)
-	addSeries(in.Plan, r.Tables, in.Tables)
+	addFitted(p, r.Tables, in.Tables)
+	addSeries(p, r.Tables, in.Tables)
 	nameZeros(r.Tables, in.Tables)
-	r.Maps = mapsOf(in.Plan, r.Tables, in.Tables)
-	r.Bounds = boundsOf(in.Plan, r.Tables)
-	if r.Strategies, err = strategiesOf(in.Plan, r.Tables); err != nil {
+	r.Maps = mapsOf(p, r.Tables, in.Tables)
+	r.Bounds = boundsOf(p, r.Tables)
+	if r.Strategies, err = strategiesOf(p, r.Tables); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	if r.Microdata, err = microdataOf(in.Plan, in.Microdata); err != nil {
+	if r.Microdata, err = microdataOf(p, in.Microdata); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	if r.Guarantee, err = notes.Guarantee(in.Plan, r.Bounds); err != nil {
+	if r.Guarantee, err = notes.Guarantee(p, r.Bounds); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	if r.Budget, err = budgetOf(in.Plan, paid); err != nil {
+	if r.Budget, err = budgetOf(p, paid); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	r.Accuracy = notes.Accuracy(in.Plan, r.Tables)
+	r.Accuracy = notes.Accuracy(p, r.Tables)
 	r.Misuse, r.NotReading = notes.Misuse(r), notes.NotReading(r)
-	r.Bias = notes.Bias(r, in.Plan)
-	r.Reading = notes.Reading(r, in.Plan, from.agree, from.apart)
-	r.Plan = report.Plan{Choices: notes.Choices(in.Plan, r), Warnings: append([]string{}, in.Plan.Warnings...)}
+	r.Bias = notes.Bias(r, p)
+	r.Reading = notes.Reading(r, p, from.agree, from.apart)
+	r.Plan = report.Plan{Choices: notes.Choices(p, r), Warnings: append([]string{}, in.Plan.Warnings...)}
 	r.Checks = checksOf(r, paid)
 	if r.Certificate, err = certificateOf(in.Plan, r, from, paid, in.Approvals); err != nil {
 		return nil, fmt.Errorf("report: %w", err)

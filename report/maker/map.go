@@ -78,7 +78,8 @@ func drawnFigures(t synth.Table) []drawn {
 			name: n.Name, what: describe.What(n.Figure),
 			value: func(row int) float64 { return n.Value.Value(row) },
 			sure: func(row int) bool {
-				return all[0].sure(row) && n.Value.IsValid(row) && n.Flags[row] == synth.Plain && n.High.Value(row)-n.Low.Value(row) < float64(2*math.Abs(n.Value.Value(row)))
+				return all[0].sure(row) && n.Value.IsValid(row) && n.Flags[row] == synth.Plain &&
+					n.High.Value(row)-n.Low.Value(row) < float64(2*math.Abs(n.Value.Value(row)))
 			},
 			some: func(int) bool { return true },
 		})
@@ -107,7 +108,8 @@ func rowsOf(t synth.Table) []int {
 // areaMap shades places by a figure.
 func areaMap(t synth.Table, a *atlas, f drawn) report.Map {
 	of := t.Keys[0].Attribute.String()
-	m := report.Map{Kind: "grid", Classes: []report.MapClass{}, Largest: []report.Place{}, Table: t.Path, Figure: f.name, Of: of, Title: fmt.Sprintf("%s by %s", words.Capital(f.what), of), Where: a.where, Width: a.width, Height: a.height}
+	m := report.Map{Kind: "grid", Classes: []report.MapClass{}, Largest: []report.Place{}, Table: t.Path, Figure: f.name,
+		Of: of, Title: fmt.Sprintf("%s by %s", words.Capital(f.what), of), Where: a.where, Width: a.width, Height: a.height}
 	if a.outlines != nil {
 		m.Kind = "areas"
 	}
@@ -148,7 +150,8 @@ func areaMap(t synth.Table, a *atlas, f drawn) report.Map {
 		m.Largest = append(m.Largest, f.place(t, rows[category]))
 	}
 	m.Text = fmt.Sprintf("A map of %s of %s: %s shaded by %s as published%s, and %s hatched, whose figure is withheld or has a margin as large as itself.",
-		budget.Plural(int64(len(ranked)+left), "place"), of, budget.Group(int64(len(ranked))), f.what, f.extremes(values), budget.Group(int64(left)))
+		budget.Plural(int64(len(ranked)+left), "place"), of, budget.Group(int64(len(ranked))), f.what, f.extremes(values),
+		budget.Group(int64(left)))
 	return m
 }
 
@@ -178,11 +181,13 @@ func (f drawn) place(t synth.Table, row int) report.Place {
 	return p
 }
 
-// flowMap draws the largest flows between places: a wedge that is wide at the origin and ends in a point at the destination,
-// and a ring for one within a place.
+// flowMap draws the largest flows between places: a wedge that is wide at the origin and ends in a point at the
+// destination, and a ring for one within a place.
 func flowMap(t synth.Table, origins, destinations *atlas, f drawn) report.Map {
 	of := t.Keys[0].Attribute.String() + " to " + t.Keys[1].Attribute.String()
-	m := report.Map{Kind: "flows", Classes: []report.MapClass{}, Largest: []report.Place{}, Table: t.Path, Figure: f.name, Of: of, Title: fmt.Sprintf("%s from %s", words.Capital(f.what), of), Where: origins.where, Width: origins.width, Height: origins.height}
+	m := report.Map{Kind: "flows", Classes: []report.MapClass{}, Largest: []report.Place{}, Table: t.Path, Figure: f.name,
+		Of: of, Title: fmt.Sprintf("%s from %s", words.Capital(f.what), of), Where: origins.where, Width: origins.width,
+		Height: origins.height}
 	if origins.outlines != nil {
 		m.Ground = origins.path(func(int) bool { return true })
 	}
@@ -197,7 +202,10 @@ func flowMap(t synth.Table, origins, destinations *atlas, f drawn) report.Map {
 	for _, row := range ranked[:min(len(ranked), mostLargest)] {
 		m.Largest = append(m.Largest, f.place(t, row))
 	}
-	on := slices.DeleteFunc(slices.Clone(ranked), func(row int) bool { return !origins.shows(from(row)) || !destinations.shows(to(row)) })
+	on := slices.DeleteFunc(slices.Clone(ranked), func(row int) bool {
+		return !origins.shows(from(row)) ||
+			!destinations.shows(to(row))
+	})
 	on = on[:min(len(on), mostFlows)]
 	values := make([]float64, len(on))
 	for i, row := range on {
@@ -215,15 +223,17 @@ func flowMap(t synth.Table, origins, destinations *atlas, f drawn) report.Map {
 		m.Classes = append(m.Classes, report.MapClass{Range: s.Text(i), Shade: shade, Path: path.String()})
 	}
 	m.Text = fmt.Sprintf("A map of the %s with the largest %s as published%s. Each is a wedge, wide at its origin and pointed at its destination; one within a place is a ring. %s of the table could not be zero; those that begin or end off the map are not drawn.",
-		budget.Plural(int64(len(on)), "flow"), f.what, f.extremes(values), words.Capital(budget.Plural(int64(len(ranked)), "row")))
+		budget.Plural(int64(len(on)), "flow"), f.what, f.extremes(values),
+		words.Capital(budget.Plural(int64(len(ranked)), "row")))
 	return m
 }
 
-// flow is the path of a flow of some width. It keeps to one side of the line from origin to destination, so that it can be
-// told from the one back.
+// flow is the path of a flow of some width. It keeps to one side of the line from origin to destination, so that it can
+// be told from the one back.
 func flow(from, to dot, width int) string {
 	if from == to {
-		return fmt.Sprintf("M%d %da%[3]d %[3]d 0 1 0 %[4]d 0a%[3]d %[3]d 0 1 0 -%[4]d 0z", from.x-width, from.y, width, 2*width)
+		return fmt.Sprintf("M%d %da%[3]d %[3]d 0 1 0 %[4]d 0a%[3]d %[3]d 0 1 0 -%[4]d 0z", from.x-width, from.y, width,
+			2*width)
 	}
 	east, south := float64(to.x-from.x), float64(to.y-from.y)
 	length := math.Sqrt(float64(east*east) + float64(south*south))

@@ -44,10 +44,11 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 		return report.Microdata{}, err
 	}
 	m := report.Microdata{
-		Table: s.Table, Leaf: s.Leaf, Method: s.Method, Rows: int64(drawn.Rows), Total: drawn.Total, StandardError: drawn.TotalError, Ways: s.Ways, Rounds: s.Rounds, Made: drawn.Rounds,
+		Table: s.Table, Leaf: s.Leaf, Method: s.Method, Rows: int64(drawn.Rows), Total: drawn.Total,
+		StandardError: drawn.TotalError, Ways: s.Ways, Rounds: s.Rounds, Made: drawn.Rounds,
 		Sets: []report.Set{}, FarCells: []report.FarCell{}, Interval: report.ModelOnly,
 	}
-	m.Parent, m.LinkedBy = s.Parent, p.LinkedBy(s)
+	m.Parent, m.LinkedBy = s.Parent, p.Release().LinkedBy(s.Table)
 	for _, f := range s.GivenBy() {
 		m.Given = append(m.Given, f.String())
 	}
@@ -63,8 +64,10 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 	}
 	for _, f := range drawn.Fits {
 		m.Sets = append(m.Sets, report.Set{
-			Columns: namesOf(f.Columns), Table: f.Table, Measured: f.Measured, Before: f.First, Cells: int64(f.Cells), StandardError: f.Sigma, Distance: f.Distance,
-			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows, Bound: f.Bound, Off: int64(f.Off), Spread: f.Spread,
+			Columns: namesOf(f.Columns), Table: f.Table, Measured: f.Measured, Before: f.First, Cells: int64(f.Cells),
+			StandardError: f.Sigma, Distance: f.Distance,
+			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows, Bound: f.Bound,
+			Off: int64(f.Off), Spread: f.Spread,
 		})
 	}
 	for _, c := range drawn.Furthest {
@@ -74,9 +77,11 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 				categories[i] = fmt.Sprintf("one of %d categories", n)
 			}
 		}
-		m.FarCells = append(m.FarCells, report.FarCell{Columns: namesOf(c.Columns), Categories: categories, Estimate: c.Estimate, StandardError: c.Sigma, Model: c.Model, Rows: c.Rows, Deviations: c.Deviations})
+		m.FarCells = append(m.FarCells, report.FarCell{Columns: namesOf(c.Columns), Categories: categories,
+			Estimate: c.Estimate, StandardError: c.Sigma, Model: c.Model, Rows: c.Rows, Deviations: c.Deviations})
 	}
-	m.Numbered, m.Origin, m.Trust, m.Distrust = numberedText(m, s, drawn.Asked), originText(m, p.Guarantee), trustText(m), distrustText(m)
+	m.Numbered, m.Origin, m.Trust, m.Distrust = numberedText(m, s, drawn.Asked), originText(m, p.Guarantee), trustText(m),
+		distrustText(m)
 	if drawn.Shape != "" {
 		m.Model, m.Trust, m.Distrust = ofTablesText(m, s, drawn), trustTablesText(m), distrustTablesText(m, drawn)
 	}
@@ -96,7 +101,8 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 	for i, k := range drawn.Keys {
 		keys[i] = k.Attribute.String()
 	}
-	if method := cmp.Or(drawn.Method, s.Method); s.Refits(method) != nil || (method == plan.Tables) != (drawn.Shape != "") || max(drawn.Files, 1) != s.Drawn() {
+	if method := cmp.Or(drawn.Method, s.Method); s.Refits(method) != nil ||
+		(method == plan.Tables) != (drawn.Shape != "") || max(drawn.Files, 1) != s.Drawn() {
 		return errors.New("they are by another method than the plan's measurements allow, or in another number of files")
 	}
 	rows := s.Rows
@@ -116,7 +122,10 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 	figures := []float64{drawn.TotalError}
 	for _, f := range drawn.Fits {
 		for _, a := range f.Columns {
-			if !slices.ContainsFunc(drawn.Keys, func(k synth.Key) bool { return k.Attribute == a || f.Table != "" && k.Attribute.Column == a.Column }) {
+			if !slices.ContainsFunc(drawn.Keys, func(k synth.Key) bool {
+				return k.Attribute == a || f.Table != "" &&
+					k.Attribute.Column == a.Column
+			}) {
 				return fmt.Errorf("they have no column %s", a)
 			}
 		}
@@ -190,12 +199,15 @@ func trustText(m report.Microdata) string {
 	case len(names) > mostTogether:
 		s += fmt.Sprintf(", and those of %d sets of columns together, which the table names. Of these the rows tell what was measured, up to noise", len(names))
 	case m.Ways == 2 && m.Method != plan.AIM:
-		s += fmt.Sprintf(", and those of these pairs of columns: %s. Of these the rows tell what was measured, up to noise", strings.Join(names, "; "))
+		s += fmt.Sprintf(", and those of these pairs of columns: %s. Of these the rows tell what was measured, up to noise",
+			strings.Join(names, "; "))
 	default:
-		s += fmt.Sprintf(", and those of these columns together: %s. Of these the rows tell what was measured, up to noise", strings.Join(names, "; "))
+		s += fmt.Sprintf(", and those of these columns together: %s. Of these the rows tell what was measured, up to noise",
+			strings.Join(names, "; "))
 	}
 	if m.Parent != "" {
-		s += fmt.Sprintf(", as far as the rows of %s have the columns that these are drawn given as they were measured here", m.Parent)
+		s += fmt.Sprintf(", as far as the rows of %s have the columns that these are drawn given as they were measured here",
+			m.Parent)
 	}
 	return s + ", and up to what the drawing of rows adds."
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -26,7 +27,8 @@ func addMeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic) error {
 		}
 		steps = append(steps, asked.Mechanism)
 		by := mechanismOf(asked.Mechanism)
-		m.Columns = append(m.Columns, report.Column{Name: f.String(), Cells: asked.Cells, Mechanism: &by, StandardError: math.Sqrt(asked.Mechanism.Variance())})
+		m.Columns = append(m.Columns, report.Column{Name: f.String(), Cells: asked.Cells, Mechanism: &by,
+			StandardError: math.Sqrt(asked.Mechanism.Variance())})
 	}
 	var err error
 	m.Loss, m.PartOfBudget, err = lossOfAll(steps, p.Cost)
@@ -38,9 +40,10 @@ func addUnmeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic, drawn sy
 	if m.Loss.Rho = "0"; p.Cost.Epsilon != nil {
 		m.Loss = report.Amount{Epsilon: "0"}
 	}
-	left := p.Unmeasured(s)
+	left := tabulation.Unmeasured(p, s)
 	for i, f := range s.By {
-		m.Columns = append(m.Columns, report.Column{Name: f.String(), Cells: int64(drawn.Keys[i].Level.Size()), Unmeasured: slices.Contains(left, f)})
+		m.Columns = append(m.Columns, report.Column{Name: f.String(), Cells: int64(drawn.Keys[i].Level.Size()),
+			Unmeasured: slices.Contains(left, f)})
 	}
 }
 
@@ -76,7 +79,8 @@ func trustTablesText(m report.Microdata) string {
 	case len(names) > mostTogether:
 		says = fmt.Sprintf("the counts of %d sets of columns together, which the table names", len(names))
 	}
-	return "Measured were " + says + ". Of these the rows tell what was measured, up to noise, and up to what the drawing of rows adds."
+	return "Measured were " + says +
+		". Of these the rows tell what was measured, up to noise, and up to what the drawing of rows adds."
 }
 
 func distrustTablesText(m report.Microdata, drawn synth.Microdata) string {

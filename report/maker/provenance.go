@@ -29,7 +29,8 @@ func provenanceOf(in Input) report.Provenance {
 		}
 		for _, j := range t.Joins {
 			joined[j.File] = true
-			out.Public = append(out.Public, report.PublicTable{Table: t.Name, Name: j.Name, Path: j.File, On: j.On, Rows: j.Rows, Hash: hashOf(p.Source.Files[j.File])})
+			out.Public = append(out.Public, report.PublicTable{Table: t.Name, Name: j.Name, Path: j.File, On: j.On, Rows: j.Rows,
+				Hash: hashOf(p.Source.Files[j.File])})
 		}
 		for _, c := range t.Columns {
 			books[c.Codebook] = true
@@ -52,14 +53,16 @@ func hashOf(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// checksOf says how to check a release without trusting this report, and what nobody can who trusts the ledger of a receipt.
+// checksOf says how to check a release without trusting this report, and what nobody can who trusts the ledger of a
+// receipt.
 func checksOf(r *report.Report, paid receipt) []string {
 	ask := "ask whoever gave you the page"
 	if r.Contact != "" {
 		ask = "ask the contact above"
 	}
 	checks := []string{
-		"This page alone cannot be checked: the folder that it came in can, and you need all of it: " + ask + ". `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code; it is part of " + r.Provenance.Software + ". That the noise was random, its key erased and the data true nobody can see from outside.",
+		"This page alone cannot be checked: the folder that it came in can, and you need all of it: " + ask +
+			". `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code; it is part of " + r.Provenance.Software + ". That the noise was random, its key erased and the data true nobody can see from outside.",
 		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is `" + r.Provenance.PlanHash + "`",
 	}
 	switch {

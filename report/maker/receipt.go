@@ -9,7 +9,7 @@ import (
 	"regexp"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -35,7 +35,7 @@ type receipt struct {
 var dates = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
 // readReceipt decodes a receipt and holds it against the plan it paid for.
-func readReceipt(b json.RawMessage, p *plan.Plan) (receipt, error) {
+func readReceipt(b json.RawMessage, p *compiled.Compiled) (receipt, error) {
 	var r receipt
 	if err := json.Unmarshal(b, &r); err != nil {
 		return r, fmt.Errorf("the ledger's receipt cannot be read: %w", err)
@@ -48,7 +48,8 @@ func readReceipt(b json.RawMessage, p *plan.Plan) (receipt, error) {
 	case !r.Cost.Equal(p.Cost):
 		return r, fmt.Errorf("the ledger's receipt is for %s, the plan charges %s", r.Cost, p.Cost)
 	case !r.Status.Known():
-		return r, fmt.Errorf("the ledger's receipt has status %q, expected %q, %q or %q", r.Status, report.Official, report.Practice, report.Rehearsal)
+		return r, fmt.Errorf("the ledger's receipt has status %q, expected %q, %q or %q", r.Status, report.Official,
+			report.Practice, report.Rehearsal)
 	case !dates.MatchString(r.Date):
 		return r, fmt.Errorf("the ledger's receipt has date %q, expected YYYY-MM-DD", r.Date)
 	}

@@ -16,7 +16,8 @@ func discoveredOf(p *plan.Plan, t plan.Table) *report.Discovered {
 	if t.Discovered == nil || !ok || m.Discovery == nil {
 		return nil
 	}
-	d := &report.Discovered{Columns: t.Discovered.Columns, Groups: t.Discovered.Groups, AtLeast: t.Discovered.AtLeast, Delta: t.Discovered.Delta,
+	d := &report.Discovered{Columns: t.Discovered.Columns, Groups: t.Discovered.Groups, AtLeast: t.Discovered.AtLeast,
+		Delta:     t.Discovered.Delta,
 		Selection: mechanismOf(m.Discovery.Select), Times: int64(len(m.Discovery.Steps()))}
 	for _, c := range t.Discovered.Chances {
 		d.Chances = append(d.Chances, report.Chance(c))
@@ -29,7 +30,8 @@ func sparseOf(t plan.Table) *report.Sparse {
 	if t.Sparse == nil {
 		return nil
 	}
-	s := &report.Sparse{Above: t.Sparse.Above, Declared: t.Cells, Impossible: t.Impossible, FalseCells: t.Sparse.FalseCells, Bound: t.Sparse.Bound}
+	s := &report.Sparse{Above: t.Sparse.Above, Declared: t.Cells, Impossible: t.Impossible,
+		FalseCells: t.Sparse.FalseCells, Bound: t.Sparse.Bound}
 	for _, m := range t.Sparse.Missed {
 		s.Missed = append(s.Missed, report.Missed(m))
 	}
@@ -42,7 +44,8 @@ func topOf(p *plan.Plan, t plan.Table) *report.Top {
 	if t.Top == nil || !ok || m.Top == nil {
 		return nil
 	}
-	return &report.Top{Of: t.Top.Of, Declared: t.Cells, Select: mechanismOf(m.Top.Select), Sensitivity: m.Top.Sensitivity, Monotone: m.Top.Monotone,
+	return &report.Top{Of: t.Top.Of, Declared: t.Cells, Select: mechanismOf(m.Top.Select), Sensitivity: m.Top.Sensitivity,
+		Monotone: m.Top.Monotone,
 		Choosing: t.Top.Choosing, Shortfall: t.Top.Shortfall, Attained: t.Top.Attained}
 }
 

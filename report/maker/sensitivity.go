@@ -1,6 +1,7 @@
 package maker
 
-// This file holds sensitivities in words: how far one unit can move what is added up, where that is not rows, each as one.
+// This file holds sensitivities in words: how far one unit can move what is added up, where that is not rows, each as
+// one.
 
 import (
 	"fmt"
@@ -14,7 +15,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// sensitivitiesOf are those of all measurements that figures rest on, and of the counts that are not of all rows, each as one.
+// sensitivitiesOf are those of all measurements that figures rest on, and of the counts that are not of all rows, each
+// as one.
 func sensitivitiesOf(p *plan.Plan) []report.Sensitivity {
 	var all []report.Sensitivity
 	said := map[string]bool{}
@@ -30,7 +32,8 @@ func sensitivitiesOf(p *plan.Plan) []report.Sensitivity {
 		}
 		say(t.Statistics[0].Measurement, t)
 		for _, f := range t.Figures {
-			for _, id := range []string{f.Sums, f.Squares, f.Part, termPart(f.Of, false), termPart(f.Of, true), termPart(f.Over, false), termPart(f.Over, true)} {
+			for _, id := range []string{f.Sums, f.Squares, f.Part, termPart(f.Of, false), termPart(f.Of, true),
+				termPart(f.Over, false), termPart(f.Over, true)} {
 				say(id, t)
 			}
 		}
@@ -74,7 +77,8 @@ func sensitivityOf(p *plan.Plan, m plan.Measurement, t plan.Table) report.Sensit
 	return s
 }
 
-// scaleOf is what an integer of a value stands for, in the unit of the data; of several strata in the one where that is the most.
+// scaleOf is what an integer of a value stands for, in the unit of the data; of several strata in the one where that is
+// the most.
 func scaleOf(t *spec.Table, v *plan.Value) *big.Rat {
 	scale := big.NewRat(1, 1)
 	if v == nil {

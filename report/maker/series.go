@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -45,8 +46,8 @@ func addSeries(p *plan.Plan, told []report.Table, tables []synth.Table) {
 	}
 }
 
-// seriesOf are the series of a table: of its first count and of the first figures beside it, the largest count first where the table
-// has the cells with the largest counts; none where it is too large or empty.
+// seriesOf are the series of a table: of its first count and of the first figures beside it, the largest count first
+// where the table has the cells with the largest counts; none where it is too large or empty.
 func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []report.Series {
 	shape, ok := shapeOf(from, t)
 	if !ok || len(t.Statistics) == 0 {
@@ -101,7 +102,8 @@ func shapeOf(from *spec.Table, t synth.Table) (report.Series, bool) {
 			s.Labels = append(s.Labels, rowLabel(t, row))
 		}
 		return s, true
-	case t.Places == nil && len(t.Keys) == 2 && t.Keys[0].Level.Size() <= mostRows && t.Keys[1].Level.Size() <= mostColumns:
+	case t.Places == nil && len(t.Keys) == 2 && t.Keys[0].Level.Size() <= mostRows &&
+		t.Keys[1].Level.Size() <= mostColumns:
 		for _, c := range t.Keys[0].Level.Categories {
 			s.Labels = append(s.Labels, words.Category(c))
 		}
@@ -113,15 +115,15 @@ func shapeOf(from *spec.Table, t synth.Table) (report.Series, bool) {
 	return s, false
 }
 
-// orderedLabels is how many categories of a key are numbers or days in their order, 0 where it has no order: numbers that a spec or a
-// code book lists are codes.
+// orderedLabels is how many categories of a key are numbers or days in their order, 0 where it has no order: numbers
+// that a spec or a code book lists are codes.
 func orderedLabels(from *spec.Table, k synth.Key) int {
 	switch k.Type {
 	case spec.Integer, spec.Decimal, spec.Date, spec.Timestamp:
 	default:
 		return 0
 	}
-	c := from.Column(plan.Counted(from, k.Attribute).Column)
+	c := from.Column(attributes.Counted(from, k.Attribute).Column)
 	if c == nil || c.Domain == nil || !c.Domain.Ranged() {
 		return 0
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
@@ -28,7 +29,8 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 		if s.Measurements > len(left) {
 			return nil, fmt.Errorf("the plan's strategies have more measurements than the plan")
 		}
-		all[i] = report.Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Noise: string(s.Noise), Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE, Instead: []report.Instead{}}
+		all[i] = report.Strategy{Leaf: s.Leaf, Kind: string(s.Kind), Noise: string(s.Noise),
+			Tables: append([]string{}, s.Tables...), Measurements: s.Measurements, RMSE: s.RMSE, Instead: []report.Instead{}}
 		own := left[:s.Measurements]
 		var err error
 		if all[i].Loss, all[i].PartOfBudget, err = spentOn(own, p.Spent()); err != nil {
@@ -40,9 +42,11 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 			continue
 		}
 		for _, other := range s.Instead {
-			all[i].Instead = append(all[i].Instead, report.Instead{Kind: string(other.Kind), Noise: string(other.Noise), RMSE: other.RMSE, Needs: other.Needs, Charge: other.Charge, Why: other.Why})
+			all[i].Instead = append(all[i].Instead, report.Instead{Kind: string(other.Kind), Noise: string(other.Noise),
+				RMSE: other.RMSE, Needs: other.Needs, Charge: other.Charge, Why: other.Why})
 		}
-		all[i].Text = strategyText(all[i], slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }), rangedIn(own))
+		all[i].Text = strategyText(all[i], slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }),
+			rangedIn(own))
 	}
 	return all, nil
 }
@@ -50,16 +54,19 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 // partSentence says what is measured for figures.
 func partSentence(m plan.Measurement) string {
 	if m.Query.Quantile != nil {
-		return words.Capital(addedUp(m.Query, plan.Table{})) + ", drawn by the exponential mechanism, with the ends of their intervals."
+		return words.Capital(addedUp(m.Query, plan.Table{})) +
+			", drawn by the exponential mechanism, with the ends of their intervals."
 	}
 	if d := m.Query.Distribution; d != nil {
 		asked := "counts of these"
 		if d.Total > 0 {
 			asked = "a count of all and sums and differences of these from which counts up to each bin have the least error"
 		}
-		return words.Capital(addedUp(m.Query, plan.Table{})) + fmt.Sprintf(": %s, with %s noise, from which quantiles are read.", asked, words.Noise[m.Mechanism.Kind])
+		return words.Capital(addedUp(m.Query, plan.Table{})) +
+			fmt.Sprintf(": %s, with %s noise, from which quantiles are read.", asked, words.Noise[m.Mechanism.Kind])
 	}
-	return fmt.Sprintf("Sums over each cell, with %s noise: %s.", words.Noise[m.Mechanism.Kind], addedUp(m.Query, plan.Table{}))
+	return fmt.Sprintf("Sums over each cell, with %s noise: %s.", words.Noise[m.Mechanism.Kind],
+		addedUp(m.Query, plan.Table{}))
 }
 
 // rangedIn are the columns along which sums of neighbours are measured.
@@ -96,10 +103,11 @@ func spentOn(all []plan.Measurement, charge budget.Cost) (report.Amount, float64
 // others, and ranged are the columns along which sums of neighbours are measured.
 func strategyText(s report.Strategy, shared bool, ranged []string) string {
 	b, noise := &strings.Builder{}, words.Noise[budget.Kind(s.Noise)]
-	switch plan.StrategyKind(s.Kind) {
-	case plan.EqualShares:
-		b.WriteString("Each table is measured by itself, all with equal shares, with " + noise + " noise of its own on every cell: no other way was found that leaves none worse.")
-	case plan.Direct:
+	switch strategy.Kind(s.Kind) {
+	case strategy.EqualShares:
+		b.WriteString("Each table is measured by itself, all with equal shares, with " + noise +
+			" noise of its own on every cell: no other way was found that leaves none worse.")
+	case strategy.Direct:
 		if s.Measurements < len(s.Tables) {
 			fmt.Fprintf(b, "Of these tables %d are measured by themselves, with %s noise on every cell; every table is put together from all of these that bear on it.", s.Measurements, noise)
 			break
@@ -116,11 +124,12 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 			b.WriteString("; what other measurements say of the same counts is then put together with that")
 		}
 		b.WriteString(".")
-	case plan.Largest:
-		b.WriteString("Only the tables whose attributes are not all in another one are measured, with " + noise + " noise on every cell; every table is put together from all of these that bear on it, by adding up their cells.")
-	case plan.ResidualsAndTables:
+	case strategy.Largest:
+		b.WriteString("Only the tables whose attributes are not all in another one are measured, with " + noise +
+			" noise on every cell; every table is put together from all of these that bear on it, by adding up their cells.")
+	case strategy.ResidualsAndTables:
 		b.WriteString("What the tables have in common is measured once (residuals), and some of the tables by themselves as well, so that none is worse than with an equal share, with " + noise + " noise. Every table is put together from all of these answers that bear on it.")
-	case plan.Residuals:
+	case strategy.Residuals:
 		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals), with " + noise + " noise. Every table is put together from these answers.")
 	}
 	of := "a cell"
@@ -147,7 +156,7 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 			if other.Charge != "" {
 				fmt.Fprintf(b, ", for a charge of ρ %s", other.Charge)
 			}
-			better = better || other.RMSE < s.RMSE && plan.StrategyKind(other.Kind) != plan.EqualShares
+			better = better || other.RMSE < s.RMSE && strategy.Kind(other.Kind) != strategy.EqualShares
 		}
 	}
 	b.WriteString(".")
@@ -156,25 +165,25 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 	}
 	for _, other := range s.Instead {
 		if other.Why != "" {
-			fmt.Fprintf(b, " It cannot be measured %s: %s.", otherwise[plan.StrategyKind(other.Kind)], other.Why)
+			fmt.Fprintf(b, " It cannot be measured %s: %s.", otherwise[strategy.Kind(other.Kind)], other.Why)
 		}
 	}
 	return b.String()
 }
 
 // otherwise says a strategy within a sentence.
-var otherwise = map[plan.StrategyKind]string{
-	plan.Direct:    "with each table by itself",
-	plan.Largest:   "with only those tables that lie in no other",
-	plan.Residuals: "by what the tables have in common (residuals)",
+var otherwise = map[strategy.Kind]string{
+	strategy.Direct:    "with each table by itself",
+	strategy.Largest:   "with only those tables that lie in no other",
+	strategy.Residuals: "by what the tables have in common (residuals)",
 
-	plan.EqualShares:        "with each table by itself and equal shares for all",
-	plan.ResidualsAndTables: "by what the tables have in common, and some by themselves",
+	strategy.EqualShares:        "with each table by itself and equal shares for all",
+	strategy.ResidualsAndTables: "by what the tables have in common, and some by themselves",
 }
 
 // otherWay says a strategy that was not taken by what is other about it: the way, the noise, or both.
 func otherWay(s report.Strategy, other report.Instead) string {
-	way, noise := otherwise[plan.StrategyKind(other.Kind)], words.Noise[budget.Kind(other.Noise)]+" noise"
+	way, noise := otherwise[strategy.Kind(other.Kind)], words.Noise[budget.Kind(other.Noise)]+" noise"
 	if other.Needs == "" {
 		noise += " everywhere"
 	}
@@ -207,7 +216,8 @@ type behind struct {
 }
 
 // sourcesOf finds the sources of every table.
-func sourcesOf(p *plan.Plan) (sources, error) {
+func sourcesOf(c *compiled.Compiled) (sources, error) {
+	p := c.Plan()
 	s := sources{behind: make([]behind, len(p.Tables))}
 	for i, t := range p.Tables {
 		s.behind[i].measurements = 1
@@ -215,7 +225,7 @@ func sourcesOf(p *plan.Plan) (sources, error) {
 			s.behind[i].rho = m.Mechanism.Rho()
 		}
 	}
-	estimates, err := compiled.Estimates(p)
+	estimates, err := c.Estimates()
 	if err != nil {
 		return s, err
 	}

@@ -23,17 +23,17 @@ import (
 
 // setApart says of a count from how far apart on two of so many published cells differ beyond noise.
 //
-// Counts are published as they are shown, where negative, as 0, which takes no two further apart, and rounded, which takes two less
-// than 1 further apart where they are not whole. So published counts that are m+1 apart, m the margin of the difference rounded up,
-// have estimates that are more than m apart.
+// Counts are published as they are shown, where negative, as 0, which takes no two further apart, and rounded, which
+// takes two less than 1 further apart where they are not whole. So published counts that are m+1 apart, m the margin of
+// the difference rounded up, have estimates that are more than m apart.
 func setApart(s *report.Statistic, a compiled.Apart, cells int64) {
 	if cells > 1 && a.Margin < 1<<62 {
 		s.Apart, s.ApartBound = describe.WholeMargin(a.Margin)+1, !a.Exact
 	}
 }
 
-// flaggedPublic fails unless just those tables have cells that are marked as public figures which the plan says an invariant
-// decides, and all but what cannot be is so there.
+// flaggedPublic fails unless just those tables have cells that are marked as public figures which the plan says an
+// invariant decides, and all but what cannot be is so there.
 func flaggedPublic(planned plan.Table, s synth.Statistic) error {
 	var n int64
 	for _, flag := range s.Flags {
@@ -47,8 +47,8 @@ func flaggedPublic(planned plan.Table, s synth.Statistic) error {
 	return nil
 }
 
-// summedAlong are the attributes of a table along which it counts up, and those along which sums of neighbours are asked
-// for.
+// summedAlong are the attributes of a table along which it counts up, and those along which sums of neighbours are
+// asked for.
 func summedAlong(p *plan.Plan, t plan.Table) (cumulative, ranges []string) {
 	along := func(asked []spec.Attribute) []string {
 		var names []string
@@ -98,18 +98,22 @@ func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]report.Table,
 
 func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, error) {
 	cells, impossible := planned.Cells, planned.Impossible
-	if planned.Sparse != nil || planned.Discovered != nil || planned.Top != nil { // those that are in it, and none that is impossible
+	// those that are in it, and none that is impossible
+	if planned.Sparse != nil || planned.Discovered != nil || planned.Top != nil {
 		cells, impossible = int64(len(t.Places)), 0
 	}
 	if t.Path != planned.Path || int64(t.Cells) != cells || len(t.Statistics) != len(planned.Statistics) {
 		return report.Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
 	}
 	out := report.Table{
-		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible, Sparse: sparseOf(planned), Discovered: discoveredOf(p, planned), Top: topOf(p, planned),
-		Target: (*report.Target)(planned.Target), Expectation: planned.Expectation, Statistics: make([]report.Statistic, len(t.Statistics)),
+		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible,
+		Sparse: sparseOf(planned), Discovered: discoveredOf(p, planned), Top: topOf(p, planned),
+		Target: (*report.Target)(planned.Target), Expectation: planned.Expectation,
+		Statistics: make([]report.Statistic, len(t.Statistics)),
 	}
 	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts, planned.Weighted, planned.Show, planned.Invariant
-	out.Aside = !slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool { return m.Name == planned.Marginal })
+	out.Aside = !slices.ContainsFunc(p.Release().Marginals,
+		func(m spec.Marginal) bool { return m.Name == planned.Marginal })
 	if planned.Weighted {
 		out.Expectation += " Counts here are sums of weights: that is not how many rows there are."
 	}
@@ -120,7 +124,8 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	for i, s := range t.Statistics {
 		asked := planned.Statistics[i]
 		m, alone := p.Measurement(asked.Measurement)
-		if s.Name != asked.Name || alone != (asked.Measurement != "") || p.Sample == nil && alone != (s.Whole || asked.Unit != "") {
+		if s.Name != asked.Name || alone != (asked.Measurement != "") || p.Sample == nil &&
+			alone != (s.Whole || asked.Unit != "") {
 			return report.Table{}, fmt.Errorf("statistic %s: the plan does not measure it", s.Name)
 		}
 		one, err := statisticOf(s, t.Cells, impossible)
@@ -168,7 +173,8 @@ func statisticOf(s synth.Statistic, cells int, impossible int64) (report.Statist
 	out := report.Statistic{
 		Name:          s.Name,
 		StandardError: s.StandardError, Margin: s.Margin, Confidence: s.Confidence, Attained: s.Attained,
-		TotalPublished: total(published), TotalUnbiased: totalOf(unbiased, s.Whole), Relative: relativeMargin(margin, published),
+		TotalPublished: total(published), TotalUnbiased: totalOf(unbiased, s.Whole),
+		Relative: relativeMargin(margin, published),
 	}
 	possible := int64(cells)
 	for i, v := range unbiased {

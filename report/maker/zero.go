@@ -5,6 +5,7 @@ package maker
 import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -43,8 +44,10 @@ func cellName(t synth.Table, row int) string {
 	return "total"
 }
 
-// verdictOf is the verdict on a count: beside the average cell that the plan knows or, where it knows none, that of the noisy counts.
-func verdictOf(p *plan.Plan, planned plan.Table, t report.Table, s report.Statistic, unbiased []float64) plan.Verdict {
+// verdictOf is the verdict on a count: beside the average cell that the plan knows or, where it knows none, that of the
+// noisy counts.
+func verdictOf(p *plan.Plan, planned plan.Table, t report.Table, s report.Statistic,
+	unbiased []float64) usefulness.Verdict {
 	cell := t.AverageCell
 	if possible := t.Possible(); cell == 0 && possible > 0 {
 		for _, v := range unbiased {
@@ -52,7 +55,7 @@ func verdictOf(p *plan.Plan, planned plan.Table, t report.Table, s report.Statis
 		}
 	}
 	if t.Possible() == 0 {
-		return plan.UseCells
+		return usefulness.UseCells
 	}
 	return compiled.VerdictOn(p, planned, cell, s.BadShare())
 }

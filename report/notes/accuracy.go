@@ -25,7 +25,9 @@ func Accuracy(p *plan.Plan, tables []report.Table) report.Accuracy {
 // accuracyIn sums up tables by their noise.
 func accuracyIn(tables []report.Table) report.Accuracy {
 	if len(tables) == 0 {
-		return report.Accuracy{Confidence: 1, OneMargin: true, Sentence: "No table is published, and no margin is known for what is counted in the microdata (" + report.ModelOnly + ")."}
+		return report.Accuracy{Confidence: 1, OneMargin: true,
+			Sentence: "No table is published, and no margin is known for what is counted in the microdata (" + report.ModelOnly +
+				")."}
 	}
 	if without := slices.DeleteFunc(slices.Clone(tables), func(t report.Table) bool { return t.Aside }); len(without) > 0 {
 		tables = without
@@ -59,7 +61,8 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 			rows += t.Cells
 		}
 		if rows > 0 {
-			a.Sentence += fmt.Sprintf(" %s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
+			a.Sentence += fmt.Sprintf(
+				" %s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
 		}
 	}
 	if a.Numbers == 0 && slices.ContainsFunc(tables, func(t report.Table) bool { return t.Discovered != nil }) {
@@ -78,7 +81,8 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 	return a
 }
 
-// NumbersText names what the headline is of: the counts alone, where figures with errors of their own stand beside them.
+// NumbersText names what the headline is of: the counts alone, where figures with errors of their own stand beside
+// them.
 func NumbersText(tables []report.Table) string {
 	if slices.ContainsFunc(tables, func(t report.Table) bool { return t.Figures != nil }) {
 		return "counts"
@@ -106,7 +110,8 @@ func weightedAccuracy(tables []report.Table) report.Accuracy {
 			continue
 		}
 		a := accuracyIn(some)
-		all.Groups = append(all.Groups, report.AccuracyOf{Of: of.counts, Numbers: a.Numbers, Confidence: a.Confidence, Margin: a.Margin, OneMargin: a.OneMargin, Rounded: rounded})
+		all.Groups = append(all.Groups, report.AccuracyOf{Of: of.counts, Numbers: a.Numbers, Confidence: a.Confidence,
+			Margin: a.Margin, OneMargin: a.OneMargin, Rounded: rounded})
 		if rounded {
 			a.Margin += 0.5
 		}
@@ -116,7 +121,8 @@ func weightedAccuracy(tables []report.Table) report.Accuracy {
 			all.More = append(all.More, headline(a, of.counts, of.exact, report.MovedIn(some)))
 		}
 		all.OneMargin = all.OneMargin && a.OneMargin && (all.Numbers == 0 || a.Margin == all.Margin)
-		all.Numbers, all.Confidence, all.Margin = all.Numbers+a.Numbers, min(all.Confidence, a.Confidence), max(all.Margin, all.Groups[len(all.Groups)-1].Margin)
+		all.Numbers, all.Confidence, all.Margin = all.Numbers+a.Numbers, min(all.Confidence, a.Confidence),
+			max(all.Margin, all.Groups[len(all.Groups)-1].Margin)
 	}
 	all.More = append(append(all.More, ByWeight), figuresSentence(tables)...)
 	return all
@@ -133,7 +139,8 @@ func figuresSentence(tables []report.Table) []string {
 	}
 	const because = "as the noisy count of their cell is below what the spec shows"
 	if withheld == all {
-		return []string{fmt.Sprintf("The figures of other kinds beside the counts, such as %s, are all withheld (%s), %s.", figureExamples(tables), budget.Group(all), because)}
+		return []string{fmt.Sprintf("The figures of other kinds beside the counts, such as %s, are all withheld (%s), %s.",
+			figureExamples(tables), budget.Group(all), because)}
 	}
 	published := all - withheld - unbounded
 	var s string
@@ -142,12 +149,15 @@ func figuresSentence(tables []report.Table) []string {
 		s = fmt.Sprintf("No figure of another kind beside the counts, such as %s, is published: of %s the noise leaves every value open (unbounded).", figureExamples(tables), budget.Group(unbounded))
 		unbounded = 0
 	case 1:
-		s = fmt.Sprintf("Beside the counts is published one figure of another kind, %s, with an interval of its own.", figureExamples(tables))
+		s = fmt.Sprintf("Beside the counts is published one figure of another kind, %s, with an interval of its own.",
+			figureExamples(tables))
 	default:
-		s = fmt.Sprintf("Beside the counts are published %s of other kinds, such as %s, each with an interval of its own.", budget.Plural(published, "figure"), figureExamples(tables))
+		s = fmt.Sprintf("Beside the counts are published %s of other kinds, such as %s, each with an interval of its own.",
+			budget.Plural(published, "figure"), figureExamples(tables))
 	}
 	if unbounded > 0 {
-		s += fmt.Sprintf(" Of %s more nothing is published, as the noise leaves every value open (unbounded).", budget.Group(unbounded))
+		s += fmt.Sprintf(" Of %s more nothing is published, as the noise leaves every value open (unbounded).",
+			budget.Group(unbounded))
 	}
 	if withheld > 0 {
 		s += fmt.Sprintf(" %s more are withheld, %s.", budget.Group(withheld), because)
@@ -182,22 +192,23 @@ const nothing = "No count is published: no cell of the tables was above its thre
 
 // one is a text on numbers, of a single one.
 func one(text string) string {
-	return strings.NewReplacer("numbers", "number", "counts", "count", "are off", "is off", "equal the", "equals the").Replace(text)
+	return strings.NewReplacer("numbers", "number", "counts", "count", "are off", "is off", "equal the", "equals the").
+		Replace(text)
 }
 
 // outOf is a chance as so many of so many, where that is one in words, else a percentage.
 func outOf(chance float64) string {
-	if r := words.Exact(strconv.FormatFloat(chance, 'g', -1, 64)); r != nil && r.Denom().IsInt64() && r.Denom().Int64() <= 1000 && !r.IsInt() {
+	if r := words.Exact(strconv.FormatFloat(chance, 'g', -1, 64)); r != nil && r.Denom().IsInt64() &&
+		r.Denom().Int64() <= 1000 && !r.IsInt() {
 		return fmt.Sprintf("%s of %s", r.Num(), r.Denom())
 	}
 	return words.Level(chance)
 }
 
-// headline is the headline on numbers of a name, which are what is exactly so called. Noise is drawn per number, so the part of numbers
-// that are covered is an average, not a certainty. Where an interval covers, the
-// number shown is within its margin rounded up, as the exact count is whole. One
-// that was made to add up need not be: what is said is of the unbiased one, and how
-// far the published ones were moved from there comes next.
+// headline is the headline on numbers of a name, which are what is exactly so called. Noise is drawn per number, so the
+// part of numbers that are covered is an average, not a certainty. Where an interval covers, the number shown is within
+// its margin rounded up, as the exact count is whole. One that was made to add up need not be: what is said is of the
+// unbiased one, and how far the published ones were moved from there comes next.
 func headline(a report.Accuracy, numbers, exactly string, m report.Moved) string {
 	within := "are off the exact " + exactly + " by " + budget.Group(describe.WholeMargin(a.Margin)) + " or less"
 	if a.Margin == 0 {
@@ -206,13 +217,15 @@ func headline(a report.Accuracy, numbers, exactly string, m report.Moved) string
 	if a.Numbers == 0 {
 		return nothing
 	}
-	s := fmt.Sprintf("Of the %s published %s,%s on average at least %s %s, before sampling and response error", budget.Group(a.Numbers), numbers, movedBefore(m, a.Numbers), outOf(a.Confidence), within)
+	s := fmt.Sprintf("Of the %s published %s,%s on average at least %s %s, before sampling and response error",
+		budget.Group(a.Numbers), numbers, movedBefore(m, a.Numbers), outOf(a.Confidence), within)
 	if a.Numbers == 1 {
 		name := one(numbers)
 		if before := movedBefore(m, 1); before != "" {
 			name += "," + before
 		}
-		s = fmt.Sprintf("The one published %s %s with a chance of at least %s, before sampling and response error", name, one(within), words.Level(a.Confidence))
+		s = fmt.Sprintf("The one published %s %s with a chance of at least %s, before sampling and response error", name,
+			one(within), words.Level(a.Confidence))
 	}
 	if !a.OneMargin {
 		s += "; some tables are more exact than that, and the list of tables gives the margin of each"

@@ -13,10 +13,11 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// PickedAfter says why pairs are to be picked beforehand: each of equal ones is so far apart with a chance of at most what the
-// confidence leaves, so that of all that are looked at as many are on the mean, at most.
+// PickedAfter says why pairs are to be picked beforehand: each of equal ones is so far apart with a chance of at most
+// what the confidence leaves, so that of all that are looked at as many are on the mean, at most.
 func PickedAfter(confidence float64) string {
-	return fmt.Sprintf("Who looks at many pairs and picks some finds up to %s in 100 equal ones so far apart by chance.", words.InHundred(confidence))
+	return fmt.Sprintf("Who looks at many pairs and picks some finds up to %s in 100 equal ones so far apart by chance.",
+		words.InHundred(confidence))
 }
 
 // sameUse is what the box says of two counts; "" where their errors are zero.
@@ -40,9 +41,9 @@ func sameUse(r *report.Report) string {
 	return ""
 }
 
-// apartNote says when two cells differ by more than noise: by the law of their difference and, beyond one table, where their
-// intervals are apart. One of two intervals fails with a probability of no more than the chances of either to fail, added up,
-// however the noise of the cells is correlated.
+// apartNote says when two cells differ by more than noise: by the law of their difference and, beyond one table, where
+// their intervals are apart. One of two intervals fails with a probability of no more than the chances of either to
+// fail, added up, however the noise of the cells is correlated.
 func apartNote(r *report.Report) report.Note {
 	chance, confidence := "at most ", words.Exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
 	if r.Guarantee.Sample != "" {
@@ -51,14 +52,18 @@ func apartNote(r *report.Report) report.Note {
 	miss := new(big.Rat).Sub(big.NewRat(1, 1), confidence)
 	once, _ := miss.Float64()
 	both, _ := new(big.Rat).Mul(big.NewRat(2, 1), miss).Float64()
-	intervals := fmt.Sprintf("can be called different where their intervals do not touch: that is wrong with a chance of %s%s, and usually of far less.", chance, budget.Percent(both))
+	intervals := fmt.Sprintf(
+		"can be called different where their intervals do not touch: that is wrong with a chance of %s%s, and usually of far less.", chance, budget.Percent(both))
 	least, most := r.Distances()
 	if most == 0 {
-		return report.Note{Heading: "Two cells differ where their intervals are apart", Text: "Two cells that were picked beforehand " + intervals + " Where the intervals overlap the difference may be noise alone. Of many pairs some are apart by chance."}
+		return report.Note{Heading: "Two cells differ where their intervals are apart",
+			Text: "Two cells that were picked beforehand " + intervals +
+				" Where the intervals overlap the difference may be noise alone. Of many pairs some are apart by chance."}
 	}
 	distance, which := budget.Group(most)+" apart", "That distance is"
 	if least != most {
-		distance = fmt.Sprintf("as far apart as the %s of the list of tables says (%s to %s, by table)", DifferenceColumn, budget.Group(least), budget.Group(most))
+		distance = fmt.Sprintf("as far apart as the %s of the list of tables says (%s to %s, by table)", DifferenceColumn,
+			budget.Group(least), budget.Group(most))
 		which = "These distances are"
 	}
 	counts := "published"
@@ -71,7 +76,7 @@ func apartNote(r *report.Report) report.Note {
 		text += " Where cells share noise, in tables that were put together from several measurements, that is reckoned with, and the distance is that of the two cells for which it is largest."
 	}
 	if bound := bounded(r); bound != nil {
-		half := words.Level(1 - once/2)
+		half := words.Level(1 - float64(once/2))
 		text += fmt.Sprintf(" Of %s it is a bound that holds however the noise of two cells is correlated: two margins at %s, rather more than is needed.", words.Few(bound), half)
 	}
 	if r.FittedSome() {
@@ -80,7 +85,9 @@ func apartNote(r *report.Report) report.Note {
 	if report.Some(r.Tables, func(s report.Statistic) bool { return s.Largest > 0 }) {
 		text += " Cells with smaller errors than others differ from less on."
 	}
-	return report.Note{Heading: "Two cells differ where they are far enough apart", Text: text + " Two cells of different tables, or two figures beside counts, " + intervals + " " + PickedAfter(r.Accuracy.Confidence)}
+	return report.Note{Heading: "Two cells differ where they are far enough apart", Text: text +
+		" Two cells of different tables, or two figures beside counts, " + intervals + " " +
+		PickedAfter(r.Accuracy.Confidence)}
 }
 
 // bounded are the tables whose distance is from a bound.

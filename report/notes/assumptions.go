@@ -22,7 +22,8 @@ func Assumptions(r *report.Report) []string {
 	g := r.Guarantee
 	unit := fmt.Sprintf("Every row is one %s and no %[1]s has two.", g.Protects)
 	if g.Unit != "each row" {
-		unit = fmt.Sprintf("%s are one %s: an id that is wrong, or two ids for one %[2]s, protect less.", words.Capital(g.Unit), g.Protects)
+		unit = fmt.Sprintf("%s are one %s: an id that is wrong, or two ids for one %[2]s, protect less.",
+			words.Capital(g.Unit), g.Protects)
 		if g.Rows != nil {
 			unit += " A row of any of these tables is of one " + g.Protects + " alone."
 		}
@@ -43,14 +44,16 @@ func Assumptions(r *report.Report) []string {
 		}
 		for _, c := range r.Bounds.Columns {
 			if c.By != "" {
-				all = append(all, fmt.Sprintf("The ranges of %s are the spec's, chosen without looking at these data, and the %s of a row is an attribute of its %s.", c.Column, c.By, g.Protects))
+				all = append(all, fmt.Sprintf(
+					"The ranges of %s are the spec's, chosen without looking at these data, and the %s of a row is an attribute of its %s.", c.Column, c.By, g.Protects))
 			} else {
 				all = append(all, fmt.Sprintf("The range of %s is the spec's, chosen without looking at these data.", c.Column))
 			}
 		}
 	}
 	for _, t := range r.Provenance.Public {
-		all = append(all, fmt.Sprintf("The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.", t))
+		all = append(all, fmt.Sprintf(
+			"The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.", t))
 	}
 	if g.Neighbours == "replace" {
 		together := ""

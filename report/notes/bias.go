@@ -1,7 +1,7 @@
 package notes
 
-// This file holds bias: what moves figures away from the truth on the mean. How large it is stands here as far as published
-// figures tell it exactly, or noisy counts that were paid for.
+// This file holds bias: what moves figures away from the truth on the mean. How large it is stands here as far as
+// published figures tell it exactly, or noisy counts that were paid for.
 
 import (
 	"encoding/json"
@@ -24,8 +24,8 @@ const (
 	tooHigh   = "too high"
 	tooLow    = "too low"
 	eitherWay = "either way"
-	// lowCounts is that of rows which are left out where figures stand beside the counts: without values below zero their sum is
-	// too high, and their mean may be either.
+	// lowCounts is that of rows which are left out where figures stand beside the counts: without values below zero their
+	// sum is too high, and their mean may be either.
 	lowCounts = "counts too low, other figures either way"
 	// oneCategory and otherCategories are those of values that count as a category, which has rows of its own or none.
 	oneCategory     = "that category too high, the others too low"
@@ -49,7 +49,8 @@ func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 		}
 		all = append(all, b)
 	}
-	return append(all, report.Bias{Cause: "The data themselves: who was asked and did not answer, or answered wrongly", Tables: []string{}, Direction: eitherWay, Size: "not known to this release"})
+	return append(all, report.Bias{Cause: "The data themselves: who was asked and did not answer, or answered wrongly",
+		Tables: []string{}, Direction: eitherWay, Size: "not known to this release"})
 }
 
 // shownBias is what showing numbers below zero as 0 does: the published figures tell it exactly.
@@ -74,7 +75,8 @@ func shownBias(r *report.Report) []report.Bias {
 	b.Size = fmt.Sprintf("known exactly, table by table, from the sums as published and unbiased; %s in all were shown as 0", budget.Plural(zeros(r), "number"))
 	if worst != "" {
 		most, _ := by.Float64()
-		b.Size += fmt.Sprintf("; most in %s, whose published column adds up to about %s more than the unbiased one", worst, budget.Group(int64(math.Round(most))))
+		b.Size += fmt.Sprintf("; most in %s, whose published column adds up to about %s more than the unbiased one", worst,
+			budget.Group(int64(math.Round(most))))
 	}
 	return []report.Bias{b}
 }
@@ -90,8 +92,8 @@ func zeros(r *report.Report) int64 {
 	return n
 }
 
-// shownMore is by how much the published figures add up to more than the unbiased ones, nil where they are not added up or the
-// difference is beyond a million million million.
+// shownMore is by how much the published figures add up to more than the unbiased ones, nil where they are not added up
+// or the difference is beyond a million million million.
 func shownMore(s report.Statistic) *big.Rat {
 	published, unbiased := ratOf(s.TotalPublished), ratOf(s.TotalUnbiased)
 	if published == nil || unbiased == nil {
@@ -132,7 +134,8 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	}
 	var all []report.Bias
 	if !t.Unit.Row {
-		cause := fmt.Sprintf("Of each %s at most %s of %s counted, the others are left out", r.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), isAre(t))
+		cause := fmt.Sprintf("Of each %s at most %s of %s counted, the others are left out", r.Guarantee.Protects,
+			budget.Plural(t.Unit.MaxRows, "row"), isAre(t))
 		if t.Unit.MaxRows == 1 {
 			cause = fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out", r.Guarantee.Protects, t.Name)
 		}
@@ -140,13 +143,16 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	}
 	var left []string
 	if dropsRows(p.Release(), t) {
-		left = append(left, fmt.Sprintf("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name))
+		left = append(left, fmt.Sprintf(
+			"Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name))
 	}
 	if parent := p.Release().ParentOf(t.Name); parent != "" {
-		left = append(left, fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name, r.Guarantee.Protects, parent))
+		left = append(left, fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name,
+			r.Guarantee.Protects, parent))
 	}
 	if left != nil {
-		all = append(all, sized(r, p, t, "rows_left_out", report.Bias{Cause: strings.Join(left, ". "), Tables: paths, Direction: leftOut(r, paths)}))
+		all = append(all, sized(r, p, t, "rows_left_out", report.Bias{Cause: strings.Join(left, ". "), Tables: paths,
+			Direction: leftOut(r, paths)}))
 	}
 	all = append(all, categoryBias(r, p, t, paths)...)
 	if r.Bounds == nil {
@@ -156,26 +162,31 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 		if c.Table != t.Name {
 			continue
 		}
-		b := report.Bias{Cause: fmt.Sprintf("Values of %s beyond their range count as its end, and are rounded to a multiple of %s", c.Column, words.Rat(c.Step)), Tables: figuredWith(r, paths, c.Column), Direction: eitherWay}
+		b := report.Bias{Cause: fmt.Sprintf(
+			"Values of %s beyond their range count as its end, and are rounded to a multiple of %s", c.Column,
+			words.Rat(c.Step)), Tables: figuredWith(r, paths, c.Column), Direction: eitherWay}
 		if len(b.Tables) > 0 {
 			all = append(all, sized(r, p, t, c.Column+"_clamped", b))
 		}
 	}
 	for _, w := range r.Bounds.Weights {
 		if w.Table == t.Name {
-			all = append(all, report.Bias{Cause: fmt.Sprintf("Weights of %s are brought to %s to %s and rounded to a multiple of %s", t.Name, words.Rat(w.Low), words.Rat(w.High), words.Rat(w.Step)), Tables: weighted, Direction: eitherWay, Size: notCounted})
+			all = append(all, report.Bias{
+				Cause: fmt.Sprintf("Weights of %s are brought to %s to %s and rounded to a multiple of %s", t.Name,
+					words.Rat(w.Low), words.Rat(w.High), words.Rat(w.Step)), Tables: weighted, Direction: eitherWay, Size: notCounted})
 		}
 	}
 	return all
 }
 
-// categoryBias is what policies do that put unknown or missing values into a category: it counts those beside its own, and the
-// categories that they belong to lack them. A category that holds nothing else tells how many they are.
+// categoryBias is what policies do that put unknown or missing values into a category: it counts those beside its own,
+// and the categories that they belong to lack them. A category that holds nothing else tells how many they are.
 func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string) []report.Bias {
 	var all []report.Bias
 	for _, c := range t.Columns {
 		if c.Null.Action == spec.As {
-			b := report.Bias{Cause: fmt.Sprintf("Missing values of %s count as the number that the spec gives them", c.Name), Tables: figuredWith(r, paths, c.Name), Direction: eitherWay, Size: notCounted}
+			b := report.Bias{Cause: fmt.Sprintf("Missing values of %s count as the number that the spec gives them", c.Name),
+				Tables: figuredWith(r, paths, c.Name), Direction: eitherWay, Size: notCounted}
 			if len(b.Tables) > 0 {
 				all = append(all, b)
 			}
@@ -195,12 +206,16 @@ func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string)
 				continue
 			}
 			into := words.Category(finest.Categories[of.policy.Category])
-			b := report.Bias{Cause: fmt.Sprintf("%s values of %s count as %s", of.values, c.Name, into), Tables: []string{}, Direction: oneCategory, Size: notCounted}
+			b := report.Bias{Cause: fmt.Sprintf("%s values of %s count as %s", of.values, c.Name, into), Tables: []string{},
+				Direction: oneCategory, Size: notCounted}
 			if of.policy.Category >= c.Domain.Declared() {
-				b.Direction, b.Size = otherCategories, fmt.Sprintf("by the count of “%s”, which holds %s values of %s and nothing else", into, intoCategory(c, of.policy.Category), c.Name)
+				b.Direction, b.Size = otherCategories,
+					fmt.Sprintf("by the count of “%s”, which holds %s values of %s and nothing else", into,
+						intoCategory(c, of.policy.Category), c.Name)
 			}
 			for _, shown := range p.Tables {
-				if slices.Contains(paths, shown.Path) && slices.ContainsFunc(shown.By, func(by string) bool { return columnOf(by) == c.Name }) {
+				if slices.Contains(paths, shown.Path) &&
+					slices.ContainsFunc(shown.By, func(by string) bool { return columnOf(by) == c.Name }) {
 					b.Tables = append(b.Tables, shown.Path)
 				}
 			}
@@ -228,7 +243,8 @@ func intoCategory(c *spec.Column, category int) string {
 func figuredWith(r *report.Report, paths []string, column string) []string {
 	out := []string{}
 	for _, of := range r.Tables {
-		if slices.Contains(paths, of.Path) && slices.ContainsFunc(of.Figures, func(f report.Figure) bool { return slices.Contains(f.Columns, column) }) {
+		if slices.Contains(paths, of.Path) &&
+			slices.ContainsFunc(of.Figures, func(f report.Figure) bool { return slices.Contains(f.Columns, column) }) {
 			out = append(out, of.Path)
 		}
 	}
@@ -243,7 +259,10 @@ func columnOf(attribute string) string {
 
 // leftOut is the direction of a bias of tables from which rows are left out.
 func leftOut(r *report.Report, paths []string) string {
-	if slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Figures != nil && slices.Contains(paths, t.Path) }) {
+	if slices.ContainsFunc(r.Tables, func(t report.Table) bool {
+		return t.Figures != nil &&
+			slices.Contains(paths, t.Path)
+	}) {
 		return lowCounts
 	}
 	return tooLow
@@ -259,15 +278,18 @@ func isAre(t *spec.Table) string {
 // dropsRows tells that a rule of a table leaves rows out.
 func dropsRows(release *spec.Release, t *spec.Table) bool {
 	return !t.Unit.Row && t.Unit.Null == spec.Drop || t.Weight != nil && t.Weight.Null == spec.Drop ||
-		slices.ContainsFunc(t.Columns, func(c *spec.Column) bool { return c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop }) ||
+		slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
+			return c.Unknown.Action == spec.Drop ||
+				c.Null.Action == spec.Drop
+		}) ||
 		slices.ContainsFunc(release.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
 }
 
 // notCounted is said of what the spec did not pay to know.
 const notCounted = "not known: the spec pays for no count of it"
 
-// overBound is the diagnostic of rows beyond the bound of their unit, which a rule for the number of rows counts, and not of those that
-// policies leave out.
+// overBound is the diagnostic of rows beyond the bound of their unit, which a rule for the number of rows counts, and
+// not of those that policies leave out.
 const overBound = "rows_over_bound"
 
 // sized says how large a bias is: what a diagnostic of its table counts, or that nobody counted.
@@ -288,7 +310,8 @@ func sized(r *report.Report, p *plan.Plan, t *spec.Table, diagnostic string, b r
 		}
 		margin := s.Margin
 		b.Noisy, b.Margin = &count, &margin
-		b.Size = fmt.Sprintf("%s ± %s by a noisy count that was paid for, of %s (table %s)", words.Signed(count), budget.Group(describe.WholeMargin(margin)), of.Counts, path)
+		b.Size = fmt.Sprintf("%s ± %s by a noisy count that was paid for, of %s (table %s)", words.Signed(count),
+			budget.Group(describe.WholeMargin(margin)), of.Counts, path)
 	}
 	return b
 }

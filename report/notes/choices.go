@@ -47,29 +47,35 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	case !report.Together(r.Tables):
 		choices = append(choices, "Each table is measured directly, with noise of its own on every cell.")
 	default:
-		choices = append(choices, "Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.")
+		choices = append(choices,
+			"Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.")
 	}
 	choices = append(choices, figureChoices(r, p)...)
 	if p.Guarantee.Definition == "approximate" {
-		choices = append(choices, "An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken.")
+		choices = append(choices,
+			"An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken.")
 	}
 	switch p.Release().Budget.Minimise {
 	case spec.Guarded:
 		if slices.ContainsFunc(p.Leaves, func(l plan.Leaf) bool { return l.Tables > 1 && !l.Needed }) {
-			choices = append(choices, "In each part of the budget the error of all cells together was made as small as can be without making any table worse than measuring it by itself with an equal share.")
+			choices = append(choices,
+				"In each part of the budget the error of all cells together was made as small as can be without making any table worse than measuring it by itself with an equal share.")
 		}
 	case spec.LeastLargest:
-		choices = append(choices, "In each part of the budget the largest error of any cell was made as small as can be, not that of all cells together.")
+		choices = append(choices,
+			"In each part of the budget the largest error of any cell was made as small as can be, not that of all cells together.")
 	}
 	if weights := weightsOf(p); weights != "" {
 		choices = append(choices, "The errors of tables were weighed as the spec says, by marginal: "+weights+".")
 	}
 	if len(p.Leaves) > 1 {
-		choices = append(choices, "The budget is split into "+budget.Plural(int64(len(p.Leaves)), "part")+" by the spec, each kept exactly.")
+		choices = append(choices, "The budget is split into "+budget.Plural(int64(len(p.Leaves)), "part")+
+			" by the spec, each kept exactly.")
 	}
 	for _, l := range p.Leaves {
 		if l.Needed {
-			choices = append(choices, "Part "+l.Path+" of the budget is what the targets of its tables need; the shares of the others are of what that leaves.")
+			choices = append(choices, "Part "+l.Path+
+				" of the budget is what the targets of its tables need; the shares of the others are of what that leaves.")
 		}
 	}
 	for _, l := range p.Leaves {
@@ -80,13 +86,16 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	}
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
-			choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s that is made of the tables of the release. Nothing is measured for them.", s.Table, budget.Plural(int64(len(s.By)), "column")))
+			choices = append(choices,
+				fmt.Sprintf("The microdata of table %s are drawn from a model of %s that is made of the tables of the release. Nothing is measured for them.", s.Table, budget.Plural(int64(len(s.By)), "column")))
 			continue
 		}
-		choices = append(choices, fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses which of them to measure together, by what the answers so far leave unexplained, and measures them. What all of that may lose is fixed, and was debited before the first round.",
-			s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
+		choices = append(choices,
+			fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses which of them to measure together, by what the answers so far leave unexplained, and measures them. What all of that may lose is fixed, and was debited before the first round.",
+				s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
 		if s.Parent != "" {
-			choices[len(choices)-1] += fmt.Sprintf(" Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %s are left out of all that is counted of it.", s.Parent, s.Table, s.Parent)
+			choices[len(choices)-1] += fmt.Sprintf(
+				" Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %s are left out of all that is counted of it.", s.Parent, s.Table, s.Parent)
 		}
 		if len(s.Derived) > 0 {
 			choices[len(choices)-1] += " Columns that the others decide were not measured: " + derivedNames(s) + "."
@@ -95,7 +104,8 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {
 			if c.DerivedFrom != nil {
-				choices = append(choices, fmt.Sprintf("Column %s is %s under another name: it is neither read nor measured.", c.Name, c.DerivedFrom))
+				choices = append(choices, fmt.Sprintf("Column %s is %s under another name: it is neither read nor measured.",
+					c.Name, c.DerivedFrom))
 			}
 		}
 	}
@@ -105,7 +115,8 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 		if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return !dense(t) }) {
 			of += " of the other tables"
 		}
-		choices = append(choices, of+" is published, empty ones too: the list of cells comes from the spec, not from the data.")
+		choices = append(choices,
+			of+" is published, empty ones too: the list of cells comes from the spec, not from the data.")
 	}
 	return choices
 }

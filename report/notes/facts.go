@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// figuresIn is how many cells there are for figures beside counts, and of how many of them nothing is published: as their count is
-// below what the spec shows, and as noise leaves open all that the figure may be.
+// figuresIn is how many cells there are for figures beside counts, and of how many of them nothing is published: as
+// their count is below what the spec shows, and as noise leaves open all that the figure may be.
 func figuresIn(tables []report.Table) (all, withheld, unbounded int64) {
 	for _, t := range tables {
 		for _, f := range t.Figures {

@@ -34,7 +34,8 @@ func unitNotes(r *report.Report) []report.Note {
 	if tables == nil {
 		return nil
 	}
-	return []report.Note{{Heading: "Counts of units do not add up", Text: fmt.Sprintf("In %s a row counts each %s with a row in the cell once: one with rows in several cells is in each of them, as far as the table's bounds let it. The sum over cells is no count of units.", words.Few(tables), r.Guarantee.Protects)}}
+	return []report.Note{{Heading: "Counts of units do not add up",
+		Text: fmt.Sprintf("In %s a row counts each %s with a row in the cell once: one with rows in several cells is in each of them, as far as the table's bounds let it. The sum over cells is no count of units.", words.Few(tables), r.Guarantee.Protects)}}
 }
 
 // figureNotes say how to read the figures beside counts.
@@ -122,7 +123,8 @@ func unbiasedNote(r *report.Report, kinds map[spec.StatKind]bool) report.Note {
 	for _, k := range []struct {
 		kind spec.StatKind
 		name string
-	}{{spec.Mean, "means"}, {spec.Ratio, "ratios"}, {spec.Variance, "variances"}, {spec.Deviation, "standard deviations"}, {spec.Quantiles, "quantiles"}} {
+	}{{spec.Mean, "means"}, {spec.Ratio, "ratios"}, {spec.Variance, "variances"}, {spec.Deviation, "standard deviations"},
+		{spec.Quantiles, "quantiles"}} {
 		if kinds[k.kind] {
 			no = append(no, k.name)
 		}
@@ -148,7 +150,8 @@ func unbiasedNote(r *report.Report, kinds map[spec.StatKind]bool) report.Note {
 
 // clampedNote says of which rows figures are.
 func clampedNote(r *report.Report) report.Note {
-	text := "The exact figure that an interval is about is that of rows as they were bounded. " + strings.Join(r.Bounds.Sentences(), " ") +
+	text := "The exact figure that an interval is about is that of rows as they were bounded. " +
+		strings.Join(r.Bounds.Sentences(), " ") +
 		" What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias."
 	return report.Note{Heading: "Figures are those of bounded rows", Text: text}
 }
@@ -171,7 +174,8 @@ func dominatedNote(figured []report.Table) []report.Note {
 	if n == 0 {
 		return nil
 	}
-	return []report.Note{{Heading: "Figures that noise dominates", Text: fmt.Sprintf("The flag noise_dominates marks %s whose interval reaches zero, or holds nothing that the figure can be by its declared range: noise alone could have made it. For reading, %[2]s has the nearest value that can be (a sum of values that are not negative is shown as 0 at least); %[2]s_unbiased is the estimate, and its interval lies around that.", budget.Plural(n, "figure"), name)}}
+	return []report.Note{{Heading: "Figures that noise dominates",
+		Text: fmt.Sprintf("The flag noise_dominates marks %s whose interval reaches zero, or holds nothing that the figure can be by its declared range: noise alone could have made it. For reading, %[2]s has the nearest value that can be (a sum of values that are not negative is shown as 0 at least); %[2]s_unbiased is the estimate, and its interval lies around that.", budget.Plural(n, "figure"), name)}}
 }
 
 // unboundedText says how many figures the noise leaves open, "" for none.

@@ -1,7 +1,7 @@
 package notes
 
-// This file holds counts that were made to add up: how far they were moved for it, which the published figures tell exactly. On
-// the mean over the noise that is a bias, of which one release shows one draw.
+// This file holds counts that were made to add up: how far they were moved for it, which the published figures tell
+// exactly. On the mean over the noise that is a bias, of which one release shows one draw.
 
 import (
 	"fmt"
@@ -16,10 +16,12 @@ import (
 
 // movedText says how far the counts of a table were moved.
 func movedText(f *report.Fitted, cells int64) string {
-	return fmt.Sprintf("%s of %s moved, on the mean by %+.2f standard errors, at most by %.1f", budget.Group(f.Moved), budget.Plural(cells, "cell"), f.Mean, f.Largest)
+	return fmt.Sprintf("%s of %s moved, on the mean by %+.2f standard errors, at most by %.1f", budget.Group(f.Moved),
+		budget.Plural(cells, "cell"), f.Mean, f.Largest)
 }
 
-// movedBefore says of so many numbers which of them an accuracy is not of as they were published; "" where there are none.
+// movedBefore says of so many numbers which of them an accuracy is not of as they were published; "" where there are
+// none.
 func movedBefore(m report.Moved, of int64) string {
 	if m.Cells == 0 {
 		return ""
@@ -46,7 +48,8 @@ func movedAfter(m report.Moved) string {
 		m.Name, budget.DecimalNearest(m.Mean, 2), words.Margin(m.Most), report.NoteOnAddingUp)
 }
 
-// fittedBias is what making counts add up does to them: the published figures tell exactly how far these counts were moved.
+// fittedBias is what making counts add up does to them: the published figures tell exactly how far these counts were
+// moved.
 func fittedBias(r *report.Report) []report.Bias {
 	says := map[string]string{
 		plan.Fitted:    "Counts are rounded and fitted to add up: none is below zero, so that cells near zero are raised and large ones lowered for it, in the published column alone; the unbiased one is as it was",
@@ -128,5 +131,6 @@ func separateText(r *report.Report, s string) string {
 	if !r.FittedSome() {
 		return ""
 	}
-	return fmt.Sprintf(" That is so of %s_unbiased; the published %s was made to add up, as “%s” says.", s, s, report.NoteOnAddingUp)
+	return fmt.Sprintf(" That is so of %s_unbiased; the published %s was made to add up, as “%s” says.", s, s,
+		report.NoteOnAddingUp)
 }

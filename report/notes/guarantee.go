@@ -15,13 +15,14 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Guarantee restates the guarantee of a plan and puts it in words, with what the bounds of the release, nil for none, its public
-// figures and its sample add to them.
+// Guarantee restates the guarantee of a plan and puts it in words, with what the bounds of the release, nil for none,
+// its public figures and its sample add to them.
 func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	p := of.Guarantee
 	g := report.Guarantee{
 		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho, Equivalents: []report.Equivalent{},
-		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows, WithoutID: p.WithoutID, Sample: p.Sample,
+		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
+		WithoutID: p.WithoutID, Sample: p.Sample,
 	}
 	for _, t := range p.Rows {
 		g.Rows = append(g.Rows, report.UnitRows(t))
@@ -34,10 +35,12 @@ func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 		return report.Guarantee{}, err
 	}
 	o := oddsOf(epsilon, delta)
-	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor, Guess: o.guess, Weak: o.weak}
+	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor,
+		Guess: o.guess, Weak: o.weak}
 	g.Statement = describe.Guarantee(p)
 	g.Sentences = []string{
-		ProtectedSentence(g), GuessSentence(g), FactorSentence(g), PlainSentence(g), WeakSentence(g), countedSentence(g), knownSentence(g), limitSentence(g),
+		ProtectedSentence(g), GuessSentence(g), FactorSentence(g), PlainSentence(g), WeakSentence(g), countedSentence(g),
+		knownSentence(g), limitSentence(g),
 	}
 	g.Sentences = append(g.Sentences, boundsSentences(bounds, g.Protects)...)
 	g.Sentences = append(g.Sentences, publicSentence(of), invariantSentence(of), sampleSentence(of))
@@ -61,7 +64,8 @@ func readAt(g report.Guarantee) (epsilon, delta *big.Rat, err error) {
 	case "zcdp":
 		return implied(g)
 	}
-	return nil, nil, fmt.Errorf("the plan's guarantee is of definition %q, expected pure, approximate or zcdp", g.Definition)
+	return nil, nil, fmt.Errorf("the plan's guarantee is of definition %q, expected pure, approximate or zcdp",
+		g.Definition)
 }
 
 // implied is the first (ε, δ) that a promise in ρ implies.
@@ -83,7 +87,8 @@ func FactorSentence(g report.Guarantee) string {
 	if g.Neighbours == "replace" {
 		change = "Replacing the data of any one " + g.Protects + " by any other"
 	}
-	fmt.Fprintf(b, "%s changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up)", change, g.Meaning.Factor, g.Meaning.Epsilon)
+	fmt.Fprintf(b, "%s changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up)", change,
+		g.Meaning.Factor, g.Meaning.Epsilon)
 	if g.Meaning.Delta != "0" {
 		fmt.Fprintf(b, ", apart from an extra chance of at most %s", deltaText(g))
 	}
@@ -131,7 +136,8 @@ func GuessSentence(g report.Guarantee) string {
 		g.Protects, bet, right)
 }
 
-// knownSentence says that the promise on being in the data bounds less well what is learned of somebody who is known to be.
+// knownSentence says that the promise on being in the data bounds less well what is learned of somebody who is known to
+// be.
 func knownSentence(g report.Guarantee) string {
 	if g.Neighbours == "replace" {
 		return ""
@@ -174,7 +180,8 @@ func countedSentence(g report.Guarantee) string {
 	}
 	counted := fmt.Sprintf("Of the rows of one %s one is counted; any others were left out, chosen at random.", g.Protects)
 	if g.MaxRows > 1 {
-		counted = fmt.Sprintf("Of the rows of one %s at most %s are counted; the rest were left out, chosen at random.", g.Protects, countedRows(g))
+		counted = fmt.Sprintf("Of the rows of one %s at most %s are counted; the rest were left out, chosen at random.",
+			g.Protects, countedRows(g))
 	}
 	if g.WithoutID != "" {
 		counted += " Rows without an id are in no figure: all of them were left out."
@@ -203,7 +210,8 @@ func boundsSentences(b *report.Bounds, protects string) []string {
 		for _, c := range b.Columns {
 			names = append(names, c.Column)
 		}
-		all = append(all, fmt.Sprintf("What one %s adds to a figure is bounded: values of %s count within the ranges that the spec declares, whatever they are.", protects, words.List(names)))
+		all = append(all, fmt.Sprintf(
+			"What one %s adds to a figure is bounded: values of %s count within the ranges that the spec declares, whatever they are.", protects, words.List(names)))
 	}
 	return all
 }

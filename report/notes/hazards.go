@@ -14,28 +14,37 @@ import (
 
 // calibrated tells that the weights of some table depend on other rows.
 func calibrated(b *report.Bounds) bool {
-	return b != nil && slices.ContainsFunc(b.Weights, func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights })
+	return b != nil && slices.ContainsFunc(b.Weights,
+		func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights })
 }
 
 // Hazards answers every hazard for a report that is whole but for its certificate, and was paid for by an account.
 func Hazards(r *report.Report, account report.Account) []report.Hazard {
 	all := []report.Hazard{
-		{Hazard: "An ε without its terms", Answer: "Definition, parameters, unit, neighbours and method are stated together in every report and in the metadata of every table.", By: report.Met},
+		{Hazard: "An ε without its terms",
+			Answer: "Definition, parameters, unit, neighbours and method are stated together in every report and in the metadata of every table.", By: report.Met},
 		largeEpsilon(r.Guarantee),
 		unitHazard(r.Guarantee),
 		rowsHazard(r.Guarantee),
 		relaxedHazard(r.Guarantee),
-		{Hazard: "ε compared across different promises", Answer: fmt.Sprintf("Hold this ε only against those of releases with the same unit (%s), neighbours (%s) and definition.", r.Guarantee.Unit, r.Guarantee.Neighbours), By: report.Met},
+		{Hazard: "ε compared across different promises",
+			Answer: fmt.Sprintf("Hold this ε only against those of releases with the same unit (%s), neighbours (%s) and definition.", r.Guarantee.Unit, r.Guarantee.Neighbours), By: report.Met},
 		exactHazard(r, account),
 		choicesHazard(r),
-		{Hazard: "Sensitivities worked out wrongly", Answer: "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.", By: report.Met},
+		{Hazard: "Sensitivities worked out wrongly",
+			Answer: "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.", By: report.Met},
 		compositionHazard(r.Status, account),
 		floatHazard(r),
 		randomnessHazard(r),
-		{Hazard: "Time, memory, messages and logs that tell", Answer: "No message, log or file name holds a value, and nothing published depends on how long anything took. Those who can watch the machine while it measures are not covered.", By: report.Met},
-		{Hazard: "Trust in those who hold the raw data", Answer: "Whoever runs the measurement sees the data: the promise is about everybody who sees only what is published.", By: report.Office},
-		{Hazard: "Raw data, working files and backups kept worse than results", Answer: "The working folder opens to its owner alone and the key in it is erased; the sources and every backup are the office's to keep.", By: report.Office},
-		{Hazard: "More collected than is needed", Answer: "A release cannot tell what else is held; it counted only the columns that the spec names.", By: report.Office},
+		{Hazard: "Time, memory, messages and logs that tell",
+			Answer: "No message, log or file name holds a value, and nothing published depends on how long anything took. Those who can watch the machine while it measures are not covered.", By: report.Met},
+		{Hazard: "Trust in those who hold the raw data",
+			Answer: "Whoever runs the measurement sees the data: the promise is about everybody who sees only what is published.", By: report.Office},
+		{Hazard: "Raw data, working files and backups kept worse than results",
+			Answer: "The working folder opens to its owner alone and the key in it is erased; the sources and every backup are the office's to keep.", By: report.Office},
+		{Hazard: "More collected than is needed",
+			Answer: "A release cannot tell what else is held; it counted only the columns that the spec names.",
+			By:     report.Office},
 		biasHazard(r),
 		smallGroups(r),
 		syntheticHazard(r),
@@ -49,15 +58,18 @@ func weightHazards(r *report.Report) []report.Hazard {
 	if r.Bounds == nil || len(r.Bounds.Weights) == 0 {
 		return nil
 	}
-	h := report.Hazard{Hazard: "Weights that depend on others", Answer: "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.", By: report.Office}
+	h := report.Hazard{Hazard: "Weights that depend on others",
+		Answer: "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.", By: report.Office}
 	if calibrated(r.Bounds) {
 		h.Answer, h.By = "Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it.", report.Weigh
 	}
-	return []report.Hazard{h, {Hazard: "Noise for privacy taken for sampling error", Answer: "Counts by weight look like survey estimates with their errors. Every page says that the errors here are of privacy noise alone, and so does the metadata of every table; the sampling error is told nowhere here.", By: report.Weigh}}
+	return []report.Hazard{h, {Hazard: "Noise for privacy taken for sampling error",
+		Answer: "Counts by weight look like survey estimates with their errors. Every page says that the errors here are of privacy noise alone, and so does the metadata of every table; the sampling error is told nowhere here.", By: report.Weigh}}
 }
 
 func choicesHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Bounds, categories or choices taken from the data", Answer: "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read.", By: report.Met}
+	h := report.Hazard{Hazard: "Bounds, categories or choices taken from the data",
+		Answer: "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read.", By: report.Met}
 	if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
 		h.Answer += " Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy."
 	}
@@ -68,7 +80,8 @@ func choicesHazard(r *report.Report) report.Hazard {
 }
 
 func floatHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Noise in floating point", Answer: "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly.", By: report.Met}
+	h := report.Hazard{Hazard: "Noise in floating point",
+		Answer: "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly.", By: report.Met}
 	if r.Bounds != nil && len(r.Bounds.Columns)+len(r.Bounds.Weights) > 0 {
 		h.Answer += " Values and weights are brought to multiples of their steps, and so to integers, before anything is added."
 	}
@@ -86,7 +99,8 @@ func floatHazard(r *report.Report) report.Hazard {
 
 func randomnessHazard(r *report.Report) report.Hazard {
 	const key = " That the key was drawn and erased cannot be seen from outside."
-	h := report.Hazard{Hazard: "Weak or repeated randomness", Answer: "Noise comes from a key of the operating system's generator through HKDF-SHA256, apart for every question and every set of counts; a run that was cut off finds the same noise or refuses.", By: report.Met}
+	h := report.Hazard{Hazard: "Weak or repeated randomness",
+		Answer: "Noise comes from a key of the operating system's generator through HKDF-SHA256, apart for every question and every set of counts; a run that was cut off finds the same noise or refuses.", By: report.Met}
 	if r.Adapts() {
 		h.Answer += " Choices that were made before it was cut off are replayed, and never made anew."
 	}
@@ -95,11 +109,13 @@ func randomnessHazard(r *report.Report) report.Hazard {
 }
 
 func biasHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Bias from bounds, from what is left out, and from hiding negatives", Answer: "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.", By: report.Met}
+	h := report.Hazard{Hazard: "Bias from bounds, from what is left out, and from hiding negatives",
+		Answer: "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.", By: report.Met}
 	if len(r.Figured()) > 0 {
 		h.Answer = "Beside every count that is shown stands its unbiased estimate. Means, ratios, variances and quantiles are not unbiased, and the report says which figures are."
 		if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
-			h.Answer += " Values beyond their range count as its end: a bias that no interval holds, and that " + toldOfClamping(r) + "."
+			h.Answer += " Values beyond their range count as its end: a bias that no interval holds, and that " +
+				toldOfClamping(r) + "."
 			h.By = report.Weigh
 		}
 		h.Answer += " What the spec's rules leave out is not in the margin."
@@ -125,17 +141,21 @@ func syntheticHazard(r *report.Report) report.Hazard {
 		if len(r.Figured()) > 0 {
 			put += ", or drawn or worked out from noisy answers"
 		}
-		return report.Hazard{Hazard: hazard, Answer: "There are none in this release: every number is a noisy count with an error of its own" + put + ".", By: report.Met}
+		return report.Hazard{Hazard: hazard,
+			Answer: "There are none in this release: every number is a noisy count with an error of its own" + put + ".",
+			By:     report.Met}
 	}
 	tables := "No table gives a figure with its error."
 	if len(r.Tables) > 0 {
 		tables = "Whoever needs a figure takes it from a table."
 	}
-	return report.Hazard{Hazard: hazard, Answer: fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s", budget.Group(drawnRows(r)), tables), By: report.Weigh}
+	return report.Hazard{Hazard: hazard,
+		Answer: fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s", budget.Group(drawnRows(r)), tables), By: report.Weigh}
 }
 
 func untoldHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Readers who are not told the error", Answer: fmt.Sprintf("Every number has a standard error and an interval that holds the exact count with a chance of %s.", r.Chance()), By: report.Met}
+	h := report.Hazard{Hazard: "Readers who are not told the error",
+		Answer: fmt.Sprintf("Every number has a standard error and an interval that holds the exact count with a chance of %s.", r.Chance()), By: report.Met}
 	if len(r.Figured()) > 0 {
 		h.Answer = fmt.Sprintf("Every count has a standard error and an interval that holds the exact figure with a chance of %s. Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.", r.Chance())
 	}
@@ -144,16 +164,20 @@ func untoldHazard(r *report.Report) report.Hazard {
 		if len(r.Tables) > 0 {
 			h.Answer = fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. ", r.Chance())
 		}
-		h.Answer += fmt.Sprintf("Microdata have none (%s): only how far the model is from the noisy counts is told.", report.ModelOnly)
+		h.Answer += fmt.Sprintf("Microdata have none (%s): only how far the model is from the noisy counts is told.",
+			report.ModelOnly)
 		h.By = report.Weigh
 	}
 	return h
 }
 
 func largeEpsilon(g report.Guarantee) report.Hazard {
-	h := report.Hazard{Hazard: "An ε too large to protect", Answer: fmt.Sprintf("At ε = %s somebody at even odds guesses right at most %s of the time.", g.Meaning.Epsilon, budget.Percent(g.Meaning.Guess)), By: report.Met}
+	h := report.Hazard{Hazard: "An ε too large to protect",
+		Answer: fmt.Sprintf("At ε = %s somebody at even odds guesses right at most %s of the time.", g.Meaning.Epsilon,
+			budget.Percent(g.Meaning.Guess)), By: report.Met}
 	if g.Meaning.Weak {
-		h.Answer, h.By = fmt.Sprintf("ε = %s is above %d: the bound by itself rules out little.", g.Meaning.Epsilon, weakEpsilon), report.Weigh
+		h.Answer, h.By = fmt.Sprintf("ε = %s is above %d: the bound by itself rules out little.", g.Meaning.Epsilon,
+			weakEpsilon), report.Weigh
 	}
 	return h
 }
@@ -161,9 +185,11 @@ func largeEpsilon(g report.Guarantee) report.Hazard {
 func unitHazard(g report.Guarantee) report.Hazard {
 	const hazard = "A unit that is less than a person"
 	if g.Unit == "each row" {
-		return report.Hazard{Hazard: hazard, Answer: fmt.Sprintf("Each row is protected by itself: a %s with several rows is protected less, by each row once more.", g.Protects), By: report.Weigh}
+		return report.Hazard{Hazard: hazard,
+			Answer: fmt.Sprintf("Each row is protected by itself: a %s with several rows is protected less, by each row once more.", g.Protects), By: report.Weigh}
 	}
-	return report.Hazard{Hazard: hazard, Answer: fmt.Sprintf("%s are protected together, as one %s.", words.Capital(g.Unit), g.Protects), By: report.Met}
+	return report.Hazard{Hazard: hazard, Answer: fmt.Sprintf("%s are protected together, as one %s.",
+		words.Capital(g.Unit), g.Protects), By: report.Met}
 }
 
 func rowsHazard(g report.Guarantee) report.Hazard {
@@ -176,9 +202,11 @@ func rowsHazard(g report.Guarantee) report.Hazard {
 		counted = fmt.Sprintf("At most %s rows of a unit are counted", countedRows(g))
 	}
 	if g.Rows != nil {
-		counted = fmt.Sprintf("Of a unit's rows at most %s are counted, and what it loses in all tables is added up", countedRows(g))
+		counted = fmt.Sprintf("Of a unit's rows at most %s are counted, and what it loses in all tables is added up",
+			countedRows(g))
 	}
-	return report.Hazard{Hazard: hazard, Answer: counted + ", drawn by lot under a secret key; the bound is enforced and in the sensitivities.", By: report.Met}
+	return report.Hazard{Hazard: hazard, Answer: counted +
+		", drawn by lot under a secret key; the bound is enforced and in the sensitivities.", By: report.Met}
 }
 
 func relaxedHazard(g report.Guarantee) report.Hazard {
@@ -187,18 +215,23 @@ func relaxedHazard(g report.Guarantee) report.Hazard {
 	case "pure":
 		return report.Hazard{Hazard: hazard, Answer: "None: the promise is pure, without a δ.", By: report.Met}
 	case "zcdp":
-		return report.Hazard{Hazard: hazard, Answer: fmt.Sprintf("ρ is not an ε. What it comes to is said at δ = %s and more, from the losses of the very mechanisms, rounded up.", g.Meaning.Delta), By: report.Met}
+		return report.Hazard{Hazard: hazard,
+			Answer: fmt.Sprintf("ρ is not an ε. What it comes to is said at δ = %s and more, from the losses of the very mechanisms, rounded up.", g.Meaning.Delta), By: report.Met}
 	}
-	h := report.Hazard{Hazard: hazard, Answer: fmt.Sprintf("The promise may fail to hold at ε with a chance of at most δ = %s.", g.Meaning.Delta), By: report.Met}
+	h := report.Hazard{Hazard: hazard,
+		Answer: fmt.Sprintf("The promise may fail to hold at ε with a chance of at most δ = %s.", g.Meaning.Delta),
+		By:     report.Met}
 	if delta := words.Exact(g.Delta); delta != nil && delta.Cmp(words.Exact("1e-6")) > 0 {
-		h.Answer, h.By = fmt.Sprintf("The promise may fail altogether with a chance of up to δ = %s, which is not far below one over the number of units.", g.Meaning.Delta), report.Weigh
+		h.Answer, h.By = fmt.Sprintf(
+			"The promise may fail altogether with a chance of up to δ = %s, which is not far below one over the number of units.", g.Meaning.Delta), report.Weigh
 	}
 	return h
 }
 
 func exactHazard(r *report.Report, account report.Account) report.Hazard {
 	g := r.Guarantee
-	h := report.Hazard{Hazard: "A mixture with exact figures", Answer: "No exact figure from the data is published here.", By: report.Met}
+	h := report.Hazard{Hazard: "A mixture with exact figures", Answer: "No exact figure from the data is published here.",
+		By: report.Met}
 	if given := r.PublicFigures(); given != nil {
 		h.Answer = "Public figures are published as they are: the spec gives them, and the program read no data for them. If they were counted in the same data, they are exact figures from it all the same, and no promise covers what they tell, alone or together with the rest."
 		h.By = report.Weigh
@@ -210,7 +243,9 @@ func exactHazard(r *report.Report, account report.Account) report.Hazard {
 		}
 	}
 	if account.Comparisons > 0 {
-		h.Answer += fmt.Sprintf(" But results on the account were compared with the truth %s before: what was learned from that is in no budget.", words.Times(account.Comparisons))
+		h.Answer += fmt.Sprintf(
+			" But results on the account were compared with the truth %s before: what was learned from that is in no budget.",
+			words.Times(account.Comparisons))
 		h.By = report.Weigh
 	}
 	return h
@@ -222,15 +257,19 @@ func compositionHazard(status report.Status, account report.Account) report.Haza
 	case status == report.Rehearsal:
 		return report.Hazard{Hazard: hazard, Answer: "A rehearsal reads no data and loses nothing.", By: report.Met}
 	case status == report.Practice:
-		return report.Hazard{Hazard: hazard, Answer: "A practice account paid, whose cap nobody has approved.", By: report.Weigh}
+		return report.Hazard{Hazard: hazard, Answer: "A practice account paid, whose cap nobody has approved.",
+			By: report.Weigh}
 	case !account.Witnessed:
-		return report.Hazard{Hazard: hazard, Answer: "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. No witness on another disk or host keeps the newest entry of its ledger for every account that paid, so a rollback of it can go unnoticed.", By: report.Weigh}
+		return report.Hazard{Hazard: hazard,
+			Answer: "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. No witness on another disk or host keeps the newest entry of its ledger for every account that paid, so a rollback of it can go unnoticed.", By: report.Weigh}
 	}
-	return report.Hazard{Hazard: hazard, Answer: "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness.", By: report.Met}
+	return report.Hazard{Hazard: hazard,
+		Answer: "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness.", By: report.Met}
 }
 
 func smallGroups(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Small groups that fare worst", Answer: "The noise of a table is the same in every cell, so small groups have the largest relative error; the report shows how that spreads.", By: report.Met}
+	h := report.Hazard{Hazard: "Small groups that fare worst",
+		Answer: "The noise of a table is the same in every cell, so small groups have the largest relative error; the report shows how that spreads.", By: report.Met}
 	if report.Uneven(r.Tables) {
 		h.Answer = "The noise of a cell does not depend on how many are counted in it, so small groups have the largest relative error; the report shows how that spreads."
 	}
@@ -248,7 +287,9 @@ func smallGroups(r *report.Report) report.Hazard {
 	}
 	if len(r.Figured()) > 0 {
 		_, withheld, unbounded := figuresIn(r.Tables)
-		h.Answer += fmt.Sprintf(" Means, ratios and the like have the widest intervals there: %s have none, and %s are withheld by the noisy count.", budget.Plural(unbounded, "figure"), budget.Group(withheld))
+		h.Answer += fmt.Sprintf(
+			" Means, ratios and the like have the widest intervals there: %s have none, and %s are withheld by the noisy count.",
+			budget.Plural(unbounded, "figure"), budget.Group(withheld))
 	}
 	if noisy > 0 {
 		h.Answer += fmt.Sprintf(" In %s at least half of the cells could be zero.", budget.Plural(noisy, "table"))

@@ -39,7 +39,8 @@ func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	var tables []string
 	for _, t := range r.Tables {
 		if t.Impossible > 0 {
-			tables = append(tables, fmt.Sprintf("%s of %s of %s", budget.Group(t.Impossible), budget.Plural(t.Cells, "cell"), t.Path))
+			tables = append(tables, fmt.Sprintf("%s of %s of %s", budget.Group(t.Impossible), budget.Plural(t.Cells, "cell"),
+				t.Path))
 		}
 	}
 	if tables != nil {

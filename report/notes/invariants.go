@@ -32,7 +32,8 @@ func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	for _, i := range p.Invariants {
 		all = append(all, fmt.Sprintf("%s, %s in all", describe.Invariant(i), budget.Plural(i.Total, "row")))
 	}
-	text := "Written in the spec, or in a file that the plan holds, and not read from data: " + strings.Join(all, "; ") + "."
+	text := "Written in the spec, or in a file that the plan holds, and not read from data: " + strings.Join(all, "; ") +
+		"."
 	var held []string
 	for _, t := range r.Tables {
 		if t.Invariant != "" {
@@ -47,10 +48,12 @@ func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	} else {
 		text += " No other table was moved to keep to them."
 	}
-	return []report.Note{{Heading: report.NoteOnPublicFigures, Text: text + " Nothing compared them with the data: if they are not figures of the same rows, counts that keep to them are off by as much."}}
+	return []report.Note{{Heading: report.NoteOnPublicFigures,
+		Text: text + " Nothing compared them with the data: if they are not figures of the same rows, counts that keep to them are off by as much."}}
 }
 
-// invariantBias is what keeping to figures does that may be of other rows than are counted: one cause for each confidential table.
+// invariantBias is what keeping to figures does that may be of other rows than are counted: one cause for each
+// confidential table.
 func invariantBias(r *report.Report, p *plan.Plan) []report.Bias {
 	var all []report.Bias
 	for _, t := range p.Release().Tables {

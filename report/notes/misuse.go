@@ -1,7 +1,7 @@
 package notes
 
-// This file holds what the figures must not be used for: the box of the first page, with what matters most first, and the
-// further warnings, which stand where it is said how to read the figures.
+// This file holds what the figures must not be used for: the box of the first page, with what matters most first, and
+// the further warnings, which stand where it is said how to read the figures.
 
 import (
 	"fmt"
@@ -21,7 +21,8 @@ func Misuse(r *report.Report) []string {
 	case report.Rehearsal:
 		uses = append(uses, "Do not use them for any statement about the world: the data were made up.")
 	}
-	for _, use := range []string{tableUse(r), cellUse(r), sameUse(r), "Do not try to find out anything about a single " + r.Guarantee.Protects + ", or join with other data for that purpose.", smallNumber(r)} {
+	for _, use := range []string{tableUse(r), cellUse(r), sameUse(r), "Do not try to find out anything about a single " +
+		r.Guarantee.Protects + ", or join with other data for that purpose.", smallNumber(r)} {
 		if use != "" {
 			uses = append(uses, use)
 		}
@@ -33,7 +34,8 @@ func Misuse(r *report.Report) []string {
 		uses = append(uses, "Do not quote a mean, a ratio or another figure without its interval, or where its flag says that it has none.")
 	}
 	if some := partial(r.Tables); some != nil {
-		uses = append(uses, fmt.Sprintf("Do not take what %s not have for empty or small: noise had a part in what is shown there.", doNames(some)))
+		uses = append(uses, fmt.Sprintf(
+			"Do not take what %s not have for empty or small: noise had a part in what is shown there.", doNames(some)))
 	}
 	if len(r.Microdata) > 0 {
 		uses = append(uses, "Do not take a row of microdata for somebody, or for a row of the data: no row is anybody's.")
@@ -41,14 +43,16 @@ func Misuse(r *report.Report) []string {
 	return uses
 }
 
-// oneBound tells that the margin of the headline bounds that of every count: it is of all of one unit, and of every table.
+// oneBound tells that the margin of the headline bounds that of every count: it is of all of one unit, and of every
+// table.
 func oneBound(r *report.Report) bool {
 	sparse := len(report.SparseIn(r.Tables))
 	return len(r.Accuracy.Groups) <= 1 && (sparse == 0 || sparse == len(r.Tables)) &&
 		!report.Some(r.Tables, func(s report.Statistic) bool { return s.Margin > r.Accuracy.Margin })
 }
 
-// partial are the paths of the tables of which cells are missing: those above a threshold, chosen or let through alone are there.
+// partial are the paths of the tables of which cells are missing: those above a threshold, chosen or let through alone
+// are there.
 func partial(tables []report.Table) []string {
 	var paths []string
 	for _, t := range tables {
@@ -73,7 +77,8 @@ func NotReading(r *report.Report) []string {
 		"Do not work out a percentage or a rate over a small base without its margin: the base is noisy too.",
 		"Do not take a difference from exact figures published elsewhere for an error of either, and do not check exact figures by these.",
 	}
-	if kinds := figureKinds(r.Tables); kinds[spec.Mean] || kinds[spec.Ratio] || kinds[spec.Quantiles] || kinds[spec.Variance] || kinds[spec.Deviation] {
+	if kinds := figureKinds(r.Tables); kinds[spec.Mean] || kinds[spec.Ratio] || kinds[spec.Quantiles] ||
+		kinds[spec.Variance] || kinds[spec.Deviation] {
 		not = append(not, "Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size.")
 	}
 	if _, withheld, _ := figuresIn(r.Tables); withheld > 0 {

@@ -20,10 +20,11 @@ type odds struct {
 	factor string  // e^ε, in steps of at most a ninetieth of its excess over 1
 	guess  float64 // chance of guessing right at even odds, in steps of 0.001, at most 1
 	weak   bool
-	// wrongOnce is the least n for which such a guess is proved wrong at least once in n; 0 where that is more than a million.
+	// wrongOnce is the least n for which such a guess is proved wrong at least once in n; 0 where that is more than a
+	// million.
 	wrongOnce int64
-	// inThousand is how many times in a thousand a result may come out that comes out once in a thousand without the unit, at
-	// most 1000.
+	// inThousand is how many times in a thousand a result may come out that comes out once in a thousand without the unit,
+	// at most 1000.
 	inThousand int64
 }
 
@@ -35,7 +36,8 @@ type odds struct {
 // (e^ε + δ)/(1 + e^ε) (Kairouz, Oh and Viswanath 2015, theorem 2.1).
 func oddsOf(epsilon, delta *big.Rat) odds {
 	e, d := upwards(epsilon), upwards(delta)
-	return odds{factor: factorText(e), guess: guess(e, d), weak: e > weakEpsilon, wrongOnce: wrongOnce(e, d), inThousand: inThousand(e, d)}
+	return odds{factor: factorText(e), guess: guess(e, d), weak: e > weakEpsilon, wrongOnce: wrongOnce(e, d),
+		inThousand: inThousand(e, d)}
 }
 
 // wrongOnce is (1 + e^ε)/(1 − δ), rounded up: a guess is wrong with a probability of at least (1 − δ)/(1 + e^ε).

@@ -13,15 +13,17 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Reading says how to read the figures of this very release. Tables of one set, by their places in the plan, agree, as they are
-// made from the same measurements; of the columns named in apart not all measurements fit together.
+// Reading says how to read the figures of this very release. Tables of one set, by their places in the plan, agree, as
+// they are made from the same measurements; of the columns named in apart not all measurements fit together.
 func Reading(r *report.Report, p *plan.Plan, agree [][]int, apart []string) []report.Note {
 	if len(r.Tables) == 0 {
 		return append(slices.Concat(unitNotes(r), sampleNote(p), microdataNotes(r)),
-			report.Note{Heading: samplingNote.Heading, Text: "If the data are a sample, or people answered wrongly or not at all, that error comes on top of what noise and the model do."})
+			report.Note{Heading: samplingNote.Heading,
+				Text: "If the data are a sample, or people answered wrongly or not at all, that error comes on top of what noise and the model do."})
 	}
 	s := r.CountName()
-	shown := fmt.Sprintf("The column %s shows such a number as 0: here %s of %s.", s, budget.Group(shownAsZero(r)), budget.Group(r.Accuracy.Numbers))
+	shown := fmt.Sprintf("The column %s shows such a number as 0: here %s of %s.", s, budget.Group(shownAsZero(r)),
+		budget.Group(r.Accuracy.Numbers))
 	if fittedAll(r) {
 		shown = fmt.Sprintf("No %s is below zero.", s)
 	}
@@ -94,12 +96,14 @@ func sumsNote(r *report.Report, s string) report.Note {
 	raised := fmt.Sprintf("Showing negative numbers as 0 makes sums over %s too high.", s)
 	switch {
 	case fittedAll(r):
-		raised = fmt.Sprintf("Making counts add up has moved %[1]s: a sum over it is no estimate with an error of its own.", s)
+		raised = fmt.Sprintf("Making counts add up has moved %[1]s: a sum over it is no estimate with an error of its own.",
+			s)
 	case r.FittedSome():
 		raised = fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high, but for tables whose counts were made to add up, where %[1]s was moved either way.", s)
 	}
 	n := report.Note{Heading: "Add up the unbiased column",
-		Text: raised + fmt.Sprintf(" For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
+		Text: raised + fmt.Sprintf(
+			" For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
 	alone, others := 0, 0
 	for _, t := range r.Tables {
 		switch {
@@ -118,7 +122,8 @@ func sumsNote(r *report.Report, s string) report.Note {
 	case alone == 0:
 		n.Text += " In tables that were put together from several measurements " + hangs
 	default:
-		n.Text += " Over n cells of a table that was measured by itself " + root + " In tables that were put together from several " + hangs
+		n.Text += " Over n cells of a table that was measured by itself " + root +
+			" In tables that were put together from several " + hangs
 	}
 	return n
 }
@@ -126,9 +131,11 @@ func sumsNote(r *report.Report, s string) report.Note {
 // agreementNotes say which tables add up to one another.
 func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) []report.Note {
 	const exactly = "what two of them both tell (the total, the counts of an attribute, of a level and of a coarser one that it lies within) is the same in both once cells are added up, but for rounding in floating point"
-	published := fmt.Sprintf(" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)
+	published := fmt.Sprintf(
+		" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)
 	if r.FittedSome() {
-		published = fmt.Sprintf(" That holds in %s_unbiased, and in %s of those tables alone that are named under “%s”.", s, s, report.NoteOnAddingUp)
+		published = fmt.Sprintf(" That holds in %s_unbiased, and in %s of those tables alone that are named under “%s”.", s,
+			s, report.NoteOnAddingUp)
 	}
 	if cumulative(r.Tables) {
 		published += " Of a table that counts up take the row of the last category instead of adding up."
@@ -173,9 +180,12 @@ func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) [
 		if heldCells(r.Tables) > 0 {
 			all += " but those of public figures"
 		}
-		return []report.Note{{Heading: report.NoteAllAgree, Text: but + all + " were made from the same noisy answers: " + exactly + "." + published}}
+		return []report.Note{{Heading: report.NoteAllAgree, Text: but + all + " were made from the same noisy answers: " +
+			exactly + "." + published}}
 	}
-	notes := []report.Note{{Heading: report.NoteSomeAgree, Text: but + "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") + ". Among them " + exactly + "." + published}}
+	notes := []report.Note{{Heading: report.NoteSomeAgree,
+		Text: but + "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") +
+			". Among them " + exactly + "." + published}}
 	if len(sets) > 1 {
 		notes[0].Text = strings.Replace(notes[0].Text, "Among them", "Among those of one such set", 1)
 	}
@@ -184,13 +194,14 @@ func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) [
 		if len(alone) == 1 {
 			separately = "Measured separately, with noise of its own, was "
 		}
-		notes = append(notes, report.Note{Heading: report.NoteOthersDoNot, Text: separately + words.Few(alone) + ". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
+		notes = append(notes, report.Note{Heading: report.NoteOthersDoNot, Text: separately + words.Few(alone) +
+			". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
 	}
 	return notes
 }
 
-// apartText says which tables need not agree although they were made from the same answers: those that show a column of which not
-// all measurements fit together.
+// apartText says which tables need not agree although they were made from the same answers: those that show a column of
+// which not all measurements fit together.
 func apartText(r *report.Report, columns []string) string {
 	var sentences strings.Builder
 	for _, column := range columns {
@@ -233,7 +244,8 @@ func exactCount(r *report.Report) string {
 		}
 	}
 	return "The count that the margins are about is taken after the rules of the spec were applied: " + rows +
-		", with unknown and missing values refused, dropped or put into a category as the spec says" + beside + ". What those rules leave out is not part of the margin."
+		", with unknown and missing values refused, dropped or put into a category as the spec says" + beside +
+		". What those rules leave out is not part of the margin."
 }
 
 // exactName names the exact figure that the interval of a count is about.

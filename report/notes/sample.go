@@ -18,7 +18,8 @@ func sampleSentence(p *plan.Plan) string {
 		return ""
 	}
 	return fmt.Sprintf("Each %s was measured with a probability of %s alone, drawn in secret, once for the whole release: who was drawn, and how many were, is in no file and is erased.%s",
-		p.Guarantee.Protects, shareOf(p), map[bool]string{true: " The account counts in ρ, which a sample does not lessen, and is charged for those who were drawn."}[p.Cost.Rho != nil])
+		p.Guarantee.Protects, shareOf(p),
+		map[bool]string{true: " The account counts in ρ, which a sample does not lessen, and is charged for those who were drawn."}[p.Cost.Rho != nil])
 }
 
 // sampleNote says of the errors that they include that of the sample.
@@ -36,8 +37,10 @@ func ofSample(a *report.Accuracy, p *plan.Plan) {
 		return
 	}
 	a.Sentence = strings.Replace(a.Sentence, "at least ", "about ", 1)
-	a.Sentence = strings.Replace(a.Sentence, "before sampling and response error", "before what sampling error the data themselves have and response error", 1)
-	a.More = append(a.More, fmt.Sprintf("These errors are of the noise and of the secret sample of %s of the units together; large counts have larger ones, and the margin is that of the largest.", shareOf(p)))
+	a.Sentence = strings.Replace(a.Sentence, "before sampling and response error",
+		"before what sampling error the data themselves have and response error", 1)
+	a.More = append(a.More, fmt.Sprintf(
+		"These errors are of the noise and of the secret sample of %s of the units together; large counts have larger ones, and the margin is that of the largest.", shareOf(p)))
 }
 
 func shareOf(p *plan.Plan) string {

@@ -1,6 +1,7 @@
 package notes
 
-// This file holds sums along a column: tables that count up, and tables whose neighbouring cells are made to be added up.
+// This file holds sums along a column: tables that count up, and tables whose neighbouring cells are made to be added
+// up.
 
 import (
 	"fmt"

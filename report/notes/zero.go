@@ -1,14 +1,14 @@
 package notes
 
-// This file holds cells that could be zero, and the one rule by which every page says of a table whether its cells are to be used
-// one by one.
+// This file holds cells that could be zero, and the one rule by which every page says of a table whether its cells are
+// to be used one by one.
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
@@ -42,7 +42,8 @@ func tableUse(r *report.Report) string {
 	case len(never) == 1:
 		text = fmt.Sprintf(NotToUse+" %s cell by cell: %s.", never[0], badOf(r, never[0]))
 	case len(never) <= namedTables:
-		text = fmt.Sprintf(NotToUse+"s %s cell by cell: the noise is large beside an average cell of each.", words.List(never))
+		text = fmt.Sprintf(NotToUse+"s %s cell by cell: the noise is large beside an average cell of each.",
+			words.List(never))
 	default:
 		text = fmt.Sprintf("Do not use %d tables cell by cell: the noise is large beside an average cell of each. The %s says which.", len(never), VerdictColumn)
 	}
@@ -60,21 +61,24 @@ func tableUse(r *report.Report) string {
 // badOf says why the cells of a table are not to be used one by one, and how many of them could be zero.
 func badOf(r *report.Report, path string) string {
 	t := r.Tables[slices.IndexFunc(r.Tables, func(t report.Table) bool { return t.Path == path })]
-	return fmt.Sprintf("the noise is large beside an average cell, and %s of its %s could be zero", budget.Group(t.NoiseCells()), budget.Plural(t.Possible(), "cell"))
+	return fmt.Sprintf("the noise is large beside an average cell, and %s of its %s could be zero",
+		budget.Group(t.NoiseCells()), budget.Plural(t.Possible(), "cell"))
 }
 
 // firstAddedUp are the paths of the other tables of which cells are to be added up before they are used.
 func firstAddedUp(r *report.Report, but []string) []string {
 	var paths []string
 	for _, t := range r.Tables {
-		if !t.Aside && !slices.Contains(but, t.Path) && slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return t.Verdict(s) == plan.AddUpFirst }) {
+		if !t.Aside && !slices.Contains(but, t.Path) &&
+			slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return t.Verdict(s) == usefulness.AddUpFirst }) {
 			paths = append(paths, t.Path)
 		}
 	}
 	return paths
 }
 
-// cellUse says how many single cells must not be used, the tables in which they are most, and where they stand; "" where all may be.
+// cellUse says how many single cells must not be used, the tables in which they are most, and where they stand; ""
+// where all may be.
 func cellUse(r *report.Report) string {
 	in, cells, of := r.CouldBeZero()
 	if cells == 0 {
@@ -88,7 +92,8 @@ func cellUse(r *report.Report) string {
 	if more := len(in) - namedTables; more > 0 {
 		where = fmt.Sprintf("in %d tables, worst in ", len(in))
 	}
-	text := fmt.Sprintf("Do not use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ", budget.Group(cells), budget.Group(of), where, words.List(names))
+	text := fmt.Sprintf("Do not use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ",
+		budget.Group(cells), budget.Group(of), where, words.List(names))
 	if r.ZerosNamed() {
 		return text + "The report’s list " + ZeroSection + " names them."
 	}

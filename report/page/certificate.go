@@ -21,7 +21,8 @@ func (r View) NoApprovals() string {
 	return "none stand in the ledger's entry of the debit; whether the account asks for any, its policy tells"
 }
 
-// AttributeLoss says what the rows of the losses of attributes mean, and how they can be larger than that of the whole release.
+// AttributeLoss says what the rows of the losses of attributes mean, and how they can be larger than that of the whole
+// release.
 func (r View) AttributeLoss() string {
 	g := r.Guarantee
 	text := fmt.Sprintf("How much somebody who knows all else about a %s can learn of one attribute: the loss where that one value is another. The last row is of all of the %[1]s at once.", g.Protects)
@@ -34,7 +35,8 @@ func (r View) AttributeLoss() string {
 	return text + " Rounded up."
 }
 
-// AttributeStep says how much larger a step it is to have another value than to be in the data or not, "" where both are the same.
+// AttributeStep says how much larger a step it is to have another value than to be in the data or not, "" where both
+// are the same.
 func (r View) AttributeStep() string {
 	if g := r.Guarantee; g.Sample == "" && g.Neighbours == "add-remove" {
 		return fmt.Sprintf("To have another value is a larger step: one %s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.", g.Protects)
@@ -73,7 +75,8 @@ func sameLoss(l report.LossOf, m report.LossOf) bool {
 	return l.Epsilon == m.Epsilon && l.Rho == m.Rho && l.Tables == m.Tables && slices.Equal(l.At, m.At)
 }
 
-// foldedSensitivities are sensitivities that say the same, each once with the first measurement and how many more there are.
+// foldedSensitivities are sensitivities that say the same, each once with the first measurement and how many more there
+// are.
 func foldedSensitivities(all []report.Sensitivity) []report.Sensitivity {
 	var out []report.Sensitivity
 	more := map[report.Sensitivity]int64{}

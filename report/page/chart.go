@@ -1,7 +1,7 @@
 package page
 
-// This file holds the chart of where the budget went: a bar for each part of the budget, and within it one for each group of
-// tables.
+// This file holds the chart of where the budget went: a bar for each part of the budget, and within it one for each
+// group of tables.
 
 import (
 	"cmp"
@@ -88,18 +88,21 @@ func leafBars(r *report.Report) []budgetBar {
 	return bars
 }
 
-// barsWithin are what the groups of tables took that one part of the budget pays for, and what a group is. What a table cost
-// is known where it is one measurement.
+// barsWithin are what the groups of tables took that one part of the budget pays for, and what a group is. What a table
+// cost is known where it is one measurement.
 func barsWithin(r *report.Report, leaf string) (string, []budgetBar) {
 	if report.Together(r.Tables) {
-		return "group of tables", largest(barsOf(r.Strategies, func(s report.Strategy) bool { return s.Leaf == leaf }, groupLabel, spentPart), mostWithin, "others")
+		return "group of tables",
+			largest(barsOf(r.Strategies, func(s report.Strategy) bool { return s.Leaf == leaf }, groupLabel, spentPart),
+				mostWithin, "others")
 	}
 	in := func(t report.Table) bool { return t.Leaf == leaf }
 	tables := barsOf(r.Tables, in, func(t report.Table) string { return t.Path }, tablePart)
 	if len(tables) <= mostWithin {
 		return "table", tables
 	}
-	return "marginal", largest(barsOf(r.Tables, in, func(t report.Table) string { return t.Marginal }, tablePart), mostWithin, "others")
+	return "marginal", largest(barsOf(r.Tables, in, func(t report.Table) string { return t.Marginal }, tablePart),
+		mostWithin, "others")
 }
 
 // largest keeps the largest bars, and one for the rest.

@@ -1,7 +1,7 @@
 package page
 
-// This file holds how good each table is, in one row of a list: a strip of its relative margins, and what its cells are good
-// for.
+// This file holds how good each table is, in one row of a list: a strip of its relative margins, and what its cells are
+// good for.
 
 import (
 	"fmt"
@@ -26,8 +26,8 @@ type errorRow struct {
 	Fit       []fitPart
 }
 
-// errorStrip is how the relative margins of a table's cells spread: a line from the best tenth to nine tenths, a dot where half
-// of them are.
+// errorStrip is how the relative margins of a table's cells spread: a line from the best tenth to nine tenths, a dot
+// where half of them are.
 type errorStrip struct{ From, Width, At, Text string }
 
 // fitPart is the part of a table's cells that are in one class of use.
@@ -83,7 +83,8 @@ func (p page) MoreErrors() *errorTable {
 	if len(rows) <= mostErrors {
 		return nil
 	}
-	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:], Apart: p.Apart()}
+	return &errorTable{Name: "Error of each of the other tables", Ticks: errorTicks(), Rows: rows[firstErrors:],
+		Apart: p.Apart()}
 }
 
 // errorTicks are the relative margins that are written over the strips.
@@ -115,7 +116,8 @@ func (p page) errorRows() []errorRow {
 				if s.NoiseCells > 0 {
 					zero = zeroID(i, k)
 				}
-				rows = append(rows, errorRow{ID: id, Table: t, Statistic: s, Chart: chart[t.Path], Zero: zero, Strip: stripOf(s.Relative), Fit: fitOf(s, t.Cells-t.Impossible)})
+				rows = append(rows, errorRow{ID: id, Table: t, Statistic: s, Chart: chart[t.Path], Zero: zero,
+					Strip: stripOf(s.Relative), Fit: fitOf(s, t.Cells-t.Impossible)})
 			}
 		}
 	}
@@ -130,7 +132,8 @@ func stripOf(r *report.RelativeMargin) *errorStrip {
 	from, to := errorAt(r.Q10), errorAt(r.Q90)
 	return &errorStrip{
 		From: percent(from), Width: percent(max(to-from, 0.01)), At: percent(errorAt(r.Q50)),
-		Text: fmt.Sprintf("Best tenth of the cells: at most %s; half: at most %s; nine tenths: at most %s.", words.Relative(r.Q10), words.Relative(r.Q50), words.Relative(r.Q90)),
+		Text: fmt.Sprintf("Best tenth of the cells: at most %s; half: at most %s; nine tenths: at most %s.",
+			words.Relative(r.Q10), words.Relative(r.Q50), words.Relative(r.Q90)),
 	}
 }
 
@@ -139,11 +142,12 @@ type linked struct{ Text, ID string }
 
 // places are what parts of the page are called in sentences, with where they are.
 var places = []linked{
-	{notes.TableList, "tables"}, {notes.ZeroColumn, "tables"}, {notes.VerdictColumn, "tables"}, {notes.DifferenceColumn, "tables"}, {notes.ZeroSection, "zero"},
+	{notes.TableList, "tables"}, {notes.ZeroColumn, "tables"}, {notes.VerdictColumn, "tables"},
+	{notes.DifferenceColumn, "tables"}, {notes.ZeroSection, "zero"},
 }
 
-// Links parts a text at places of the page, and at tables that it names with how many of their cells are meant, as in "pairs/sex (3 of
-// 6)", or as those that are not to be used.
+// Links parts a text at places of the page, and at tables that it names with how many of their cells are meant, as in
+// "pairs/sex (3 of 6)", or as those that are not to be used.
 func (p page) Links(text string) []linked {
 	var out []linked
 	from := 0
@@ -158,7 +162,8 @@ func (p page) Links(text string) []linked {
 		}
 		for i, t := range p.Tables {
 			rest, named := strings.CutPrefix(text[at:], t.Path)
-			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!strings.HasPrefix(text, notes.NotToUse) || rest == "" || !strings.ContainsRune(" ,:.", rune(rest[0]))) {
+			if t.Aside || !named || !strings.HasPrefix(rest, " (") && (!strings.HasPrefix(text, notes.NotToUse) || rest == "" ||
+				!strings.ContainsRune(" ,:.", rune(rest[0]))) {
 				continue
 			}
 			if at > from {
@@ -172,8 +177,8 @@ func (p page) Links(text string) []linked {
 	return append(out, linked{Text: text[from:]})
 }
 
-// fitOf parts the possible cells of a table by what they are good for: where the spec says nothing of it, by whether the margin
-// is at most a tenth and at most a half of the figure, with those that are shown as 0 last.
+// fitOf parts the possible cells of a table by what they are good for: where the spec says nothing of it, by whether
+// the margin is at most a tenth and at most a half of the figure, with those that are shown as 0 last.
 func fitOf(s report.Statistic, cells int64) []fitPart {
 	if s.Fit != nil {
 		names, shares := make([]string, len(s.Fit)), make([]float64, len(s.Fit))
@@ -191,7 +196,8 @@ func fitOf(s report.Statistic, cells int64) []fitPart {
 	}
 	above := report.Ratio(r.Cells, cells)
 	return fitParts([]string{"margin at most 10%", "at most 50%", "more", "shown as 0"},
-		[]float64{float64(above * r.Within10), float64(above * (r.Within50 - r.Within10)), float64(above * (1 - r.Within50)), 1 - above})
+		[]float64{float64(above * r.Within10), float64(above * (r.Within50 - r.Within10)), float64(above * (1 - r.Within50)),
+			1 - above})
 }
 
 // fitParts lays the parts side by side.

@@ -1,7 +1,7 @@
 package page
 
-// This file holds scales: from figures to places on a chart. Places are parts of its width, so that text keeps its size on a
-// page of any width.
+// This file holds scales: from figures to places on a chart. Places are parts of its width, so that text keeps its size
+// on a page of any width.
 
 import (
 	"math"
@@ -63,8 +63,8 @@ func ticksWithin(s scale, runes int) (scale, []float64) {
 	}
 }
 
-// axisOf is the scale of points: of all values and, as far as these do not dwarf them, of their intervals. It begins at zero
-// where it is asked to, or zero is near enough.
+// axisOf is the scale of points: of all values and, as far as these do not dwarf them, of their intervals. It begins at
+// zero where it is asked to, or zero is near enough.
 func axisOf(points []report.Point, zero bool) scale {
 	first, widest := true, 0.0
 	var values, all scale
@@ -103,7 +103,8 @@ func percent(part float64) string {
 	return strconv.FormatFloat(float64(100*part), 'f', 2, 64) + "%"
 }
 
-// twoLines parts a label that is longer than a line where words or parts of them end, and shortens what two lines do not hold.
+// twoLines parts a label that is longer than a line where words or parts of them end, and shortens what two lines do
+// not hold.
 func twoLines(label string, most int) (first, second string) {
 	runes := []rune(label)
 	if len(runes) <= most {

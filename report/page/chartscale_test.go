@@ -23,7 +23,8 @@ func TestLongLabelsStandOnTwoLines(t *testing.T) {
 	}
 }
 
-// Under a strip of 24 characters stand five short numbers, three of seven characters each with two beside it, and two that are longer.
+// Under a strip of 24 characters stand five short numbers, three of seven characters each with two beside it, and two
+// that are longer.
 func TestNumbersUnderChartsHaveRoom(t *testing.T) {
 	for high, want := range map[float64][]float64{
 		40:      {0, 10, 20, 30, 40},

@@ -1,7 +1,7 @@
 package page
 
-// This file holds the charts of series: a strip of intervals for categories, a line with its band along numbers and days, and
-// a heat map for two attributes.
+// This file holds the charts of series: a strip of intervals for categories, a line with its band along numbers and
+// days, and a heat map for two attributes.
 
 import (
 	"cmp"
@@ -104,7 +104,8 @@ const (
 	heatPitch  = 24
 )
 
-// mostOnPaper is how many figures the lists behind charts have on paper, all together: each takes some two kilobytes of a PDF.
+// mostOnPaper is how many figures the lists behind charts have on paper, all together: each takes some two kilobytes of
+// a PDF.
 const mostOnPaper = 1000
 
 // chartsOf are the charts of all series, in the order of the tables.
@@ -191,7 +192,8 @@ func (s seriesChart) summary() string {
 	}
 	text := budget.Plural(int64(len(s.Points)), "cell")
 	if low >= 0 {
-		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(), s.name(low), s.Points[high].Text(), s.name(high))
+		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(), s.name(low), s.Points[high].Text(),
+			s.name(high))
 	}
 	for _, flag := range []synth.Flag{synth.Withheld, synth.Unbounded} {
 		if n := hidden[flag]; n > 0 {
@@ -280,7 +282,8 @@ func (c *seriesChart) drawLine(zero bool) {
 			fmt.Fprintf(&path, "%s%d %d", letter(begun), x(i), y(*p.Value))
 			begun = true
 			if !p.IsSure() {
-				line.Unsure = append(line.Unsure, heatLabel{Text: c.full(i), At: percent(float64(x(i)) / 1000), Y: 16 + int(math.Round((1-sc.at(*p.Value))*linePlot))})
+				line.Unsure = append(line.Unsure, heatLabel{Text: c.full(i), At: percent(float64(x(i)) / 1000),
+					Y: 16 + int(math.Round((1-sc.at(*p.Value))*linePlot))})
 			}
 		}
 		if p.Low == nil || p.High == nil {
@@ -316,7 +319,8 @@ func (c *seriesChart) drawLine(zero bool) {
 		case most - 1:
 			anchor = "end"
 		}
-		line.Across = append(line.Across, tick{Text: axisLabel(c.Labels[i]), At: percent(float64(x(i)) / 1000), Anchor: anchor})
+		line.Across = append(line.Across, tick{Text: axisLabel(c.Labels[i]), At: percent(float64(x(i)) / 1000),
+			Anchor: anchor})
 	}
 	c.Line, c.Height = line, line.Foot+6
 }
@@ -352,7 +356,8 @@ func (c *seriesChart) drawHeat() {
 		heat.Head = 18 + 5*min(longest, labelRunes)
 	}
 	for i, label := range c.Columns {
-		heat.Columns = append(heat.Columns, heatLabel{Text: clipped(label, labelRunes), At: percent((float64(i) + 0.5) / float64(n))})
+		heat.Columns = append(heat.Columns,
+			heatLabel{Text: clipped(label, labelRunes), At: percent((float64(i) + 0.5) / float64(n))})
 	}
 	for i, label := range c.Labels {
 		heat.Rows = append(heat.Rows, heatLabel{Text: clipped(label, labelRunes), Y: heat.Head + i*heatPitch + 16})
@@ -362,7 +367,8 @@ func (c *seriesChart) drawHeat() {
 		heat.Classes = append(heat.Classes, report.MapClass{Range: s.Text(i), Shade: shade})
 	}
 	for i, p := range c.Points {
-		cell := heatCell{X: percent(float64(i%n) / float64(n)), Middle: percent((float64(i%n) + 0.5) / float64(n)), Y: heat.Head + i/n*heatPitch, Full: c.full(i)}
+		cell := heatCell{X: percent(float64(i%n) / float64(n)), Middle: percent((float64(i%n) + 0.5) / float64(n)),
+			Y: heat.Head + i/n*heatPitch, Full: c.full(i)}
 		if p.IsSure() {
 			cell.Shade = s.All[s.Class(*p.Value)]
 		} else {

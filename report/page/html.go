@@ -174,7 +174,8 @@ func (p page) closeness() tile {
 	}
 	value := "±" + words.Margin(a.Margin)
 	if len(report.SparseIn(p.Tables)) == len(p.Tables) {
-		return tile{"A cell's noisy count is off by at most", value, fmt.Sprintf("in %s of cells, published or not", p.Chance())}
+		return tile{"A cell's noisy count is off by at most", value, fmt.Sprintf("in %s of cells, published or not",
+			p.Chance())}
 	}
 	note := "in " + p.Chance() + " of cases"
 	if !a.OneMargin {
@@ -206,7 +207,8 @@ func shortAmount(a report.Amount) string {
 func outlooksOf(tables []report.Table) []describe.Outlook {
 	planned := make([]plan.Table, len(tables))
 	for i, t := range tables {
-		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation, Target: (*plan.Target)(t.Target)}
+		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation,
+			Target: (*plan.Target)(t.Target)}
 	}
 	return describe.Outlooks(planned)
 }

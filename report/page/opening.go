@@ -27,10 +27,12 @@ func (r View) MicrodataSentence() string {
 	if len(r.Tables) == 0 {
 		there = "Published are"
 	}
-	return fmt.Sprintf("%s %s: drawn from a model, nobody's rows, and without any margin of error (%s).", there, words.List(parts), report.ModelOnly)
+	return fmt.Sprintf("%s %s: drawn from a model, nobody's rows, and without any margin of error (%s).", there,
+		words.List(parts), report.ModelOnly)
 }
 
-// Opening is what the figures are about, what is promised to those in the data, and how close the figures are, in this order.
+// Opening is what the figures are about, what is promised to those in the data, and how close the figures are, in this
+// order.
 func (r View) Opening() []string {
 	opening := append([]string{r.Subject()}, promiseOpening(r.Guarantee)...)
 	return append(append(opening, r.Accuracy.Sentence), r.unpaired()...)
@@ -41,7 +43,8 @@ func (r View) unpaired() []string {
 	var all []string
 	for _, m := range r.Microdata {
 		if m.Block != nil && len(m.Together()) == 0 {
-			all = append(all, fmt.Sprintf("The microdata of %s show each column by itself: no two columns were measured together, and the rows say nothing of how columns depend on each other.", m.Table))
+			all = append(all, fmt.Sprintf(
+				"The microdata of %s show each column by itself: no two columns were measured together, and the rows say nothing of how columns depend on each other.", m.Table))
 		}
 	}
 	return all
@@ -94,9 +97,10 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// promiseOpening is the promise for the first page: what is protected, and what a release is worth to somebody who guesses; by how much a
-// result can depend on one, and in plain words what a large factor means.
+// promiseOpening is the promise for the first page: what is protected, and what a release is worth to somebody who
+// guesses; by how much a result can depend on one, and in plain words what a large factor means.
 func promiseOpening(g report.Guarantee) []string {
-	return slices.DeleteFunc([]string{notes.ProtectedSentence(g) + " " + notes.GuessSentence(g), notes.FactorSentence(g), notes.PlainSentence(g), notes.WeakSentence(g)},
+	return slices.DeleteFunc([]string{notes.ProtectedSentence(g) + " " + notes.GuessSentence(g), notes.FactorSentence(g),
+		notes.PlainSentence(g), notes.WeakSentence(g)},
 		func(s string) bool { return s == "" })
 }

@@ -1,8 +1,9 @@
-// Package page renders a report for people: report.html, report.md, README.txt and the text of a terminal, and the what-if page
-// of a plan.
+// Package page renders a report for people: report.html, report.md, README.txt and the text of a terminal, and the
+// what-if page of a plan.
 //
-// It reads nothing but the [report.Report] that it is given, or the prospects of a plan, and adds no figure of its own: what it
-// shows is in report.json, which has it for programs. Equal reports give equal bytes. Every text of a spec is escaped.
+// It reads nothing but the [report.Report] that it is given, or the prospects of a plan, and adds no figure of its own:
+// what it shows is in report.json, which has it for programs. Equal reports give equal bytes. Every text of a spec is
+// escaped.
 package page
 
 // This file holds a report as templates see it.

@@ -48,7 +48,8 @@ type readmePage struct {
 	Kinds      []kind   // of figures beside counts, each once
 	Asides     []kind   // tables that are there to judge bounds and rules by
 	Unbiased   string   // names of those that are
-	FirstFile  string   // of the first table or, where there is none, of the first microdata, relative to the release's folder
+	// of the first table or, where there is none, of the first microdata, relative to the release's folder
+	FirstFile string
 }
 
 // column is a count that tables have.
@@ -74,7 +75,8 @@ func readmePageOf(r *report.Report) readmePage {
 			p.Asides = append(p.Asides, kind{t.Path, asideText(t)})
 		}
 		for _, s := range t.Statistics {
-			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.Rounded(), fittedFrom(s)}); !t.Aside && !slices.Contains(p.Statistics, f) {
+			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.Rounded(), fittedFrom(s)}); !t.Aside &&
+				!slices.Contains(p.Statistics, f) {
 				p.Statistics = append(p.Statistics, f)
 			}
 		}
@@ -108,8 +110,8 @@ func fittedFrom(s report.Statistic) string {
 // joiners are characters without a width of their own that join letters or part them, as Persian and Hindi are written.
 const joiners = "\u200c\u200d"
 
-// visible is a page on which every character is seen that could make it say something else than it holds: texts of a spec command
-// no terminal and turn no direction of writing. Lines end in one character, however those of the spec do.
+// visible is a page on which every character is seen that could make it say something else than it holds: texts of a
+// spec command no terminal and turn no direction of writing. Lines end in one character, however those of the spec do.
 func visible(page []byte) []byte {
 	return []byte(screen.Visible(strings.ReplaceAll(string(page), "\r\n", "\n"), "\n\t"+joiners))
 }
@@ -119,7 +121,10 @@ func visible(page []byte) []byte {
 func wrap(indent int, text string) string {
 	var b strings.Builder
 	length := indent
-	for i, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' }) {
+	for i, word := range strings.FieldsFunc(text, func(r rune) bool {
+		return r == ' ' || r == '\n' || r == '\t' ||
+			r == '\r'
+	}) {
 		n := len([]rune(word))
 		switch {
 		case i == 0:

@@ -1,6 +1,7 @@
 package page
 
-// This file holds sums along a column: what the rows of tables are that count up, or whose neighbouring cells are to be added up.
+// This file holds sums along a column: what the rows of tables are that count up, or whose neighbouring cells are to be
+// added up.
 
 import (
 	"fmt"

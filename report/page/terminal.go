@@ -1,13 +1,13 @@
 package page
 
-// This file holds the report as it is shown in a terminal: the promise, the budget and the errors on a screen or two, and
-// where to read on. Like every page it is rendered from the report alone.
+// This file holds the report as it is shown in a terminal: the promise, the budget and the errors on a screen or two,
+// and where to read on. Like every page it is rendered from the report alone.
 
 import (
 	"fmt"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
@@ -69,7 +69,8 @@ func (r View) headLine() string {
 	}
 	parts := []string{r.Date}
 	if len(r.Tables) > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s", budget.Plural(int64(len(r.Tables)), "table"), budget.Plural(cells, "cell")))
+		parts = append(parts, fmt.Sprintf("%s of %s", budget.Plural(int64(len(r.Tables)), "table"),
+			budget.Plural(cells, "cell")))
 	}
 	if r.Title != "" {
 		parts = append([]string{r.Release}, parts...)
@@ -80,8 +81,8 @@ func (r View) headLine() string {
 	return strings.Join(parts, " · ")
 }
 
-// promise is the guarantee in two lines: in the field's terms, and by what it does to chances. Where it is weak, or of a row and
-// not of all that somebody has, that is said as well.
+// promise is the guarantee in two lines: in the field's terms, and by what it does to chances. Where it is weak, or of
+// a row and not of all that somebody has, that is said as well.
 func (r View) promise() []string {
 	g := r.Guarantee
 	terms := "Protects each " + g.Protects + " (one added or removed)"
@@ -117,7 +118,8 @@ func (r View) promise() []string {
 // terminalBudget says where the budget went.
 func (r View) terminalBudget(p *screen.Page) {
 	p.Heading("Budget")
-	paid := fmt.Sprintf("%s on account %s, debit %d of %s.", r.Budget.Charged, r.Budget.Receipt.Account, r.Budget.Receipt.Number, r.Date)
+	paid := fmt.Sprintf("%s on account %s, debit %d of %s.", r.Budget.Charged, r.Budget.Receipt.Account,
+		r.Budget.Receipt.Number, r.Date)
 	if r.Status == report.Rehearsal {
 		paid = "Nothing was spent: " + r.Budget.Charged.String() + " on an account in memory."
 	}
@@ -141,7 +143,8 @@ func (r View) terminalBudget(p *screen.Page) {
 		rows[i] = screen.Cells(l.Path, screen.Bar(share, barColumns), budget.Percent(share), l.Amount.String(), of)
 		rows[i][1].Style = screen.Strong
 	}
-	p.Table([]screen.Column{{Head: "leaf", Fold: 12}, {Head: "share"}, {Right: true}, {Head: "amount", Right: true, Drop: 1}, {Head: "for", Drop: 2}}, rows)
+	p.Table([]screen.Column{{Head: "leaf", Fold: 12}, {Head: "share"}, {Right: true},
+		{Head: "amount", Right: true, Drop: 1}, {Head: "for", Drop: 2}}, rows)
 }
 
 // terminalTables lists the tables with their errors.
@@ -152,8 +155,10 @@ func (r View) terminalTables(p *screen.Page, all bool) {
 	if named {
 		columns = append(columns, screen.Column{Head: "figure", Fold: 8, Drop: 4})
 	}
-	columns = append(columns, screen.Column{Head: "cells", Right: true}, screen.Column{Head: "std. error", Right: true, Drop: 6}, screen.Column{Head: "margin", Right: true},
-		screen.Column{Head: "real diff.", Right: true, Drop: 2}, screen.Column{Head: "typical", Right: true}, screen.Column{Head: "within 10%", Drop: 5}, screen.Column{Right: true, Drop: 5},
+	columns = append(columns, screen.Column{Head: "cells", Right: true}, screen.Column{Head: "std. error", Right: true,
+		Drop: 6}, screen.Column{Head: "margin", Right: true},
+		screen.Column{Head: "real diff.", Right: true, Drop: 2}, screen.Column{Head: "typical", Right: true},
+		screen.Column{Head: "within 10%", Drop: 5}, screen.Column{Right: true, Drop: 5},
 		screen.Column{Head: "could be zero", Right: true, Drop: 3}, screen.Column{Head: "verdict", Drop: 1})
 	var rows [][]screen.Cell
 	left := 0
@@ -175,7 +180,8 @@ func (r View) terminalTables(p *screen.Page, all bool) {
 		if r.FittedSome() {
 			cells = "the unbiased counts of two cells"
 		}
-		p.Paragraph("real diff.: the smallest real difference, from which on "+cells+" of the table, picked beforehand, differ beyond noise.", screen.Faint)
+		p.Paragraph("real diff.: the smallest real difference, from which on "+cells+
+			" of the table, picked beforehand, differ beyond noise.", screen.Faint)
 	}
 	if !slices.Contains(dropped, "verdict") {
 		p.Paragraph(r.VerdictText(), screen.Faint)
@@ -203,22 +209,27 @@ func (r View) tableRow(t report.Table, s report.Statistic, named bool) []screen.
 	if named {
 		row = append(row, screen.Cells(s.Name)...)
 	}
-	row = append(row, screen.Cells(budget.Group(t.Cells), words.Decimal(s.StandardError), "±"+words.Margin(s.Margin), distanceText(s))...)
+	row = append(row, screen.Cells(budget.Group(t.Cells), words.Decimal(s.StandardError), "±"+words.Margin(s.Margin),
+		distanceText(s))...)
 	if s.Relative == nil {
 		row = append(row, screen.Cells("–", "", "")...)
 	} else {
 		style := gradeOf(s.Relative.Q50)
 		row = append(row, screen.Cell{Text: words.Relative(s.Relative.Q50), Style: style},
-			screen.Cell{Text: screen.Bar(s.Relative.Within10, barColumns), Style: style}, screen.Cell{Text: percentDown(s.Relative.Within10)})
+			screen.Cell{Text: screen.Bar(s.Relative.Within10, barColumns), Style: style},
+			screen.Cell{Text: percentDown(s.Relative.Within10)})
 	}
 	verdict := t.Verdict(s)
 	return append(row, screen.Cell{Text: zerosOf(t, s)}, screen.Cell{Text: string(verdict), Style: verdictStyles[verdict]})
 }
 
 // verdictStyles are the styles of the verdicts.
-var verdictStyles = map[plan.Verdict]screen.Style{plan.UseCells: screen.Good, plan.AddUpFirst: screen.Middle, plan.LargeCellsOnly: screen.Middle, plan.DoNotUse: screen.Poor}
+var verdictStyles = map[usefulness.Verdict]screen.Style{usefulness.UseCells: screen.Good,
+	usefulness.AddUpFirst:     screen.Middle,
+	usefulness.LargeCellsOnly: screen.Middle, usefulness.DoNotUse: screen.Poor}
 
-// gradeOf is the style of a relative margin: the bounds are those of the share beside it and of what a reader takes for a guess.
+// gradeOf is the style of a relative margin: the bounds are those of the share beside it and of what a reader takes for
+// a guess.
 func gradeOf(relative float64) screen.Style {
 	switch {
 	case relative <= 0.1:
@@ -242,15 +253,18 @@ func (r View) terminalFigures(p *screen.Page, all bool) {
 				left++
 				continue
 			}
-			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(), f.HalfText(), cellsText(f.NoiseCells, t.Cells), cellsText(f.Withheld, t.Cells), cellsText(f.Unbounded, t.Cells)))
+			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(), f.HalfText(),
+				cellsText(f.NoiseCells, t.Cells), cellsText(f.Withheld, t.Cells), cellsText(f.Unbounded, t.Cells)))
 		}
 	}
 	if rows == nil {
 		return
 	}
 	p.Heading("Figures beside counts, with medians over their cells")
-	p.Table([]screen.Column{{Head: "table", Fold: 12}, {Head: "figure", Fold: 10}, {Head: "in", Fold: 8, Drop: 4}, {Head: "std. error", Right: true, Drop: 3},
-		{Head: "half width", Right: true}, {Head: "could be zero", Right: true, Drop: 3}, {Head: "withheld", Right: true, Drop: 1}, {Head: "unbounded", Right: true, Drop: 2}}, rows)
+	p.Table([]screen.Column{{Head: "table", Fold: 12}, {Head: "figure", Fold: 10}, {Head: "in", Fold: 8, Drop: 4},
+		{Head: "std. error", Right: true, Drop: 3},
+		{Head: "half width", Right: true}, {Head: "could be zero", Right: true, Drop: 3},
+		{Head: "withheld", Right: true, Drop: 1}, {Head: "unbounded", Right: true, Drop: 2}}, rows)
 	if left > 0 {
 		p.Paragraph(fmt.Sprintf("… and %s more: --all lists them.", budget.Plural(left, "figure")), screen.Faint)
 	}
@@ -264,7 +278,8 @@ func (r View) terminalMicrodata(p *screen.Page) {
 		if m.Block == nil {
 			cost = "at no cost"
 		}
-		p.Paragraph(fmt.Sprintf("%s drawn from a model, %s. %s.", budget.Plural(m.Rows, "row"), cost, words.Capital(m.Interval)), screen.Plain)
+		p.Paragraph(fmt.Sprintf("%s drawn from a model, %s. %s.", budget.Plural(m.Rows, "row"), cost,
+			words.Capital(m.Interval)), screen.Plain)
 		p.Item("Trust: ", m.Trust)
 		p.Item("Do not trust: ", m.Distrust)
 	}
@@ -275,7 +290,8 @@ func (r View) terminalNext(p *screen.Page, folder string) {
 	p.Heading("Where to look next")
 	var next [][2]string
 	if len(r.Tables) > 0 {
-		next = append(next, [2]string{fmt.Sprintf("dprelease show %s %s", folder, r.Tables[0].Path), "its numbers; with --as csv, for a spreadsheet"})
+		next = append(next, [2]string{fmt.Sprintf("dprelease show %s %s", folder, r.Tables[0].Path),
+			"its numbers; with --as csv, for a spreadsheet"})
 	}
 	for _, line := range append(next, [][2]string{
 		{fmt.Sprintf("dprelease show %s --as md", folder), "all of this report as text"},

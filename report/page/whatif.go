@@ -76,13 +76,14 @@ type whatIfRow struct {
 	Figures                            []whatIfRow
 }
 
-// WhatIf renders the page from the prospects alone. It loads nothing: its content security policy allows its one script and
-// its style, by their hashes, and no connection.
+// WhatIf renders the page from the prospects alone. It loads nothing: its content security policy allows its one script
+// and its style, by their hashes, and no connection.
 func WhatIf(p *compiled.Prospects) ([]byte, error) {
 	style := styleText + whatIfStyle
 	page := whatIf{
-		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", sourceHash(style), sourceHash(whatIfScript)),
-		Style:  template.CSS(style), Script: template.JS(whatIfScript),
+		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+			sourceHash(style), sourceHash(whatIfScript)),
+		Style: template.CSS(style), Script: template.JS(whatIfScript),
 		Title: p.Plan.Title, Release: p.Plan.Name, Hash: p.Plan.Hash(), Budget: describe.Budget(p.Plan.Guarantee), Name: "ε",
 	}
 	asked := p.Plan.Release().Budget
@@ -142,7 +143,8 @@ func levers(p *compiled.Prospects, parts []spec.Part, within string, leaf *int) 
 	}
 	var all []lever
 	for _, part := range parts {
-		l := lever{Path: part.Path, Key: part.Path[strings.LastIndex(part.Path, ".")+1:], Share: exactOf(part.Share), Amount: exactOf(part.Amount), Within: within}
+		l := lever{Path: part.Path, Key: part.Path[strings.LastIndex(part.Path, ".")+1:], Share: exactOf(part.Share),
+			Amount: exactOf(part.Amount), Within: within}
 		if within == "" {
 			l.Key = part.Path
 		}
@@ -224,7 +226,8 @@ func minimised(objective spec.Objective) spec.Objective {
 // rowOf is a table as it is planned.
 func rowOf(t plan.Table, known compiled.Prospect) whatIfRow {
 	s := t.Statistics[0]
-	row := whatIfRow{Path: t.Path, Error: words.Decimal(s.StandardError), Margin: words.Margin(s.Margin), Tenth: words.Margin(10 * s.Margin)}
+	row := whatIfRow{Path: t.Path, Error: words.Decimal(s.StandardError), Margin: words.Margin(s.Margin),
+		Tenth: words.Margin(10 * s.Margin)}
 	row.Band = describe.Label(t.Usefulness)
 	if t.Target != nil {
 		row.Target = fmt.Sprintf("met: ±%s of ±%s", words.Decimal(t.Target.Reached), words.Decimal(known.Target))
@@ -254,7 +257,8 @@ func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 		published = "the count, before it is made to add up,"
 	}
 	notes := []string{
-		"A margin is half the width of the interval of the widest cell: 19 times in 20 " + published + " lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
+		"A margin is half the width of the interval of the widest cell: 19 times in 20 " + published +
+			" lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
 		"What the plan chose is held: which measurements there are, their parts of their leaves, the kind of noise, and the way to quantiles. With another budget the planner may choose otherwise, which is better for all tables together and can be worse for one of them.",
 		"With these choices standard errors are at most 1% too small here. They are too large where the noise on what is measured is of few units, as it is taken to be continuous in tables that are put together: by 8% where its standard error is 1, by 1% where it is 3.",
 	}

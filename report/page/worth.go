@@ -19,7 +19,8 @@ func (r View) Targets() []string {
 		if t.Target == nil {
 			continue
 		}
-		said := fmt.Sprintf("target %s; met, as planned, with ±%s.", plan.Target(*t.Target), budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4))
+		said := fmt.Sprintf("target %s; met, as planned, with ±%s.", plan.Target(*t.Target),
+			budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4))
 		if tables[said] == nil {
 			sentences = append(sentences, said)
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
@@ -22,7 +22,7 @@ func (r View) VerdictText() string {
 		unfit = fmt.Sprintf(", or that is “%s”", columns[len(columns)-1].Name)
 	}
 	return fmt.Sprintf("Verdict: “%s” where the standard error is more than half of an average cell%s, as the plan says beforehand where the spec expects a number of rows. Else “%s” where at most a tenth of the cells %s, “%s” (“%s” where cells cannot be added up) where more do. A cell could be zero if its interval reaches zero.",
-		plan.DoNotUse, unfit, plan.UseCells, r.badCells(), plan.AddUpFirst, plan.LargeCellsOnly)
+		usefulness.DoNotUse, unfit, usefulness.UseCells, r.badCells(), usefulness.AddUpFirst, usefulness.LargeCellsOnly)
 }
 
 // zerosOf is how many cells of a count could be zero, of all that are possible.
@@ -77,9 +77,11 @@ func (r View) ZeroText() string {
 	if cells == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s of %s: the interval reaches zero.", words.Capital(budget.Plural(cells, "cell")), budget.Group(of))
+	text := fmt.Sprintf("%s of %s: the interval reaches zero.", words.Capital(budget.Plural(cells, "cell")),
+		budget.Group(of))
 	if !r.ZerosNamed() {
 		text += " They are too many to be named here."
 	}
-	return text + fmt.Sprintf(" In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.", r.CountName())
+	return text + fmt.Sprintf(
+		" In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.", r.CountName())
 }

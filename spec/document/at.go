@@ -8,8 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ProblemAt is a problem with what stands at a path of keys below the root, placed there or at the longest part of the path that is
-// there. It is not added to the findings.
+// ProblemAt is a problem with what stands at a path of keys below the root, placed there or at the longest part of the
+// path that is there. It is not added to the findings.
 func (f *Findings) ProblemAt(root Node, path string, p Problem) *Errors {
 	at := &yaml.Node{}
 	if root.Present() {
@@ -22,8 +22,8 @@ func (f *Findings) ProblemAt(root Node, path string, p Problem) *Errors {
 	return &Errors{Problems: []Problem{f.place(at, path, p).Problem}}
 }
 
-// deepest is the node at a path below another, or at the longest part of it that there is, and what of the path is left. Keys
-// may have dots in them.
+// deepest is the node at a path below another, or at the longest part of it that there is, and what of the path is
+// left. Keys may have dots in them.
 func deepest(n Node, path string) (found Node, left string) {
 	found, left = n, path
 	for _, child := range append(n.Pairs(), n.Items()...) {

@@ -138,7 +138,8 @@ func (f *Findings) reportUnknownAlias(name string) {
 			break
 		}
 	}
-	f.ReportAt(line, column, "", Problem{Message: "an alias (*" + Clip(name) + ")", Expected: "the value itself, written out"})
+	f.ReportAt(line, column, "", Problem{Message: "an alias (*" + Clip(name) + ")",
+		Expected: "the value itself, written out"})
 }
 
 // indentation is the white space that a line begins with.

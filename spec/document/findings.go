@@ -5,6 +5,7 @@ package document
 
 import (
 	"cmp"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -55,6 +56,31 @@ func NewFindings(file, text string) *Findings {
 func (f *Findings) Report(at *yaml.Node, path string, p Problem) {
 	f.problems = append(f.problems, f.place(at, path, p))
 	f.unsound[at] = true
+}
+
+// Wrong reports a problem with a value.
+func (f *Findings) Wrong(n Node, p Problem) { f.Report(n.Position(), n.Path, p) }
+
+// WrongKey reports a problem with the key of a value, or with all that stands under it.
+func (f *Findings) WrongKey(n Node, p Problem) { f.Report(n.Key, n.Path, p) }
+
+// Number reads an exact number that already has the shape of one. It reports what is beyond the limits.
+func (f *Findings) Number(n Node) (*big.Rat, bool) {
+	x, err := ParseNumber(n.Text())
+	if err != nil {
+		f.Wrong(n, Problem{Message: err.Error(), Expected: "a shorter number"})
+		return nil, false
+	}
+	return x, true
+}
+
+// WithNearest is a problem with a value for which the document may mean the nearest name, and with the line that is
+// mended so; the problem as it is where that is "".
+func (f *Findings) WithNearest(n Node, p Problem, near string) Problem {
+	if near != "" {
+		p.Nearest, p.Fix = near, f.Mended(n.Value, near)
+	}
+	return p
 }
 
 // ReportAt adds a problem at a position.
@@ -138,7 +164,8 @@ func (f *Findings) Warnings() []Problem { return sorted(f.warnings) }
 
 // Unbuilt are the uses of what is not built, in document order.
 func (f *Findings) Unbuilt() []Unbuilt {
-	slices.SortStableFunc(f.unbuilt, func(a, b Unbuilt) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+	slices.SortStableFunc(f.unbuilt,
+		func(a, b Unbuilt) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 	return f.unbuilt
 }
 

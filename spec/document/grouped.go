@@ -17,8 +17,8 @@ func (p Problem) kind() kindOfProblem {
 	return kindOfProblem{p.File, p.Message, p.Expected, p.Nearest, p.Fix}
 }
 
-// grouped renders problems in document order. Of each kind that occurs often the first is rendered in full, with the places of
-// the others below it.
+// grouped renders problems in document order. Of each kind that occurs often the first is rendered in full, with the
+// places of the others below it.
 func grouped(problems []Problem) string {
 	of := map[kindOfProblem][]Problem{}
 	for _, p := range problems {
@@ -59,8 +59,8 @@ func elsewhere(first Problem, others []Problem) string {
 	return b.String()
 }
 
-// differing is the one part in which a path differs from another, the whole path where they differ in more, and "" where they
-// are equal.
+// differing is the one part in which a path differs from another, the whole path where they differ in more, and ""
+// where they are equal.
 func differing(from, path string) string {
 	a, b := strings.Split(from, "."), strings.Split(path, ".")
 	if len(a) != len(b) {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// mostCompared bounds the pairs of characters that are compared for the suggestions of one document: a tenth of a second or
-// so. What is mistyped after that is reported without a suggestion.
+// mostCompared bounds the pairs of characters that are compared for the suggestions of one document: a tenth of a
+// second or so. What is mistyped after that is reported without a suggestion.
 const mostCompared = 50_000_000
 
 // Suggestions finds nearest names for one document. Its zero value is ready to use.

@@ -37,7 +37,8 @@ func (n Node) IsNumber() bool {
 // Text is the scalar as written.
 func (n Node) Text() string { return n.Value.Value }
 
-// Present reports whether there is a value: there is none in the zero node, which Get returns for a key that is not there.
+// Present reports whether there is a value: there is none in the zero node, which Get returns for a key that is not
+// there.
 func (n Node) Present() bool { return n.Value != nil }
 
 // Position is where a problem with the value is shown: the value where it has text of its
@@ -91,6 +92,18 @@ func (n Node) Items() []Node {
 	}
 	return all
 }
+
+// AtKey is the key of the value, as a node of its own.
+func (n Node) AtKey() Node { return Node{Value: n.Key, Path: n.Path} }
+
+// Whole is the whole number that a scalar writes, which has the shape of one.
+func (n Node) Whole() int64 {
+	x, _ := ParseNumber(n.Text())
+	return x.Num().Int64()
+}
+
+// IsTrue reports whether the scalar is written as YAML writes true.
+func (n Node) IsTrue() bool { return n.Text() == "true" || n.Text() == "True" || n.Text() == "TRUE" }
 
 // Texts are the scalars of a list, or the one scalar in place of a list.
 func (n Node) Texts() []string {

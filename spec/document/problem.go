@@ -19,7 +19,7 @@ type Problem struct {
 	// Message is what is wrong, Expected what would be right.
 	Message  string `json:"message"`
 	Expected string `json:"expected,omitempty"`
-	// Nearest is the valid name that was probably meant.
+	// Nearest is the valid name closest to the one written.
 	Nearest string `json:"nearest,omitempty"`
 	// Fix is text to paste.
 	Fix string `json:"fix,omitempty"`

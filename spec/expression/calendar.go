@@ -13,8 +13,8 @@ const (
 	LastDay  = 2_932_896
 )
 
-// civil is the year, month and day of the month of a day, in the calendar of Gregory throughout. Eras are of 400 years, from
-// March on, so that leap days come last.
+// civil is the year, month and day of the month of a day, in the calendar of Gregory throughout. Eras are of 400 years,
+// from March on, so that leap days come last.
 func civil(days int64) (year, month, day int64) {
 	z := days + 719_468
 	era := floorDiv(z, 146_097)
@@ -59,8 +59,8 @@ func isoWeek(days int64) int64 {
 	return (thursday-dayOf(year, 1, 1))/7 + 1
 }
 
-// wholeMonths is the largest number of months m for which the day m months after from is not behind to; where a month has no such day
-// it is the first of the next.
+// wholeMonths is the largest number of months m for which the day m months after from is not behind to; where a month
+// has no such day it is the first of the next.
 func wholeMonths(from, to int64) int64 {
 	y0, m0, d0 := civil(from)
 	y1, m1, d1 := civil(to)

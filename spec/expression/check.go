@@ -61,7 +61,8 @@ func (c *checker) uses(root *node) (map[[2]string]*use, [][2]string, *Error) {
 		if n.op == column {
 			of(n)
 		}
-		open := n.op == call && (n.name == "in" || n.name == "is_null" || n.name == "floor" || n.name == "round" || slices.Contains(comparisons, n.name))
+		open := n.op == call && (n.name == "in" || n.name == "is_null" || n.name == "floor" || n.name == "round" ||
+			slices.Contains(comparisons, n.name))
 		for i, a := range n.args {
 			if a.op != column {
 				continue
@@ -111,7 +112,8 @@ func (c *checker) says(u *use, n *node) *Error {
 		as.Places = int(places)
 	}
 	if u.cast != nil && u.as != as {
-		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s here, and %s elsewhere", c.source(n), c.source(u.cast)), Expected: "one of the two throughout"}
+		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s here, and %s elsewhere", c.source(n), c.source(u.cast)),
+			Expected: "one of the two throughout"}
 	}
 	u.cast, u.as = n, as
 	return nil
@@ -129,7 +131,8 @@ func placesOf(x *big.Rat) int {
 // count is a literal whole number from 0 to most.
 func (c *checker) count(n *node, most int64) (int64, *Error) {
 	if n.op != number || !n.number.IsInt() || n.number.Sign() < 0 || n.number.Cmp(big.NewRat(most, 1)) > 0 {
-		return 0, &Error{At: n.at, End: n.end, Message: "found " + c.source(n), Expected: fmt.Sprintf("a whole number from 0 to %d, written as digits", most)}
+		return 0, &Error{At: n.at, End: n.end, Message: "found " + c.source(n),
+			Expected: fmt.Sprintf("a whole number from 0 to %d, written as digits", most)}
 	}
 	return n.number.Num().Int64(), nil
 }
@@ -144,8 +147,10 @@ func (c *checker) reading(name [2]string, u *use) (Input, *Error) {
 	}
 	if _, ok := meet(v.kind, declared.Kind); !ok && !u.said {
 		text := c.text[u.first.at:u.first.end]
-		e := &Error{At: u.first.at, End: u.first.end, Message: fmt.Sprintf("%s is declared as %s, and is %s here", c.source(u.first), declared.Kind, v.kind),
-			Expected: declared.Kind.String() + fmt.Sprintf(", or what it is to be read as: integer(%[1]s), text(%[1]s), date(%[1]s), timestamp(%[1]s)", text)}
+		e := &Error{At: u.first.at, End: u.first.end, Message: fmt.Sprintf("%s is declared as %s, and is %s here",
+			c.source(u.first), declared.Kind, v.kind),
+			Expected: declared.Kind.String() +
+				fmt.Sprintf(", or what it is to be read as: integer(%[1]s), text(%[1]s), date(%[1]s), timestamp(%[1]s)", text)}
 		if declared.Kind == Timestamp && v.kind == Date {
 			e.Fix = "date(" + text + ")"
 		}
@@ -188,7 +193,8 @@ func (c *checker) numbers(in Input, u *use, declared Column) (Input, *Error) {
 		return in, c.ambiguous(u.exact)
 	}
 	if in.Places > 18 {
-		return in, &Error{At: u.first.at, End: u.first.end, Message: c.source(u.first) + " is compared with a number of more than 18 places", Expected: "fewer places"}
+		return in, &Error{At: u.first.at, End: u.first.end, Message: c.source(u.first) +
+			" is compared with a number of more than 18 places", Expected: "fewer places"}
 	}
 	return in, nil
 }
@@ -197,7 +203,8 @@ func (c *checker) numbers(in Input, u *use, declared Column) (Input, *Error) {
 func (c *checker) ambiguous(n *node) *Error {
 	text := c.text[n.at:n.end]
 	return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s may be any number", c.source(n)),
-		Expected: fmt.Sprintf("integer(%[1]s), or decimal(%[1]s, 2) for 2 places, unless it is only compared with constants", text), Fix: "integer(" + text + ")"}
+		Expected: fmt.Sprintf("integer(%[1]s), or decimal(%[1]s, 2) for 2 places, unless it is only compared with constants",
+			text), Fix: "integer(" + text + ")"}
 }
 
 // check finds the type of a part, from the leaves up.
@@ -244,7 +251,8 @@ func (c *checker) literal(n *node) *Error {
 			return nil
 		}
 	}
-	return &Error{At: n.at, End: n.end, Message: c.source(n) + " is too long", Expected: "a number within ±2^61, counted in its places, of which there are at most 18"}
+	return &Error{At: n.at, End: n.end, Message: c.source(n) + " is too long",
+		Expected: "a number within ±2^61, counted in its places, of which there are at most 18"}
 }
 
 func (c *checker) column(n *node) {
@@ -318,7 +326,8 @@ func (c *checker) call(n *node) *Error {
 func (c *checker) slice(n *node) *Error {
 	from, err := c.count(n.args[1], 1_000_000)
 	if err == nil && from == 0 {
-		return &Error{At: n.args[1].at, End: n.args[1].end, Message: "characters are counted from 1", Expected: functions["slice"].usage}
+		return &Error{At: n.args[1].at, End: n.args[1].end, Message: "characters are counted from 1",
+			Expected: functions["slice"].usage}
 	}
 	if err == nil {
 		_, err = c.count(n.args[2], 1_000_000)
@@ -332,7 +341,8 @@ func ordered(k Kind) bool { return k == Number || k == Date || k == Timestamp ||
 func (c *checker) comparison(n *node) *Error {
 	a, b := n.args[0], n.args[1]
 	if n.name != "==" && n.name != "!=" && !ordered(a.of.Kind) {
-		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s: of %s nothing is more or less", c.source(n), a.of.Kind), Expected: "== or !="}
+		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s: of %s nothing is more or less", c.source(n), a.of.Kind),
+			Expected: "== or !="}
 	}
 	return c.aligned(n, a, b)
 }
@@ -348,7 +358,8 @@ func (c *checker) aligned(n *node, all ...*node) *Error {
 			continue
 		}
 		if a.of.ranks && a.of.Places < places {
-			return &Error{At: a.at, End: a.end, Message: c.source(a) + " is compared with a number of more places", Expected: "constants alone"}
+			return &Error{At: a.at, End: a.end, Message: c.source(a) + " is compared with a number of more places",
+				Expected: "constants alone"}
 		}
 		low, high := scaled(a.of, places)
 		if !within(low) || !within(high) {
@@ -369,7 +380,8 @@ func scaled(t Type, places int) (low, high *big.Int) {
 
 // tooLarge is a number that could need more than 62 bits.
 func (c *checker) tooLarge(n, a *node, _ int) *Error {
-	e := &Error{At: n.at, End: n.end, Message: c.source(n) + " could be beyond ±2^62", Expected: "numbers of known bounds, as clamp(x, 0, 100)"}
+	e := &Error{At: n.at, End: n.end, Message: c.source(n) + " could be beyond ±2^62",
+		Expected: "numbers of known bounds, as clamp(x, 0, 100)"}
 	if !a.literal() {
 		e.At, e.End, e.Fix = a.at, a.end, "clamp("+c.text[a.at:a.end]+", 0, 100)"
 	}
@@ -442,7 +454,8 @@ func (c *checker) cast(n *node) *Error {
 		return nil
 	}
 	if a.of.Places > places {
-		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.source(a), a.of.Places), Expected: "floor(…) or round(…), which make an integer of it"}
+		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.source(a), a.of.Places),
+			Expected: "floor(…) or round(…), which make an integer of it"}
 	}
 	low, high := scaled(a.of, places)
 	if !within(low) || !within(high) {

@@ -35,7 +35,8 @@ func (c *checker) arithmetic(n *node) *Error {
 	case "*":
 		n.of.Places = n.args[0].of.Places + n.args[1].of.Places
 		if n.of.Places > 18 {
-			return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.source(n), n.of.Places), Expected: "at most 18 places, as of round(x)"}
+			return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.source(n), n.of.Places),
+				Expected: "at most 18 places, as of round(x)"}
 		}
 	default:
 		if err := c.aligned(n, n.args...); err != nil {
@@ -132,15 +133,18 @@ func (c *checker) division(n *node) *Error {
 	a, b := n.args[0], n.args[1]
 	switch {
 	case b.op != number:
-		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s could divide by 0", c.source(n)), Expected: "a written number that is not 0, as // 10; a ratio is compared without dividing, as a >= 2 * b"}
+		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s could divide by 0", c.source(n)),
+			Expected: "a written number that is not 0, as // 10; a ratio is compared without dividing, as a >= 2 * b"}
 	case b.number.Sign() == 0:
-		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s divides by 0", c.source(n)), Expected: "a number that is not 0"}
+		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s divides by 0", c.source(n)),
+			Expected: "a number that is not 0"}
 	case b.of.Places > 0 || a.of.Places > 0:
 		whole := a
 		if b.of.Places > 0 {
 			whole = b
 		}
-		e := &Error{At: whole.at, End: whole.end, Message: c.source(whole) + " is no integer", Expected: "an integer, as floor(x) is"}
+		e := &Error{At: whole.at, End: whole.end, Message: c.source(whole) + " is no integer",
+			Expected: "an integer, as floor(x) is"}
 		if whole == a {
 			e.Fix = "floor(" + c.text[a.at:a.end] + ")"
 		}
@@ -165,11 +169,13 @@ func (c *checker) clamp(n *node) *Error {
 	a := n.args[0]
 	for _, b := range n.args[1:] {
 		if b.op != number {
-			return &Error{At: b.at, End: b.end, Message: "found " + c.source(b), Expected: "a written number, as in clamp(x, 0, 100)"}
+			return &Error{At: b.at, End: b.end, Message: "found " + c.source(b),
+				Expected: "a written number, as in clamp(x, 0, 100)"}
 		}
 	}
 	if n.args[1].number.Cmp(n.args[2].number) > 0 {
-		return &Error{At: n.at, End: n.end, Message: "the bounds hold nothing", Expected: "the smaller one first, as clamp(x, 0, 100)"}
+		return &Error{At: n.at, End: n.end, Message: "the bounds hold nothing",
+			Expected: "the smaller one first, as clamp(x, 0, 100)"}
 	}
 	places := max(n.args[1].of.Places, n.args[2].of.Places, a.of.Places)
 	low, _ := scaled(n.args[1].of, places)

@@ -4,16 +4,16 @@ package expression
 
 import "math/big"
 
-// Constant is a value that an expression has in some rows because it is written so, from byte At to byte End of its text: a text, or a
-// number where Number is not nil.
+// Constant is a value that an expression has in some rows because it is written so, from byte At to byte End of its
+// text: a text, or a number where Number is not nil.
 type Constant struct {
 	Text    string
 	Number  *big.Rat
 	At, End int
 }
 
-// Constants are those that the choices of an expression may end in, in the order of its text. What functions make of constants is
-// not among them.
+// Constants are those that the choices of an expression may end in, in the order of its text. What functions make of
+// constants is not among them.
 func (e *Expression) Constants() []Constant { return constants(nil, e.root) }
 
 func constants(all []Constant, n *node) []Constant {

@@ -26,7 +26,8 @@ func TestConstantsAreWhatChoicesEndIn(t *testing.T) {
 		var got []string
 		for _, c := range e.Constants() {
 			written := text[c.At:c.End]
-			if said := "'" + c.Text + "'"; c.Number == nil && said != written || c.Number != nil && c.Number.RatString() != written {
+			if said := "'" + c.Text + "'"; c.Number == nil && said != written || c.Number != nil &&
+				c.Number.RatString() != written {
 				t.Errorf("%s: %v is written %s", text, c, written)
 			}
 			got = append(got, fmt.Sprint(written))

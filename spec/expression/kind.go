@@ -21,7 +21,8 @@ const (
 	Timestamp
 )
 
-var kindNames = [...]string{"of no kind", "true or false", "a number", "a text", "a date or timestamp", "a date", "a timestamp"}
+var kindNames = [...]string{"of no kind", "true or false", "a number", "a text", "a date or timestamp", "a date",
+	"a timestamp"}
 
 // String is the kind in words.
 func (k Kind) String() string { return kindNames[k] }
@@ -77,7 +78,8 @@ func meet(a, b Kind) (Kind, bool) {
 }
 
 func (f *finder) contradiction(n *node, v *variable, kind Kind) *Error {
-	e := &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s is %s, and %s is needed here", f.source(n), v.kind, kind), Expected: kind.String()}
+	e := &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s is %s, and %s is needed here", f.source(n), v.kind, kind),
+		Expected: kind.String()}
 	if v.by != nil && v.by != n {
 		e.Message = fmt.Sprintf("%s is %s here, and %s by %s", f.source(n), kind, v.kind, f.source(v.by))
 	}
@@ -215,7 +217,8 @@ func (f *finder) call(n *node) *Error {
 }
 
 // casts are the functions that say what a column is.
-var casts = map[string]Kind{"integer": Number, "decimal": Number, "text": Text, "boolean": Boolean, "date": Date, "timestamp": Timestamp}
+var casts = map[string]Kind{"integer": Number, "decimal": Number, "text": Text, "boolean": Boolean, "date": Date,
+	"timestamp": Timestamp}
 
 func (f *finder) cast(n *node, kind Kind) *Error {
 	a := n.args[0]
@@ -225,7 +228,8 @@ func (f *finder) cast(n *node, kind Kind) *Error {
 	case a.op != column && n.name == "integer" && a.kind.root().kind == Boolean:
 		return nil
 	case a.op != column && kind != Number:
-		return &Error{At: n.at, End: n.end, Message: n.name + "(…) says what a column is", Expected: n.name + "(x) of a column x"}
+		return &Error{At: n.at, End: n.end, Message: n.name + "(…) says what a column is", Expected: n.name +
+			"(x) of a column x"}
 	}
 	return f.need(a, kind, n)
 }
@@ -269,7 +273,8 @@ func (f *finder) recode(n *node) *Error {
 		if i%2 == 0 {
 			for j := 0; j < i; j += 2 {
 				if equalLiterals(entry, n.args[1].args[j]) {
-					return &Error{At: entry.at, End: entry.end, Message: f.source(entry) + " is there twice", Expected: "each value once"}
+					return &Error{At: entry.at, End: entry.end, Message: f.source(entry) + " is there twice",
+						Expected: "each value once"}
 				}
 			}
 			keys = append(keys, entry)
@@ -289,7 +294,8 @@ func (f *finder) recode(n *node) *Error {
 func (f *finder) span(n *node) *Error {
 	a := n.args[0]
 	if a.op != call || a.name != "-" {
-		return &Error{At: a.at, End: a.end, Message: f.source(a) + " is no difference", Expected: strings.TrimSpace(functions[n.name].usage) + ": the later of two columns first"}
+		return &Error{At: a.at, End: a.end, Message: f.source(a) + " is no difference",
+			Expected: strings.TrimSpace(functions[n.name].usage) + ": the later of two columns first"}
 	}
 	kind := Moment
 	if spans[n.name].micros > 0 {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Error is what is wrong with an expression, from byte At to byte End of its text. Fix, where it is not "", is what to put there.
+// Error is what is wrong with an expression, from byte At to byte End of its text. Fix, where it is not "", is what to
+// put there.
 type Error struct {
 	At, End           int
 	Message, Expected string
@@ -45,7 +46,8 @@ type parser struct {
 // parse reads a text as a tree.
 func parse(text string) (root *node, err *Error) {
 	if len(text) > maxText {
-		return nil, &Error{Message: fmt.Sprintf("an expression of more than %d bytes", maxText), Expected: "a code book, or several columns"}
+		return nil, &Error{Message: fmt.Sprintf("an expression of more than %d bytes", maxText),
+			Expected: "a code book, or several columns"}
 	}
 	p := &parser{text: text}
 	if p.tokens, err = tokens(text); err != nil {
@@ -88,7 +90,8 @@ func (p *parser) unexpected(t token, expected string) *Error {
 	if t.kind == endToken {
 		e.Message = "the expression ends too soon"
 	}
-	if lower := strings.ToLower(t.text); t.kind == nameToken && !t.quoted && t.text != lower && slices.Contains(words, lower) {
+	if lower := strings.ToLower(t.text); t.kind == nameToken && !t.quoted && t.text != lower &&
+		slices.Contains(words, lower) {
 		e.Expected, e.Fix = lower+", in small letters", lower
 	}
 	return e
@@ -109,7 +112,8 @@ func (p *parser) expect(sign, expected string) (token, *Error) {
 // made counts a node.
 func (p *parser) made(n *node) (*node, *Error) {
 	if p.nodes++; p.nodes > maxNodes {
-		return nil, &Error{At: n.at, End: n.end, Message: fmt.Sprintf("an expression of more than %d parts", maxNodes), Expected: "a code book, or several columns"}
+		return nil, &Error{At: n.at, End: n.end, Message: fmt.Sprintf("an expression of more than %d parts", maxNodes),
+			Expected: "a code book, or several columns"}
 	}
 	return n, nil
 }
@@ -141,7 +145,8 @@ func (p *parser) both() (*node, *Error)   { return p.chain(p.negated, "and") }
 func (p *parser) deeper(read func() (*node, *Error)) (*node, *Error) {
 	if p.depth++; p.depth > maxDepth {
 		t := p.peek()
-		return nil, &Error{At: t.at, End: t.end, Message: fmt.Sprintf("an expression of more than %d levels", maxDepth), Expected: "several columns"}
+		return nil, &Error{At: t.at, End: t.end, Message: fmt.Sprintf("an expression of more than %d levels", maxDepth),
+			Expected: "several columns"}
 	}
 	defer func() { p.depth-- }()
 	return read()
@@ -224,7 +229,8 @@ func (p *parser) list() (*node, *Error) {
 func (p *parser) constant() (*node, *Error) {
 	n, err := p.unary()
 	if err == nil && (!n.literal() || n.op == null) {
-		return nil, &Error{At: n.at, End: n.end, Message: "found " + show(p.text[n.at:n.end]), Expected: "a number, a text in quotes, a date, true or false: here nothing else may stand"}
+		return nil, &Error{At: n.at, End: n.end, Message: "found " + show(p.text[n.at:n.end]),
+			Expected: "a number, a text in quotes, a date, true or false: here nothing else may stand"}
 	}
 	return n, err
 }
@@ -256,7 +262,8 @@ func (p *parser) primary() (*node, *Error) {
 	case numberToken:
 		x, ok := numberOf(t.text)
 		if !ok {
-			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is too long", Expected: "a number within ±2^61 of at most 18 places"}
+			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is too long",
+				Expected: "a number within ±2^61 of at most 18 places"}
 		}
 		n.op, n.number = number, x
 	case textToken:
@@ -264,13 +271,15 @@ func (p *parser) primary() (*node, *Error) {
 	case dateToken:
 		days, ok := parseDate(t.text)
 		if !ok {
-			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no date", Expected: "a day of the calendar, as 2024-01-31"}
+			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no date",
+				Expected: "a day of the calendar, as 2024-01-31"}
 		}
 		n.op, n.value = date, days
 	case timestampToken:
 		micros, ok := parseTimestamp(t.text)
 		if !ok {
-			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no timestamp", Expected: "a day and a time, as 2024-01-31T12:30"}
+			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no timestamp",
+				Expected: "a day and a time, as 2024-01-31T12:30"}
 		}
 		n.op, n.value = timestamp, micros
 	case nameToken:
@@ -330,7 +339,8 @@ func (p *parser) function(t token) (*node, *Error) {
 		if p.tokens[p.next-1].at > t.end {
 			expected += "; a column with this name stands in backticks"
 		}
-		return nil, &Error{At: t.at, End: t.end, Message: "there is no function " + show(t.text), Expected: expected, Unknown: t.text, Among: functionNames}
+		return nil, &Error{At: t.at, End: t.end, Message: "there is no function " + show(t.text), Expected: expected,
+			Unknown: t.text, Among: functionNames}
 	}
 	n := &node{op: call, name: t.text, at: t.at}
 	for {
@@ -360,7 +370,8 @@ func (p *parser) function(t token) (*node, *Error) {
 		break
 	}
 	if len(n.args) < f.least || f.most > 0 && len(n.args) > f.most || f.odd && len(n.args)%2 == 0 {
-		return nil, &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s of %d arguments", t.text, len(n.args)), Expected: f.usage}
+		return nil, &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s of %d arguments", t.text, len(n.args)),
+			Expected: f.usage}
 	}
 	return p.made(n)
 }

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Vector is values of rows: Numbers of all kinds but texts (1 and 0 of booleans, days, microseconds, ranks), or Texts; and
-// which of them are null, nil for none.
+// Vector is values of rows: Numbers of all kinds but texts (1 and 0 of booleans, days, microseconds, ranks), or Texts;
+// and which of them are null, nil for none.
 type Vector struct {
 	Numbers []int64
 	Texts   []string
@@ -68,8 +68,8 @@ func Compile(e *Expression) *Program {
 	return p
 }
 
-// Run evaluates rows, of which inputs has a vector for each input of the expression, and passes their values to take: they are valid
-// until it returns.
+// Run evaluates rows, of which inputs has a vector for each input of the expression, and passes their values to take:
+// they are valid until it returns.
 func (p *Program) Run(rows int, inputs []Vector, take func(Vector)) {
 	f := p.frames.Get().(*frame)
 	defer p.frames.Put(f)
@@ -376,7 +376,8 @@ var sums = map[string]func(out, x, y []int64){
 	},
 }
 
-// floorOf is ⌊x + half·10^-places⌋ of numbers of a type. Of a rank, what lies between two units has the floor of the lower.
+// floorOf is ⌊x + half·10^-places⌋ of numbers of a type. Of a rank, what lies between two units has the floor of the
+// lower.
 func floorOf(t Type, half int64) func(int64) int64 {
 	by := power(t.Places)
 	if t.Places == 0 {

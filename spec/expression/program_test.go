@@ -124,7 +124,8 @@ func drawn(t *rapid.T, in Input) (value, int64, string) {
 	}
 	switch in.Reading {
 	case AnyNumber:
-		x := big.NewRat(rapid.SampledFrom([]int64{0, 1, -1, 500, -500, 7000, 499, 501, -3000, 250, 12345, 1 << 50}).Draw(t, "thousandths"), 1000)
+		x := big.NewRat(rapid.SampledFrom([]int64{0, 1, -1, 500, -500, 7000, 499, 501, -3000, 250, 12345, 1 << 50}).Draw(t,
+			"thousandths"), 1000)
 		units := new(big.Rat).Mul(x, new(big.Rat).SetInt(ten(in.Places)))
 		floor := new(big.Int).Div(units.Num(), units.Denom()).Int64()
 		return x, 2*floor + bit(!units.IsInt()), ""
@@ -141,7 +142,8 @@ func drawn(t *rapid.T, in Input) (value, int64, string) {
 		days := rapid.OneOf(rapid.Int64Range(19000, 20000), rapid.Int64Range(FirstDay, LastDay)).Draw(t, "days")
 		return time.Unix(days*86400, 0).UTC(), days, ""
 	case AsTimestamp:
-		micros := rapid.OneOf(rapid.Int64Range(1_700_000_000_000_000, 1_710_000_000_000_000), rapid.Int64Range(FirstDay*microsPerDay, LastDay*microsPerDay)).Draw(t, "micros")
+		micros := rapid.OneOf(rapid.Int64Range(1_700_000_000_000_000, 1_710_000_000_000_000),
+			rapid.Int64Range(FirstDay*microsPerDay, LastDay*microsPerDay)).Draw(t, "micros")
 		return time.UnixMicro(micros).UTC(), micros, ""
 	}
 	return "anything", 0, ""
@@ -241,8 +243,10 @@ func TestCalendar(t *testing.T) {
 
 // FuzzExpression reads any text, and evaluates what is accepted.
 func FuzzExpression(f *testing.F) {
-	for _, text := range []string{"age >= 18", "days(discharged - admitted)", "recode(sex, {'1': 'male', 2: 3})", "case(a > 1, 2024-01-31, null)",
-		"register.size == \"micro\" and not x in [1, -2.5e3]", "slice(trim(x), 2, 3)", "round(a) % -7", "`a b` == ''", "((((", "1 / 0", "clamp(integer(x), 0, 1e17) * 10"} {
+	for _, text := range []string{"age >= 18", "days(discharged - admitted)", "recode(sex, {'1': 'male', 2: 3})",
+		"case(a > 1, 2024-01-31, null)",
+		"register.size == \"micro\" and not x in [1, -2.5e3]", "slice(trim(x), 2, 3)", "round(a) % -7", "`a b` == ''", "((((",
+		"1 / 0", "clamp(integer(x), 0, 1e17) * 10"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

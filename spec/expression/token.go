@@ -42,10 +42,12 @@ var (
 var words = []string{"and", "or", "not", "in", "true", "false", "null"}
 
 // signs, the longer ones before those that they begin with.
-var signs = []string{"==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "%", "(", ")", "[", "]", "{", "}", ",", ":", "."}
+var signs = []string{"==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "%", "(", ")", "[", "]", "{", "}", ",", ":",
+	"."}
 
 // foreign signs, and what stands for them here.
-var foreign = map[string]string{"&&": "and", "||": "or", "&": "and", "|": "or", "=": "==", "<>": "!=", "!": "not", "/": "//", "≥": ">=", "≤": "<=", "≠": "!="}
+var foreign = map[string]string{"&&": "and", "||": "or", "&": "and", "|": "or", "=": "==", "<>": "!=", "!": "not",
+	"/": "//", "≥": ">=", "≤": "<=", "≠": "!="}
 
 // tokens are those of a text, the end behind them.
 func tokens(text string) ([]token, *Error) {
@@ -120,7 +122,8 @@ func quotedToken(text string, at int) (token, *Error) {
 	for i := at + 1; ; {
 		next := strings.Index(text[i:], quote)
 		if next < 0 {
-			return t, &Error{At: at, End: len(text), Message: "the quote " + quote + " is not closed", Expected: "another " + quote}
+			return t, &Error{At: at, End: len(text), Message: "the quote " + quote + " is not closed", Expected: "another " +
+				quote}
 		}
 		t.text += text[i : i+next]
 		i += next + 1
@@ -153,7 +156,8 @@ func signAt(text string, at int) (token, *Error) {
 	if _, ok := foreign[string(r)]; ok {
 		return token{}, foreignSign(string(r), at)
 	}
-	return token{}, &Error{At: at, End: at + size, Message: "found " + show(rest[:size]), Expected: "a column, a number, a text in quotes or a function; a name with other characters stands in backticks"}
+	return token{}, &Error{At: at, End: at + size, Message: "found " + show(rest[:size]),
+		Expected: "a column, a number, a text in quotes or a function; a name with other characters stands in backticks"}
 }
 
 func foreignSign(sign string, at int) *Error {

@@ -15,12 +15,13 @@ import (
 // checker compares a document with shapes and collects every difference.
 type checker struct {
 	*document.Findings
-	unfilled *document.Problem // of a text with ${…} where no parameters are filled in, nil where that is a text as any other
-	within   int               // how many unbuilt parts enclose the node: only the outermost is named
+	// of a text with ${…} where no parameters are filled in, nil where that is a text as any other
+	unfilled *document.Problem
+	within   int // how many unbuilt parts enclose the node: only the outermost is named
 }
 
-// Check reports every difference of a document from its shape. Unless unfilled is nil, it is the problem of a scalar that holds
-// ${…} although no parameters are filled in there.
+// Check reports every difference of a document from its shape. Unless unfilled is nil, it is the problem of a scalar
+// that holds ${…} although no parameters are filled in there.
 func Check(f *document.Findings, s *Shape, root document.Node, unfilled *document.Problem) {
 	(&checker{Findings: f, unfilled: unfilled}).check(s, root)
 }
@@ -58,7 +59,8 @@ func (c *checker) check(s *Shape, n document.Node) {
 func (c *checker) mismatch(s *Shape, n document.Node) {
 	p := document.Problem{Message: "found " + n.Found(), Expected: s.Says}
 	switch {
-	case n.IsNull() && n.Text() != "" && (s.kind == category && c.fitsText(s, n.Text()) || s.kind == text && s.oneOf == nil):
+	case n.IsNull() && n.Text() != "" && (s.kind == category && c.fitsText(s, n.Text()) || s.kind == text &&
+		s.oneOf == nil):
 		p.Message = "unquoted " + n.Text() + " is no text: YAML reads it as nothing at all"
 		p.Fix = quote(n.Text())
 	case n.IsNull() && s.kind == category && s.match == nil:
@@ -80,7 +82,7 @@ func (c *checker) mismatch(s *Shape, n document.Node) {
 		c.meantKey(s, n, &p)
 	}
 	c.habit(s, n, &p)
-	c.Report(n.Position(), n.Path, p)
+	c.Wrong(n, p)
 	c.MarkUnsound(n)
 }
 
@@ -92,7 +94,8 @@ func (c *checker) meantKey(s *Shape, n document.Node, p *document.Problem) {
 	}
 	for _, pair := range n.Pairs() {
 		if near := c.Nearest(pair.Key.Value, keys); near != "" {
-			p.Message, p.Nearest, p.Fix = fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)), near, c.Mended(pair.Key, near)
+			p.Message, p.Nearest, p.Fix = fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)), near,
+				c.Mended(pair.Key, near)
 			return
 		}
 	}
@@ -127,7 +130,7 @@ func (c *checker) checkObject(s *Shape, n document.Node) {
 		default:
 			present = append(present, f.Key)
 			if f.Needs != "" && !n.Get(f.Needs).Present() {
-				c.Report(pair.Key, pair.Path, document.Problem{
+				c.WrongKey(pair, document.Problem{
 					Message:  fmt.Sprintf("%s means nothing without %s", f.Key, f.Needs),
 					Expected: f.Needs + " beside it",
 				})
@@ -150,7 +153,8 @@ func (c *checker) checkObject(s *Shape, n document.Node) {
 // meant, so that it is not reported as missing too.
 func (c *checker) unknownKey(s *Shape, pair document.Node) string {
 	names := s.keyNames()
-	p := document.Problem{Message: fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)), Expected: document.OneOf(s.builtKeys())}
+	p := document.Problem{Message: fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)),
+		Expected: document.OneOf(s.builtKeys())}
 	if p.Nearest = c.Nearest(pair.Key.Value, names); p.Nearest != "" {
 		p.Fix = c.Mended(pair.Key, p.Nearest)
 	}
@@ -160,7 +164,7 @@ func (c *checker) unknownKey(s *Shape, pair document.Node) string {
 	} else if pair.IsNull() && c.afterComma(pair.Key) {
 		p.Expected = withPoint
 	}
-	c.Report(pair.Key, pair.Path, p)
+	c.WrongKey(pair, p)
 	return meant
 }
 
@@ -183,7 +187,8 @@ func (c *checker) checkForms(s *Shape, n document.Node, present []string) {
 		}
 		forms = append(forms, strings.Join(form, " with "))
 	}
-	p := document.Problem{Message: "none of " + strings.Join(governed, ", ") + " is there", Expected: "exactly one of: " + strings.Join(forms, "; ")}
+	p := document.Problem{Message: "none of " + strings.Join(governed, ", ") + " is there", Expected: "exactly one of: " +
+		strings.Join(forms, "; ")}
 	if len(have) > 0 {
 		p.Message = strings.Join(have, ", ") + " do not go together"
 		if len(have) == 1 {
@@ -244,7 +249,7 @@ func (c *checker) checkList(s *Shape, n document.Node) {
 		if s.Of.kind == number {
 			p.Expected += "; decimals are written with " + withPoint
 		}
-		c.Report(n.Position(), n.Path, p)
+		c.Wrong(n, p)
 	}
 	for _, item := range items {
 		c.check(s.Of, item)
@@ -259,7 +264,7 @@ func (c *checker) tooFew(s *Shape, n document.Node) {
 	if s.Empty != "" {
 		p.Expected = s.Empty
 	}
-	c.Report(n.Position(), n.Path, p)
+	c.Wrong(n, p)
 	c.MarkUnsound(n)
 }
 
@@ -318,7 +323,7 @@ func (c *checker) checkScalar(s *Shape, n document.Node) {
 		}
 	}
 	if c.unfilled != nil && !s.params && strings.Contains(n.Text(), "${") {
-		c.Report(n.Position(), n.Path, *c.unfilled)
+		c.Wrong(n, *c.unfilled)
 	}
 }
 
@@ -339,7 +344,7 @@ func (c *checker) checkText(s *Shape, n document.Node) {
 	if p.Nearest = c.Nearest(n.Text(), s.oneOf); p.Nearest != "" {
 		p.Fix = c.Mended(n.Value, p.Nearest)
 	}
-	c.Report(n.Position(), n.Path, p)
+	c.Wrong(n, p)
 }
 
 func (c *checker) checkWhole(s *Shape, n document.Node) {
@@ -349,6 +354,6 @@ func (c *checker) checkWhole(s *Shape, n document.Node) {
 		return
 	}
 	if x.Cmp(big.NewRat(s.Least, 1)) < 0 || s.most != 0 && x.Cmp(big.NewRat(s.most, 1)) > 0 {
-		c.Report(n.Position(), n.Path, document.Problem{Message: n.Text() + " is out of range", Expected: s.Says})
+		c.Wrong(n, document.Problem{Message: n.Text() + " is out of range", Expected: s.Says})
 	}
 }

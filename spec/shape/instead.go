@@ -1,6 +1,7 @@
 package shape
 
-// This file holds habits from other programs and places: what is often written where the language writes something else.
+// This file holds habits from other programs and places: what is often written where the language writes something
+// else.
 
 import (
 	"cmp"
@@ -49,7 +50,8 @@ func (c *checker) habit(s *Shape, n document.Node, p *document.Problem) {
 func (c *checker) afterComma(key *yaml.Node) bool {
 	before := []rune(c.Line(key.Line))
 	at := key.Column - 1
-	return digitsOnly.MatchString(key.Value) && at >= 2 && at <= len(before) && before[at-1] == ',' && before[at-2] >= '0' && before[at-2] <= '9'
+	return digitsOnly.MatchString(key.Value) && at >= 2 && at <= len(before) && before[at-1] == ',' &&
+		before[at-2] >= '0' && before[at-2] <= '9'
 }
 
 // isoDate is a date written with its year last, as year, month and day; "" where day and month cannot be distinguished.

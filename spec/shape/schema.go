@@ -121,7 +121,8 @@ func (w schemaWriter) rules(s *Shape, path string) schema {
 		return w.object(s, path)
 	case dictionary:
 		names := schema{"pattern": s.Keys.String()}
-		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.write(s.Of, Below(path, "*")), "minProperties": s.Least}
+		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.write(s.Of, Below(path, "*")),
+			"minProperties": s.Least}
 	case list:
 		out := schema{"type": "array", "items": w.write(s.Of, path+"[]"), "minItems": s.Least}
 		if s.most > 0 {

@@ -23,9 +23,10 @@ type passes struct {
 	axes     [][]int // of each clique's table
 	sweeps   []*sweep
 	children [][]int
-	hosted   []int       // terms of each clique. Views of a sweep are these, then the children's shared ones, then its own.
-	ratio    [][]float64 // scratch, as large as shared
-	message  [][]float64
+	// terms of each clique. Views of a sweep are these, then the children's shared ones, then its own.
+	hosted  []int
+	ratio   [][]float64 // scratch, as large as shared
+	message [][]float64
 }
 
 // newCalibrated is a tree whose cliques have terms over such cliques.
@@ -37,7 +38,8 @@ func newCalibrated(d Domain, t *Tree, terms [][]Clique) *calibrated {
 		}
 		c.tables = append(c.tables, make([]float64, int(d.Cells(clique))))
 		cells := int(d.Cells(t.Shared[i]))
-		c.shared, c.ratio, c.message = append(c.shared, make([]float64, cells)), append(c.ratio, make([]float64, cells)), append(c.message, make([]float64, cells))
+		c.shared, c.ratio, c.message = append(c.shared, make([]float64, cells)), append(c.ratio, make([]float64, cells)),
+			append(c.message, make([]float64, cells))
 		c.axes, c.hosted = append(c.axes, axesOf(clique)), append(c.hosted, len(terms[i]))
 	}
 	for i := range t.Cliques {
@@ -50,8 +52,8 @@ func newCalibrated(d Domain, t *Tree, terms [][]Clique) *calibrated {
 	return c
 }
 
-// axesOf is the order of the axes of a clique's table. Attributes with more categories come later in a domain: the last one
-// makes long rows, and the one before it comes first, so that the table has two halves.
+// axesOf is the order of the axes of a clique's table. Attributes with more categories come later in a domain: the last
+// one makes long rows, and the one before it comes first, so that the table has two halves.
 func axesOf(c Clique) []int {
 	if len(c) < 3 {
 		return c
@@ -85,9 +87,10 @@ func (c *calibrated) own(i int) int { return c.hosted[i] + len(c.children[i]) }
 // least is the smallest part of its largest cell that a message can have before calibrate calls it an underflow.
 const least = 1e-280
 
-// calibrate makes the law that has the factors of another and new ones, which are given for the terms of each clique, and
-// this total: messages to the root, and back (Jensen, Lauritzen & Olesen 1990). With no other it is of the new ones alone.
-// Every message on the way to the root is divided by its largest cell. It adds the counts of terms to those given.
+// calibrate makes the law that has the factors of another and new ones, which are given for the terms of each clique,
+// and this total: messages to the root, and back (Jensen, Lauritzen & Olesen 1990). With no other it is of the new ones
+// alone. Every message on the way to the root is divided by its largest cell. It adds the counts of terms to those
+// given.
 //
 // whole is false where a message has cells that are nothing beside its largest, so that digits may be lost; sound where
 // all is lost.
@@ -178,7 +181,8 @@ func (c *calibrated) send(i int, old []float64) (whole bool) {
 	return whole
 }
 
-// calibrateLogs makes the law of tables of logarithms: slowly, and whatever their range. The tables are counts afterwards.
+// calibrateLogs makes the law of tables of logarithms: slowly, and whatever their range. The tables are counts
+// afterwards.
 func (c *calibrated) calibrateLogs(total float64) {
 	c.level = 1
 	for i := len(c.Cliques) - 1; i > 0; i-- {

@@ -2,12 +2,12 @@ package graphical
 
 import "slices"
 
-// This file holds the algebra of tables over cliques: sums over some attributes, and products cell by cell, of one large
-// table and many small ones at once.
+// This file holds the algebra of tables over cliques: sums over some attributes, and products cell by cell, of one
+// large table and many small ones at once.
 
-// A sweep goes once over the cells of a large table, row by row, and with them over those of small tables, each of some of
-// its attributes. A row is the cells that differ in the last axis alone; attributes that no small table tells apart are one
-// axis.
+// A sweep goes once over the cells of a large table, row by row, and with them over those of small tables, each of some
+// of its attributes. A row is the cells that differ in the last axis alone; attributes that no small table tells apart
+// are one axis.
 type sweep struct {
 	sizes []int // of the axes but the last, the slowest first
 	below int   // rows under one place of the first of them
@@ -17,9 +17,10 @@ type sweep struct {
 
 // view is how a small table lies in the large one.
 type view struct {
-	next  []int // by axis: from the cell of one row to that of the next, where that axis moves on and those behind it begin anew
-	first int   // from one place of the first axis to the next
-	along bool  // a row has a cell for each of its own; else it has one cell for all
+	// by axis: from the cell of one row to that of the next, where that axis moves on and those behind it begin anew
+	next  []int
+	first int  // from one place of the first axis to the next
+	along bool // a row has a cell for each of its own; else it has one cell for all
 	cells int
 }
 
@@ -29,8 +30,8 @@ type operand struct {
 	values []float64
 }
 
-// newSweep is the sweep over a table whose axes are the attributes of a clique in some order, the last of them the last of
-// the clique, with those of small cliques.
+// newSweep is the sweep over a table whose axes are the attributes of a clique in some order, the last of them the last
+// of the clique, with those of small cliques.
 func newSweep(d Domain, order []int, small ...Clique) *sweep {
 	s := &sweep{below: 1, row: 1, views: make([]view, len(small))}
 	steps := make([][]int, len(small)) // of each small table, by axis of the large one
@@ -89,9 +90,9 @@ func (v *view) see(steps, sizes []int) {
 // divided is the cells from which on a sweep is made by two goroutines.
 const divided = 1 << 14
 
-// run sets out to the cells of in, nil for ones, times a constant and all factors, and adds them to the sums. out may be
-// in, and nil where there are no factors and the constant is 1. A large table is done in two halves, whatever runs at once,
-// and what both add to is summed half by half.
+// run sets out to the cells of in, nil for ones, times a constant and all factors, and adds them to the sums. out may
+// be in, and nil where there are no factors and the constant is 1. A large table is done in two halves, whatever runs
+// at once, and what both add to is summed half by half.
 func (s *sweep) run(out, in []float64, constant float64, factors, sums []operand) {
 	if len(s.sizes) == 0 {
 		s.part(0, 1, out, in, constant, factors, sums)

@@ -16,14 +16,14 @@ const (
 	halvings = 40   // in a row, after which there is nothing to be gained
 )
 
-// Fit moves the law towards the one that fits best, by so many steps at most: that with the least
-// Σ ‖expected − measured‖²/2σ² over the measurements. The problem is convex in the expected counts, and a step multiplies
-// the factor of a measurement by exp(−α·(expected − measured)/σ²): mirror descent under the entropy, by whose geometry the
-// law stays one of the tree (McKenna, Sheldon & Miklau 2019). α is found by trying: a step must gain half of what its
-// slope promises. It returns how much Σ is left.
+// Fit moves the law towards the one that fits best, by so many steps at most: that with the least Σ ‖expected −
+// measured‖²/2σ² over the measurements. The problem is convex in the expected counts, and a step multiplies the factor
+// of a measurement by exp(−α·(expected − measured)/σ²): mirror descent under the entropy, by whose geometry the law
+// stays one of the tree (McKenna, Sheldon & Miklau 2019). α is found by trying: a step must gain half of what its slope
+// promises. It returns how much Σ is left.
 //
-// To that a step adds a part of the move before it, the greater the longer all went well (Polyak 1964), and must then gain
-// anything; where it does not, it is made without, and the part begins at none (O'Donoghue & Candès 2015).
+// To that a step adds a part of the move before it, the greater the longer all went well (Polyak 1964), and must then
+// gain anything; where it does not, it is made without, and the part begins at none (O'Donoghue & Candès 2015).
 //
 // No step is begun once the context has ended: who asks looks at that.
 func (m *Model) Fit(ctx context.Context, steps int) (loss float64) {
@@ -133,7 +133,8 @@ func (t *term) slope() float64 {
 	return s
 }
 
-// exponential is eˣ to 10 digits and more near 0, where almost all moves of a fit are. The fit corrects what is missing.
+// exponential is eˣ to 10 digits and more near 0, where almost all moves of a fit are. The fit corrects what is
+// missing.
 func exponential(x float64) float64 {
 	if !(x > -0.0625 && x < 0.0625) {
 		return budget.Exp(min(x, 700))

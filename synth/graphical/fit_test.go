@@ -18,9 +18,9 @@ func repeated(x float64, n int) []float64 {
 	return out
 }
 
-// TestWeightsAreInverseVariances: a column is measured as 60 and 40 with variance 1, and a pair has it as 50 and 50 with
-// variance 2 in each of four cells, so 4 in a sum of two. Least squares give (60/1 + 50/4)/(1/1 + 1/4) = 58. Weights of
-// 1/σ would give (60 + 50/2)/(1 + 1/2) = 56.7, and equal ones 55.
+// TestWeightsAreInverseVariances: a column is measured as 60 and 40 with variance 1, and a pair has it as 50 and 50
+// with variance 2 in each of four cells, so 4 in a sum of two. Least squares give (60/1 + 50/4)/(1/1 + 1/4) = 58.
+// Weights of 1/σ would give (60 + 50/2)/(1 + 1/2) = 56.7, and equal ones 55.
 func TestWeightsAreInverseVariances(t *testing.T) {
 	m := New(Domain{2, 2}, nil, 100)
 	m.Measure(Clique{0}, []float64{60, 40}, repeated(1, 2))
@@ -72,8 +72,8 @@ func measurements(r *rand.Rand, d Domain, total float64) []measurement {
 	return all
 }
 
-// leastLoss minimises Σ‖marginal − noisy‖²/2σ² over all tables of the whole domain without negative cells and with a total,
-// by projected gradients, and returns the table.
+// leastLoss minimises Σ‖marginal − noisy‖²/2σ² over all tables of the whole domain without negative cells and with a
+// total, by projected gradients, and returns the table.
 func leastLoss(d Domain, total float64, all []measurement) []float64 {
 	every := make(Clique, len(d))
 	for a := range every {
@@ -135,8 +135,8 @@ func lossOf(d Domain, x []float64, all []measurement) float64 {
 	return loss
 }
 
-// TestFitFindsTheOptimum compares the loss of fits with the least that any table of the whole domain has. Mirror descent
-// comes near a side of the simplex slowly, so to a thousandth.
+// TestFitFindsTheOptimum compares the loss of fits with the least that any table of the whole domain has. Mirror
+// descent comes near a side of the simplex slowly, so to a thousandth.
 func TestFitFindsTheOptimum(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for run := range 6 {
@@ -194,8 +194,9 @@ func TestSizeWithIsABound(t *testing.T) {
 	}
 }
 
-// TestGivenAttributesStandTogether: an attribute with edges to two that are given makes a clique of the three, as it is drawn
-// given both, where it would else make two of a pair each; and so do two with an edge between them and one each to those.
+// TestGivenAttributesStandTogether: an attribute with edges to two that are given makes a clique of the three, as it is
+// drawn given both, where it would else make two of a pair each; and so do two with an edge between them and one each
+// to those.
 func TestGivenAttributesStandTogether(t *testing.T) {
 	for _, c := range []struct {
 		given    Clique
@@ -216,8 +217,8 @@ func TestGivenAttributesStandTogether(t *testing.T) {
 	}
 }
 
-// TestTreeIsAJunctionTree: every attribute is in a clique, the cliques with an attribute hang together, and what a clique
-// shares with its parent is what both have. Of given attributes it is strong.
+// TestTreeIsAJunctionTree: every attribute is in a clique, the cliques with an attribute hang together, and what a
+// clique shares with its parent is what both have. Of given attributes it is strong.
 func TestTreeIsAJunctionTree(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
 	for run := range 100 {
@@ -269,7 +270,8 @@ func TestFitsEndWithTheContext(t *testing.T) {
 		ctx := testdata.EndingAfter(t.Context(), int64(steps))
 		got, want := fitted(ctx, 100).Marginal(Clique{0, 1, 2}), fitted(t.Context(), steps).Marginal(Clique{0, 1, 2})
 		if !slices.Equal(got, want) || ctx.Late() != 1 {
-			t.Errorf("a context that ends after %d steps, and is asked %d times more, leaves %v and not %v", steps, ctx.Late(), got, want)
+			t.Errorf("a context that ends after %d steps, and is asked %d times more, leaves %v and not %v", steps, ctx.Late(),
+				got, want)
 		}
 	}
 	m, cliques := fitted(t.Context(), 8), []Clique{{0}, {0, 1}, {1, 2}, {0, 1, 2}}
@@ -281,7 +283,8 @@ func TestFitsEndWithTheContext(t *testing.T) {
 	if found != 1 || whole.Asked() < 4 {
 		t.Errorf("%d marginals are found, by a context that is asked %d times", found, whole.Asked())
 	}
-	m.Marginals(testdata.EndingAfter(t.Context(), 0), cliques, func(int, []float64) { t.Error("a marginal is found though the context has ended") })
+	m.Marginals(testdata.EndingAfter(t.Context(), 0), cliques,
+		func(int, []float64) { t.Error("a marginal is found though the context has ended") })
 	for _, size := range m.SizesWith(testdata.EndingAfter(t.Context(), 0), cliques) {
 		if size != (Size{}) {
 			t.Error("a size is found though the context has ended")
@@ -343,7 +346,8 @@ func TestDegenerateModelsAreFinite(t *testing.T) {
 	}
 }
 
-// TestSweepInHalves compares sums and products of a table that is gone over in halves with those of its cells one by one.
+// TestSweepInHalves compares sums and products of a table that is gone over in halves with those of its cells one by
+// one.
 func TestSweepInHalves(t *testing.T) {
 	d, all := Domain{6, 20, 30, 40}, Clique{0, 1, 2, 3}
 	r := rand.New(rand.NewPCG(10, 11))

@@ -46,7 +46,8 @@ func (m *Model) Marginals(ctx context.Context, cliques []Clique, found func(i in
 	bothUntil(ctx, len(jobs), func(i int) {
 		known := map[string]*array{}
 		for _, asked := range jobs[i] {
-			found(asked.place, q.joint(asked.root, asked.of, -1, known).arranged(m.domain, m.ranked(cliques[asked.place])).values)
+			found(asked.place, q.joint(asked.root, asked.of, -1, known).arranged(m.domain, m.ranked(cliques[asked.place])).
+				values)
 		}
 	})
 }
@@ -124,7 +125,8 @@ type projection struct {
 }
 
 func newInquiry(d Domain, law *calibrated, total float64) *inquiry {
-	q := &inquiry{domain: d, law: law, bases: map[base]*array{}, beyond: map[way]*array{}, ways: make([][]way, len(d)), none: total * 0x1p-40}
+	q := &inquiry{domain: d, law: law, bases: map[base]*array{}, beyond: map[way]*array{}, ways: make([][]way, len(d)),
+		none: total * 0x1p-40}
 	n := len(law.Cliques)
 	q.toward = make([][]int, n)
 	for i := range q.toward {
@@ -357,7 +359,8 @@ func (q *inquiry) put(x array, law *array, shared Clique, of []int, left []int) 
 	for i := range int(q.domain.Cells(kept)) {
 		for j := range n {
 			row := i*n + j
-			multiplyRow(out.values[row*columns:(row+1)*columns], a[row*sums:(row+1)*sums], b[i*sums*columns:(i+1)*sums*columns], q.none)
+			multiplyRow(out.values[row*columns:(row+1)*columns], a[row*sums:(row+1)*sums], b[i*sums*columns:(i+1)*sums*columns],
+				q.none)
 		}
 	}
 	return out

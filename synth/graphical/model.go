@@ -227,7 +227,8 @@ func (m *Model) term(c Clique) *term {
 		}
 	}
 	n := int(m.domain.Cells(c))
-	t := &term{of: slices.Clone(c), theta: make([]float64, n), counts: make([]float64, n), trial: make([]float64, n), move: make([]float64, n), factor: make([]float64, n)}
+	t := &term{of: slices.Clone(c), theta: make([]float64, n), counts: make([]float64, n), trial: make([]float64, n),
+		move: make([]float64, n), factor: make([]float64, n)}
 	m.terms = append(m.terms, t)
 	slices.SortStableFunc(m.terms, func(a, b *term) int { return len(a.of) - len(b.of) })
 	m.graph.add(c)

@@ -135,8 +135,8 @@ func TestMarginalsAreThoseOfEnumeration(t *testing.T) {
 	}
 }
 
-// lawGiven is the law of all cells that steps make of a marginal law of what is given, by the marginals of a model: of each
-// step's attribute given those before.
+// lawGiven is the law of all cells that steps make of a marginal law of what is given, by the marginals of a model: of
+// each step's attribute given those before.
 func lawGiven(m *Model, d Domain, steps []Step, given []float64) []float64 {
 	out := make([]float64, int(d.Cells(m.every())))
 	for cell := range out {
@@ -170,16 +170,17 @@ func (m *Model) every() Clique {
 	return all
 }
 
-// TestStepsAreTheLawGivenWhatIsGiven compares what the steps of random models make of a law of the given attributes, another
-// than the model's, with the sums of all cells: p(x) times what that other law has of the given attributes' cell, over what the
-// model has of it. Each step's table is of one clique. Steps of the same model without the order of elimination that given
-// attributes need do not make that law, nor do steps that leave out what is given.
+// TestStepsAreTheLawGivenWhatIsGiven compares what the steps of random models make of a law of the given attributes,
+// another than the model's, with the sums of all cells: p(x) times what that other law has of the given attributes'
+// cell, over what the model has of it. Each step's table is of one clique. Steps of the same model without the order of
+// elimination that given attributes need do not make that law, nor do steps that leave out what is given.
 func TestStepsAreTheLawGivenWhatIsGiven(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	wrong, blind := 0, 0
 	for run := range 150 {
 		m, d, all := randomModel(r, 2, false, 3)
-		other, expected, want := make([]float64, int(d.Cells(m.given))), marginalOf(d, all, m.given), make([]float64, len(all))
+		other, expected, want := make([]float64, int(d.Cells(m.given))), marginalOf(d, all, m.given),
+			make([]float64, len(all))
 		for i := range other {
 			other[i] = 0.5 + r.Float64()
 		}

@@ -1,5 +1,5 @@
-// Command learn trains a logistic regression of income above 50 000 dollars on the microdata of a release and on the true
-// rows that it was made from, and says how well either tells the incomes of people whom neither has seen.
+// Command learn trains a logistic regression of income above 50 000 dollars on the microdata of a release and on the
+// true rows that it was made from, and says how well either tells the incomes of people whom neither has seen.
 //
 //	go run ./examples/adult/learn examples/adult/adult-train.csv adult-microdata/microdata/persons.parquet examples/adult/adult-test.csv
 //
@@ -47,7 +47,8 @@ func learn(w io.Writer, truth, microdata, heldOut string) error {
 			return fmt.Errorf("%s: %w", from.path, err)
 		}
 		scores := model.scores(test)
-		fmt.Fprintf(w, "%-13s %7d    %.4f  %.4f\n", from.name, len(train.incomes), accuracy(scores, test.incomes), areaUnderCurve(scores, test.incomes))
+		fmt.Fprintf(w, "%-13s %7d    %.4f  %.4f\n", from.name, len(train.incomes), accuracy(scores, test.incomes),
+			areaUnderCurve(scores, test.incomes))
 	}
 	fmt.Fprintf(w, "%-13s %7s    %.4f  %.4f\n", "nothing", "", max(rich, 1-rich), 0.5)
 	return nil

@@ -18,7 +18,8 @@ import (
 
 // row is a row of a file, all codes as text; the attributes that a test does not speak of are 0.
 func row(age, education, sex, income int) []string {
-	out := []string{fmt.Sprint(age), "0", "0", fmt.Sprint(education), "0", "0", "0", "0", fmt.Sprint(sex), "0", "0", "0", "0", fmt.Sprint(income)}
+	out := []string{fmt.Sprint(age), "0", "0", fmt.Sprint(education), "0", "0", "0", "0", fmt.Sprint(sex), "0", "0", "0",
+		"0", fmt.Sprint(income)}
 	return out
 }
 
@@ -47,7 +48,8 @@ func peopleOf(t *testing.T, groups ...group) (p people) {
 	return p
 }
 
-var header = strings.Split("age,workclass,fnlwgt,education-num,marital-status,occupation,relationship,race,sex,capital-gain,capital-loss,hours-per-week,native-country,income>50K", ",")
+var header = strings.Split(
+	"age,workclass,fnlwgt,education-num,marital-status,occupation,relationship,race,sex,capital-gain,capital-loss,hours-per-week,native-country,income>50K", ",")
 
 // The gradient is that of the loss, by differences.
 func TestGradient(t *testing.T) {
@@ -65,13 +67,15 @@ func TestGradient(t *testing.T) {
 			moved[i] += by
 			return p.loss(moved)
 		}
-		if want := (at(step) - at(-step)) / (2 * step); math.Abs(got[i]-want) > 1e-6 { // the third derivative is below 1, so 1e-10, and rounding 1e-16·10/1e-5
+		// the third derivative is below 1, so 1e-10, and rounding 1e-16·10/1e-5
+		if want := (at(step) - at(-step)) / (2 * step); math.Abs(got[i]-want) > 1e-6 {
 			t.Errorf("coefficient %d: %v, want %v", i, got[i], want)
 		}
 	}
 }
 
-// With many people of two kinds the chances that are learned are the shares: the penalty moves them by less than a thousandth.
+// With many people of two kinds the chances that are learned are the shares: the penalty moves them by less than a
+// thousandth.
 func TestFitLearnsShares(t *testing.T) {
 	p := peopleOf(t, group{20, 5, 0, 400, 2000}, group{20, 5, 1, 1200, 2000})
 	model, err := fit(p)
@@ -136,8 +140,8 @@ type person struct {
 	Income       string `parquet:"income"`
 }
 
-// Both kinds of file are read, and the outcome is marked. Women earn above here, men below, and the microdata have it the other
-// way about.
+// Both kinds of file are read, and the outcome is marked. Women earn above here, men below, and the microdata have it
+// the other way about.
 func TestLearn(t *testing.T) {
 	dir := t.TempDir()
 	var truth bytes.Buffer
@@ -170,8 +174,10 @@ nothing                  0.5000  0.5000
 		t.Errorf("printed\n%s, want\n%s", out.String(), want)
 	}
 	for name, text := range map[string]string{
-		"no column income": "age,sex\n1,2\n", "row 1: age is no code": strings.Join(header, ",") + "\n" + strings.Join(row(85, 1, 1, 1), ",") + "\n",
-		"row 1: income is not 0 or 1": strings.Join(header, ",") + "\n" + strings.Join(row(1, 1, 1, 2), ",") + "\n", "all incomes are alike": strings.Join(header, ",") + "\n" + strings.Join(row(1, 1, 1, 1), ",") + "\n",
+		"no column income": "age,sex\n1,2\n", "row 1: age is no code": strings.Join(header, ",") + "\n" +
+			strings.Join(row(85, 1, 1, 1), ",") + "\n",
+		"row 1: income is not 0 or 1": strings.Join(header, ",") + "\n" + strings.Join(row(1, 1, 1, 2), ",") + "\n",
+		"all incomes are alike":       strings.Join(header, ",") + "\n" + strings.Join(row(1, 1, 1, 1), ",") + "\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -238,7 +244,8 @@ func TestLearnOfAdult(t *testing.T) {
 		t.Fatal(err)
 	}
 	scores := model.scores(heldOut)
-	if got := fmt.Sprintf("%d %d %.3f %.3f", len(p.incomes), len(heldOut.incomes), accuracy(scores, heldOut.incomes), areaUnderCurve(scores, heldOut.incomes)); got != "32561 16281 0.851 0.904" {
+	if got := fmt.Sprintf("%d %d %.3f %.3f", len(p.incomes), len(heldOut.incomes), accuracy(scores, heldOut.incomes),
+		areaUnderCurve(scores, heldOut.incomes)); got != "32561 16281 0.851 0.904" {
 		t.Errorf("got %s", got)
 	}
 }

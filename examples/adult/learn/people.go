@@ -26,8 +26,10 @@ const income = "income"
 
 // attributes are the columns that it is learned from.
 var attributes = []attribute{
-	{"age", 85, true}, {"workclass", 9, false}, {"fnlwgt", 100, true}, {"education_num", 16, true}, {"marital_status", 7, false},
-	{"occupation", 15, false}, {"relationship", 6, false}, {"race", 5, false}, {"sex", 2, false}, {"capital_gain", 100, true},
+	{"age", 85, true}, {"workclass", 9, false}, {"fnlwgt", 100, true}, {"education_num", 16, true},
+	{"marital_status", 7, false},
+	{"occupation", 15, false}, {"relationship", 6, false}, {"race", 5, false}, {"sex", 2, false},
+	{"capital_gain", 100, true},
 	{"capital_loss", 100, true}, {"hours_per_week", 99, true}, {"native_country", 42, false},
 }
 

@@ -14,7 +14,8 @@ import (
 // regression are the coefficients of a logistic regression: P(above) = 1/(1 + exp(−x·β)).
 type regression []float64
 
-// penalty is λ of the λ/2·|β|² that is added to the loss, which keeps coefficients of categories that hardly anybody has finite.
+// penalty is λ of the λ/2·|β|² that is added to the loss, which keeps coefficients of categories that hardly anybody
+// has finite.
 const penalty = 1
 
 // fit is the regression of the largest penalised likelihood.

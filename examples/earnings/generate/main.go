@@ -62,7 +62,8 @@ func payroll(r *rand.Rand) ([]byte, error) {
 	all = all[:jobs]
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[job](&b, parquet.Compression(&zstd.Codec{}), parquet.CreatedBy("dprelease examples", "", ""))
+	w := parquet.NewGenericWriter[job](&b, parquet.Compression(&zstd.Codec{}),
+		parquet.CreatedBy("dprelease examples", "", ""))
 	if _, err := w.Write(all); err != nil {
 		return nil, err
 	}
@@ -73,21 +74,24 @@ func payroll(r *rand.Rand) ([]byte, error) {
 }
 
 var (
-	regions        = []string{"north", "east", "south", "west", "islands"}
-	regionWeight   = []float64{31, 24, 27, 17, 1}
-	industries     = []string{"agriculture", "manufacturing", "construction", "trade", "transport", "hospitality", "information", "finance", "public", "education", "health", "other"}
+	regions      = []string{"north", "east", "south", "west", "islands"}
+	regionWeight = []float64{31, 24, 27, 17, 1}
+	industries   = []string{"agriculture", "manufacturing", "construction", "trade", "transport", "hospitality",
+		"information", "finance", "public", "education", "health", "other"}
 	industryWeight = []float64{2, 16, 7, 17, 6, 6, 6, 4, 9, 9, 13, 5}
-	industryPay    = []float64{2100, 3300, 2900, 2500, 2700, 1900, 4400, 4800, 3500, 3300, 3000, 2400} // median of a full month
-	women          = []float64{.30, .28, .12, .50, .25, .55, .32, .48, .52, .70, .76, .52}
-	sizes          = []string{"micro", "small", "medium", "large"}
-	sizeWeight     = []float64{22, 24, 21, 33}
-	sizePay        = []float64{.82, .93, 1.02, 1.14}
+	// median of a full month
+	industryPay = []float64{2100, 3300, 2900, 2500, 2700, 1900, 4400, 4800, 3500, 3300, 3000, 2400}
+	women       = []float64{.30, .28, .12, .50, .25, .55, .32, .48, .52, .70, .76, .52}
+	sizes       = []string{"micro", "small", "medium", "large"}
+	sizeWeight  = []float64{22, 24, 21, 33}
+	sizePay     = []float64{.82, .93, 1.02, 1.14}
 )
 
 // newJob draws a job with the dependences that tables should show.
 func newJob(r *rand.Rand, person int64, sex, region string) job {
 	i := pickPlace(r, industryWeight)
-	if female := r.Float64() < women[i]; female != (sex == "female") && r.Float64() < .8 { // jobs go to whom industries employ
+	// jobs go to whom industries employ
+	if female := r.Float64() < women[i]; female != (sex == "female") && r.Float64() < .8 {
 		i = pickPlace(r, industryWeight)
 	}
 	s := pickPlace(r, sizeWeight)

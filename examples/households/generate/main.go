@@ -1,5 +1,5 @@
-// Command generate writes the made-up register of the households example: 40 000 households and the persons in them, the same
-// files every time.
+// Command generate writes the made-up register of the households example: 40 000 households and the persons in them,
+// the same files every time.
 //
 //	go run ./examples/households/generate examples/households/data
 package main
@@ -67,8 +67,8 @@ func register(r *rand.Rand) (homes []household, people []person) {
 	return homes, people
 }
 
-// newHousehold draws a household with the dependences that microdata should show: old people live alone and own, families
-// have rooms, and towns rent.
+// newHousehold draws a household with the dependences that microdata should show: old people live alone and own,
+// families have rooms, and towns rent.
 func newHousehold(r *rand.Rand, id int64) (household, []person) {
 	h := household{ID: id, Region: pick(r, []string{"north", "east", "south", "west"}, []float64{31, 24, 28, 17})}
 	owns := map[string]float64{"north": .35, "east": .55, "south": .65, "west": .6}[h.Region]

@@ -55,7 +55,8 @@ func survey(r *rand.Rand) ([]byte, error) {
 	}
 	r.Shuffle(len(answers), func(i, j int) { answers[i], answers[j] = answers[j], answers[i] })
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[answer](&b, parquet.Compression(&zstd.Codec{}), parquet.CreatedBy("dprelease examples", "", ""))
+	w := parquet.NewGenericWriter[answer](&b, parquet.Compression(&zstd.Codec{}),
+		parquet.CreatedBy("dprelease examples", "", ""))
 	if _, err := w.Write(answers); err != nil {
 		return nil, err
 	}

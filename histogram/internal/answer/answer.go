@@ -6,18 +6,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"math"
 	"runtime"
 	"slices"
 
-	"github.com/dprelease/dprelease/histogram/internal/parallel"
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/tabulate"
-	"github.com/dprelease/dprelease/spec"
 )
 
-// Answer holds the exact integers of a question: of all its cells in row-major order, the last factor fastest, or, where Cells is not
-// nil, of those, ascending, and 0 of all others. The cells of quantiles are pairs: cell·[Points] + place on the column's lattice. It
-// shows "confidential" however it is printed.
+// Answer holds the exact integers of a question: of all its cells in row-major order, the last factor fastest, or,
+// where Cells is not nil, of those, ascending, and 0 of all others. The cells of quantiles are pairs:
+// cell·[spec.Lattice.Places] + place on the column's lattice. It shows "confidential" however it is printed.
 type Answer struct {
 	Redacted
 	Cells  []uint64
@@ -77,14 +75,6 @@ func (t Answer) Bounded() bool {
 	return !slices.ContainsFunc(t.Counts, func(count int64) bool { return count > Most || count < -Most })
 }
 
-// Points is how many places a lattice has, and more than can have codes where they are too many.
-func Points(l *spec.Lattice) int {
-	if l.Last < l.First || uint64(l.Last)-uint64(l.First) >= math.MaxUint32 {
-		return math.MaxUint32
-	}
-	return int(l.Last-l.First) + 1
-}
-
 // Hash is the SHA-256 of the counts. That of a sparse measurement is of its places and of its counts.
 func (t Answer) Hash() []byte {
 	switch {
@@ -101,15 +91,16 @@ func (t Answer) Hash() []byte {
 	return h.Sum(nil)
 }
 
-// Of hashBlock integers each is hashed by itself, side by side with others, and hashPiece of them are written at a time.
+// Of hashBlock integers each is hashed by itself, side by side with others, and hashPiece of them are written at a
+// time.
 const (
 	hashBlock = 1 << 18
 	hashPiece = 1 << 12
 )
 
-// HashOf is the SHA-256 of how many integers there are, in 8 bytes, and of the SHA-256 of every block of hashBlock of them, which
-// are written one after the other as varints (in most large tables a byte each), of which none begins another: other
-// integers are other bytes.
+// HashOf is the SHA-256 of how many integers there are, in 8 bytes, and of the SHA-256 of every block of hashBlock of
+// them, which are written one after the other as varints (in most large tables a byte each), of which none begins
+// another: other integers are other bytes.
 func HashOf[T int64 | uint64](counts []T) []byte {
 	return hashOfVarints(len(counts), func(to []byte, first, end int) []byte {
 		for _, c := range counts[first:end] {

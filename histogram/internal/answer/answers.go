@@ -1,14 +1,15 @@
 // Package answer holds exact answers: what a counter returns, and nobody else may read.
 //
-// It owns the values that a release must never show without noise. Outside of the packages that the test of arrows lists, an
-// [Answers] can be passed on and nothing else: it has no method and no field that tells anything, and the functions that read
-// it are of this package, which only packages below histogram can name. It counts nothing, draws nothing and writes nothing.
+// It owns the values that a release must never show without noise. Outside of the packages that the test of arrows
+// lists, an [Answers] can be passed on and nothing else: it has no method and no field that tells anything, and the
+// functions that read it are of this package, which only packages below histogram can name. It counts nothing, draws
+// nothing and writes nothing.
 package answer
 
 // This file holds Answers: all that was counted for one plan.
 
-// Answers holds the exact answers to questions. It has no getter and shows "confidential" however it is printed, logged or
-// marshalled: only the functions of this package read it.
+// Answers holds the exact answers to questions. It has no getter and shows "confidential" however it is printed, logged
+// or marshalled: only the functions of this package read it.
 type Answers struct {
 	Redacted
 	inner func() *answers // a function, which nothing compares or looks into

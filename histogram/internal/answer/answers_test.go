@@ -25,7 +25,8 @@ func TestAnswersSayNothing(t *testing.T) {
 		var log bytes.Buffer
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("counted", "answers", v)
 		slog.New(slog.NewTextHandler(&log, nil)).Info("counted", "answers", v)
-		for _, shown := range []string{string(text), fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%d", v), log.String()} {
+		for _, shown := range []string{string(text), fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%d", v),
+			log.String()} {
 			if strings.Contains(shown, "7319") || !strings.Contains(shown, confidential) {
 				t.Errorf("%T shows %s", v, shown)
 			}
@@ -36,8 +37,8 @@ func TestAnswersSayNothing(t *testing.T) {
 	}
 }
 
-// Whoever is handed Answers can call nothing on them, and read no field, that tells anything: a caller outside of histogram cannot
-// name the functions that do.
+// Whoever is handed Answers can call nothing on them, and read no field, that tells anything: a caller outside of
+// histogram cannot name the functions that do.
 func TestAnswersHaveNoGetter(t *testing.T) {
 	of, says := reflect.TypeFor[Answers](), reflect.TypeFor[Redacted]()
 	for _, p := range []reflect.Type{of, reflect.PointerTo(of)} {
@@ -71,7 +72,7 @@ func TestAnswersAreThoseOfTheCounter(t *testing.T) {
 func TestAnswersAreNotCompared(t *testing.T) {
 	a, b := New([]Answer{{Counts: []int64{7}}}, false, Stamp{}), New([]Answer{{Counts: []int64{7}}}, false, Stamp{})
 	if reflect.DeepEqual(a, b) {
-		t.Error("equal answers are told to be equal")
+		t.Error("reflect.DeepEqual can compare answers")
 	}
 	if kind := reflect.ValueOf(a).FieldByName("inner").Kind(); kind != reflect.Func {
 		t.Errorf("answers lie behind a %v", kind)

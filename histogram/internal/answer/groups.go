@@ -10,7 +10,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Groups are the groups that a query of columns whose categories are not listed has counted, by the texts of their keys.
+// Groups are the groups that a query of columns whose categories are not listed has counted, by the texts of their
+// keys.
 type Groups struct{ Levels []*spec.Level }
 
 // Keys are the texts of the keys of a group.

@@ -3,15 +3,18 @@ package main
 import "testing"
 
 // most is how often a step may do the work that each should do once, in the order of works. It may fall, and not grow.
+//
+// The trusted core takes no plan that it is handed, so in measure it parses the spec for itself; and it hashes the plan
+// that was counted by as it is after the counting, not as it is remembered. A run is plan, measure and publish.
 var most = map[string][4]int{
-	"check":           {2, 2, 1, 4},
-	"plan":            {2, 3, 2, 4},
-	"measure":         {4, 9, 4, 4},
-	"publish":         {3, 6, 3, 7},
+	"check":           {1, 1, 0, 4},
+	"plan":            {1, 1, 0, 4},
+	"measure":         {2, 2, 1, 4},
+	"publish":         {1, 1, 0, 5},
 	"show":            {0, 0, 0, 0},
 	"query":           {1, 1, 0, 1},
-	"verify":          {3, 6, 3, 7},
-	"run, all in one": {5, 11, 6, 7},
+	"verify":          {1, 1, 0, 5},
+	"run, all in one": {3, 3, 1, 5},
 }
 
 func TestStepsDoNotRepeatMoreWork(t *testing.T) {

@@ -18,9 +18,7 @@ const mostInCycle = 12
 // stillLarger are the packages that are still to be cut, and those below them that are cut from them: how many of their
 // files may reach each other. The numbers may fall, and not grow.
 var stillLarger = map[string]int{
-	"plan":      13,
-	"spec":      50,
-	"histogram": 23,
+	"histogram": 17,
 }
 
 func TestFilesThatReachEachOther(t *testing.T) {

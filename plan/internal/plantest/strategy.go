@@ -12,22 +12,38 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/fitting"
 	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
-	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
+
+// New is [planner.New] for tests that need the plan alone.
+func New(r *spec.Release) (*plan.Plan, error) {
+	c, err := planner.New(r)
+	if err != nil {
+		return nil, err
+	}
+	return c.Plan(), nil
+}
+
+// Verify is [planner.Verify] of a plan as it is now.
+func Verify(p *plan.Plan) error {
+	_, err := planner.Verify(compiled.Of(p))
+	return err
+}
 
 // FittedText is a spec of a table with columns of several levels, whose counts add up.
 func FittedText(budget, rest string) string {
 	return "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + budget + "\n" +
 		"tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, weight: {from: w, range: [0, 9], step: 1}, columns: {" +
 		"a: {type: integer, range: [0, 11], levels: {half: {width: 6}, third: {width: 4}, sixth: {width: 2}}}, " +
-		"b: {values: [x, y, z]}, c: {values: [p, q]}, d: {values: [k, l]}, e: {values: [k, l, m]}, f: {values: [u, v]}}}}\n" + rest + "publish: {integers: consistent}\n"
+		"b: {values: [x, y, z]}, c: {values: [p, q]}, d: {values: [k, l]}, e: {values: [k, l, m]}, f: {values: [u, v]}}}}\n" +
+		rest + "publish: {integers: consistent}\n"
 }
 
 // Fitted plans tables by these attributes, and is in which order they are fitted: each with what stands before it.
@@ -81,7 +97,7 @@ func Fitted(t *testing.T, rest string, by ...string) (*plan.Plan, []string, erro
 func PageOfDiff(t testing.TB, a, b *plan.Plan) string {
 	t.Helper()
 	var w strings.Builder
-	if err := describe.Diff(a, b).Write(&w); err != nil {
+	if err := describe.Diff(compiled.Of(a), compiled.Of(b)).Write(&w); err != nil {
 		t.Fatal(err)
 	}
 	return w.String()
@@ -107,11 +123,12 @@ marginals:
 
 func PlanOfWords(t *testing.T, neighbours string, groups int) *plan.Plan {
 	t.Helper()
-	r, err := spec.Parse(spec.Source{Name: "words.yaml", Text: strings.NewReplacer("NEIGHBOURS", neighbours, "GROUPS", fmt.Sprint(groups)).Replace(wordsText)})
+	r, err := spec.Parse(spec.Source{Name: "words.yaml", Text: strings.NewReplacer("NEIGHBOURS", neighbours, "GROUPS",
+		fmt.Sprint(groups)).Replace(wordsText)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.New(r)
+	p, err := New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +146,8 @@ marginals: %MARGINALS%
 
 func TenRelease(t testing.TB, amount, marginals string) *spec.Release {
 	t.Helper()
-	text := strings.NewReplacer("&", "{type: integer, range: [0, 9]}", "%BUDGET%", amount, "%MARGINALS%", marginals).Replace(tenColumns)
+	text := strings.NewReplacer("&", "{type: integer, range: [0, 9]}", "%BUDGET%", amount, "%MARGINALS%", marginals).
+		Replace(tenColumns)
 	r, err := spec.Parse(spec.Source{Name: "ten.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +157,7 @@ func TenRelease(t testing.TB, amount, marginals string) *spec.Release {
 
 func TenPlan(t testing.TB, amount, marginals string) *plan.Plan {
 	t.Helper()
-	p, err := planner.New(TenRelease(t, amount, marginals))
+	p, err := New(TenRelease(t, amount, marginals))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +190,7 @@ func Wide(t *testing.T, n int) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.New(r)
+	p, err := New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +200,7 @@ func Wide(t *testing.T, n int) *plan.Plan {
 func PageOf(t *testing.T, p *plan.Plan) string {
 	t.Helper()
 	b := &strings.Builder{}
-	if err := describe.Explain(p, b); err != nil {
+	if err := describe.Explain(compiled.Of(p), b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -246,15 +264,16 @@ synthetic: {persons: {budget: people, parent: households, method: %s}, household
 
 func PlanOfHomes(t *testing.T, neighbours, age, tenure, child, parent string) *plan.Plan {
 	t.Helper()
-	p, err := PlanOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(HouseholdsText, neighbours, age, tenure, child, parent)})
+	p, err := PlanOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(HouseholdsText, neighbours, age, tenure,
+		child, parent)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// AssertNear checks a loss, which parameters that are rounded up to multiples of 2⁻¹² make a little smaller: of noise of
-// parameter 1 and more by less than 2.5e-4 of it.
+// AssertNear checks a loss, which parameters that are rounded up to multiples of 2⁻¹² make a little smaller: of noise
+// of parameter 1 and more by less than 2.5e-4 of it.
 func AssertNear(t *testing.T, what, got string, want float64) {
 	t.Helper()
 	if v, _ := plan.Amount(got).Float64(); v > want*(1+1e-7) || v < want*(1-2.5e-4) {
@@ -289,7 +308,8 @@ synthetic: {t: %s}
 
 func MicrodataOf(t testing.TB, neighbours, budget, unit, synthetic string) *plan.Plan {
 	t.Helper()
-	p, err := PlanOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(Peopled, neighbours, budget, unit, synthetic)})
+	p, err := PlanOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(Peopled, neighbours, budget, unit,
+		synthetic)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +348,7 @@ func TryPlan(neighbours, budget, unit, marginals string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return planner.New(r)
+	return New(r)
 }
 
 // TooLittle tells that more than rounding to multiples of 2^-12 was lost.
@@ -343,79 +363,31 @@ func PlanOfFile(t *testing.T, path string) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.New(r)
+	p, err := New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// rangedRows is the matrix of a factor of ranges: what the integers are of one row in each category.
-func rangedRows(f plan.Factor, of []int) [][]float64 {
-	n := slices.Max(of) + 1
-	ranging, err := f.Ranging()
-	if err != nil {
-		panic(err)
-	}
-	column, err := residual.NewRanged(ranging, make([]int, n))
-	if err != nil {
-		panic(err)
-	}
-	rows := make([][]float64, column.Integers(1))
-	for i := range rows {
-		rows[i] = make([]float64, len(of))
-	}
-	for x, c := range of {
-		counts := make([]int64, n)
-		counts[c] = 1
-		moved, err := residual.Exact([]*residual.Column{column}, residual.Set{{Column: 0, Level: 1}}, []bool{false}, counts)
-		if err != nil {
-			panic(err)
-		}
-		for i, v := range moved {
-			rows[i][x] = float64(v)
-		}
-	}
-	return rows
-}
-
-// ShownRows are what a table shows, as a matrix: its cells, added up along the attributes along which it counts up.
-func ShownRows(p *plan.Plan, table plan.Table, t *workload.Table) [][]float64 {
-	rows := MatrixOf(p.Query(table).Factors)
-	stride := 1
-	for i := len(t.By) - 1; i >= 0; i-- {
-		size := slices.Max(codes[t.By[i].String()]) + 1
-		if t.Sums[i] == residual.Prefixes {
-			for j := range rows {
-				if j/stride%size == 0 {
-					continue
-				}
-				for x := range rows[j] {
-					rows[j][x] += rows[j-stride][x]
-				}
-			}
-		}
-		stride *= size
-	}
-	return rows
-}
-
-// Adaptive are microdata by AIM as some budget, sensitivity and number of columns make them, with rounds of odd parameters.
+// Adaptive are microdata by AIM as some budget, sensitivity and number of columns make them, with rounds of odd
+// parameters.
 func Adaptive(t *rapid.T) plan.Synthetic {
 	k := rapid.Int64Range(1, 1000).Draw(t, "rows of a unit")
 	s := plan.Synthetic{Method: plan.AIM, Ways: 3, Rounds: rapid.IntRange(1, 40).Draw(t, "rounds")}
-	s.Select = budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: big.NewRat(rapid.Int64Range(1, 1<<26).Draw(t, "ε"), 1<<24)}
+	s.Select = budget.Mechanism{Kind: budget.ExponentialMechanism,
+		Parameter: big.NewRat(rapid.Int64Range(1, 1<<26).Draw(t, "ε"), 1<<24)}
 	s.Noise = budget.Mechanism{Kind: budget.DiscreteGaussian, L1: big.NewInt(k), L2Squared: big.NewInt(k * k)}
 	s.Noise.Parameter = big.NewRat(rapid.Int64Range(1<<16, 1<<50).Draw(t, "σ²"), 1<<20)
-	s.Block = plan.Block(s.Rounds, s.Select, s.Noise)
+	s.Block = adaptive.Block(s.Rounds, s.Select, s.Noise)
 	more := big.NewRat(rapid.Int64Range(0, 1<<30).Draw(t, "more"), rapid.Int64Range(1, 1<<30).Draw(t, "part of"))
 	s.Block.Parameter.Add(s.Block.Parameter, more)
 	return s
 }
 
 // Made runs a schedule: after every round but the last the answer may have told little.
-func Made(s plan.Synthetic, quieter func(round int) bool) (turns []plan.Turn, used []float64) {
-	schedule := s.Schedule()
+func Made(s plan.Synthetic, quieter func(round int) bool) (turns []adaptive.Turn, used []float64) {
+	schedule := adaptive.NewSchedule(s)
 	for {
 		used = append(used, schedule.Used())
 		t, last := schedule.Next()
@@ -430,7 +402,7 @@ func Made(s plan.Synthetic, quieter func(round int) bool) (turns []plan.Turn, us
 }
 
 // Costs is ρ = ε²/8 + Δ₂²/2σ² of each turn, added up.
-func Costs(turns []plan.Turn) *big.Rat {
+func Costs(turns []adaptive.Turn) *big.Rat {
 	all := new(big.Rat)
 	for _, t := range turns {
 		choice := new(big.Rat).Mul(t.Select.Parameter, t.Select.Parameter)
@@ -446,52 +418,8 @@ func Scaled(x *big.Rat, n, d int64) *big.Rat { return new(big.Rat).Mul(x, big.Ne
 // Adult14 are the sizes of the attributes of the Adult extract.
 var Adult14 = []int{85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2}
 
-// OptimalWays are the variances of a cell of every one-way and two-way marginal by the best noise on the residuals
-// (Xiao, He, Zhang & Kifer 2023), whose Σ p/σ² is the cost: a residual of attributes τ has p = Π(1−1/n) and in a cell of
-// a marginal the weight p·Π 1/n² over the attributes that it has not.
-func OptimalWays(sizes []int, cost float64) (one []float64, two [][]float64) {
-	d := len(sizes)
-	n, p := make([]float64, d), make([]float64, d)
-	for i, size := range sizes {
-		n[i], p[i] = float64(size), 1-1/float64(size)
-	}
-	var total float64 // Σ cells·weight of each residual
-	each := make([]float64, d)
-	for i := range n {
-		total += 1 / n[i]
-		each[i] += n[i] * p[i]
-		for j := range n {
-			if j == i {
-				continue
-			}
-			each[i] += n[i] * p[i] / n[j]
-			if j > i {
-				total += 1 / (n[i] * n[j])
-			}
-		}
-	}
-	s := math.Sqrt(total)
-	for i := range n {
-		s += math.Sqrt(p[i] * each[i])
-		for j := i + 1; j < d; j++ {
-			s += p[i] * p[j] * math.Sqrt(n[i]*n[j])
-		}
-	}
-	of := func(p, v float64) float64 { return math.Sqrt(p/v) * s / cost }
-	one, two = make([]float64, d), make([][]float64, d)
-	for i := range n {
-		one[i] = of(1, total)/(n[i]*n[i]) + p[i]*of(p[i], each[i])
-		two[i] = make([]float64, d)
-		for j := range n {
-			pair := p[i] * p[j]
-			two[i][j] = of(1, total)/(n[i]*n[i]*n[j]*n[j]) + p[i]*of(p[i], each[i])/(n[j]*n[j]) + p[j]*of(p[j], each[j])/(n[i]*n[i]) +
-				pair*of(pair, n[i]*n[j]*pair)
-		}
-	}
-	return one, two
-}
-
-// AssertStandardError allows for a scale that is rounded to a multiple of 2⁻¹² and a budget that is met to seven digits.
+// AssertStandardError allows for a scale that is rounded to a multiple of 2⁻¹² and a budget that is met to seven
+// digits.
 func AssertStandardError(t *testing.T, table plan.Table, variance float64) {
 	t.Helper()
 	if got, want := table.Statistics[0].StandardError, math.Sqrt(variance); math.Abs(got/want-1) > 1e-5 {
@@ -499,9 +427,9 @@ func AssertStandardError(t *testing.T, table plan.Table, variance float64) {
 	}
 }
 
-// Crossed is a spec of three columns: age has levels that lie within each other (half in whole, age in all), some of groups
-// of different sizes (odd), two that do not (half and third, odd and both), one that is another by another name, and one of a
-// single category.
+// Crossed is a spec of three columns: age has levels that lie within each other (half in whole, age in all), some of
+// groups of different sizes (odd), two that do not (half and third, odd and both), one that is another by another name,
+// and one of a single category.
 const Crossed = `version: 1
 release: r
 privacy: {protects: person, neighbours: %s}
@@ -513,7 +441,8 @@ marginals: %s
 // codes are, for each level of crossed, the category of each code of its column.
 var codes = map[string][]int{
 	"sex": {0, 1}, "kind": {0, 1, 2}, "age": {0, 1, 2, 3, 4, 5},
-	"age.half": {0, 0, 0, 1, 1, 1}, "age.third": {0, 0, 1, 1, 2, 2}, "age.odd": {0, 1, 1, 1, 2, 2}, "age.same": {0, 0, 0, 1, 1, 1}, "age.whole": {0, 0, 0, 0, 0, 0},
+	"age.half": {0, 0, 0, 1, 1, 1}, "age.third": {0, 0, 1, 1, 2, 2}, "age.odd": {0, 1, 1, 1, 2, 2},
+	"age.same": {0, 0, 0, 1, 1, 1}, "age.whole": {0, 0, 0, 0, 0, 0},
 }
 
 // crossedColumns are the columns of crossed; a cell is a code of each, the last one's changing fastest.
@@ -521,7 +450,8 @@ var crossedColumns = []string{"sex", "kind", "age"}
 
 func CrossedRelease(t testing.TB, neighbours, budget string, rows int, marginals string) *spec.Release {
 	t.Helper()
-	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(Crossed, neighbours, budget, rows, marginals)})
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(Crossed, neighbours, budget, rows,
+		marginals)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -530,126 +460,11 @@ func CrossedRelease(t testing.TB, neighbours, budget string, rows int, marginals
 
 func CrossedPlan(t testing.TB, neighbours, budget string, rows int, marginals string) *plan.Plan {
 	t.Helper()
-	p, err := planner.New(CrossedRelease(t, neighbours, budget, rows, marginals))
+	p, err := New(CrossedRelease(t, neighbours, budget, rows, marginals))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// factorRows is the matrix of a factor by its definition: a row per category of the level, a column per code.
-func factorRows(f plan.Factor) [][]float64 {
-	of := codes[f.String()]
-	size := slices.Max(of) + 1
-	rows := make([][]float64, size)
-	for j := range rows {
-		rows[j] = make([]float64, len(of))
-		for x, c := range of {
-			if c == j {
-				rows[j][x] = 1
-			}
-		}
-	}
-	switch f.Basis {
-	case plan.Identity:
-		return rows
-	case plan.Ranges:
-		return rangedRows(f, of)
-	}
-	group := make([]int, size) // of each category
-	if f.Within != "" {
-		for x, c := range of {
-			group[c] = codes[spec.Attribute{Column: f.Attribute, Level: f.Within}.String()][x]
-		}
-	}
-	g := map[int]float64{}
-	var most float64
-	for _, p := range group {
-		g[p]++
-		most = max(most, g[p])
-	}
-	out := make([][]float64, size)
-	for j, p := range group {
-		out[j] = make([]float64, len(of))
-		for x, c := range of {
-			if group[c] == p {
-				out[j][x] = math.Round(most/g[p]) * (g[p]*rows[j][x] - 1)
-			}
-		}
-	}
-	return out
-}
-
-// MatrixOf is a query as a matrix: a row per answer, a column per cell of crossed.
-func MatrixOf(factors []plan.Factor) [][]float64 {
-	rows := [][]float64{nil}
-	cells := 1
-	for _, c := range crossedColumns {
-		cells *= len(codes[c])
-	}
-	rows[0] = make([]float64, cells)
-	for i := range rows[0] {
-		rows[0][i] = 1
-	}
-	for _, f := range factors {
-		stride := 1
-		for _, c := range crossedColumns[slices.Index(crossedColumns, f.Attribute)+1:] {
-			stride *= len(codes[c])
-		}
-		var next [][]float64
-		for _, row := range rows {
-			for _, category := range factorRows(f) {
-				product := make([]float64, cells)
-				for i := range row {
-					product[i] = row[i] * category[i/stride%len(codes[f.Attribute])]
-				}
-				next = append(next, product)
-			}
-		}
-		rows = next
-	}
-	return rows
-}
-
-// LeastSquares gives the covariance of queries as generalised least squares estimates them from measurements: B(AᵀWA)⁺Bᵀ for
-// the dense matrices of all queries. It fails where a query cannot be estimated.
-func LeastSquares(t *testing.T, measured []plan.Measurement, variances []float64, queries [][]float64) *mat.Dense {
-	t.Helper()
-	cells := len(queries[0])
-	normal := mat.NewSymDense(cells, nil)
-	for i, m := range measured {
-		for _, row := range MatrixOf(m.Query.Factors) {
-			normal.SymRankOne(normal, 1/variances[i], mat.NewVecDense(cells, row))
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(normal, true) {
-		t.Fatal("no eigenvalues")
-	}
-	values := eigen.Values(nil)
-	var vectors, b, turned mat.Dense
-	eigen.VectorsTo(&vectors)
-	b.CloneFrom(mat.NewDense(len(queries), cells, nil))
-	for i, q := range queries {
-		b.SetRow(i, q)
-	}
-	turned.Mul(&b, &vectors)
-	for j, v := range values {
-		for i := range queries {
-			x := turned.At(i, j)
-			if v < 1e-9*values[cells-1] {
-				if math.Abs(x) > 1e-6 {
-					t.Fatalf("nothing measures query %d", i)
-				}
-				turned.Set(i, j, 0)
-				continue
-			}
-			turned.Set(i, j, x/math.Sqrt(v))
-		}
-	}
-	var covariance mat.Dense
-	covariance.Mul(&turned, turned.T())
-	return &covariance
 }
 
 const OneOfTen = "{ages: {by: [a], budget: n, target: {margin: %M%}}, rest: {every: [1, 2], by: [b, c, d], budget: s}}"
@@ -693,7 +508,7 @@ func PlanOfSource(src spec.Source) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return planner.New(r)
+	return New(r)
 }
 
 // EachLeaf changes every text and number of a JSON document in turn and calls do
@@ -738,7 +553,7 @@ func PlanOfText(t *testing.T, text string) (*plan.Plan, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return planner.New(r)
+	return New(r)
 }
 
 // Sized is a spec of a table with 2000 combinations of age and region, with a number of rows that is expected.
@@ -760,7 +575,7 @@ func SizedPlan(t *testing.T, budget string, rows int, marginals string) *plan.Pl
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.New(r)
+	p, err := New(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,8 @@ type shades struct {
 	low, high float64
 }
 
-// Of finds at most so many classes: of even width or, where the largest figure is many times the smallest, by what number
-// they are multiplied with.
+// Of finds at most so many classes: of even width or, where the largest figure is many times the smallest, by what
+// number they are multiplied with.
 func Of(descending []float64, most int) shades {
 	if len(descending) == 0 {
 		return shades{}

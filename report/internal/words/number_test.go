@@ -28,7 +28,8 @@ func TestMarginsAreShownRoundedUp(t *testing.T) {
 }
 
 func TestSumsAreWritten(t *testing.T) {
-	for n, want := range map[json.Number]string{"": "–", "1": "1", "1.25": "1.25", "-12345.678": "−12\u202f346", "9007199254740993": "9\u202f007\u202f199\u202f254\u202f740\u202f993", "0": "0"} {
+	for n, want := range map[json.Number]string{"": "–", "1": "1", "1.25": "1.25", "-12345.678": "−12\u202f346",
+		"9007199254740993": "9\u202f007\u202f199\u202f254\u202f740\u202f993", "0": "0"} {
 		if got := Number(n); got != want {
 			t.Errorf("%s is shown as %s, want %s", n, got, want)
 		}

@@ -45,7 +45,8 @@ func Category(c spec.Category) string {
 }
 
 // Noise are the kinds of noise in words.
-var Noise = map[budget.Kind]string{budget.DiscreteLaplace: "discrete Laplace", budget.DiscreteGaussian: "discrete Gaussian"}
+var Noise = map[budget.Kind]string{budget.DiscreteLaplace: "discrete Laplace",
+	budget.DiscreteGaussian: "discrete Gaussian"}
 
 // mostNamed is how many tables a sentence names.
 const mostNamed = 5

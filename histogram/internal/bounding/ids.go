@@ -1,0 +1,222 @@
+package bounding
+
+// This file holds the ids of units: how they are read and told apart exactly, and
+// the draws that are made from them.
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"hash/maphash"
+	"math/bits"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/internal/noise"
+)
+
+// IDError says that the ids of a piece cannot be used, and what to do. It holds
+// no id, row or count.
+type IDError struct {
+	Piece   int
+	Message string
+}
+
+// Error is a sentence without an id, a row or a count.
+func (e *IDError) Error() string { return "the ids of units " + e.Message }
+
+// Messages of [IDError].
+const (
+	idsInexact = ", which cannot tell units apart exactly; use text or integers"
+	idsMixed   = "have another type here than in the files before; write them the same way in all files"
+	idsMissing = "are missing in rows: a row of no unit is outside every bound"
+)
+
+// permutation is a bijection of 64-bit words that depends on a key. It spreads
+// units over partitions; that ids are told apart rests on its being a bijection
+// alone, and nothing rests on its being hard to guess.
+type permutation struct{ add, first, second uint64 } // first and second are odd
+
+func newPermutation(stream *noise.Bits) permutation {
+	return permutation{add: stream.Uint64(), first: stream.Uint64() | 1, second: stream.Uint64() | 1}
+}
+
+// of is a composition of bijections: adding, multiplying by an odd number, and
+// x ⊕ ⌊x/2³²⌋, which is its own inverse.
+func (p permutation) of(id uint64) uint64 {
+	x := (id + p.add) * p.first
+	x ^= x >> 32
+	return x * p.second
+}
+
+// name is the id of one unit as draws and comparisons need it: a word that stands
+// for the id exactly or, for long ids, a hash of it beside its bytes.
+type name struct {
+	word uint64
+	long []byte // nil for ids of 64 bits
+}
+
+// seat is a block of 128 bits from which the draws of one unit are made.
+type seat [2]uint64
+
+// What a seat is for. Different purposes share no draws.
+const (
+	forRows byte = iota
+	forGroups
+	forGroup
+)
+
+// seats maps names to seats: those of 64 bits to themselves, others to 128 bits of
+// HMAC-SHA256 under a key of the table's own stream. Not for concurrent use.
+type seats struct {
+	mac    hash.Hash
+	buffer []byte
+	digest []byte
+}
+
+func newSeats(key []byte) *seats { return &seats{mac: hmac.New(sha256.New, key)} }
+
+// rows is the seat of the draws among the rows of a unit. Two long ids whose HMACs
+// agree would share their draws: each would still be bounded, by a sample that is
+// uniform on its own.
+func (s *seats) rows(n name) seat {
+	if n.long == nil {
+		return seat{n.word, 0}
+	}
+	return s.of(forRows, n, 0)
+}
+
+// of is the seat of a unit for a purpose and a group of its rows. Purpose and group
+// have a fixed length, so that no two inputs read the same.
+func (s *seats) of(purpose byte, n name, group uint64) seat {
+	s.buffer = append(s.buffer[:0], purpose)
+	s.buffer = binary.LittleEndian.AppendUint64(s.buffer, group)
+	if n.long == nil {
+		s.buffer = binary.LittleEndian.AppendUint64(s.buffer, n.word)
+	} else {
+		s.buffer = append(s.buffer, n.long...)
+	}
+	s.mac.Reset()
+	s.mac.Write(s.buffer)
+	s.digest = s.mac.Sum(s.digest[:0])
+	return seat{binary.LittleEndian.Uint64(s.digest), binary.LittleEndian.Uint64(s.digest[8:])}
+}
+
+// draws is a stream of uniform words for each seat: AES-256 in counter mode under a
+// key of the table's own stream, counted from the seat. Not for concurrent use.
+type draws struct {
+	block   cipher.Block
+	seats   *seats
+	from    seat
+	next    uint64 // word
+	in, out [aes.BlockSize]byte
+}
+
+// start turns to the first word of a seat.
+func (d *draws) start(from seat) { d.from, d.next = from, 0 }
+
+// word is the next word of the seat: number i is a half of block ⌊i/2⌋.
+func (d *draws) word() uint64 {
+	half := d.next & 1 * 8
+	if half == 0 {
+		binary.LittleEndian.PutUint64(d.in[:], d.from[0])
+		binary.LittleEndian.PutUint64(d.in[8:], d.from[1]^(d.next>>1))
+		d.block.Encrypt(d.out[:], d.in[:])
+	}
+	d.next++
+	return binary.LittleEndian.Uint64(d.out[half:])
+}
+
+// below is uniform in [0, n), exactly (rejection after Lemire 2019), and a function
+// of key, seat and the draws of the seat before it.
+func (d *draws) below(n uint64) uint64 {
+	for {
+		high, low := bits.Mul64(d.word(), n)
+		if low >= n || low >= -n%n {
+			return high
+		}
+	}
+}
+
+// choose sets the bits of a uniform choice of most of n, most < n, in chosen, which
+// has none set (Floyd's algorithm, Bentley and Floyd 1987): when a draw from the
+// first i + 1 is taken already, then number i is not. It is a function of key, seat,
+// n and most.
+func (d *draws) choose(from seat, n, most uint64, chosen []uint64) {
+	d.start(from)
+	for i := n - most; i < n; i++ {
+		t := d.below(i + 1)
+		taken := chosen[t>>6] >> (t & 63) & 1
+		t += (i - t) * taken // i where t is taken, told without a branch that processors guess wrong
+		chosen[t>>6] |= 1 << (t & 63)
+	}
+}
+
+// KindOf is the type that ids are compared as, NULL where they cannot be.
+func KindOf(ids arrow.Array) arrow.Type {
+	switch t := ids.DataType().(type) {
+	case *arrow.StringType, *arrow.DictionaryType:
+		return arrow.STRING
+	case *arrow.LargeStringType: // UUIDs
+		return arrow.LARGE_STRING
+	case *arrow.Int64Type:
+		return arrow.INT64
+	case *arrow.Date32Type:
+		return arrow.DATE32
+	case *arrow.Decimal128Type:
+		if t.Scale == 0 {
+			return arrow.DECIMAL128
+		}
+	}
+	return arrow.NULL
+}
+
+// longHash is the hash by which long ids are put into partitions. Its seed is the
+// process's own: what is kept does not depend on it, because ids whose hashes agree
+// are compared byte by byte.
+func longHash() func(id string) uint64 {
+	seed := maphash.MakeSeed()
+	return func(id string) uint64 { return maphash.String(seed, id) }
+}
+
+// Words are ids as words that stand for them exactly, valid until the next call with this scratch;
+// false where they are longer.
+func Words(ids arrow.Array, scratch *[]int64) ([]int64, bool) {
+	switch a := ids.(type) {
+	case *array.Int64:
+		return a.Int64Values(), true
+	case *array.Date32:
+		words := (*scratch)[:0]
+		for _, day := range a.Date32Values() {
+			words = append(words, int64(day))
+		}
+		*scratch = words
+		return words, true
+	}
+	return nil, false
+}
+
+// Texts returns the reading of ids as texts that are distinct for distinct ids of
+// one type.
+func Texts(ids arrow.Array) func(row int) string {
+	switch a := ids.(type) {
+	case *array.String:
+		return a.Value
+	case *array.LargeString:
+		return a.Value
+	case *array.Dictionary:
+		values := a.Dictionary().(*array.String)
+		return func(row int) string { return values.Value(a.GetValueIndex(row)) }
+	case *array.Decimal128:
+		return func(row int) string {
+			var id [16]byte
+			binary.LittleEndian.PutUint64(id[:], uint64(a.Value(row).HighBits()))
+			binary.LittleEndian.PutUint64(id[8:], a.Value(row).LowBits())
+			return string(id[:])
+		}
+	}
+	panic("bounding: ids of a type that KindOf refuses")
+}

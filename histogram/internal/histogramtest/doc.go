@@ -1,0 +1,2 @@
+// Package histogramtest is what the tests of histogram, and of the packages below it, share. Nothing else imports it.
+package histogramtest

@@ -1,0 +1,9 @@
+//go:build race
+
+package histogramtest
+
+import "testing"
+
+// SkipUnderRace skips a test that does the same thing many thousands of times, one after the other, where there is no
+// race to find.
+func SkipUnderRace(t testing.TB) { t.Skip("for the run without the race detector") }

@@ -1,7 +1,0 @@
-//go:build !race
-
-package histogram
-
-import "testing"
-
-func skipUnderRace(*testing.T) {}

@@ -1,0 +1,44 @@
+package source
+
+// This file holds the canonical texts of values, by which keys are compared.
+
+import (
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// CanonicalTexts returns what appends the canonical text of a row's value, which is not null, and reports whether it
+// has one; nil for an array of a type whose values have none.
+func CanonicalTexts(values arrow.Array) func(text []byte, row int) ([]byte, bool) {
+	switch a := values.(type) {
+	case *array.Dictionary:
+		entries, ok := a.Dictionary().(*array.String)
+		if !ok {
+			return nil
+		}
+		return func(text []byte, row int) ([]byte, bool) {
+			return append(text, entries.Value(a.GetValueIndex(row))...), true
+		}
+	case *array.String:
+		return func(text []byte, row int) ([]byte, bool) { return append(text, a.Value(row)...), true }
+	case *array.LargeString:
+		return func(text []byte, row int) ([]byte, bool) { return append(text, a.Value(row)...), true }
+	case *array.Int64:
+		return func(text []byte, row int) ([]byte, bool) { return strconv.AppendInt(text, a.Value(row), 10), true }
+	case *array.Float64:
+		return func(text []byte, row int) ([]byte, bool) { return spec.AppendFloat(text, a.Value(row)) }
+	case *array.Decimal128:
+		scale := a.DataType().(*arrow.Decimal128Type).Scale
+		return func(text []byte, row int) ([]byte, bool) {
+			return spec.AppendDecimal(text, a.Value(row).BigInt(), scale)
+		}
+	case *array.Boolean:
+		return func(text []byte, row int) ([]byte, bool) { return strconv.AppendBool(text, a.Value(row)), true }
+	case *array.Date32:
+		return func(text []byte, row int) ([]byte, bool) { return spec.AppendDate(text, int32(a.Value(row))), true }
+	}
+	return nil
+}

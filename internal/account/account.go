@@ -1,0 +1,74 @@
+// Package account opens the ledgers that pay for releases: the one that an office has configured, and that of practice,
+// which lies in the state directory. It knows no step.
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/spec/files"
+)
+
+// Ledger is a configured ledger, which is not open.
+type Ledger struct {
+	Path   string    // a file or postgres://…; empty: none is configured
+	Trust  string    // file of the public key that must sign it; empty: anybody's is read
+	Office *sign.Key // signs its entries; nil: nothing is signed
+	Today  string    // a day that a person vouches has come, for an entry long after the last one; empty: none
+}
+
+// Open opens the ledger, which somebody must have made. Errors: *[Missing]; *[verdict.Unusable] where the key cannot be
+// read; those of [ledger.OpenExisting].
+func (l Ledger) Open(ctx context.Context) (*ledger.Ledger, error) {
+	options := ledger.OpenOptions{Office: l.Office, Today: l.Today}
+	if l.Trust != "" {
+		var err error
+		if options.Trust, err = sign.ReadPublicKey(l.Trust); err != nil {
+			return nil, &verdict.Unusable{File: l.Trust, Err: err}
+		}
+	}
+	open, err := ledger.OpenExisting(ctx, l.Path, options)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &Missing{Path: l.Path, Err: err}
+	}
+	return open, err
+}
+
+// Practice is where the practice accounts of a state directory are kept.
+func Practice(stateDir string) string { return filepath.Join(stateDir, files.StatePractice) }
+
+// OpenPractice opens the practice ledger that a run has left in a state directory. Nobody keeps it, so nobody is asked
+// whether the clock is right.
+func OpenPractice(ctx context.Context, stateDir string) (*ledger.Ledger, error) {
+	path := Practice(stateDir)
+	if found, err := durable.Exists(path); err != nil || !found {
+		return nil, errors.Join(err, &verdict.Unusable{File: path, Err: errors.New(
+			"there is no practice ledger here, which paid for this release: say where its state is (--state DIR)")})
+	}
+	if err := durable.Private(stateDir); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	return ledger.OpenExisting(ctx, path, ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
+}
+
+// Missing is a ledger file that is not there.
+type Missing struct {
+	Path string
+	Err  error
+}
+
+func (e *Missing) Error() string { return e.Err.Error() }
+func (e *Missing) Unwrap() error { return e.Err }
+
+// Verdict says that the ledger may yet be there.
+func (*Missing) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.LedgerMissing, Retry: verdict.Later}
+}

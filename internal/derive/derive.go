@@ -1,0 +1,229 @@
+// Package derive works out everything that is published of sealed measurements: tables, microdata, report, pages, bill
+// of materials and manifest, with equal bytes from equal measurements. Publishing, rehearsing and verifying ask it
+// alike. It makes nothing durable, signs nothing and reads no confidential byte.
+package derive
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/internal/progress"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
+	"github.com/dprelease/dprelease/report/page"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// Release fills a folder with everything that is published of sealed measurements and the record of their debit; m says
+// which publication it is, and built what the program was built from.
+func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger.Record, m published.Manifest,
+	built []report.Module) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	out.begins("putting together %s", budget.Plural(int64(len(s.Plan.Tables)), "table"))
+	metadata := Metadata(s.Plan, record.Status)
+	tables, err := synth.Estimate(s)
+	if err != nil {
+		return err
+	}
+	microdata, err := writeMicrodata(ctx, out, s, m, metadata)
+	if err != nil {
+		return err
+	}
+	if len(s.Plan.Consistent) > 0 {
+		out.begins("making the counts of tables add up")
+		err := histogram.CheckBytes(synth.ConsistentBytes(s.Plan.Plan()))
+		if err == nil {
+			err = synth.Consistent(ctx, s, tables, microdata)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var pages []paper
+	err = parallel.Both(func() (err error) {
+		pages, err = papers(s, tables, microdata, record, built)
+		return err
+	}, func() error {
+		return writeTables(ctx, out, s, tables, metadata)
+	})
+	if err != nil {
+		return err
+	}
+	out.begins("writing the report")
+	for _, p := range pages {
+		if err := out.Write(p.name, p.text); err != nil {
+			return err
+		}
+	}
+	if err := writeManifest(out, s.Plan, record, m); err != nil {
+		return err
+	}
+	return out.Settle()
+}
+
+// writeTables writes the Parquet files of the tables, and the measurements as they were drawn.
+func writeTables(ctx context.Context, out *Folder, s *measured.Sealed, tables []synth.Table,
+	metadata [][2]string) error {
+	rows := int64(0)
+	for _, t := range tables {
+		rows += int64(t.Cells)
+	}
+	out.begins("writing %s", budget.Plural(int64(len(tables)), "table"))
+	part := 0
+	var tell func(progress.Progress)
+	if out.Progress != nil {
+		tell = func(p progress.Progress) {
+			p.Part, p.Parts = part, len(tables)
+			out.Progress(p)
+		}
+	}
+	wrote := progress.Writing("tables", rows, tell)
+	for i, t := range tables {
+		part = i + 1
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := Table(ctx, t, s.Plan.Tables[i], s.Plan.Guarantee.Protects, metadata, wrote)
+		if err != nil {
+			return fmt.Errorf("table %s: %w", t.Path, err)
+		}
+		if err := out.Write(s.Plan.Tables[i].File(), b); err != nil {
+			return err
+		}
+	}
+	return s.Drawn(func(name string, b []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return out.Write(name, b)
+	})
+}
+
+// writeMicrodata draws and writes the microdata of every method, in the plan's order, as
+// the publication asks. What it returns of several files are the rows of the first, and
+// how far all lie from each other.
+func writeMicrodata(ctx context.Context, out *Folder, s *measured.Sealed, asks published.Manifest,
+	metadata [][2]string) ([]synth.Microdata, error) {
+	var all []synth.Microdata
+	for i, method := range s.Plan.Synthetic {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out.begins("fitting a model of the microdata of %s", method.Table)
+		asked := synth.Asked{Rows: asks.Rows[method.Table], Method: asks.Methods[method.Table], Before: all}
+		need, err := synth.Bytes(ctx, s, i, asked)
+		if err == nil {
+			err = histogram.CheckBytes(need)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
+		}
+		d, err := synth.NewDrawing(ctx, s, i, asked)
+		if err != nil {
+			return nil, err
+		}
+		first, err := writeFiles(ctx, out, d, method.Table, published.MicrodataFiles(method),
+			s.Plan.Release().LinkedBy(method.Table),
+			metadata)
+		if err != nil {
+			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
+		}
+		all = append(all, first)
+	}
+	return all, nil
+}
+
+// writeFiles draws and writes the files of one model of a table's rows.
+func writeFiles(ctx context.Context, out *Folder, d *synth.Drawing, table string, names []string, linked string,
+	metadata [][2]string) (first synth.Microdata, err error) {
+	for i, name := range names {
+		if err := ctx.Err(); err != nil {
+			return first, err
+		}
+		if len(names) > 1 {
+			out.begins("drawing file %d of %d of the microdata of %s", i+1, len(names), table)
+		} else {
+			out.begins("drawing the microdata of %s", table)
+		}
+		m, err := d.Draw(ctx, i+1)
+		if err != nil {
+			return first, err
+		}
+		b, err := encodeMicrodata(ctx, m, linked, metadata, progress.Writing("microdata of "+m.Table, int64(m.Rows),
+			out.Progress))
+		if err == nil {
+			err = out.Write(name, b)
+		}
+		if err != nil {
+			return first, err
+		}
+		if i == 0 {
+			first = m
+		}
+	}
+	d.Spread(first.Fits)
+	return first, nil
+}
+
+// paper is a file of a release that is neither a table nor microdata.
+type paper struct {
+	name string // within the release
+	text []byte
+}
+
+// papers are the plan, its approvals, the ledger's proof, the bill of materials, the report and the readme.
+func papers(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record,
+	built []report.Module) ([]paper, error) {
+	r, err := maker.New(maker.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Receipt: s.Receipt,
+		Software: published.Software, Modules: built, Approvals: reported(record.Approvals)})
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	html, err := page.HTML(r)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	materials, err := encodeBill(published.Software, built)
+	if err != nil {
+		return nil, err
+	}
+	out := []paper{
+		{measured.PlanFile, s.Plan.Bytes()},
+		{published.ProofFile, s.Receipt},
+		{published.BillFile, materials},
+		{published.ReportFile, r.JSON()},
+		{"report.html", html},
+		{"report.md", page.Markdown(r)},
+		{"README.txt", page.Readme(r)},
+	}
+	if len(record.Approvals) > 0 {
+		b, err := published.Indented(record.Approvals)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, paper{published.ApprovalsFile, b})
+	}
+	return out, nil
+}
+
+// reported are the approvals of a release as its report tells of them.
+func reported(all []ledger.Approval) []report.Approval {
+	var out []report.Approval
+	for _, a := range all {
+		one := report.Approval{Role: a.Role, Statement: a.Statement, Signer: a.Signer.String(),
+			Fingerprint: a.Signer.Fingerprint()}
+		if a.Standing != nil {
+			one.Until = a.Standing.Until
+		}
+		out = append(out, one)
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package derive
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/dprelease/dprelease/synth"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds microdata as they are published: a row for each that was drawn, in the columns that a table has as
+// keys.
+
+// microdataStatement says to a reader of the file alone what its rows are.
+const microdataStatement = "model only: every row is drawn from a model that was fitted to noisy counts; none is a row of the confidential table or belongs to anybody, " +
+	"and no figure from them has an interval, since how far the model is from the truth is not known"
+
+// encodeMicrodata is a table's microdata as Parquet, with their meaning and that of their
+// release as metadata. Equal input gives equal bytes. linked is the name of the column that says which rows of several
+// tables belong together, "" where none do.
+func encodeMicrodata(ctx context.Context, m synth.Microdata, linked string, release [][2]string,
+	wrote func(rows int)) ([]byte, error) {
+	var columns []column
+	if linked != "" {
+		columns = append(columns, linkColumn(m, linked))
+	}
+	for _, i := range m.Written() {
+		columns = append(columns, keyColumns(m.Keys[i], func(row int) int { return int(m.Codes[i][row]) })...)
+	}
+	described, err := json.Marshal(columns)
+	if err != nil {
+		return nil, err
+	}
+	return encodeRows(ctx, columns, m.Rows, append([][2]string{
+		{"dprelease.schema", "dprelease.microdata/1"},
+		{"dprelease.table", m.Table},
+		{"dprelease.columns", string(described)},
+		{"dprelease.interval", "none"},
+		{"dprelease.rows", microdataStatement},
+	}, release...), wrote)
+}
+
+// linkColumn numbers the rows of a parent, from 1 on, and says of the rows of its children which of them they belong
+// to. The numbers are in the order of the rows, which carries nothing: none is an id of the data.
+func linkColumn(m synth.Microdata, name string) column {
+	label := "number of the row, by which rows of other microdata belong to it"
+	if m.Parents != nil {
+		label = "number of the row that the row belongs to"
+	}
+	return column{Name: name, Label: label, Statistic: "link", kind: integerKind,
+		values: func(row int, into []parquet.Value) {
+			for i := range into {
+				into[i] = parquet.ValueOf(int64(m.Parent(row+i)) + 1)
+			}
+		}}
+}

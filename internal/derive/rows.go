@@ -1,0 +1,110 @@
+package derive
+
+// This file holds the rows of a published file as Parquet.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"reflect"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+)
+
+const (
+	// rowsPerGroup bounds the rows of one Parquet row group.
+	rowsPerGroup = 1 << 20
+	// rowsAtOnce are given to the library at a time. Pages end with them alone.
+	rowsAtOnce = 64
+)
+
+// compression is of all files: it keeps the megabytes that an encoder takes for the next file.
+var compression zstd.Codec
+
+// encodeRows writes rows of columns as Parquet, the columns of a row group side by side. Equal input gives equal bytes.
+// wrote is told of rows when they are written.
+func encodeRows(ctx context.Context, columns []column, n int, metadata [][2]string, wrote func(rows int)) ([]byte,
+	error) {
+	var b bytes.Buffer
+	options := []parquet.WriterOption{
+		schemaOf(columns),
+		parquet.Compression(&compression),
+		parquet.CreatedBy("dprelease", "", ""),
+		parquet.MaxRowsPerRowGroup(rowsPerGroup),
+	}
+	for _, kv := range metadata {
+		options = append(options, parquet.KeyValueMetadata(kv[0], kv[1]))
+	}
+	w := parquet.NewGenericWriter[any](&b, options...)
+	group := w.BeginRowGroup()
+	for from := 0; from < n; from += rowsPerGroup {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		to := min(from+rowsPerGroup, n)
+		if err := encodeGroup(group.ColumnWriters(), columns, from, to); err != nil {
+			return nil, err
+		}
+		if _, err := group.Commit(); err != nil {
+			return nil, err
+		}
+		wrote(to - from)
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// encodeGroup writes the columns of a row group, each into its own writer.
+func encodeGroup(writers []*parquet.ColumnWriter, columns []column, from, to int) error {
+	var all sync.WaitGroup
+	next, errs := make(chan int), make([]error, len(columns))
+	for range min(runtime.GOMAXPROCS(0), len(columns)) {
+		all.Go(func() {
+			values := make([]parquet.Value, rowsAtOnce)
+			for j := range next {
+				for row := from; row < to && errs[j] == nil; row += rowsAtOnce {
+					some := values[:min(rowsAtOnce, to-row)]
+					columns[j].values(row, some)
+					_, errs[j] = writers[j].WriteRowValues(some)
+				}
+				if errs[j] == nil {
+					errs[j] = writers[j].Flush()
+				}
+			}
+		})
+	}
+	for j := range columns {
+		next <- j
+	}
+	close(next)
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// schemaOf declares the columns in their order. A struct type carries them,
+// since Parquet groups of the library are sorted by name. Texts are written plainly:
+// the runs that the library makes of the indexes of a dictionary differ between
+// processors, and compression leaves little of either.
+func schemaOf(columns []column) *parquet.Schema {
+	fields := make([]reflect.StructField, len(columns))
+	for i, c := range columns {
+		tag := c.Name
+		switch {
+		case c.kind.Kind() == reflect.Pointer:
+			tag += ",optional,plain"
+		case c.kind.Kind() == reflect.String:
+			tag += ",plain"
+		}
+		fields[i] = reflect.StructField{
+			Name: "C" + strconv.Itoa(i), Type: c.kind,
+			Tag: reflect.StructTag(`parquet:` + strconv.Quote(tag)),
+		}
+	}
+	return parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
+}

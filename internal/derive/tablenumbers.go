@@ -1,0 +1,77 @@
+package derive
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds the columns of the numbers that a table publishes beside its count.
+
+// numberColumns are a figure's value, unbiased estimate where it has one, standard error, interval and flag: null where
+// nothing is published. What is counted is in whole numbers, and shown as zero where it was drawn below.
+func numberColumns(n synth.Number, planned plan.Table, confidence float64, protects string) []column {
+	kind, values, unit := optionalDecimal, nullableDecimals, describe.In(n.Figure, planned, protects)
+	published := describe.What(n.Figure)
+	if n.Kind == spec.Units || n.Kind == spec.Distinct {
+		kind, values = optionalInteger, nullableIntegers
+	}
+	if n.Additive() {
+		published += "; an estimate that cannot be is shown as the nearest value that can"
+	}
+	if n.Column != "" && n.Kind != spec.Distinct || n.Kind == spec.Ratio {
+		published += "; of values as they are counted: rounded to the step, and to the end of the range where they lie beyond it"
+	}
+	interval := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*confidence)
+	columns := []column{{n.Name + statistic.Published, published, unit, string(n.Kind), kind, values(n.Value)}}
+	if n.Additive() {
+		columns = append(columns, column{n.Name + statistic.Unbiased, "unbiased estimate; use this one for sums", unit,
+			"estimate",
+			kind, values(n.Estimate)})
+	}
+	return append(columns,
+		column{n.Name + statistic.StandardError, "standard error of the privacy noise", unit, "standard error",
+			optionalDecimal,
+			nullableDecimals(n.Error)},
+		column{n.Name + statistic.Low, "lower " + interval, unit, "interval", kind, values(n.Low)},
+		column{n.Name + statistic.High, "upper " + interval, unit, "interval", kind, values(n.High)},
+		column{n.Name + statistic.Flag, numberFlagsText(n), "", "flag", optionalText, flagValues(n.Flags)},
+	)
+}
+
+// numberFlagsText is what the flag of a figure says.
+func numberFlagsText(n synth.Number) string {
+	const withheld = "or withheld where the noisy count is below what the spec shows"
+	if n.Additive() {
+		return "null, or noise_dominates where the interval reaches zero, or holds nothing that the figure can be; " +
+			withheld
+	}
+	return "null, or unbounded where the noise leaves open all that the figure may be: nothing is published; " + withheld
+}
+
+// nullable gives those entries that are not null.
+func nullable(of *array.Float64, value func(float64) parquet.Value) func(int, []parquet.Value) {
+	return func(row int, into []parquet.Value) {
+		for i := range into {
+			if of.IsNull(row + i) {
+				into[i] = parquet.NullValue()
+			} else {
+				into[i] = value(of.Value(row+i)).Level(0, 1, 0)
+			}
+		}
+	}
+}
+
+func nullableDecimals(of *array.Float64) func(int, []parquet.Value) {
+	return nullable(of, parquet.DoubleValue)
+}
+
+func nullableIntegers(of *array.Float64) func(int, []parquet.Value) {
+	return nullable(of, func(v float64) parquet.Value { return parquet.Int64Value(int64(v)) })
+}

@@ -1,0 +1,289 @@
+package derive
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+	"github.com/parquet-go/parquet-go"
+)
+
+// column is one column of a published table: its Parquet type, what it means,
+// and its values.
+type column struct {
+	Name      string `json:"name"`
+	Label     string `json:"label"`
+	Unit      string `json:"unit,omitempty"`
+	Statistic string `json:"statistic"`
+	kind      reflect.Type
+	values    func(row int, into []parquet.Value) // from a row on
+}
+
+// Table is a published table as Parquet, with its meaning and that of its
+// release as metadata. Equal input gives equal bytes.
+func Table(ctx context.Context, t synth.Table, planned plan.Table, protects string, release [][2]string,
+	wrote func(rows int)) ([]byte, error) {
+	columns := columnsOf(t, planned, protects)
+	if planned.Sparse != nil {
+		liftedColumns(columns, t, planned.Sparse)
+	}
+	if planned.Discovered != nil {
+		foundColumns(columns, t)
+	}
+	metadata, err := tableMetadata(t, planned, columns)
+	if err != nil {
+		return nil, err
+	}
+	return encodeRows(ctx, columns, t.Cells, append(metadata, release...), wrote)
+}
+
+// liftedColumns says of the estimates of a sparse table what they are.
+func liftedColumns(columns []column, t synth.Table, s *plan.Sparse) {
+	for i, c := range columns {
+		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+statistic.Unbiased }) {
+			columns[i].Label = fmt.Sprintf(
+				"noisy count as it is: unbiased over all cells, too large on the mean where it is little above %d; not for sums",
+				s.Above)
+		}
+	}
+}
+
+// foundColumns says of the estimates of a table of groups that nobody listed what they are.
+func foundColumns(columns []column, t synth.Table) {
+	for i, c := range columns {
+		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+statistic.Unbiased }) {
+			columns[i].Label = "unbiased estimate of the group; groups that were not selected are missing in every sum"
+		}
+	}
+}
+
+var (
+	textKind     = reflect.TypeFor[string]()
+	optionalText = reflect.TypeFor[*string]()
+	integerKind  = reflect.TypeFor[int64]()
+	decimalKind  = reflect.TypeFor[float64]()
+	// Null where nothing is published.
+	optionalInteger = reflect.TypeFor[*int64]()
+	optionalDecimal = reflect.TypeFor[*float64]()
+)
+
+// columnsOf lists a table's columns: keys, their labels where a code book has
+// any, then the columns of the count, and those of every figure beside it.
+func columnsOf(t synth.Table, planned plan.Table, protects string) []column {
+	var columns []column
+	for i, k := range t.Keys {
+		columns = append(columns, keyColumns(k, t.CategoriesOf(i))...)
+	}
+	for _, s := range t.Statistics {
+		columns = append(columns, statisticColumns(s, planned, protects)...)
+	}
+	for _, n := range t.Numbers {
+		columns = append(columns, numberColumns(n, planned, t.Statistics[0].Confidence, protects)...)
+	}
+	return columns
+}
+
+// keyColumns are the code of a key, a number where all codes are whole numbers of
+// an integer column, and, where there are labels, the label. category is that of a row,
+// a place among those of the key.
+func keyColumns(k synth.Key, category func(row int) int) []column {
+	name := k.Attribute.String()
+	key := column{Name: name, Label: name, Statistic: "key", kind: textKind}
+	codes, labels := make([]parquet.Value, k.Level.Size()), make([]parquet.Value, k.Level.Size())
+	labelled := false
+	for i, c := range k.Level.Categories {
+		codes[i], labels[i] = parquet.ValueOf(c.Code), parquet.ValueOf(c.Label)
+		labelled = labelled || c.Label != ""
+	}
+	if numbers, ok := wholeNumbers(k.Level); ok && k.Type == spec.Integer {
+		key.kind = integerKind
+		for i, v := range numbers {
+			codes[i] = parquet.ValueOf(v)
+		}
+	}
+	of := func(values []parquet.Value) func(int, []parquet.Value) {
+		return func(row int, into []parquet.Value) {
+			for i := range into {
+				into[i] = values[category(row+i)]
+			}
+		}
+	}
+	key.values = of(codes)
+	if !labelled {
+		return []column{key}
+	}
+	return []column{key, {Name: name + statistic.LabelSuffix, Label: "label of " + name, Statistic: "label",
+		kind:   textKind,
+		values: of(labels)}}
+}
+
+// wholeNumbers reads a level's codes as whole numbers, where all of them are.
+func wholeNumbers(l *spec.Level) ([]int64, bool) {
+	numbers := make([]int64, len(l.Categories))
+	for i, c := range l.Categories {
+		v, err := strconv.ParseInt(c.Code, 10, 64)
+		if err != nil || strconv.FormatInt(v, 10) != c.Code {
+			return nil, false
+		}
+		numbers[i] = v
+	}
+	return numbers, true
+}
+
+// statisticColumns are a count's published value, unbiased estimate, standard
+// error, interval and flag. What is one measurement is in whole numbers, what is put
+// together from several, or adds up weights that are not whole, is not.
+func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []column {
+	kind, figure := decimalKind, decimalValues
+	if s.Whole {
+		kind, figure = integerKind, wholeValues
+	}
+	unit := describe.Counted(planned, protects)
+	published := "published count of " + unit
+	if planned.Weighted {
+		published += ", to the nearest whole number"
+	}
+	switch {
+	case s.Tabulated:
+		published += "; counted from the microdata, as what adds up with the other tables: model only"
+	case s.Fitted:
+		published += "; rounded and fitted to add up with the other tables"
+	default:
+		published += "; negative estimates are shown as 0"
+	}
+	interval, of := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*s.Confidence), "the privacy noise"
+	if planned.Sampled() {
+		interval, of = fmt.Sprintf("end of the %g%% interval, of privacy noise and sample", 100*s.Confidence),
+			"privacy noise and sample together"
+	}
+	return []column{
+		{s.Name + statistic.Published, published, unit, "count", integerKind, integerValues(s.Published)},
+		{s.Name + statistic.Unbiased, "unbiased estimate; use this one for sums", unit, "estimate", kind, figure(s.Unbiased)},
+		{s.Name + statistic.StandardError, "standard error of " + of, unit, "standard error", decimalKind,
+			decimalValues(s.Error)},
+		{s.Name + statistic.Low, "lower " + interval, unit, "interval", kind, figure(s.Low)},
+		{s.Name + statistic.High, "upper " + interval, unit, "interval", kind, figure(s.High)},
+		{s.Name + statistic.Flag, flagsText(s), "", "flag", optionalText, flagValues(s.Flags)},
+	}
+}
+
+func integerValues(of *array.Int64) func(int, []parquet.Value) {
+	return func(row int, into []parquet.Value) {
+		for i := range into {
+			into[i] = parquet.Int64Value(of.Value(row + i))
+		}
+	}
+}
+
+func decimalValues(of *array.Float64) func(int, []parquet.Value) {
+	return func(row int, into []parquet.Value) {
+		for i := range into {
+			into[i] = parquet.DoubleValue(of.Value(row + i))
+		}
+	}
+}
+
+func wholeValues(of *array.Float64) func(int, []parquet.Value) {
+	return func(row int, into []parquet.Value) {
+		for i := range into {
+			into[i] = parquet.Int64Value(int64(of.Value(row + i)))
+		}
+	}
+}
+
+// flagValues are texts, null where there is nothing to say.
+func flagValues(of []synth.Flag) func(int, []parquet.Value) {
+	texts := map[synth.Flag]parquet.Value{synth.Plain: parquet.NullValue()}
+	for _, f := range []synth.Flag{synth.NoiseDominates, synth.Impossible, synth.Public, synth.Fitted, synth.Unbounded,
+		synth.Withheld} {
+		texts[f] = parquet.ValueOf(string(f)).Level(0, 1, 0)
+	}
+	return func(row int, into []parquet.Value) {
+		flag, text := synth.Plain, texts[synth.Plain]
+		for i := range into {
+			if f := of[row+i]; f != flag {
+				flag, text = f, texts[f]
+			}
+			into[i] = text
+		}
+	}
+}
+
+// flagsText is what the flag of a statistic says.
+func flagsText(s synth.Statistic) string {
+	text := "null, or noise_dominates where the interval reaches zero"
+	if slices.Contains(s.Flags, synth.Impossible) {
+		text += ", or impossible where the spec says that no row can be: an exact zero, not measured"
+	}
+	if slices.Contains(s.Flags, synth.Public) {
+		text += ", or invariant where the count is a figure that was public before, or a sum of such figures: without noise"
+	}
+	if s.Fitted {
+		text += ", or fitted where the published count is not the estimate, rounded, but was moved so that tables add up"
+	}
+	return text
+}
+
+// Metadata is what every table and all microdata of a release say of it.
+func Metadata(p *compiled.Compiled, status ledger.Status) [][2]string {
+	g := p.Guarantee
+	return [][2]string{
+		{"dprelease.release", p.Name},
+		{"dprelease.status", published.StatusText(status)},
+		{"dprelease.plan", p.Hash()},
+		{"dprelease.spec", p.SpecHash()},
+		{"dprelease.guarantee", describe.Guarantee(g)},
+		{"dprelease.protects", g.Protects},
+		{"dprelease.epsilon", g.Epsilon},
+		{"dprelease.delta", g.Delta},
+		{"dprelease.rho", g.Rho},
+	}
+}
+
+// tableMetadata is the meaning of a table, for a reader who has only the file.
+func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]string, error) {
+	described, err := json.Marshal(columns)
+	if err != nil {
+		return nil, err
+	}
+	metadata := [][2]string{
+		{"dprelease.schema", "dprelease.table/1"},
+		{"dprelease.table", t.Path},
+		{"dprelease.columns", string(described)},
+		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, published.Covers(planned.Sampled()))},
+	}
+	if d := planned.Discovered; d != nil {
+		metadata = append(metadata, [2]string{"dprelease.discovered", describe.Discovered(d)})
+	}
+	if planned.Top != nil {
+		metadata = append(metadata, topMetadata(planned))
+	}
+	if s := planned.Sparse; s != nil {
+		metadata = append(metadata,
+			[2]string{"dprelease.sparse",
+				fmt.Sprintf("a row for each of %d declared cells whose noisy count is above %d, and for no other; a cell that is not here has %d rows or fewer at a confidence of %g%%; at most %g cells without a row are expected here; intervals hold over all cells, here or not",
+					planned.Cells, s.Above, s.Bound, 100*planned.Statistics[0].Confidence, s.FalseCells)})
+	}
+	return metadata, nil
+}
+
+// topMetadata says what the rows of a table of chosen cells are.
+func topMetadata(planned plan.Table) [2]string {
+	return [2]string{"dprelease.top",
+		fmt.Sprintf("a row for each of %d cells out of %d declared ones, chosen privately one after the other by their counts, in the order of their choice; with a probability of %s no cell that is not here has over %d more than one that is; the counts are drawn after the choice, and their intervals hold whichever cells were chosen",
+			planned.Top.Of, planned.Cells, screen.PercentDown(planned.Top.Attained),
+			describe.WholeMargin(planned.Top.Shortfall))}
+}

@@ -1,0 +1,301 @@
+package diff
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan/describe"
+)
+
+// This file holds the page of a difference: what a person reads of two plans or two releases.
+
+// Write prints what changed in words: between the plans, then what both releases cost and how good they are, then table
+// by table the cells that changed by more than the noise explains, and by which rule.
+func (d *Difference) Write(w io.Writer, look screen.Look) error {
+	b := &strings.Builder{}
+	if err := d.Plans.Write(b); err != nil {
+		return err
+	}
+	p := screen.NewPage(look)
+	p.Verbatim(b.String())
+	if c := d.Releases; c != nil {
+		c.write(p)
+	}
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+func (c *Comparison) write(p *screen.Page) {
+	p.Heading("Releases")
+	p.Item("  ", c.Before.words())
+	p.Item("→ ", c.After.words())
+	p.Heading("Budget and error")
+	if c.Budget[0] == c.Budget[1] {
+		p.Paragraph("Both for "+c.Budget[0]+".", screen.Plain)
+	} else {
+		p.Paragraph(c.Budget[0]+" → "+c.Budget[1]+".", screen.Plain)
+	}
+	c.writeErrors(p)
+	if c.Sampled {
+		p.Paragraph("These margins are of the noise alone, without the error of the secret sample.", screen.Plain)
+	}
+	p.Heading("Figures")
+	if c.Cells > 0 {
+		p.Paragraph(fmt.Sprintf("%s compared. %s", budget.Plural(c.Cells, "count"), c.Rule), screen.Plain)
+	}
+	c.writeTables(p)
+	c.writeApart(p)
+	for _, table := range c.Microdata {
+		p.Paragraph(fmt.Sprintf(
+			"Microdata of %s: not compared. Their rows are drawn from a model, so they differ also where nothing has changed.",
+			table), screen.Plain)
+	}
+}
+
+// writeErrors lists how good the tables are in both, and from which difference on a change of a cell shows.
+func (c *Comparison) writeErrors(p *screen.Page) {
+	var rows [][]screen.Cell
+	for _, e := range c.Errors {
+		row := screen.Cells(e.Table, marginText(e.Before), marginText(e.After), "", "", "")
+		if e.Before > 0 && e.After > 0 && e.Before != e.After {
+			row[3].Text = describe.RelativeChange(e.After/e.Before - 1)
+		}
+		for _, t := range c.Tables {
+			if t.Path != e.Table || t.Refused != "" {
+				continue
+			}
+			for _, s := range t.Statistics {
+				if s.Name == e.Statistic {
+					row[4].Text, row[5].Text = "±"+estimate(s.Margin), budget.Group(s.Changed)
+					if s.Changed > 0 {
+						row[5].Style = screen.Strong
+					}
+				}
+			}
+			for _, f := range t.Figures {
+				if f.Name == e.Statistic && !c.SameDraw {
+					row[5].Text = budget.Group(f.Changed) + " apart"
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	p.Table([]screen.Column{{Head: "table", Fold: 14}, {Head: "margin before", Right: true}, {Head: "after", Right: true},
+		{Right: true, Drop: 2},
+		{Head: "difference beyond", Right: true, Drop: 1}, {Head: c.changedHead(), Right: true}}, rows)
+}
+
+// changedHead heads the numbers of cells that are listed as changed.
+func (c *Comparison) changedHead() string {
+	if c.SameDraw {
+		return "cells changed"
+	}
+	return "cells beyond noise"
+}
+
+// marginText is a margin, a dash for none.
+func marginText(m float64) string {
+	if m == 0 {
+		return "–"
+	}
+	return "±" + budget.Group(describe.WholeMargin(m))
+}
+
+// writeTables prints the tables of which something is to be told.
+func (c *Comparison) writeTables(p *screen.Page) {
+	unchanged := 0
+	for _, t := range c.Tables {
+		if t.Refused != "" {
+			p.Blank()
+			p.Paragraph(fmt.Sprintf("%s: not compared, since %s", t.Path, t.Refused), screen.Plain)
+			continue
+		}
+		if t.changed() == 0 {
+			unchanged++
+		}
+		if t.changed() > 0 || t.OnlyBefore > 0 || t.OnlyAfter > 0 {
+			t.write(p, c.beyond())
+		}
+	}
+	if unchanged > 0 {
+		p.Blank()
+		p.Paragraph(fmt.Sprintf("In %s of %s no cell changed%s.", budget.Group(int64(unchanged)),
+			budget.Plural(int64(len(c.Tables)), "table"), c.beyond()), screen.Plain)
+	}
+}
+
+// writeApart says what it means that intervals are apart, where any were compared.
+func (c *Comparison) writeApart(p *screen.Page) {
+	if c.SameDraw {
+		return
+	}
+	compared, changed, expected := int64(0), int64(0), 0.0
+	for _, t := range c.Tables {
+		for _, f := range t.Figures {
+			compared, changed, expected = compared+f.Compared, changed+f.Changed, expected+f.Expected
+		}
+	}
+	if compared == 0 {
+		return
+	}
+	p.Blank()
+	p.Paragraph(fmt.Sprintf(
+		"Of %s whose error has no law of its own (beside counts, or of secret samples) the intervals of both releases were compared: of %s they are apart. Noise alone sets about %s apart at most, on the mean: the list is a hint and no test.",
+		budget.Plural(compared, "figure"), budget.Group(changed), estimate(expected)), screen.Plain)
+}
+
+// beyond ends the sentence that a cell changed.
+func (c *Comparison) beyond() string {
+	if c.SameDraw {
+		return ""
+	}
+	return " by more than the noise explains"
+}
+
+// words is an edition in one line.
+func (e Edition) words() string {
+	text := e.Folder + " (" + e.Status
+	if e.Revision > 0 {
+		text += fmt.Sprintf(", revision %d", e.Revision)
+	}
+	return text + ", by " + e.Software + ")"
+}
+
+// rule says how changes are told from noise.
+func (c *Comparison) rule() string {
+	if c.SameDraw {
+		return "Same draw: both publish the same measurements of one debit, so differences are not noise."
+	}
+	return fmt.Sprintf("A change of an unbiased estimate is listed where it is beyond its margin, the largest difference that two independent draws of the noise explain. "+
+		"If nothing but the noise had changed, any cell at all would be listed with a chance of at most %s: cells share it step by step (Holm), by the laws of the noise or a bound on them. "+
+		"What is beyond its margin comes from the data, from what changed in the plan or, where units have more rows than are counted, from which of them were.", budget.Percent(c.Chance))
+}
+
+// changed is how many figures of the table changed.
+func (t TableDifference) changed() int64 {
+	n := int64(0)
+	for _, s := range t.Statistics {
+		n += s.Changed
+	}
+	for _, f := range t.Figures {
+		n += f.Changed
+	}
+	return n
+}
+
+// write prints one table: cells that only one release has, and its statistics. beyond says by how much cells changed
+// that are listed.
+func (t TableDifference) write(p *screen.Page, beyond string) {
+	text := fmt.Sprintf("%s: %s compared", t.Path, budget.Plural(t.Compared, "cell"))
+	if t.OnlyBefore > 0 {
+		text += fmt.Sprintf(", %s only before", budget.Group(t.OnlyBefore))
+	}
+	if t.OnlyAfter > 0 {
+		text += fmt.Sprintf(", %s only after", budget.Group(t.OnlyAfter))
+	}
+	p.Blank()
+	p.Paragraph(text, screen.Strong)
+	if t.Some && t.OnlyBefore+t.OnlyAfter > 0 {
+		p.Paragraph("Cells in one release alone need not have changed: which are published is drawn anew.", screen.Plain)
+	}
+	for _, s := range t.Statistics {
+		if s.Changed > 0 {
+			writeChanged(p, s.Name, fmt.Sprintf("%s changed%s", budget.Plural(s.Changed, "cell"), beyond), t.By, s.Largest,
+				s.Changed)
+		}
+	}
+	for _, f := range t.Figures {
+		switch {
+		case f.Changed > 0 && f.Expected == 0:
+			p.Item("  ", fmt.Sprintf("%s: %s changed", f.Name, budget.Plural(f.Changed, "cell")))
+		case f.Changed > 0:
+			writeChanged(p, f.Name, fmt.Sprintf(
+				"of %s compared %s with intervals apart, where noise sets %s apart at most, on the mean",
+				budget.Plural(f.Compared, "cell"), budget.Group(f.Changed), estimate(f.Expected)), t.By, f.Largest, f.Changed)
+		}
+	}
+}
+
+// writeChanged prints the cells of a figure that changed most.
+func writeChanged(p *screen.Page, name, what string, by []string, largest []CellDifference, changed int64) {
+	largest = largest[:min(len(largest), largestShown)]
+	text := name + ": " + what
+	if changed > int64(len(largest)) {
+		text += fmt.Sprintf(", the %d that changed most:", len(largest))
+	}
+	p.Item("  ", text)
+	columns := []screen.Column{{}} // the empty one indents
+	for _, key := range by {
+		columns = append(columns, screen.Column{Head: key, Fold: 8})
+	}
+	for _, head := range []string{"before", "after", "difference", "margin"} {
+		columns = append(columns, screen.Column{Head: head, Right: true})
+	}
+	rows := make([][]screen.Cell, len(largest))
+	for i, c := range largest {
+		rows[i] = append(screen.Cells(append([]string{""}, c.Keys...)...), screen.Cells(estimate(c.Before), estimate(c.After),
+			signed(c.Difference), "±"+estimate(c.Margin))...)
+	}
+	p.Table(columns, rows)
+}
+
+// CSV prints the changed cells of all tables, those that changed most first: up to a thousand of each figure.
+func (d *Difference) CSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	c.UseCRLF = true
+	if err := c.Write([]string{"table", "cell", "figure", "before", "after", "difference", "margin", "by"}); err != nil {
+		return err
+	}
+	for _, t := range d.Releases.Tables {
+		line := func(name, by string, all []CellDifference) error {
+			for _, cell := range all {
+				named := make([]string, len(cell.Keys))
+				for i, code := range cell.Keys {
+					named[i] = t.By[i] + "=" + code
+				}
+				record := []string{screen.NoFormula(t.Path), screen.NoFormula(strings.Join(named, ",")), screen.NoFormula(name)}
+				for _, v := range []float64{cell.Before, cell.After, cell.Difference, cell.Margin} {
+					record = append(record, strconv.FormatFloat(v, 'f', -1, 64))
+				}
+				if err := c.Write(append(record, by)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		for _, s := range t.Statistics {
+			if err := line(s.Name, "law of the noise", s.Largest); err != nil {
+				return err
+			}
+		}
+		for _, f := range t.Figures {
+			if err := line(f.Name, "intervals apart", f.Largest); err != nil {
+				return err
+			}
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// estimate writes a figure that may be below zero: a whole one in full, another in four
+// digits or all before the point.
+func estimate(v float64) string {
+	if v < 0 {
+		return "\u2212" + budget.DecimalNearest(-v, 4)
+	}
+	return budget.DecimalNearest(v, 4)
+}
+
+// signed writes a difference with its sign.
+func signed(d float64) string {
+	if d > 0 {
+		return "+" + estimate(d)
+	}
+	return estimate(d)
+}

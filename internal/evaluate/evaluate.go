@@ -1,0 +1,358 @@
+// Package evaluate compares a published release with the truth, for those who hold it. What it says is confidential and
+// belongs to no release. It never writes into a release, prints no figure, and compares nothing before the comparison
+// is noted on every account that the release was charged to.
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/evaluate"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/account"
+	"github.com/dprelease/dprelease/internal/diagnostics"
+	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan/compiled"
+)
+
+// Options say where an evaluation works.
+type Options struct {
+	Out     string         // folder of the evaluation
+	Data    string         // folder that relative source paths start from
+	State   string         // confidential state directory; empty: .dprelease in the folder of the release
+	Account account.Ledger // the configured ledger; without a path the practice ledger in the state directory
+	Log     *slog.Logger   // nil: nothing is logged
+}
+
+// The files of an evaluation, in a folder that its owner alone can enter.
+const (
+	EvaluationJSON = "evaluate.json"
+	EvaluationPage = "evaluate.md"
+)
+
+// comparisonReason is what the ledger says of an evaluation.
+const comparisonReason = "dprelease evaluate: what was published is compared with the confidential data."
+
+// Evaluate compares the release in the folder place, published from the plan p,
+// with the truth, counted anew from the tables below o.Data, and writes what came
+// of it to o.Out. It returns the path of that folder, absolute and without links, by
+// which alone it was checked and written to; empty where there is none.
+//
+// Contract: the account that paid, and every other that the release was charged to,
+// hold a note of the comparison, durably, before anything of the data is read: a run
+// that is cut off after that leaves the note, and no figure. What cannot be compared
+// is refused before the note. Nothing of the outcome is returned, printed or logged.
+//
+// Errors: *[verdict.Unusable] where place is no release of the plan, o.Out is not apart from
+// every release, or the ledger does not know the release; *[published.Altered]; *[Evaluated]
+// where o.Out holds an evaluation; *source.Error; *histogram.ContractError. What goes
+// wrong behind the note is a *[Noted].
+func Evaluate(ctx context.Context, p *compiled.Compiled, place string, o Options) (string, error) {
+	out, err := truePath(o.Out)
+	if err != nil {
+		return "", &verdict.Unusable{File: o.Out, Err: err}
+	}
+	o.Out = out
+	return out, evaluator{o}.evaluate(ctx, p, place)
+}
+
+// evaluator compares a release with the truth, into a folder whose path is resolved.
+type evaluator struct{ Options }
+
+// log is the logger, or one that discards.
+func (o evaluator) log() *slog.Logger {
+	if o.Log != nil {
+		return o.Log
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// evaluate does what [Evaluate] does.
+func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place string) error {
+	if o.State == "" {
+		o.State = filepath.Join(filepath.Dir(filepath.Clean(place)), ".dprelease") // of the run that made it
+	}
+	e, err := evaluated(place, p)
+	if err != nil {
+		return err
+	}
+	if err := o.apart(); err != nil {
+		return err
+	}
+	if err := o.unused(); err != nil {
+		return err
+	}
+	if err := o.sources(ctx, p); err != nil {
+		return err
+	}
+	if err := histogram.CheckMemory(p.Plan()); err != nil {
+		return err
+	}
+	claims, products, err := claimsOf(e)
+	if err != nil {
+		return err
+	}
+	record := e.Record
+	l, err := o.ledgerOf(ctx, place, record)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	note, err := o.noted(ctx, l, record)
+	if err != nil {
+		return err
+	}
+	o.log().Info("comparison noted in the ledger", "account", record.Account)
+	found, err := o.compared(ctx, note, e.Plan, claims)
+	if err == nil {
+		err = o.keep(newEvaluation(e, note.Number(), found, products))
+	}
+	if err != nil {
+		return &Noted{Err: err}
+	}
+	return nil
+}
+
+// compared holds the claims against the truth. The details of data that break their
+// contract go into the folder of the evaluation.
+func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *compiled.Compiled,
+	claims evaluate.Claims) (*evaluate.Differences, error) {
+	key, err := noise.NewKey()
+	if err != nil {
+		return nil, err
+	}
+	streams := noise.NewStreams(key, p.Hash())
+	key.Erase()
+	defer streams.Erase()
+	found, err := evaluate.Compare(ctx, note, p, histogram.Files{Dir: o.Data}, streams, claims)
+	if err == nil {
+		return found, nil
+	}
+	if moved := o.apart(); moved != nil {
+		return nil, errors.Join(err, moved)
+	}
+	return nil, diagnostics.Write(o.Out, err)
+}
+
+// keep writes an evaluation. The details of data that were refused before go first:
+// there are none beside an evaluation.
+func (o evaluator) keep(v Evaluation) error {
+	b, err := published.Indented(v)
+	if err != nil {
+		return err
+	}
+	if err := o.apart(); err != nil {
+		return err
+	}
+	if err := diagnostics.Remove(o.Out); err != nil {
+		return fmt.Errorf("folder of the evaluation: %w", err)
+	}
+	if err := writeEvaluation(o.Out, EvaluationJSON, b); err != nil {
+		return err
+	}
+	if err := o.apart(); err != nil {
+		return err
+	}
+	return writeEvaluation(o.Out, EvaluationPage, v.page())
+}
+
+// Noted is an error behind the note of a comparison, which stays.
+type Noted struct{ Err error }
+
+func (e *Noted) Error() string {
+	return e.Err.Error() + "\nThe comparison is noted in the ledger and counts, though the evaluation is not complete: running this again is another comparison"
+}
+func (e *Noted) Unwrap() error { return e.Err }
+
+// Evaluated is an output folder that holds an evaluation already.
+type Evaluated struct{ Folder string }
+
+func (e *Evaluated) Error() string {
+	return e.Folder + " holds an evaluation already; nothing was changed and nothing noted: choose another -o folder"
+}
+
+// Verdict says that the place has to be cleared.
+func (*Evaluated) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitName, Reason: verdict.OutputTaken, Retry: verdict.Never}
+}
+
+// evaluated opens a release that is to be evaluated: whole, of this plan, and not a rehearsal.
+func evaluated(place string, p *compiled.Compiled) (*published.Release, error) {
+	e, err := published.Open(place)
+	if err != nil {
+		return nil, err
+	}
+	if e.Plan.Hash() != p.Hash() {
+		return nil, &verdict.Unusable{File: place,
+			Err: fmt.Errorf("is a release of another plan (%.12s) than this spec leads to (%.12s): give the spec and the parameters that it was made from", e.Plan.Hash(), p.Hash())}
+	}
+	if p.Sample != nil {
+		return nil, &verdict.Unusable{File: place,
+			Err: errors.New("was measured on a secret sample of the units: against the counts of all of them its errors would tell who was drawn")}
+	}
+	if e.Record.Status == ledger.Rehearsal {
+		return nil, &verdict.Unusable{File: place,
+			Err: errors.New("is a rehearsal: its rows were made up, and there is no truth to compare it with")}
+	}
+	return e, nil
+}
+
+// apart refuses an output folder in which an evaluation could be taken for a part of
+// a release: one that is, or lies below, a release or a sealed folder, or that others
+// can enter. Its path is resolved; where that leads elsewhere, a folder on the way was
+// replaced by a link since then. Whatever is written there is written right after this.
+func (o evaluator) apart() error {
+	refuse := func(err error) error { return &verdict.Unusable{File: o.Out, Err: err} }
+	now, err := truePath(o.Out)
+	if err != nil {
+		return refuse(err)
+	}
+	if now != o.Out {
+		return refuse(fmt.Errorf(
+			"leads to %s now: a folder on the way was replaced while this ran, so nothing is written there; give a folder that nobody moves", now))
+	}
+	for at := o.Out; ; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil && !info.IsDir() {
+			return refuse(fmt.Errorf("%s is not a folder", at))
+		}
+		for _, name := range []string{published.ManifestFile, "seal.json"} {
+			if found, err := durable.Exists(filepath.Join(at, name)); err != nil {
+				return refuse(err)
+			} else if found {
+				return refuse(fmt.Errorf(
+					"lies in a release or a sealed folder (%s is in %s): an evaluation is confidential, give a folder of its own",
+					name, at))
+			}
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	found, err := durable.Exists(o.Out)
+	if err == nil && found {
+		err = durable.Private(o.Out)
+	}
+	if err != nil {
+		return refuse(err)
+	}
+	return nil
+}
+
+// unused refuses an output folder that holds an evaluation.
+func (o evaluator) unused() error {
+	for _, name := range []string{EvaluationJSON, EvaluationPage} {
+		if found, err := durable.Exists(filepath.Join(o.Out, name)); err != nil || found {
+			return errors.Join(err, &Evaluated{Folder: o.Out})
+		}
+	}
+	return nil
+}
+
+// sources looks for the files of the tables, and reads no row of them.
+func (o evaluator) sources(ctx context.Context, p *compiled.Compiled) error {
+	if info, err := os.Stat(o.Data); err != nil || !info.IsDir() {
+		return &verdict.Unusable{File: o.Data,
+			Err: errors.New("is not a folder: say with --data where the paths of the sources start")}
+	}
+	for _, t := range p.Release().Tables {
+		rows, err := source.Open(ctx, o.Data, t.Source, nil)
+		if err == nil {
+			err = rows.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ledgerOf opens the ledger that paid for a release. A configured one, or the
+// practice ledger beside it, it must hold the debit.
+func (o evaluator) ledgerOf(ctx context.Context, place string, record ledger.Record) (*ledger.Ledger, error) {
+	refuse := func(format string, args ...any) error {
+		return &verdict.Unusable{File: place, Err: fmt.Errorf(format, args...)}
+	}
+	var l *ledger.Ledger
+	var err error
+	switch {
+	case record.Status == ledger.Practice && o.Account.Path != "":
+		return nil, refuse("was drawn on a practice account, which the configured ledger does not keep: evaluate it without --ledger and DPRELEASE_LEDGER")
+	case o.Account.Path != "":
+		l, err = o.Account.Open(ctx)
+	case record.Status == ledger.Official:
+		return nil, refuse("was paid for from account %s: name its ledger (--ledger FILE), where the comparison is noted",
+			record.Account)
+	default:
+		l, err = account.OpenPractice(ctx, o.State)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = l.Contains(ctx, record)
+	if notHeld := new(ledger.NotHeld); errors.As(err, &notHeld) {
+		err = refuse("its debit (entry %.12s of account %s) is not in the ledger, which is an older copy or another one: nothing can be noted for it, and nothing was compared", record.Proof.Hash, record.Account)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// noted makes the folder of the evaluation, which is then held apart by what is there,
+// and notes the comparison. Where it cannot be noted the folder goes, if it was not there.
+func (o evaluator) noted(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
+	there, err := durable.Exists(o.Out)
+	if err == nil {
+		err = durable.MakeFolder(o.Out, 0o700)
+	}
+	if err != nil {
+		return ledger.Comparison{}, fmt.Errorf("folder of the evaluation: %w", err)
+	}
+	var note ledger.Comparison
+	if err = o.apart(); err == nil {
+		note, err = noteComparison(ctx, l, record)
+	}
+	if err != nil && !there {
+		err = errors.Join(err, os.Remove(o.Out))
+	}
+	return note, err
+}
+
+// noteComparison notes the comparison on every account that the release was charged to;
+// what it returns is that of the account that paid, which is the last.
+func noteComparison(ctx context.Context, l *ledger.Ledger, record ledger.Record) (ledger.Comparison, error) {
+	var note ledger.Comparison
+	for i, account := range append(slices.Clone(record.Also), record.Account) {
+		var err error
+		if note, err = l.Compared(ctx, account, record.Release, comparisonReason); err != nil {
+			if i > 0 {
+				err = &Noted{Err: err} // on the accounts before
+			}
+			return ledger.Comparison{}, err
+		}
+	}
+	return note, nil
+}
+
+// writeEvaluation writes a file of an evaluation, which its owner alone can read.
+func writeEvaluation(dir, name string, b []byte) error {
+	err := durable.WritePrivate(dir, "."+name+".tmp-", name, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("folder of the evaluation: %w", err)
+	}
+	return nil
+}

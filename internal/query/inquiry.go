@@ -1,0 +1,519 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// This file holds the inquiry: a question whose names are found in the release, and the tables that hold it.
+
+// inquiry is a question whose names were found.
+type inquiry struct {
+	plan       *compiled.Compiled
+	among      []*spec.Table // the confidential tables whose rows may be meant
+	by         []spec.Attribute
+	wheres     []spec.Attribute
+	conditions []Condition
+}
+
+// newInquiry finds the names of a question. It fails on one that is not there, and tells the nearest.
+func newInquiry(p *compiled.Compiled, q Question) (*inquiry, error) {
+	a := &inquiry{plan: p}
+	var err error
+	if a.among, err = tablesAsked(p.Release(), q); err != nil {
+		return nil, err
+	}
+	for _, by := range q.By {
+		attribute, _, err := a.attribute(by)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(a.by, func(other spec.Attribute) bool { return other.Column == attribute.Column }) {
+			return nil, fmt.Errorf("column %s is asked for twice: give each column once in --by", attribute.Column)
+		}
+		a.by = append(a.by, attribute)
+	}
+	for _, where := range q.Where {
+		name, codes, ok := strings.Cut(where, "=")
+		if !ok {
+			return nil, fmt.Errorf("condition %q: expected attribute=code, such as %s", where, example(p.Release()))
+		}
+		attribute, level, err := a.attribute(name)
+		if err != nil {
+			return nil, err
+		}
+		c, err := conditionOf(attribute, name, level, codes)
+		if several := a.conditionsIn(where); err != nil && len(several) > 1 {
+			return nil, fmt.Errorf("condition %q: a comma stands between categories of one attribute; give each condition by its own: --where %s", where, strings.Join(several, " --where "))
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.wheres, a.conditions = append(a.wheres, attribute), append(a.conditions, c)
+	}
+	return a, nil
+}
+
+// tablesAsked are the confidential tables whose rows a question may count: the one that it names, or those that have
+// all of its columns, of which there is one. Where none has, all are, so that the name that is nowhere is told.
+func tablesAsked(r *spec.Release, q Question) ([]*spec.Table, error) {
+	var names, fit []string
+	for _, t := range r.Tables {
+		names = append(names, t.Name)
+		if t.Name == q.Table {
+			return []*spec.Table{t}, nil
+		}
+		lacks := func(attribute string) bool {
+			column, _, _ := strings.Cut(attribute, ".")
+			return t.Column(column) == nil
+		}
+		if !slices.ContainsFunc(q.By, lacks) && !slices.ContainsFunc(q.Where, func(where string) bool {
+			name, _, _ := strings.Cut(where, "=")
+			return lacks(name)
+		}) {
+			fit = append(fit, t.Name)
+		}
+	}
+	switch {
+	case q.Table != "":
+		return nil, published.NoSuch("confidential table", q.Table, names)
+	case len(fit) > 1:
+		return nil, fmt.Errorf("tables %s have these columns: say with --table whose rows are to be counted",
+			strings.Join(fit, " and "))
+	case len(fit) == 1:
+		return []*spec.Table{r.Table(fit[0])}, nil
+	}
+	return r.Tables, nil
+}
+
+// conditionsIn parts a text at the commas behind which another attribute and = stand.
+func (a *inquiry) conditionsIn(text string) []string {
+	var all []string
+	for _, part := range strings.Split(text, ",") {
+		name, _, ok := strings.Cut(part, "=")
+		if ok {
+			_, _, err := a.attribute(name)
+			ok = err == nil
+		}
+		if ok || len(all) == 0 {
+			all = append(all, part)
+		} else {
+			all[len(all)-1] += "," + part
+		}
+	}
+	return all
+}
+
+// errNoCategory is a question whose conditions no row can meet.
+var errNoCategory = errors.New("no category meets all conditions on this column")
+
+// attribute finds an attribute of the release: of a derived column, that by which its rows are counted, so that every
+// table that holds the origin answers.
+func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
+	column, levelName, dotted := strings.Cut(name, ".")
+	out := spec.Attribute{Column: column, Level: levelName}
+	var columns, levels []string
+	for _, t := range a.among {
+		for _, c := range t.Columns {
+			if c.Domain == nil { // of statistics alone
+				continue
+			}
+			columns = append(columns, c.Name)
+			if c.Name != column {
+				continue
+			}
+			if level, ok := c.Domain.Level(levelName); ok && (!dotted || levelName != "") {
+				return attributes.Counted(t, out), level, nil
+			}
+			for _, l := range c.Domain.LevelNames() {
+				levels = append(levels, column+"."+l)
+			}
+		}
+	}
+	if !slices.Contains(columns, column) {
+		if err := a.noAttribute(name); err != nil {
+			return out, nil, err
+		}
+		return out, nil, published.NoSuch("column", column, columns)
+	}
+	return out, nil, published.NoSuch("attribute", name, levels)
+}
+
+// noAttribute says of a figure, and of a column that figures are of, that rows cannot be counted by it; nil of another
+// name.
+func (a *inquiry) noAttribute(name string) error {
+	for _, t := range a.plan.Tables {
+		for _, f := range t.Figures {
+			if f.Name == name {
+				return fmt.Errorf("%s is a figure of table %s: questions are about counts, and figures of cells do not add up to those of others; read it there (%s)", name, t.Path, t.File())
+			}
+		}
+	}
+	for _, t := range a.plan.Release().Tables {
+		if c := t.Column(name); c != nil && c.Domain == nil {
+			return fmt.Errorf("column %s has no categories to count by: there are statistics of it in the tables alone", name)
+		}
+	}
+	return nil
+}
+
+// rangeMark stands between the first code of a range and the last.
+const rangeMark = ".."
+
+// conditionOf reads the codes of a condition: one, or several with commas between them, of which each may be a range of
+// neighbours. What is a code itself, with its commas and dots, is that code.
+func conditionOf(attribute spec.Attribute, name string, level *spec.Level, text string) (Condition, error) {
+	c := Condition{Attribute: name}
+	codes := published.CategoryCodes(level)
+	parts := strings.Split(text, ",")
+	if _, _, ranged := rangeOf(codes, text); ranged || slices.Contains(codes, text) {
+		parts = []string{text}
+	}
+	for _, part := range parts {
+		from, to, ranged := rangeOf(codes, part)
+		switch {
+		case slices.Contains(codes, part):
+			c.Codes, c.asked = append(c.Codes, part), append(c.asked, part)
+		case ranged && from > to:
+			return c, fmt.Errorf("range %q of %s runs backwards: %s comes before %s, so give %s%s%s", part, attribute, codes[to],
+				codes[from], codes[to], rangeMark, codes[from])
+		case ranged:
+			c.Codes, c.asked = append(c.Codes, codes[from:to+1]...), append(c.asked, part)
+		default:
+			return c, noEnd(attribute, codes, part)
+		}
+	}
+	return c, nil
+}
+
+// rangeOf finds the two categories that a text names as the ends of a range, wherever the mark between them is.
+func rangeOf(codes []string, text string) (from, to int, ok bool) {
+	for i := range text {
+		if !strings.HasPrefix(text[i:], rangeMark) {
+			continue
+		}
+		from, to = slices.Index(codes, text[:i]), slices.Index(codes, text[i+len(rangeMark):])
+		if from >= 0 && to >= 0 {
+			return from, to, true
+		}
+	}
+	return 0, 0, false
+}
+
+// noEnd says which code there is not: of a range, which of its ends.
+func noEnd(attribute spec.Attribute, codes []string, text string) error {
+	from, to, ranged := strings.Cut(text, rangeMark)
+	switch {
+	case ranged && slices.Contains(codes, from):
+		text = to
+	case ranged:
+		text = from
+	}
+	return published.NoSuch("category of "+attribute.String(), text, codes)
+}
+
+// example is a condition that the release can answer.
+func example(r *spec.Release) string {
+	for _, t := range r.Tables {
+		for _, c := range t.Columns {
+			if c.Domain == nil {
+				continue
+			}
+			if level, ok := c.Domain.Level(""); ok {
+				return c.Name + "=" + level.Categories[0].Code
+			}
+		}
+	}
+	return "region=north"
+}
+
+// holder is a published table whose cells, added up, are the answer.
+type holder struct {
+	table     int
+	groupings []synth.Grouping
+	members   [][][]int // by key and row: the categories
+	keys      []int     // of each attribute of the question, the key that it is
+	codes     [][]string
+	deviation float64
+}
+
+// holders are the published tables that hold the question: where no other table does, the first that counts fewer rows
+// of a unit, or the first sparse one, from which single cells can be told. It fails where there is none.
+func (a *inquiry) holders() ([]holder, error) {
+	var out, bounded, sparse []holder
+	var near []nearTable
+	for i, t := range a.plan.Tables {
+		if !slices.ContainsFunc(a.among, func(of *spec.Table) bool { return of.Name == t.From }) {
+			continue
+		}
+		h, lacks, err := a.hold(i)
+		switch {
+		case err != nil:
+			return nil, err
+		case lacks != nil:
+			near = append(near, nearTable{t.Path, lacks})
+		case t.Sparse != nil:
+			sparse = append(sparse, h)
+		case t.PerUnit != nil:
+			bounded = append(bounded, h)
+		default:
+			out = append(out, h)
+		}
+	}
+	switch {
+	case out != nil:
+		return out, nil
+	case bounded != nil:
+		return bounded[:1], nil
+	case sparse != nil:
+		return sparse[:1], nil
+	}
+	return nil, noHolder(near)
+}
+
+// nearTable is a table that does not hold a question, with what it lacks.
+type nearTable struct {
+	path  string
+	lacks []lack
+}
+
+// lack is why a table does not hold a question. A column that is not there is worse than categories that are cut
+// elsewhere.
+type lack struct {
+	says   string
+	column bool
+}
+
+// distance orders tables by what they lack.
+func (n nearTable) distance() int {
+	sum := 0
+	for _, l := range n.lacks {
+		if sum++; l.column {
+			sum += 2
+		}
+	}
+	return sum
+}
+
+// noHolder says which tables lack the least.
+func noHolder(near []nearTable) error {
+	slices.SortStableFunc(near, func(x, y nearTable) int { return x.distance() - y.distance() })
+	if near == nil {
+		return errors.New("the release has no tables, and microdata answer no query: what is counted in them has no interval")
+	}
+	const most = 3
+	text := "no published table holds all of this. Nearest:"
+	for i, n := range near {
+		if i == most || n.distance() > near[0].distance() {
+			break
+		}
+		var says []string
+		for _, l := range n.lacks {
+			says = append(says, l.says)
+		}
+		text += fmt.Sprintf("\n  %s: %s", n.path, strings.Join(says, "; "))
+	}
+	return errors.New(text)
+}
+
+// hold groups the cells of a table by the rows of the question; lacks says why it cannot.
+func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
+	p := a.plan
+	if p.Tables[table].Top != nil {
+		return h, []lack{{says: notAdded}}, nil
+	}
+	if p.Tables[table].Discovered != nil {
+		return h, []lack{{says: "has those groups alone that a selection has let through, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"}}, nil
+	}
+	q := p.Query(p.Tables[table])
+	levels, err := q.Levels(p.Release())
+	if err != nil {
+		return h, nil, err
+	}
+	h = holder{table: table, keys: make([]int, len(a.by)), codes: make([][]string, len(a.by))}
+	lacks = a.missing(q)
+	switch t := p.Tables[table]; {
+	case t.Counts != "":
+		lacks = append(lacks, lack{says: "counts " + t.Counts + ", and no others"})
+	case t.Statistics[0].Name == string(spec.Units):
+		lacks = append(lacks, lack{says: fmt.Sprintf("counts each %s once in every cell, and no rows", p.Guarantee.Protects)})
+	}
+	for key, f := range q.Factors {
+		column := p.Release().Table(q.Table).Column(f.Attribute)
+		classes, codes, ok := a.classes(column)
+		if !ok {
+			return h, nil, fmt.Errorf("%s: %w", column.Name, errNoCategory)
+		}
+		of, whole := grouped(column.Domain.Size(), levels[key], classes)
+		if !whole {
+			lacks = append(lacks, lack{says: fmt.Sprintf("categories of %s lie across those asked for", f)})
+		}
+		g := synth.Grouping{Of: of, Rows: len(codes)}
+		h.groupings, h.members = append(h.groupings, g), append(h.members, g.Members())
+		for i, by := range a.by {
+			if by.Column == f.Attribute {
+				h.keys[i], h.codes[i] = key, codes
+			}
+		}
+	}
+	return h, lacks, nil
+}
+
+// missing are the columns of the question that a query does not have.
+func (a *inquiry) missing(q plan.Query) []lack {
+	var out []lack
+	for _, attribute := range append(slices.Clone(a.by), a.wheres...) {
+		has := slices.ContainsFunc(q.Factors, func(f plan.Factor) bool { return f.Attribute == attribute.Column })
+		l := lack{"has no " + attribute.Column, true}
+		if !has && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// classes say of every base category of a column in which row it is counted, −1 for none, with the rows' codes: one row
+// without a code where the question is not by the column. It is false where no category is counted.
+func (a *inquiry) classes(column *spec.Column) (of []int, codes []string, ok bool) {
+	of = make([]int, column.Domain.Size())
+	for i, where := range a.wheres {
+		if where.Column != column.Name {
+			continue
+		}
+		level, found := column.Domain.Level(where.Level)
+		if !found {
+			return nil, nil, false
+		}
+		meets := make([]bool, level.Size())
+		for category, c := range level.Categories {
+			meets[category] = slices.Contains(a.conditions[i].Codes, c.Code)
+		}
+		for base := range of {
+			if !meets[codeAt(level, base)] {
+				of[base] = -1
+			}
+		}
+	}
+	if !slices.Contains(of, 0) {
+		return nil, nil, false
+	}
+	at := slices.IndexFunc(a.by, func(by spec.Attribute) bool { return by.Column == column.Name })
+	if at < 0 {
+		return of, []string{""}, true
+	}
+	level, found := column.Domain.Level(a.by[at].Level)
+	if !found {
+		return nil, nil, false
+	}
+	counted := make([]bool, level.Size())
+	for base, row := range of {
+		if row >= 0 {
+			counted[codeAt(level, base)] = true
+		}
+	}
+	row := make([]int, level.Size())
+	for category, c := range level.Categories {
+		row[category] = -1
+		if counted[category] {
+			row[category] = len(codes)
+			codes = append(codes, c.Code)
+		}
+	}
+	for base := range of {
+		if of[base] >= 0 {
+			of[base] = row[codeAt(level, base)]
+		}
+	}
+	return of, codes, true
+}
+
+// codeAt is the category of a level that a base category lies in.
+func codeAt(level *spec.Level, base int) int {
+	if level.Of == nil {
+		return base
+	}
+	return int(level.Of[base])
+}
+
+// grouped says of every category of a level in which row it is counted; whole is false where one lies in several. A
+// category that no base category lies in is in no row.
+func grouped(base int, level *spec.Level, classes []int) (of []int, whole bool) {
+	of, whole = slices.Repeat([]int{-1}, level.Size()), true
+	seen := make([]bool, level.Size())
+	for b := range base {
+		category := codeAt(level, b)
+		whole = whole && (!seen[category] || of[category] == classes[b])
+		of[category], seen[category] = classes[b], true
+	}
+	return of, whole
+}
+
+// inquiryRow is a row of the question, and where it is among those of the table's groupings.
+type inquiryRow struct {
+	keys []string
+	at   int
+}
+
+// rows are those of the question, in its own order of attributes, the last one's categories fastest.
+func (h holder) rows(a *inquiry) []inquiryRow {
+	strides := make([]int, len(h.groupings))
+	n := 1
+	for key := len(h.groupings) - 1; key >= 0; key-- {
+		strides[key] = n
+		n *= h.groupings[key].Rows
+	}
+	out := []inquiryRow{{keys: []string{}}}
+	for i := range a.by {
+		next := make([]inquiryRow, 0, len(out)*len(h.codes[i]))
+		for _, row := range out {
+			for c, code := range h.codes[i] {
+				next = append(next, inquiryRow{append(slices.Clone(row.keys), code), row.at + strides[h.keys[i]]*c})
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// selected are the categories of each key that a row adds up.
+func (h holder) selected(row int) [][]int {
+	out := make([][]int, len(h.members))
+	for key := len(h.members) - 1; key >= 0; key-- {
+		out[key] = h.members[key][row%len(h.members[key])]
+		row /= len(h.members[key])
+	}
+	return out
+}
+
+// cells is how many cells of the table a row adds up.
+func (h holder) cells(row int) int {
+	n := 1
+	for _, s := range h.selected(row) {
+		n *= len(s)
+	}
+	return n
+}
+
+// cell is the place of the one cell that is selected, −1 where there are several.
+func (h holder) cell(selected [][]int) int {
+	at := 0
+	for key, s := range selected {
+		if len(s) != 1 {
+			return -1
+		}
+		at = at*len(h.groupings[key].Of) + s[0]
+	}
+	return at
+}
+
+// notAdded is why nothing is added up from a table of chosen cells, and what to do instead.
+const notAdded = "has those cells alone that were chosen, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"

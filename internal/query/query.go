@@ -1,0 +1,226 @@
+// Package query answers questions that no published table answers as it is, each with its interval, from the published
+// measurements of one release or of several. It reads published folders alone, spends nothing and writes nothing.
+package query
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/internal/interval"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// Question is what is asked of a published release: a count for every combination of categories of By, of the rows that
+// meet all of Where.
+type Question struct {
+	Table string   // the confidential table whose rows are counted; "" where one alone has the columns
+	By    []string // attributes
+	Where []string // attribute=code, or several codes with commas, or ranges of them, as 18..24
+	// Statistic is what is asked of these rows: "" or count, or of [Totals] sum=COLUMN or mean=COLUMN.
+	Statistic string
+}
+
+// Answer is what the measurements of a release say to a question.
+type Answer struct {
+	Folder  string      `json:"folder"`
+	Release string      `json:"release"`
+	Status  string      `json:"status"` // RELEASE, or what is printed on everything instead
+	From    string      `json:"from"`   // the confidential table whose rows are counted
+	By      []string    `json:"by"`
+	Where   []Condition `json:"where,omitempty"`
+	// Table is the published table whose cells are added up, Others those that hold the same counts as well.
+	Table     string       `json:"table"`
+	Others    []OtherTable `json:"other_tables,omitempty"`
+	Statistic string       `json:"statistic"`
+	Weighted  bool         `json:"weighted,omitempty"` // the count adds up weights
+	// what one noisy integer stands for, of weights that are not whole
+	Step string `json:"step,omitempty"`
+	// which rows of a unit the table counts, where it counts fewer than others
+	Bounded string `json:"bounded,omitempty"`
+	Above   int64  `json:"above,omitempty"` // the table's threshold, of a sparse one
+	// whose public figures the table's cells are: then no measurement bears on them
+	Invariant    string      `json:"invariant,omitempty"`
+	Measurements []string    `json:"measurements"` // that bear on any row
+	Confidence   float64     `json:"confidence"`
+	Rows         []AnswerRow `json:"rows"`
+	Covers       string      `json:"interval_covers"`
+}
+
+// Condition is a filter: rows are counted that have one of the codes.
+type Condition struct {
+	Attribute string   `json:"attribute"`
+	Codes     []string `json:"codes"`
+	asked     []string // codes and ranges of codes, as they were given
+}
+
+// OtherTable is a table that could have answered. StandardError is the root mean square over the rows. Same is true
+// where it was put together with the one that did, and its answer is the same.
+type OtherTable struct {
+	Table         string  `json:"table"`
+	StandardError float64 `json:"standard_error"`
+	Same          bool    `json:"same_answer"`
+}
+
+// AnswerRow is one figure. Attained is the probability with which the interval covers the exact figure.
+type AnswerRow struct {
+	Keys          []string     `json:"keys"` // codes, in the order of By
+	Cells         int          `json:"cells"`
+	Unbiased      float64      `json:"unbiased"`
+	StandardError float64      `json:"noise_se"`
+	Low           float64      `json:"low"`
+	High          float64      `json:"high"`
+	Law           interval.Law `json:"law"`
+	Attained      float64      `json:"attained"`
+	// NotAbove is what is known of a cell that a sparse table does not have; of another row nil. Then there is no
+	// estimate.
+	NotAbove *interval.NotAbove `json:"not_above,omitempty"`
+}
+
+// answerName is what every answer tells, also one from a table that counts up.
+const answerName = "count"
+
+// Query answers a question from a published folder alone, which is opened as [published.OpenFolder] does.
+//
+// Errors: *[verdict.Unusable] for what is not a published folder, for a question that names what the release does not
+// have, and for one that no table holds; *[published.Altered] for a folder that was changed.
+func Query(ctx context.Context, place string, q Question) (*Answer, error) {
+	e, err := published.Open(place)
+	if err != nil {
+		return nil, err
+	}
+	inquiry, err := newInquiry(e.Plan, q)
+	if err != nil {
+		return nil, &verdict.Unusable{File: place, Err: err}
+	}
+	reader, err := synth.NewReader(e.Plan)
+	if err != nil {
+		return nil, &verdict.Unusable{File: place, Err: err}
+	}
+	held, err := inquiry.holders()
+	if err != nil {
+		return nil, &verdict.Unusable{File: place, Err: err}
+	}
+	best := leastVariance(reader, e.Plan, held)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	answers, err := e.Answers(reader.Needed(held[best].table))
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{
+		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, From: e.Plan.Tables[held[best].table].From,
+		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: published.Covers(e.Plan.Sample != nil),
+	}
+	if a.By == nil {
+		a.By = []string{}
+	}
+	for i, h := range held {
+		if i != best {
+			a.Others = append(a.Others, OtherTable{e.Plan.Tables[h.table].Path, h.deviation,
+				reader.Together(h.table, held[best].table)})
+		}
+	}
+	if _, sparse := reader.Sparse(held[best].table); sparse {
+		return a, a.fillSparse(ctx, e.Plan, reader, inquiry, held[best], answers)
+	}
+	return a, a.fill(ctx, e.Plan, reader, inquiry, held[best], answers)
+}
+
+// leastVariance works out the mean variance of the answer that each table gives, and finds the one of the least; of
+// equals that of the fewest cells. Differences that rounding makes are none.
+func leastVariance(reader *synth.Reader, p *compiled.Compiled, held []holder) int {
+	best := 0
+	if len(held) == 1 {
+		return best
+	}
+	for i := range held {
+		var sum float64
+		variances := reader.Variances(held[i].table, held[i].groupings)
+		for _, v := range variances {
+			sum += v
+		}
+		held[i].deviation = p.Tables[held[i].table].Statistics[0].UnitValue() * math.Sqrt(sum/float64(max(len(variances), 1)))
+		ratio := 1.0 // of two that have no noise
+		if held[i].deviation > 0 || held[best].deviation > 0 {
+			ratio = held[i].deviation / held[best].deviation
+		}
+		fewer := p.Tables[held[i].table].Cells < p.Tables[held[best].table].Cells
+		if ratio < 1-1e-9 || ratio <= 1+1e-9 && fewer {
+			best = i
+		}
+	}
+	return best
+}
+
+// fill works out the rows.
+func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.Reader, asked *inquiry, from holder,
+	answers []measured.Measured) error {
+	table := p.Tables[from.table]
+	figures, err := reader.Statistic(from.table, answers)
+	if err != nil {
+		return &verdict.Unusable{File: a.Folder, Err: err}
+	}
+	cells := figures.Unbiased
+	shown := reader.Shows(from.table)
+	if !shown { // sums of cells, of which no others can be added up
+		if cells, err = reader.Cells(from.table, answers); err != nil {
+			return &verdict.Unusable{File: a.Folder, Err: err}
+		}
+	}
+	sums, variances := synth.Sums(cells, from.groupings), reader.Variances(from.table, from.groupings)
+	alike := reader.Alike(from.table, from.groupings)
+	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
+	unit := table.Statistics[0].UnitValue()
+	if reader.Held(from.table) {
+		unit = 1
+	}
+	a.Weighted, a.Step, a.Bounded, a.Invariant = table.Weighted, table.Statistics[0].Unit,
+		published.BoundText(p.Plan(), table), table.Invariant
+	sampling := synth.NewSampling(p.Plan(), table, true)
+	laws := map[int]*interval.Interval{}
+	bear := map[string]bool{}
+	for _, row := range from.rows(asked) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		selected := from.selected(row.at)
+		law, ok := laws[alike[row.at]]
+		if !ok {
+			bearings := reader.Bearings(from.table, selected)
+			cell := from.cell(selected)
+			if !shown {
+				cell = -1
+			}
+			law = interval.New(bearings, a.Confidence, figures, cell, unit)
+			laws[alike[row.at]] = law
+			for _, b := range bearings {
+				bear[b.Measurement.ID] = true
+			}
+		}
+		sum := unit * law.Law.Figure(sums[row.at]/unit)
+		one := AnswerRow{
+			Keys: row.keys, Cells: from.cells(row.at), Unbiased: sum, StandardError: unit * math.Sqrt(variances[row.at]),
+			Law: law.Law, Attained: law.Attained,
+		}
+		if one.Low, one.High = sampling.Interval(sum, law.Margin, one.StandardError); sampling != nil {
+			one.StandardError, one.Law, one.Attained = sampling.Error(sum, one.StandardError), interval.Score, a.Confidence
+		}
+		a.Rows = append(a.Rows, one)
+	}
+	for _, m := range reader.Needed(from.table) {
+		if bear[m.ID] {
+			a.Measurements = append(a.Measurements, m.ID)
+		}
+	}
+	return nil
+}
+
+// String is the condition as it was asked.
+func (c Condition) String() string { return c.Attribute + " = " + strings.Join(c.asked, " or ") }

@@ -1,0 +1,409 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/internal/interval"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// This file holds the total: a count, sum or mean over one release or several together, from their measurements.
+
+// Total is a statistic of the rows of all releases together.
+//
+// Guarantee: the noises of different releases were drawn independently, so the noise of a total is the sum of theirs,
+// and its interval is by the law of that sum; a mean's is Fieller's (1954), as in the tables. Every release enters
+// once: two publications of one draw are refused.
+type Total struct {
+	Releases   []TotalRelease `json:"releases"`
+	Status     string         `json:"status"`    // RELEASE, or what is printed on everything instead
+	From       string         `json:"from"`      // the confidential table whose rows are counted, in every release
+	Statistic  string         `json:"statistic"` // count, sum or mean
+	Column     string         `json:"column,omitempty"`
+	By         []string       `json:"by"`
+	Where      []Condition    `json:"where,omitempty"`
+	Weighted   bool           `json:"weighted,omitempty"` // rows count by their weights
+	Confidence float64        `json:"confidence"`
+	Covers     string         `json:"interval_covers"`
+	Rows       []TotalRow     `json:"rows"`
+}
+
+// TotalRelease is a release of a total, with the published table that it is read from.
+type TotalRelease struct {
+	Folder  string `json:"folder"`
+	Release string `json:"release"`
+	Status  string `json:"status"`
+	Table   string `json:"table"`
+	// which rows of a unit the table counts, where it counts fewer than others
+	Bounded      string   `json:"bounded,omitempty"`
+	Measurements []string `json:"measurements"` // that bear on any row
+}
+
+// TotalRow is one figure of a total.
+type TotalRow struct {
+	Release string   `json:"release,omitempty"` // of one release alone, where each is asked for
+	Keys    []string `json:"keys"`              // codes, in the order of By
+	Cells   int      `json:"cells"`             // of published tables that are added up
+	// unbiased, of a count or a sum; null where the noise says nothing of a mean
+	Value         *float64     `json:"value"`
+	StandardError *float64     `json:"noise_se"` // null where a mean has no interval
+	Low           *float64     `json:"low"`
+	High          *float64     `json:"high"`
+	Law           interval.Law `json:"law"`
+	// the probability with which the interval covers the figure without noise
+	Attained float64 `json:"attained"`
+	Flag     string  `json:"flag,omitempty"` // unbounded: the noise leaves open all that a mean may be
+}
+
+// RatioLaw is that of a mean, by inverting the law of its sum and count; it attains what it says.
+const RatioLaw interval.Law = "ratio"
+
+// statistic splits what a question asks for into the kind of statistic and its column.
+func (q Question) statistic() (kind spec.StatKind, column string, err error) {
+	name, column, dotted := strings.Cut(q.Statistic, "=")
+	switch kind := spec.StatKind(name); {
+	case q.Statistic == "" || kind == spec.Count && !dotted:
+		return spec.Count, "", nil
+	case (kind == spec.Sum || kind == spec.Mean) && column != "":
+		return kind, column, nil
+	}
+	return "", "", fmt.Errorf(
+		"statistic %q: expected count, sum=COLUMN or mean=COLUMN; distinct units, chosen cells (top) and quantiles do not add up, neither over cells nor over releases", q.Statistic)
+}
+
+// Totals answers a question from the published folders of one release or several, each of which must be as its manifest
+// says. With each, every release has rows of its own.
+//
+// Errors: *[verdict.Unusable] for what is not a published folder, for a question that a release does not hold, and for
+// releases that cannot be combined; *[published.Altered] for a folder that was changed.
+func Totals(ctx context.Context, places []string, q Question, each bool) (*Total, error) {
+	kind, column, err := q.statistic()
+	if err != nil {
+		return nil, &verdict.Unusable{File: strings.Join(places, " "), Err: err}
+	}
+	var all []*contribution
+	for _, place := range places {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, err := newContribution(place, q, kind, column)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.combines(all); err != nil {
+			return nil, &verdict.Unusable{File: place, Err: err}
+		}
+		all = append(all, c)
+	}
+	first := all[0]
+	t := &Total{
+		Status: first.edition.Manifest.Status, From: first.planned().From, Statistic: string(kind), Column: column,
+		By: append([]string{}, q.By...), Where: first.asked.conditions, Weighted: first.planned().Weighted,
+		Confidence: first.planned().Statistics[0].Confidence, Covers: published.Covers(false),
+	}
+	for _, c := range all {
+		if published.Marked(c.edition.Manifest.Status) != "" {
+			t.Status = c.edition.Manifest.Status
+		}
+		t.Releases = append(t.Releases, c.release())
+	}
+	groups := [][]*contribution{all}
+	if each {
+		groups = nil
+		for _, c := range all {
+			groups = append(groups, []*contribution{c})
+		}
+	}
+	laws := map[string]*interval.Interval{}
+	ratios := map[string]*synth.Ratio{}
+	for _, group := range groups {
+		for i := range first.rows {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			row := TotalRow{Keys: first.rows[i].keys}
+			if each {
+				row.Release = group[0].edition.Plan.Name
+			}
+			if kind == spec.Mean {
+				row.mean(group, i, t.Confidence, ratios)
+			} else {
+				row.add(group, i, t.Confidence, laws)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t, nil
+}
+
+// contribution is what one release brings to a total.
+type contribution struct {
+	edition *published.Release
+	asked   *inquiry
+	from    holder
+	reader  *synth.Reader
+	rows    []contributed
+}
+
+// contributed is what a release brings to one row.
+type contributed struct {
+	keys  []string
+	cells int
+	// value is the count or the sum, and of a mean the sum about the centre. It rests on the bearings, in the unit of the
+	// value.
+	value float64
+	rests []compiled.Bearing
+	// count is, of a mean, what the sum is divided by; centre and half are the middle of the column's range and half its
+	// width.
+	count        float64
+	countRests   []compiled.Bearing
+	centre, half float64
+}
+
+func (c *contribution) planned() plan.Table { return c.edition.Plan.Tables[c.from.table] }
+
+// newContribution works out the rows of one release.
+func newContribution(place string, q Question, kind spec.StatKind, column string) (*contribution, error) {
+	e, err := published.Open(place)
+	if err != nil {
+		return nil, err
+	}
+	refuse := func(err error) (*contribution, error) { return nil, &verdict.Unusable{File: place, Err: err} }
+	if e.Plan.Sample != nil {
+		return refuse(errors.New(
+			"is a release of a secret sample: the error of the sample does not add up with noise; ask it alone for a count (`dprelease query FOLDER`)"))
+	}
+	c := &contribution{edition: e}
+	if c.asked, err = newInquiry(e.Plan, q); err != nil {
+		return refuse(err)
+	}
+	if c.reader, err = synth.NewReader(e.Plan); err != nil {
+		return refuse(err)
+	}
+	held, err := c.asked.holders()
+	if err != nil {
+		return refuse(err)
+	}
+	if kind == spec.Count {
+		c.from = held[leastVariance(c.reader, e.Plan, held)]
+	} else if c.from, err = c.withSums(held, column); err != nil {
+		return refuse(err)
+	}
+	if _, sparse := c.reader.Sparse(c.from.table); sparse {
+		return refuse(fmt.Errorf("table %s has the cells above a threshold alone, which do not add up", c.planned().Path))
+	}
+	needed := c.reader.Needed(c.from.table)
+	if m, ok := c.reader.ColumnMeasurement(c.from.table, column); ok && kind != spec.Count {
+		needed = append(slices.Clone(needed), m)
+	}
+	answers, err := e.Answers(needed)
+	if err != nil {
+		return nil, err
+	}
+	if kind == spec.Count {
+		err = c.count(answers)
+	} else {
+		err = c.sum(kind, column, answers)
+	}
+	if err != nil {
+		return refuse(err)
+	}
+	return c, nil
+}
+
+// withSums is the table whose sums of a column have the least variance.
+func (c *contribution) withSums(held []holder, column string) (best holder, err error) {
+	least := math.Inf(1)
+	var lack string
+	for _, h := range held {
+		m, ok := c.reader.ColumnMeasurement(h.table, column)
+		t := c.edition.Plan.Tables[h.table]
+		switch {
+		case !ok:
+			continue
+		case !c.reader.Shows(h.table):
+			lack = fmt.Sprintf(": table %s counts up, and has no sums of single cells", t.Path)
+		case float64(m.Cells)*m.Mechanism.Variance() < least:
+			least, best = float64(m.Cells)*m.Mechanism.Variance(), h
+		}
+	}
+	if math.IsInf(least, 1) {
+		var summed []string
+		for _, t := range c.edition.Plan.Tables {
+			for _, f := range t.Figures {
+				if f.Sums != "" && !slices.Contains(summed, f.Column) {
+					summed = append(summed, f.Column)
+				}
+			}
+		}
+		if !slices.Contains(summed, column) {
+			return best, published.NoSuch("column with sums", column, summed)
+		}
+		return best, fmt.Errorf("no published table that holds all of this has the sum or the mean of %s%s", column, lack)
+	}
+	return best, nil
+}
+
+// count works out the rows of a count.
+func (c *contribution) count(answers []measured.Measured) error {
+	cells, err := c.reader.Cells(c.from.table, answers)
+	if err != nil {
+		return err
+	}
+	sums := synth.Sums(cells, c.from.groupings)
+	for _, row := range c.from.rows(c.asked) {
+		c.rows = append(c.rows, contributed{
+			keys: row.keys, cells: c.from.cells(row.at), value: sums[row.at],
+			rests: c.reader.CountBearings(c.from.table, c.from.selected(row.at)),
+		})
+	}
+	return nil
+}
+
+// sum works out the rows of a sum, or what those of a mean are worked out from.
+func (c *contribution) sum(kind spec.StatKind, column string, answers []measured.Measured) error {
+	totals, err := c.reader.ColumnTotals(c.from.table, column, answers)
+	if err != nil {
+		return err
+	}
+	if err := c.count(answers); err != nil {
+		return err
+	}
+	for i, row := range c.from.rows(c.asked) {
+		r, selected := &c.rows[i], c.from.selected(row.at)
+		r.count, r.countRests = r.value, r.rests
+		if kind == spec.Sum {
+			r.value, r.rests = totals.Of(selected)
+			continue
+		}
+		var one bool
+		if r.centre, r.half, one = totals.Centre(selected); !one {
+			return fmt.Errorf("the range of %s differs between the cells of table %s that would be added up, and the mean over them has no interval: "+
+				"ask by what it depends on, or for sum=%s and the count", column, c.planned().Path, column)
+		}
+		r.value, r.rests = totals.AboutCentre(selected)
+	}
+	return nil
+}
+
+// combines returns an error unless the release can be added to those before it: another draw, of the same table, with
+// the same categories, counted in the same way.
+func (c *contribution) combines(before []*contribution) error {
+	for _, other := range before {
+		p, o := c.edition.Plan, other.edition.Plan
+		switch {
+		case p.Hash() == o.Hash() || c.edition.SameDraw(other.edition):
+			return fmt.Errorf("holds the same release as %s: its rows and its noise would be counted twice", other.edition.Place)
+		case p.Corrects == o.Name || o.Corrects == p.Name:
+			return fmt.Errorf("and %s are a release and its correction, of the same rows: name one of them", other.edition.Place)
+		case c.planned().From != other.planned().From:
+			return fmt.Errorf("counts rows of %s, and %s those of %s", c.planned().From, other.edition.Place,
+				other.planned().From)
+		case c.planned().Weighted != other.planned().Weighted:
+			return fmt.Errorf("counts rows by weights, or %s does, and not both", other.edition.Place)
+		case c.planned().Statistics[0].Confidence != other.planned().Statistics[0].Confidence:
+			return fmt.Errorf("has intervals of another confidence than %s", other.edition.Place)
+		case !slices.EqualFunc(c.rows, other.rows, func(a, b contributed) bool { return slices.Equal(a.keys, b.keys) }):
+			return fmt.Errorf("has other categories of %s than %s: ask by a level that both have",
+				strings.Join(c.asked.names(), ", "), other.edition.Place)
+		}
+	}
+	return nil
+}
+
+// names are the attributes of the question.
+func (a *inquiry) names() []string {
+	var all []string
+	for _, by := range a.by {
+		all = append(all, by.String())
+	}
+	return all
+}
+
+// release says what was read of the release.
+func (c *contribution) release() TotalRelease {
+	out := TotalRelease{
+		Folder: c.edition.Place, Release: c.edition.Plan.Name, Status: c.edition.Manifest.Status, Table: c.planned().Path,
+		Bounded: published.BoundText(c.edition.Plan.Plan(), c.planned()), Measurements: []string{},
+	}
+	for _, row := range c.rows {
+		for _, b := range slices.Concat(row.rests, row.countRests) {
+			if !slices.Contains(out.Measurements, b.Measurement.ID) {
+				out.Measurements = append(out.Measurements, b.Measurement.ID)
+			}
+		}
+	}
+	return out
+}
+
+// add fills in a count or a sum.
+func (r *TotalRow) add(all []*contribution, i int, confidence float64, laws map[string]*interval.Interval) {
+	var value float64
+	var rests []compiled.Bearing
+	for _, c := range all {
+		value += c.rows[i].value
+		rests = append(rests, c.rows[i].rests...)
+		r.Cells += c.rows[i].cells
+	}
+	key := fmt.Sprint(compiled.NoiseTerms(rests))
+	law, ok := laws[key]
+	if !ok {
+		law = interval.New(rests, confidence, synth.Statistic{}, -1, 1)
+		laws[key] = law
+	}
+	value = law.Law.Figure(value)
+	var variance float64
+	for _, b := range rests {
+		variance += b.Variance
+	}
+	r.fill(value, math.Sqrt(variance), value-law.Margin, value+law.Margin)
+	r.Law, r.Attained = law.Law, law.Attained
+}
+
+// mean fills in a mean: with C the centre of the first release's range, C + Σ (sum about c + (c−C)·count) / Σ count.
+func (r *TotalRow) mean(all []*contribution, i int, confidence float64, ratios map[string]*synth.Ratio) {
+	centre := all[0].rows[i].centre
+	domain := synth.Domain{Low: math.Inf(1), High: math.Inf(-1)}
+	var parts []synth.Part
+	var values []float64
+	for _, c := range all {
+		row := c.rows[i]
+		domain.Low, domain.High = min(domain.Low, row.centre-row.half-centre), max(domain.High, row.centre+row.half-centre)
+		parts = append(parts, synth.Part{Noise: compiled.NoiseTerms(row.rests), Over: 1},
+			synth.Part{Noise: compiled.NoiseTerms(row.countRests), Over: row.centre - centre, Under: 1})
+		values = append(values, row.value, row.count)
+		r.Cells += row.cells
+	}
+	key := fmt.Sprint(parts, domain)
+	ratio, ok := ratios[key]
+	if !ok {
+		ratio = synth.NewRatio(parts, domain, confidence)
+		ratios[key] = ratio
+	}
+	f := ratio.Of(values...).Scaled(centre, 1)
+	r.fill(f.Value, f.Error, f.Low, f.High)
+	r.Law, r.Attained, r.Flag = RatioLaw, confidence, string(f.Flag)
+}
+
+// fill takes the figure, without what is not a number.
+func (r *TotalRow) fill(value, deviation, low, high float64) {
+	for _, f := range []struct {
+		of *(*float64)
+		v  float64
+	}{{&r.Value, value}, {&r.StandardError, deviation}, {&r.Low, low}, {&r.High, high}} {
+		if v := f.v; v == v {
+			*f.of = &v
+		}
+	}
+}

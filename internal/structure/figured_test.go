@@ -1,0 +1,98 @@
+package structure
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// figured returns the packages in which the figures of plans and of published folders are worked out, by their folders.
+func figured(t *testing.T) []string {
+	t.Helper()
+	none := map[string]string{ // and why
+		"plan/internal/plantest":  "test support",
+		"report/internal/shading": "colours of a page, of integers",
+		"report/internal/words":   "texts alone",
+	}
+	all, err := exec.Command("go", "list", "./budget", "./plan/...", "./synth/...", "./report/...").Output()
+	if err != nil {
+		t.Skip("the go command lists no packages here: ", err)
+	}
+	var of []string
+	for _, path := range strings.Fields(string(all)) {
+		path = strings.TrimPrefix(path, "github.com/dprelease/dprelease/")
+		if none[path] == "" {
+			of = append(of, path)
+		}
+	}
+	return of
+}
+
+// TestNothingFusesOnArm64 compiles these packages for arm64, where the compiler may join a product and a sum into one
+// instruction with one rounding, and fails if it did so anywhere: plans, reports and microdata would then differ
+// between architectures, and a run that resumes on another machine would ask other questions.
+func TestNothingFusesOnArm64(t *testing.T) {
+	arguments := []string{"build", "-gcflags=-S", "-o", os.DevNull}
+	for _, path := range figured(t) {
+		arguments = append(arguments, "./"+path)
+	}
+	build := exec.Command("go", arguments...)
+	build.Env = append(os.Environ(), "GOARCH=arm64", "GOOS=linux", "CGO_ENABLED=0")
+	listing, err := build.CombinedOutput()
+	if err != nil {
+		t.Skipf("cannot compile for arm64 here: %v", err)
+	}
+	for _, path := range []string{"budget", "plan/ranges", "plan/residual", "synth", "synth/graphical"} {
+		if !regexp.MustCompile(`/` + path + `/\w+\.go:\d+\)\s+FMULD\b`).Match(listing) {
+			t.Errorf("the listing shows no floating-point product of package %s", path)
+		}
+	}
+	fused := regexp.MustCompile(`\(([^()]*\.go:\d+)\)\s+(FN?M(?:ADD|SUB)[DS])\b`)
+	for _, hit := range fused.FindAllSubmatch(listing, -1) {
+		t.Errorf("%s is compiled to %s: write the product as float64(x*y)", hit[1], hit[2])
+	}
+}
+
+// TestMathIsTheSameEverywhere forbids in these packages functions of package math whose bits differ between machines.
+func TestMathIsTheSameEverywhere(t *testing.T) {
+	same := map[string]bool{}
+	for _, name := range strings.Fields(`Abs Ceil Copysign Float64bits Float64frombits Floor Frexp Inf IsInf IsNaN Ldexp
+		Max Min NaN Nextafter Round Sqrt Trunc
+		Ln2 Pi Sqrt2 MaxFloat64 MaxInt32 MaxInt64 MaxUint32 MinInt64`) {
+		same[name] = true
+	}
+	guess := "plan/planner/solve.go" // by logarithm and power of ten, and then by steps to the number that is wanted
+	used := regexp.MustCompile(`\bmath\.([A-Z]\w*)`)
+	found := map[string]int{}
+	for _, path := range figured(t) {
+		files, err := filepath.Glob(filepath.Join(path, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			name = filepath.ToSlash(name)
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			source, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, hit := range used.FindAllSubmatch(source, -1) {
+				word := string(hit[1])
+				found[path]++
+				if !same[word] && !(name == guess && (word == "Log10" || word == "Pow10")) {
+					t.Errorf("%s uses math.%s, which is not the same on every machine", name, word)
+				}
+			}
+		}
+	}
+	for _, path := range []string{"budget", "plan/ranges", "synth", "synth/graphical"} {
+		if found[path] == 0 {
+			t.Errorf("no use of package math was found in %s", path)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package trace
+
+import (
+	"strings"
+
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/synth"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds the traced figure: what a cell has beside its count, and which noisy integers that is worked out
+// from.
+
+// TracedFigure is one figure of a cell. What is not published is nil.
+type TracedFigure struct {
+	Name          string   `json:"name"`
+	What          string   `json:"what"`
+	Published     *float64 `json:"published"`
+	Unbiased      *float64 `json:"unbiased,omitempty"` // of a figure that can be added up
+	StandardError *float64 `json:"noise_se"`
+	Low           *float64 `json:"low"`
+	High          *float64 `json:"high"`
+	Flag          string   `json:"flag,omitempty"`
+	// Measurements are those that it is worked out from, beside the count where OfCount says that it is of that too.
+	Measurements []string `json:"measurements,omitempty"`
+	OfCount      bool     `json:"of_count"`
+}
+
+// tracedFigure reads a figure of a row, whose values are found by what follows its name.
+func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) TracedFigure {
+	t := TracedFigure{Name: f.Name, What: describe.What(f), Measurements: f.Parts()}
+	switch f.Kind {
+	case spec.Sum, spec.Mean, spec.Variance, spec.Deviation:
+		t.OfCount = true
+	case spec.Ratio:
+		t.OfCount = f.Of.Counts == ""
+	}
+	columns := map[string]**float64{statistic.Published: &t.Published, statistic.StandardError: &t.StandardError,
+		statistic.Low:  &t.Low,
+		statistic.High: &t.High}
+	if f.Additive() {
+		columns[statistic.Unbiased] = &t.Unbiased
+	}
+	for suffix, to := range columns {
+		if v := value(suffix); !v.IsNull() {
+			x := published.Number(v)
+			*to = &x
+		}
+	}
+	if v := value(statistic.Flag); !v.IsNull() {
+		t.Flag = v.String()
+	}
+	return t
+}
+
+// text is a figure in a few lines; count is what the cell's count is called that it rests on.
+func (f TracedFigure) text(count string) string {
+	text := "\n" + f.Name + ": " + f.What + "\n"
+	switch {
+	case f.Flag == string(synth.Unbounded):
+		return text + "  unbounded: the noise leaves open all that it may be\n"
+	case f.Published == nil:
+		return text + "  withheld: the noisy count is below what the spec shows\n"
+	}
+	text += "  published " + screen.Shortly(*f.Published)
+	if f.Unbiased != nil && *f.Unbiased != *f.Published {
+		text += ", unbiased " + screen.Shortly(*f.Unbiased)
+	}
+	if f.StandardError != nil {
+		text += ", standard error " + screen.Shortly(*f.StandardError)
+	}
+	text += ", interval " + screen.Shortly(*f.Low) + " … " + screen.Shortly(*f.High)
+	if f.Flag == string(synth.NoiseDominates) {
+		text += " (noise_dominates: noise alone could have made it)"
+	}
+	text += "\n"
+	var from []string
+	if f.OfCount {
+		from = append(from, count)
+	}
+	for _, id := range f.Measurements {
+		from = append(from, measured.Path(id))
+	}
+	return text + "  from " + strings.Join(from, ", ") + "\n"
+}

@@ -1,0 +1,27 @@
+package trace
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// This file holds what a trace says of a count that was made to add up with other tables.
+
+// fittedText says that the published count is not the estimate, rounded, and how far from it it is.
+func (t *Trace) fittedText() string {
+	var how string
+	switch t.Fitted {
+	case plan.Fitted:
+		how = "rounded and fitted to add up with the other tables"
+	case plan.Tabulated:
+		how = "counted from the microdata, as what adds up with the other tables"
+	default:
+		return ""
+	}
+	if !(t.StandardError > 0) {
+		return " (" + how + ")"
+	}
+	return fmt.Sprintf(" (%s; %+.1f standard errors from the unbiased estimate)", how,
+		(float64(t.Published)-t.Unbiased)/t.StandardError)
+}

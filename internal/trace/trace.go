@@ -1,0 +1,300 @@
+// Package trace follows one published number back to the noisy integers that it is made of. It reads a published folder
+// alone and writes nothing.
+package trace
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/interval"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/synth"
+	"github.com/parquet-go/parquet-go"
+)
+
+// Trace is where a published figure comes from.
+type Trace struct {
+	Folder    string  `json:"folder"`
+	Release   string  `json:"release"`
+	Status    string  `json:"status"` // RELEASE, or what is printed on everything instead
+	Table     string  `json:"table"`
+	Cell      []KeyOf `json:"cell"`
+	Statistic string  `json:"statistic"`
+	Counts    string  `json:"counts,omitempty"`   // what is counted in place of rows
+	Weighted  bool    `json:"weighted,omitempty"` // the count adds up weights
+	Published int64   `json:"published"`
+	// whose public figure, or sum of such, it is: then it is made of no measurement
+	Invariant string `json:"invariant,omitempty"`
+	// how the published count was made to add up with other tables; "" where it is the estimate, rounded
+	Fitted        string       `json:"fitted,omitempty"`
+	Unbiased      float64      `json:"unbiased"`
+	StandardError float64      `json:"noise_se"`
+	Low           float64      `json:"low"`
+	High          float64      `json:"high"`
+	Confidence    float64      `json:"confidence"`
+	Law           interval.Law `json:"law"`
+	Attained      float64      `json:"attained"`
+	Covers        string       `json:"interval_covers"`
+	Bearings      []Origin     `json:"measurements"` // those that bring most of the variance first
+	// Sum is Σ weight × noisy integer over all measurements; Difference is Unbiased less that, which is rounding.
+	Sum        float64 `json:"sum"`
+	Difference float64 `json:"difference"`
+	// Figures are what the cell has beside its count.
+	Figures []TracedFigure `json:"figures,omitempty"`
+	// NotAbove is what is known of a cell that a sparse table does not have; of another cell nil. Then there are no
+	// figures but the ends of the interval.
+	NotAbove *interval.NotAbove `json:"not_above,omitempty"`
+	// Choice is how the cell came into a table that has some of its cells; Missing is why it did not, and then there are
+	// no figures.
+	Choice  *Choice  `json:"choice,omitempty"`
+	Missing *Missing `json:"missing,omitempty"`
+	// the share of the units that was drawn in secret, an exact fraction; "" for all
+	Sample string `json:"sample,omitempty"`
+}
+
+// KeyOf is the category of a key.
+type KeyOf struct {
+	Attribute string `json:"attribute"`
+	Code      string `json:"code"`
+	Label     string `json:"label,omitempty"`
+}
+
+// Origin is a measurement that a figure is made of.
+type Origin struct {
+	Measurement string            `json:"measurement"`
+	File        string            `json:"file"`
+	Mechanism   budget.Mechanism  `json:"mechanism"`
+	Variance    float64           `json:"variance"` // of the noise on one integer
+	Integers    int64             `json:"integers"` // that it has
+	Weights     []compiled.Weight `json:"weights"`  // largest first; integers with no weight are left out
+	Sum         float64           `json:"sum"`      // Σ weight × noisy integer
+	Share       float64           `json:"share_of_variance"`
+}
+
+// Cell follows one figure of a published folder, which must be as its manifest says. The cell is named by
+// attribute=code for each key of the table, one by one or several with commas.
+//
+// Errors: *[verdict.Unusable] for what is not a published folder, and for a table or cell that is not there;
+// *[published.Altered] for a folder that was changed, or whose figure is not what its measurements lead to.
+func Cell(ctx context.Context, place, table string, cell []string) (*Trace, error) {
+	e, err := published.Open(place)
+	if err != nil {
+		return nil, err
+	}
+	at, err := e.TableAt(table)
+	if err != nil {
+		return nil, &verdict.Unusable{File: place, Err: err}
+	}
+	codes, err := codesOf(e.Plan.Tables[at], cell)
+	if err != nil {
+		return nil, &verdict.Unusable{File: place, Err: err}
+	}
+	reader, err := synth.NewReader(e.Plan)
+	if err != nil {
+		return nil, &verdict.Unusable{File: place, Err: err}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	answers, err := e.Answers(reader.Needed(at))
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{
+		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, Table: e.Plan.Tables[at].Path, Cell: []KeyOf{},
+		Statistic: e.Plan.Tables[at].Statistics[0].Name, Confidence: e.Plan.Tables[at].Statistics[0].Confidence,
+		Covers: published.Covers(e.Plan.Sample != nil),
+		Counts: e.Plan.Tables[at].Counts, Weighted: e.Plan.Tables[at].Weighted,
+	}
+	if t.Invariant = e.Plan.Tables[at].Invariant; t.Invariant == "" {
+		if c, ok := e.Plan.Integers(t.Table); ok {
+			t.Fitted = c.Way
+		}
+	}
+	if e.Plan.Sample != nil {
+		t.Sample = e.Plan.Sample.Share
+	}
+	if planned := e.Plan.Tables[at]; planned.Top != nil || planned.Discovered != nil {
+		return t, t.someCell(e, reader, at, codes, answers)
+	}
+	row, selected, err := t.cellOf(e, at, codes)
+	if err != nil {
+		return nil, &verdict.Unusable{File: place, Err: err}
+	}
+	if _, sparse := reader.Sparse(at); sparse {
+		return t, t.sparseCell(e, reader, at, selected, answers)
+	}
+	if err := t.read(e, e.Plan.Tables[at], row); err != nil {
+		return nil, err
+	}
+	for i, up := range published.CountsUp(e.Plan.Plan(), e.Plan.Tables[at]) {
+		if up {
+			selected[i] = upTo(selected[i][0])
+		}
+	}
+	made, err := reader.Trace(at, selected, answers)
+	if err != nil {
+		return nil, &verdict.Unusable{File: place, Err: err}
+	}
+	figures, err := reader.Statistic(at, answers)
+	if err != nil {
+		return nil, &verdict.Unusable{File: place, Err: err}
+	}
+	if t.origins(made, e.Plan.Tables[at].Statistics[0].UnitValue()); t.Invariant != "" {
+		t.Difference = t.Unbiased - figures.Unbiased.Value(row)
+	}
+	law := interval.New(made.Bearings, t.Confidence, figures, row, e.Plan.Tables[at].Statistics[0].UnitValue())
+	if t.Law, t.Attained = law.Law, law.Attained; e.Plan.Sample != nil {
+		t.Law, t.Attained = interval.Score, t.Confidence
+	}
+	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
+		return nil, &published.Altered{Place: place, File: e.Plan.Tables[at].File()}
+	}
+	return t, nil
+}
+
+// upTo is a category and all before it.
+func upTo(category int) []int {
+	out := make([]int, category+1)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// origins lists the measurements, those that bring most of the variance first. unit is what one noisy integer stands
+// for.
+func (t *Trace) origins(made *synth.Trace, unit float64) {
+	var variance float64
+	for _, b := range made.Bearings {
+		variance += b.Variance
+	}
+	for i, b := range made.Bearings {
+		weights := slices.Clone(b.Weights)
+		for j := range weights {
+			weights[j].Value *= unit
+		}
+		t.Bearings = append(t.Bearings, Origin{
+			Measurement: b.Measurement.ID, File: measured.Path(b.Measurement.ID), Mechanism: b.Measurement.Mechanism,
+			Variance: b.Measurement.Mechanism.Variance(), Integers: b.Measurement.Cells, Weights: weights,
+			Sum: unit * made.Sums[i], Share: b.Variance / variance,
+		})
+		t.Sum += unit * made.Sums[i]
+	}
+	t.Difference = t.Unbiased - t.Sum
+	slices.SortStableFunc(t.Bearings, func(a, b Origin) int {
+		switch {
+		case a.Share > b.Share:
+			return -1
+		case a.Share < b.Share:
+			return 1
+		}
+		return 0
+	})
+}
+
+// codesOf are the codes by which a cell of a table is named, in the order of its keys.
+func codesOf(t plan.Table, cell []string) ([]string, error) {
+	by, codes := t.By, map[string]string{}
+	for _, part := range pairsOf(by, cell) {
+		if part == "" && len(by) == 0 { // the one cell that there is
+			continue
+		}
+		name, code, ok := strings.Cut(part, "=")
+		if !ok {
+			return nil, fmt.Errorf("cell %q: expected attribute=code for each of %s", part, strings.Join(by, ", "))
+		}
+		if !slices.Contains(by, name) {
+			return nil, published.NoSuch("key of table "+t.Path, name, by)
+		}
+		if _, twice := codes[name]; twice {
+			return nil, fmt.Errorf("cell: %s is given twice", name)
+		}
+		codes[name] = code
+	}
+	out := make([]string, len(by))
+	for i, name := range by {
+		code, ok := codes[name]
+		if !ok {
+			return nil, fmt.Errorf("cell: %s is missing: table %s has a number for each of %s", name, t.Path,
+				strings.Join(by, " × "))
+		}
+		out[i] = code
+	}
+	return out, nil
+}
+
+// cellOf finds the row of a cell in a table that has all of them, and notes of each key which category it is.
+func (t *Trace) cellOf(e *published.Release, table int, codes []string) (row int, selected [][]int, err error) {
+	planned := e.Plan.Tables[table]
+	levels, err := e.Plan.Query(planned).Levels(e.Plan.Release())
+	if err != nil {
+		return 0, nil, err
+	}
+	for i, code := range codes {
+		category := slices.IndexFunc(levels[i].Categories, func(c spec.Category) bool { return c.Code == code })
+		if category < 0 {
+			return 0, nil, published.NoSuch("category of "+planned.By[i], code, published.CategoryCodes(levels[i]))
+		}
+		c := levels[i].Categories[category]
+		t.Cell = append(t.Cell, KeyOf{planned.By[i], c.Code, c.Label})
+		row = row*levels[i].Size() + category
+		selected = append(selected, []int{category})
+	}
+	return row, selected, nil
+}
+
+// pairsOf parts what names a cell at the commas that a key follows: codes may hold commas too.
+func pairsOf(by, cell []string) []string {
+	var out []string
+	for _, text := range cell {
+		for i, part := range strings.Split(text, ",") {
+			name, _, ok := strings.Cut(part, "=")
+			if i > 0 && !(ok && (slices.Contains(by, name) || document.Nearest(name, by) != "")) {
+				out[len(out)-1] += "," + part
+				continue
+			}
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// read takes the figures of the cell from the published file, whose keys must be those of the cell.
+func (t *Trace) read(e *published.Release, table plan.Table, at int) error {
+	f, err := e.Parquet(table.File())
+	if err != nil {
+		return err
+	}
+	row, columns, err := published.ReadRow(f, int64(at))
+	if err != nil {
+		return e.Altered(published.Faultf(table.File(), "%v", err))
+	}
+	for _, k := range t.Cell {
+		if row[columns[k.Attribute]].String() != k.Code {
+			return &verdict.Unusable{File: filepath.Join(t.Folder, table.File()),
+				Err: fmt.Errorf("row %d is not that of its place in the domain", at+1)}
+		}
+	}
+	figure := func(suffix string) float64 { return published.Number(row[columns[t.Statistic+suffix]]) }
+	for _, f := range table.Figures {
+		t.Figures = append(t.Figures,
+			tracedFigure(f, func(suffix string) parquet.Value { return row[columns[f.Name+suffix]] }))
+	}
+	t.Published = row[columns[t.Statistic+statistic.Published]].Int64()
+	t.Unbiased, t.StandardError = figure(statistic.Unbiased), figure(statistic.StandardError)
+	t.Low, t.High = figure(statistic.Low), figure(statistic.High)
+	return nil
+}

@@ -1,0 +1,132 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/interval"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan/compiled"
+)
+
+// This file holds the trace as people read it.
+
+// Write prints the trace as text.
+func (t *Trace) Write(w io.Writer) error {
+	names := make([]string, len(t.Cell))
+	for i, k := range t.Cell {
+		names[i] = k.Attribute + " = " + k.Code
+		if k.Label != "" {
+			names[i] += " (" + k.Label + ")"
+		}
+	}
+	if len(names) == 0 {
+		names = []string{"all rows"}
+	}
+	if m := t.Missing; m != nil {
+		_, err := fmt.Fprintf(w, "%s: table %s, %s%s\n\n%s", t.Release, t.Table, strings.Join(names, ", "),
+			published.Marked(t.Status), m.text())
+		return err
+	}
+	if n := t.NotAbove; n != nil {
+		_, err := fmt.Fprintf(w, "%s: table %s, %s%s\n\n%s", t.Release, t.Table, strings.Join(names, ", "),
+			published.Marked(t.Status), n.Text(t.Confidence, t.Attained))
+		return err
+	}
+	d := screen.Decimals(t.StandardError, t.Law == interval.Exact)
+	law := "exact law of the noise, which attains " + screen.PercentDown(t.Attained)
+	switch t.Law {
+	case interval.Bounded:
+		law = "law of the weighted noise, which attains " + screen.PercentDown(t.Attained) + " or more"
+	case interval.Score:
+		law = "of the noise and of the secret sample, which attains about " + screen.PercentDown(t.Attained)
+	}
+	text := fmt.Sprintf("%s: table %s, %s%s\n\n", t.Release, t.Table, strings.Join(names, ", "),
+		published.Marked(t.Status))
+	switch {
+	case t.Counts != "":
+		text += "Counted are " + t.Counts + ".\n"
+	case t.Weighted:
+		text += "Rows count by their weights.\n"
+	}
+	text += t.sampleText()
+	if t.Choice != nil {
+		text += t.Choice.text() + "\n"
+	}
+	if t.Invariant != "" {
+		_, err := fmt.Fprintf(w,
+			"%s%s\nIt is a figure that was public before, of invariant %s, or a sum of such figures: it is made of no measurement, and has no noise. Nothing says that the data have the same figure.\n%s", text, screen.Aligned([][]string{{"published", budget.Group(t.Published)}}, 2), t.Invariant, t.figuresText())
+		return err
+	}
+	text += screen.Aligned([][]string{
+		{"published", budget.Group(t.Published) + t.fittedText()},
+		{"unbiased", screen.Figure(t.Unbiased, d)},
+		{"standard error", screen.Figure(t.StandardError, screen.Decimals(t.StandardError, false))},
+		{fmt.Sprintf("%g %% interval", 100*t.Confidence), screen.Figure(t.Low, d) + " … " + screen.Figure(t.High, d) + " (" +
+			law + ")"},
+	}, 2)
+	text += fmt.Sprintf("\nMade of %s:\n", budget.Plural(int64(len(t.Bearings)), "measurement"))
+	for _, o := range t.Bearings {
+		text += o.text()
+	}
+	text += fmt.Sprintf("\nΣ weight × noisy integer = %s; published as %s (difference %s).\n", screen.Exactly(t.Sum),
+		screen.Exactly(t.Unbiased), screen.Exactly(t.Difference))
+	text += t.figuresText()
+	_, err := io.WriteString(w, text+"The interval covers "+t.Covers+".\n")
+	return err
+}
+
+// figuresText says what the cell has beside its count.
+func (t *Trace) figuresText() string {
+	count := "the count"
+	if t.Invariant != "" {
+		count = "the count as it was measured"
+	}
+	var b strings.Builder
+	for _, f := range t.Figures {
+		b.WriteString(f.text(count))
+	}
+	return b.String()
+}
+
+// text is an origin in three lines.
+func (o Origin) text() string {
+	noise := "discrete Gaussian noise of σ² = "
+	if o.Mechanism.Kind == budget.DiscreteLaplace {
+		noise = "discrete Laplace noise of scale "
+	}
+	share := fmt.Sprintf("%.1f %%", 100*o.Share)
+	if o.Share < 0.0005 {
+		share = "< 0.1 %"
+	}
+	integers := "each of its " + budget.Plural(o.Integers, "integer")
+	if o.Integers == 1 {
+		integers = "its 1 integer"
+	}
+	return fmt.Sprintf("\n%8s of the variance: %s\n           %s%s on %s\n           %s; brings %s\n",
+		share, o.Measurement, noise, budget.FormatRat(o.Mechanism.Parameter), integers, weightsText(o.Weights),
+		screen.Shortly(o.Sum))
+}
+
+// weightsText names the weights, largest first.
+func weightsText(weights []compiled.Weight) string {
+	const most = 6
+	var parts []string
+	for i, w := range weights {
+		if i == most {
+			rest := int64(0)
+			for _, w := range weights[i:] {
+				rest += w.Integers
+			}
+			parts = append(parts, fmt.Sprintf("%s of smaller weights", budget.Plural(rest, "integer")))
+			break
+		}
+		parts = append(parts, budget.Plural(w.Integers, "integer")+" × "+
+			screen.Minus(strconv.FormatFloat(w.Value, 'g', 4, 64)))
+	}
+	return strings.Join(parts, ", ")
+}

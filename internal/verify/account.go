@@ -1,0 +1,245 @@
+package verify
+
+// This file holds the checks of who paid and who approved: the ledger's entry as
+// it was published, the signatures under the plan, and an export of the ledger.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan/template"
+)
+
+// checkDebit holds the published record of the debit against its own proof and
+// against the plan.
+func (v *verifier) checkDebit(context.Context) (string, error) {
+	if v.sealed == nil {
+		return "", &notDone{"needs a plan and measurements that can be read"}
+	}
+	text, err := v.read(published.ProofFile)
+	if err != nil {
+		return "", err
+	}
+	v.sealed.Receipt = json.RawMessage(text)
+	r, err := published.RecordIn(v.sealed)
+	if err != nil {
+		return "", published.Faultf(published.ProofFile, "%s", strings.TrimPrefix(err.Error(), measured.ReceiptFile+" "))
+	}
+	if err := r.Check(); err != nil {
+		return "", published.Faultf(published.ProofFile, "%v", err)
+	}
+	p := v.plan
+	switch {
+	case !published.IsName(r.Account):
+		return "", published.Faultf(published.ProofFile, "is of the account %q, which is no name of an account", r.Account)
+	case !r.Cost.Equal(p.Cost):
+		return "", published.Faultf(published.ProofFile, "is of a debit of %s, the plan costs %s", r.Cost, p.Cost)
+	case r.Template != "" && r.Template != template.Hash(p.Plan()):
+		return "", published.Faultf(published.ProofFile, "is of a plan with another template")
+	case r.Status == ledger.Official && r.Account != p.Guarantee.Account, r.Status == ledger.Official &&
+		!slices.Equal(r.Also, p.Guarantee.Also):
+		return "", published.Faultf(published.ProofFile, "is of other accounts than the plan names")
+	case r.Corrects != p.Corrects && r.Status != ledger.Rehearsal:
+		return "", published.Faultf(published.ProofFile, "corrects another release than the plan")
+	case v.text != nil && v.manifest.Head != r.Proof.Hash:
+		return "", published.Faultf(published.ManifestFile, "names another entry of the ledger than %s", published.ProofFile)
+	}
+	if err := v.signedByOffice(r); err != nil {
+		return "", err
+	}
+	v.record = &r
+	return fmt.Sprintf("%s from account %s on %s, entry %s", r.Cost, r.Account, r.Date, r.Proof.Hash[:16]), nil
+}
+
+// signedByOffice notes whose signature the ledger's entry carries: that of whoever
+// signed the manifest. An official debit is signed by the key that is trusted:
+// anybody can begin another ledger, and what is debited there costs nothing here.
+func (v *verifier) signedByOffice(r ledger.Record) error {
+	office := r.Proof.Office
+	if office.IsZero() {
+		if r.Status == ledger.Official && !v.trust.IsZero() {
+			return published.Faultf(published.ProofFile,
+				"is of a ledger that nobody signs, so %s does not tell whose account paid: the debit of a release is signed with the office's key", v.options.Trust)
+		}
+		return nil
+	}
+	if !v.trust.IsZero() && office != v.trust {
+		return published.Faultf(published.ProofFile,
+			"is signed by the key with the fingerprint %s, not by the one in %s (%s)", office.Fingerprint(), v.options.Trust,
+			v.trust.Fingerprint())
+	}
+	if !v.signer.IsZero() && office != v.signer {
+		return published.Faultf(published.SignatureFile,
+			"is by the key with the fingerprint %s, the ledger's entry of the debit by another, %s: an office signs both with one", v.signer.Fingerprint(), office.Fingerprint())
+	}
+	v.out.Signed = append(v.out.Signed,
+		fmt.Sprintf("the ledger's entry of the debit: by the key with the fingerprint %s, %s", office.Fingerprint(),
+			v.compare()))
+	return nil
+}
+
+// checkApprovals checks the signatures under the plan.
+func (v *verifier) checkApprovals(context.Context) (string, error) {
+	if v.record == nil {
+		return "", &notDone{"needs the record of a debit"}
+	}
+	for _, a := range v.record.Approvals {
+		if err := a.Verify(); err != nil {
+			return "", published.Faultf(published.ApprovalsFile, "%v", err)
+		}
+		signed := v.plan.Hash()
+		until := ""
+		if a.Standing != nil {
+			signed, until = template.Hash(v.plan.Plan()), ", for every release like it until "+a.Standing.Until
+			if v.record.Date > a.Standing.Until {
+				return "", published.Faultf(published.ApprovalsFile, "the approval of role %s ended on %s, before the debit",
+					a.Role, a.Standing.Until)
+			}
+		}
+		if a.Plan != signed {
+			return "", published.Faultf(published.ApprovalsFile, "the approval of role %s is of another plan", a.Role)
+		}
+		v.out.Signed = append(v.out.Signed,
+			fmt.Sprintf("the approval of role %s%s: by the key with the fingerprint %s: compare it with the one in the account's policy", a.Role, until, a.Signer.Fingerprint()))
+	}
+	if len(v.record.Approvals) == 0 {
+		return "", &notDone{"none stand in the ledger's entry of the debit; whether its accounts ask for any, their policies tell"}
+	}
+	return fmt.Sprintf("%s of this plan", budget.Plural(int64(len(v.record.Approvals)), "signature")), nil
+}
+
+// checkExport looks for the release in an export of the office's ledger.
+func (v *verifier) checkExport(context.Context) (string, error) {
+	if v.options.Export == "" {
+		return "", &notDone{"needs --ledger-export, an export of the office's ledger"}
+	}
+	switch x := v.export; {
+	case v.altered != nil:
+		return "", published.Faultf(v.options.Export, "%s", v.altered)
+	case v.record == nil:
+		return "", &notDone{"needs the record of a debit"}
+	case !v.trust.IsZero() && !x.Office.IsZero() && x.Office != v.trust:
+		return "", published.Faultf(v.options.Export, "is signed by the key with the fingerprint %s, not by the one in %s",
+			x.Office.Fingerprint(), v.options.Trust)
+	}
+	r := *v.record
+	if err := v.export.Contains(r); err != nil {
+		if r.Status != ledger.Official {
+			return "", &notDone{"practice and rehearsals are debited in ledgers of their own, and this export is of another"}
+		}
+		return "", published.Faultf(v.options.Export, "%s", lacks(v.export, r))
+	}
+	return v.sealedIn(v.export, r)
+}
+
+// lacks says why an export does not hold the debit of a release. What an innocent export explains is said first.
+func lacks(x *ledger.Export, r ledger.Record) string {
+	without := fmt.Sprintf("does not hold the debit of this release (%s, entry %s)", r.Date, r.Proof.Hash[:16])
+	switch {
+	case x.Office != r.Proof.Office:
+		return "is of another ledger, which another key or none signs: it " + without
+	case x.Day <= r.Date:
+		return fmt.Sprintf("is an older copy of the ledger, or of another one: it ends with entry %s of %s and %s; ask the office for a newer export", budget.Group(x.Entries), x.Day, without)
+	}
+	return fmt.Sprintf("%s, though it goes on to entry %s of %s: it is of another ledger, or the debit was never in it",
+		without, budget.Group(x.Entries), x.Day)
+}
+
+// sealedIn holds the measurements against the seal that the ledger closed the
+// release with.
+func (v *verifier) sealedIn(x *ledger.Export, r ledger.Record) (string, error) {
+	seal, err := measured.HashOf(v.sealed)
+	if err != nil {
+		return "", err
+	}
+	posted, err := postedIn(x, r)
+	if err != nil {
+		return "", err
+	}
+	if posted.State == ledger.Withdrawn {
+		v.out.Withdrawn = &Withdrawal{Date: posted.Date, Reason: screen.Visible(posted.Reason, "")}
+	}
+	switch x.Seal(r.Account, r.Release) {
+	case seal:
+	case "":
+		return "", published.Faultf(v.options.Export, "%s", unfinished(x, posted))
+	default:
+		return "", published.Faultf(v.options.Export,
+			"says that other measurements were drawn for this release than those published here")
+	}
+	asked, err := asked(x, r)
+	if err != nil {
+		return "", err
+	}
+	says := fmt.Sprintf("the export holds the debit and the seal of these measurements; %s; entry %s is its last, head %s",
+		asked, budget.Group(x.Entries), x.Head)
+	if v.out.Withdrawn != nil {
+		says += "; THE OFFICE HAS WITHDRAWN THIS RELEASE, see the last line"
+	}
+	v.out.Recomputed = append(v.out.Recomputed,
+		"the ledger's export is one chain, within its caps and with the approvals that its accounts ask for, and holds this debit and the seal of these very measurements")
+	v.out.Unchecked = append(v.out.Unchecked, "that the export is the newest: compare its head with the office's")
+	if x.Office.IsZero() {
+		v.out.Unchecked = append(v.out.Unchecked, "that the export is the office's: its entries are not signed")
+	} else {
+		v.out.Signed = append(v.out.Signed, fmt.Sprintf("every entry of %s: by the key with the fingerprint %s, %s",
+			v.options.Export, x.Office.Fingerprint(), v.compare()))
+	}
+	return says, nil
+}
+
+// postedIn is a release as its account in an export lists it. The export holds its debit.
+func postedIn(x *ledger.Export, r ledger.Record) (ledger.Posting, error) {
+	s, err := x.Statement(r.Account)
+	if err != nil {
+		return ledger.Posting{}, err
+	}
+	for _, p := range s.Releases {
+		if p.Release == r.Release && p.Account == r.Account && p.PlanHash == r.PlanHash {
+			return p, nil
+		}
+	}
+	return ledger.Posting{}, fmt.Errorf("account %s does not list release %s", r.Account, r.Release)
+}
+
+// unfinished says why an export that holds the debit of a release does not have the seal of its measurements.
+func unfinished(x *ledger.Export, p ledger.Posting) string {
+	if p.State == ledger.Abandoned {
+		return fmt.Sprintf("says that the release was abandoned on %s (%s) before it was finished: no measurements of it are known to the ledger", p.Date, screen.Visible(p.Reason, ""))
+	}
+	return fmt.Sprintf("is an older copy of the ledger: it holds the debit of this release and ends, with entry %s of %s, before the release was finished, so it knows nothing of these measurements; ask the office for a newer export",
+		budget.Group(x.Entries), x.Day)
+}
+
+// asked says whose approval of a debit was asked for, by the policies of the
+// accounts that it hit and of those above them. An export without what these ask for
+// is not read.
+func asked(x *ledger.Export, r ledger.Record) (string, error) {
+	roles := map[string]bool{}
+	for _, account := range append([]string{r.Account}, r.Also...) {
+		for account != "" {
+			s, err := x.Statement(account)
+			if err != nil {
+				return "", err
+			}
+			for role := range s.Approvals {
+				roles[role] = true
+			}
+			account = s.Parent
+		}
+	}
+	if len(roles) == 0 {
+		return "its accounts ask for no approval", nil
+	}
+	return "its accounts ask for the approval of role " + strings.Join(slices.Sorted(maps.Keys(roles)), ", ") +
+		", which it holds", nil
+}

@@ -1,0 +1,41 @@
+package verify
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/verdict"
+)
+
+// verifies asserts that a folder verifies, and returns what was found.
+func verifies(t *testing.T, place string, o Options) *Verification {
+	t.Helper()
+	v, err := Folder(t.Context(), place, o)
+	if err != nil {
+		t.Fatalf("%v\n%+v", err, v)
+	}
+	return v
+}
+
+// refused asserts that a folder does not verify, with that file named first.
+func refused(t *testing.T, place string, o Options, file, says string) {
+	t.Helper()
+	_, err := Folder(t.Context(), place, o)
+	var u *Unverified
+	if !errors.As(err, &u) || release.Classify(err).Exit != verdict.ExitVerify {
+		t.Fatalf("%v, want %s refused", err, file)
+	}
+	if u.File != file || !strings.Contains(u.Says, says) {
+		t.Errorf("%v, want %s named, and %q", err, file, says)
+	}
+}
+
+// told asserts that a list has an item that says something.
+func told(t *testing.T, list []string, says string) {
+	t.Helper()
+	if !strings.Contains(strings.Join(list, "\n"), says) {
+		t.Errorf("nothing says %q: %q", says, list)
+	}
+}

@@ -1,0 +1,405 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/contour"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// checkPlan plans the spec inside the plan again.
+func (v *verifier) checkPlan(context.Context) (string, error) {
+	text, err := v.read(measured.PlanFile)
+	if err != nil {
+		return "", err
+	}
+	p, planning := planner.Read(text)
+	if planning != nil {
+		if p, err = compiled.Read(text); err != nil {
+			return "", v.notRecomputed(err)
+		}
+	}
+	if v.text != nil && (v.manifest.PlanHash != p.Hash() || v.manifest.Release != p.Name) {
+		return "", published.Faultf(measured.PlanFile, "is not the plan that manifest.json names")
+	}
+	v.plan = p
+	if planning != nil {
+		return "", v.notRecomputed(planning)
+	}
+	v.planned = true
+	return fmt.Sprintf("%s, hash %s, made again from its spec", budget.Plural(int64(len(p.Measurements)), "measurement"),
+		p.Hash()[:16]), nil
+}
+
+// notRecomputed says that the plan is not what this version makes of its spec.
+func (v *verifier) notRecomputed(err error) error {
+	why := err.Error()
+	if errors.Is(err, plan.ErrEdited) {
+		why = "it is not, byte for byte, what its own spec leads to: it was edited, or made by another version"
+	}
+	return published.Faultf(measured.PlanFile, "cannot be recomputed by this version (%s): %s%s", published.Software, why,
+		v.otherVersion())
+}
+
+// otherVersion says that other software published the release, or nothing.
+func (v *verifier) otherVersion() string {
+	if v.text == nil || v.manifest.Software == published.Software {
+		return ""
+	}
+	return fmt.Sprintf(" (the release was published by %s: verify it with that version)", v.manifest.Software)
+}
+
+// checkMeasurements reads the answer to every question of the plan, and the rounds of
+// its adaptive methods. Each file must be the only one that this measurement, these
+// integers, this plan and this status can be written as, or these choices.
+func (v *verifier) checkMeasurements(context.Context) (string, error) {
+	if v.plan == nil {
+		return "", &notDone{"needs a plan that can be read"}
+	}
+	if err := histogram.CheckMemory(v.plan.Plan()); err != nil {
+		return "", &notDone{err.Error()}
+	}
+	s := &measured.Sealed{Plan: v.plan}
+	hash, cells := v.plan.Hash(), int64(0)
+	for _, m := range v.plan.Measurements {
+		one, err := v.readMeasured(s, m, hash)
+		if err != nil {
+			return "", err
+		}
+		s.Measured = append(s.Measured, one)
+		cells += int64(one.Values.Len())
+	}
+	says := "one for each measurement of the plan"
+	for _, method := range v.plan.Synthetic {
+		if !method.Adaptive() {
+			s.Rounds = append(s.Rounds, measured.Rounds{})
+			continue
+		}
+		rounds, err := v.readRounds(s, method, hash)
+		if err != nil {
+			return "", err
+		}
+		s.Rounds = append(s.Rounds, rounds)
+		for _, r := range rounds.Each {
+			cells += r.Measured.Measurement.Cells
+		}
+		says += fmt.Sprintf(", and %s for the microdata of %s", budget.Plural(int64(len(rounds.Each)), "round"), method.Table)
+	}
+	v.sealed = s
+	return fmt.Sprintf("%s, %s", budget.Plural(cells, "integer"), says), nil
+}
+
+// readMeasured reads the answer to a question; s gets the status of its file.
+func (v *verifier) readMeasured(s *measured.Sealed, m plan.Measurement, planHash string) (one measured.Measured,
+	err error) {
+	name := measured.Path(m.ID)
+	b, err := v.read(name)
+	if err != nil {
+		return one, err
+	}
+	one, status, err := published.Decode(b, m, planHash)
+	if err != nil {
+		return one, published.Faultf(name, "%v", err)
+	}
+	again, err := measured.Encode(one, planHash, status)
+	if err != nil {
+		return one, err
+	}
+	switch {
+	case !bytes.Equal(again, b):
+		return one, published.Faultf(name, "is not in the form in which measurements are written")
+	case v.text != nil && status != v.manifest.Status:
+		return one, published.Faultf(name, "is marked %q, the manifest %q", status, v.manifest.Status)
+	}
+	s.Status = status
+	return one, nil
+}
+
+// readRounds reads what an adaptive method has asked, which must be what it may ask, and the
+// answer to each choice.
+func (v *verifier) readRounds(s *measured.Sealed, method plan.Synthetic, planHash string) (measured.Rounds, error) {
+	name := measured.RoundsPath(method.Table)
+	b, err := v.read(name)
+	if err != nil {
+		return measured.Rounds{}, err
+	}
+	rounds, err := measured.DecodeRounds(b, v.plan.Plan(), method)
+	if err != nil {
+		return measured.Rounds{}, published.Faultf(name, "%v", err)
+	}
+	for i, r := range rounds.Each {
+		if rounds.Each[i].Measured, err = v.readMeasured(s, r.Measured.Measurement, planHash); err != nil {
+			return measured.Rounds{}, err
+		}
+	}
+	return rounds, nil
+}
+
+const (
+	// decisive is how far above δ, relatively, the second accountant's figure and its
+	// error may end together if it is to count as a judgement: the plan's δ is met
+	// with some room, but an ε that is said in seven digits with none.
+	decisive = 1e-3
+	// rounding is what the second accountant's own arithmetic is good for.
+	rounding = 1e-9
+)
+
+// checkLoss adds up the privacy loss of the plan's mechanisms: exactly for ε and ρ,
+// and for an ε at a δ by the accountant that shares no code with the planner's.
+//
+// Guarantee: after a nil error the mechanisms of the plan, fixed in advance and run
+// on the same data, are together within the plan's guarantee and its charge.
+// Neighbours: those that the plan's sensitivities are for. Theorems: ε adds
+// (Dwork, McSherry, Nissim & Smith 2006), ρ adds (Bun & Steinke 2016, lemma 2.3),
+// and the hockey-stick divergence by [contour.Delta]. Argument:
+// docs/proofs/verify.md.
+func (v *verifier) checkLoss(context.Context) (string, error) {
+	if v.plan == nil {
+		return "", &notDone{"needs a plan that can be read"}
+	}
+	g, steps := v.plan.Guarantee, v.plan.Mechanisms()
+	if g.Sample != "" {
+		return v.checkSampledLoss(steps)
+	}
+	if err := withinBlocks(v.plan); err != nil {
+		return "", err
+	}
+	epsilon, rho, err := sums(steps)
+	if err != nil {
+		return "", published.Faultf(measured.PlanFile, "%v", err)
+	}
+	within := func(what string, sum *big.Rat, limits ...*big.Rat) error {
+		for _, limit := range limits {
+			if limit == nil || sum == nil || sum.Cmp(limit) > 0 {
+				return published.Faultf(measured.PlanFile,
+					"its mechanisms add up to more than the %s that it promises and is charged for", what)
+			}
+		}
+		return nil
+	}
+	switch g.Definition {
+	case "pure":
+		return fmt.Sprintf("ε adds up to %s, promised %s", budget.DecimalUp(orZero(epsilon), 6), g.Epsilon),
+			within("ε", epsilon, amountOf(g.Epsilon), v.plan.Cost.Epsilon)
+	case "zcdp":
+		if err := within("ρ", rho, amountOf(g.Rho), v.plan.Cost.Rho); err != nil {
+			return "", err
+		}
+		says := fmt.Sprintf("ρ adds up to %s, promised %s", budget.DecimalUp(rho, 6), g.Rho)
+		for _, e := range g.Equivalents {
+			judged, err := judge(steps, e.Epsilon, e.Delta)
+			if err != nil {
+				return "", err
+			}
+			says += fmt.Sprintf("; %s at δ = %s %s", describe.Bound(e), e.Delta, judged)
+		}
+		return says, nil
+	case "approximate":
+		if err := within("ρ", rho, amountOf(g.Rho), v.plan.Cost.Rho); err != nil {
+			return "", err
+		}
+		limit := amountOf(g.Epsilon)
+		if limit == nil {
+			return "", published.Faultf(measured.PlanFile, "it promises no ε")
+		}
+		e, _ := limit.Float64()
+		left, selected, err := besidesSelections(v.plan)
+		if err != nil {
+			return "", err
+		}
+		judged, err := judge(steps, e, left)
+		judged += selected
+		return fmt.Sprintf("%s %s", describe.Budget(g), judged), err
+	}
+	return "", published.Faultf(measured.PlanFile, "its guarantee is of definition %q", g.Definition)
+}
+
+// checkSampledLoss is checkLoss for mechanisms that see a secret Poisson sample: they may lose ε′ = ln(1 + (e^ε − 1)/q)
+// at δ/q for the units that are drawn (Balle, Barthe & Gaboardi 2018, theorem 8).
+func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
+	g := v.plan.Guarantee
+	share, promised := amountOf(g.Sample), amountOf(g.Epsilon)
+	switch {
+	case v.plan.Sample == nil || v.plan.Sample.Share != g.Sample || share == nil || share.Sign() <= 0 ||
+		share.Cmp(big.NewRat(1, 1)) >= 0:
+		return "", published.Faultf(measured.PlanFile,
+			"it promises what a sample of the share %q would give, and measures another", g.Sample)
+	case promised == nil || g.Neighbours != string(spec.AddRemove):
+		return "", published.Faultf(measured.PlanFile, "its promise is none that a sample helps to keep")
+	}
+	epsilon, rho, err := sums(steps)
+	if err != nil {
+		return "", published.Faultf(measured.PlanFile, "%v", err)
+	}
+	q, _ := share.Float64()
+	e, _ := promised.Float64()
+	inner := math.Log1p(math.Expm1(e) / q)
+	if g.Definition == "pure" {
+		spent, _ := orZero(epsilon).Float64()
+		if epsilon == nil || spent > inner*(1+1e-12) || v.plan.Cost.Epsilon == nil || v.plan.Cost.Epsilon.Cmp(promised) < 0 {
+			return "", published.Faultf(measured.PlanFile,
+				"its mechanisms add up to more than the ε that it promises and is charged for")
+		}
+		return fmt.Sprintf("ε adds up to %s for the %s of the units that are drawn, which is %s for all, promised %s",
+			budget.DecimalUp(epsilon, 6), budget.Percent(q),
+			budget.DecimalUp(new(big.Rat).SetFloat64(math.Log1p(q*math.Expm1(spent))), 6), g.Epsilon), nil
+	}
+	delta := amountOf(g.Delta)
+	switch {
+	case g.Definition != "approximate" || delta == nil:
+		return "", published.Faultf(measured.PlanFile, "its promise is none that a sample helps to keep")
+	case rho == nil || v.plan.Cost.Rho == nil || rho.Cmp(v.plan.Cost.Rho) > 0:
+		return "", published.Faultf(measured.PlanFile, "its mechanisms add up to more than the ρ that it is charged for")
+	}
+	judged, err := judge(steps, inner, delta.Quo(delta, share).RatString())
+	return fmt.Sprintf("%s: the units that are drawn lose %s at δ = %s, %s", describe.Budget(g),
+		budget.DecimalUp(new(big.Rat).SetFloat64(inner), 6), budget.DecimalUp(delta, 4), judged), err
+}
+
+// judge holds mechanisms against an ε at a δ by the second accountant, and where
+// that cannot tell, by the first.
+func judge(steps []budget.Mechanism, epsilon float64, delta string) (string, error) {
+	exact := amountOf(delta)
+	if exact == nil {
+		return "", published.Faultf(measured.PlanFile, "its δ %q is no number", delta)
+	}
+	d, _ := exact.Float64()
+	second, err := contour.Delta(steps, epsilon)
+	switch {
+	case errors.Is(err, contour.ErrCannotJudge):
+	case err != nil:
+		return "", published.Faultf(measured.PlanFile, "%v", err)
+	case second.Delta-second.Error > d*(1+rounding):
+		return "", published.Faultf(measured.PlanFile,
+			"its mechanisms have δ = %g at ε = %g, more than the %s that it promises", second.Delta, epsilon, delta)
+	case second.Delta+second.Error <= d*(1+decisive):
+		return "holds by the second accountant (a contour integral), which finds δ = " + budget.DecimalNearest(second.Delta,
+			4), nil
+	}
+	loss, err := budget.Compose(steps...)
+	if err != nil {
+		return "", published.Faultf(measured.PlanFile, "%v", err)
+	}
+	bound, err := loss.EpsilonAt(exact)
+	if err != nil {
+		return "", published.Faultf(measured.PlanFile, "%v", err)
+	}
+	if bound.Value > epsilon {
+		return "", published.Faultf(measured.PlanFile, "its mechanisms have ε = %g at δ = %s, more than it promises",
+			bound.Value, delta)
+	}
+	return "holds by the planner's own accountant; the second one cannot judge these mechanisms", nil
+}
+
+// withinBlocks fails unless the block of every adaptive method, for which the plan's
+// loss counts it, holds its rounds: of MST all of them, which the plan fixes; of AIM the
+// first, as those that were made are held against it where they are read
+// ([measured.Allowed]). ρ adds over them although each is chosen after
+// the answers before it (Bun & Steinke 2016, lemma 2.3).
+func withinBlocks(p *compiled.Compiled) error {
+	for _, s := range p.Synthetic {
+		if !s.Adaptive() {
+			continue
+		}
+		for _, m := range []budget.Mechanism{s.Select, s.Noise, s.Block} {
+			if err := m.Validate(); err != nil {
+				return published.Faultf(measured.PlanFile, "%v", err)
+			}
+		}
+		if s.Select.Kind != budget.ExponentialMechanism || s.Block.Kind != budget.AdaptiveBlock {
+			return published.Faultf(measured.PlanFile, "its microdata of %s are chosen by %q and counted as %q", s.Table,
+				s.Select.Kind, s.Block.Kind)
+		}
+		rounds := adaptive.Turn{Select: s.Select, Noise: s.Noise}.Rho()
+		if s.Method == plan.MST {
+			rounds.Mul(rounds, new(big.Rat).SetInt64(int64(s.Rounds)))
+		}
+		if rounds.Cmp(s.Block.Rho()) > 0 {
+			return published.Faultf(measured.PlanFile,
+				"the rounds of its microdata of %s add up to more than the block that its loss counts", s.Table)
+		}
+	}
+	return nil
+}
+
+// sums adds up ε, nil where a mechanism has none, and ρ, both exactly.
+func sums(steps []budget.Mechanism) (epsilon, rho *big.Rat, err error) {
+	epsilon, rho = new(big.Rat), new(big.Rat)
+	for _, m := range steps {
+		if err := m.Validate(); err != nil {
+			return nil, nil, err
+		}
+		rho.Add(rho, m.Rho())
+		one, err := m.Epsilon()
+		if err != nil {
+			epsilon = nil
+		}
+		if epsilon != nil {
+			epsilon.Add(epsilon, one)
+		}
+	}
+	return epsilon, rho, nil
+}
+
+// amountOf reads an exact number of a plan; nil is none.
+func amountOf(text string) *big.Rat {
+	r, err := budget.ParseRat(text)
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+func orZero(r *big.Rat) *big.Rat {
+	if r == nil {
+		return new(big.Rat)
+	}
+	return r
+}
+
+// besidesSelections is the δ that selections of groups which nobody listed leave for the noise, exact; says tells what
+// they have. Each lets a group that one unit alone has appear with a probability of at most the δ of its group, in as
+// many groups as neighbours differ in.
+func besidesSelections(p *compiled.Compiled) (left, says string, err error) {
+	total := new(big.Rat)
+	for _, m := range p.Measurements {
+		if m.Discovery == nil {
+			continue
+		}
+		kept, err := m.Discovery.Kept()
+		each := amountOf(m.Discovery.Delta)
+		if err != nil || each == nil {
+			return "", "", published.Faultf(measured.PlanFile, "the selection of measurement %s is none", m.ID)
+		}
+		alone := new(big.Rat).SetFloat64(kept.Chance(max(m.Discovery.AtLeast, 1)))
+		if alone == nil || alone.Cmp(each) > 0 {
+			return "", "", published.Faultf(measured.PlanFile,
+				"the selection of measurement %s lets a group of one unit appear with more than its δ", m.ID)
+		}
+		total.Add(total, each.Mul(each, new(big.Rat).SetInt64(m.Discovery.Groups)))
+	}
+	delta := amountOf(p.Guarantee.Delta)
+	if delta == nil || total.Sign() == 0 {
+		return p.Guarantee.Delta, "", nil
+	}
+	rest := new(big.Rat).Sub(delta, total)
+	if rest.Sign() <= 0 || p.Cost.Delta == nil || p.Cost.Delta.Cmp(total) < 0 {
+		return "", "", published.Faultf(measured.PlanFile,
+			"its selections have a δ of %s, more than it promises or is charged for", budget.DecimalUp(total, 6))
+	}
+	return rest.RatString(), fmt.Sprintf(", beside %s for selections", budget.DecimalUp(total, 6)), nil
+}

@@ -1,0 +1,210 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/derive"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+)
+
+// checkReport holds the guarantee in the report against the plan's.
+func (v *verifier) checkReport(context.Context) (string, error) {
+	text, err := v.read(published.ReportFile)
+	if err != nil {
+		return "", err
+	}
+	r, err := report.Read(text)
+	if err != nil {
+		return "", published.Faultf(published.ReportFile, "%v", err)
+	}
+	if v.plan == nil || v.record == nil {
+		return "", &notDone{"needs a plan and the record of its debit"}
+	}
+	g := v.plan.Guarantee
+	switch {
+	case r.Provenance.PlanHash != v.plan.Hash() || r.Release != v.plan.Name:
+		return "", published.Faultf(published.ReportFile, "is of another plan")
+	case r.Guarantee.Statement != describe.Guarantee(g) || r.Guarantee.Epsilon != g.Epsilon ||
+		r.Guarantee.Delta != g.Delta || r.Guarantee.Rho != g.Rho || r.Guarantee.Definition != g.Definition:
+		return "", published.Faultf(published.ReportFile, "promises something else than the plan")
+	case string(r.Status) != string(v.record.Status) || r.Budget.Receipt.EntryHash != v.record.Proof.Hash:
+		return "", published.Faultf(published.ReportFile, "tells of another debit")
+	case r.Certificate.Account.Comparisons != v.record.Comparisons ||
+		r.Certificate.Account.Witnessed != v.record.Witnessed || len(r.Certificate.Approvals) != len(v.record.Approvals):
+		return "", published.Faultf(published.ReportFile, "its certificate does not say what the ledger's entry says")
+	}
+	return "promises " + describe.Budget(g), nil
+}
+
+// checkRepublished derives everything again, in a folder of its own, from plan,
+// measurements and the record of the debit, and compares.
+func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
+	if !v.planned || v.sealed == nil || v.record == nil || v.text == nil {
+		return "", &notDone{"needs a manifest, a plan that its spec leads to, measurements and the record of a debit"}
+	}
+	text, err := v.read(published.BillFile)
+	if err != nil {
+		return "", err
+	}
+	built, err := derive.ReadBill(text, v.manifest.Software)
+	if err != nil {
+		return "", published.Faultf(published.BillFile, "%v", err)
+	}
+	dir, err := os.MkdirTemp("", "dprelease-verify-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	if err := v.manifest.Rows.Fits(v.plan); err != nil {
+		return "", published.Faultf(published.ManifestFile, "%v", err)
+	}
+	if err := v.manifest.Methods.Fits(v.plan); err != nil {
+		return "", published.Faultf(published.ManifestFile, "%v", err)
+	}
+	m := published.Manifest{Revision: v.manifest.Revision, Reason: v.manifest.Reason, Replaces: v.manifest.Replaces,
+		Rows: v.manifest.Rows, Methods: v.manifest.Methods}
+	if err := derive.Release(ctx, derive.NewFolder(dir), v.sealed, *v.record, m, built); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		var memory *histogram.MemoryError
+		if errors.As(err, &memory) {
+			return "", &notDone{err.Error()}
+		}
+		return "", published.Faultf(published.ReportFile, "cannot be made again: %v%s", err, v.otherVersion())
+	}
+	names, err := published.Files(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, line := range v.manifest.Files {
+		if !slices.Contains(names, line.Path) {
+			return "", published.Faultf(line.Path, "is nothing that the plan and the measurements lead to")
+		}
+	}
+	// The manifest differs with any other file, so it is named last.
+	names = append(slices.DeleteFunc(names, func(name string) bool { return name == published.ManifestFile }),
+		published.ManifestFile)
+	for _, name := range names {
+		same, err := published.EqualFiles(filepath.Join(dir, filepath.FromSlash(name)), v.path(name))
+		if err != nil {
+			return "", err
+		}
+		if !same {
+			return "", published.Faultf(name, "is not what the plan and the measurements lead to%s", v.otherVersion())
+		}
+	}
+	if !slices.Equal(built, derive.Modules()) {
+		v.out.Unchecked = append(v.out.Unchecked,
+			fmt.Sprintf("that it was published by a build of %s from the modules that %s lists: this program was built from others", v.manifest.Software, published.BillFile))
+	}
+	return fmt.Sprintf("%s made again", budget.Plural(int64(len(names)), "file")), nil
+}
+
+// microdata are those of the plan, where there is one that could be read.
+func (v *verifier) microdata() []plan.Synthetic {
+	if v.plan == nil {
+		return nil
+	}
+	return v.plan.Synthetic
+}
+
+// conclude fills in what a reader must know beside the checks.
+func (v *verifier) conclude() {
+	out := v.out
+	if len(out.Signed) == 0 {
+		out.Signed = append(out.Signed,
+			"nothing. Whoever can write in this folder may have made all of it: that it is the office's rests on where it was taken from")
+	} else if v.text != nil {
+		if _, err := os.Stat(v.path(published.SignatureFile)); err != nil {
+			out.Signed = append(out.Signed,
+				"but not the manifest: the measurements, and all that follows from them, may be another's")
+		}
+	}
+	var unchecked []string
+	switch v.out.Marked {
+	case published.RehearsalStatus:
+		unchecked = append(unchecked, "anything about the world: this is a rehearsal on made-up data")
+	case published.PracticeStatus:
+		unchecked = append(unchecked, "any approval of its budget: this is practice, not a release")
+	}
+	unchecked = append(unchecked,
+		"that the noise was truly drawn, once, from a key that nobody knows, by the program that is named",
+		"that the spec's bounds were applied and the input was the true one",
+	)
+	if v.out.Marked != published.RehearsalStatus {
+		unchecked = append(unchecked, "that nothing else was released from the same data beside the ledger")
+	}
+	if v.record != nil && v.out.Marked != published.RehearsalStatus {
+		if v.options.Export == "" {
+			unchecked = append(unchecked,
+				"that the ledger still holds the debit and knows these measurements (ask for an export: --ledger-export)")
+			if v.record.Status == ledger.Official && len(v.record.Approvals) == 0 {
+				unchecked = append(unchecked,
+					"that nobody had to approve it: no approval stands in the entry of the debit, and what the account's policy asks for stands in the export")
+			}
+		}
+		if v.record.Proof.Office.IsZero() {
+			unchecked = append(unchecked, "that the entry of the debit is from the office's ledger: its entries are not signed")
+		}
+		if !v.record.Witnessed {
+			unchecked = append(unchecked,
+				"that the ledger was never rolled back to an older state: no witness on another disk or host keeps its newest entry for every account that paid")
+		}
+	}
+	for _, s := range v.microdata() {
+		if !s.Adaptive() {
+			continue
+		}
+		unchecked = append(unchecked,
+			fmt.Sprintf("that the sets of columns for the microdata of %s were truly chosen as the plan says: that they are ones it allows was checked", s.Table))
+	}
+	if v.text != nil && v.manifest.Replaces != nil {
+		unchecked = append(unchecked,
+			fmt.Sprintf("why revision %d was made (%q), and that what it replaces, %s by %s, was of the same measurements",
+				v.manifest.Revision, v.manifest.Reason, v.manifest.Replaces.Folder, v.manifest.Replaces.Software))
+	}
+	out.Unchecked = append(unchecked, out.Unchecked...)
+	if out.Marked == published.OfficialStatus {
+		out.NotEstablished = v.notEstablished()
+	}
+	for _, list := range [][]string{out.Recomputed, out.Signed, out.Unchecked, out.NotEstablished} {
+		for i, item := range list {
+			list[i] = screen.Visible(item, "")
+		}
+	}
+}
+
+// notEstablished is what a release claims and the checks do not show, where no key is trusted: whatever has a signature
+// has that of a key that came with it.
+func (v *verifier) notEstablished() []string {
+	key := "give the office's public key (--trust)"
+	switch {
+	case !v.trust.IsZero():
+		return nil
+	case !v.signer.IsZero():
+		return []string{fmt.Sprintf(
+			"who measured it, and whether it was paid for: the folder is signed by the key with the fingerprint %s, and nothing here says whose key that is; %s, or compare the fingerprint with the one that the office has published", v.signer.Fingerprint(), key)}
+	case v.options.Export != "":
+		return []string{
+			"who measured it: nobody has signed the folder",
+			"whether it was paid for: the export holds the debit and the seal of these measurements, and nothing here says whose export that is; take it from the office itself, or " + key,
+		}
+	}
+	return []string{
+		"who measured it: nobody has signed the folder, so whoever wrote it may have made the measurements up",
+		"whether it was paid for: the entry of the debit is of this plan, and nothing says that it is of these measurements; ask the office for the signed folder and " + key + ", or for an export of its ledger (--ledger-export)",
+	}
+}

@@ -1,0 +1,168 @@
+package adaptive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/limit"
+)
+
+// This file holds what the rounds of an adaptive method choose among: sets of columns, and what is asked of the chosen.
+
+// Candidates are what every choice is among: sets of columns, as places in By, ascending. A choice is a place in this
+// list. Those of [plan.MST] are the pairs, those of [plan.AIM] all sets of 1 to Ways columns: shorter ones first, and
+// in lexicographic order. Sets of given columns alone are none: they are measured with the parent's rows.
+func Candidates(s plan.Synthetic) [][]int {
+	var all [][]int
+	from := [][]int{nil}
+	for ways := 1; ways <= s.Ways; ways++ {
+		var next [][]int
+		for _, c := range from {
+			first, last := 0, len(s.Own()) // given columns come last
+			if len(c) > 0 {
+				first, last = c[len(c)-1]+1, len(s.By)
+			}
+			for a := first; a < last; a++ {
+				next = append(next, append(slices.Clone(c), a))
+			}
+		}
+		if ways > 1 || s.Method == plan.AIM {
+			all = append(all, next...)
+		}
+		from = next
+	}
+	return all
+}
+
+// CandidateCount returns how many candidates there are; for more columns than there may be candidates, some number that
+// is too large.
+func CandidateCount(s plan.Synthetic) int64 {
+	return setsOf(s, len(s.By)) - setsOf(s, s.Given)
+}
+
+// setsOf returns how many sets the method would choose among, had it so many columns and none of them given.
+func setsOf(s plan.Synthetic, columns int) int64 {
+	n := int64(min(columns, MaxCandidates+1))
+	all := n * (n - 1) / 2
+	if s.Method == plan.MST {
+		return all
+	}
+	if all += n; s.Ways > 2 {
+		all += n * (n - 1) / 2 * (n - 2) / 3
+	}
+	return all
+}
+
+// Sets is what the candidates are, in words.
+func Sets(s plan.Synthetic) string {
+	switch {
+	case s.Method == plan.MST:
+		return "pairs of"
+	case s.Ways == 2:
+		return "sets of one or two"
+	}
+	return "sets of one to three"
+}
+
+// Weight is what a candidate's score is multiplied by: of [plan.AIM], in how many of all sets of Ways columns its
+// columns are, each counted by itself, divided by what all of these numbers have in common. That is the number of its
+// columns, as every column is in equally many. Candidates of [plan.MST] have the weight 1.
+func Weight(s plan.Synthetic, candidate []int) int64 {
+	if s.Method == plan.AIM {
+		return int64(len(candidate))
+	}
+	return 1
+}
+
+// MostWeight is the largest weight of a candidate.
+func MostWeight(s plan.Synthetic) int64 {
+	if s.Method == plan.AIM {
+		return int64(s.Ways)
+	}
+	return 1
+}
+
+// Answer is what a round measures that has made a choice: the counts of the chosen columns together, row-major, the
+// last one's categories changing fastest. classes[i] is the class of each category of the i-th column of By: categories
+// of one class are counted together; nil where each is counted by itself, and classes is nil where all are. Every row
+// is in one cell whatever the classes, so the noise costs what it does for categories.
+//
+// It fails on a choice, columns, classes and noise that are none of the method's.
+func Answer(p *plan.Plan, s plan.Synthetic, round, choice int, classes [][]int,
+	noise budget.Mechanism) (plan.Measurement, error) {
+	candidates := Candidates(s)
+	if choice < 0 || choice >= len(candidates) || round < 0 || round >= s.Rounds {
+		return plan.Measurement{}, fmt.Errorf("the microdata of %s have no round %d with a choice %d", s.Table, round+1,
+			choice)
+	}
+	sizes, err := Classes(p, s, classes)
+	if err != nil {
+		return plan.Measurement{}, err
+	}
+	if alike := (budget.Mechanism{Kind: s.Noise.Kind, Parameter: noise.Parameter, L1: s.Noise.L1,
+		L2Squared: s.Noise.L2Squared, Shifts: s.Noise.Shifts}); !sameMechanism(alike, noise) {
+		return plan.Measurement{}, fmt.Errorf(
+			"the rounds of microdata of %s do not have noise of this kind, or for these neighbours", s.Table)
+	}
+	m := plan.Measurement{ID: AnswerID(s, round, candidates[choice]), Leaf: s.Leaf, Query: plan.Query{Table: s.Table},
+		Cells:     1,
+		Mechanism: noise}
+	for _, column := range candidates[choice] {
+		f := s.By[column]
+		if classes != nil {
+			if f, _, err = f.Merged(classes[column]); err != nil {
+				return m, err
+			}
+		}
+		if int64(sizes[column]) > limit.Cells/m.Cells {
+			return m, fmt.Errorf("measurement %s would have more than 2^36 cells", m.ID)
+		}
+		m.Query.Factors, m.Cells = append(m.Query.Factors, f), m.Cells*int64(sizes[column])
+	}
+	return m, nil
+}
+
+// Classes is how many classes each column has: as many as it has categories where classes is nil, or has nil for it. It
+// fails unless classes has a class for each category of each column, numbered from 0 with none left out, and the method
+// merges categories.
+func Classes(p *plan.Plan, s plan.Synthetic, classes [][]int) ([]int, error) {
+	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(p.Release())
+	if err != nil {
+		return nil, err
+	}
+	if classes != nil && (s.Method != plan.AIM || len(classes) != len(s.By)) {
+		return nil, fmt.Errorf("the microdata of %s, by method %s, have no classes of %d columns", s.Table, s.Method,
+			len(classes))
+	}
+	sizes := make([]int, len(s.By))
+	for i, level := range levels {
+		sizes[i] = level.Size()
+		if classes == nil || classes[i] == nil {
+			continue
+		}
+		if len(classes[i]) != level.Size() {
+			return nil, fmt.Errorf("%s has %d categories, not %d", s.By[i], level.Size(), len(classes[i]))
+		}
+		if _, sizes[i], err = s.By[i].Merged(classes[i]); err != nil {
+			return nil, err
+		}
+	}
+	return sizes, nil
+}
+
+// AnswerID is the ID of the measurement of a set of columns: of [plan.MST], which asks none twice, by the columns
+// alone; of [plan.AIM], which may, by its round, so that each has noise of its own.
+func AnswerID(s plan.Synthetic, round int, columns []int) string {
+	names := make([]string, len(columns))
+	for i, column := range columns {
+		names[i] = s.By[column].String()
+	}
+	name := strings.Join(names, "_x_")
+	if s.Method == plan.AIM {
+		return fmt.Sprintf("%s/round%d/%s", s.Name(), round+1, name)
+	}
+	return s.Name() + "/" + name
+}

@@ -1,0 +1,3 @@
+package adaptive
+
+func (x Schedule) Now() Turn { return x.now }

@@ -1,0 +1,88 @@
+// Package attributes holds how the attributes of a table lie to each other: by which one rows are counted where a table
+// shows a derived column, which category of a coarser level each category lies in, and which of two comes from the
+// other.
+//
+// It reads columns and levels of a spec, and knows nothing of plans.
+package attributes
+
+import (
+	"slices"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Counted is the attribute by which rows are counted where a table shows an attribute: the attribute itself or, for a
+// derived column, the level of the column that decides it. Both have the same categories in the same order. A derived
+// column is never read, so that it is not measured beside its origin either.
+func Counted(t *spec.Table, a spec.Attribute) spec.Attribute {
+	for {
+		c := t.Column(a.Column)
+		if c == nil || c.DerivedFrom == nil || a.Level != "" {
+			return a
+		}
+		a = *c.DerivedFrom
+	}
+}
+
+// CountedBy are attributes as they are counted.
+func CountedBy(t *spec.Table, by []spec.Attribute) []spec.Attribute {
+	out := make([]spec.Attribute, len(by))
+	for i, a := range by {
+		out[i] = Counted(t, a)
+	}
+	return out
+}
+
+// Twice finds two attributes that are counted by one column; of a derived column and its origin the derived one comes
+// first.
+func Twice(t *spec.Table, by []spec.Attribute) (derived, origin spec.Attribute, found bool) {
+	for i, a := range by {
+		for _, b := range by[:i] {
+			if Counted(t, a).Column == Counted(t, b).Column {
+				if Counted(t, b) != b {
+					a, b = b, a
+				}
+				return a, b, true
+			}
+		}
+	}
+	return spec.Attribute{}, spec.Attribute{}, false
+}
+
+// Decides finds, for each category of an attribute, the one of a coarser attribute of the same column that it lies in;
+// false where it does not decide it.
+func Decides(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool) {
+	if fine.Column != coarse.Column {
+		return nil, false
+	}
+	domain := t.Column(fine.Column).Domain
+	from, ok := domain.Level(fine.Level)
+	to, found := domain.Level(coarse.Level)
+	if !ok || !found {
+		return nil, false
+	}
+	return Nesting(domain.Size(), from, to)
+}
+
+// Nesting finds, for each category of a level, the one of a coarser level that it lies in; false where one lies in
+// several, or in none.
+func Nesting(base int, fine, coarse *spec.Level) ([]int, bool) {
+	parent := make([]int, fine.Size())
+	for i := range parent {
+		parent[i] = -1
+	}
+	code := func(l *spec.Level, i int) int {
+		if l.Of == nil {
+			return i
+		}
+		return int(l.Of[i])
+	}
+	for i := range base {
+		f, p := code(fine, i), code(coarse, i)
+		if parent[f] >= 0 && parent[f] != p {
+			return nil, false
+		}
+		parent[f] = p
+	}
+	return parent, !slices.Contains(parent, -1)
+}

@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds factors: what a query does along one attribute.
+
+// Basis says which matrix a factor of a query applies to its attribute.
+type Basis string
+
+const (
+	// Identity keeps every category of the attribute's level apart: the n × n unit
+	// matrix, so a query of identity factors is a marginal.
+	Identity Basis = "identity"
+	// Residual says how far each category of the level lies from the mean of its
+	// group, the categories of a coarser level or all: c·(g·I − 11ᵀ) for a group of
+	// g, with integers c that bring groups to nearly one scale ([residual.Column]).
+	Residual Basis = "residual"
+	// Ranges is n−1 integers of the n categories of the level, from which, with the total,
+	// prefix sums and ranges have the least error ([residual.NewRanged]).
+	Ranges Basis = "ranges"
+	// mergedBasis adds the categories of the level that are in one class. It stands only in what rounds of microdata
+	// measure (package adaptive).
+	mergedBasis Basis = "merged"
+)
+
+// Factor is one attribute's part of a [Query].
+type Factor struct {
+	Attribute string `json:"attribute"`       // column name
+	Level     string `json:"level,omitempty"` // empty: the finest level
+	Basis     Basis  `json:"basis"`
+	// Within is the coarser level whose categories are the groups of a residual; empty:
+	// all categories are one group.
+	Within string `json:"within,omitempty"`
+	// Sums is what a factor of ranges is the best for: "prefixes", or "ranges". Method
+	// is how its integers are found ([residual.Method]), and Kappa, an exact decimal, how
+	// much of an optimal one leaves to the total. Bits is of what size the integers are,
+	// where there are too many columns for the usual one.
+	Sums   string `json:"sums,omitempty"`
+	Method string `json:"method,omitempty"`
+	Kappa  string `json:"kappa,omitempty"`
+	Bits   int    `json:"bits,omitempty"`
+	// Classes is the class of each category of a merged factor, in order: numbers from 0, with blanks between them.
+	Classes string `json:"classes,omitempty"`
+}
+
+// String is the attribute as a spec writes it, such as "age.band".
+func (f Factor) String() string {
+	return spec.Attribute{Column: f.Attribute, Level: f.Level}.String()
+}
+
+// Names of what a factor of ranges is the best for.
+const (
+	prefixSums = "prefixes"
+	allRanges  = "ranges"
+)
+
+// Ranged is a factor of ranges with this strategy.
+func (f Factor) Ranged(r residual.Ranging) Factor {
+	f.Basis, f.Within, f.Sums, f.Method, f.Kappa, f.Bits = Ranges, "", prefixSums, string(r.Method), "", r.Bits
+	if r.Sums == residual.Ranges {
+		f.Sums = allRanges
+	}
+	if r.Method == residual.Optimal {
+		f.Kappa = strconv.FormatFloat(math.Abs(r.Kappa), 'f', -1, 64)
+	}
+	return f
+}
+
+// Ranging is the strategy of a factor of ranges. It fails where one was not written by ranged.
+func (f Factor) Ranging() (residual.Ranging, error) {
+	r := residual.Ranging{Sums: residual.Prefixes, Method: residual.Method(f.Method), Bits: f.Bits}
+	if f.Sums == allRanges {
+		r.Sums = residual.Ranges
+	}
+	if f.Kappa != "" {
+		kappa, err := strconv.ParseFloat(f.Kappa, 64)
+		if err != nil {
+			return r, fmt.Errorf("%s: κ is not a number: %q", f, f.Kappa)
+		}
+		r.Kappa = kappa
+	}
+	if again := f.Ranged(r); again != f {
+		return r, fmt.Errorf("%s: there are no such sums, method or κ: %q, %q, %q", f, f.Sums, f.Method, f.Kappa)
+	}
+	return r, nil
+}
+
+// Merged returns the factor that counts the categories of one class together, and how many classes there are: of[i] is
+// the class of the i-th category, and the classes are numbered from 0 with none left out. Where each category is its
+// own, in order, the factor is as it was.
+func (f Factor) Merged(of []int) (merged Factor, classes int, err error) {
+	used, texts, same := make([]bool, len(of)), make([]string, len(of)), true
+	for i, class := range of {
+		if class < 0 || class >= len(of) {
+			return f, 0, fmt.Errorf("%s: there is no class %d of %d categories", f, class, len(of))
+		}
+		used[class], classes = true, max(classes, class+1)
+		texts[i], same = strconv.Itoa(class), same && class == i
+	}
+	if slices.Contains(used[:classes], false) {
+		return f, 0, fmt.Errorf("%s: the classes are not numbered from 0 with none left out", f)
+	}
+	if !same {
+		f.Basis, f.Classes = mergedBasis, strings.Join(texts, " ")
+	}
+	return f, classes, nil
+}
+
+// ClassesOf is the class of each of so many categories under a factor, and how many classes there are: each category is
+// its own where the factor is an identity. It fails on other factors, and on classes that [Factor.Merged] would not
+// write.
+func (f Factor) ClassesOf(categories int) (of []int, classes int, err error) {
+	of = make([]int, categories)
+	switch {
+	case f.Basis == Identity && f.Classes == "":
+		for i := range of {
+			of[i] = i
+		}
+		return of, categories, nil
+	case f.Basis != mergedBasis:
+		return nil, 0, fmt.Errorf("%s: there are no classes of basis %q", f, f.Basis)
+	}
+	texts := strings.Fields(f.Classes)
+	if len(texts) != categories {
+		return nil, 0, fmt.Errorf("%s: %d classes for %d categories", f, len(texts), categories)
+	}
+	for i, text := range texts {
+		if of[i], err = strconv.Atoi(text); err != nil {
+			return nil, 0, fmt.Errorf("%s: %q is no class", f, text)
+		}
+	}
+	plain := f
+	plain.Basis, plain.Classes = Identity, ""
+	merged, classes, err := plain.Merged(of)
+	if err != nil {
+		return nil, 0, err
+	}
+	if merged != f {
+		return nil, 0, fmt.Errorf("%s: classes are not written as the planner does", f)
+	}
+	return of, classes, nil
+}

@@ -1,0 +1,253 @@
+// Package impossible holds which cells of a query no row can fall into, by the entries under `impossible` of a spec.
+//
+// It is a function of release and query alone, and sees neither a plan nor a count.
+package impossible
+
+import (
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Mask says which cells of a query are impossible. It is a function of release and query alone.
+type Mask struct {
+	sizes []int
+	boxes []box
+}
+
+// box is the cells that one entry rules out: those whose category is marked in every factor; a factor that is nil marks
+// all.
+type box [][]bool
+
+// Of returns the impossible cells of a query: those all of whose rows would meet all conditions of one entry of
+// the table's `impossible`. Only a marginal has any: the query must be of identity factors. It fails as Levels does.
+func Of(q plan.Query, r *spec.Release) (*Mask, error) { return New(r).Mask(q) }
+
+// Rules are the entries of a release, with the categories that they have been found to rule out.
+type Rules struct {
+	release *spec.Release
+	within  map[ruled][]bool
+}
+
+// ruled is a condition beside an attribute of a table.
+type ruled struct {
+	entry, condition int
+	attribute        spec.Attribute
+}
+
+// New returns the rules of a release.
+func New(r *spec.Release) *Rules { return &Rules{r, map[ruled][]bool{}} }
+
+// Mask is the union of a box for each entry that has all its columns among the query's factors.
+func (l *Rules) Mask(q plan.Query) (*Mask, error) {
+	levels, err := q.Levels(l.release)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mask{sizes: make([]int, len(levels))}
+	for i, level := range levels {
+		m.sizes[i] = level.Size()
+	}
+	for entry, e := range l.release.Impossible {
+		if e.Table != q.Table {
+			continue
+		}
+		if b := l.box(entry, q); b != nil {
+			m.boxes = append(m.boxes, b)
+		}
+	}
+	return m, nil
+}
+
+// box is what an entry rules out of a query's cells, nil if nothing.
+func (l *Rules) box(entry int, q plan.Query) box {
+	table, e := l.release.Table(q.Table), l.release.Impossible[entry]
+	b := make(box, len(q.Factors))
+	for condition, c := range e.Where {
+		at := -1
+		for i, f := range q.Factors {
+			if f.Basis != plan.Identity {
+				return nil
+			}
+			if attributes.Counted(table, spec.Attribute{Column: f.Attribute, Level: f.Level}).Column == attributes.Counted(table,
+				c.Attribute).Column {
+				at = i
+			}
+		}
+		if at < 0 {
+			return nil
+		}
+		f := q.Factors[at]
+		key := ruled{entry, condition, attributes.Counted(table, spec.Attribute{Column: f.Attribute, Level: f.Level})}
+		within, ok := l.within[key]
+		if !ok {
+			within = insideOf(table, key.attribute, c)
+			l.within[key] = within
+		}
+		b[at] = both(b[at], within)
+	}
+	for _, marked := range b {
+		if marked != nil && !slices.Contains(marked, true) {
+			return nil
+		}
+	}
+	return b
+}
+
+// insideOf marks the categories of an attribute that lie in a condition of its column with all their base cells.
+func insideOf(t *spec.Table, a spec.Attribute, c spec.Condition) []bool {
+	level, _ := t.Column(a.Column).Domain.Level(a.Level)
+	in, out := make([]bool, level.Size()), make([]bool, level.Size())
+	for base, meets := range Meets(t, c) {
+		code := base
+		if level.Of != nil {
+			code = int(level.Of[base])
+		}
+		if meets {
+			in[code] = true
+		} else {
+			out[code] = true
+		}
+	}
+	for i := range in {
+		in[i] = in[i] && !out[i]
+	}
+	return in
+}
+
+// Meets says of each base cell of a condition's column, which for a derived column is its origin, whether a row with it
+// meets the condition.
+func Meets(t *spec.Table, c spec.Condition) []bool {
+	a := attributes.Counted(t, c.Attribute)
+	domain := t.Column(a.Column).Domain
+	level, _ := domain.Level(a.Level)
+	named := make([]bool, level.Size())
+	for _, code := range c.Codes {
+		named[code] = true
+	}
+	if level.Of == nil {
+		return named
+	}
+	out := make([]bool, domain.Size())
+	for base := range out {
+		out[base] = named[level.Of[base]]
+	}
+	return out
+}
+
+// both are the categories that two lists mark; nil marks all.
+func both(a, b []bool) []bool {
+	if a == nil {
+		return b
+	}
+	out := make([]bool, len(a))
+	for i := range a {
+		out[i] = a[i] && b[i]
+	}
+	return out
+}
+
+// Count is how many cells are impossible. Categories that the same entries rule out are counted as one, so that it does
+// not look at cells.
+func (m *Mask) Count() int64 {
+	if len(m.boxes) == 0 {
+		return 0
+	}
+	all := make([]byte, len(m.boxes)) // of each box whether the categories so far lie in it
+	for i := range all {
+		all[i] = 1
+	}
+	partial := map[string]int64{string(all): 1}
+	for factor, size := range m.sizes {
+		alike := map[string]int64{} // categories of this factor by the boxes that mark them
+		for category := range size {
+			alike[string(m.marking(factor, category))]++
+		}
+		next := map[string]int64{}
+		for a, n := range partial {
+			for b, k := range alike {
+				if in, some := meet(a, b); some {
+					next[in] += n * k
+				}
+			}
+		}
+		partial = next
+	}
+	var count int64
+	for _, n := range partial {
+		count += n
+	}
+	return count
+}
+
+// marking says of each box whether it marks a category of a factor.
+func (m *Mask) marking(factor, category int) []byte {
+	out := make([]byte, len(m.boxes))
+	for i, b := range m.boxes {
+		if b[factor] == nil || b[factor][category] {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// meet is the boxes that are in two markings; false where there is none.
+func meet(a, b string) (string, bool) {
+	out, some := make([]byte, len(a)), false
+	for i := range out {
+		out[i] = a[i] & b[i]
+		some = some || out[i] == 1
+	}
+	return string(out), some
+}
+
+// Holds says of one cell, by its place row-major, whether it is impossible.
+func (m *Mask) Holds(cell uint64) bool {
+	if len(m.boxes) == 0 {
+		return false
+	}
+	at := make([]int, len(m.sizes))
+	for i := len(m.sizes) - 1; i >= 0; i-- {
+		at[i] = int(cell % uint64(m.sizes[i]))
+		cell /= uint64(m.sizes[i])
+	}
+	return slices.ContainsFunc(m.boxes, func(b box) bool {
+		for i, marked := range b {
+			if marked != nil && !marked[at[i]] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Cells says of each cell, row-major, whether it is impossible; nil where none is.
+func (m *Mask) Cells() []bool {
+	if len(m.boxes) == 0 {
+		return nil
+	}
+	cells := 1
+	for _, size := range m.sizes {
+		cells *= size
+	}
+	out := make([]bool, cells)
+	for _, b := range m.boxes {
+		m.fill(b, 0, 0, out)
+	}
+	return out
+}
+
+// fill marks the cells of a box, given the place among the factors before.
+func (m *Mask) fill(b box, factor, before int, out []bool) {
+	if factor == len(m.sizes) {
+		out[before] = true
+		return
+	}
+	for category := range m.sizes[factor] {
+		if b[factor] == nil || b[factor][category] {
+			m.fill(b, factor+1, before*m.sizes[factor]+category, out)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds queries: what is counted, and of which rows.
+
+// Query is an integer linear query on one table: the Kronecker product of its
+// factors, in order, applied to the histogram of the table's rows. Attributes
+// without a factor are summed out. Its answers are row-major over the factors:
+// the last factor's categories change fastest.
+type Query struct {
+	Table   string   `json:"table"`
+	Factors []Factor `json:"factors"`
+	// Value is what a row adds to its cell; nil: 1.
+	Value *Value `json:"value,omitempty"`
+	// Quantile is set where values are drawn and not integers added up.
+	Quantile *Quantile `json:"quantile,omitempty"`
+	// Distribution is set where rows are counted by bins of a column as well.
+	Distribution *Distribution `json:"distribution,omitempty"`
+	// Distinct is set where values are counted and not rows.
+	Distinct *Distinct `json:"distinct,omitempty"`
+	// Diagnostic is set where it is counted what is left out.
+	Diagnostic Diagnostic `json:"diagnostic,omitempty"`
+	// PerUnit bounds the rows that one unit has in the query, beside the bound of its table; nil: by that alone. Its
+	// groups are the cells of the query's factors of categories (identities): those of ranges or residuals do not part
+	// them.
+	PerUnit *spec.PerUnit `json:"per_unit,omitempty"`
+}
+
+// Residual gives the columns and axes of a query, one of each per factor, for
+// [residual.Exact], and says which factors are identities; all are those of a
+// marginal, whose columns are not made. It fails as Levels does, on levels that do not
+// lie within each other, and on strategies of ranges that there are not.
+func (q Query) Residual(r *spec.Release) (columns []*residual.Column, axes residual.Set, plain []bool, err error) {
+	levels, err := q.Levels(r)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	plain = make([]bool, len(levels))
+	for i, f := range q.Factors {
+		plain[i] = f.Basis == Identity
+	}
+	if !slices.Contains(plain, false) {
+		return nil, nil, plain, nil
+	}
+	columns, axes = make([]*residual.Column, len(levels)), make(residual.Set, len(levels))
+	for i, f := range q.Factors {
+		var parents [][]int
+		if parents, err = q.parents(r, f, levels[i]); err != nil {
+			return nil, nil, nil, err
+		}
+		switch f.Basis {
+		case Identity, Residual:
+			columns[i] = residual.NewColumn(parents...)
+		case Ranges:
+			var ranging residual.Ranging
+			if ranging, err = f.Ranging(); err != nil {
+				return nil, nil, nil, err
+			}
+			if columns[i], err = residual.NewRanged(ranging, parents...); err != nil {
+				return nil, nil, nil, fmt.Errorf("%s: %w", f, err)
+			}
+		default:
+			return nil, nil, nil, fmt.Errorf("%s: there is no basis %q", f, f.Basis)
+		}
+		axes[i] = residual.Axis{Column: i, Level: len(parents)}
+	}
+	return columns, axes, plain, nil
+}
+
+// parents are the levels that a factor's column needs: its own, within the coarser one whose categories are its groups.
+func (q Query) parents(r *spec.Release, f Factor, level *spec.Level) ([][]int, error) {
+	if f.Within == "" {
+		return [][]int{make([]int, level.Size())}, nil
+	}
+	domain := r.Table(q.Table).Column(f.Attribute).Domain
+	groups, ok := domain.Level(f.Within)
+	if !ok {
+		return nil, fmt.Errorf("%s: the column has no level %q", f, f.Within)
+	}
+	parent, ok := attributes.Nesting(domain.Size(), level, groups)
+	if !ok {
+		return nil, fmt.Errorf("%s does not lie within level %q", f, f.Within)
+	}
+	return [][]int{make([]int, groups.Size()), parent}, nil
+}
+
+// Levels finds the levels of a query's factors, in their order, among the
+// columns of a release. It fails on a table, column or level that is not there.
+func (q Query) Levels(r *spec.Release) ([]*spec.Level, error) {
+	table := r.Table(q.Table)
+	if table == nil {
+		return nil, fmt.Errorf("there is no table %q", q.Table)
+	}
+	levels := make([]*spec.Level, len(q.Factors))
+	for i, f := range q.Factors {
+		column := table.Column(f.Attribute)
+		if column == nil {
+			return nil, fmt.Errorf("table %s has no column %q", q.Table, f.Attribute)
+		}
+		level, ok := column.Domain.Level(f.Level)
+		if !ok {
+			return nil, fmt.Errorf("%s: the column has no such level", f)
+		}
+		levels[i] = level
+	}
+	return levels, nil
+}
+
+// MarginalOf is the query of identity factors.
+func MarginalOf(table string, by []spec.Attribute) Query {
+	q := Query{Table: table, Factors: make([]Factor, len(by))}
+	for i, a := range by {
+		q.Factors[i] = Factor{Attribute: a.Column, Level: a.Level, Basis: Identity}
+	}
+	return q
+}

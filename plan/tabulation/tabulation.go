@@ -1,0 +1,137 @@
+// Package tabulation holds which published tables can be counted from the columns of microdata, by which of them: so a
+// table tells of the columns that decide its attributes, and the microdata can be counted as the table is.
+//
+// It reads a plan alone, and sees no counts.
+package tabulation
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Table is a published table whose counts tell of the columns of microdata: for each of its attributes the column
+// that decides it.
+type Table struct {
+	Table int // its place in the plan
+	By    []Column
+}
+
+// Of returns the tables of a release that tell of microdata, in their order: all that count rows, show all cells of
+// which there are not too many, and have no attribute that the columns do not decide.
+func Of(p *plan.Plan, s plan.Synthetic) []Table {
+	var all []Table
+	for i, t := range p.Tables {
+		if t.From != s.Table || t.Cells > limit.FittedCells || t.WhyLeft(cumulates(p, t)) != "" {
+			continue
+		}
+		if by, err := decidedBy(p, s, t); err == nil && !hasColumnTwice(by) {
+			all = append(all, Table{i, by})
+		}
+	}
+	return all
+}
+
+// decidedBy finds for each attribute of a table the column of microdata that decides it. It fails where none does.
+func decidedBy(p *plan.Plan, s plan.Synthetic, planned plan.Table) ([]Column, error) {
+	t := p.Release().Table(s.Table)
+	all := []Column{}
+	for _, a := range attributes.CountedBy(t, planned.Attributes()) {
+		level, _ := t.Column(a.Column).Domain.Level(a.Level)
+		found := false
+		for i, f := range s.By {
+			if of, ok := attributes.Decides(t, spec.Attribute{Column: f.Attribute, Level: f.Level}, a); ok {
+				all, found = append(all, Column{a.Level, i, of, level.Size()}), true
+				break
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("the microdata of %s have no column that decides %s", s.Table, a)
+		}
+	}
+	return all, nil
+}
+
+// hasColumnTwice tells that two attributes are decided by one column.
+func hasColumnTwice(by []Column) bool {
+	for i, a := range by {
+		if slices.ContainsFunc(by[:i], func(b Column) bool { return a.Column == b.Column }) {
+			return true
+		}
+	}
+	return false
+}
+
+// cumulates tells that a table counts up along one of its attributes.
+func cumulates(p *plan.Plan, t plan.Table) bool {
+	return slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool {
+		return m.Name == t.Marginal &&
+			slices.ContainsFunc(m.Cumulative, func(a spec.Attribute) bool { return slices.Contains(t.By, a.String()) })
+	})
+}
+
+// Unmeasured are the columns of microdata that no table of the release tells of.
+func Unmeasured(p *plan.Plan, s plan.Synthetic) []plan.Factor {
+	told := make([]bool, len(s.By))
+	for _, e := range Of(p, s) {
+		for _, b := range e.By {
+			told[b.Column] = true
+		}
+	}
+	var left []plan.Factor
+	for i, f := range s.By {
+		if !told[i] {
+			left = append(left, f)
+		}
+	}
+	return left
+}
+
+// Pairwise tells that each two columns of microdata are together in a table that tells of them, category by category
+// where the numbers of these are given.
+func Pairwise(p *plan.Plan, s plan.Synthetic, columns []int64) bool {
+	together := map[[2]int]bool{}
+	for _, e := range Of(p, s) {
+		for _, a := range e.By {
+			for _, b := range e.By {
+				if a.Column < b.Column && (columns == nil || int64(a.Categories) == columns[a.Column] &&
+					int64(b.Categories) == columns[b.Column]) {
+					together[[2]int{a.Column, b.Column}] = true
+				}
+			}
+		}
+	}
+	n := len(s.By)
+	return len(together) == n*(n-1)/2
+}
+
+// Columns is how a table is counted from microdata: for each of its attributes the column of the microdata that
+// decides it, and the category of each of that column's. It fails where no column does.
+func Columns(p *plan.Plan, confidential, path string) ([]Column, error) {
+	at := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == confidential })
+	if at < 0 {
+		return nil, fmt.Errorf("%s has no microdata", confidential)
+	}
+	if s := p.Synthetic[at]; s.Parent != "" {
+		return nil, fmt.Errorf("the microdata of %s have as many rows as those of %s say, and not as its tables do",
+			confidential, s.Parent)
+	}
+	planned, ok := p.TableOf(path)
+	if !ok {
+		return nil, fmt.Errorf("there is no table %s", path)
+	}
+	return decidedBy(p, p.Synthetic[at], planned)
+}
+
+// Column is a column of microdata, by its place, with the category of an attribute that each of its categories
+// lies in.
+type Column struct {
+	Level      string // of the attribute
+	Column     int
+	Of         []int
+	Categories int
+}

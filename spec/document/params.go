@@ -1,0 +1,126 @@
+package document
+
+// This file holds the parameters: ${quarter} in names and paths, filled in from values given
+// from outside.
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Parameters are those that a document declares, with the values that are given for them.
+type Parameters struct {
+	findings *Findings
+	declared []string
+	// values are those that are given and good.
+	values map[string]string
+}
+
+// Parameters matches the values given with the parameters that the document declares under params. What does not match
+// is reported.
+func (f *Findings) Parameters(root Node, given map[string]string) *Parameters {
+	p := &Parameters{findings: f, values: map[string]string{}}
+	n := root.Get("params")
+	for _, pair := range f.Entries(n) {
+		p.declared = append(p.declared, pair.Key.Value)
+		if f.Sound(pair) {
+			p.read(pair, given)
+		}
+	}
+	if n.Present() && !f.Sound(n) && len(p.declared) == 0 {
+		return p
+	}
+	at := root.Value
+	if n.Present() {
+		at = n.Heading()
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if slices.Contains(p.declared, name) {
+			continue
+		}
+		problem := Problem{
+			Message:  fmt.Sprintf("a value is set for %q, which the spec does not declare", Clip(name)),
+			Expected: "no parameters",
+		}
+		if len(p.declared) > 0 {
+			problem.Expected = OneOf(p.declared)
+			problem.Nearest = f.Nearest(name, p.declared)
+		}
+		f.Report(at, "params", problem)
+	}
+	return p
+}
+
+// read checks one parameter's pattern and value.
+func (p *Parameters) read(n Node, given map[string]string) {
+	name, source := n.Key.Value, n.Get("pattern")
+	pattern, err := regexp.Compile(`\A(?:` + source.Text() + `)\z`)
+	if err != nil {
+		p.findings.Wrong(source, Problem{Message: "not a regular expression: " + Clip(err.Error()),
+			Expected: "RE2 syntax, in single quotes"})
+		return
+	}
+	value, isGiven := given[name]
+	at := n.AtKey()
+	switch {
+	case !isGiven:
+		p.findings.Wrong(at, Problem{
+			Message: fmt.Sprintf("no value for parameter %q", name), Expected: "a value that matches " + source.Text(),
+			Fix: "--set " + name + "=…",
+		})
+	case !pattern.MatchString(value):
+		p.findings.Wrong(at, Problem{
+			Message:  fmt.Sprintf("the value %q does not match as a whole", Clip(value)),
+			Expected: "a value that matches " + source.Text(),
+		})
+	case unsafeValue(value):
+		p.findings.Wrong(at, Problem{
+			Message:  fmt.Sprintf("the value %q could lead to another file", Clip(value)),
+			Expected: `a value without / \ .. * ? [ ] { } and control characters`,
+		})
+	default:
+		p.values[name] = value
+	}
+}
+
+// unsafeValue is true for values that could turn a path into another or into a glob.
+func unsafeValue(value string) bool {
+	return strings.ContainsAny(value, `/\*?[]{}`) || strings.Contains(value, "..") ||
+		strings.ContainsFunc(value, unicode.IsControl)
+}
+
+var placeholder = regexp.MustCompile(`\$\{[^}]*\}?`)
+
+// Fill is a text with ${NAME} replaced by the parameter's value. It is false where one has no value, and reports names
+// that are not declared.
+func (p *Parameters) Fill(n Node) (string, bool) {
+	ok := true
+	filled := placeholder.ReplaceAllStringFunc(n.Text(), func(use string) string {
+		name := strings.TrimSuffix(strings.TrimPrefix(use, "${"), "}")
+		value, known := p.values[name]
+		if !known {
+			ok = false
+			p.reportUndeclared(n, use, name)
+		}
+		return value
+	})
+	return filled, ok
+}
+
+// reportUndeclared reports a use of a parameter that the spec does not declare. Parameters
+// that are declared but have no good value are reported where they are declared.
+func (p *Parameters) reportUndeclared(n Node, use, name string) {
+	if slices.Contains(p.declared, name) {
+		return
+	}
+	problem := Problem{Message: use + " is not declared", Expected: "a parameter declared under params",
+		Fix: "params: {" + Clip(name) + ": {pattern: '…'}}"}
+	if problem.Nearest = p.findings.Nearest(name, slices.Sorted(slices.Values(p.declared))); problem.Nearest != "" {
+		problem.Fix = p.findings.Mended(n.Value, strings.ReplaceAll(n.Text(), use, "${"+problem.Nearest+"}"))
+	}
+	p.findings.Wrong(n, problem)
+}

@@ -1,0 +1,184 @@
+package files
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/spec/document"
+)
+
+// This file holds the table of a public file: a header and rows of texts.
+
+// Table is what a public file holds as rows of texts, under a header. file, what, rowsAre, headed and comma are given,
+// reading fills in the rest.
+type Table struct {
+	File    string
+	What    string // it is called
+	RowsAre string // what its rows are
+	Headed  string // what stands in its first line
+	Comma   rune
+	Header  []string
+	Rows    [][]string
+	lines   []string // of a text
+	At      []int    // the line of each row of a text
+	fields  []Field  // nil of a text
+}
+
+// Read reads the content of a file, which becomes part of a plan by its extract.
+func (b *Table) Read(content *Unpacked) *document.Problem {
+	if content.Fields == nil {
+		return b.takeText(content.Text)
+	}
+	return b.takeRows(content)
+}
+
+// isText reports whether the file is a text, and no file whose columns have types.
+func (b *Table) isText() bool { return b.fields == nil }
+
+// text is the text of the file.
+func (b *Table) text() string { return strings.Join(b.lines, "\n") }
+
+// Problem is a problem in a line of the file.
+func (b *Table) Problem(line, column int, message, expected string) *document.Problem {
+	p := &document.Problem{File: b.File, Line: max(line, 1), Column: max(column, 1), Message: message, Expected: expected}
+	if p.Line <= len(b.lines) {
+		p.Snippet = strings.TrimSuffix(b.lines[p.Line-1], "\r")
+	}
+	return p
+}
+
+// Parse reads header and rows of a text, and checks the header.
+func (b *Table) Parse(text string) *document.Problem {
+	text = strings.TrimPrefix(text, "\ufeff")
+	// the header's and those of as many rows: counted before memory is set aside
+	if lines := strings.Count(text, "\n"); lines > MaxRows+1 {
+		return b.Problem(1, 1, fmt.Sprintf("%d lines", lines), fmt.Sprintf("at most %d below the header", MaxRows))
+	}
+	if line := longLine(text); line > 0 {
+		return b.Problem(line, 1, "a line of more than "+regular.Size(mostLine), "shorter lines")
+	}
+	b.lines = strings.Split(text, "\n")
+	for i, line := range b.lines {
+		if !utf8.ValidString(line) {
+			p := b.Problem(i+1, 1, "not UTF-8", "a CSV file in UTF-8")
+			p.Snippet = strings.ToValidUTF8(p.Snippet, "\ufffd")
+			return p
+		}
+	}
+	if p := b.readRows(text, MaxFields); p != nil {
+		return p
+	}
+	return b.checkHeader()
+}
+
+// maxDelimiters bounds those of a row, within quotes as well.
+const maxDelimiters = 1 << 20
+
+var errTooMany = fmt.Errorf("more than %d cells", MaxRows)
+
+var errTooWide = fmt.Errorf("a row with more than %d delimiters", maxDelimiters)
+
+// narrow is the text of a table, which ends with [errTooWide] in a row that is too wide: the reader of rows would hold
+// all of its fields first.
+type narrow struct {
+	text       *strings.Reader
+	delimiter  []byte
+	delimiters int // read of the row
+}
+
+func (n *narrow) Read(into []byte) (int, error) {
+	if n.delimiters > maxDelimiters {
+		return 0, errTooWide
+	}
+	read, err := n.text.Read(into)
+	n.delimiters += bytes.Count(into[:read], n.delimiter)
+	return read, err
+}
+
+// readRows reads header and rows, of `most` fields together.
+func (b *Table) readRows(text string, most int) *document.Problem {
+	within := &narrow{text: strings.NewReader(text), delimiter: []byte(string(b.Comma))}
+	r := csv.NewReader(within)
+	r.Comma = b.Comma
+	all, err := r.Read()
+	for ; err == nil; all, err = r.Read() {
+		line, _ := r.FieldPos(0)
+		within.delimiters = 0
+		if most -= len(all); most < 0 {
+			return b.Problem(line, 1, "more fields than are read of a "+b.What, "fewer "+b.RowsAre+" or columns")
+		}
+		if b.Header == nil {
+			b.Header = all
+			continue
+		}
+		b.Rows, b.At = append(b.Rows, all), append(b.At, line)
+		if len(b.Rows) > MaxRows {
+			return b.Problem(line, 1, errTooMany.Error(), "fewer "+b.RowsAre)
+		}
+	}
+	var broken *csv.ParseError
+	switch {
+	case errors.Is(err, errTooWide):
+		b.lines = nil // no line of them is shown
+		return b.Problem(1, 1, err.Error(), "fewer columns")
+	case errors.As(err, &broken) && errors.Is(err, csv.ErrFieldCount):
+		return b.Problem(broken.Line, 1, fmt.Sprintf("%d fields", len(all)),
+			fmt.Sprintf("%d fields, as in the header", len(b.Header)))
+	case errors.As(err, &broken):
+		return b.Problem(broken.Line, broken.Column, "not CSV: "+broken.Err.Error(), b.parted())
+	case b.Header == nil:
+		return b.Problem(1, 1, "the "+b.What+" is empty", "a header line, as "+b.Headed)
+	case len(b.Rows) == 0:
+		return b.Problem(1, 1, "the "+b.What+" has no "+b.RowsAre, "a line for each "+strings.TrimSuffix(b.RowsAre, "s")+
+			" below the header")
+	}
+	return nil
+}
+
+// parted says how the fields of a line are parted.
+func (b *Table) parted() string {
+	if b.Comma == ',' {
+		return "fields parted by commas, in double quotes where they hold commas or quotes"
+	}
+	return fmt.Sprintf("fields parted by %q, in double quotes where they hold it or quotes", b.Comma)
+}
+
+func (b *Table) checkHeader() *document.Problem {
+	if i := strings.IndexAny(b.Header[0], ";\t|"); len(b.Header) == 1 && b.Comma == ',' && i >= 0 {
+		return b.Problem(1, 1, fmt.Sprintf("the header is one field, with %q in it", b.Header[0][i:i+1]),
+			"fields separated by commas")
+	}
+	for i, name := range b.Header {
+		switch {
+		case name == "":
+			return b.Problem(1, 1, fmt.Sprintf("column %d has no name", i+1), "a name for each column")
+		case slices.Contains(b.Header[:i], name):
+			return b.Problem(1, 1, fmt.Sprintf("column %q is there twice", document.Clip(name)), "each column once")
+		}
+	}
+	return nil
+}
+
+// mostLine bounds the bytes of a line of a code book or a public table.
+const mostLine = 1 << 20
+
+// longLine is the number of the first line with more than mostLine bytes, 0 where there is none.
+func longLine(text string) int {
+	for line := 1; len(text) > 0; line++ {
+		end := strings.IndexByte(text, '\n')
+		if end < 0 {
+			end = len(text)
+		}
+		if end > mostLine {
+			return line
+		}
+		text = text[min(end+1, len(text)):]
+	}
+	return 0
+}

@@ -1,0 +1,137 @@
+package spec
+
+// This file holds the reading of the leaves of the budget: which one pays for what.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dprelease/dprelease/spec/document"
+)
+
+// readLeaf finds the leaf that pays for a marginal.
+func (r *reader) readLeaf(n document.Node) string {
+	leaves := r.leafPaths()
+	if len(leaves) == 0 {
+		return "" // already reported
+	}
+	at := n.Get("budget")
+	split := leaves[0] != ""
+	switch {
+	case !at.Present() && !split:
+		return ""
+	case !at.Present() && !r.Built(n):
+		return "" // the part that is not built may say what pays
+	case at.Present() && !split:
+		r.Wrong(at, document.Problem{Message: fmt.Sprintf("no leaf %q: the budget has no split", document.Clip(at.Text())),
+			Expected: "no budget here, or a split of the budget"})
+		return ""
+	}
+	name, on := n.Key.Value, n.AtKey()
+	if at.Present() {
+		name, on = at.Text(), at
+	}
+	leaf, candidates := r.leaf(name)
+	if leaf != "" {
+		return leaf
+	}
+	p := document.Problem{Message: fmt.Sprintf("no leaf %q in the budget", document.Clip(name)),
+		Expected: document.OneOf(leaves)}
+	switch {
+	case len(candidates) > 0:
+		p = ambiguousLeaf(name, candidates)
+	case !at.Present():
+		p.Message = fmt.Sprintf("nothing says which leaf pays for %s, and no leaf has its name", name)
+		p.Fix = "budget: " + leaves[0]
+	default:
+		p = r.WithNearest(at, p, r.Nearest(name, leaves))
+	}
+	r.Wrong(on, p)
+	return ""
+}
+
+// ambiguousLeaf is the name of several leaves.
+func ambiguousLeaf(name string, candidates []string) document.Problem {
+	return document.Problem{
+		Message:  fmt.Sprintf("leaf %q is there more than once", name),
+		Expected: document.OneOf(candidates), Fix: "budget: " + candidates[0],
+	}
+}
+
+// leaf finds the leaf that a marginal names: by full path, or by last name where that is
+// unique.
+func (r *reader) leaf(name string) (found string, candidates []string) {
+	for _, l := range r.release.Budget.Leaves {
+		if r.isExtra(l.Path) {
+			continue
+		}
+		if l.Path == name {
+			return name, nil
+		}
+		if l.Path[strings.LastIndex(l.Path, ".")+1:] == name {
+			candidates = append(candidates, l.Path)
+		}
+	}
+	if len(candidates) == 1 {
+		return candidates[0], nil
+	}
+	return "", candidates
+}
+
+// leafPaths are the paths of all leaves of the split.
+func (r *reader) leafPaths() []string {
+	var paths []string
+	for _, l := range r.release.Budget.Leaves {
+		if !r.isExtra(l.Path) {
+			paths = append(paths, l.Path)
+		}
+	}
+	return paths
+}
+
+// checkLeavesUsed reports leaves that pay for nothing. It keeps silent where something that is
+// wrong or not built could be what uses them.
+func (r *reader) checkLeavesUsed(root document.Node) {
+	marginals, synthetic, budget := root.Get("marginals"), root.Get("synthetic"), root.Get("budget")
+	r.Spread(root.Value)
+	if len(r.Unbuilt()) > 0 || !r.Sound(marginals) || synthetic.Present() && !r.Sound(synthetic) {
+		return
+	}
+	used := map[string]bool{}
+	for _, m := range r.release.Marginals {
+		used[m.Leaf] = true
+	}
+	for _, s := range r.release.Synthetic {
+		used[s.Leaf] = true
+	}
+	for _, l := range r.release.Budget.Leaves {
+		if used[l.Path] || l.Path == "" || r.isExtra(l.Path) {
+			continue
+		}
+		at := budget.Get("split")
+		for i, key := range strings.Split(l.Path, ".") {
+			if i > 0 {
+				at = at.Get("split")
+			}
+			at = at.Get(key)
+		}
+		p := document.Problem{
+			Message:  fmt.Sprintf("nothing uses leaf %q", l.Path),
+			Expected: "a marginal or microdata with budget: " + l.Path + ", or the leaf's share given to others",
+		}
+		if l.Needed {
+			p.Expected = "a marginal with budget: " + l.Path + " and a target, or no such leaf"
+		}
+		r.WrongKey(at, p)
+	}
+}
+
+// isExtra tells that a leaf pays for what is bought beside tables and microdata.
+func (r *reader) isExtra(path string) bool {
+	for _, extra := range r.extras {
+		if extra == path {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,113 @@
+package meaning
+
+import "github.com/dprelease/dprelease/spec/shape"
+
+// This file holds what the keys of a marginal and of its statistics mean.
+
+var ofMarginals = map[string]shape.Meaning{
+	"marginals": {Is: "What is published: a table for each marginal, by names of your choice.",
+		Without: "microdata alone are published", Example: "{status: {by: [region, status]}}",
+		Page: "docs/spec.md#how-marginals-share-a-budget"},
+	"marginals.*.by": {
+		Is: "The attributes that the table counts by: columns, or levels as `age.band`. Every combination of their categories is a cell; [] is the total.", Example: "[region, age.band]", Page: "README.md#the-spec-in-brief"},
+	"marginals.*.every": {Is: "Not one table of all attributes of by, but one for every subset of these sizes.",
+		Without: "one table of all of them", Example: "[1, 2]", Page: "README.md#the-spec-in-brief"},
+	"marginals.*.cumulative": {
+		Is: "Attributes along which the table counts up: its row for 15 says how many are 15 or younger.", Without: "none",
+		Example: "[age]", Page: "docs/spec.md#sums-along-a-column"},
+	"marginals.*.ranges": {Is: "Attributes of which sums of neighbouring categories are to be accurate.",
+		Without: "none", Example: "[age]", Page: "docs/plan.md#sums-along-a-column"},
+	"marginals.*.table": {Is: "The confidential table that it is of.", Without: "the only one", Example: "persons",
+		Page: "docs/spec.md#several-confidential-tables"},
+	"marginals.*.stats": {
+		Is: "What is published of each cell. Each statistic has columns of its own for the figure, its error, its interval and a flag.", Without: "[count]", Example: "[count, {mean: pay}, {quantiles: pay, at: [10%, 90%]}]", Page: "docs/spec.md#numbers-not-only-counts"},
+	"marginals.*.budget": {Is: "The leaf of the budget that pays. A leaf of a leaf is written with a dot.",
+		Without: "the leaf called as the marginal, or the only one where the budget has no split", Example: "headline",
+		Page: "docs/spec.md#how-marginals-share-a-budget"},
+	"marginals.*.weight": {
+		Is: "How much the variance of each cell counts beside other marginals of the leaf: with `minimise: guarded` it moves what sharing saves, with `sum` all of the leaf. It changes what the noise is shared by, never what is promised.", Without: "1", Example: "4", Page: "docs/spec.md#how-marginals-share-a-budget"},
+	"marginals.*.top": {
+		Is:      "Only the cells with the largest counts are published, this many, as far as private choices find them.",
+		Without: "every cell is published", Example: "10", Page: "docs/spec.md#the-cells-with-the-largest-counts"},
+	"marginals.*.per_unit": {Is: "What one unit adds to the table at most. Less of a unit is less noise.",
+		Without: "max_rows of the table bounds it", Example: "{groups: 2}", Page: "docs/spec.md#numbers-not-only-counts"},
+	"marginals.*.show": {Is: "Which cells show statistics beside counts.", Without: "all of them",
+		Example: "{when_count_at_least: 30}", Page: "docs/spec.md#numbers-not-only-counts"},
+	"marginals.*.each": {Is: "A column with levels: a table for each of them.", Without: "one table",
+		Example: "region"},
+	"marginals.*.cells": {Is: "Which cells are published, of tables with very many.",
+		Without: "every cell is published", Example: "{above: 40}", Page: "docs/spec.md#tables-of-very-many-cells"},
+	"marginals.*.target": {
+		Is:      "How near to the exact figure the published one must be. A leaf that is `needed` gets what its targets take.",
+		Without: "as near as the budget allows", Example: "{margin: 500, confidence: 95%}",
+		Page: "docs/spec.md#how-good-a-table-must-be"},
+
+	"marginals.*.per_unit.groups": {Is: "The cells in which a unit has rows that are counted.",
+		Without: "not bounded but by max_rows", Example: "2", Page: "docs/spec.md#numbers-not-only-counts"},
+	"marginals.*.per_unit.rows_per_group": {Is: "The rows of a unit in one cell.", Without: "not bounded but by max_rows",
+		Example: "1", Page: "docs/spec.md#numbers-not-only-counts"},
+	"marginals.*.per_unit.total": {Is: "The rows of a unit in the table.", Without: "max_rows", Example: "3",
+		Page: "docs/spec.md#numbers-not-only-counts"},
+	"marginals.*.show.when_count_at_least": {
+		Is: "Statistics are withheld where the noisy count is below this. It acts on the noisy count alone.", Example: "30",
+		Page: "docs/spec.md#numbers-not-only-counts"},
+	"marginals.*.cells.above": {Is: "Cells whose noisy count is above this are published, and no others.",
+		Example: "40", Page: "docs/spec.md#tables-of-very-many-cells"},
+	"marginals.*.target.margin": {
+		Is: "How far the exact figure may lie from the published one: a number or, with `at`, a percentage.", Example: "500",
+		Page: "docs/spec.md#how-good-a-table-must-be"},
+	"marginals.*.target.at": {
+		Is: "The size of the cell that the margin is a percentage of: `{margin: 5%, at: 1000}` is a margin of 50, for every cell of the table.", Without: "the margin is a number", Example: "1000", Page: "docs/spec.md#how-good-a-table-must-be"},
+	"marginals.*.target.confidence": {Is: "With which probability.", Without: "95%", Example: "99%",
+		Page: "docs/spec.md#how-good-a-table-must-be"},
+	"marginals.*.target.of": {
+		Is: "Whether that is asked of each cell by itself, or of all cells of a table at once.", Without: "each-cell",
+		Example: "all-cells", Page: "docs/spec.md#how-good-a-table-must-be"},
+}
+
+const statPage = "docs/spec.md#numbers-not-only-counts"
+
+var ofStatistics = map[string]shape.Meaning{
+	"marginals.*.stats[].sum":  {Is: "The sum of a column of numbers.", Example: "pay", Page: statPage},
+	"marginals.*.stats[].mean": {Is: "Its mean.", Example: "pay", Page: statPage},
+	"marginals.*.stats[].variance": {Is: "The mean square of the distance of its values from their mean.", Example: "pay",
+		Page: statPage},
+	"marginals.*.stats[].deviation": {Is: "The root of that.", Example: "pay", Page: statPage},
+	"marginals.*.stats[].median": {Is: "The value that half of the rows have or lie below.", Example: "pay",
+		Page: statPage},
+	"marginals.*.stats[].quantiles": {Is: "The same for the shares of `at`.", Example: "pay", Page: statPage},
+	"marginals.*.stats[].at": {Is: "The shares of the quantiles, ascending.", Example: "[10%, 50%, 90%]",
+		Page: statPage},
+	"marginals.*.stats[].distinct": {Is: "How many values of a column occur.", Example: "rank", Page: statPage},
+	"marginals.*.stats[].per_unit": {Is: "Of `distinct`: how many values one unit gives at most.", Example: "2",
+		Page: statPage},
+	"marginals.*.stats[].ratio": {
+		Is:      "One term over another, each a count, a sum or a mean over the rows that meet conditions.",
+		Example: "{of: {status: unemployed}, over: {status: [employed, unemployed]}}", Page: statPage},
+	"marginals.*.stats[].as": {Is: "The name of the statistic in its columns. A ratio must have one.",
+		Without: "a name made of the column and the statistic, as pay_mean", Example: "rate", Page: statPage},
+
+	"marginals.*.stats[].ratio.of": {
+		Is:      "The first term, where it does not stand by itself as sum, mean or where.",
+		Without: "the first term is sum, mean or where", Example: "{status: unemployed}", Page: statPage},
+	"marginals.*.stats[].ratio.sum": {Is: "The first term is the sum of this column.", Without: "it is another",
+		Example: "turnover", Page: statPage},
+	"marginals.*.stats[].ratio.mean": {Is: "The first term is the mean of this column.", Without: "it is another",
+		Example: "pay", Page: statPage},
+	"marginals.*.stats[].ratio.where": {Is: "Which rows the first term is over; alone, the count of those.",
+		Without: "all rows", Example: "{sex: female}", Page: statPage},
+	"marginals.*.stats[].ratio.over": {Is: "The second term. It must not be able to be negative.",
+		Example: "{sum: staff}", Page: statPage},
+	"marginals.*.stats[].ratio.of.sum": {Is: "The sum of this column.", Without: "the term is a mean or a count",
+		Example: "turnover", Page: statPage},
+	"marginals.*.stats[].ratio.of.mean": {Is: "The mean of this column.", Without: "the term is a sum or a count",
+		Example: "pay", Page: statPage},
+	"marginals.*.stats[].ratio.of.where": {Is: "Which rows the term is over.", Without: "all rows",
+		Example: "{sex: female}", Page: statPage},
+	"marginals.*.stats[].ratio.over.sum": {Is: "The sum of this column.", Without: "the term is a mean or a count",
+		Example: "staff", Page: statPage},
+	"marginals.*.stats[].ratio.over.mean": {Is: "The mean of this column.", Without: "the term is a sum or a count",
+		Example: "pay", Page: statPage},
+	"marginals.*.stats[].ratio.over.where": {Is: "Which rows the term is over.", Without: "all rows",
+		Example: "{sex: male}", Page: statPage},
+}

@@ -1,0 +1,125 @@
+package meaning
+
+import (
+	"maps"
+
+	"github.com/dprelease/dprelease/spec/shape"
+)
+
+// This file holds what the keys of a release mean, but for those of its tables and marginals.
+
+// Keys are the meanings of all keys by their paths. A name that the spec chooses stands as *, an entry of a list as [].
+func Keys() map[string]shape.Meaning {
+	all := map[string]shape.Meaning{}
+	for _, some := range []map[string]shape.Meaning{ofRelease, ofTables, ofColumns, ofMarginals, ofStatistics} {
+		maps.Copy(all, some)
+	}
+	return all
+}
+
+var ofRelease = map[string]shape.Meaning{
+	"version": {Is: "The version of the language. There is one.", Example: "1",
+		Page: "README.md#the-spec-in-brief"},
+	"release":          {Is: "The name of the release: of its folder, and in the ledger for good. Small letters, digits, dots, hyphens and underscores, at most 100 characters. Parameters are filled in.", Example: "labour-2026q1", Page: "README.md#the-spec-in-brief"},
+	"corrects":         {Is: "The finished release of the same account that this one corrects. It is measured anew, with noise and a debit of its own.", Without: "the release corrects none", Example: "labour-2026q1", Page: "docs/howto/correction.md"},
+	"params":           {Is: "Parameters that `--set NAME=VALUE` gives values to and `${NAME}` stands for, in names, texts of `about`, and paths.", Without: "there are none", Example: "{quarter: {pattern: '20\\d\\dq[1-4]'}}", Page: "docs/spec.md#parameters-and-plans-with-their-parameters-blank"},
+	"params.*.pattern": {Is: "A regular expression that the whole value must match. A value that could lead to another file, by / or a glob, is refused whatever the pattern.", Example: "'20\\d\\dq[1-4]'", Page: "docs/spec.md#parameters-and-plans-with-their-parameters-blank"},
+	"about": {Is: "What readers of the report are told of the release. Nothing is worked out from it.",
+		Without: "the report names the release alone",
+		Example: "{title: \"Labour force, first quarter of 2026\", contact: statistics office}", Page: "docs/registry.md"},
+	"about.title": {Is: "The title of the report.", Without: "the name of the release",
+		Example: "\"Labour force, first quarter of 2026\""},
+	"about.population": {Is: "Whom or what the figures are about, for the report and the registry.",
+		Without: "the report says nothing of it", Example: "residents aged 15 and over"},
+	"about.period": {Is: "The time that the figures are about, for the report.",
+		Without: "the report says nothing of it", Example: "the first quarter of 2026"},
+	"about.contact": {Is: "Who answers for the release, for the report and the registry.",
+		Without: "the report names nobody", Example: "statistics office"},
+
+	"fit": {Is: "Classes of how precise a figure is, from the most precise to the least: each the largest relative standard error of its figures. Reports sort the cells of every table into them.", Without: "reports speak of errors alone", Example: "{precise: 5%, usable: 20%}", Page: "docs/spec.md#how-precise-is-precise-enough"},
+
+	"privacy": {Is: "Whom the release protects, and which account pays.",
+		Example: "{protects: person, neighbours: add-remove, account: lfs-2026}", Page: "docs/threat-model.md"},
+	"privacy.protects":   {Is: "The noun for a unit in every report. What a unit is in the data, `unit` of each table says.", Example: "person", Page: "README.md#what-is-promised"},
+	"privacy.neighbours": {Is: "Which data sets are told apart by one unit: with add-remove the unit is there or not; with replace it has other rows, and the number of units is public.", Example: "add-remove", Page: "README.md#what-is-promised"},
+	"privacy.account":    {Is: "The ledger account that is charged, or a list: the release's own first, then those of further data sets that it reads. Each is charged in full.", Without: "only a practice account pays, and everything is marked PRACTICE, NOT A RELEASE", Example: "lfs-2026", Page: "docs/ledger.md"},
+	"privacy.resume":     {Is: "With never the noise key is in memory alone, and a run that is cut off after its debit loses the release.", Without: "the key is kept in the state directory until the measurements are durable, and a run that is cut off resumes", Example: "never", Page: "docs/spec.md#a-run-that-is-cut-off"},
+	"privacy.total":      {Is: "Whether every policy is refused under which a value of a readable file could stop a run, so that not even the stop of a run tells of the data.", Without: "false", Example: "true", Page: "docs/spec.md#the-contract-of-a-table"},
+	"privacy.within": {Is: "An attribute whose category of each unit would be public.",
+		Without: "nothing of a unit is public", Example: "block.state"},
+
+	"budget": {Is: "What the whole release may lose: ε alone (pure), ρ (zero-concentrated), or ε at δ (approximate), as exact numbers.", Example: "{epsilon: 1, delta: 1e-9}", Page: "docs/spec.md#how-marginals-share-a-budget"},
+	"budget.epsilon": {Is: "ε. Nobody's presence changes the chance of any result by more than e^ε (beside δ).",
+		Without: "the budget is in rho", Example: "1", Page: "README.md#what-is-promised"},
+	"budget.delta": {Is: "δ of a budget in ε: above 0 and below 1, in practice far below one over the number of units.",
+		Without: "the promise is pure", Example: "1e-9", Page: "README.md#what-is-promised"},
+	"budget.rho": {Is: "ρ of zero-concentrated differential privacy.", Without: "the budget is in epsilon",
+		Example: "1/8", Page: "docs/plan.md#which-noise"},
+	"budget.minimise": {Is: "What the planner makes least in each leaf: the sum over all cells of weight × variance, with no table worse than by itself with an equal share (`guarded`) or whatever becomes of small tables (`sum`), or the largest of any cell.", Without: "guarded", Example: "sum", Page: "docs/plan.md#what-is-made-least"},
+	"budget.noise":    {Is: "The law of the noise of all tables under ε and δ: discrete Gaussian or discrete Laplace. The plan says in one line what the other law would give, and what it would cost the account.", Without: "the planner takes what gives the least error", Example: "gaussian", Page: "docs/plan.md#which-noise"},
+	"budget.split": {Is: "The tree by which the budget is shared out. A leaf is a wall: its part is kept exactly.",
+		Without: "one leaf, which all marginals share", Example: "{headline: 1/2, detail: 1/2}",
+		Page: "docs/spec.md#how-marginals-share-a-budget"},
+
+	"budget.split.*.share": {
+		Is:      "The part of an entry that is split again, of what needed leaves and amounts beside it leave.",
+		Without: "the entry is an absolute amount", Example: "1/3", Page: "docs/spec.md#how-marginals-share-a-budget"},
+	"budget.split.*.epsilon": {Is: "An absolute amount, where the budget is of ε alone.",
+		Without: "the entry is a share, or an amount in rho", Example: "1/10",
+		Page: "docs/spec.md#how-marginals-share-a-budget"},
+	"budget.split.*.rho": {Is: "An absolute amount, where the budget is in ρ or in ε and δ.",
+		Without: "the entry is a share, or an amount in epsilon", Example: "1/200",
+		Page: "docs/spec.md#how-marginals-share-a-budget"},
+	"budget.split.*.split": {Is: "The parts of the entry, shared out within it.", Without: "the entry is a leaf",
+		Example: "{pairs: 60%, totals: 40%}", Page: "docs/spec.md#how-marginals-share-a-budget"},
+
+	"impossible": {Is: "Combinations of categories that no row has, as public knowledge. Their cells are exact zeros that cost nothing.", Without: "every combination is possible", Example: "[{where: {age.band: 0–15, status: employed}}]", Page: "docs/spec.md#what-is-decided-and-what-cannot-be"},
+	"impossible[].table": {Is: "The confidential table that it is of.", Without: "the only one", Example: "persons",
+		Page: "docs/spec.md#what-is-decided-and-what-cannot-be"},
+	"impossible[].where": {Is: "Attributes with one category, or a list. A row that meets all of them is impossible.",
+		Example: "{age.band: 0–15, status: [employed, unemployed]}", Page: "docs/spec.md#what-is-decided-and-what-cannot-be"},
+	"impossible[].rows": {Is: "What happens to a row that is so all the same: error stops the run before anything is spent, drop leaves the row out.", Without: "error", Example: "drop", Page: "docs/spec.md#what-is-decided-and-what-cannot-be"},
+
+	"invariants": {
+		Is: "Public figures that published counts keep to. They are written in the spec or a file beside it, never read from the data, and given away.", Without: "there are none", Example: "{totals: {table: persons, by: [region], from: totals.csv}}", Page: "docs/spec.md#figures-that-are-public-already"},
+	"invariants.*.table": {Is: "The confidential table whose rows the figures count.", Without: "the only one",
+		Example: "persons", Page: "docs/spec.md#figures-that-are-public-already"},
+	"invariants.*.by": {
+		Is:      "The attributes of the figures: there is one for each combination of their categories. [] is the number of rows.",
+		Example: "[region]", Page: "docs/spec.md#figures-that-are-public-already"},
+	"invariants.*.from": {
+		Is: "The CSV file with the figures, beside the spec: a column for each attribute, and one called count. It becomes part of the plan, and so public.", Without: "they stand under values", Example: "totals.csv", Page: "docs/spec.md#figures-that-are-public-already"},
+	"invariants.*.values": {Is: "The figures of no attribute, a number, or of one, by its categories.",
+		Without: "they stand in a file", Example: "{north: 120, south: 80}",
+		Page: "docs/spec.md#figures-that-are-public-already"},
+
+	"synthetic": {Is: "Microdata: rows drawn from a model of noisy answers, for each table that is named.",
+		Without: "none are made", Example: "{persons: {budget: microdata, by: [age.band, sex, region]}}",
+		Page: "docs/spec.md#microdata"},
+	"synthetic.*.budget": {Is: "The leaf that pays for these microdata, and for nothing else. Method tables has none: it spends nothing.", Without: "the leaf called as the table, else the one called synthetic; with method: auto none, where there is neither and marginals count each two columns together", Example: "microdata", Page: "docs/spec.md#microdata"},
+	"synthetic.*.rows":   {Is: "How many rows are drawn: as many as the noisy total says, or a number that is made public.", Without: "noisy", Example: "100000", Page: "docs/spec.md#microdata"},
+	"synthetic.*.method": {Is: "How the model is made. auto leaves it to the planner; mst is a tree of measured pairs of columns; aim is a model of measured sets of up to three columns, chosen one after another; tables is a model of the tables that the release has anyway.", Without: "auto", Example: "mst", Page: "docs/spec.md#microdata"},
+	"synthetic.*.files":  {Is: "How many times rows are drawn from the model, each time others into a file of their own: what differs between files is by the drawing alone.", Without: "once", Example: "5", Page: "docs/spec.md#microdata"},
+	"synthetic.*.ways":   {Is: "How many columns are measured together at most, by method aim: pairs, or sets of three as well.", Without: "3, or with method: auto as many as can be counted", Example: "2", Page: "docs/spec.md#microdata"},
+	"synthetic.*.parent": {Is: "The table whose microdata have the one row that each row belongs to: rows are drawn given that, and there are as many as it says.", Without: "rows belong to none", Example: "households", Page: "docs/spec.md#microdata-of-households-and-their-members"},
+	"synthetic.*.size": {Is: "What the column of the parent is called that says how many rows belong to a row.",
+		Without: "the name of the table", Example: "members", Page: "docs/spec.md#microdata-of-households-and-their-members"},
+	"synthetic.*.by": {Is: "The columns of the microdata, each once, at one level.",
+		Without: "all columns of the table at their finest level", Example: "[age.band, sex, region]",
+		Page: "docs/spec.md#microdata"},
+
+	"publish": {Is: "What becomes of the estimates when they are written.",
+		Without: "each count is its estimate, rounded, and 0 where that is negative", Example: "{integers: consistent}",
+		Page: "docs/spec.md#counts-that-add-up"},
+	"publish.integers": {
+		Is: "consistent: the published counts are whole, none is negative, and every sum that two tables share is the same in both. The unbiased estimates beside them stay.", Without: "each count is its estimate, rounded, and 0 where that is negative", Example: "consistent", Page: "docs/spec.md#counts-that-add-up"},
+	"publish.partition_by": {Is: "An attribute by which files are split.", Without: "each table is one file",
+		Example: "block.state"},
+	"diagnostics": {
+		Is:      "Noisy counts of what domains, bounds and clamping leave out or change, bought with a part of the budget.",
+		Without: "there are none", Example: "{share: 1%}", Page: "docs/spec.md#numbers-not-only-counts"},
+	"diagnostics.share": {Is: "The part of the whole budget that pays for them. The split divides the rest.",
+		Example: "1%", Page: "docs/spec.md#numbers-not-only-counts"},
+	"engines": {Is: "Engines that would count in the place of this program.", Without: "this program counts",
+		Example: "{persons: sql}"},
+}

@@ -1,0 +1,96 @@
+package spec
+
+// This file holds the reading of what a release is called, what it is about, and whom it protects.
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/dprelease/dprelease/spec/document"
+)
+
+var releaseName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+// maxName is the longest name of a release: it names files and folders.
+const maxName = 100
+
+// readName reads the name of a release, "" where it is none.
+func (r *reader) readName(n document.Node) string {
+	if !r.Sound(n) {
+		return ""
+	}
+	name, ok := r.params.Fill(n)
+	switch {
+	case !ok:
+	case !releaseName.MatchString(name):
+		r.Wrong(n, document.Problem{
+			Message:  fmt.Sprintf("%q is not a name for a release", document.Clip(name)),
+			Expected: "a–z, 0–9, dot, _ and -, starting with a letter or digit: it names files",
+		})
+	case len(name) > maxName:
+		r.Wrong(n, document.Problem{Message: fmt.Sprintf("a name of %d characters", len(name)),
+			Expected: "at most 100: it names files"})
+	default:
+		return name
+	}
+	return ""
+}
+
+// readCorrects reads the name of the release that this one corrects, which is another.
+func (r *reader) readCorrects(n document.Node) {
+	name := r.readName(n)
+	if name != "" && name == r.release.Name {
+		r.Wrong(n, document.Problem{
+			Message:  "a release that corrects itself",
+			Expected: "the name of an earlier release; the correction has a name of its own, and a debit of its own",
+		})
+		return
+	}
+	r.release.Corrects = name
+}
+
+func (r *reader) readAbout(n document.Node) {
+	about := &r.release.About
+	for key, into := range map[string]*string{"title": &about.Title, "population": &about.Population,
+		"period": &about.Period, "contact": &about.Contact} {
+		if text := n.Get(key); r.Sound(text) {
+			*into, _ = r.params.Fill(text)
+		}
+	}
+}
+
+func (r *reader) readPrivacy(n document.Node) {
+	if !r.Sound(n) {
+		return
+	}
+	r.release.Privacy = Privacy{
+		Protects:   n.Get("protects").Text(),
+		Neighbours: Neighbours(n.Get("neighbours").Text()),
+	}
+	r.readAccounts(n.Get("account"))
+	if resume := n.Get("resume"); resume.Present() {
+		r.release.Privacy.Resume = Resume(resume.Text())
+	}
+	if total := n.Get("total"); total.Present() {
+		r.release.Privacy.Total = total.IsTrue()
+	}
+}
+
+// readAccounts reads the account of the release and those of further datasets.
+func (r *reader) readAccounts(n document.Node) {
+	if !r.Sound(n) {
+		return
+	}
+	names := n.Texts()
+	for i, item := range n.Items() {
+		if slices.Contains(names[:i], item.Text()) {
+			r.Wrong(item, document.Problem{Message: fmt.Sprintf("account %q is there twice", document.Clip(item.Text())),
+				Expected: "each account once: a release is charged to it once"})
+		}
+	}
+	r.release.Privacy.Account = names[0]
+	if len(names) > 1 {
+		r.release.Privacy.Also = names[1:]
+	}
+}

@@ -1,0 +1,130 @@
+package spec
+
+// This file holds the reading of a grid.
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/spec/document"
+)
+
+// readGrid reads a grid and the domain of its cells, nil where something is wrong with it.
+func (r *reader) readGrid(c *Column, n document.Node) *Domain {
+	at := n.Get("grid")
+	for _, key := range []string{"from", "type"} {
+		if other := n.Get(key); other.Present() {
+			r.WrongKey(other, document.Problem{
+				Message:  "`" + key + "` beside `grid`: its values are cells, made of two columns of numbers",
+				Expected: "the columns in the grid, as grid: {lon: pickup_lon, lat: pickup_lat, …}",
+			})
+			return nil
+		}
+	}
+	g := &Grid{Longitude: "lon", Latitude: "lat"}
+	if lon := at.Get("lon"); lon.Present() {
+		g.Longitude = lon.Text()
+	}
+	if lat := at.Get("lat"); lat.Present() {
+		g.Latitude = lat.Text()
+	}
+	if g.Longitude == g.Latitude {
+		r.Wrong(at, document.Problem{Message: fmt.Sprintf("longitude and latitude are both %s", document.Clip(g.Longitude)),
+			Expected: "a column for each"})
+		return nil
+	}
+	if !r.readBox(g, at.Get("box")) {
+		return nil
+	}
+	counts := at.Get("cells").Items()
+	columns, rows := int(counts[0].Whole()), int(counts[1].Whole())
+	if columns*rows > mostGridCells {
+		r.Wrong(at.Get("cells"), document.Problem{Message: fmt.Sprintf("a grid of %d cells", columns*rows),
+			Expected: fmt.Sprintf("at most %d, as [1024, 1024]", mostGridCells)})
+		return nil
+	}
+	var errX, errY error
+	g.X, errX = newAxis(g.Box[0], g.Box[2], columns)
+	g.Y, errY = newAxis(g.Box[1], g.Box[3], rows)
+	if errX != nil || errY != nil {
+		r.Wrong(at.Get("box"), document.Problem{Message: "edges of cells that need more than 61 bits",
+			Expected: "corners with fewer digits, or other numbers of cells"})
+		return nil
+	}
+	c.Grid, c.From = g, ""
+	d := &Domain{of: c.Type, size: columns * rows, cells: columns * rows, finest: g.level("", columns, rows)}
+	levels := n.Get("levels")
+	if !levels.Present() {
+		return d
+	}
+	if levels.Text() != quadtree {
+		r.Wrong(levels, document.Problem{Message: "the levels of a grid are a quadtree",
+			Expected: "each level half the columns and half the rows of the one before", Fix: "levels: " + quadtree})
+		return nil
+	}
+	if columns%2+rows%2 > 0 {
+		r.Wrong(at.Get("cells"), document.Problem{
+			Message:  fmt.Sprintf("%d × %d cells cannot be halved into a quadtree", columns, rows),
+			Expected: fmt.Sprintf("two even numbers; powers of two, as [64, 64], can be halved down to one cell; [%d, %d] lie near", columns+columns%2, rows+rows%2),
+			Fix:      fmt.Sprintf("cells: [%d, %d]", columns+columns%2, rows+rows%2),
+		})
+		return nil
+	}
+	for by := 2; columns%by+rows%by == 0; by *= 2 {
+		l := g.level(fmt.Sprintf("%dx%d", columns/by, rows/by), columns/by, rows/by)
+		l.Of = make([]uint32, d.size)
+		for cell := range l.Of {
+			l.Of[cell] = uint32(cell/rows/by*(rows/by) + cell%rows/by)
+		}
+		d.levels = append(d.levels, l)
+	}
+	return d
+}
+
+// quadtree is how a spec writes the levels of a grid.
+const quadtree = "quadtree"
+
+// readBox reads west, south, east and north.
+func (r *reader) readBox(g *Grid, n document.Node) bool {
+	items := n.Items()
+	limits := [4]struct {
+		most int64
+		p    document.Problem
+	}{}
+	for i := range limits {
+		limits[i].most = 180
+		limits[i].p = document.Problem{Message: "a longitude beyond the date line: " + document.Clip(items[i].Text()),
+			Expected: "-180 to 180; of a place across the date line a column for each side"}
+		if i%2 == 1 {
+			limits[i].most = 90
+			limits[i].p = document.Problem{Message: "a latitude beyond the pole: " + document.Clip(items[i].Text()),
+				Expected: "-90 to 90; a box is [west, south, east, north]"}
+		}
+	}
+	for i, item := range items {
+		x, ok := r.Number(item)
+		if !ok {
+			return false
+		}
+		if new(big.Rat).Abs(x).Cmp(big.NewRat(limits[i].most, 1)) > 0 {
+			r.Wrong(item, limits[i].p)
+			return false
+		}
+		g.Box[i] = x
+	}
+	switch {
+	case g.Box[0].Cmp(g.Box[2]) >= 0:
+		r.Wrong(n, document.Problem{
+			Message:  fmt.Sprintf("the box ends in the east at %s, which is not east of %s", items[2].Text(), items[0].Text()),
+			Expected: "west first, then the larger east: a box does not cross the date line; of a place across it a column for each side",
+		})
+	case g.Box[1].Cmp(g.Box[3]) >= 0:
+		r.Wrong(n, document.Problem{
+			Message:  fmt.Sprintf("the box ends in the north at %s, which is not north of %s", items[3].Text(), items[1].Text()),
+			Expected: "[west, south, east, north], the south smaller than the north",
+		})
+	default:
+		return true
+	}
+	return false
+}

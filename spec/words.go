@@ -1,0 +1,73 @@
+package spec
+
+// This file holds the words of the language that its grammar and its readers share: how names and values are written,
+// and bounds.
+
+import "regexp"
+
+// Syntaxes of names, dates and times, as regular expressions.
+const (
+	leafSyntax     = `[a-z0-9][a-z0-9_-]*`
+	columnSyntax   = `[\p{L}_][\p{L}\p{M}\p{N}_]*`
+	levelSyntax    = `[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*`
+	dottedSyntax   = `[a-z0-9][a-z0-9._-]*`
+	plainSyntax    = `[\p{L}_][\p{L}\p{M}\p{N}_]*(-[\p{L}\p{M}\p{N}_]+)*`
+	paramSyntax    = `[a-z][a-z0-9_]*`
+	dateSyntax     = `[0-9]{4}-[0-9]{2}-[0-9]{2}`
+	timeSyntax     = dateSyntax + `[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`
+	durationSyntax = `(([1-9][0-9]*) +)?(second|minute|hour|day|week|month|quarter|year)s?`
+)
+
+// consistent asks for counts that add up.
+const consistent = "consistent"
+
+// noisyRows asks for as many rows as the noisy total says.
+const noisyRows = "noisy"
+
+// What a target is of.
+const (
+	eachCell = "each-cell"
+	allCells = "all-cells"
+)
+
+// mostOfAUnit bounds the rows, groups and values of one unit.
+const mostOfAUnit = 1_000_000
+
+// Kinds of weights.
+const (
+	designWeight     = "design"
+	calibratedWeight = "calibrated"
+)
+
+// rangeBy is the key of the column whose categories have ranges of their own.
+const rangeBy = "by"
+
+// What happens to a row that is impossible.
+const (
+	rowsError = "error"
+	rowsDrop  = "drop"
+)
+
+// Bounds of grids: cells along an axis, and in all.
+const (
+	mostAlong     = 4096
+	mostGridCells = 1 << 20
+)
+
+// joinedName is a column of a public table, as a plain text.
+var joinedName = regexp.MustCompile(`^(` + plainSyntax + `)\.(` + plainSyntax + `)$`)
+
+// leastColumns is the fewest columns of microdata: their method measures pairs.
+const leastColumns = 2
+
+// MostTop bounds how many cells a top table has.
+const MostTop = 10_000
+
+// Classes of fitness.
+const (
+	fitRest      = "rest"    // in place of a bound: the class that takes the rest
+	fitRestNamed = "not fit" // the name of that class where the spec has none
+	mostFit      = 6         // classes with a bound
+	maxFitName   = 40        // characters of a name
+	fitSyntax    = `[\p{L}\p{N}]+([ _-][\p{L}\p{N}]+)*`
+)
