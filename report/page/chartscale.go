@@ -32,13 +32,13 @@ func (s scale) ticks(most int) (scale, []float64) {
 	for power := shading.LeastPower; power <= shading.MostPower; power++ {
 		for _, digit := range []int{1, 2, 5} {
 			step := shading.Round(digit, power)
-			first, last := math.Floor(s.low/step), math.Ceil(s.high/step)
-			if last-first >= float64(most) {
+			first, steps := shading.Multiples(s.low, s.high, step)
+			if math.Ceil(s.high/step)-first >= float64(most) || steps >= most {
 				continue
 			}
 			var ticks []float64
-			for k := first; k <= max(last, first+1); k++ {
-				ticks = append(ticks, float64(k*step))
+			for k := range int(max(math.Ceil(s.high/step)-first, 1)) + 1 {
+				ticks = append(ticks, float64((first+float64(k))*step))
 			}
 			return scale{ticks[0], ticks[len(ticks)-1]}, ticks
 		}

@@ -71,20 +71,32 @@ func (s shades) byFactor(most int) []float64 {
 	return breaks[len(breaks)-most+1:]
 }
 
+// Multiples are the last multiple of a step at or below the lower figure, and how many more of them lie up to the higher
+// one: too many to show where the step is so fine beside the figures that a float does not tell its multiples apart.
+func Multiples(low, high, step float64) (below float64, more int) {
+	below = math.Floor(low / step)
+	if max(math.Abs(low), math.Abs(high))/step >= 1<<52 {
+		return below, math.MaxInt32
+	}
+	return below, int(min(math.Floor(high/step)-below, math.MaxInt32))
+}
+
 // even are breaks at multiples of 1, 2, 5, 10 and so on.
 func (s shades) even(most int) []float64 {
 	for power := LeastPower; power <= MostPower; power++ {
 		for _, digit := range []int{1, 2, 5} {
 			step := Round(digit, power)
-			first := math.Floor(s.low/step) + 1
-			if math.Floor(s.high/step)-first >= float64(most-1) {
+			below, steps := Multiples(s.low, s.high, step)
+			if steps >= most {
 				continue
 			}
 			var breaks []float64
-			for k := first; float64(k*step) <= s.high; k++ {
-				breaks = append(breaks, float64(k*step))
+			for k := 1; k <= steps+1 && len(breaks) < most-1; k++ {
+				if v := float64((below + float64(k)) * step); v <= s.high {
+					breaks = append(breaks, v)
+				}
 			}
-			return breaks[:min(len(breaks), most-1)]
+			return breaks
 		}
 	}
 	return nil
