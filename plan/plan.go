@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -86,16 +87,7 @@ func (p *Plan) Measurement(id string) (Measurement, bool) {
 
 // Bytes is the canonical plan.json: indented JSON in declared field order, with
 // a closing newline.
-func (p *Plan) Bytes() []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(p); err != nil {
-		panic("plan: a plan always encodes: " + err.Error())
-	}
-	return b.Bytes()
-}
+func (p *Plan) Bytes() []byte { return canonical.Must(canonical.Indented(p)) }
 
 // Hash is the plan hash: SHA-256 of [Plan.Bytes], in hexadecimal.
 func (p *Plan) Hash() string {

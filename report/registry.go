@@ -1,11 +1,8 @@
 package report
 
-// This file holds the entry of a release in a public registry of deployments.
+import "github.com/dprelease/dprelease/internal/canonical"
 
-import (
-	"bytes"
-	"encoding/json"
-)
+// This file holds the entry of a release in a public registry of deployments.
 
 // RegistryFormat names the layout of a registry entry. docs/registry.md documents
 // its fields.
@@ -137,13 +134,4 @@ func (r *Report) Registry() Registry {
 }
 
 // JSON is the entry as a document, indented, with a closing newline.
-func (e Registry) JSON() []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(e); err != nil {
-		panic("report: a registry entry always encodes: " + err.Error())
-	}
-	return b.Bytes()
-}
+func (e Registry) JSON() []byte { return canonical.Must(canonical.Indented(e)) }

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/dprelease/dprelease/internal/canonical"
 )
 
 // Format names the layout of report.json.
@@ -59,16 +61,7 @@ type Spec struct {
 
 // JSON is the canonical report.json: indented, in declared field order, with a
 // closing newline.
-func (r *Report) JSON() []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(r); err != nil {
-		panic("report: a report always encodes: " + err.Error())
-	}
-	return b.Bytes()
-}
+func (r *Report) JSON() []byte { return canonical.Must(canonical.Indented(r)) }
 
 // Read decodes a report.json. It fails on bytes that are not a canonical report
 // of this format, so that Read(b) without error means r.JSON() equals b.

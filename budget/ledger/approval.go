@@ -11,6 +11,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/sign"
 )
 
@@ -72,7 +73,7 @@ func (a Approval) Verify() error {
 // message is what is signed: the canonical JSON of all but the signature.
 func (a Approval) message() []byte {
 	a.Signature = ""
-	text, err := canonical(a)
+	text, err := canonical.Line(a)
 	if err != nil {
 		return nil // no text in JSON: no signature fits it
 	}
@@ -85,7 +86,7 @@ func (a Approval) identity() digest { return sha256.Sum256(a.message()) }
 
 // Encode is the file of an approval: its canonical JSON, one line.
 func (a Approval) Encode() []byte {
-	text, err := canonical(a)
+	text, err := canonical.Line(a)
 	if err != nil {
 		return nil
 	}

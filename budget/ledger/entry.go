@@ -3,7 +3,6 @@ package ledger
 // One entry of the ledger: a public body, a private part, and the hash that chains both to the entry before.
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/sign"
 )
 
@@ -99,30 +99,19 @@ const (
 	dayLayout  = time.DateOnly
 )
 
-// canonical is the canonical JSON of v: fields in the order of the struct, no white space, no HTML escapes.
-func canonical(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "", err
-	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
-}
-
-// readCanonical reads what canonical writes into v; any other text is an error.
+// readCanonical reads what [canonical.Line] writes into v; any other text is an error.
 func readCanonical(text string, v any) error {
 	if err := json.Unmarshal([]byte(text), v); err != nil {
 		return errors.New("is not a ledger entry")
 	}
-	if again, err := canonical(v); err != nil || again != text {
+	if again, err := canonical.Line(v); err != nil || again != text {
 		return errors.New("is not written in canonical form")
 	}
 	return nil
 }
 
 // body is the public part of e.
-func (e entry) body() (string, error) { return canonical(e) }
+func (e entry) body() (string, error) { return canonical.Line(e) }
 
 // private is the private part of e, with a new salt.
 func (e entry) private() (string, error) {
@@ -130,7 +119,7 @@ func (e entry) private() (string, error) {
 	if _, err := rand.Read(salt[:]); err != nil {
 		return "", fmt.Errorf("drawing a salt: %w", err)
 	}
-	return canonical(secret{Time: e.time, Salt: hex.EncodeToString(salt[:]), Commitment: e.commitment})
+	return canonical.Line(secret{Time: e.time, Salt: hex.EncodeToString(salt[:]), Commitment: e.commitment})
 }
 
 // parseEntry reads a public body.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/sign"
 )
 
@@ -52,7 +53,7 @@ func (l *Ledger) Export(ctx context.Context, w io.Writer) error {
 func (b *book) export(w io.Writer) error {
 	buffered := bufio.NewWriter(w)
 	put := func(v any) error {
-		text, err := canonical(v)
+		text, err := canonical.Line(v)
 		if err == nil {
 			_, err = buffered.WriteString(text + "\n")
 		}

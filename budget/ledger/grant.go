@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/canonical"
 )
 
 // Grant raises the cap of an account, for good. The same grant is made once: to give the same amount again, give
@@ -23,7 +24,7 @@ type Grant struct {
 // Hash is what the approvals of a grant sign as their plan: a SHA-256 over account, amount and reason, in 64
 // hexadecimal digits.
 func (g Grant) Hash() string {
-	text, err := canonical(struct {
+	text, err := canonical.Line(struct {
 		Grant  string      `json:"grant"`
 		Amount budget.Cost `json:"amount"`
 		Reason string      `json:"reason"`

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/canonical"
 )
 
 // JointPlan is what one plan, fixed in advance, of all mechanisms debited to an account would have lost. It shows what
@@ -58,7 +59,7 @@ func (a *account) joint() *JointPlan {
 			j.Unknown++
 		}
 		for _, m := range p.charge.Mechanisms {
-			text, err := canonical(m.Mechanism)
+			text, err := canonical.Line(m.Mechanism)
 			place, known := places[text]
 			if known {
 				all[place].Count += m.Count

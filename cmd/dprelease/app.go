@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/diff"
 	"github.com/dprelease/dprelease/internal/evaluate"
@@ -198,8 +198,8 @@ func (a *app) print(ending verdict.Verdict) {
 	case a.outcome.Status == "":
 		a.outcome.Status = "done"
 	}
-	if b, err := json.MarshalIndent(a.outcome, "", "  "); err == nil {
-		fmt.Fprintf(a.stdout, "%s\n", b)
+	if b, err := canonical.Escaped(a.outcome); err == nil {
+		a.stdout.Write(b)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/report"
 )
 
@@ -97,7 +97,7 @@ func encodeBill(software string, modules []report.Module) ([]byte, error) {
 			Properties: []billProperty{{sumProperty, m.Sum}},
 		})
 	}
-	return published.Indented(b)
+	return canonical.Indented(b)
 }
 
 // packageURL names a Go module for scanners.

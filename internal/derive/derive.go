@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/progress"
@@ -205,7 +206,7 @@ func papers(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdat
 		{"README.txt", page.Readme(r)},
 	}
 	if len(record.Approvals) > 0 {
-		b, err := published.Indented(record.Approvals)
+		b, err := canonical.Indented(record.Approvals)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
@@ -21,7 +22,7 @@ func writeManifest(out *Folder, p *compiled.Compiled, record ledger.Record, m pu
 	m.Head = record.Proof.Hash
 	m.Files = slices.SortedFunc(slices.Values(out.lines),
 		func(a, b published.Line) int { return comparePaths(a.Path, b.Path) })
-	b, err := published.Indented(m)
+	b, err := canonical.Indented(m)
 	if err != nil {
 		return err
 	}

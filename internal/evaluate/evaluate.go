@@ -18,6 +18,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/evaluate"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/account"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -148,7 +149,7 @@ func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *comp
 // keep writes an evaluation. The details of data that were refused before go first:
 // there are none beside an evaluation.
 func (o evaluator) keep(v Evaluation) error {
-	b, err := published.Indented(v)
+	b, err := canonical.Indented(v)
 	if err != nil {
 		return err
 	}

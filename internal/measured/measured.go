@@ -17,6 +17,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -96,11 +97,11 @@ func Seal(write func(name string, b []byte) error, s *Sealed) error {
 	if err := s.Drawn(add); err != nil {
 		return err
 	}
-	b, err := json.MarshalIndent(hashes, "", "  ")
+	b, err := canonical.Indented(hashes)
 	if err != nil {
 		return err
 	}
-	return write(SealFile, append(b, '\n'))
+	return write(SealFile, b)
 }
 
 // Drawn writes the files of all that was drawn, which are the same in a sealed folder

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -102,16 +103,6 @@ func (m Manifest) Validate() error {
 	return nil
 }
 
-// Indented returns a value as JSON that people read too.
-func Indented(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(v)
-	return b.Bytes(), err
-}
-
 // mostManifest bounds the bytes of a manifest.
 const mostManifest = 64 << 20
 
@@ -166,7 +157,7 @@ func ParseManifest(text []byte) (m Manifest, err error) {
 	if m.Format != ManifestFormat {
 		return m, &OtherFormat{m.Format}
 	}
-	if again, err := Indented(m); err != nil || !bytes.Equal(again, text) {
+	if again, err := canonical.Indented(m); err != nil || !bytes.Equal(again, text) {
 		return m, Faultf(ManifestFile, "is not in the form in which it is written: it was edited")
 	}
 	if err := m.Validate(); err != nil {

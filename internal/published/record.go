@@ -8,15 +8,13 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // EncodeRecord returns the record of a debit as it is sealed and published.
-func EncodeRecord(r ledger.Record) ([]byte, error) {
-	b, err := json.MarshalIndent(r, "", "  ")
-	return append(b, '\n'), err
-}
+func EncodeRecord(r ledger.Record) ([]byte, error) { return canonical.Escaped(r) }
 
 // ReadRecord reads the record of the debit that paid for the release.
 //

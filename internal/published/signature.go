@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/sign"
 )
 
@@ -23,7 +24,7 @@ func ParseSignature(text, manifest []byte) (s Signature, err error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return Signature{}, Faultf(SignatureFile, "cannot be read: %v", err)
 	}
-	if again, err := Indented(s); err != nil || !bytes.Equal(again, text) {
+	if again, err := canonical.Indented(s); err != nil || !bytes.Equal(again, text) {
 		return Signature{}, Faultf(SignatureFile, "is not in the form in which it is written: it was edited")
 	}
 	if err := s.Signer.Verify(manifestPurpose, manifest, s.Signature); err != nil {
@@ -34,5 +35,5 @@ func ParseSignature(text, manifest []byte) (s Signature, err error) {
 
 // Sign returns the signature of the bytes of a manifest by an office, as [SignatureFile] holds it.
 func Sign(manifest []byte, office sign.Key) ([]byte, error) {
-	return Indented(Signature{office.Public(), office.Sign(manifestPurpose, manifest)})
+	return canonical.Indented(Signature{office.Public(), office.Sign(manifestPurpose, manifest)})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -134,7 +135,7 @@ func rewriteManifest(t *testing.T, path string, whole []byte, change func(*publi
 		t.Fatal(err)
 	}
 	change(&m)
-	b, err := published.Indented(m)
+	b, err := canonical.Indented(m)
 	if err == nil {
 		err = os.WriteFile(path, b, 0o600)
 	}

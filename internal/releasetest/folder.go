@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -127,7 +128,7 @@ func lineOf(name string, content []byte) published.Line {
 // writeManifest writes an unsigned manifest.
 func writeManifest(t *testing.T, dir string, m published.Manifest) {
 	t.Helper()
-	text, err := published.Indented(m)
+	text, err := canonical.Indented(m)
 	if err == nil {
 		err = errors.Join(os.WriteFile(filepath.Join(dir, published.ManifestFile), text, 0o644),
 			os.RemoveAll(filepath.Join(dir, published.SignatureFile)))

@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -144,12 +145,12 @@ func plainNumber(v parquet.Value) string {
 // columns, null where nothing is published.
 func (s *Sheet) JSON(w io.Writer) error {
 	type plain Sheet
-	head, err := json.MarshalIndent((*plain)(s), "", "  ")
+	head, err := canonical.Escaped((*plain)(s))
 	if err != nil {
 		return err
 	}
 	b := bufio.NewWriter(w)
-	b.WriteString(escaped(bytes.TrimSuffix(head, []byte("\n}"))))
+	b.WriteString(escaped(bytes.TrimSuffix(head, []byte("\n}\n"))))
 	b.WriteString(",\n  \"rows\": [")
 	between := "\n    "
 	err = published.EachRow(s.file, func(r parquet.Row) error {

@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/derive"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/publishedtest"
@@ -166,7 +167,7 @@ func flipsBehindAManifestAreFound(t *testing.T, o releasetest.Signed, flips int)
 		listed := line.SHA256
 		sum := sha256.Sum256(altered)
 		line.SHA256 = hex.EncodeToString(sum[:])
-		text, err := published.Indented(m)
+		text, err := canonical.Indented(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +335,7 @@ func TestTamperTextsInTheManifest(t *testing.T) {
 				t.Fatal(err)
 			}
 			change(&m)
-			text, err := published.Indented(m)
+			text, err := canonical.Indented(m)
 			if err == nil {
 				err = errors.Join(os.Remove(filepath.Join(dir, published.SignatureFile)),
 					os.WriteFile(filepath.Join(dir, published.ManifestFile), text, 0o644))

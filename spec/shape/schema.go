@@ -3,11 +3,10 @@ package shape
 // This file holds the JSON Schema, generated from the same shapes that check documents.
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/canonical"
 	"gopkg.in/yaml.v3"
 )
 
@@ -20,14 +19,7 @@ func (s *Shape) Schema(title string, meanings map[string]Meaning) []byte {
 	if len(w.defs) > 0 {
 		root["$defs"] = w.defs
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(root); err != nil {
-		panic(err) // maps, lists and texts always encode
-	}
-	return b.Bytes()
+	return canonical.Must(canonical.Indented(root)) // maps, lists and texts always encode
 }
 
 // Meaning is what one key does.
