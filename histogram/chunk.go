@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/spec"
@@ -31,19 +32,19 @@ type chunk struct {
 
 // load takes up the rows of a batch, of which x says what its columns are. Codes of readers that are made of several
 // columns are made here, each of its row's own values.
-func (c *chunk) load(b *source.Batch, readers []*encoder, x *intake) {
+func (c *chunk) load(b *source.Batch, readers []*encoding.Encoder, x *intake) {
 	c.rows, c.ids = b.Rows, nil
 	for i, r := range x.readers {
 		if at := x.places[i]; len(at) == 1 {
 			c.codes[r], c.largest[r] = codesOf(b.Columns[at[0]]), b.Largest[at[0]]
 			continue
 		}
-		if readers[r].column.Link != nil {
+		if readers[r].Column.Link != nil {
 			c.codes[r] = tabulate.Codes{} // of other rows of the unit: relate
 			continue
 		}
 		c.wide[r] = slices.Grow(c.wide[r][:0], b.Rows)[:b.Rows]
-		readers[r].codesOf(x.of(i, b.Columns), c.wide[r])
+		readers[r].CodesOf(x.of(i, b.Columns), c.wide[r])
 		c.codes[r], c.largest[r] = tabulate.Codes{Wide: c.wide[r]}, slices.Max(c.wide[r])
 	}
 	if x.ids >= 0 {
@@ -81,15 +82,15 @@ func (t *tally) judge(c *chunk, whole bool) (out []uint64, bad bool) {
 	outside := t.outside(c)
 	copy(left, outside)
 	for i, e := range t.readers {
-		if c.codes[i].Len() == 0 || c.largest[i] < e.marks {
+		if c.codes[i].Len() == 0 || c.largest[i] < e.Marks {
 			continue
 		}
 		into := left
 		if i >= len(t.encoders) { // expected to be complete, and nothing else
 			into = cleared(&c.hits, c.rows)
 		}
-		some, wrong := marks(c.codes[i], e.marks, c.rows, into)
-		wrong = wrong && (outside == nil || c.broken(i, e.marks))
+		some, wrong := marks(c.codes[i], e.Marks, c.rows, into)
+		wrong = wrong && (outside == nil || c.broken(i, e.Marks))
 		marked = marked || some && i < len(t.encoders)
 		bad = bad || wrong
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -116,7 +117,7 @@ func (b breach) sentence() string {
 		return fmt.Sprintf("%s: %s; %s", b.place(), what, remedy)
 	}
 	switch b.Kind {
-	case KindNull:
+	case encoding.KindNull:
 		remedy = "correct the data, or set null: drop or null: {as: CATEGORY}"
 	case kindNullID:
 		what = "the id of a unit is null"

@@ -7,14 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
@@ -91,89 +89,11 @@ func TestEveryBadColumnIsNamed(t *testing.T) {
 	}
 }
 
-// encoderOf is the encoder of a column of the survey.
-func encoderOf(t *testing.T, column string, replacements ...string) *encoder {
-	t.Helper()
-	e, err := newEncoder(&spec.Table{Name: "persons"}, planOf(t, replacements...).Release().Tables[0].Column(column))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-func fromJSON(t *testing.T, of arrow.DataType, text string) arrow.Array {
-	t.Helper()
-	a, _, err := array.FromJSON(memory.DefaultAllocator, of, strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func TestFloatsThatAreNoNumbers(t *testing.T) {
-	b := array.NewFloat64Builder(memory.DefaultAllocator)
-	inf := 1e308
-	inf *= 10
-	b.AppendValues([]float64{3, inf - inf, inf, -inf, 4.5}, nil)
-	raw := b.NewArray()
-	codes, found := encoderOf(t, "age").encode(nil, breachLimit, raw)
-	want := []misfit{{1, spec.NaN.String()}, {2, spec.Infinite.String()}, {3, spec.Infinite.String()},
-		{4, spec.OutOfDomain.String()}}
-	if codes[0] != 3 || fmt.Sprint(found) != fmt.Sprint(want) {
-		t.Errorf("got %v, %v; want %v", codes, found, want)
-	}
-	codes, found = encoderOf(t, "age", "UNKNOWN", "drop").encode(nil, breachLimit, raw)
-	if len(found) != 0 || codes[1] != dropped || codes[2] != dropped {
-		t.Errorf("dropping: got %v, %v", codes, found)
-	}
-}
-
-// Only entries of a dictionary that a row uses count.
-func TestUnusedDictionaryEntries(t *testing.T) {
-	values := fromJSON(t, arrow.BinaryTypes.String, `["x", "c", "y", "a"]`)
-	index := fromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 1, 1, 3]`)
-	of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
-	codes, found := encoderOf(t, "kind").encode(nil, breachLimit, array.NewDictionaryArray(of, index, values))
-	if len(found) != 0 || fmt.Sprint(codes) != "[0 2 2 0]" {
-		t.Errorf("got %v, %v", codes, found)
-	}
-	index = fromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 2, null, 2]`)
-	codes, found = encoderOf(t, "kind", "UNKNOWN", "{as: b}", "NULL", "drop").encode(nil, breachLimit,
-		array.NewDictionaryArray(of, index, values))
-	if len(found) != 0 || fmt.Sprint(codes) != fmt.Sprint([]uint32{0, 1, dropped, 1}) {
-		t.Errorf("got %v, %v", codes, found)
-	}
-}
-
-// A column of a type its domain cannot read is refused even where unknown
-// values are dropped.
-func TestWrongTypeIsNeverDropped(t *testing.T) {
-	raw := fromJSON(t, arrow.FixedWidthTypes.Boolean, `[true]`)
-	_, found := encoderOf(t, "age", "UNKNOWN", "drop", "NULL", "drop").encode(nil, breachLimit, raw)
-	if len(found) != 1 || found[0].kind != spec.WrongType.String() {
-		t.Errorf("got %v", found)
-	}
-}
-
-func TestCodesHaveTheLeastWidth(t *testing.T) {
-	for size, want := range map[int]int{1: 1, 254: 1, 255: 2, 65534: 2, 65535: 4, 1 << 31: 4} {
-		if got := widthOf(size); got != want {
-			t.Errorf("%d cells: got %d bytes", size, got)
-		}
-	}
-	e := encoderOf(t, "kind", "UNKNOWN", "drop")
-	codes := make([]uint32, 4)
-	e.Codes(fromJSON(t, arrow.BinaryTypes.String, `["c", "x", null, "a"]`), codes)
-	if want := []uint32{2, 255, 254, 0}; !slices.Equal(codes, want) {
-		t.Errorf("got %v, want %v", codes, want)
-	}
-}
-
 // Ids must be of one exact type in all files.
 func TestIDTypes(t *testing.T) {
-	ints := fromJSON(t, arrow.PrimitiveTypes.Int64, `[7, 8]`)
-	texts := fromJSON(t, arrow.BinaryTypes.String, `["7", "8"]`)
-	floats := fromJSON(t, arrow.PrimitiveTypes.Float64, `[7, 8]`)
+	ints := histogramtest.FromJSON(t, arrow.PrimitiveTypes.Int64, `[7, 8]`)
+	texts := histogramtest.FromJSON(t, arrow.BinaryTypes.String, `["7", "8"]`)
+	floats := histogramtest.FromJSON(t, arrow.PrimitiveTypes.Float64, `[7, 8]`)
 	for name, ids := range map[string][]arrow.Array{"float": {floats}, "mixed": {ints, texts},
 		"mixed back": {texts, ints}} {
 		p := planOf(t)

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
@@ -31,7 +32,7 @@ const keyBytes = 160
 // meet the values of its column; every code is 0. For concurrent use.
 type keys struct {
 	column  *spec.Column
-	compute compute // makes the values of others, nil where they are read as they are
+	compute encoding.Compute // makes the values of others, nil where they are read as they are
 	seed    maphash.Seed
 	shards  [64]struct {
 		mu    sync.Mutex
@@ -44,7 +45,7 @@ type keys struct {
 func newKeys(table *spec.Table, c *spec.Column, bytes *atomic.Int64) (*keys, error) {
 	k := &keys{column: c, seed: maphash.MakeSeed(), bytes: bytes}
 	var err error
-	if k.compute, err = Computing(table, c); err != nil {
+	if k.compute, err = encoding.Computing(table, c); err != nil {
 		return nil, err
 	}
 	for i := range k.shards {

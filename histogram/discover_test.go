@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -471,7 +472,7 @@ func TestKeysOfLargeIntegers(t *testing.T) {
 		if want == nil {
 			continue
 		}
-		e, err := newEncoder(table, &spec.Column{Name: "word", Type: spec.Integer,
+		e, err := encoding.OfCategories(table, &spec.Column{Name: "word", Type: spec.Integer,
 			Domain: table.Column("word").Domain.Discovered(want)})
 		if err != nil {
 			t.Fatal(err)

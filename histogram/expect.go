@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
@@ -98,15 +99,15 @@ func (x *expectation) begin() {
 }
 
 // note takes the rows of a chunk that was judged, with the codes of every encoder, and which of them are left out.
-func (x *expectation) note(c *chunk, encoders []*encoder, where int, out []uint64) {
+func (x *expectation) note(c *chunk, encoders []*encoding.Encoder, where int, out []uint64) {
 	x.inside.Add(int64(c.rows) - ones(c.outside))
 	x.met.Add(int64(c.rows) - ones(out))
 	for i, e := range encoders {
-		if i == where || c.codes[i].Len() == 0 || c.largest[i] < e.marks {
+		if i == where || c.codes[i].Len() == 0 || c.largest[i] < e.Marks {
 			continue
 		}
 		left := cleared(&c.hits, c.rows)
-		marks(c.codes[i], e.marks, c.rows, left)
+		marks(c.codes[i], e.Marks, c.rows, left)
 		x.leftBy[i].Add(ones(c.inside(left)))
 	}
 	for _, w := range x.watches {
@@ -143,7 +144,7 @@ func notice[T uint8 | uint16 | uint32](w *watch, codes []T, out []uint64) {
 // breaches are the rules that fail once all rows are read by some readers, of which the first are the encoders and the
 // one at where, if it is not negative, that of the predicate: one for each column of which no value could be read, one
 // for the number of rows, and one for each of the first codes that are missing of each attribute.
-func (x *expectation) breaches(readers []*encoder, where int) []breach {
+func (x *expectation) breaches(readers []*encoding.Encoder, where int) []breach {
 	if x.total {
 		return nil
 	}
@@ -167,7 +168,7 @@ func (x *expectation) breaches(readers []*encoder, where int) []breach {
 
 // empty is the error, once all rows are read, where there are rows of which the predicate is true and none of them
 // counts: the release would be paid for, and say nothing. It is a [ContractError].
-func (x *expectation) empty(readers []*encoder) error {
+func (x *expectation) empty(readers []*encoding.Encoder) error {
 	if x.total || x.met.Load() > 0 || x.inside.Load() == 0 {
 		return nil
 	}
@@ -177,27 +178,27 @@ func (x *expectation) empty(readers []*encoder) error {
 // unread are the columns with a policy for unknown values that have values, of which not one could be read as the
 // column's type: it is the column that is mistaken, and not its values. Where the predicate is true of no row it is
 // asked of the predicate alone: what the rows hold breaks nothing.
-func (x *expectation) unread(readers []*encoder, where int) (found []breach) {
+func (x *expectation) unread(readers []*encoding.Encoder, where int) (found []breach) {
 	for i, e := range readers {
-		if x.inside.Load() == 0 && i != where || e.column.Unknown.Action == spec.Refuse || !e.unread() ||
-			slices.ContainsFunc(found, func(b breach) bool { return b.Column == e.column.Name }) {
+		if x.inside.Load() == 0 && i != where || e.Column.Unknown.Action == spec.Refuse || !e.Unread() ||
+			slices.ContainsFunc(found, func(b breach) bool { return b.Column == e.Column.Name }) {
 			continue
 		}
-		found = append(found, breach{Table: x.table.Name, Column: e.column.Name, Kind: e.kindOf(spec.NotANumber),
+		found = append(found, breach{Table: x.table.Name, Column: e.Column.Name, Kind: e.KindOf(spec.NotANumber),
 			everywhere: true})
 	}
 	return found
 }
 
 // account says of how many rows so many count, and how many each column leaves out. It is confidential.
-func (x *expectation) account(readers []*encoder) string {
+func (x *expectation) account(readers []*encoding.Encoder) string {
 	text := fmt.Sprintf("%d rows", x.met.Load())
 	if inside := x.inside.Load(); inside > x.met.Load() {
 		text += fmt.Sprintf(" of %d", inside)
 	}
 	for i := range x.leftBy {
 		if left := x.leftBy[i].Load(); left > 0 {
-			text += fmt.Sprintf(", %d left out by %s", left, readers[i].column.Name)
+			text += fmt.Sprintf(", %d left out by %s", left, readers[i].Column.Name)
 		}
 	}
 	return text

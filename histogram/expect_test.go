@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
@@ -222,7 +223,7 @@ func TestWatchesAreShared(t *testing.T) {
 	level, _ := d.Level("")
 	w := newWatch(spec.Attribute{Column: "age"}, 0, d, level)
 	err := parallel.Do(context.Background(), 8, 1000, func(i int) error {
-		w.note(tabulate.Codes{Wide: []uint32{uint32(i % 9), dropped, breached, 9}}, 4, []uint64{8})
+		w.note(tabulate.Codes{Wide: []uint32{uint32(i % 9), encoding.Dropped, encoding.Breached, 9}}, 4, []uint64{8})
 		return nil
 	})
 	if err != nil || w.left.Load() != 1 {

@@ -213,7 +213,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 				if known != nil {
 					codes[column][i] = known[of[i]]
 				} else {
-					codes[column][i] = uint32(stream.Below(uint64(e.size)))
+					codes[column][i] = uint32(stream.Below(uint64(e.Size)))
 				}
 			}
 			columns[column].Wide = codes[column]

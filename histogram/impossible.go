@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/spec"
@@ -45,7 +46,7 @@ func rulesOf(t *tally, r *spec.Release) []rule {
 // does not.
 func (r rule) meets(codes [][]uint32, row int) bool {
 	for i, column := range r.columns {
-		if c := codes[column][row]; isMark(c) || !r.within[i][c] {
+		if c := codes[column][row]; encoding.IsMark(c) || !r.within[i][c] {
 			return false
 		}
 	}
@@ -132,7 +133,7 @@ func (t *tally) impossible(codes [][]uint32, rows int, file string, first int64)
 	left := make([]bool, rows) // rows that some column leaves out
 	for _, column := range codes {
 		for i, c := range column {
-			left[i] = left[i] || c == dropped
+			left[i] = left[i] || c == encoding.Dropped
 		}
 	}
 	var found []breach
@@ -151,7 +152,7 @@ func (t *tally) impossible(codes [][]uint32, rows int, file string, first int64)
 func (t *tally) categories(r rule, codes [][]uint32, row int) string {
 	var texts []string
 	for _, column := range r.columns {
-		texts = append(texts, t.encoders[column].label(codes[column][row]))
+		texts = append(texts, t.encoders[column].Label(codes[column][row]))
 	}
 	return strings.Join(texts, " × ")
 }

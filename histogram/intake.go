@@ -25,10 +25,10 @@ func (t *tally) intake(readers []int, ids bool) *intake {
 	x := &intake{readers: readers, ids: -1}
 	for _, r := range readers {
 		e := t.readers[r]
-		names := e.column.Inputs()
+		names := e.Column.Inputs()
 		if len(names) == 1 {
 			x.places = append(x.places, []int{len(x.columns)})
-			x.columns = append(x.columns, source.Column{Name: names[0], Coder: e, Type: declaredType(e.column)})
+			x.columns = append(x.columns, source.Column{Name: names[0], Coder: e, Type: declaredType(e.Column)})
 			continue
 		}
 		places := make([]int, len(names))
@@ -37,7 +37,7 @@ func (t *tally) intake(readers []int, ids bool) *intake {
 		}
 		x.places = append(x.places, places)
 	}
-	if ids || slices.ContainsFunc(readers, func(r int) bool { return t.readers[r].column.Link != nil }) {
+	if ids || slices.ContainsFunc(readers, func(r int) bool { return t.readers[r].Column.Link != nil }) {
 		x.ids = x.values(t.table.Unit.ID)
 		x.columns[x.ids].Most = source.MostID
 	}

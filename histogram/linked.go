@@ -39,7 +39,7 @@ func (t *tally) relate(c *chunk, readers []int) {
 	}
 	t.link.find(c)
 	for _, r := range readers {
-		of := t.readers[r].column.Link
+		of := t.readers[r].Column.Link
 		if of == nil {
 			continue
 		}
@@ -53,14 +53,14 @@ func (t *tally) relate(c *chunk, readers []int) {
 		} else {
 			t.link.codes(t.link.columns[at], c.slots, c.wide[r])
 		}
-		c.codes[r], c.largest[r] = tabulate.Codes{Wide: c.wide[r]}, uint32(t.readers[r].size-1)
+		c.codes[r], c.largest[r] = tabulate.Codes{Wide: c.wide[r]}, uint32(t.readers[r].Size-1)
 	}
 }
 
 // columnOf is the place of a column of the parent among those of the link; −1 for a number of rows.
 func (l *link) columnOf(name string) int {
 	return slices.IndexFunc(l.columns,
-		func(c linkedColumn) bool { return l.parent.encoders[c.column].column.Name == name })
+		func(c linkedColumn) bool { return l.parent.encoders[c.column].Column.Name == name })
 }
 
 // orphans sets the bits of a child's rows whose unit has no row in the parent that is counted, and tells whether there
@@ -113,7 +113,7 @@ func (l *link) makeUp(rows int64, stream *noise.Bits, limit int64) error {
 	}
 	l.made = [][]uint32{}
 	for _, c := range l.columns {
-		l.made = append(l.made, draw(l.parent.encoders[c.column].size))
+		l.made = append(l.made, draw(l.parent.encoders[c.column].Size))
 	}
 	for _, child := range l.children {
 		l.madeSizes = append(l.madeSizes, draw(int(child.table.Unit.MaxRows)+1))
@@ -146,7 +146,7 @@ func (t *tally) madeUp(column int) []uint32 {
 	if t.link == nil {
 		return nil
 	}
-	of := t.encoders[column].column.Link
+	of := t.encoders[column].Column.Link
 	switch {
 	case of == nil && t.isParent():
 		if at := slices.IndexFunc(t.link.columns, func(c linkedColumn) bool { return c.column == column }); at >= 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/parquet-go/parquet-go"
 )
@@ -160,7 +161,7 @@ func TestRowsWithoutAnIDKeepTheContract(t *testing.T) {
 		",a,1,":   "", // left out twice
 		",a,1,y":  "", // three times
 		",a,10,n": "outside its domain",
-		",a,,n":   KindNull,
+		",a,,n":   encoding.KindNull,
 		",c,3,n":  kindImpossible,
 	} {
 		_, err := Count(context.Background(), compiled.Of(p),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/tabulate"
@@ -251,20 +252,20 @@ func (p *pass) examine(raw arrow.Record, file string, first int64) []breach {
 	codes := make([][]uint32, len(t.readers))
 	var outside []bool
 	if t.where >= 0 {
-		codes[t.where], _ = t.readers[t.where].encode(nil, 0, p.intake.of(t.where, raw.Columns())...)
+		codes[t.where], _ = t.readers[t.where].Encode(nil, 0, p.intake.of(t.where, raw.Columns())...)
 		outside = outsideOf(codes[t.where])
 	}
 	for i, e := range t.readers {
 		inputs := p.intake.of(i, raw.Columns())
-		if e.column.Link != nil { // of other rows of the unit, where it was judged
+		if e.Column.Link != nil { // of other rows of the unit, where it was judged
 			codes[i] = make([]uint32, raw.NumRows())
 			continue
 		}
-		var misfits []misfit
-		codes[i], misfits = e.encode(outside, breachLimit, inputs...)
+		var misfits []encoding.Misfit
+		codes[i], misfits = e.Encode(outside, breachLimit, inputs...)
 		for _, m := range misfits {
-			found = append(found, breach{Table: t.table.Name, Column: e.column.Name, Kind: m.kind,
-				File: file, Row: first + int64(m.row) + 1, Value: e.diagnosis(inputs, m.row), ofWhere: i == t.where})
+			found = append(found, breach{Table: t.table.Name, Column: e.Column.Name, Kind: m.Kind,
+				File: file, Row: first + int64(m.Row) + 1, Value: e.Diagnosis(inputs, m.Row), ofWhere: i == t.where})
 		}
 	}
 	if p.ids {

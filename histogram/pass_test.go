@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
@@ -270,8 +271,9 @@ func TestIDsOfOtherFilesAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		columns := []arrow.Array{fromJSON(t, id, ids), fromJSON(t, arrow.BinaryTypes.String, kinds),
-			fromJSON(t, arrow.PrimitiveTypes.Int64, `[3, 4]`)}
+		columns := []arrow.Array{histogramtest.FromJSON(t, id, ids),
+			histogramtest.FromJSON(t, arrow.BinaryTypes.String, kinds),
+			histogramtest.FromJSON(t, arrow.PrimitiveTypes.Int64, `[3, 4]`)}
 		if err := errors.Join(w.Write(array.NewRecord(schema(id), columns, 2)), w.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -303,8 +305,8 @@ func TestUnusedEntriesOfFiles(t *testing.T) {
 	of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
 	schema := arrow.NewSchema([]arrow.Field{{Name: "kind", Type: of}, {Name: "age", Type: arrow.PrimitiveTypes.Int64}},
 		nil)
-	kinds := array.NewDictionaryArray(of, fromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 1, 1, 3]`),
-		fromJSON(t, arrow.BinaryTypes.String, `["x", "c", "y", "a"]`))
+	kinds := array.NewDictionaryArray(of, histogramtest.FromJSON(t, arrow.PrimitiveTypes.Int32, `[3, 1, 1, 3]`),
+		histogramtest.FromJSON(t, arrow.BinaryTypes.String, `["x", "c", "y", "a"]`))
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "a.arrow"))
 	if err != nil {
@@ -315,7 +317,8 @@ func TestUnusedEntriesOfFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record := array.NewRecord(schema, []arrow.Array{kinds, fromJSON(t, arrow.PrimitiveTypes.Int64, `[1, 2, 2, 1]`)}, 4)
+	record := array.NewRecord(schema,
+		[]arrow.Array{kinds, histogramtest.FromJSON(t, arrow.PrimitiveTypes.Int64, `[1, 2, 2, 1]`)}, 4)
 	if err := errors.Join(w.Write(record), w.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,10 @@ package histogram
 
 // This file holds the predicate of a table: which of its rows count at all.
 
-import "github.com/dprelease/dprelease/internal/tabulate"
+import (
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
+	"github.com/dprelease/dprelease/internal/tabulate"
+)
 
 // outside are the rows of a chunk for which the table's predicate is not true, a bit per row: nil where there is none,
 // or no predicate, or it was not read. It is valid until the next call. These rows are left out before anything else is
@@ -12,11 +15,11 @@ import "github.com/dprelease/dprelease/internal/tabulate"
 // Argument: docs/proofs/bounding.md.
 func (t *tally) outside(c *chunk) []uint64 {
 	c.outside = nil
-	if t.where < 0 || c.codes[t.where].Len() == 0 || c.largest[t.where] < t.readers[t.where].marks {
+	if t.where < 0 || c.codes[t.where].Len() == 0 || c.largest[t.where] < t.readers[t.where].Marks {
 		return nil
 	}
 	bits := cleared(&c.out, c.rows)
-	if some, _ := marks(c.codes[t.where], t.readers[t.where].marks, c.rows, bits); some {
+	if some, _ := marks(c.codes[t.where], t.readers[t.where].Marks, c.rows, bits); some {
 		c.outside = bits
 	}
 	return c.outside
@@ -48,7 +51,7 @@ func (c *chunk) inside(rows []uint64) []uint64 {
 func outsideOf(codes []uint32) []bool {
 	out := make([]bool, len(codes))
 	for i, c := range codes {
-		out[i] = c == dropped
+		out[i] = c == encoding.Dropped
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/progress"
@@ -21,10 +22,10 @@ import (
 // tally is the counting of one table.
 type tally struct {
 	table      *spec.Table
-	columns    []wanted   // that the measurements need
-	encoders   []*encoder // one per column
-	readers    []*encoder // the encoders, and behind them those of columns that are only expected to be complete
-	where      int        // the place of the table's predicate among the columns, −1 where it has none
+	columns    []wanted            // that the measurements need
+	encoders   []*encoding.Encoder // one per column
+	readers    []*encoding.Encoder // the encoders, and behind them those of columns that are only expected to be complete
+	where      int                 // the place of the table's predicate among the columns, −1 where it has none
 	expect     *expectation
 	attributes []attribute
 	clamps     []clamp     // of columns whose values have ranges by stratum
@@ -47,11 +48,11 @@ type wanted struct {
 }
 
 // encoder says which codes a column has.
-func (w wanted) encoder(table *spec.Table) (*encoder, error) {
+func (w wanted) encoder(table *spec.Table) (*encoding.Encoder, error) {
 	if w.numbers {
-		return newNumbers(table, w.column)
+		return encoding.OfNumbers(table, w.column)
 	}
-	return newEncoder(table, w.column)
+	return encoding.OfCategories(table, w.column)
 }
 
 // newTally compiles the measurements of a table.
@@ -151,7 +152,7 @@ func (t *tally) read(q plan.Query) error {
 // measurement needs it. Such a column keeps its contract, but no row is left out
 // for its sake: what is counted does not depend on what is expected.
 func (t *tally) reader(c *spec.Column) (int, error) {
-	if i := slices.IndexFunc(t.readers, func(e *encoder) bool { return e.column == c && !e.numbers }); i >= 0 {
+	if i := slices.IndexFunc(t.readers, func(e *encoding.Encoder) bool { return e.Column == c && !e.Numbers }); i >= 0 {
 		return i, nil
 	}
 	e, err := wanted{column: c}.encoder(t.table)
@@ -280,7 +281,7 @@ func (t *tally) wholePass(ids bool) *pass {
 // leaving are the readers of the columns that can have a row left out.
 func (t *tally) leaving() (readers []int) {
 	for i, e := range t.encoders {
-		if e.leavesOut() || slices.ContainsFunc(t.rules,
+		if e.LeavesOut() || slices.ContainsFunc(t.rules,
 			func(r rule) bool { return r.drop && slices.Contains(r.columns, i) }) {
 			readers = append(readers, i)
 		}

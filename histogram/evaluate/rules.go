@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -115,7 +115,7 @@ func (r Rows) impossible(release *spec.Release, entry int, levels []*spec.Level)
 // that the predicate names must be one of the microdata as it is.
 func (r Rows) outside(table *spec.Table, levels []*spec.Level) (broken int64, untold string, err error) {
 	predicate := table.Where.Column()
-	made, err := histogram.Computing(table, predicate)
+	made, err := encoding.Computing(table, predicate)
 	if err != nil {
 		return 0, "", err
 	}

@@ -291,6 +291,7 @@ func folded(e ast.Expr) (string, bool) {
 
 // errorPackages are where errors that reach a person are made.
 var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "histogram/evaluate",
+	"histogram/internal/encoding",
 	"internal/account", "internal/derive", "internal/diff", "internal/draft", "internal/durable", "internal/evaluate",
 	"internal/published",
 	"internal/query", "internal/release", "internal/sign", "internal/trace", "internal/verdict", "internal/verify", "plan"}

@@ -15,14 +15,14 @@ import (
 // exactPackages lie between confidential counts and what is chosen and published of them: counts, scores, choices and
 // noise are integers there, and nothing is a floating-point number. (Package tabulate estimates in floats how rows are
 // counted fastest.)
-var exactPackages = []string{"histogram", "histogram/internal/answer", "internal/noise"}
+var exactPackages = []string{"histogram", "histogram/internal/answer", "histogram/internal/encoding", "internal/noise"}
 
 // mayUseFloats lists the files of these packages that work before anything is counted, or from which nothing is
 // released.
 var mayUseFloats = []string{
 	// read columns of floats, as which a file may hold its numbers, before anything is counted
-	"histogram/encode.go", "histogram/expression.go", "histogram/grid.go", "histogram/lookup.go", "histogram/place.go",
-	"histogram/public.go",
+	"histogram/internal/encoding/encode.go", "histogram/internal/encoding/expression.go",
+	"histogram/internal/encoding/grid.go", "histogram/internal/encoding/place.go",
 	"internal/noise/probability.go", // draws with the exact fraction that a float is, as a threshold says it
 }
 

@@ -71,16 +71,18 @@ var may = map[string][]string{
 	"plan/ranges":       {},
 	"plan/residual":     {"plan/ranges"},
 	"internal/measured": {"internal/canonical", "plan", "internal/regular", "plan/compiled", "plan/adaptive"},
-	"histogram": {"spec/files", "spec", "spec/expression", "budget", "plan", "plan/residual", "budget/ledger",
+	"histogram": {"spec/files", "spec", "budget", "plan", "plan/residual", "budget/ledger",
 		"internal/noise", "internal/measured", "internal/tabulate", "internal/progress", "histogram/source",
-		"histogram/internal/answer", "histogram/internal/bounding", "internal/parallel", "plan/compiled", "plan/planner",
-		"plan/attributes", "plan/adaptive", "plan/impossible"},
+		"histogram/internal/answer", "histogram/internal/bounding", "histogram/internal/encoding",
+		"internal/parallel", "plan/compiled", "plan/planner", "plan/attributes", "plan/adaptive", "plan/impossible"},
 	"histogram/internal/bounding":      {"internal/noise", "internal/parallel"},
+	"histogram/internal/encoding":      {"histogram/source", "spec", "spec/expression"},
 	"histogram/internal/histogramtest": {},
 	"histogram/internal/answer":        {"spec", "internal/tabulate", "internal/parallel"},
 	"histogram/evaluate": {"spec", "budget/ledger", "internal/noise", "plan", "plan/compiled", "plan/describe",
 		"plan/planner",
-		"histogram", "histogram/internal/answer", "internal/parallel", "plan/attributes", "plan/impossible"},
+		"histogram", "histogram/internal/answer", "histogram/internal/encoding", "internal/parallel", "plan/attributes",
+		"plan/impossible"},
 	"internal/progress": {},
 	"histogram/source":  {"spec/files", "spec", "spec/document", "internal/regular"},
 	"synth": {"spec", "budget", "plan", "plan/residual", "internal/measured", "synth/graphical",
@@ -167,8 +169,8 @@ var (
 		"plan/tabulation", "plan/template", "plan/usefulness", "plan/workload", "synth", "report", "report/notes",
 		"report/maker", "report/page"}
 	machine      = []string{"runtime", "net", "math/rand", "crypto/rand", "os/user", "syscall"}
-	confidential = []string{"histogram", "histogram/evaluate", "histogram/internal/answer", "histogram/source",
-		"internal/noise", "internal/release", "budget/ledger"}
+	confidential = []string{"histogram", "histogram/evaluate", "histogram/internal/answer", "histogram/internal/encoding",
+		"histogram/source", "internal/noise", "internal/release", "budget/ledger"}
 )
 
 // imports lists what each package imports, without its tests.

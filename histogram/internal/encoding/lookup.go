@@ -1,4 +1,4 @@
-package histogram
+package encoding
 
 // This file holds the lookup of values in public tables, by the key of the row.
 
@@ -20,7 +20,7 @@ import (
 //
 // Guarantee: every row has one value or none, a function of its own key and of the public table; rows are neither
 // multiplied nor moved. Neighbours: both relations. Argument: docs/proofs/joins.md.
-func lookupValues(table *spec.Table, c *spec.Column) (compute, error) {
+func lookupValues(table *spec.Table, c *spec.Column) (Compute, error) {
 	j := table.Join(c.Lookup.Join)
 	if j == nil || j.Column(c.Lookup.Column) == nil {
 		return nil, fmt.Errorf("table %s has no public column %s.%s", table.Name, c.Lookup.Join, c.Lookup.Column)

@@ -1,4 +1,4 @@
-package histogram
+package encoding
 
 // This file holds the encoder: from the raw values of a column to codes over its
 // declared domain, or over the places of its lattice.
@@ -15,34 +15,34 @@ import (
 
 // Marks among the codes of rows; every domain is smaller.
 const (
-	dropped  = math.MaxUint32     // the row is left out
-	breached = math.MaxUint32 - 1 // the row breaks the contract
+	Dropped  = math.MaxUint32     // the row is left out
+	Breached = math.MaxUint32 - 1 // the row breaks the contract
 	unseen   = math.MaxUint32 - 2 // an entry of a look-up table not yet asked for
 )
 
-// isMark reports whether a code of encode is a mark, and no place of a category or a value.
-func isMark(code uint32) bool { return code >= unseen }
+// IsMark reports whether a code of [Encoder.Encode] is a mark, and no place of a category or a value.
+func IsMark(code uint32) bool { return code >= unseen }
 
-// encoder encodes one column. It is shared by goroutines, and changes in nothing but what it notes of the values that
+// Encoder encodes one column. It is shared by goroutines, and changes in nothing but what it notes of the values that
 // it was asked for; as a [source.Coder] it says to readers which code each value has.
-type encoder struct {
-	column  *spec.Column
-	size    int  // codes that there are
-	numbers bool // codes are places of values, and not categories
+type Encoder struct {
+	Column  *spec.Column
+	Size    int  // codes that there are
+	Numbers bool // codes are places of values, and not categories
 	width   int  // bytes of a code
 	// codes from here on are marks: of a row that breaks the contract, and behind it of one that is left out
-	marks   uint32
-	compute compute // makes the values of others, nil where they are read as they are
+	Marks   uint32
+	compute Compute // makes the values of others, nil where they are read as they are
 
 	readable, unreadable atomic.Bool // some value was of the column's type; some was a text that is not
 }
 
-// newEncoder returns the encoder of a column's categories. It fails where a domain is too large to have codes.
-func newEncoder(table *spec.Table, c *spec.Column) (*encoder, error) {
+// OfCategories returns the encoder of a column's categories. It fails where a domain is too large to have codes.
+func OfCategories(table *spec.Table, c *spec.Column) (*Encoder, error) {
 	return encoderWith(table, c, c.Domain.Size())
 }
 
-func encoderWith(table *spec.Table, c *spec.Column, size int) (*encoder, error) {
+func encoderWith(table *spec.Table, c *spec.Column, size int) (*Encoder, error) {
 	if size < 1 || uint64(size) >= unseen {
 		return nil, fmt.Errorf("%s.%s: a domain has 1 to %d cells", table.Name, c.Name, uint64(unseen)-1)
 	}
@@ -51,7 +51,7 @@ func encoderWith(table *spec.Table, c *spec.Column, size int) (*encoder, error) 
 		return nil, err
 	}
 	width := widthOf(size)
-	return &encoder{column: c, size: size, width: width, marks: uint32(1<<(8*width) - 2), compute: makes}, nil
+	return &Encoder{Column: c, Size: size, width: width, Marks: uint32(1<<(8*width) - 2), compute: makes}, nil
 }
 
 // widthOf is the least bytes that hold so many codes and two marks.
@@ -65,32 +65,32 @@ func widthOf(size int) int {
 	return 4
 }
 
-// label is a code as text: its finest category or, where the column has none (a range
+// Label is a code as text: its finest category or, where the column has none (a range
 // without step), the place of its cell.
-func (e *encoder) label(code uint32) string {
-	if finest, ok := e.column.Domain.Level(""); ok {
+func (e *Encoder) Label(code uint32) string {
+	if finest, ok := e.Column.Domain.Level(""); ok {
 		return finest.Categories[code].Code
 	}
 	return fmt.Sprint(code)
 }
 
-// leavesOut reports whether some value of the column may have its row left out.
-func (e *encoder) leavesOut() bool {
-	return e.column.Null.Action == spec.Drop || e.column.Unknown.Action == spec.Drop
+// LeavesOut reports whether some value of the column may have its row left out.
+func (e *Encoder) LeavesOut() bool {
+	return e.Column.Null.Action == spec.Drop || e.Column.Unknown.Action == spec.Drop
 }
 
 // Width is the bytes of a code. It leaves room for two marks.
-func (e *encoder) Width() int { return e.width }
+func (e *Encoder) Width() int { return e.width }
 
 // Codes writes the code of each value, of which the last two of the width are marks:
 // of one that breaks the contract, and of one whose row is left out. The values are those of
 // the one column that the encoder's own is read from or made of.
-func (e *encoder) Codes(values arrow.Array, codes []uint32) {
-	e.codesOf([]arrow.Array{values}, codes)
+func (e *Encoder) Codes(values arrow.Array, codes []uint32) {
+	e.CodesOf([]arrow.Array{values}, codes)
 }
 
-// codesOf is Codes for a column that is made of any number of others.
-func (e *encoder) codesOf(inputs []arrow.Array, codes []uint32) {
+// CodesOf is Codes for a column that is made of any number of others.
+func (e *Encoder) CodesOf(inputs []arrow.Array, codes []uint32) {
 	values, misfits := e.values(inputs)
 	code := e.reader(values)
 	nulls := values.NullN() > 0
@@ -108,20 +108,20 @@ func (e *encoder) codesOf(inputs []arrow.Array, codes []uint32) {
 			e.note(fit)
 		}
 		switch c {
-		case dropped:
-			c = e.marks + 1
-		case breached:
-			c = e.marks
+		case Dropped:
+			c = e.Marks + 1
+		case Breached:
+			c = e.Marks
 		}
 		codes[i] = c
 	}
 }
 
-// unread reports whether the column has values, of which not one could be read as its type.
-func (e *encoder) unread() bool { return e.unreadable.Load() && !e.readable.Load() }
+// Unread reports whether the column has values, of which not one could be read as its type.
+func (e *Encoder) Unread() bool { return e.unreadable.Load() && !e.readable.Load() }
 
 // note notes that a value was read, or could not be.
-func (e *encoder) note(fit spec.Fit) {
+func (e *Encoder) note(fit spec.Fit) {
 	if fit == spec.NotANumber {
 		if !e.unreadable.Load() {
 			e.unreadable.Store(true)
@@ -134,27 +134,27 @@ func (e *encoder) note(fit spec.Fit) {
 // KindNull is the kind of a misfit that has no value; the others are those of [spec.Fit].
 const KindNull = "null"
 
-// misfit is a row whose value breaks the contract.
-type misfit struct {
-	row  int
-	kind string
+// Misfit is a row whose value breaks the contract.
+type Misfit struct {
+	Row  int
+	Kind string
 }
 
-// kindOf names a breach of the column's domain, by what the column holds and never by what the value is.
-func (e *encoder) kindOf(fit spec.Fit) string {
-	if fit == spec.NotANumber && (e.column.Type == spec.Date || e.column.Type == spec.Timestamp) {
-		return "not a " + string(e.column.Type)
+// KindOf names a breach of the column's domain, by what the column holds and never by what the value is.
+func (e *Encoder) KindOf(fit spec.Fit) string {
+	if fit == spec.NotANumber && (e.Column.Type == spec.Date || e.Column.Type == spec.Timestamp) {
+		return "not a " + string(e.Column.Type)
 	}
 	return fit.String()
 }
 
-// encode returns the code of each row of raw inputs, with the marks dropped and
-// breached, and the first breaches in row order of rows that are not outside, at
+// Encode returns the code of each row of raw inputs, with the marks Dropped and
+// Breached, and the first breaches in row order of rows that are not outside, at
 // most so many.
-func (e *encoder) encode(outside []bool, most int, inputs ...arrow.Array) ([]uint32, []misfit) {
+func (e *Encoder) Encode(outside []bool, most int, inputs ...arrow.Array) ([]uint32, []Misfit) {
 	raw, misfits := e.values(inputs)
 	codes := make([]uint32, raw.Len())
-	var found []misfit
+	var found []Misfit
 	code := e.reader(raw)
 	for i := range codes {
 		kind := KindNull
@@ -166,52 +166,52 @@ func (e *encoder) encode(outside []bool, most int, inputs ...arrow.Array) ([]uin
 			codes[i] = e.absent()
 		default:
 			var fit spec.Fit
-			if codes[i], fit = code(i); codes[i] == breached {
-				kind = e.kindOf(fit)
+			if codes[i], fit = code(i); codes[i] == Breached {
+				kind = e.KindOf(fit)
 			}
 		}
-		if codes[i] == breached && len(found) < most && (outside == nil || !outside[i]) {
-			found = append(found, misfit{i, kind})
+		if codes[i] == Breached && len(found) < most && (outside == nil || !outside[i]) {
+			found = append(found, Misfit{i, kind})
 		}
 	}
 	return codes, found
 }
 
 // absent is the code of a row that has no value.
-func (e *encoder) absent() uint32 {
-	if e.numbers && e.column.Null.Action == spec.As {
-		return e.codeAt(e.column.Lattice.PlaceOfNull(spec.Whole))
+func (e *Encoder) absent() uint32 {
+	if e.Numbers && e.Column.Null.Action == spec.As {
+		return e.codeAt(e.Column.Lattice.PlaceOfNull(spec.Whole))
 	}
-	return e.obey(e.column.Null)
+	return e.obey(e.Column.Null)
 }
 
 // obey is the code that a policy gives.
-func (e *encoder) obey(p spec.Policy) uint32 {
+func (e *Encoder) obey(p spec.Policy) uint32 {
 	switch p.Action {
 	case spec.Drop:
-		return dropped
+		return Dropped
 	case spec.As:
 		return uint32(p.Category)
 	}
-	return breached
+	return Breached
 }
 
 // resolve applies the policy for unknown values. A column that cannot be read as
 // its type at all is refused whatever the policy, or a mistaken spec would count
 // nothing without a word.
-func (e *encoder) resolve(code int, fit spec.Fit) (uint32, spec.Fit) {
+func (e *Encoder) resolve(code int, fit spec.Fit) (uint32, spec.Fit) {
 	switch fit {
 	case spec.Fits:
 		return uint32(code), fit
 	case spec.WrongType:
-		return breached, fit
+		return Breached, fit
 	}
-	return e.obey(e.column.Unknown), fit
+	return e.obey(e.Column.Unknown), fit
 }
 
 // codeOfMisfit is the code of a row of which a value that its own is made of could not be read.
-func (e *encoder) codeOfMisfit(fit spec.Fit) (code uint32) {
-	if e.numbers && fit != spec.WrongType {
+func (e *Encoder) codeOfMisfit(fit spec.Fit) (code uint32) {
+	if e.Numbers && fit != spec.WrongType {
 		code, _ = e.placed(0, fit)
 	} else {
 		code, _ = e.resolve(0, fit)
@@ -220,11 +220,11 @@ func (e *encoder) codeOfMisfit(fit spec.Fit) (code uint32) {
 }
 
 // reader returns how a row of raw that is not null is encoded.
-func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
-	if e.numbers {
+func (e *Encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
+	if e.Numbers {
 		return e.placeReader(raw)
 	}
-	d := e.column.Domain
+	d := e.Column.Domain
 	switch a := raw.(type) {
 	case *array.Dictionary:
 		return lookUp(a, func(text string) (uint32, spec.Fit) { return e.resolve(d.CodeOfText(text)) })
@@ -240,7 +240,7 @@ func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfDecimal(a.Value(i).BigInt(), scale)) }
 	case *array.Boolean:
-		if x := e.column.Expression; x != nil && x.Categories != nil {
+		if x := e.Column.Expression; x != nil && x.Categories != nil {
 			return e.ofTruth(a, x.Categories)
 		}
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfBool(a.Value(i))) }
@@ -249,14 +249,14 @@ func (e *encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
 	case *array.Timestamp:
 		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfTimestamp(int64(a.Value(i)))) }
 	}
-	return func(int) (uint32, spec.Fit) { return breached, spec.WrongType }
+	return func(int) (uint32, spec.Fit) { return Breached, spec.WrongType }
 }
 
 // ofTruth encodes booleans by the categories of false and true.
-func (e *encoder) ofTruth(a *array.Boolean, categories []string) func(row int) (uint32, spec.Fit) {
+func (e *Encoder) ofTruth(a *array.Boolean, categories []string) func(row int) (uint32, spec.Fit) {
 	var codes [2]uint32
 	for i, category := range categories {
-		codes[i], _ = e.resolve(e.column.Domain.CodeOfText(category))
+		codes[i], _ = e.resolve(e.Column.Domain.CodeOfText(category))
 	}
 	return func(i int) (uint32, spec.Fit) {
 		if a.Value(i) {
@@ -272,7 +272,7 @@ func lookUp(a *array.Dictionary, codeOf func(text string) (uint32, spec.Fit)) fu
 	values, ok := a.Dictionary().(*array.String)
 	index, okIndex := a.Indices().(*array.Int32)
 	if !ok || !okIndex {
-		return func(int) (uint32, spec.Fit) { return breached, spec.WrongType }
+		return func(int) (uint32, spec.Fit) { return Breached, spec.WrongType }
 	}
 	codes := make([]uint32, values.Len())
 	fits := make([]spec.Fit, values.Len())

@@ -1,4 +1,4 @@
-package histogram
+package encoding
 
 import (
 	"fmt"
@@ -106,7 +106,7 @@ func TestCellsOfCoordinates(t *testing.T) {
 // A row without a longitude or a latitude has no cell; one whose coordinate is no number is nowhere in the box.
 func TestPlacesThatAreMissing(t *testing.T) {
 	c := gridOf(t, "[-2, 0, 2, 3]", 4, 3)
-	e, err := newEncoder(&spec.Table{Name: "t"}, c)
+	e, err := OfCategories(&spec.Table{Name: "t"}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestPlacesThatAreMissing(t *testing.T) {
 	x := coordinates("float64", []float64{1, 0, math.NaN()}, []bool{false, true, true})  // 1, null, 0, NaN
 	y := coordinates("float64", []float64{2, 2, math.Inf(1)}, []bool{true, false, true}) // 2, 2, null, ∞
 	codes := make([]uint32, 4)
-	e.codesOf([]arrow.Array{x, y}, codes)
+	e.CodesOf([]arrow.Array{x, y}, codes)
 	for i, want := range []uint32{11, 13, 13, 12} {
 		if codes[i] != want {
 			t.Errorf("row %d has code %d, want %d", i, codes[i], want)

@@ -1,4 +1,4 @@
-package histogram
+package encoding
 
 // This file holds the evaluation of expressions over columns of the source.
 
@@ -29,7 +29,7 @@ type evaluation struct {
 type operand struct {
 	reading spec.Reading
 	places  []int
-	look    compute
+	look    Compute
 }
 
 // evaluating makes the values of a column's expression. A row with an input that is not of the kind, or beyond the
@@ -37,7 +37,7 @@ type operand struct {
 //
 // Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations.
 // Argument: docs/proofs/bounding.md.
-func evaluating(table *spec.Table, of *spec.Expression) (compute, error) {
+func evaluating(table *spec.Table, of *spec.Expression) (Compute, error) {
 	v, err := newEvaluation(table, of)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package histogram
+package encoding
 
 // This file holds the cells of a grid: from longitudes and latitudes to the numbers of cells.
 

@@ -1,4 +1,4 @@
-package histogram
+package encoding
 
 // This file holds computed columns: those whose values are made, row by row, of columns of the source.
 
@@ -9,18 +9,18 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// compute makes the values of rows of those of the columns that they are made of, which are arrays of one length and of
-// the types that [source.Coder] documents. values is an array of that length and of a type that encoder.reader reads,
+// Compute makes the values of rows of those of the columns that they are made of, which are arrays of one length and of
+// the types that [source.Coder] documents. values is an array of that length and of a type that Encoder.reader reads,
 // and valid as long as the inputs are; one of another type breaks the contract. misfits, nil where there are none, says
 // of each row whether an input of it has a value that could not be read: such a row's value is none, whatever stands in
 // values.
 //
 // Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations.
 // Argument: docs/proofs/bounding.md.
-type compute func(inputs []arrow.Array) (values arrow.Array, misfits []spec.Fit)
+type Compute func(inputs []arrow.Array) (values arrow.Array, misfits []spec.Fit)
 
 // Computing is how the values of a column are made, nil for one that is read as it is.
-func Computing(table *spec.Table, c *spec.Column) (compute, error) {
+func Computing(table *spec.Table, c *spec.Column) (Compute, error) {
 	switch {
 	case c.Expression != nil:
 		return evaluating(table, c.Expression)
@@ -35,17 +35,17 @@ func Computing(table *spec.Table, c *spec.Column) (compute, error) {
 }
 
 // values are those of a column, given those that it is made of.
-func (e *encoder) values(inputs []arrow.Array) (arrow.Array, []spec.Fit) {
+func (e *Encoder) values(inputs []arrow.Array) (arrow.Array, []spec.Fit) {
 	if e.compute == nil {
 		return inputs[0], nil
 	}
 	return e.compute(inputs)
 }
 
-// diagnosis is what the operator is told of a row's value: the value, or those that it is made of.
-func (e *encoder) diagnosis(inputs []arrow.Array, row int) string {
+// Diagnosis is what the operator is told of a row's value: the value, or those that it is made of.
+func (e *Encoder) Diagnosis(inputs []arrow.Array, row int) string {
 	texts := make([]string, len(inputs))
-	for i, name := range e.column.Inputs() {
+	for i, name := range e.Column.Inputs() {
 		texts[i] = strings.Clone(inputs[i].ValueStr(row)) // the column's memory is used again
 		if e.compute != nil {
 			texts[i] = name + " " + texts[i]

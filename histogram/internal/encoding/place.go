@@ -1,4 +1,4 @@
-package histogram
+package encoding
 
 // This file holds the reading of values as numbers: by their places on the lattice of their column.
 
@@ -8,40 +8,40 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// newNumbers is the encoder of a column's values: the code of a value is the place that it is rounded and clamped to,
+// OfNumbers is the encoder of a column's values: the code of a value is the place that it is rounded and clamped to,
 // counted from the first, whatever the stratum of its row. It fails where a lattice is too large to have codes.
 //
 // Guarantee: the code of a row depends on its own value alone, and no code is outside the lattice. Neighbours: both
 // relations. Argument: docs/proofs/values.md.
-func newNumbers(table *spec.Table, c *spec.Column) (*encoder, error) {
+func OfNumbers(table *spec.Table, c *spec.Column) (*Encoder, error) {
 	e, err := encoderWith(table, c, c.Lattice.Places())
 	if err != nil {
 		return nil, err
 	}
-	e.numbers = true
+	e.Numbers = true
 	return e, nil
 }
 
 // codeAt is the code of a place.
-func (e *encoder) codeAt(place int64) uint32 { return uint32(place - e.column.Lattice.First) }
+func (e *Encoder) codeAt(place int64) uint32 { return uint32(place - e.Column.Lattice.First) }
 
 // placed is the code of what was read as a number or not: NaN is as a null is, and a text that is no number is a matter
 // of the policy for unknown values. None of these is the category that it may count as elsewhere.
-func (e *encoder) placed(place int64, fit spec.Fit) (uint32, spec.Fit) {
+func (e *Encoder) placed(place int64, fit spec.Fit) (uint32, spec.Fit) {
 	switch {
 	case fit == spec.Fits:
 		return e.codeAt(place), fit
 	case fit == spec.NaN:
 		return e.absent(), fit
-	case e.column.Unknown.Action == spec.Drop:
-		return dropped, fit
+	case e.Column.Unknown.Action == spec.Drop:
+		return Dropped, fit
 	}
-	return breached, fit
+	return Breached, fit
 }
 
 // placeReader returns how a row of raw that is not null is encoded as a number.
-func (e *encoder) placeReader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
-	l := e.column.Lattice
+func (e *Encoder) placeReader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
+	l := e.Column.Lattice
 	ofText := func(text string) (uint32, spec.Fit) { return e.placed(l.PlaceOfText(text, spec.Whole)) }
 	switch a := raw.(type) {
 	case *array.Dictionary:
@@ -61,5 +61,5 @@ func (e *encoder) placeReader(raw arrow.Array) func(row int) (uint32, spec.Fit) 
 			return e.codeAt(l.PlaceOfDecimal(v.HighBits(), v.LowBits(), scale, spec.Whole)), spec.Fits
 		}
 	}
-	return func(int) (uint32, spec.Fit) { return breached, spec.WrongType }
+	return func(int) (uint32, spec.Fit) { return Breached, spec.WrongType }
 }
