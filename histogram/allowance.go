@@ -122,7 +122,7 @@ const allowancesMemory = 4 * bounding.MostMemory
 // Guarantee: for each allowance, which rows of a unit stay is a function of key, definition, id and the unit's own rows
 // in reading order, and of nothing else; they are at most caps.rows, in at most caps.groups groups, with at most
 // caps.perGroup in each. Neighbours: both relations. Argument: docs/proofs/bounding.md.
-func (t *tally) choose(ctx context.Context, dir string, s *noise.Streams, before *pass, own *bounding.Kept,
+func (t *tally) choose(ctx context.Context, dir string, s *noise.RowStreams, before *pass, own *bounding.Kept,
 	limit int64) (p *pass, stay []*bounding.Kept, err error) {
 	p = &pass{tally: t, ids: true, before: before, readers: t.grouping()}
 	bounds := make([]*bounding.Bounding, len(t.allowances)) // but of the first

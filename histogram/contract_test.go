@@ -97,7 +97,7 @@ func TestIDTypes(t *testing.T) {
 	for name, ids := range map[string][]arrow.Array{"float": {floats}, "mixed": {ints, texts},
 		"mixed back": {texts, ints}} {
 		p := planOf(t)
-		b, err := bounding.New(bounding.OfRows(1), streams(p, 1).Bounding("x"), bounding.Options{Memory: 1 << 20})
+		b, err := bounding.New(bounding.OfRows(1), streams(p, 1).Rows().Bounding("x"), bounding.Options{Memory: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,8 +25,9 @@ import (
 //
 // Contract: which rows count, and how many rows of each unit, is a function of the plan, the tables and the keys of s
 // alone, and not of what is asked, nor of anything that the machine decides. No error holds a value, a row or a count.
+// From s it can derive no noise.
 type Counter interface {
-	Count(ctx context.Context, q Questions, s *noise.Streams) (answer.Answers, error)
+	Count(ctx context.Context, q Questions, s *noise.RowStreams) (answer.Answers, error)
 }
 
 // Questions are what a [Counter] is asked, all at once.
@@ -36,12 +37,12 @@ type Questions struct {
 }
 
 // stamp returns the stamp that answers to these questions bear when rows are bounded under the keys of s.
-func (q Questions) stamp(s *noise.Streams) (answer.Stamp, error) {
+func (q Questions) stamp(s *noise.RowStreams) (answer.Stamp, error) {
 	return stampOf(q.Plan.Hash(), q.Measurements, s)
 }
 
 // stampOf is the stamp of answers to measurements of the plan of this hash.
-func stampOf(planHash string, all []plan.Measurement, s *noise.Streams) (answer.Stamp, error) {
+func stampOf(planHash string, all []plan.Measurement, s *noise.RowStreams) (answer.Stamp, error) {
 	h := sha256.New()
 	io.WriteString(h, planHash)
 	for _, m := range all {
@@ -57,7 +58,7 @@ func stampOf(planHash string, all []plan.Measurement, s *noise.Streams) (answer.
 		definition := sha256.Sum256(question)
 		h.Write(definition[:])
 	}
-	return s.Commitment(h.Sum(nil)), nil
+	return s.Stamp(h.Sum(nil)), nil
 }
 
 // Count has a counter answer all that a plan may ask: its measurements, and every candidate that an adaptive method of
@@ -92,13 +93,13 @@ func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Strea
 	}
 	var counted answer.Answers
 	err = parallel.Guarded(func(int) (err error) {
-		counted, err = by.Count(ctx, Questions{Plan: c.Plan(), Measurements: asked}, s)
+		counted, err = by.Count(ctx, Questions{Plan: c.Plan(), Measurements: asked}, s.Rows())
 		return err
 	}, 0)
 	if err != nil {
 		return nil, err
 	}
-	stamp, err := stampOf(own.Hash(), all, s)
+	stamp, err := stampOf(own.Hash(), all, s.Rows())
 	if err != nil {
 		return nil, err
 	}

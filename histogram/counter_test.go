@@ -19,17 +19,17 @@ import (
 // meddler is a counter that is not of histogram: it asks another one something else. The type of answers cannot be
 // named here, but is inferred.
 type meddler[T any] struct {
-	count  func(context.Context, histogram.Questions, *noise.Streams) (T, error)
-	meddle func(q *histogram.Questions, s **noise.Streams)
+	count  func(context.Context, histogram.Questions, *noise.RowStreams) (T, error)
+	meddle func(q *histogram.Questions, s **noise.RowStreams)
 }
 
-func (m meddler[T]) Count(ctx context.Context, q histogram.Questions, s *noise.Streams) (T, error) {
+func (m meddler[T]) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (T, error) {
 	m.meddle(&q, &s)
 	return m.count(ctx, q, s)
 }
 
-func meddling[T any](count func(context.Context, histogram.Questions, *noise.Streams) (T, error),
-	meddle func(*histogram.Questions, **noise.Streams)) meddler[T] {
+func meddling[T any](count func(context.Context, histogram.Questions, *noise.RowStreams) (T, error),
+	meddle func(*histogram.Questions, **noise.RowStreams)) meddler[T] {
 	return meddler[T]{count, meddle}
 }
 
@@ -74,18 +74,18 @@ func TestACounterAnswersThePlanThatIsPaidFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	loose := planOfText(t, strings.Replace(oneRowEach, "max_rows: 1", "max_rows: 30", 1))
-	for name, meddle := range map[string]func(q *histogram.Questions, s **noise.Streams){
-		"": func(*histogram.Questions, **noise.Streams) {},
-		"less noise in the plan": func(q *histogram.Questions, _ **noise.Streams) {
+	for name, meddle := range map[string]func(q *histogram.Questions, s **noise.RowStreams){
+		"": func(*histogram.Questions, **noise.RowStreams) {},
+		"less noise in the plan": func(q *histogram.Questions, _ **noise.RowStreams) {
 			q.Plan.Measurements[0].Mechanism.Parameter.SetFrac64(1, 1000)
 		},
-		"another plan": func(q *histogram.Questions, _ **noise.Streams) { q.Plan = loose.Plan() },
-		"none":         func(q *histogram.Questions, _ **noise.Streams) { q.Measurements = nil },
-		"one twice": func(q *histogram.Questions, _ **noise.Streams) {
+		"another plan": func(q *histogram.Questions, _ **noise.RowStreams) { q.Plan = loose.Plan() },
+		"none":         func(q *histogram.Questions, _ **noise.RowStreams) { q.Measurements = nil },
+		"one twice": func(q *histogram.Questions, _ **noise.RowStreams) {
 			q.Measurements = append(q.Measurements, q.Measurements[0])
 		},
-		"another key": func(_ *histogram.Questions, s **noise.Streams) { *s = noise.NewStreams(noise.Key{}, "") },
-		"a panic":     func(*histogram.Questions, **noise.Streams) { panic("7319") },
+		"another key": func(_ *histogram.Questions, s **noise.RowStreams) { *s = noise.NewStreams(noise.Key{}, "").Rows() },
+		"a panic":     func(*histogram.Questions, **noise.RowStreams) { panic("7319") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := planOfText(t, oneRowEach)

@@ -309,7 +309,7 @@ func groupsOf(t testing.TB, p *plan.Plan, rows string, bounded bool) []string {
 				q.allowance = 0
 			}
 		}
-		return tally.scan(context.Background(), dir, s, 1<<28)
+		return tally.scan(context.Background(), dir, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -421,7 +421,7 @@ func TestSelectionNeedsWhatIsPlanned(t *testing.T) {
 	if _, err := d.Kept(); err == nil {
 		t.Error("a threshold of one less is taken")
 	}
-	if noise.Bernoulli(streams(p, 1).MadeUp("x"), 0) || !noise.Bernoulli(streams(p, 1).MadeUp("x"), 1) {
+	if noise.Bernoulli(streams(p, 1).Rows().MadeUp("x"), 0) || !noise.Bernoulli(streams(p, 1).Rows().MadeUp("x"), 1) {
 		t.Error("certain decisions are not")
 	}
 }

@@ -32,7 +32,7 @@ type Files struct {
 // be held of the rows does not; *[source.Error] for a file that cannot be read; *[ContractError] for values that break
 // their column's contract and for files that are not what their table expects. None of them holds a value, a code or a
 // number of rows.
-func (f Files) Count(ctx context.Context, q Questions, s *noise.Streams) (answer.Answers, error) {
+func (f Files) Count(ctx context.Context, q Questions, s *noise.RowStreams) (answer.Answers, error) {
 	stamp, err := q.stamp(s)
 	if err != nil {
 		return answer.Answers{}, err
@@ -69,7 +69,7 @@ type MadeUp struct {
 }
 
 // Count answers questions of made-up rows. Its errors are *[MemoryError] and those of ctx.
-func (f MadeUp) Count(ctx context.Context, q Questions, s *noise.Streams) (answer.Answers, error) {
+func (f MadeUp) Count(ctx context.Context, q Questions, s *noise.RowStreams) (answer.Answers, error) {
 	if f.Rows < 0 {
 		return answer.Answers{}, fmt.Errorf("a rehearsal has 0 rows or more, not %d", f.Rows)
 	}

@@ -149,7 +149,7 @@ func parentColumns(r *spec.Release, parent string) (names []string) {
 }
 
 // Read fills the link, once, and keeps what is found out of the rows of all its tables on the way.
-func (l *link) read(ctx context.Context, dir string, s *noise.Streams, limit int64) error {
+func (l *link) read(ctx context.Context, dir string, s *noise.RowStreams, limit int64) error {
 	if l.kept != nil {
 		return nil
 	}

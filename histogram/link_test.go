@@ -271,14 +271,14 @@ func countIn(t *testing.T, p *plan.Plan, asked []plan.Measurement, dir string, s
 	s := streams(p, 3)
 	var spoilt *link
 	counts, err := countAll(p, asked, 1, func(tally *tally) error {
-		if err := tally.link.read(t.Context(), dir, s, 1<<28); err != nil {
+		if err := tally.link.read(t.Context(), dir, s.Rows(), 1<<28); err != nil {
 			return err
 		}
 		if spoil != nil && spoilt != tally.link {
 			spoilt = tally.link
 			spoil(spoilt)
 		}
-		return tally.scan(t.Context(), dir, s, 1<<28)
+		return tally.scan(t.Context(), dir, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatal(err)

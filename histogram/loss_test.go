@@ -264,7 +264,7 @@ func countRows(t testing.TB, p *plan.Plan, dir string, rows []lossRow) []map[str
 		return out, err
 	}
 	counts, err := countFound(Questions{Plan: p, Measurements: p.Measurements}, 1, found, func(tally *tally) error {
-		return tally.scan(t.Context(), dir, s, 1<<28)
+		return tally.scan(t.Context(), dir, s.Rows(), 1<<28)
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, p.Source.Text)

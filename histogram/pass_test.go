@@ -31,7 +31,7 @@ func TestTotal(t *testing.T) {
 	total := plan.Measurement{ID: "total", Query: plan.Query{Table: "persons"}, Cells: 1}
 	dir := folder(t, "a.csv", many(5001)+strings.Repeat("p,,3\n", 7))
 	got, err := countAll(p, []plan.Measurement{total}, 2, func(tally *tally) error {
-		return tally.scan(context.Background(), dir, streams(p, 1), 1<<30)
+		return tally.scan(context.Background(), dir, streams(p, 1).Rows(), 1<<30)
 	})
 	if err != nil || got[0].Counts[0] != 5001 { // tables that are shown leave rows out
 		t.Errorf("got %v, %v", got, err)
@@ -175,7 +175,7 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, own, err := tally.bound(t.Context(), dir, streams(p, 1), 1<<30)
+		first, own, err := tally.bound(t.Context(), dir, streams(p, 1).Rows(), 1<<30)
 		if err == nil {
 			err = change(dir)
 		}
@@ -239,7 +239,7 @@ func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, own, err := tally.bound(t.Context(), dir, streams(p, 1), 1<<30)
+	first, own, err := tally.bound(t.Context(), dir, streams(p, 1).Rows(), 1<<30)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "a.csv"), []byte(many(90)), 0o600)
 	}
@@ -363,7 +363,7 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		tally.progress = progress
-		if err := tally.scan(t.Context(), folder(t, "a.csv", many(rows)), streams(p, 1), 1<<30); err != nil {
+		if err := tally.scan(t.Context(), folder(t, "a.csv", many(rows)), streams(p, 1).Rows(), 1<<30); err != nil {
 			t.Fatal(err)
 		}
 		most := make([]int64, 3)

@@ -63,7 +63,7 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 	ask(exact(both, false, true), apart, age)
 	ask(bands, kind, halved)
 	got, err := countAll(p, all, 2, func(tally *tally) error {
-		return tally.scan(context.Background(), folder(t, "a.csv", text), streams(p, 1), 1<<30)
+		return tally.scan(context.Background(), folder(t, "a.csv", text), streams(p, 1).Rows(), 1<<30)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestCountsOfManyCellsAreNarrow(t *testing.T) {
 		m := plan.Measurement{ID: "od", Query: plan.Query{Table: "trips", Factors: test.factors},
 			Cells: int64(len(test.want))}
 		got, err := countAll(p, []plan.Measurement{m}, 2, func(tally *tally) error {
-			return tally.scan(context.Background(), dir, streams(p, 1), 1<<30)
+			return tally.scan(context.Background(), dir, streams(p, 1).Rows(), 1<<30)
 		})
 		if err != nil {
 			t.Fatal(err)

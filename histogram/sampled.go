@@ -8,7 +8,7 @@ import (
 )
 
 // sample prepares the drawing of units where the table says so.
-func (t *tally) sample(s *noise.Streams) error {
+func (t *tally) sample(s *noise.RowStreams) error {
 	if t.table.Sample == nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ func TestSumsBeyond61Bits(t *testing.T) {
 			t.Fatal(err)
 		}
 		jobs := row(2 * n)
-		err = tally.scan(t.Context(), folder(t, filesOf(jobs, 100)...), noise.NewStreams(noise.Key{1}, "p"), 1<<28)
+		err = tally.scan(t.Context(), folder(t, filesOf(jobs, 100)...), noise.NewStreams(noise.Key{1}, "p").Rows(), 1<<28)
 		if !errors.Is(err, want) {
 			t.Errorf("%d rows of 2^60: %v", 2*n, err)
 		}
@@ -129,7 +129,7 @@ func TestMadeUpRowsOfEveryForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rows = 100_000
-	if err := tally.makeUp(t.Context(), rows, noise.NewStreams(noise.Key{1}, "p").MadeUp("jobs"), 1<<28); err != nil {
+	if err := tally.makeUp(t.Context(), rows, noise.NewStreams(noise.Key{1}, "p").Rows().MadeUp("jobs"), 1<<28); err != nil {
 		t.Fatal(err)
 	}
 	got := answered{tally: tally}

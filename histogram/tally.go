@@ -173,7 +173,7 @@ func (t *tally) reader(c *spec.Column) (int, error) {
 // Where queries allow a unit fewer rows than its table, the ids are read once more between
 // the two, with the columns that say which groups rows are of; and so they are of a parent, with the
 // columns that its children's rows have. Of linked tables the ids of all are read before any is counted.
-func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit int64) error {
+func (t *tally) scan(ctx context.Context, dir string, s *noise.RowStreams, limit int64) error {
 	if err := t.sample(s); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (t *tally) scan(ctx context.Context, dir string, s *noise.Streams, limit in
 }
 
 // settled is staying, with the first error in reading order.
-func (t *tally) settled(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, stay []*bounding.Kept,
+func (t *tally) settled(ctx context.Context, dir string, s *noise.RowStreams, limit int64) (p *pass, stay []*bounding.Kept,
 	err error) {
 	p, stay, err = t.staying(ctx, dir, s, limit)
 	if err == nil {
@@ -221,7 +221,7 @@ func (t *tally) settled(ctx context.Context, dir string, s *noise.Streams, limit
 
 // staying reads the ids and says which rows stay for each of the tally's allowances; a parent's rows are taken into the
 // link. p is the last reading.
-func (t *tally) staying(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, stay []*bounding.Kept,
+func (t *tally) staying(ctx context.Context, dir string, s *noise.RowStreams, limit int64) (p *pass, stay []*bounding.Kept,
 	err error) {
 	p, own, err := t.bound(ctx, dir, s, limit)
 	stay = []*bounding.Kept{own}
@@ -290,7 +290,7 @@ func (t *tally) leaving() (readers []int) {
 }
 
 // bound reads the ids and says which rows stay.
-func (t *tally) bound(ctx context.Context, dir string, s *noise.Streams, limit int64) (p *pass, k *bounding.Kept,
+func (t *tally) bound(ctx context.Context, dir string, s *noise.RowStreams, limit int64) (p *pass, k *bounding.Kept,
 	err error) {
 	p = &pass{tally: t, ids: true, decides: true, readers: t.leaving()}
 	for _, w := range t.expect.watches {

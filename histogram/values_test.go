@@ -241,12 +241,12 @@ func answersTo(t testing.TB, r *spec.Release, all []asking, key byte, workers in
 	}
 	s := noise.NewStreams(noise.Key{key}, "plan")
 	if tally.table.Unit.Row {
-		if err := tally.scan(t.Context(), dir, s, memory); err != nil {
+		if err := tally.scan(t.Context(), dir, s.Rows(), memory); err != nil {
 			t.Fatal(err)
 		}
 		return answered{tally: tally}
 	}
-	p, stay, err := tally.staying(t.Context(), dir, s, memory) // as scan does
+	p, stay, err := tally.staying(t.Context(), dir, s.Rows(), memory) // as scan does
 	if err == nil {
 		tally.diagnose(stay)
 		err = tally.countRows(t.Context(), dir, p, stay, memory)
@@ -494,7 +494,7 @@ func excess(t testing.TB, change func(*tally)) int64 {
 
 // keyedNumbers draws numbers below n, the same for one seed.
 func keyedNumbers(seed int) func(n int) int {
-	b := noise.NewStreams(noise.Key{byte(seed), 1}, "numbers").MadeUp("t")
+	b := noise.NewStreams(noise.Key{byte(seed), 1}, "numbers").Rows().MadeUp("t")
 	return func(n int) int { return int(b.Below(uint64(n))) }
 }
 
@@ -555,7 +555,7 @@ func TestBreachesAmongGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tally.scan(t.Context(), folder(t, filesOf(jobs, 90)...), noise.NewStreams(noise.Key{1}, "p"), 1<<28)
+		err = tally.scan(t.Context(), folder(t, filesOf(jobs, 90)...), noise.NewStreams(noise.Key{1}, "p").Rows(), 1<<28)
 		var breach *ContractError
 		if !errors.As(err, &breach) || breach.Column != "age" || breach.Kind != spec.OutOfDomain.String() {
 			t.Errorf("%s: %v", name, err)

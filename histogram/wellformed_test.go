@@ -16,7 +16,7 @@ type made struct {
 	answer func(cells int64) answer.Answer
 }
 
-func (c made) Count(_ context.Context, q Questions, s *noise.Streams) (answer.Answers, error) {
+func (c made) Count(_ context.Context, q Questions, s *noise.RowStreams) (answer.Answers, error) {
 	var all []answer.Answer
 	for _, m := range q.Measurements {
 		all = append(all, c.answer(m.Cells))
@@ -28,7 +28,7 @@ func (c made) Count(_ context.Context, q Questions, s *noise.Streams) (answer.An
 // meddler is a counter that writes to the questions that it is asked.
 type meddler struct{ made }
 
-func (c meddler) Count(ctx context.Context, q Questions, s *noise.Streams) (answer.Answers, error) {
+func (c meddler) Count(ctx context.Context, q Questions, s *noise.RowStreams) (answer.Answers, error) {
 	for i := range q.Measurements {
 		q.Measurements[i].Mechanism.Parameter = big.NewRat(1, 1000)
 	}

@@ -128,7 +128,7 @@ const leastPass = 1 << 24
 // Errors: those of [Files.Count], and of the note. Tables are read as often as it takes to
 // count everything within the memory.
 func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compiled, files histogram.Files,
-	s *noise.Streams, claims Claims) (*Differences, error) {
+	s *noise.RowStreams, claims Claims) (*Differences, error) {
 	own, err := planner.Verify(paid)
 	if err != nil {
 		return nil, err
@@ -443,7 +443,7 @@ func (c *comparison) batches(table string, pass int64) [][]question {
 }
 
 // asked has a batch of questions to one table answered, and compares the answers.
-func (c *comparison) answer(ctx context.Context, files histogram.Files, s *noise.Streams, batch []question) error {
+func (c *comparison) answer(ctx context.Context, files histogram.Files, s *noise.RowStreams, batch []question) error {
 	asked := histogram.Questions{Plan: c.plan}
 	for _, q := range batch {
 		asked.Measurements = append(asked.Measurements, q.measurement)

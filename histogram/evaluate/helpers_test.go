@@ -59,8 +59,8 @@ func folder(t testing.TB, files ...string) string {
 	return dir
 }
 
-func streams(p *plan.Plan, key byte) *noise.Streams {
-	return noise.NewStreams(noise.Key{key}, p.Hash())
+func streams(p *plan.Plan, key byte) *noise.RowStreams {
+	return noise.NewStreams(noise.Key{key}, p.Hash()).Rows()
 }
 
 // countsOf are the exact counts of a table of a plan.

@@ -136,7 +136,7 @@ func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *comp
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	found, err := evaluate.Compare(ctx, note, p, histogram.Files{Dir: o.Data}, streams, claims)
+	found, err := evaluate.Compare(ctx, note, p, histogram.Files{Dir: o.Data}, streams.Rows(), claims)
 	if err == nil {
 		return found, nil
 	}

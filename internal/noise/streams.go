@@ -19,6 +19,7 @@ const (
 	purposeQuantiles  = "quantiles"
 	purposeSampling   = "sampling"
 	purposeCommitment = "commitment"
+	purposeStamp      = "stamp"
 )
 
 // derivationSalt separates this use of a key, and this version of the samplers,
@@ -59,18 +60,6 @@ func (s *Streams) Empty(definition, exactHash []byte, stretch int) *Bits {
 	return newBits(s.derive(purposeEmpty, definition, exactHash, number[:]))
 }
 
-// Bounding returns the stream that decides which rows of a unit stay, for one
-// table.
-func (s *Streams) Bounding(table string) *Bits {
-	return newBits(s.derive(purposeBounding, []byte(table)))
-}
-
-// MadeUp returns the stream from which the rows of a rehearsal are drawn, for
-// one table.
-func (s *Streams) MadeUp(table string) *Bits {
-	return newBits(s.derive(purposeMadeUp, []byte(table)))
-}
-
 // Selection returns the stream for one choice among candidates: choice number
 // round of the selection with this canonical definition, by scores with this
 // hash. Another question or other scores cannot meet the same choice's bits.
@@ -87,15 +76,6 @@ func (s *Streams) Quantiles(definition, exactHash []byte, block int) *Bits {
 	var number [8]byte
 	binary.BigEndian.PutUint64(number[:], uint64(block))
 	return newBits(s.derive(purposeQuantiles, definition, exactHash, number[:]))
-}
-
-// Sampling returns the stream that decides which units of one table are in
-// Poisson sample number round: each unit is, or is not, by its own draw, in a
-// fixed order of the units. Who was sampled is as confidential as the table.
-func (s *Streams) Sampling(table string, round int) *Bits {
-	var number [8]byte
-	binary.BigEndian.PutUint64(number[:], uint64(round))
-	return newBits(s.derive(purposeSampling, []byte(table), number[:]))
 }
 
 // Commitment returns a keyed hash of a hash of exact integers. It may stand in

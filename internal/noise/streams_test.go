@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -33,16 +34,17 @@ func TestKeyAndStreamsPrintAsConfidential(t *testing.T) {
 		Key     Key
 		Streams *Streams
 		hidden  *Streams
-	}{key, streams, streams}
+		Rows    *RowStreams
+	}{key, streams, streams, streams.Rows()}
 	var out bytes.Buffer
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%X", "%q", "%d"} {
-		fmt.Fprintf(&out, verb+verb+verb+verb+"\n", key, &key, streams, inner)
+		fmt.Fprintf(&out, strings.Repeat(verb, 5)+"\n", key, &key, streams, streams.Rows(), inner)
 	}
 	text := slog.New(slog.NewTextHandler(&out, nil))
-	text.Info("run", "key", key, "streams", streams, "inner", inner)
+	text.Info("run", "key", key, "streams", streams, "rows", streams.Rows(), "inner", inner)
 	document := slog.New(slog.NewJSONHandler(&out, nil))
-	document.Info("run", "key", key, "streams", streams, "inner", inner)
-	for _, value := range []any{key, streams, inner, map[Key]int{key: 1}} {
+	document.Info("run", "key", key, "streams", streams, "rows", streams.Rows(), "inner", inner)
+	for _, value := range []any{key, streams, streams.Rows(), inner, map[Key]int{key: 1}} {
 		data, err := json.Marshal(value)
 		if err != nil {
 			t.Fatal(err)
@@ -94,6 +96,7 @@ func TestStreamsDifferInEveryPart(t *testing.T) {
 		return firstWords(NewStreams(key, plan).Noise([]byte(definition), []byte(exact), block))
 	}
 	streams := NewStreams(key, "plan")
+	rows := streams.Rows()
 	commitment := streams.Commitment([]byte("table"))
 	seen := map[[2]uint64]string{}
 	for _, s := range []struct {
@@ -112,9 +115,9 @@ func TestStreamsDifferInEveryPart(t *testing.T) {
 		{"empty cells", firstWords(streams.Empty([]byte("definition"), []byte("exact"), 0))},
 		{"empty cells of another stretch", firstWords(streams.Empty([]byte("definition"), []byte("exact"), 1))},
 		{"empty cells beside other integers", firstWords(streams.Empty([]byte("definition"), []byte("exact2"), 0))},
-		{"bounding", firstWords(streams.Bounding("table"))},
-		{"bounding another table", firstWords(streams.Bounding("table2"))},
-		{"made-up rows", firstWords(streams.MadeUp("table"))},
+		{"bounding", firstWords(rows.Bounding("table"))},
+		{"bounding another table", firstWords(rows.Bounding("table2"))},
+		{"made-up rows", firstWords(rows.MadeUp("table"))},
 		{"selection", firstWords(streams.Selection([]byte("definition"), []byte("exact"), 0))},
 		{"selection of another definition", firstWords(streams.Selection([]byte("definition2"), []byte("exact"), 0))},
 		{"selection by other scores", firstWords(streams.Selection([]byte("definition"), []byte("exact2"), 0))},
@@ -124,11 +127,13 @@ func TestStreamsDifferInEveryPart(t *testing.T) {
 		{"quantiles of another definition", firstWords(streams.Quantiles([]byte("definition2"), []byte("exact"), 0))},
 		{"quantiles of other values", firstWords(streams.Quantiles([]byte("definition"), []byte("exact2"), 0))},
 		{"quantiles of another block", firstWords(streams.Quantiles([]byte("definition"), []byte("exact"), 1))},
-		{"sampling", firstWords(streams.Sampling("table", 0))},
-		{"sampling another table", firstWords(streams.Sampling("table2", 0))},
-		{"sampling in another round", firstWords(streams.Sampling("table", 1))},
-		{"sampling in round 256", firstWords(streams.Sampling("table", 256))},
+		{"sampling", firstWords(rows.Sampling("table", 0))},
+		{"sampling another table", firstWords(rows.Sampling("table2", 0))},
+		{"sampling in another round", firstWords(rows.Sampling("table", 1))},
+		{"sampling in round 256", firstWords(rows.Sampling("table", 256))},
 		{"commitment as a key", firstWords(newBits(commitment))},
+		{"stamp as a key", firstWords(newBits(rows.Stamp([]byte("table"))))},
+		{"stamp of other questions as a key", firstWords(newBits(rows.Stamp([]byte("table2"))))},
 	} {
 		if twin, dup := seen[s.words]; dup {
 			t.Errorf("%q and %q share a stream", s.name, twin)
@@ -141,12 +146,33 @@ func TestStreamsDifferInEveryPart(t *testing.T) {
 	if again := firstWords(NewStreams(key, "plan").Selection([]byte("definition"), []byte("exact"), 0)); seen[again] != "selection" {
 		t.Error("the same selection gave two streams")
 	}
-	if again := firstWords(NewStreams(key, "plan").Sampling("table", 0)); seen[again] != "sampling" {
+	if again := firstWords(NewStreams(key, "plan").Rows().Sampling("table", 0)); seen[again] != "sampling" {
 		t.Error("the same sample gave two streams")
 	}
 	if commitment != streams.Commitment([]byte("table")) ||
 		commitment == NewStreams(other, "plan").Commitment([]byte("table")) {
 		t.Error("a commitment is not a function of key and hash")
+	}
+}
+
+// Whoever holds the streams of rows can ask them for nothing else, and finds the others in no field.
+func TestRowStreamsDeriveNoNoise(t *testing.T) {
+	of := reflect.TypeFor[*RowStreams]()
+	var methods []string
+	for i := range of.NumMethod() {
+		methods = append(methods, of.Method(i).Name)
+	}
+	if want := []string{"Bounding", "Format", "LogValue", "MadeUp", "MarshalJSON", "Sampling", "Stamp"}; !slices.Equal(
+		methods, want) {
+		t.Errorf("they have the methods %q", methods)
+	}
+	for i := range of.Elem().NumField() {
+		if f := of.Elem().Field(i); f.IsExported() {
+			t.Errorf("they have a field %s", f.Name)
+		}
+	}
+	if reflect.TypeFor[RowStreams]().ConvertibleTo(reflect.TypeFor[Streams]()) {
+		t.Error("they can be converted to those that noise is drawn from")
 	}
 }
 

@@ -61,7 +61,7 @@ func (a arrangement) capped(t testing.TB, key byte, c Caps, rows []tableRow) []b
 	if a.known {
 		o.Rows = int64(len(rows))
 	}
-	b, err := New(c, noise.NewStreams(noise.Key{key}, "plan").Bounding("t"), o)
+	b, err := New(c, noise.NewStreams(noise.Key{key}, "plan").Rows().Bounding("t"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -627,7 +627,7 @@ func TestBoundingIsStable(t *testing.T) {
 	}
 	byPosition := plain
 	byPosition.wrong = func() chooser {
-		stream := noise.NewStreams(noise.Key{9}, "plan").Bounding("t")
+		stream := noise.NewStreams(noise.Key{9}, "plan").Rows().Bounding("t")
 		return floyd(func(_ *draws, n uint64) uint64 { return stream.Below(n) }, 1)
 	}
 	if !unstable(byPosition) {
@@ -672,7 +672,7 @@ func TestUnitsAreToldApartExactly(t *testing.T) {
 
 func boundingOf(t testing.TB, most int64, o Options) *Bounding {
 	t.Helper()
-	b, err := New(OfRows(most), noise.NewStreams(noise.Key{1}, "plan").Bounding("t"), o)
+	b, err := New(OfRows(most), noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -889,7 +889,7 @@ func TestAUnitLargerThanMemory(t *testing.T) {
 			t.Errorf("%s: with little memory other rows stay", kind)
 		}
 	}
-	b, err := New(Caps{Rows: 1, Groups: 1, PerGroup: 1}, noise.NewStreams(noise.Key{1}, "plan").Bounding("t"),
+	b, err := New(Caps{Rows: 1, Groups: 1, PerGroup: 1}, noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("t"),
 		Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,54 @@
+package noise
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// RowStreams derives the keystreams of one release by which rows are counted, made up or left out. They are all that
+// whoever counts rows is given of the release's [Streams].
+//
+// Guarantee: nothing that adds noise, chooses cells or draws quantiles can be derived from them, so that no counter can
+// fit its counts to the noise that they will get.
+type RowStreams struct{ all *Streams }
+
+// Rows returns the streams by which rows are counted. Erasing s erases their key.
+func (s *Streams) Rows() *RowStreams { return &RowStreams{s} }
+
+// Bounding returns the stream that decides which rows of a unit stay, for one
+// table.
+func (s *RowStreams) Bounding(table string) *Bits {
+	return newBits(s.all.derive(purposeBounding, []byte(table)))
+}
+
+// MadeUp returns the stream from which the rows of a rehearsal are drawn, for
+// one table.
+func (s *RowStreams) MadeUp(table string) *Bits {
+	return newBits(s.all.derive(purposeMadeUp, []byte(table)))
+}
+
+// Sampling returns the stream that decides which units of one table are in
+// Poisson sample number round: each unit is, or is not, by its own draw, in a
+// fixed order of the units. Who was sampled is as confidential as the table.
+func (s *RowStreams) Sampling(table string, round int) *Bits {
+	var number [8]byte
+	binary.BigEndian.PutUint64(number[:], uint64(round))
+	return newBits(s.all.derive(purposeSampling, []byte(table), number[:]))
+}
+
+// Stamp returns a keyed hash of a hash of questions: answers that bear it were counted by these streams. It is never
+// published.
+func (s *RowStreams) Stamp(questionsHash []byte) [32]byte {
+	return s.all.derive(purposeStamp, questionsHash)
+}
+
+// Format implements fmt.Formatter: "confidential" for every verb.
+func (s *RowStreams) Format(f fmt.State, _ rune) { io.WriteString(f, confidential) }
+
+// LogValue implements slog.LogValuer.
+func (s *RowStreams) LogValue() slog.Value { return slog.StringValue(confidential) }
+
+// MarshalJSON implements json.Marshaler.
+func (s *RowStreams) MarshalJSON() ([]byte, error) { return s.all.MarshalJSON() }
