@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 )
@@ -152,12 +153,17 @@ func (s *staging) lendSignature(made bool) (Signature, error) {
 // plan may be one that another version made, and that was held against its spec
 // before its debit: the receipt is for its hash. Errors: *[BrokenSeal].
 func openSealed(dir string, older bool) (*measured.Sealed, ledger.Record, error) {
-	var record ledger.Record
 	read := planner.Read
 	if older {
 		read = compiled.Read
 	}
 	s, err := measured.Open(dir, read)
+	if errors.Is(err, plan.ErrEdited) {
+		if _, shaped := measured.Open(dir, compiled.Read); shaped == nil {
+			err = errors.New("its plan is not what this version makes of its spec: publish it with the version that measured it")
+		}
+	}
+	var record ledger.Record
 	if err == nil {
 		record, err = published.RecordIn(s)
 	}
