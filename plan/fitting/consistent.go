@@ -78,14 +78,14 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 }
 
 // apart tells of the columns that are in several chains.
-func apart(chains []Chain) []string {
+func apart(chains []workload.Chain) []string {
 	var columns []string
 	groups := map[string][]string{}
 	for _, c := range chains {
 		if groups[c.Column] == nil {
 			columns = append(columns, c.Column)
 		}
-		groups[c.Column] = append(groups[c.Column], c.text())
+		groups[c.Column] = append(groups[c.Column], c.String())
 	}
 	var out []string
 	for _, column := range columns {

@@ -17,7 +17,7 @@ import (
 
 // Fitting is that order, for the tables that [Consistency] covers.
 type Fitting struct {
-	Chains []Chain
+	Chains []workload.Chain
 	Tables []Table
 	Steps  []Step
 }

@@ -44,7 +44,7 @@ func (f *fitter) decided(confidential *spec.Table, i spec.Invariant) []Margin {
 	for _, a := range attributes.CountedBy(confidential, i.By) {
 		var next []Margin
 		for k, c := range f.Chains {
-			level := c.decided(confidential, a)
+			level := decidedLevel(c, confidential, a)
 			for _, m := range out {
 				if level > 0 {
 					m = slices.Clone(m)
@@ -58,15 +58,14 @@ func (f *fitter) decided(confidential *spec.Table, i spec.Invariant) []Margin {
 	return out
 }
 
-// decided is the finest level of the chain that an attribute decides, 0 for none.
-func (c Chain) decided(confidential *spec.Table, a spec.Attribute) int {
-	level := 0
-	for l, name := range c.Names {
-		if _, ok := attributes.Decides(confidential, a, spec.Attribute{Column: c.Column, Level: name}); ok {
-			level = l + 1
+// decidedLevel is the finest level of a chain that an attribute decides, 0 for none.
+func decidedLevel(c workload.Chain, confidential *spec.Table, a spec.Attribute) int {
+	for level := len(c.Levels); level > 0; level-- {
+		if _, ok := attributes.Decides(confidential, a, c.Attribute(level)); ok {
+			return level
 		}
 	}
-	return level
+	return 0
 }
 
 // sums adds the figures of an invariant up to a margin that it decides.
@@ -80,7 +79,7 @@ func (f *fitter) sums(confidential *spec.Table, i spec.Invariant, m Margin) []in
 		}
 		c := f.Chains[k]
 		at := slices.IndexFunc(by, func(a spec.Attribute) bool { return a.Column == c.Column })
-		of[at], _ = attributes.Decides(confidential, by[at], spec.Attribute{Column: c.Column, Level: c.Names[m[k]-1]})
+		of[at], _ = attributes.Decides(confidential, by[at], c.Attribute(m[k]))
 		strides[at] = stride
 		stride *= c.Size(m[k])
 	}
@@ -162,10 +161,10 @@ func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 						groups[pair] = told(confidential, own, a)
 					}
 					chain := f.Chains[of.Order[k]]
-					if kept := chain.Size(min(of.Margin[of.Order[k]], chain.decided(confidential, a))); kept < groups[pair] {
+					if kept := chain.Size(min(of.Margin[of.Order[k]], decidedLevel(chain, confidential, a))); kept < groups[pair] {
 						return workload.At(p.Release(), "invariants."+i.Name,
 							&workload.Fault{Key: "",
-								Message:  fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain.text(), a),
+								Message:  fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain, a),
 								Expected: fmt.Sprintf("an invariant by one of these levels; no table or other invariant by levels of %s that cross %s; or no `integers` under `publish`", a.Column, a)})
 					}
 				}

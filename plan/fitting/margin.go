@@ -1,56 +1,13 @@
 package fitting
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
-	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds margins: tables as sets of columns at levels, and which of them lie within which.
-
-// Chain is a column of a confidential table with those of its levels that tables show, of which each lies within the
-// one before. Levels of one column that do not lie within each other are in several chains.
-type Chain struct {
-	Column string
-	Levels []*spec.Level // coarsest first
-	Names  []string
-	parent [][]int // of each category its category at the level before
-}
-
-// text names its levels.
-func (c Chain) text() string {
-	names := make([]string, len(c.Names))
-	for i, level := range c.Names {
-		names[i] = spec.Attribute{Column: c.Column, Level: level}.String()
-	}
-	return strings.Join(names, " with ")
-}
-
-// Size is the number of categories of a level, counted from 1; level 0 is the total, of one.
-func (c Chain) Size(level int) int {
-	if level == 0 {
-		return 1
-	}
-	return c.Levels[level-1].Size()
-}
-
-// Within is, of each category of a level, the category of a coarser one that it lies in.
-func (c Chain) Within(fine, coarse int) []int {
-	of := make([]int, c.Size(fine))
-	for i := range of {
-		if coarse == 0 {
-			continue
-		}
-		of[i] = i
-		for level := fine; level > coarse; level-- {
-			of[i] = c.parent[level-1][of[i]]
-		}
-	}
-	return of
-}
 
 // Margin is a table as its chains show it: of each chain the level, 0 where it is left out. Its cells are row-major
 // over the chains in order.
@@ -125,42 +82,27 @@ func largest(all []Margin) []Margin {
 
 // chainsOf puts the attributes of tables into chains, and is each table as a margin of these, with the chain of each of
 // its attributes.
-func chainsOf(confidential *spec.Table, tables [][]spec.Attribute) (chains []Chain, margins []Margin, order [][]int) {
-	var columns []string
-	levels := map[string][]string{}
-	for _, by := range tables {
-		for _, a := range by {
-			if levels[a.Column] == nil {
-				columns = append(columns, a.Column)
-			}
-			if !slices.Contains(levels[a.Column], a.Level) {
-				levels[a.Column] = append(levels[a.Column], a.Level)
-			}
+func chainsOf(confidential *spec.Table, tables [][]spec.Attribute) (chains []workload.Chain, margins []Margin,
+	order [][]int) {
+	var columns []*spec.Column
+	levels := map[*spec.Column][]*spec.Level{}
+	for _, a := range slices.Concat(tables...) {
+		column := confidential.Column(a.Column)
+		level, _ := column.Domain.Level(a.Level)
+		if levels[column] == nil {
+			columns = append(columns, column)
+		}
+		if !slices.Contains(levels[column], level) {
+			levels[column] = append(levels[column], level)
 		}
 	}
 	at := map[spec.Attribute][2]int{}
 	for _, column := range columns {
-		domain := confidential.Column(column).Domain
-		level := func(name string) *spec.Level { l, _ := domain.Level(name); return l }
-		left := levels[column]
-		slices.SortStableFunc(left, func(a, b string) int { return cmp.Compare(level(a).Size(), level(b).Size()) })
-		for len(left) > 0 {
-			chain := Chain{Column: column}
-			var rest []string
-			for _, name := range left {
-				parent, nested := make([]int, level(name).Size()), true
-				if n := len(chain.Levels); n > 0 {
-					parent, nested = attributes.Nesting(domain.Size(), level(name), chain.Levels[n-1])
-				}
-				if !nested {
-					rest = append(rest, name)
-					continue
-				}
-				chain.Levels, chain.Names, chain.parent = append(chain.Levels, level(name)), append(chain.Names, name),
-					append(chain.parent, parent)
-				at[spec.Attribute{Column: column, Level: name}] = [2]int{len(chains), len(chain.Levels)}
+		for _, chain := range workload.ChainsOf(column, levels[column]) {
+			for k := range chain.Levels {
+				at[chain.Attribute(k+1)] = [2]int{len(chains), k + 1}
 			}
-			chains, left = append(chains, chain), rest
+			chains = append(chains, chain)
 		}
 	}
 	for _, by := range tables {

@@ -533,9 +533,11 @@ marginals: {x: {by: [a, b, c]}, y: {by: [%s]}}
 // The levels of a column that lie within each other are one chain, coarsest first; others are chains of their own.
 func TestChainsOfLevels(t *testing.T) {
 	for _, c := range []struct{ by, want string }{
-		{"[age], [age.half]", "[[half ]]"}, {"[age], [age.third], [age.half]", "[[half ] [third]]"},
-		{"[age.half], [age.third]", "[[half] [third]]"}, {"[age.same], [age.half], [age.whole]", "[[whole same half]]"},
-		{"[age.odd], [age], [sex]", "[[odd ] []]"},
+		{"[age], [age.half]", `["age.half with age"]`},
+		{"[age], [age.third], [age.half]", `["age.half with age" "age.third"]`},
+		{"[age.half], [age.third]", `["age.half" "age.third"]`},
+		{"[age.same], [age.half], [age.whole]", `["age.whole with age.same with age.half"]`},
+		{"[age.odd], [age], [sex]", `["age.odd with age" "sex"]`},
 	} {
 		marginals := ""
 		for i, by := range strings.Split(c.by, "], ") {
@@ -550,7 +552,7 @@ func TestChainsOfLevels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(chains.Names); got != c.want {
+		if got := fmt.Sprintf("%q", chains.Levels); got != c.want {
 			t.Errorf("%s: chains %s, want %s", c.by, got, c.want)
 		}
 	}

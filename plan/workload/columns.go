@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
@@ -17,8 +16,7 @@ import (
 // column that do not lie within each other are columns of their own.
 type Chains struct {
 	Columns []*residual.Column
-	Names   [][]string // of the levels of each, coarsest first
-	origin  []string   // the column of the table that each is of
+	Levels  []Chain // of each of the columns
 	of      map[usage]residual.Axis
 	Leaves  []string // their paths
 	ranges  map[source]bool
@@ -53,29 +51,23 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 		c.Leaves = append(c.Leaves, l.Path)
 	}
 	b := chainBuilder{Chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil,
-		separate: how == strategy.LevelsSeparate, levels: map[column][]*spec.Level{}, names: map[*spec.Level]string{},
-		sums: map[*spec.Level]residual.Sums{}}
+		separate: how == strategy.LevelsSeparate, used: map[column][]*spec.Level{}, sums: map[*spec.Level]residual.Sums{}}
 	var columns []column
-	known := map[usage]*spec.Level{}
 	for _, t := range tables {
 		if t.Apart() {
 			continue
 		}
 		for i, a := range t.Counted {
 			of := b.of(t, a)
-			level, ok := known[usage{a, of.ranged}]
+			level, ok := r.Table(t.Marginal.Table).Column(a.Column).Domain.Level(a.Level)
 			if !ok {
-				if level, ok = r.Table(t.Marginal.Table).Column(a.Column).Domain.Level(a.Level); !ok {
-					continue // refused before
-				}
-				known[usage{a, of.ranged}] = level
-				if b.levels[of] == nil {
-					columns = append(columns, of)
-				}
-				if !slices.Contains(b.levels[of], level) {
-					b.levels[of] = append(b.levels[of], level)
-				}
-				b.names[level] = a.Level
+				continue // refused before
+			}
+			if b.used[of] == nil {
+				columns = append(columns, of)
+			}
+			if !slices.Contains(b.used[of], level) {
+				b.used[of] = append(b.used[of], level)
 			}
 			if t.Sums[i] != residual.Cells {
 				b.sums[level] = max(b.sums[level], t.Sums[i])
@@ -86,7 +78,7 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 		b.besides(r, tables)
 	}
 	for _, of := range columns {
-		if err := b.chain(r.Table(tables[0].Marginal.Table).Column(of.name).Domain.Size(), of); err != nil {
+		if err := b.chain(r.Table(tables[0].Marginal.Table).Column(of.name), of); err != nil {
 			return c, At(r, "tables."+tables[0].Marginal.Table+".columns."+of.name, err)
 		}
 	}
@@ -121,8 +113,7 @@ type chainBuilder struct {
 	*Chains
 	laplace  bool // the budget is a pure ε
 	separate bool // every level is a column of its own
-	levels   map[column][]*spec.Level
-	names    map[*spec.Level]string
+	used     map[column][]*spec.Level
 	sums     map[*spec.Level]residual.Sums
 	beside   map[string][]beside
 }
@@ -168,77 +159,58 @@ func (b *chainBuilder) besides(r *spec.Release, tables []*Table) {
 	}
 }
 
-// chain adds a column: its levels sorted, coarsest first, into as few chains as a greedy search finds.
-func (b *chainBuilder) chain(base int, of column) error {
-	levels := b.levels[of]
-	slices.SortStableFunc(levels, func(a, b *spec.Level) int { return cmp.Compare(a.Size(), b.Size()) })
-	for len(levels) > 0 {
-		var parents [][]int
-		var chain, left []*spec.Level
-		for _, level := range levels {
-			var parent []int
-			nested := !b.laplace && !b.separate || of.ranged
-			if len(chain) == 0 {
-				parent, nested = make([]int, level.Size()), true
-			} else if nested {
-				parent, nested = attributes.Nesting(base, level, chain[len(chain)-1])
-			}
-			if !nested {
-				left = append(left, level)
-				continue
-			}
-			chain, parents = append(chain, level), append(parents, parent)
+// chain adds a column with its levels, in chains.
+func (b *chainBuilder) chain(column *spec.Column, of column) error {
+	for levels := coarsestFirst(b.used[of]); len(levels) > 0; {
+		most := len(levels)
+		if !of.ranged && (b.laplace || b.separate) {
+			most = 1
 		}
-		if b.laplace && of.ranged && b.most(chain) == residual.Cells { // without ranges of its own: one level each
-			left = append(left, chain[1:]...)
-			chain, parents = chain[:1], [][]int{make([]int, chain[0].Size())}
+		chain, left := newChain(column, levels[:most])
+		left = append(left, levels[most:]...)
+		if b.laplace && of.ranged && b.most(chain.Levels) == residual.Cells { // without ranges of its own: one level each
+			left = append(left, chain.Levels[1:]...)
+			chain, _ = newChain(column, levels[:1])
 		}
-		made, err := b.column(of, chain, parents)
+		made, err := b.column(of, chain)
 		if err != nil {
 			return err
 		}
-		at := len(b.Columns)
-		b.Columns = append(b.Columns, made)
-		b.Chains.Names, b.origin = append(b.Chains.Names, nil), append(b.origin, of.name)
-		for k, level := range chain {
-			b.Chains.Names[at] = append(b.Chains.Names[at], b.names[level])
-			b.Chains.of[usage{spec.Attribute{Column: of.name, Level: b.names[level]}, of.ranged}] = residual.Axis{Column: at,
-				Level: k + 1}
+		for k := range chain.Levels {
+			b.Chains.of[usage{chain.Attribute(k + 1), of.ranged}] = residual.Axis{Column: len(b.Columns), Level: k + 1}
 		}
+		b.Columns, b.Levels = append(b.Columns, made), append(b.Levels, chain)
 		levels = left
 	}
 	return nil
 }
 
-// most is what is asked along a chain of levels: ranges before prefix sums before cells.
-func (b *chainBuilder) most(chain []*spec.Level) residual.Sums {
+// most is what is asked along the levels of a chain: ranges before prefix sums before cells.
+func (b *chainBuilder) most(levels []*spec.Level) residual.Sums {
 	sums := residual.Cells
-	for _, level := range chain {
+	for _, level := range levels {
 		sums = max(sums, b.sums[level])
 	}
 	return sums
 }
 
-// column is the column of a chain of levels.
-func (b *chainBuilder) column(of column, chain []*spec.Level, parents [][]int) (*residual.Column, error) {
-	sums := b.most(chain)
-	n := chain[len(chain)-1].Size()
+// column is the column of residuals of a chain.
+func (b *chainBuilder) column(of column, chain Chain) (*residual.Column, error) {
+	sums := b.most(chain.Levels)
+	n := chain.Size(len(chain.Levels))
 	if !of.ranged || sums == residual.Cells || n < 2 {
-		return residual.NewColumn(parents...), nil
+		return residual.NewColumn(chain.parents...), nil
 	}
 	ranging := residual.RangingOf(sums, n, b.laplace)
 	for _, t := range b.beside[of.name] {
 		ranging = ranging.Beside(t.columns, t.cells)
 	}
-	c, err := residual.NewRanged(ranging, parents...)
+	c, err := residual.NewRanged(ranging, chain.parents...)
 	if err != nil {
 		return nil, &Fault{"", err.Error(), "a coarser level for what counts up or is asked for ranges"}
 	}
 	return c, nil
 }
-
-// attribute is the column that an axis is of.
-func (c Chains) attribute(a residual.Axis) string { return c.origin[a.Column] }
 
 // Axes are a table's attributes as axes, in the table's order, none of a table with impossible cells; set is the same,
 // sorted.
@@ -312,14 +284,16 @@ func (c Chains) Integers(s residual.Source) int64 {
 
 // Factor is an axis as a factor of a query: of counts (plain), or as its residual.
 func (c Chains) Factor(a residual.Axis, plain bool) plan.Factor {
-	f := plan.Factor{Attribute: c.attribute(a), Level: c.Names[a.Column][a.Level-1], Basis: plan.Residual}
+	chain := c.Levels[a.Column]
+	of := chain.Attribute(a.Level)
+	f := plan.Factor{Attribute: of.Column, Level: of.Level, Basis: plan.Residual}
 	switch ranging, ok := c.Columns[a.Column].Ranging(); {
 	case plain:
 		f.Basis = plan.Identity
 	case ok:
 		return f.Ranged(ranging)
 	case a.Level > 1:
-		f.Within = c.Names[a.Column][a.Level-2]
+		f.Within = chain.Attribute(a.Level - 1).Level
 	}
 	return f
 }

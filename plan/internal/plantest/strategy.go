@@ -77,7 +77,7 @@ func Fitted(t *testing.T, rest string, by ...string) (*plan.Plan, []string, erro
 		var names []string
 		for i, level := range m {
 			if level > 0 {
-				names = append(names, strings.TrimSuffix(f.Chains[i].Column+"."+f.Chains[i].Names[level-1], "."))
+				names = append(names, f.Chains[i].Attribute(level).String())
 			}
 		}
 		return strings.Join(names, "×")

@@ -1,0 +1,86 @@
+package workload
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the chain: levels of a column of which each lies within the one before.
+
+// Chain is a column of a confidential table with some of its levels, of which each lies within the one before.
+type Chain struct {
+	Column  string
+	Levels  []*spec.Level // coarsest first
+	parents [][]int       // of each category its category at the level before; at the first level 0, the total
+}
+
+// ChainsOf divides levels of a column into as few chains as a greedy search finds, which starts with the coarsest.
+func ChainsOf(of *spec.Column, levels []*spec.Level) []Chain {
+	var all []Chain
+	for left := coarsestFirst(levels); len(left) > 0; {
+		var c Chain
+		c, left = newChain(of, left)
+		all = append(all, c)
+	}
+	return all
+}
+
+// newChain starts a chain of a column with the first of some levels and, greedily, adds each later one that lies within
+// the last one added. left are the levels that do not, in order.
+func newChain(of *spec.Column, levels []*spec.Level) (c Chain, left []*spec.Level) {
+	c = Chain{Column: of.Name, Levels: levels[:1:1], parents: [][]int{make([]int, levels[0].Size())}}
+	for _, level := range levels[1:] {
+		parent, nested := attributes.Nesting(of.Domain.Size(), level, c.Levels[len(c.Levels)-1])
+		if !nested {
+			left = append(left, level)
+			continue
+		}
+		c.Levels, c.parents = append(c.Levels, level), append(c.parents, parent)
+	}
+	return c, left
+}
+
+// Attribute is the column at a level, counted from 1.
+func (c Chain) Attribute(level int) spec.Attribute {
+	return spec.Attribute{Column: c.Column, Level: c.Levels[level-1].Name}
+}
+
+// String names the levels.
+func (c Chain) String() string {
+	names := make([]string, len(c.Levels))
+	for i := range names {
+		names[i] = c.Attribute(i + 1).String()
+	}
+	return strings.Join(names, " with ")
+}
+
+// Size is the number of categories of a level, counted from 1; level 0 is the total, of one.
+func (c Chain) Size(level int) int {
+	if level == 0 {
+		return 1
+	}
+	return c.Levels[level-1].Size()
+}
+
+// Within is, of each category of a level, the category of a coarser one that it lies in.
+func (c Chain) Within(fine, coarse int) []int {
+	of := make([]int, c.Size(fine))
+	for i := range of {
+		if coarse == 0 {
+			continue
+		}
+		of[i] = i
+		for level := fine; level > coarse; level-- {
+			of[i] = c.parents[level-1][of[i]]
+		}
+	}
+	return of
+}
+
+// coarsestFirst sorts levels by their numbers of categories.
+func coarsestFirst(levels []*spec.Level) []*spec.Level {
+	return slices.SortedStableFunc(slices.Values(levels), func(a, b *spec.Level) int { return a.Size() - b.Size() })
+}
