@@ -5,10 +5,7 @@ package histogram
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"math/bits"
 	"runtime"
 
 	"github.com/dprelease/dprelease/internal/parallel"
@@ -19,7 +16,7 @@ import (
 // candidatesOf are the questions whose counts the rounds of a method may be told: the
 // marginal of each of its candidates, by category, in their order.
 func candidatesOf(p *plan.Plan, s plan.Synthetic) ([]plan.Measurement, error) {
-	cells, err := candidateCells(p, s)
+	cells, err := adaptive.Cells(p, s)
 	if err != nil {
 		return nil, err
 	}
@@ -33,36 +30,6 @@ func candidatesOf(p *plan.Plan, s plan.Synthetic) ([]plan.Measurement, error) {
 		all[i] = m
 	}
 	return all, nil
-}
-
-// errLargeCandidate says of a candidate that it cannot be counted.
-var errLargeCandidate = errors.New("a set of columns that an adaptive method may choose has too many cells")
-
-// candidateCells are the cells of each candidate of a method, by category.
-func candidateCells(p *plan.Plan, s plan.Synthetic) ([]int64, error) {
-	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(p.Release())
-	if err != nil {
-		return nil, err
-	}
-	var all []int64
-	for _, columns := range adaptive.Candidates(s) {
-		cells := uint64(1)
-		for _, c := range columns {
-			high, low := bits.Mul64(cells, uint64(levels[c].Size()))
-			if high != 0 || low > math.MaxInt64 {
-				return nil, errLargeCandidate
-			}
-			cells = low
-		}
-		all = append(all, int64(cells))
-	}
-	return all, nil
-}
-
-// AnswersOfRounds is about how many integers the rounds of a method answer at the most.
-func AnswersOfRounds(p *plan.Plan, s plan.Synthetic) (int64, error) {
-	cells, err := candidateCells(p, s)
-	return adaptive.MostAnswers(s, cells), err
 }
 
 // byClass are the counts of candidates by class, from those by category, which it forgets one

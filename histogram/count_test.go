@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -116,8 +117,8 @@ func TestMemoryIsRefusedBeforeFilesAreOpened(t *testing.T) {
 	p := planOf(t)
 	_, err := Count(context.Background(), compiled.Of(p), Files{Dir: "no such folder", Options: Options{MemoryLimit: 100}},
 		streams(p, 1))
-	var m *MemoryError
-	if !errors.As(err, &m) || m.Need != Bytes(p) || m.Have != 100 {
+	var m *memory.Error
+	if !errors.As(err, &m) || m.Need != memory.Bytes(p) || m.Have != 100 {
 		t.Fatalf("got %v", err)
 	}
 	_, err = Count(context.Background(), compiled.Of(p), Files{Dir: "no such folder"}, streams(p, 1))
@@ -125,7 +126,7 @@ func TestMemoryIsRefusedBeforeFilesAreOpened(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != source.Missing {
 		t.Errorf("with enough memory: %v", err)
 	}
-	if err := CheckMemory(p); err != nil {
+	if err := memory.Check(memory.Bytes(p), memory.Available(0)); err != nil {
 		t.Error(err)
 	}
 }
@@ -135,7 +136,7 @@ func TestMemoryOfHeldRows(t *testing.T) {
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
 	dir := folder(t, "a.csv", many(60_000))
 	t.Setenv("TMPDIR", t.TempDir())
-	e, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir, Options: Options{MemoryLimit: Bytes(p) + 1000}},
+	e, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir, Options: Options{MemoryLimit: memory.Bytes(p) + 1000}},
 		streams(p, 1))
 	if err != nil {
 		t.Fatal(err)

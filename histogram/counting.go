@@ -112,7 +112,7 @@ func (w *countingWorker) add(codes []tabulate.Codes, rows int, stay func(allowan
 
 // finish gives the queries what was counted.
 //
-// Errors: errLargeSum where a sum has more than 61 bits; *[MemoryError]; those of the context.
+// Errors: errLargeSum where a sum has more than 61 bits; *[memory.Error]; those of the context.
 func (c *counting) finish(ctx context.Context) error {
 	for _, b := range c.batches {
 		tables, err := b.counter.Finish(ctx)

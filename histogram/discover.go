@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -166,7 +167,7 @@ func withKeys(table *spec.Table, columns []*spec.Column, found func(i int) []str
 // Whatever is counted by these categories is the same as if they had been listed: one that no row has, such as an entry
 // of a dictionary, has no group. Their order among each other does not depend on what other values there are.
 //
-// Errors: *[source.Error]; *[MemoryError]; those of the context.
+// Errors: *[source.Error]; *[memory.Error]; those of the context.
 func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, dir string, workers int,
 	limit int64) (found *spec.Table, held int64, err error) {
 	columns := discovering(table, all)
@@ -225,7 +226,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 					sets[i].meetAll(arrays)
 				}
 				if bytes.Load() > limit/2 {
-					return &MemoryError{Have: limit}
+					return &memory.Error{Have: limit}
 				}
 				return nil
 			})
@@ -247,7 +248,7 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, di
 		}
 	}
 	if bytes.Load() > limit/2 {
-		return nil, 0, &MemoryError{Have: limit}
+		return nil, 0, &memory.Error{Have: limit}
 	}
 	return withKeys(table, columns, func(i int) []string { return sets[i].sorted() }), bytes.Load(), nil
 }

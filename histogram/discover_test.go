@@ -15,10 +15,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
-	"github.com/apache/arrow/go/v17/arrow/memory"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -382,9 +383,9 @@ func TestKeysMustFitIntoMemory(t *testing.T) {
 	}
 	dir := folder(t, "s.csv", b.String())
 	table := p.Release().Tables[0]
-	var memory *MemoryError
-	if _, _, err := discover(context.Background(), table, p.Measurements, dir, 2, 2<<20); !errors.As(err, &memory) ||
-		memory.Need != 0 {
+	var short *memory.Error
+	if _, _, err := discover(context.Background(), table, p.Measurements, dir, 2, 2<<20); !errors.As(err, &short) ||
+		short.Need != 0 {
 		t.Errorf("20000 values fit into 1 MB: %v", err)
 	}
 	found, held, err := discover(context.Background(), table, p.Measurements, dir, 2, 16<<20)
@@ -456,7 +457,7 @@ func TestKeysOfLargeIntegers(t *testing.T) {
 	}
 	table := r.Tables[0]
 	for scale, want := range map[int32][]string{0: {"-3", "7", "18446744073709551615"}, 2: nil} {
-		b := array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: 20, Scale: scale})
+		b := array.NewDecimal128Builder(arrowmemory.DefaultAllocator, &arrow.Decimal128Type{Precision: 20, Scale: scale})
 		b.AppendValues([]decimal128.Num{decimal128.FromU64(math.MaxUint64), decimal128.FromI64(7), decimal128.FromI64(-3),
 			decimal128.FromI64(7)}, nil)
 		b.AppendNull()

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/tabulate"
@@ -28,7 +29,7 @@ type Files struct {
 
 // Count answers questions.
 //
-// Errors: *[MemoryError] before any file is opened where the counts do not fit, and once files are read where what must
+// Errors: *[memory.Error] before any file is opened where the counts do not fit, and once files are read where what must
 // be held of the rows does not; *[source.Error] for a file that cannot be read; *[ContractError] for values that break
 // their column's contract and for files that are not what their table expects. None of them holds a value, a code or a
 // number of rows.
@@ -37,8 +38,8 @@ func (f Files) Count(ctx context.Context, q Questions, s *noise.RowStreams) (ans
 	if err != nil {
 		return answer.Answers{}, err
 	}
-	have, takes := f.Options.Memory(), Bytes(q.Plan)
-	if err := checkBytes(takes, have); err != nil {
+	have, takes := memory.Available(f.Options.MemoryLimit), memory.Bytes(q.Plan)
+	if err := memory.Check(takes, have); err != nil {
 		return answer.Answers{}, err
 	}
 	progress, left := progress.NewReporter(f.Options.Progress), have-takes
@@ -68,7 +69,7 @@ type MadeUp struct {
 	Options Options
 }
 
-// Count answers questions of made-up rows. Its errors are *[MemoryError] and those of ctx.
+// Count answers questions of made-up rows. Its errors are *[memory.Error] and those of ctx.
 func (f MadeUp) Count(ctx context.Context, q Questions, s *noise.RowStreams) (answer.Answers, error) {
 	if f.Rows < 0 {
 		return answer.Answers{}, fmt.Errorf("a rehearsal has 0 rows or more, not %d", f.Rows)
@@ -77,8 +78,8 @@ func (f MadeUp) Count(ctx context.Context, q Questions, s *noise.RowStreams) (an
 	if err != nil {
 		return answer.Answers{}, err
 	}
-	have, takes := f.Options.Memory(), Bytes(q.Plan)
-	if err := checkBytes(takes, have); err != nil {
+	have, takes := memory.Available(f.Options.MemoryLimit), memory.Bytes(q.Plan)
+	if err := memory.Check(takes, have); err != nil {
 		return answer.Answers{}, err
 	}
 	progress, left := progress.NewReporter(f.Options.Progress), have-takes

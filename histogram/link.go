@@ -14,6 +14,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -28,7 +29,7 @@ import (
 // docs/proofs/linked.md.
 //
 // Ids are told apart by their exact values, never by a hash. Memory: unitBytes for each unit, its id where that is
-// text, and its codes; beyond the limit it is a *[MemoryError].
+// text, and its codes; beyond the limit it is a *[memory.Error].
 type link struct {
 	parent   *tally
 	children []*tally
@@ -210,7 +211,7 @@ func (l *link) add(c *chunk, keep []uint64) error {
 			at, bytes = l.shardOfText(text(i)), bytes+int64(len(text(i)))
 		}
 		if l.held.Add(bytes) > l.limit/2 {
-			return &MemoryError{Have: l.limit}
+			return &memory.Error{Have: l.limit}
 		}
 		at.mu.Lock()
 		if exact {

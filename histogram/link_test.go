@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
@@ -487,13 +488,13 @@ func TestLinksStayWithinTheMemory(t *testing.T) {
 		h += fmt.Sprintf("%d,o,x\n", id)
 	}
 	dir := folder(t, "h.csv", h, "p.csv", "hh,sex,age\n", "c.csv", "hh,fuel,kind\n")
-	have := Bytes(p) + 1<<18
+	have := memory.Bytes(p) + 1<<18
 	_, err := Count(t.Context(), compiled.Of(p), Files{Dir: dir, Options: Options{MemoryLimit: have}}, streams(p, 1))
-	var memory *MemoryError
-	if !errors.As(err, &memory) || memory.Need != 0 || memory.Have != have-Bytes(p) {
+	var short *memory.Error
+	if !errors.As(err, &short) || short.Need != 0 || short.Have != have-memory.Bytes(p) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Count(t.Context(), compiled.Of(p), Files{Dir: dir, Options: Options{MemoryLimit: Bytes(p) + 1<<20}},
+	if _, err := Count(t.Context(), compiled.Of(p), Files{Dir: dir, Options: Options{MemoryLimit: memory.Bytes(p) + 1<<20}},
 		streams(p, 1)); err != nil {
 		t.Errorf("%v", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/tabulate"
 )
@@ -102,7 +103,7 @@ func (l *link) makeUp(rows int64, stream *noise.Bits, limit int64) error {
 		return nil
 	}
 	if need := 4 * rows * int64(len(l.columns)+len(l.children)); need > limit {
-		return &MemoryError{Need: need, Have: limit}
+		return &memory.Error{Need: need, Have: limit}
 	}
 	draw := func(size int) []uint32 {
 		codes := make([]uint32, rows)

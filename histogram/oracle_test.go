@@ -14,6 +14,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
@@ -185,14 +186,14 @@ func TestMemoryCoversPairs(t *testing.T) {
 	p := personsOf(t)
 	without := *p
 	without.Synthetic = nil
-	if got := Bytes(p) - Bytes(&without); got != 24*(4+6+6)+3*1024 {
+	if got := memory.Bytes(p) - memory.Bytes(&without); got != 24*(4+6+6)+3*1024 {
 		t.Errorf("the pairs take %d bytes, want 24 for each of 16 cells and 1024 for each pair", got)
 	}
 	_, err := Count(context.Background(), compiled.Of(p),
-		Files{Dir: "no such folder", Options: Options{MemoryLimit: Bytes(p) - 1}},
+		Files{Dir: "no such folder", Options: Options{MemoryLimit: memory.Bytes(p) - 1}},
 		streams(p, 1))
-	var m *MemoryError
-	if !errors.As(err, &m) || m.Need != Bytes(p) {
+	var m *memory.Error
+	if !errors.As(err, &m) || m.Need != memory.Bytes(p) {
 		t.Errorf("got %v", err)
 	}
 }

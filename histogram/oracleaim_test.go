@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
@@ -344,19 +345,19 @@ func TestMemoryCoversRoundsOfAIM(t *testing.T) {
 	s := p.Synthetic[0]
 	cells := int64(2 + 2 + 3 + 4 + 6 + 6 + 12)
 	want := 24*cells + 7*1024 + 32*s.Most.Cells + 72*int64(s.Rounds)*12
-	if got := Bytes(p) - Bytes(&without); got != want {
+	if got := memory.Bytes(p) - memory.Bytes(&without); got != want {
 		t.Errorf("the rounds take %d bytes, want %d", got, want)
 	}
 	// What the plan says is that, but for the records in flight, whatever is asked for.
 	for _, p := range []*plan.Plan{p, personsOf(t)} {
-		if inFlight := Bytes(p) - p.Size.Bytes; inFlight != int64(source.MaxRows*runtime.GOMAXPROCS(0)*3*(16+4+4)) {
+		if inFlight := memory.Bytes(p) - p.Size.Bytes; inFlight != int64(source.MaxRows*runtime.GOMAXPROCS(0)*3*(16+4+4)) {
 			t.Errorf("%s: %d bytes more than the plan says", p.Synthetic[0].Method, inFlight)
 		}
 	}
 	large := *p
 	large.Synthetic = []plan.Synthetic{s}
 	large.Synthetic[0].Rounds *= 2
-	if Bytes(&large) <= Bytes(p) {
+	if memory.Bytes(&large) <= memory.Bytes(p) {
 		t.Error("twice the rounds take no more")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -339,7 +340,7 @@ func TestCancelledOnTheWay(t *testing.T) {
 		t.Setenv("TMPDIR", t.TempDir())
 		ctx, cancel := context.WithCancel(context.Background())
 		_, err := Count(ctx, compiled.Of(p), Files{Dir: dir,
-			Options: Options{MemoryLimit: Bytes(p) + 1, Progress: func(progress.Progress) { cancel() }}}, streams(p, 1))
+			Options: Options{MemoryLimit: memory.Bytes(p) + 1, Progress: func(progress.Progress) { cancel() }}}, streams(p, 1))
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("unit %s: got %v", unit, err)
 		}
@@ -397,7 +398,7 @@ func TestProgressOfMadeUpRows(t *testing.T) {
 		All: 100_000}) {
 		t.Errorf("%+v", seen)
 	}
-	var small *MemoryError
+	var small *memory.Error
 	if _, err := Count(t.Context(), compiled.Of(p), MadeUp{Rows: 10, Options: Options{MemoryLimit: 1}}, streams(p, 1)); !errors.As(err, &small) {
 		t.Errorf("in a byte of memory: %v", err)
 	}

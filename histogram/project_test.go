@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/residual"
 )
@@ -73,9 +74,11 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 			t.Errorf("%v: %v, expected %v", m.Query.Factors, got[i].Counts, want[i])
 		}
 	}
-	for i, n := range []uint64{30, 30, 30, 30, 6} {
-		if got := cells(p, all[i]); got != n {
-			t.Errorf("%v: %d counts, expected %d", all[i].Query.Factors, got, n)
+	for i, n := range []int64{30, 30, 30, 30, 6} { // each before it becomes integers, exact and noisy
+		once, twice := *p, *p
+		once.Measurements, twice.Measurements = all[i:i+1], []plan.Measurement{all[i], all[i]}
+		if got := memory.Bytes(&twice) - memory.Bytes(&once); got != 16*n {
+			t.Errorf("%v: %d bytes, expected those of %d counts", all[i].Query.Factors, got, n)
 		}
 	}
 	wrong := all[1]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -180,8 +181,8 @@ func (t *tally) column(c *spec.Column) int { return place(&t.columns, wanted{c, 
 // besides is the error of counting beside values that were discovered: how much memory these left says how many there
 // are, and how long. What is said is how much there was for both, which is public.
 func besides(err error, both int64) error {
-	if memory := (*MemoryError)(nil); errors.Is(err, bounding.ErrMemory) || errors.As(err, &memory) && memory.Need == 0 {
-		return &MemoryError{Have: both}
+	if short := (*memory.Error)(nil); errors.Is(err, bounding.ErrMemory) || errors.As(err, &short) && short.Need == 0 {
+		return &memory.Error{Have: both}
 	}
 	return err
 }
@@ -190,7 +191,7 @@ func besides(err error, both int64) error {
 func within(limit int64, err error) error {
 	switch {
 	case errors.Is(err, tabulate.ErrMemory):
-		return &MemoryError{Have: limit}
+		return &memory.Error{Have: limit}
 	case errors.Is(err, tabulate.ErrWeights):
 		return errLargeSum
 	}

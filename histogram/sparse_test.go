@@ -14,9 +14,10 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -413,8 +414,8 @@ func TestSparseCellsThatDoNotFit(t *testing.T) {
 		fmt.Fprintf(&rows, "%d,%d\n", 1+i/30000, 1+i%30000)
 	}
 	for _, workers := range []int{1, 2} {
-		opt := Options{MemoryLimit: Bytes(p) + 1, Workers: workers}
-		var short *MemoryError
+		opt := Options{MemoryLimit: memory.Bytes(p) + 1, Workers: workers}
+		var short *memory.Error
 		if _, err := Count(t.Context(), compiled.Of(p), Files{Dir: folder(t, "a.csv", rows.String()), Options: opt},
 			streams(p, 1)); !errors.As(err, &short) || short.Need != 0 || short.Have != 1 {
 			t.Errorf("%d workers: %v", workers, err)
@@ -428,7 +429,7 @@ func TestSparseCellsThatDoNotFit(t *testing.T) {
 }
 
 func int64s(values []int64) *array.Int64 {
-	b := array.NewInt64Builder(memory.DefaultAllocator)
+	b := array.NewInt64Builder(arrowmemory.DefaultAllocator)
 	defer b.Release()
 	b.AppendValues(values, nil)
 	return b.NewInt64Array()

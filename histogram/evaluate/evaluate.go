@@ -20,6 +20,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
@@ -146,13 +147,14 @@ func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compile
 			return nil, err
 		}
 	}
-	if err := files.Options.CheckMemory(p); err != nil {
+	have := memory.Available(files.Options.MemoryLimit)
+	if err := memory.Check(memory.Bytes(p), have); err != nil {
 		return nil, err
 	}
 	if err := note.Use(own.Hash()); err != nil {
 		return nil, err
 	}
-	pass := max(p.Size.Cells, min(leastPass, files.Options.Memory()/64))
+	pass := max(p.Size.Cells, min(leastPass, have/64))
 	for _, table := range p.Release().Tables {
 		for _, batch := range c.batches(table.Name, pass) {
 			if err := c.answer(ctx, files, s, batch); err != nil && !spared(batch, err) {
@@ -182,8 +184,8 @@ type question struct {
 
 // spared tells that a question does not fit the memory, and is one that is left out then.
 func spared(batch []question, err error) bool {
-	var memory *histogram.MemoryError
-	if batch[0].tooLarge == nil || !errors.As(err, &memory) {
+	var short *memory.Error
+	if batch[0].tooLarge == nil || !errors.As(err, &short) {
 		return false
 	}
 	batch[0].tooLarge()

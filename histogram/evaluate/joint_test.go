@@ -15,6 +15,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
@@ -166,7 +167,7 @@ func TestWholeRowsAreCountedByThemselves(t *testing.T) {
 	if want := []string{"1", "2", "3 4"}; !slices.Equal(got, want) {
 		t.Fatalf("batches %q, want %q", got, want)
 	}
-	short := fmt.Errorf("counting: %w", &histogram.MemoryError{Have: 1})
+	short := fmt.Errorf("counting: %w", &memory.Error{Have: 1})
 	if batch := c.questions[:1]; spared(batch, short) {
 		t.Error("a marginal is left out")
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
@@ -40,7 +40,7 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 	}
 	if len(s.Plan.Consistent) > 0 {
 		out.begins("making the counts of tables add up")
-		err := histogram.CheckBytes(synth.ConsistentBytes(s.Plan.Plan()))
+		err := memory.Check(synth.ConsistentBytes(s.Plan.Plan()), memory.Available(0))
 		if err == nil {
 			err = synth.Consistent(ctx, s, tables, microdata)
 		}
@@ -122,7 +122,7 @@ func writeMicrodata(ctx context.Context, out *Folder, s *measured.Sealed, asks p
 		asked := synth.Asked{Rows: asks.Rows[method.Table], Method: asks.Methods[method.Table], Before: all}
 		need, err := synth.Bytes(ctx, s, i, asked)
 		if err == nil {
-			err = histogram.CheckBytes(need)
+			err = memory.Check(need, memory.Available(0))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)

@@ -21,6 +21,7 @@ import (
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -97,7 +98,7 @@ func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place str
 	if err := o.sources(ctx, p); err != nil {
 		return err
 	}
-	if err := histogram.CheckMemory(p.Plan()); err != nil {
+	if err := memory.Check(memory.Bytes(p.Plan()), memory.Available(0)); err != nil {
 		return err
 	}
 	claims, products, err := claimsOf(e)

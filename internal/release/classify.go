@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/spec/document"
 )
@@ -134,7 +135,7 @@ func environmentVerdict(err error) verdict.Verdict {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), has[*ledger.DiskFull](err):
 		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.DiskFull, Retry: verdict.Later}
-	case has[*histogram.MemoryError](err):
+	case has[*memory.Error](err):
 		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.TooLittleMemory, Retry: verdict.Never}
 	case has[*ledger.Unreachable](err):
 		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.LedgerUnreachable, Retry: verdict.Later}

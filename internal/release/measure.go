@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -323,11 +324,11 @@ func ofRounds(p *compiled.Compiled) (answers, files int64, err error) {
 		if !method.Adaptive() {
 			continue
 		}
-		all, err := histogram.AnswersOfRounds(p.Plan(), method)
+		cells, err := adaptive.Cells(p.Plan(), method)
 		if err != nil {
 			return 0, 0, err
 		}
-		answers, files = answers+all, files+1+int64(method.Rounds)
+		answers, files = answers+adaptive.MostAnswers(method, cells), files+1+int64(method.Rounds)
 	}
 	return answers, files, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/account"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -64,13 +65,7 @@ func (o Options) counting() histogram.Options {
 // checkMemory refuses a plan that cannot be measured in the memory that there is for it, before anything is read or
 // reserved.
 func (o Options) checkMemory(p *compiled.Compiled) error {
-	if o.Memory == 0 {
-		return histogram.CheckMemory(p.Plan())
-	}
-	if need := histogram.Bytes(p.Plan()); need > o.Memory {
-		return &histogram.MemoryError{Need: need, Have: o.Memory}
-	}
-	return nil
+	return memory.Check(memory.Bytes(p.Plan()), memory.Available(o.Memory))
 }
 
 // Account is the configured ledger.

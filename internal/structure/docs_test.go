@@ -293,6 +293,7 @@ func folded(e ast.Expr) (string, bool) {
 var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "histogram/evaluate",
 	"histogram/internal/encoding",
 	"internal/account", "internal/derive", "internal/diff", "internal/draft", "internal/durable", "internal/evaluate",
+	"internal/memory",
 	"internal/published",
 	"internal/query", "internal/release", "internal/sign", "internal/trace", "internal/verdict", "internal/verify", "plan"}
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/contour"
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
@@ -70,7 +70,7 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 	if v.plan == nil {
 		return "", &notDone{"needs a plan that can be read"}
 	}
-	if err := histogram.CheckMemory(v.plan.Plan()); err != nil {
+	if err := memory.Check(memory.Bytes(v.plan.Plan()), memory.Available(0)); err != nil {
 		return "", &notDone{err.Error()}
 	}
 	s := &measured.Sealed{Plan: v.plan}

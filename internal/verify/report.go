@@ -10,8 +10,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/derive"
+	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
@@ -79,8 +79,8 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		var memory *histogram.MemoryError
-		if errors.As(err, &memory) {
+		var short *memory.Error
+		if errors.As(err, &short) {
 			return "", &notDone{err.Error()}
 		}
 		return "", published.Faultf(published.ReportFile, "cannot be made again: %v%s", err, v.otherVersion())

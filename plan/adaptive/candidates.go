@@ -1,7 +1,10 @@
 package adaptive
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -35,6 +38,30 @@ func Candidates(s plan.Synthetic) [][]int {
 		from = next
 	}
 	return all
+}
+
+// errLargeCandidate says of a candidate that it cannot be counted.
+var errLargeCandidate = errors.New("a set of columns that an adaptive method may choose has too many cells")
+
+// Cells returns how many cells each candidate of a method has, by category. It reports an error if they cannot be counted.
+func Cells(p *plan.Plan, s plan.Synthetic) ([]int64, error) {
+	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(p.Release())
+	if err != nil {
+		return nil, err
+	}
+	var all []int64
+	for _, columns := range Candidates(s) {
+		cells := uint64(1)
+		for _, c := range columns {
+			high, low := bits.Mul64(cells, uint64(levels[c].Size()))
+			if high != 0 || low > math.MaxInt64 {
+				return nil, errLargeCandidate
+			}
+			cells = low
+		}
+		all = append(all, int64(cells))
+	}
+	return all, nil
 }
 
 // CandidateCount returns how many candidates there are; for more columns than there may be candidates, some number that

@@ -1,6 +1,8 @@
-package histogram
-
-// This file holds the memory that a plan needs and the machine has.
+// Package memory says what memory a plan needs and how much the machine has.
+//
+// It reads no file of a release: what it says of a plan depends on the plan and on the number of processors, and what
+// it says of the machine on what the system tells.
+package memory
 
 import (
 	"bytes"
@@ -13,31 +15,16 @@ import (
 	"strconv"
 
 	"github.com/dprelease/dprelease/histogram/source"
-	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// Options are what a machine decides; none of them changes a count.
-type Options struct {
-	MemoryLimit int64 // bytes; 0: half of what the machine has, or what of that is free
-	Workers     int   // goroutines; 0, and the most: GOMAXPROCS
-	// Progress, where not nil, is told a few times a second how far the reading is.
-	Progress func(progress.Progress)
-}
-
-func (o Options) workers() int {
-	most := runtime.GOMAXPROCS(0)
-	if o.Workers <= 0 {
-		return most
-	}
-	return min(o.Workers, most)
-}
-
-func (o Options) Memory() int64 {
-	if o.MemoryLimit > 0 {
-		return o.MemoryLimit
+// Available returns how many bytes may be taken where the limit is so many, 0 for none: then it is the limit of the Go
+// runtime, and at most half of what the machine has, or what of that is free.
+func Available(limit int64) int64 {
+	if limit > 0 {
+		return limit
 	}
 	return min(debug.SetMemoryLimit(-1), machine())
 }
@@ -96,7 +83,7 @@ func Bytes(p *plan.Plan) int64 {
 	}
 	columns := len(attributes)
 	for _, s := range p.Synthetic { // of attributes that are measured one by one in any case
-		if each, err := candidateCells(p, s); err == nil { // counting refuses it if not
+		if each, err := adaptive.Cells(p, s); err == nil { // counting refuses it if not
 			add(1, uint64(adaptive.Memory(s, each)))
 		}
 	}
@@ -150,37 +137,24 @@ func cells(p *plan.Plan, m plan.Measurement) uint64 {
 	return n
 }
 
-// CheckMemory returns a *[MemoryError] where p cannot be measured in the memory
-// of no options. It reads no file of the release.
-func CheckMemory(p *plan.Plan) error { return Options{}.CheckMemory(p) }
-
-// CheckMemory returns a *[MemoryError] where p cannot be measured in the memory that
-// there is by the options. It reads no file of the release.
-func (o Options) CheckMemory(p *plan.Plan) error { return checkMemory(p, o.Memory()) }
-
-// CheckBytes returns a *[MemoryError] where so many bytes are more than the machine
-// has free.
-func CheckBytes(need int64) error { return checkBytes(need, Options{}.Memory()) }
-
-func checkMemory(p *plan.Plan, have int64) error { return checkBytes(Bytes(p), have) }
-
-func checkBytes(need, have int64) error {
+// Check returns an *[Error] where so many bytes are needed and fewer are there.
+func Check(need, have int64) error {
 	if need > have {
-		return &MemoryError{Need: need, Have: have}
+		return &Error{Need: need, Have: have}
 	}
 	return nil
 }
 
-// MemoryError says that the counts of a plan do not fit into memory. Nothing has
+// Error says that the counts of a plan do not fit into memory. Nothing has
 // been debited when it is found, and unless Need is 0 nothing read: then what had to
 // be held of the rows did not fit, the cells of a sparse table, the groups of one unit or the rows of
 // a parent, and how much that is is confidential.
-type MemoryError struct {
+type Error struct {
 	Need, Have int64 // bytes
 }
 
 // Error is a sentence with what to do.
-func (e *MemoryError) Error() string {
+func (e *Error) Error() string {
 	if e.Need == 0 {
 		return fmt.Sprintf("what must be held of the rows (the cells of sparse tables that rows fall into, the values of columns that nobody listed, the groups of one unit, or the rows that rows of linked microdata belong to) does not fit into the %d bytes of memory left for it; "+
 			"use a machine with more memory, give more of it (--memory), or ask for fewer or coarser sparse tables", e.Have)
