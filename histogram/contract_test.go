@@ -1,12 +1,9 @@
 package histogram
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -17,20 +14,6 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
 )
-
-// shown is everything that a program might print of a value.
-func shown(v any) []string {
-	var all []string
-	for _, verb := range []string{"v", "+v", "#v", "s", "d", "x", "X", "q", "g", "t", "b", "c", "o", "U", "e", "E", "f",
-		"F", "G"} {
-		all = append(all, fmt.Sprintf("%"+verb, v))
-	}
-	var b bytes.Buffer
-	slog.New(slog.NewTextHandler(&b, nil)).Error("x", "v", v)
-	slog.New(slog.NewJSONHandler(&b, nil)).Error("x", "v", v)
-	text, _ := json.Marshal(v)
-	return append(all, b.String(), string(text))
-}
 
 func TestBreachesNameNoValue(t *testing.T) {
 	const canary = "Zanzibar"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -23,111 +22,9 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
-
-// words is a release of groups that nobody listed, whose capitals a test fills in.
-const words = `version: 1
-release: words
-privacy: {protects: customer, neighbours: NEIGHBOURS}
-budget: {epsilon: EPSILON, delta: 1e-5}
-tables:
-  searches:
-    source: {csv: "*.csv"}
-    unit: {id: customer, max_rows: 20}
-    columns:
-      word: {values: {discover: {max_length: 12LEAST}}, unknown: drop, null: drop}
-      side: {values: [left, right]}
-marginals:
-  words: {by: [BY], stats: [units], per_unit: {groups: GROUPS}}
-`
-
-func planOfWords(t testing.TB, replacements ...string) *plan.Plan {
-	t.Helper()
-	return planOfText(t, wordsOf(replacements...))
-}
-
-// wordsOf is the text of a release with replacements of its capitals.
-func wordsOf(replacements ...string) string {
-	return strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "EPSILON", "2", "LEAST", "", "BY", "word",
-		"GROUPS", "1")...).Replace(words)
-}
-
-func planOfText(t testing.TB, text string) *plan.Plan {
-	t.Helper()
-	r, err := spec.Parse(spec.Source{Name: "words.yaml", Text: text})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := planner.New(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Plan()
-}
-
-// optimal are the probabilities of groups of 0, 1, 2, … units by the closed form of Desfontaines, Voss, Gipson &
-// Mandayam 2022, which is not how they are worked out elsewhere.
-func optimal(epsilon, delta float64, n int) float64 {
-	first := 1 + math.Floor(math.Log((1+math.Exp(-epsilon)*(2*delta-1))/(delta*(1+math.Exp(-epsilon))))/epsilon)
-	if float64(n) <= first {
-		return delta * math.Expm1(float64(n)*epsilon) / math.Expm1(epsilon)
-	}
-	top := delta * math.Expm1(first*epsilon) / math.Expm1(epsilon)
-	more := float64(n) - first
-	return min(1, 1-math.Exp(-more*epsilon)*(1-top)+delta*(1-math.Exp(-more*epsilon))/math.Expm1(epsilon))
-}
-
-// reaches is P(n + X ≥ t) for discrete Gaussian X, summed up.
-func reaches(variance float64, n, t int) float64 {
-	if n == 0 {
-		return 0
-	}
-	var all, above float64
-	for x := -4000; x <= 4000; x++ {
-		p := math.Exp(-float64(x*x) / 2 / variance)
-		if all += p; n+x >= t {
-			above += p
-		}
-	}
-	return above / all
-}
-
-// lawOf is with what probability a group of so many units is selected by what the plan says, by formulas of the test's
-// own.
-func lawOf(t testing.TB, d *plan.Discovery) func(n int) float64 {
-	t.Helper()
-	delta, ok := new(big.Rat).SetString(d.Delta)
-	if !ok {
-		t.Fatal(d.Delta)
-	}
-	f, _ := delta.Float64()
-	parameter, _ := d.Select.Parameter.Float64()
-	if d.Select.Kind == budget.RandomizedResponse {
-		return func(n int) float64 { return optimal(parameter, f, n) }
-	}
-	return func(n int) float64 { return reaches(parameter, n, int(d.Threshold)) }
-}
-
-// searched are rows of so many groups of each size: every unit of a group has two rows of it.
-func searched(sizes []int, each int) string {
-	var b strings.Builder
-	b.WriteString("customer,word,side\n")
-	unit := 0
-	for _, n := range sizes {
-		for g := range each {
-			for range n {
-				unit++
-				for range 2 {
-					fmt.Fprintf(&b, "u%d,%03d-%d,left\n", unit, n, g)
-				}
-			}
-		}
-	}
-	return b.String()
-}
 
 // released measures the groups of a folder.
 func released(t testing.TB, p *plan.Plan, dir string, key byte) measured.Measured {

@@ -3,86 +3,38 @@ package histogram
 import (
 	"context"
 	"math"
-	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
-// survey is a release of one table whose unit and columns a test fills in.
-const survey = `version: 1
-release: survey
-privacy: {protects: person, neighbours: add-remove, account: survey}
-budget: {rho: 1/2}
-tables:
-  persons:
-    source: {csv: "*.csv"}
-    unit: UNIT
-    columns:
-      kind: {values: [a, b, c], unknown: UNKNOWN, null: NULL}
-      age: {type: integer, range: [0, 9], levels: {band: {width: 5}}, unknown: UNKNOWN, null: NULL}
-marginals:
-  all: {by: [kind, age]}
-  bands: {by: [age.band, kind]}
-`
-
-// planOf plans the survey with replacements of its capitals.
-func planOf(t testing.TB, replacements ...string) *plan.Plan {
-	t.Helper()
-	text := strings.NewReplacer(append(replacements, "UNIT", "row", "UNKNOWN", "error", "NULL", "error")...).
-		Replace(survey)
-	r, err := spec.Parse(spec.Source{Name: "survey.yaml", Text: text})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := planner.New(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Plan()
-}
-
-// folder writes files given as name, content, name, content … and returns their folder.
-func folder(t testing.TB, files ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for i := 0; i < len(files); i += 2 {
-		if err := os.WriteFile(filepath.Join(dir, files[i]), []byte(files[i+1]), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-func streams(p *plan.Plan, key byte) *noise.Streams {
-	return noise.NewStreams(noise.Key{key}, hashOfPlan(p))
-}
-
-// planHashes are the hashes of plans, which tests that draw thousands of times ask for each time and which take as long
-// as many draws.
-var planHashes sync.Map
-
-func hashOfPlan(p *plan.Plan) string {
-	if known, ok := planHashes.Load(p); ok {
-		return known.(string)
-	}
-	hash := p.Hash()
-	planHashes.Store(p, hash)
-	return hash
-}
+var (
+	planOf         = histogramtest.Survey
+	planOfText     = histogramtest.PlanOf
+	planOfWords    = histogramtest.Words
+	wordsOf        = histogramtest.WordsText
+	searched       = histogramtest.Searched
+	lawOf          = histogramtest.LawOf
+	tripsPlan      = histogramtest.Trips
+	ruledPlan      = histogramtest.Ruled
+	payrollRelease = histogramtest.Payroll
+	folder         = histogramtest.Folder
+	streams        = histogramtest.Streams
+	hashOfPlan     = histogramtest.HashOf
+	total          = histogramtest.Total
+	shown          = histogramtest.Shown
+)
 
 // exactOf counts a folder.
 func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
@@ -178,11 +130,4 @@ func receiptFor(t testing.TB, c ledger.Charge, rehearsal bool) ledger.Receipt {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func total(counts []int64) (sum int64) {
-	for _, c := range counts {
-		sum += c
-	}
-	return sum
 }

@@ -10,50 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/spec"
 )
-
-// ruled is a survey with rules for rows of three columns, of which tables show two.
-const ruled = `version: 1
-release: survey
-privacy: {protects: person, neighbours: add-remove, account: survey}
-budget: {rho: 1/2}
-tables:
-  persons:
-    source: {csv: "*.csv"}
-    unit: UNIT
-    columns:
-      kind: {values: [a, b, c], unknown: {as: c}, null: drop}
-      age: {type: integer, range: [0, 9], levels: {band: {width: 5}}}
-      band: {derived_from: age.band}
-      work: {values: [y, n], null: drop}
-impossible:
-  - {where: {kind: c, band: 0–4}, rows: ROWS}
-  - {where: {work: y, age: [0, 1, 2, 3]}, rows: drop}
-marginals:
-  kinds: {by: [kind]}
-  ages: {by: [age]}
-  both: {by: [kind, age]}
-  bands: {by: [band]}
-`
-
-// ruledPlan plans it.
-func ruledPlan(t *testing.T, replacements ...string) *plan.Plan {
-	t.Helper()
-	r, err := spec.Parse(spec.Source{Name: "survey.yaml",
-		Text: strings.NewReplacer(append(replacements, "UNIT", "row", "ROWS", "drop")...).Replace(ruled)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := planner.New(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Plan()
-}
 
 // Rows that cannot be are left out of every table alike, also by a column that no table shows, and after values that
 // count as a category have been given it; a row that some column leaves out is left out once.

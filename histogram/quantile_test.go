@@ -22,7 +22,7 @@ import (
 // quantilesOf is a measurement of quantiles of pay by size, of the payroll, opened with a key.
 func quantilesOf(t testing.TB, r *plan.Plan, q plan.Quantile, counts answer.Answer, key int) (*opened, asked) {
 	t.Helper()
-	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs", Factors: by("size"), Quantile: &q},
+	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs", Factors: []plan.Factor{{Attribute: "size", Basis: plan.Identity}}, Quantile: &q},
 		Cells: int64(2 * q.Draws()),
 		Mechanism: budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 3), L1: big.NewInt(3),
 			L2Squared: big.NewInt(9)}}

@@ -22,42 +22,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/impossible"
-	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/stat/distuv"
 )
-
-// trips is a release of one sparse table whose size, threshold and budget a test fills in.
-const trips = `version: 1
-release: trips
-privacy: {protects: trip, neighbours: add-remove, account: trips}
-budget: {BUDGET}
-tables:
-  trips:
-    source: {csv: "*.csv"}
-    unit: row
-    columns:
-      from: {type: integer, range: [1, SIDE]}
-      to: {type: integer, range: [1, SIDE]}
-IMPOSSIBLE
-marginals:
-  od: {by: [from, to], cells: {above: ABOVE}}
-`
-
-func tripsPlan(t testing.TB, replacements ...string) *plan.Plan {
-	t.Helper()
-	text := strings.NewReplacer(append(replacements, "BUDGET", "rho: 1/8", "SIDE", "30", "ABOVE", "3", "IMPOSSIBLE\n",
-		"")...).Replace(trips)
-	r, err := spec.Parse(spec.Source{Name: "trips.yaml", Text: text})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := planner.New(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Plan()
-}
 
 // openedSparse is the exact answer to a sparse measurement, opened with a key.
 func openedSparse(p *plan.Plan, key noise.Key, counts answer.Answer) (*opened, asked) {

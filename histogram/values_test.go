@@ -18,23 +18,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// payroll is a table of jobs, several to a person, whose values a test reads by ranges of its own.
-const payroll = `version: 1
-release: payroll
-privacy: {protects: person, neighbours: add-remove, account: payroll}
-budget: {rho: 1/2}
-tables:
-  jobs:
-    source: {csv: "*.csv"}
-    unit: UNIT
-    columns:
-      size: {values: [small, large], unknown: drop}
-      region: {values: [n, s, e], levels: {half: {polar: [n, s], other: [e]}}, unknown: drop}
-      age: {type: integer, range: [0, 9], levels: {band: {width: 5}}}
-marginals:
-  all: {by: [size, region]}
-`
-
 // job is a row of the payroll. pay is in tenths, −1 where it is null.
 type job struct {
 	id                int
@@ -66,23 +49,6 @@ func filesOf(jobs []job, each int) []string {
 		files = []string{"000.csv", "id,size,region,age,pay,w\n"}
 	}
 	return files
-}
-
-// payrollRelease reads the payroll with pay on a lattice of halves, from 0 to 3 in small firms and from 2 to 6 in large
-// ones, and weights from 0 to 3.
-func payrollRelease(t testing.TB, unit string) *spec.Release {
-	t.Helper()
-	r, err := spec.Parse(spec.Source{Name: "payroll.yaml", Text: strings.Replace(payroll, "UNIT", unit, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := r.Tables[0]
-	table.Columns = append(table.Columns, &spec.Column{Name: "pay", From: "pay", Type: spec.Decimal,
-		Null: spec.Policy{Action: spec.Drop},
-		Lattice: &spec.Lattice{Step: big.NewRat(1, 2), First: 0, Last: 12, By: "size",
-			Strata: []spec.Stratum{{First: 0, Last: 6}, {First: 4, Last: 12}}}})
-	table.Weight = &spec.Weight{From: "w", Lattice: spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 3}}
-	return r
 }
 
 // place is where a job's pay lies: in halves, rounded with halves up, and clamped.

@@ -78,7 +78,7 @@ var may = map[string][]string{
 	"internal/memory":                  {"histogram/source", "plan", "plan/adaptive", "plan/compiled"},
 	"histogram/internal/bounding":      {"internal/noise", "internal/parallel"},
 	"histogram/internal/encoding":      {"histogram/source", "spec", "spec/expression"},
-	"histogram/internal/histogramtest": {},
+	"histogram/internal/histogramtest": {"budget", "internal/noise", "plan", "plan/planner", "spec"},
 	"histogram/internal/answer":        {"spec", "internal/tabulate", "internal/parallel"},
 	"histogram/evaluate": {"spec", "budget/ledger", "internal/noise", "plan", "plan/compiled", "plan/describe",
 		"plan/planner",

@@ -1,0 +1,70 @@
+package histogramtest
+
+// This file holds what tests do with plans and counts.
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Folder writes files given as name, content, name, content … and returns their folder.
+func Folder(t testing.TB, files ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		if err := os.WriteFile(filepath.Join(dir, files[i]), []byte(files[i+1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Streams returns the streams of a release of a plan, by a key that begins with a byte.
+func Streams(p *plan.Plan, key byte) *noise.Streams {
+	return noise.NewStreams(noise.Key{key}, HashOf(p))
+}
+
+// planHashes are the hashes of plans, which tests that draw thousands of times ask for each time and which take as long
+// as many draws.
+var planHashes sync.Map
+
+// HashOf returns the hash of a plan.
+func HashOf(p *plan.Plan) string {
+	if known, ok := planHashes.Load(p); ok {
+		return known.(string)
+	}
+	hash := p.Hash()
+	planHashes.Store(p, hash)
+	return hash
+}
+
+// Total adds up counts.
+func Total(counts []int64) (sum int64) {
+	for _, c := range counts {
+		sum += c
+	}
+	return sum
+}
+
+// Shown returns everything that a program might print of a value.
+func Shown(v any) []string {
+	var all []string
+	for _, verb := range []string{"v", "+v", "#v", "s", "d", "x", "X", "q", "g", "t", "b", "c", "o", "U", "e", "E", "f",
+		"F", "G"} {
+		all = append(all, fmt.Sprintf("%"+verb, v))
+	}
+	var b bytes.Buffer
+	slog.New(slog.NewTextHandler(&b, nil)).Error("x", "v", v)
+	slog.New(slog.NewJSONHandler(&b, nil)).Error("x", "v", v)
+	text, _ := json.Marshal(v)
+	return append(all, b.String(), string(text))
+}
