@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -55,8 +57,8 @@ func (t *tally) weight() (int, error) {
 		}
 	}
 	none := spec.Policy{Action: w.Null}
-	return t.number(&spec.Column{Name: w.From, From: w.From, Type: spec.Decimal, Lattice: &w.Lattice, Unknown: none,
-		Null: none})
+	return t.number(&spec.Column{Name: w.From, From: w.From, Unknown: none, Null: none,
+		Declaration: domain.Declaration{Type: domain.Decimal, Lattice: &w.Lattice}})
 }
 
 // clamped are the codes of a chunk as they are counted: those that were read but, of columns with strata, clamped. For

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 const (
@@ -99,9 +99,9 @@ func (e *ContractError) Incomplete() bool {
 
 // writtenAs says, by kind of breach, how values are written that a column of the spec reads from texts.
 var writtenAs = map[string]string{
-	spec.NotANumber.String():          "numbers are written with a decimal point, as 1234.5, and dates with the year first, as 2026-01-31",
-	"not a " + string(spec.Date):      "dates are written as 2026-01-31, year first",
-	"not a " + string(spec.Timestamp): "timestamps are written as 2026-01-31T23:59:59",
+	domain.NotANumber.String():          "numbers are written with a decimal point, as 1234.5, and dates with the year first, as 2026-01-31",
+	"not a " + string(domain.Date):      "dates are written as 2026-01-31, year first",
+	"not a " + string(domain.Timestamp): "timestamps are written as 2026-01-31T23:59:59",
 }
 
 // sentence says what a breach is and what to do, without the value.
@@ -132,7 +132,7 @@ func (b breach) sentence() string {
 			"complete the files, or correct the rule"
 	case kindImpossible:
 		what, remedy = "a row has categories that `impossible` rules out", "correct the data or the entry, or set rows: drop"
-	case spec.WrongType.String():
+	case domain.WrongType.String():
 		remedy = "correct the type of the column in the data or in the spec"
 	default:
 		if b.ofWhere {

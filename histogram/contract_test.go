@@ -13,19 +13,20 @@ import (
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 func TestBreachesNameNoValue(t *testing.T) {
 	const canary = "Zanzibar"
 	p := planOf(t, "UNIT", "{id: id, max_rows: 1}")
 	for name, c := range map[string]struct{ rows, column, kind string }{
-		"outside":  {"1," + canary + ",3\n", "kind", spec.OutOfDomain.String()},
+		"outside":  {"1," + canary + ",3\n", "kind", domain.OutOfDomain.String()},
 		"null":     {"1,,3\n", "kind", "null"},
-		"number":   {"1,a," + canary + "\n", "age", spec.NotANumber.String()},
-		"range":    {"1,a,731988\n", "age", spec.OutOfDomain.String()},
+		"number":   {"1,a," + canary + "\n", "age", domain.NotANumber.String()},
+		"range":    {"1,a,731988\n", "age", domain.OutOfDomain.String()},
 		"null id":  {",a,3\n", "id", "null id"},
-		"first":    {"1,a,3\n2," + canary + ",4\n,a,731988\n", "kind", spec.OutOfDomain.String()},
-		"same row": {"1,a,731988\n1," + canary + ",1\n", "age", spec.OutOfDomain.String()},
+		"first":    {"1,a,3\n2," + canary + ",4\n,a,731988\n", "kind", domain.OutOfDomain.String()},
+		"same row": {"1,a,731988\n1," + canary + ",1\n", "age", domain.OutOfDomain.String()},
 	} {
 		_, err := Count(context.Background(), compiled.Of(p), Files{Dir: folder(t, "a.csv", "id,kind,age\n"+c.rows)},
 			streams(p, 1))

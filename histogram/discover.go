@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
@@ -66,7 +68,7 @@ func (k *keys) Codes(values arrow.Array, codes []uint32) {
 
 // meetAll meets the values that are made of inputs.
 func (k *keys) meetAll(inputs []arrow.Array) {
-	values, misfits := inputs[0], []spec.Fit(nil)
+	values, misfits := inputs[0], []domain.Fit(nil)
 	if k.compute != nil {
 		values, misfits = k.compute(inputs)
 	}
@@ -98,7 +100,7 @@ func (k *keys) meetAll(inputs []arrow.Array) {
 		return
 	}
 	for i := range values.Len() {
-		if !values.IsNull(i) && (misfits == nil || misfits[i] == spec.Fits) {
+		if !values.IsNull(i) && (misfits == nil || misfits[i] == domain.Fits) {
 			k.meet(text(i))
 		}
 	}
@@ -266,7 +268,7 @@ func discoverMadeUp(table *spec.Table, all []plan.Measurement) *spec.Table {
 		var words []string
 		for n := range madeUpWords {
 			word := strconv.Itoa(1000 + n)
-			if columns[i].Type != spec.Integer {
+			if columns[i].Type != domain.Integer {
 				word = "word-" + word
 			}
 			if columns[i].Domain.CanBeKey(word) {

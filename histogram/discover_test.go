@@ -24,6 +24,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // released measures the groups of a folder.
@@ -370,8 +371,8 @@ func TestKeysOfLargeIntegers(t *testing.T) {
 		if want == nil {
 			continue
 		}
-		e, err := encoding.OfCategories(table, &spec.Column{Name: "word", Type: spec.Integer,
-			Domain: table.Column("word").Domain.Discovered(want)})
+		e, err := encoding.OfCategories(table, &spec.Column{Name: "word", Declaration: domain.Declaration{
+			Type: domain.Integer, Domain: table.Column("word").Domain.Discovered(want)}})
 		if err != nil {
 			t.Fatal(err)
 		}

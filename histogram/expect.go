@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // expectation is what is expected of the rows of a table that count, and what was met of them so far. A row counts for
@@ -33,7 +34,7 @@ type expectation struct {
 type watch struct {
 	attribute spec.Attribute
 	reader    int // the place of its column among the tally's readers
-	level     *spec.Level
+	level     *domain.Level
 	codes     int             // base codes of the column
 	seen      []atomic.Uint32 // a bit per category; set from the start where it need not occur
 	left      atomic.Int64    // bits that are not set
@@ -66,7 +67,7 @@ func newExpectation(table *spec.Table, total bool, encoders int, reader func(*sp
 
 // newWatch waits for every category that a declared base cell belongs to. Those
 // of a range that hold unknown and null values alone need not occur.
-func newWatch(a spec.Attribute, reader int, d *spec.Domain, level *spec.Level) *watch {
+func newWatch(a spec.Attribute, reader int, d *domain.Domain, level *domain.Level) *watch {
 	w := &watch{attribute: a, reader: reader, level: level, codes: d.Size(),
 		seen: make([]atomic.Uint32, (level.Size()+31)/32)}
 	for i := range w.seen {
@@ -184,7 +185,7 @@ func (x *expectation) unread(readers []*encoding.Encoder, where int) (found []br
 			slices.ContainsFunc(found, func(b breach) bool { return b.Column == e.Column.Name }) {
 			continue
 		}
-		found = append(found, breach{Table: x.table.Name, Column: e.Column.Name, Kind: e.KindOf(spec.NotANumber),
+		found = append(found, breach{Table: x.table.Name, Column: e.Column.Name, Kind: e.KindOf(domain.NotANumber),
 			everywhere: true})
 	}
 	return found

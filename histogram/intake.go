@@ -5,6 +5,8 @@ package histogram
 import (
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/spec"
@@ -46,7 +48,7 @@ func (t *tally) intake(readers []int, ids bool) *intake {
 
 // declaredType is the type that a column of the source has by the spec, "" where the column is made of it by an
 // expression.
-func declaredType(c *spec.Column) spec.Type {
+func declaredType(c *spec.Column) domain.Type {
 	if c.From == "" {
 		return ""
 	}

@@ -11,11 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -178,7 +179,7 @@ func naive(t *testing.T, p *plan.Plan, all []home) (counts [][]int64) {
 				if f.Level == "half" {
 					text = map[string]string{"x": "xy", "y": "xy", "z": "zw"}[text]
 				}
-				code := slices.IndexFunc(levels[i].Categories, func(c spec.Category) bool { return c.Code == text })
+				code := slices.IndexFunc(levels[i].Categories, func(c domain.Category) bool { return c.Code == text })
 				if code < 0 {
 					t.Fatalf("%s: no category %q of %s", m.ID, text, f)
 				}

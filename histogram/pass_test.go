@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
@@ -53,7 +55,7 @@ func filesWithBreaches(random *rand.Rand) (files []string, want []string) {
 			}
 			if random.IntN(chance) == 0 {
 				kind = "x"
-				say("kind", spec.OutOfDomain.String(), "x")
+				say("kind", domain.OutOfDomain.String(), "x")
 			}
 			if random.IntN(chance) == 0 {
 				age = ""

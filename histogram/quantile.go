@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"sort"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -58,13 +60,13 @@ func (x *opened) quantiles(ctx context.Context, a asked) (measured.Measured, err
 // drawing is how the quantiles of a measurement are drawn.
 type drawing struct {
 	plan.Quantile
-	lattice     *spec.Lattice
+	lattice     *domain.Lattice
 	shares      []int64    // in parts of denominator
 	epsilons    []*big.Rat // of the choice at each share
 	denominator int64
 	sizes       []int // categories of each factor
 	by          int   // the factor of the column that has ranges of its own; −1: none
-	ranges      []spec.Stratum
+	ranges      []domain.Stratum
 }
 
 // newDrawing fails where what the plan says cannot be drawn. It is asked before anything is counted.
@@ -107,22 +109,19 @@ func newDrawing(r *spec.Release, m plan.Measurement) (*drawing, error) {
 
 // rangesOf is for each category of a level of the column of strata the least range that holds those of its finest
 // codes.
-func rangesOf(l *spec.Lattice, level *spec.Level) []spec.Stratum {
-	ranges := make([]spec.Stratum, level.Size())
+func rangesOf(l *domain.Lattice, level *domain.Level) []domain.Stratum {
+	ranges := make([]domain.Stratum, level.Size())
 	met := make([]bool, level.Size())
 	for base, s := range l.Strata {
-		code := uint32(base)
-		if level.Of != nil {
-			code = level.Of[base]
-		}
+		code := level.Category(base)
 		if !met[code] {
 			ranges[code], met[code] = s, true
 		}
-		ranges[code] = spec.Stratum{First: min(ranges[code].First, s.First), Last: max(ranges[code].Last, s.Last)}
+		ranges[code] = domain.Stratum{First: min(ranges[code].First, s.First), Last: max(ranges[code].Last, s.Last)}
 	}
 	for code := range ranges {
 		if !met[code] {
-			ranges[code] = spec.Stratum{First: l.First, Last: l.Last}
+			ranges[code] = domain.Stratum{First: l.First, Last: l.Last}
 		}
 	}
 	return ranges

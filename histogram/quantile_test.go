@@ -9,13 +9,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -155,7 +156,7 @@ func TestQuantilesAreDrawnOnce(t *testing.T) {
 	wide := p.Release().Tables[0].Column("pay")
 	lattice := *wide.Lattice
 	defer func() { wide.Lattice = &lattice }()
-	wide.Lattice = &spec.Lattice{Step: big.NewRat(1, 2), First: 0, Last: 1 << 30}
+	wide.Lattice = &domain.Lattice{Step: big.NewRat(1, 2), First: 0, Last: 1 << 30}
 	none := answer.Answer{Cells: []uint64{}, Counts: []int64{}}
 	some := answer.Answer{Cells: []uint64{7}, Counts: []int64{1}}
 	first := draw(1, none, 1)
@@ -169,17 +170,17 @@ func TestQuantilesAreDrawnOnce(t *testing.T) {
 
 // TestRangesOfCoarserStrata: a category of several strata has the least range that holds them.
 func TestRangesOfCoarserStrata(t *testing.T) {
-	l := &spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 90,
-		Strata: []spec.Stratum{{First: 5, Last: 9}, {First: 0, Last: 7}, {First: 30, Last: 90}}}
-	level := &spec.Level{Categories: make([]spec.Category, 2), Of: []uint32{0, 0, 1}}
-	if got := rangesOf(l, level); !slices.Equal(got, []spec.Stratum{{First: 0, Last: 9}, {First: 30, Last: 90}}) {
+	l := &domain.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 90,
+		Strata: []domain.Stratum{{First: 5, Last: 9}, {First: 0, Last: 7}, {First: 30, Last: 90}}}
+	level := &domain.Level{Categories: make([]domain.Category, 2), Of: []uint32{0, 0, 1}}
+	if got := rangesOf(l, level); !slices.Equal(got, []domain.Stratum{{First: 0, Last: 9}, {First: 30, Last: 90}}) {
 		t.Errorf("got %v", got)
 	}
 	d := &drawing{lattice: l, sizes: []int{2, 2, 3}, by: 1, ranges: rangesOf(l, level)}
 	for cell := range 12 {
 		want := l.Strata[2]
 		if cell/3%2 == 0 {
-			want = spec.Stratum{First: 0, Last: 9}
+			want = domain.Stratum{First: 0, Last: 9}
 		}
 		if first, last := d.rangeOf(cell); first != want.First || last != want.Last {
 			t.Errorf("cell %d: %d to %d", cell, first, last)

@@ -9,6 +9,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/memory"
@@ -20,7 +22,7 @@ import (
 // attribute is a column of a table at a level or, where level is nil, at the places of its values.
 type attribute struct {
 	column int // among the tally's columns
-	level  *spec.Level
+	level  *domain.Level
 }
 
 // query counts the rows of one measurement: the marginal over its factors.
@@ -162,7 +164,7 @@ func (t *tally) along(attributes []int, c *spec.Column, cells uint64) ([]int, er
 }
 
 // attribute is the place of a column at a level among the tally's attributes.
-func (t *tally) attribute(c *spec.Column, level *spec.Level) int {
+func (t *tally) attribute(c *spec.Column, level *domain.Level) int {
 	return place(&t.attributes, attribute{t.column(c), level})
 }
 

@@ -10,10 +10,11 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // Reasons for which sums are refused. Neither tells a figure.
@@ -88,7 +89,7 @@ func (t *tally) ofColumn(made *value, v *plan.Value) (*big.Int, error) {
 	}
 	l := column.Lattice
 	made.column, made.times, made.square = at, v.Times, v.Power == 2
-	minus, by, ranges := []int64{v.Minus}, []int64{1}, []spec.Stratum{{First: l.First, Last: l.Last}}
+	minus, by, ranges := []int64{v.Minus}, []int64{1}, []domain.Stratum{{First: l.First, Last: l.Last}}
 	if v.Per != "" {
 		of := t.table.Column(v.Per)
 		if of == nil || of.Domain == nil || len(v.By) != of.Domain.Size() || len(v.Off) != len(v.By) {

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 	"pgregory.net/rapid"
 )
 
@@ -523,7 +524,7 @@ func TestBreachesAmongGroups(t *testing.T) {
 		}
 		err = tally.scan(t.Context(), folder(t, filesOf(jobs, 90)...), noise.NewStreams(noise.Key{1}, "p").Rows(), 1<<28)
 		var breach *ContractError
-		if !errors.As(err, &breach) || breach.Column != "age" || breach.Kind != spec.OutOfDomain.String() {
+		if !errors.As(err, &breach) || breach.Column != "age" || breach.Kind != domain.OutOfDomain.String() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

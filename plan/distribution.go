@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
@@ -29,7 +31,7 @@ type Distribution struct {
 }
 
 // Bins is how many bins a range has.
-func (d Distribution) Bins(l *spec.Lattice) int64 { return (l.Last-l.First)/d.Width + 1 }
+func (d Distribution) Bins(l *domain.Lattice) int64 { return (l.Last-l.First)/d.Width + 1 }
 
 // factor is the strategy as that of a factor.
 func (d Distribution) factor() Factor {
@@ -38,7 +40,7 @@ func (d Distribution) factor() Factor {
 
 // Strategy is the column of the strategy for so many bins, and its axis: nil where the counts themselves are the
 // answers. It fails on a strategy that there is not.
-func (d Distribution) Strategy(l *spec.Lattice) (*residual.Column, residual.Axis, error) {
+func (d Distribution) Strategy(l *domain.Lattice) (*residual.Column, residual.Axis, error) {
 	if d.Total == 0 {
 		return nil, residual.Axis{}, nil
 	}
@@ -69,7 +71,7 @@ func (d Distribution) Check(t *spec.Table) error {
 
 // Moves is how far one row moves the answers of its cell: their L1 norm, the square of their L2 norm, the largest of
 // them, and by how much the inner product of the moves of two rows of one cell is below 0 at most.
-func (d Distribution) Moves(l *spec.Lattice) (norm, squares, reach, facing int64, err error) {
+func (d Distribution) Moves(l *domain.Lattice) (norm, squares, reach, facing int64, err error) {
 	c, axis, err := d.Strategy(l)
 	if c == nil || err != nil {
 		return 1, 1, 1, 0, err
@@ -80,7 +82,7 @@ func (d Distribution) Moves(l *spec.Lattice) (norm, squares, reach, facing int64
 
 // Prefixes are the sums of the first bins of a cell, up to each of them, as weights of the cell's answers: of every
 // answer that has one, by its place.
-func (d Distribution) Prefixes(l *spec.Lattice) ([][]Weighted, error) {
+func (d Distribution) Prefixes(l *domain.Lattice) ([][]Weighted, error) {
 	n := int(d.Bins(l))
 	c, axis, err := d.Strategy(l)
 	if c == nil || err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
@@ -76,16 +78,16 @@ func (q Query) Residual(r *spec.Release) (columns []*residual.Column, axes resid
 }
 
 // parents are the levels that a factor's column needs: its own, within the coarser one whose categories are its groups.
-func (q Query) parents(r *spec.Release, f Factor, level *spec.Level) ([][]int, error) {
+func (q Query) parents(r *spec.Release, f Factor, level *domain.Level) ([][]int, error) {
 	if f.Within == "" {
 		return [][]int{make([]int, level.Size())}, nil
 	}
-	domain := r.Table(q.Table).Column(f.Attribute).Domain
-	groups, ok := domain.Level(f.Within)
+	of := r.Table(q.Table).Column(f.Attribute).Domain
+	groups, ok := of.Level(f.Within)
 	if !ok {
 		return nil, fmt.Errorf("%s: the column has no level %q", f, f.Within)
 	}
-	parent, ok := attributes.Nesting(domain.Size(), level, groups)
+	parent, ok := attributes.Nesting(of.Size(), level, groups)
 	if !ok {
 		return nil, fmt.Errorf("%s does not lie within level %q", f, f.Within)
 	}
@@ -94,12 +96,12 @@ func (q Query) parents(r *spec.Release, f Factor, level *spec.Level) ([][]int, e
 
 // Levels finds the levels of a query's factors, in their order, among the
 // columns of a release. It fails on a table, column or level that is not there.
-func (q Query) Levels(r *spec.Release) ([]*spec.Level, error) {
+func (q Query) Levels(r *spec.Release) ([]*domain.Level, error) {
 	table := r.Table(q.Table)
 	if table == nil {
 		return nil, fmt.Errorf("there is no table %q", q.Table)
 	}
-	levels := make([]*spec.Level, len(q.Factors))
+	levels := make([]*domain.Level, len(q.Factors))
 	for i, f := range q.Factors {
 		column := table.Column(f.Attribute)
 		if column == nil {

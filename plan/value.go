@@ -8,7 +8,7 @@ package plan
 //	(Times·p − Minus)^Power                         where Power is 1 or 2, and Per is ""
 //	((Times·p − Off[stratum]) · By[stratum])^Power  where Power is 1 or 2, and Per is the column of strata
 //
-// with p the place of the column's value, clamped and rounded, among the multiples of the step ([spec.Lattice]).
+// with p the place of the column's value, clamped and rounded, among the multiples of the step ([domain.Lattice]).
 type Value struct {
 	Weight bool   `json:"weight,omitempty"`
 	Column string `json:"column,omitempty"`

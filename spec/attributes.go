@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -68,7 +70,7 @@ func (r *reader) checkAttribute(t *Table, n document.Node, a Attribute, dotted b
 		return false
 	}
 	c := t.Column(a.Column)
-	if c.Domain != nil && c.Domain.discover != nil && a.Level == "" && !dotted && !r.discovers {
+	if c.Domain != nil && c.Domain.Discover() != nil && a.Level == "" && !dotted && !r.discovers {
 		r.notListed(n, c)
 		return false
 	}
@@ -109,7 +111,7 @@ func (r *reader) checkColumn(t *Table, n document.Node, a Attribute) bool {
 func (r *reader) reportLevel(n document.Node, c *Column, a Attribute, dotted bool) {
 	levels := c.Domain.LevelNames()
 	var usable []string
-	if c.Domain.finest != nil {
+	if _, ok := c.Domain.Level(""); ok {
 		usable = append(usable, c.Name)
 	}
 	for _, level := range levels {
@@ -137,7 +139,7 @@ func (r *reader) reportLevel(n document.Node, c *Column, a Attribute, dotted boo
 // noCells is the problem of a column that is for statistics alone.
 func noCells(c *Column) document.Problem {
 	return document.Problem{
-		Message:  fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name, maxCells),
+		Message:  fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name, domain.MaxCells),
 		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s", c.Origin()),
 	}
 }

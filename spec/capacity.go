@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -41,14 +43,14 @@ func fits(factors ...*big.Int) bool {
 }
 
 // checkFits reports a step so fine that 62 bits would not hold a sum of powers of all values, each times its weight.
-func (s statReader) checkFits(n document.Node, c *Column, l *Lattice, power int) {
+func (s statReader) checkFits(n document.Node, c *Column, l *domain.Lattice, power int) {
 	weight := big.NewInt(1)
 	if s.table.Weight != nil {
 		weight.SetInt64(s.table.Weight.Lattice.Last)
 	}
 	rows := mostRows(s.table)
 	most := func(step int64) bool { // whether values in so many times the step fit
-		value := big.NewInt(l.largest())
+		value := big.NewInt(l.Largest())
 		value.Add(value, big.NewInt(step-1)).Quo(value, big.NewInt(step))
 		return fits(value.Exp(value, big.NewInt(int64(power)), nil), weight, rows)
 	}
@@ -61,12 +63,12 @@ func (s statReader) checkFits(n document.Node, c *Column, l *Lattice, power int)
 	}
 	p := document.Problem{Message: fmt.Sprintf(
 		"%s over %s would need more than 62 bits: values of %s go up to %d steps of %s", what, rowsText(s.table), c.Name,
-		l.largest(), document.FormatNumber(l.Step))}
+		l.Largest(), document.FormatNumber(l.Step))}
 	if s.table.Weight != nil {
 		p.Message += fmt.Sprintf(", weights to %s steps", weight)
 	}
 	p.Expected = "a larger step"
-	for step := int64(10); step < l.largest(); step *= 10 {
+	for step := int64(10); step < l.Largest(); step *= 10 {
 		if most(step) {
 			p.Expected += ", as " + document.FormatNumber(new(big.Rat).Mul(l.Step, new(big.Rat).SetInt64(step)))
 			break

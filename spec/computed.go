@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/expression"
 )
 
@@ -66,7 +68,9 @@ type Predicate struct {
 func (w *Predicate) Column() *Column {
 	e := *w.Expression
 	e.OnlyTrue = true
-	return &Column{Name: "where", Type: Boolean, Expression: &e, Domain: newTexts(Boolean, []Category{{Code: "true"}}),
+	return &Column{Name: "where", Expression: &e,
+		Declaration: domain.Declaration{Type: domain.Boolean,
+			Domain: domain.NewTexts(domain.Boolean, []domain.Category{{Code: "true"}})},
 		Unknown: Policy{Action: w.Unknown}, Null: Policy{Action: Drop}}
 }
 

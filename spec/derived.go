@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -21,7 +23,8 @@ func (r *reader) readDerived(n document.Node) *Column {
 			})
 		}
 	}
-	return &Column{Name: n.Key.Value, Type: Text, DerivedFrom: &Attribute{Column: column, Level: level}}
+	return &Column{Name: n.Key.Value, Declaration: domain.Declaration{Type: domain.Text},
+		DerivedFrom: &Attribute{Column: column, Level: level}}
 }
 
 // deriveColumns gives the derived columns of a table their domains.
@@ -48,8 +51,8 @@ func (r *reader) deriveColumns(t *Table, columns document.Node) {
 			continue
 		}
 		level, _ := origin.Domain.Level(c.DerivedFrom.Level)
-		if r.spend(n, level.Size(), 0) {
-			c.Domain = newTexts(Text, level.Categories)
+		if r.domains.Spend(n, level.Size(), 0) {
+			c.Domain = domain.NewTexts(domain.Text, level.Categories)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -20,7 +22,7 @@ func TestDerivedColumnsHaveTheirLevelsCategories(t *testing.T) {
 	for name, from := range map[string]Attribute{"north": {"region", "state"}, "stage": {"age", "band"},
 		"years": {"age", ""}} {
 		c := columns.Column(name)
-		if c.DerivedFrom == nil || *c.DerivedFrom != from || c.From != "" || c.Type != Text ||
+		if c.DerivedFrom == nil || *c.DerivedFrom != from || c.From != "" || c.Type != domain.Text ||
 			len(c.Domain.LevelNames()) != 0 {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -32,8 +34,9 @@ func TestDerivedColumnsHaveTheirLevelsCategories(t *testing.T) {
 		}
 	}
 	north, _ := columns.Column("north").Domain.Level("")
-	if want := []Category{{"s1", "North"}, {"s2", "South"}}; !cmp.Equal(want, north.Categories) {
-		t.Errorf("categories %v, want %v", north.Categories, want)
+	named := []domain.Category{{Code: "s1", Label: "North"}, {Code: "s2", Label: "South"}}
+	if !cmp.Equal(named, north.Categories) {
+		t.Errorf("categories %v, want %v", north.Categories, named)
 	}
 	want := []Attribute{{"age", "band"}, {"stage", ""}, {"sex", ""}, {"region", ""}, {"fare", "coarse"}}
 	if by := r.Marginals[2].By; !cmp.Equal(want, by) {

@@ -1,7 +1,6 @@
 package spec
 
-// This file holds the reading of columns whose categories nobody lists: groups of them appear in a table only where a
-// paid selection lets them through.
+// This file holds what a marginal by columns whose categories nobody lists may be.
 
 import (
 	"fmt"
@@ -9,34 +8,6 @@ import (
 
 	"github.com/dprelease/dprelease/spec/document"
 )
-
-// readDiscover reads a domain without categories.
-func (r *reader) readDiscover(c *Column, n document.Node) *Domain {
-	of := n.Get("values").Get("discover")
-	if c.Type != Text && c.Type != Integer {
-		r.Wrong(n.Get("type"), document.Problem{Message: "values of type " + string(c.Type) + " are not discovered",
-			Expected: "text or integer"})
-		return nil
-	}
-	if levels := n.Get("levels"); levels.Present() {
-		r.WrongKey(levels, document.Problem{Message: "levels of categories that nobody lists",
-			Expected: "no levels, or a list of the values"})
-		return nil
-	}
-	for _, key := range []string{"unknown", "null"} {
-		if as := n.Get(key).Get("as"); as.Present() {
-			r.Wrong(as, document.Problem{Message: "a category of its own in a column whose categories are not listed",
-				Expected: key + ": error or drop", Fix: key + ": drop"})
-			return nil
-		}
-	}
-	d := newTexts(c.Type, nil)
-	d.discover = &Discover{MaxLength: of.Get("max_length").Whole()}
-	if least := of.Get("at_least"); least.Present() {
-		d.discover.AtLeast = least.Whole()
-	}
-	return d
-}
 
 // checkDiscovers reports what a marginal by columns whose categories are not listed cannot be.
 func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {

@@ -1,9 +1,12 @@
 package spec
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // discoverText is a spec by a column that nobody lists, with a budget, more of its column, its table and its marginal.
@@ -90,7 +93,7 @@ func TestColumnsThatNobodyLists(t *testing.T) {
 	table := r.Tables[0]
 	columns := table.Discovers(r.Marginals[0].By)
 	if len(columns) != 1 || columns[0].Name != "word" ||
-		*columns[0].Domain.Discover() != (Discover{MaxLength: 3, AtLeast: 5}) || columns[0].Domain.Size() != 0 {
+		*columns[0].Domain.Discover() != (domain.Discover{MaxLength: 3, AtLeast: 5}) || columns[0].Domain.Size() != 0 {
 		t.Fatalf("%+v", columns)
 	}
 	d := columns[0].Domain
@@ -101,14 +104,14 @@ func TestColumnsThatNobodyLists(t *testing.T) {
 		}
 	}
 	found := d.Discovered([]string{"a", "b"})
-	if code, fit := found.CodeOfText("b"); code != 1 || fit != Fits || found.Size() != 2 {
+	if code, fit := found.CodeOfText("b"); code != 1 || fit != domain.Fits || found.Size() != 2 {
 		t.Errorf("b has code %d, %v", code, fit)
 	}
-	if _, fit := found.CodeOfText("c"); fit != OutOfDomain {
+	if _, fit := found.CodeOfText("c"); fit != domain.OutOfDomain {
 		t.Errorf("c is %v", fit)
 	}
 	none := d.Discovered(nil)
-	if _, fit := none.CodeOfText(""); none.Size() != 1 || fit != OutOfDomain {
+	if _, fit := none.CodeOfText(""); none.Size() != 1 || fit != domain.OutOfDomain {
 		t.Errorf("a column without a value has %d categories, and the empty text is %v", none.Size(), fit)
 	}
 	integers, err := Parse(Source{Name: "r.yaml", Text: discoverText("{epsilon: 1, delta: 1e-9}", "{max_length: 3}",
@@ -135,19 +138,20 @@ func TestColumnsThatNobodyLists(t *testing.T) {
 // The type of keys does not depend on which are selected: integers where every key that there may be is one of 64 bits.
 func TestTypesOfKeysAreOfTheSpecAlone(t *testing.T) {
 	for _, c := range []struct {
-		of     Type
+		of     domain.Type
 		length int64
-		want   Type
-	}{{Integer, 1, Integer}, {Integer, 18, Integer}, {Integer, 19, Text}, {Integer, 40, Text}, {Text, 3, Text}} {
-		d := newTexts(c.of, nil)
-		d.discover = &Discover{MaxLength: c.length}
-		for _, domain := range []*Domain{d, d.Discovered(nil), d.Discovered([]string{"7"})} {
-			if got := (&Column{Type: c.of, Domain: domain}).KeyType(); got != c.want {
+		want   domain.Type
+	}{{domain.Integer, 1, domain.Integer}, {domain.Integer, 18, domain.Integer}, {domain.Integer, 19, domain.Text},
+		{domain.Integer, 40, domain.Text}, {domain.Text, 3, domain.Text}} {
+		d := column(t, fmt.Sprintf("{type: %s, values: {discover: {max_length: %d}}}", c.of, c.length), nil).Domain
+		for _, of := range []*domain.Domain{d, d.Discovered(nil), d.Discovered([]string{"7"})} {
+			if got := (&Column{Declaration: domain.Declaration{Type: c.of, Domain: of}}).KeyType(); got != c.want {
 				t.Errorf("keys of %s of %d characters are %s, want %s", c.of, c.length, got, c.want)
 			}
 		}
 	}
-	if got := (&Column{Type: Integer, Domain: newTexts(Integer, nil)}).KeyType(); got != Integer {
+	listed := Column{Declaration: domain.Declaration{Type: domain.Integer, Domain: domain.NewTexts(domain.Integer, nil)}}
+	if got := listed.KeyType(); got != domain.Integer {
 		t.Errorf("keys that are listed are %s", got)
 	}
 }

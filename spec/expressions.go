@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/expression"
 )
@@ -107,8 +109,8 @@ func declaredIn(columns document.Node) func(table, name string) expression.Colum
 		case c.Get("values").Get("integers").Present():
 			declared.Kind = expression.Number
 		case of.Present():
-			declared.Kind = kinds[Type(of.Text())]
-			if Type(of.Text()) == Decimal {
+			declared.Kind = kinds[domain.Type(of.Text())]
+			if domain.Type(of.Text()) == domain.Decimal {
 				declared.Places = placesOfStep(c.Get("step"))
 			}
 		}
@@ -125,8 +127,9 @@ func declaredIn(columns document.Node) func(table, name string) expression.Colum
 	}
 }
 
-var kinds = map[Type]expression.Kind{Integer: expression.Number, Decimal: expression.Number, Date: expression.Date,
-	Timestamp: expression.Timestamp, Boolean: expression.Boolean}
+var kinds = map[domain.Type]expression.Kind{
+	domain.Integer: expression.Number, domain.Decimal: expression.Number, domain.Date: expression.Date,
+	domain.Timestamp: expression.Timestamp, domain.Boolean: expression.Boolean}
 
 // placesOfStep is how many places the multiples of a step have, −1 where that is not known.
 func placesOfStep(step document.Node) int {
@@ -172,24 +175,24 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 	gives := c.Expression.Type()
 	p := document.Problem{Message: fmt.Sprintf("the expression is %s, and the column is of type %s", gives.Kind, c.Type)}
 	at := n.Get("from")
-	isList := c.Domain != nil && c.Domain.texts != nil
+	isList := c.Domain != nil && !c.Domain.Ranged()
 	switch gives.Kind {
 	case expression.Boolean:
 		r.readTruth(c, n)
 		return
 	case expression.Text:
-		if c.Type == Text {
+		if c.Type == domain.Text {
 			r.checkConstants(c, at)
 			return
 		}
 		p.Expected = "type: text, with values or a code book"
 	case expression.Number:
 		switch {
-		case c.Type == Decimal || gives.Places == 0 && c.Type == Integer:
+		case c.Type == domain.Decimal || gives.Places == 0 && c.Type == domain.Integer:
 			r.checkConstants(c, at)
 			return
-		case gives.Places == 0 && isList && c.Type == Text:
-			r.checkTexts(c, n, "a number", canonicalInteger.MatchString)
+		case gives.Places == 0 && isList && c.Type == domain.Text:
+			r.checkTexts(c, n, "a number", domain.IsInteger)
 			return
 		case gives.Places > 0:
 			p.Message = fmt.Sprintf("the expression is a number of %d places, and the column is of type %s", gives.Places,
@@ -200,15 +203,15 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 		}
 	case expression.Date:
 		switch {
-		case c.Type == Date:
+		case c.Type == domain.Date:
 			return
-		case isList && c.Type == Text:
-			r.checkTexts(c, n, "a date", func(code string) bool { _, ok := parseDate(code); return ok })
+		case isList && c.Type == domain.Text:
+			r.checkTexts(c, n, "a date", domain.IsDate)
 			return
 		}
 		p.Expected = "type: date, with a range"
 	default:
-		if c.Type == Timestamp {
+		if c.Type == domain.Timestamp {
 			return
 		}
 		p.Expected = "type: timestamp with a range, or date(…) of it"
@@ -219,7 +222,7 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 // checkConstants reports a value that an expression is written to give, which is no category of its column and which no
 // policy is for. In a column without a list of categories there is none.
 func (r *reader) checkConstants(c *Column, from document.Node) {
-	if c.Domain == nil || c.Domain.texts == nil || c.Domain.discover != nil || c.Unknown.Action != Refuse {
+	if c.Domain == nil || c.Domain.Ranged() || c.Domain.Discover() != nil || c.Unknown.Action != Refuse {
 		return
 	}
 	for _, constant := range c.Expression.Constants() {
@@ -228,7 +231,7 @@ func (r *reader) checkConstants(c *Column, from document.Node) {
 			places, _ := constant.Number.FloatPrec()
 			text = constant.Number.FloatString(places)
 		}
-		if _, fit := c.Domain.CodeOfText(text); fit == Fits {
+		if _, fit := c.Domain.CodeOfText(text); fit == domain.Fits {
 			continue
 		}
 		r.reportExpression(from, len(marked.FindString(from.Text())), &expression.Error{
@@ -242,7 +245,7 @@ func (r *reader) checkConstants(c *Column, from document.Node) {
 
 // checkTexts reports a category that what an expression gives is never written as.
 func (r *reader) checkTexts(c *Column, n document.Node, gives string, is func(code string) bool) {
-	for _, category := range c.Domain.finest.Categories {
+	for _, category := range c.Domain.Categories() {
 		if !is(category.Code) {
 			at := n.Get("values")
 			if !at.Present() {
@@ -261,22 +264,25 @@ func (r *reader) readTruth(c *Column, n document.Node) {
 	p := document.Problem{Message: "the expression is true or false, and the column is neither",
 		Expected: "two categories, that of false first and that of true second", Fix: "values: [no, yes]"}
 	at := n.Get("values")
-	if !at.Present() || c.Domain == nil || c.Domain.texts == nil || c.Type != Text && c.Type != Boolean {
+	if !at.Present() || c.Domain == nil || c.Domain.Ranged() || c.Type != domain.Text && c.Type != domain.Boolean {
 		if !at.Present() {
 			at = n.Get("from")
 		}
 		r.Wrong(at, p)
 		return
 	}
-	codes := c.Domain.finest.Categories
-	has := func(code string) bool {
-		return slices.ContainsFunc(codes, func(c Category) bool { return c.Code == code })
+	codes := c.Domain.Categories()
+	named := 0
+	for _, category := range codes {
+		if category.Code == "true" || category.Code == "false" {
+			named++
+		}
 	}
-	switch named := has("true") || has("false"); {
-	case named && slices.ContainsFunc(codes, func(c Category) bool { return c.Code != "true" && c.Code != "false" }):
+	switch {
+	case named > 0 && named < len(codes):
 		p.Message = "of the categories of a condition some are true or false, and some are not"
 		r.Wrong(at, p)
-	case named:
+	case named > 0:
 	case len(codes) != 2:
 		p.Message = fmt.Sprintf("a condition with %d categories", len(codes))
 		r.Wrong(at, p)

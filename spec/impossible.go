@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -75,7 +77,7 @@ func (r *reader) conditions(t *Table, n document.Node) (all []Condition, everyth
 }
 
 // readCodes finds the categories of a condition among those of its level.
-func (r *reader) readCodes(a Attribute, l *Level, n document.Node) []int {
+func (r *reader) readCodes(a Attribute, l *domain.Level, n document.Node) []int {
 	items := n.Items()
 	if items == nil {
 		items = []document.Node{n}
@@ -96,8 +98,8 @@ func (r *reader) readCodes(a Attribute, l *Level, n document.Node) []int {
 		switch {
 		case at < 0:
 			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(item.Text()), a),
-				Expected: someOf(l.Categories)}
-			r.Wrong(item, r.WithNearest(item, p, nearestCategory(&r.Suggestions, item.Text(), l.Categories)))
+				Expected: domain.SomeOf(l.Categories)}
+			r.Wrong(item, r.WithNearest(item, p, domain.Nearest(&r.Suggestions, item.Text(), l.Categories)))
 		case seen[at]:
 			r.Wrong(item, document.Problem{Message: fmt.Sprintf("duplicate category %q", document.Clip(item.Text())),
 				Expected: "each category once"})

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/files"
 )
@@ -20,7 +22,7 @@ const countColumn = "count"
 // figures are the cells of an invariant as they are read.
 type figures struct {
 	by     []Attribute
-	levels []*Level
+	levels []*domain.Level
 	codes  []map[string]int // of each level
 	counts []int64
 	cells  []string // where the figure of each cell stands, "" where there is none yet
@@ -103,8 +105,8 @@ func (r *reader) readCells(root document.Node, t *Table, n document.Node) *figur
 		if level == nil {
 			return nil // not built, or already reported
 		}
-		if cells > maxCells/max(level.Size(), 1) {
-			r.Wrong(n, document.Problem{Message: errTooFine.Error(), Expected: "coarser levels or fewer attributes"})
+		if cells > domain.MaxCells/max(level.Size(), 1) {
+			r.Wrong(n, document.Problem{Message: domain.ErrTooFine.Error(), Expected: "coarser levels or fewer attributes"})
 			return nil
 		}
 		cells *= level.Size()
@@ -181,8 +183,8 @@ func (r *reader) readPlain(n document.Node, f *figures) bool {
 		if !known {
 			at := pair.AtKey()
 			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(pair.Key.Value), f.by[0]),
-				Expected: someOf(f.levels[0].Categories)}
-			r.Wrong(at, r.WithNearest(at, p, nearestCategory(&r.Suggestions, pair.Key.Value, f.levels[0].Categories)))
+				Expected: domain.SomeOf(f.levels[0].Categories)}
+			r.Wrong(at, r.WithNearest(at, p, domain.Nearest(&r.Suggestions, pair.Key.Value, f.levels[0].Categories)))
 			ok = false
 			continue
 		}
@@ -269,8 +271,8 @@ func (p *publicTable) figure(row int, fields []string, columns []int, f *figures
 		code, known := f.codes[i][fields[columns[i]]]
 		if !known {
 			problem := p.InField(row, columns[i], fmt.Sprintf("%q is no category of %s", document.Clip(fields[columns[i]]),
-				f.by[i]), someOf(level.Categories))
-			problem.Nearest = nearestCategory(new(document.Suggestions), fields[columns[i]], level.Categories)
+				f.by[i]), domain.SomeOf(level.Categories))
+			problem.Nearest = domain.Nearest(new(document.Suggestions), fields[columns[i]], level.Categories)
 			return problem
 		}
 		cell = cell*level.Size() + code
@@ -351,7 +353,7 @@ func (r *reader) contradicts(t *Table, first, second Invariant, n document.Node)
 // nowhere. Both are added up to the columns that both have, of which levels may cross.
 func outnumbers(t *Table, inner, outer Invariant) string {
 	ofInner, ofOuter := make([][]int, len(inner.By)), make([][]int, len(outer.By))
-	var small, large []*Level
+	var small, large []*domain.Level
 	var holders [][]int
 	var named [2][]Attribute
 	innerStride, outerStride := 1, 1
@@ -402,11 +404,11 @@ func spaced(size, stride int) []int {
 }
 
 // holding is, of each category of a level of a domain, the one of another level that it lies within, −1 for none.
-func holding(base int, of, in *Level) []int {
+func holding(base int, of, in *domain.Level) []int {
 	out := make([]int, of.Size())
 	seen := make([]bool, of.Size())
 	for b := range base {
-		c, holder := of.category(b), in.category(b)
+		c, holder := of.Category(b), in.Category(b)
 		if seen[c] && out[c] != holder {
 			holder = -1
 		}
@@ -430,9 +432,9 @@ func common(t *Table, first, second Invariant) (one, other []int64, name func(ce
 			fine, coarse := levelOf(t, t.origin(a)), levelOf(t, t.origin(b))
 			base := t.Column(t.origin(a).Column).Domain.Size()
 			groups := 0
-			ofFirst[i], ofSecond[j], groups = Merged(base, fine, coarse)
+			ofFirst[i], ofSecond[j], groups = domain.Merged(base, fine, coarse)
 			named := make([]string, groups)
-			label := func(of []int, a Attribute, l *Level) {
+			label := func(of []int, a Attribute, l *domain.Level) {
 				for c := len(of) - 1; c >= 0; c-- {
 					named[of[c]] = fmt.Sprintf("%s = %s", a, document.Clip(l.Categories[c].Code))
 				}

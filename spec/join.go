@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/files"
 )
@@ -238,13 +240,13 @@ func (r *reader) checkLookup(t *Table, c *Column, n document.Node) {
 	}
 	var odd []string
 	for _, text := range j.Column(c.Lookup.Column).Texts {
-		fit := Fits
+		fit := domain.Fits
 		if c.Domain != nil {
 			_, fit = c.Domain.CodeOfText(text)
 		} else {
-			_, fit = c.Lattice.PlaceOfText(text, Whole)
+			_, fit = c.Lattice.PlaceOfText(text, domain.Whole)
 		}
-		if fit != Fits {
+		if fit != domain.Fits {
 			odd = append(odd, fmt.Sprintf("%q", document.Clip(text)))
 		}
 	}

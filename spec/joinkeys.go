@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -57,7 +59,7 @@ func (r *reader) checkCodes(at document.Node, j *Join, keys []string, c *Column)
 	met := map[int]bool{}
 	other := "" // the first key that is no code
 	for _, key := range keys {
-		if code, fit := c.Domain.CodeOfText(key); fit == Fits && code < c.Domain.Declared() {
+		if code, fit := c.Domain.CodeOfText(key); fit == domain.Fits && code < c.Domain.Declared() {
 			met[code] = true
 		} else if other == "" {
 			other = key

@@ -3,6 +3,8 @@ package spec
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/shape"
 )
@@ -153,7 +155,8 @@ func columnShape() *shape.Shape {
 	column := shape.Object("from, type, a domain and policies",
 		shape.Field{Key: "from", Shape: fromShape()},
 		shape.Field{Key: "type", Shape: shape.Enum("text, integer, decimal, date, timestamp or boolean",
-			string(Text), string(Integer), string(Decimal), string(Date), string(Timestamp), string(Boolean))},
+			string(domain.Text), string(domain.Integer), string(domain.Decimal), string(domain.Date), string(domain.Timestamp),
+			string(domain.Boolean))},
 		shape.Field{Key: "values", Shape: valuesShape()},
 		shape.Field{Key: "codebook", Shape: shape.Text("a CSV file: code, label, parents").WithParams()},
 		shape.Field{Key: "map", Shape: shape.Text("a GeoJSON file: an area for each code").WithParams(), Needs: "codebook"},
@@ -189,7 +192,7 @@ func valuesShape() *shape.Shape {
 // boundShape is an end of a range: a number, a date or a timestamp.
 func boundShape() *shape.Shape {
 	return shape.NumberOr("a number, a date as 2024-01-31 or a timestamp as 2024-01-31T00:00:00",
-		`^(`+document.NumberSyntax+`|`+dateSyntax+`|`+timeSyntax+`)$`)
+		`^(`+document.NumberSyntax+`|`+domain.DateSyntax+`|`+domain.TimeSyntax+`)$`)
 }
 
 func pairShape() *shape.Shape {
@@ -202,7 +205,7 @@ func rangeShape() *shape.Shape {
 			shape.OnScalar(shape.Category("a column, or one of its levels"))))
 	return shape.Choice("the smallest and the largest value, as [0, 110], or for each category of a column {by: size, small: [0, 9], large: [10, 500]}",
 		shape.OnSequence(pairShape()),
-		shape.OnKey(by, rangeBy))
+		shape.OnKey(by, domain.RangeBy))
 }
 
 func gridShape() *shape.Shape {
@@ -213,13 +216,13 @@ func gridShape() *shape.Shape {
 			shape.Number("a number"), 4, 4), Required: "the corners in degrees, as [west, south, east, north]",
 			Fix: "box: [-87.95, 41.64, -87.52, 42.03]"},
 		shape.Field{Key: "cells", Shape: shape.List("how many columns and rows of cells, as [64, 64]",
-			shape.Whole("a whole number from 1 to 4096", 1, mostAlong), 2, 2),
+			shape.Whole("a whole number from 1 to 4096", 1, domain.MostAlong), 2, 2),
 			Required: "how many columns and rows of cells, as [64, 64]", Fix: "cells: [64, 64]"})
 }
 
 func stepShape() *shape.Shape {
 	return shape.NumberOr("a number, or for timestamps a duration as 15 minutes", `^(`+document.NumberSyntax+`|`+
-		durationSyntax+`)$`)
+		domain.DurationSyntax+`)$`)
 }
 
 func levelsShape() *shape.Shape {
@@ -254,7 +257,7 @@ func discoverShape() *shape.Shape {
 		shape.Field{Key: "discover",
 			Shape: shape.Object("{max_length: N}, with at_least: M where smaller groups must never appear",
 				shape.Field{Key: "max_length",
-					Shape: shape.Whole(fmt.Sprintf("a whole number of characters, from 1 to %d", MostKey),
-						1, MostKey), Required: "the most characters of a value that can be a category", Fix: "max_length: 40"},
+					Shape: shape.Whole(fmt.Sprintf("a whole number of characters, from 1 to %d", domain.MostKey),
+						1, domain.MostKey), Required: "the most characters of a value that can be a category", Fix: "max_length: 40"},
 				shape.Field{Key: "at_least", Shape: shape.Whole("a whole number of units, from 1 to 1000000", 1, mostOfAUnit)})})
 }

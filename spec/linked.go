@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -137,7 +139,8 @@ func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 		child.Parent = ""
 		return
 	}
-	if above.Linked = append(above.Linked, sizeOf(child.Table, child.Size, t.Unit.MaxRows)); r.spend(n, int(t.Unit.MaxRows)+1, 0) {
+	above.Linked = append(above.Linked, sizeOf(child.Table, child.Size, t.Unit.MaxRows))
+	if r.domains.Spend(n, int(t.Unit.MaxRows)+1, 0) {
 		parent.By = append(parent.By, Attribute{Column: child.Size})
 	}
 }
@@ -172,11 +175,12 @@ func (r *reader) noParent(root, at document.Node, child *Synthetic) {
 
 // sizeOf is the column of how many rows of a table a unit has, where at most so many are counted.
 func sizeOf(table, name string, most int64) *Column {
-	categories := make([]Category, most+1)
+	categories := make([]domain.Category, most+1)
 	for i := range categories {
 		categories[i].Code = fmt.Sprint(i)
 	}
-	return &Column{Name: name, Type: Integer, Link: &Link{Table: table}, Domain: newTexts(Integer, categories)}
+	return &Column{Name: name, Link: &Link{Table: table},
+		Declaration: domain.Declaration{Type: domain.Integer, Domain: domain.NewTexts(domain.Integer, categories)}}
 }
 
 // give gives a child's table the columns of its parent's microdata: those that the parent's rows have themselves, and
@@ -191,8 +195,8 @@ func (r *reader) give(child *Synthetic) {
 		name := linked(child.Parent, a.Column)
 		if t.Column(name) == nil {
 			t.Linked = append(t.Linked, &Column{
-				Name: name, Type: c.Type, Link: &Link{Table: child.Parent, Column: a.Column}, Codebook: c.Codebook, Map: c.Map,
-				Domain: c.Domain,
+				Name: name, Link: &Link{Table: child.Parent, Column: a.Column},
+				Declaration: domain.Declaration{Type: c.Type, Codebook: c.Codebook, Map: c.Map, Domain: c.Domain},
 			})
 		}
 		child.Given = append(child.Given, Attribute{Column: name, Level: a.Level})

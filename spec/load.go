@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/files"
 	"github.com/dprelease/dprelease/spec/shape"
@@ -117,6 +119,7 @@ var unfilled = document.Problem{
 func (r *reader) readRelease(root document.Node, params map[string]string) {
 	r.checkComposed(root)
 	r.params = r.Parameters(root, params)
+	r.domains = domain.NewReader(r.Findings, r.files, r.params)
 	r.release.Name = r.readName(root.Get("release"))
 	r.readCorrects(root.Get("corrects"))
 	r.readAbout(root.Get("about"))

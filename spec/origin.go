@@ -5,6 +5,8 @@ package spec
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -37,15 +39,9 @@ func (t *Table) decides(a, b Attribute) bool {
 	if fine == nil || coarse == nil {
 		return false
 	}
-	code := func(l *Level, base int) int {
-		if l.Of == nil {
-			return base
-		}
-		return int(l.Of[base])
-	}
 	of := make([]int, fine.Size()) // plus one, 0 where not known yet
 	for base := range t.Column(a.Column).Domain.Size() {
-		f, c := code(fine, base), code(coarse, base)+1
+		f, c := fine.Category(base), coarse.Category(base)+1
 		if of[f] != 0 && of[f] != c {
 			return false
 		}
@@ -55,7 +51,7 @@ func (t *Table) decides(a, b Attribute) bool {
 }
 
 // levelOf is the level of an attribute, nil where it is not known.
-func levelOf(t *Table, a Attribute) *Level {
+func levelOf(t *Table, a Attribute) *domain.Level {
 	c := t.Column(a.Column)
 	if c == nil || c.Domain == nil {
 		return nil

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/big"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/spec/document"
 )
@@ -152,26 +152,22 @@ func TestPlacesAreWellFormed(t *testing.T) {
 			t.Errorf("level %q ends with %v", name, last)
 		}
 		if !slices.IsSortedFunc(l.Categories[:l.Size()-1],
-			func(a, b Category) int { return strings.Compare(a.Code, b.Code) }) {
+			func(a, b domain.Category) int { return strings.Compare(a.Code, b.Code) }) {
 			t.Errorf("codes of level %q do not ascend", name)
 		}
 	}
-	want := map[string]Category{
-		"":     {"x63y00", "[-87.52672, 41.64, -87.52, 41.6522]"},
-		"8x4":  {"x7y0", "[-87.5738, 41.64, -87.52, 41.7375]"},
-		"2x1":  {"x1y0", "[-87.735, 41.64, -87.52, 42.03]"},
-		"4x2":  {"x3y0", "[-87.628, 41.64, -87.52, 41.835]"},
-		"16x8": {"x15y0", "[-87.5469, 41.64, -87.52, 41.6888]"},
+	want := map[string]domain.Category{
+		"":     {Code: "x63y00", Label: "[-87.52672, 41.64, -87.52, 41.6522]"},
+		"8x4":  {Code: "x7y0", Label: "[-87.5738, 41.64, -87.52, 41.7375]"},
+		"2x1":  {Code: "x1y0", Label: "[-87.735, 41.64, -87.52, 42.03]"},
+		"4x2":  {Code: "x3y0", Label: "[-87.628, 41.64, -87.52, 41.835]"},
+		"16x8": {Code: "x15y0", Label: "[-87.5469, 41.64, -87.52, 41.6888]"},
 	}
 	corner := 63 * 32 // in the south-east
 	for name, category := range want {
 		l, _ := d.Level(name)
-		code := uint32(corner)
-		if l.Of != nil {
-			code = l.Of[corner]
-		}
-		if l.Categories[code] != category {
-			t.Errorf("level %q has the corner in %v, want %v", name, l.Categories[code], category)
+		if got := l.Categories[l.Category(corner)]; got != category {
+			t.Errorf("level %q has the corner in %v, want %v", name, got, category)
 		}
 	}
 	drop := trips.Column("dropoff")
@@ -181,7 +177,7 @@ func TestPlacesAreWellFormed(t *testing.T) {
 	}
 	area := trips.Column("area").Map
 	if area == nil || area.File != "areas.geojson" || len(area.Areas) != 3 || len(area.Areas[1]) != 2 ||
-		area.Areas[2][0][1] != (Position{-87.85, 41.95}) {
+		area.Areas[2][0][1] != (domain.Position{-87.85, 41.95}) {
 		t.Errorf("areas %v", area)
 	}
 	if r.Source.Files["areas.geojson"] != areasMap {
@@ -197,69 +193,6 @@ func TestAreaWithoutAnOutlineWarns(t *testing.T) {
 	r, err := Parse(src)
 	if err != nil || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message, "no outline of 76") {
 		t.Fatalf("%v, %v", err, r)
-	}
-}
-
-// TestCellsAreExact compares the cell of every kind of number with comparisons of exact fractions.
-func TestCellsAreExact(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, of := range []struct {
-		low, high string
-		n         int
-	}{{"-87.95", "-87.52", 64}, {"-1/3", "1", 3}, {"-180", "180", 360}, {"0", "1e-7", 10}, {"41.64", "42.03", 4096},
-		{"-0.1", "0.2", 3}, {"-90", "90", 1}} {
-		low, _ := new(big.Rat).SetString(of.low)
-		high, _ := new(big.Rat).SetString(of.high)
-		a, err := newAxis(low, high, of.n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		width := new(big.Rat).Quo(new(big.Rat).Sub(high, low), new(big.Rat).SetInt64(int64(of.n)))
-		want := func(x *big.Rat) int {
-			if x.Cmp(low) < 0 || x.Cmp(high) > 0 {
-				return -1
-			}
-			cells := new(big.Rat).Quo(new(big.Rat).Sub(x, low), width)
-			return min(int(new(big.Int).Quo(cells.Num(), cells.Denom()).Int64()), of.n-1)
-		}
-		check := func(v float64) {
-			t.Helper()
-			text := strconv.FormatFloat(v, 'f', -1, 64)
-			x, _ := new(big.Rat).SetString(text)
-			if got := a.OfFloat(v); got != want(x) {
-				t.Errorf("%s of [%s, %s]: %d, want %d", text, of.low, of.high, got, want(x))
-			}
-			if got := a.OfText(text); got != want(x) {
-				t.Errorf("%q of [%s, %s]: %d, want %d", text, of.low, of.high, got, want(x))
-			}
-		}
-		from, _ := low.Float64()
-		to, _ := high.Float64()
-		for k := range of.n + 1 { // the edges, and their neighbours on both sides
-			edge, _ := new(big.Rat).Add(low, new(big.Rat).Mul(width, new(big.Rat).SetInt64(int64(k)))).Float64()
-			for _, v := range []float64{edge, math.Nextafter(edge, -1000), math.Nextafter(edge, 1000)} {
-				check(v)
-			}
-		}
-		for range 2000 {
-			check(from + (to-from)*(random.Float64()*1.2-0.1))
-		}
-		for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 1e300} {
-			if a.OfFloat(v) != -1 {
-				t.Errorf("%v has a cell", v)
-			}
-		}
-		for v := int64(-200); v <= 200; v++ {
-			x := new(big.Rat).SetInt64(v)
-			if a.OfInt(v) != want(x) || a.OfDecimal(big.NewInt(v*1000), 3) != want(x) || a.OfSmallDecimal(v*1000, 3) != want(x) {
-				t.Errorf("%d: %d and %d, want %d", v, a.OfInt(v), a.OfDecimal(big.NewInt(v*1000), 3), want(x))
-			}
-		}
-		for _, text := range []string{"", "x", "1,5", "NaN", "0x1p3", " 0"} {
-			if a.OfText(text) != -1 {
-				t.Errorf("%q has a cell", text)
-			}
-		}
 	}
 }
 
@@ -280,15 +213,16 @@ func TestCellsOfPlaces(t *testing.T) {
 		}
 	}
 	d := r.Table("trips").Column("pickup").Domain
-	for v, want := range map[int64]Fit{0: Fits, 7: Fits, 8: OutOfDomain, -1: OutOfDomain, math.MinInt64: OutOfDomain} {
+	for v, want := range map[int64]domain.Fit{0: domain.Fits, 7: domain.Fits, 8: domain.OutOfDomain,
+		-1: domain.OutOfDomain, math.MinInt64: domain.OutOfDomain} {
 		if _, fit := d.CodeOfInt(v); fit != want {
 			t.Errorf("cell %d: %v, want %v", v, fit, want)
 		}
 	}
-	if _, fit := d.CodeOfText("x0y0"); fit != WrongType {
+	if _, fit := d.CodeOfText("x0y0"); fit != domain.WrongType {
 		t.Errorf("a text: %v", fit)
 	}
-	if _, fit := d.CodeOfBool(true); fit != WrongType {
+	if _, fit := d.CodeOfBool(true); fit != domain.WrongType {
 		t.Errorf("a boolean: %v", fit)
 	}
 }

@@ -5,6 +5,8 @@ package spec
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -28,7 +30,7 @@ func (s statReader) readRatio(n document.Node) (of, over Term) {
 }
 
 // readTerm reads one term, and the lattice of its column. A ratio without `of` has the first term in itself.
-func (s statReader) readTerm(n document.Node) (term Term, l *Lattice) {
+func (s statReader) readTerm(n document.Node) (term Term, l *domain.Lattice) {
 	where := n.Get("where")
 	term.Kind = Count
 	for _, kind := range []StatKind{Sum, Mean} {
@@ -45,7 +47,7 @@ func (s statReader) readTerm(n document.Node) (term Term, l *Lattice) {
 }
 
 // checkAbove reports a denominator of which the range of its values allows that it is 0 or below.
-func (s statReader) checkAbove(n document.Node, l *Lattice) {
+func (s statReader) checkAbove(n document.Node, l *domain.Lattice) {
 	p := document.Problem{Expected: "a column whose range starts at 0 or above, or a count"}
 	switch {
 	case l.First < 0:

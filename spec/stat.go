@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds the statistics of a marginal: what is published of each of its groups.
@@ -91,7 +93,7 @@ func (p PerUnit) String() string {
 // to multiples of a step as values are, none of them below 0.
 type Weight struct {
 	From    string
-	Lattice Lattice
+	Lattice domain.Lattice
 	// Calibrated says that weights were adjusted to totals, or raked: they depend on other rows, so that the guarantee
 	// holds for the rows with weights as they are, and not for what the weights say of others. Else they are attributes of
 	// the unit.

@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 	"gopkg.in/yaml.v3"
 )
@@ -139,7 +141,7 @@ func (s statReader) checkCountable(n document.Node) {
 
 // checkMeasurable reports columns without the lattice that a statistic of numbers needs, and sums that are too large.
 // It returns the lattice, nil where there is none.
-func (s statReader) checkMeasurable(n document.Node, kind StatKind) *Lattice {
+func (s statReader) checkMeasurable(n document.Node, kind StatKind) *domain.Lattice {
 	c := s.column(n)
 	if c == nil {
 		return nil

@@ -187,14 +187,17 @@ func (r *reader) allColumns(root document.Node, t *Table, n document.Node) []Att
 		}
 		read++
 		usable = append(usable, c.Name)
-		if d := c.Domain; d != nil && d.discover != nil {
+		if d := c.Domain; d != nil && d.Discover() != nil {
 			without = append(without,
 				fmt.Sprintf("the categories of %s are not listed, and microdata are drawn from categories that are public", c.Name))
 			usable = usable[:len(usable)-1]
 		}
-		if d := c.Domain; d != nil && d.finest == nil {
+		if c.Domain == nil {
+			continue
+		}
+		if _, ok := c.Domain.Level(""); !ok {
 			without = append(without, fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name, c.Type))
-			if levels := d.LevelNames(); len(levels) > 0 {
+			if levels := c.Domain.LevelNames(); len(levels) > 0 {
 				usable[len(usable)-1] = Attribute{c.Name, levels[0]}.String()
 			}
 		}

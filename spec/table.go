@@ -3,6 +3,8 @@ package spec
 import (
 	"math/big"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/files"
 )
 
@@ -86,28 +88,20 @@ type RowRange struct{ Least, Most int64 }
 type Column struct {
 	// Name is the column's name in the release, From its name in the source, "" for a derived column.
 	Name, From string
-	Type       Type
 	// DerivedFrom is the attribute of the same table that decides the column's category: its domain is that level's, and
 	// it is not read. nil for a column of its own.
 	DerivedFrom *Attribute
 	// Expression makes the values of others, nil for none. From is "" beside it.
 	Expression *Expression
-	// Lookup is the column of a public table that the values are looked up in, nil for none; Grid the grid whose cells
-	// they are, nil for none. From is "" beside either.
+	// Lookup is the column of a public table that the values are looked up in, nil for none. From is "" beside it, and of
+	// the cells of a grid.
 	Lookup *Lookup
-	Grid   *Grid
 	// Link is where the values are that other rows of the unit have, nil for a column of the row itself. From is "" beside
 	// it.
 	Link *Link
-	// Codebook is the code book of the domain, a key of [Source.Files]; "" where it has none.
-	Codebook string
-	// Map is where the places of a code book are, nil where the spec does not say.
-	Map           *Boundaries
-	Domain        *Domain
+	// Declaration is what its values can be. Code books and maps are keys of [Source.Files].
+	domain.Declaration
 	Unknown, Null Policy
-	// Lattice is where the column's values lie where they are added up, averaged or ranked; nil of a column that has none.
-	// Values beyond it are clamped for that, whatever Unknown says.
-	Lattice *Lattice
 	// Suggest is the leaf of the budget that pays for a suggestion of bounds for the column, "" for none.
 	Suggest string
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/files"
 )
@@ -220,7 +222,10 @@ func (r *reader) readColumn(t *Table, n, columns document.Node) *Column {
 		r.readFrom(t, c, from, columns)
 	}
 	if r.Built(n) {
-		c.Domain = r.readDomain(c, n)
+		c.Declaration = r.domains.Read(n)
+	}
+	if c.Grid != nil {
+		c.From = ""
 	}
 	if c.Domain == nil && c.Lattice == nil {
 		return c
@@ -257,12 +262,16 @@ func (r *reader) readPolicy(c *Column, column document.Node, key string) Policy 
 	switch {
 	case !n.Present():
 		return Policy{Action: Refuse}
-	case n.Get("as").Present() && key == "null" && r.readAsNumber(c, n.Get("as")):
-		return r.asNumber(c, n.Get("as"))
+	case n.Get("as").Present() && key == "null" && c.Lattice.CountNull(n.Get("as").Text()):
+		if c.Domain == nil {
+			return Policy{Action: As}
+		}
+		code, _ := c.Domain.CodeOfText(n.Get("as").Text())
+		return Policy{Action: As, Category: code}
 	case n.Get("as").Present() && c.Domain == nil:
 		r.Wrong(n.Get("as"), document.Problem{
 			Message: fmt.Sprintf("%s has more than %d cells and no levels, and so no category for these values", c.Name,
-				maxCells),
+				domain.MaxCells),
 			Expected: "error or drop; a null may also count as a number in the range",
 		})
 		return Policy{Action: As}
@@ -278,12 +287,12 @@ func (r *reader) readPolicy(c *Column, column document.Node, key string) Policy 
 
 // readAs finds the category, written as it is declared, that a value counts as.
 func (r *reader) readAs(c *Column, n document.Node) Policy {
-	name, categories := n.Text(), c.Domain.finest.Categories
+	name, categories := n.Text(), c.Domain.Categories()
 	code, fit := c.Domain.CodeOfText(name)
-	if fit != Fits || categories[code].Code != name {
+	if fit != domain.Fits || categories[code].Code != name {
 		p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(name), c.Name),
-			Expected: someOf(categories) + "; a new one is added to the column's categories first"}
-		r.Wrong(n, r.WithNearest(n, p, nearestCategory(&r.Suggestions, name, categories)))
+			Expected: domain.SomeOf(categories) + "; a new one is added to the column's categories first"}
+		r.Wrong(n, r.WithNearest(n, p, domain.Nearest(&r.Suggestions, name, categories)))
 	}
 	return Policy{Action: As, Category: code}
 }
@@ -291,22 +300,15 @@ func (r *reader) readAs(c *Column, n document.Node) Policy {
 // readAsNew gives a range or grid a category for values that are not in it; unknown and null may
 // share one.
 func (r *reader) readAsNew(c *Column, n document.Node) Policy {
-	d, name := c.Domain, n.Text()
+	name := n.Text()
 	p := document.Problem{Expected: "a new name: in a range or grid these values get a category of their own",
 		Fix: "{as: unknown}"}
-	switch {
-	case d.added == name && name != "":
-		return Policy{Action: As, Category: d.Declared()}
-	case name == "":
+	if name == "" {
 		p.Message = "an empty category"
-	case d.has(name):
-		p.Message = fmt.Sprintf("%s has a category %q already", c.Name, document.Clip(name))
-	default:
-		code := d.append(name)
-		if d.added == "" {
-			d.added = name
-		}
+	} else if code, ok := c.Domain.Add(name); ok {
 		return Policy{Action: As, Category: code}
+	} else {
+		p.Message = fmt.Sprintf("%s has a category %q already", c.Name, document.Clip(name))
 	}
 	r.Wrong(n, p)
 	return Policy{Action: As}

@@ -37,19 +37,16 @@ func (r *reader) readTableWeight(t *Table, n document.Node) {
 			Expected: "the smaller bound first, the larger above 0"})
 	case step.Sign() <= 0:
 		r.Wrong(n.Get("step"), document.Problem{Message: "step is " + n.Get("step").Text(), Expected: "more than zero"})
-	case !r.checkMultiples(bounds, low, high, step):
 	default:
-		r.fitWeight(t, w, n, step, low, high)
+		if l := r.domains.Lattice(bounds, step, low, high); l != nil {
+			w.Lattice = *l
+			r.fitWeight(t, w, n)
+		}
 	}
 }
 
 // fitWeight takes a weight of which all that can be in a table fit 62 bits together.
-func (r *reader) fitWeight(t *Table, w *Weight, n document.Node, step, low, high *big.Rat) {
-	if _, err := commonDenominator([]*big.Rat{low, high, step}); err != nil {
-		r.Wrong(n.Get("range"), document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
-		return
-	}
-	w.Lattice = *latticeOf(step, low, high)
+func (r *reader) fitWeight(t *Table, w *Weight, n document.Node) {
 	if w.Lattice.Last-w.Lattice.First >= mostPlaces {
 		r.Wrong(n.Get("range"), document.Problem{
 			Message:  fmt.Sprintf("a range of weights of %d steps", w.Lattice.Last-w.Lattice.First),

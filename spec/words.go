@@ -5,17 +5,14 @@ package spec
 
 import "regexp"
 
-// Syntaxes of names, dates and times, as regular expressions.
+// Syntaxes of names, as regular expressions.
 const (
-	leafSyntax     = `[a-z0-9][a-z0-9_-]*`
-	columnSyntax   = `[\p{L}_][\p{L}\p{M}\p{N}_]*`
-	levelSyntax    = `[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*`
-	dottedSyntax   = `[a-z0-9][a-z0-9._-]*`
-	plainSyntax    = `[\p{L}_][\p{L}\p{M}\p{N}_]*(-[\p{L}\p{M}\p{N}_]+)*`
-	paramSyntax    = `[a-z][a-z0-9_]*`
-	dateSyntax     = `[0-9]{4}-[0-9]{2}-[0-9]{2}`
-	timeSyntax     = dateSyntax + `[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`
-	durationSyntax = `(([1-9][0-9]*) +)?(second|minute|hour|day|week|month|quarter|year)s?`
+	leafSyntax   = `[a-z0-9][a-z0-9_-]*`
+	columnSyntax = `[\p{L}_][\p{L}\p{M}\p{N}_]*`
+	levelSyntax  = `[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*`
+	dottedSyntax = `[a-z0-9][a-z0-9._-]*`
+	plainSyntax  = `[\p{L}_][\p{L}\p{M}\p{N}_]*(-[\p{L}\p{M}\p{N}_]+)*`
+	paramSyntax  = `[a-z][a-z0-9_]*`
 )
 
 // consistent asks for counts that add up.
@@ -39,19 +36,10 @@ const (
 	calibratedWeight = "calibrated"
 )
 
-// rangeBy is the key of the column whose categories have ranges of their own.
-const rangeBy = "by"
-
 // What happens to a row that is impossible.
 const (
 	rowsError = "error"
 	rowsDrop  = "drop"
-)
-
-// Bounds of grids: cells along an axis, and in all.
-const (
-	mostAlong     = 4096
-	mostGridCells = 1 << 20
 )
 
 // joinedName is a column of a public table, as a plain text.

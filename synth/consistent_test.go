@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -51,10 +53,7 @@ func countedBy(t testing.TB, p *plan.Plan, q plan.Query, codes map[string][]uint
 	for i, f := range q.Factors {
 		cells *= levels[i].Size()
 		for row, code := range codes[f.Attribute] {
-			if levels[i].Of != nil {
-				code = uint32(levels[i].Of[code])
-			}
-			places[row] = places[row]*levels[i].Size() + int(code)
+			places[row] = places[row]*levels[i].Size() + levels[i].Category(int(code))
 		}
 	}
 	out := make([]int64, cells)
@@ -154,21 +153,13 @@ func disagreement(t testing.TB, p *plan.Plan, counts map[int][]int64) string {
 }
 
 // liesIn is the category of another level that one lies in, by the base cells of the domain.
-func liesIn(table *spec.Table, column string, level *spec.Level, coarser string, code int) int {
-	domain := table.Column(column).Domain
-	to, _ := domain.Level(coarser)
-	for base := range domain.Size() {
-		from := base
-		if level.Of != nil {
-			from = int(level.Of[base])
+func liesIn(table *spec.Table, column string, level *domain.Level, coarser string, code int) int {
+	of := table.Column(column).Domain
+	to, _ := of.Level(coarser)
+	for base := range of.Size() {
+		if level.Category(base) == code {
+			return to.Category(base)
 		}
-		if from != code {
-			continue
-		}
-		if to.Of == nil {
-			return base
-		}
-		return int(to.Of[base])
 	}
 	return -1
 }
@@ -179,14 +170,14 @@ func sharedOf(t testing.TB, p *plan.Plan, at, other int) []spec.Attribute {
 	t.Helper()
 	var out []spec.Attribute
 	a, b := p.Query(p.Tables[at]), p.Query(p.Tables[other])
-	domain := func(f plan.Factor) int {
+	size := func(f plan.Factor) int {
 		l, _ := p.Release().Tables[0].Column(f.Attribute).Domain.Level(f.Level)
 		return l.Size()
 	}
 	for _, f := range a.Factors {
 		for _, g := range b.Factors {
 			if f.Attribute == g.Attribute {
-				if domain(g) < domain(f) {
+				if size(g) < size(f) {
 					f = g
 				}
 				out = append(out, spec.Attribute{Column: f.Attribute, Level: f.Level})

@@ -7,6 +7,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds tables of groups that nobody listed: their keys are those that were selected.
@@ -26,18 +27,18 @@ func Groups(r *spec.Release, t plan.Table, m measured.Measured) (keys []Key, pla
 	}
 	codes := make([]map[string]uint64, len(keys))
 	for i, k := range keys {
-		if domain := table.Column(k.Attribute.Column).Domain; domain.Discover() != nil {
+		if of := table.Column(k.Attribute.Column).Domain; of.Discover() != nil {
 			var texts []string
 			for _, group := range m.Keys {
-				if !domain.CanBeKey(group[i]) {
+				if !of.CanBeKey(group[i]) {
 					return nil, nil, errNoGroups
 				}
 				texts = append(texts, group[i])
 			}
-			slices.SortFunc(texts, domain.CompareKeys)
-			keys[i].Level = &spec.Level{}
+			slices.SortFunc(texts, of.CompareKeys)
+			keys[i].Level = &domain.Level{}
 			for _, text := range slices.Compact(texts) {
-				keys[i].Level.Categories = append(keys[i].Level.Categories, spec.Category{Code: text})
+				keys[i].Level.Categories = append(keys[i].Level.Categories, domain.Category{Code: text})
 			}
 		}
 		codes[i] = make(map[string]uint64, keys[i].Level.Size())

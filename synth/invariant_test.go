@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -91,11 +93,7 @@ func (k keeping) source(t testing.TB) (spec.Source, []map[string]int64) {
 			for _, a := range by {
 				column, name, _ := strings.Cut(a, ".")
 				level, _ := plain.Tables[0].Column(column).Domain.Level(name)
-				code := int(rows[column][row])
-				if level.Of != nil {
-					code = int(level.Of[code])
-				}
-				key += level.Categories[code].Code + ","
+				key += level.Categories[level.Category(int(rows[column][row]))].Code + ","
 			}
 			counts[key]++
 		}
@@ -115,7 +113,7 @@ func (k keeping) source(t testing.TB) (spec.Source, []map[string]int64) {
 func (k keeping) broken(t testing.TB, p *plan.Plan, counts map[int][]int64, figures []map[string]int64) string {
 	t.Helper()
 	table := p.Release().Tables[0]
-	level := func(column, name string) *spec.Level { l, _ := table.Column(column).Domain.Level(name); return l }
+	level := func(column, name string) *domain.Level { l, _ := table.Column(column).Domain.Level(name); return l }
 	for i, by := range k.by {
 		for at, own := range counts {
 			q := p.Query(p.Tables[at])
@@ -140,7 +138,7 @@ func (k keeping) broken(t testing.TB, p *plan.Plan, counts map[int][]int64, figu
 					for place, a := range by {
 						if column, name, _ := strings.Cut(a, "."); column == s[0] {
 							code := slices.IndexFunc(level(column, name).Categories,
-								func(c spec.Category) bool { return c.Code == codes[place] })
+								func(c domain.Category) bool { return c.Code == codes[place] })
 							sum += fmt.Sprint(liesIn(table, column, level(column, name), s[2], code)) + "|"
 						}
 					}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -269,13 +271,13 @@ func (n *numbers) quantile(f plan.Figure) (func(cell int) Figure, error) {
 	q := p.Measurement.Query.Quantile
 	l := n.table.Column(q.Column).Lattice
 	step, _ := l.Step.Float64()
-	ends := func(int) spec.Stratum { return spec.Stratum{First: l.First, Last: l.Last} }
+	ends := func(int) domain.Stratum { return domain.Stratum{First: l.First, Last: l.Last} }
 	byStratum := slices.ContainsFunc(p.Measurement.Query.Factors, func(f plan.Factor) bool {
 		return l.By != "" && f.Attribute == l.By && f.Level == ""
 	})
 	if byStratum {
 		stride, size := n.strideOf(p.Measurement.Query, l.By)
-		ends = func(cell int) spec.Stratum { return l.Strata[cell/stride%size] }
+		ends = func(cell int) domain.Stratum { return l.Strata[cell/stride%size] }
 	}
 	return func(cell int) Figure {
 		drawn := p.values[cell*q.Draws()+3*f.Place:][:3]

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -50,7 +52,7 @@ func (n *numbers) takings(f plan.Figure) (all []taking, per int, err error) {
 }
 
 // levelOf is the level of an attribute of the table's rows, as a spec writes it.
-func (n *numbers) levelOf(attribute string) (*spec.Level, error) {
+func (n *numbers) levelOf(attribute string) (*domain.Level, error) {
 	for _, c := range n.table.Columns {
 		for _, level := range append([]string{""}, c.Domain.LevelNames()...) {
 			if (spec.Attribute{Column: c.Name, Level: level}).String() == attribute {
@@ -104,14 +106,14 @@ func (n *numbers) ratio(f plan.Figure) (func(cell int) Figure, error) {
 	if f.Of.Kind == spec.Mean || f.Over.Kind == spec.Mean {
 		return nil, fmt.Errorf("a mean over something else than a mean")
 	}
-	domain := n.domainOf(f, takings)
+	ends := n.domainOf(f, takings)
 	return func(cell int) Figure {
 		l := law(n, fmt.Sprint("ratio ", f.Name, n.classes[cell]), func() *Ratio {
 			parts := make([]Part, len(ingredients))
 			for i, g := range ingredients {
 				parts[i] = Part{Noise: g.noise(n.classes[cell]), Over: g.ofSum + g.ofCount, Under: g.overSum + g.overCount}
 			}
-			return NewRatio(parts, domain, confidence)
+			return NewRatio(parts, ends, confidence)
 		})
 		return l.Of(values(cell)...)
 	}, nil

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -59,7 +61,7 @@ func readerOf(t *testing.T, text string) *Reader {
 }
 
 // everySelection are some categories of each key: all, one, and two drawn by lot.
-func everySelection(random *rand.Rand, levels []*spec.Level) [][][]int {
+func everySelection(random *rand.Rand, levels []*domain.Level) [][][]int {
 	whole, single, some, others := make([][]int, len(levels)), make([][]int, len(levels)), make([][]int, len(levels)),
 		make([][]int, len(levels))
 	for i, l := range levels {
@@ -77,7 +79,7 @@ func everySelection(random *rand.Rand, levels []*spec.Level) [][][]int {
 }
 
 // groupingOf is an answer of one row, of the selected categories, and of a second one, of all others of the first key.
-func groupingOf(levels []*spec.Level, selected [][]int) []Grouping {
+func groupingOf(levels []*domain.Level, selected [][]int) []Grouping {
 	out := make([]Grouping, len(levels))
 	for i, l := range levels {
 		out[i] = Grouping{Of: slices.Repeat([]int{-1}, l.Size()), Rows: 1}
@@ -98,14 +100,6 @@ type dense struct {
 	columns []*spec.Column
 }
 
-// codeOf is a level's category of a base category.
-func codeOf(l *spec.Level, base int) int {
-	if l.Of == nil {
-		return base
-	}
-	return int(l.Of[base])
-}
-
 // rowsOf is a query as a matrix over the base domain, by its definition.
 func (d dense) rowsOf(r *spec.Release, q plan.Query) [][]float64 {
 	rows := [][]float64{{1}} // Kronecker product over the table's columns, in their order; answers in that of the factors
@@ -123,10 +117,10 @@ func (d dense) rowsOf(r *spec.Release, q plan.Query) [][]float64 {
 			for j := range factor {
 				factor[j] = make([]float64, c.Domain.Size())
 				for b := range c.Domain.Size() {
-					if codeOf(level, b) == j {
+					if level.Category(b) == j {
 						factor[j][b] = 1
 						if ok && f.Within != "" {
-							group[j] = codeOf(within, b)
+							group[j] = within.Category(b)
 						}
 					}
 				}
@@ -250,7 +244,7 @@ func (d dense) sumOf(r *Reader, table int, selected [][]int) []float64 {
 		in := slices.Repeat([]float64{1}, c.Domain.Size())
 		for k, f := range q.Factors {
 			for b := range in {
-				if f.Attribute == c.Name && !slices.Contains(selected[k], codeOf(levels[k], b)) {
+				if f.Attribute == c.Name && !slices.Contains(selected[k], levels[k].Category(b)) {
 					in[b] = 0
 				}
 			}
@@ -503,7 +497,7 @@ func TestAlikeRowsHaveOneLaw(t *testing.T) {
 }
 
 // lawOf writes a cell's weights, but for their signs.
-func lawOf(r *Reader, table int, levels []*spec.Level, row int) string {
+func lawOf(r *Reader, table int, levels []*domain.Level, row int) string {
 	selected := make([][]int, len(levels))
 	for i := len(levels) - 1; i >= 0; i-- {
 		selected[i] = []int{row % levels[i].Size()}

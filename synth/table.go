@@ -3,6 +3,7 @@ package synth
 import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // Table is a published table: a row per combination of its keys' categories, in
@@ -23,12 +24,12 @@ type Table struct {
 // Key is an attribute of a table with its categories. Type is that of its column.
 type Key struct {
 	Attribute spec.Attribute
-	Type      spec.Type
-	Level     *spec.Level
+	Type      domain.Type
+	Level     *domain.Level
 }
 
 // Category is the category of a key in a row of the table.
-func (t Table) Category(row, key int) spec.Category {
+func (t Table) Category(row, key int) domain.Category {
 	return t.Keys[key].Level.Categories[t.CategoriesOf(key)(row)]
 }
 

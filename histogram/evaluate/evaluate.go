@@ -17,6 +17,8 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
@@ -26,7 +28,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // Claims are what a release publishes of the tables that its plan asks of.
@@ -253,7 +254,7 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 }
 
 // countUp adds to each count, row-major over the levels, those of all categories before its own of one key.
-func countUp(counts []int64, levels []*spec.Level, key int) {
+func countUp(counts []int64, levels []*domain.Level, key int) {
 	stride := 1
 	for _, l := range levels[key+1:] {
 		stride *= l.Size()
@@ -366,7 +367,7 @@ func (c *comparison) askRows(ctx context.Context, r Rows, out *[]Distance, joint
 }
 
 // fit fails unless every column has as many codes, each of its level.
-func (r Rows) fit(levels []*spec.Level) error {
+func (r Rows) fit(levels []*domain.Level) error {
 	if len(r.Codes) != len(levels) {
 		return fmt.Errorf("they have %d columns, where the plan has %d", len(r.Codes), len(levels))
 	}
@@ -382,7 +383,7 @@ func (r Rows) fit(levels []*spec.Level) error {
 }
 
 // Counts is a marginal of the rows, row-major.
-func (r Rows) counts(levels []*spec.Level, places []int) []int64 {
+func (r Rows) counts(levels []*domain.Level, places []int) []int64 {
 	cells := 1
 	for _, place := range places {
 		cells *= levels[place].Size()

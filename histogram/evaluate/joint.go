@@ -16,9 +16,10 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // Joint is what whole rows of microdata tell beside the true ones, in the columns of [Rows.Whole]. It is a yardstick
@@ -37,7 +38,7 @@ type Joint struct {
 }
 
 // askWhole asks for the whole rows of the truth, by themselves: how many of them are different is not known before.
-func (c *comparison) askWhole(ctx context.Context, r Rows, levels []*spec.Level, out **Joint) error {
+func (c *comparison) askWhole(ctx context.Context, r Rows, levels []*domain.Level, out **Joint) error {
 	if len(r.Whole) == 0 {
 		return nil
 	}

@@ -5,6 +5,8 @@ package evaluate
 import (
 	"math"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -34,9 +36,9 @@ func associationOf(drawn, truth []int64, first int, inOrder bool) *Association {
 
 // inOrder tells that the categories of a column at a level follow each other as its values do: of numbers, dates and
 // times, unless the level groups values that are not neighbours. Nulls and unknowns that count as a category come last.
-func inOrder(c *spec.Column, l *spec.Level) bool {
+func inOrder(c *spec.Column, l *domain.Level) bool {
 	switch c.Type {
-	case spec.Integer, spec.Decimal, spec.Date, spec.Timestamp:
+	case domain.Integer, domain.Decimal, domain.Date, domain.Timestamp:
 	default:
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -73,7 +75,7 @@ func Violations(p *plan.Plan, s plan.Synthetic, rows Rows) ([]Violation, error) 
 }
 
 // impossible is how many rows meet all conditions of an entry.
-func (r Rows) impossible(release *spec.Release, entry int, levels []*spec.Level) (broken int64, untold string,
+func (r Rows) impossible(release *spec.Release, entry int, levels []*domain.Level) (broken int64, untold string,
 	err error) {
 	table, e := release.Table(r.Table), release.Impossible[entry]
 	alone := *release
@@ -113,7 +115,7 @@ func (r Rows) impossible(release *spec.Release, entry int, levels []*spec.Level)
 
 // outside is how many rows the predicate of the table is not true of. It reads the source, so that every column of it
 // that the predicate names must be one of the microdata as it is.
-func (r Rows) outside(table *spec.Table, levels []*spec.Level) (broken int64, untold string, err error) {
+func (r Rows) outside(table *spec.Table, levels []*domain.Level) (broken int64, untold string, err error) {
 	predicate := table.Where.Column()
 	made, err := encoding.Computing(table, predicate)
 	if err != nil {
@@ -160,7 +162,7 @@ func (r Rows) outside(table *spec.Table, levels []*spec.Level) (broken int64, un
 	}
 	is, misfits := made(inputs)
 	for i, n := range counts {
-		if misfits != nil && misfits[i] != spec.Fits {
+		if misfits != nil && misfits[i] != domain.Fits {
 			return 0, "the microdata have a column of it by categories that are no values of the source", nil
 		}
 		if is.IsNull(i) {

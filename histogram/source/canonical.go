@@ -5,9 +5,10 @@ package source
 import (
 	"strconv"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // CanonicalTexts returns what appends the canonical text of a row's value, which is not null, and reports whether it
@@ -29,16 +30,16 @@ func CanonicalTexts(values arrow.Array) func(text []byte, row int) ([]byte, bool
 	case *array.Int64:
 		return func(text []byte, row int) ([]byte, bool) { return strconv.AppendInt(text, a.Value(row), 10), true }
 	case *array.Float64:
-		return func(text []byte, row int) ([]byte, bool) { return spec.AppendFloat(text, a.Value(row)) }
+		return func(text []byte, row int) ([]byte, bool) { return domain.AppendFloat(text, a.Value(row)) }
 	case *array.Decimal128:
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
 		return func(text []byte, row int) ([]byte, bool) {
-			return spec.AppendDecimal(text, a.Value(row).BigInt(), scale)
+			return domain.AppendDecimal(text, a.Value(row).BigInt(), scale)
 		}
 	case *array.Boolean:
 		return func(text []byte, row int) ([]byte, bool) { return strconv.AppendBool(text, a.Value(row)), true }
 	case *array.Date32:
-		return func(text []byte, row int) ([]byte, bool) { return spec.AppendDate(text, int32(a.Value(row))), true }
+		return func(text []byte, row int) ([]byte, bool) { return domain.AppendDate(text, int32(a.Value(row))), true }
 	}
 	return nil
 }

@@ -7,8 +7,9 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // Column is a column to read: as codes where Coder is set, else as its values
@@ -19,12 +20,12 @@ type Column struct {
 	Most  int // bytes of a text; 0: MostText
 	// Type, where set, is the type of the values, and not text: a column of texts is refused where the format has types.
 	// A value that is the name of a folder is parsed as this type.
-	Type spec.Type
+	Type domain.Type
 }
 
 // checkType returns an error where a file has texts in a column of another type.
 func (c Column) checkType(file string, has arrow.DataType) error {
-	if c.Type == "" || c.Type == spec.Text || !isText(has) {
+	if c.Type == "" || c.Type == domain.Text || !isText(has) {
 		return nil
 	}
 	return &Error{Kind: WrongType, File: file, Column: c.Name, Message: fmt.Sprintf(
@@ -41,7 +42,7 @@ func (c Column) reading() string {
 	if !plainName.MatchString(name) {
 		name = "`" + name + "`"
 	}
-	if c.Type == spec.Decimal {
+	if c.Type == domain.Decimal {
 		name += ", 2"
 	}
 	return string(c.Type) + "(" + name + ")"

@@ -8,8 +8,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/files"
 	"github.com/parquet-go/parquet-go"
 )
@@ -28,7 +29,7 @@ type Description struct {
 // in every CSV file, and for types that are not read.
 type Field struct {
 	Name string
-	Type spec.Type
+	Type domain.Type
 }
 
 // Describe reads the header of a file whose name ends in .parquet, .pq,
@@ -88,7 +89,7 @@ func describeParquet(path string) (Description, error) {
 }
 
 // parquetType is the type of the Arrow arrays that a column is read into.
-func parquetType(c *parquet.Column) spec.Type {
+func parquetType(c *parquet.Column) domain.Type {
 	if !c.Leaf() || c.Repeated() {
 		return ""
 	}
@@ -136,29 +137,29 @@ func describeCSV(path string) (Description, error) {
 }
 
 // arrowType is the spec's type of an Arrow type.
-func arrowType(t arrow.DataType) spec.Type {
+func arrowType(t arrow.DataType) domain.Type {
 	switch t := t.(type) {
 	case *arrow.StringType, *arrow.LargeStringType:
-		return spec.Text
+		return domain.Text
 	case *arrow.DictionaryType:
 		return arrowType(t.ValueType)
 	case *arrow.Decimal128Type:
 		if t.Scale == 0 {
-			return spec.Integer
+			return domain.Integer
 		}
-		return spec.Decimal
+		return domain.Decimal
 	case *arrow.BooleanType:
-		return spec.Boolean
+		return domain.Boolean
 	case *arrow.Date32Type, *arrow.Date64Type:
-		return spec.Date
+		return domain.Date
 	case *arrow.TimestampType:
-		return spec.Timestamp
+		return domain.Timestamp
 	}
 	switch {
 	case arrow.IsInteger(t.ID()):
-		return spec.Integer
+		return domain.Integer
 	case arrow.IsFloating(t.ID()):
-		return spec.Decimal
+		return domain.Decimal
 	}
 	return ""
 }

@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec/files"
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
@@ -33,8 +34,8 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]Description{
-		"a.parquet": {Format: files.Parquet, Fields: []Field{{"Name", spec.Text}, {"Age", spec.Integer},
-			{"income", spec.Decimal}, {"born", spec.Date}, {"Tags", ""}}},
+		"a.parquet": {Format: files.Parquet, Fields: []Field{{"Name", domain.Text}, {"Age", domain.Integer},
+			{"income", domain.Decimal}, {"born", domain.Date}, {"Tags", ""}}},
 		"comma.csv":  {Format: files.CSV, Delimiter: ',', Fields: []Field{{"id", ""}, {"na me", ""}}},
 		"semi.csv":   {Format: files.CSV, Delimiter: ';', Fields: []Field{{"id", ""}, {"a,b", ""}, {"c", ""}}},
 		"quoted.csv": {Format: files.CSV, Delimiter: ';', Fields: []Field{{"id", ""}, {"na;me", ""}}},

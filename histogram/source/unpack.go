@@ -8,8 +8,9 @@ import (
 	"os"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/files"
 )
 
@@ -33,7 +34,7 @@ func Unpack(ctx context.Context, path string, admitted os.FileInfo, format files
 	defer r.Close()
 	u := &unpacking{ctx: ctx, most: most, of: &files.Unpacked{}}
 	for _, f := range fields {
-		u.of.Fields = append(u.of.Fields, files.Field{Name: f.Name, Unread: f.Type == "" || f.Type == spec.Timestamp})
+		u.of.Fields = append(u.of.Fields, files.Field{Name: f.Name, Unread: f.Type == "" || f.Type == domain.Timestamp})
 		if f.Type != "" {
 			u.fields = append(u.fields, len(u.of.Fields)-1)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/published"
@@ -16,7 +18,6 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/statistic"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -108,7 +109,7 @@ func keyColumns(k synth.Key, category func(row int) int) []column {
 		codes[i], labels[i] = parquet.ValueOf(c.Code), parquet.ValueOf(c.Label)
 		labelled = labelled || c.Label != ""
 	}
-	if numbers, ok := wholeNumbers(k.Level); ok && k.Type == spec.Integer {
+	if numbers, ok := wholeNumbers(k.Level); ok && k.Type == domain.Integer {
 		key.kind = integerKind
 		for i, v := range numbers {
 			codes[i] = parquet.ValueOf(v)
@@ -131,7 +132,7 @@ func keyColumns(k synth.Key, category func(row int) int) []column {
 }
 
 // wholeNumbers reads a level's codes as whole numbers, where all of them are.
-func wholeNumbers(l *spec.Level) ([]int64, bool) {
+func wholeNumbers(l *domain.Level) ([]int64, bool) {
 	numbers := make([]int64, len(l.Categories))
 	for i, c := range l.Categories {
 		v, err := strconv.ParseInt(c.Code, 10, 64)

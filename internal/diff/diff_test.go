@@ -11,11 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // editions is a folder in which small releases are made and compared.
@@ -347,7 +348,7 @@ func TestEstimatesAreHeldAgainstTheDomains(t *testing.T) {
 	}{
 		"as it is": {func(*published.Table) {}, ""},
 		"codes": {func(t *published.Table) {
-			t.Levels = []*spec.Level{{Categories: []spec.Category{{Code: "ride"}, {Code: "walk"}}}}
+			t.Levels = []*domain.Level{{Categories: []domain.Category{{Code: "ride"}, {Code: "walk"}}}}
 		}, "row 1 is not that of its place"},
 		"cells":     {func(t *published.Table) { t.Planned.Cells = 3 }, "2 rows, where the plan has 3 cells"},
 		"a column":  {func(t *published.Table) { t.Planned.By = []string{"way"} }, `no column "way"`},

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the pair of tables: one table as two releases have it, compared cell by cell.
@@ -139,7 +140,7 @@ func (p tablePair) declared() float64 {
 
 // matched is the place in after of each category of before, by its code; -1 where
 // it has none.
-func matched(before, after *spec.Level) []int64 {
+func matched(before, after *domain.Level) []int64 {
 	places := make(map[string]int64, after.Size())
 	for i, c := range after.Categories {
 		places[c.Code] = int64(i)

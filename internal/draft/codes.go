@@ -13,10 +13,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the code lists that a draft takes domains from. All of them are public documents of the data, and no
@@ -194,7 +195,7 @@ const mostDrafted = 200
 
 // domain drafts the entry of a column from its code list: what stands within {…}, and a remark. It is "" where the list
 // says nothing that can be written.
-func (l *codeList) domain(of spec.Type) (entry, remark string) {
+func (l *codeList) domain(of domain.Type) (entry, remark string) {
 	if l == nil {
 		return "", ""
 	}
@@ -213,7 +214,7 @@ func (l *codeList) domain(of spec.Type) (entry, remark string) {
 			budget.Plural(int64(n), "code"), filepath.Base(l.from))
 	}
 	var written, labels []string
-	integers := of == spec.Integer
+	integers := of == domain.Integer
 	for _, c := range codes {
 		written = append(written, quoted(c.code))
 		if c.label != "" {
@@ -239,7 +240,7 @@ var (
 
 // interval drafts the range that a code list says, where it says one and has fewer codes than the range has whole
 // numbers.
-func (l *codeList) interval(of spec.Type, codes int) string {
+func (l *codeList) interval(of domain.Type, codes int) string {
 	if !plainDecimal.MatchString(l.low) || !plainDecimal.MatchString(l.high) {
 		return ""
 	}
@@ -248,9 +249,9 @@ func (l *codeList) interval(of spec.Type, codes int) string {
 	if wide := new(big.Rat).Sub(high, low); wide.Sign() < 0 || wide.Cmp(big.NewRat(int64(codes), 1)) < 0 {
 		return ""
 	}
-	kind := spec.Decimal
-	if wholeNumber.MatchString(l.low) && wholeNumber.MatchString(l.high) && of != spec.Decimal {
-		kind = spec.Integer
+	kind := domain.Decimal
+	if wholeNumber.MatchString(l.low) && wholeNumber.MatchString(l.high) && of != domain.Decimal {
+		kind = domain.Integer
 	}
 	return fmt.Sprintf("type: %s, range: [%s, %s]", kind, l.low, l.high)
 }

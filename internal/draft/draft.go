@@ -10,8 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/histogram/source"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/files"
 	"golang.org/x/text/unicode/norm"
 )
@@ -168,12 +169,12 @@ func draftColumn(f field, list *codeList) string {
 		}
 		return fmt.Sprintf("      %s: {%s%s}%s\n", quoted(f.column), from, domain, remark)
 	}
-	entry := map[spec.Type]string{
-		spec.Integer:   "{%stype: integer, range: []}   # decide: [least, most]",
-		spec.Decimal:   "{%stype: decimal, range: []}   # decide: [least, most], and step: or levels:",
-		spec.Date:      "{%stype: date, range: []}   # decide: [first, last]",
-		spec.Timestamp: "{%stype: timestamp, range: []}   # decide: [first, last], and levels:",
-		spec.Boolean:   `{%svalues: ["false", "true"]}`,
+	entry := map[domain.Type]string{
+		domain.Integer:   "{%stype: integer, range: []}   # decide: [least, most]",
+		domain.Decimal:   "{%stype: decimal, range: []}   # decide: [least, most], and step: or levels:",
+		domain.Date:      "{%stype: date, range: []}   # decide: [first, last]",
+		domain.Timestamp: "{%stype: timestamp, range: []}   # decide: [first, last], and levels:",
+		domain.Boolean:   `{%svalues: ["false", "true"]}`,
 	}[f.Type]
 	if entry == "" {
 		entry = "{%svalues: []}   # decide: the categories, or a range as above"

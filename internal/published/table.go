@@ -6,10 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -20,7 +21,7 @@ type Table struct {
 	*Release
 	Planned plan.Table
 	Query   plan.Query
-	Levels  []*spec.Level
+	Levels  []*domain.Level
 }
 
 // Table finds a table and the levels of its keys.
@@ -184,7 +185,7 @@ func (t Table) FigureCells(name string) ([]FigureCell, error) {
 }
 
 // CategoryCodes are the codes of a level, in order.
-func CategoryCodes(level *spec.Level) []string {
+func CategoryCodes(level *domain.Level) []string {
 	codes := make([]string, len(level.Categories))
 	for i, c := range level.Categories {
 		codes[i] = c.Code

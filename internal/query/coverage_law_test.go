@@ -41,7 +41,7 @@ func newExplicit(r *spec.Release) *explicit {
 func category(c *spec.Column, level string) (of []int, size int) {
 	l, _ := c.Domain.Level(level)
 	for base := range c.Domain.Size() {
-		of = append(of, codeAt(l, base))
+		of = append(of, l.Category(base))
 	}
 	return of, l.Size()
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
@@ -118,7 +120,7 @@ var errNoCategory = errors.New("no category meets all conditions on this column"
 
 // attribute finds an attribute of the release: of a derived column, that by which its rows are counted, so that every
 // table that holds the origin answers.
-func (a *inquiry) attribute(name string) (spec.Attribute, *spec.Level, error) {
+func (a *inquiry) attribute(name string) (spec.Attribute, *domain.Level, error) {
 	column, levelName, dotted := strings.Cut(name, ".")
 	out := spec.Attribute{Column: column, Level: levelName}
 	var columns, levels []string
@@ -171,7 +173,7 @@ const rangeMark = ".."
 
 // conditionOf reads the codes of a condition: one, or several with commas between them, of which each may be a range of
 // neighbours. What is a code itself, with its commas and dots, is that code.
-func conditionOf(attribute spec.Attribute, name string, level *spec.Level, text string) (Condition, error) {
+func conditionOf(attribute spec.Attribute, name string, level *domain.Level, text string) (Condition, error) {
 	c := Condition{Attribute: name}
 	codes := published.CategoryCodes(level)
 	parts := strings.Split(text, ",")
@@ -398,7 +400,7 @@ func (a *inquiry) classes(column *spec.Column) (of []int, codes []string, ok boo
 			meets[category] = slices.Contains(a.conditions[i].Codes, c.Code)
 		}
 		for base := range of {
-			if !meets[codeAt(level, base)] {
+			if !meets[level.Category(base)] {
 				of[base] = -1
 			}
 		}
@@ -417,7 +419,7 @@ func (a *inquiry) classes(column *spec.Column) (of []int, codes []string, ok boo
 	counted := make([]bool, level.Size())
 	for base, row := range of {
 		if row >= 0 {
-			counted[codeAt(level, base)] = true
+			counted[level.Category(base)] = true
 		}
 	}
 	row := make([]int, level.Size())
@@ -430,27 +432,19 @@ func (a *inquiry) classes(column *spec.Column) (of []int, codes []string, ok boo
 	}
 	for base := range of {
 		if of[base] >= 0 {
-			of[base] = row[codeAt(level, base)]
+			of[base] = row[level.Category(base)]
 		}
 	}
 	return of, codes, true
 }
 
-// codeAt is the category of a level that a base category lies in.
-func codeAt(level *spec.Level, base int) int {
-	if level.Of == nil {
-		return base
-	}
-	return int(level.Of[base])
-}
-
 // grouped says of every category of a level in which row it is counted; whole is false where one lies in several. A
 // category that no base category lies in is in no row.
-func grouped(base int, level *spec.Level, classes []int) (of []int, whole bool) {
+func grouped(base int, level *domain.Level, classes []int) (of []int, whole bool) {
 	of, whole = slices.Repeat([]int{-1}, level.Size()), true
 	seen := make([]bool, level.Size())
 	for b := range base {
-		category := codeAt(level, b)
+		category := level.Category(b)
 		whole = whole && (!seen[category] || of[category] == classes[b])
 		of[category], seen[category] = classes[b], true
 	}

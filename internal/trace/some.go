@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/interval"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -14,7 +16,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -92,7 +93,7 @@ func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measur
 	}
 	cell := uint64(0)
 	for i, l := range levels {
-		category := slices.IndexFunc(l.Categories, func(c spec.Category) bool { return c.Code == codes[i] })
+		category := slices.IndexFunc(l.Categories, func(c domain.Category) bool { return c.Code == codes[i] })
 		if category < 0 {
 			return 0, published.NoSuch("category of "+planned.By[i], codes[i], published.CategoryCodes(l))
 		}
@@ -123,7 +124,7 @@ func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer meas
 	declared := e.Plan.Release().Table(planned.From)
 	for i, k := range keys {
 		one := KeyOf{Attribute: planned.By[i], Code: codes[i]}
-		category := slices.IndexFunc(k.Level.Categories, func(c spec.Category) bool { return c.Code == codes[i] })
+		category := slices.IndexFunc(k.Level.Categories, func(c domain.Category) bool { return c.Code == codes[i] })
 		if category >= 0 {
 			one.Label = k.Level.Categories[category].Label
 		} else if declared.Column(k.Attribute.Column).Domain.Discover() == nil {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/interval"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -18,7 +20,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/statistic"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -244,7 +245,7 @@ func (t *Trace) cellOf(e *published.Release, table int, codes []string) (row int
 		return 0, nil, err
 	}
 	for i, code := range codes {
-		category := slices.IndexFunc(levels[i].Categories, func(c spec.Category) bool { return c.Code == code })
+		category := slices.IndexFunc(levels[i].Categories, func(c domain.Category) bool { return c.Code == code })
 		if category < 0 {
 			return 0, nil, published.NoSuch("category of "+planned.By[i], code, published.CategoryCodes(levels[i]))
 		}

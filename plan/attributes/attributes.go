@@ -8,6 +8,8 @@ package attributes
 import (
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -55,30 +57,24 @@ func Decides(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool) {
 	if fine.Column != coarse.Column {
 		return nil, false
 	}
-	domain := t.Column(fine.Column).Domain
-	from, ok := domain.Level(fine.Level)
-	to, found := domain.Level(coarse.Level)
+	of := t.Column(fine.Column).Domain
+	from, ok := of.Level(fine.Level)
+	to, found := of.Level(coarse.Level)
 	if !ok || !found {
 		return nil, false
 	}
-	return Nesting(domain.Size(), from, to)
+	return Nesting(of.Size(), from, to)
 }
 
 // Nesting finds, for each category of a level, the one of a coarser level that it lies in; false where one lies in
 // several, or in none.
-func Nesting(base int, fine, coarse *spec.Level) ([]int, bool) {
+func Nesting(base int, fine, coarse *domain.Level) ([]int, bool) {
 	parent := make([]int, fine.Size())
 	for i := range parent {
 		parent[i] = -1
 	}
-	code := func(l *spec.Level, i int) int {
-		if l.Of == nil {
-			return i
-		}
-		return int(l.Of[i])
-	}
 	for i := range base {
-		f, p := code(fine, i), code(coarse, i)
+		f, p := fine.Category(i), coarse.Category(i)
 		if parent[f] >= 0 && parent[f] != p {
 			return nil, false
 		}

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
@@ -328,7 +330,7 @@ func hasTwice(factors []plan.Factor) bool {
 
 // answers is how many answers a query has; false for one that is none: shared by tables, of axes of the chains, as
 // counts or residuals; else of counts.
-func answers(c workload.Chains, leaf string, q plan.Query, levels []*spec.Level, shared bool, most int64) (int64,
+func answers(c workload.Chains, leaf string, q plan.Query, levels []*domain.Level, shared bool, most int64) (int64,
 	bool) {
 	n := int64(1)
 	for i, f := range q.Factors {

@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/template"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the difference: what changed between two plans, in words.
@@ -152,7 +153,7 @@ func RelativeChange(part float64) string {
 }
 
 // levelNote says how the categories of a level changed.
-func levelNote(before, after *spec.Level) string {
+func levelNote(before, after *domain.Level) string {
 	fresh, gone := missing(after, before), missing(before, after)
 	var notes []string
 	if len(fresh) > 0 {
@@ -164,7 +165,7 @@ func levelNote(before, after *spec.Level) string {
 	if len(notes) > 0 {
 		return strings.Join(notes, "; ")
 	}
-	sameCode := func(a, b spec.Category) bool { return a.Code == b.Code }
+	sameCode := func(a, b domain.Category) bool { return a.Code == b.Code }
 	switch {
 	case !slices.EqualFunc(before.Categories, after.Categories, sameCode):
 		return "in another order"
@@ -175,7 +176,7 @@ func levelNote(before, after *spec.Level) string {
 }
 
 // missing are the codes of a level that another does not have.
-func missing(of, from *spec.Level) []string {
+func missing(of, from *domain.Level) []string {
 	there := make(map[string]bool, from.Size())
 	for _, c := range from.Categories {
 		there[c.Code] = true

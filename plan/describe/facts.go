@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/strategy"
@@ -55,10 +57,10 @@ type fact struct {
 	topic         Topic
 	subject, what string
 	value         string
-	exact         string      // what is compared, where value is rounded
-	summary       bool        // value sums up what other facts say
-	level         *spec.Level // of a fact about categories
-	error         float64     // of a fact about a standard error
+	exact         string        // what is compared, where value is rounded
+	summary       bool          // value sums up what other facts say
+	level         *domain.Level // of a fact about categories
+	error         float64       // of a fact about a standard error
 }
 
 // key is what is compared between two plans.
@@ -516,7 +518,7 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 }
 
 // gridText says where the cells of a grid lie.
-func gridText(g *spec.Grid) string {
+func gridText(g *domain.Grid) string {
 	var corners []string
 	for _, x := range g.Box {
 		corners = append(corners, budget.Decimal(x))
@@ -526,7 +528,7 @@ func gridText(g *spec.Grid) string {
 }
 
 // latticeText says where the values of a column lie.
-func latticeText(l *spec.Lattice) string {
+func latticeText(l *domain.Lattice) string {
 	end := func(place int64) string {
 		return budget.Decimal(new(big.Rat).Mul(new(big.Rat).SetInt64(place), l.Step))
 	}
@@ -559,7 +561,7 @@ func policyText(c *spec.Column, p spec.Policy) string {
 }
 
 // countOf is the number of a level's categories.
-func countOf(l *spec.Level) string {
+func countOf(l *domain.Level) string {
 	if l.Size() == 1 {
 		return "1 category"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds the steps of a fitting that invariants decide.
@@ -176,9 +177,9 @@ func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 
 // told is into how many groups of categories what two attributes of one column both tell divides it.
 func told(confidential *spec.Table, first, second spec.Attribute) int {
-	domain := confidential.Column(first.Column).Domain
-	one, _ := domain.Level(first.Level)
-	other, _ := domain.Level(second.Level)
-	_, _, groups := spec.Merged(domain.Size(), one, other)
+	of := confidential.Column(first.Column).Domain
+	one, _ := of.Level(first.Level)
+	other, _ := of.Level(second.Level)
+	_, _, groups := domain.Merged(of.Size(), one, other)
 	return groups
 }

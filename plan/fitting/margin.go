@@ -5,6 +5,7 @@ import (
 
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds margins: tables as sets of columns at levels, and which of them lie within which.
@@ -85,7 +86,7 @@ func largest(all []Margin) []Margin {
 func chainsOf(confidential *spec.Table, tables [][]spec.Attribute) (chains []workload.Chain, margins []Margin,
 	order [][]int) {
 	var columns []*spec.Column
-	levels := map[*spec.Column][]*spec.Level{}
+	levels := map[*spec.Column][]*domain.Level{}
 	for _, a := range slices.Concat(tables...) {
 		column := confidential.Column(a.Column)
 		level, _ := column.Domain.Level(a.Level)

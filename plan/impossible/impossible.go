@@ -101,10 +101,7 @@ func insideOf(t *spec.Table, a spec.Attribute, c spec.Condition) []bool {
 	level, _ := t.Column(a.Column).Domain.Level(a.Level)
 	in, out := make([]bool, level.Size()), make([]bool, level.Size())
 	for base, meets := range Meets(t, c) {
-		code := base
-		if level.Of != nil {
-			code = int(level.Of[base])
-		}
+		code := level.Category(base)
 		if meets {
 			in[code] = true
 		} else {
@@ -127,12 +124,9 @@ func Meets(t *spec.Table, c spec.Condition) []bool {
 	for _, code := range c.Codes {
 		named[code] = true
 	}
-	if level.Of == nil {
-		return named
-	}
 	out := make([]bool, domain.Size())
 	for base := range out {
-		out[base] = named[level.Of[base]]
+		out[base] = named[level.Category(base)]
 	}
 	return out
 }

@@ -127,10 +127,7 @@ func withoutRows(t *testing.T, r *spec.Release, q plan.Query, rules []func(age, 
 				cell := 0
 				for i, f := range q.Factors {
 					base := map[string]int{"age": age, "kind": kind, "size": size}[f.Attribute]
-					if levels[i].Of != nil {
-						base = int(levels[i].Of[base])
-					}
-					cell = cell*levels[i].Size() + base
+					cell = cell*levels[i].Size() + levels[i].Category(base)
 				}
 				for i, rule := range rules {
 					possible[cell][i] = possible[cell][i] || !rule(age, kind, size+1)

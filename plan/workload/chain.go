@@ -6,6 +6,7 @@ import (
 
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds the chain: levels of a column of which each lies within the one before.
@@ -13,12 +14,12 @@ import (
 // Chain is a column of a confidential table with some of its levels, of which each lies within the one before.
 type Chain struct {
 	Column  string
-	Levels  []*spec.Level // coarsest first
-	parents [][]int       // of each category its category at the level before; at the first level 0, the total
+	Levels  []*domain.Level // coarsest first
+	parents [][]int         // of each category its category at the level before; at the first level 0, the total
 }
 
 // ChainsOf divides levels of a column into as few chains as a greedy search finds, which starts with the coarsest.
-func ChainsOf(of *spec.Column, levels []*spec.Level) []Chain {
+func ChainsOf(of *spec.Column, levels []*domain.Level) []Chain {
 	var all []Chain
 	for left := coarsestFirst(levels); len(left) > 0; {
 		var c Chain
@@ -30,7 +31,7 @@ func ChainsOf(of *spec.Column, levels []*spec.Level) []Chain {
 
 // newChain starts a chain of a column with the first of some levels and, greedily, adds each later one that lies within
 // the last one added. left are the levels that do not, in order.
-func newChain(of *spec.Column, levels []*spec.Level) (c Chain, left []*spec.Level) {
+func newChain(of *spec.Column, levels []*domain.Level) (c Chain, left []*domain.Level) {
 	c = Chain{Column: of.Name, Levels: levels[:1:1], parents: [][]int{make([]int, levels[0].Size())}}
 	for _, level := range levels[1:] {
 		parent, nested := attributes.Nesting(of.Domain.Size(), level, c.Levels[len(c.Levels)-1])
@@ -81,6 +82,6 @@ func (c Chain) Within(fine, coarse int) []int {
 }
 
 // coarsestFirst sorts levels by their numbers of categories.
-func coarsestFirst(levels []*spec.Level) []*spec.Level {
-	return slices.SortedStableFunc(slices.Values(levels), func(a, b *spec.Level) int { return a.Size() - b.Size() })
+func coarsestFirst(levels []*domain.Level) []*domain.Level {
+	return slices.SortedStableFunc(slices.Values(levels), func(a, b *domain.Level) int { return a.Size() - b.Size() })
 }

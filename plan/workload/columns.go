@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds the columns as the strategy of residuals sees them: levels that lie within each other, in chains.
@@ -51,7 +52,7 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 		c.Leaves = append(c.Leaves, l.Path)
 	}
 	b := chainBuilder{Chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil,
-		separate: how == strategy.LevelsSeparate, used: map[column][]*spec.Level{}, sums: map[*spec.Level]residual.Sums{}}
+		separate: how == strategy.LevelsSeparate, used: map[column][]*domain.Level{}, sums: map[*domain.Level]residual.Sums{}}
 	var columns []column
 	for _, t := range tables {
 		if t.Apart() {
@@ -113,8 +114,8 @@ type chainBuilder struct {
 	*Chains
 	laplace  bool // the budget is a pure ε
 	separate bool // every level is a column of its own
-	used     map[column][]*spec.Level
-	sums     map[*spec.Level]residual.Sums
+	used     map[column][]*domain.Level
+	sums     map[*domain.Level]residual.Sums
 	beside   map[string][]beside
 }
 
@@ -186,7 +187,7 @@ func (b *chainBuilder) chain(column *spec.Column, of column) error {
 }
 
 // most is what is asked along the levels of a chain: ranges before prefix sums before cells.
-func (b *chainBuilder) most(levels []*spec.Level) residual.Sums {
+func (b *chainBuilder) most(levels []*domain.Level) residual.Sums {
 	sums := residual.Cells
 	for _, level := range levels {
 		sums = max(sums, b.sums[level])

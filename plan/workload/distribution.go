@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/limit"
@@ -23,7 +25,7 @@ import (
 // all·w·N and, as ‖u_c‖₂ ≤ w·rows_c·√S in each cell c, of ‖u‖₂² ≤ w²·S·Σ rows_c². Of two such, ‖u−v‖₂² = ‖u‖² + ‖v‖² −
 // 2⟨u, v⟩, where two rows of one cell have an inner product of at least −w²·facing, so that −⟨u, v⟩ ≤ w²·facing·Σ
 // u_c·v_c, and that is at most Σ rows_c² again (Cauchy–Schwarz). Argument: docs/proofs/distribution.md.
-func distributed(d plan.Distribution, n spec.Neighbours, l *spec.Lattice, all, each, most, cells int64) (*Sensitivity,
+func distributed(d plan.Distribution, n spec.Neighbours, l *domain.Lattice, all, each, most, cells int64) (*Sensitivity,
 	error) {
 	norm, squares, reach, facing, err := d.Moves(l)
 	if err != nil {
@@ -93,7 +95,7 @@ func (t *Table) Groups() int64 { return t.Cells / drawsOfShare / int64(len(t.Qua
 // noiseOf is the sum of the squares of the weights that the noise of answers has in F − qN, for F the rows up to the
 // bin of the quantile of a share q and N those of the cell: on the mean over bins that are spread evenly over the
 // range, as the quantile may be in any. The first is the part of the answer that is Total times N, for a Total of 1.
-func noiseOf(d plan.Distribution, l *spec.Lattice, shares []float64) (total, others []float64, err error) {
+func noiseOf(d plan.Distribution, l *domain.Lattice, shares []float64) (total, others []float64, err error) {
 	n := int(d.Bins(l))
 	c, axis, err := d.Strategy(l)
 	if err != nil {
@@ -128,7 +130,7 @@ const placesOfQuantile = 8
 
 // Balanced is the distribution with the Total that makes the error least: of c·N and integers that a row moves by N₁
 // and √S, with parts T/c² and R, (c+N₁)²·(T/c²+R) is least at c³ = N₁·T/R, and (c²+S)·(T/c²+R) at c⁴ = S·T/R.
-func Balanced(d plan.Distribution, l *spec.Lattice, shares []float64, laplace bool) (plan.Distribution, error) {
+func Balanced(d plan.Distribution, l *domain.Lattice, shares []float64, laplace bool) (plan.Distribution, error) {
 	total, others, err := noiseOf(d, l, shares)
 	if err != nil {
 		return d, err

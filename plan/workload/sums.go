@@ -3,6 +3,8 @@ package workload
 import (
 	"math/big"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
@@ -35,7 +37,7 @@ func ExtentOf(v *plan.Value, t *spec.Table) extent {
 }
 
 // ofColumn is the extent of the column's part.
-func ofColumn(v *plan.Value, l *spec.Lattice) extent {
+func ofColumn(v *plan.Value, l *domain.Lattice) extent {
 	affine := func(place, minus, by int64) *big.Int {
 		x := new(big.Int).Mul(big.NewInt(place), big.NewInt(v.Times))
 		x.Sub(x, big.NewInt(minus))

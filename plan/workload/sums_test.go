@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -83,10 +85,10 @@ func TestNoUnitMovesSumsFurther(t *testing.T) {
 
 // The integers of values lie within their extent, which they reach.
 func TestValuesLieWithinTheirExtent(t *testing.T) {
-	column := &spec.Column{Name: "x", Lattice: &spec.Lattice{Step: big.NewRat(1, 2), First: -3, Last: 8, By: "s",
-		Strata: []spec.Stratum{{First: -3, Last: 2}, {First: 0, Last: 8}}}}
+	column := &spec.Column{Name: "x", Declaration: domain.Declaration{Lattice: &domain.Lattice{Step: big.NewRat(1, 2),
+		First: -3, Last: 8, By: "s", Strata: []domain.Stratum{{First: -3, Last: 2}, {First: 0, Last: 8}}}}}
 	table := &spec.Table{Columns: []*spec.Column{column},
-		Weight: &spec.Weight{Lattice: spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 3}}}
+		Weight: &spec.Weight{Lattice: domain.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 3}}}
 	for _, v := range []plan.Value{
 		{Column: "x", Power: 1, Times: 1, Minus: 2}, {Column: "x", Power: 2, Times: 2, Minus: 5},
 		{Column: "x", Power: 1, Times: 1, Minus: -4}, {Weight: true},

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -59,7 +61,7 @@ func squeeze(latitude float64) float64 {
 	return max((32400-float64(4*square))/(32400+square), 0.05)
 }
 
-func gridAtlas(g *spec.Grid, level string) *atlas {
+func gridAtlas(g *domain.Grid, level string) *atlas {
 	m := &atlas{columns: g.X.Size(), rows: g.Y.Size()}
 	if level != "" {
 		if _, err := fmt.Sscanf(level, "%dx%d", &m.columns, &m.rows); err != nil {
@@ -96,7 +98,7 @@ func boxText(box [4]string) string {
 }
 
 // boundaryAtlas draws the areas of the finest codes; a category of a level has those of all its codes.
-func boundaryAtlas(b *spec.Boundaries, l *spec.Level) *atlas {
+func boundaryAtlas(b *domain.Boundaries, l *domain.Level) *atlas {
 	m := &atlas{extent: [4]float64{180, 90, -180, -90}, outlines: make([]string, l.Size()), centres: make([]dot, l.Size())}
 	for _, area := range b.Areas {
 		for _, ring := range area {
@@ -110,7 +112,7 @@ func boundaryAtlas(b *spec.Boundaries, l *spec.Level) *atlas {
 	east, north := float64((m.extent[2]-m.extent[0])*narrow), m.extent[3]-m.extent[1]
 	degree := mapSide / max(east, north, 1e-9)
 	m.width, m.height = int(float64(east*degree))+1, int(float64(north*degree))+1
-	place := func(p spec.Position) dot {
+	place := func(p domain.Position) dot {
 		return dot{
 			int(math.Round(float64(float64((p[0]-m.extent[0])*narrow) * degree))),
 			int(math.Round(float64((m.extent[3] - p[1]) * degree))),
@@ -123,10 +125,7 @@ func boundaryAtlas(b *spec.Boundaries, l *spec.Level) *atlas {
 	m.where = boxText(texts)
 	points := make([][]dot, l.Size())
 	for code, area := range b.Areas {
-		category := code
-		if l.Of != nil {
-			category = int(l.Of[code])
-		}
+		category := l.Category(code)
 		var outline strings.Builder
 		for _, ring := range area {
 			points[category] = append(points[category], ringOn(&outline, ring, place)...)
@@ -154,7 +153,7 @@ func middle(points []dot) dot {
 
 // ringOn writes a ring as a path and returns its points, of which neighbours differ. One that is too small to be seen
 // is a dot.
-func ringOn(to *strings.Builder, ring []spec.Position, place func(spec.Position) dot) []dot {
+func ringOn(to *strings.Builder, ring []domain.Position, place func(domain.Position) dot) []dot {
 	var points []dot
 	for _, p := range ring[:len(ring)-1] {
 		if d := place(p); len(points) == 0 || points[len(points)-1] != d {

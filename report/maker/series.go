@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
@@ -119,7 +121,7 @@ func shapeOf(from *spec.Table, t synth.Table) (report.Series, bool) {
 // that a spec or a code book lists are codes.
 func orderedLabels(from *spec.Table, k synth.Key) int {
 	switch k.Type {
-	case spec.Integer, spec.Decimal, spec.Date, spec.Timestamp:
+	case domain.Integer, domain.Decimal, domain.Date, domain.Timestamp:
 	default:
 		return 0
 	}

@@ -15,7 +15,7 @@ import (
 
 // Answer holds the exact integers of a question: of all its cells in row-major order, the last factor fastest, or,
 // where Cells is not nil, of those, ascending, and 0 of all others. The cells of quantiles are pairs:
-// cell·[spec.Lattice.Places] + place on the column's lattice. It shows "confidential" however it is printed.
+// cell·[domain.Lattice.Places] + place on the column's lattice. It shows "confidential" however it is printed.
 type Answer struct {
 	Redacted
 	Cells  []uint64

@@ -7,12 +7,12 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // Groups are the groups that a query of columns whose categories are not listed has counted, by the texts of their
 // keys.
-type Groups struct{ Levels []*spec.Level }
+type Groups struct{ Levels []*domain.Level }
 
 // Keys are the texts of the keys of a group.
 func (g *Groups) Keys(cell uint64) []string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // Compute makes the values of rows of those of the columns that they are made of, which are arrays of one length and of
@@ -17,7 +18,7 @@ import (
 //
 // Guarantee: the value of a row is a function of its own inputs and of what is public. Neighbours: both relations.
 // Argument: docs/proofs/bounding.md.
-type Compute func(inputs []arrow.Array) (values arrow.Array, misfits []spec.Fit)
+type Compute func(inputs []arrow.Array) (values arrow.Array, misfits []domain.Fit)
 
 // Computing is how the values of a column are made, nil for one that is read as it is.
 func Computing(table *spec.Table, c *spec.Column) (Compute, error) {
@@ -27,7 +28,7 @@ func Computing(table *spec.Table, c *spec.Column) (Compute, error) {
 	case c.Lookup != nil:
 		return lookupValues(table, c)
 	case c.Grid != nil:
-		return func(inputs []arrow.Array) (arrow.Array, []spec.Fit) {
+		return func(inputs []arrow.Array) (arrow.Array, []domain.Fit) {
 			return gridCells(c.Grid, inputs[0], inputs[1]), nil
 		}, nil
 	}
@@ -35,7 +36,7 @@ func Computing(table *spec.Table, c *spec.Column) (Compute, error) {
 }
 
 // values are those of a column, given those that it is made of.
-func (e *Encoder) values(inputs []arrow.Array) (arrow.Array, []spec.Fit) {
+func (e *Encoder) values(inputs []arrow.Array) (arrow.Array, []domain.Fit) {
 	if e.compute == nil {
 		return inputs[0], nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // Marks among the codes of rows; every domain is smaller.
@@ -97,13 +98,13 @@ func (e *Encoder) CodesOf(inputs []arrow.Array, codes []uint32) {
 	for i := range codes {
 		c := uint32(0)
 		switch {
-		case misfits != nil && misfits[i] != spec.Fits:
+		case misfits != nil && misfits[i] != domain.Fits:
 			c = e.codeOfMisfit(misfits[i])
 			e.note(misfits[i])
 		case nulls && values.IsNull(i):
 			c = e.absent()
 		default:
-			var fit spec.Fit
+			var fit domain.Fit
 			c, fit = code(i)
 			e.note(fit)
 		}
@@ -121,8 +122,8 @@ func (e *Encoder) CodesOf(inputs []arrow.Array, codes []uint32) {
 func (e *Encoder) Unread() bool { return e.unreadable.Load() && !e.readable.Load() }
 
 // note notes that a value was read, or could not be.
-func (e *Encoder) note(fit spec.Fit) {
-	if fit == spec.NotANumber {
+func (e *Encoder) note(fit domain.Fit) {
+	if fit == domain.NotANumber {
 		if !e.unreadable.Load() {
 			e.unreadable.Store(true)
 		}
@@ -131,7 +132,7 @@ func (e *Encoder) note(fit spec.Fit) {
 	}
 }
 
-// KindNull is the kind of a misfit that has no value; the others are those of [spec.Fit].
+// KindNull is the kind of a misfit that has no value; the others are those of [domain.Fit].
 const KindNull = "null"
 
 // Misfit is a row whose value breaks the contract.
@@ -141,8 +142,8 @@ type Misfit struct {
 }
 
 // KindOf names a breach of the column's domain, by what the column holds and never by what the value is.
-func (e *Encoder) KindOf(fit spec.Fit) string {
-	if fit == spec.NotANumber && (e.Column.Type == spec.Date || e.Column.Type == spec.Timestamp) {
+func (e *Encoder) KindOf(fit domain.Fit) string {
+	if fit == domain.NotANumber && (e.Column.Type == domain.Date || e.Column.Type == domain.Timestamp) {
 		return "not a " + string(e.Column.Type)
 	}
 	return fit.String()
@@ -159,13 +160,13 @@ func (e *Encoder) Encode(outside []bool, most int, inputs ...arrow.Array) ([]uin
 	for i := range codes {
 		kind := KindNull
 		switch {
-		case misfits != nil && misfits[i] != spec.Fits:
+		case misfits != nil && misfits[i] != domain.Fits:
 			codes[i] = e.codeOfMisfit(misfits[i])
 			kind = misfits[i].String()
 		case raw.IsNull(i):
 			codes[i] = e.absent()
 		default:
-			var fit spec.Fit
+			var fit domain.Fit
 			if codes[i], fit = code(i); codes[i] == Breached {
 				kind = e.KindOf(fit)
 			}
@@ -180,7 +181,7 @@ func (e *Encoder) Encode(outside []bool, most int, inputs ...arrow.Array) ([]uin
 // absent is the code of a row that has no value.
 func (e *Encoder) absent() uint32 {
 	if e.Numbers && e.Column.Null.Action == spec.As {
-		return e.codeAt(e.Column.Lattice.PlaceOfNull(spec.Whole))
+		return e.codeAt(e.Column.Lattice.PlaceOfNull(domain.Whole))
 	}
 	return e.obey(e.Column.Null)
 }
@@ -199,19 +200,19 @@ func (e *Encoder) obey(p spec.Policy) uint32 {
 // resolve applies the policy for unknown values. A column that cannot be read as
 // its type at all is refused whatever the policy, or a mistaken spec would count
 // nothing without a word.
-func (e *Encoder) resolve(code int, fit spec.Fit) (uint32, spec.Fit) {
+func (e *Encoder) resolve(code int, fit domain.Fit) (uint32, domain.Fit) {
 	switch fit {
-	case spec.Fits:
+	case domain.Fits:
 		return uint32(code), fit
-	case spec.WrongType:
+	case domain.WrongType:
 		return Breached, fit
 	}
 	return e.obey(e.Column.Unknown), fit
 }
 
 // codeOfMisfit is the code of a row of which a value that its own is made of could not be read.
-func (e *Encoder) codeOfMisfit(fit spec.Fit) (code uint32) {
-	if e.Numbers && fit != spec.WrongType {
+func (e *Encoder) codeOfMisfit(fit domain.Fit) (code uint32) {
+	if e.Numbers && fit != domain.WrongType {
 		code, _ = e.placed(0, fit)
 	} else {
 		code, _ = e.resolve(0, fit)
@@ -220,66 +221,66 @@ func (e *Encoder) codeOfMisfit(fit spec.Fit) (code uint32) {
 }
 
 // reader returns how a row of raw that is not null is encoded.
-func (e *Encoder) reader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
+func (e *Encoder) reader(raw arrow.Array) func(row int) (uint32, domain.Fit) {
 	if e.Numbers {
 		return e.placeReader(raw)
 	}
 	d := e.Column.Domain
 	switch a := raw.(type) {
 	case *array.Dictionary:
-		return lookUp(a, func(text string) (uint32, spec.Fit) { return e.resolve(d.CodeOfText(text)) })
+		return lookUp(a, func(text string) (uint32, domain.Fit) { return e.resolve(d.CodeOfText(text)) })
 	case *array.String:
-		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfText(a.Value(i))) }
+		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfText(a.Value(i))) }
 	case *array.LargeString:
-		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfText(a.Value(i))) }
+		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfText(a.Value(i))) }
 	case *array.Int64:
-		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfInt(a.Value(i))) }
+		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfInt(a.Value(i))) }
 	case *array.Float64:
-		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfFloat(a.Value(i))) }
+		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfFloat(a.Value(i))) }
 	case *array.Decimal128:
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
-		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfDecimal(a.Value(i).BigInt(), scale)) }
+		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfDecimal(a.Value(i).BigInt(), scale)) }
 	case *array.Boolean:
 		if x := e.Column.Expression; x != nil && x.Categories != nil {
 			return e.ofTruth(a, x.Categories)
 		}
-		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfBool(a.Value(i))) }
+		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfBool(a.Value(i))) }
 	case *array.Date32:
-		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfDate(int32(a.Value(i)))) }
+		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfDate(int32(a.Value(i)))) }
 	case *array.Timestamp:
-		return func(i int) (uint32, spec.Fit) { return e.resolve(d.CodeOfTimestamp(int64(a.Value(i)))) }
+		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfTimestamp(int64(a.Value(i)))) }
 	}
-	return func(int) (uint32, spec.Fit) { return Breached, spec.WrongType }
+	return func(int) (uint32, domain.Fit) { return Breached, domain.WrongType }
 }
 
 // ofTruth encodes booleans by the categories of false and true.
-func (e *Encoder) ofTruth(a *array.Boolean, categories []string) func(row int) (uint32, spec.Fit) {
+func (e *Encoder) ofTruth(a *array.Boolean, categories []string) func(row int) (uint32, domain.Fit) {
 	var codes [2]uint32
 	for i, category := range categories {
 		codes[i], _ = e.resolve(e.Column.Domain.CodeOfText(category))
 	}
-	return func(i int) (uint32, spec.Fit) {
+	return func(i int) (uint32, domain.Fit) {
 		if a.Value(i) {
-			return codes[1], spec.Fits
+			return codes[1], domain.Fits
 		}
-		return codes[0], spec.Fits
+		return codes[0], domain.Fits
 	}
 }
 
 // lookUp encodes a dictionary through a table filled as its entries are met, so
 // that an entry no row uses breaks no contract.
-func lookUp(a *array.Dictionary, codeOf func(text string) (uint32, spec.Fit)) func(row int) (uint32, spec.Fit) {
+func lookUp(a *array.Dictionary, codeOf func(text string) (uint32, domain.Fit)) func(row int) (uint32, domain.Fit) {
 	values, ok := a.Dictionary().(*array.String)
 	index, okIndex := a.Indices().(*array.Int32)
 	if !ok || !okIndex {
-		return func(int) (uint32, spec.Fit) { return Breached, spec.WrongType }
+		return func(int) (uint32, domain.Fit) { return Breached, domain.WrongType }
 	}
 	codes := make([]uint32, values.Len())
-	fits := make([]spec.Fit, values.Len())
+	fits := make([]domain.Fit, values.Len())
 	for i := range codes {
 		codes[i] = unseen
 	}
-	return func(i int) (uint32, spec.Fit) {
+	return func(i int) (uint32, domain.Fit) {
 		at := index.Value(i)
 		if codes[at] == unseen {
 			codes[at], fits[at] = codeOf(values.Value(int(at)))

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // columns is a release of one table, of which a test says what unknown and null values are.
@@ -51,8 +52,8 @@ func TestFloatsThatAreNoNumbers(t *testing.T) {
 	b.AppendValues([]float64{3, inf - inf, inf, -inf, 4.5}, nil)
 	raw := b.NewArray()
 	codes, found := encoderOf(t, "age").Encode(nil, 100, raw)
-	want := []Misfit{{1, spec.NaN.String()}, {2, spec.Infinite.String()}, {3, spec.Infinite.String()},
-		{4, spec.OutOfDomain.String()}}
+	want := []Misfit{{1, domain.NaN.String()}, {2, domain.Infinite.String()}, {3, domain.Infinite.String()},
+		{4, domain.OutOfDomain.String()}}
 	if codes[0] != 3 || fmt.Sprint(found) != fmt.Sprint(want) {
 		t.Errorf("got %v, %v; want %v", codes, found, want)
 	}
@@ -84,7 +85,7 @@ func TestUnusedDictionaryEntries(t *testing.T) {
 func TestWrongTypeIsNeverDropped(t *testing.T) {
 	raw := histogramtest.FromJSON(t, arrow.FixedWidthTypes.Boolean, `[true]`)
 	_, found := encoderOf(t, "age", "UNKNOWN", "drop", "NULL", "drop").Encode(nil, 100, raw)
-	if len(found) != 1 || found[0].Kind != spec.WrongType.String() {
+	if len(found) != 1 || found[0].Kind != domain.WrongType.String() {
 		t.Errorf("got %v", found)
 	}
 }

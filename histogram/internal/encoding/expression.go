@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
@@ -27,7 +29,7 @@ type evaluation struct {
 // operand is one input of an expression: a column among the sources or, where look is not nil, what is looked up by
 // several.
 type operand struct {
-	reading spec.Reading
+	reading domain.Reading
 	places  []int
 	look    Compute
 }
@@ -48,7 +50,7 @@ func evaluating(table *spec.Table, of *spec.Expression) (Compute, error) {
 func newEvaluation(table *spec.Table, of *spec.Expression) (*evaluation, error) {
 	v := &evaluation{of: of, program: expression.Compile(of.Expression)}
 	for _, in := range of.Inputs() {
-		o := operand{reading: spec.Reading{Input: in}}
+		o := operand{reading: domain.Reading{Input: in}}
 		names := []string{in.Name}
 		if in.Table != "" {
 			j := table.Join(in.Table)
@@ -76,7 +78,7 @@ func newEvaluation(table *spec.Table, of *spec.Expression) (*evaluation, error) 
 }
 
 // evaluate passes the values of rows, and which of them are misfits, to take.
-func (v *evaluation) evaluate(sources []arrow.Array, take func(expression.Vector)) (misfits []spec.Fit) {
+func (v *evaluation) evaluate(sources []arrow.Array, take func(expression.Vector)) (misfits []domain.Fit) {
 	rows := sources[0].Len()
 	scratch := v.scratch.Get().(*[]expression.Vector)
 	defer v.scratch.Put(scratch)
@@ -88,7 +90,7 @@ func (v *evaluation) evaluate(sources []arrow.Array, take func(expression.Vector
 			for j, at := range o.places {
 				keys[j] = sources[at]
 			}
-			var wrong []spec.Fit
+			var wrong []domain.Fit
 			values, wrong = o.look(keys)
 			misfits = worse(misfits, wrong)
 		}
@@ -101,12 +103,12 @@ func (v *evaluation) evaluate(sources []arrow.Array, take func(expression.Vector
 }
 
 // worse are the misfits of rows by either of two.
-func worse(a, b []spec.Fit) []spec.Fit {
+func worse(a, b []domain.Fit) []domain.Fit {
 	if a == nil {
 		return b
 	}
 	for i, fit := range b {
-		if a[i] == spec.Fits {
+		if a[i] == domain.Fits {
 			a[i] = fit
 		}
 	}
@@ -115,9 +117,9 @@ func worse(a, b []spec.Fit) []spec.Fit {
 
 // vectorReader reads an array as a vector, in memory that is used again.
 type vectorReader struct {
-	reading spec.Reading
+	reading domain.Reading
 	into    *expression.Vector
-	misfits []spec.Fit
+	misfits []domain.Fit
 }
 
 func (r *vectorReader) read(a arrow.Array) (v expression.Vector) {
@@ -145,9 +147,9 @@ func (r *vectorReader) read(a arrow.Array) (v expression.Vector) {
 }
 
 // misfit notes that a row does not fit.
-func (r *vectorReader) misfit(row, rows int, fit spec.Fit) {
+func (r *vectorReader) misfit(row, rows int, fit domain.Fit) {
 	if r.misfits == nil {
-		r.misfits = make([]spec.Fit, rows)
+		r.misfits = make([]domain.Fit, rows)
 	}
 	r.misfits[row] = fit
 }
@@ -172,11 +174,11 @@ func (r *vectorReader) texts(a arrow.Array, out []string) {
 		switch {
 		case a.IsNull(i):
 		case text == nil:
-			r.misfit(i, len(out), spec.WrongType)
+			r.misfit(i, len(out), domain.WrongType)
 		default:
 			var ok bool
 			if scratch, ok = text(scratch[:0], i); !ok {
-				r.misfit(i, len(out), spec.NotANumber)
+				r.misfit(i, len(out), domain.NotANumber)
 				continue
 			}
 			out[i] = string(scratch)
@@ -187,25 +189,25 @@ func (r *vectorReader) texts(a arrow.Array, out []string) {
 // numbers are the numbers that stand for an array's values.
 func (r *vectorReader) numbers(a arrow.Array, out []int64) {
 	x := &r.reading
-	value := func(int) (int64, spec.Fit) { return 0, spec.WrongType }
+	value := func(int) (int64, domain.Fit) { return 0, domain.WrongType }
 	switch a := a.(type) {
 	case *array.String:
-		value = func(i int) (int64, spec.Fit) { return x.OfText(a.Value(i)) }
+		value = func(i int) (int64, domain.Fit) { return x.OfText(a.Value(i)) }
 	case *array.LargeString:
-		value = func(i int) (int64, spec.Fit) { return x.OfText(a.Value(i)) }
+		value = func(i int) (int64, domain.Fit) { return x.OfText(a.Value(i)) }
 	case *array.Int64:
-		value = func(i int) (int64, spec.Fit) { return x.OfInt(a.Value(i)) }
+		value = func(i int) (int64, domain.Fit) { return x.OfInt(a.Value(i)) }
 	case *array.Float64:
-		value = func(i int) (int64, spec.Fit) { return x.OfFloat(a.Value(i)) }
+		value = func(i int) (int64, domain.Fit) { return x.OfFloat(a.Value(i)) }
 	case *array.Decimal128:
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
-		value = func(i int) (int64, spec.Fit) { return x.OfDecimal(a.Value(i).BigInt(), scale) }
+		value = func(i int) (int64, domain.Fit) { return x.OfDecimal(a.Value(i).BigInt(), scale) }
 	case *array.Boolean:
-		value = func(i int) (int64, spec.Fit) { return x.OfBool(a.Value(i)) }
+		value = func(i int) (int64, domain.Fit) { return x.OfBool(a.Value(i)) }
 	case *array.Date32:
-		value = func(i int) (int64, spec.Fit) { return x.OfDate(int32(a.Value(i))) }
+		value = func(i int) (int64, domain.Fit) { return x.OfDate(int32(a.Value(i))) }
 	case *array.Timestamp:
-		value = func(i int) (int64, spec.Fit) { return x.OfTimestamp(int64(a.Value(i))) }
+		value = func(i int) (int64, domain.Fit) { return x.OfTimestamp(int64(a.Value(i))) }
 	}
 	nulls := a.NullN() > 0
 	if whole, ok := a.(*array.Int64); ok && !nulls && x.OfInts(whole.Int64Values(), out) {
@@ -217,7 +219,7 @@ func (r *vectorReader) numbers(a arrow.Array, out []int64) {
 			continue
 		}
 		number, fit := value(i)
-		if out[i] = number; fit != spec.Fits {
+		if out[i] = number; fit != domain.Fits {
 			r.misfit(i, len(out), fit)
 		}
 	}
@@ -248,7 +250,7 @@ func (r *vectorReader) gather(d *array.Dictionary) (v expression.Vector) {
 		} else {
 			v.Numbers[i] = of.Numbers[at]
 		}
-		if entries.misfits != nil && entries.misfits[at] != spec.Fits {
+		if entries.misfits != nil && entries.misfits[at] != domain.Fits {
 			r.misfit(i, n, entries.misfits[at])
 		}
 	}
@@ -256,7 +258,7 @@ func (r *vectorReader) gather(d *array.Dictionary) (v expression.Vector) {
 }
 
 // compute makes the values of rows.
-func (v *evaluation) compute(sources []arrow.Array) (values arrow.Array, misfits []spec.Fit) {
+func (v *evaluation) compute(sources []arrow.Array) (values arrow.Array, misfits []domain.Fit) {
 	misfits = v.evaluate(sources, func(made expression.Vector) { values = v.array(made) })
 	return values, misfits
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // TestExpressionsReadEveryType reads one column in all the types that files have, exactly.
@@ -80,9 +81,9 @@ func TestExpressionsReadEveryType(t *testing.T) {
 		var got []string
 		for i := range values.Len() {
 			switch {
-			case misfits != nil && misfits[i] != spec.Fits:
-				got = append(got, map[spec.Fit]string{spec.NotANumber: "NotANumber", spec.OutOfDomain: "OutOfDomain",
-					spec.WrongType: "WrongType"}[misfits[i]])
+			case misfits != nil && misfits[i] != domain.Fits:
+				got = append(got, map[domain.Fit]string{domain.NotANumber: "NotANumber", domain.OutOfDomain: "OutOfDomain",
+					domain.WrongType: "WrongType"}[misfits[i]])
 			case values.IsNull(i):
 				got = append(got, "n")
 			default:

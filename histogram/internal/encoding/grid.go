@@ -6,14 +6,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // gridCells returns the cell of each pair of coordinates as an Int64 array: null where either is null, else −1 where
 // the place is not in the box or a coordinate is no number. Coordinates are as a [source.Coder] gets them or
 // dictionaries of String; where they are of a type that has no numbers they are returned as they are, and no grid takes
 // them for cells.
-func gridCells(g *spec.Grid, longitude, latitude arrow.Array) arrow.Array {
+func gridCells(g *domain.Grid, longitude, latitude arrow.Array) arrow.Array {
 	x, y := along(g.X, longitude), along(g.Y, latitude)
 	for _, unread := range []struct {
 		of   func(int) int
@@ -40,7 +40,7 @@ func gridCells(g *spec.Grid, longitude, latitude arrow.Array) arrow.Array {
 }
 
 // along returns how a coordinate that is not null is placed along an axis, nil of a type that has no numbers.
-func along(axis *spec.Axis, coordinates arrow.Array) func(row int) int {
+func along(axis *domain.Axis, coordinates arrow.Array) func(row int) int {
 	switch a := coordinates.(type) {
 	case *array.Float64:
 		values := a.Float64Values()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
@@ -27,10 +29,10 @@ func lookupValues(table *spec.Table, c *spec.Column) (Compute, error) {
 	}
 	public := j.Column(c.Lookup.Column)
 	texts := textsOf(public.Texts)
-	return func(inputs []arrow.Array) (arrow.Array, []spec.Fit) {
+	return func(inputs []arrow.Array) (arrow.Array, []domain.Fit) {
 		places, fit := joined(j, inputs)
-		if fit != spec.Fits {
-			return array.NewNull(len(places)), slices.Repeat([]spec.Fit{fit}, len(places))
+		if fit != domain.Fits {
+			return array.NewNull(len(places)), slices.Repeat([]domain.Fit{fit}, len(places))
 		}
 		for i, row := range places {
 			if row >= 0 {
@@ -43,12 +45,12 @@ func lookupValues(table *spec.Table, c *spec.Column) (Compute, error) {
 
 // joined is the row of the public table that each row of the inputs, the parts of its key, is joined to: −1 for none. A
 // part that is null or no number is no part of a key.
-func joined(j *spec.Join, inputs []arrow.Array) (rows []int32, fit spec.Fit) {
+func joined(j *spec.Join, inputs []arrow.Array) (rows []int32, fit domain.Fit) {
 	rows = make([]int32, inputs[0].Len())
 	parts := make([]func(text []byte, row int) ([]byte, bool), len(inputs))
 	for i, input := range inputs {
 		if parts[i] = source.CanonicalTexts(input); parts[i] == nil {
-			return rows, spec.WrongType
+			return rows, domain.WrongType
 		}
 	}
 	var key, text []byte
@@ -69,7 +71,7 @@ func joined(j *spec.Join, inputs []arrow.Array) (rows []int32, fit spec.Fit) {
 			rows[row] = int32(j.Find(key))
 		}
 	}
-	return rows, spec.Fits
+	return rows, domain.Fits
 }
 
 // textsOf is an array of texts.

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // OfNumbers is the encoder of a column's values: the code of a value is the place that it is rounded and clamped to,
@@ -27,11 +28,11 @@ func (e *Encoder) codeAt(place int64) uint32 { return uint32(place - e.Column.La
 
 // placed is the code of what was read as a number or not: NaN is as a null is, and a text that is no number is a matter
 // of the policy for unknown values. None of these is the category that it may count as elsewhere.
-func (e *Encoder) placed(place int64, fit spec.Fit) (uint32, spec.Fit) {
+func (e *Encoder) placed(place int64, fit domain.Fit) (uint32, domain.Fit) {
 	switch {
-	case fit == spec.Fits:
+	case fit == domain.Fits:
 		return e.codeAt(place), fit
-	case fit == spec.NaN:
+	case fit == domain.NaN:
 		return e.absent(), fit
 	case e.Column.Unknown.Action == spec.Drop:
 		return Dropped, fit
@@ -40,26 +41,26 @@ func (e *Encoder) placed(place int64, fit spec.Fit) (uint32, spec.Fit) {
 }
 
 // placeReader returns how a row of raw that is not null is encoded as a number.
-func (e *Encoder) placeReader(raw arrow.Array) func(row int) (uint32, spec.Fit) {
+func (e *Encoder) placeReader(raw arrow.Array) func(row int) (uint32, domain.Fit) {
 	l := e.Column.Lattice
-	ofText := func(text string) (uint32, spec.Fit) { return e.placed(l.PlaceOfText(text, spec.Whole)) }
+	ofText := func(text string) (uint32, domain.Fit) { return e.placed(l.PlaceOfText(text, domain.Whole)) }
 	switch a := raw.(type) {
 	case *array.Dictionary:
 		return lookUp(a, ofText)
 	case *array.String:
-		return func(i int) (uint32, spec.Fit) { return ofText(a.Value(i)) }
+		return func(i int) (uint32, domain.Fit) { return ofText(a.Value(i)) }
 	case *array.LargeString:
-		return func(i int) (uint32, spec.Fit) { return ofText(a.Value(i)) }
+		return func(i int) (uint32, domain.Fit) { return ofText(a.Value(i)) }
 	case *array.Int64:
-		return func(i int) (uint32, spec.Fit) { return e.codeAt(l.PlaceOfInt(a.Value(i), spec.Whole)), spec.Fits }
+		return func(i int) (uint32, domain.Fit) { return e.codeAt(l.PlaceOfInt(a.Value(i), domain.Whole)), domain.Fits }
 	case *array.Float64:
-		return func(i int) (uint32, spec.Fit) { return e.placed(l.PlaceOfFloat(a.Value(i), spec.Whole)) }
+		return func(i int) (uint32, domain.Fit) { return e.placed(l.PlaceOfFloat(a.Value(i), domain.Whole)) }
 	case *array.Decimal128:
 		scale := a.DataType().(*arrow.Decimal128Type).Scale
-		return func(i int) (uint32, spec.Fit) {
+		return func(i int) (uint32, domain.Fit) {
 			v := a.Value(i)
-			return e.codeAt(l.PlaceOfDecimal(v.HighBits(), v.LowBits(), scale, spec.Whole)), spec.Fits
+			return e.codeAt(l.PlaceOfDecimal(v.HighBits(), v.LowBits(), scale, domain.Whole)), domain.Fits
 		}
 	}
-	return func(int) (uint32, spec.Fit) { return Breached, spec.WrongType }
+	return func(int) (uint32, domain.Fit) { return Breached, domain.WrongType }
 }

@@ -11,15 +11,17 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // numbersOf is the encoder of numbers on a lattice of halves from −1 to 3.
 func numbersOf(t *testing.T, unknown, null spec.Action) *Encoder {
 	t.Helper()
-	e, err := OfNumbers(&spec.Table{Name: "t"}, &spec.Column{Name: "x", From: "x", Type: spec.Decimal,
+	e, err := OfNumbers(&spec.Table{Name: "t"}, &spec.Column{Name: "x", From: "x",
 		Unknown: spec.Policy{Action: unknown},
 		Null:    spec.Policy{Action: null},
-		Lattice: &spec.Lattice{Step: big.NewRat(1, 2), First: -2, Last: 6}})
+		Declaration: domain.Declaration{Type: domain.Decimal,
+			Lattice: &domain.Lattice{Step: big.NewRat(1, 2), First: -2, Last: 6}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,13 +95,14 @@ func TestNumbersOfAllTypes(t *testing.T) {
 // TestLatticesThatHaveNoCodes: 2^32 − 3 places are the most.
 func TestLatticesThatHaveNoCodes(t *testing.T) {
 	for last, want := range map[int64]bool{1<<32 - 5: true, 1<<32 - 4: false, math.MaxInt64: false} {
-		c := &spec.Column{Name: "x", Lattice: &spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: last}}
+		c := &spec.Column{Name: "x", Declaration: domain.Declaration{
+			Lattice: &domain.Lattice{Step: big.NewRat(1, 1), First: 0, Last: last}}}
 		if _, err := OfNumbers(&spec.Table{Name: "t"}, c); (err == nil) != want {
 			t.Errorf("places up to %d: %v", last, err)
 		}
 	}
-	c := &spec.Column{Name: "x", Lattice: &spec.Lattice{Step: big.NewRat(1, 1), First: math.MinInt64 / 2,
-		Last: math.MaxInt64 / 2}}
+	c := &spec.Column{Name: "x", Declaration: domain.Declaration{
+		Lattice: &domain.Lattice{Step: big.NewRat(1, 1), First: math.MinInt64 / 2, Last: math.MaxInt64 / 2}}}
 	if _, err := OfNumbers(&spec.Table{Name: "t"}, c); err == nil {
 		t.Error("2^63 places have codes")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // PlanOf returns the plan that the text of a release leads to.
@@ -139,10 +140,10 @@ func Payroll(t testing.TB, unit string) *spec.Release {
 		t.Fatal(err)
 	}
 	table := r.Tables[0]
-	table.Columns = append(table.Columns, &spec.Column{Name: "pay", From: "pay", Type: spec.Decimal,
+	table.Columns = append(table.Columns, &spec.Column{Name: "pay", From: "pay",
 		Null: spec.Policy{Action: spec.Drop},
-		Lattice: &spec.Lattice{Step: big.NewRat(1, 2), First: 0, Last: 12, By: "size",
-			Strata: []spec.Stratum{{First: 0, Last: 6}, {First: 4, Last: 12}}}})
-	table.Weight = &spec.Weight{From: "w", Lattice: spec.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 3}}
+		Declaration: domain.Declaration{Type: domain.Decimal, Lattice: &domain.Lattice{Step: big.NewRat(1, 2), First: 0,
+			Last: 12, By: "size", Strata: []domain.Stratum{{First: 0, Last: 6}, {First: 4, Last: 12}}}}})
+	table.Weight = &spec.Weight{From: "w", Lattice: domain.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 3}}
 	return r
 }

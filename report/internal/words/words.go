@@ -6,8 +6,9 @@ import (
 	_ "embed"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/domain"
+
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/spec"
 )
 
 func Times(n int64) string {
@@ -37,7 +38,7 @@ func List(names []string) string {
 func OneRow(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Category is the label of a category, its code where it has none.
-func Category(c spec.Category) string {
+func Category(c domain.Category) string {
 	if c.Label != "" {
 		return c.Label
 	}

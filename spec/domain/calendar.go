@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the calendar: dates as days and timestamps as microseconds since
 // 1970-01-01, without zones, and the units that part them.
@@ -7,6 +7,13 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+)
+
+// Syntaxes of dates, of timestamps and of durations, as regular expressions.
+const (
+	DateSyntax     = `[0-9]{4}-[0-9]{2}-[0-9]{2}`
+	TimeSyntax     = DateSyntax + `[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`
+	DurationSyntax = `(([1-9][0-9]*) +)?(second|minute|hour|day|week|month|quarter|year)s?`
 )
 
 const (
@@ -27,6 +34,12 @@ func parseDate(s string) (days int64, ok bool) {
 	}
 	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 	return floorDiv(t.Unix(), 24*3600), t.Day() == day
+}
+
+// IsDate reports whether a text is a date as 2024-01-31.
+func IsDate(s string) bool {
+	_, ok := parseDate(s)
+	return ok
 }
 
 // parseTimestamp reads 2024-01-31T12:30, with optional seconds and up to six places, as
@@ -108,7 +121,7 @@ type duration struct {
 	unit  string // second, minute, hour, day, week, month, quarter or year
 }
 
-var durationPattern = regexp.MustCompile(`^` + durationSyntax + `$`)
+var durationPattern = regexp.MustCompile(`^` + DurationSyntax + `$`)
 
 // parseDuration reads week or 15 minutes. It is false for what is no duration.
 func parseDuration(s string) (duration, bool) {

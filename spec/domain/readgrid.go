@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the reading of a grid.
 
@@ -10,7 +10,7 @@ import (
 )
 
 // readGrid reads a grid and the domain of its cells, nil where something is wrong with it.
-func (r *reader) readGrid(c *Column, n document.Node) *Domain {
+func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	at := n.Get("grid")
 	for _, key := range []string{"from", "type"} {
 		if other := n.Get(key); other.Present() {
@@ -51,7 +51,7 @@ func (r *reader) readGrid(c *Column, n document.Node) *Domain {
 			Expected: "corners with fewer digits, or other numbers of cells"})
 		return nil
 	}
-	c.Grid, c.From = g, ""
+	c.Grid = g
 	d := &Domain{of: c.Type, size: columns * rows, cells: columns * rows, finest: g.level("", columns, rows)}
 	levels := n.Get("levels")
 	if !levels.Present() {
@@ -85,7 +85,7 @@ func (r *reader) readGrid(c *Column, n document.Node) *Domain {
 const quadtree = "quadtree"
 
 // readBox reads west, south, east and north.
-func (r *reader) readBox(g *Grid, n document.Node) bool {
+func (r *Reader) readBox(g *Grid, n document.Node) bool {
 	items := n.Items()
 	limits := [4]struct {
 		most int64

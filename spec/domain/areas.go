@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the areas of places.
 

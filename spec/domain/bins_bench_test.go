@@ -1,4 +1,4 @@
-package spec
+package domain
 
 import (
 	"fmt"
@@ -23,14 +23,7 @@ func BenchmarkCodeOfFloat(b *testing.B) {
 		if name == "whole, integer" || name == "categories" {
 			of = "integer"
 		}
-		r, err := Parse(Source{Name: "r.yaml",
-			Text: fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: {rho: 1}\n"+
-				"tables: {t: {source: {csv: t.csv}, unit: row, columns: {x: {type: %s, %s}}}}\nmarginals: {m: {by: []}}\n", of,
-				domain)})
-		if err != nil {
-			b.Fatal(err)
-		}
-		d := r.Tables[0].Columns[0].Domain
+		d := declared(b, fmt.Sprintf("{type: %s, %s}", of, domain)).Domain
 		random, values := rand.New(rand.NewPCG(1, 1)), make([]float64, 1<<16)
 		for i := range values {
 			values[i] = 100 * random.Float64()

@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the quantity: one number of the data, read exactly from text, decimal or
 // float64, and scaled to the lattice on which a domain's cut points lie.

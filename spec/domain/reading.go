@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the reading: one value of the data as an expression takes it.
 

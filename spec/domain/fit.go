@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds Fit: how a raw value meets a domain.
 

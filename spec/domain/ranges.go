@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the reading of a range: its bounds, its step and its levels, brought to one
 // lattice and made a domain.
@@ -13,16 +13,19 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
+// RangeBy is the key of the column whose categories have ranges of their own.
+const RangeBy = "by"
+
 // rangeReader reads the range of one column.
 type rangeReader struct {
-	*reader
-	column *Column
-	node   document.Node // the column
-	span   span
+	*Reader
+	of   Type
+	node document.Node // the column
+	span span
 }
 
 // readIntegers reads values: {integers: [a, b]}, whose cells are the integers themselves.
-func (r *reader) readIntegers(c *Column, n document.Node) *Domain {
+func (r *Reader) readIntegers(c *Declaration, n document.Node) *Domain {
 	if declared := n.Get("type"); declared.Present() && c.Type != Integer {
 		r.Wrong(declared, document.Problem{Message: "integers of type " + string(c.Type), Expected: "integer",
 			Fix: "type: integer"})
@@ -32,7 +35,7 @@ func (r *reader) readIntegers(c *Column, n document.Node) *Domain {
 	return r.buildRange(c, n, []document.Node{n.Get("values").Get("integers")})
 }
 
-func (r *reader) readRange(c *Column, n document.Node) *Domain {
+func (r *Reader) readRange(c *Declaration, n document.Node) *Domain {
 	pairs, ok := r.pairsOf(n.Get("range"))
 	declared := n.Get("type")
 	switch {
@@ -53,7 +56,7 @@ func (r *reader) readRange(c *Column, n document.Node) *Domain {
 		r.Wrong(declared, document.Problem{Message: "a range of type " + string(c.Type),
 			Expected: "integer, decimal, date or timestamp"})
 		return nil
-	case n.Get("range").Get(rangeBy).Present() && c.Type != Integer && c.Type != Decimal:
+	case n.Get("range").Get(RangeBy).Present() && c.Type != Integer && c.Type != Decimal:
 		r.Wrong(declared, document.Problem{Message: "a range for each category is for numbers",
 			Expected: "integer or decimal, or one range of all"})
 		return nil
@@ -80,8 +83,8 @@ func guessType(bounds []string) Type {
 
 // buildRange reads a range, or those of the categories of another column: its lattice, and its domain from the lowest
 // end to the highest.
-func (r *reader) buildRange(c *Column, n document.Node, pairs []document.Node) *Domain {
-	rr := &rangeReader{reader: r, column: c, node: n, span: span{of: c.Type, den: 1}}
+func (r *Reader) buildRange(c *Declaration, n document.Node, pairs []document.Node) *Domain {
+	rr := &rangeReader{Reader: r, of: c.Type, node: n, span: span{of: c.Type, den: 1}}
 	var numbers []*big.Rat
 	for _, pair := range pairs {
 		low, high, ok := rr.ends(pair)
@@ -117,7 +120,7 @@ func (r *rangeReader) ends(pair document.Node) (low, high *big.Rat, ok bool) {
 	if !okLow || !okHigh {
 		return nil, nil, false
 	}
-	if order := low.Cmp(high); order > 0 || order == 0 && r.column.Type != Integer && r.column.Type != Date {
+	if order := low.Cmp(high); order > 0 || order == 0 && r.of != Integer && r.of != Date {
 		r.Wrong(pair, document.Problem{
 			Message:  fmt.Sprintf("the range [%s, %s] holds nothing", ends[0].Text(), ends[1].Text()),
 			Expected: "the smaller bound first", Fix: fmt.Sprintf("[%s, %s]", ends[1].Text(), ends[0].Text()),
@@ -130,7 +133,7 @@ func (r *rangeReader) ends(pair document.Node) (low, high *big.Rat, ok bool) {
 // value reads a number, date or timestamp of the column's type.
 func (r *rangeReader) value(n document.Node) (*big.Rat, bool) {
 	text := n.Text()
-	switch r.column.Type {
+	switch r.of {
 	case Date:
 		days, ok := parseDate(text)
 		if !ok {
@@ -152,7 +155,7 @@ func (r *rangeReader) value(n document.Node) (*big.Rat, bool) {
 	if !ok {
 		return nil, false
 	}
-	if r.column.Type == Integer && !x.IsInt() {
+	if r.of == Integer && !x.IsInt() {
 		r.Wrong(n, document.Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
 		return nil, false
 	}
@@ -179,7 +182,7 @@ func (r *rangeReader) widths() (all []document.Node) {
 
 // readLattice finds the lattice on which all numbers of a decimal range lie.
 func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
-	if r.column.Type != Decimal {
+	if r.of != Decimal {
 		return true
 	}
 	for _, n := range r.widths() {
@@ -216,7 +219,7 @@ func (r *rangeReader) build() *Domain {
 	cuttings := make([]cutting, len(pairs))
 	for i, pair := range pairs {
 		c, ok := r.level(pair)
-		if !ok || !r.spend(r.node, len(c.cuts), 0) {
+		if !ok || !r.Spend(r.node, len(c.cuts), 0) {
 			return nil
 		}
 		cuttings[i] = c
@@ -226,11 +229,11 @@ func (r *rangeReader) build() *Domain {
 			return nil
 		}
 	}
-	if !r.spend(r.node, len(base.cuts), len(base.cuts)*len(pairs)) {
+	if !r.Spend(r.node, len(base.cuts), len(base.cuts)*len(pairs)) {
 		return nil
 	}
-	d := &Domain{of: r.column.Type, size: len(base.cuts) - 1}
-	d.bins = newBins(base.cuts, r.span.den, r.column.Type != Decimal)
+	d := &Domain{of: r.of, size: len(base.cuts) - 1}
+	d.bins = newBins(base.cuts, r.span.den, r.of != Decimal)
 	if finest {
 		d.finest = &Level{Categories: r.span.categories(base)}
 	}
@@ -252,7 +255,7 @@ func (r *rangeReader) build() *Domain {
 // dates the single values. finest is false where there are none.
 func (r *rangeReader) cells() (own cutting, finest, ok bool) {
 	step := r.node.Get("step")
-	switch of := r.column.Type; {
+	switch of := r.of; {
 	case step.Present() && of == Date:
 		r.Wrong(step, document.Problem{Message: "dates have no step: their cells are days",
 			Expected: "levels, as {week: {width: week}}"})
@@ -276,11 +279,11 @@ func (r *rangeReader) cells() (own cutting, finest, ok bool) {
 func (r *rangeReader) pieces(levels []cutting) (base cutting, ok bool) {
 	if len(levels) == 0 {
 		fix := "step: 0.01"
-		if r.column.Type == Timestamp {
+		if r.of == Timestamp {
 			fix = "step: hour"
 		}
 		r.WrongKey(r.node, document.Problem{
-			Message:  fmt.Sprintf("a %s range has no cells of its own", r.column.Type),
+			Message:  fmt.Sprintf("a %s range has no cells of its own", r.of),
 			Expected: "a step, or levels with a width or edges", Fix: fix,
 		})
 		return base, false
@@ -290,8 +293,8 @@ func (r *rangeReader) pieces(levels []cutting) (base cutting, ok bool) {
 	}
 	slices.SortFunc(base.cuts, cmp.Compare[int64])
 	base.cuts = slices.Compact(base.cuts)
-	if len(base.cuts)-1 > maxCells {
-		r.tooFine(r.node.Get("range"), errTooFine)
+	if len(base.cuts)-1 > MaxCells {
+		r.tooFine(r.node.Get("range"), ErrTooFine)
 		return base, false
 	}
 	return base, true
@@ -304,11 +307,11 @@ func (r *rangeReader) tooFine(n document.Node, err error) {
 	}
 	expected := "a larger step"
 	switch {
-	case r.column.Type == Date:
+	case r.of == Date:
 		expected = "a shorter range"
 	case n.Key != nil && n.Key.Value == "width":
 		expected = "a larger width"
-	case r.column.Type == Decimal || r.column.Type == Timestamp:
+	case r.of == Decimal || r.of == Timestamp:
 		expected = "a larger step, or no step and levels"
 	}
 	r.Wrong(n, document.Problem{Message: err.Error(), Expected: expected})
@@ -332,7 +335,7 @@ func (r *rangeReader) width(n document.Node) (cutting, bool) {
 	if d, ok := parseDuration(n.Text()); ok {
 		return r.duration(n, d)
 	}
-	if r.column.Type == Timestamp {
+	if r.of == Timestamp {
 		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a duration, as hour, week or 15 minutes"})
 		return cutting{}, false
 	}
@@ -348,7 +351,7 @@ func (r *rangeReader) width(n document.Node) (cutting, bool) {
 		r.Wrong(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
 		return cutting{}, false
 	}
-	if r.column.Type != Decimal && !x.IsInt() {
+	if r.of != Decimal && !x.IsInt() {
 		r.Wrong(n, document.Problem{Message: n.Text() + " is not whole",
 			Expected: "a whole number: this range has only whole values"})
 		return cutting{}, false
@@ -368,7 +371,7 @@ func (r *rangeReader) width(n document.Node) (cutting, bool) {
 // duration reads a width by the calendar.
 func (r *rangeReader) duration(n document.Node, d duration) (cutting, bool) {
 	p := document.Problem{Message: "found " + n.Found()}
-	switch of := r.column.Type; {
+	switch of := r.of; {
 	case of != Date && of != Timestamp:
 		p.Expected = "a number"
 	case of == Date && d.months() == 0 && d.micros() < microsPerDay:

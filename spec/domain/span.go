@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the span: the declared range of an ordered domain on its lattice, the cuts
 // that widths and edges make in it, and how bins are written.
@@ -31,15 +31,15 @@ func (s span) end() int64 {
 }
 
 var (
-	errTooFine   = fmt.Errorf("more than %d cells", maxCells)
+	ErrTooFine   = fmt.Errorf("more than %d cells", MaxCells)
 	errPrecision = errors.New("bounds, steps and edges need more than 18 digits together")
 )
 
 // even are the cuts low, low+width, low+2·width, …, end.
 func (s span) even(width int64) ([]int64, error) {
 	n := (s.end() - s.low + width - 1) / width
-	if n > maxCells {
-		return nil, errTooFine
+	if n > MaxCells {
+		return nil, ErrTooFine
 	}
 	cuts := make([]int64, 0, n+1)
 	for at := s.low; at < s.end(); at += width {
@@ -58,8 +58,8 @@ func (s span) along(d duration) ([]int64, error) {
 	if d.months() > 0 {
 		least = 28 * microsPerDay
 	}
-	if (s.end()-s.low)/max(least/scale, 1) > maxCells {
-		return nil, errTooFine
+	if (s.end()-s.low)/max(least/scale, 1) > MaxCells {
+		return nil, ErrTooFine
 	}
 	var cuts []int64
 	for at := s.low; at < s.end(); at = d.next(s.low*scale, at*scale) / scale {

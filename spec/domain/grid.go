@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the grid: a box of longitudes and latitudes parted into cells.
 
@@ -7,6 +7,12 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+)
+
+// Bounds of grids: cells along an axis, and in all.
+const (
+	MostAlong     = 4096
+	mostGridCells = 1 << 20
 )
 
 // Grid parts a box of longitudes and latitudes into cells: those of its axes, of each column of cells all rows. Cells

@@ -1,4 +1,4 @@
-package spec
+package domain
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ import (
 // This file holds the reading of the boundaries of places: a GeoJSON file of areas by their codes.
 
 // readBoundaries reads the boundaries of the categories of a code book, nil where something is wrong with them.
-func (r *reader) readBoundaries(d *Domain, n document.Node) *Boundaries {
+func (r *Reader) readBoundaries(d *Domain, n document.Node) *Boundaries {
 	path, ok := r.params.Fill(n)
 	if !ok {
 		return nil
@@ -34,7 +34,7 @@ func (r *reader) readBoundaries(d *Domain, n document.Node) *Boundaries {
 	var missing []string
 	for code, area := range g.areas {
 		if area == nil {
-			missing = append(missing, document.Clip(d.finest.Categories[code].Code))
+			missing = append(missing, document.Clip(d.Categories()[code].Code))
 		}
 	}
 	if len(missing) == d.size {
@@ -190,8 +190,8 @@ func (g *geojson) readFeature(f *feature, at int64, first []int64) *document.Pro
 	code, fit := g.domain.CodeOfText(name)
 	if fit != Fits {
 		p := g.problem(at, fmt.Sprintf("%q is no code of the code book", document.Clip(name)),
-			someOf(g.domain.finest.Categories))
-		p.Nearest = nearestCategory(new(document.Suggestions), name, g.domain.finest.Categories)
+			SomeOf(g.domain.Categories()))
+		p.Nearest = Nearest(new(document.Suggestions), name, g.domain.Categories())
 		return p
 	}
 	if first[code] > 0 {

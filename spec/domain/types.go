@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the types of columns.
 

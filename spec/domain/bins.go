@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the bins of an ordered domain: cut points on a lattice and the bin that a
 // number falls into.

@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds where the values of a numeric column lie once they are rounded: the places of raw values on its
 // lattice.
@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // newLattice makes the lattice of multiples of a step, from first to last. Numerator and denominator of the step fit 62
@@ -95,6 +97,24 @@ func (l *Lattice) PlaceOfText(text string, stratum int) (int64, Fit) {
 	return l.Clamp(l.scaled().nearest(q), stratum), Fits
 }
 
+// CountNull makes a null count as a number in the range. It is false, and changes nothing, for a text that is none, and
+// without a lattice. It is for the reading of a column only.
+func (l *Lattice) CountNull(text string) bool {
+	if l == nil || !document.IsNumber(text) {
+		return false
+	}
+	x, err := document.ParseNumber(text)
+	if err != nil || x.Cmp(l.Value(l.First)) < 0 || x.Cmp(l.Value(l.Last)) > 0 {
+		return false
+	}
+	x.Quo(x, l.Step).Add(x, big.NewRat(1, 2))
+	l.null, l.nullIs = new(big.Int).Div(x.Num(), x.Denom()).Int64(), true
+	return true
+}
+
+// NullIsNumber reports whether a null counts as a number.
+func (l *Lattice) NullIsNumber() bool { return l.nullIs }
+
 // PlaceOfNull is the place of a null, and of NaN, where the column's policy for them is As: that of the number they
 // count as.
 func (l *Lattice) PlaceOfNull(stratum int) int64 { return l.Clamp(l.null, stratum) }
@@ -109,8 +129,8 @@ func (l *Lattice) Clamp(place int64, stratum int) int64 {
 	return min(max(place, first), last)
 }
 
-// largest is the largest that a value, or its distance from any other in the range, is in steps.
-func (l *Lattice) largest() int64 { return max(-l.First, l.Last, l.Last-l.First) }
+// Largest is the largest that a value, or its distance from any other in the range, is in steps.
+func (l *Lattice) Largest() int64 { return max(-l.First, l.Last, l.Last-l.First) }
 
 // scaled is the step as a fraction, also where the lattice was not read from a spec.
 func (l *Lattice) scaled() scale {

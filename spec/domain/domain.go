@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the domain of a column: its ordered base cells and their coarsenings.
 
@@ -7,13 +7,14 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// maxCells bounds the base cells of a domain.
-const maxCells = 1 << 24
+// MaxCells bounds the base cells of a domain.
+const MaxCells = 1 << 24
 
 // Domain is the public, ordered set of base cells 0..Size()-1 of a column. It is immutable
 // and safe for concurrent use.
@@ -71,32 +72,50 @@ func (d *Domain) LevelNames() []string {
 	return names
 }
 
-// append adds a category at the end of the finest and of every level and returns its base
-// code. It is for building a domain only.
-func (d *Domain) append(code string) int {
-	for _, l := range append([]*Level{d.finest}, d.levels...) {
-		if l == nil {
-			continue
-		}
+// Categories are those of the finest level, nil where there is none.
+func (d *Domain) Categories() []Category {
+	if d.finest == nil {
+		return nil
+	}
+	return d.finest.Categories
+}
+
+// all are the levels, the finest first where there is one.
+func (d *Domain) all() []*Level {
+	if d.finest == nil {
+		return d.levels
+	}
+	return append([]*Level{d.finest}, d.levels...)
+}
+
+// Add adds a category behind those of a range or grid, to the finest and to every level, and returns its base code. The
+// first that was added can be added again, and is the same. It is false for a code that another category has. It is for
+// the reading of a domain only.
+func (d *Domain) Add(code string) (base int, ok bool) {
+	if d.added == code && code != "" {
+		return d.Declared(), true
+	}
+	if d.has(code) {
+		return 0, false
+	}
+	for _, l := range d.all() {
 		if l.Of != nil {
 			l.Of = append(l.Of, uint32(len(l.Categories)))
 		}
 		l.Categories = append(l.Categories, Category{Code: code})
 	}
+	if d.added == "" {
+		d.added = code
+	}
 	d.size++
-	return d.size - 1
+	return d.size - 1, true
 }
 
 // has is true where the finest or any other level has a category of that code.
 func (d *Domain) has(code string) bool {
-	for _, l := range append([]*Level{d.finest}, d.levels...) {
-		if l == nil {
-			continue
-		}
-		for _, c := range l.Categories {
-			if c.Code == code {
-				return true
-			}
+	for _, l := range d.all() {
+		if slices.ContainsFunc(l.Categories, func(c Category) bool { return c.Code == code }) {
+			return true
 		}
 	}
 	return false
@@ -113,8 +132,8 @@ type Level struct {
 // Size is the number of categories of the level.
 func (l *Level) Size() int { return len(l.Categories) }
 
-// nearestCategory is the nearest code.
-func nearestCategory(s *document.Suggestions, name string, categories []Category) string {
+// Nearest is the code that a name may mean, "" for none.
+func Nearest(s *document.Suggestions, name string, categories []Category) string {
 	return s.NearestOf(name, len(categories), func(i int) string { return categories[i].Code })
 }
 
@@ -252,8 +271,8 @@ func (d *Domain) CodeOfTimestamp(micros int64) (int, Fit) {
 	return 0, WrongType
 }
 
-// newTexts makes a domain of texts. Codes are distinct.
-func newTexts(of Type, categories []Category) *Domain {
+// NewTexts makes a domain of texts. Codes are distinct.
+func NewTexts(of Type, categories []Category) *Domain {
 	d := &Domain{of: of, size: len(categories), finest: &Level{Categories: categories}}
 	d.texts = make(map[string]int, len(categories))
 	for i, c := range categories {
@@ -264,8 +283,11 @@ func newTexts(of Type, categories []Category) *Domain {
 
 var canonicalInteger = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
-// someOf lists the first of a column's categories.
-func someOf(categories []Category) string {
+// IsInteger reports whether a text is an integer as integers are written: digits without leading zeros.
+func IsInteger(text string) bool { return canonicalInteger.MatchString(text) }
+
+// SomeOf lists the first of a column's categories.
+func SomeOf(categories []Category) string {
 	const shown = 8
 	var names []string
 	for _, c := range categories[:min(len(categories), shown)] {
@@ -301,7 +323,7 @@ func Merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int
 		return i
 	}
 	for b := range base {
-		x, y := find(first.category(b)), find(first.Size()+second.category(b))
+		x, y := find(first.Category(b)), find(first.Size()+second.Category(b))
 		parent[max(x, y)] = min(x, y)
 	}
 	number := make([]int, len(parent))
@@ -315,8 +337,8 @@ func Merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int
 	return number[:first.Size()], number[first.Size():], groups
 }
 
-// category is that of a base cell.
-func (l *Level) category(base int) int {
+// Category is the category of a base cell.
+func (l *Level) Category(base int) int {
 	if l.Of == nil {
 		return base
 	}

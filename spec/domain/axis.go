@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the axis: one direction of a grid, parted into equal cells, and the cell that a coordinate falls
 // into.

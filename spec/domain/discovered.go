@@ -1,12 +1,15 @@
-package spec
+package domain
 
-// This file holds the domain whose categories nobody lists.
+// This file holds the domain whose categories nobody lists: groups of them appear in a table only where a paid
+// selection lets them through.
 
 import (
 	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // MostKey bounds the characters of a key that is discovered.
@@ -37,7 +40,7 @@ func (d *Domain) CompareKeys(a, b string) int {
 // Discovered is the domain with these categories, in ascending order ([Domain.CompareKeys]), each once.
 func (d *Domain) Discovered(keys []string) *Domain {
 	if len(keys) == 0 { // one that no value is
-		none := newTexts(d.of, []Category{{}})
+		none := NewTexts(d.of, []Category{{}})
 		none.discover, none.texts = d.discover, map[string]int{}
 		return none
 	}
@@ -45,7 +48,7 @@ func (d *Domain) Discovered(keys []string) *Domain {
 	for i, k := range keys {
 		categories[i].Code = k
 	}
-	out := newTexts(d.of, categories)
+	out := NewTexts(d.of, categories)
 	out.discover = d.discover
 	return out
 }
@@ -57,28 +60,33 @@ func (d *Domain) CanBeKey(text string) bool {
 		int64(utf8.RuneCountInString(text)) > d.discover.MaxLength {
 		return false
 	}
-	return !strings.ContainsFunc(text, unicode.IsControl) && (d.of != Integer || canonicalInteger.MatchString(text))
+	return !strings.ContainsFunc(text, unicode.IsControl) && (d.of != Integer || IsInteger(text))
 }
 
-// wholeLength is how many characters every whole number has that fits into 64 bits whatever its digits and sign are.
-const wholeLength = 18
-
-// KeyType is the type of a column's categories as keys of published tables. Those that nobody lists are integers where
-// all of them would fit into 64 bits, and else texts: what type they have does not depend on which of them are
-// selected.
-func (c *Column) KeyType() Type {
-	if c.Domain != nil && c.Domain.discover != nil && c.Domain.discover.MaxLength > wholeLength {
-		return Text
+// readDiscover reads a domain without categories.
+func (r *Reader) readDiscover(c *Declaration, n document.Node) *Domain {
+	of := n.Get("values").Get("discover")
+	if c.Type != Text && c.Type != Integer {
+		r.Wrong(n.Get("type"), document.Problem{Message: "values of type " + string(c.Type) + " are not discovered",
+			Expected: "text or integer"})
+		return nil
 	}
-	return c.Type
-}
-
-// Discovers are the columns of a table whose categories are not listed, among those that a marginal is by.
-func (t *Table) Discovers(by []Attribute) (all []*Column) {
-	for _, a := range by {
-		if c := t.Column(a.Column); c != nil && c.Domain != nil && c.Domain.discover != nil {
-			all = append(all, c)
+	if levels := n.Get("levels"); levels.Present() {
+		r.WrongKey(levels, document.Problem{Message: "levels of categories that nobody lists",
+			Expected: "no levels, or a list of the values"})
+		return nil
+	}
+	for _, key := range []string{"unknown", "null"} {
+		if as := n.Get(key).Get("as"); as.Present() {
+			r.Wrong(as, document.Problem{Message: "a category of its own in a column whose categories are not listed",
+				Expected: key + ": error or drop", Fix: key + ": drop"})
+			return nil
 		}
 	}
-	return all
+	d := NewTexts(c.Type, nil)
+	d.discover = &Discover{MaxLength: of.Get("max_length").Whole()}
+	if least := of.Get("at_least"); least.Present() {
+		d.discover.AtLeast = least.Whole()
+	}
+	return d
 }

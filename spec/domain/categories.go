@@ -1,4 +1,4 @@
-package spec
+package domain
 
 import (
 	"fmt"
@@ -12,48 +12,47 @@ import (
 
 // This file holds the reading of a column's domain: lists of categories and code books.
 
-// readDomain reads the domain of a column, nil where something is wrong with it; and its lattice, which alone it has
-// where its cells are too many.
-func (r *reader) readDomain(c *Column, n document.Node) *Domain {
-	c.Type = Text
+// Read reads what a column declares: its type, and its domain, nil where something is wrong with it; and its lattice,
+// which alone it has where its cells are too many.
+func (r *Reader) Read(n document.Node) Declaration {
+	c := Declaration{Type: Text}
 	if declared := n.Get("type"); declared.Present() {
 		c.Type = Type(declared.Text())
 	}
 	if levels := n.Get("levels"); levels.Present() && levels.Text() == quadtree && !n.Get("grid").Present() {
 		r.Wrong(levels, document.Problem{Message: "quadtree levels belong to a grid",
 			Expected: "levels of this kind of domain"})
-		return nil
+		return c
 	}
 	before := r.Count()
 	var d *Domain
 	switch {
 	case n.Get("range").Present():
-		d = r.readRange(c, n)
+		d = r.readRange(&c, n)
 	case n.Get("grid").Present():
-		d = r.readGrid(c, n)
+		d = r.readGrid(&c, n)
 	case n.Get("codebook").Present():
-		d = r.readCodebook(c, n)
+		d = r.readCodebook(&c, n)
 	case n.Get("values").Get("discover").Present():
-		d = r.readDiscover(c, n)
+		d = r.readDiscover(&c, n)
 	case n.Get("values").Get("integers").Present():
-		d = r.readIntegers(c, n)
+		d = r.readIntegers(&c, n)
 	default:
-		d = r.readValues(c, n)
+		d = r.readValues(&c, n)
 	}
-	if r.Count() > before {
+	switch {
+	case r.Count() > before:
 		c.Lattice = nil
-		return nil
+	case d == nil || d.bins != nil || r.Spend(n, d.size, d.size*len(d.levels)):
+		c.Domain = d
 	}
-	if d != nil && d.bins == nil && !r.spend(n, d.size, d.size*len(d.levels)) {
-		return nil
-	}
-	return d
+	return c
 }
 
-func (r *reader) readValues(c *Column, n document.Node) *Domain {
+func (r *Reader) readValues(c *Declaration, n document.Node) *Domain {
 	items := n.Get("values").Items()
-	if len(items) > maxCells {
-		r.Wrong(n.Get("values"), document.Problem{Message: errTooFine.Error(), Expected: "fewer categories"})
+	if len(items) > MaxCells {
+		r.Wrong(n.Get("values"), document.Problem{Message: ErrTooFine.Error(), Expected: "fewer categories"})
 		return nil
 	}
 	categories, seen := make([]Category, len(items)), map[string]int{}
@@ -69,7 +68,7 @@ func (r *reader) readValues(c *Column, n document.Node) *Domain {
 		categories[i].Code = item.Text()
 		r.checkReading(c, item)
 	}
-	d := newTexts(c.Type, categories)
+	d := NewTexts(c.Type, categories)
 	levels := n.Get("levels")
 	if levels.Present() && levels.Items() != nil {
 		r.Wrong(levels, document.Problem{Message: "a list of levels belongs to a code book",
@@ -83,14 +82,14 @@ func (r *reader) readValues(c *Column, n document.Node) *Domain {
 }
 
 // checkReading reports a category that no value of the column's type would ever match.
-func (r *reader) checkReading(c *Column, item document.Node) {
+func (r *Reader) checkReading(c *Declaration, item document.Node) {
 	text := item.Text()
 	p := document.Problem{Message: fmt.Sprintf("%q is never the text of a value of type %s", document.Clip(text), c.Type)}
 	switch c.Type {
 	case Text:
 		return
 	case Integer:
-		if canonicalInteger.MatchString(text) {
+		if IsInteger(text) {
 			return
 		}
 		p.Expected = "digits without leading zeros, or type: text"
@@ -100,7 +99,7 @@ func (r *reader) checkReading(c *Column, item document.Node) {
 		}
 		p.Expected, p.Fix = "true and false", `values: ["false", "true"]`
 	case Date:
-		if _, ok := parseDate(text); ok {
+		if IsDate(text) {
 			return
 		}
 		p.Expected = "dates as 2024-01-31"
@@ -112,7 +111,7 @@ func (r *reader) checkReading(c *Column, item document.Node) {
 }
 
 // readGroups reads a level of groups, which part the categories.
-func (r *reader) readGroups(d *Domain, n document.Node) *Level {
+func (r *Reader) readGroups(d *Domain, n document.Node) *Level {
 	l := &Level{Name: n.Key.Value, Of: make([]uint32, d.size)}
 	if n.Get("width").Present() || n.Get("edges").Present() {
 		r.Wrong(n, document.Problem{Message: "width and edges belong to a range",
@@ -128,8 +127,8 @@ func (r *reader) readGroups(d *Domain, n document.Node) *Level {
 			switch {
 			case fit != Fits:
 				p := document.Problem{Message: fmt.Sprintf("%q is no category of this column", document.Clip(item.Text())),
-					Expected: someOf(d.finest.Categories)}
-				r.Wrong(item, r.WithNearest(item, p, nearestCategory(&r.Suggestions, item.Text(), d.finest.Categories)))
+					Expected: SomeOf(d.Categories())}
+				r.Wrong(item, r.WithNearest(item, p, Nearest(&r.Suggestions, item.Text(), d.Categories())))
 			case placed[code]:
 				r.Wrong(item, document.Problem{
 					Message:  fmt.Sprintf("category %q is in two groups", document.Clip(item.Text())),
@@ -143,7 +142,7 @@ func (r *reader) readGroups(d *Domain, n document.Node) *Level {
 	var missing []string
 	for code, ok := range placed {
 		if !ok {
-			missing = append(missing, strconv.Quote(document.Clip(d.finest.Categories[code].Code)))
+			missing = append(missing, strconv.Quote(document.Clip(d.Categories()[code].Code)))
 		}
 	}
 	if len(missing) > 0 {
@@ -156,7 +155,7 @@ func (r *reader) readGroups(d *Domain, n document.Node) *Level {
 	return l
 }
 
-func (r *reader) readCodebook(c *Column, n document.Node) *Domain {
+func (r *Reader) readCodebook(c *Declaration, n document.Node) *Domain {
 	at := n.Get("codebook")
 	if c.Type != Text && c.Type != Integer {
 		r.Wrong(n.Get("type"), document.Problem{Message: "a code book of type " + string(c.Type),
@@ -168,15 +167,15 @@ func (r *reader) readCodebook(c *Column, n document.Node) *Domain {
 		return nil
 	}
 	c.Codebook = b.File
-	d := newTexts(c.Type, b.codes())
+	d := NewTexts(c.Type, b.codes())
 	if outlines := n.Get("map"); outlines.Present() {
 		if c.Map = r.readBoundaries(d, outlines); c.Map == nil {
 			return nil
 		}
 	}
 	if c.Type == Integer {
-		for i, category := range d.finest.Categories {
-			if !canonicalInteger.MatchString(category.Code) {
+		for i, category := range d.Categories() {
+			if !IsInteger(category.Code) {
 				r.ReportIn(at.Value, at.Path,
 					*b.Problem(b.At[i], 1, fmt.Sprintf("%q is no integer as integers are written", document.Clip(category.Code)),
 						"digits without leading zeros, or type: text"))
@@ -199,7 +198,7 @@ func (r *reader) readCodebook(c *Column, n document.Node) *Domain {
 }
 
 // book reads a code book, once for each path.
-func (r *reader) book(n document.Node) *codebook {
+func (r *Reader) book(n document.Node) *codebook {
 	path, ok := r.params.Fill(n)
 	if !ok {
 		return nil
@@ -223,7 +222,7 @@ func (r *reader) book(n document.Node) *codebook {
 
 // readBookLevels reads the levels of a code book, coarse to fine. The last may be the codes
 // themselves.
-func (r *reader) readBookLevels(b *codebook, d *Domain, items []document.Node, at document.Node) []*Level {
+func (r *Reader) readBookLevels(b *codebook, d *Domain, items []document.Node, at document.Node) []*Level {
 	var levels []*Level
 	for i, item := range items {
 		name := item.Text()
@@ -246,7 +245,7 @@ func (r *reader) readBookLevels(b *codebook, d *Domain, items []document.Node, a
 	return levels
 }
 
-func (r *reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i int, at document.Node) *Level {
+func (r *Reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i int, at document.Node) *Level {
 	item, last := items[i], i == len(items)-1
 	name := item.Text()
 	column := slices.Index(b.Header, name)
@@ -269,7 +268,7 @@ func (r *reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i 
 				Expected: document.OneOf(b.parents()) + ", if the level is to be coarser than the codes",
 			})
 		}
-		return &Level{Name: name, Categories: d.finest.Categories}
+		return &Level{Name: name, Categories: d.Categories()}
 	case isCode:
 		r.Wrong(item, document.Problem{Message: fmt.Sprintf("level %q is the codes themselves, the finest", name),
 			Expected: "it as the last level"})

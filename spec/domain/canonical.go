@@ -1,4 +1,4 @@
-package spec
+package domain
 
 // This file holds the canonical texts of values, by which these are compared with categories, code books and keys.
 
