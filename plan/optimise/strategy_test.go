@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/testdata"
@@ -359,41 +358,6 @@ func TestAdultIsMeasuredWell(t *testing.T) {
 	}
 	if s := p.Strategies[0]; math.Abs(s.RMSE/rmse-1) > 1e-5 {
 		t.Errorf("the strategy says %v, its tables have %v", s.RMSE, rmse)
-	}
-}
-
-// Strategies are chosen in no time beside that of composing their losses: of 105 tables in some milliseconds, of 5050
-// in a second. The limits are ten times that, for machines that do much else.
-func TestChoosingIsFast(t *testing.T) {
-	columns, names := "", ""
-	for i := range 100 {
-		columns += fmt.Sprintf("a%d: {type: integer, range: [0, %d]}, ", i, 1+i%7)
-		names += fmt.Sprintf("a%d, ", i)
-	}
-	for _, b := range []string{"{rho: 1}", "{epsilon: 1}"} {
-		r, err := spec.Parse(spec.Source{Name: "release.yaml",
-			Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + b +
-				"\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {" + strings.TrimSuffix(columns, ", ") +
-				"}}}\nmarginals: {x: {every: [1, 2], by: [" + strings.TrimSuffix(names, ", ") + "]}}\n"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		chosen := blueprintOf(t, r)
-		took := time.Since(began)
-		t.Logf("%s: 5050 tables by %s in %v", b, chosen.Groups[0].Designs[0].Kind, took)
-		if took > 10*time.Second {
-			t.Errorf("%s: choosing for 5050 tables took %v", b, took)
-		}
-	}
-	r, err := spec.Load(t.Context(), filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"), spec.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	blueprintOf(t, r)
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("choosing for Adult took %v", took)
 	}
 }
 
