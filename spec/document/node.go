@@ -60,22 +60,35 @@ func (n Node) Heading() *yaml.Node {
 
 // Pairs are the entries of a mapping, in document order.
 func (n Node) Pairs() []Node {
-	if !n.Present() || n.Value.Kind != yaml.MappingNode {
+	if n.entries() == 0 {
 		return nil
 	}
-	all := make([]Node, 0, len(n.Value.Content)/2)
-	for i := 0; i+1 < len(n.Value.Content); i += 2 {
-		key := n.Value.Content[i]
-		all = append(all, Node{Value: n.Value.Content[i+1], Key: key, Path: join(n.Path, key.Value)})
+	all := make([]Node, n.entries())
+	for i := range all {
+		all[i] = n.pair(i)
 	}
 	return all
 }
 
+// entries is how many entries a mapping has; 0 where it is none.
+func (n Node) entries() int {
+	if !n.Present() || n.Value.Kind != yaml.MappingNode {
+		return 0
+	}
+	return len(n.Value.Content) / 2
+}
+
+// pair is the entry at a place of a mapping.
+func (n Node) pair(i int) Node {
+	key := n.Value.Content[2*i]
+	return Node{Value: n.Value.Content[2*i+1], Key: key, Path: join(n.Path, key.Value)}
+}
+
 // Get is the value under a key, the zero node where there is none.
 func (n Node) Get(key string) Node {
-	for _, pair := range n.Pairs() {
-		if pair.Key.Value == key {
-			return pair
+	for i := range n.entries() {
+		if n.Value.Content[2*i].Value == key {
+			return n.pair(i) // the paths of thousands of others are not written for it
 		}
 	}
 	return Node{}
