@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/histogram/source"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -40,13 +41,14 @@ const (
 // entry is a spec of the corpus.
 type entry struct {
 	name string
-	plan func() (*plan.Plan, error)
+	plan func() (*compiled.Compiled, error)
 }
 
 // line is what the list says of a spec: of its plan's bytes, or of its refusal.
-func (e entry) line() (text string, planned bool) {
+func (e entry) line(t *testing.T) (text string, planned bool) {
 	p, err := e.plan()
 	if err == nil {
+		hasItsEstimates(t, e.name, p)
 		return fmt.Sprintf("%s plan %s", e.name, p.Hash()), true
 	}
 	sum := sha256.Sum256([]byte(err.Error()))
@@ -68,24 +70,31 @@ func entries(t *testing.T) []entry {
 	}
 	all = append(all, scripted(t)...)
 	for number := range uint64(drawn) {
-		all = append(all, entry{fmt.Sprintf("drawn/%d", number), func() (*plan.Plan, error) {
+		all = append(all, entry{fmt.Sprintf("drawn/%d", number), func() (*compiled.Compiled, error) {
 			r, err := spec.Parse(draw(number))
 			if err != nil {
 				return nil, err
 			}
-			return planned(r)
+			return planner.New(r)
 		}})
 	}
 	return all
 }
 
-// planned plans a release.
-func planned(r *spec.Release) (*plan.Plan, error) {
-	c, err := planner.New(r)
-	if err != nil {
-		return nil, err
+// hasItsEstimates checks that a plan comes with the estimates that it leads to by itself: the planner makes them before
+// all is said of the plan.
+func hasItsEstimates(t *testing.T, name string, p *compiled.Compiled) {
+	handed, err := p.Estimates()
+	own, failed := compiled.Of(p.Plan()).Estimates()
+	same := func(a, b compiled.Estimate) bool {
+		return reflect.DeepEqual(a.Marginals, b.Marginals) && reflect.DeepEqual(a.Residuals, b.Residuals) &&
+			reflect.DeepEqual(a.Combination, b.Combination) && reflect.DeepEqual(a.Tables, b.Tables) &&
+			reflect.DeepEqual(a.Axes, b.Axes) && reflect.DeepEqual(a.Sources, b.Sources) &&
+			reflect.DeepEqual(a.Places, b.Places) && reflect.DeepEqual(a.Asked, b.Asked) && reflect.DeepEqual(a.Own, b.Own)
 	}
-	return c.Plan(), nil
+	if err != nil || failed != nil || !slices.EqualFunc(handed, own, same) {
+		t.Errorf("%s: the estimates that come with the plan are not its own (%v, %v)", name, err, failed)
+	}
 }
 
 // values are what parameters have in the corpus.
@@ -104,7 +113,7 @@ func paramsOf(text string) map[string]string {
 
 // loaded is a spec in a file.
 func loaded(name, file string) entry {
-	return entry{name, func() (*plan.Plan, error) {
+	return entry{name, func() (*compiled.Compiled, error) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
@@ -114,7 +123,7 @@ func loaded(name, file string) entry {
 		if err != nil {
 			return nil, err
 		}
-		return planned(r)
+		return planner.New(r)
 	}}
 }
 
@@ -167,7 +176,7 @@ func TestPlansAreTheSame(t *testing.T) {
 			})
 		})
 	}
-	lines, plans := linesOf(all)
+	lines, plans := linesOf(t, all)
 	if plans < fewestPlans {
 		t.Errorf("%d of %d specs can be planned, and %d is the fewest", plans, len(all), fewestPlans)
 	}
@@ -202,7 +211,7 @@ func TestPlansAreTheSame(t *testing.T) {
 }
 
 // linesOf are the lines of specs, and how many of these can be planned.
-func linesOf(all []entry) (lines []string, plans int) {
+func linesOf(t *testing.T, all []entry) (lines []string, plans int) {
 	lines, planned := make([]string, len(all)), make([]bool, len(all))
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -210,7 +219,7 @@ func linesOf(all []entry) (lines []string, plans int) {
 		workers.Go(func() {
 			for i := range next {
 				start := time.Now()
-				if lines[i], planned[i] = all[i].line(); time.Since(start) > slow {
+				if lines[i], planned[i] = all[i].line(t); time.Since(start) > slow {
 					lines[i] += waits
 				}
 			}

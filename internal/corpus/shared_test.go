@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/testdata"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -46,13 +47,13 @@ func TestSharedSpecsAreTheSame(t *testing.T) {
 			if c.instead != "" {
 				text = strings.Replace(text, c.instead, c.with, 1)
 			}
-			is, _ := entry{c.name, func() (*plan.Plan, error) {
+			is, _ := entry{c.name, func() (*compiled.Compiled, error) {
 				r, err := spec.Parse(spec.Source{Name: c.name + ".yaml", Text: text, Params: paramsOf(text), Files: codebooks})
 				if err != nil {
 					return nil, err
 				}
-				return planned(r)
-			}}.line()
+				return planner.New(r)
+			}}.line(t)
 			if is != c.name+" "+c.want {
 				t.Errorf("not as it was: %s", is)
 			}

@@ -36,7 +36,7 @@ func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		estimates, err := compiled.Estimates(p.Plan())
+		estimates, err := p.Estimates()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,7 @@ type Compiled struct {
 	text string
 	hash string
 
+	workload  *Workload // nil where nothing has been asked of it
 	estimated sync.Once
 	estimates []Estimate
 	err       error
@@ -35,6 +36,13 @@ func Of(p *plan.Plan) *Compiled {
 	return &Compiled{planned: p, text: string(text), hash: plan.HashOf(text)}
 }
 
+// Made compiles a plan, as [Of] does, with the estimates that the planner has made of it.
+func Made(p *plan.Plan, estimates []Estimate) *Compiled {
+	c := Of(p)
+	c.estimated.Do(func() { c.estimates = estimates })
+	return c
+}
+
 // Again returns a copy that shares nothing with this one and that nobody else holds, read from the bytes. It fails on a plan
 // whose parts do not fit together, as [Read] does.
 func (c *Compiled) Again() (*Compiled, error) {
@@ -42,10 +50,11 @@ func (c *Compiled) Again() (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := shaped(p); err != nil {
+	w, err := shaped(p)
+	if err != nil {
 		return nil, edited(err)
 	}
-	return &Compiled{planned: p, text: c.text, hash: c.hash}, nil
+	return &Compiled{planned: p, text: c.text, hash: c.hash, workload: w}, nil
 }
 
 // Plan returns the plan, which nobody may write to.
@@ -60,6 +69,13 @@ func (c *Compiled) Hash() string { return c.hash }
 // Estimates returns how the plan's tables are put together. A table that is not in any estimate is one measurement,
 // which its statistic names. The estimates are the caller's own copies: each remembers what is asked of it.
 func (c *Compiled) Estimates() ([]Estimate, error) {
-	c.estimated.Do(func() { c.estimates, c.err = Estimates(c.planned) })
+	c.estimated.Do(func() {
+		if c.workload == nil {
+			c.workload, c.err = newWorkload(c.planned)
+		}
+		if c.err == nil {
+			c.estimates, c.err = c.workload.Estimates(c.planned)
+		}
+	})
 	return slices.Clone(c.estimates), c.err
 }

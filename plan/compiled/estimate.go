@@ -27,28 +27,10 @@ type Estimate struct {
 
 // Estimates are how the plan's tables are put together. A table that is not in any is alone: it is the one measurement
 // that its statistic names.
-func Estimates(p *plan.Plan) ([]Estimate, error) {
-	tables, err := workload.Expand(p.Release())
-	if err != nil {
-		return nil, err
-	}
+func (w *Workload) Estimates(p *plan.Plan) ([]Estimate, error) {
 	var all []Estimate
 	for _, confidential := range p.Release().Tables {
-		var own []*workload.Table
-		var at []int
-		for i, t := range tables {
-			if t.Marginal.Table == confidential.Name {
-				own, at = append(own, t), append(at, i)
-			}
-		}
-		if own == nil {
-			continue
-		}
-		c, err := workload.NewChains(p.Release(), own, p.Sums)
-		if err != nil {
-			return nil, err
-		}
-		e, err := estimate(p, c, own, at)
+		e, err := w.estimate(p, confidential.Name)
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", confidential.Name, err)
 		}
@@ -62,36 +44,33 @@ func Estimates(p *plan.Plan) ([]Estimate, error) {
 // estimate puts the tables of one confidential table together: all but those that are measured by themselves and have a
 // column of several levels, as noise on such counts has another shape than that of their residuals, or impossible
 // cells.
-func estimate(p *plan.Plan, c workload.Chains, tables []*workload.Table, at []int) (*Estimate, error) {
-	measured := p.Measured()
+func (w *Workload) estimate(p *plan.Plan, confidential string) (*Estimate, error) {
+	c, measured := w.Chains[confidential], p.Measured()
 	e := &Estimate{}
 	var marginals []residual.Marginal
 	place := map[string]int{} // of the direct measurement among the marginals; −1 where it is not among them
-	for i, t := range tables {
+	for _, t := range workload.TablesOf(w.Tables, confidential) {
 		if _, direct := measured[t.Path]; t.Apart() || direct && !c.Flat(t) {
 			place[t.Path] = -1
 			continue
 		}
 		place[t.Path] = len(marginals)
 		marginals = append(marginals, residual.Marginal{Axes: workload.SetOf(c.Shown(t)), Weight: 1})
-		e.Tables, e.Axes, e.Own = append(e.Tables, at[i]), append(e.Axes, c.Shown(t)), append(e.Own, -1)
+		e.Tables, e.Axes, e.Own = append(e.Tables, t.Place), append(e.Axes, c.Shown(t)), append(e.Own, -1)
 		e.Asked = append(e.Asked, c.Axes(t))
 	}
 	if marginals == nil {
 		return nil, nil
 	}
-	parts, err := workload.PartsOf(p.Release(), tables)
-	if err != nil {
-		return nil, err
-	}
-	for _, part := range parts { // what figures rest on beside a count bears on no count
+	for _, part := range w.Parts { // what figures rest on beside a count bears on no count
 		place[part.Path] = -1
 	}
+	var err error
 	if e.Workload, err = residual.NewWorkload(c.Columns, marginals); err != nil {
 		return nil, err
 	}
 	for _, m := range p.TableMeasurements() {
-		if m.Query.Table != tables[0].Marginal.Table {
+		if m.Query.Table != confidential {
 			continue
 		}
 		own, direct := place[m.ID]

@@ -31,7 +31,7 @@ func Read(b []byte) (*Compiled, error) {
 		return nil, err
 	}
 	c := Of(p)
-	err = shaped(p)
+	c.workload, err = shaped(p)
 	if c.text != string(b) {
 		err = errors.New("it is not in canonical form")
 	}
@@ -41,6 +41,15 @@ func Read(b []byte) (*Compiled, error) {
 	return c, nil
 }
 
+// shaped works out what the spec of a plan asks for. It returns an error unless the plan's parts fit that and each other.
+func shaped(p *plan.Plan) (*Workload, error) {
+	w, err := newWorkload(p)
+	if err != nil {
+		return nil, err
+	}
+	return w, w.shaped(p)
+}
+
 // edited is the error for a plan of which something is wrong.
 func edited(err error) error {
 	return fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", plan.ErrEdited, err)
@@ -48,11 +57,8 @@ func edited(err error) error {
 
 // shaped returns an error unless the tables are those that the spec asks for, and the measurements are whole ones of
 // them and of the microdata.
-func shaped(p *plan.Plan) error {
-	tables, err := workload.Expand(p.Release())
-	if err != nil {
-		return err
-	}
+func (w *Workload) shaped(p *plan.Plan) error {
+	tables := w.Tables
 	if len(p.Tables) != len(tables) {
 		return fmt.Errorf("it has %d tables, its spec asks for %d", len(p.Tables), len(tables))
 	}
@@ -71,12 +77,8 @@ func shaped(p *plan.Plan) error {
 			}
 		}
 	}
-	parts, err := workload.PartsOf(p.Release(), tables)
-	if err != nil {
-		return err
-	}
 	itself := map[string]bool{}
-	for _, t := range parts {
+	for _, t := range w.Parts {
 		m, ok := measured[t.Path]
 		if !ok || !measures(t, p.Release(), m) {
 			return fmt.Errorf("measurement %s is not as the spec asks for it", t.Path)
@@ -112,7 +114,7 @@ func shaped(p *plan.Plan) error {
 	if consistent, err := fitting.Consistencies(p, tables); err != nil || !reflect.DeepEqual(consistent, p.Consistent) {
 		return fmt.Errorf("its counts are not made to add up as the spec asks for it")
 	}
-	return measurementsShaped(p, tables, itself)
+	return w.measurementsShaped(p, itself)
 }
 
 // measures tells that a measurement is the part's; where the ends of its intervals are drawn depends on the budget, and
@@ -262,20 +264,7 @@ func microdataShaped(s plan.Synthetic) error {
 
 // measurementsShaped tells that every measurement asks one question of columns that tables or microdata have, and has
 // as many answers.
-func measurementsShaped(p *plan.Plan, tables []*workload.Table, itself map[string]bool) error {
-	of := map[string]workload.Chains{}
-	for _, confidential := range p.Release().Tables {
-		var own []*workload.Table
-		for _, t := range tables {
-			if t.Marginal.Table == confidential.Name {
-				own = append(own, t)
-			}
-		}
-		var err error
-		if of[confidential.Name], err = workload.NewChains(p.Release(), own, p.Sums); err != nil {
-			return err
-		}
-	}
+func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) error {
 	for i, m := range p.Measurements {
 		levels, err := m.Query.Levels(p.Release())
 		if err != nil {
@@ -287,7 +276,7 @@ func measurementsShaped(p *plan.Plan, tables []*workload.Table, itself map[strin
 		if itself[m.ID] && (m.Query.Quantile != nil || m.Query.Distribution != nil || m.Discovery != nil) {
 			continue // held against its part, or its table
 		}
-		if cells, ok := answers(of[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID],
+		if cells, ok := answers(w.Chains[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID],
 			mostCells(m)); !ok || cells != m.Cells {
 			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
 		}

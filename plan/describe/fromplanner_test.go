@@ -425,7 +425,7 @@ func TestForgedPlansDoNotPanic(t *testing.T) {
 		if plantest.Verify(q.Plan()) == nil {
 			t.Errorf("%s: the plan is what its spec leads to", basis)
 		}
-		_, _ = compiled.Estimates(q.Plan())
+		_, _ = q.Estimates()
 		for _, m := range q.Measurements {
 			_, _ = describe.Changed(q.Plan(), m, "age")
 		}

@@ -23,6 +23,7 @@ type Blueprint struct {
 	tables  []*workload.Table // those that are published
 	drafts  []Microdata
 	Groups  []*Group
+	Chains  map[string]workload.Chains // the columns of each confidential table that tables are of
 	Pure    bool
 	// rough says that the size of a budget of ε and δ is taken from the conversion of ρ alone, for Gaussian noise: for
 	// what needs to be known before the measurements are.
@@ -38,15 +39,11 @@ type Blueprint struct {
 // NewBlueprint groups the tables and designs every group.
 func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Microdata, tighten float64,
 	how strategy.Summing) (*Blueprint, error) {
-	b := &Blueprint{Release: r, tables: tables, drafts: drafts, Pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
+	b := &Blueprint{Release: r, tables: tables, drafts: drafts, Chains: map[string]workload.Chains{},
+		Pure: r.Budget.Epsilon != nil && r.Budget.Delta == nil}
 	each, _ := workload.SampleOf(r).Each().Float64()
 	for _, confidential := range r.Tables {
-		var own []*workload.Table
-		for _, t := range tables {
-			if t.Marginal.Table == confidential.Name {
-				own = append(own, t)
-			}
-		}
+		own := workload.TablesOf(tables, confidential.Name)
 		if own == nil {
 			continue
 		}
@@ -54,6 +51,7 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 		if err != nil {
 			return nil, err
 		}
+		b.Chains[confidential.Name] = c
 		for leaf, l := range r.Budget.Leaves {
 			of := slices.DeleteFunc(slices.Clone(own), func(t *workload.Table) bool { return t.Leaf != leaf })
 			for _, p := range parts {

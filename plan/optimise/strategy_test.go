@@ -247,7 +247,7 @@ func TestTablesAreEstimatedByLeastSquares(t *testing.T) {
 		for i, m := range p.Measurements {
 			variances[i] = m.Mechanism.Variance()
 		}
-		estimates, err := compiled.Estimates(p)
+		estimates, err := compiled.Of(p).Estimates()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
@@ -25,9 +26,13 @@ func BenchmarkPredict(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		estimates, err := compiled.Of(p).Estimates()
+		if err != nil {
+			b.Fatal(err)
+		}
 		b.Run(of.budget+of.every, func(b *testing.B) {
 			for b.Loop() {
-				if err := planner.Predict(p); err != nil {
+				if err := planner.Predict(p, estimates); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -34,16 +34,16 @@ func New(r *spec.Release) (*compiled.Compiled, error) {
 	if err == nil && reflect.DeepEqual(own, r) {
 		return owned(own)
 	}
-	p, err := passes(r, nil)
+	d, err := passes(r, nil)
 	if err != nil {
 		return nil, err
 	}
-	return compiled.Of(p), nil
+	return d.compiled(), nil
 }
 
 // passes plans a release in small steps, each of which works out one thing from those before it, and tells trace, where
 // there is one, after each.
-func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*plan.Plan, error) {
+func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan, error) {
 	done := func(pass string, d *draftPlan) {
 		if trace != nil {
 			trace(pass, d)
@@ -54,12 +54,16 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*plan.Plan,
 		return nil, err
 	}
 	var d *draftPlan
-	var others []otherDraft
+	var last, others []otherDraft
 	err = parallel.Both(func() error {
-		others = otherDrafts(r, inner)
+		others = otherDrafts(r, inner, func(law compiled.NoiseLaw) bool { return !isPlannedLast(law, inner.Budget) })
 		return nil
 	}, func() (err error) {
-		d, err = (&draftPlan{}).measurable(r, inner, done)
+		if d, err = (&draftPlan{}).measurable(r, inner, done); err == nil {
+			last = otherDrafts(r, inner, func(law compiled.NoiseLaw) bool {
+				return isPlannedLast(law, inner.Budget) && d.differsFrom(law.Kind)
+			})
+		}
 		return err
 	})
 	if missed := (&missedTargets{}); errors.As(err, &missed) {
@@ -74,7 +78,7 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*plan.Plan,
 	if err := checkNoise(p); err != nil {
 		return nil, err
 	}
-	p.OtherNoise = d.otherNoises(others)
+	p.OtherNoise = d.otherNoises(append(last, others...))
 	done("strategies", d)
 	if p.Guarantee, err = guarantee(r, inner.Budget, p); err != nil {
 		return nil, err
@@ -86,7 +90,7 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*plan.Plan,
 	assess(p)
 	p.Warnings = describe.Warnings(r, p)
 	done("warnings", d)
-	return p, nil
+	return d, nil
 }
 
 // measurable plans the measurements of a release, whose budget inside a sample and without selections inner has. It
@@ -149,7 +153,11 @@ type draftPlan struct {
 	rough     bool                 // [blueprint.rough]
 	about     bool                 // [blueprint.about]
 	over      int                  // guarded tables that are worse than by themselves all the same
+	estimates []compiled.Estimate  // of the plan
 }
+
+// compiled is the plan, which nobody writes to from then on, with what was worked out of it.
+func (d *draftPlan) compiled() *compiled.Compiled { return compiled.Made(d.plan, d.estimates) }
 
 const (
 	// tighter is by how much margins are tightened, at least, where a leaf's targets are missed by the lattice that noise
@@ -303,15 +311,20 @@ func (d *draftPlan) settled(r *spec.Release, how strategy.Summing) error {
 	for _, t := range d.tables {
 		p.Tables = append(p.Tables, workload.NewTable(r, t))
 	}
+	w := compiled.Workload{Tables: d.tables, Parts: d.parts, Chains: d.blueprint.Chains}
+	if d.estimates, err = w.Estimates(p); err != nil {
+		return err
+	}
 	if d.about {
-		err = predictErrors(p, func(*compiled.Estimate, int, float64, float64, *plan.Statistic) {})
+		err = predictErrors(p, d.estimates, func(*compiled.Estimate, int, float64, float64, *plan.Statistic) {})
 	} else {
-		err = predict(p)
+		err = predict(p, d.estimates)
 	}
 	if err != nil {
 		return err
 	}
-	return predictTargets(p, d.tables)
+	predictTargets(p, d.tables, d.estimates)
+	return nil
 }
 
 // error is what the budget makes least, of all tables as they will be.

@@ -42,15 +42,21 @@ type otherDraft struct {
 	err   error
 }
 
-// otherDrafts plans a release with every other law: none for a budget that can be spent on one law alone. inner is the
-// release as its measurements are planned.
-func otherDrafts(r, inner *spec.Release) []otherDraft {
+// isPlannedLast reports whether a law is planned only once it is known that the release is planned with another one: the
+// Gaussian law, where the spec leaves open which. With it alone the plan would be the same again.
+func isPlannedLast(law compiled.NoiseLaw, b spec.Budget) bool {
+	return law.Kind == budget.DiscreteGaussian && b.Noise == ""
+}
+
+// otherDrafts plans a release with every other law that is wanted: none for a budget that can be spent on one law alone.
+// inner is the release as its measurements are planned.
+func otherDrafts(r, inner *spec.Release, wanted func(law compiled.NoiseLaw) bool) []otherDraft {
 	if inner.Budget.Delta == nil {
 		return nil
 	}
 	var out []otherDraft
 	for _, law := range compiled.EitherNoise {
-		if law.Asked == inner.Budget.Noise {
+		if law.Asked == inner.Budget.Noise || !wanted(law) {
 			continue
 		}
 		rough := law.Kind == budget.DiscreteLaplace // whose composition takes long
@@ -65,7 +71,7 @@ func (d *draftPlan) otherNoises(others []otherDraft) []strategy.OtherNoise {
 	var out []strategy.OtherNoise
 	for _, other := range others {
 		kind := other.law.Kind
-		if !slices.ContainsFunc(d.kinds(), func(k budget.Kind) bool { return k != kind }) {
+		if !d.differsFrom(kind) {
 			continue
 		}
 		switch missed := (&missedTargets{}); {
@@ -80,6 +86,11 @@ func (d *draftPlan) otherNoises(others []otherDraft) []strategy.OtherNoise {
 		}
 	}
 	return out
+}
+
+// differsFrom reports whether some group has another kind of noise.
+func (d *draftPlan) differsFrom(kind budget.Kind) bool {
+	return slices.ContainsFunc(d.kinds(), func(k budget.Kind) bool { return k != kind })
 }
 
 // kinds are the kinds of noise of the groups.
@@ -109,7 +120,7 @@ func (d *draftPlan) otherwise() int {
 // compared says what another draft, with a law of noise, has and costs.
 func (d *draftPlan) compared(other *draftPlan, kind budget.Kind) strategy.OtherNoise {
 	out := strategy.OtherNoise{Noise: kind, Charge: budget.DecimalUp(other.plan.Cost.Rho, describe.OtherDigits)}
-	out.Partly = slices.ContainsFunc(other.kinds(), func(k budget.Kind) bool { return k != kind })
+	out.Partly = other.differsFrom(kind)
 	if apart := other.plan.Sums == strategy.LevelsSeparate; apart != (d.plan.Sums == strategy.LevelsSeparate) {
 		out.Levels = strategy.LevelsAgree
 		if apart {

@@ -17,9 +17,9 @@ import (
 // This file holds the predictions: the standard errors and intervals of every table of a plan.
 
 // predict says how good every table will be: its standard errors, intervals and figures.
-func predict(p *plan.Plan) error {
+func predict(p *plan.Plan, estimates []compiled.Estimate) error {
 	known := compiled.Laws{}
-	err := predictErrors(p, func(e *compiled.Estimate, marginal int, mean, most float64, s *plan.Statistic) {
+	err := predictErrors(p, estimates, func(e *compiled.Estimate, marginal int, mean, most float64, s *plan.Statistic) {
 		of := e.Intervals(marginal, mean, most, statistic.Confidence, known)
 		s.Margin, s.Attained, s.Median = of.Margin, of.Attained, of.Half
 	})
@@ -39,12 +39,8 @@ func predict(p *plan.Plan) error {
 
 // predictErrors says which standard errors every table will have. Each table that is put together from several
 // measurements it passes to interval, with the mean and the largest standard error of its cells, before any scale.
-func predictErrors(p *plan.Plan, interval func(e *compiled.Estimate, marginal int, mean, most float64,
-	s *plan.Statistic)) error {
-	estimates, err := compiled.Estimates(p)
-	if err != nil {
-		return err
-	}
+func predictErrors(p *plan.Plan, estimates []compiled.Estimate,
+	interval func(e *compiled.Estimate, marginal int, mean, most float64, s *plan.Statistic)) error {
 	measured := p.Measured()
 	for i := range p.Tables {
 		if m, ok := measured[p.Tables[i].Path]; ok {
@@ -54,6 +50,7 @@ func predictErrors(p *plan.Plan, interval func(e *compiled.Estimate, marginal in
 	for _, e := range estimates {
 		for marginal, at := range e.Tables {
 			s, each := &p.Tables[at].Statistics[0], p.Sample.Each()
+			var err error
 			if s.OfRanges, err = ofRanges(&e, marginal, each); err != nil {
 				return err
 			}

@@ -20,14 +20,13 @@ import (
 
 // NewProspects plans a release and says what other budgets would buy. It fails as [New] does.
 func NewProspects(r *spec.Release) (*compiled.Prospects, error) {
-	var d *draftPlan
-	plan, err := passes(r, func(_ string, last *draftPlan) { d = last })
+	d, err := passes(r, nil)
 	if err != nil {
 		return nil, err
 	}
-	p := &compiled.Prospects{Plan: compiled.Of(plan), Key: key(r.Budget), Pure: d.blueprint.Pure, Split: r.Budget.Split,
-		Roots: make([]float64, len(plan.Leaves))}
-	for _, l := range plan.Leaves {
+	p := &compiled.Prospects{Plan: d.compiled(), Key: key(r.Budget), Pure: d.blueprint.Pure, Split: r.Budget.Split,
+		Roots: make([]float64, len(d.plan.Leaves))}
+	for _, l := range d.plan.Leaves {
 		amount := l.Amount.Rho
 		if p.Pure {
 			amount = l.Amount.Epsilon

@@ -123,7 +123,7 @@ func TestSparseTablesStandApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	estimates, err := compiled.Estimates(p.Plan())
+	estimates, err := p.Estimates()
 	if err != nil {
 		t.Fatal(err)
 	}

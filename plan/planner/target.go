@@ -20,14 +20,7 @@ import (
 
 // predictTargets says of every table with a target what margin it will have: of the widest cell, by the law of its
 // noise.
-func predictTargets(p *plan.Plan, tables []*workload.Table) error {
-	if !slices.ContainsFunc(tables, func(t *workload.Table) bool { return t.Marginal.Target != nil }) {
-		return nil
-	}
-	estimates, err := compiled.Estimates(p)
-	if err != nil {
-		return err
-	}
+func predictTargets(p *plan.Plan, tables []*workload.Table, estimates []compiled.Estimate) {
 	reached := func(i int, confidence float64) float64 {
 		if m, ok := p.Measurement(p.Tables[i].Statistics[0].Measurement); ok {
 			margin, _ := m.Mechanism.Margin(confidence)
@@ -52,7 +45,6 @@ func predictTargets(p *plan.Plan, tables []*workload.Table) error {
 			Reached:  budget.RoundUp(reached(i, asked.Confidence), plan.Significant),
 		}
 	}
-	return nil
 }
 
 // targetRatio is the margin that is reached over the one that is asked for.

@@ -100,11 +100,11 @@ func planAgain(text []byte) (*compiled.Compiled, error) {
 
 // owned plans a release that nobody else holds, and remembers the plan.
 func owned(r *spec.Release) (*compiled.Compiled, error) {
-	p, err := passes(r, nil)
+	d, err := passes(r, nil)
 	if err != nil {
 		return nil, err
 	}
-	c := compiled.Of(p)
+	c := d.compiled()
 	madeHere.add(c)
 	return c, nil
 }

@@ -32,15 +32,15 @@ func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error
 	enough := false
 	for i, amount := range amounts {
 		all[i] = OtherBudget{Key: key, Amount: amount}
+		var d *draftPlan
 		other, err := r.WithBudget(key, amount)
 		if err == nil {
-			all[i].Plan, err = passes(other, nil)
+			d, err = passes(other, nil)
 		}
 		switch {
 		case err == nil:
-			enough = true
+			all[i].Plan, enough = d.plan, true
 		case errors.As(err, &all[i].TooLittle):
-			all[i].Plan = nil
 			if little == nil {
 				little = err
 			}

@@ -189,6 +189,17 @@ func Expand(r *spec.Release) ([]*Table, error) {
 	return append(tables, rows...), nil
 }
 
+// TablesOf returns those tables that are of a confidential table.
+func TablesOf(tables []*Table, confidential string) []*Table {
+	var own []*Table
+	for _, t := range tables {
+		if t.Marginal.Table == confidential {
+			own = append(own, t)
+		}
+	}
+	return own
+}
+
 // subsets lists the attribute sets of a marginal: without those of `every` that hold a column and what it decides.
 func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 	confidential := r.Table(m.Table)

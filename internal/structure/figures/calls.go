@@ -17,7 +17,7 @@ var works = []work{
 	{"the spec is parsed", []string{"spec.Load", "spec.Parse"}},
 	{"the plan is encoded", []string{"plan.Plan.Bytes"}},
 	{"the plan is hashed", []string{"plan.Plan.Hash"}},
-	{"estimates are planned", []string{"compiled.Estimates"}},
+	{"estimates are planned", []string{"compiled.Workload.Estimates"}},
 }
 
 // sites counts the places of a package that name a function that does some work. A method that is named without being
