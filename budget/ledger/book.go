@@ -48,6 +48,33 @@ func newBook(ledger string) *book {
 		standing: map[digest]int64{}, verified: map[string]error{}}
 }
 
+// storedLines are the rows of a store's table of entries: sequence, body, private part, hash and signature.
+type storedLines interface {
+	Next() bool
+	Scan(into ...any) error
+	Err() error
+}
+
+// readBook reads and checks the whole chain. Errors: wraps ErrTampered; those of the store, as explain says them.
+func readBook(ledger string, rows storedLines, explain func(error) error) (*book, error) {
+	b := newBook(ledger)
+	for rows.Next() {
+		var l line
+		var hash string
+		if err := rows.Scan(&l.sequence, &l.body, &l.private, &hash, &l.signature); err != nil {
+			return nil, explain(err)
+		}
+		l.hash, _ = parseDigest(hash) // what is none does not fit the chain
+		if err := b.read(l); err != nil {
+			return nil, err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, explain(err)
+	}
+	return b, nil
+}
+
 // hashAt is the hash of an entry read so far.
 func (b *book) hashAt(sequence int64) (digest, bool) {
 	if sequence < 1 || sequence > b.sequence {

@@ -331,20 +331,9 @@ func (f *file) load(ctx context.Context, c *sql.Conn) (*book, error) {
 		return nil, f.explain(err)
 	}
 	defer rows.Close()
-	b := newBook(f.path)
-	for rows.Next() {
-		var l line
-		var hash string
-		if err := rows.Scan(&l.sequence, &l.body, &l.private, &hash, &l.signature); err != nil {
-			return nil, f.explain(err)
-		}
-		l.hash, _ = parseDigest(hash) // what is none does not fit the chain
-		if err := b.read(l); err != nil {
-			return nil, err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, f.explain(err)
+	b, err := readBook(f.path, rows, f.explain)
+	if err != nil {
+		return nil, err
 	}
 	var written int64
 	if err := c.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entries'").

@@ -315,20 +315,9 @@ func (p *postgres) load(ctx context.Context, c *pgx.Conn, written int64) (*book,
 		return nil, p.explain(err)
 	}
 	defer rows.Close()
-	b := newBook(p.name)
-	for rows.Next() {
-		var l line
-		var hash string
-		if err := rows.Scan(&l.sequence, &l.body, &l.private, &hash, &l.signature); err != nil {
-			return nil, p.explain(err)
-		}
-		l.hash, _ = parseDigest(hash) // what is none does not fit the chain
-		if err := b.read(l); err != nil {
-			return nil, err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, p.explain(err)
+	b, err := readBook(p.name, rows, p.explain)
+	if err != nil {
+		return nil, err
 	}
 	return b, b.counted(written)
 }

@@ -8,13 +8,11 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/interval"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -49,7 +47,6 @@ const (
 // someCell is the trace of a cell of a table of chosen cells, or of groups that nobody listed.
 func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table int, codes []string,
 	answers []measured.Measured) error {
-	refuse := func(err error) error { return &verdict.Unusable{File: t.Folder, Err: err} }
 	planned, answer := e.Plan.Tables[table], answers[0]
 	find := t.chosenAt
 	if planned.Discovered != nil {
@@ -57,31 +54,16 @@ func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table int, 
 	}
 	at, err := find(e, planned, answer, codes)
 	if err != nil {
-		return refuse(err)
+		return &verdict.Unusable{File: t.Folder, Err: err}
 	}
 	if at < 0 {
 		return nil
 	}
-	if err := t.read(e, planned, at); err != nil {
-		return err
+	err = t.oneAnswer(e, reader, table, at, answers)
+	if len(t.Bearings) > 0 {
+		t.Bearings[0].Integers = int64(answer.Values.Len()) // of all that it could have had
 	}
-	figures, err := reader.Statistic(table, answers)
-	if err != nil {
-		return refuse(err)
-	}
-	unit := planned.Statistics[0].UnitValue()
-	made := &synth.Trace{
-		Bearings: []compiled.Bearing{compiled.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
-		Sums:     []float64{float64(answer.Values.Value(at))},
-	}
-	t.origins(made, unit)
-	t.Bearings[0].Integers = int64(answer.Values.Len()) // of all that it could have had
-	law := interval.New(made.Bearings, t.Confidence, figures, at, unit)
-	t.Law, t.Attained = law.Law, law.Attained
-	if t.Difference != 0 {
-		return &published.Altered{Place: t.Folder, File: planned.File()}
-	}
-	return nil
+	return err
 }
 
 // chosenAt is the row of a cell of a table of chosen cells, −1 where it was not chosen.

@@ -16,7 +16,6 @@ import (
 // sparseCell is the trace of a cell of a sparse table.
 func (t *Trace) sparseCell(e *published.Release, reader *synth.Reader, table int, selected [][]int,
 	answers []measured.Measured) error {
-	refuse := func(err error) error { return &verdict.Unusable{File: t.Folder, Err: err} }
 	planned, answer := e.Plan.Tables[table], answers[0]
 	var cell []int
 	for _, of := range selected {
@@ -24,7 +23,7 @@ func (t *Trace) sparseCell(e *published.Release, reader *synth.Reader, table int
 	}
 	at, above, impossible, err := reader.Cell(answer, cell)
 	if err != nil {
-		return refuse(err)
+		return &verdict.Unusable{File: t.Folder, Err: err}
 	}
 	if !above {
 		if t.Law, t.Attained = interval.Exact, 1; !impossible {
@@ -33,19 +32,26 @@ func (t *Trace) sparseCell(e *published.Release, reader *synth.Reader, table int
 		}
 		return nil
 	}
+	return t.oneAnswer(e, reader, table, at, answers)
+}
+
+// oneAnswer is the trace of a figure that is the answer at a place of a table's own measurement, and nothing else.
+func (t *Trace) oneAnswer(e *published.Release, reader *synth.Reader, table, at int, answers []measured.Measured) error {
+	planned, answer := e.Plan.Tables[table], answers[0]
 	if err := t.read(e, planned, at); err != nil {
 		return err
 	}
 	figures, err := reader.Statistic(table, answers)
 	if err != nil {
-		return refuse(err)
+		return &verdict.Unusable{File: t.Folder, Err: err}
 	}
+	unit := planned.Statistics[0].UnitValue()
 	made := &synth.Trace{
 		Bearings: []compiled.Bearing{compiled.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
 		Sums:     []float64{float64(answer.Values.Value(at))},
 	}
-	t.origins(made, 1)
-	law := interval.New(made.Bearings, t.Confidence, figures, at, 1)
+	t.origins(made, unit)
+	law := interval.New(made.Bearings, t.Confidence, figures, at, unit)
 	t.Law, t.Attained = law.Law, law.Attained
 	if t.Difference != 0 {
 		return &published.Altered{Place: t.Folder, File: planned.File()}
