@@ -16,12 +16,15 @@ import (
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/diff"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/evaluate"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/show"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/internal/trace"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/internal/verify"
@@ -87,7 +90,7 @@ type outcome struct {
 	Diff     *diff.Difference   `json:"diff,omitempty"`     // of diff
 	Accounts []ledger.Statement `json:"accounts,omitempty"` // of ledger show
 	ledgerOutcome
-	States       []release.LeftState  `json:"states,omitempty"`       // of state clean
+	States       []state.Left         `json:"states,omitempty"`       // of state clean
 	Verification *verify.Verification `json:"verification,omitempty"` // of verify
 	Audit        *verify.Audit        `json:"audit,omitempty"`        // of verify with several folders
 	Shown        string               `json:"shown,omitempty"`        // of show
@@ -220,13 +223,13 @@ func classify(ctx context.Context, err error) verdict.Verdict {
 	var usage *usageError
 	switch {
 	case err == nil:
-		return release.Classify(nil)
+		return ending.Of(nil)
 	case errors.As(err, &usage):
 		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.CommandLine, Retry: verdict.Never}
 	case errors.Is(context.Cause(ctx), errTerminated):
-		return release.Terminated(err)
+		return ending.Terminated(err)
 	}
-	return release.Classify(err)
+	return ending.Of(err)
 }
 
 // message is what a person reads of an error.
@@ -276,8 +279,8 @@ func (a *app) fromEnvironment(c *cobra.Command) {
 }
 
 // specFile is the spec at a path, with what the flags say of it.
-func (a *app) specFile(path string) (release.SpecFile, error) {
-	s := release.SpecFile{Path: path, Params: map[string]string{}, Public: a.public, Data: a.data}
+func (a *app) specFile(path string) (planfile.Spec, error) {
+	s := planfile.Spec{Path: path, Params: map[string]string{}, Public: a.public, Data: a.data}
 	for _, set := range a.sets {
 		name, value, ok := strings.Cut(set, "=")
 		if !ok || name == "" {

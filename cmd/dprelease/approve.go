@@ -6,6 +6,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/spf13/cobra"
@@ -13,7 +15,7 @@ import (
 
 func (a *app) approveCommand() *cobra.Command {
 	var (
-		approval release.Approval
+		approval account.Approval
 		key      string
 		standing bool
 		until    ledger.Standing
@@ -50,7 +52,11 @@ them down.`,
 				return &usageError{err}
 			}
 			options := release.Options{Ledger: a.ledger}
-			p, signed, path, err := options.Approve(c.Context(), args[0], approval)
+			p, err := planfile.Read(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			signed, path, err := options.Account().Approve(c.Context(), p, args[0], approval)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/draft"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -128,7 +129,7 @@ func (a *app) planCommand() *cobra.Command {
 			if trace {
 				return a.tracePlan(c.Context(), s)
 			}
-			p, path, err := release.Plan(c.Context(), s, a.out)
+			p, path, err := planfile.Make(c.Context(), s, a.out)
 			if err != nil {
 				return err
 			}
@@ -167,7 +168,7 @@ unit. Last, what each line of the plan costs: the lines add up to what the accou
 is charged. Reads no data.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := release.ReadPlan(c.Context(), args[0])
+			p, err := planfile.Read(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -230,7 +231,7 @@ func (a *app) measureCommand() *cobra.Command {
 		Short: "Read the confidential tables once, debit the account, draw the noise",
 		Args:  between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := release.ReadPlan(c.Context(), args[0])
+			p, err := planfile.Read(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -366,7 +367,7 @@ func (a *app) load(ctx context.Context, path string) (*compiled.Compiled, error)
 	if err != nil {
 		return nil, err
 	}
-	p, err := release.Load(ctx, s)
+	p, err := planfile.Load(ctx, s)
 	if err != nil {
 		return nil, err
 	}

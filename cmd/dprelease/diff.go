@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/internal/diff"
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/spf13/cobra"
 )
 
@@ -26,7 +26,7 @@ these alone. Reads nothing confidential. docs/query.md tells by which rule.`,
 			if a.json && as == "csv" {
 				return &usageError{fmt.Errorf("--as csv and --json exclude each other")}
 			}
-			d, err := diff.Of(c.Context(), args[0], args[1], release.ReadPlan)
+			d, err := diff.Of(c.Context(), args[0], args[1], planfile.Read)
 			if err != nil {
 				return err
 			}

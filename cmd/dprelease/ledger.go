@@ -7,7 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/spf13/cobra"
@@ -87,8 +87,7 @@ signed, and can be written with that key alone. See docs/ledger.md.`,
 			if err != nil {
 				return err
 			}
-			policy, err := release.InitAccount(c.Context(), a.ledger, args[0],
-				ledger.OpenOptions{Office: office, Today: a.today})
+			policy, err := account.Ledger{Path: a.ledger, Office: office, Today: a.today}.Init(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -112,7 +111,7 @@ func (a *app) ledgerShowCommand() *cobra.Command {
 			if a.ledger == "" {
 				return errNoLedger
 			}
-			statements, err := release.Options{Ledger: a.ledger, Trust: trust}.Statements(c.Context(), args)
+			statements, err := account.Ledger{Path: a.ledger, Trust: trust}.Statements(c.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -155,11 +154,11 @@ where it is looked for when the grant is made.`,
 			if role != "" {
 				return a.signGrant(grant, role, key, statement)
 			}
-			o, err := a.ledgerOptions()
+			l, err := a.keptLedger()
 			if err != nil {
 				return err
 			}
-			s, err := o.Grant(c.Context(), grant)
+			s, err := l.Grant(c.Context(), grant)
 			if err != nil {
 				return err
 			}
@@ -187,7 +186,7 @@ func (a *app) signGrant(g ledger.Grant, role, keyFile, statement string) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	path, err := release.Options{Approvals: a.approvals}.SignGrant(g, role, statement, key)
+	path, err := account.Ledger{Approvals: a.approvals}.SignGrant(g, role, statement, key)
 	if err != nil {
 		return err
 	}
@@ -233,7 +232,7 @@ with the time they were made at. The time of day is the office's own: an export
 (ledger export) has the days alone.`,
 		Args: between(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			o, err := a.ledgerOptions()
+			l, err := a.keptLedger()
 			if err != nil {
 				return err
 			}
@@ -241,7 +240,7 @@ with the time they were made at. The time of day is the office's own: an export
 			if len(args) > 0 {
 				account = args[0]
 			}
-			a.outcome.History, err = o.History(c.Context(), account)
+			a.outcome.History, err = l.History(c.Context(), account)
 			if err != nil {
 				return err
 			}
@@ -268,12 +267,12 @@ older copy of the ledger lacks those made since. With --trust, that the ledger i
 signed by that key: anybody can write one that is not.`,
 		Args: between(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			o, err := a.ledgerOptions()
+			l, err := a.keptLedger()
 			if err != nil {
 				return err
 			}
-			o.Trust = trust
-			v, err := o.VerifyLedger(c.Context(), against)
+			l.Trust = trust
+			v, err := l.Verify(c.Context(), against)
 			if err != nil {
 				return err
 			}
@@ -299,11 +298,11 @@ stay as they are, and so does a ledger that lacks nothing, and a file. Run it as
 owner of the tables. Earlier versions of dprelease refuse the ledger from then on.`,
 		Args: between(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			o, err := a.ledgerOptions()
+			l, err := a.keptLedger()
 			if err != nil {
 				return err
 			}
-			if a.outcome.Added, err = o.UpgradeLedger(c.Context()); err != nil {
+			if a.outcome.Added, err = l.Upgrade(c.Context()); err != nil {
 				return err
 			}
 			if len(a.outcome.Added) == 0 {
@@ -326,7 +325,7 @@ func trustFlag(c *cobra.Command, trust *string) {
 }
 
 // ledgerVerified says what was checked, and what could not be.
-func (a *app) ledgerVerified(v release.Verified) {
+func (a *app) ledgerVerified(v account.Verified) {
 	for _, folder := range v.Releases {
 		a.say("It holds the debit of %s.", screen.Quoted(folder))
 	}
@@ -361,7 +360,7 @@ to check them by. It holds no time of day, and nothing that is computed from the
 it does tell of attempts that failed, so it is for an auditor and not for the public.`,
 		Args: between(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			o, err := a.ledgerOptions()
+			l, err := a.keptLedger()
 			if err != nil {
 				return err
 			}
@@ -369,9 +368,9 @@ it does tell of attempts that failed, so it is for an auditor and not for the pu
 				if a.json {
 					return &usageError{errors.New("--json prints one document: name the file to export to")}
 				}
-				return o.ExportLedger(c.Context(), "", a.stdout)
+				return l.Export(c.Context(), "", a.stdout)
 			}
-			if err := o.ExportLedger(c.Context(), args[0], nil); err != nil {
+			if err := l.Export(c.Context(), args[0], nil); err != nil {
 				return err
 			}
 			a.outcome.Path = args[0]
@@ -390,7 +389,7 @@ func (a *app) ledgerAbandonCommand() *cobra.Command {
 		Long: `Give up a release that was reserved or debited and never finished. A reservation is
 given back, and the release's name is free again. A debit stays spent, and the
 release is closed for good: nothing of it may be published.`,
-	}, release.Options.Abandon, "abandoned")
+	}, account.Ledger.Abandon, "abandoned")
 }
 
 func (a *app) ledgerWithdrawCommand() *cobra.Command {
@@ -399,10 +398,10 @@ func (a *app) ledgerWithdrawCommand() *cobra.Command {
 		Short: "Mark a finished release as not to be used any more",
 		Long: `Mark a finished release as not to be used any more. What it cost stays spent: what
 was published cannot be taken back.`,
-	}, release.Options.Withdraw, "withdrawn")
+	}, account.Ledger.Withdraw, "withdrawn")
 }
 
-func (a *app) ledgerEndCommand(c *cobra.Command, end func(release.Options, context.Context, string, string,
+func (a *app) ledgerEndCommand(c *cobra.Command, end func(account.Ledger, context.Context, string, string,
 	string) (since string, err error), done string) *cobra.Command {
 	var reason string
 	c.Args = between(2, 2)
@@ -410,11 +409,11 @@ func (a *app) ledgerEndCommand(c *cobra.Command, end func(release.Options, conte
 		if reason == "" {
 			return &usageError{errors.New("why? give --reason TEXT: it stays in the account")}
 		}
-		o, err := a.ledgerOptions()
+		l, err := a.keptLedger()
 		if err != nil {
 			return err
 		}
-		since, err := end(o, c.Context(), args[0], args[1], reason)
+		since, err := end(l, c.Context(), args[0], args[1], reason)
 		if err != nil {
 			return err
 		}
@@ -434,16 +433,16 @@ func (a *app) ledgerEndCommand(c *cobra.Command, end func(release.Options, conte
 	return c
 }
 
-// ledgerOptions are the flags of the ledger's verbs, which need a ledger.
-func (a *app) ledgerOptions() (release.Options, error) {
+// keptLedger is the ledger of the ledger's verbs, which need one.
+func (a *app) keptLedger() (account.Ledger, error) {
 	if a.ledger == "" {
-		return release.Options{}, errNoLedger
+		return account.Ledger{}, errNoLedger
 	}
 	office, err := a.officeKey()
 	if err != nil {
-		return release.Options{}, err
+		return account.Ledger{}, err
 	}
-	return release.Options{Ledger: a.ledger, Approvals: a.approvals, Office: office, Today: a.today}, nil
+	return account.Ledger{Path: a.ledger, Approvals: a.approvals, Office: office, Today: a.today}, nil
 }
 
 // errNoLedger asks for a ledger.

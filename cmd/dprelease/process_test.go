@@ -23,7 +23,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
@@ -111,7 +111,7 @@ func spent(t *testing.T, dir, at string) ledger.State {
 	if at == fileLedger {
 		at = filepath.Join(dir, at)
 	}
-	all, err := release.Options{Ledger: at}.Statements(t.Context(), []string{"trips"})
+	all, err := account.Ledger{Path: at}.Statements(t.Context(), []string{"trips"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -468,7 +468,7 @@ func eightAtOnce(t *testing.T, at string) {
 	if at == fileLedger {
 		at = filepath.Join(dir, at)
 	}
-	all, err := release.Options{Ledger: at}.Statements(t.Context(), []string{"trips"})
+	all, err := account.Ledger{Path: at}.Statements(t.Context(), []string{"trips"})
 	if err != nil || !all[0].Spent.Equal(all[0].Cap.Cost) || !all[0].Reserved.IsZero() {
 		t.Errorf("%+v, %v", all, err)
 	}

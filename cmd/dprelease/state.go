@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/spf13/cobra"
 )
 
@@ -30,7 +30,7 @@ those that nobody has written to for %d days (--days): the diagnostics of refuse
 data, with the values that were wrong, and noise keys that nothing resumes from, which
 are overwritten first. What is kept, however old, and why, stands in the list: the
 state of a release that is paid for and not finished, one that a run has open, and a
-key that no account of the ledger knows, as another ledger may.`, release.StateDays),
+key that no account of the ledger knows, as another ledger may.`, state.Days),
 		Args: between(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if days < 0 {
@@ -40,21 +40,21 @@ key that no account of the ledger knows, as another ledger may.`, release.StateD
 			if err != nil {
 				return err
 			}
-			a.outcome.States, err = o.CleanStates(c.Context(), days, dryRun)
+			a.outcome.States, err = state.Clean(c.Context(), o.StateDir(), o.Account(), days, dryRun)
 			for _, s := range a.outcome.States {
 				a.say("%s: %s, as %s. Last written to on %s.", s.Folder, s.Status, s.Why, s.Changed)
 			}
 			if err != nil {
 				return err
 			}
-			a.say("%s", release.StatesInWords(a.outcome.States, days))
+			a.say("%s", state.InWords(a.outcome.States, days))
 			return nil
 		},
 	}
 	a.outFlag(c)
 	a.ledgerFlag(c, "without one, the practice account")
 	a.stateFlag(c)
-	c.Flags().IntVar(&days, "days", release.StateDays, "how long a state is kept after it was last written to")
+	c.Flags().IntVar(&days, "days", state.Days, "how long a state is kept after it was last written to")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "remove nothing: say what would be removed")
 	return c
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/plan/planner"
 )
 
 // whatIf prints what other amounts of a spec's budget would buy: asked is
 // KEY=AMOUNT[,AMOUNT…].
-func (a *app) whatIf(ctx context.Context, s release.SpecFile, asked string) error {
+func (a *app) whatIf(ctx context.Context, s planfile.Spec, asked string) error {
 	key, list, found := strings.Cut(asked, "=")
 	amounts := strings.Split(list, ",")
 	for i, amount := range amounts {
@@ -22,7 +22,7 @@ func (a *app) whatIf(ctx context.Context, s release.SpecFile, asked string) erro
 	if !found {
 		return &usageError{fmt.Errorf("--what-if %q: expected --what-if KEY=AMOUNT,AMOUNT…, as epsilon=0.5,1,2,4", asked)}
 	}
-	all, err := release.WhatIf(ctx, s, strings.TrimSpace(key), amounts)
+	all, err := planfile.WhatIf(ctx, s, strings.TrimSpace(key), amounts)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (a *app) whatIf(ctx context.Context, s release.SpecFile, asked string) erro
 }
 
 // whatIfPage writes the page of sliders, to the file that is named if there is one.
-func (a *app) whatIfPage(ctx context.Context, s release.SpecFile, named []string) error {
+func (a *app) whatIfPage(ctx context.Context, s planfile.Spec, named []string) error {
 	var file string
 	if len(named) > 0 {
 		file = named[0]
@@ -44,7 +44,7 @@ func (a *app) whatIfPage(ctx context.Context, s release.SpecFile, named []string
 			return &usageError{fmt.Errorf("--html %s: expected a file name that ends in .html", file)}
 		}
 	}
-	p, path, err := release.WhatIfPage(ctx, s, a.out, file)
+	p, path, err := planfile.WhatIfPage(ctx, s, a.out, file)
 	if err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func (a *app) whatIfPage(ctx context.Context, s release.SpecFile, named []string
 
 // solve prints the smallest budget that meets every target of a spec, and what it would
 // make of the tables.
-func (a *app) solve(ctx context.Context, s release.SpecFile) error {
-	least, err := release.Solve(ctx, s)
+func (a *app) solve(ctx context.Context, s planfile.Spec) error {
+	least, err := planfile.Solve(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,9 @@ func (a *app) solve(ctx context.Context, s release.SpecFile) error {
 }
 
 // tracePlan prints what every pass of the planner works out for a spec.
-func (a *app) tracePlan(ctx context.Context, s release.SpecFile) error {
+func (a *app) tracePlan(ctx context.Context, s planfile.Spec) error {
 	if a.json {
 		return &usageError{errors.New("--trace prints text: leave out --json, and read plan.json for the figures")}
 	}
-	return release.TracePlan(ctx, s, a.stdout)
+	return planfile.TracePlan(ctx, s, a.stdout)
 }

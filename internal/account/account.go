@@ -1,5 +1,6 @@
-// Package account opens the ledgers that pay for releases: the one that an office has configured, and that of practice,
-// which lies in the state directory. It knows no step.
+// Package account is how an office keeps the ledgers that pay for releases: the one that it has configured, and that of
+// practice, which lies in the state directory. It opens them, does what the ledger's verbs do, and writes and reads the
+// approvals that people sign. It knows no step.
 package account
 
 import (
@@ -23,6 +24,8 @@ type Ledger struct {
 	Trust  string    // file of the public key that must sign it; empty: anybody's is read
 	Office *sign.Key // signs its entries; nil: nothing is signed
 	Today  string    // a day that a person vouches has come, for an entry long after the last one; empty: none
+
+	Approvals string // folder in which approvals lie; empty: none
 }
 
 // Open opens the ledger, which somebody must have made. Errors: *[Missing]; *[verdict.Unusable] where the key cannot be
@@ -40,6 +43,15 @@ func (l Ledger) Open(ctx context.Context) (*ledger.Ledger, error) {
 		err = &Missing{Path: l.Path, Err: err}
 	}
 	return open, err
+}
+
+// With opens the ledger for one piece of work.
+func (l Ledger) With(ctx context.Context, work func(*ledger.Ledger) error) error {
+	open, err := l.Open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(open), open.Close())
 }
 
 // Practice is where the practice accounts of a state directory are kept.
@@ -71,4 +83,16 @@ func (e *Missing) Unwrap() error { return e.Err }
 // Verdict says that the ledger may yet be there.
 func (*Missing) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.LedgerMissing, Retry: verdict.Later}
+}
+
+// NoAccountNamed is a spec without an account where a ledger is configured.
+type NoAccountNamed struct{ Source string }
+
+func (e *NoAccountNamed) Error() string {
+	return fmt.Sprintf("%s names no ledger account: add `account: NAME` below `privacy:`, with an account of the configured ledger", e.Source)
+}
+
+// Verdict says that the spec has to name an account.
+func (*NoAccountNamed) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AccountUnnamed, Retry: verdict.Never}
 }

@@ -19,8 +19,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/evaluate"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
@@ -72,7 +73,7 @@ func ready(ctx context.Context, dir string, number uint64) (*plan.Plan, error) {
 			return nil, err
 		}
 	}
-	p, err := release.Load(ctx, release.SpecFile{Path: filepath.Join(dir, source.Name)})
+	p, err := planfile.Load(ctx, planfile.Spec{Path: filepath.Join(dir, source.Name)})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, er
 		return o, err
 	}
 	o.Office = &key
-	_, err = release.InitAccount(ctx, o.Ledger, policy, ledger.OpenOptions{Office: &key})
+	_, err = account.Ledger{Path: o.Ledger, Office: &key}.Init(ctx, policy)
 	return o, err
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"github.com/dprelease/dprelease/spec/domain"
 
+	"github.com/dprelease/dprelease/internal/ending"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/screen"
@@ -48,7 +50,7 @@ func (e editions) publish(name string, rows map[string]int, edits ...string) str
 			e.t.Fatal(err)
 		}
 	}
-	p, err := release.Load(context.Background(), release.SpecFile{Path: filepath.Join(e.dir, name+".yaml")})
+	p, err := planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(e.dir, name+".yaml")})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -62,7 +64,7 @@ func (e editions) publish(name string, rows map[string]int, edits ...string) str
 // diff compares two releases and returns the page too.
 func (e editions) diff(a, b string) (*Difference, string) {
 	e.t.Helper()
-	d, err := Of(e.t.Context(), a, b, release.ReadPlan)
+	d, err := Of(e.t.Context(), a, b, planfile.Read)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -292,9 +294,9 @@ func TestDiffRefuses(t *testing.T) {
 		"measurements": {a, filepath.Join(e.dir, "a.out", "a.measured")},
 		"no plan":      {planFile, filepath.Join(e.dir, "a.csv")},
 	} {
-		_, err := Of(t.Context(), pair[0], pair[1], release.ReadPlan)
+		_, err := Of(t.Context(), pair[0], pair[1], planfile.Read)
 		var wrong *verdict.Unusable
-		if !errors.As(err, &wrong) || release.Classify(err).Exit != verdict.ExitSpec {
+		if !errors.As(err, &wrong) || ending.Of(err).Exit != verdict.ExitSpec {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -308,7 +310,7 @@ func TestDiffRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var altered *published.Altered
-	if _, err := Of(t.Context(), a, b, release.ReadPlan); !errors.As(err, &altered) ||
+	if _, err := Of(t.Context(), a, b, planfile.Read); !errors.As(err, &altered) ||
 		altered.File != "tables/modes.parquet" {
 		t.Errorf("an altered table: got %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/publishedtest"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/releasetest"
@@ -27,11 +28,11 @@ func TestDiffLeavesMicrodataOut(t *testing.T) {
 	if !strings.Contains(page, "Microdata of t: not compared.") {
 		t.Errorf("the page says nothing of microdata:\n%s", page)
 	}
-	d, err := Of(t.Context(), places[0], places[1], release.ReadPlan)
+	d, err := Of(t.Context(), places[0], places[1], planfile.Read)
 	if err != nil || !slices.Equal(d.Releases.Microdata, []string{"t"}) || d.Releases.Cells != 2 {
 		t.Errorf("%+v, %v", d.Releases, err)
 	}
-	if same, err := Of(t.Context(), places[0], places[0], release.ReadPlan); err != nil || !same.Releases.SameDraw {
+	if same, err := Of(t.Context(), places[0], places[0], planfile.Read); err != nil || !same.Releases.SameDraw {
 		t.Errorf("%+v, %v", same, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/publishedtest"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/releasetest"
@@ -23,7 +24,7 @@ func TestNumbersOfTwoReleasesAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Of(t.Context(), place, revised.Place, release.ReadPlan)
+	d, err := Of(t.Context(), place, revised.Place, planfile.Read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestNumbersOfTwoReleasesAreTold(t *testing.T) {
 	other := releasetest.With(t, releasetest.PayText("{rho: 1}", true, ""), releasetest.PayPolicy,
 		releasetest.PayData(releasetest.PayRows()))
 	_, second := publishedtest.Run(t, other)
-	d, err = Of(t.Context(), place, second, release.ReadPlan)
+	d, err = Of(t.Context(), place, second, planfile.Read)
 	if err != nil {
 		t.Fatal(err)
 	}

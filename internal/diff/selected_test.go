@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/publishedtest"
-	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan/describe"
 )
@@ -14,7 +14,7 @@ import (
 func TestDiffOfGroups(t *testing.T) {
 	_, a := publishedtest.Run(t, releasetest.Words(t, "add-remove", "1"))
 	_, b := publishedtest.Run(t, releasetest.Words(t, "add-remove", "1"))
-	d, err := Of(t.Context(), a, b, release.ReadPlan)
+	d, err := Of(t.Context(), a, b, planfile.Read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestDiffTellsAnotherThreshold(t *testing.T) {
 	}
 	_, a := publishedtest.Run(t, before)
 	_, b := publishedtest.Run(t, after)
-	d, err := Of(t.Context(), a, b, release.ReadPlan)
+	d, err := Of(t.Context(), a, b, planfile.Read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestDiffOfTopReleases(t *testing.T) {
 	}
 	_, a := publishedtest.Run(t, before)
 	_, b := publishedtest.Run(t, after)
-	d, err := Of(t.Context(), a, b, release.ReadPlan)
+	d, err := Of(t.Context(), a, b, planfile.Read)
 	if err != nil {
 		t.Fatal(err)
 	}

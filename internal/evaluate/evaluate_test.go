@@ -12,12 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/evaluate"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/publishedtest"
 	"github.com/dprelease/dprelease/internal/release"
@@ -49,8 +50,8 @@ func readEvaluation(t *testing.T, dir string) Evaluation {
 // wantsCode asserts that an error leads to an exit code and says something.
 func wantsCode(t *testing.T, what string, err error, code int, words string) {
 	t.Helper()
-	if release.Classify(err).Exit != code || !strings.Contains(err.Error(), words) {
-		t.Errorf("%s: exit %d, want %d with %q: %v", what, release.Classify(err).Exit, code, words, err)
+	if ending.Of(err).Exit != code || !strings.Contains(err.Error(), words) {
+		t.Errorf("%s: exit %d, want %d with %q: %v", what, ending.Of(err).Exit, code, words, err)
 	}
 }
 
@@ -133,7 +134,7 @@ func TestEvaluateNotesFirst(t *testing.T) {
 		}
 		cancel()
 	})
-	if err := evaluateTo(ctx, o.Plan, place, opt); release.Classify(err).Exit != verdict.ExitInterrupted {
+	if err := evaluateTo(ctx, o.Plan, place, opt); ending.Of(err).Exit != verdict.ExitInterrupted {
 		t.Errorf("cut off: %v", err)
 	}
 	if left, err := os.ReadDir(opt.Out); err != nil || len(left) > 0 || o.Account(t, "trips").Comparisons != 1 {
@@ -154,7 +155,7 @@ func TestEvaluateNotesOnEveryAccount(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := release.InitAccount(t.Context(), o.Ledger, policy, ledger.OpenOptions{}); err != nil {
+	if _, err := (account.Ledger{Path: o.Ledger}).Init(t.Context(), policy); err != nil {
 		t.Fatal(err)
 	}
 	opt, place := publishedtest.Run(t, o)
@@ -174,7 +175,7 @@ func replan(t *testing.T, o releasetest.Office, edits ...string) *compiled.Compi
 	if err := os.WriteFile(path, []byte(strings.NewReplacer(edits...).Replace(releasetest.TripSpec)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := release.Load(context.Background(), release.SpecFile{Path: path})
+	p, err := planfile.Load(context.Background(), planfile.Spec{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,8 +245,8 @@ func TestEvaluateWithoutTheOfficesKey(t *testing.T) {
 	o := releasetest.Trips(t)
 	key := releasetest.NewKey(t, filepath.Join(o.Dir, "office.key"))
 	o.Ledger = filepath.Join(o.Dir, "signed.db")
-	if _, err := release.InitAccount(t.Context(), o.Ledger, filepath.Join(o.Dir, "policy.yaml"),
-		ledger.OpenOptions{Office: &key}); err != nil {
+	keeper := account.Ledger{Path: o.Ledger, Office: &key}
+	if _, err := keeper.Init(t.Context(), filepath.Join(o.Dir, "policy.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	opt := publishedtest.Options(o, "out")
@@ -576,7 +577,7 @@ func TestEvaluateSaysThatBoundingIsDrawnAnew(t *testing.T) {
 		t.Errorf("%d rows; %q", v.Tables[0].Rows, v.Notes)
 	}
 	var spent *release.Spent
-	if err := evaluateTo(t.Context(), o.Plan, place, opt); release.Classify(err).Exit != verdict.ExitName ||
+	if err := evaluateTo(t.Context(), o.Plan, place, opt); ending.Of(err).Exit != verdict.ExitName ||
 		errors.As(err, &spent) ||
 		!strings.HasSuffix(err.Error(), "choose another -o folder") || strings.Contains(err.Error(), "release:") {
 		t.Errorf("into the same folder: %v", err)

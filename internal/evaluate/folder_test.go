@@ -12,9 +12,9 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/publishedtest"
-	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
@@ -178,7 +178,7 @@ func TestEvaluateIntoAFolderThatIsReplaced(t *testing.T) {
 			})
 			err := evaluateTo(t.Context(), o.Plan, place, opt)
 			var noted *Noted
-			if release.Classify(err).Exit != verdict.ExitSpec || !errors.As(err, &noted) ||
+			if ending.Of(err).Exit != verdict.ExitSpec || !errors.As(err, &noted) ||
 				o.Account(t, "trips").Comparisons != 1 {
 				t.Errorf("%s, broken %v: %v; noted %d times", name, broken, err, o.Account(t, "trips").Comparisons)
 			}
@@ -209,7 +209,7 @@ func TestNotedLooksAtTheFolderAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt.Out = filepath.Join(link, "private")
-	if _, err := (evaluator{optionsFrom(opt)}).noted(t.Context(), l, e.Record); release.Classify(err).Exit != verdict.ExitSpec ||
+	if _, err := (evaluator{optionsFrom(opt)}).noted(t.Context(), l, e.Record); ending.Of(err).Exit != verdict.ExitSpec ||
 		o.Account(t, "trips").Comparisons != 0 {
 		t.Errorf("%v; noted %d times", err, o.Account(t, "trips").Comparisons)
 	}

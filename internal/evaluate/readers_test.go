@@ -15,6 +15,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/diff"
+	"github.com/dprelease/dprelease/internal/ending"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/publishedtest"
 	"github.com/dprelease/dprelease/internal/query"
@@ -41,8 +43,8 @@ func readers(t *testing.T, other string) map[string]func(place string) error {
 			_, err := query.Query(t.Context(), place, query.Question{By: []string{"mode"}})
 			return err
 		},
-		"diff":       func(place string) error { _, err := diff.Of(t.Context(), place, other, release.ReadPlan); return err },
-		"diff after": func(place string) error { _, err := diff.Of(t.Context(), other, place, release.ReadPlan); return err },
+		"diff":       func(place string) error { _, err := diff.Of(t.Context(), place, other, planfile.Read); return err },
+		"diff after": func(place string) error { _, err := diff.Of(t.Context(), other, place, planfile.Read); return err },
 		"evaluate": func(place string) error {
 			e, err := published.Open(place)
 			if err == nil {
@@ -63,8 +65,8 @@ func refusedBy(t *testing.T, err error, file, says string) {
 	t.Helper()
 	var altered *published.Altered
 	switch {
-	case release.Classify(err).Exit != verdict.ExitVerify || !errors.As(err, &altered) || altered.File != file:
-		t.Errorf("exit %d, %v; want exit 5 for %q", release.Classify(err).Exit, err, file)
+	case ending.Of(err).Exit != verdict.ExitVerify || !errors.As(err, &altered) || altered.File != file:
+		t.Errorf("exit %d, %v; want exit 5 for %q", ending.Of(err).Exit, err, file)
 	case !strings.Contains(err.Error(), says) || strings.ContainsFunc(err.Error(), unicode.IsControl):
 		t.Errorf("%q, want %q and no control character", err, says)
 	}
@@ -141,7 +143,7 @@ func TestReadersRefuseAnAlteredFolder(t *testing.T) {
 			}
 			var found *verify.Unverified
 			_, err = verify.Folder(t.Context(), dir, verify.Options{Trust: o.Public})
-			if !errors.As(err, &found) || release.Classify(err).Exit != verdict.ExitVerify ||
+			if !errors.As(err, &found) || ending.Of(err).Exit != verdict.ExitVerify ||
 				found.File != screen.Visible(file, "") || !strings.Contains(found.Says, "it was added") {
 				t.Errorf("%v, want %s refused", err, file)
 			}

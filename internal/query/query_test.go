@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/interval"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/publishedtest"
-	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/trace"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -269,11 +269,11 @@ func alteredReleasesAreNotRead(t *testing.T, place string) {
 		t.Fatal(err)
 	}
 	_, err = Query(t.Context(), place, Question{By: []string{"mode"}})
-	if release.Classify(err).Exit != verdict.ExitVerify {
+	if ending.Of(err).Exit != verdict.ExitVerify {
 		t.Errorf("query: %v", err)
 	}
 	_, err = trace.Cell(t.Context(), place, "ages", []string{"age.ten=10–19,mode=walk"})
-	if release.Classify(err).Exit != verdict.ExitVerify {
+	if ending.Of(err).Exit != verdict.ExitVerify {
 		t.Errorf("trace: %v", err)
 	}
 }

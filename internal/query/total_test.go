@@ -12,7 +12,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/show"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -58,7 +60,7 @@ func publishWeek(t *testing.T, dir, name, spec string) string {
 			t.Fatal(err)
 		}
 	}
-	p, err := release.Load(context.Background(), release.SpecFile{Path: filepath.Join(dir, name+".yaml")})
+	p, err := planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(dir, name+".yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +258,7 @@ func TestTotalsRefuse(t *testing.T) {
 		{[]string{first}, "mean=pay", "range of pay differs", []string{"mode=ride,fly"}},
 	} {
 		_, err := Totals(t.Context(), c.places, Question{By: []string{"side"}, Where: c.where, Statistic: c.statistic}, false)
-		if release.Classify(err).Exit != verdict.ExitSpec || !strings.Contains(fmt.Sprint(err), c.says) {
+		if ending.Of(err).Exit != verdict.ExitSpec || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("%v %s: %v, expected %q", c.places, c.statistic, err, c.says)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
@@ -198,7 +199,7 @@ func TestAdultAccuracy(t *testing.T) {
 	specPath := filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")
 	classes := map[string]*class{"1-way": {}, "2-way": {}, "empty": {}, "occupied": {}, "all": {}}
 	var raw drawnNoise
-	p, err := Load(context.Background(), SpecFile{Path: specPath})
+	p, err := planfile.Load(context.Background(), planfile.Spec{Path: specPath})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -84,7 +85,7 @@ func TestJournalledOracleKeepsToItsBlock(t *testing.T) {
 		how.Parameter = new(big.Rat).Quo(new(big.Rat).Mul(how.Parameter, how.Rho()), new(big.Rat).Mul(part, s.Block.Rho()))
 		return how
 	}
-	path := statePathOf(t, o, opt, journalFile)
+	path := statePathOf(t, o, opt, state.JournalFile)
 	begun, err := openJournal(path, o.Plan.Hash(), charge.Commitment)
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +201,7 @@ func adaptedByModel(t *testing.T, p *compiled.Compiled, j *journal, o resumable)
 // AIM is told again what it was told, as it asks by its model, wherever its run was cut off.
 func TestRoundsOfAModelResume(t *testing.T) {
 	p := planOfWalk(t, releasetest.AIMSpec)
-	path := filepath.Join(t.TempDir(), journalFile)
+	path := filepath.Join(t.TempDir(), state.JournalFile)
 	run := func(path string, o resumable) (measured.Rounds, error) {
 		j, err := openJournal(path, p.Hash(), "commitment")
 		if err != nil {

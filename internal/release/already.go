@@ -10,8 +10,10 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/regular"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec/files"
 )
@@ -27,7 +29,7 @@ func sealedFor(place string, p *compiled.Compiled, o Options) (*ledger.Record, e
 	if err != nil || !there {
 		return nil, err
 	}
-	b, err := regular.Read(filepath.Join(place, measured.PlanFile), mostPlan)
+	b, err := regular.Read(filepath.Join(place, measured.PlanFile), planfile.Most)
 	if published.Missing(err) {
 		return nil, &Occupied{Place: place, Why: "holds something else than measurements"}
 	}
@@ -93,7 +95,7 @@ func (o Options) alreadyPublished(ctx context.Context, p *compiled.Compiled, pla
 
 // statesOf are the folders that runs of a plan have left in the state directory.
 func (o Options) statesOf(p *compiled.Compiled) ([]string, error) {
-	return files.Glob(o.stateDir(), p.Name+"-"+p.Hash()[:16]+"-*") // a name holds no character of a pattern
+	return files.Glob(o.StateDir(), p.Name+"-"+p.Hash()[:16]+"-*") // a name holds no character of a pattern
 }
 
 // forget clears the state of a plan on the ledger in force, once check agrees.
@@ -114,12 +116,12 @@ func (o Options) forget(ctx context.Context, p *compiled.Compiled, check func(*l
 	if err != nil {
 		return err
 	}
-	st, err := openState(ctx, o.stateDir(), stateName(identity, charge))
+	st, err := state.Open(ctx, o.StateDir(), state.Name(identity, charge))
 	if err != nil {
 		return err
 	}
-	defer st.close()
-	return st.clear()
+	defer st.Close()
+	return st.Clear()
 }
 
 // settle holds sealed measurements against the ledger, and notes their seal where

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -15,8 +16,8 @@ import (
 
 func wantsCode(t *testing.T, what string, err error, code int, words string) {
 	t.Helper()
-	if Classify(err).Exit != code || !strings.Contains(err.Error(), words) {
-		t.Errorf("%s: exit %d, want %d with %q: %v", what, Classify(err).Exit, code, words, err)
+	if ending.Of(err).Exit != code || !strings.Contains(err.Error(), words) {
+		t.Errorf("%s: exit %d, want %d with %q: %v", what, ending.Of(err).Exit, code, words, err)
 	}
 }
 
@@ -106,7 +107,7 @@ func TestAbandonedAfterItsDebit(t *testing.T) {
 	if strings.Contains(err.Error(), "resumes") {
 		t.Errorf("it says that it resumes: %v", err)
 	}
-	if keys, _ := filepath.Glob(filepath.Join(opt.stateDir(), "*", "key*")); len(keys) > 0 {
+	if keys, _ := filepath.Glob(filepath.Join(opt.StateDir(), "*", "key*")); len(keys) > 0 {
 		t.Errorf("the key is still there: %v", keys)
 	}
 }
@@ -135,7 +136,7 @@ func TestAbandonedWhileItIsDrawn(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(opt.Out, "*trips*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if keys, _ := filepath.Glob(filepath.Join(opt.stateDir(), "*", "key*")); len(keys) > 0 {
+	if keys, _ := filepath.Glob(filepath.Join(opt.StateDir(), "*", "key*")); len(keys) > 0 {
 		t.Errorf("the key is still there: %v", keys)
 	}
 }

@@ -11,7 +11,10 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/ending"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/sign"
@@ -42,8 +45,7 @@ func newSignedOffice(t *testing.T, spec string) signedOffice {
 	o.write(t, "t.csv", "mode,hour\nwalk,7\nride,8\nride,8\nwalk,23\n")
 	o.write(t, "release.yaml", spec)
 	o.write(t, "policy.yaml", releasetest.TripPolicy+"approvals: {methodologist: [anna.pub], officer: [carl.pub]}\n")
-	if _, err := InitAccount(t.Context(), o.Ledger, filepath.Join(o.Dir, "policy.yaml"),
-		ledger.OpenOptions{}); err != nil {
+	if _, err := (account.Ledger{Path: o.Ledger}).Init(t.Context(), filepath.Join(o.Dir, "policy.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -59,7 +61,7 @@ func (o signedOffice) write(t *testing.T, name, text string) {
 // planned writes the plan of the spec with these parameters, and returns its path.
 func (o signedOffice) planned(t *testing.T, params map[string]string) (*compiled.Compiled, string) {
 	t.Helper()
-	p, path, err := Plan(context.Background(), SpecFile{Path: filepath.Join(o.Dir, "release.yaml"), Params: params}, o.Dir)
+	p, path, err := planfile.Make(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml"), Params: params}, o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,12 @@ func (o signedOffice) planned(t *testing.T, params map[string]string) (*compiled
 
 func (o signedOffice) approve(t *testing.T, path, role string, key sign.Key, standing *ledger.Standing) {
 	t.Helper()
-	if _, _, _, err := (Options{}).Approve(t.Context(), path, Approval{Role: role, Key: key, Standing: standing}); err != nil {
+	p, err := planfile.Read(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := (account.Ledger{}).Approve(t.Context(), p, path,
+		account.Approval{Role: role, Key: key, Standing: standing}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -86,8 +93,8 @@ func (o signedOffice) refuses(t *testing.T, p *compiled.Compiled, roles ...strin
 	_, err := Measure(t.Context(), p, o.signedOptions())
 	var unapproved *ledger.Unapproved
 	if !errors.As(err, &unapproved) || !slices.Equal(unapproved.Missing, roles) ||
-		Classify(err).Exit != verdict.ExitApproval {
-		t.Errorf("exit %d, %v; want roles %v missing", Classify(err).Exit, err, roles)
+		ending.Of(err).Exit != verdict.ExitApproval {
+		t.Errorf("exit %d, %v; want roles %v missing", ending.Of(err).Exit, err, roles)
 	}
 	if there, err := durable.Exists(MeasuredFolder(o.signedOptions().Out, p.Name)); there || err != nil {
 		t.Errorf("measurements are there (%v)", err)
@@ -146,8 +153,8 @@ func TestAnotherPlanIsNotApproved(t *testing.T) {
 			t.Fatalf("%s is not in the plan", from)
 		}
 		o.write(t, filepath.Base(path), edited)
-		if _, err := ReadPlan(context.Background(), path); Classify(err).Exit != verdict.ExitApproval {
-			t.Errorf("%q for %q: exit %d, %v", to, from, Classify(err).Exit, err)
+		if _, err := planfile.Read(context.Background(), path); ending.Of(err).Exit != verdict.ExitApproval {
+			t.Errorf("%q for %q: exit %d, %v", to, from, ending.Of(err).Exit, err)
 		}
 	}
 	o.write(t, "release.yaml", strings.Replace(releasetest.TripSpec, "{epsilon: 1,", "{epsilon: 2,", 1))
@@ -195,9 +202,9 @@ func TestAFileThatIsNoApproval(t *testing.T) {
 	o := newSignedOffice(t, releasetest.TripSpec)
 	p, _ := o.planned(t, nil)
 	o.write(t, "trips.officer.approval.json", "{}\n")
-	if _, err := Measure(t.Context(), p, o.signedOptions()); Classify(err).Exit != verdict.ExitSpec ||
+	if _, err := Measure(t.Context(), p, o.signedOptions()); ending.Of(err).Exit != verdict.ExitSpec ||
 		!strings.Contains(err.Error(), "trips.officer.approval.json") {
-		t.Errorf("exit %d, %v", Classify(err).Exit, err)
+		t.Errorf("exit %d, %v", ending.Of(err).Exit, err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -91,7 +92,7 @@ marginals:
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(context.Background(), SpecFile{Path: path})
+	p, err := planfile.Load(context.Background(), planfile.Spec{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func (a audited) published(t *testing.T, p *compiled.Compiled, planted []bool) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	if outside, err := ReadPlan(context.Background(), filepath.Join(result.Place, "plan.json")); err != nil ||
+	if outside, err := planfile.Read(context.Background(), filepath.Join(result.Place, "plan.json")); err != nil ||
 		outside.Hash() != p.Hash() {
 		t.Fatalf("the published plan is not the one that is audited (%v)", err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/template"
@@ -25,7 +26,7 @@ func (o Options) charge(p *compiled.Compiled) (ledger.Charge, error) {
 		return c, nil
 	}
 	var err error
-	c.Approvals, err = approvals(o.Approvals)
+	c.Approvals, err = account.Approvals(o.Approvals)
 	return c, err
 }
 

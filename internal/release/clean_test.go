@@ -12,7 +12,9 @@ import (
 
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -30,7 +32,7 @@ func aged(t *testing.T, folder string, days int) {
 // cleaned are the states that cleaning speaks of, as "STATUS WHY".
 func cleaned(t *testing.T, opt Options, days int, dryRun bool) (all []string) {
 	t.Helper()
-	states, err := opt.CleanStates(t.Context(), days, dryRun)
+	states, err := state.Clean(t.Context(), opt.StateDir(), opt.Account(), days, dryRun)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,27 +62,27 @@ func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(o.Dir, "t.csv"), []byte("mode,hour\nfly,7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Measure(t.Context(), o.Plan, opt); Classify(err).Exit != verdict.ExitData {
+	if _, err := Measure(t.Context(), o.Plan, opt); ending.Of(err).Exit != verdict.ExitData {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(opt.stateDir(), stateNameOf(t, o, opt))
-	strangers := []string{filepath.Join(opt.stateDir(), "notes"), filepath.Join(opt.stateDir(), "sources.json")}
+	folder := filepath.Join(opt.StateDir(), stateNameOf(t, o, opt))
+	strangers := []string{filepath.Join(opt.StateDir(), "notes"), filepath.Join(opt.StateDir(), "sources.json")}
 	if err := errors.Join(os.Mkdir(strangers[0], 0o700), os.WriteFile(strangers[1], nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	wantCleaned(t, cleaned(t, opt, StateDays, false), "kept it is not old enough")
-	aged(t, opt.stateDir(), StateDays+1)
-	wantCleaned(t, cleaned(t, opt, StateDays, true), "removable it has no key")
+	wantCleaned(t, cleaned(t, opt, state.Days, false), "kept it is not old enough")
+	aged(t, opt.StateDir(), state.Days+1)
+	wantCleaned(t, cleaned(t, opt, state.Days, true), "removable it has no key")
 	if there, _ := durable.Exists(filepath.Join(folder, diagnostics.File)); !there {
 		t.Fatal("a dry run removed the diagnostics")
 	}
-	st, err := openState(t.Context(), opt.stateDir(), stateNameOf(t, o, opt))
+	st, err := state.Open(t.Context(), opt.StateDir(), stateNameOf(t, o, opt))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantCleaned(t, cleaned(t, opt, StateDays, false), "kept a run has it open")
-	st.close()
-	wantCleaned(t, cleaned(t, opt, StateDays, false), "removed it has no key")
+	wantCleaned(t, cleaned(t, opt, state.Days, false), "kept a run has it open")
+	st.Close()
+	wantCleaned(t, cleaned(t, opt, state.Days, false), "removed it has no key")
 	if there, _ := durable.Exists(folder); there {
 		t.Error("the state is still there")
 	}
@@ -89,7 +91,7 @@ func TestDiagnosticsOfFailedAttemptsAreCleaned(t *testing.T) {
 			t.Errorf("%s is no state, and was removed", stranger)
 		}
 	}
-	wantCleaned(t, cleaned(t, opt, StateDays, false))
+	wantCleaned(t, cleaned(t, opt, state.Days, false))
 }
 
 // What a paid release resumes from stays, however old; once it is given up its key goes.
@@ -97,14 +99,15 @@ func TestStatesOfPaidReleasesAreKept(t *testing.T) {
 	o := releasetest.Trips(t)
 	opt := optionsOf(o, "out")
 	drawn := crashAfterDebit(t, o, opt)
-	aged(t, opt.stateDir(), 1000)
+	aged(t, opt.StateDir(), 1000)
 	wantCleaned(t, cleaned(t, opt, 0, false), "kept it is paid for and not finished (account trips): run it again")
 
 	elsewhere := opt
 	elsewhere.Ledger = ""
 	wantCleaned(t, cleaned(t, elsewhere, 0, false), "kept it has a key, and no account of these ledgers knows its release")
 	elsewhere.Ledger = filepath.Join(o.Dir, "no.db")
-	if _, err := elsewhere.CleanStates(t.Context(), 0, false); Classify(err).Reason != verdict.LedgerMissing {
+	_, err := state.Clean(t.Context(), elsewhere.StateDir(), elsewhere.Account(), 0, false)
+	if ending.Of(err).Reason != verdict.LedgerMissing {
 		t.Errorf("a ledger that is not there: %v", err)
 	}
 
@@ -137,7 +140,7 @@ func TestKeysThatNothingNeedsAreCleaned(t *testing.T) {
 		}, "removed its attempt ended before its debit"},
 		"abandoned": {func(t *testing.T, o releasetest.Office, opt Options) {
 			crashAfterDebit(t, o, opt)
-			if _, err := opt.Abandon(t.Context(), "trips", "trips", "The disk is lost."); err != nil {
+			if _, err := opt.Account().Abandon(t.Context(), "trips", "trips", "The disk is lost."); err != nil {
 				t.Fatal(err)
 			}
 		}, "removed its release is abandoned"},
@@ -146,14 +149,14 @@ func TestKeysThatNothingNeedsAreCleaned(t *testing.T) {
 			o := releasetest.Trips(t)
 			opt := optionsOf(o, "out")
 			c.end(t, o, opt)
-			key := filepath.Join(opt.stateDir(), stateNameOf(t, o, opt), keyFile)
+			key := filepath.Join(opt.StateDir(), stateNameOf(t, o, opt), state.KeyFile)
 			open, err := os.Open(key) // the file itself, once its name is gone
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer open.Close()
-			aged(t, opt.stateDir(), 31)
-			states, err := opt.CleanStates(t.Context(), StateDays, false)
+			aged(t, opt.StateDir(), 31)
+			states, err := state.Clean(t.Context(), opt.StateDir(), opt.Account(), state.Days, false)
 			if err != nil || len(states) != 1 || !slices.Contains(states[0].Holds, "key") || states[0].Release != "trips" {
 				t.Fatalf("%+v, %v", states, err)
 			}

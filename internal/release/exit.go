@@ -1,24 +1,12 @@
 package release
 
-// This file holds the errors of the steps that say what a person can do; [Classify] says what a program can.
+// This file holds the errors of the steps that say what a person can do; [ending.Of] says what a program can.
 
 import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/internal/verdict"
 )
-
-// NoAccountNamed is a spec without an account where a ledger is configured.
-type NoAccountNamed struct{ Source string }
-
-func (e *NoAccountNamed) Error() string {
-	return fmt.Sprintf("%s names no ledger account: add `account: NAME` below `privacy:`, with an account of the configured ledger", e.Source)
-}
-
-// Verdict says that the spec has to name an account.
-func (*NoAccountNamed) Verdict() verdict.Verdict {
-	return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AccountUnnamed, Retry: verdict.Never}
-}
 
 // PracticeRefused is a refusal of a practice account, which nobody has set a cap
 // for: the first release on it did.
@@ -75,7 +63,9 @@ func (e *Spent) Error() string {
 
 // Stuck tells that running again is of no use before somebody has put right what the
 // error says.
-func (e *Spent) Stuck() bool { return has[*InputChanged](e.Err) || has[*JournalRefused](e.Err) }
+func (e *Spent) Stuck() bool {
+	return verdict.Has[*InputChanged](e.Err) || verdict.Has[*JournalRefused](e.Err)
+}
 
 func (e *Spent) Unwrap() error { return e.Err }
 
@@ -84,9 +74,9 @@ func (e *Spent) Verdict() verdict.Verdict {
 	switch {
 	case e.Lost:
 		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.SpentLost, Retry: verdict.Never}
-	case has[*InputChanged](e.Err):
+	case verdict.Has[*InputChanged](e.Err):
 		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.SpentInputChanged, Retry: verdict.Never}
-	case has[*JournalRefused](e.Err):
+	case verdict.Has[*JournalRefused](e.Err):
 		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.SpentJournal, Retry: verdict.Never}
 	}
 	return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.SpentUnfinished, Retry: verdict.Safe}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -86,7 +88,7 @@ func checkInterrupted(t *testing.T, asks int64, work func(context.Context) error
 	for i := range int64(tries) {
 		n := (asks - 1) * i / (tries - 1)
 		if err := work(testdata.EndingAfter(t.Context(), n)); !errors.Is(err, context.Canceled) ||
-			Classify(err).Exit != verdict.ExitInterrupted {
+			ending.Of(err).Exit != verdict.ExitInterrupted {
 			t.Errorf("interrupted at ask %d of %d: %v", n+1, asks, err)
 		}
 		if after := listed(); !slices.Equal(after, before) {
@@ -116,7 +118,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 		}, true},
 		{"verify-ledger", func(ctx context.Context, o releasetest.Office) error {
 			opt := optionsOf(o, "out")
-			_, err := opt.VerifyLedger(ctx, []string{opt.Out})
+			_, err := opt.Account().Verify(ctx, []string{opt.Out})
 			return err
 		}, true},
 		{"evaluate", func(ctx context.Context, o releasetest.Office) error {
@@ -142,8 +144,8 @@ func TestInterruptedAnywhere(t *testing.T) {
 					ctx := testdata.ClosingAt(t.Context(), n, why)
 					err := step.do(ctx, o)
 					switch ended := ctx.Ended(); {
-					case err != nil && (!errors.Is(err, why) || Classify(err).Exit != code):
-						t.Fatalf("ended at look %d: exit %d: %v", n, Classify(err).Exit, err)
+					case err != nil && (!errors.Is(err, why) || ending.Of(err).Exit != code):
+						t.Fatalf("ended at look %d: exit %d: %v", n, ending.Of(err).Exit, err)
 					case err != nil:
 						stopped++
 					case !ended:
@@ -162,7 +164,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 // nothingReserved fails where a reservation is left on the account.
 func nothingReserved(t *testing.T, o releasetest.Office) {
 	t.Helper()
-	all, err := Options{Ledger: o.Ledger}.Statements(t.Context(), []string{"trips"})
+	all, err := account.Ledger{Path: o.Ledger}.Statements(t.Context(), []string{"trips"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestTheLedgerAgreesWithAReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			runs(t, o)
-			all, err := optionsOf(o, "out").Statements(t.Context(), []string{"trips"})
+			all, err := optionsOf(o, "out").Account().Statements(t.Context(), []string{"trips"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,10 +20,13 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan"
@@ -42,7 +45,7 @@ func planOfWalk(t *testing.T, spec string) *compiled.Compiled {
 	if err := os.WriteFile(path, []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(context.Background(), SpecFile{Path: path})
+	p, err := planfile.Load(context.Background(), planfile.Spec{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +204,7 @@ func resumed(t *testing.T, p *compiled.Compiled, path string, o resumable) (meas
 // journalOf is a finished journal: its bytes, and what was told.
 func journalOf(t *testing.T, p *compiled.Compiled, seed uint64) (text []byte, told []string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), journalFile)
+	path := filepath.Join(t.TempDir(), state.JournalFile)
 	rounds, err := resumed(t, p, path, newOracle(p, seed, -1))
 	if err == nil {
 		text, err = os.ReadFile(path)
@@ -215,7 +218,7 @@ func journalOf(t *testing.T, p *compiled.Compiled, seed uint64) (text []byte, to
 // written is a journal file with these bytes.
 func written(t *testing.T, text []byte) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), journalFile)
+	path := filepath.Join(t.TempDir(), state.JournalFile)
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +233,7 @@ func TestJournalTellsAgainWhatWasTold(t *testing.T) {
 		p := planOfWalk(t, spec)
 		_, told := journalOf(t, p, 1)
 		for cut := range len(told) + 1 {
-			path := filepath.Join(t.TempDir(), journalFile)
+			path := filepath.Join(t.TempDir(), state.JournalFile)
 			first, second, third := newOracle(p, 1, cut), newOracle(p, 2, -1), newOracle(p, 3, 0)
 			_, err := resumed(t, p, path, first)
 			if cut < len(told) && !errors.Is(err, errCut) || cut == len(told) && err != nil {
@@ -509,7 +512,7 @@ func crashAfterRounds(t *testing.T, o releasetest.Office, opt Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := openJournal(statePathOf(t, o, opt, journalFile), o.Plan.Hash(), charge.Commitment)
+	j, err := openJournal(statePathOf(t, o, opt, state.JournalFile), o.Plan.Hash(), charge.Commitment)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -544,7 +547,7 @@ func finishedAlike(t *testing.T, o releasetest.Office, sealed, published map[str
 			t.Errorf("%d files in %s, expected %d", len(have), filepath.Base(dir), len(want))
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(opt.stateDir(), "*", "*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(opt.StateDir(), "*", "*")); len(left) > 0 {
 		t.Errorf("left in the state: %v", left)
 	}
 	if n := o.Debits(t); n != 1 {
@@ -565,11 +568,11 @@ func TestRoundsResumeToTheSameRelease(t *testing.T) {
 func roundsResume(t *testing.T, o releasetest.Office, every int) {
 	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	text, err := os.ReadFile(statePathOf(t, o, opt, journalFile))
+	text, err := os.ReadFile(statePathOf(t, o, opt, state.JournalFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(statePathOf(t, o, opt, journalFile)); err != nil || runtime.GOOS != "windows" &&
+	if info, err := os.Stat(statePathOf(t, o, opt, state.JournalFile)); err != nil || runtime.GOOS != "windows" &&
 		info.Mode().Perm() != 0o600 {
 		t.Errorf("the journal has mode %v, %v", info.Mode(), err)
 	}
@@ -596,7 +599,7 @@ func roundsResume(t *testing.T, o releasetest.Office, every int) {
 	}
 	for i, cut := range cuts {
 		again := crashed.Copied(t)
-		path := statePathOf(t, again, optionsOf(again, "out"), journalFile)
+		path := statePathOf(t, again, optionsOf(again, "out"), state.JournalFile)
 		if cut < 0 {
 			err = os.Remove(path)
 		} else {
@@ -619,7 +622,7 @@ func TestJournalledRoundsAreReleased(t *testing.T) {
 	o := releasetest.Walks(t)
 	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	path := statePathOf(t, o, opt, journalFile)
+	path := statePathOf(t, o, opt, state.JournalFile)
 	own, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -677,7 +680,7 @@ func TestRoundsRestOnOneDraw(t *testing.T) {
 	o := releasetest.Walks(t)
 	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	path := statePathOf(t, o, opt, journalFile)
+	path := statePathOf(t, o, opt, state.JournalFile)
 	own, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -720,12 +723,12 @@ func TestForeignJournalsStopARun(t *testing.T) {
 	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
 	crashAfterRounds(t, elsewhere, optionsOf(elsewhere, "out"))
-	path := statePathOf(t, o, opt, journalFile)
+	path := statePathOf(t, o, opt, state.JournalFile)
 	own, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, err := os.ReadFile(statePathOf(t, elsewhere, optionsOf(elsewhere, "out"), journalFile))
+	foreign, err := os.ReadFile(statePathOf(t, elsewhere, optionsOf(elsewhere, "out"), state.JournalFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -737,8 +740,8 @@ func TestForeignJournalsStopARun(t *testing.T) {
 		}
 		_, err := Run(t.Context(), o.Plan, opt)
 		var spent *Spent
-		if !errors.As(err, &spent) || Classify(err).Exit != verdict.ExitEnvironment || !strings.Contains(err.Error(), says) {
-			t.Fatalf("%v, exit %d, want %q", err, Classify(err).Exit, says)
+		if !errors.As(err, &spent) || ending.Of(err).Exit != verdict.ExitEnvironment || !strings.Contains(err.Error(), says) {
+			t.Fatalf("%v, exit %d, want %q", err, ending.Of(err).Exit, says)
 		}
 		if !spent.Stuck() || !strings.Contains(err.Error(), "once that is put right, run again") {
 			t.Errorf("%v: says that running again is enough", err)
@@ -746,7 +749,7 @@ func TestForeignJournalsStopARun(t *testing.T) {
 		if there, _ := durable.Exists(MeasuredFolder(opt.Out, "trips")); there {
 			t.Fatal("measurements were written")
 		}
-		if there, _ := durable.Exists(statePathOf(t, o, opt, keyFile)); !there {
+		if there, _ := durable.Exists(statePathOf(t, o, opt, state.KeyFile)); !there {
 			t.Fatal("the key is gone")
 		}
 	}
@@ -769,10 +772,10 @@ func TestRoundsOfOtherDataAreRefused(t *testing.T) {
 	}
 	_, err := Run(t.Context(), o.Plan, opt)
 	var changed *InputChanged
-	if !errors.As(err, &changed) || Classify(err).Exit != verdict.ExitEnvironment {
-		t.Errorf("%v, exit %d", err, Classify(err).Exit)
+	if !errors.As(err, &changed) || ending.Of(err).Exit != verdict.ExitEnvironment {
+		t.Errorf("%v, exit %d", err, ending.Of(err).Exit)
 	}
-	if there, _ := durable.Exists(statePathOf(t, o, opt, journalFile)); !there {
+	if there, _ := durable.Exists(statePathOf(t, o, opt, state.JournalFile)); !there {
 		t.Error("the journal is gone")
 	}
 }
@@ -783,7 +786,7 @@ func TestJournalGoesWithItsKey(t *testing.T) {
 	o := releasetest.Walks(t)
 	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	key, journal, aside := statePathOf(t, o, opt, keyFile), statePathOf(t, o, opt, journalFile),
+	key, journal, aside := statePathOf(t, o, opt, state.KeyFile), statePathOf(t, o, opt, state.JournalFile),
 		filepath.Join(o.Dir, "aside")
 	before, err := os.ReadFile(journal)
 	if err != nil {
@@ -811,9 +814,9 @@ func TestJournalGoesWithItsKey(t *testing.T) {
 		fresh := releasetest.Walks(t)
 		opt := optionsOf(fresh, "out")
 		plantedKey(t, fresh, opt)
-		err := os.WriteFile(statePathOf(t, fresh, opt, journalFile), before, 0o600)
+		err := os.WriteFile(statePathOf(t, fresh, opt, state.JournalFile), before, 0o600)
 		if !keyed {
-			err = errors.Join(err, os.Remove(statePathOf(t, fresh, opt, keyFile)))
+			err = errors.Join(err, os.Remove(statePathOf(t, fresh, opt, state.KeyFile)))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -829,11 +832,11 @@ func TestNoJournalWhereNothingResumes(t *testing.T) {
 	o := releasetest.With(t, strings.Replace(releasetest.WalkSpec, "account: trips}", "account: trips, resume: never}",
 		1), releasetest.WalkPolicy,
 		releasetest.WalkRows())
-	st, err := openState(t.Context(), filepath.Join(o.Dir, "state"), "x-state")
+	st, err := state.Open(t.Context(), filepath.Join(o.Dir, "state"), "x-state")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer st.close()
+	defer st.Close()
 	j, err := (&attempt{plan: o.Plan}).journal(st)
 	if err != nil {
 		t.Fatal(err)
@@ -841,7 +844,7 @@ func TestNoJournalWhereNothingResumes(t *testing.T) {
 	if _, err := adapted(t, o.Plan, j, newOracle(o.Plan, 1, -1)); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := os.ReadDir(st.dir); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(st.Dir); err != nil || len(left) > 0 {
 		t.Errorf("written: %v, %v", left, err)
 	}
 	if _, err := Run(t.Context(), o.Plan, optionsOf(o, "out")); err != nil {

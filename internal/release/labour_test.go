@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/internal/verify"
@@ -77,13 +78,13 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(dir, "release.yaml"),
+	p, err := planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(dir, "release.yaml"),
 		Params: map[string]string{"quarter": "2026q1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opt := Options{Out: filepath.Join(dir, "out"), Data: dir, Ledger: filepath.Join(dir, "ledger.db")}
-	if _, err := InitAccount(t.Context(), opt.Ledger, filepath.Join(dir, "policy.yaml"), ledger.OpenOptions{}); err != nil {
+	if _, err := (account.Ledger{Path: opt.Ledger}).Init(t.Context(), filepath.Join(dir, "policy.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Run(t.Context(), p, opt)

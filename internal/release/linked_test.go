@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/parquet-go/parquet-go"
@@ -117,7 +118,7 @@ func TestRoundsOfChildrenResume(t *testing.T) {
 	o := releasetest.Of(t, releasetest.Homes("mst", "aim, ways: 2"))
 	opt := optionsOf(o, "out")
 	crashAfterRounds(t, o, opt)
-	text, err := os.ReadFile(statePathOf(t, o, opt, journalFile))
+	text, err := os.ReadFile(statePathOf(t, o, opt, state.JournalFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestRoundsOfChildrenResume(t *testing.T) {
 	}
 	for i, cut := range []int{len(text) / 2, len(text)} {
 		again := crashed.Copied(t)
-		if err := os.Truncate(statePathOf(t, again, optionsOf(again, "out"), journalFile), int64(cut)); err != nil {
+		if err := os.Truncate(statePathOf(t, again, optionsOf(again, "out"), state.JournalFile), int64(cut)); err != nil {
 			t.Fatal(err)
 		}
 		finishedAlike(t, again, sealed, []map[string]string{nil, published}[i])

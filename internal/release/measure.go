@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
@@ -87,18 +88,18 @@ func (r *attempt) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := openState(ctx, r.options.stateDir(), stateName(identity, r.charge))
+	st, err := state.Open(ctx, r.options.StateDir(), state.Name(identity, r.charge))
 	if err != nil {
 		return err
 	}
-	defer st.close()
+	defer st.Close()
 	if record, err := sealedFor(r.place, r.plan, r.options); err != nil {
 		return err
 	} else if record != nil { // by the process that was waited for
 		if err := errors.Join(durable.SyncDir(r.options.Out), settle(ctx, r.ledger, r.place, *record)); err != nil {
 			return err
 		}
-		return st.clear()
+		return st.Clear()
 	}
 	debited, err := r.ledger.Debited(ctx, r.charge)
 	if err != nil {
@@ -112,7 +113,7 @@ func (r *attempt) measure(ctx context.Context) error {
 	}
 	if err := r.ledger.Reserve(ctx, r.charge); err != nil {
 		if debited == "" || ended(err) {
-			err = errors.Join(err, st.erase())
+			err = errors.Join(err, st.Erase())
 		}
 		return r.refusal(err)
 	}
@@ -137,11 +138,11 @@ func (r *attempt) measure(ctx context.Context) error {
 	r.options.logger().Info("measurements sealed", "folder", r.place)
 	switch err := finish(ctx, r.ledger, r.charge, r.place); {
 	case ended(err): // somebody gave the release up meanwhile: what was drawn goes nowhere
-		return errors.Join(err, os.RemoveAll(r.place), durable.SyncDir(r.options.Out), st.clear())
+		return errors.Join(err, os.RemoveAll(r.place), durable.SyncDir(r.options.Out), st.Clear())
 	case err != nil:
 		return &Spent{Err: err}
 	}
-	return errors.Join(st.clear(), clearSiblings(r.options.stateDir(), r.plan.Name))
+	return errors.Join(st.Clear(), state.ClearSiblings(r.options.StateDir(), r.plan.Name))
 }
 
 // admit returns an error unless the files that will be counted are there, and none of them is a public file of the
@@ -168,7 +169,7 @@ func (r *attempt) refusal(err error) error {
 		mismatch *ledger.TermsMismatch
 	)
 	if r.options.Ledger == "" && (errors.As(err, &refused) || errors.As(err, &mismatch)) {
-		return &PracticeRefused{Ledger: account.Practice(r.options.stateDir()), Err: err}
+		return &PracticeRefused{Ledger: account.Practice(r.options.StateDir()), Err: err}
 	}
 	return err
 }
@@ -176,11 +177,11 @@ func (r *attempt) refusal(err error) error {
 // key is the key of the run. One that is found in the state is taken only where
 // the release was debited, and the ledger then knows it; before its debit, every
 // run draws its own, and keeps it unless the spec says that it never resumes.
-func (r *attempt) key(st *state, debited string) (noise.Key, error) {
+func (r *attempt) key(st *state.State, debited string) (noise.Key, error) {
 	if debited == "" {
-		return st.newKey(r.plan.Resume != spec.Never)
+		return st.NewKey(r.plan.Resume != spec.Never)
 	}
-	key, there, err := st.oldKey()
+	key, there, err := st.OldKey()
 	if err == nil && !there {
 		return key, &ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}
 	}
@@ -189,7 +190,7 @@ func (r *attempt) key(st *state, debited string) (noise.Key, error) {
 }
 
 // draw counts, debits, draws and writes the measurements into the staging folder.
-func (r *attempt) draw(ctx context.Context, st *state, out *staging, streams *noise.Streams) error {
+func (r *attempt) draw(ctx context.Context, st *state.State, out *staging, streams *noise.Streams) error {
 	log := r.options.logger()
 	if err := r.ballast(st, out); err != nil {
 		return err
@@ -240,7 +241,7 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 		return nil, nil, err
 	}
 	if !r.resumed {
-		counted, err := readSources(r.options.stateDir())
+		counted, err := readSources(r.options.StateDir())
 		if err == nil {
 			err = counted.keepFrom(r.plan, r.accounts)
 		}
@@ -265,7 +266,7 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 		}
 	}
 	return exact, func(ctx context.Context) error {
-		return noteSources(ctx, r.options.stateDir(), r.accounts, r.plan, inputs, contents)
+		return noteSources(ctx, r.options.StateDir(), r.accounts, r.plan, inputs, contents)
 	}, nil
 }
 
@@ -287,11 +288,11 @@ func tablesOf(p *compiled.Compiled) []string {
 
 // journal is that of the run's adaptive rounds: kept beside the key, and in memory only
 // where that is.
-func (r *attempt) journal(st *state) (*journal, error) {
+func (r *attempt) journal(st *state.State) (*journal, error) {
 	if !r.journalled() {
 		return &journal{}, nil
 	}
-	return openJournal(st.journalPath(), r.plan.Hash(), r.charge.Commitment)
+	return openJournal(st.JournalPath(), r.plan.Hash(), r.charge.Commitment)
 }
 
 // journalled tells whether the run keeps a journal of adaptive rounds.
@@ -304,7 +305,7 @@ func (r *attempt) journalled() bool {
 const journalBytes = 21
 
 // ballast checks that there is space for the measurements, and for the journal.
-func (r *attempt) ballast(st *state, out *staging) error {
+func (r *attempt) ballast(st *state.State, out *staging) error {
 	answers, files, err := ofRounds(r.plan)
 	if err != nil {
 		return err
@@ -313,7 +314,7 @@ func (r *attempt) ballast(st *state, out *staging) error {
 		!r.journalled() {
 		return err
 	}
-	return ballast(st.dir, journalBytes*answers+4096*files)
+	return ballast(st.Dir, journalBytes*answers+4096*files)
 }
 
 // ofRounds is about how many integers the rounds of the adaptive methods answer at the most,
@@ -336,7 +337,7 @@ func ofRounds(p *compiled.Compiled) (answers, files int64, err error) {
 // giveUp ends a run that failed. Before its debit nothing is spent and its key is
 // not needed again; after it the key stays, so that a new run resumes. A release
 // that another run has debited, with another key, is closed to this one.
-func (r *attempt) giveUp(st *state, cause error) error {
+func (r *attempt) giveUp(st *state.State, cause error) error {
 	ctx := context.Background()
 	if !r.paid { // the debit may be there although it was not answered: a debit cannot be cancelled
 		if err := r.ledger.Cancel(ctx, r.charge); err != nil {
@@ -357,13 +358,13 @@ func (r *attempt) giveUp(st *state, cause error) error {
 	var closed *ledger.Closed
 	switch {
 	case ended(cause):
-		return errors.Join(cause, st.erase())
+		return errors.Join(cause, st.Erase())
 	case errors.As(cause, &closed) && r.resumed:
 		return &Spent{Err: &InputChanged{Release: r.plan.Name, Date: closed.Date}}
 	case r.paid || r.resumed:
-		return &Spent{Err: diagnostics.Write(st.dir, cause), Lost: r.plan.Resume == spec.Never}
+		return &Spent{Err: diagnostics.Write(st.Dir, cause), Lost: r.plan.Resume == spec.Never}
 	}
-	return errors.Join(diagnostics.Write(st.dir, cause), st.erase())
+	return errors.Join(diagnostics.Write(st.Dir, cause), st.Erase())
 }
 
 // drawAll opens the exact counts with the receipt of their debit and draws every

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 
@@ -82,7 +83,7 @@ func BenchmarkMicrodata(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			p, err := Load(context.Background(), SpecFile{Path: filepath.Join(dir, "release.yaml")})
+			p, err := planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(dir, "release.yaml")})
 			if err != nil {
 				b.Fatal(err)
 			}

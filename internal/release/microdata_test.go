@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/internal/derive"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
@@ -42,7 +43,7 @@ func TestMicrodataAsPublished(t *testing.T) {
 		}
 	}
 	var err error
-	if o.Plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
+	if o.Plan, err = planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	result, err := Run(t.Context(), o.Plan, optionsOf(o, "out"))
@@ -138,7 +139,7 @@ func TestRoundsAreTold(t *testing.T) {
 	if err := os.WriteFile(path, []byte(releasetest.AIMSpec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(context.Background(), SpecFile{Path: path})
+	p, err := planfile.Load(context.Background(), planfile.Spec{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestMicrodataAreRehearsed(t *testing.T) {
 			t.Errorf("%s is missing: %v", name, err)
 		}
 	}
-	if there, _ := durable.Exists(opt.stateDir()); there {
+	if there, _ := durable.Exists(opt.StateDir()); there {
 		t.Error("a rehearsal has a state")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/query"
@@ -252,8 +253,8 @@ func TestNumbersRefuseBadData(t *testing.T) {
 			}
 			o := releasetest.With(t, releasetest.PayText("{rho: 1}", true, ""), releasetest.PayPolicy, data)
 			_, err := Run(t.Context(), o.Plan, optionsOf(o, "out"))
-			if Classify(err).Exit != verdict.ExitData || strings.Contains(err.Error(), "secret") {
-				t.Errorf("exit %d: %v", Classify(err).Exit, err)
+			if ending.Of(err).Exit != verdict.ExitData || strings.Contains(err.Error(), "secret") {
+				t.Errorf("exit %d: %v", ending.Of(err).Exit, err)
 			}
 			if n := o.Debits(t); n != 0 {
 				t.Errorf("%d debits", n)

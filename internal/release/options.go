@@ -70,10 +70,10 @@ func (o Options) checkMemory(p *compiled.Compiled) error {
 
 // Account is the configured ledger.
 func (o Options) Account() account.Ledger {
-	return account.Ledger{Path: o.Ledger, Trust: o.Trust, Office: o.Office, Today: o.Today}
+	return account.Ledger{Path: o.Ledger, Trust: o.Trust, Office: o.Office, Today: o.Today, Approvals: o.Approvals}
 }
 
-func (o Options) stateDir() string {
+func (o Options) StateDir() string {
 	if o.State != "" {
 		return o.State
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/klauspost/compress/zstd"
@@ -88,7 +89,7 @@ func TestPublicTablesInAnyFormatGiveOnePlan(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p, err := Load(context.Background(), SpecFile{Path: path})
+		p, err := planfile.Load(context.Background(), planfile.Spec{Path: path})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -116,7 +117,7 @@ func TestPublicTablesThatCannotBeReadAreToldByLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := Load(context.Background(), SpecFile{Path: path})
+	_, err := planfile.Load(context.Background(), planfile.Spec{Path: path})
 	var problems *document.Errors
 	if !errors.As(err, &problems) || len(problems.Problems) != 1 || strings.Contains(err.Error(), dir) ||
 		!strings.HasPrefix(err.Error(),

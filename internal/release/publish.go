@@ -100,7 +100,7 @@ func signManifest(dir string, office sign.Key) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(dir, published.SignatureFile, b)
+	return durable.ReplaceFile(dir, published.SignatureFile, b)
 }
 
 // isSealed returns an error for what cannot be a folder of measurements, with what it is instead.
@@ -129,7 +129,7 @@ func isSealed(dir string) error {
 // lendSignature signs the place, which is there already and as what is staged, by the staged signature where one was
 // made.
 func (s *staging) lendSignature(made bool) (Signature, error) {
-	before, err := durable.Exists(filepath.Join(s.place, published.SignatureFile))
+	before, err := durable.Exists(filepath.Join(s.at.Place, published.SignatureFile))
 	switch {
 	case err != nil:
 		return Unsigned, err
@@ -141,7 +141,7 @@ func (s *staging) lendSignature(made bool) (Signature, error) {
 		return SignatureAdded, s.lend(published.SignatureFile)
 	}
 	same, err := published.EqualFiles(filepath.Join(s.Dir, published.SignatureFile),
-		filepath.Join(s.place, published.SignatureFile))
+		filepath.Join(s.at.Place, published.SignatureFile))
 	if err != nil || same {
 		return SignedBefore, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -35,7 +36,7 @@ const (
 // TestAdultRealisesWhatIsPredicted draws every one-way and two-way table of Adult, and compares.
 func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 	data := testdata.Data(t, "adult14.csv")
-	p, err := Load(t.Context(), SpecFile{Path: filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")})
+	p, err := planfile.Load(t.Context(), planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,14 @@ import (
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
@@ -64,18 +67,18 @@ func stateNameOf(t *testing.T, o releasetest.Office, opt Options) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stateName(identity, charge)
+	return state.Name(identity, charge)
 }
 
 // plantedKey draws the key of a run and leaves it in the state, as a killed run does.
 func plantedKey(t *testing.T, o releasetest.Office, opt Options) noise.Key {
 	t.Helper()
-	st, err := openState(t.Context(), opt.stateDir(), stateNameOf(t, o, opt))
+	st, err := state.Open(t.Context(), opt.StateDir(), stateNameOf(t, o, opt))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer st.close()
-	key, err := st.newKey(true)
+	defer st.Close()
+	key, err := st.NewKey(true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +142,7 @@ func TestCrashAfterDebitResumesToTheSameNoise(t *testing.T) {
 	if n := o.Debits(t); n != 1 {
 		t.Errorf("%d debits, expected 1", n)
 	}
-	if keys, _ := filepath.Glob(filepath.Join(opt.stateDir(), "*", "key*")); len(keys) > 0 {
+	if keys, _ := filepath.Glob(filepath.Join(opt.StateDir(), "*", "key*")); len(keys) > 0 {
 		t.Errorf("the key is still there: %v", keys)
 	}
 }
@@ -154,9 +157,9 @@ func TestCrashAfterDebitRefusesOtherData(t *testing.T) {
 	}
 	_, err := Measure(t.Context(), o.Plan, opt)
 	var changed *InputChanged
-	if !errors.As(err, &changed) || Classify(err).Exit != verdict.ExitEnvironment ||
+	if !errors.As(err, &changed) || ending.Of(err).Exit != verdict.ExitEnvironment ||
 		!strings.Contains(err.Error(), "budget is spent") {
-		t.Fatalf("error %v, exit %d", err, Classify(err).Exit)
+		t.Fatalf("error %v, exit %d", err, ending.Of(err).Exit)
 	}
 	if there, _ := durable.Exists(MeasuredFolder(opt.Out, "trips")); there {
 		t.Error("measurements were written")
@@ -173,13 +176,13 @@ func TestOneDebitOneDraw(t *testing.T) {
 	second := optionsOf(o, "second")
 	_, err := Run(t.Context(), o.Plan, second)
 	var closed *ledger.Closed
-	if !errors.As(err, &closed) || Classify(err).Exit != verdict.ExitName {
-		t.Fatalf("error %v, exit %d", err, Classify(err).Exit)
+	if !errors.As(err, &closed) || ending.Of(err).Exit != verdict.ExitName {
+		t.Fatalf("error %v, exit %d", err, ending.Of(err).Exit)
 	}
 	// … also where a key is there, drawn before the other's debit.
 	third := optionsOf(o, "third")
 	plantedKey(t, o, third)
-	if _, err := Run(t.Context(), o.Plan, third); Classify(err).Exit == verdict.ExitDone {
+	if _, err := Run(t.Context(), o.Plan, third); ending.Of(err).Exit == verdict.ExitDone {
 		t.Fatal("a second draw on one debit")
 	}
 	for _, out := range []Options{second, third} {
@@ -199,8 +202,8 @@ func TestCancelledBeforeDebit(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := Run(ctx, o.Plan, opt)
-	if Classify(err).Exit != verdict.ExitInterrupted {
-		t.Fatalf("error %v, exit %d", err, Classify(err).Exit)
+	if ending.Of(err).Exit != verdict.ExitInterrupted {
+		t.Fatalf("error %v, exit %d", err, ending.Of(err).Exit)
 	}
 	if n := o.Debits(t); n != 0 {
 		t.Errorf("%d debits, expected none", n)
@@ -214,7 +217,7 @@ func TestCancelledBeforeDebit(t *testing.T) {
 // statePath is a file of the plan's state.
 func statePathOf(t *testing.T, o releasetest.Office, opt Options, name string) string {
 	t.Helper()
-	return filepath.Join(opt.stateDir(), stateNameOf(t, o, opt), name)
+	return filepath.Join(opt.StateDir(), stateNameOf(t, o, opt), name)
 }
 
 // A key that is found before the debit is never drawn from, whoever left it
@@ -224,7 +227,7 @@ func TestKeysFoundBeforeTheDebitAreNotUsed(t *testing.T) {
 		o := releasetest.Trips(t)
 		opt := optionsOf(o, "out")
 		plantedKey(t, o, opt)
-		if err := os.WriteFile(statePathOf(t, o, opt, keyFile), planted[:], 0o600); err != nil {
+		if err := os.WriteFile(statePathOf(t, o, opt, state.KeyFile), planted[:], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Measure(t.Context(), o.Plan, opt); err != nil {
@@ -347,10 +350,10 @@ func TestUnfinishedFoldersKeepTheKey(t *testing.T) {
 		if err := fake(o, opt); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Run(t.Context(), o.Plan, opt); Classify(err).Exit != verdict.ExitVerify {
-			t.Errorf("%s: %v, exit %d", name, err, Classify(err).Exit)
+		if _, err := Run(t.Context(), o.Plan, opt); ending.Of(err).Exit != verdict.ExitVerify {
+			t.Errorf("%s: %v, exit %d", name, err, ending.Of(err).Exit)
 		}
-		if there, _ := durable.Exists(statePathOf(t, o, opt, keyFile)); !there {
+		if there, _ := durable.Exists(statePathOf(t, o, opt, state.KeyFile)); !there {
 			t.Errorf("%s: the key is gone", name)
 		}
 	}
@@ -363,15 +366,15 @@ func TestDamagedKeyAfterTheDebitClosesTheRelease(t *testing.T) {
 		o := releasetest.Trips(t)
 		opt := optionsOf(o, "out")
 		crashAfterDebit(t, o, opt)
-		if err := os.WriteFile(statePathOf(t, o, opt, keyFile), bad, 0o600); err != nil {
+		if err := os.WriteFile(statePathOf(t, o, opt, state.KeyFile), bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := Run(t.Context(), o.Plan, opt)
 		var closed *ledger.Closed
-		if !errors.As(err, &closed) || Classify(err).Exit != verdict.ExitName {
-			t.Errorf("%v, exit %d", err, Classify(err).Exit)
+		if !errors.As(err, &closed) || ending.Of(err).Exit != verdict.ExitName {
+			t.Errorf("%v, exit %d", err, ending.Of(err).Exit)
 		}
-		if there, _ := durable.Exists(statePathOf(t, o, opt, keyFile)); there {
+		if there, _ := durable.Exists(statePathOf(t, o, opt, state.KeyFile)); there {
 			t.Error("the key is still there")
 		}
 	}
@@ -386,14 +389,14 @@ func TestDiagnosticsGoWithTheRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Run(t.Context(), o.Plan, opt)
-	if Classify(err).Exit != verdict.ExitData || diagnostics.Hint(err) == "" {
-		t.Fatalf("%v, exit %d", err, Classify(err).Exit)
+	if ending.Of(err).Exit != verdict.ExitData || diagnostics.Hint(err) == "" {
+		t.Fatalf("%v, exit %d", err, ending.Of(err).Exit)
 	}
 	spec := strings.Replace(releasetest.TripSpec, "values: [walk, ride]", "values: [walk, ride], unknown: drop", 1)
 	if err := os.WriteFile(filepath.Join(o.Dir, "release.yaml"), []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o.Plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
+	if o.Plan, err = planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	plantedKey(t, o, opt)
@@ -403,7 +406,7 @@ func TestDiagnosticsGoWithTheRelease(t *testing.T) {
 	if _, err := Run(t.Context(), o.Plan, opt); err != nil {
 		t.Fatal(err)
 	}
-	left, err := os.ReadDir(opt.stateDir())
+	left, err := os.ReadDir(opt.StateDir())
 	if err != nil || len(left) != 1 || left[0].Name() != sourcesFile {
 		t.Errorf("left in the state directory: %v, %v", left, err)
 	}
@@ -415,14 +418,14 @@ func TestUnreadableKeyIsKept(t *testing.T) {
 	o := releasetest.Trips(t)
 	opt := optionsOf(o, "out")
 	crashAfterDebit(t, o, opt)
-	key, aside := statePathOf(t, o, opt, keyFile), filepath.Join(o.Dir, "aside")
+	key, aside := statePathOf(t, o, opt, state.KeyFile), filepath.Join(o.Dir, "aside")
 	if err := errors.Join(os.Rename(key, aside), os.Mkdir(key, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Run(t.Context(), o.Plan, opt)
 	var spent *Spent
-	if !errors.As(err, &spent) || Classify(err).Exit != verdict.ExitEnvironment {
-		t.Errorf("%v, exit %d", err, Classify(err).Exit)
+	if !errors.As(err, &spent) || ending.Of(err).Exit != verdict.ExitEnvironment {
+		t.Errorf("%v, exit %d", err, ending.Of(err).Exit)
 	}
 	if err := errors.Join(os.Remove(key), os.Rename(aside, key)); err != nil {
 		t.Fatal(err)

@@ -11,9 +11,13 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
+	"github.com/dprelease/dprelease/internal/ending"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -27,7 +31,7 @@ func TestRevision(t *testing.T) {
 		t.Fatal(err)
 	}
 	sealed := MeasuredFolder(opt.Out, "trips")
-	if _, err := Publish(t.Context(), sealed, opt); Classify(err).Exit != verdict.ExitSpec {
+	if _, err := Publish(t.Context(), sealed, opt); ending.Of(err).Exit != verdict.ExitSpec {
 		t.Errorf("a revision of nothing: %v", err)
 	}
 	first := optionsOf(o, "out")
@@ -64,7 +68,7 @@ func TestRevision(t *testing.T) {
 		"a reason that turns": {Number: 3, Reason: "x\u202e"},
 	} {
 		opt.Revision = r
-		if _, err := Publish(t.Context(), sealed, opt); Classify(err).Exit != verdict.ExitSpec {
+		if _, err := Publish(t.Context(), sealed, opt); ending.Of(err).Exit != verdict.ExitSpec {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -82,8 +86,8 @@ func TestARevisionIsOfTheSameDraw(t *testing.T) {
 	opt := optionsOf(a, "out")
 	opt.Revision, opt.Ledger = Revision{Number: 2, Reason: "x"}, ""
 	if _, err := Publish(t.Context(), MeasuredFolder(optionsOf(b, "out").Out, "trips"),
-		opt); Classify(err).Exit != verdict.ExitSpec || !strings.Contains(err.Error(), "other measurements") {
-		t.Errorf("exit %d, %v", Classify(err).Exit, err)
+		opt); ending.Of(err).Exit != verdict.ExitSpec || !strings.Contains(err.Error(), "other measurements") {
+		t.Errorf("exit %d, %v", ending.Of(err).Exit, err)
 	}
 }
 
@@ -105,12 +109,12 @@ func TestManifestsAreSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	unsigned.Ledger, unsigned.Office = "", &key
-	if _, err := Publish(t.Context(), MeasuredFolder(unsigned.Out, "trips"), unsigned); Classify(err).Exit != verdict.ExitName || !strings.Contains(err.Error(), "does not sign") {
-		t.Errorf("a release of an unsigned ledger: exit %d, %v", Classify(err).Exit, err)
+	if _, err := Publish(t.Context(), MeasuredFolder(unsigned.Out, "trips"), unsigned); ending.Of(err).Exit != verdict.ExitName || !strings.Contains(err.Error(), "does not sign") {
+		t.Errorf("a release of an unsigned ledger: exit %d, %v", ending.Of(err).Exit, err)
 	}
 	o.Ledger = filepath.Join(o.Dir, "signed.db")
-	if _, err := InitAccount(t.Context(), o.Ledger, filepath.Join(o.Dir, "policy.yaml"),
-		ledger.OpenOptions{Office: &key}); err != nil {
+	keeper := account.Ledger{Path: o.Ledger, Office: &key}
+	if _, err := keeper.Init(t.Context(), filepath.Join(o.Dir, "policy.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	opt := optionsOf(o, "out")
@@ -151,7 +155,7 @@ func TestNeverResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var err error
-	if o.Plan, err = Load(context.Background(), SpecFile{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
+	if o.Plan, err = planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}); err != nil {
 		t.Fatal(err)
 	}
 	opt := optionsOf(o, "out")
@@ -160,7 +164,7 @@ func TestNeverResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	st, err := openState(t.Context(), opt.stateDir(), stateNameOf(t, o, opt))
+	st, err := state.Open(t.Context(), opt.StateDir(), stateNameOf(t, o, opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,10 +172,10 @@ func TestNeverResumed(t *testing.T) {
 	if _, err := a.key(st, ""); err != nil {
 		t.Fatal(err)
 	}
-	if written, _ := filepath.Glob(filepath.Join(st.dir, "*")); len(written) > 0 {
+	if written, _ := filepath.Glob(filepath.Join(st.Dir, "*")); len(written) > 0 {
 		t.Errorf("the state holds %v", written)
 	}
-	st.close()
+	st.Close()
 	charge.Commitment = strings.Repeat("1", 64)
 	if _, err := l.Debit(t.Context(), charge); err != nil { // and cut off
 		t.Fatal(err)
@@ -185,7 +189,7 @@ func TestNeverResumed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(o.Dir, "release.yaml"), []byte(next), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(context.Background(), SpecFile{Path: filepath.Join(o.Dir, "release.yaml")})
+	p, err := planfile.Load(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,9 +216,9 @@ func TestPublishedByOtherSoftware(t *testing.T) {
 		t.Fatal(err)
 	}
 	sealed := MeasuredFolder(opt.Out, "trips")
-	if _, err := Publish(t.Context(), sealed, opt); Classify(err).Exit != verdict.ExitName ||
+	if _, err := Publish(t.Context(), sealed, opt); ending.Of(err).Exit != verdict.ExitName ||
 		!strings.Contains(err.Error(), "--revision 2") {
-		t.Errorf("exit %d, %v", Classify(err).Exit, err)
+		t.Errorf("exit %d, %v", ending.Of(err).Exit, err)
 	}
 	opt.Revision = Revision{Number: 2, Reason: "newer software"}
 	if _, err := Publish(t.Context(), sealed, opt); err != nil {

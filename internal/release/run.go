@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
@@ -70,14 +71,14 @@ func Run(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 		}
 		return result, err
 	}
-	if info, err := os.Stat(planPath(p, o.Out)); err == nil && !info.Mode().IsRegular() {
-		return Result{}, &Occupied{Place: planPath(p, o.Out), Why: "is not a file"}
+	if info, err := os.Stat(planfile.Path(p, o.Out)); err == nil && !info.Mode().IsRegular() {
+		return Result{}, &Occupied{Place: planfile.Path(p, o.Out), Why: "is not a file"}
 	}
 	measurement, err := Measure(ctx, p, o)
 	if err != nil {
 		return Result{}, toBeSigned(err, p, o.Out)
 	}
-	if _, err := writePlan(p, o.Out); err != nil {
+	if _, err := planfile.Write(p, o.Out); err != nil {
 		return Result{}, err
 	}
 	o.keepTemplate(p)
@@ -93,7 +94,7 @@ func toBeSigned(err error, p *compiled.Compiled, out string) error {
 	if !errors.As(err, &unapproved) {
 		return err
 	}
-	path, failed := writePlan(p, out)
+	path, failed := planfile.Write(p, out)
 	if failed != nil {
 		return errors.Join(err, failed)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/internal/verify"
 )
@@ -24,7 +25,7 @@ func refused(t *testing.T, place string, o verify.Options, file, says string) {
 	t.Helper()
 	_, err := verify.Folder(t.Context(), place, o)
 	var u *verify.Unverified
-	if !errors.As(err, &u) || Classify(err).Exit != verdict.ExitVerify {
+	if !errors.As(err, &u) || ending.Of(err).Exit != verdict.ExitVerify {
 		t.Fatalf("%v, want %s refused", err, file)
 	}
 	if u.File != file || !strings.Contains(u.Says, says) {

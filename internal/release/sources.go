@@ -20,6 +20,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -276,7 +277,7 @@ func (c *countedSources) same(ctx context.Context, was countedFiles, inputs []in
 // inputsChanged is the day on which a release that is there already was counted, where its files are others now; ""
 // where they are the same, are not there, or nothing is known of them.
 func (o Options) inputsChanged(ctx context.Context, p *compiled.Compiled) (string, error) {
-	c, err := readSources(o.stateDir())
+	c, err := readSources(o.StateDir())
 	if err != nil {
 		return "", nil //nolint:nilerr // a release that is done needs no record
 	}
@@ -298,7 +299,7 @@ func (o Options) inputsChanged(ctx context.Context, p *compiled.Compiled) (strin
 // readSources reads the record of a state directory. Where there is none it is empty, with a new key.
 func readSources(root string) (*countedSources, error) {
 	c := &countedSources{}
-	b, err := regular.Read(filepath.Join(root, sourcesFile), mostPlan)
+	b, err := regular.Read(filepath.Join(root, sourcesFile), planfile.Most)
 	if errors.Is(err, fs.ErrNotExist) {
 		c.Key = make([]byte, sha256.Size)
 		_, err := rand.Read(c.Key)
@@ -319,7 +320,7 @@ func readSources(root string) (*countedSources, error) {
 // noteSources adds the files of a plan to the record, durably, before they are paid for.
 func noteSources(ctx context.Context, root string, accounts []string, p *compiled.Compiled, inputs []input,
 	contents [][]files.Digest) error {
-	held, err := holdWaiting(ctx, root)
+	held, err := durable.HoldWaiting(ctx, root)
 	if err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}

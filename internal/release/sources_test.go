@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
@@ -24,7 +25,7 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(t.Context(), SpecFile{Path: path})
+	p, err := planfile.Load(t.Context(), planfile.Spec{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

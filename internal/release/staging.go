@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/dprelease/dprelease/internal/derive"
 	"github.com/dprelease/dprelease/internal/durable"
@@ -17,32 +16,17 @@ import (
 // hidden name, then synced and renamed once, so that the place holds all of it
 // or nothing.
 type staging struct {
-	*derive.Folder          // .NAME.tmp-*
-	place          string   // NAME
-	held           *os.File // keeps the folder from being cleared by others; nil where that is not done
+	*derive.Folder
+	at *durable.Staging
 }
 
-// stage opens a staging folder for the output folder out/name, and clears those
-// that crashed runs have left.
+// stage opens a staging folder for the output folder out/name, and clears those that crashed runs have left.
 func stage(out, name string) (*staging, error) {
-	if err := durable.MakeFolder(out, 0o755); err != nil {
-		return nil, fmt.Errorf("output folder: %w", err)
-	}
-	clearStale(out, name)
-	dir, err := os.MkdirTemp(out, "."+name+".tmp-*")
+	at, err := durable.Stage(out, name)
 	if err != nil {
-		return nil, fmt.Errorf("output folder: %w", err)
+		return nil, err
 	}
-	s := &staging{Folder: derive.NewFolder(dir), place: filepath.Join(out, name)}
-	if s.held, err = durable.Hold(dir); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		s.discard()
-		return nil, fmt.Errorf("output folder: %w", err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		s.discard()
-		return nil, fmt.Errorf("output folder: %w", err)
-	}
-	return s, nil
+	return &staging{Folder: derive.NewFolder(at.Dir), at: at}, nil
 }
 
 // syncedAtOnce is how many files are synced at the same time: a disk makes many durable in about the time of one.
@@ -63,7 +47,7 @@ func (s *staging) commit() error {
 		case d.IsDir():
 			folders = append(folders, path)
 		default:
-			syncing.Go(func() error { return syncFile(path) })
+			syncing.Go(func() error { return durable.SyncFile(path) })
 		}
 		return nil
 	})
@@ -72,51 +56,21 @@ func (s *staging) commit() error {
 		err = errors.Join(err, durable.SyncDir(dir))
 	}
 	if err != nil {
-		return fmt.Errorf("syncing %s: %w", s.place, err)
+		return fmt.Errorf("syncing %s: %w", s.at.Place, err)
 	}
-	if err := os.Rename(s.Dir, s.place); err != nil {
-		return fmt.Errorf("moving the finished %s into place: %w", s.place, err)
+	if err := os.Rename(s.Dir, s.at.Place); err != nil {
+		return fmt.Errorf("moving the finished %s into place: %w", s.at.Place, err)
 	}
-	return durable.SyncDir(filepath.Dir(s.place))
+	return durable.SyncDir(filepath.Dir(s.at.Place))
 }
 
 // lend moves one file of the staging folder into the place, which is there already.
-func (s *staging) lend(name string) error {
-	if err := syncFile(filepath.Join(s.Dir, name)); err != nil {
-		return err
-	}
-	if err := os.Rename(filepath.Join(s.Dir, name), filepath.Join(s.place, name)); err != nil {
-		return err
-	}
-	return durable.SyncDir(s.place)
-}
+func (s *staging) lend(name string) error { return s.at.Lend(name, filepath.Join(s.at.Place, name)) }
 
 // discard ends the staging: what was not committed is removed.
 func (s *staging) discard() {
 	_ = s.Settle() // whoever committed it knows its error
-	os.RemoveAll(s.Dir)
-	if s.held != nil {
-		s.held.Close()
-	}
-}
-
-// clearStale removes staging folders whose makers are gone. One that cannot be
-// removed does no harm, so errors are left alone.
-func clearStale(out, name string) {
-	left, err := os.ReadDir(out)
-	if err != nil {
-		return
-	}
-	for _, d := range left {
-		dir := filepath.Join(out, d.Name())
-		if !d.IsDir() || !strings.HasPrefix(d.Name(), "."+name+".tmp-") {
-			continue
-		}
-		if held, err := durable.Hold(dir); err == nil {
-			os.RemoveAll(dir)
-			held.Close()
-		}
-	}
+	s.at.Discard()
 }
 
 // ballast checks that n bytes can be written into a folder, by writing and removing
@@ -138,29 +92,4 @@ func ballast(dir string, n int64) error {
 		n -= int64(k)
 	}
 	return f.Sync()
-}
-
-// syncFile makes what a file holds durable.
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0) // Windows syncs no file that is open for reading alone
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// replaceFile writes the file out/name, through a staging folder of its own.
-func replaceFile(out, name string, b []byte) error {
-	s, err := stage(out, name)
-	if err != nil {
-		return err
-	}
-	defer s.discard()
-	if err := errors.Join(s.Write(name, b), s.Settle(), syncFile(filepath.Join(s.Dir, name))); err != nil {
-		return err
-	}
-	if err := os.Rename(filepath.Join(s.Dir, name), s.place); err != nil {
-		return err
-	}
-	return durable.SyncDir(out)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/query"
 	"github.com/parquet-go/parquet-go"
 )
@@ -99,7 +100,7 @@ func TestNoValueStopsATotalRelease(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "steady.yaml"), []byte(spec), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p, err := Load(t.Context(), SpecFile{Path: filepath.Join(dir, "steady.yaml")})
+			p, err := planfile.Load(t.Context(), planfile.Spec{Path: filepath.Join(dir, "steady.yaml")})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testdata"
@@ -163,7 +164,7 @@ func checkMaps(t *testing.T, o releasetest.Office, place string) {
 // busiest, and their counts and those of areas lie where the noise lets them.
 func TestTaxiExample(t *testing.T) {
 	data := testdata.Data(t, "taxi.csv")
-	p, err := Load(t.Context(), SpecFile{Path: filepath.Join(testdata.Root(t), "examples", "taxi", "release.yaml")})
+	p, err := planfile.Load(t.Context(), planfile.Spec{Path: filepath.Join(testdata.Root(t), "examples", "taxi", "release.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}

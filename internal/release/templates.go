@@ -15,6 +15,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/template"
@@ -30,6 +31,20 @@ const (
 	mostTemplate = 64 << 20
 )
 
+// Load is [planfile.Load], and need not plan where a run in the same state directory has measured the spec before with
+// other values of its parameters: see [Options.template].
+func (o Options) Load(ctx context.Context, s planfile.Spec) (*compiled.Compiled, error) {
+	var earlier *compiled.Compiled
+	p, refilled, err := planfile.LoadLike(ctx, s, func(key string) *compiled.Compiled {
+		earlier = o.template(ctx, s.Params, key)
+		return earlier
+	})
+	if refilled {
+		o.logger().Info("plan made from that of an earlier run", "release", p.Name, "earlier", earlier.Name)
+	}
+	return p, err
+}
+
 // template is a plan that this build of the program measured of the same spec with other values of its parameters, nil
 // where there is none that can be used.
 //
@@ -39,7 +54,7 @@ const (
 // lies in that directory too.
 func (o Options) template(ctx context.Context, params map[string]string, key string) *compiled.Compiled {
 	file := o.templateFile(params, key)
-	if file == "" || errors.Join(durable.Private(o.stateDir()), durable.Private(filepath.Dir(file))) != nil {
+	if file == "" || errors.Join(durable.Private(o.StateDir()), durable.Private(filepath.Dir(file))) != nil {
 		return nil
 	}
 	b, err := regular.Read(file, mostTemplate)
@@ -60,7 +75,7 @@ func (o Options) template(ctx context.Context, params map[string]string, key str
 // debited reports whether the configured ledger holds a debit for the plan.
 func (o Options) debited(ctx context.Context, p *compiled.Compiled) bool {
 	var day string
-	err := o.withLedger(ctx, func(l *ledger.Ledger) (err error) {
+	err := o.Account().With(ctx, func(l *ledger.Ledger) (err error) {
 		day, err = l.Debited(ctx, ledger.Charge{Account: p.Guarantee.Account, Release: p.Name, PlanHash: p.Hash()})
 		return err
 	})
@@ -80,7 +95,7 @@ func (o Options) keepTemplate(p *compiled.Compiled) {
 		return
 	}
 	hash := sha256.Sum256(text)
-	if replaceFile(dir, filepath.Base(file), slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte("\n"),
+	if durable.ReplaceFile(dir, filepath.Base(file), slices.Concat([]byte(hex.EncodeToString(hash[:])), []byte("\n"),
 		text)) == nil {
 		removeOldest(dir, mostTemplates)
 	}
@@ -97,7 +112,7 @@ func (o Options) templateFile(params map[string]string, key string) string {
 		return ""
 	}
 	name := sha256.Sum256([]byte(build + key))
-	return filepath.Join(o.stateDir(), templatesFolder, hex.EncodeToString(name[:])+".json")
+	return filepath.Join(o.StateDir(), templatesFolder, hex.EncodeToString(name[:])+".json")
 }
 
 // build is the SHA-256 of the program that runs, "" where it cannot be read: another build may plan otherwise.

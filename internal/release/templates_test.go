@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -43,8 +44,8 @@ func templateOffice(t *testing.T) (o releasetest.Office, opt Options, load func(
 }
 
 // quarter is the spec of an office for a quarter.
-func quarterOf(o releasetest.Office, quarter string) SpecFile {
-	return SpecFile{Path: filepath.Join(o.Dir, "release.yaml"), Params: map[string]string{"quarter": quarter}}
+func quarterOf(o releasetest.Office, quarter string) planfile.Spec {
+	return planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml"), Params: map[string]string{"quarter": quarter}}
 }
 
 // withSum is a plan as it is kept.
@@ -57,7 +58,7 @@ func withSum(text []byte) []byte {
 // were planned anew; where the file is damaged, or of another build, or the spec is another, it is planned.
 func TestALaterRunHasTheTemplate(t *testing.T) {
 	o, opt, load := templateOffice(t)
-	folder := filepath.Join(opt.stateDir(), templatesFolder)
+	folder := filepath.Join(opt.StateDir(), templatesFolder)
 	first, _ := load(opt, "2026q1")
 	if there, err := durable.Exists(folder); there || err != nil {
 		t.Fatal("something is kept before anything was measured")
@@ -75,7 +76,7 @@ func TestALaterRunHasTheTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, used := load(opt, "2026q2")
-	planned, err := Load(t.Context(), quarterOf(o, "2026q2"))
+	planned, err := planfile.Load(t.Context(), quarterOf(o, "2026q2"))
 	if err != nil || !used || !bytes.Equal(second.Bytes(), planned.Bytes()) {
 		t.Errorf("%v; made from that of an earlier run: %v; not the plan that is made anew", err, used)
 	}
@@ -159,8 +160,7 @@ func TestNoPlanIsTakenThatTheLedgerDoesNotHold(t *testing.T) {
 	}
 	other := opt
 	other.Ledger = filepath.Join(o.Dir, "other.db")
-	if _, err := InitAccount(t.Context(), other.Ledger, filepath.Join(o.Dir, "policy.yaml"),
-		ledger.OpenOptions{}); err != nil {
+	if _, err := (account.Ledger{Path: other.Ledger}).Init(t.Context(), filepath.Join(o.Dir, "policy.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	practice := opt

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/derive"
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/releasetest"
@@ -117,7 +118,7 @@ func TestPlansOfOtherVersions(t *testing.T) {
 		if err := os.WriteFile(path, p.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err = ReadPlan(t.Context(), path)
+		_, err = planfile.Read(t.Context(), path)
 		wantsCode(t, "reading the plan", err, verdict.ExitApproval, "another version")
 		if n := o.Debits(t); n != 0 {
 			t.Errorf("%d debits", n)
@@ -156,7 +157,7 @@ func TestPlansOfOtherVersions(t *testing.T) {
 		if err := os.WriteFile(path, old, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := ReadPlan(t.Context(), path)
+		_, err := planfile.Read(t.Context(), path)
 		wantsCode(t, "reading the plan", err, verdict.ExitSpec, words)
 		if _, err := compiled.Read(old); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("the plan of a published folder: %v", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/synth"
@@ -30,7 +31,7 @@ func adultWays(t testing.TB, budget, every string) *compiled.Compiled {
 	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(context.Background(), SpecFile{Path: path, Public: []string{folder}})
+	p, err := planfile.Load(context.Background(), planfile.Spec{Path: path, Public: []string{folder}})
 	if err != nil {
 		t.Fatal(err)
 	}

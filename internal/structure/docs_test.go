@@ -291,11 +291,10 @@ func folded(e ast.Expr) (string, bool) {
 
 // errorPackages are where errors that reach a person are made.
 var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "histogram/evaluate",
-	"histogram/internal/encoding",
-	"internal/account", "internal/derive", "internal/diff", "internal/draft", "internal/durable", "internal/evaluate",
-	"internal/memory",
-	"internal/published",
-	"internal/query", "internal/release", "internal/sign", "internal/trace", "internal/verdict", "internal/verify", "plan"}
+	"histogram/internal/encoding", "internal/account", "internal/derive", "internal/diff", "internal/draft",
+	"internal/durable", "internal/ending", "internal/evaluate", "internal/memory", "internal/planfile",
+	"internal/published", "internal/query", "internal/release", "internal/sign", "internal/state", "internal/trace",
+	"internal/verdict", "internal/verify", "plan"}
 
 // within are texts that stand within messages that have a row.
 var within = []string{

@@ -2,6 +2,8 @@
 // it again, and the words. It knows no step: an error that a step returns says its own verdict ([Classified]).
 package verdict
 
+import "errors"
+
 // Exit codes of the program.
 const (
 	ExitDone        = 0
@@ -95,4 +97,10 @@ type Verdict struct {
 type Classified interface {
 	error
 	Verdict() Verdict
+}
+
+// Has reports whether the tree of an error holds one of type T.
+func Has[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
 }

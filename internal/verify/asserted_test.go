@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -24,7 +24,7 @@ func refused(t *testing.T, place string, o Options, file, says string) {
 	t.Helper()
 	_, err := Folder(t.Context(), place, o)
 	var u *Unverified
-	if !errors.As(err, &u) || release.Classify(err).Exit != verdict.ExitVerify {
+	if !errors.As(err, &u) || ending.Of(err).Exit != verdict.ExitVerify {
 		t.Fatalf("%v, want %s refused", err, file)
 	}
 	if u.File != file || !strings.Contains(u.Says, says) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/ending"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/publishedtest"
 	"github.com/dprelease/dprelease/internal/release"
@@ -46,7 +48,7 @@ func (s *series) named(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	var err error
-	if s.Plan, err = release.Load(t.Context(), release.SpecFile{Path: path}); err != nil {
+	if s.Plan, err = planfile.Load(t.Context(), planfile.Spec{Path: path}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -114,7 +116,7 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 			!slices.Equal(releasesOf(a.Export.Without), lacking) {
 			t.Errorf("without %v: %v", lacking, err)
 		}
-		if v := release.Classify(err); v.Exit != verdict.ExitVerify || v.Reason != verdict.DebitAlone {
+		if v := ending.Of(err); v.Exit != verdict.ExitVerify || v.Reason != verdict.DebitAlone {
 			t.Errorf("without %v: %+v", lacking, v)
 		}
 		if record := releasetest.Record(t, place("w2")); a.Export.Without[0].Hash != record.Proof.Hash {
@@ -135,7 +137,7 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 	a, outcomes, err := s.verifiesAll(t, []string{s.out})
 	var alone *DebitsAlone
 	if !errors.As(err, &alone) || !slices.Equal(alone.Releases, []string{"w4"}) ||
-		!slices.Equal(releasesOf(a.Export.Abandoned), []string{"w5"}) || release.Classify(err).Exit != verdict.ExitVerify {
+		!slices.Equal(releasesOf(a.Export.Abandoned), []string{"w5"}) || ending.Of(err).Exit != verdict.ExitVerify {
 		t.Errorf("%v, %+v", err, a.Export)
 	}
 	if outcomes["w1"] != WithdrawnByIt || outcomes["w2"] != Consistent || len(outcomes) != 3 {
@@ -148,7 +150,7 @@ func TestEveryDebitHasItsFolder(t *testing.T) {
 	_, outcomes, err = s.verifiesAll(t, []string{s.out})
 	var failing *FoldersFail
 	if !errors.As(err, &failing) || !slices.Equal(failing.Failed, []string{place("w2")}) || !errors.As(err, &alone) ||
-		release.Classify(err).Reason != verdict.NotVerified {
+		ending.Of(err).Reason != verdict.NotVerified {
 		t.Errorf("%v", err)
 	}
 	if outcomes["w2"] != DoesNotVerify || outcomes["w3"] != Consistent || len(outcomes) != 3 {
@@ -172,7 +174,7 @@ func TestManyFoldersAndWhatIsNone(t *testing.T) {
 	}
 	a, _, err := s.verifiesAll(t, []string{s.out})
 	var withdrawn *Withdrawn
-	if !errors.As(err, &withdrawn) || release.Classify(err).Exit != verdict.ExitWithdrawn ||
+	if !errors.As(err, &withdrawn) || ending.Of(err).Exit != verdict.ExitWithdrawn ||
 		!slices.Equal(withdrawn.Folders, []string{filepath.Join(s.out, "w1")}) {
 		t.Errorf("%v", err)
 	}
@@ -180,7 +182,7 @@ func TestManyFoldersAndWhatIsNone(t *testing.T) {
 		t.Errorf("%q", a.Skipped)
 	}
 	if _, _, err := s.verifiesAll(t, []string{s.out, filepath.Join(s.Dir,
-		"nowhere")}); release.Classify(err).Exit != verdict.ExitSpec {
+		"nowhere")}); ending.Of(err).Exit != verdict.ExitSpec {
 		t.Errorf("%v", err)
 	}
 	if IsRelease(s.out) || !IsRelease(filepath.Join(s.out, "w1")) || !IsRelease(s.Dir) {
@@ -192,7 +194,7 @@ func TestManyFoldersAndWhatIsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, outcomes, err := s.verifiesAll(t, []string{s.out})
-	if release.Classify(err).Exit != verdict.ExitWithdrawn || outcomes[filepath.Base(rehearsal)] != Verifies {
+	if ending.Of(err).Exit != verdict.ExitWithdrawn || outcomes[filepath.Base(rehearsal)] != Verifies {
 		t.Errorf("%v: %v", err, outcomes)
 	}
 	// Of one folder alone, what the export holds beside it is named, and nothing is missing.

@@ -21,9 +21,9 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/derive"
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/publishedtest"
-	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -360,8 +360,8 @@ func TestTamperTextsInTheManifest(t *testing.T) {
 func inLines(t *testing.T, dir string) {
 	t.Helper()
 	v, err := Folder(t.Context(), dir, Options{})
-	if release.Classify(err).Exit != verdict.ExitVerify {
-		t.Fatalf("exit %d, %v", release.Classify(err).Exit, err)
+	if ending.Of(err).Exit != verdict.ExitVerify {
+		t.Fatalf("exit %d, %v", ending.Of(err).Exit, err)
 	}
 	all := slices.Concat([]string{err.Error(), v.Release, v.Marked}, v.Recomputed, v.Signed, v.Unchecked)
 	for _, c := range v.Checks {

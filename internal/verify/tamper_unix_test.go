@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/publishedtest"
-	"github.com/dprelease/dprelease/internal/release"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
@@ -50,8 +50,8 @@ func TestTamperPipesForFilesAreNotRead(t *testing.T) {
 			}()
 			select {
 			case err := <-done:
-				if release.Classify(err).Exit != verdict.ExitVerify {
-					t.Errorf("exit %d, %v", release.Classify(err).Exit, err)
+				if ending.Of(err).Exit != verdict.ExitVerify {
+					t.Errorf("exit %d, %v", ending.Of(err).Exit, err)
 				}
 			case <-time.After(20 * time.Second):
 				t.Fatal("verification waits for what is written into a pipe")

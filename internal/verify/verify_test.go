@@ -16,7 +16,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/derive"
+	"github.com/dprelease/dprelease/internal/ending"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/publishedtest"
 	"github.com/dprelease/dprelease/internal/release"
@@ -124,15 +127,15 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 		if err := os.WriteFile(path, []byte(p.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := release.InitAccount(t.Context(), o.Ledger, path, ledger.OpenOptions{}); err != nil {
+		if _, err := (account.Ledger{Path: o.Ledger}).Init(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, path, err := release.Plan(context.Background(), release.SpecFile{Path: filepath.Join(o.Dir, "release.yaml")}, o.Dir)
+	p, path, err := planfile.Make(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}, o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := (release.Options{}).Approve(t.Context(), path, release.Approval{Role: "methodologist",
+	if _, _, err := (account.Ledger{}).Approve(t.Context(), p, path, account.Approval{Role: "methodologist",
 		Key: anna}); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +257,7 @@ func TestTheExportMustHoldTheRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		if change.keep == 0 {
-			if _, err := Folder(t.Context(), o.Place, Options{Export: path}); release.Classify(err).Exit != verdict.ExitSpec {
+			if _, err := Folder(t.Context(), o.Place, Options{Export: path}); ending.Of(err).Exit != verdict.ExitSpec {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
@@ -323,9 +326,9 @@ func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 	withdraw(t, o, export)
 	for _, options := range []Options{{Trust: o.Public, Export: export}, {Export: export}} {
 		v, err := Folder(t.Context(), o.Place, options)
-		if release.Classify(err).Exit != 8 || v.Outcome != WithdrawnByIt || v.Withdrawn == nil ||
+		if ending.Of(err).Exit != 8 || v.Outcome != WithdrawnByIt || v.Withdrawn == nil ||
 			v.Withdrawn.Reason != "wrong hours" {
-			t.Fatalf("exit %d, %v: %+v", release.Classify(err).Exit, err, v)
+			t.Fatalf("exit %d, %v: %+v", ending.Of(err).Exit, err, v)
 		}
 		first := o.Place + " verifies. But THE OFFICE HAS WITHDRAWN THIS RELEASE on "
 		if options.Trust == "" {
@@ -345,10 +348,10 @@ func TestAWithdrawnReleaseIsCalledSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := Folder(t.Context(), dir, Options{Trust: o.Public, Export: export})
-	if release.Classify(err).Exit != verdict.ExitVerify || v.Outcome != DoesNotVerify ||
+	if ending.Of(err).Exit != verdict.ExitVerify || v.Outcome != DoesNotVerify ||
 		!strings.Contains(v.Says, "README.txt") ||
 		!strings.HasSuffix(v.Says, ": wrong hours") {
-		t.Errorf("exit %d: %q", release.Classify(err).Exit, v.Says)
+		t.Errorf("exit %d: %q", ending.Of(err).Exit, v.Says)
 	}
 }
 
@@ -519,7 +522,7 @@ func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p, err := release.Load(context.Background(), release.SpecFile{Path: path})
+		p, err := planfile.Load(context.Background(), planfile.Spec{Path: path})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -597,7 +600,7 @@ func TestOtherSoftwareIsNamed(t *testing.T) {
 		}
 	}
 	v, err := Folder(t.Context(), place, Options{})
-	if release.Classify(err).Exit != verdict.ExitVerify {
+	if ending.Of(err).Exit != verdict.ExitVerify {
 		t.Fatal(err)
 	}
 	for _, c := range v.Checks {
@@ -619,7 +622,7 @@ func TestFoldersAndKeysThatAreNone(t *testing.T) {
 		"no key":    {o.Place, Options{Trust: o.Export}},
 		"no export": {o.Place, Options{Export: filepath.Join(o.Dir, "nowhere")}},
 	} {
-		if v, err := Folder(t.Context(), c.place, c.options); release.Classify(err).Exit != verdict.ExitSpec {
+		if v, err := Folder(t.Context(), c.place, c.options); ending.Of(err).Exit != verdict.ExitSpec {
 			t.Errorf("%s: %v, %+v", name, err, v)
 		}
 	}

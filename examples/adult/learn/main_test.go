@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/release"
+	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/parquet-go/parquet-go"
@@ -207,7 +207,7 @@ func TestLearnOfAdult(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("trains on 32 561 rows: set DPRELEASE_LONG=1")
 	}
-	if _, err := release.Load(t.Context(), release.SpecFile{Path: filepath.Join("..", "microdata.yaml")}); err != nil {
+	if _, err := planfile.Load(t.Context(), planfile.Spec{Path: filepath.Join("..", "microdata.yaml")}); err != nil {
 		t.Errorf("the spec cannot be planned: %v", err)
 	}
 	f, err := os.Open(testdata.Data(t, "adult14.csv"))

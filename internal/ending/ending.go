@@ -1,6 +1,6 @@
-package release
-
-// This file holds the classification of errors: how a command ended, for a program that reads no English.
+// Package ending says how a command ended, for a program that reads no English: the verdict on the error of whatever
+// package it comes from. It knows no step.
+package ending
 
 import (
 	"context"
@@ -16,14 +16,8 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// has reports whether the tree of err holds an error of type T.
-func has[T error](err error) bool {
-	_, ok := errors.AsType[T](err)
-	return ok
-}
-
-// Classify classifies an error of any step, nil included.
-func Classify(err error) verdict.Verdict {
+// Of is the verdict on an error, nil included.
+func Of(err error) verdict.Verdict {
 	if err == nil {
 		return verdict.Verdict{Exit: verdict.ExitDone, Retry: verdict.Safe}
 	}
@@ -42,7 +36,7 @@ func Classify(err error) verdict.Verdict {
 	return environmentVerdict(err)
 }
 
-// Terminated classifies the error of a step that SIGTERM ended.
+// Terminated is the verdict on the error of a step that SIGTERM ended.
 func Terminated(err error) verdict.Verdict { return interrupted(err, verdict.ExitTerminated) }
 
 // interrupted classifies a step that was ended from outside: it resumes, unless the noise key of its release was never
@@ -59,7 +53,7 @@ func ledgerVerdict(err error) (verdict.Verdict, bool) {
 	switch {
 	case errors.Is(err, ledger.ErrTampered):
 		return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.LedgerAltered, Retry: verdict.Never}, true
-	case has[*ledger.Unguarded](err):
+	case verdict.Has[*ledger.Unguarded](err):
 		return verdict.Verdict{Exit: verdict.ExitVerify, Reason: verdict.LedgerOpen, Retry: verdict.Never}, true
 	}
 	return verdict.Verdict{}, false
@@ -68,13 +62,13 @@ func ledgerVerdict(err error) (verdict.Verdict, bool) {
 // specVerdict classifies a request that cannot be carried out as it was made.
 func specVerdict(err error) (verdict.Verdict, bool) {
 	switch {
-	case has[*document.Errors](err):
+	case verdict.Has[*document.Errors](err):
 		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.SpecInvalid, Retry: verdict.Never}, true
-	case has[*ledger.PolicyError](err):
+	case verdict.Has[*ledger.PolicyError](err):
 		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.PolicyInvalid, Retry: verdict.Never}, true
-	case has[*ledger.NoRelease](err), has[*ledger.NoParent](err):
+	case verdict.Has[*ledger.NoRelease](err), verdict.Has[*ledger.NoParent](err):
 		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.NotInAccount, Retry: verdict.Never}, true
-	case has[*ledger.WrongKey](err):
+	case verdict.Has[*ledger.WrongKey](err):
 		return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.WrongKeyGiven, Retry: verdict.Never}, true
 	}
 	return verdict.Verdict{}, false
@@ -93,17 +87,17 @@ func accountVerdict(err error) (verdict.Verdict, bool) {
 		return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AllowanceUsed, Retry: verdict.Later}, true
 	}
 	switch {
-	case has[*ledger.Unapproved](err):
+	case verdict.Has[*ledger.Unapproved](err):
 		return verdict.Verdict{Exit: verdict.ExitApproval, Reason: verdict.NotApproved, Retry: verdict.Never}, true
-	case has[*ledger.TermsMismatch](err):
+	case verdict.Has[*ledger.TermsMismatch](err):
 		return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.OtherTerms, Retry: verdict.Never}, true
-	case has[*ledger.NoAccount](err):
+	case verdict.Has[*ledger.NoAccount](err):
 		return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AccountMissing, Retry: verdict.Never}, true
 	case errors.Is(err, ledger.ErrAccountExists):
 		return verdict.Verdict{Exit: verdict.ExitBudget, Reason: verdict.AccountExisting, Retry: verdict.Never}, true
-	case has[*ledger.NameTaken](err):
+	case verdict.Has[*ledger.NameTaken](err):
 		return verdict.Verdict{Exit: verdict.ExitName, Reason: verdict.NameIsTaken, Retry: verdict.Never}, true
-	case has[*ledger.Closed](err):
+	case verdict.Has[*ledger.Closed](err):
 		return verdict.Verdict{Exit: verdict.ExitName, Reason: verdict.ReleaseClosed, Retry: verdict.Never}, true
 	}
 	return verdict.Verdict{}, false
@@ -133,13 +127,13 @@ func inputVerdict(err error) (verdict.Verdict, bool) {
 // environmentVerdict classifies what is left: the machine, the network, or a bug.
 func environmentVerdict(err error) verdict.Verdict {
 	switch {
-	case errors.Is(err, syscall.ENOSPC), has[*ledger.DiskFull](err):
+	case errors.Is(err, syscall.ENOSPC), verdict.Has[*ledger.DiskFull](err):
 		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.DiskFull, Retry: verdict.Later}
-	case has[*memory.Error](err):
+	case verdict.Has[*memory.Error](err):
 		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.TooLittleMemory, Retry: verdict.Never}
-	case has[*ledger.Unreachable](err):
+	case verdict.Has[*ledger.Unreachable](err):
 		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.LedgerUnreachable, Retry: verdict.Later}
-	case has[*ledger.DoubtedClock](err):
+	case verdict.Has[*ledger.DoubtedClock](err):
 		return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.ClockDoubted, Retry: verdict.Never}
 	}
 	return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.EnvironmentFailed, Retry: verdict.Safe}

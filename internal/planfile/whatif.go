@@ -1,4 +1,6 @@
-package release
+package planfile
+
+// This file holds what is worked out of a spec besides its plan: other budgets, and the work of the planner.
 
 import (
 	"context"
@@ -6,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/report/page"
@@ -14,20 +17,20 @@ import (
 
 // WhatIf plans a spec with each of several amounts of its budget, where key is epsilon,
 // delta or rho, as [plan.WhatIf]. It writes nothing and asks no ledger. Errors: as of [Load].
-func WhatIf(ctx context.Context, s SpecFile, key string, amounts []string) ([]planner.OtherBudget, error) {
+func WhatIf(ctx context.Context, s Spec, key string, amounts []string) ([]planner.OtherBudget, error) {
 	return ofSpec(ctx, s, func(r *spec.Release) ([]planner.OtherBudget, error) { return planner.WhatIf(r, key, amounts) })
 }
 
 // Solve finds the smallest budget that meets every target of a spec. It writes nothing and
 // asks no ledger. Errors: as of [Load].
-func Solve(ctx context.Context, s SpecFile) (*planner.Solution, error) {
+func Solve(ctx context.Context, s Spec) (*planner.Solution, error) {
 	return ofSpec(ctx, s, planner.Solve)
 }
 
 // WhatIfPage writes the page that says how good the tables of a spec would be with other budgets, to a file or, where
 // none is named, to out/NAME.whatif.html, and returns the plan and the page's path. It asks no ledger and writes
 // nothing else. Errors: as of [Load].
-func WhatIfPage(ctx context.Context, s SpecFile, out, file string) (*compiled.Compiled, string, error) {
+func WhatIfPage(ctx context.Context, s Spec, out, file string) (*compiled.Compiled, string, error) {
 	p, err := ofSpec(ctx, s, planner.NewProspects)
 	if err != nil {
 		return nil, "", err
@@ -39,7 +42,7 @@ func WhatIfPage(ctx context.Context, s SpecFile, out, file string) (*compiled.Co
 	if file == "" {
 		file = filepath.Join(out, p.Plan.Name+".whatif.html")
 	}
-	if err := replaceFile(filepath.Dir(file), filepath.Base(file), page); err != nil {
+	if err := durable.ReplaceFile(filepath.Dir(file), filepath.Base(file), page); err != nil {
 		return nil, "", fmt.Errorf("writing the what-if page: %w", err)
 	}
 	return p.Plan, file, nil
@@ -47,7 +50,7 @@ func WhatIfPage(ctx context.Context, s SpecFile, out, file string) (*compiled.Co
 
 // TracePlan plans a spec and writes to w what every pass of the planner works out. It asks no
 // ledger, and writes nothing else. Errors: as of [Load].
-func TracePlan(ctx context.Context, s SpecFile, w io.Writer) error {
+func TracePlan(ctx context.Context, s Spec, w io.Writer) error {
 	_, err := ofSpec(ctx, s, func(r *spec.Release) (struct{}, error) { return struct{}{}, planner.Trace(r, w) })
 	return err
 }

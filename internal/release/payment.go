@@ -13,58 +13,10 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/durable"
-	"github.com/dprelease/dprelease/internal/regular"
-	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
 // This file holds the account that pays: the configured ledger's, or a practice one.
-
-// InitAccount opens the account that a policy file describes. A new ledger is
-// signed by the office's key from its first entry on, where there is one.
-func InitAccount(ctx context.Context, ledgerPath, policyPath string, o ledger.OpenOptions) (ledger.Policy, error) {
-	text, err := regular.Read(policyPath, mostAsked)
-	if err != nil {
-		return ledger.Policy{}, &verdict.Unusable{File: policyPath, Err: err}
-	}
-	policy, err := ledger.ParsePolicy(policyPath, text)
-	if err != nil {
-		return policy, err
-	}
-	l, err := ledger.Open(ctx, ledgerPath, o)
-	if err != nil {
-		return policy, err
-	}
-	defer l.Close()
-	return policy, l.Init(ctx, policy)
-}
-
-// Statements are the accounts of the ledger, or the named ones.
-func (o Options) Statements(ctx context.Context, accounts []string) (all []ledger.Statement, err error) {
-	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
-		all, err = statements(ctx, l, accounts)
-		return err
-	})
-	return all, err
-}
-
-func statements(ctx context.Context, l *ledger.Ledger, accounts []string) ([]ledger.Statement, error) {
-	if len(accounts) == 0 {
-		var err error
-		if accounts, err = l.Accounts(ctx); err != nil {
-			return nil, err
-		}
-	}
-	var all []ledger.Statement
-	for _, name := range accounts {
-		s, err := l.Show(ctx, name)
-		if err != nil {
-			return nil, fmt.Errorf("account %s: %w", name, err)
-		}
-		all = append(all, s)
-	}
-	return all, nil
-}
 
 // practiceReleases is how many releases of the first spec's size a practice
 // account holds.
@@ -83,20 +35,20 @@ func (o Options) openLedger(ctx context.Context, p *compiled.Compiled) (*ledger.
 	}
 	if o.Ledger != "" {
 		if charge.Account == "" {
-			return nil, charge, &NoAccountNamed{Source: p.Source.Name}
+			return nil, charge, &account.NoAccountNamed{Source: p.Source.Name}
 		}
 		l, err := o.Account().Open(ctx)
 		return l, charge, err
 	}
 	charge = practiceCharge(charge)
-	if err := os.MkdirAll(o.stateDir(), 0o700); err != nil {
+	if err := os.MkdirAll(o.StateDir(), 0o700); err != nil {
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}
-	if err := durable.Private(o.stateDir()); err != nil {
+	if err := durable.Private(o.StateDir()); err != nil {
 		return nil, charge, fmt.Errorf("state directory: %w", err)
 	}
 	// Nobody keeps a practice account, so nobody is asked whether the clock is right.
-	l, err := ledger.Open(ctx, account.Practice(o.stateDir()),
+	l, err := ledger.Open(ctx, account.Practice(o.StateDir()),
 		ledger.OpenOptions{Today: time.Now().UTC().Format(time.DateOnly)})
 	if err != nil {
 		return nil, charge, err
@@ -135,7 +87,7 @@ func (o Options) Payment(ctx context.Context, p *compiled.Compiled) (Payment, er
 		l, err = o.Account().Open(ctx)
 	} else {
 		charge = practiceCharge(charge)
-		l, err = account.OpenPractice(ctx, o.stateDir())
+		l, err = account.OpenPractice(ctx, o.StateDir())
 	}
 	if err != nil {
 		return payment, err
@@ -152,7 +104,7 @@ func (o Options) Affords(ctx context.Context, p *compiled.Compiled) error {
 	if err != nil {
 		return err
 	}
-	return o.withLedger(ctx, func(l *ledger.Ledger) error { return l.Affords(ctx, charge) })
+	return o.Account().With(ctx, func(l *ledger.Ledger) error { return l.Affords(ctx, charge) })
 }
 
 // initPractice opens the practice account of a charge, with room for a few like it. In

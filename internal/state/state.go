@@ -1,4 +1,8 @@
-package release
+// Package state is the confidential state that a run keeps beside its outputs: of each plan on each account the noise
+// key, the journal of its rounds and what was wrong with refused data, until its measurements are sealed. It makes keys
+// durable before they are used, erases them, and removes what no release needs. It knows no step, and no journal's
+// content.
+package state
 
 import (
 	"context"
@@ -10,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
@@ -18,39 +21,39 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// state is the confidential working state of one plan's measurement: its key,
+// State is the confidential working state of one plan's measurement: its key,
 // from before the count until the measurements are durable, the journal of its
 // adaptive rounds, and what was wrong with refused data. It lives in a folder that only its owner can enter, and is
 // open in one process at a time.
-type state struct {
-	dir  string
+type State struct {
+	Dir  string
 	held *os.File // the lock; nil where the system has none
 }
 
 const (
-	keyFile     = "key"
-	journalFile = "journal"
+	KeyFile     = "key"
+	JournalFile = "journal"
 	// What may be left of keys that were being made or erased when a run was
 	// killed. Neither name is ever read as a key.
 	makingKey  = "key.making-"
 	erasingKey = "key.erasing-"
 )
 
-// stateName is the folder, within the state directory, of one plan's state on one
+// Name is the folder, within the state directory, of one plan's state on one
 // account of one ledger: a release in practice, or on another ledger, shares no
 // key with it.
-func stateName(ledgerIdentity string, c ledger.Charge) string {
+func Name(ledgerIdentity string, c ledger.Charge) string {
 	payer := sha256.Sum256([]byte(ledgerIdentity + "\x00" + c.Account))
 	return c.Release + "-" + c.PlanHash[:16] + "-" + hex.EncodeToString(payer[:8])
 }
 
-// openState opens a state below the state directory, waiting for another process
+// Open opens a state below the state directory, waiting for another process
 // that has it open. It refuses a folder that others could have written to or can
 // read.
-func openState(ctx context.Context, root, name string) (*state, error) {
-	s := &state{dir: filepath.Join(root, name)}
+func Open(ctx context.Context, root, name string) (*State, error) {
+	s := &State{Dir: filepath.Join(root, name)}
 	for {
-		for _, dir := range []string{root, s.dir} {
+		for _, dir := range []string{root, s.Dir} {
 			if err := durable.MakeFolder(dir, 0o700); err != nil {
 				return nil, fmt.Errorf("state directory: %w", err)
 			}
@@ -58,7 +61,7 @@ func openState(ctx context.Context, root, name string) (*state, error) {
 				return nil, fmt.Errorf("state directory: %w", err)
 			}
 		}
-		held, err := holdWaiting(ctx, s.dir)
+		held, err := durable.HoldWaiting(ctx, s.Dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // it was cleared by another process just now
 			continue
@@ -66,7 +69,7 @@ func openState(ctx context.Context, root, name string) (*state, error) {
 			return nil, ctx.Err()
 		case err != nil:
 			return nil, fmt.Errorf("state directory: %w", err)
-		case held == nil || samePlace(held, s.dir):
+		case held == nil || samePlace(held, s.Dir):
 			s.held = held
 			return s, nil
 		}
@@ -74,26 +77,8 @@ func openState(ctx context.Context, root, name string) (*state, error) {
 	}
 }
 
-// holdWaiting locks a folder, waiting for another process that has it; nil where the system has no such locks.
-func holdWaiting(ctx context.Context, dir string) (*os.File, error) {
-	for {
-		held, err := durable.Hold(dir)
-		switch {
-		case errors.Is(err, errors.ErrUnsupported):
-			return nil, nil
-		case !errors.Is(err, durable.ErrHeld):
-			return held, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
-
-// close lets other processes open the state.
-func (s *state) close() {
+// Close lets other processes open the state.
+func (s *State) Close() {
 	if s.held != nil {
 		s.held.Close()
 	}
@@ -109,11 +94,11 @@ func samePlace(open *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// newKey draws a key and, if it is to be kept, makes it durable before it is used. A
+// NewKey draws a key and, if it is to be kept, makes it durable before it is used. A
 // key that an earlier run left is erased first, and a journal removed: nothing was
 // debited for them.
-func (s *state) newKey(keep bool) (key noise.Key, err error) {
-	if err := s.erase(); err != nil {
+func (s *State) NewKey(keep bool) (key noise.Key, err error) {
+	if err := s.Erase(); err != nil {
 		return key, err
 	}
 	if err := s.removeJournal(); err != nil {
@@ -122,7 +107,7 @@ func (s *state) newKey(keep bool) (key noise.Key, err error) {
 	if key, err = noise.NewKey(); err != nil || !keep {
 		return key, err
 	}
-	err = durable.WritePrivate(s.dir, makingKey, keyFile, func(w io.Writer) error {
+	err = durable.WritePrivate(s.Dir, makingKey, KeyFile, func(w io.Writer) error {
 		_, err := w.Write(key[:])
 		return err
 	})
@@ -132,11 +117,11 @@ func (s *state) newKey(keep bool) (key noise.Key, err error) {
 	return key, nil
 }
 
-// oldKey is the key that a run which was cut off after its debit has left, and
+// OldKey is the key that a run which was cut off after its debit has left, and
 // whether there is one that could be: a key that is damaged or all zeros is none.
 // That it is the one debited for, the ledger tells.
-func (s *state) oldKey() (key noise.Key, there bool, err error) {
-	b, err := os.ReadFile(filepath.Join(s.dir, keyFile))
+func (s *State) OldKey() (key noise.Key, there bool, err error) {
+	b, err := os.ReadFile(filepath.Join(s.Dir, KeyFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return key, false, nil
 	}
@@ -151,20 +136,20 @@ func (s *state) oldKey() (key noise.Key, there bool, err error) {
 	return key, key != noise.Key{}, nil
 }
 
-// erase overwrites and removes every key of the state. A key first takes a name
+// Erase overwrites and removes every key of the state. A key first takes a name
 // under which it is never read, durably, so that no crash leaves zeros, or half
 // a key, to be taken for one. Its journal goes with it, and never without it: a key
 // that somebody puts back finds the rounds that it was used for.
-func (s *state) erase() error {
+func (s *State) Erase() error {
 	if err := s.eraseLeft(); err != nil {
 		return err
 	}
-	err := os.Rename(filepath.Join(s.dir, keyFile), filepath.Join(s.dir, erasingKey+"0"))
+	err := os.Rename(filepath.Join(s.Dir, KeyFile), filepath.Join(s.Dir, erasingKey+"0"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = durable.SyncDir(s.dir)
+		err = durable.SyncDir(s.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("erasing the key: %w", err)
@@ -176,13 +161,13 @@ func (s *state) erase() error {
 }
 
 // removeJournal removes the journal of the rounds, where there is one.
-func (s *state) removeJournal() error {
-	err := os.Remove(s.journalPath())
+func (s *State) removeJournal() error {
+	err := os.Remove(s.JournalPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = durable.SyncDir(s.dir)
+		err = durable.SyncDir(s.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("removing the journal: %w", err)
@@ -190,13 +175,13 @@ func (s *state) removeJournal() error {
 	return nil
 }
 
-// journalPath is where the journal of the rounds is kept.
-func (s *state) journalPath() string { return filepath.Join(s.dir, journalFile) }
+// JournalPath is where the journal of the rounds is kept.
+func (s *State) JournalPath() string { return filepath.Join(s.Dir, JournalFile) }
 
 // eraseLeft erases keys under the names that are never read.
-func (s *state) eraseLeft() error {
+func (s *State) eraseLeft() error {
 	for _, pattern := range []string{makingKey + "*", erasingKey + "*"} {
-		left, err := files.Glob(s.dir, pattern)
+		left, err := files.Glob(s.Dir, pattern)
 		if err != nil {
 			return fmt.Errorf("erasing the key: %w", err)
 		}
@@ -206,18 +191,18 @@ func (s *state) eraseLeft() error {
 			}
 		}
 	}
-	return durable.SyncDir(s.dir)
+	return durable.SyncDir(s.Dir)
 }
 
-// clear ends the state: the release is sealed, and nothing of it is needed again.
-func (s *state) clear() error {
-	if err := s.erase(); err != nil {
+// Clear ends the state: the release is sealed, and nothing of it is needed again.
+func (s *State) Clear() error {
+	if err := s.Erase(); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(s.dir); err != nil {
+	if err := os.RemoveAll(s.Dir); err != nil {
 		return fmt.Errorf("clearing the state: %w", err)
 	}
-	return durable.SyncDir(filepath.Dir(s.dir))
+	return durable.SyncDir(filepath.Dir(s.Dir))
 }
 
 // eraseFile overwrites a key file with zeros and removes it.
@@ -236,10 +221,10 @@ func eraseFile(path string) error {
 	return os.Remove(path)
 }
 
-// clearSiblings removes what earlier plans of a sealed release have left in the
+// ClearSiblings removes what earlier plans of a sealed release have left in the
 // state directory: the diagnostics of refused data. A state with a key belongs to
 // a run that may resume, and one that is open to a run under way: they stay.
-func clearSiblings(root, release string) error {
+func ClearSiblings(root, release string) error {
 	all, err := os.ReadDir(root)
 	if err != nil {
 		return fmt.Errorf("state directory: %w", err)
@@ -254,7 +239,7 @@ func clearSiblings(root, release string) error {
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			continue
 		}
-		if keyed, err := durable.Exists(filepath.Join(dir, keyFile)); err == nil && !keyed {
+		if keyed, err := durable.Exists(filepath.Join(dir, KeyFile)); err == nil && !keyed {
 			err = os.RemoveAll(dir)
 			if err != nil {
 				return fmt.Errorf("clearing the state: %w", err)

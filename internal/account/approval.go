@@ -1,4 +1,4 @@
-package release
+package account
 
 import (
 	"context"
@@ -12,12 +12,18 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/template"
 )
+
+// This file holds approvals: what a person signs, and the folder in which it lies.
+
+// mostAsked bounds the bytes of a file that a person writes or signs.
+const mostAsked = 16 << 20
 
 const (
 	// approvalEnd ends the names of approvals, which lie beside their plan.
@@ -34,18 +40,14 @@ type Approval struct {
 	Key       sign.Key
 }
 
-// Approve signs the plan in a file and writes the approval beside it. A standing
-// approval is of the plan with its parameters blank. Where a ledger is configured, only a key
-// that an account of the plan lists for the role signs. Errors: *[verdict.Unusable] where the
-// plan cannot be used, the approval is not complete or the key is not one of the role.
-func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *compiled.Compiled,
+// Approve signs the plan of a file, and writes the approval beside it. A standing approval is of the plan with its
+// parameters blank. Where a ledger is configured, only a key that an account of the plan lists for the role signs.
+// Errors: *[verdict.Unusable] where the approval is not complete; *[WrongSigner], *[NoAccountNamed].
+func (l Ledger) Approve(ctx context.Context, p *compiled.Compiled, planPath string, a Approval) (
 	approval ledger.Approval, path string, err error) {
-	if p, err = ReadPlan(ctx, planPath); err != nil {
-		return nil, approval, "", err
-	}
-	if o.Ledger != "" {
-		if err := o.maySign(ctx, p, a); err != nil {
-			return nil, approval, "", err
+	if l.Path != "" {
+		if err := l.maySign(ctx, p, a); err != nil {
+			return approval, "", err
 		}
 	}
 	approval = ledger.Approval{Plan: p.Hash(), Role: a.Role, Statement: a.Statement}
@@ -59,22 +61,22 @@ func (o Options) Approve(ctx context.Context, planPath string, a Approval) (p *c
 	}
 	approval = approval.Signed(a.Key)
 	if err := approval.Verify(); err != nil {
-		return nil, approval, "", &verdict.Unusable{File: planPath, Err: err}
+		return approval, "", &verdict.Unusable{File: planPath, Err: err}
 	}
 	signer, _, _ := strings.Cut(approval.Signer.Fingerprint(), " ") // another's approval in this role stays
 	dir, name := filepath.Dir(planPath), p.Name+"."+middle+"."+signer+approvalEnd
-	return p, approval, filepath.Join(dir, name), replaceFile(dir, name, approval.Encode())
+	return approval, filepath.Join(dir, name), durable.ReplaceFile(dir, name, approval.Encode())
 }
 
 // maySign refuses a key that no account of the plan, nor an account above one, lists for the role.
-func (o Options) maySign(ctx context.Context, p *compiled.Compiled, a Approval) error {
+func (l Ledger) maySign(ctx context.Context, p *compiled.Compiled, a Approval) error {
 	if p.Guarantee.Account == "" {
 		return &NoAccountNamed{Source: p.Source.Name}
 	}
 	roles := map[string][]sign.PublicKey{}
 	accounts := append([]string{p.Guarantee.Account}, p.Guarantee.Also...)
 	for i := 0; i < len(accounts); i++ {
-		asked, err := o.Statements(ctx, accounts[i:i+1])
+		asked, err := l.Statements(ctx, accounts[i:i+1])
 		if err != nil {
 			return err
 		}
@@ -124,9 +126,9 @@ func usualStatement(standing *ledger.Standing) string {
 	return "I have read this plan and agree that it be measured and published with any parameters, until the day and as often as stated."
 }
 
-// approvals are those in a folder, of whatever plans: the account takes the ones
+// Approvals are those in a folder, of whatever plans: the account takes the ones
 // that it asks for. Errors: *[verdict.Unusable] for one that cannot be read.
-func approvals(dir string) ([]ledger.Approval, error) {
+func Approvals(dir string) ([]ledger.Approval, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -155,18 +157,4 @@ func approvals(dir string) ([]ledger.Approval, error) {
 		all = append(all, a)
 	}
 	return all, nil
-}
-
-// NotAsSigned is a plan file that nobody can have approved: it was edited.
-type NotAsSigned struct {
-	File string
-	Err  error
-}
-
-func (e *NotAsSigned) Error() string { return fmt.Sprintf("%s: %s", e.File, e.Err) }
-func (e *NotAsSigned) Unwrap() error { return e.Err }
-
-// Verdict says that the plan has to be made and approved again.
-func (*NotAsSigned) Verdict() verdict.Verdict {
-	return verdict.Verdict{Exit: verdict.ExitApproval, Reason: verdict.EditedPlan, Retry: verdict.Never}
 }

@@ -1,4 +1,4 @@
-package release
+package state
 
 import (
 	"context"
@@ -15,16 +15,17 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/durable"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/spec/files"
 )
 
 // This file holds the cleaning of the state directory: what failed and ended attempts have left there, once it is old.
 
-// StateDays is for how many days what an attempt has left is kept, where nobody says otherwise.
-const StateDays = 30
+// Days is for how many days what an attempt has left is kept, where nobody says otherwise.
+const Days = 30
 
-// LeftState is the confidential state that one plan's attempts have left on one account.
-type LeftState struct {
+// Left is the confidential state that one plan's attempts have left on one account.
+type Left struct {
 	Folder  string   `json:"folder"`
 	Release string   `json:"release"`
 	Changed string   `json:"changed"`         // the day on which it was last written to, YYYY-MM-DD, UTC
@@ -35,12 +36,12 @@ type LeftState struct {
 
 // What becomes of a state.
 const (
-	stateRemoved   = "removed"
-	stateRemovable = "removable"
-	stateKept      = "kept"
+	removed   = "removed"
+	removable = "removable"
+	kept      = "kept"
 )
 
-// CleanStates removes the states of the state directory that nobody has written to for so many days and that no release
+// Clean removes the states of a state directory that nobody has written to for so many days and that no release
 // needs, keys overwritten first, and returns all states in the order of their names; with dryRun it removes none.
 // Nothing else in the directory is touched.
 //
@@ -50,8 +51,7 @@ const (
 //
 // Errors: those of a ledger that is configured and cannot be read; those of the system, behind what was removed until
 // then.
-func (o Options) CleanStates(ctx context.Context, days int, dryRun bool) ([]LeftState, error) {
-	root := o.stateDir()
+func Clean(ctx context.Context, root string, configured account.Ledger, days int, dryRun bool) ([]Left, error) {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -62,15 +62,19 @@ func (o Options) CleanStates(ctx context.Context, days int, dryRun bool) ([]Left
 	if err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
+	ledgers := []account.Ledger{{Path: account.Practice(root)}}
+	if configured.Path != "" {
+		ledgers = []account.Ledger{configured, ledgers[0]}
+	}
 	before := time.Now().AddDate(0, 0, -days)
-	var all []LeftState
+	var all []Left
 	for _, entry := range entries {
 		name := files.StateName.FindStringSubmatch(entry.Name())
 		if name == nil || !entry.IsDir() {
 			continue
 		}
-		left := LeftState{Folder: filepath.Join(root, entry.Name()), Release: name[1]}
-		if err := o.clean(ctx, &left, before, dryRun); err != nil {
+		left := Left{Folder: filepath.Join(root, entry.Name()), Release: name[1]}
+		if err := left.clean(ctx, ledgers, before, dryRun); err != nil {
 			return all, err
 		}
 		all = append(all, left)
@@ -79,42 +83,42 @@ func (o Options) CleanStates(ctx context.Context, days int, dryRun bool) ([]Left
 }
 
 // clean removes one state, unless it is to be kept, and says which.
-func (o Options) clean(ctx context.Context, left *LeftState, before time.Time, dryRun bool) error {
-	left.Status = stateKept
-	held, err := durable.Hold(left.Folder)
+func (l *Left) clean(ctx context.Context, ledgers []account.Ledger, before time.Time, dryRun bool) error {
+	l.Status = kept
+	held, err := durable.Hold(l.Folder)
 	inUse := errors.Is(err, durable.ErrHeld)
 	if err != nil && !inUse && !errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("state directory: %w", err)
 	}
-	st := &state{dir: left.Folder, held: held}
-	defer st.close()
-	changed, err := left.look()
+	st := &State{Dir: l.Folder, held: held}
+	defer st.Close()
+	changed, err := l.look()
 	switch {
 	case err != nil:
 		return fmt.Errorf("state directory: %w", err)
 	case inUse:
-		left.Why = "a run has it open"
+		l.Why = "a run has it open"
 		return nil
 	case changed.After(before):
-		left.Why = "it is not old enough"
+		l.Why = "it is not old enough"
 		return nil
 	}
-	why, needed, err := o.needed(ctx, *left)
+	why, needed, err := l.needed(ctx, ledgers)
 	if err != nil {
 		return err
 	}
-	if left.Why = why; needed {
+	if l.Why = why; needed {
 		return nil
 	}
-	if left.Status = stateRemovable; dryRun {
+	if l.Status = removable; dryRun {
 		return nil
 	}
-	left.Status = stateRemoved
-	return st.clear()
+	l.Status = removed
+	return st.Clear()
 }
 
 // look notes what a state holds, and returns when it was last written to.
-func (l *LeftState) look() (changed time.Time, err error) {
+func (l *Left) look() (changed time.Time, err error) {
 	err = filepath.WalkDir(l.Folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -127,7 +131,7 @@ func (l *LeftState) look() (changed time.Time, err error) {
 			changed = info.ModTime()
 		}
 		kind, _, _ := strings.Cut(d.Name(), ".")
-		if path != l.Folder && slices.Contains([]string{keyFile, journalFile, "diagnostics"}, kind) &&
+		if path != l.Folder && slices.Contains([]string{KeyFile, JournalFile, "diagnostics"}, kind) &&
 			!slices.Contains(l.Holds, kind) {
 			l.Holds = append(l.Holds, kind)
 		}
@@ -138,11 +142,11 @@ func (l *LeftState) look() (changed time.Time, err error) {
 }
 
 // needed reports whether a state must stay, and why it does or does not.
-func (o Options) needed(ctx context.Context, left LeftState) (why string, needed bool, err error) {
-	if !slices.Contains(left.Holds, keyFile) {
+func (l *Left) needed(ctx context.Context, ledgers []account.Ledger) (why string, needed bool, err error) {
+	if !slices.Contains(l.Holds, KeyFile) {
 		return "it has no key: nothing can resume from it", false, nil
 	}
-	found, account, err := o.posting(ctx, filepath.Base(left.Folder))
+	found, payer, err := posting(ctx, ledgers, filepath.Base(l.Folder))
 	switch {
 	case err != nil:
 		return "", false, err
@@ -151,40 +155,36 @@ func (o Options) needed(ctx context.Context, left LeftState) (why string, needed
 			nil
 	case found == ledger.Debited:
 		return fmt.Sprintf("it is paid for and not finished (account %s): run it again, or give it up (ledger abandon)",
-			account), true, nil
+			payer), true, nil
 	case found == ledger.Reserved:
-		return fmt.Sprintf("its attempt ended before its debit, and the next one draws a new key (account %s still holds a reservation)", account), false, nil
+		return fmt.Sprintf("its attempt ended before its debit, and the next one draws a new key (account %s still holds a reservation)", payer), false, nil
 	}
-	return fmt.Sprintf("its release is %s (account %s)", found, account), false, nil
+	return fmt.Sprintf("its release is %s (account %s)", found, payer), false, nil
 }
 
-// posting is where the release of a state stands in the account that pays for it: in the configured ledger, or in that
-// of practice; "" where neither knows of it.
-func (o Options) posting(ctx context.Context, name string) (found ledger.State, payer string, err error) {
-	practice := Options{Ledger: account.Practice(o.stateDir())}
-	for _, at := range []Options{o, practice} {
-		if at.Ledger == "" {
-			continue
-		}
-		err := at.withLedger(ctx, func(l *ledger.Ledger) error {
-			identity, err := l.Identity(ctx)
+// posting is where the release of a state stands in the account that pays for it: in the first of the ledgers that
+// knows of it, "" where none does. The last is that of practice, which need not be there.
+func posting(ctx context.Context, ledgers []account.Ledger, name string) (found ledger.State, payer string, err error) {
+	for _, at := range ledgers {
+		err := at.With(ctx, func(open *ledger.Ledger) error {
+			identity, err := open.Identity(ctx)
 			if err != nil {
 				return err
 			}
-			accounts, err := statements(ctx, l, nil)
+			accounts, err := account.Statements(ctx, open, nil)
 			if err != nil {
 				return err
 			}
 			for _, s := range accounts {
 				for _, p := range s.Releases {
-					if stateName(identity, ledger.Charge{Account: p.Account, Release: p.Release, PlanHash: p.PlanHash}) == name {
+					if Name(identity, ledger.Charge{Account: p.Account, Release: p.Release, PlanHash: p.PlanHash}) == name {
 						found, payer = p.State, p.Account
 					}
 				}
 			}
 			return nil
 		})
-		if has[*account.Missing](err) && at.Ledger == practice.Ledger {
+		if verdict.Has[*account.Missing](err) && at.Path == ledgers[len(ledgers)-1].Path {
 			err = nil
 		}
 		if err != nil || found != "" {
@@ -194,15 +194,15 @@ func (o Options) posting(ctx context.Context, name string) (found ledger.State, 
 	return "", "", nil
 }
 
-// StatesInWords says what became of the states, and how many days they had.
-func StatesInWords(all []LeftState, days int) string {
+// InWords says what became of the states, and how many days they had.
+func InWords(all []Left, days int) string {
 	count := map[string]int64{}
 	for _, s := range all {
 		count[s.Status]++
 	}
-	text := fmt.Sprintf("%s: %d removed, %d kept", budget.Plural(int64(len(all)), "state"), count[stateRemoved],
-		count[stateKept])
-	if n := count[stateRemovable]; n > 0 {
+	text := fmt.Sprintf("%s: %d removed, %d kept", budget.Plural(int64(len(all)), "state"), count[removed],
+		count[kept])
+	if n := count[removable]; n > 0 {
 		text += fmt.Sprintf(", %d would be removed", n)
 	}
 	return fmt.Sprintf("%s. What no release needs is kept for %s after it was last written to.", text,

@@ -1,4 +1,4 @@
-package release
+package account
 
 // This file holds how an office keeps its ledger: what the ledger's verbs do.
 
@@ -14,23 +14,62 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// withLedger opens the configured ledger for one piece of work.
-func (o Options) withLedger(ctx context.Context, work func(*ledger.Ledger) error) error {
-	l, err := o.Account().Open(ctx)
+// Init opens the account that a policy file describes. A new ledger is signed by the office's key from its first entry
+// on, where there is one.
+func (l Ledger) Init(ctx context.Context, policyPath string) (ledger.Policy, error) {
+	text, err := regular.Read(policyPath, mostAsked)
 	if err != nil {
-		return err
+		return ledger.Policy{}, &verdict.Unusable{File: policyPath, Err: err}
 	}
-	return errors.Join(work(l), l.Close())
+	policy, err := ledger.ParsePolicy(policyPath, text)
+	if err != nil {
+		return policy, err
+	}
+	open, err := ledger.Open(ctx, l.Path, ledger.OpenOptions{Office: l.Office, Today: l.Today})
+	if err != nil {
+		return policy, err
+	}
+	defer open.Close()
+	return policy, open.Init(ctx, policy)
+}
+
+// Statements are the accounts of the ledger, or the named ones.
+func (l Ledger) Statements(ctx context.Context, accounts []string) (all []ledger.Statement, err error) {
+	err = l.With(ctx, func(open *ledger.Ledger) error {
+		all, err = Statements(ctx, open, accounts)
+		return err
+	})
+	return all, err
+}
+
+// Statements are the accounts of an open ledger, or the named ones.
+func Statements(ctx context.Context, open *ledger.Ledger, accounts []string) ([]ledger.Statement, error) {
+	if len(accounts) == 0 {
+		var err error
+		if accounts, err = open.Accounts(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var all []ledger.Statement
+	for _, name := range accounts {
+		s, err := open.Show(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("account %s: %w", name, err)
+		}
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 // SignGrant writes the approval of a grant in a role to the folder of approvals,
 // and returns its path.
-func (o Options) SignGrant(g ledger.Grant, role, statement string, key sign.Key) (string, error) {
+func (l Ledger) SignGrant(g ledger.Grant, role, statement string, key sign.Key) (string, error) {
 	if statement == "" {
 		statement = fmt.Sprintf("I agree that the cap of account %s be raised by %s.", g.Account, g.Amount)
 	}
@@ -39,13 +78,13 @@ func (o Options) SignGrant(g ledger.Grant, role, statement string, key sign.Key)
 	if err := a.Verify(); err != nil {
 		return "", &verdict.Unusable{File: name, Err: err}
 	}
-	return filepath.Join(o.Approvals, name), replaceFile(o.Approvals, name, a.Encode())
+	return filepath.Join(l.Approvals, name), durable.ReplaceFile(l.Approvals, name, a.Encode())
 }
 
 // Grant raises the cap of an account, with the approvals of this grant that lie
 // in the folder of approvals. It returns the account as it is then.
-func (o Options) Grant(ctx context.Context, g ledger.Grant) (s ledger.Statement, err error) {
-	all, err := approvals(o.Approvals)
+func (l Ledger) Grant(ctx context.Context, g ledger.Grant) (s ledger.Statement, err error) {
+	all, err := Approvals(l.Approvals)
 	if err != nil {
 		return s, err
 	}
@@ -54,20 +93,20 @@ func (o Options) Grant(ctx context.Context, g ledger.Grant) (s ledger.Statement,
 			g.Approvals = append(g.Approvals, a)
 		}
 	}
-	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
-		if err := l.Grant(ctx, g); err != nil {
+	err = l.With(ctx, func(open *ledger.Ledger) error {
+		if err := open.Grant(ctx, g); err != nil {
 			return err
 		}
-		s, err = l.Show(ctx, g.Account)
+		s, err = open.Show(ctx, g.Account)
 		return err
 	})
 	return s, err
 }
 
 // History is what happened to an account, or to all for "".
-func (o Options) History(ctx context.Context, account string) (events []ledger.Event, err error) {
-	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
-		events, err = l.History(ctx, account)
+func (l Ledger) History(ctx context.Context, account string) (events []ledger.Event, err error) {
+	err = l.With(ctx, func(open *ledger.Ledger) error {
+		events, err = open.History(ctx, account)
 		return err
 	})
 	return events, err
@@ -75,22 +114,22 @@ func (o Options) History(ctx context.Context, account string) (events []ledger.E
 
 // Abandon gives up a release that is not finished; see the ledger's method. since is the day on which that was done
 // before, "" where it is done now: the reason given first stays.
-func (o Options) Abandon(ctx context.Context, account, release, reason string) (since string, err error) {
-	return o.end(ctx, account, release, ledger.Abandoned,
-		func(l *ledger.Ledger) error { return l.Abandon(ctx, account, release, reason) })
+func (l Ledger) Abandon(ctx context.Context, account, release, reason string) (since string, err error) {
+	return l.end(ctx, account, release, ledger.Abandoned,
+		func(open *ledger.Ledger) error { return open.Abandon(ctx, account, release, reason) })
 }
 
 // Withdraw marks a finished release as not to be used. since: see Abandon.
-func (o Options) Withdraw(ctx context.Context, account, release, reason string) (since string, err error) {
-	return o.end(ctx, account, release, ledger.Withdrawn,
-		func(l *ledger.Ledger) error { return l.Withdraw(ctx, account, release, reason) })
+func (l Ledger) Withdraw(ctx context.Context, account, release, reason string) (since string, err error) {
+	return l.end(ctx, account, release, ledger.Withdrawn,
+		func(open *ledger.Ledger) error { return open.Withdraw(ctx, account, release, reason) })
 }
 
 // end ends a release, unless that was done before.
-func (o Options) end(ctx context.Context, account, release string, state ledger.State,
+func (l Ledger) end(ctx context.Context, account, release string, state ledger.State,
 	do func(*ledger.Ledger) error) (since string, err error) {
-	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
-		s, err := l.Show(ctx, account)
+	err = l.With(ctx, func(open *ledger.Ledger) error {
+		s, err := open.Show(ctx, account)
 		if err != nil {
 			return err
 		}
@@ -100,17 +139,17 @@ func (o Options) end(ctx context.Context, account, release string, state ledger.
 				return nil
 			}
 		}
-		return do(l)
+		return do(open)
 	})
 	return since, err
 }
 
-// ExportLedger writes the public part of the ledger, to a new file or, for an
+// Export writes the public part of the ledger, to a new file or, for an
 // empty path, to w.
-func (o Options) ExportLedger(ctx context.Context, path string, w io.Writer) error {
-	return o.withLedger(ctx, func(l *ledger.Ledger) error {
+func (l Ledger) Export(ctx context.Context, path string, w io.Writer) error {
+	return l.With(ctx, func(open *ledger.Ledger) error {
 		if path == "" {
-			return l.Export(ctx, w)
+			return open.Export(ctx, w)
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
@@ -119,7 +158,7 @@ func (o Options) ExportLedger(ctx context.Context, path string, w io.Writer) err
 		if err != nil {
 			return fmt.Errorf("exporting the ledger: %w", err)
 		}
-		err = l.Export(ctx, f)
+		err = open.Export(ctx, f)
 		if err == nil {
 			err = f.Sync()
 		}
@@ -130,11 +169,11 @@ func (o Options) ExportLedger(ctx context.Context, path string, w io.Writer) err
 	})
 }
 
-// UpgradeLedger adds to the ledger what guards its entries and was not made by an earlier version, and returns it in
+// Upgrade adds to the ledger what guards its entries and was not made by an earlier version, and returns it in
 // words.
-func (o Options) UpgradeLedger(ctx context.Context) (added []string, err error) {
-	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
-		added, err = l.Upgrade(ctx)
+func (l Ledger) Upgrade(ctx context.Context) (added []string, err error) {
+	err = l.With(ctx, func(open *ledger.Ledger) error {
+		added, err = open.Upgrade(ctx)
 		return err
 	})
 	return added, err
@@ -147,9 +186,9 @@ type Verified struct {
 	Skipped  []string // folders that hold no proof of a debit on an account, with why
 }
 
-// VerifyLedger checks every entry, and that the ledger holds the debit of every
+// Verify checks every entry, and that the ledger holds the debit of every
 // release in the folders: each the folder of a release, or one that holds some.
-func (o Options) VerifyLedger(ctx context.Context, folders []string) (v Verified, err error) {
+func (l Ledger) Verify(ctx context.Context, folders []string) (v Verified, err error) {
 	var records []paidRelease
 	for _, folder := range folders {
 		more, skipped, err := publishedBelow(folder)
@@ -158,17 +197,17 @@ func (o Options) VerifyLedger(ctx context.Context, folders []string) (v Verified
 		}
 		records, v.Skipped = append(records, more...), append(v.Skipped, skipped...)
 	}
-	err = o.withLedger(ctx, func(l *ledger.Ledger) error {
-		if err := l.Verify(ctx); err != nil {
+	err = l.With(ctx, func(open *ledger.Ledger) error {
+		if err := open.Verify(ctx); err != nil {
 			return err
 		}
 		for _, r := range records {
-			if err := l.Contains(ctx, r.record); err != nil {
+			if err := open.Contains(ctx, r.record); err != nil {
 				return fmt.Errorf("%s: %w", r.folder, err)
 			}
 			v.Releases = append(v.Releases, r.folder)
 		}
-		v.Accounts, err = statements(ctx, l, nil)
+		v.Accounts, err = Statements(ctx, open, nil)
 		return err
 	})
 	return v, err

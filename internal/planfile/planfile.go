@@ -1,4 +1,6 @@
-package release
+// Package planfile makes plans of the specs that a command names, and reads and writes the files that plans lie in. It
+// touches no confidential file and asks no ledger, and knows no step but this one, which every step starts from.
+package planfile
 
 import (
 	"bytes"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
@@ -19,8 +22,8 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// SpecFile is a spec as a command names it.
-type SpecFile struct {
+// Spec is a spec as a command names it.
+type Spec struct {
 	Path   string
 	Params map[string]string // values for its parameters
 	Public []string          // folders, in addition to the spec's own, in which its public files may lie
@@ -28,37 +31,31 @@ type SpecFile struct {
 }
 
 // Load reads a spec and plans it. Errors: *[document.Errors], *[verdict.Unusable], and the context's.
-func Load(ctx context.Context, s SpecFile) (*compiled.Compiled, error) {
-	p, _, err := planner.Load(ctx, s.Path, s.options(), nil)
-	return p, s.unusable(ctx, err)
+func Load(ctx context.Context, s Spec) (*compiled.Compiled, error) {
+	p, _, err := LoadLike(ctx, s, nil)
+	return p, err
 }
 
-// Load is [Load], and need not plan where a run in the same state directory has measured the spec before with other
-// values of its parameters: see [Options.template].
-func (o Options) Load(ctx context.Context, s SpecFile) (*compiled.Compiled, error) {
-	var earlier *compiled.Compiled
-	p, refilled, err := planner.Load(ctx, s.Path, s.options(), func(key string) *compiled.Compiled {
-		earlier = o.template(ctx, s.Params, key)
-		return earlier
-	})
-	if refilled {
-		o.logger().Info("plan made from that of an earlier run", "release", p.Name, "earlier", earlier.Name)
-	}
-	return p, s.unusable(ctx, err)
+// LoadLike is [Load], and need not plan where earlier returns a plan of the same spec with other values of its
+// parameters, by the key of both: refilled reports whether the plan is that one with its own values.
+func LoadLike(ctx context.Context, s Spec, earlier func(key string) *compiled.Compiled) (p *compiled.Compiled,
+	refilled bool, err error) {
+	p, refilled, err = planner.Load(ctx, s.Path, s.options(), earlier)
+	return p, refilled, s.unusable(ctx, err)
 }
 
-// Plan writes a spec's plan to out/NAME.plan.json and returns it and its path.
-func Plan(ctx context.Context, s SpecFile, out string) (*compiled.Compiled, string, error) {
+// Make writes a spec's plan to out/NAME.plan.json and returns it and its path.
+func Make(ctx context.Context, s Spec, out string) (*compiled.Compiled, string, error) {
 	p, err := Load(ctx, s)
 	if err != nil {
 		return nil, "", err
 	}
-	path, err := writePlan(p, out)
+	path, err := Write(p, out)
 	return p, path, err
 }
 
 // ofSpec works something out from a spec.
-func ofSpec[T any](ctx context.Context, s SpecFile, work func(*spec.Release) (T, error)) (T, error) {
+func ofSpec[T any](ctx context.Context, s Spec, work func(*spec.Release) (T, error)) (T, error) {
 	var out T
 	r, err := spec.Load(ctx, s.Path, s.options())
 	if err == nil {
@@ -68,12 +65,12 @@ func ofSpec[T any](ctx context.Context, s SpecFile, work func(*spec.Release) (T,
 }
 
 // options are what reading the spec takes.
-func (s SpecFile) options() spec.Options {
+func (s Spec) options() spec.Options {
 	return spec.Options{Params: s.Params, Public: s.Public, Data: s.Data, Unpack: source.Unpack}
 }
 
 // unusable is an error about the spec, as a command tells it.
-func (s SpecFile) unusable(ctx context.Context, err error) error {
+func (s Spec) unusable(ctx context.Context, err error) error {
 	var problems *document.Errors
 	if err == nil || errors.As(err, &problems) || ctx.Err() != nil {
 		return err
@@ -81,29 +78,27 @@ func (s SpecFile) unusable(ctx context.Context, err error) error {
 	return &verdict.Unusable{File: s.Path, Err: err}
 }
 
-// planPath is where a plan is written.
-func planPath(p *compiled.Compiled, out string) string {
+// Path is where a plan is written.
+func Path(p *compiled.Compiled, out string) string {
 	return filepath.Join(out, p.Name+".plan.json")
 }
 
-func writePlan(p *compiled.Compiled, out string) (string, error) {
-	path := planPath(p, out)
-	if err := replaceFile(out, filepath.Base(path), p.Bytes()); err != nil {
+// Write writes a plan to its place below a folder, and returns its path.
+func Write(p *compiled.Compiled, out string) (string, error) {
+	path := Path(p, out)
+	if err := durable.ReplaceFile(out, filepath.Base(path), p.Bytes()); err != nil {
 		return "", fmt.Errorf("writing the plan: %w", err)
 	}
 	return path, nil
 }
 
-// mostPlan bounds the bytes of a plan file, which holds what is used of the spec's public files.
-const mostPlan = 1 << 30
+// Most bounds the bytes of a plan file, which holds what is used of the spec's public files.
+const Most = 1 << 30
 
-// mostAsked bounds the bytes of a file that a person writes or signs.
-const mostAsked = 16 << 20
-
-// ReadPlan reads a plan file and checks that the planner stands by it. Errors:
+// Read reads a plan file and checks that the planner stands by it. Errors:
 // *[NotAsSigned] where it was edited, *[verdict.Unusable].
-func ReadPlan(ctx context.Context, path string) (*compiled.Compiled, error) {
-	b, err := files.Read(ctx, path, mostPlan)
+func Read(ctx context.Context, path string) (*compiled.Compiled, error) {
+	b, err := files.Read(ctx, path, Most)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &verdict.Unusable{File: path,
@@ -126,4 +121,18 @@ func ReadPlan(ctx context.Context, path string) (*compiled.Compiled, error) {
 		return nil, &verdict.Unusable{File: path, Err: err}
 	}
 	return p, nil
+}
+
+// NotAsSigned is a plan file that nobody can have approved: it was edited.
+type NotAsSigned struct {
+	File string
+	Err  error
+}
+
+func (e *NotAsSigned) Error() string { return fmt.Sprintf("%s: %s", e.File, e.Err) }
+func (e *NotAsSigned) Unwrap() error { return e.Err }
+
+// Verdict says that the plan has to be made and approved again.
+func (*NotAsSigned) Verdict() verdict.Verdict {
+	return verdict.Verdict{Exit: verdict.ExitApproval, Reason: verdict.EditedPlan, Retry: verdict.Never}
 }
