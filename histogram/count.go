@@ -36,8 +36,8 @@ type Questions struct {
 	Measurements []plan.Measurement // whose exact answers are wanted, in this order; their mechanisms say nothing here
 }
 
-// stamp returns the stamp that answers to these questions bear when rows are bounded under the keys of s.
-func (q Questions) stamp(s *noise.RowStreams) (answer.Stamp, error) {
+// Stamp returns the stamp that answers to these questions bear when rows are bounded under the keys of s.
+func (q Questions) Stamp(s *noise.RowStreams) (answer.Stamp, error) {
 	return stampOf(q.Plan.Hash(), q.Measurements, s)
 }
 

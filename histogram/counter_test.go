@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -90,7 +91,7 @@ func TestACounterAnswersThePlanThatIsPaidFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := planOfText(t, oneRowEach)
 			s := noise.NewStreams(noise.Key{1}, p.Hash())
-			_, err := histogram.Count(context.Background(), p, meddling(histogram.Files{Dir: dir}.Count, meddle), s)
+			_, err := histogram.Count(context.Background(), p, meddling(scan.Files{Dir: dir}.Count, meddle), s)
 			if (err == nil) != (name == "") {
 				t.Errorf("counted, with the error %v", err)
 			}
@@ -130,7 +131,7 @@ func TestAPlanThatWasWrittenToIsNotCounted(t *testing.T) {
 				t.Error("its remembered bytes or hash changed")
 			}
 			s := noise.NewStreams(noise.Key{1}, c.Hash())
-			_, err := histogram.Count(context.Background(), c, histogram.Files{Dir: dir}, s)
+			_, err := histogram.Count(context.Background(), c, scan.Files{Dir: dir}, s)
 			if counted := name == "" || name == "the bytes handed out"; (err == nil) != counted {
 				t.Errorf("counted, with the error %v", err)
 			}

@@ -63,7 +63,7 @@ func TestOpenRefuses(t *testing.T) {
 	p := planOf(t)
 	dir := folder(t, "a.csv", canaries)
 	real := exactOf(t, p, dir, 1)
-	madeUp, err := Count(context.Background(), compiled.Of(p), MadeUp{Rows: 10}, streams(p, 1))
+	madeUp, err := Count(context.Background(), compiled.Of(p), MadeUpRows(10), streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestPlansAreCopiedAndChecked(t *testing.T) {
 	dir := folder(t, "a.csv", canaryTable())
 	weak := planOf(t)
 	weak.Measurements[0].Mechanism.Parameter = big.NewRat(1, 1000)
-	if _, err := Count(t.Context(), compiled.Of(weak), Files{Dir: dir}, streams(weak, 1)); err == nil {
+	if _, err := Count(t.Context(), compiled.Of(weak), FilesIn(dir, 0, 0), streams(weak, 1)); err == nil {
 		t.Error("a plan with a tenth of the noise is counted")
 	}
 	p := planOf(t)
@@ -267,5 +267,34 @@ func TestPlansAreCopiedAndChecked(t *testing.T) {
 	}
 	if m.Measurement.Mechanism.Parameter.Cmp(asked.Mechanism.Parameter) != 0 {
 		t.Error("a change of the plan after counting changes the noise")
+	}
+}
+
+// What is measured of an impossible cell is 0, whatever was counted there; the noise of the others is that of their
+// streams all the same.
+func TestImpossibleCellsAreNotMeasured(t *testing.T) {
+	p := ruledPlan(t)
+	e := exactOf(t, p, folder(t, "t.csv", "kind,age,work\na,7,n\n"), 1)
+	opened, err := e.Open(receiptOf(t, e, 1, false), streams(p, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range p.Measurements {
+		noisy, err := opened.Measure(context.Background(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zeros := 0
+		for cell, v := range noisy.Values.Int64Values() {
+			if m.ID == "both" && cell/10 == 2 && cell%10 < 5 && v != 0 {
+				t.Errorf("impossible cell %d is %d", cell, v)
+			}
+			if v == 0 {
+				zeros++
+			}
+		}
+		if m.ID == "both" && (m.Impossible != 5 || zeros > 25) {
+			t.Errorf("%d impossible cells, %d of 30 integers are 0", m.Impossible, zeros)
+		}
 	}
 }

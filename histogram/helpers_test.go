@@ -15,15 +15,12 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
 var (
 	planOf         = histogramtest.Survey
-	planOfText     = histogramtest.PlanOf
 	planOfWords    = histogramtest.Words
-	wordsOf        = histogramtest.WordsText
 	searched       = histogramtest.Searched
 	lawOf          = histogramtest.LawOf
 	tripsPlan      = histogramtest.Trips
@@ -32,14 +29,19 @@ var (
 	folder         = histogramtest.Folder
 	streams        = histogramtest.Streams
 	hashOfPlan     = histogramtest.HashOf
-	total          = histogramtest.Total
 	shown          = histogramtest.Shown
+)
+
+// FilesIn and MadeUpRows return the counters of package scan, which imports this one: tests from outside set them.
+var (
+	FilesIn    func(dir string, workers int, memory int64) Counter
+	MadeUpRows func(rows int64) Counter
 )
 
 // exactOf counts a folder.
 func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
 	t.Helper()
-	e, err := Count(context.Background(), compiled.Of(p), Files{Dir: dir}, streams(p, key))
+	e, err := Count(context.Background(), compiled.Of(p), FilesIn(dir, 0, 0), streams(p, key))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,12 +51,6 @@ func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) *Exact {
 // exactOfCounts is the exact answer to the one measurement of a plan.
 func exactOfCounts(p *plan.Plan, counts answer.Answer, s *noise.Streams) *Exact {
 	return newExact(compiled.Of(p), p.Measurements, answer.New([]answer.Answer{counts}, false, answer.Stamp{}), s)
-}
-
-// countAll answers questions to the tables of a plan, of columns that are listed.
-func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tally) error) ([]answer.Answer, error) {
-	return countFound(Questions{Plan: p, Measurements: all}, workers,
-		func(table *spec.Table) (*spec.Table, error) { return table, nil }, fill)
 }
 
 // answerOf looks behind what is redacted: the exact answer to a measurement.

@@ -162,7 +162,7 @@ func TestPairsAreBoundedAndMadeUp(t *testing.T) {
 		}
 	}
 	const rows = 6000
-	made, err := Count(context.Background(), compiled.Of(p), MadeUp{Rows: rows}, streams(p, 1))
+	made, err := Count(context.Background(), compiled.Of(p), MadeUpRows(rows), streams(p, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestMemoryCoversPairs(t *testing.T) {
 		t.Errorf("the pairs take %d bytes, want 24 for each of 16 cells and 1024 for each pair", got)
 	}
 	_, err := Count(context.Background(), compiled.Of(p),
-		Files{Dir: "no such folder", Options: Options{MemoryLimit: memory.Bytes(p) - 1}},
+		FilesIn("no such folder", 0, memory.Bytes(p)-1),
 		streams(p, 1))
 	var m *memory.Error
 	if !errors.As(err, &m) || m.Need != memory.Bytes(p) {

@@ -4,23 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/impossible"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -365,31 +360,6 @@ func TestSparseAnswersOfManyCells(t *testing.T) {
 		mean := huge.Mechanism.Above(huge.Above) * float64(cells)
 		if off := math.Abs(float64(len(got.Cells)-2) - mean); off > 7*math.Sqrt(mean)+3 { // below 1e-11
 			t.Errorf("%d cells: %d are above %d, %g on the mean", cells, len(got.Cells)-2, huge.Above, mean)
-		}
-	}
-}
-
-// TestSparseCellsThatDoNotFit has more cells than there is memory for: that is said when all rows are read, by any
-// workers, and only where nothing else is wrong with them.
-func TestSparseCellsThatDoNotFit(t *testing.T) {
-	p := tripsPlan(t, "SIDE", "30000", "ABOVE", "8")
-	const cells = 370_000 // of the 367 001 that fit into the least memory
-	var rows strings.Builder
-	rows.WriteString("from,to\n")
-	for i := range cells {
-		fmt.Fprintf(&rows, "%d,%d\n", 1+i/30000, 1+i%30000)
-	}
-	for _, workers := range []int{1, 2} {
-		opt := Options{MemoryLimit: memory.Bytes(p) + 1, Workers: workers}
-		var short *memory.Error
-		if _, err := Count(t.Context(), compiled.Of(p), Files{Dir: folder(t, "a.csv", rows.String()), Options: opt},
-			streams(p, 1)); !errors.As(err, &short) || short.Need != 0 || short.Have != 1 {
-			t.Errorf("%d workers: %v", workers, err)
-		}
-		var breach *ContractError
-		if _, err := Count(t.Context(), compiled.Of(p), Files{Dir: folder(t, "a.csv", rows.String()+"0,1\n"), Options: opt},
-			streams(p, 1)); !errors.As(err, &breach) {
-			t.Errorf("%d workers, and a row that breaks the contract: %v", workers, err)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (c made) Count(_ context.Context, q Questions, s *noise.RowStreams) (answer
 	for _, m := range q.Measurements {
 		all = append(all, c.answer(m.Cells))
 	}
-	stamp, err := q.stamp(s)
+	stamp, err := q.Stamp(s)
 	return answer.New(all, false, stamp), err
 }
 

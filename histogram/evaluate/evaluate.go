@@ -22,6 +22,7 @@ import (
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
@@ -127,9 +128,9 @@ const leastPass = 1 << 24
 // of them. Nothing is read before the note is in the ledger.
 // Argument: docs/proofs/evaluate.md.
 //
-// Errors: those of [Files.Count], and of the note. Tables are read as often as it takes to
+// Errors: those of [scan.Files.Count], and of the note. Tables are read as often as it takes to
 // count everything within the memory.
-func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compiled, files histogram.Files,
+func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compiled, files scan.Files,
 	s *noise.RowStreams, claims Claims) (*Differences, error) {
 	own, err := planner.Verify(paid)
 	if err != nil {
@@ -446,7 +447,7 @@ func (c *comparison) batches(table string, pass int64) [][]question {
 }
 
 // asked has a batch of questions to one table answered, and compares the answers.
-func (c *comparison) answer(ctx context.Context, files histogram.Files, s *noise.RowStreams, batch []question) error {
+func (c *comparison) answer(ctx context.Context, files scan.Files, s *noise.RowStreams, batch []question) error {
 	asked := histogram.Questions{Plan: c.plan}
 	for _, q := range batch {
 		asked.Measurements = append(asked.Measurements, q.measurement)

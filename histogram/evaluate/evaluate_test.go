@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -51,7 +51,7 @@ func noteOf(t testing.TB, p *plan.Plan, rehearsal bool) ledger.Comparison {
 // compared compares claims with a folder, which must succeed.
 func compared(t *testing.T, p *plan.Plan, dir string, key byte, claims Claims) *Differences {
 	t.Helper()
-	d, err := Compare(context.Background(), noteOf(t, p, false), compiled.Of(p), histogram.Files{Dir: dir},
+	d, err := Compare(context.Background(), noteOf(t, p, false), compiled.Of(p), scan.Files{Dir: dir},
 		streams(p, key), claims)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestCompareCountsUp(t *testing.T) {
 			t.Errorf("along %v: %d rows, L1 %v, squares %v, covered %d", c.up, got.Rows, got.L1, got.Squares, got.Covered)
 		}
 		claim.CountsUp = c.up[:1]
-		if _, err := Compare(t.Context(), noteOf(t, p, false), compiled.Of(p), histogram.Files{Dir: dir}, streams(p, 1),
+		if _, err := Compare(t.Context(), noteOf(t, p, false), compiled.Of(p), scan.Files{Dir: dir}, streams(p, 1),
 			Claims{Tables: []Claim{claim}}); !errors.Is(err, errOtherCells) {
 			t.Errorf("with one key of two: %v", err)
 		}
@@ -202,7 +202,7 @@ func TestCompareRefuses(t *testing.T) {
 		"a rehearsal's": {noteOf(t, p, true), dir, "of a rehearsal"},
 		"before data":   {ledger.Comparison{}, filepath.Join(dir, "nowhere"), "no comparison with the truth is noted"},
 	} {
-		if _, err := Compare(context.Background(), c.note, compiled.Of(p), histogram.Files{Dir: c.dir}, streams(p, 1),
+		if _, err := Compare(context.Background(), c.note, compiled.Of(p), scan.Files{Dir: c.dir}, streams(p, 1),
 			claims); err == nil || !strings.Contains(err.Error(), c.want) || read {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -222,15 +222,15 @@ func TestCompareRefuses(t *testing.T) {
 			Claims{Rows: []Rows{{Table: "persons", By: append(wrong, wrong[0]), Codes: [][]uint32{{1}, {}}}}},
 			"not of one length"},
 	} {
-		if _, err := Compare(context.Background(), noteOf(t, p, false), compiled.Of(p), histogram.Files{Dir: dir},
+		if _, err := Compare(context.Background(), noteOf(t, p, false), compiled.Of(p), scan.Files{Dir: dir},
 			streams(p, 1),
 			c.claims); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var contract *histogram.ContractError
+	var contract *scan.ContractError
 	if _, err := Compare(context.Background(), noteOf(t, p, false), compiled.Of(p),
-		histogram.Files{Dir: folder(t, "t.csv", "kind,age\nx,1\n")}, streams(p, 1), claims); !errors.As(err, &contract) {
+		scan.Files{Dir: folder(t, "t.csv", "kind,age\nx,1\n")}, streams(p, 1), claims); !errors.As(err, &contract) {
 		t.Errorf("data that break their contract: %v", err)
 	}
 }

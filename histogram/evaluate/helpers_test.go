@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -67,7 +68,7 @@ func streams(p *plan.Plan, key byte) *noise.RowStreams {
 func countsOf(t testing.TB, p *plan.Plan, dir string, key byte, path string) []int64 {
 	t.Helper()
 	table := p.Tables[slices.IndexFunc(p.Tables, func(t plan.Table) bool { return t.Path == path })]
-	counted, err := histogram.Files{Dir: dir}.Count(t.Context(), histogram.Questions{
+	counted, err := scan.Files{Dir: dir}.Count(t.Context(), histogram.Questions{
 		Plan: p, Measurements: []plan.Measurement{{ID: path, Query: p.Query(table), Cells: table.Cells}}}, streams(p, key))
 	if err != nil {
 		t.Fatal(err)

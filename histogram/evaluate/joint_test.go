@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
@@ -138,7 +138,7 @@ func TestCompareFindsUniqueRows(t *testing.T) {
 		t.Errorf("no rows drawn: %d, %d, %v, %v", j.Unique, j.Matched, j.Independent, j.Propensity != nil)
 	}
 	rows.Whole = []int{2}
-	if _, err := Compare(t.Context(), noteOf(t, p, false), compiled.Of(p), histogram.Files{Dir: dir}, streams(p, 1),
+	if _, err := Compare(t.Context(), noteOf(t, p, false), compiled.Of(p), scan.Files{Dir: dir}, streams(p, 1),
 		Claims{Rows: []Rows{rows}}); err == nil {
 		t.Error("a column that is not there is compared")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -81,7 +82,7 @@ func (c kase) count(ctx context.Context, j job) (*outcome, error) {
 
 	before := now()
 	exact, err := histogram.Count(ctx, p,
-		histogram.Files{Dir: filepath.Dir(j.File), Options: histogram.Options{MemoryLimit: j.Memory}}, streams)
+		scan.Files{Dir: filepath.Dir(j.File), Options: scan.Options{MemoryLimit: j.Memory}}, streams)
 	if err != nil {
 		return nil, err
 	}

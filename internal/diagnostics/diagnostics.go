@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/spec/files"
@@ -43,7 +43,7 @@ func Hint(err error) string {
 // returns the error as a *[Written]; another error is returned as it is.
 func Write(dir string, cause error) error {
 	var details func(io.Writer) error
-	if contract, ok := errors.AsType[*histogram.ContractError](cause); ok {
+	if contract, ok := errors.AsType[*scan.ContractError](cause); ok {
 		details = contract.WriteDiagnostics
 	} else if input, ok := errors.AsType[*source.Error](cause); ok && input.Detail != "" {
 		details = func(w io.Writer) error {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/verdict"
@@ -115,7 +115,7 @@ func inputVerdict(err error) (verdict.Verdict, bool) {
 		}
 		return verdict.Verdict{Exit: verdict.ExitData, Reason: verdict.InputMalformed, Retry: verdict.Never}, true
 	}
-	if contract, ok := errors.AsType[*histogram.ContractError](err); ok {
+	if contract, ok := errors.AsType[*scan.ContractError](err); ok {
 		if contract.Incomplete() {
 			return verdict.Verdict{Exit: verdict.ExitData, Reason: verdict.InputIncomplete, Retry: verdict.Later}, true
 		}

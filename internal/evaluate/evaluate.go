@@ -14,8 +14,8 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/evaluate"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/canonical"
@@ -58,7 +58,7 @@ const comparisonReason = "dprelease evaluate: what was published is compared wit
 //
 // Errors: *[verdict.Unusable] where place is no release of the plan, o.Out is not apart from
 // every release, or the ledger does not know the release; *[published.Altered]; *[Evaluated]
-// where o.Out holds an evaluation; *source.Error; *histogram.ContractError. What goes
+// where o.Out holds an evaluation; *source.Error; *scan.ContractError. What goes
 // wrong behind the note is a *[Noted].
 func Evaluate(ctx context.Context, p *compiled.Compiled, place string, o Options) (string, error) {
 	out, err := truePath(o.Out)
@@ -137,7 +137,7 @@ func (o evaluator) compared(ctx context.Context, note ledger.Comparison, p *comp
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
-	found, err := evaluate.Compare(ctx, note, p, histogram.Files{Dir: o.Data}, streams.Rows(), claims)
+	found, err := evaluate.Compare(ctx, note, p, scan.Files{Dir: o.Data}, streams.Rows(), claims)
 	if err == nil {
 		return found, nil
 	}

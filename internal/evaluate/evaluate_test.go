@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/evaluate"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/ending"
@@ -317,7 +317,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := evaluate.Compare(t.Context(), note, o.Plan, histogram.Files{Dir: o.Dir},
+	found, err := evaluate.Compare(t.Context(), note, o.Plan, scan.Files{Dir: o.Dir},
 		noise.NewStreams(noise.Key{1}, o.Plan.Hash()).Rows(), evaluate.Claims{Rows: []evaluate.Rows{rows}})
 	if err != nil {
 		t.Fatal(err)

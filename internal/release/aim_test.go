@@ -13,6 +13,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/releasetest"
@@ -61,7 +62,7 @@ func TestJournalledOracleKeepsToItsBlock(t *testing.T) {
 	}
 	defer l.Close()
 	streams := noise.NewStreams(plantedKey(t, o, opt), o.Plan.Hash())
-	exact, err := histogram.Count(t.Context(), o.Plan, histogram.Files{Dir: opt.Data}, streams)
+	exact, err := histogram.Count(t.Context(), o.Plan, scan.Files{Dir: opt.Data}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}

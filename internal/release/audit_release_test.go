@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/planfile"
@@ -292,7 +293,7 @@ func (d *drawer) sealed(t testing.TB) *measured.Sealed {
 		t.Fatal(err)
 	}
 	streams := noise.NewStreams(key, d.plan.Hash())
-	exact, err := histogram.Count(t.Context(), d.plan, histogram.Files{Dir: d.dir}, streams)
+	exact, err := histogram.Count(t.Context(), d.plan, scan.Files{Dir: d.dir}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}

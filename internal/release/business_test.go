@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/internal/verify"
@@ -172,7 +172,7 @@ func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
 		files["t.csv"] = "ent_id,nace,turnover,staff\n1,01,5,5\n123456,01,5,5\n"
 		o := releasetest.Of(t, files)
 		_, err := Run(t.Context(), o.Plan, optionsOf(o, "out"))
-		var breach *histogram.ContractError
+		var breach *scan.ContractError
 		if !errors.As(err, &breach) || breach.Column != "size" || strings.Contains(err.Error(), "123456") {
 			t.Errorf("got %v", err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -503,7 +504,7 @@ func crashAfterRounds(t *testing.T, o releasetest.Office, opt Options) {
 	defer l.Close()
 	key := plantedKey(t, o, opt)
 	streams := noise.NewStreams(key, o.Plan.Hash())
-	exact, err := histogram.Count(t.Context(), o.Plan, histogram.Files{Dir: opt.Data}, streams)
+	exact, err := histogram.Count(t.Context(), o.Plan, scan.Files{Dir: opt.Data}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
@@ -252,7 +253,7 @@ func (r *attempt) count(ctx context.Context, streams *noise.Streams) (exact *his
 	reader, stop := context.WithCancel(ctx)
 	defer stop()
 	reading := read(reader, inputs)
-	if exact, err = histogram.Count(ctx, r.plan, histogram.Files{Dir: r.options.Data, Options: r.options.counting()},
+	if exact, err = histogram.Count(ctx, r.plan, scan.Files{Dir: r.options.Data, Options: r.options.counting()},
 		streams); err != nil {
 		return nil, nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/progress"
@@ -58,8 +58,8 @@ func (o Options) step(format string, args ...any) {
 }
 
 // counting is what of the options is for counting.
-func (o Options) counting() histogram.Options {
-	return histogram.Options{MemoryLimit: o.Memory, Progress: o.Progress}
+func (o Options) counting() scan.Options {
+	return scan.Options{MemoryLimit: o.Memory, Progress: o.Progress}
 }
 
 // checkMemory refuses a plan that cannot be measured in the memory that there is for it, before anything is read or

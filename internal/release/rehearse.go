@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/derive"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -61,8 +62,8 @@ func Rehearse(ctx context.Context, p *compiled.Compiled, rows int64, o Options) 
 
 // rehearsed measures made-up rows for the receipt of a rehearsal.
 func rehearsed(ctx context.Context, p *compiled.Compiled, rows int64, streams *noise.Streams,
-	opt histogram.Options) (*measured.Sealed, error) {
-	exact, err := histogram.Count(ctx, p, histogram.MadeUp{Rows: rows, Options: opt}, streams)
+	opt scan.Options) (*measured.Sealed, error) {
+	exact, err := histogram.Count(ctx, p, scan.MadeUp{Rows: rows, Options: opt}, streams)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/diagnostics"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/ending"
@@ -97,7 +98,7 @@ func crashAfterDebit(t *testing.T, o releasetest.Office, opt Options) map[string
 	defer l.Close()
 	key := plantedKey(t, o, opt)
 	streams := noise.NewStreams(key, o.Plan.Hash())
-	exact, err := histogram.Count(ctx, o.Plan, histogram.Files{Dir: opt.Data}, streams)
+	exact, err := histogram.Count(ctx, o.Plan, scan.Files{Dir: opt.Data}, streams)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +235,7 @@ func TestKeysFoundBeforeTheDebitAreNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		streams := noise.NewStreams(planted, o.Plan.Hash())
-		exact, err := histogram.Count(t.Context(), o.Plan, histogram.Files{Dir: opt.Data}, streams)
+		exact, err := histogram.Count(t.Context(), o.Plan, scan.Files{Dir: opt.Data}, streams)
 		if err != nil {
 			t.Fatal(err)
 		}

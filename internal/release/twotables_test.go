@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verify"
@@ -207,7 +207,7 @@ func TestBreachesInTheSecondTableAreFoundBeforeTheDebit(t *testing.T) {
 	}
 	f.Close()
 	_, err = Run(t.Context(), o.Plan, optionsOf(o, "out"))
-	var breach *histogram.ContractError
+	var breach *scan.ContractError
 	if !errors.As(err, &breach) || breach.Table != "visits" || breach.Column != "ward" {
 		t.Errorf("got %v", err)
 	}

@@ -1,0 +1,292 @@
+package scan
+
+// This file holds groups that nobody listed: the values that a table has of a column, and which groups of them a
+// selection lets through.
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dprelease/dprelease/spec/domain"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/encoding"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/memory"
+	"github.com/dprelease/dprelease/internal/parallel"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// keyBytes is what a value takes beside its text: in the set of those that were met, in the domain that is made of
+// them, and in the table of their codes.
+const keyBytes = 160
+
+// keys are the values of a column that were met and can be categories, told apart exactly. As a [source.Coder] they
+// meet the values of its column; every code is 0. For concurrent use.
+type keys struct {
+	column  *spec.Column
+	compute encoding.Compute // makes the values of others, nil where they are read as they are
+	seed    maphash.Seed
+	shards  [64]struct {
+		mu    sync.Mutex
+		texts map[string]struct{}
+	}
+	bytes *atomic.Int64 // that all columns take
+	wrong atomic.Bool   // values are of a type that has no texts
+}
+
+func newKeys(table *spec.Table, c *spec.Column, bytes *atomic.Int64) (*keys, error) {
+	k := &keys{column: c, seed: maphash.MakeSeed(), bytes: bytes}
+	var err error
+	if k.compute, err = encoding.Computing(table, c); err != nil {
+		return nil, err
+	}
+	for i := range k.shards {
+		k.shards[i].texts = map[string]struct{}{}
+	}
+	return k, nil
+}
+
+// Width is the bytes of a code.
+func (k *keys) Width() int { return 1 }
+
+// Codes meets the values of the one column that the keys' own is read from or made of.
+func (k *keys) Codes(values arrow.Array, codes []uint32) {
+	clear(codes)
+	k.meetAll([]arrow.Array{values})
+}
+
+// meetAll meets the values that are made of inputs.
+func (k *keys) meetAll(inputs []arrow.Array) {
+	values, misfits := inputs[0], []domain.Fit(nil)
+	if k.compute != nil {
+		values, misfits = k.compute(inputs)
+	}
+	var text func(i int) string
+	switch a := values.(type) {
+	case *array.String:
+		text = a.Value
+	case *array.LargeString:
+		text = a.Value
+	case *array.Dictionary:
+		entries, ok := a.Dictionary().(*array.String)
+		if !ok {
+			k.wrong.Store(true)
+			return
+		}
+		text = func(i int) string { return entries.Value(a.GetValueIndex(i)) }
+	case *array.Int64:
+		text = func(i int) string { return strconv.FormatInt(a.Value(i), 10) }
+	case *array.Decimal128: // as unsigned integers of 64 bits are read, too
+		if a.DataType().(*arrow.Decimal128Type).Scale != 0 {
+			k.wrong.Store(true)
+			return
+		}
+		text = func(i int) string { return a.Value(i).BigInt().String() }
+	default:
+		if values.NullN() < values.Len() {
+			k.wrong.Store(true)
+		}
+		return
+	}
+	for i := range values.Len() {
+		if !values.IsNull(i) && (misfits == nil || misfits[i] == domain.Fits) {
+			k.meet(text(i))
+		}
+	}
+}
+
+func (k *keys) meet(text string) {
+	if !k.column.Domain.CanBeKey(text) {
+		return
+	}
+	shard := &k.shards[maphash.String(k.seed, text)%uint64(len(k.shards))]
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if _, met := shard.texts[text]; !met {
+		shard.texts[strings.Clone(text)] = struct{}{}
+		k.bytes.Add(int64(len(text)) + keyBytes)
+	}
+}
+
+// sorted are the values that were met, in ascending order.
+func (k *keys) sorted() []string {
+	var all []string
+	for i := range k.shards {
+		for text := range k.shards[i].texts {
+			all = append(all, text)
+		}
+		k.shards[i].texts = nil
+	}
+	slices.SortFunc(all, k.column.Domain.CompareKeys)
+	return all
+}
+
+// discovering are the columns of a table whose categories are not listed, and which measurements ask for.
+func discovering(table *spec.Table, all []plan.Measurement) (columns []*spec.Column) {
+	for _, m := range all {
+		if m.Query.Table != table.Name || m.Discovery == nil {
+			continue
+		}
+		for _, name := range m.Discovery.Columns {
+			if c := table.Column(name); c != nil && c.Domain != nil && c.Domain.Discover() != nil &&
+				!slices.Contains(columns, c) {
+				columns = append(columns, c)
+			}
+		}
+	}
+	return columns
+}
+
+// withKeys is a table whose columns have these values as categories.
+func withKeys(table *spec.Table, columns []*spec.Column, found func(i int) []string) *spec.Table {
+	own := *table
+	own.Columns = slices.Clone(table.Columns)
+	for i, c := range own.Columns {
+		if at := slices.Index(columns, c); at >= 0 {
+			column := *c
+			column.Domain = c.Domain.Discovered(found(at))
+			own.Columns[i] = &column
+		}
+	}
+	return &own
+}
+
+// discover reads the columns of a table whose categories are not listed, once, and returns the table with what they
+// have as categories, in ascending order. It is the table itself where measurements ask for no such column. held is
+// what the values take of the memory, of which half may be spent on them.
+//
+// Whatever is counted by these categories is the same as if they had been listed: one that no row has, such as an entry
+// of a dictionary, has no group. Their order among each other does not depend on what other values there are.
+//
+// Errors: *[source.Error]; *[memory.Error]; those of the context.
+func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, dir string, workers int,
+	limit int64) (found *spec.Table, held int64, err error) {
+	columns := discovering(table, all)
+	if len(columns) == 0 {
+		return table, 0, nil
+	}
+	var bytes atomic.Int64
+	sets := make([]*keys, len(columns))
+	var wanted []source.Column
+	inputs := make([][]int, len(columns)) // of those that are made of several, their places among the wanted
+	for i, c := range columns {
+		if sets[i], err = newKeys(table, c, &bytes); err != nil {
+			return nil, 0, err
+		}
+		names := c.Inputs()
+		if len(names) == 1 {
+			wanted = append(wanted, source.Column{Name: names[0], Coder: sets[i], Type: declaredType(c)})
+			continue
+		}
+		for _, name := range names {
+			inputs[i] = append(inputs[i], len(wanted))
+			wanted = append(wanted, source.Column{Name: name})
+		}
+	}
+	rows, err := source.Open(ctx, dir, table.Source, wanted)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() {
+		if closing := rows.Close(); err == nil {
+			err = closing
+		}
+	}()
+	var mu sync.Mutex
+	err = parallel.Do(ctx, workers, workers, func(int) error {
+		buffers := &source.Buffers{}
+		for {
+			mu.Lock()
+			piece, err := rows.Next(ctx)
+			mu.Unlock()
+			switch {
+			case errors.Is(err, io.EOF):
+				return nil
+			case err != nil:
+				return err
+			}
+			err = piece.Read(ctx, buffers, source.MaxRows, func(b *source.Batch) error {
+				for i, places := range inputs {
+					if places == nil {
+						continue
+					}
+					arrays := make([]arrow.Array, len(places))
+					for j, at := range places {
+						arrays[j] = b.Columns[at]
+					}
+					sets[i].meetAll(arrays)
+				}
+				if bytes.Load() > limit/2 {
+					return &memory.Error{Have: limit}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, set := range sets {
+		if set.wrong.Load() {
+			return nil, 0, &source.Error{Kind: source.WrongType, Column: columns[i].Name,
+				Message: "has values that are neither texts nor integers, and of such none is discovered: list them, or write them as one of the two"}
+		}
+	}
+	if bytes.Load() > limit/2 {
+		return nil, 0, &memory.Error{Have: limit}
+	}
+	return withKeys(table, columns, func(i int) []string { return sets[i].sorted() }), bytes.Load(), nil
+}
+
+// madeUpWords is how many values a column has in a rehearsal whose categories are not listed.
+const madeUpWords = 100
+
+// discoverMadeUp is discover for rows that are made up.
+func discoverMadeUp(table *spec.Table, all []plan.Measurement) *spec.Table {
+	columns := discovering(table, all)
+	if len(columns) == 0 {
+		return table
+	}
+	return withKeys(table, columns, func(i int) []string {
+		var words []string
+		for n := range madeUpWords {
+			word := strconv.Itoa(1000 + n)
+			if columns[i].Type != domain.Integer {
+				word = "word-" + word
+			}
+			if columns[i].Domain.CanBeKey(word) {
+				words = append(words, word)
+			}
+		}
+		return words
+	})
+}
+
+// Groups are the groups of a query, nil where its cells are listed.
+func (t *tally) grouped(m plan.Measurement, q *query) *answer.Groups {
+	if m.Discovery == nil {
+		return nil
+	}
+	g := &answer.Groups{}
+	for _, a := range q.attributes {
+		g.Levels = append(g.Levels, t.attributes[a].level)
+	}
+	return g
+}

@@ -1,0 +1,42 @@
+package scan
+
+// This file holds the values that are told apart: in how many ways the rows of a cell differ along one more column.
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/plan"
+)
+
+// toldApart adds the values of a column to the attributes of a query, whose cells are so many.
+func (t *tally) toldApart(attributes []int, d *plan.Distinct, cells uint64) ([]int, error) {
+	column := t.table.Column(d.Column)
+	if column == nil {
+		return nil, fmt.Errorf("%s: the column has no values to be told apart", d.Column)
+	}
+	if column.Domain == nil {
+		return t.along(attributes, column, cells)
+	}
+	level, ok := column.Domain.Level("")
+	if !ok {
+		return nil, fmt.Errorf("%s: the column has no finest categories", d.Column)
+	}
+	if _, ok := product(cells, uint64(level.Size())); !ok {
+		return nil, errManyCells
+	}
+	return append(attributes, t.attribute(column, level)), nil
+}
+
+// occupied is how many of the filled cells, ascending, each of so many cells has, where size of them stand behind one
+// another in each.
+//
+// Guarantee: where a unit has rows in at most n of the filled cells, the counts with and without it differ by n at most
+// in L1, and none is less with it; so two units that take each other's place move them as two that add and remove rows.
+// Neighbours: both relations. Argument: docs/proofs/values.md.
+func occupied(filled []uint64, cells, size int) []int64 {
+	counts := make([]int64, cells)
+	for _, cell := range filled {
+		counts[cell/uint64(size)]++
+	}
+	return counts
+}

@@ -1,0 +1,57 @@
+package scan
+
+// This file holds the distribution: from how many rows each cell has at each place of a column to the integers that are
+// measured.
+
+import (
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// distributed turns the counts of pairs of a cell and a place, of those that have rows, into the answers of a
+// measurement of a distribution: of each cell the counts of its bins or, by a strategy, Total times its count and the
+// strategy's integers.
+//
+// Guarantee: the answers of a cell are one integer matrix, which the plan fixes, times the counts of its bins: a row
+// adds, as often as it counts, the column of its bin to its own cell and to no other. Neighbours: both relations.
+// Argument: docs/proofs/distribution.md.
+func distributed(r *spec.Release, m plan.Measurement, pairs answer.Answer) (answer.Answer, error) {
+	d := m.Query.Distribution
+	l := r.Table(m.Query.Table).Column(d.Column).Lattice
+	column, axis, err := d.Strategy(l)
+	if err != nil {
+		return answer.Answer{}, err
+	}
+	points, bins := uint64(l.Places()), uint64(d.Bins(l))
+	counts := make([]int64, m.Cells)
+	for i, at := range pairs.Cells {
+		bin := &counts[at/points*bins+at%points/uint64(d.Width)]
+		*bin += pairs.Counts[i] // all counts together are below 2^61
+	}
+	if column == nil {
+		return answer.Answer{Counts: counts}, nil
+	}
+	answers := make([]int64, 0, m.Cells)
+	for ; len(counts) > 0; counts = counts[bins:] {
+		all := int64(0)
+		for _, n := range counts[:bins] {
+			all += n
+		}
+		if all > answer.Most/d.Total {
+			return answer.Answer{}, errLargeSum
+		}
+		integers, err := residual.Exact([]*residual.Column{column}, residual.Set{axis}, nil, counts[:bins:bins])
+		if err != nil {
+			return answer.Answer{}, err
+		}
+		for _, x := range integers {
+			if large(x) {
+				return answer.Answer{}, errLargeSum
+			}
+		}
+		answers = append(append(answers, d.Total*all), integers...)
+	}
+	return answer.Answer{Counts: answers}, nil
+}

@@ -1,0 +1,238 @@
+package scan
+
+// This file holds Files and MadeUp: who counts the rows of files, and rows that are made up.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/histogram"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/histogram/source"
+	"github.com/dprelease/dprelease/internal/memory"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/internal/progress"
+	"github.com/dprelease/dprelease/internal/tabulate"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Files counts the tables of a release in files below a folder, each table read once or, where its units have ids,
+// twice: first the ids, to bound how many rows of each unit are counted. Columns are read as codes, and all questions
+// to a table are counted at once by package tabulate. What is counted does not depend on the options.
+type Files struct {
+	Dir     string // that relative paths of sources start from
+	Options Options
+}
+
+// Count answers questions.
+//
+// Errors: *[memory.Error] before any file is opened where the counts do not fit, and once files are read where what must
+// be held of the rows does not; *[source.Error] for a file that cannot be read; *[ContractError] for values that break
+// their column's contract and for files that are not what their table expects. None of them holds a value, a code or a
+// number of rows.
+func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answer.Answers, error) {
+	stamp, err := q.Stamp(s)
+	if err != nil {
+		return answer.Answers{}, err
+	}
+	have, takes := memory.Available(f.Options.MemoryLimit), memory.Bytes(q.Plan)
+	if err := memory.Check(takes, have); err != nil {
+		return answer.Answers{}, err
+	}
+	progress, left := progress.NewReporter(f.Options.Progress), have-takes
+	held := map[string]int64{} // by table
+	found := func(table *spec.Table) (out *spec.Table, err error) {
+		out, held[table.Name], err = discover(ctx, table, q.Plan.Measurements, f.Dir, f.Options.workers(), left)
+		return out, err
+	}
+	counts, err := countFound(q, f.Options.workers(), found, func(t *tally) error {
+		limit := left
+		for _, one := range t.family() {
+			one.progress = progress
+			limit -= held[one.table.Name]
+		}
+		if err := besides(t.scan(ctx, f.Dir, s, limit), left); err != nil {
+			return err
+		}
+		return t.expect.empty(t.readers)
+	})
+	return answer.New(counts, false, stamp), err
+}
+
+// MadeUp counts rows drawn uniformly from the declared domains, each a unit of its own: a rehearsal reads no file, and
+// expects nothing.
+type MadeUp struct {
+	Rows    int64 // of each table; of a table whose rows belong to those of another there are as many as these say
+	Options Options
+}
+
+// Count answers questions of made-up rows. Its errors are *[memory.Error] and those of ctx.
+func (f MadeUp) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answer.Answers, error) {
+	if f.Rows < 0 {
+		return answer.Answers{}, fmt.Errorf("a rehearsal has 0 rows or more, not %d", f.Rows)
+	}
+	stamp, err := q.Stamp(s)
+	if err != nil {
+		return answer.Answers{}, err
+	}
+	have, takes := memory.Available(f.Options.MemoryLimit), memory.Bytes(q.Plan)
+	if err := memory.Check(takes, have); err != nil {
+		return answer.Answers{}, err
+	}
+	progress, left := progress.NewReporter(f.Options.Progress), have-takes
+	found := func(table *spec.Table) (*spec.Table, error) { return discoverMadeUp(table, q.Plan.Measurements), nil }
+	counts, err := countFound(q, f.Options.workers(), found, func(t *tally) error {
+		t.progress = progress
+		if t.link != nil {
+			if err := t.link.makeUp(f.Rows, s.MadeUp(t.link.parent.table.Name+".linked"), left); err != nil {
+				return err
+			}
+		}
+		return t.makeUp(ctx, f.Rows, s.MadeUp(t.table.Name), left)
+	})
+	return answer.New(counts, true, stamp), err
+}
+
+// finding is how the categories that nobody listed come into a table.
+type finding func(table *spec.Table) (*spec.Table, error)
+
+// countFound answers questions, all to a table at once.
+func countFound(q histogram.Questions, workers int, found finding, fill func(*tally) error) ([]answer.Answer, error) {
+	r, all := q.Plan.Release(), q.Measurements
+	var read []plan.Query
+	for _, t := range q.Plan.Tables {
+		read = append(read, q.Plan.Query(t))
+	}
+	for _, m := range q.Plan.Measurements {
+		read = append(read, m.Query)
+	}
+	counts := make([]answer.Answer, len(all))
+	asked := map[string]bool{}
+	for _, m := range all {
+		asked[m.Query.Table] = true
+	}
+	for _, table := range r.Tables {
+		if !asked[table.Name] {
+			continue
+		}
+		tallies, err := linkedTallies(r, family(r, table), func(table *spec.Table) (*tally, error) {
+			table, err := found(table)
+			if err != nil {
+				return nil, err
+			}
+			return newTally(r, table, all, read, workers)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tallies {
+			if !asked[t.table.Name] {
+				continue
+			}
+			delete(asked, t.table.Name)
+			if err := fill(t); err != nil {
+				return nil, err
+			}
+			t.answer(all, counts)
+		}
+	}
+	for i, m := range all {
+		var err error
+		if m.Query.Distribution != nil {
+			counts[i], err = distributed(r, m, counts[i])
+		} else {
+			counts[i], err = project(r, m, counts[i])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
+		}
+	}
+	for name := range asked {
+		return nil, fmt.Errorf("the plan measures a table %q that its release does not have", name)
+	}
+	return counts, nil
+}
+
+// asked writes what was counted for the measurements of the tally's table to their places.
+func (t *tally) answer(all []plan.Measurement, counts []answer.Answer) {
+	next := 0
+	for i, m := range all {
+		if m.Query.Table == t.table.Name {
+			counts[i] = t.queries[next].Answer
+			counts[i].Groups = t.grouped(m, t.queries[next])
+			next++
+		}
+	}
+}
+
+// project turns the counts of a query's marginal into its answers: the exact integers
+// of the residual along each axis whose factor is one, in the memory of the counts.
+func project(r *spec.Release, m plan.Measurement, t answer.Answer) (answer.Answer, error) {
+	columns, axes, plain, err := m.Query.Residual(r)
+	if err != nil || !slices.Contains(plain, false) || t.Len() == 0 {
+		return t, err
+	}
+	t = t.Wide()
+	t.Counts, err = residual.Exact(columns, axes, plain, t.Counts)
+	if err == nil && slices.ContainsFunc(t.Counts, large) {
+		err = errLargeSum
+	}
+	return t, err
+}
+
+// makeUp counts rows drawn uniformly, column by column within a chunk, but for those that are impossible.
+func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limit int64) error {
+	next := func() uint32 { return 0 } // the parent row of the next row
+	if t.link != nil {
+		rows, next = t.madeUpRows(rows)
+	}
+	counted, err := t.counting(rows, limit)
+	if err != nil {
+		return err
+	}
+	t.progress.Reading(t.table.Name, 1, 1, rows)
+	worker := counted.worker()
+	var of []uint32
+	codes, columns := make([][]uint32, len(t.encoders)), make([]tabulate.Codes, len(t.encoders))
+	for rows > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		drawn := int(min(rows, source.MaxRows))
+		rows -= int64(drawn)
+		of = slices.Grow(of[:0], drawn)[:drawn]
+		for i := range of {
+			of[i] = next()
+		}
+		for column, e := range t.encoders {
+			codes[column] = slices.Grow(codes[column][:0], drawn)[:drawn]
+			known := t.madeUp(column)
+			for i := range drawn {
+				if known != nil {
+					codes[column][i] = known[of[i]]
+				} else {
+					codes[column][i] = uint32(stream.Below(uint64(e.Size)))
+				}
+			}
+			columns[column].Wide = codes[column]
+		}
+		keep := make([]uint64, (drawn+63)/64)
+		for i := range drawn {
+			is := t.table.Sample == nil || stream.Uint64() < bounding.Threshold(t.table.Sample)
+			if is && !slices.ContainsFunc(t.rules, func(r rule) bool { return r.meets(codes, i) }) {
+				keep[i/64] |= 1 << (i % 64)
+			}
+		}
+		// Each is a unit of its own, and within every bound.
+		if err := worker.add(columns, drawn, func(int) []uint64 { return keep }); err != nil {
+			return err
+		}
+		t.progress.Add(drawn)
+	}
+	t.diagnoseRows(0)
+	return counted.finish(ctx)
+}

@@ -1,0 +1,32 @@
+package scan
+
+// This file holds the drawing of units where a table is sampled.
+
+import (
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/internal/noise"
+)
+
+// sample prepares the drawing of units where the table says so.
+func (t *tally) sample(s *noise.RowStreams) error {
+	if t.table.Sample == nil {
+		return nil
+	}
+	units := bounding.NewSample(t.table.Sample, s.Sampling(t.table.Name, 0))
+	for range t.workers {
+		one, err := units.Sampler()
+		if err != nil {
+			return err
+		}
+		t.samplers = append(t.samplers, one)
+	}
+	return nil
+}
+
+// drawn adds to the rows of a chunk that are left out those whose unit is not drawn.
+func (t *tally) drawn(worker int, c *chunk, piece int, first int64, out []uint64) []uint64 {
+	if t.samplers == nil {
+		return out
+	}
+	return t.samplers[worker].Mask(c.ids, c.rows, piece, first, out)
+}

@@ -1,0 +1,273 @@
+package scan
+
+// This file holds the value: the integer that a row adds to its cell where that is not 1.
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/spec/domain"
+
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/internal/tabulate"
+	"github.com/dprelease/dprelease/plan"
+)
+
+// Reasons for which sums are refused. Neither tells a figure.
+var (
+	errLargeValue = errors.New("a row could add more than 61 bits hold; make the step coarser or the range narrower")
+	errLargeSum   = errors.New(
+		"the sums of this table do not fit 61 bits; make the step coarser, the range narrower or the weights smaller")
+)
+
+// value is a [plan.Value] resolved against a tally. nil is 1.
+type value struct {
+	name   string // its definition
+	column int    // whose places are added; −1: of none
+	weight int    // −1: none
+	strata int    // the column of strata that have multipliers of their own; −1: none
+
+	times, base int64 // times·code + base is Times·p, less Minus where there are no strata
+	by, off     []int64
+	square      bool
+	lightest    int64 // the weight of code 0
+
+	beyond    bool // 1 where the code of column is not within low and high, of its stratum where there are any
+	low, high []int64
+}
+
+// value is the place of a value among the tally's; 0 is that of rows that are 1.
+func (t *tally) value(v *plan.Value) (int, error) {
+	if v == nil || !v.Weight && v.Power == 0 && !v.Beyond {
+		return 0, nil
+	}
+	name, err := json.Marshal(v)
+	if err != nil {
+		return 0, err
+	}
+	if i := slices.IndexFunc(t.values, func(x *value) bool { return x != nil && x.name == string(name) }); i >= 0 {
+		return i, nil
+	}
+	made := &value{name: string(name), column: -1, weight: -1, strata: -1}
+	most := big.NewInt(1)
+	switch {
+	case v.Beyond && (v.Weight || v.Power > 0):
+		return 0, errors.New("adds up what it counts, which this version cannot do at once")
+	case v.Beyond:
+		err = t.ofClamped(made, v.Column)
+	case v.Power > 0:
+		most, err = t.ofColumn(made, v)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if v.Weight {
+		if made.weight, err = t.weight(); err != nil {
+			return 0, err
+		}
+		l := &t.table.Weight.Lattice
+		made.lightest = l.First
+		most.Mul(most, larger(big.NewInt(l.First), big.NewInt(l.Last)))
+	}
+	if most.Cmp(big.NewInt(answer.Most)) > 0 {
+		return 0, errLargeValue
+	}
+	t.values = append(t.values, made)
+	return len(t.values) - 1, nil
+}
+
+// ofColumn resolves the column's part of a value, and returns the largest absolute value that it can have.
+func (t *tally) ofColumn(made *value, v *plan.Value) (*big.Int, error) {
+	column := t.table.Column(v.Column)
+	at, err := t.number(column)
+	if err != nil || v.Power < 0 || v.Power > 2 {
+		return nil, cmp.Or(err, fmt.Errorf("%s: its values have no power %d", v.Column, v.Power))
+	}
+	l := column.Lattice
+	made.column, made.times, made.square = at, v.Times, v.Power == 2
+	minus, by, ranges := []int64{v.Minus}, []int64{1}, []domain.Stratum{{First: l.First, Last: l.Last}}
+	if v.Per != "" {
+		of := t.table.Column(v.Per)
+		if of == nil || of.Domain == nil || len(v.By) != of.Domain.Size() || len(v.Off) != len(v.By) {
+			return nil, fmt.Errorf("%s: its strata are not those of the column %s", v.Column, v.Per)
+		}
+		made.strata, made.by, made.off = t.column(of), v.By, v.Off
+		minus, by = v.Off, v.By
+		ranges = slices.Repeat(ranges, len(by))
+		if l.By == v.Per {
+			ranges = l.Strata
+		}
+	}
+	most := new(big.Int)
+	for i := range by {
+		for _, p := range []int64{ranges[i].First, ranges[i].Last} {
+			x := new(big.Int).Mul(big.NewInt(v.Times), big.NewInt(p))
+			x.Sub(x, big.NewInt(minus[i]))
+			most = larger(most, x.Mul(x, big.NewInt(by[i])))
+		}
+	}
+	base := new(big.Int).Mul(big.NewInt(v.Times), big.NewInt(l.First))
+	if v.Per == "" {
+		base.Sub(base, big.NewInt(v.Minus))
+	}
+	if !base.IsInt64() {
+		return nil, errLargeValue
+	}
+	made.base = base.Int64()
+	if made.square {
+		most.Mul(most, most)
+	}
+	return most, nil
+}
+
+// ofClamped resolves what is clamped: the column is read once more, over one place more on either side, which stand for
+// all that lies beyond.
+func (t *tally) ofClamped(made *value, name string) error {
+	column := t.table.Column(name)
+	if _, err := t.number(column); err != nil {
+		return err
+	}
+	l := column.Lattice
+	made.beyond, made.low, made.high = true, []int64{1}, []int64{l.Last - l.First + 1}
+	if l.By != "" {
+		made.strata, made.low, made.high = t.column(t.table.Column(l.By)), nil, nil
+		for _, s := range l.Strata {
+			made.low, made.high = append(made.low, s.First-l.First+1), append(made.high, s.Last-l.First+1)
+		}
+	}
+	wide, all := *column, *l
+	all.First, all.Last, all.By, all.Strata = l.First-1, l.Last+1, "", nil
+	wide.Lattice = &all
+	var err error
+	made.column, err = t.number(&wide)
+	return err
+}
+
+// larger is the larger of two absolute values.
+func larger(a, b *big.Int) *big.Int {
+	a, b = new(big.Int).Abs(a), new(big.Int).Abs(b)
+	if a.Cmp(b) > 0 {
+		return a
+	}
+	return b
+}
+
+// of writes what each row adds. Rows that are left out may get anything.
+//
+// Guarantee: the integer of a row is a function of its own values, and of no more than 61 bits: places are within the
+// lattice and, where it has strata, within that of the row's own. Neighbours: both relations. Argument:
+// docs/proofs/values.md.
+func (v *value) of(columns []tabulate.Codes, out []int64) {
+	if v.column < 0 {
+		linear(columns[v.weight], 1, v.lightest, out)
+		return
+	}
+	if v.beyond {
+		v.ofBeyond(columns, out)
+		return
+	}
+	linear(columns[v.column], v.times, v.base, out)
+	if v.strata >= 0 {
+		switch c := columns[v.strata]; {
+		case c.Narrow != nil:
+			perStratum(c.Narrow, v.off, v.by, out)
+		case c.Middle != nil:
+			perStratum(c.Middle, v.off, v.by, out)
+		default:
+			perStratum(c.Wide, v.off, v.by, out)
+		}
+	}
+	if v.square {
+		for i, x := range out {
+			out[i] = x * x
+		}
+	}
+	if v.weight >= 0 {
+		switch c := columns[v.weight]; {
+		case c.Narrow != nil:
+			weighed(c.Narrow, v.lightest, out)
+		case c.Middle != nil:
+			weighed(c.Middle, v.lightest, out)
+		default:
+			weighed(c.Wide, v.lightest, out)
+		}
+	}
+}
+
+// ofBeyond writes 1 for each row whose value is clamped.
+func (v *value) ofBeyond(columns []tabulate.Codes, out []int64) {
+	linear(columns[v.column], 1, 0, out)
+	if v.strata < 0 {
+		for i, x := range out {
+			out[i] = outside(x, v.low[0], v.high[0])
+		}
+		return
+	}
+	switch c := columns[v.strata]; {
+	case c.Narrow != nil:
+		outsideStratum(c.Narrow, v.low, v.high, out)
+	case c.Middle != nil:
+		outsideStratum(c.Middle, v.low, v.high, out)
+	default:
+		outsideStratum(c.Wide, v.low, v.high, out)
+	}
+}
+
+// outside is 1 where x is not within low and high, and else 0.
+func outside(x, low, high int64) int64 {
+	if x < low || x > high {
+		return 1
+	}
+	return 0
+}
+
+// outsideStratum is outside for the range of each row's stratum. The codes of rows that are left out are of no stratum.
+func outsideStratum[T uint8 | uint16 | uint32](codes []T, low, high, out []int64) {
+	codes = codes[:len(out)]
+	for i, c := range codes {
+		if int(c) < len(low) {
+			out[i] = outside(out[i], low[c], high[c])
+		}
+	}
+}
+
+// linear writes times·code + base.
+func linear(c tabulate.Codes, times, base int64, out []int64) {
+	switch {
+	case c.Narrow != nil:
+		linearOf(c.Narrow, times, base, out)
+	case c.Middle != nil:
+		linearOf(c.Middle, times, base, out)
+	default:
+		linearOf(c.Wide, times, base, out)
+	}
+}
+
+func linearOf[T uint8 | uint16 | uint32](codes []T, times, base int64, out []int64) {
+	codes = codes[:len(out)]
+	for i, c := range codes {
+		out[i] = times*int64(c) + base
+	}
+}
+
+// perStratum takes off what a row's stratum says and multiplies. The codes of rows that are left out are of no stratum.
+func perStratum[T uint8 | uint16 | uint32](codes []T, off, by, out []int64) {
+	codes, off = codes[:len(out)], off[:len(by)]
+	for i, c := range codes {
+		if int(c) < len(by) {
+			out[i] = (out[i] - off[c]) * by[c]
+		}
+	}
+}
+
+// weighed multiplies by weights.
+func weighed[T uint8 | uint16 | uint32](codes []T, lightest int64, out []int64) {
+	codes = codes[:len(out)]
+	for i, c := range codes {
+		out[i] *= lightest + int64(c)
+	}
+}

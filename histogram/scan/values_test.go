@@ -1,0 +1,531 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/internal/noise"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
+	"pgregory.net/rapid"
+)
+
+// job is a row of the payroll. pay is in tenths, −1 where it is null.
+type job struct {
+	id                int
+	size, region, age int // 2: a category that is not there
+	pay, weight       int
+}
+
+// text is the row as its file has it.
+func (j job) text() string {
+	pay := ""
+	if j.pay >= 0 {
+		pay = fmt.Sprintf("%d.%d", j.pay/10, j.pay%10)
+	}
+	return fmt.Sprintf("%d,%s,%s,%d,%s,%d\n", j.id, [...]string{"small", "large", "none"}[j.size],
+		[...]string{"n", "s", "e", "none"}[j.region], j.age, pay, j.weight)
+}
+
+// filesOf are jobs in files of so many rows.
+func filesOf(jobs []job, each int) []string {
+	var files []string
+	for n, part := range slices.Collect(slices.Chunk(jobs, each)) {
+		text := "id,size,region,age,pay,w\n"
+		for _, j := range part {
+			text += j.text()
+		}
+		files = append(files, fmt.Sprintf("%03d.csv", n), text)
+	}
+	if files == nil {
+		files = []string{"000.csv", "id,size,region,age,pay,w\n"}
+	}
+	return files
+}
+
+// place is where a job's pay lies: in halves, rounded with halves up, and clamped.
+func (j job) place() int64 {
+	p := int64(j.pay*2+5) / 10
+	return [...]int64{min(p, 6), min(max(p, 4), 12)}[j.size]
+}
+
+func (j job) steps() int64 { return int64(min(j.weight, 3)) }
+
+// counted tells that no column leaves the job out.
+func (j job) counted() bool { return j.size < 2 && j.region < 3 && j.pay >= 0 }
+
+func by(attributes ...string) (factors []plan.Factor) {
+	for _, a := range attributes {
+		column, level, _ := strings.Cut(a, ".")
+		factors = append(factors, plan.Factor{Attribute: column, Level: level, Basis: plan.Identity})
+	}
+	return factors
+}
+
+// asking is a query with what it comes to: the cell that a job is in, of so many cells in all, and what the job adds.
+type asking struct {
+	query  plan.Query
+	cells  int64
+	cell   func(j job) uint64
+	adds   func(j job) int64
+	most   int64              // |adds|
+	group  func(j job) uint64 // of the allowance
+	sparse bool
+}
+
+var (
+	regionCell = func(j job) uint64 { return uint64(j.region) }
+	halfCell   = func(j job) uint64 { return uint64(j.size*2 + j.region/2) }
+	one        = func(job) int64 { return 1 }
+	none       = func(job) uint64 { return 0 }
+)
+
+// askings are queries of every form.
+func askings(most int64, u spec.PerUnit) []asking {
+	strata := func(j job) int64 { return (2*j.place() - [...]int64{6, 16}[j.size]) * [...]int64{4, 3}[j.size] }
+	withCap := u
+	all := []asking{
+		{query: plan.Query{Factors: by("size", "region.half")}, cells: 4, cell: halfCell, adds: one, most: 1},
+		{query: plan.Query{Value: &plan.Value{Column: "pay", Power: 1, Times: 2, Minus: 13}}, cells: 1, cell: none,
+			adds: func(j job) int64 { return 2*j.place() - 13 }, most: 13},
+		{query: plan.Query{Factors: by("region"), Value: &plan.Value{Column: "pay", Power: 2, Times: 1, Minus: 5}}, cells: 3,
+			cell: regionCell,
+			adds: func(j job) int64 { return (j.place() - 5) * (j.place() - 5) }, most: 49},
+		{query: plan.Query{Factors: by("size", "region.half"), Value: &plan.Value{Column: "pay", Power: 1, Times: 2,
+			Per: "size", By: []int64{4, 3}, Off: []int64{6, 16}, Weight: true}},
+			cells: 4, cell: halfCell, adds: func(j job) int64 { return strata(j) * j.steps() }, most: 24 * 3},
+		{query: plan.Query{Factors: by("region"), Value: &plan.Value{Weight: true}, PerUnit: &withCap}, cells: 3,
+			cell: regionCell,
+			adds: job.steps, most: 3, group: regionCell},
+		{query: plan.Query{Factors: by("size", "region.half"), PerUnit: &spec.PerUnit{RowsPerGroup: 1}}, cells: 4,
+			cell: halfCell, adds: one, most: 1, group: halfCell},
+		{query: plan.Query{Factors: by("size", "region.half"), PerUnit: &withCap}, cells: 4, cell: halfCell, adds: one,
+			most: 1, group: halfCell},
+		{query: plan.Query{Factors: by("region"), Distinct: &plan.Distinct{Column: "pay", PerUnit: most}}, cells: 3,
+			cell:  func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) },
+			group: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: one, most: 1},
+		{query: plan.Query{Distinct: &plan.Distinct{Column: "age", PerUnit: 1}}, cells: 1,
+			cell: func(j job) uint64 { return uint64(j.age) }, group: func(j job) uint64 { return uint64(j.age) }, adds: one,
+			most: 1},
+		{query: plan.Query{Factors: by("region"), Quantile: &plan.Quantile{Column: "pay", At: []string{"1/4", "1/2"},
+			Weight: true}}, cells: 6, sparse: true,
+			cell: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: job.steps, most: 3},
+		{query: plan.Query{Factors: by("size"), Quantile: &plan.Quantile{Column: "pay", At: []string{"1/2"}},
+			PerUnit: &withCap}, cells: 2, sparse: true,
+			cell:  func(j job) uint64 { return uint64(j.size)*13 + uint64(j.place()) },
+			group: func(j job) uint64 { return uint64(j.size) }, adds: one, most: 1},
+	}
+	inRegion := func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }
+	all = append(all,
+		asking{query: plan.Query{Factors: by("region"), Distribution: &plan.Distribution{Column: "pay", Width: 3,
+			Weight: true}}, cells: 3 * 5, sparse: true, cell: inRegion, adds: job.steps, most: 3},
+		asking{query: plan.Query{Factors: by("region"), Distribution: &plan.Distribution{Column: "pay", Width: 2, Total: 5,
+			Method: "haar-laplace"}, PerUnit: &withCap}, cells: 3 * 7, sparse: true,
+			cell: inRegion, group: regionCell, adds: one, most: 1})
+	beyond := func(j job) int64 { // what rounds to a place that is not its own
+		if p := int64(j.pay*2+5) / 10; p != j.place() {
+			return 1
+		}
+		return 0
+	}
+	all = append(all,
+		asking{query: plan.Query{Factors: by("size"), Value: &plan.Value{Column: "pay", Beyond: true}}, cells: 2,
+			cell: func(j job) uint64 { return uint64(j.size) }, adds: beyond, most: 1},
+		asking{query: plan.Query{Diagnostic: plan.UnitsOver}, cells: 1}, asking{query: plan.Query{Diagnostic: plan.RowsOver},
+			cells: 1}, asking{query: plan.Query{Diagnostic: plan.RowsLeftOut}, cells: 1})
+	for i := range all {
+		all[i].query.Table = "jobs"
+	}
+	return all
+}
+
+// diagnosed is what a diagnostic comes to, by going through units of at most so many rows each.
+func diagnosed(d plan.Diagnostic, jobs []job, unit func(i int) int, most int64) (sum int64) {
+	counted, left := map[int]int64{}, map[int]int64{}
+	for i, j := range jobs {
+		if j.counted() {
+			counted[unit(i)]++
+		} else {
+			left[unit(i)]++
+		}
+	}
+	for _, n := range counted {
+		switch {
+		case d == plan.UnitsOver && n > most:
+			sum++
+		case d == plan.RowsOver:
+			sum += min(max(n-most, 0), most)
+		}
+	}
+	for _, n := range left {
+		if d == plan.RowsLeftOut {
+			sum += min(n, most)
+		}
+	}
+	return sum
+}
+
+// measurementsOf are askings as a plan has them.
+func measurementsOf(all []asking) []plan.Measurement {
+	var out []plan.Measurement
+	for i, a := range all {
+		m := plan.Measurement{ID: fmt.Sprint("query ", i), Query: a.query, Cells: a.cells}
+		if a.query.Quantile != nil {
+			m.Mechanism = budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 4), L1: big.NewInt(1),
+				L2Squared: big.NewInt(1)}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// answered is what a tally has counted, with the rows that it counted them of.
+type answered struct {
+	tally *tally
+	stay  []*bounding.Kept // by allowance; nil where each row is a unit
+}
+
+// answersTo scans files for queries. change may spoil the tally first.
+func answersTo(t testing.TB, r *spec.Release, all []asking, key byte, workers int, memory int64, change func(*tally),
+	files ...string) answered {
+	t.Helper()
+	dir := folder(t, files...)
+	tally, err := newTally(r, r.Tables[0], measurementsOf(all), nil, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(tally)
+	}
+	s := noise.NewStreams(noise.Key{key}, "plan")
+	if tally.table.Unit.Row {
+		if err := tally.scan(t.Context(), dir, s.Rows(), memory); err != nil {
+			t.Fatal(err)
+		}
+		return answered{tally: tally}
+	}
+	p, stay, err := tally.staying(t.Context(), dir, s.Rows(), memory) // as scan does
+	if err == nil {
+		tally.diagnose(stay)
+		err = tally.countRows(t.Context(), dir, p, stay, memory)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answered{tally, stay}
+}
+
+// byCell is the answer to a query: the figures that are not 0, by cell. Of distinct values these are their numbers.
+func (a answered) byCell(query int) map[uint64]int64 {
+	out := map[uint64]int64{}
+	q := a.tally.queries[query]
+	for i, n := range q.Counts {
+		cell := uint64(i)
+		if q.Cells != nil {
+			cell = q.Cells[i]
+		}
+		if n != 0 || q.Cells != nil {
+			out[cell] = n
+		}
+	}
+	return out
+}
+
+// refer is what a query comes to over the jobs that stay.
+func (a asking) refer(jobs []job, stays func(i int) bool) map[uint64]int64 {
+	sums := map[uint64]int64{}
+	for i, j := range jobs {
+		if j.counted() && stays(i) && (a.adds(j) != 0 || !a.sparse) {
+			sums[a.cell(j)] += a.adds(j)
+		}
+	}
+	out := map[uint64]int64{}
+	for cell, n := range sums {
+		switch {
+		case a.query.Distinct != nil && len(a.query.Factors) == 0:
+			out[0]++
+		case a.query.Distinct != nil:
+			out[cell/13]++
+		case n != 0 || a.sparse:
+			out[cell] = n
+		}
+	}
+	return out
+}
+
+func drawJobs(rt *rapid.T, most int) []job {
+	units := rapid.IntRange(1, 12).Draw(rt, "units")
+	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) job {
+		return job{id: rapid.IntRange(1, units).Draw(rt, "id"), size: rapid.SampledFrom([]int{0, 1, 0, 1, 2}).Draw(rt,
+			"size"), region: rapid.SampledFrom([]int{0, 1, 2, 0, 3}).Draw(rt, "region"),
+			age:    rapid.IntRange(0, 9).Draw(rt, "age"),
+			pay:    rapid.SampledFrom([]int{-1, 0, 3, 7, 12, 13, 20, 28, 35, 57, 59, 60, 900}).Draw(rt, "pay"),
+			weight: rapid.IntRange(0, 5).Draw(rt, "weight")}
+	}), 0, most).Draw(rt, "jobs")
+}
+
+// TestQueriesOfEveryFormAreThoseOfGoingRowByRow holds every answer against a reference over the rows that stay, and the
+// rows that stay against what their allowance says.
+func TestQueriesOfEveryFormAreThoseOfGoingRowByRow(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	rapid.Check(t, func(rt *rapid.T) {
+		jobs := drawJobs(rt, 120)
+		each := rapid.IntRange(1, 50).Draw(rt, "each")
+		most := rapid.Int64Range(1, 6).Draw(rt, "max_rows")
+		u := spec.PerUnit{Groups: rapid.Int64Range(0, 3).Draw(rt, "groups"), RowsPerGroup: rapid.Int64Range(0, 3).Draw(rt,
+			"rows"), Total: rapid.Int64Range(0, 4).Draw(rt, "total")}
+		unit := rapid.SampledFrom([]string{"row", fmt.Sprintf("{id: id, max_rows: %d}", most)}).Draw(rt, "unit")
+		all := askings(rapid.Int64Range(1, 3).Draw(rt, "distinct"), u)
+		memory := rapid.SampledFrom([]int64{0, 1 << 16, 1 << 28}).Draw(rt, "memory")
+		got := answersTo(t, payrollRelease(t, unit), all, 1, rapid.IntRange(1, 4).Draw(rt, "workers"), memory, nil,
+			filesOf(jobs, each)...)
+		for i, a := range all {
+			if d := a.query.Diagnostic; d != "" {
+				units, k := func(i int) int { return jobs[i].id }, most
+				if unit == "row" {
+					units, k = func(i int) int { return i }, 1
+				}
+				if want := diagnosed(d, jobs, units, k); got.tally.queries[i].Counts[0] != want {
+					rt.Errorf("%s of %s: got %d, want %d", d, unit, got.tally.queries[i].Counts[0], want)
+				}
+				continue
+			}
+			allowed := got.tally.queries[i].allowance
+			stays := func(row int) bool {
+				return got.stay == nil || got.stay[allowed].Of(row / each)[row%each/64]>>(row%each%64)&1 == 1
+			}
+			if want := a.refer(jobs, stays); fmt.Sprint(got.byCell(i)) != fmt.Sprint(want) {
+				rt.Errorf("query %d of %s: got %v, want %v", i, unit, got.byCell(i), want)
+			}
+			if got.stay != nil {
+				checkAllowance(rt, a, jobs, uint64(most), stays)
+			}
+		}
+	})
+}
+
+// checkAllowance: of each unit stay as many rows as its caps leave, and no more.
+func checkAllowance(rt *rapid.T, a asking, jobs []job, most uint64, stays func(row int) bool) {
+	c := bounding.Uncapped()
+	switch u := a.query.PerUnit; {
+	case a.query.Distinct != nil:
+		c = bounding.Caps{Rows: bounding.NoCap, Groups: uint64(a.query.Distinct.PerUnit), PerGroup: bounding.NoCap}
+	case u != nil:
+		c = bounding.Caps{Rows: capOf(u.Total), Groups: capOf(u.Groups), PerGroup: capOf(u.RowsPerGroup)}
+	}
+	all, rows, groups := map[int]uint64{}, map[int]uint64{}, map[int]map[uint64]uint64{}
+	for i, j := range jobs {
+		if !j.counted() {
+			if stays(i) {
+				rt.Errorf("a row that is left out stays")
+			}
+			continue
+		}
+		all[j.id]++
+		if stays(i) {
+			rows[j.id]++
+			if groups[j.id] == nil {
+				groups[j.id] = map[uint64]uint64{}
+			}
+			if a.group != nil {
+				groups[j.id][a.group(j)]++
+			}
+		}
+	}
+	for id, n := range all {
+		if rows[id] == 0 || rows[id] > min(most, c.Rows) || uint64(len(groups[id])) > c.Groups {
+			rt.Errorf("%d rows of %d of a unit stay, in %d groups: %v, max_rows %d", rows[id], n, len(groups[id]), c, most)
+		}
+		if a.query.Distinct == nil && c == bounding.Uncapped() && rows[id] != min(n, most) {
+			rt.Errorf("%d rows of %d of a unit stay, max_rows %d", rows[id], n, most)
+		}
+		for _, in := range groups[id] {
+			if in > c.PerGroup {
+				rt.Errorf("%d rows of a group stay: %v", in, c)
+			}
+		}
+	}
+}
+
+// moved is the most, in L1, that a unit may move a query by when it comes or goes.
+func (a asking) moved(most int64) int64 {
+	rows := most
+	switch a.query.Diagnostic {
+	case plan.UnitsOver:
+		return 1
+	case plan.RowsOver, plan.RowsLeftOut:
+		return most
+	}
+	if u := a.query.PerUnit; u != nil {
+		if u.Total > 0 {
+			rows = min(rows, u.Total)
+		}
+		if u.Groups > 0 && u.RowsPerGroup > 0 {
+			rows = min(rows, u.Groups*u.RowsPerGroup)
+		}
+	}
+	if d := a.query.Distinct; d != nil {
+		rows = min(rows, d.PerUnit)
+	}
+	return rows * a.most
+}
+
+func distance(a, b map[uint64]int64) int64 {
+	sum := int64(0)
+	for cell, n := range a {
+		sum += max(n-b[cell], b[cell]-n)
+	}
+	for cell, n := range b {
+		if _, met := a[cell]; !met {
+			sum += max(n, -n)
+		}
+	}
+	return sum
+}
+
+// integers are what is measured of the cells of a query: of a distribution its answers.
+func (a asking) integers(t testing.TB, r *spec.Release, cells map[uint64]int64) map[uint64]int64 {
+	if a.query.Distribution == nil {
+		return cells
+	}
+	var pairs answer.Answer
+	for cell, n := range cells {
+		pairs.Cells, pairs.Counts = append(pairs.Cells, cell), append(pairs.Counts, n)
+	}
+	got, err := distributed(r, plan.Measurement{Query: a.query, Cells: a.cells}, pairs)
+	if err != nil || int64(len(got.Counts)) != a.cells {
+		t.Fatalf("%d answers of %d, %v", len(got.Counts), a.cells, err)
+	}
+	out := map[uint64]int64{}
+	for i, n := range got.Counts {
+		out[uint64(i)] = n
+	}
+	return out
+}
+
+// norm is by how much, in L1, the answers of a distribution change with one row of weight 1, wherever it lies; 1 of
+// other queries.
+func (a asking) norm(t testing.TB, r *spec.Release) int64 {
+	most := int64(1)
+	for place := uint64(0); a.query.Distribution != nil && place < 13; place++ {
+		most = max(most, distance(a.integers(t, r, map[uint64]int64{place: 1}), nil))
+	}
+	return most
+}
+
+// excess is by how much neighbours move some query further than they may, over tables and both relations; negative
+// where none does.
+func excess(t testing.TB, change func(*tally)) int64 {
+	worst := int64(-1 << 60)
+	const most = 3
+	r := payrollRelease(t, fmt.Sprintf("{id: id, max_rows: %d}", most))
+	all := askings(2, spec.PerUnit{Groups: 1, RowsPerGroup: 2})
+	for seed := 0; seed < 25 && worst <= 0; seed++ {
+		random := keyedNumbers(seed)
+		var jobs, without, replaced []job
+		for range 60 {
+			j := job{id: 1 + random(9), size: random(9) / 4, region: random(3), age: random(10),
+				pay: []int{0, 60, 900, 31, 2}[random(5)], weight: random(6)}
+			jobs = append(jobs, j)
+			if j.id != 1 {
+				without = append(without, j)
+			} else {
+				j.id, j.size, j.region, j.age, j.pay = 77, random(2), random(3), random(10), []int{0, 60, 900}[random(3)]
+			}
+			replaced = append(replaced, j)
+		}
+		with := answersTo(t, r, all, byte(seed), 1, 1<<28, change, filesOf(jobs, 25)...)
+		left := answersTo(t, r, all, byte(seed), 1, 1<<28, change, filesOf(without, 25)...)
+		other := answersTo(t, r, all, byte(seed), 1, 1<<28, change, filesOf(replaced, 25)...)
+		for i, a := range all {
+			twice := int64(2)
+			if a.query.Diagnostic != "" { // of one cell, and none is below 0
+				twice = 1
+			}
+			of := func(x answered) map[uint64]int64 { return a.integers(t, r, x.byCell(i)) }
+			worst = max(worst, distance(of(with), of(left))-a.moved(most)*a.norm(t, r),
+				distance(of(with), of(other))-twice*a.moved(most)*a.norm(t, r))
+		}
+	}
+	return worst
+}
+
+// keyedNumbers draws numbers below n, the same for one seed.
+func keyedNumbers(seed int) func(n int) int {
+	b := noise.NewStreams(noise.Key{byte(seed), 1}, "numbers").Rows().MadeUp("t")
+	return func(n int) int { return int(b.Below(uint64(n))) }
+}
+
+// TestNeighboursMoveQueriesByWhatTheyMay takes units away and replaces them. Wrong versions are noticed: values that
+// are not clamped by stratum, distinct values without a cap, groups that are not bounded, and one row too many.
+func TestNeighboursMoveQueriesByWhatTheyMay(t *testing.T) {
+	if by := excess(t, nil); by > 0 {
+		t.Errorf("a unit moves a query by %d more than it may", by)
+	}
+	for name, change := range map[string]func(*tally){
+		"values are not clamped by stratum": func(t *tally) { t.clamps = nil },
+		"no cap on groups": func(t *tally) {
+			for i := range t.allowances[1:] {
+				t.allowances[i+1].caps.Groups = bounding.NoCap
+			}
+		},
+		"no cap on rows of a group": func(t *tally) {
+			for i := range t.allowances[1:] {
+				t.allowances[i+1].caps.PerGroup = bounding.NoCap
+			}
+		},
+		"all rows over": func(t *tally) {
+			for i, a := range t.allowances {
+				if a.definition == string(plan.RowsOver) {
+					t.allowances[i].caps.Rows = bounding.NoCap
+				}
+			}
+		},
+		"rows beyond the table's bound": func(t *tally) {
+			table := *t.table
+			table.Unit.MaxRows++
+			t.table = &table
+		},
+		"allowances are not heeded": func(t *tally) {
+			for _, q := range t.queries {
+				q.allowance = 0
+			}
+		},
+	} {
+		if excess(t, change) <= 0 {
+			t.Errorf("%s: nobody notices", name)
+		}
+	}
+}
+
+// Breaches in columns that only tell groups apart are found, whichever reading meets them first, and nothing is said of
+// the rows.
+func TestBreachesAmongGroups(t *testing.T) {
+	r := payrollRelease(t, "{id: id, max_rows: 2}")
+	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("age.band"), PerUnit: &spec.PerUnit{Groups: 1}},
+		cells: 2}}
+	for name, jobs := range map[string][]job{
+		"one":               {{id: 1, pay: 1}, {id: 2, age: 77, pay: 1}},
+		"of many":           slices.Repeat([]job{{id: 1, age: 3}, {id: 2, age: 77, pay: 1}}, 200),
+		"beside one of all": {{id: 1, age: 88}, {id: 2, region: 3, age: 77}},
+	} {
+		tally, err := newTally(r, r.Tables[0], measurementsOf(asked), nil, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = tally.scan(t.Context(), folder(t, filesOf(jobs, 90)...), noise.NewStreams(noise.Key{1}, "p").Rows(), 1<<28)
+		var breach *ContractError
+		if !errors.As(err, &breach) || breach.Column != "age" || breach.Kind != domain.OutOfDomain.String() {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
