@@ -4,6 +4,7 @@ package scan
 // what is said of each from its own values alone.
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -185,4 +186,12 @@ func (c *chunk) stay(k *bounding.Kept, piece int, first int64, out []uint64) []u
 		}
 	}
 	return keep
+}
+
+// ones is how many bits are set.
+func ones(words []uint64) (n int64) {
+	for _, word := range words {
+		n += int64(bits.OnesCount64(word))
+	}
+	return n
 }

@@ -15,13 +15,13 @@ import (
 
 // clamp is a column of numbers whose range depends on the category of another column.
 type clamp struct {
-	column, by int      // among the tally's columns
+	column, by int      // among the task's columns
 	low, high  []uint32 // of each base code of by, the range of codes
 }
 
-// number is the place of a column among the tally's, as numbers. It fails where a column has none, or where not every
+// number is the place of a column among the task's, as numbers. It fails where a column has none, or where not every
 // category has a range.
-func (t *tally) number(c *spec.Column) (int, error) {
+func (t *task) number(c *spec.Column) (int, error) {
 	if c == nil || c.Lattice == nil {
 		return 0, errors.New("the column has no values that could be added up or ranked")
 	}
@@ -45,8 +45,8 @@ func (t *tally) number(c *spec.Column) (int, error) {
 	return at, nil
 }
 
-// weight is the place of the table's weights among the tally's columns.
-func (t *tally) weight() (int, error) {
+// weight is the place of the table's weights among the task's columns.
+func (t *task) weight() (int, error) {
 	w := t.table.Weight
 	if w == nil {
 		return 0, fmt.Errorf("table %s has no weight", t.table.Name)

@@ -178,7 +178,7 @@ func BenchmarkExpressions(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			t := &tally{table: r.Tables[0], where: -1}
+			t := &tally{task: task{table: r.Tables[0]}, where: -1}
 			e, err := wanted{column: r.Tables[0].Columns[0]}.encoder(r.Tables[0])
 			if err != nil {
 				b.Fatal(err)

@@ -82,7 +82,7 @@ func TestIDTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, w := &pass{tally: &tally{table: &spec.Table{Unit: spec.Unit{ID: "id"}}}}, b.Worker()
+		read, w := &pass{tally: &tally{task: task{table: &spec.Table{Unit: spec.Unit{ID: "id"}}}}}, b.Worker()
 		for piece, a := range ids {
 			read.read = append(read.read, reading{file: "f"})
 			if err == nil {

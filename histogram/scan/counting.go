@@ -12,7 +12,7 @@ import (
 
 // counting counts the rows of a table for all its queries.
 type counting struct {
-	tally   *tally
+	task    *task
 	limit   int64
 	batches []*batch
 }
@@ -20,15 +20,15 @@ type counting struct {
 // batch is queries whose rows add the same value, and of whose units the same rows are counted: a counter counts them
 // together.
 type batch struct {
-	value, allowance int // among the tally's
+	value, allowance int // among the task's
 	queries          []*query
 	counter          *tabulate.Counter
 }
 
-// counting plans how all queries are counted. rows is about how many there will be, 0 where that is not known, and
-// limit the memory that tables may take.
-func (t *tally) counting(rows, limit int64) (*counting, error) {
-	c := &counting{tally: t, limit: limit}
+// counting plans how all queries are counted. rows is about how many there will be, 0 where that is not known, limit
+// the memory that tables may take, and workers how many goroutines add rows at the most.
+func (t *task) counting(rows, limit int64, workers int) (*counting, error) {
+	c := &counting{task: t, limit: limit}
 	for _, q := range t.queries {
 		if q.diagnostic != "" {
 			continue // it is known before
@@ -42,9 +42,9 @@ func (t *tally) counting(rows, limit int64) (*counting, error) {
 	}
 	slices.SortStableFunc(c.batches, func(a, b *batch) int { return a.allowance - b.allowance })
 	for _, b := range c.batches {
-		r := tabulate.Request{Rows: max(rows, 0), Workers: t.workers, Memory: limit / int64(len(c.batches)),
+		r := tabulate.Request{Rows: max(rows, 0), Workers: workers, Memory: limit / int64(len(c.batches)),
 			Weighted: b.value > 0}
-		var used []int // of the tally's attributes
+		var used []int // of the task's attributes
 		for _, q := range b.queries {
 			ask := tabulate.Ask{Sparse: q.sparse}
 			for _, a := range q.attributes {
@@ -63,14 +63,6 @@ func (t *tally) counting(rows, limit int64) (*counting, error) {
 	return c, nil
 }
 
-// axis is an attribute as rows are counted along it.
-func (t *tally) axis(a attribute) tabulate.Axis {
-	if a.level == nil {
-		return tabulate.Axis{Column: a.column, Size: t.columns[a.column].column.Lattice.Places()}
-	}
-	return tabulate.Axis{Column: a.column, Size: a.level.Size(), Of: a.level.Of}
-}
-
 // countingWorker is what one goroutine counts rows by.
 type countingWorker struct {
 	*counting
@@ -81,14 +73,14 @@ type countingWorker struct {
 
 // worker returns a worker for one more goroutine.
 func (c *counting) worker() *countingWorker {
-	w := &countingWorker{counting: c, clamped: clamped{clamps: c.tally.clamps}}
+	w := &countingWorker{counting: c, clamped: clamped{clamps: c.task.clamps}}
 	for _, b := range c.batches {
 		w.workers = append(w.workers, b.counter.Worker())
 	}
 	return w
 }
 
-// Add counts rows, given as the codes of the tally's columns. stay says which of them are counted by an allowance, a
+// Add counts rows, given as the codes of the task's columns. stay says which of them are counted by an allowance, a
 // bit per row and nil for all; what it returns is valid until it is called again.
 func (w *countingWorker) add(codes []tabulate.Codes, rows int, stay func(allowance int) []uint64) error {
 	columns := w.clamped.of(codes, rows)
@@ -98,7 +90,7 @@ func (w *countingWorker) add(codes []tabulate.Codes, rows int, stay func(allowan
 			keep = stay(b.allowance)
 		}
 		var added []int64
-		if v := w.tally.values[b.value]; v != nil {
+		if v := w.task.values[b.value]; v != nil {
 			w.added = slices.Grow(w.added[:0], rows)[:rows]
 			added = w.added
 			v.of(columns, added)
@@ -121,7 +113,7 @@ func (c *counting) finish(ctx context.Context) error {
 		}
 		b.counter = nil
 		for i, q := range b.queries {
-			if err := q.take(tables[i], c.tally); err != nil {
+			if err := q.take(tables[i], c.task); err != nil {
 				return err
 			}
 		}
@@ -130,7 +122,7 @@ func (c *counting) finish(ctx context.Context) error {
 }
 
 // take keeps what was counted for a query.
-func (q *query) take(t tabulate.Table, of *tally) error {
+func (q *query) take(t tabulate.Table, of *task) error {
 	// Rows that count as 1 are too few for that: only sums are looked at.
 	if t.High != nil || of.values[q.value] != nil && slices.ContainsFunc(t.Counts, large) {
 		return errLargeSum
@@ -148,15 +140,6 @@ func (q *query) take(t tabulate.Table, of *tally) error {
 
 // large tells that a sum has more than 61 bits.
 func large(sum int64) bool { return sum > answer.Most || sum < -answer.Most }
-
-// cellsOf is how many cells attributes have.
-func (t *tally) cellsOf(attributes []int) int {
-	cells := 1
-	for _, a := range attributes {
-		cells *= t.axis(t.attributes[a]).Size
-	}
-	return cells
-}
 
 // filled are the cells whose counts are not 0: with weights there are others, all of whose rows weigh nothing.
 func filled(cells []uint64, counts []int64) ([]uint64, []int64) {

@@ -5,7 +5,6 @@ package scan
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/plan"
@@ -22,7 +21,7 @@ import (
 //
 // Guarantee: each is a sum over units of integers from 0 to 1, k and k that are functions of the unit's own rows alone,
 // so that no neighbour moves it further. Neighbours: both relations. Argument: docs/proofs/values.md.
-func (t *tally) diagnosed(asked plan.Query) (int, error) {
+func (t *task) diagnosed(asked plan.Query) (int, error) {
 	if len(asked.Factors) > 0 || asked.Value != nil || asked.Quantile != nil || asked.Distribution != nil ||
 		asked.Distinct != nil || asked.PerUnit != nil {
 		return 0, errors.New("asks for what this version cannot count at once")
@@ -43,7 +42,7 @@ func (t *tally) diagnosed(asked plan.Query) (int, error) {
 }
 
 // diagnose answers the diagnostics by the rows that stay for each allowance.
-func (t *tally) diagnose(stay []*bounding.Kept) {
+func (t *task) diagnose(stay []*bounding.Kept) {
 	for _, q := range t.queries {
 		if q.diagnostic == "" {
 			continue
@@ -56,7 +55,7 @@ func (t *tally) diagnose(stay []*bounding.Kept) {
 }
 
 // diagnoseRows answers them where each row is a unit of its own, of which so many are left out, and none is over.
-func (t *tally) diagnoseRows(left int64) {
+func (t *task) diagnoseRows(left int64) {
 	for _, q := range t.queries {
 		switch q.diagnostic {
 		case "":
@@ -66,12 +65,4 @@ func (t *tally) diagnoseRows(left int64) {
 			q.Counts = []int64{0}
 		}
 	}
-}
-
-// ones is how many bits are set.
-func ones(words []uint64) (n int64) {
-	for _, word := range words {
-		n += int64(bits.OnesCount64(word))
-	}
-	return n
 }

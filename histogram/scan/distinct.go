@@ -9,7 +9,7 @@ import (
 )
 
 // toldApart adds the values of a column to the attributes of a query, whose cells are so many.
-func (t *tally) toldApart(attributes []int, d *plan.Distinct, cells uint64) ([]int, error) {
+func (t *task) toldApart(attributes []int, d *plan.Distinct, cells uint64) ([]int, error) {
 	column := t.table.Column(d.Column)
 	if column == nil {
 		return nil, fmt.Errorf("%s: the column has no values to be told apart", d.Column)

@@ -190,7 +190,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 	if t.link != nil {
 		rows, next = t.madeUpRows(rows)
 	}
-	counted, err := t.counting(rows, limit)
+	counted, err := t.counting(rows, limit, t.workers)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/dprelease/dprelease/spec/domain"
-
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/memory"
@@ -19,27 +17,21 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// attribute is a column of a table at a level or, where level is nil, at the places of its values.
-type attribute struct {
-	column int // among the tally's columns
-	level  *domain.Level
-}
-
 // query counts the rows of one measurement: the marginal over its factors.
 type query struct {
-	// places of its factors among the tally's attributes and, behind them, of the values that are ranked or told apart
+	// places of its factors among the task's attributes and, behind them, of the values that are ranked or told apart
 	attributes    []int
 	sparse        bool // only cells that some row falls into are counted
 	occupied      bool // what is asked is how many cells along the last attribute have rows
-	value         int  // what a row adds: a place among the tally's values
-	allowance     int  // which rows of a unit are counted: a place among the tally's allowances
+	value         int  // what a row adds: a place among the task's values
+	allowance     int  // which rows of a unit are counted: a place among the task's allowances
 	diagnostic    plan.Diagnostic
 	answer.Answer // row-major, the last factor fastest
 }
 
-// compile resolves the factors of a measurement against the tally's table and
+// compile resolves the factors of a measurement against the task's table and
 // notes the columns and attributes that it needs.
-func (t *tally) compile(m plan.Measurement) (*query, error) {
+func (t *task) compile(m plan.Measurement) (*query, error) {
 	q := &query{sparse: m.Above > 0 || m.Top != nil || m.Discovery != nil}
 	cells, integers := uint64(1), uint64(1)
 	for _, f := range m.Query.Factors {
@@ -88,7 +80,7 @@ func product(a, b uint64) (uint64, bool) {
 
 // refine notes what a query asks beside its factors: what a row adds, which rows of a unit are counted, and the values
 // that are ranked or told apart. It returns how many answers there are.
-func (t *tally) refine(q *query, m plan.Measurement, cells, integers uint64) (uint64, error) {
+func (t *task) refine(q *query, m plan.Measurement, cells, integers uint64) (uint64, error) {
 	var err error
 	asked := m.Query
 	if q.diagnostic = asked.Diagnostic; q.diagnostic != "" {
@@ -152,7 +144,7 @@ func (t *tally) refine(q *query, m plan.Measurement, cells, integers uint64) (ui
 }
 
 // along adds the places of a column's values to the attributes of a query, whose cells are so many.
-func (t *tally) along(attributes []int, c *spec.Column, cells uint64) ([]int, error) {
+func (t *task) along(attributes []int, c *spec.Column, cells uint64) ([]int, error) {
 	at, err := t.number(c)
 	if err != nil {
 		return nil, err
@@ -162,23 +154,6 @@ func (t *tally) along(attributes []int, c *spec.Column, cells uint64) ([]int, er
 	}
 	return append(attributes, place(&t.attributes, attribute{column: at})), nil
 }
-
-// attribute is the place of a column at a level among the tally's attributes.
-func (t *tally) attribute(c *spec.Column, level *domain.Level) int {
-	return place(&t.attributes, attribute{t.column(c), level})
-}
-
-// place is where an entry stands in a list, which it is added to where it is not there.
-func place[T comparable](list *[]T, entry T) int {
-	if i := slices.Index(*list, entry); i >= 0 {
-		return i
-	}
-	*list = append(*list, entry)
-	return len(*list) - 1
-}
-
-// column is the place of a column among the tally's, as categories.
-func (t *tally) column(c *spec.Column) int { return place(&t.columns, wanted{c, false}) }
 
 // besides is the error of counting beside values that were discovered: how much memory these left says how many there
 // are, and how long. What is said is how much there was for both, which is public.

@@ -6,7 +6,6 @@ package scan
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -21,18 +20,12 @@ import (
 
 // tally is the counting of one table.
 type tally struct {
-	table      *spec.Table
-	columns    []wanted            // that the measurements need
-	encoders   []*encoding.Encoder // one per column
-	readers    []*encoding.Encoder // the encoders, and behind them those of columns that are only expected to be complete
-	where      int                 // the place of the table's predicate among the columns, −1 where it has none
-	expect     *expectation
-	attributes []attribute
-	clamps     []clamp     // of columns whose values have ranges by stratum
-	values     []*value    // that rows add; the first is 1
-	allowances []allowance // that queries bound a unit's rows by; the first is the table's own bound
-	rules      []rule      // the entries of `impossible` that are of the table
-	queries    []*query    // one per measurement of the table, in the plan's order
+	task
+	encoders []*encoding.Encoder // one per column
+	readers  []*encoding.Encoder // the encoders, and behind them those of columns that are only expected to be complete
+	where    int                 // the place of the table's predicate among the columns, −1 where it has none
+	expect   *expectation
+	rules    []rule // the entries of `impossible` that are of the table
 
 	samplers []*bounding.Sampler // one per worker, nil where all units are measured
 	link     *link               // of rows that belong to rows of another table, nil where none do
@@ -41,42 +34,14 @@ type tally struct {
 	progress *progress.Reporter
 }
 
-// wanted is a column as it is read: as categories, or as numbers.
-type wanted struct {
-	column  *spec.Column
-	numbers bool
-}
-
-// encoder says which codes a column has.
-func (w wanted) encoder(table *spec.Table) (*encoding.Encoder, error) {
-	if w.numbers {
-		return encoding.OfNumbers(table, w.column)
-	}
-	return encoding.OfCategories(table, w.column)
-}
-
-// newTally compiles the measurements of a table.
+// newTally prepares the counting of the measurements of a table.
 func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measurement, read []plan.Query,
 	workers int) (*tally, error) {
-	t := &tally{table: table, workers: workers, values: []*value{nil}, allowances: []allowance{{}}}
-	for _, m := range measurements {
-		if m.Query.Table != table.Name {
-			continue
-		}
-		q, err := t.compile(m)
-		if err != nil {
-			return nil, err
-		}
-		t.queries = append(t.queries, q)
+	asked, err := newTask(table, measurements, read)
+	if err != nil {
+		return nil, err
 	}
-	for _, q := range read {
-		if q.Table != table.Name {
-			continue
-		}
-		if err := t.read(q); err != nil {
-			return nil, err
-		}
-	}
+	t := &tally{task: asked, workers: workers}
 	for _, name := range parentColumns(r, table.Name) {
 		t.column(table.Column(name))
 	}
@@ -90,62 +55,10 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 		t.readers = append(t.readers, e)
 	}
 	t.encoders = t.readers[:len(t.readers):len(t.readers)]
-	var err error
 	if t.expect, err = newExpectation(table, r.Privacy.Total, len(t.encoders), t.reader); err != nil {
 		return nil, err
 	}
 	return t, nil
-}
-
-// Read adds the columns that a query reads, whether or not anything of them is counted: a column of one category has no
-// residual, and its rows that are left out are left out all the same. So which rows count does not depend on what is
-// asked.
-func (t *tally) read(q plan.Query) error {
-	for _, f := range q.Factors {
-		column := t.table.Column(f.Attribute)
-		if column == nil || column.Domain == nil {
-			return fmt.Errorf("table %s has no column %q", t.table.Name, f.Attribute)
-		}
-		level, ok := column.Domain.Level(f.Level)
-		if !ok {
-			return fmt.Errorf("%s: the column has no such level", f)
-		}
-		t.attribute(column, level)
-	}
-	var numbers []string
-	weighs := false
-	if v := q.Value; v != nil {
-		numbers, weighs = append(numbers, v.Column), v.Weight
-		if v.Per != "" {
-			t.column(t.table.Column(v.Per))
-		}
-	}
-	if v := q.Quantile; v != nil {
-		numbers, weighs = append(numbers, v.Column), weighs || v.Weight
-	}
-	if v := q.Distribution; v != nil {
-		numbers, weighs = append(numbers, v.Column), weighs || v.Weight
-	}
-	if v := q.Distinct; v != nil {
-		if column := t.table.Column(v.Column); column != nil && column.Domain != nil {
-			t.column(column)
-		} else {
-			numbers = append(numbers, v.Column)
-		}
-	}
-	for _, name := range numbers {
-		if name == "" {
-			continue
-		}
-		if _, err := t.number(t.table.Column(name)); err != nil {
-			return err
-		}
-	}
-	if weighs {
-		_, err := t.weight()
-		return err
-	}
-	return nil
 }
 
 // reader is the place among the readers of a column, which is added where no
@@ -243,7 +156,7 @@ func (t *tally) countRows(ctx context.Context, dir string, before *pass, stay []
 	var workers []*countingWorker
 	var left atomic.Int64 // rows that are left out
 	p.begin = func(rows int64) (err error) {
-		if counted, err = t.counting(rows, limit); err != nil {
+		if counted, err = t.counting(rows, limit, t.workers); err != nil {
 			return err
 		}
 		for range t.workers {

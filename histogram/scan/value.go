@@ -40,8 +40,8 @@ type value struct {
 	low, high []int64
 }
 
-// value is the place of a value among the tally's; 0 is that of rows that are 1.
-func (t *tally) value(v *plan.Value) (int, error) {
+// value is the place of a value among the task's; 0 is that of rows that are 1.
+func (t *task) value(v *plan.Value) (int, error) {
 	if v == nil || !v.Weight && v.Power == 0 && !v.Beyond {
 		return 0, nil
 	}
@@ -81,7 +81,7 @@ func (t *tally) value(v *plan.Value) (int, error) {
 }
 
 // ofColumn resolves the column's part of a value, and returns the largest absolute value that it can have.
-func (t *tally) ofColumn(made *value, v *plan.Value) (*big.Int, error) {
+func (t *task) ofColumn(made *value, v *plan.Value) (*big.Int, error) {
 	column := t.table.Column(v.Column)
 	at, err := t.number(column)
 	if err != nil || v.Power < 0 || v.Power > 2 {
@@ -126,7 +126,7 @@ func (t *tally) ofColumn(made *value, v *plan.Value) (*big.Int, error) {
 
 // ofClamped resolves what is clamped: the column is read once more, over one place more on either side, which stand for
 // all that lies beyond.
-func (t *tally) ofClamped(made *value, name string) error {
+func (t *task) ofClamped(made *value, name string) error {
 	column := t.table.Column(name)
 	if _, err := t.number(column); err != nil {
 		return err
