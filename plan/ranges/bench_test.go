@@ -17,17 +17,6 @@ func BenchmarkOptimum(b *testing.B) {
 			})
 		}
 	}
-	both := make([][]float64, 0, 512)
-	for j := range 256 {
-		both = append(both, between(256, j, j), between(256, 0, j))
-	}
-	b.Run("cells and prefix sums/256", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := queriesOf(b, both).Optimum(16); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }
 
 func BenchmarkColumn(b *testing.B) {

@@ -13,8 +13,7 @@
 // The search takes O(n) a round for prefix sums and all ranges, and nothing is kept
 // from run to run: 256 categories take some 10 ms, 1024 some 70. The integers take
 // n³/3 products: half a second at 1024 categories, 3 at 2048; for more there is
-// [Workload.Haar], whose error is a fifth above. Workloads of other queries
-// ([Queries]) take O(n³) a round: 3 s at 256 categories.
+// [Workload.Haar], whose error is a fifth above.
 //
 // The package computes with sizes only: it never sees data but in Measure and MeasureAll.
 // Costs are in "pcost": 2ρ of the steps together, for one unit of one row. Its

@@ -38,7 +38,7 @@ func (w *Workload) HaarLaplace(bits int) (*Haar, error) {
 // halved gives each depth the share size(v_d)/Σ size(v_d) of what the norms of the
 // depths add up to, which scaled turns into its integer in units of 2^bits.
 func (w *Workload) halved(bits int, size, scaled func(float64) float64) (*Haar, error) {
-	if w.gram != nil || w.n < 2 {
+	if w.n < 2 {
 		return nil, fmt.Errorf("halving is for prefix sums and all ranges of 2 categories or more")
 	}
 	var scale []int64

@@ -57,10 +57,7 @@ func (w *Workload) Optimum(kappa float64) (*Optimum, error) {
 		u[j] = 1 / float64(w.n)
 	}
 	for range maxRounds {
-		r, err := w.root(u, kappa)
-		if err != nil {
-			return nil, fmt.Errorf("the best strategy for %d categories: %w", w.n, err)
-		}
+		r := w.root(u, kappa)
 		var f, largest float64
 		for j, z := range r.diagonal {
 			f += float64(u[j] * z)
@@ -103,12 +100,8 @@ func (w *Workload) newOptimum(kappa float64, u []float64, r root, f, largest flo
 }
 
 // strategy is X, row by row, of which j ≤ k is filled.
-func (o *Optimum) strategy() ([]float64, error) {
-	x, err := o.Workload.matrix(o.Weights, o.Kappa)
-	if err != nil {
-		return nil, err
-	}
-	n := o.Workload.n
+func (o *Optimum) strategy() []float64 {
+	x, n := o.Workload.matrix(o.Weights, o.Kappa), o.Workload.n
 	var f float64
 	for j, u := range o.Weights {
 		f += float64(u * x[j*n+j])
@@ -117,7 +110,7 @@ func (o *Optimum) strategy() ([]float64, error) {
 	for i := range x {
 		x[i] /= f
 	}
-	return x, nil
+	return x
 }
 
 // Kappas are the weights of the total from which a plan chooses. Where what marginals

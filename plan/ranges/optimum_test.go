@@ -35,10 +35,7 @@ func TestKnownFigures(t *testing.T) {
 		}
 		check("identity", w.trace(even)*float64(c.n), c.identity, 1e-3)
 		// With even weights Z is the root of V but for a factor.
-		r, err := w.root(even, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := w.root(even, 0)
 		var mean, most float64
 		for _, z := range r.diagonal {
 			mean += z / float64(c.n)
@@ -114,10 +111,7 @@ func traceSolve(t testing.TB, factor *mat.Cholesky, w *Workload, n int) float64 
 
 // entry is V_jk.
 func entry(w *Workload, j, k int) float64 {
-	switch {
-	case w.gram != nil:
-		return w.gram[j*w.n+k]
-	case w.mean > 0:
+	if w.mean > 0 {
 		return float64(min(j, k)+1) * float64(w.n-max(j, k))
 	}
 	return float64(w.n - max(j, k))
@@ -132,22 +126,6 @@ func TestOptimumIsCertified(t *testing.T) {
 				certify(t, kind.make(n), kappa)
 			}
 		}
-	}
-	// Other workloads: cells and prefix sums together; unequal weights; a category that
-	// hardly counts, whose column norm may stay below 1.
-	n := 30
-	var both, weighted, lone [][]float64
-	for j := range n {
-		both = append(both, between(n, j, j), between(n, 0, j))
-		weighted = append(weighted, between(n, j, j))
-		weighted[j][j] = 1 / float64(1+j*j)
-		lone = append(lone, between(n, j, n-1))
-	}
-	lone[0] = between(n, 0, 0)
-	lone[0][0] = 1e-3
-	for _, rows := range [][][]float64{both, weighted, lone} {
-		certify(t, queriesOf(t, rows), 0)
-		certify(t, queriesOf(t, rows), 10)
 	}
 }
 
@@ -174,11 +152,7 @@ func certify(t *testing.T, w *Workload, kappa float64) {
 	for _, lambda := range eigen.Values(nil) {
 		f += math.Sqrt(max(lambda, 0))
 	}
-	entries, err := o.strategy()
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := mat.NewSymDense(n, entries)
+	x := mat.NewSymDense(n, o.strategy())
 	var most float64
 	for j := range n {
 		most = max(most, x.At(j, j))

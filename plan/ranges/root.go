@@ -98,10 +98,7 @@ type root struct {
 // enters each resolvent by the formula of Sherman & Morrison (1950): with w = S⁻¹v
 // and y = u'w, S⁻¹ becomes S⁻¹ + κ·ww'/(1 + κτy), and m is D times the integral of
 // w/(1 + κτy).
-func (w *Workload) root(u []float64, kappa float64) (root, error) {
-	if w.gram != nil {
-		return w.denseRoot(u, kappa)
-	}
+func (w *Workload) root(u []float64, kappa float64) root {
 	out := root{make([]float64, w.n), make([]float64, w.n)}
 	w.integral(u, 1/(w.trace(u)+kappa), w.steepest(u), func(weight float64, r *resolvent) {
 		share := weight / (1 + float64(kappa*r.tau*r.leaked))
@@ -114,14 +111,11 @@ func (w *Workload) root(u []float64, kappa float64) (root, error) {
 	for j, x := range u {
 		out.tilt[j] *= x
 	}
-	return out, nil
+	return out
 }
 
 // matrix returns Z for V + κ·11', row by row; only j ≤ k is filled.
-func (w *Workload) matrix(u []float64, kappa float64) ([]float64, error) {
-	if w.gram != nil {
-		return w.denseMatrix(u, kappa)
-	}
+func (w *Workload) matrix(u []float64, kappa float64) []float64 {
 	n := w.n
 	z := make([]float64, n*n)
 	w.integral(u, 1/(w.trace(u)+kappa), w.steepest(u), func(weight float64, r *resolvent) {
@@ -135,5 +129,5 @@ func (w *Workload) matrix(u []float64, kappa float64) ([]float64, error) {
 			}
 		}
 	})
-	return z, nil
+	return z
 }

@@ -1,14 +1,13 @@
 package ranges
 
 import (
-	"fmt"
 	"math"
 )
 
-// A Workload is the queries that are asked of a column of n ordered categories, by
-// their gram matrix V = W'W.
+// A Workload is the queries that are asked of a column of n ordered categories, prefix
+// sums or all ranges, by their gram matrix V = W'W.
 //
-// The inverses of the gram matrices of prefix sums and of all ranges have three
+// The inverses of both gram matrices have three
 // diagonals: links −β_j between neighbours, and row sums v = V⁻¹·1 ≥ 0. So has a
 // chain of resistances β_j with leaks v_j, and all that the search needs takes O(n).
 type Workload struct {
@@ -16,7 +15,6 @@ type Workload struct {
 	queries float64
 	link    []float64 // β_j between categories j and j+1; the last is 0
 	leak    []float64 // v_j
-	gram    []float64 // V row by row, where it is neither of the two
 	// With P_j the sum of x_0 … x_j, x'Vx = square·ΣP² − mean·(ΣP)².
 	square, mean float64
 }
@@ -49,31 +47,6 @@ func chain(n int, each float64) (link, leak []float64) {
 	return link, leak
 }
 
-// Queries is the workload of any queries, one a row of n coefficients. They must tell
-// all n categories apart: their gram matrix must have an inverse.
-func Queries(rows [][]float64) (*Workload, error) {
-	if len(rows) == 0 || len(rows[0]) == 0 {
-		return nil, fmt.Errorf("a workload needs a query")
-	}
-	n := len(rows[0])
-	w := &Workload{n: n, queries: float64(len(rows)), gram: make([]float64, n*n)}
-	for i, row := range rows {
-		if len(row) != n {
-			return nil, fmt.Errorf("query %d has %d coefficients, the first has %d", i, len(row), n)
-		}
-		for j, x := range row {
-			if x != 0 {
-				addTo(w.gram[j*n:(j+1)*n], x, row)
-			}
-		}
-	}
-	factor := append([]float64{}, w.gram...)
-	if err := cholesky(factor, n, n); err != nil {
-		return nil, fmt.Errorf("the queries do not tell all %d categories apart", n)
-	}
-	return w, nil
-}
-
 // Size is the number of categories.
 func (w *Workload) Size() int { return w.n }
 
@@ -83,12 +56,6 @@ func (w *Workload) Count() float64 { return w.queries }
 // Norm is ‖W·x‖² = x'Vx.
 func (w *Workload) Norm(x []float64) float64 {
 	var sum float64
-	if w.gram != nil {
-		for j, y := range x {
-			sum += float64(y * dot(w.gram[j*w.n:(j+1)*w.n], x))
-		}
-		return sum
-	}
 	var prefix, prefixes float64
 	for _, y := range x {
 		prefix += y
@@ -103,10 +70,7 @@ func (w *Workload) trace(u []float64) float64 {
 	var sum float64
 	for j, x := range u {
 		v := float64(w.n - j)
-		switch {
-		case w.gram != nil:
-			v = w.gram[j*w.n+j]
-		case w.mean > 0:
+		if w.mean > 0 {
 			v *= float64(j + 1)
 		}
 		sum += float64(x * v)
