@@ -39,7 +39,7 @@
 //
 // # Use
 //
-// An account is opened once, with [Ledger.Init] and a [Policy] read by [ReadPolicy]. A release calls [Ledger.Reserve]
+// An account is opened once, with [Ledger.Init] and a [Policy] read by [ParsePolicy]. A release calls [Ledger.Reserve]
 // before it reads anything, [Ledger.Debit] before it draws noise, [Ledger.Finish] when its measurements are durable,
 // and [Ledger.Cancel] if it fails before its debit. Rehearsals on made-up data take their receipts from
 // [OpenRehearsal].

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/shape"
@@ -20,15 +19,6 @@ const (
 	maxPolicyBytes = 1 << 14
 	maxProblems    = 20
 )
-
-// ReadPolicy reads a policy file; see [ParsePolicy].
-func ReadPolicy(path string) (Policy, error) {
-	text, err := regular.Read(path, maxPolicyBytes+1)
-	if err != nil {
-		return Policy{}, fmt.Errorf("policy: %w", err)
-	}
-	return ParsePolicy(path, text)
-}
 
 // ParsePolicy reads a policy written in YAML; name is the file's, for messages, and key files lie beside it:
 //
@@ -104,7 +94,7 @@ func amountShape() *shape.Shape {
 type policyReader struct{ *document.Findings }
 
 func (r *policyReader) problem(n document.Node, message, expected string) {
-	r.Report(n.Position(), n.Path, document.Problem{Message: message, Expected: expected})
+	r.Wrong(n, document.Problem{Message: message, Expected: expected})
 }
 
 // text is a scalar as written, "" where there is none or something is wrong with it.

@@ -50,8 +50,7 @@ func TestParseWholePolicy(t *testing.T) {
 		"allowance: {per: quarter, cap: {rho: 1/8, delta: 1e-7}}\napprovals: {methodologist: [anna.pub, " + bo.String() +
 		"], officer: [" + carl.String() + "]}\nwitness: /mnt/safe/ledger.heads\n"
 	path := filepath.Join(folder, "policy.yaml")
-	must(t, os.WriteFile(path, []byte(text), 0o600))
-	p, err := ReadPolicy(path)
+	p, err := ParsePolicy(path, []byte(text))
 	must(t, err)
 	want := Policy{Account: "lfs-2026q1", Terms: Terms{"person", Replace, Rho}, Cap: rhoDelta("1/2", "1e-6"),
 		Parent:    "lfs-register",

@@ -24,7 +24,7 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns := []*residual.Column{residual.Flat(3), ten}
+	columns := []*residual.Column{residual.NewColumn(make([]int, 3)), ten}
 	text := "age,kind\n"
 	var counts [3][10]int64
 	for i := range 500 {
@@ -106,7 +106,8 @@ func TestCountsOfManyCellsAreNarrow(t *testing.T) {
 		counts[a*side+b]++
 		fmt.Fprintf(&text, "%d,%d\n", a+1, b+1)
 	}
-	exact, err := residual.Exact([]*residual.Column{residual.Flat(side), residual.Flat(side)},
+	flat := residual.NewColumn(make([]int, side))
+	exact, err := residual.Exact([]*residual.Column{flat, flat},
 		residual.Set{{Column: 0, Level: 1}, {Column: 1, Level: 1}}, []bool{false, true}, slices.Clone(counts))
 	if err != nil {
 		t.Fatal(err)

@@ -77,12 +77,6 @@ func (o Office) WithAnotherLedger(t *testing.T) Office {
 	return o.withLedger(t, "another.db", ledger.OpenOptions{})
 }
 
-// WithSignedLedger returns the office with a ledger whose entries a key signs.
-func (o Office) WithSignedLedger(t *testing.T, key sign.Key) Office {
-	t.Helper()
-	return o.withLedger(t, "ledger.db", ledger.OpenOptions{Office: &key})
-}
-
 // withLedger opens the account of the office's policy in a ledger file.
 func (o Office) withLedger(t *testing.T, name string, options ledger.OpenOptions) Office {
 	t.Helper()

@@ -58,9 +58,6 @@ func NewColumn(parents ...[]int) *Column {
 	return c
 }
 
-// Flat returns the column with one level of n categories.
-func Flat(n int) *Column { return NewColumn(make([]int, n)) }
-
 func newLevel(parent []int, parents int) level {
 	l := level{size: len(parent), parent: parent, group: make([]int, len(parent)), scale: make([]int64, len(parent))}
 	children := make([]int, parents)

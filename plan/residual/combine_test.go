@@ -57,9 +57,9 @@ func TestCombineIsLeastSquares(t *testing.T) {
 		columns   []*Column
 		marginals []Set
 	}{
-		{[]*Column{Flat(2), Flat(3), Flat(4)}, []Set{{}, {{0, 1, 0}}, {{0, 1, 0}, {1, 1, 0}}, {{1, 1, 0}, {2, 1, 0}},
+		{[]*Column{flat(2), flat(3), flat(4)}, []Set{{}, {{0, 1, 0}}, {{0, 1, 0}, {1, 1, 0}}, {{1, 1, 0}, {2, 1, 0}},
 			{{0, 1, 0}, {1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}}}},
-		{[]*Column{Flat(3), NewColumn([]int{0, 0, 0}, []int{0, 1, 1, 2, 2}), Flat(2)},
+		{[]*Column{flat(3), NewColumn([]int{0, 0, 0}, []int{0, 1, 1, 2, 2}), flat(2)},
 			[]Set{{{0, 1, 0}}, {{0, 1, 0}, {1, 2, 0}}, {{1, 1, 0}, {2, 1, 0}}, {{0, 1, 0}, {2, 1, 0}}}},
 		{[]*Column{NewColumn([]int{0, 0}, []int{0, 1}), NewColumn([]int{0}, []int{0, 0})},
 			[]Set{{{0, 2, 0}}, {{0, 1, 0}, {1, 2, 0}}}},
@@ -135,7 +135,7 @@ func variancesOf(t *testing.T, rows [][]float64, precisions []float64, queries [
 }
 
 func TestCombineRefuses(t *testing.T) {
-	w, err := NewWorkload([]*Column{NewColumn([]int{0, 0}, []int{0, 0, 1}), Flat(2)},
+	w, err := NewWorkload([]*Column{NewColumn([]int{0, 0}, []int{0, 0, 1}), flat(2)},
 		[]Marginal{{Set{{0, 2, 0}}, 1}, {Set{{1, 1, 0}}, 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -149,3 +149,6 @@ func TestCombineRefuses(t *testing.T) {
 		}
 	}
 }
+
+// flat is the column with one level of n categories.
+func flat(n int) *Column { return NewColumn(make([]int, n)) }

@@ -27,7 +27,7 @@ func ways(t testing.TB, sizes []int, orders ...int) *Workload {
 	t.Helper()
 	columns := make([]*Column, len(sizes))
 	for i, n := range sizes {
-		columns[i] = Flat(n)
+		columns[i] = flat(n)
 	}
 	w, err := NewWorkload(columns, waysOf(columns, orders...))
 	if err != nil {
@@ -193,7 +193,7 @@ func prefixesOn(t testing.TB, sizes []int, least int) []*Column {
 	t.Helper()
 	columns := make([]*Column, len(sizes))
 	for i, n := range sizes {
-		columns[i] = Flat(n)
+		columns[i] = flat(n)
 		if n >= least {
 			columns[i] = rangedOf(t, RangingOf(Prefixes, n, false), make([]int, n))
 		}

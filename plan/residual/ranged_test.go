@@ -30,9 +30,9 @@ func together(t testing.TB, r *rand.Rand) []table {
 	}
 	var out []table
 	for _, columns := range [][]*Column{
-		{Flat(3), NewColumn(bands...), NewColumn(crossed...)},
-		{Flat(3), rangedOf(t, Ranging{Prefixes, Optimal, 4, 0}, bands...), NewColumn(crossed...)},
-		{Flat(3), rangedOf(t, Ranging{Ranges, Optimal, 0, 0}, bands...),
+		{flat(3), NewColumn(bands...), NewColumn(crossed...)},
+		{flat(3), rangedOf(t, Ranging{Prefixes, Optimal, 4, 0}, bands...), NewColumn(crossed...)},
+		{flat(3), rangedOf(t, Ranging{Ranges, Optimal, 0, 0}, bands...),
 			rangedOf(t, Ranging{Prefixes, Haar, 0, 0}, crossed...)},
 		{rangedOf(t, Ranging{Prefixes, Optimal, .5, 7}, make([]int, 3)), rangedOf(t, Ranging{Ranges, Haar, 0, 0}, bands...),
 			rangedOf(t, Ranging{Prefixes, HaarLaplace, 0, 6}, crossed...)},

@@ -15,7 +15,7 @@ func TestSmallMarginalsAreThePublishedOptimum(t *testing.T) {
 	}{{"CPS", cps, 2.5251}, {"Adult", adult14, 9.9446}, {"Loans", loans, 8.2065}} {
 		var columns []*Column
 		for _, n := range c.sizes {
-			columns = append(columns, Flat(n))
+			columns = append(columns, flat(n))
 		}
 		var marginals []Marginal
 		var choose func(from, cells int, of Set)

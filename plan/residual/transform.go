@@ -102,15 +102,11 @@ func times(a, b int64) (int64, bool) {
 	return a * b, high == 0 && low < 1<<63
 }
 
-// Centre turns noisy integers of a residual into the residual itself, in units of
+// centre turns noisy integers of a residual into the residual itself, in units of
 // counts: along every axis (y_j − mean of y over the group)/(c_p·g), in place. What
 // the group's mean holds is noise alone. Along an axis of a ranged column n−1 integers
-// become the n categories G·z, in a new slice.
-func Centre(columns []*Column, axes Set, y []float64) []float64 {
-	return centre(columns, axes, nil, y)
-}
-
-// centre does the same where some axes are counts of the residual's own categories.
+// become the n categories G·z, in a new slice. Plain axes are counts of the residual's own
+// categories; nil for none.
 func centre(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
 	stride := 1
 	for i := len(axes) - 1; i >= 0; i-- {

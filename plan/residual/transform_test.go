@@ -96,7 +96,7 @@ var mixed = []Set{
 func TestResidualsPutTheCellsTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	sorted := append([]Set{}, mixed[:5]...)
-	w := newTable(t, r, []*Column{crooked(), Flat(5), NewColumn([]int{0, 0}, []int{0, 1, 1})},
+	w := newTable(t, r, []*Column{crooked(), flat(5), NewColumn([]int{0, 0}, []int{0, 1, 1})},
 		append(sorted, Set{{0, 3, 0}, {2, 1, 0}})...)
 	cells := map[int][]float64{}
 	for m := range mixed {
@@ -117,7 +117,7 @@ func TestResidualsPutTheCellsTogether(t *testing.T) {
 				y[i] += 1000 * float64(1+last.parent[i%last.size])
 			}
 		}
-		Centre(w.Columns, res.Axes, y)
+		centre(w.Columns, res.Axes, nil, y)
 		for m := range mixed {
 			if partOf(res.Axes, mixed[m]) {
 				Spread(w.Columns, mixed[m], res.Axes, y, cells[m])
@@ -148,7 +148,7 @@ func partOf(residual, marginal Set) bool {
 
 // TestSensitivityIsThatOfTheWorstRow moves each row of the table in turn.
 func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
-	w := newTable(t, rand.New(rand.NewPCG(3, 4)), []*Column{crooked(), Flat(4)}, Set{{0, 3, 0}, {1, 1, 0}})
+	w := newTable(t, rand.New(rand.NewPCG(3, 4)), []*Column{crooked(), flat(4)}, Set{{0, 3, 0}, {1, 1, 0}})
 	for _, res := range w.Residuals {
 		var worst float64
 		for cell := range w.counts {
@@ -178,7 +178,7 @@ func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
 func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 	const draws = 4000
 	r := rand.New(rand.NewPCG(5, 6))
-	w := newTable(t, r, []*Column{crooked(), Flat(3)}, Set{{0, 3, 0}, {1, 1, 0}}, Set{{0, 1, 0}})
+	w := newTable(t, r, []*Column{crooked(), flat(3)}, Set{{0, 3, 0}, {1, 1, 0}}, Set{{0, 1, 0}})
 	variances := w.LeastSum(1)
 	for m, marginal := range w.Marginals {
 		cells := cellsOf(w.Columns, marginal.Axes)
@@ -193,7 +193,7 @@ func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 				for j := range y {
 					y[j] = r.NormFloat64() * math.Sqrt(variances[i])
 				}
-				Centre(w.Columns, res.Axes, y)
+				centre(w.Columns, res.Axes, nil, y)
 				Spread(w.Columns, marginal.Axes, res.Axes, y, estimate)
 			}
 			for j, e := range estimate {
@@ -221,7 +221,7 @@ func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 }
 
 func TestOverflowIsAnError(t *testing.T) {
-	columns := []*Column{Flat(1000), Flat(1000)}
+	columns := []*Column{flat(1000), flat(1000)}
 	for _, c := range []int64{math.MaxInt64, math.MaxInt64 / 1000, -math.MaxInt64 / 999} {
 		counts := make([]int64, 1000)
 		counts[7] = c

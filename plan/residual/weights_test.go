@@ -18,9 +18,9 @@ func TestWeightsAreThoseOfTheMatrices(t *testing.T) {
 		plain  bool
 		want   []float64
 	}{
-		{Flat(3), Axis{0, 1, Cells}, 0, []float64{1, 0, 0}, false, []float64{1. / 3}},
-		{Flat(3), Axis{0, 1, Cells}, 1, []float64{1, 0, 0}, false, []float64{2. / 9, -1. / 9, -1. / 9}},
-		{Flat(3), Axis{0, 1, Prefixes}, 1, []float64{1, 0, 0}, true, []float64{2. / 3, -1. / 3, -1. / 3}},
+		{flat(3), Axis{0, 1, Cells}, 0, []float64{1, 0, 0}, false, []float64{1. / 3}},
+		{flat(3), Axis{0, 1, Cells}, 1, []float64{1, 0, 0}, false, []float64{2. / 9, -1. / 9, -1. / 9}},
+		{flat(3), Axis{0, 1, Prefixes}, 1, []float64{1, 0, 0}, true, []float64{2. / 3, -1. / 3, -1. / 3}},
 		{two, Axis{0, 2, Cells}, 0, []float64{0, 1, 0, 0, 0, 0, 0}, false, []float64{1. / 6}},
 		{two, Axis{0, 2, Cells}, 1, []float64{0, 1, 0, 0, 0, 0, 0}, false, []float64{-1. / 18, 1. / 9, -1. / 18}},
 		{two, Axis{0, 2, Cells}, 2, []float64{0, 1, 0, 0, 0, 0, 0}, false, []float64{0, 1. / 8, -1. / 8, 0, 0, 0, 0}},
