@@ -11,9 +11,6 @@ import (
 
 	"github.com/dprelease/dprelease/spec/domain"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
@@ -51,10 +48,7 @@ func (x *opened) quantiles(ctx context.Context, a asked) (measured.Measured, err
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	values := memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(drawn)) // these very integers, not a copy
-	data := array.NewData(arrow.PrimitiveTypes.Int64, len(drawn), []*memory.Buffer{nil, values}, nil, 0, 0)
-	defer data.Release()
-	return measured.Measured{Measurement: m, Values: array.NewInt64Data(data)}, nil
+	return measured.Measured{Measurement: m, Values: integers(drawn)}, nil
 }
 
 // drawing is how the quantiles of a measurement are drawn.

@@ -25,7 +25,7 @@ import (
 // mechanism on all cells. Neighbours: those of the mechanism's sensitivity.
 // Argument: docs/proofs/sparse.md.
 func (x *opened) sparse(ctx context.Context, a asked) (measured.Measured, error) {
-	if !a.placed() {
+	if !a.Ascending(uint64(a.measurement.Cells)) { // a cell's noise is drawn by its place
 		return measured.Measured{}, parallel.ErrBug
 	}
 	mask, err := impossible.Of(a.measurement.Query, x.exact.plan.Release())
@@ -53,17 +53,6 @@ func (x *opened) sparse(ctx context.Context, a asked) (measured.Measured, error)
 		}
 	}
 	return measured.Measured{Measurement: a.measurement, Values: integers(noisy), Cells: cells}, nil
-}
-
-// placed tells that every count has a place of its own among the cells, ascending: what a cell's noise is drawn by
-// rests on it.
-func (a asked) placed() bool {
-	for i, cell := range a.Cells {
-		if cell >= uint64(a.measurement.Cells) || i > 0 && a.Cells[i-1] >= cell {
-			return false
-		}
-	}
-	return len(a.Cells) == len(a.Counts)
 }
 
 // filled are the cells with rows that are above the threshold, ascending, and their noisy counts, with room for so many

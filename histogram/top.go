@@ -29,7 +29,7 @@ import (
 //
 // How long it takes depends on the counts: it is never to be shown.
 func (x *opened) top(ctx context.Context, a asked) (measured.Measured, error) {
-	if !a.placed() {
+	if !a.Ascending(uint64(a.measurement.Cells)) {
 		return measured.Measured{}, parallel.ErrBug
 	}
 	r, err := newRanks(a)

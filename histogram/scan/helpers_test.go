@@ -2,20 +2,15 @@ package scan
 
 import (
 	"context"
-	"math"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
-	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
-	"github.com/dprelease/dprelease/synth"
 )
 
 var (
@@ -101,33 +96,8 @@ func answerOf(e counted, id string) []int64 {
 	return nil
 }
 
-// countsOf is a table as it would be published without noise. What is put together
-// of exact answers is whole but for the rounding of a few operations.
+// countsOf is a table as it would be published without noise.
 func countsOf(t testing.TB, e counted, path string) []int64 {
 	t.Helper()
-	s := &measured.Sealed{Plan: compiled.Of(e.plan)}
-	for _, m := range e.plan.Measurements {
-		b := array.NewInt64Builder(memory.DefaultAllocator)
-		b.AppendValues(answerOf(e, m.ID), nil)
-		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: b.NewInt64Array()})
-	}
-	tables, err := synth.Estimate(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, table := range tables {
-		if table.Path != path {
-			continue
-		}
-		var counts []int64
-		for _, v := range table.Statistics[0].Unbiased.Float64Values() {
-			if math.Abs(v-math.Round(v)) > 1e-6 {
-				t.Fatalf("%s: exact answers lead to %v", path, v)
-			}
-			counts = append(counts, int64(math.Round(v)))
-		}
-		return counts
-	}
-	t.Fatal("no table", path)
-	return nil
+	return histogramtest.Counts(t, e.plan, func(id string) []int64 { return answerOf(e, id) }, path)
 }

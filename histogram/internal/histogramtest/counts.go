@@ -7,13 +7,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/synth"
 )
 
 // Folder writes files given as name, content, name, content … and returns their folder.
@@ -67,4 +74,32 @@ func Shown(v any) []string {
 	slog.New(slog.NewJSONHandler(&b, nil)).Error("x", "v", v)
 	text, _ := json.Marshal(v)
 	return append(all, b.String(), string(text))
+}
+
+// Counts returns a table of a plan as it would be published without noise, of the exact answers to measurements. What is
+// put together of these is whole but for the rounding of a few operations.
+func Counts(t testing.TB, p *plan.Plan, answerTo func(id string) []int64, path string) []int64 {
+	t.Helper()
+	s := &measured.Sealed{Plan: compiled.Of(p)}
+	for _, m := range p.Measurements {
+		b := array.NewInt64Builder(memory.DefaultAllocator)
+		b.AppendValues(answerTo(m.ID), nil)
+		s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: b.NewInt64Array()})
+	}
+	tables, err := synth.Estimate(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(tables, func(table synth.Table) bool { return table.Path == path })
+	if i < 0 {
+		t.Fatal("no table", path)
+	}
+	var counts []int64
+	for _, v := range tables[i].Statistics[0].Unbiased.Float64Values() {
+		if math.Abs(v-math.Round(v)) > 1e-6 {
+			t.Fatalf("%s: exact answers lead to %v", path, v)
+		}
+		counts = append(counts, int64(math.Round(v)))
+	}
+	return counts
 }
