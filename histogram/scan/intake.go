@@ -5,11 +5,10 @@ package scan
 import (
 	"slices"
 
-	"github.com/dprelease/dprelease/spec/domain"
-
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // intake is the columns of the source that a pass reads. A reader that is read from one of them, or made of one, has it
@@ -19,31 +18,6 @@ type intake struct {
 	readers []int   // of the tally's
 	places  [][]int // of each of them, its columns among the columns
 	ids     int     // that of the units, −1 where it is not read
-}
-
-// intake is what a pass reads for some of the tally's readers and, where ids says so, of units: also where some
-// reader's values are in other rows of the unit.
-func (t *tally) intake(readers []int, ids bool) *intake {
-	x := &intake{readers: readers, ids: -1}
-	for _, r := range readers {
-		e := t.readers[r]
-		names := e.Column.Inputs()
-		if len(names) == 1 {
-			x.places = append(x.places, []int{len(x.columns)})
-			x.columns = append(x.columns, source.Column{Name: names[0], Coder: e, Type: declaredType(e.Column)})
-			continue
-		}
-		places := make([]int, len(names))
-		for i, name := range names {
-			places[i] = x.values(name)
-		}
-		x.places = append(x.places, places)
-	}
-	if ids || slices.ContainsFunc(readers, func(r int) bool { return t.readers[r].Column.Link != nil }) {
-		x.ids = x.values(t.table.Unit.ID)
-		x.columns[x.ids].Most = source.MostID
-	}
-	return x
 }
 
 // declaredType is the type that a column of the source has by the spec, "" where the column is made of it by an

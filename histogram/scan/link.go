@@ -72,9 +72,6 @@ const (
 	unitBytes = 56
 )
 
-// slot says where a unit is held: 1 + its shard + linkShards·its place there; 0 for one that is not.
-type slot uint64
-
 // family are the tables whose rows are linked to those of a table, in the release's order: the table alone where none
 // are.
 func family(r *spec.Release, table *spec.Table) []*spec.Table {

@@ -317,3 +317,28 @@ func (p *pass) named(err error) error {
 	return &source.Error{Kind: source.WrongType, File: p.read[id.Piece].file, Column: p.tally.table.Unit.ID,
 		Message: id.Error()}
 }
+
+// intake is what a pass reads for some of the tally's readers and, where ids says so, of units: also where some
+// reader's values are in other rows of the unit.
+func (t *tally) intake(readers []int, ids bool) *intake {
+	x := &intake{readers: readers, ids: -1}
+	for _, r := range readers {
+		e := t.readers[r]
+		names := e.Column.Inputs()
+		if len(names) == 1 {
+			x.places = append(x.places, []int{len(x.columns)})
+			x.columns = append(x.columns, source.Column{Name: names[0], Coder: e, Type: declaredType(e.Column)})
+			continue
+		}
+		places := make([]int, len(names))
+		for i, name := range names {
+			places[i] = x.values(name)
+		}
+		x.places = append(x.places, places)
+	}
+	if ids || slices.ContainsFunc(readers, func(r int) bool { return t.readers[r].Column.Link != nil }) {
+		x.ids = x.values(t.table.Unit.ID)
+		x.columns[x.ids].Most = source.MostID
+	}
+	return x
+}

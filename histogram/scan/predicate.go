@@ -2,10 +2,7 @@ package scan
 
 // This file holds the predicate of a table: which of its rows count at all.
 
-import (
-	"github.com/dprelease/dprelease/histogram/internal/encoding"
-	"github.com/dprelease/dprelease/internal/tabulate"
-)
+import "github.com/dprelease/dprelease/histogram/internal/encoding"
 
 // outside are the rows of a chunk for which the table's predicate is not true, a bit per row: nil where there is none,
 // or no predicate, or it was not read. It is valid until the next call. These rows are left out before anything else is
@@ -25,28 +22,6 @@ func (t *tally) outside(c *chunk) []uint64 {
 	return c.outside
 }
 
-// broken tells that a row that is not outside has the mark of one that breaks the contract.
-func (c *chunk) broken(reader int, mark uint32) bool {
-	for i := range c.rows {
-		if c.outside[i/64]>>(i%64)&1 == 0 && codeAt(c.codes[reader], i) == mark {
-			return true
-		}
-	}
-	return false
-}
-
-// inside clears the bits of rows that are outside.
-func (c *chunk) inside(rows []uint64) []uint64 {
-	if c.outside == nil || rows == nil {
-		return rows
-	}
-	in := make([]uint64, len(rows))
-	for i := range in {
-		in[i] = rows[i] &^ c.outside[i]
-	}
-	return in
-}
-
 // outsideOf are the rows of raw codes that are outside, nil for none.
 func outsideOf(codes []uint32) []bool {
 	out := make([]bool, len(codes))
@@ -63,15 +38,4 @@ func (t *tally) predicate() {
 		t.where = len(t.columns)
 		t.columns = append(t.columns, wanted{column: t.table.Where.Column()})
 	}
-}
-
-// codeAt is the code of a row.
-func codeAt(c tabulate.Codes, row int) uint32 {
-	switch {
-	case c.Narrow != nil:
-		return uint32(c.Narrow[row])
-	case c.Middle != nil:
-		return uint32(c.Middle[row])
-	}
-	return c.Wide[row]
 }
