@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/testdata"
+
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
@@ -290,7 +291,7 @@ func (a residualAudit) bounds(b broken, trials int) (least, most float64) {
 // integers is held in every run by TestSensitivityOfResiduals and TestSensitivityOfRanges of package plan, which
 // enumerate all pairs.
 func TestAuditOfResiduals(t *testing.T) {
-	histogramtest.SkipUnderRace(t)
+	testdata.SkipUnderRace(t)
 	honest := broken{"", -1, ""}
 	for _, c := range []struct {
 		neighbours spec.Neighbours

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/testdata"
+
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/spec"
@@ -311,7 +312,7 @@ func auditedNeighbours() []spec.Neighbours {
 // the claim, not exceed it, and exceed a claim that leaves a round out. Weights keep the attack on AIM further from
 // its claim, which its bound must not exceed.
 func TestAuditOfABlock(t *testing.T) {
-	histogramtest.SkipUnderRace(t)
+	testdata.SkipUnderRace(t)
 	for _, method := range auditedMethods() {
 		for _, neighbours := range auditedNeighbours() {
 			a := newAudited(t, neighbours, method)
@@ -340,7 +341,7 @@ func TestAuditOfABlock(t *testing.T) {
 // TestAuditCatchesBrokenBlocks attacks broken rounds in the same way: the bound must
 // exceed the claim.
 func TestAuditCatchesBrokenBlocks(t *testing.T) {
-	histogramtest.SkipUnderRace(t)
+	testdata.SkipUnderRace(t)
 	unlimited := func(o *oracle) { o.method.Block.Parameter = big.NewRat(1<<40, 1) }
 	for _, method := range auditedMethods() {
 		for _, neighbours := range auditedNeighbours() {

@@ -3,7 +3,8 @@ package synth
 import (
 	"context"
 	"slices"
-	"sync"
+
+	"github.com/dprelease/dprelease/internal/parallel"
 )
 
 // This file holds targets: the counts of sets of columns that are to be those of rows.
@@ -33,7 +34,7 @@ func (f *fixed) targets(ctx context.Context) []target {
 			to++
 		}
 		known := all[:from]
-		abreast(to-from, func(i int) {
+		parallel.Each(2, to-from, func(i int) {
 			if ctx.Err() == nil {
 				f.project(ctx, &all[from+i], known)
 			}
@@ -41,24 +42,6 @@ func (f *fixed) targets(ctx context.Context) []target {
 		from = to
 	}
 	return all
-}
-
-// abreast does jobs that do not depend on each other, two at a time.
-func abreast(n int, job func(i int)) {
-	var all sync.WaitGroup
-	next := make(chan int)
-	for range min(2, n) {
-		all.Go(func() {
-			for i := range next {
-				job(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	all.Wait()
 }
 
 // project projects a set, given the targets of smaller ones.

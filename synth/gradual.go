@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
@@ -347,7 +348,7 @@ func (u *update) copy() {
 		}
 	}
 	if len(u.copied)*len(u.codes) >= manyCopied {
-		abreast(len(u.codes), column)
+		parallel.Each(2, len(u.codes), column)
 		return
 	}
 	for i := range u.codes {

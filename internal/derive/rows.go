@@ -5,12 +5,11 @@ package derive
 import (
 	"bytes"
 	"context"
-	"errors"
 	"reflect"
 	"runtime"
 	"strconv"
-	"sync"
 
+	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
@@ -42,11 +41,8 @@ func encodeRows(ctx context.Context, columns []column, n int, metadata [][2]stri
 	w := parquet.NewGenericWriter[any](&b, options...)
 	group := w.BeginRowGroup()
 	for from := 0; from < n; from += rowsPerGroup {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		to := min(from+rowsPerGroup, n)
-		if err := encodeGroup(group.ColumnWriters(), columns, from, to); err != nil {
+		if err := encodeGroup(ctx, group.ColumnWriters(), columns, from, to); err != nil {
 			return nil, err
 		}
 		if _, err := group.Commit(); err != nil {
@@ -61,30 +57,18 @@ func encodeRows(ctx context.Context, columns []column, n int, metadata [][2]stri
 }
 
 // encodeGroup writes the columns of a row group, each into its own writer.
-func encodeGroup(writers []*parquet.ColumnWriter, columns []column, from, to int) error {
-	var all sync.WaitGroup
-	next, errs := make(chan int), make([]error, len(columns))
-	for range min(runtime.GOMAXPROCS(0), len(columns)) {
-		all.Go(func() {
-			values := make([]parquet.Value, rowsAtOnce)
-			for j := range next {
-				for row := from; row < to && errs[j] == nil; row += rowsAtOnce {
-					some := values[:min(rowsAtOnce, to-row)]
-					columns[j].values(row, some)
-					_, errs[j] = writers[j].WriteRowValues(some)
-				}
-				if errs[j] == nil {
-					errs[j] = writers[j].Flush()
-				}
+func encodeGroup(ctx context.Context, writers []*parquet.ColumnWriter, columns []column, from, to int) error {
+	return parallel.Do(ctx, runtime.GOMAXPROCS(0), len(columns), func(j int) error {
+		values := make([]parquet.Value, rowsAtOnce)
+		for row := from; row < to; row += rowsAtOnce {
+			some := values[:min(rowsAtOnce, to-row)]
+			columns[j].values(row, some)
+			if _, err := writers[j].WriteRowValues(some); err != nil {
+				return err
 			}
-		})
-	}
-	for j := range columns {
-		next <- j
-	}
-	close(next)
-	all.Wait()
-	return errors.Join(errs...)
+		}
+		return writers[j].Flush()
+	})
 }
 
 // schemaOf declares the columns in their order. A struct type carries them,

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/big"
 	"testing"
+
+	"github.com/dprelease/dprelease/internal/testdata"
 )
 
 // TestThresholdsAreTheVectors compares all 11 laws bit for bit, at 64 bits and at
@@ -88,7 +90,7 @@ func asideRead(b *Bits) int {
 // thresholds, with either sign, and exactly the words equal to a threshold must
 // need more bits. The thresholds are those of the vectors.
 func TestEveryWordIsCounted(t *testing.T) {
-	skipUnderRace(t)
+	testdata.SkipUnderRace(t)
 	const length = 19
 	for _, v := range vectors(t) {
 		all := v.all()

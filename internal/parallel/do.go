@@ -3,31 +3,18 @@ package parallel
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 )
 
 // Do calls do(0) … do(n-1) on at most workers goroutines and waits for all
 // of them. Of several errors the one with the least index is returned, so that
 // the outcome does not depend on the schedule where do itself does not.
 func Do(ctx context.Context, workers, n int, do func(i int) error) error {
-	var next atomic.Int64
-	var all sync.WaitGroup
 	errs := make([]error, n)
-	for range min(workers, n) {
-		all.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if errs[i] = ctx.Err(); errs[i] == nil {
-					errs[i] = Guarded(do, i)
-				}
-			}
-		})
-	}
-	all.Wait()
+	Each(workers, n, func(i int) {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = Guarded(do, i)
+		}
+	})
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -37,7 +24,7 @@ func Do(ctx context.Context, workers, n int, do func(i int) error) error {
 }
 
 // ErrBug stands for a panic, whose value and trace could be confidential.
-var ErrBug = errors.New("internal error while counting: this is a bug, please report it")
+var ErrBug = errors.New("internal error: this is a bug, please report it")
 
 // Guarded calls do(i) and makes an error of a panic, so that the caller can still
 // give back what it reserved.

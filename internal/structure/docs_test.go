@@ -292,10 +292,9 @@ func folded(e ast.Expr) (string, bool) {
 // errorPackages are where errors that reach a person are made.
 var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "histogram/evaluate",
 	"histogram/internal/encoding", "histogram/scan", "internal/account", "internal/derive", "internal/diff",
-	"internal/draft",
-	"internal/durable", "internal/ending", "internal/evaluate", "internal/memory", "internal/planfile",
-	"internal/published", "internal/query", "internal/release", "internal/sign", "internal/state", "internal/trace",
-	"internal/verdict", "internal/verify", "plan"}
+	"internal/draft", "internal/durable", "internal/ending", "internal/evaluate", "internal/memory", "internal/parallel",
+	"internal/planfile", "internal/published", "internal/query", "internal/release", "internal/sign", "internal/state",
+	"internal/trace", "internal/verdict", "internal/verify", "plan"}
 
 // within are texts that stand within messages that have a row.
 var within = []string{

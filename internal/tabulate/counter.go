@@ -5,8 +5,8 @@ package tabulate
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
+
+	"github.com/dprelease/dprelease/internal/parallel"
 )
 
 // Counter counts rows for one request. Its methods are for one goroutine at a time, its
@@ -63,7 +63,7 @@ func New(r Request) (*Counter, error) {
 // Finish ends the counting, of which nothing is left behind but the tables: one for each ask, in order.
 func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 	out := make([]Table, len(c.request.Asks))
-	err := each(ctx, c.request.Workers, len(c.workers), func(i int) error {
+	err := parallel.Do(ctx, c.request.Workers, len(c.workers), func(i int) error {
 		c.workers[i].end()
 		return nil
 	})
@@ -83,7 +83,7 @@ func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 		}
 		c.parted[i] = nil
 	}
-	err = each(ctx, c.request.Workers, len(c.bases), func(i int) error {
+	err = parallel.Do(ctx, c.request.Workers, len(c.bases), func(i int) error {
 		c.project(i, out)
 		return nil
 	})
@@ -100,35 +100,4 @@ func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 		c.sparse[i] = nil
 	}
 	return out, nil
-}
-
-// each calls do(0) … do(n−1) on at most workers goroutines and waits for all of them;
-// of several errors it returns the one of the least number. A panic of do is one of
-// the goroutine that calls each.
-func each(ctx context.Context, workers, n int, do func(i int) error) error {
-	var next atomic.Int64
-	var all sync.WaitGroup
-	errs, panics := make([]error, n), make([]any, n)
-	for range min(workers, n) {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				if errs[i] = ctx.Err(); errs[i] == nil {
-					func() {
-						defer func() { panics[i] = recover() }()
-						errs[i] = do(i)
-					}()
-				}
-			}
-		})
-	}
-	all.Wait()
-	for i, err := range errs {
-		if panics[i] != nil {
-			panic(panics[i])
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

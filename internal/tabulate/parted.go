@@ -9,6 +9,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"github.com/dprelease/dprelease/internal/parallel"
 )
 
 const (
@@ -91,7 +93,7 @@ func (s *stretch) move() {
 
 // end moves what is left.
 func (p *parted) end(ctx context.Context, workers int) error {
-	return each(ctx, workers, len(p.stretches), func(i int) error {
+	return parallel.Do(ctx, workers, len(p.stretches), func(i int) error {
 		if s := &p.stretches[i]; s.touched {
 			s.move()
 		}
@@ -101,7 +103,7 @@ func (p *parted) end(ctx context.Context, workers int) error {
 
 // narrow is what was counted, where nothing was moved.
 func (p *parted) narrow(ctx context.Context, workers int) (*Narrow, error) {
-	err := each(ctx, workers, len(p.stretches), func(i int) error {
+	err := parallel.Do(ctx, workers, len(p.stretches), func(i int) error {
 		slices.Sort(p.stretches[i].carries)
 		return nil
 	})

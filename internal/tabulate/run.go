@@ -6,6 +6,8 @@ package tabulate
 import (
 	"context"
 	"math/bits"
+
+	"github.com/dprelease/dprelease/internal/parallel"
 )
 
 // run is different cells and the count of each.
@@ -28,7 +30,7 @@ func sorted(ctx context.Context, workers int, r run) error {
 		return ctx.Err()
 	}
 	ends := r.split()
-	return each(ctx, workers, digits, func(d int) error {
+	return parallel.Do(ctx, workers, digits, func(d int) error {
 		r.part(&ends, d).sort()
 		return nil
 	})

@@ -13,6 +13,8 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dprelease/dprelease/internal/parallel"
 )
 
 // pair is a cell and its count.
@@ -197,7 +199,7 @@ func (s *slots) set(slot, hash uint64, place int) { s.of[slot] = hash>>32<<32 | 
 // finish returns all cells, ascending, and lets go of the parts.
 func (t *sparseTable) finish(ctx context.Context, workers int) (cells []uint64, counts []int64, err error) {
 	scratch := sync.Pool{New: func() any { return new(slots) }}
-	err = each(ctx, workers, len(t.parts), func(i int) error {
+	err = parallel.Do(ctx, workers, len(t.parts), func(i int) error {
 		s := scratch.Get().(*slots)
 		defer scratch.Put(s)
 		t.merge(&t.parts[i], s)
@@ -216,7 +218,7 @@ func (t *sparseTable) finish(ctx context.Context, workers int) (cells []uint64, 
 		n += t.parts[i].used
 	}
 	all := run{make([]uint64, n), make([]int64, n)}
-	err = each(ctx, workers, len(t.parts), func(i int) error {
+	err = parallel.Do(ctx, workers, len(t.parts), func(i int) error {
 		p, at := &t.parts[i], first[i]
 		for _, page := range p.pages {
 			for _, x := range page[:min(first[i]+p.used-at, pagePairs)] {

@@ -1,6 +1,10 @@
 package graphical
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dprelease/dprelease/internal/parallel"
+)
 
 // This file holds the algebra of tables over cliques: sums over some attributes, and products cell by cell, of one
 // large table and many small ones at once.
@@ -109,7 +113,7 @@ func (s *sweep) run(out, in []float64, constant float64, factors, sums []operand
 			second[i].values = make([]float64, v.cells)
 		}
 	}
-	both(2, func(half int) {
+	parallel.Each(2, 2, func(half int) {
 		if half == 0 {
 			s.part(0, n/2, out, in, constant, factors, sums)
 		} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/parallel"
 )
 
 // This file holds the fit of a model to its measurements: mirror descent.
@@ -96,12 +97,12 @@ func (m *Model) loss(trial bool) float64 {
 // try makes the law that a step leads to, with this part of the move before, in next and the trial counts of the terms.
 // slope is what the step would gain if the loss were linear: ⟨gradient, expected − tried⟩.
 func (m *Model) try(step, again float64) (slope float64, sound bool) {
-	both(len(m.terms), func(i int) { m.terms[i].propose(step, again) })
+	parallel.Each(2, len(m.terms), func(i int) { m.terms[i].propose(step, again) })
 	if _, sound = m.spread(m.next, m.now); !sound {
 		return 0, false
 	}
 	slopes := make([]float64, len(m.terms))
-	both(len(m.terms), func(i int) { slopes[i] = m.terms[i].slope() })
+	parallel.Each(2, len(m.terms), func(i int) { slopes[i] = m.terms[i].slope() })
 	return sum(slopes), true
 }
 

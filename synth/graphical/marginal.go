@@ -3,8 +3,8 @@ package graphical
 import (
 	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
+
+	"github.com/dprelease/dprelease/internal/parallel"
 )
 
 // This file holds the marginals of a model, also of attributes that no clique of its tree holds together.
@@ -52,28 +52,10 @@ func (m *Model) Marginals(ctx context.Context, cliques []Clique, found func(i in
 	})
 }
 
-// both does n jobs, each by one of two goroutines.
-func both(n int, job func(i int)) {
-	if n == 1 {
-		job(0)
-		return
-	}
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range 2 {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				job(i)
-			}
-		})
-	}
-	all.Wait()
-}
-
-// bothUntil is both, which begins no job once the context has ended. So jobs may rest on those of a call before with
+// bothUntil does n jobs, each by one of two goroutines, and begins no job once the context has ended. So jobs may rest on those of a call before with
 // the same context.
 func bothUntil(ctx context.Context, n int, job func(i int)) {
-	both(n, func(i int) {
+	parallel.Each(2, n, func(i int) {
 		if ctx.Err() == nil {
 			job(i)
 		}

@@ -14,11 +14,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dprelease/dprelease/internal/testdata"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/dprelease/dprelease/histogram/internal/histogramtest"
 	"github.com/dprelease/dprelease/internal/noise"
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
@@ -788,7 +789,7 @@ func TestPlacesHaveAnEnd(t *testing.T) {
 
 // Rows beyond the 2³² of a piece are as good as others.
 func TestRowsBeyondFourBillion(t *testing.T) {
-	histogramtest.SkipUnderRace(t)
+	testdata.SkipUnderRace(t)
 	const far = 1<<32 + 1000
 	b := boundingOf(t, 2, Options{Memory: 1 << 20})
 	w := b.Worker()
@@ -903,7 +904,7 @@ func TestAUnitLargerThanMemory(t *testing.T) {
 // Rows that take four times the memory are bounded within it, but for what the
 // collector lets pass while it runs.
 func TestMemoryOfBounding(t *testing.T) {
-	histogramtest.SkipUnderRace(t)
+	testdata.SkipUnderRace(t)
 	const rows, most = 1 << 22, 1 << 24
 	held := func() int64 {
 		var m runtime.MemStats

@@ -1,6 +1,6 @@
 //go:build !race
 
-package histogramtest
+package testdata
 
 import "testing"
 

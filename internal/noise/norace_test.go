@@ -1,7 +1,0 @@
-//go:build !race
-
-package noise
-
-import "testing"
-
-func skipUnderRace(*testing.T) {}
