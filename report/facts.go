@@ -26,24 +26,12 @@ func SparseIn(tables []Table) []Table {
 	return out
 }
 
-// Together tells that some table is not one measurement as it was drawn.
-func Together(tables []Table) bool {
-	return Some(tables, func(s Statistic) bool { return s.Mechanism == nil })
-}
+// Reconstructed reports whether the statistic is put together from several measurements, or from one that is no table.
+func (s Statistic) Reconstructed() bool { return s.Mechanism == nil && s.SumOf == "" }
 
-// Joint tells that some table is put together from several measurements, or from one
-// that is no table.
-func Joint(tables []Table) bool { return Some(tables, Statistic.Joint) }
-
-func (s Statistic) Joint() bool { return s.Mechanism == nil && s.SumOf == "" }
-
-// Uneven tells that cells of some table have different errors.
-func Uneven(tables []Table) bool {
-	return Some(tables, func(s Statistic) bool { return s.Largest > 0 })
-}
-
-func Some(tables []Table, is func(Statistic) bool) bool {
-	return slices.ContainsFunc(tables, func(t Table) bool { return slices.ContainsFunc(t.Statistics, is) })
+// AnyStatistic reports whether a statistic of some table is so.
+func (r *Report) AnyStatistic(is func(Statistic) bool) bool {
+	return slices.ContainsFunc(r.Tables, func(t Table) bool { return slices.ContainsFunc(t.Statistics, is) })
 }
 
 // Chance is that of an interval to hold the exact count, in words.
@@ -93,26 +81,23 @@ func Weighted(tables []Table) bool {
 	return slices.ContainsFunc(tables, func(t Table) bool { return t.Weighted })
 }
 
-// FittedSome tells that counts of some table were made to add up.
+// FittedSome reports whether counts of some table were made to add up.
 func (r *Report) FittedSome() bool {
-	for _, t := range r.Tables {
-		for _, s := range t.Statistics {
-			if s.Fitted != nil {
-				return true
-			}
-		}
-	}
-	return false
+	return r.AnyStatistic(func(s Statistic) bool { return s.Fitted != nil })
 }
 
-// Together tells that some table is not one measurement as it was drawn.
-func (r *Report) Together() bool { return Together(r.Tables) }
+// Together reports whether some table is not one measurement as it was drawn.
+func (r *Report) Together() bool {
+	return r.AnyStatistic(func(s Statistic) bool { return s.Mechanism == nil })
+}
 
-// Joint tells that some table is put together from several measurements.
-func (r *Report) Joint() bool { return Joint(r.Tables) }
+// Reconstructed reports whether some table is put together from several measurements.
+func (r *Report) Reconstructed() bool { return r.AnyStatistic(Statistic.Reconstructed) }
 
-// Uneven tells that cells of some table have different errors.
-func (r *Report) Uneven() bool { return Uneven(r.Tables) }
+// Uneven reports whether cells of some table have different errors.
+func (r *Report) Uneven() bool {
+	return r.AnyStatistic(func(s Statistic) bool { return s.Largest > 0 })
+}
 
 // Adapts tells that microdata were made by an adaptive method.
 func (r *Report) Adapts() bool {

@@ -16,16 +16,16 @@ type Fitted struct {
 	MostOff float64 `json:"largest_distance,omitempty"`
 }
 
-// Moved is how far the counts of some tables that were made to add up lie from the unbiased ones, in counts.
-type Moved struct {
+// Adjustment is how far the counts of some tables that were made to add up lie from the unbiased ones, in counts.
+type Adjustment struct {
 	Name       string // of the counts
 	Cells      int64
 	Mean, Most float64
 }
 
-// MovedIn sums up how far the counts of tables were moved.
-func MovedIn(tables []Table) Moved {
-	var m Moved
+// AdjustmentOf sums up how far the counts of tables were moved.
+func AdjustmentOf(tables []Table) Adjustment {
+	var m Adjustment
 	off := 0.0
 	for _, t := range tables {
 		for _, s := range t.Statistics {

@@ -82,5 +82,5 @@ func (t Table) NoiseCells() int64 {
 
 // ZerosNamed tells that the report names the cells that could be zero.
 func (r *Report) ZerosNamed() bool {
-	return Some(r.Tables, func(s Statistic) bool { return s.NoiseLabels != nil })
+	return r.AnyStatistic(func(s Statistic) bool { return s.NoiseLabels != nil })
 }

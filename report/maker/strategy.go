@@ -22,7 +22,7 @@ import (
 func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error) {
 	shared := map[string]bool{}
 	for _, t := range tables {
-		shared[t.Path] = report.Together([]report.Table{t})
+		shared[t.Path] = slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return s.Mechanism == nil })
 	}
 	all, left := make([]report.Strategy, len(p.Strategies)), p.Measurements
 	for i, s := range p.Strategies {

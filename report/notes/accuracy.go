@@ -53,7 +53,7 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 			first = false
 		}
 	}
-	if a.Sentence = headline(a, NumbersText(tables), "count", report.MovedIn(tables)); len(sparse) == len(tables) {
+	if a.Sentence = headline(a, NumbersText(tables), "count", report.AdjustmentOf(tables)); len(sparse) == len(tables) {
 		a.Sentence = sparseSentence(a)
 	} else if len(sparse) > 0 {
 		var rows int64
@@ -116,9 +116,9 @@ func weightedAccuracy(tables []report.Table) report.Accuracy {
 			a.Margin += 0.5
 		}
 		if all.Sentence == "" {
-			all.Sentence = headline(a, of.counts, of.exact, report.MovedIn(some))
+			all.Sentence = headline(a, of.counts, of.exact, report.AdjustmentOf(some))
 		} else {
-			all.More = append(all.More, headline(a, of.counts, of.exact, report.MovedIn(some)))
+			all.More = append(all.More, headline(a, of.counts, of.exact, report.AdjustmentOf(some)))
 		}
 		all.OneMargin = all.OneMargin && a.OneMargin && (all.Numbers == 0 || a.Margin == all.Margin)
 		all.Numbers, all.Confidence, all.Margin = all.Numbers+a.Numbers, min(all.Confidence, a.Confidence),
@@ -209,7 +209,7 @@ func outOf(chance float64) string {
 // part of numbers that are covered is an average, not a certainty. Where an interval covers, the number shown is within
 // its margin rounded up, as the exact count is whole. One that was made to add up need not be: what is said is of the
 // unbiased one, and how far the published ones were moved from there comes next.
-func headline(a report.Accuracy, numbers, exactly string, m report.Moved) string {
+func headline(a report.Accuracy, numbers, exactly string, m report.Adjustment) string {
 	within := "are off the exact " + exactly + " by " + budget.Group(describe.WholeMargin(a.Margin)) + " or less"
 	if a.Margin == 0 {
 		within = "equal the exact " + exactly

@@ -72,7 +72,7 @@ func apartNote(r *report.Report) report.Note {
 	}
 	text := fmt.Sprintf("Two cells of one table that were picked beforehand differ beyond noise if their %[1]s counts are at least %[2]s, even where their intervals overlap. Where their exact counts are equal noise takes the %[1]s ones so far apart with a chance of at most %[3]s. %[4]s from the law of the noise of both cells together: as a rule less than twice the margin, as noise seldom pushes both the wrong way, and about √2 times the margin where each cell has noise of its own.",
 		counts, distance, budget.Percent(once), which)
-	if report.Joint(r.Tables) {
+	if r.Reconstructed() {
 		text += " Where cells share noise, in tables that were put together from several measurements, that is reckoned with, and the distance is that of the two cells for which it is largest."
 	}
 	if bound := bounded(r); bound != nil {
@@ -82,7 +82,7 @@ func apartNote(r *report.Report) report.Note {
 	if r.FittedSome() {
 		text += " Published counts that were made to add up have been moved, and are not to be compared so."
 	}
-	if report.Some(r.Tables, func(s report.Statistic) bool { return s.Largest > 0 }) {
+	if r.Uneven() {
 		text += " Cells with smaller errors than others differ from less on."
 	}
 	return report.Note{Heading: "Two cells differ where they are far enough apart", Text: text +

@@ -44,7 +44,7 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	choices := []string{}
 	switch {
 	case len(r.Tables) == 0:
-	case !report.Together(r.Tables):
+	case !r.Together():
 		choices = append(choices, "Each table is measured directly, with noise of its own on every cell.")
 	default:
 		choices = append(choices,

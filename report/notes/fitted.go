@@ -22,7 +22,7 @@ func movedText(f *report.Fitted, cells int64) string {
 
 // movedBefore says of so many numbers which of them an accuracy is not of as they were published; "" where there are
 // none.
-func movedBefore(m report.Moved, of int64) string {
+func movedBefore(m report.Adjustment, of int64) string {
 	if m.Cells == 0 {
 		return ""
 	}
@@ -37,7 +37,7 @@ func movedBefore(m report.Moved, of int64) string {
 }
 
 // movedAfter says how far the published ones lie from those.
-func movedAfter(m report.Moved) string {
+func movedAfter(m report.Adjustment) string {
 	switch {
 	case m.Cells == 0:
 		return ""
@@ -115,7 +115,7 @@ const mostTold = 12
 
 // fittedAll tells that all counts were made to add up.
 func fittedAll(r *report.Report) bool {
-	return r.FittedSome() && report.MovedIn(r.Tables).Cells == r.Accuracy.Numbers
+	return r.FittedSome() && report.AdjustmentOf(r.Tables).Cells == r.Accuracy.Numbers
 }
 
 // raisedText says what becomes of numbers below zero where counts are made to add up.

@@ -88,7 +88,7 @@ func floatHazard(r *report.Report) report.Hazard {
 	if len(r.Figured()) > 0 {
 		h.Answer += " Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more."
 	}
-	if report.Together(r.Tables) {
+	if r.Together() {
 		h.Answer += " Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone."
 	}
 	if r.Adapts() {
@@ -135,7 +135,7 @@ func syntheticHazard(r *report.Report) report.Hazard {
 	const hazard = "Synthetic data taken for the truth"
 	if len(r.Microdata) == 0 {
 		put := ""
-		if report.Together(r.Tables) {
+		if r.Together() {
 			put = ", or put together from noisy counts"
 		}
 		if len(r.Figured()) > 0 {
@@ -270,7 +270,7 @@ func compositionHazard(status report.Status, account report.Account) report.Haza
 func smallGroups(r *report.Report) report.Hazard {
 	h := report.Hazard{Hazard: "Small groups that fare worst",
 		Answer: "The noise of a table is the same in every cell, so small groups have the largest relative error; the report shows how that spreads.", By: report.Met}
-	if report.Uneven(r.Tables) {
+	if r.Uneven() {
 		h.Answer = "The noise of a cell does not depend on how many are counted in it, so small groups have the largest relative error; the report shows how that spreads."
 	}
 	if len(r.Tables) == 0 {

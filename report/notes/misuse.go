@@ -48,7 +48,7 @@ func Misuse(r *report.Report) []string {
 func oneBound(r *report.Report) bool {
 	sparse := len(report.SparseIn(r.Tables))
 	return len(r.Accuracy.Groups) <= 1 && (sparse == 0 || sparse == len(r.Tables)) &&
-		!report.Some(r.Tables, func(s report.Statistic) bool { return s.Margin > r.Accuracy.Margin })
+		!r.AnyStatistic(func(s report.Statistic) bool { return s.Margin > r.Accuracy.Margin })
 }
 
 // partial are the paths of the tables of which cells are missing: those above a threshold, chosen or let through alone

@@ -108,7 +108,7 @@ func sumsNote(r *report.Report, s string) report.Note {
 	for _, t := range r.Tables {
 		switch {
 		case t.Cumulative != nil:
-		case t.Statistics[0].Joint():
+		case t.Statistics[0].Reconstructed():
 			others++
 		default:
 			alone++

@@ -91,7 +91,7 @@ func leafBars(r *report.Report) []budgetBar {
 // barsWithin are what the groups of tables took that one part of the budget pays for, and what a group is. What a table
 // cost is known where it is one measurement.
 func barsWithin(r *report.Report, leaf string) (string, []budgetBar) {
-	if report.Together(r.Tables) {
+	if r.Together() {
 		return "group of tables",
 			largest(barsOf(r.Strategies, func(s report.Strategy) bool { return s.Leaf == leaf }, groupLabel, spentPart),
 				mostWithin, "others")

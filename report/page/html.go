@@ -188,7 +188,7 @@ func (p page) closeness() tile {
 	if numbers != "numbers" {
 		name = "A count is off by at most"
 	}
-	if m := report.MovedIn(p.Tables); m.Most > 0 && len(p.Accuracy.Groups) == 0 {
+	if m := report.AdjustmentOf(p.Tables); m.Most > 0 && len(p.Accuracy.Groups) == 0 {
 		name = "Before adding up, " + strings.ToLower(name[:1]) + name[1:]
 		note += fmt.Sprintf("; adding up moved counts by up to %s", words.Margin(m.Most))
 	}

@@ -24,7 +24,7 @@ func (r View) FigureNotes() []report.Note {
 
 // OfUnbiased says of which counts errors and verdicts are, where some were made to add up; "" elsewhere.
 func (r View) OfUnbiased() string {
-	m := report.MovedIn(r.Tables)
+	m := report.AdjustmentOf(r.Tables)
 	if m.Cells == 0 {
 		return ""
 	}

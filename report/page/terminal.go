@@ -5,15 +5,16 @@ package page
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strings"
+
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
-	"math"
-	"slices"
-	"strings"
 )
 
 const (
@@ -150,7 +151,7 @@ func (r View) terminalBudget(p *screen.Page) {
 // terminalTables lists the tables with their errors.
 func (r View) terminalTables(p *screen.Page, all bool) {
 	p.Heading(fmt.Sprintf("Tables, with %s intervals of %s", words.Level(r.Accuracy.Confidence), r.errorsOf()))
-	named := report.Some(r.Tables, func(s report.Statistic) bool { return s.Name != r.Tables[0].Statistics[0].Name })
+	named := r.AnyStatistic(func(s report.Statistic) bool { return s.Name != r.Tables[0].Statistics[0].Name })
 	columns := []screen.Column{{Head: "table", Fold: 14}}
 	if named {
 		columns = append(columns, screen.Column{Head: "figure", Fold: 8, Drop: 4})
