@@ -72,11 +72,7 @@ func (r *reader) checkDiscoverBudget(by document.Node, name string) {
 // checkDiscoverFigures reports figures of groups that are not listed other than numbers of units, and groups of a unit
 // without a bound.
 func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by document.Node, name string) {
-	stats := n.Get("stats")
-	at := by
-	if stats.Present() {
-		at = stats
-	}
+	at := n.Get("stats").Or(by)
 	others := slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind != Units && s.Kind != Count })
 	units := slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind == Units })
 	switch {

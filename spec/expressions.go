@@ -247,11 +247,7 @@ func (r *reader) checkConstants(c *Column, from document.Node) {
 func (r *reader) checkTexts(c *Column, n document.Node, gives string, is func(code string) bool) {
 	for _, category := range c.Domain.Categories() {
 		if !is(category.Code) {
-			at := n.Get("values")
-			if !at.Present() {
-				at = n.Get("codebook")
-			}
-			r.Wrong(at, document.Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives,
+			r.Wrong(n.Get("values").Or(n.Get("codebook")), document.Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives,
 				document.Clip(category.Code)),
 				Expected: "categories that are written so, or an expression that gives texts, as recode(x, {1: 'one'})"})
 			return
@@ -263,11 +259,9 @@ func (r *reader) checkTexts(c *Column, n document.Node, gives string, is func(co
 func (r *reader) readTruth(c *Column, n document.Node) {
 	p := document.Problem{Message: "the expression is true or false, and the column is neither",
 		Expected: "two categories, that of false first and that of true second", Fix: "values: [no, yes]"}
-	at := n.Get("values")
-	if !at.Present() || c.Domain == nil || c.Domain.Ranged() || c.Type != domain.Text && c.Type != domain.Boolean {
-		if !at.Present() {
-			at = n.Get("from")
-		}
+	values := n.Get("values")
+	at := values.Or(n.Get("from"))
+	if !values.Present() || c.Domain == nil || c.Domain.Ranged() || c.Type != domain.Text && c.Type != domain.Boolean {
 		r.Wrong(at, p)
 		return
 	}

@@ -388,11 +388,7 @@ func (r *reader) checkLeavesApart(root document.Node) {
 			continue
 		}
 		n := root.Get("synthetic").Get(s.Table)
-		at := n.AtKey()
-		if budget := n.Get("budget"); budget.Present() {
-			at = budget
-		}
-		r.Wrong(at, document.Problem{
+		r.Wrong(n.Get("budget").Or(n.AtKey()), document.Problem{
 			Message:  fmt.Sprintf("leaf %q pays for %s too", s.Leaf, other),
 			Expected: ownLeaf, Fix: r.freeLeaf(),
 		})

@@ -342,11 +342,7 @@ func (r *reader) checkTotal(root document.Node) {
 	}
 	for _, n := range root.Get("impossible").Items() {
 		if rows := n.Get("rows"); r.Sound(n) && (!rows.Present() || rows.Text() == rowsError) {
-			at := n
-			if rows.Present() {
-				at = rows
-			}
-			r.Wrong(at, document.Problem{Message: "privacy is total, yet a row that is impossible stops the run",
+			r.Wrong(rows.Or(n), document.Problem{Message: "privacy is total, yet a row that is impossible stops the run",
 				Expected: "rows: drop, which leaves it out", Fix: "rows: drop"})
 		}
 	}
@@ -373,11 +369,7 @@ func (r *reader) checkTotal(root document.Node) {
 	}
 	for _, t := range r.release.Tables {
 		if unit := root.Get("tables").Get(t.Name).Get("unit"); t.Unit.ID != "" && t.Unit.Null != Drop && r.Sound(unit) {
-			at := unit
-			if null := unit.Get("null"); null.Present() {
-				at = null
-			}
-			r.WrongKey(at, document.Problem{Message: "privacy is total, yet a row whose " + document.Clip(t.Unit.ID) +
+			r.WrongKey(unit.Get("null").Or(unit), document.Problem{Message: "privacy is total, yet a row whose " + document.Clip(t.Unit.ID) +
 				" is null stops the run", Expected: "null: drop in the unit, which leaves it out", Fix: "null: drop"})
 		}
 		if n := root.Get("tables").Get(t.Name).Get("where"); t.Where != nil && t.Where.Unknown != Drop {
@@ -418,14 +410,11 @@ func (r *reader) checkTotalNumbers(c *Column, n document.Node) {
 }
 
 func (r *reader) checkTotalPolicy(column document.Node, key string) {
-	at := column.AtKey()
-	if policy := column.Get(key); policy.Present() {
-		if policy.Text() != "error" {
-			return
-		}
-		at = policy
+	policy := column.Get(key)
+	if policy.Present() && policy.Text() != "error" {
+		return
 	}
-	r.Wrong(at, document.Problem{
+	r.Wrong(policy.Or(column.AtKey()), document.Problem{
 		Message:  fmt.Sprintf("privacy is total, yet a value of %s that is %s stops the run", column.Key.Value, key),
 		Expected: "drop or {as: CATEGORY}", Fix: key + ": drop",
 	})

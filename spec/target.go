@@ -111,11 +111,7 @@ func (r *reader) checkNeeded(root document.Node) {
 				continue
 			}
 			n := root.Get("synthetic").Get(s.Table)
-			at := n.AtKey()
-			if budget := n.Get("budget"); budget.Present() {
-				at = budget
-			}
-			r.Wrong(at, document.Problem{
+			r.Wrong(n.Get("budget").Or(n.AtKey()), document.Problem{
 				Message:  fmt.Sprintf("leaf %q gets what targets need, and microdata have none", l.Path),
 				Expected: "a leaf with a share or an amount",
 			})

@@ -39,7 +39,7 @@ func CanonicalTexts(values arrow.Array) func(text []byte, row int) ([]byte, bool
 	case *array.Boolean:
 		return func(text []byte, row int) ([]byte, bool) { return strconv.AppendBool(text, a.Value(row)), true }
 	case *array.Date32:
-		return func(text []byte, row int) ([]byte, bool) { return domain.AppendDate(text, int32(a.Value(row))), true }
+		return func(text []byte, row int) ([]byte, bool) { return domain.AppendDate(text, int64(a.Value(row))), true }
 	}
 	return nil
 }

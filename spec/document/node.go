@@ -106,6 +106,14 @@ func (n Node) Items() []Node {
 	return all
 }
 
+// Or returns the node, or another where it is not there.
+func (n Node) Or(other Node) Node {
+	if n.Present() {
+		return n
+	}
+	return other
+}
+
 // AtKey is the key of the value, as a node of its own.
 func (n Node) AtKey() Node { return Node{Value: n.Key, Path: n.Path} }
 

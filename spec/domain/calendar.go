@@ -96,11 +96,12 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-func dateTime(days int64) time.Time     { return time.Unix(days*24*3600, 0).UTC() }
 func microsTime(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
-// appendDate appends days as 2024-01-31.
-func appendDate(b []byte, days int64) []byte { return dateTime(days).AppendFormat(b, "2006-01-02") }
+// AppendDate appends a date in days since 1970-01-01 as 2024-01-31.
+func AppendDate(b []byte, days int64) []byte {
+	return time.Unix(days*24*3600, 0).UTC().AppendFormat(b, "2006-01-02")
+}
 
 // appendTimestamp appends microseconds as 2024-01-31T12:30, with seconds and their places
 // where they are not zero.

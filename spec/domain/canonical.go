@@ -36,6 +36,3 @@ func AppendDecimal(dst []byte, unscaled *big.Int, scale int32) ([]byte, bool) {
 	places, _ := x.FloatPrec()
 	return append(dst, x.FloatString(places)...), true
 }
-
-// AppendDate appends a date in days since 1970-01-01 as 2024-01-31.
-func AppendDate(dst []byte, days int32) []byte { return appendDate(dst, int64(days)) }

@@ -248,7 +248,7 @@ func (d *Domain) CodeOfDate(days int32) (int, Fit) {
 	switch {
 	case d.texts != nil:
 		var buffer [16]byte
-		return d.lookup(d.texts[string(appendDate(buffer[:0], int64(days)))])
+		return d.lookup(d.texts[string(AppendDate(buffer[:0], int64(days)))])
 	case d.of == Date:
 		return d.bins.bin(int64(days), true)
 	}

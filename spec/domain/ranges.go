@@ -302,9 +302,7 @@ func (r *rangeReader) pieces(levels []cutting) (base cutting, ok bool) {
 
 // tooFine reports a range of too many cells.
 func (r *rangeReader) tooFine(n document.Node, err error) {
-	if !n.Present() {
-		n = r.node.Get("values")
-	}
+	n = n.Or(r.node.Get("values"))
 	expected := "a larger step"
 	switch {
 	case r.of == Date:

@@ -101,7 +101,7 @@ func point(x *big.Rat, den int64) int64 {
 func (s span) appendPoint(b []byte, at int64) []byte {
 	switch {
 	case s.of == Date:
-		return appendDate(b, at)
+		return AppendDate(b, at)
 	case s.of == Timestamp:
 		return appendTimestamp(b, at)
 	case s.den == 1:
