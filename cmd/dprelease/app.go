@@ -234,11 +234,8 @@ func classify(ctx context.Context, err error) verdict.Verdict {
 
 // message is what a person reads of an error.
 func message(code int, err error) string {
-	var (
-		noted *evaluate.Noted
-		spent *release.Spent
-	)
-	lasting := errors.As(err, &noted) || errors.As(err, &spent) && spent.Lost // running again does not undo it
+	var spent *release.Spent
+	lasting := verdict.Has[*evaluate.Noted](err) || errors.As(err, &spent) && spent.Lost // running again does not undo it
 	if (code == verdict.ExitInterrupted || code == verdict.ExitTerminated) && !lasting {
 		return "interrupted; run again and it resumes"
 	}

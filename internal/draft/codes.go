@@ -75,11 +75,10 @@ func readCodes(paths []string) (codeLists, error) {
 // readDocument reads a regular file of at most maxCodes bytes, in UTF-8.
 func readDocument(path string) (string, error) {
 	b, err := regular.Read(path, maxCodes)
-	var large *regular.TooLarge
 	switch {
 	case errors.Is(err, regular.ErrNotRegular):
 		return "", errors.New("is no file: --codes takes a DDI document (.xml) or a CSV file")
-	case errors.As(err, &large):
+	case verdict.Has[*regular.TooLarge](err):
 		return "", fmt.Errorf("has more than %d MB: give the code lists alone", maxCodes>>20)
 	case err == nil && !utf8.Valid(b):
 		err = errors.New("is not UTF-8")

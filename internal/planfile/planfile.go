@@ -71,8 +71,7 @@ func (s Spec) options() spec.Options {
 
 // unusable is an error about the spec, as a command tells it.
 func (s Spec) unusable(ctx context.Context, err error) error {
-	var problems *document.Errors
-	if err == nil || errors.As(err, &problems) || ctx.Err() != nil {
+	if err == nil || verdict.Has[*document.Errors](err) || ctx.Err() != nil {
 		return err
 	}
 	return &verdict.Unusable{File: s.Path, Err: err}

@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/state"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec/files"
 )
@@ -62,8 +63,7 @@ func (o Options) already(ctx context.Context, p *compiled.Compiled, place string
 	}
 	return o.forget(ctx, p, func(l *ledger.Ledger) error {
 		err := settle(ctx, l, place, record)
-		var unpaid *Occupied
-		if o.Ledger == "" && errors.As(err, &unpaid) {
+		if o.Ledger == "" && verdict.Has[*Occupied](err) {
 			return nil // a practice release whose practice account is elsewhere
 		}
 		return err

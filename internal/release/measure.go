@@ -21,6 +21,7 @@ import (
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/state"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"
@@ -165,11 +166,7 @@ func ended(err error) bool {
 
 // refusal adds to the ledger's words what a person on a practice account needs.
 func (r *attempt) refusal(err error) error {
-	var (
-		refused  *ledger.Refused
-		mismatch *ledger.TermsMismatch
-	)
-	if r.options.Ledger == "" && (errors.As(err, &refused) || errors.As(err, &mismatch)) {
+	if r.options.Ledger == "" && (verdict.Has[*ledger.Refused](err) || verdict.Has[*ledger.TermsMismatch](err)) {
 		return &PracticeRefused{Ledger: account.Practice(r.options.StateDir()), Err: err}
 	}
 	return err
@@ -351,8 +348,7 @@ func (r *attempt) giveUp(st *state.State, cause error) error {
 			_, err = r.ledger.Debit(ctx, r.charge)
 			r.paid = err == nil
 		}
-		var closed *ledger.Closed
-		if err != nil && !errors.As(err, &closed) {
+		if err != nil && !verdict.Has[*ledger.Closed](err) {
 			return errors.Join(cause, err)
 		}
 	}

@@ -219,7 +219,7 @@ func compare(staged, place, planHash string, rows published.RowsAsked, methods p
 
 // occupied is the refusal to write over something else.
 func occupied(place string, err error) error {
-	if unread := new(fs.PathError); errors.As(err, &unread) && !published.Missing(err) {
+	if verdict.Has[*fs.PathError](err) && !published.Missing(err) {
 		return err
 	}
 	if err != nil {

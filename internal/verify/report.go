@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
+	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -79,8 +79,7 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		var short *memory.Error
-		if errors.As(err, &short) {
+		if verdict.Has[*memory.Error](err) {
 			return "", &notDone{err.Error()}
 		}
 		return "", published.Faultf(published.ReportFile, "cannot be made again: %v%s", err, v.otherVersion())
