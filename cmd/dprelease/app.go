@@ -90,7 +90,7 @@ type outcome struct {
 	Diff     *diff.Difference   `json:"diff,omitempty"`     // of diff
 	Accounts []ledger.Statement `json:"accounts,omitempty"` // of ledger show
 	ledgerOutcome
-	States       []state.Left         `json:"states,omitempty"`       // of state clean
+	States       []state.Leftover     `json:"states,omitempty"`       // of state clean
 	Verification *verify.Verification `json:"verification,omitempty"` // of verify
 	Audit        *verify.Audit        `json:"audit,omitempty"`        // of verify with several folders
 	Shown        string               `json:"shown,omitempty"`        // of show

@@ -24,8 +24,8 @@ import (
 // Days is for how many days what an attempt has left is kept, where nobody says otherwise.
 const Days = 30
 
-// Left is the confidential state that one plan's attempts have left on one account.
-type Left struct {
+// Leftover is the confidential state that one plan's attempts have left on one account.
+type Leftover struct {
 	Folder  string   `json:"folder"`
 	Release string   `json:"release"`
 	Changed string   `json:"changed"`         // the day on which it was last written to, YYYY-MM-DD, UTC
@@ -51,7 +51,7 @@ const (
 //
 // Errors: those of a ledger that is configured and cannot be read; those of the system, behind what was removed until
 // then.
-func Clean(ctx context.Context, root string, configured account.Ledger, days int, dryRun bool) ([]Left, error) {
+func Clean(ctx context.Context, root string, configured account.Ledger, days int, dryRun bool) ([]Leftover, error) {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -67,13 +67,13 @@ func Clean(ctx context.Context, root string, configured account.Ledger, days int
 		ledgers = []account.Ledger{configured, ledgers[0]}
 	}
 	before := time.Now().AddDate(0, 0, -days)
-	var all []Left
+	var all []Leftover
 	for _, entry := range entries {
 		name := files.StateName.FindStringSubmatch(entry.Name())
 		if name == nil || !entry.IsDir() {
 			continue
 		}
-		left := Left{Folder: filepath.Join(root, entry.Name()), Release: name[1]}
+		left := Leftover{Folder: filepath.Join(root, entry.Name()), Release: name[1]}
 		if err := left.clean(ctx, ledgers, before, dryRun); err != nil {
 			return all, err
 		}
@@ -83,7 +83,7 @@ func Clean(ctx context.Context, root string, configured account.Ledger, days int
 }
 
 // clean removes one state, unless it is to be kept, and says which.
-func (l *Left) clean(ctx context.Context, ledgers []account.Ledger, before time.Time, dryRun bool) error {
+func (l *Leftover) clean(ctx context.Context, ledgers []account.Ledger, before time.Time, dryRun bool) error {
 	l.Status = kept
 	held, err := durable.Hold(l.Folder)
 	inUse := errors.Is(err, durable.ErrHeld)
@@ -118,7 +118,7 @@ func (l *Left) clean(ctx context.Context, ledgers []account.Ledger, before time.
 }
 
 // look notes what a state holds, and returns when it was last written to.
-func (l *Left) look() (changed time.Time, err error) {
+func (l *Leftover) look() (changed time.Time, err error) {
 	err = filepath.WalkDir(l.Folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (l *Left) look() (changed time.Time, err error) {
 }
 
 // needed reports whether a state must stay, and why it does or does not.
-func (l *Left) needed(ctx context.Context, ledgers []account.Ledger) (why string, needed bool, err error) {
+func (l *Leftover) needed(ctx context.Context, ledgers []account.Ledger) (why string, needed bool, err error) {
 	if !slices.Contains(l.Holds, KeyFile) {
 		return "it has no key: nothing can resume from it", false, nil
 	}
@@ -195,7 +195,7 @@ func posting(ctx context.Context, ledgers []account.Ledger, name string) (found 
 }
 
 // InWords says what became of the states, and how many days they had.
-func InWords(all []Left, days int) string {
+func InWords(all []Leftover, days int) string {
 	count := map[string]int64{}
 	for _, s := range all {
 		count[s.Status]++
