@@ -16,7 +16,7 @@ import (
 )
 
 // WhatIf plans a spec with each of several amounts of its budget, where key is epsilon,
-// delta or rho, as [plan.WhatIf]. It writes nothing and asks no ledger. Errors: as of [Load].
+// delta or rho, as [planner.WhatIf]. It writes nothing and asks no ledger. Errors: as of [Load].
 func WhatIf(ctx context.Context, s Spec, key string, amounts []string) ([]planner.OtherBudget, error) {
 	return ofSpec(ctx, s, func(r *spec.Release) ([]planner.OtherBudget, error) { return planner.WhatIf(r, key, amounts) })
 }

@@ -40,7 +40,7 @@ func MeasuredFolder(out, release string) string {
 // fails before its debit leaves nothing spent; a run cut off after it resumes
 // with the same key to the same noise, and only for the same exact counts; the
 // key is erased once the measurements are durable. The plan must come from the
-// planner: [Load] or [ReadPlan].
+// planner: [planfile.Load] or [planfile.Read].
 func Measure(ctx context.Context, p *compiled.Compiled, o Options) (Result, error) {
 	place := MeasuredFolder(o.Out, p.Name)
 	record, err := sealedFor(place, p, o)

@@ -4,7 +4,7 @@ package domain
 
 // Boundaries are the areas of the categories of a column, of its finest level.
 type Boundaries struct {
-	// File is the GeoJSON file, a key of [Source.Files].
+	// File is the GeoJSON file, as the spec names it.
 	File string
 	// Areas are by base code; one that the file does not have is nil.
 	Areas []Area

@@ -11,5 +11,7 @@
 // A Reader reads the columns of one release, one after another, and bounds what they take together:
 //
 //	declared := domain.NewReader(findings, files, params).Read(column)
-//	code, fit := declared.Domain.CodeOfText("2024-01-31")
+//	band, _ := declared.Domain.Level("band")
+//	code, fit := declared.Domain.CodeOfText("64")
+//	fmt.Println(code, fit, band.Categories[band.Category(code)].Code)
 package domain
