@@ -154,7 +154,7 @@ func (r *reader) readPredicate(t *Table, n, columns document.Node) *Predicate {
 	w, at := &Predicate{}, n
 	if given := n.Get("is"); given.Present() {
 		at = given
-		if unknown := n.Get("unknown"); unknown.Present() && unknown.Text() == rowsDrop {
+		if n.Get("unknown").Is(rowsDrop) {
 			w.Unknown = Drop
 		}
 	}

@@ -50,8 +50,7 @@ func (s Synthetic) ofTables() bool {
 // microdataWith are the first microdata with a parent of that name.
 func (r *reader) microdataWith(root document.Node, parent string) Synthetic {
 	i := slices.IndexFunc(r.release.Synthetic, func(s Synthetic) bool {
-		at := root.Get("synthetic").Get(s.Table).Get("parent")
-		return at.Present() && at.Text() == parent
+		return root.Get("synthetic").Get(s.Table).Get("parent").Is(parent)
 	})
 	return r.release.Synthetic[i]
 }

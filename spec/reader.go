@@ -36,6 +36,5 @@ func newReader(f *document.Findings, open files.Opener) *reader {
 
 // isPublic reports whether a table has no units to protect.
 func isPublic(table document.Node) bool {
-	unit := table.Get("unit")
-	return unit.Present() && unit.Text() == "public"
+	return table.Get("unit").Is("public")
 }

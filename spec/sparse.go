@@ -20,7 +20,7 @@ func (r *reader) readAbove(n document.Node) int64 {
 				Expected: "one of the two; a second marginal can have the other"})
 		}
 	}
-	if of := n.Get("target").Get("of"); of.Present() && of.Text() == allCells {
+	if of := n.Get("target").Get("of"); of.Is(allCells) {
 		r.Wrong(of, document.Problem{
 			Message:  "the target is of all cells, and a sparse table does not publish all of them",
 			Expected: "a target of each cell", Fix: "of: " + eachCell,

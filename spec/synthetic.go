@@ -76,7 +76,7 @@ func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
 		}
 	}
 	for _, other := range root.Get("synthetic").Pairs() {
-		if parent := other.Get("parent"); parent.Present() && parent.Text() == t.Name {
+		if other.Get("parent").Is(t.Name) {
 			read++ // how many rows of that table a row has
 		}
 	}

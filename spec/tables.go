@@ -164,7 +164,7 @@ func (r *reader) readUnit(t *Table, n document.Node) {
 	}
 	if id := n.Get("id"); id.Present() {
 		t.Unit = Unit{ID: id.Text(), MaxRows: n.Get("max_rows").Whole()}
-		if null := n.Get("null"); null.Present() && null.Text() == "drop" {
+		if n.Get("null").Is("drop") {
 			t.Unit.Null = Drop
 		}
 		return

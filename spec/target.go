@@ -15,7 +15,7 @@ func (r *reader) readTarget(n document.Node) *Target {
 	if !r.Sound(n) {
 		return nil
 	}
-	t := &Target{Confidence: big.NewRat(95, 100), AllCells: n.Get("of").Present() && n.Get("of").Text() == allCells,
+	t := &Target{Confidence: big.NewRat(95, 100), AllCells: n.Get("of").Is(allCells),
 		Line: n.Key.Line}
 	var ok bool
 	margin := n.Get("margin")

@@ -14,9 +14,8 @@ func (r *reader) readTableWeight(t *Table, n document.Node) {
 	if !r.Sound(n) {
 		return
 	}
-	w := &Weight{From: n.Get("from").Text(), Calibrated: n.Get("kind").Present() &&
-		n.Get("kind").Text() == calibratedWeight}
-	if null := n.Get("null"); null.Present() && null.Text() == rowsDrop {
+	w := &Weight{From: n.Get("from").Text(), Calibrated: n.Get("kind").Is(calibratedWeight)}
+	if n.Get("null").Is(rowsDrop) {
 		w.Null = Drop
 	}
 	bounds := n.Get("range")

@@ -106,6 +106,9 @@ func (n Node) Items() []Node {
 	return all
 }
 
+// Is reports whether the value is there, and written so.
+func (n Node) Is(text string) bool { return n.Present() && n.Text() == text }
+
 // Or returns the node, or another where it is not there.
 func (n Node) Or(other Node) Node {
 	if n.Present() {

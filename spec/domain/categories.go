@@ -19,7 +19,7 @@ func (r *Reader) Read(n document.Node) Declaration {
 	if declared := n.Get("type"); declared.Present() {
 		c.Type = Type(declared.Text())
 	}
-	if levels := n.Get("levels"); levels.Present() && levels.Text() == quadtree && !n.Get("grid").Present() {
+	if levels := n.Get("levels"); levels.Is(quadtree) && !n.Get("grid").Present() {
 		r.Wrong(levels, document.Problem{Message: "quadtree levels belong to a grid",
 			Expected: "levels of this kind of domain"})
 		return c
