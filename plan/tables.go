@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/plan/attributes"
@@ -54,9 +55,35 @@ func (p *Plan) Shown(t Table) Query { return MarginalOf(t.From, t.Attributes()) 
 func (t Table) Attributes() []spec.Attribute {
 	out := make([]spec.Attribute, len(t.By))
 	for i, by := range t.By {
-		out[i].Column, out[i].Level, _ = strings.Cut(by, ".")
+		out[i] = AttributeOf(by)
 	}
 	return out
+}
+
+// AttributeOf reads an attribute as a spec writes it: a column, or a column and a level.
+func AttributeOf(name string) spec.Attribute {
+	column, level, _ := strings.Cut(name, ".")
+	return spec.Attribute{Column: column, Level: level}
+}
+
+// SummedAlong returns the attributes of a table along which it counts up, and those along which sums of neighbours are
+// asked for, as the spec lists them.
+func (p *Plan) SummedAlong(t Table) (cumulative, ranges []string) {
+	along := func(asked []spec.Attribute) []string {
+		var names []string
+		for _, a := range asked {
+			if slices.Contains(t.By, a.String()) {
+				names = append(names, a.String())
+			}
+		}
+		return names
+	}
+	for _, m := range p.release.Marginals {
+		if m.Name == t.Marginal {
+			return along(m.Cumulative), along(m.Ranges)
+		}
+	}
+	return nil, nil
 }
 
 // OfRows tells that the table counts the rows of the confidential table that its own bound keeps, each as 1.

@@ -33,29 +33,13 @@ const NoteOnAddingUp = "Counts that add up"
 const NoteOnImpossible = "Cells that cannot be"
 
 // Impossible is the note on cells that cannot be, none where the spec declares nothing.
-func (r *Report) Impossible() []Note {
-	var notes []Note
-	for _, n := range r.Reading {
-		if n.Heading == NoteOnImpossible {
-			notes = append(notes, n)
-		}
-	}
-	return notes
-}
+func (r *Report) Impossible() []Note { return r.NotesHeaded(NoteOnImpossible) }
 
 // NoteOnPublicFigures heads the note on invariants.
 const NoteOnPublicFigures = "Figures that were public before"
 
 // PublicFigures is the note on invariants, none where there are none.
-func (r *Report) PublicFigures() []Note {
-	var notes []Note
-	for _, n := range r.Reading {
-		if n.Heading == NoteOnPublicFigures {
-			notes = append(notes, n)
-		}
-	}
-	return notes
-}
+func (r *Report) PublicFigures() []Note { return r.NotesHeaded(NoteOnPublicFigures) }
 
 // Headings of the notes on tables that were put together.
 const (

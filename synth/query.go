@@ -263,17 +263,6 @@ func alikeBy[T comparable](list []T) []int {
 	return out
 }
 
-// outer are the products of all of one list with all of another, the latter fastest.
-func outer(a, b []float64) []float64 {
-	out := make([]float64, 0, len(a)*len(b))
-	for _, x := range a {
-		for _, y := range b {
-			out = append(out, float64(x*y))
-		}
-	}
-	return out
-}
-
 // Held reports whether an invariant decides a table, so that nothing that was measured bears on its cells.
 func (r *Reader) Held(table int) bool { return r.plan.Tables[table].Invariant != "" }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/mat"
 )
@@ -132,7 +133,7 @@ func (d dense) rowsOf(r *spec.Release, q plan.Query) [][]float64 {
 		var next [][]float64
 		for _, a := range rows {
 			for _, b := range factor {
-				next = append(next, outer(a, b))
+				next = append(next, residual.Outer(a, b))
 			}
 		}
 		rows = next
@@ -249,7 +250,7 @@ func (d dense) sumOf(r *Reader, table int, selected [][]int) []float64 {
 				}
 			}
 		}
-		sum = outer(sum, in)
+		sum = residual.Outer(sum, in)
 	}
 	return sum
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/residual"
 )
 
 // This file holds the totals of a column: sums of its values over cells of a table, with the noisy integers that they
@@ -101,16 +102,12 @@ func (c *ColumnTotals) Centre(selected [][]int) (centre, half float64, one bool)
 func (c *ColumnTotals) Of(selected [][]int) (sum float64, rests []compiled.Bearing) {
 	about, rests := c.AboutCentre(selected)
 	q := c.coefficients(selected)
-	weights := []float64{1}
-	for _, along := range q {
-		weights = outer(weights, along)
-	}
 	centre := 1.0
 	if c.stratum < 0 {
 		centre = c.scale(0).centre
 	}
 	var counted float64
-	for cell, w := range weights {
+	for cell, w := range residual.Outer(q...) {
 		if w != 0 {
 			counted += float64(w * c.counts.Value(cell))
 		}
@@ -136,48 +133,25 @@ func (c *ColumnTotals) coefficients(selected [][]int) [][]float64 {
 
 // AboutCentre is Σ (value − centre) over these cells, each about its own centre, and what it rests on.
 func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []compiled.Bearing) {
-	in := []float64{1}
+	in := make([][]float64, len(selected))
 	for key, s := range selected {
-		in = outer(in, indicator(s, c.sizes[key]))
+		in[key] = indicator(s, c.sizes[key])
 	}
-	var weights []float64
-	var integers []int64
-	for cell, w := range in {
-		if w == 0 {
-			continue
+	weights := residual.Outer(in...)
+	for cell, w := range weights {
+		if w != 0 {
+			weights[cell] = float64(c.scale(cell).factor * c.unit)
+			sum += float64(weights[cell] * float64(c.values[cell]))
 		}
-		factor := float64(c.scale(cell).factor * c.unit)
-		sum += float64(factor * float64(c.values[cell]))
-		at := slices.Index(weights, factor)
-		if at < 0 {
-			at = len(weights)
-			weights, integers = append(weights, factor), append(integers, 0)
-		}
-		integers[at]++
 	}
-	if weights == nil {
-		return 0, nil
-	}
-	return sum, []compiled.Bearing{compiled.NewBearing(c.part, weights, integers)}
+	return sum, bearingsOn(c.part, weights)
 }
 
-// weighted is what factor times the sum Σ Π_a q_a(s_a)·count_s of a table's counts rests on, in published units.
-func (r *Reader) weighted(table int, q [][]float64, factor float64) []compiled.Bearing {
-	if r.Held(table) || factor == 0 {
-		return nil
-	}
-	factor = float64(factor * r.plan.Tables[table].Statistics[0].UnitValue())
-	if at := r.at[table]; at.estimate >= 0 {
-		return scaled(r.estimates[at.estimate].Sum(at.marginal, q).Bearings(), factor)
-	}
-	m := r.sources(table)[0]
-	cells := []float64{1}
-	for _, along := range q {
-		cells = outer(cells, along)
-	}
+// bearingsOn is what a sum rests on that has these weights on the integers of one measurement, none where all are 0.
+func bearingsOn(m plan.Measurement, all []float64) []compiled.Bearing {
 	var weights []float64
 	var integers []int64
-	for _, w := range cells {
+	for _, w := range all {
 		if w == 0 {
 			continue
 		}
@@ -191,7 +165,19 @@ func (r *Reader) weighted(table int, q [][]float64, factor float64) []compiled.B
 	if weights == nil {
 		return nil
 	}
-	return scaled([]compiled.Bearing{compiled.NewBearing(m, weights, integers)}, factor)
+	return []compiled.Bearing{compiled.NewBearing(m, weights, integers)}
+}
+
+// weighted is what factor times the sum Σ Π_a q_a(s_a)·count_s of a table's counts rests on, in published units.
+func (r *Reader) weighted(table int, q [][]float64, factor float64) []compiled.Bearing {
+	if r.Held(table) || factor == 0 {
+		return nil
+	}
+	factor = float64(factor * r.plan.Tables[table].Statistics[0].UnitValue())
+	if at := r.at[table]; at.estimate >= 0 {
+		return scaled(r.estimates[at.estimate].Sum(at.marginal, q).Bearings(), factor)
+	}
+	return scaled(bearingsOn(r.sources(table)[0], residual.Outer(q...)), factor)
 }
 
 // CountBearings is what the count of the cells whose category of each key is selected rests on, in published units.

@@ -6,6 +6,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/residual"
 )
 
 // This file holds the trace: the noisy integers that a figure is made of, with their weights.
@@ -27,14 +28,7 @@ func (r *Reader) Bearings(table int, selected [][]int) []compiled.Bearing {
 		return r.sum(table, selected).Bearings()
 	}
 	m := r.sources(table)[0]
-	var some int64
-	for _, w := range r.ownWeights(m, selected) {
-		some += int64(w)
-	}
-	if some == 0 {
-		return nil
-	}
-	return []compiled.Bearing{compiled.NewBearing(m, []float64{1}, []int64{some})}
+	return bearingsOn(m, r.ownWeights(m, selected))
 }
 
 // sum is the one of a table that is put together whose categories are selected.
@@ -52,10 +46,11 @@ func (r *Reader) sum(table int, selected [][]int) *compiled.Sum {
 // impossible ones, on which nothing rests.
 func (r *Reader) ownWeights(m plan.Measurement, selected [][]int) []float64 {
 	levels, _ := m.Query.Levels(r.plan.Release())
-	weights := []float64{1}
+	in := make([][]float64, len(selected))
 	for i, s := range selected {
-		weights = outer(weights, indicator(s, levels[i].Size()))
+		in[i] = indicator(s, levels[i].Size())
 	}
+	weights := residual.Outer(in...)
 	for i, impossible := range r.impossible(m) {
 		if impossible {
 			weights[i] = 0

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds what the plan of a release says of its tables.
@@ -41,14 +40,10 @@ func BoundText(p *plan.Plan, t plan.Table) string {
 // CountsUp reports of each key of a table whether its figures count up along it: then a row is the sum of the cells of
 // its category and of all before it.
 func CountsUp(p *plan.Plan, t plan.Table) []bool {
+	cumulative, _ := p.SummedAlong(t)
 	out := make([]bool, len(t.By))
-	for _, m := range p.Release().Marginals {
-		if m.Name != t.Marginal {
-			continue
-		}
-		for i, f := range p.Shown(t).Factors {
-			out[i] = slices.Contains(m.Cumulative, spec.Attribute{Column: f.Attribute, Level: f.Level})
-		}
+	for i, by := range t.By {
+		out[i] = slices.Contains(cumulative, by)
 	}
 	return out
 }

@@ -209,7 +209,7 @@ func (s *Sum) on(from residual.Source, parts []held, together bool) (weights []f
 	integers = []int64{1}
 	for i, a := range from.Axes {
 		stretches[i] = s.along(a, from.Plain[i], together)
-		integers = integersOf(integers, stretches[i].integers)
+		integers = residual.Outer(integers, stretches[i].integers)
 	}
 	weights = make([]float64, len(integers))
 	for _, p := range parts {
@@ -221,7 +221,7 @@ func (s *Sum) on(from residual.Source, parts []held, together bool) (weights []f
 		}
 		for k, a := range from.Axes {
 			if has(of, a.Column) {
-				term = outer(term, stretches[k].values)
+				term = residual.Outer(term, stretches[k].values)
 			} else {
 				term = repeated(term, len(stretches[k].values))
 			}
@@ -278,34 +278,12 @@ func has(residual residual.Set, column int) bool {
 	return false
 }
 
-// outer are the products of all of one list with all of another, the latter fastest.
-func outer(a, b []float64) []float64 {
-	out := make([]float64, 0, len(a)*len(b))
-	for _, x := range a {
-		for _, y := range b {
-			out = append(out, float64(x*y))
-		}
-	}
-	return out
-}
-
 // repeated is each of a list so many times.
 func repeated(a []float64, n int) []float64 {
 	out := make([]float64, 0, len(a)*n)
 	for _, x := range a {
 		for range n {
 			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// integersOf is outer for counts.
-func integersOf(a, b []int64) []int64 {
-	out := make([]int64, 0, len(a)*len(b))
-	for _, x := range a {
-		for _, y := range b {
-			out = append(out, x*y)
 		}
 	}
 	return out
@@ -335,7 +313,7 @@ func (e *Estimate) SumVariances(marginal int, q [][][]float64) []float64 {
 				}
 				squares[i][level] = own
 			}
-			term = outer(term, own)
+			term = residual.Outer(term, own)
 		}
 		if out == nil {
 			out = make([]float64, len(term))
@@ -366,20 +344,25 @@ func levelIn(residual residual.Set, column int) int {
 	return 0
 }
 
+// restsOn are the levels of a column whose residuals cells at a level rest on: 0, the total, and all up to that level or,
+// of a column with ranges, its one.
+func restsOn(column *residual.Column, level int) []int {
+	levels := []int{0}
+	if _, ranged := column.Ranging(); ranged {
+		return append(levels, column.Levels())
+	}
+	for l := 1; l <= level; l++ {
+		levels = append(levels, l)
+	}
+	return levels
+}
+
 // Shape names all that coefficients along an axis of a table mean for the law of a sum: sums of one shape along every
 // axis have noise of one law.
 func (e *Estimate) Shape(a residual.Axis, q []float64) string {
 	column := e.Columns[a.Column]
-	levels := []int{0}
-	if _, ranged := column.Ranging(); ranged {
-		levels = append(levels, column.Levels())
-	} else {
-		for level := 1; level <= a.Level; level++ {
-			levels = append(levels, level)
-		}
-	}
 	var name []byte
-	for _, level := range levels {
+	for _, level := range restsOn(column, a.Level) {
 		weights := column.Weights(a, level, q, false)
 		slices.Sort(weights)
 		most := max(math.Abs(weights[0]), math.Abs(weights[len(weights)-1]))

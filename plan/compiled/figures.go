@@ -57,7 +57,7 @@ func cells(t plan.Term, p *plan.Plan, of *plan.Table) float64 {
 		if len(c.Categories) > 0 {
 			n *= float64(len(c.Categories))
 		} else {
-			n *= SizeOf(p, of.From, AttributeOf(c.Attribute))
+			n *= SizeOf(p, of.From, plan.AttributeOf(c.Attribute))
 		}
 	}
 	return n

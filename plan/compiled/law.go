@@ -224,14 +224,7 @@ func (e *Estimate) rowsOf(a residual.Axis) []row {
 		return known
 	}
 	column := e.Columns[a.Column]
-	levels := []int{0}
-	if _, ranged := column.Ranging(); ranged {
-		levels = append(levels, column.Levels())
-	} else {
-		for level := 1; level <= a.Level; level++ {
-			levels = append(levels, level)
-		}
-	}
+	levels := restsOn(column, a.Level)
 	q := make([]float64, column.Size(a.Level))
 	var out []row
 	for i := range q {

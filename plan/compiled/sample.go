@@ -1,8 +1,6 @@
 package compiled
 
 import (
-	"slices"
-
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/workload"
 )
@@ -13,7 +11,7 @@ import (
 // together.
 func RowsOfUnit(p *plan.Plan, t plan.Table, sums bool) int64 {
 	all, each := workload.RowsOf(p.Release().Table(t.From).Unit, t.PerUnit, t.Cells)
-	if sums || slices.ContainsFunc(t.By, func(by string) bool { return CountsUp(p, t, by) }) {
+	if cumulative, _ := p.SummedAlong(t); sums || cumulative != nil {
 		return all
 	}
 	return each

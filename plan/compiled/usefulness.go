@@ -3,7 +3,6 @@ package compiled
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/usefulness"
@@ -35,19 +34,13 @@ func Shown(from string, by []string) string {
 // some: the number of those cells, and of n categories that are counted up 2n/(n+1), as the i-th of them has i/n.
 func EvenCells(p *plan.Plan, t plan.Table) float64 {
 	cells := float64(Possible(t))
+	cumulative, _ := p.SummedAlong(t)
 	for _, name := range t.By {
-		if CountsUp(p, t, name) {
-			cells *= 2 / (SizeOf(p, t.From, AttributeOf(name)) + 1)
+		if slices.Contains(cumulative, name) {
+			cells *= 2 / (SizeOf(p, t.From, plan.AttributeOf(name)) + 1)
 		}
 	}
 	return cells
-}
-
-// CountsUp tells that a table counts up along an attribute.
-func CountsUp(p *plan.Plan, t plan.Table, name string) bool {
-	return slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool {
-		return m.Name == t.Marginal && slices.Contains(m.Cumulative, AttributeOf(name))
-	})
 }
 
 // Possible is how many cells of a table can have rows.
@@ -60,12 +53,6 @@ func SizeOf(p *plan.Plan, table string, a spec.Attribute) float64 {
 		return 1 // refused before
 	}
 	return float64(level.Size())
-}
-
-// AttributeOf reads an attribute as a spec writes it.
-func AttributeOf(name string) spec.Attribute {
-	column, level, _ := strings.Cut(name, ".")
-	return spec.Attribute{Column: column, Level: level}
 }
 
 const (
@@ -120,6 +107,6 @@ func UnfitFrom(p *plan.Plan) float64 {
 
 // Summable reports whether the cells of a table can be added up.
 func Summable(p *plan.Plan, t plan.Table) bool {
-	return t.Statistics[0].Name != string(spec.Units) &&
-		!slices.ContainsFunc(t.By, func(name string) bool { return CountsUp(p, t, name) })
+	cumulative, _ := p.SummedAlong(t)
+	return t.Statistics[0].Name != string(spec.Units) && cumulative == nil
 }

@@ -88,7 +88,7 @@ func facts(p *plan.Plan) []fact {
 		marginals[m.Name] = m
 	}
 	for _, row := range tableRows(p) {
-		b.table(row, marginals[row.Marginal], p.Guarantee.Protects)
+		b.table(p, row, marginals[row.Marginal])
 	}
 	b.invariants(p)
 	b.consistent(p.Consistent)
@@ -244,18 +244,7 @@ var summings = map[strategy.Summing]string{
 	strategy.LevelsSeparate:   "measured as others are, and every level as a column of its own",
 }
 
-// summedAlong are those of some attributes that a table has, as text.
-func summedAlong(t plan.Table, attributes []spec.Attribute) string {
-	var names []string
-	for _, a := range attributes {
-		if slices.Contains(t.By, a.String()) {
-			names = append(names, a.String())
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-func (b *factBook) table(t tableRow, m spec.Marginal, protects string) {
+func (b *factBook) table(p *plan.Plan, t tableRow, m spec.Marginal) {
 	s := t.Statistics[0]
 	by := strings.Join(t.By, ", ")
 	if by == "" {
@@ -266,7 +255,8 @@ func (b *factBook) table(t tableRow, m spec.Marginal, protects string) {
 	if t.mechanism != nil {
 		noise = MechanismText(*t.mechanism) + ", " + ScaleText(*t.mechanism)
 	}
-	up, ranges, sums := summedAlong(t.Table, m.Cumulative), summedAlong(t.Table, m.Ranges), ""
+	cumulative, neighbours := p.SummedAlong(t.Table)
+	up, ranges, sums := strings.Join(cumulative, ", "), strings.Join(neighbours, ", "), ""
 	if up != "" {
 		sums += ", counting up along " + up
 	}
@@ -276,7 +266,7 @@ func (b *factBook) table(t tableRow, m spec.Marginal, protects string) {
 	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"),
 		by, sums, noise, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
-	say("counts", Counted(t.Table, protects)+" of "+t.From)
+	say("counts", Counted(t.Table, p.Guarantee.Protects)+" of "+t.From)
 	if t.PerUnit != nil {
 		say("rows of a unit", t.PerUnit.String())
 	}

@@ -453,7 +453,7 @@ func reads(p *plan.Plan, q plan.Query, column string) bool {
 		return false
 	}
 	l := t.Column(of).Lattice
-	return sameValues(t, of, column) || l != nil && sameValues(t, attributes.Counted(t, compiled.AttributeOf(l.By)).Column,
+	return sameValues(t, of, column) || l != nil && sameValues(t, attributes.Counted(t, plan.AttributeOf(l.By)).Column,
 		column)
 }
 

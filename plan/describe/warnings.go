@@ -418,10 +418,8 @@ func hasFigures(p *plan.Plan, leaf string) bool {
 
 // summed tells that a table is asked for sums along a column, for which its cells are measured less well.
 func summed(p *plan.Plan, t plan.Table) bool {
-	return slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool {
-		return m.Name == t.Marginal && slices.ContainsFunc(slices.Concat(m.Cumulative, m.Ranges),
-			func(a spec.Attribute) bool { return slices.Contains(t.By, a.String()) })
-	})
+	cumulative, ranges := p.SummedAlong(t)
+	return cumulative != nil || ranges != nil
 }
 
 // aims says what the planner makes least.

@@ -66,7 +66,7 @@ func assess(p *plan.Plan) {
 // evenSize is by how much an attribute of a table divides the rows, at its own level or at another.
 func evenSize(p *plan.Plan, t plan.Table, name string, level spec.Attribute) float64 {
 	n := compiled.SizeOf(p, t.From, level)
-	if compiled.CountsUp(p, t, name) {
+	if cumulative, _ := p.SummedAlong(t); slices.Contains(cumulative, name) {
 		return 2 * n / (n + 1)
 	}
 	return n
@@ -95,7 +95,7 @@ func help(p *plan.Plan, t plan.Table, u usefulness.Usefulness, known map[string]
 		return true
 	}
 	for i, name := range t.By {
-		size := evenSize(p, t, name, compiled.AttributeOf(name))
+		size := evenSize(p, t, name, plan.AttributeOf(name))
 		helped := false
 		for _, coarser := range coarser(p, t.From, name) {
 			by := slices.Clone(t.By)
@@ -116,12 +116,12 @@ func help(p *plan.Plan, t plan.Table, u usefulness.Usefulness, known map[string]
 	for len(by) > 1 {
 		most := 0
 		for i := range by {
-			if compiled.SizeOf(p, t.From, compiled.AttributeOf(by[i])) > compiled.SizeOf(p, t.From,
-				compiled.AttributeOf(by[most])) {
+			if compiled.SizeOf(p, t.From, plan.AttributeOf(by[i])) > compiled.SizeOf(p, t.From,
+				plan.AttributeOf(by[most])) {
 				most = i
 			}
 		}
-		fewer *= evenSize(p, t, by[most], compiled.AttributeOf(by[most]))
+		fewer *= evenSize(p, t, by[most], plan.AttributeOf(by[most]))
 		dropped, by = append(dropped, by[most]), slices.Delete(by, most, most+1)
 		if len(dropped) > 1 && try("drop "+describe.InWords(dropped), by, fewer) {
 			break
@@ -132,7 +132,7 @@ func help(p *plan.Plan, t plan.Table, u usefulness.Usefulness, known map[string]
 
 // coarser are the declared levels of an attribute's column that its own lies within, the finest first.
 func coarser(p *plan.Plan, table, name string) []spec.Attribute {
-	a := compiled.AttributeOf(name)
+	a := plan.AttributeOf(name)
 	domain := p.Release().Table(table).Column(a.Column).Domain
 	own, ok := domain.Level(a.Level)
 	if !ok {

@@ -2,6 +2,26 @@ package residual
 
 // This file holds arrays: row-major over axes, the last one's categories the fastest.
 
+// Outer returns the products of one value of each list, the last list's the fastest: 1 of no
+// list, and the list itself of one.
+func Outer[T int64 | float64](lists ...[]T) []T {
+	out := []T{1}
+	for i, list := range lists {
+		if i == 0 {
+			out = list
+			continue
+		}
+		next := make([]T, 0, len(out)*len(list))
+		for _, x := range out {
+			for _, y := range list {
+				next = append(next, T(x*y))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
 // addProducts adds x times the product of one factor of each axis to each cell.
 func addProducts(cells []float64, factors [][]float64, x float64) {
 	var walk func(cells []float64, i int, product float64)

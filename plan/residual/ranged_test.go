@@ -167,10 +167,7 @@ func (t table) throughEstimate(tt *testing.T, c *Combination, sources []Source, 
 			q[i][j] = float64(r.IntN(3))
 		}
 	}
-	product := []float64{1}
-	for _, x := range q {
-		product = outer(product, x)
-	}
+	product := Outer(q...)
 	variances := make([]float64, cellsOf(t.Columns, axes))
 	for s := range sources {
 		weights := t.weightsOf(c, sources, s, axes, q)
@@ -194,16 +191,6 @@ func (t table) throughEstimate(tt *testing.T, c *Combination, sources []Source, 
 		}
 	}
 	return variances
-}
-
-func outer(a, b []float64) []float64 {
-	var out []float64
-	for _, x := range a {
-		for _, y := range b {
-			out = append(out, x*y)
-		}
-	}
-	return out
 }
 
 // weightsOf are the weights of a sum of cells on the integers of a source, by Weights.
@@ -236,7 +223,7 @@ func (t table) weightsOf(c *Combination, sources []Source, source int, axes Set,
 					k := slices.IndexFunc(axes, func(a Axis) bool { return a.Column == own.Column })
 					along = t.Columns[own.Column].Weights(axes[k], own.Level, q[k], s.Plain[j])
 				}
-				term = outer(term, along)
+				term = Outer(term, along)
 			}
 			for j, x := range term {
 				out[j] += x

@@ -26,7 +26,8 @@ type Table struct {
 func Of(p *plan.Plan, s plan.Synthetic) []Table {
 	var all []Table
 	for i, t := range p.Tables {
-		if t.From != s.Table || t.Cells > limit.FittedCells || t.WhyLeft(cumulates(p, t)) != "" {
+		cumulative, _ := p.SummedAlong(t)
+		if t.From != s.Table || t.Cells > limit.FittedCells || t.WhyLeft(cumulative != nil) != "" {
 			continue
 		}
 		if by, err := decidedBy(p, s, t); err == nil && !hasColumnTwice(by) {
@@ -64,14 +65,6 @@ func hasColumnTwice(by []Column) bool {
 		}
 	}
 	return false
-}
-
-// cumulates tells that a table counts up along one of its attributes.
-func cumulates(p *plan.Plan, t plan.Table) bool {
-	return slices.ContainsFunc(p.Release().Marginals, func(m spec.Marginal) bool {
-		return m.Name == t.Marginal &&
-			slices.ContainsFunc(m.Cumulative, func(a spec.Attribute) bool { return slices.Contains(t.By, a.String()) })
-	})
 }
 
 // Unmeasured are the columns of microdata that no table of the release tells of.

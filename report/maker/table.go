@@ -47,26 +47,6 @@ func flaggedPublic(planned plan.Table, s synth.Statistic) error {
 	return nil
 }
 
-// summedAlong are the attributes of a table along which it counts up, and those along which sums of neighbours are
-// asked for.
-func summedAlong(p *plan.Plan, t plan.Table) (cumulative, ranges []string) {
-	along := func(asked []spec.Attribute) []string {
-		var names []string
-		for _, a := range asked {
-			if slices.Contains(t.By, a.String()) {
-				names = append(names, a.String())
-			}
-		}
-		return names
-	}
-	for _, m := range p.Release().Marginals {
-		if m.Name == t.Marginal {
-			return along(m.Cumulative), along(m.Ranges)
-		}
-	}
-	return nil, nil
-}
-
 // tablesOf tells of every published table, in the plan's order.
 func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]report.Table, error) {
 	if len(tables) != len(p.Tables) || len(tables)+len(p.Synthetic) == 0 {
@@ -117,7 +97,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	if planned.Weighted {
 		out.Expectation += " Counts here are sums of weights: that is not how many rows there are."
 	}
-	out.Cumulative, out.Ranges = summedAlong(p, planned)
+	out.Cumulative, out.Ranges = p.SummedAlong(planned)
 	if u := planned.Usefulness; u != nil {
 		out.Band, out.AverageCell = string(u.Band), u.AverageCell
 	}

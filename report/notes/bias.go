@@ -215,7 +215,7 @@ func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string)
 			}
 			for _, shown := range p.Tables {
 				if slices.Contains(paths, shown.Path) &&
-					slices.ContainsFunc(shown.By, func(by string) bool { return columnOf(by) == c.Name }) {
+					slices.ContainsFunc(shown.By, func(by string) bool { return plan.AttributeOf(by).Column == c.Name }) {
 					b.Tables = append(b.Tables, shown.Path)
 				}
 			}
@@ -249,12 +249,6 @@ func figuredWith(r *report.Report, paths []string, column string) []string {
 		}
 	}
 	return out
-}
-
-// columnOf is the column of an attribute as it is written, with or without a level.
-func columnOf(attribute string) string {
-	column, _, _ := strings.Cut(attribute, ".")
-	return column
 }
 
 // leftOut is the direction of a bias of tables from which rows are left out.

@@ -207,7 +207,7 @@ func apartText(r *report.Report, columns []string) string {
 	for _, column := range columns {
 		var paths []string
 		for _, t := range r.Tables {
-			if slices.ContainsFunc(t.By, func(by string) bool { return columnOf(by) == column }) {
+			if slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column }) {
 				paths = append(paths, t.Path)
 			}
 		}
