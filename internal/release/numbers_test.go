@@ -104,8 +104,8 @@ func readFigure(t *testing.T, path string, at int64, name string) figureOf {
 }
 
 // TestNumbersAreThoseOfTheRows publishes every statistic with little noise, with and without weights, and wants the
-// figures of the rows, worked out from their definitions: within a twentieth, and within three times the reach of their
-// intervals. That is six standard errors, beyond which the noise of fifty figures lies with a chance of less than 1e-6.
+// figures of the rows, worked out from their definitions: within a twentieth, and within 3.5 times the reach of their
+// intervals. That is 6.8 standard errors, beyond which the noise of a hundred figures lies with a chance of 1e-9.
 func TestNumbersAreThoseOfTheRows(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		t.Run(fmt.Sprintf("weighted %v", weighted), func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestNumbersAreThoseOfTheRows(t *testing.T) {
 					if name == "count" {
 						value = (*got.low + *got.high) / 2 // the published one is whole
 					}
-					if want < value-3*(value-*got.low)-slack || want > value+3*(*got.high-value)+slack {
+					if want < value-3.5*(value-*got.low)-slack || want > value+3.5*(*got.high-value)+slack {
 						t.Errorf("%s of %s: interval %v … %v about %v is far from %v", name, region, shown(got.low), shown(got.high),
 							*got.value, want)
 					}
