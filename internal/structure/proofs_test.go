@@ -20,7 +20,7 @@ var update = flag.Bool("update", false,
 	"write the hashes of today's functions into the proof pages, after reading them again")
 
 // reading is a line of a proof page: which function it was read against.
-var reading = regexp.MustCompile("(?m)^- `([^`]+)` `([^`]+)` sha256:([0-9a-f]*)$")
+var reading = regexp.MustCompile("(?m)^- `([^`]+)` `([^`]+)` sha256:([^ \n]*)$")
 
 // TestProofsWereReadAgainstTheseFunctions fails when a function that a page of
 // docs/proofs speaks of, or its contract comment, has changed since the page was
