@@ -48,7 +48,7 @@ func (t Table) WhyLeft(summed bool) string {
 		return "it is for judging bounds or rules"
 	case t.Weighted:
 		return "its counts are sums of weights, which are not whole"
-	case t.Statistics[0].Name == string(spec.Units):
+	case t.Statistics[0].Name == spec.Units.String():
 		return "it counts each unit once, whatever rows it has"
 	case t.PerUnit != nil:
 		return "it counts other rows: its units have a bound of their own"

@@ -75,21 +75,20 @@ func statShape() *shape.Shape {
 		"{distinct: x, per_unit: N} or {ratio: {of: …, over: …}, as: name}"
 	column := shape.Text("a column")
 	as := shape.Field{Key: "as", Shape: shape.Pattern("a name for the statistic", `^`+columnSyntax+`$`)}
-	of := func(kind StatKind, value *shape.Shape, more ...shape.Field) shape.Branch {
-		key := string(kind)
+	of := func(key string, value *shape.Shape, more ...shape.Field) shape.Branch {
 		return shape.OnKey(shape.Object(says, append([]shape.Field{{Key: key, Shape: value}, as}, more...)...), key)
 	}
 	named := as
 	named.Required, named.Fix = "the name of the ratio", "as: rate"
 	return shape.Choice(says,
-		of(Sum, column), of(Mean, column), of(Variance, column), of(Deviation, column), of(medianOf, column),
-		of(Quantiles, column, shape.Field{Key: "at", Shape: shape.List("shares in ascending order, as [25%, 50%, 75%]",
+		of(Sum.String(), column), of(Mean.String(), column), of(Variance.String(), column), of(Deviation.String(), column), of("median", column),
+		of(Quantiles.String(), column, shape.Field{Key: "at", Shape: shape.List("shares in ascending order, as [25%, 50%, 75%]",
 			shape.Number("a share above 0 and below 1, as 25%"), 1, mostQuantiles), Required: "the shares, as [25%, 50%, 75%]",
 			Fix: "at: [25%, 50%, 75%]"}),
-		of(Distinct, column, shape.Field{Key: "per_unit", Shape: shape.Whole("a whole number from 1 to 1000000", 1,
+		of(Distinct.String(), column, shape.Field{Key: "per_unit", Shape: shape.Whole("a whole number from 1 to 1000000", 1,
 			mostOfAUnit), Required: "the most values that one unit gives", Fix: "per_unit: 1"}),
-		shape.OnKey(shape.Object(says, shape.Field{Key: string(Ratio), Shape: ratioShape()}, named), string(Ratio)),
-		shape.OnScalar(shape.Enum(says, string(Count), string(Units))))
+		shape.OnKey(shape.Object(says, shape.Field{Key: Ratio.String(), Shape: ratioShape()}, named), Ratio.String()),
+		shape.OnScalar(shape.Enum(says, Count.String(), Units.String())))
 }
 
 // ratioShape is what over what: two terms, of which the first may stand without `of`.
@@ -118,7 +117,7 @@ func termShape() *shape.Shape {
 			WithForms([]string{"sum"}, []string{"mean"}, []string{"where"}, []string{"sum", "where"}, []string{"mean", "where"}),
 			"sum", "mean", "where"),
 		shape.OnMapping(conditions),
-		shape.OnScalar(shape.Enum(says, string(Count))))
+		shape.OnScalar(shape.Enum(says, Count.String())))
 }
 
 func termWhere() *shape.Shape {

@@ -24,7 +24,7 @@ func (s statReader) readRatio(n document.Node) (of, over Term) {
 			Expected: "two means, or sums and counts: a mean is a ratio itself",
 		})
 	} else if l != nil {
-		s.checkAbove(n.Get("over").Get(string(over.Kind)), l)
+		s.checkAbove(n.Get("over").Get(over.Kind.String()), l)
 	}
 	return of, over
 }
@@ -34,9 +34,9 @@ func (s statReader) readTerm(n document.Node) (term Term, l *domain.Lattice) {
 	where := n.Get("where")
 	term.Kind = Count
 	for _, kind := range []StatKind{Sum, Mean} {
-		if column := n.Get(string(kind)); column.Present() {
+		if column := n.Get(kind.String()); column.Present() {
 			term.Kind, term.Column = kind, column.Text()
-			l = s.checkMeasurable(column, kind)
+			l = s.checkMeasurable(column, "a "+kind.String(), 1)
 		}
 	}
 	if term.Kind == Count && !where.Present() {

@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/spec/domain"
@@ -10,22 +11,45 @@ import (
 
 // This file holds the statistics of a marginal: what is published of each of its groups.
 
-// StatKind is what a statistic is.
-type StatKind string
+// StatKind is what a statistic is. Its text is the word by which a spec asks for it.
+type StatKind int
 
 // The kinds of statistics. All but Units and Distinct are of rows, with weights where the table has them: Count adds
 // the weights up, and the others are what they are of rows that stand for as many as their weights say.
 const (
-	Count     StatKind = "count"
-	Units     StatKind = "units"     // units that have a row in the group
-	Distinct  StatKind = "distinct"  // values of a column that occur, where a unit gives at most so many
-	Sum       StatKind = "sum"       // of a column
-	Mean      StatKind = "mean"      // of a column
-	Variance  StatKind = "variance"  // of a column: the mean square of the distance from the mean
-	Deviation StatKind = "deviation" // the root of the variance
-	Ratio     StatKind = "ratio"     // of two terms
-	Quantiles StatKind = "quantiles" // of a column; a median is the one of 1/2
+	Count     StatKind = iota
+	Units                     // units that have a row in the group
+	Distinct                  // values of a column that occur, where a unit gives at most so many
+	Sum                       // of a column
+	Mean                      // of a column
+	Variance                  // of a column: the mean square of the distance from the mean
+	Deviation                 // the root of the variance
+	Ratio                     // of two terms
+	Quantiles                 // of a column; a median is the one of 1/2
+	StatKinds int      = iota // how many kinds there are
 )
+
+// statWords are the words of the kinds.
+var statWords = [StatKinds]string{
+	Count: "count", Units: "units", Distinct: "distinct", Sum: "sum", Mean: "mean", Variance: "variance",
+	Deviation: "deviation", Ratio: "ratio", Quantiles: "quantiles",
+}
+
+// String returns the word of the kind.
+func (k StatKind) String() string { return statWords[k] }
+
+// MarshalText returns the word of the kind.
+func (k StatKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads the word of a kind.
+func (k *StatKind) UnmarshalText(text []byte) error {
+	i := slices.Index(statWords[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("there is no statistic %q", text)
+	}
+	*k = StatKind(i)
+	return nil
+}
 
 // Stat is one statistic of a marginal, in the order of the spec.
 type Stat struct {
@@ -104,7 +128,7 @@ type Weight struct {
 
 // names are the names of a statistic's figures.
 func (s Stat) names() []string {
-	if s.Kind != Quantiles {
+	if s.At == nil {
 		return []string{s.Name}
 	}
 	names := make([]string, len(s.At))
@@ -114,9 +138,5 @@ func (s Stat) names() []string {
 	return names
 }
 
-const (
-	// medianOf is the key of a median, which is a quantile.
-	medianOf = StatKind("median")
-	// mostQuantiles bounds the quantiles of one statistic.
-	mostQuantiles = 100
-)
+// mostQuantiles bounds the quantiles of one statistic.
+const mostQuantiles = 100

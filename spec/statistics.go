@@ -13,14 +13,49 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// statKeys are the statistics that a mapping asks for by its key.
-var statKeys = []StatKind{Sum, Mean, Variance, Deviation, medianOf, Quantiles, Distinct, Ratio}
+// statForm is a way to ask for a statistic.
+type statForm struct {
+	key string
+	// read reads what the key is of into a statistic, which it names but for `as`. item is the whole entry.
+	read func(s statReader, item, of document.Node, stat *Stat)
+}
 
-// words say a statistic in a sentence.
-var words = map[StatKind]string{
-	Sum: "a sum", Mean: "a mean", Variance: "a variance", Deviation: "a deviation", medianOf: "a median",
-	Quantiles: "quantiles",
-	Distinct:  "a count of distinct values",
+// statForms are the ways to ask for a statistic by the key of a mapping.
+var statForms = []statForm{
+	{"sum", measurable(Sum, 1)}, {"mean", measurable(Mean, 1)}, {"variance", measurable(Variance, 2)},
+	{"deviation", measurable(Deviation, 2)}, {"median", statReader.median}, {"quantiles", statReader.quantiles},
+	{"distinct", statReader.distinct}, {"ratio", statReader.ratio},
+}
+
+// measurable reads a statistic of the sums of a column's values up to a power.
+func measurable(kind StatKind, power int) func(s statReader, item, of document.Node, stat *Stat) {
+	return func(s statReader, _, of document.Node, stat *Stat) {
+		stat.Kind, stat.Column, stat.Name = kind, of.Text(), of.Text()+"_"+kind.String()
+		s.checkMeasurable(of, "a "+kind.String(), power)
+	}
+}
+
+func (s statReader) median(_, of document.Node, stat *Stat) {
+	stat.Kind, stat.Column, stat.Name = Quantiles, of.Text(), of.Text()+"_median"
+	stat.Median, stat.At = true, []*big.Rat{big.NewRat(1, 2)}
+	s.checkMeasurable(of, "a median", 0)
+}
+
+func (s statReader) quantiles(item, of document.Node, stat *Stat) {
+	stat.Kind, stat.Column, stat.Name = Quantiles, of.Text(), of.Text()
+	s.checkMeasurable(of, "quantiles", 0)
+	stat.At = s.readShares(item.Get("at"))
+}
+
+func (s statReader) distinct(item, of document.Node, stat *Stat) {
+	stat.Kind, stat.Column, stat.Name = Distinct, of.Text(), of.Text()+"_distinct"
+	stat.PerUnit = item.Get("per_unit").Whole()
+	s.checkCountable(of)
+}
+
+func (s statReader) ratio(_, of document.Node, stat *Stat) {
+	stat.Kind, stat.Name = Ratio, "_ratio"
+	stat.Of, stat.Over = s.readRatio(of)
 }
 
 // statReader reads the statistics of one marginal.
@@ -59,42 +94,22 @@ func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document
 
 // read reads one statistic.
 func (s statReader) read(item document.Node) Stat {
-	stat := Stat{Kind: StatKind(item.Text()), Name: item.Text(), Line: item.Value.Line}
-	var of document.Node
-	for _, key := range statKeys {
-		if value := item.Get(string(key)); value.Present() {
-			of, stat.Kind = value, key
-			break
-		}
-	}
+	stat := Stat{Name: item.Text(), Line: item.Value.Line}
 	if s.table == nil {
 		return stat // already reported
 	}
-	switch stat.Kind {
-	case Count:
-		return stat
-	case Units:
+	for _, form := range statForms {
+		if of := item.Get(form.key); of.Present() {
+			form.read(s, item, of, &stat)
+			if as := item.Get("as"); as.Present() {
+				stat.Name = as.Text()
+			}
+			return stat
+		}
+	}
+	if item.Text() == Units.String() {
+		stat.Kind = Units
 		s.needsUnits(item, "units")
-		return stat
-	case Ratio:
-		stat.Of, stat.Over = s.readRatio(of)
-	case Distinct:
-		stat.PerUnit = item.Get("per_unit").Whole()
-		stat.Column = of.Text()
-		s.checkCountable(of)
-	default:
-		stat.Column = of.Text()
-		s.checkMeasurable(of, stat.Kind)
-	}
-	stat.Name = stat.Column + "_" + string(stat.Kind)
-	switch stat.Kind {
-	case medianOf:
-		stat.Kind, stat.Median, stat.At = Quantiles, true, []*big.Rat{big.NewRat(1, 2)}
-	case Quantiles:
-		stat.Name, stat.At = stat.Column, s.readShares(item.Get("at"))
-	}
-	if as := item.Get("as"); as.Present() {
-		stat.Name = as.Text()
 	}
 	return stat
 }
@@ -133,34 +148,32 @@ func (s statReader) checkCountable(n document.Node) {
 		s.Wrong(n, document.Problem{Message: fmt.Sprintf("%s is derived and not read", c.Name),
 			Expected: "the column that is read, " + c.DerivedFrom.Column})
 	case c.Domain == nil && c.Lattice != nil:
-		s.checkMeasurable(n, Distinct)
+		s.checkMeasurable(n, "a count of distinct values", 0)
 	default:
 		s.checkAttribute(s.table, n, Attribute{Column: c.Name}, false)
 	}
 }
 
-// checkMeasurable reports columns without the lattice that a statistic of numbers needs, and sums that are too large.
-// It returns the lattice, nil where there is none.
-func (s statReader) checkMeasurable(n document.Node, kind StatKind) *domain.Lattice {
+// checkMeasurable reports columns without the lattice that a statistic of numbers needs, and sums of a power of them
+// that are too large; power 0 stands for no sums. what says the statistic in a sentence. It returns the lattice, nil
+// where there is none.
+func (s statReader) checkMeasurable(n document.Node, what string, power int) *domain.Lattice {
 	c := s.column(n)
 	if c == nil {
 		return nil
 	}
-	l := s.lattice(s.root, s.table, c, n, words[kind])
+	l := s.lattice(s.root, s.table, c, n, what)
 	s.figured[c.Name] = true
 	switch {
 	case l == nil:
 	case l.Last-l.First >= mostPlaces:
 		s.Wrong(n, document.Problem{
-			Message: fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are told apart by", words[kind],
+			Message: fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are told apart by", what,
 				c.Name, l.Last-l.First, document.FormatNumber(l.Step)),
 			Expected: fmt.Sprintf("a range of at most %d steps", mostPlaces-1),
 		})
-	case kind == Quantiles || kind == medianOf || kind == Distinct:
-	case kind == Variance || kind == Deviation:
-		s.checkFits(n, c, l, 2)
-	default:
-		s.checkFits(n, c, l, 1)
+	case power > 0:
+		s.checkFits(n, c, l, power)
 	}
 	return l
 }

@@ -11,7 +11,7 @@ import (
 
 // statText writes a statistic with all its fields.
 func statText(s Stat) string {
-	out := []string{string(s.Kind), s.Name}
+	out := []string{s.Kind.String(), s.Name}
 	if s.Column != "" {
 		out = append(out, "of "+s.Column)
 	}
@@ -31,7 +31,7 @@ func statText(s Stat) string {
 }
 
 func termText(t Term) string {
-	out := string(t.Kind)
+	out := t.Kind.String()
 	if t.Column != "" {
 		out += " of " + t.Column
 	}

@@ -29,7 +29,7 @@ func numberColumns(n synth.Number, planned plan.Table, confidence float64, prote
 		published += "; of values as they are counted: rounded to the step, and to the end of the range where they lie beyond it"
 	}
 	interval := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*confidence)
-	columns := []column{{n.Name + statistic.Published, published, unit, string(n.Kind), kind, values(n.Value)}}
+	columns := []column{{n.Name + statistic.Published, published, unit, n.Kind.String(), kind, values(n.Value)}}
 	if n.Additive() {
 		columns = append(columns, column{n.Name + statistic.Unbiased, "unbiased estimate; use this one for sums", unit,
 			"estimate",

@@ -164,7 +164,7 @@ func notesOf(e *published.Release, number int64) []string {
 		}
 	}
 	for _, t := range comparable(e) {
-		if says := published.BoundText(e.Plan.Plan(), t); says != "" && t.Statistics[0].Name != string(spec.Units) {
+		if says := published.BoundText(e.Plan.Plan(), t); says != "" && t.Statistics[0].Name != spec.Units.String() {
 			all = append(all, fmt.Sprintf(
 				"Table %s counts %s: which rows these are is drawn anew here too, so its errors can be larger by as much.", t.Path,
 				says))

@@ -346,7 +346,7 @@ func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
 	switch t := p.Tables[table]; {
 	case t.Counts != "":
 		lacks = append(lacks, lack{says: "counts " + t.Counts + ", and no others"})
-	case t.Statistics[0].Name == string(spec.Units):
+	case t.Statistics[0].Name == spec.Units.String():
 		lacks = append(lacks, lack{says: fmt.Sprintf("counts each %s once in every cell, and no rows", p.Guarantee.Protects)})
 	}
 	for key, f := range q.Factors {

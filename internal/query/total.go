@@ -72,13 +72,15 @@ const RatioLaw interval.Law = "ratio"
 // statistic splits what a question asks for into the kind of statistic and its column.
 func (q Question) statistic() (kind spec.StatKind, column string, err error) {
 	name, column, dotted := strings.Cut(q.Statistic, "=")
-	switch kind := spec.StatKind(name); {
-	case q.Statistic == "" || kind == spec.Count && !dotted:
+	switch {
+	case q.Statistic == "" || name == spec.Count.String() && !dotted:
 		return spec.Count, "", nil
-	case (kind == spec.Sum || kind == spec.Mean) && column != "":
-		return kind, column, nil
+	case name == spec.Sum.String() && column != "":
+		return spec.Sum, column, nil
+	case name == spec.Mean.String() && column != "":
+		return spec.Mean, column, nil
 	}
-	return "", "", fmt.Errorf(
+	return 0, "", fmt.Errorf(
 		"statistic %q: expected count, sum=COLUMN or mean=COLUMN; distinct units, chosen cells (top) and quantiles do not add up, neither over cells nor over releases", q.Statistic)
 }
 
@@ -108,7 +110,7 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 	}
 	first := all[0]
 	t := &Total{
-		Status: first.edition.Manifest.Status, From: first.planned().From, Statistic: string(kind), Column: column,
+		Status: first.edition.Manifest.Status, From: first.planned().From, Statistic: kind.String(), Column: column,
 		By: append([]string{}, q.By...), Where: first.asked.conditions, Weighted: first.planned().Weighted,
 		Confidence: first.planned().Statistics[0].Confidence, Covers: published.Covers(false),
 	}

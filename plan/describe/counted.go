@@ -15,7 +15,7 @@ func Counted(t plan.Table, protects string) string {
 	switch {
 	case t.Counts != "":
 		return t.Counts
-	case t.Statistics[0].Name == string(spec.Units):
+	case t.Statistics[0].Name == spec.Units.String():
 		return unitsText(protects)
 	case t.Weighted:
 		return "weighted rows"

@@ -138,14 +138,14 @@ func What(f plan.Figure) string {
 	case spec.Deviation:
 		return "standard deviation of " + f.Column
 	}
-	return string(f.Kind) + " of " + f.Column
+	return f.Kind.String() + " of " + f.Column
 }
 
 // what says what a term is.
 func what(t plan.Term) string {
 	what := "rows"
 	if t.Kind != spec.Count {
-		what = string(t.Kind) + " of " + t.Column
+		what = t.Kind.String() + " of " + t.Column
 	}
 	var where []string
 	for _, c := range t.Where {

@@ -20,10 +20,10 @@ func figures(r *spec.Release, t *Table) []plan.Figure {
 		case spec.Count:
 			continue
 		case spec.Units:
-			if t.statistic() == string(spec.Units) {
+			if t.statistic() == spec.Units.String() {
 				continue
 			}
-			f.Part = id(string(spec.Units))
+			f.Part = id(spec.Units.String())
 		case spec.Distinct:
 			f.Part = id(s.Name)
 		case spec.Sum, spec.Mean:

@@ -73,7 +73,7 @@ func (l *layout) figure(s spec.Stat) error {
 	case spec.Quantiles:
 		need(l.quantiles(s))
 	case spec.Units:
-		if l.table.statistic() != string(spec.Units) {
+		if l.table.statistic() != spec.Units.String() {
 			need(l.units())
 		}
 	case spec.Distinct:
@@ -259,7 +259,7 @@ func (l *layout) quantiles(s spec.Stat) *Table {
 
 // units counts units that have a row in a cell.
 func (l *layout) units() *Table {
-	p := l.part(string(spec.Units), nil)
+	p := l.part(spec.Units.String(), nil)
 	p.PerUnit = onceEach(p.PerUnit)
 	return p
 }

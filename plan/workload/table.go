@@ -143,7 +143,7 @@ func Expand(r *spec.Release) ([]*Table, error) {
 				Counted: attributes.CountedBy(r.Table(m.Table), by), Sums: SumsOf(m, by), Leaf: leaf[m.Leaf],
 				Value: weightOf(r.Table(m.Table)), PerUnit: boundOf(m)}
 			t.Weight = t.Asked()
-			if t.statistic() == string(spec.Units) {
+			if t.statistic() == spec.Units.String() {
 				t.Value, t.PerUnit = nil, onceEach(t.PerUnit)
 			}
 			t.weigh(r.Table(m.Table))
@@ -329,7 +329,7 @@ func (t *Table) statistic() string {
 	case slices.Contains(t.Sums, residual.Prefixes):
 		return CumulativeName
 	case has(spec.Units) && !has(spec.Count):
-		return string(spec.Units)
+		return spec.Units.String()
 	}
 	return CountName
 }

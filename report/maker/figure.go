@@ -76,7 +76,7 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 		return report.Figure{}, err
 	}
 	f := report.Figure{
-		Name: n.Name, Kind: string(n.Kind), What: describe.What(n.Figure),
+		Name: n.Name, Kind: n.Kind.String(), What: describe.What(n.Figure),
 		Unit: describe.In(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: n.Additive(),
 		RestsOn: []string{},
 	}

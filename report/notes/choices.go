@@ -21,7 +21,7 @@ func figureChoices(r *report.Report, p *plan.Plan) []string {
 	}
 	var all []string
 	kinds := figureKinds(r.Tables)
-	if kinds[spec.Sum] || kinds[spec.Mean] || kinds[spec.Variance] || kinds[spec.Deviation] || kinds[spec.Ratio] {
+	if kinds[spec.Sum.String()] || kinds[spec.Mean.String()] || kinds[spec.Variance.String()] || kinds[spec.Deviation.String()] || kinds[spec.Ratio.String()] {
 		all = append(all, "Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it.")
 	}
 	drawn, read := quantileWays(r.Figured())

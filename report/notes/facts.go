@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/report"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // figuresIn is how many cells there are for figures beside counts, and of how many of them nothing is published: as
@@ -21,11 +20,11 @@ func figuresIn(tables []report.Table) (all, withheld, unbounded int64) {
 }
 
 // figureKinds tells which kinds of figures there are.
-func figureKinds(tables []report.Table) map[spec.StatKind]bool {
-	kinds := map[spec.StatKind]bool{}
+func figureKinds(tables []report.Table) map[string]bool {
+	kinds := map[string]bool{}
 	for _, t := range tables {
 		for _, f := range t.Figures {
-			kinds[spec.StatKind(f.Kind)] = true
+			kinds[f.Kind] = true
 		}
 	}
 	return kinds

@@ -27,7 +27,7 @@ func weightNotes(r *report.Report, s string) []report.Note {
 func unitNotes(r *report.Report) []report.Note {
 	var tables []string
 	for _, t := range r.Tables {
-		if !t.Aside && t.Statistics[0].Name == string(spec.Units) {
+		if !t.Aside && t.Statistics[0].Name == spec.Units.String() {
 			tables = append(tables, t.Path)
 		}
 	}
@@ -73,7 +73,7 @@ func figureNotes(r *report.Report) []report.Note {
 		notes = append(notes, report.Note{Heading: "Quantiles are read from noisy counts",
 			Text: "Rows are counted, with noise, by bins of the column, and a quantile is where the counts up to there, brought into ascending order, reach its share of all; within a bin it is taken in proportion. All quantiles of a cell are read from the same noisy counts. The interval is of whole bins: of all that the noise does not rule out, so that it is no narrower than the bin it lies in. It holds for each quantile by itself, over all cells, those without an interval included: of cells of few rows, most of which have none, those that do may hold less often, and are better left out (`show`). It has no standard error; in its place the list of figures says by how many rows (by how much weight, where rows count by weight) its rank is off at 95%, as planned for a column that fills its range evenly."})
 	}
-	if len(figured) > 0 && (kinds[spec.Mean] || kinds[spec.Sum] || kinds[spec.Ratio]) {
+	if len(figured) > 0 && (kinds[spec.Mean.String()] || kinds[spec.Sum.String()] || kinds[spec.Ratio.String()]) {
 		notes = append(notes, report.Note{Heading: "Figures of one cell are correlated",
 			Text: "A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both."})
 	}
@@ -84,7 +84,7 @@ func figureNotes(r *report.Report) []report.Note {
 func quantileWays(tables []report.Table) (drawn, read bool) {
 	for _, t := range tables {
 		for _, f := range t.Figures {
-			quantile := f.Kind == string(spec.Quantiles)
+			quantile := f.Kind == spec.Quantiles.String()
 			drawn, read = drawn || quantile && f.Bins == 0, read || quantile && f.Bins > 0
 		}
 	}
@@ -110,13 +110,13 @@ func wereText(n int64) string {
 }
 
 // unbiasedNote says which figures are unbiased.
-func unbiasedNote(r *report.Report, kinds map[spec.StatKind]bool) report.Note {
+func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
 	var yes, no []string
 	for _, k := range []struct {
 		kind spec.StatKind
 		name string
 	}{{spec.Sum, "sums"}, {spec.Units, "counts of units"}, {spec.Distinct, "counts of values"}} {
-		if kinds[k.kind] {
+		if kinds[k.kind.String()] {
 			yes = append(yes, k.name)
 		}
 	}
@@ -125,14 +125,14 @@ func unbiasedNote(r *report.Report, kinds map[spec.StatKind]bool) report.Note {
 		name string
 	}{{spec.Mean, "means"}, {spec.Ratio, "ratios"}, {spec.Variance, "variances"}, {spec.Deviation, "standard deviations"},
 		{spec.Quantiles, "quantiles"}} {
-		if kinds[k.kind] {
+		if kinds[k.kind.String()] {
 			no = append(no, k.name)
 		}
 	}
 	text := ""
 	if yes != nil {
 		text = fmt.Sprintf("%s are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic.", words.Capital(words.List(yes)))
-		if kinds[spec.Units] || kinds[spec.Distinct] {
+		if kinds[spec.Units.String()] || kinds[spec.Distinct.String()] {
 			text += " Do not add counts of units or of values up over cells: a unit or a value can be in several."
 		}
 	}
@@ -141,7 +141,7 @@ func unbiasedNote(r *report.Report, kinds map[spec.StatKind]bool) report.Note {
 			text += " "
 		}
 		text += fmt.Sprintf("%s are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it.", words.Capital(words.List(no)))
-		if len(no) > 1 || !kinds[spec.Quantiles] {
+		if len(no) > 1 || !kinds[spec.Quantiles.String()] {
 			text += " Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval."
 		}
 	}

@@ -77,8 +77,8 @@ func NotReading(r *report.Report) []string {
 		"Do not work out a percentage or a rate over a small base without its margin: the base is noisy too.",
 		"Do not take a difference from exact figures published elsewhere for an error of either, and do not check exact figures by these.",
 	}
-	if kinds := figureKinds(r.Tables); kinds[spec.Mean] || kinds[spec.Ratio] || kinds[spec.Quantiles] ||
-		kinds[spec.Variance] || kinds[spec.Deviation] {
+	if kinds := figureKinds(r.Tables); kinds[spec.Mean.String()] || kinds[spec.Ratio.String()] || kinds[spec.Quantiles.String()] ||
+		kinds[spec.Variance.String()] || kinds[spec.Deviation.String()] {
 		not = append(not, "Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size.")
 	}
 	if _, withheld, _ := figuresIn(r.Tables); withheld > 0 {
