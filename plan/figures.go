@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math"
 	"reflect"
 
 	"github.com/dprelease/dprelease/spec"
@@ -65,31 +64,6 @@ type Quality struct {
 	Cell    float64  `json:"cell,omitempty"`
 	Bins    int64    `json:"bins,omitempty"` // of its distribution; 0: it is drawn
 	Instead *Quality `json:"instead,omitempty"`
-}
-
-// Additive reports whether the figure can be added up: its estimate is published too, whose mean over the noise is the
-// exact figure of the rows as they are counted.
-func (f Figure) Additive() bool {
-	return f.Kind == spec.Sum || f.Kind == spec.Units || f.Kind == spec.Distinct
-}
-
-// Limits returns the least and the most that an additive figure of a table of these rows can be by what the spec
-// declares: 0, the number of values of its column, or infinity.
-func (f Figure) Limits(rows *spec.Table) (least, most float64) {
-	most = math.Inf(1)
-	switch f.Kind {
-	case spec.Distinct:
-		most = float64(rows.Column(f.Column).Domain.Size())
-	case spec.Sum: // weights are not negative
-		l := rows.Column(f.Column).Lattice
-		if l.First < 0 {
-			least = math.Inf(-1)
-		}
-		if l.Last <= 0 {
-			most = 0
-		}
-	}
-	return least, most
 }
 
 // AsAsked tells that a figure is the one that the spec asks for, whatever is said of its quality.

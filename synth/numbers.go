@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -161,7 +162,7 @@ func (n *numbers) counted(f plan.Figure) (func(cell int) Figure, error) {
 		return nil, err
 	}
 	margin, deviation := p.noise.Margin(confidence), math.Sqrt(p.noise.Variance())
-	least, most := f.Limits(n.table)
+	least, most := statistic.OfFigure(f).Limits(f, n.table)
 	return func(cell int) Figure { return additive(float64(p.values[cell]), deviation, margin, least, most) }, nil
 }
 
@@ -229,7 +230,7 @@ func (n *numbers) sum(f plan.Figure) (func(cell int) Figure, error) {
 		return nil, err
 	}
 	scales := n.scales(p)
-	least, most := f.Limits(n.table)
+	least, most := statistic.OfFigure(f).Limits(f, n.table)
 	type margins struct{ deviation, margin float64 }
 	return func(cell int) Figure {
 		s, class := scales(cell), n.classes[cell]

@@ -7,7 +7,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/statistic"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -17,20 +16,21 @@ import (
 // numberColumns are a figure's value, unbiased estimate where it has one, standard error, interval and flag: null where
 // nothing is published. What is counted is in whole numbers, and shown as zero where it was drawn below.
 func numberColumns(n synth.Number, planned plan.Table, confidence float64, protects string) []column {
+	of := statistic.OfFigure(n.Figure)
 	kind, values, unit := optionalDecimal, nullableDecimals, describe.In(n.Figure, planned, protects)
-	published := describe.What(n.Figure)
-	if n.Kind == spec.Units || n.Kind == spec.Distinct {
+	published := of.What(n.Figure)
+	if of.Whole() {
 		kind, values = optionalInteger, nullableIntegers
 	}
-	if n.Additive() {
+	if of.Additive() {
 		published += "; an estimate that cannot be is shown as the nearest value that can"
 	}
-	if n.Column != "" && n.Kind != spec.Distinct || n.Kind == spec.Ratio {
+	if of.Clamped() {
 		published += "; of values as they are counted: rounded to the step, and to the end of the range where they lie beyond it"
 	}
 	interval := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*confidence)
 	columns := []column{{n.Name + statistic.Published, published, unit, n.Kind.String(), kind, values(n.Value)}}
-	if n.Additive() {
+	if of.Additive() {
 		columns = append(columns, column{n.Name + statistic.Unbiased, "unbiased estimate; use this one for sums", unit,
 			"estimate",
 			kind, values(n.Estimate)})
@@ -48,7 +48,7 @@ func numberColumns(n synth.Number, planned plan.Table, confidence float64, prote
 // numberFlagsText is what the flag of a figure says.
 func numberFlagsText(n synth.Number) string {
 	const withheld = "or withheld where the noisy count is below what the spec shows"
-	if n.Additive() {
+	if statistic.OfFigure(n.Figure).Additive() {
 		return "null, or noise_dominates where the interval reaches zero, or holds nothing that the figure can be; " +
 			withheld
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/statistic"
 )
 
 // This file holds the pair of tables: one table as two releases have it, compared cell by cell.
@@ -61,7 +61,7 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 	}
 	for _, f := range p.before.Planned.Figures {
 		i := slices.IndexFunc(p.after.Planned.Figures, func(g plan.Figure) bool { return g.Name == f.Name })
-		if i >= 0 && describe.What(p.after.Planned.Figures[i]) == describe.What(f) {
+		if i >= 0 && whatOf(p.after.Planned.Figures[i]) == whatOf(f) {
 			p.figures = append(p.figures, f.Name)
 		}
 	}
@@ -374,3 +374,6 @@ func keyCodes(t published.Table, key []int) []string {
 	}
 	return codes
 }
+
+// whatOf says what a figure is, in words.
+func whatOf(f plan.Figure) string { return statistic.OfFigure(f).What(f) }

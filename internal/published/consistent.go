@@ -31,8 +31,8 @@ func consistentFigures(f *parquet.File, t plan.Table, rows *spec.Table, fitted b
 		shapes = append(shapes, figureShape{name: s.Name, unbiased: true, rounded: true, fitted: fitted, most: math.Inf(1)})
 	}
 	for _, n := range t.Figures {
-		s := figureShape{name: n.Name, unbiased: n.Additive()}
-		s.least, s.most = n.Limits(rows)
+		s := figureShape{name: n.Name, unbiased: statistic.OfFigure(n).Additive()}
+		s.least, s.most = statistic.OfFigure(n).Limits(n, rows)
 		shapes = append(shapes, s)
 	}
 	places := make([][5]int, len(shapes))

@@ -143,7 +143,7 @@ func (c FigureCell) High() float64  { return math.Float64frombits(c.Numbers[2]) 
 func (t Table) FigureCells(name string) ([]FigureCell, error) {
 	value := name + statistic.Published
 	for _, f := range t.Planned.Figures {
-		if f.Name == name && f.Additive() {
+		if f.Name == name && statistic.OfFigure(f).Additive() {
 			value = name + statistic.Unbiased
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
@@ -303,8 +304,8 @@ func (s figureSetting) add(t *testing.T, seen figuresSeen, sealed *measured.Seal
 		t.Fatalf("%d tables, the first of %d cells", len(tables), tables[0].Cells)
 	}
 	for _, number := range tables[0].Numbers {
-		if number.Additive() != unbiasedFigures[number.Name] {
-			t.Fatalf("%s is said to be unbiased: %v", number.Name, number.Additive())
+		if statistic.OfFigure(number.Figure).Additive() != unbiasedFigures[number.Name] {
+			t.Fatalf("%s is said to be unbiased: %v", number.Name, statistic.OfFigure(number.Figure).Additive())
 		}
 		work := figuresKnown[number.Name]
 		if work == nil {

@@ -7,9 +7,7 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/statistic"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -34,17 +32,12 @@ type TracedFigure struct {
 
 // tracedFigure reads a figure of a row, whose values are found by what follows its name.
 func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) TracedFigure {
-	t := TracedFigure{Name: f.Name, What: describe.What(f), Measurements: f.Parts()}
-	switch f.Kind {
-	case spec.Sum, spec.Mean, spec.Variance, spec.Deviation:
-		t.OfCount = true
-	case spec.Ratio:
-		t.OfCount = f.Of.Counts == ""
-	}
+	of := statistic.OfFigure(f)
+	t := TracedFigure{Name: f.Name, What: of.What(f), Measurements: f.Parts(), OfCount: of.OfCount(f)}
 	columns := map[string]**float64{statistic.Published: &t.Published, statistic.StandardError: &t.StandardError,
 		statistic.Low:  &t.Low,
 		statistic.High: &t.High}
-	if f.Additive() {
+	if of.Additive() {
 		columns[statistic.Unbiased] = &t.Unbiased
 	}
 	for suffix, to := range columns {

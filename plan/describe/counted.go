@@ -1,10 +1,10 @@
 package describe
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -16,47 +16,20 @@ func Counted(t plan.Table, protects string) string {
 	case t.Counts != "":
 		return t.Counts
 	case t.Statistics[0].Name == spec.Units.String():
-		return unitsText(protects)
+		return statistic.UnitsText(protects)
 	case t.Weighted:
 		return "weighted rows"
 	}
 	return "rows"
 }
 
-// unitsText names units where one with several rows counts once.
-func unitsText(protects string) string { return fmt.Sprintf("units, each %s once in a cell", protects) }
-
 // In names what a figure of a table is in: its column, units, values, or one of these per another.
 func In(f plan.Figure, t plan.Table, protects string) string {
-	byWeight := ""
-	if t.Weighted {
-		byWeight = ", by weight"
+	in := statistic.OfFigure(f).In(f, protects)
+	if t.Weighted && !statistic.OfFigure(f).Whole() {
+		in += ", by weight"
 	}
-	switch f.Kind {
-	case spec.Units:
-		return unitsText(protects)
-	case spec.Distinct:
-		return "values"
-	case spec.Variance:
-		return f.Column + " squared" + byWeight
-	case spec.Ratio:
-		return ratioIn(*f.Of, *f.Over) + byWeight
-	}
-	return f.Column + byWeight
-}
-
-// ratioIn names what a ratio of two terms is in.
-func ratioIn(of, over plan.Term) string {
-	in := func(t plan.Term) string {
-		if t.Kind == spec.Count {
-			return "rows"
-		}
-		return t.Column
-	}
-	if in(of) == in(over) {
-		return "a number without a unit"
-	}
-	return in(of) + " per " + strings.TrimSuffix(in(over), "s")
+	return in
 }
 
 // CountedText says what the counts of all tables are numbers of, table by table where they differ.

@@ -2,12 +2,12 @@ package describe
 
 import (
 	"fmt"
-	"math/big"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -28,7 +28,7 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 				some = true
 			}
 			error, margin := texts(f.Quality)
-			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, What(f), error, margin, restsOn(f, measured, seen))
+			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).What(f), error, margin, restsOn(f, measured, seen))
 		}
 	}
 	defer explainWeights(p, b)
@@ -51,7 +51,7 @@ func explainQuantiles(p *plan.Plan, b *strings.Builder) {
 	seen := map[string]bool{}
 	for _, table := range p.Tables {
 		for _, f := range table.Figures {
-			if f.Kind != spec.Quantiles || seen[f.Part] {
+			if !statistic.OfFigure(f).Ranked() || seen[f.Part] {
 				continue
 			}
 			seen[f.Part] = true
@@ -121,44 +121,6 @@ func texts(q plan.Quality) (error, margin string) {
 	return budget.DecimalNearest(q.StandardError, 4), "±" + budget.DecimalNearest(q.Margin, 4) + of
 }
 
-// What says what a figure is, in words.
-func What(f plan.Figure) string {
-	switch f.Kind {
-	case spec.Units:
-		return "units that have a row in the cell"
-	case spec.Distinct:
-		return "values of " + f.Column + " that occur"
-	case spec.Quantiles:
-		if f.At == "1/2" {
-			return "median of " + f.Column
-		}
-		return percentText(f.At) + " quantile of " + f.Column
-	case spec.Ratio:
-		return what(*f.Of) + " over " + what(*f.Over)
-	case spec.Deviation:
-		return "standard deviation of " + f.Column
-	}
-	return f.Kind.String() + " of " + f.Column
-}
-
-// what says what a term is.
-func what(t plan.Term) string {
-	what := "rows"
-	if t.Kind != spec.Count {
-		what = t.Kind.String() + " of " + t.Column
-	}
-	var where []string
-	for _, c := range t.Where {
-		if len(c.Categories) > 0 {
-			where = append(where, c.Attribute+" "+strings.Join(c.Categories, " or "))
-		}
-	}
-	if len(where) > 0 {
-		what += " with " + InWords(where)
-	}
-	return what
-}
-
 // restsOn says what a figure's parts are and cost, each cost once.
 func restsOn(f plan.Figure, measured map[string]plan.Measurement, seen map[string]bool) string {
 	var all []string
@@ -180,21 +142,12 @@ func sentence(f plan.Figure) string {
 	error, margin := texts(f.Quality)
 	switch {
 	case margin == "":
-		return What(f)
+		return statistic.OfFigure(f).What(f)
 	case error == "": // of a quantile
-		return fmt.Sprintf("%s; 95%% margin %s", What(f), margin)
+		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).What(f), margin)
 	}
-	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", What(f), error, margin)
+	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).What(f), error, margin)
 }
 
 // ofPart tells that a strategy is of a part of a table's figures.
 func ofPart(s strategy.Group) bool { return strings.HasPrefix(s.Tables[0], "values/") }
-
-// percentText is an exact fraction in per cent.
-func percentText(share string) string {
-	x, ok := new(big.Rat).SetString(share)
-	if !ok {
-		return share
-	}
-	return budget.Decimal(x.Mul(x, big.NewRat(100, 1))) + "%"
-}

@@ -8,19 +8,15 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the advice on `show`: in which cells figures beside counts are little more than noise, and which
 // noisy count withholds them there.
 
-const (
-	// leftOpen is which part of what a figure can be its interval may leave open before the cell is called too small for
-	// it.
-	leftOpen = 0.5
-	// wellAbove is how many times that size an average cell is where hardly any is so small.
-	wellAbove = 10
-)
+// wellAbove is how many times that size an average cell is where hardly any is so small.
+const wellAbove = 10
 
 // unshown names the marginals with figures beside counts that nothing withholds in small cells, where an average cell
 // is not far larger than those, or the spec does not say how large it is.
@@ -70,37 +66,15 @@ func leastShown(p *plan.Plan, t plan.Table) int64 {
 	}
 	least := t.Statistics[0].Margin
 	for _, f := range t.Figures {
-		least = max(least, leastFor(p, t, f))
+		least = max(least, leastFor(p.Release().Table(t.From), f))
 	}
 	return int64(math.Round(budget.RoundUp(max(math.Ceil(least), 1), 2)))
 }
 
-// leastFor is that number for one figure.
-func leastFor(p *plan.Plan, t plan.Table, f plan.Figure) float64 {
-	q := f.Quality
-	switch {
-	case q.Ranks > 0:
-		return 2 * q.Ranks / leftOpen
-	case q.Margin == 0 || f.Kind == spec.Distinct:
+// leastFor is that number for one figure of a table of these rows.
+func leastFor(rows *spec.Table, f plan.Figure) float64 {
+	if f.Quality.Ranks == 0 && f.Quality.Margin == 0 {
 		return 0
-	case f.Kind == spec.Units:
-		return q.Margin
-	case f.Kind == spec.Sum:
-		low, high := rangeOf(p, t, f)
-		if middle := math.Abs(low+high) / 2; middle > 0 {
-			return q.Margin / middle
-		}
-		return 0
-	case f.Kind == spec.Mean:
-		low, high := rangeOf(p, t, f)
-		return 2 * q.Margin * float64(q.Rows) / (leftOpen * (high - low))
 	}
-	return float64(2*q.Margin*float64(q.Rows)) / leftOpen // a share
-}
-
-// rangeOf are the least and the largest value of a figure's column.
-func rangeOf(p *plan.Plan, t plan.Table, f plan.Figure) (low, high float64) {
-	l := p.Release().Table(t.From).Column(f.Column).Lattice
-	step, _ := l.Step.Float64()
-	return float64(step * float64(l.First)), float64(step * float64(l.Last))
+	return statistic.OfFigure(f).Telling(f, rows)
 }

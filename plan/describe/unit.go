@@ -21,5 +21,5 @@ func countedRows(all int64, rows []plan.UnitRows) string {
 	for i, t := range rows {
 		each[i] = fmt.Sprintf("%s in %s", budget.Group(t.MaxRows), t.Table)
 	}
-	return InWords(each)
+	return budget.InWords(each)
 }

@@ -106,15 +106,6 @@ func SizeText(rows float64) string {
 	return budget.DecimalNearest(rows, 2)
 }
 
-// InWords lists names: "a", "a and b", "a, b and c".
-func InWords(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
-}
-
 // SpreadText says what no plan knows of a verdict.
 const SpreadText = "The verdict is the one that the report gives where rows are spread evenly over the cells. How they are spread no plan knows: of a table that is good or usable the report says “add up first” (“large cells only” where cells cannot be added up) where more than a tenth of the cells could be zero, and where the plan says “do not use cell by cell” so does the report."
 

@@ -220,7 +220,7 @@ func fewTables(names []string) string {
 	if more := len(names) - named; more > 1 {
 		return fmt.Sprintf("%s and %s more tables", strings.Join(names[:named], ", "), budget.Group(int64(more)))
 	}
-	return InWords(names)
+	return budget.InWords(names)
 }
 
 // helpText lists what would help a table, the smallest change first, each with the error that is left.

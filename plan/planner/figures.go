@@ -8,7 +8,6 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds how good the figures beside a count will be.
@@ -18,12 +17,12 @@ import (
 func assessFigures(p *plan.Plan, t *plan.Table, measured map[string]plan.Measurement) {
 	for i := range t.Figures {
 		f := &t.Figures[i]
-		if f.Kind == spec.Quantiles {
+		if statistic.OfFigure(*f).Ranked() {
 			continue // [draftPlan.assessQuantiles]
 		}
-		rows, counts, parts := compiled.RestsOn(p, *t, *f, measured)
-		variance := float64(counts * workload.Square(t.Statistics[0].StandardError))
-		for _, part := range parts {
+		rows, rest := compiled.RestsOn(p, *t, *f, measured)
+		variance := float64(rest.Counts * workload.Square(t.Statistics[0].StandardError))
+		for _, part := range rest.Parts {
 			variance += float64(part.Squared * measured[part.ID].Mechanism.Variance())
 		}
 		if variance == 0 {

@@ -144,11 +144,11 @@ func unitOf(g *plan.Guarantee, r *spec.Release) {
 		g.Rows = append(g.Rows, plan.UnitRows{Table: t.Name, ID: t.Unit.ID, MaxRows: t.Unit.MaxRows})
 	}
 	if !slices.ContainsFunc(r.Tables, func(t *spec.Table) bool { return t.Unit.ID != first.ID }) {
-		g.Unit = "all rows with the same " + first.ID + " in " + describe.InWords(names)
+		g.Unit = "all rows with the same " + first.ID + " in " + budget.InWords(names)
 		return
 	}
 	for i, t := range r.Tables {
 		names[i] = t.Unit.ID + " in " + t.Name
 	}
-	g.Unit = "all rows with the same id (" + describe.InWords(names) + ")"
+	g.Unit = "all rows with the same id (" + budget.InWords(names) + ")"
 }

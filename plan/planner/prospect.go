@@ -224,7 +224,7 @@ func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Tab
 func figure(p *compiled.Prospects, t plan.Table, f plan.Figure,
 	measured map[string]plan.Measurement) (compiled.FigureProspect, bool) {
 	out := compiled.FigureProspect{Name: f.Name, Margin: budget.NormalQuantile((1 - statistic.Confidence) / 2)}
-	if f.Kind == spec.Quantiles {
+	if statistic.OfFigure(f).Ranked() {
 		leaf := leafAt(p, measured[f.Part].Leaf)
 		out.Margin, out.Wide = 1, true
 		if f.Quality.Bins > 0 {
@@ -233,10 +233,10 @@ func figure(p *compiled.Prospects, t plan.Table, f plan.Figure,
 		out.Own = []compiled.Rate{{Of: leaf, Factor: workload.Square(f.Quality.Margin-out.Fixed) * x(p, leaf)}}
 		return out, true
 	}
-	rows, counts, parts := compiled.RestsOn(p.Plan.Plan(), t, f, measured)
+	rows, rest := compiled.RestsOn(p.Plan.Plan(), t, f, measured)
 	per := workload.Square(max(float64(rows), 1))
-	out.Count = counts / per
-	for _, part := range parts {
+	out.Count = rest.Counts / per
+	for _, part := range rest.Parts {
 		one := rate(p, measured[part.ID])
 		one.Factor *= part.Squared / per
 		out.Own = append(out.Own, one)

@@ -109,7 +109,7 @@ func (d *draftPlan) assessQuantiles() error {
 func assessQuantiles(p *plan.Plan, r *spec.Release, part *workload.Table, ways []optimise.QuantileWay) {
 	for _, t := range p.Tables {
 		for i, f := range t.Figures {
-			if f.Kind != spec.Quantiles || f.Part != part.Path {
+			if f.Part != part.Path {
 				continue
 			}
 			quality := ways[0].Quality(r, part, f.Place)

@@ -123,7 +123,7 @@ func help(p *plan.Plan, t plan.Table, u usefulness.Usefulness, known map[string]
 		}
 		fewer *= evenSize(p, t, by[most], plan.AttributeOf(by[most]))
 		dropped, by = append(dropped, by[most]), slices.Delete(by, most, most+1)
-		if len(dropped) > 1 && try("drop "+describe.InWords(dropped), by, fewer) {
+		if len(dropped) > 1 && try("drop "+budget.InWords(dropped), by, fewer) {
 			break
 		}
 	}

@@ -1,5 +1,7 @@
-// Package statistic holds what a published table shows of a statistic: the names of its columns, and how sure its
-// intervals are.
+// Package statistic holds what a table shows of a statistic, one file a statistic: which measurements it needs, its
+// figures, what their error rests on, what they are in words, and the names of the columns that show them.
+//
+// It works on plans and public facts alone: it reads no data, and draws no noise.
 package statistic
 
 // Names of a statistic's columns in a published table, after the statistic's own

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -66,7 +67,7 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 // usesValues tells that figures of a marginal are of values of a column.
 func usesValues(m spec.Marginal, column string) bool {
 	return slices.ContainsFunc(m.Stats, func(s spec.Stat) bool {
-		return s.Kind != spec.Distinct && s.Column == column || s.Of.Column == column || s.Over.Column == column
+		return statistic.Of(s.Kind).Clamped() && s.Column == column || s.Of.Column == column || s.Over.Column == column
 	})
 }
 

@@ -141,7 +141,7 @@ func Expand(r *spec.Release) ([]*Table, error) {
 		for _, by := range sets {
 			t := &Table{Place: len(tables), Path: TablePath(m.Name, m.Every != nil, by), Marginal: m, By: by,
 				Counted: attributes.CountedBy(r.Table(m.Table), by), Sums: SumsOf(m, by), Leaf: leaf[m.Leaf],
-				Value: weightOf(r.Table(m.Table)), PerUnit: boundOf(m)}
+				Value: statistic.WeightOf(r.Table(m.Table)), PerUnit: boundOf(m)}
 			t.Weight = t.Asked()
 			if t.statistic() == spec.Units.String() {
 				t.Value, t.PerUnit = nil, onceEach(t.PerUnit)

@@ -12,9 +12,9 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -36,7 +36,7 @@ func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]report.Figure
 		if err != nil {
 			return nil, nil, fmt.Errorf("figure %s: %w", n.Name, err)
 		}
-		if f.Ranks = asked.Quality.Ranks; n.Kind == spec.Quantiles {
+		if f.Ranks = asked.Quality.Ranks; statistic.OfFigure(n.Figure).Ranked() {
 			f.Way, f.Bins = words.Capital(describe.WayText(asked.Quality, asked.Column)), asked.Quality.Bins
 		}
 		f.Confidence = planned.Statistics[0].Confidence
@@ -75,13 +75,12 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 	if err := wholeColumns(n.FigureColumns, cells); err != nil {
 		return report.Figure{}, err
 	}
+	of := statistic.OfFigure(n.Figure)
 	f := report.Figure{
-		Name: n.Name, Kind: n.Kind.String(), What: describe.What(n.Figure),
-		Unit: describe.In(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: n.Additive(),
-		RestsOn: []string{},
+		Name: n.Name, Kind: n.Kind.String(), What: of.What(n.Figure),
+		Unit: describe.In(n.Figure, planned, p.Guarantee.Protects), Share: n.At, Columns: []string{}, Unbiased: of.Additive(),
+		RestsOn: []string{}, Count: of.OfCount(n.Figure),
 	}
-	f.Count = !slices.Contains([]spec.StatKind{spec.Units, spec.Distinct, spec.Quantiles}, n.Kind) &&
-		(n.Of == nil || n.Of.Counts == "" || n.Over.Counts == "")
 	add := func(to *[]string, name string) {
 		if name != "" && !slices.Contains(*to, name) {
 			*to = append(*to, name)
@@ -90,7 +89,7 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 	for _, id := range []string{n.Sums, n.Squares, n.Part} {
 		add(&f.RestsOn, id)
 	}
-	if n.Kind != spec.Distinct {
+	if of.Clamped() {
 		add(&f.Columns, n.Column)
 	}
 	for _, term := range []*plan.Term{n.Of, n.Over} {

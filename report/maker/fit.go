@@ -9,8 +9,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -105,7 +105,7 @@ func countFrom(standardError float64, atMost *big.Rat) int64 {
 // fitOfFigures sorts the cells of a figure beside the count, nil where the spec has no classes, and of quantiles, which
 // have no standard error. A figure whose error the noise leaves open is in the last class.
 func fitOfFigures(p *plan.Plan, planned plan.Table, n synth.Number) []report.FitClass {
-	if n.Kind == spec.Quantiles {
+	if statistic.OfFigure(n.Figure).Ranked() {
 		return nil
 	}
 	f := fitting(p, mayBeBelowZero(p, planned, n.Figure))
@@ -126,7 +126,7 @@ func fitOfFigures(p *plan.Plan, planned plan.Table, n synth.Number) []report.Fit
 
 // mayBeBelowZero tells that a figure can be below zero by itself: it is of values that can.
 func mayBeBelowZero(p *plan.Plan, planned plan.Table, f plan.Figure) bool {
-	if slices.Contains([]spec.StatKind{spec.Units, spec.Distinct, spec.Variance, spec.Deviation}, f.Kind) {
+	if !statistic.OfFigure(f).Signed() {
 		return false
 	}
 	columns := []string{f.Column}

@@ -11,11 +11,10 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -71,11 +70,12 @@ func drawnFigures(t synth.Table) []drawn {
 		some:  func(row int) bool { return s.Flags[row] != synth.Impossible },
 	}}
 	for _, n := range t.Numbers {
-		if n.Kind != spec.Mean {
+		of := statistic.OfFigure(n.Figure)
+		if !of.Mapped() {
 			continue
 		}
 		all = append(all, drawn{
-			name: n.Name, what: describe.What(n.Figure),
+			name: n.Name, what: of.What(n.Figure),
 			value: func(row int) float64 { return n.Value.Value(row) },
 			sure: func(row int) bool {
 				return all[0].sure(row) && n.Value.IsValid(row) && n.Flags[row] == synth.Plain &&

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
-	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec"
@@ -61,7 +61,7 @@ func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []report.Serie
 	all := []report.Series{first}
 	for _, n := range t.Numbers[:min(len(t.Numbers), mostFigures)] {
 		next := shape
-		next.Figure, next.What, next.Points = n.Name, describe.What(n.Figure), figurePoints(n.FigureColumns)
+		next.Figure, next.What, next.Points = n.Name, statistic.OfFigure(n.Figure).What(n.Figure), figurePoints(n.FigureColumns)
 		all = append(all, next)
 	}
 	if largestFirst {

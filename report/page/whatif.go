@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -279,7 +280,7 @@ func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 	var chosen, needed, drawn bool
 	for _, t := range p.Plan.Tables {
 		for _, f := range t.Figures {
-			drawn = drawn || f.Kind == spec.Quantiles
+			drawn = drawn || statistic.OfFigure(f).Ranked()
 		}
 		chosen = chosen || t.Sparse != nil || t.Top != nil || t.Discovered != nil
 	}

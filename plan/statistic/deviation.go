@@ -1,0 +1,11 @@
+package statistic
+
+import "github.com/dprelease/dprelease/plan"
+
+// This file holds the standard deviation of a column: the root of its variance.
+
+type deviation struct{ variance }
+
+func (deviation) Plural() string                    { return "standard deviations" }
+func (deviation) What(f plan.Figure) string         { return "standard deviation of " + f.Column }
+func (deviation) In(f plan.Figure, _ string) string { return f.Column }

@@ -1,0 +1,29 @@
+package statistic
+
+import (
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the number of values of a column that occur.
+
+type distinct struct{ counted }
+
+func (distinct) Plural() string { return "counts of values" }
+
+func (distinct) Parts(_ Table, s spec.Stat) ([]Part, error) {
+	return []Part{{Name: s.Name, Distinct: &plan.Distinct{Column: s.Column, PerUnit: s.PerUnit}}}, nil
+}
+
+func (distinct) Figures(t Table, s spec.Stat) []plan.Figure {
+	f := figure(s)
+	f.Part = ID(t.Path, s.Name, nil)
+	return []plan.Figure{f}
+}
+
+func (distinct) Limits(f plan.Figure, rows *spec.Table) (least, most float64) {
+	return 0, float64(rows.Column(f.Column).Domain.Size())
+}
+
+func (distinct) What(f plan.Figure) string     { return "values of " + f.Column + " that occur" }
+func (distinct) In(plan.Figure, string) string { return "values" }

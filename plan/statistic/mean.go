@@ -1,0 +1,30 @@
+package statistic
+
+import (
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the mean of a column.
+
+type mean struct{ summed }
+
+func (mean) Plural() string { return "means" }
+
+func (mean) Parts(t Table, s spec.Stat) ([]Part, error) { return sum{}.Parts(t, s) }
+
+func (mean) Figures(t Table, s spec.Stat) []plan.Figure { return sum{}.Figures(t, s) }
+
+func (mean) Signed() bool { return true }
+
+func (mean) RestsOn(f plan.Figure, from Measured) Rest {
+	unit, _, half := scaleOf(from, f.Sums)
+	return Rest{PerRows: true, Counts: squareOf(half), Parts: []Share{{f.Sums, squareOf(unit)}}}
+}
+
+func (mean) Telling(f plan.Figure, rows *spec.Table) float64 {
+	low, high := rangeOf(f, rows)
+	return 2 * f.Quality.Margin * float64(f.Quality.Rows) / (leftOpen * (high - low))
+}
+
+func (mean) Mapped() bool { return true }

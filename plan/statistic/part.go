@@ -1,0 +1,48 @@
+package statistic
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the parts: measurements that figures of a table rest on beside its count.
+
+// Table is what a statistic is told of the table that shows it.
+type Table struct {
+	Release  *spec.Release
+	Path     string
+	Marginal *spec.Marginal
+	By       []spec.Attribute // as it is published
+	Counted  []spec.Attribute // its attributes as rows are counted by them
+	PerUnit  *spec.PerUnit    // bounds of a unit's rows in its count, nil for none
+	Units    bool             // its count is of units
+}
+
+// rows is the confidential table.
+func (t Table) rows() *spec.Table { return t.Release.Table(t.Marginal.Table) }
+
+// Part is a measurement of the rows of a table by its attributes and some more. Where it has no quantile and counts no
+// distinct values it adds up values.
+type Part struct {
+	Name     string           // below the table's
+	More     []spec.Attribute // beside those of the table
+	Value    *plan.Value      // nil: each row is 1
+	Quantile *plan.Quantile
+	Distinct *plan.Distinct
+	Once     bool // a unit counts once in a cell
+}
+
+// ID returns the ID of the measurement that is a part of a table.
+func ID(table, name string, more []spec.Attribute) string {
+	for _, a := range more {
+		name += "_x_" + a.String()
+	}
+	return "values/" + table + "/" + name
+}
+
+// Fault is a statistic that a table cannot show: what is wrong, and what was expected.
+type Fault struct{ Message, Expected string }
+
+func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Message, f.Expected) }

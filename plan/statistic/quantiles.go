@@ -1,0 +1,76 @@
+package statistic
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the quantiles of a column: a figure for each share.
+
+type quantiles struct{ plain }
+
+func (quantiles) Plural() string { return "quantiles" }
+
+func (quantiles) Parts(t Table, s spec.Stat) ([]Part, error) {
+	name, at := quantilesOf(t.Marginal, s.Column)
+	q := &plan.Quantile{Column: s.Column, Weight: t.rows().Weight != nil}
+	for _, share := range at {
+		q.At = append(q.At, share.RatString())
+	}
+	return []Part{{Name: name, Quantile: q}}, nil
+}
+
+func (quantiles) Figures(t Table, s spec.Stat) []plan.Figure {
+	name, at := quantilesOf(t.Marginal, s.Column)
+	var all []plan.Figure
+	for _, share := range s.At {
+		f := figure(s)
+		f.Name, f.At, f.Part = s.QuantileName(share), share.RatString(), ID(t.Path, name, nil)
+		f.Place, _ = slices.BinarySearchFunc(at, share, (*big.Rat).Cmp)
+		all = append(all, f)
+	}
+	return all
+}
+
+// quantilesOf returns the name of the part that holds the quantiles of a column, and their shares: all statistics of a
+// table that ask for some share it.
+func quantilesOf(m *spec.Marginal, column string) (name string, at []*big.Rat) {
+	for _, s := range m.Stats {
+		if s.Kind != spec.Quantiles || s.Column != column {
+			continue
+		}
+		if name == "" {
+			name = s.Name + "_quantiles"
+		}
+		for _, share := range s.At {
+			place, found := slices.BinarySearchFunc(at, share, (*big.Rat).Cmp)
+			if !found {
+				at = slices.Insert(at, place, share)
+			}
+		}
+	}
+	return name, at
+}
+
+func (quantiles) Clamped() bool { return true }
+func (quantiles) Signed() bool  { return true }
+func (quantiles) Ranked() bool  { return true }
+
+func (quantiles) RestsOn(plan.Figure, Measured) Rest { return Rest{PerRows: true} }
+
+func (quantiles) Telling(f plan.Figure, _ *spec.Table) float64 { return 2 * f.Quality.Ranks / leftOpen }
+
+func (quantiles) What(f plan.Figure) string {
+	share, ok := new(big.Rat).SetString(f.At)
+	switch {
+	case f.At == "1/2":
+		return "median of " + f.Column
+	case !ok:
+		return f.At + " quantile of " + f.Column
+	}
+	return budget.Decimal(share.Mul(share, big.NewRat(100, 1))) + "% quantile of " + f.Column
+}

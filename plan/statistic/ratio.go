@@ -1,0 +1,164 @@
+package statistic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the ratio of two terms: of counts, sums or means of rows that meet conditions.
+
+type ratio struct{ plain }
+
+func (ratio) Plural() string { return "ratios" }
+
+func (ratio) Parts(t Table, s spec.Stat) ([]Part, error) {
+	by := whereColumns(s)
+	if i := slices.IndexFunc(by, func(a spec.Attribute) bool {
+		return slices.ContainsFunc(t.By, func(b spec.Attribute) bool { return a.Column == b.Column })
+	}); i >= 0 {
+		return nil, &Fault{fmt.Sprintf("%s tells rows apart by %s, and so does the table", s.Name, by[i].Column),
+			"a column that the table is not by"}
+	}
+	if len(by) > 0 && t.PerUnit != nil && t.PerUnit.Groups+t.PerUnit.RowsPerGroup > 0 {
+		return nil, &Fault{fmt.Sprintf(
+			"%s tells rows of a group apart, and per_unit bounds the rows of a unit by group: the two would have other groups",
+			s.Name), "per_unit: {total: N}, or a marginal without per_unit for it"}
+	}
+	var all []Part
+	if len(by) > 0 {
+		all = append(all, Part{Name: "count", More: by, Value: WeightOf(t.rows())})
+	}
+	for _, term := range []spec.Term{s.Of, s.Over} {
+		if term.Kind != spec.Count {
+			all = append(all, termSums(t, term.Column, by))
+		}
+	}
+	return all, nil
+}
+
+func (ratio) Figures(t Table, s spec.Stat) []plan.Figure {
+	f, by := figure(s), whereColumns(s)
+	of, over := termOf(t, s.Of, by), termOf(t, s.Over, by)
+	f.Of, f.Over = &of, &over
+	return []plan.Figure{f}
+}
+
+// termOf is a term of a ratio whose parts have these attributes beside those of the table.
+func termOf(t Table, term spec.Term, by []spec.Attribute) plan.Term {
+	out := plan.Term{Kind: term.Kind, Column: term.Column}
+	if len(by) > 0 {
+		out.Counts = ID(t.Path, "count", by)
+	}
+	if term.Kind != spec.Count {
+		out.Sums = ID(t.Path, termSums(t, term.Column, by).Name, by)
+	}
+	for _, a := range by {
+		c := plan.Condition{Attribute: a.String()}
+		if i := slices.IndexFunc(term.Where, func(w spec.Condition) bool { return w.Attribute == a }); i >= 0 {
+			level, _ := t.rows().Column(a.Column).Domain.Level(a.Level)
+			for _, code := range term.Where[i].Codes {
+				c.Categories = append(c.Categories, level.Categories[code].Code)
+			}
+		}
+		out.Where = append(out.Where, c)
+	}
+	return out
+}
+
+// termSums is the sum that a term rests on: as those of other figures, but about the middle of the whole range where the
+// table tells strata apart as well, so that the numerator and the denominator of a cell add up in one unit.
+func termSums(t Table, column string, more []spec.Attribute) Part {
+	l := t.rows().Column(column).Lattice
+	if l.By == "" || !slices.Contains(slices.Concat(t.Counted, more), spec.Attribute{Column: l.By}) {
+		return sumsOf(t, column, 1, more)
+	}
+	return Part{Name: column + "_whole_sums", More: more, Value: powerOf(t, column, 1, nil)}
+}
+
+// whereColumns are the attributes that the terms of a ratio tell rows apart by.
+func whereColumns(s spec.Stat) []spec.Attribute {
+	var out []spec.Attribute
+	for _, term := range []spec.Term{s.Of, s.Over} {
+		for _, c := range term.Where {
+			if !slices.Contains(out, c.Attribute) {
+				out = append(out, c.Attribute)
+			}
+		}
+	}
+	return out
+}
+
+func (ratio) Clamped() bool              { return true }
+func (ratio) Signed() bool               { return true }
+func (ratio) OfCount(f plan.Figure) bool { return f.Of.Counts == "" }
+
+func (ratio) RestsOn(f plan.Figure, from Measured) Rest {
+	rest := Rest{PerRows: true}
+	if f.Of.Kind != spec.Count || f.Over.Kind != spec.Count {
+		return rest
+	}
+	cells := cellsOf(*f.Of, from.Rows) + cellsOf(*f.Over, from.Rows)
+	if f.Of.Counts == "" {
+		rest.Counts = cells
+	} else {
+		rest.Parts = []Share{{f.Of.Counts, cells}}
+	}
+	return rest
+}
+
+// cellsOf is of how many cells of its part the term is the sum, for each cell of the table.
+func cellsOf(t plan.Term, rows *spec.Table) float64 {
+	n := 1.0
+	for _, c := range t.Where {
+		size := len(c.Categories)
+		if a := plan.AttributeOf(c.Attribute); size == 0 {
+			level, _ := rows.Column(a.Column).Domain.Level(a.Level)
+			size = level.Size()
+		}
+		n *= float64(size)
+	}
+	return n
+}
+
+func (ratio) Telling(f plan.Figure, _ *spec.Table) float64 {
+	return float64(2*f.Quality.Margin*float64(f.Quality.Rows)) / leftOpen // a share
+}
+
+func (ratio) What(f plan.Figure) string { return termText(*f.Of) + " over " + termText(*f.Over) }
+
+// termText says what a term is.
+func termText(t plan.Term) string {
+	what := "rows"
+	if t.Kind != spec.Count {
+		what = t.Kind.String() + " of " + t.Column
+	}
+	var where []string
+	for _, c := range t.Where {
+		if len(c.Categories) > 0 {
+			where = append(where, c.Attribute+" "+strings.Join(c.Categories, " or "))
+		}
+	}
+	if len(where) > 0 {
+		what += " with " + budget.InWords(where)
+	}
+	return what
+}
+
+func (ratio) In(f plan.Figure, _ string) string {
+	in := func(t *plan.Term) string {
+		if t.Kind == spec.Count {
+			return "rows"
+		}
+		return t.Column
+	}
+	if in(f.Of) == in(f.Over) {
+		return "a number without a unit"
+	}
+	return in(f.Of) + " per " + strings.TrimSuffix(in(f.Over), "s")
+}

@@ -1,0 +1,83 @@
+package statistic
+
+import (
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the statistic: what every one of them says of itself, and the list of them.
+
+// Statistic is what a table shows of one kind. Each has a file of its own.
+type Statistic interface {
+	// Plural names its figures in a sentence.
+	Plural() string
+	// Parts returns the measurements that its figures rest on beside the table's count, or a [Fault].
+	Parts(t Table, s spec.Stat) ([]Part, error)
+	// Figures returns its figures in the table, without their quality; none where the table's first statistic is what it
+	// shows.
+	Figures(t Table, s spec.Stat) []plan.Figure
+	// Additive reports whether its figures can be added up: their estimates are published too, whose mean over the noise
+	// is the exact figure of the rows as they are counted.
+	Additive() bool
+	// Limits returns the least and the most that an additive figure of a table of these rows can be by what the spec
+	// declares: 0, the number of values of its column, or infinity.
+	Limits(f plan.Figure, rows *spec.Table) (least, most float64)
+	// Whole reports whether its figures are whole numbers of what is counted once, whatever a row weighs.
+	Whole() bool
+	// Clamped reports whether it is of values that are rounded, and clamped to the range of their column.
+	Clamped() bool
+	// Signed reports whether its figures can be below zero where the values that they are of can.
+	Signed() bool
+	// Ranked reports whether its figures are found by their rank, so that noise moves the rank: they have no standard
+	// error.
+	Ranked() bool
+	// OfCount reports whether a figure is worked out from the table's count too.
+	OfCount(f plan.Figure) bool
+	// RestsOn returns what the error of a figure rests on.
+	RestsOn(f plan.Figure, from Measured) Rest
+	// Telling returns about how many rows, by weight, a cell needs for a figure to say something, which is not Ranked and
+	// has a margin; 0 where that does not depend on rows.
+	Telling(f plan.Figure, rows *spec.Table) float64
+	// What says what a figure is, in words.
+	What(f plan.Figure) string
+	// In names what a figure is in. protects is the noun that the release protects.
+	In(f plan.Figure, protects string) string
+	// Mapped reports whether its figures are drawn on a map.
+	Mapped() bool
+}
+
+// statistics are all of them, by kind.
+var statistics = [spec.StatKinds]Statistic{
+	spec.Count: count{}, spec.Sum: sum{}, spec.Units: units{}, spec.Distinct: distinct{}, spec.Mean: mean{},
+	spec.Ratio: ratio{}, spec.Variance: variance{}, spec.Deviation: deviation{}, spec.Quantiles: quantiles{},
+}
+
+// Of returns the statistic of a kind.
+func Of(kind spec.StatKind) Statistic { return statistics[kind] }
+
+// OfFigure returns the statistic that a figure is of.
+func OfFigure(f plan.Figure) Statistic { return Of(f.Kind) }
+
+// All returns all statistics, in the order of their kinds.
+func All() []Statistic { return statistics[:] }
+
+// plain is what most statistics are: of numbers that are not whole, and without parts of their own.
+type plain struct{}
+
+func (plain) Parts(Table, spec.Stat) ([]Part, error)                { return nil, nil }
+func (plain) Additive() bool                                        { return false }
+func (plain) Limits(plan.Figure, *spec.Table) (least, most float64) { return 0, unlimited }
+func (plain) Whole() bool                                           { return false }
+func (plain) Clamped() bool                                         { return false }
+func (plain) Signed() bool                                          { return false }
+func (plain) Ranked() bool                                          { return false }
+func (plain) OfCount(plan.Figure) bool                              { return false }
+func (plain) RestsOn(plan.Figure, Measured) Rest                    { return Rest{} }
+func (plain) Telling(plan.Figure, *spec.Table) float64              { return 0 }
+func (plain) Mapped() bool                                          { return false }
+func (plain) In(f plan.Figure, _ string) string                     { return f.Column }
+
+// figure is a figure of a statistic, but for what it rests on.
+func figure(s spec.Stat) plan.Figure {
+	return plan.Figure{Name: s.Name, Kind: s.Kind, Column: s.Column}
+}

@@ -1,0 +1,31 @@
+package statistic
+
+import (
+	"testing"
+
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Every kind has a statistic of its own, and says so in its word.
+func TestEveryKindHasAStatistic(t *testing.T) {
+	seen := map[Statistic]spec.StatKind{}
+	for i, s := range All() {
+		kind := spec.StatKind(i)
+		if s == nil {
+			t.Fatalf("there is no statistic for %s", kind)
+		}
+		if other, ok := seen[s]; ok {
+			t.Errorf("%s and %s are one statistic", kind, other)
+		}
+		seen[s] = kind
+		text, err := kind.MarshalText()
+		var read spec.StatKind
+		if err != nil || read.UnmarshalText(text) != nil || read != kind || len(text) == 0 {
+			t.Errorf("%s is read as %s", kind, read)
+		}
+	}
+	var none spec.StatKind
+	if none.UnmarshalText([]byte("share of")) == nil {
+		t.Error("a word of no statistic is read as one")
+	}
+}

@@ -1,0 +1,53 @@
+package statistic
+
+import (
+	"math"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the sum of a column.
+
+type sum struct{ summed }
+
+func (sum) Plural() string { return "sums" }
+
+func (sum) Parts(t Table, s spec.Stat) ([]Part, error) {
+	return []Part{sumsOf(t, s.Column, 1, nil)}, nil
+}
+
+func (sum) Figures(t Table, s spec.Stat) []plan.Figure {
+	f := figure(s)
+	f.Sums = ID(t.Path, sumsName(s.Column, 1), nil)
+	return []plan.Figure{f}
+}
+
+func (sum) Additive() bool { return true }
+
+func (sum) Limits(f plan.Figure, rows *spec.Table) (least, most float64) {
+	most = unlimited
+	l := rows.Column(f.Column).Lattice // weights are not negative
+	if l.First < 0 {
+		least = math.Inf(-1)
+	}
+	if l.Last <= 0 {
+		most = 0
+	}
+	return least, most
+}
+
+func (sum) Signed() bool { return true }
+
+func (sum) RestsOn(f plan.Figure, from Measured) Rest {
+	unit, middle, _ := scaleOf(from, f.Sums)
+	return Rest{Counts: squareOf(middle), Parts: []Share{{f.Sums, squareOf(unit)}}}
+}
+
+func (sum) Telling(f plan.Figure, rows *spec.Table) float64 {
+	low, high := rangeOf(f, rows)
+	if middle := math.Abs(low+high) / 2; middle > 0 {
+		return f.Quality.Margin / middle
+	}
+	return 0
+}

@@ -1,0 +1,45 @@
+package statistic
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the number of units that have a row in a cell.
+
+type units struct{ counted }
+
+func (units) Plural() string { return "counts of units" }
+
+func (units) Parts(t Table, _ spec.Stat) ([]Part, error) {
+	if t.Units {
+		return nil, nil
+	}
+	return []Part{{Name: spec.Units.String(), Once: true}}, nil
+}
+
+func (units) Figures(t Table, s spec.Stat) []plan.Figure {
+	if t.Units {
+		return nil
+	}
+	f := figure(s)
+	f.Part = ID(t.Path, spec.Units.String(), nil)
+	return []plan.Figure{f}
+}
+
+func (units) Telling(f plan.Figure, _ *spec.Table) float64 { return f.Quality.Margin }
+func (units) What(plan.Figure) string                      { return "units that have a row in the cell" }
+func (units) In(_ plan.Figure, protects string) string     { return UnitsText(protects) }
+
+// UnitsText names units where one with several rows counts once.
+func UnitsText(protects string) string { return fmt.Sprintf("units, each %s once in a cell", protects) }
+
+// counted is what statistics have in common that count something with a measurement of its own.
+type counted struct{ plain }
+
+func (counted) Additive() bool { return true }
+func (counted) Whole() bool    { return true }
+
+func (counted) RestsOn(f plan.Figure, _ Measured) Rest { return Rest{Parts: []Share{{f.Part, 1}}} }

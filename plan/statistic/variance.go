@@ -1,0 +1,26 @@
+package statistic
+
+import (
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the variance of a column.
+
+type variance struct{ summed }
+
+func (variance) Plural() string { return "variances" }
+
+func (variance) Parts(t Table, s spec.Stat) ([]Part, error) {
+	return []Part{sumsOf(t, s.Column, 1, nil), sumsOf(t, s.Column, 2, nil)}, nil
+}
+
+func (variance) Figures(t Table, s spec.Stat) []plan.Figure {
+	f := figure(s)
+	f.Sums, f.Squares = ID(t.Path, sumsName(s.Column, 1), nil), ID(t.Path, sumsName(s.Column, 2), nil)
+	return []plan.Figure{f}
+}
+
+func (variance) RestsOn(plan.Figure, Measured) Rest { return Rest{PerRows: true} }
+
+func (variance) In(f plan.Figure, _ string) string { return f.Column + " squared" }
