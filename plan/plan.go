@@ -27,8 +27,8 @@ type Plan struct {
 	Corrects  string      `json:"corrects,omitempty"` // an earlier release of the same account
 	Resume    spec.Resume `json:"resume,omitempty"`   // spec.Never: a run cut off after its debit loses the release
 	Guarantee Guarantee   `json:"guarantee"`
-	Cost      budget.Cost `json:"cost"`             // what the account is debited
-	Sample    *Sample     `json:"sample,omitempty"` // nil where all units are measured
+	Cost      budget.Cost `json:"cost"` // what the account is debited
+	Sample    Sample      `json:"sample,omitzero"`
 	Leaves    []Leaf      `json:"leaves"`
 	// how columns are measured along which tables count up, or are asked for ranges
 	Sums       strategy.Summing `json:"sums,omitempty"`

@@ -6,9 +6,9 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// This file holds the sample: which units are measured, where not all are.
+// This file holds the sample: which units are measured.
 
-// Sample is the secret draw of the units that are measured.
+// Sample is the secret draw of the units that are measured; the zero value draws every unit.
 type Sample struct {
 	// Share is the probability with which each unit is drawn, an exact fraction.
 	Share string `json:"share"`
@@ -19,7 +19,7 @@ type Sample struct {
 // Spent is what the mechanisms add up to, of which each leaf and measurement has its part: the charge or, on a sample,
 // what the units lose that are drawn.
 func (p *Plan) Spent() budget.Cost {
-	if p.Sample != nil {
+	if p.Sample.Partial() {
 		return p.Sample.Spent
 	}
 	return p.Cost
@@ -27,12 +27,18 @@ func (p *Plan) Spent() budget.Cost {
 
 // Each is what one of the rows that a table counts stands for, beside its weight: 1, or the inverse of the share that
 // is drawn.
-func (s *Sample) Each() *big.Rat {
-	if s == nil {
+func (s Sample) Each() *big.Rat { return new(big.Rat).Inv(s.Rate()) }
+
+// Rate is the probability with which each unit is drawn.
+func (s Sample) Rate() *big.Rat {
+	if !s.Partial() {
 		return big.NewRat(1, 1)
 	}
-	return new(big.Rat).Inv(Amount(s.Share))
+	return Amount(s.Share)
 }
+
+// Partial reports whether some units are left out.
+func (s Sample) Partial() bool { return s.Share != "" }
 
 // Sampled tells that the table counts units that were drawn, each as many.
 func (t Table) Sampled() bool { return !t.Weighted && t.Statistics[0].Unit != "" }

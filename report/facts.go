@@ -34,14 +34,6 @@ func (r *Report) AnyStatistic(is func(Statistic) bool) bool {
 	return slices.ContainsFunc(r.Tables, func(t Table) bool { return slices.ContainsFunc(t.Statistics, is) })
 }
 
-// Chance is that of an interval to hold the exact count, in words.
-func (r *Report) Chance() string {
-	if r.Guarantee.Sample != "" {
-		return "about " + words.Level(r.Accuracy.Confidence)
-	}
-	return "at least " + words.Level(r.Accuracy.Confidence)
-}
-
 // Distances are the least and the largest distance from which on two cells of a table differ beyond noise; 0 where none
 // is known.
 func (r *Report) Distances() (least, most int64) {

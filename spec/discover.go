@@ -44,7 +44,7 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 		r.Wrong(by, document.Problem{
 			Message:  fmt.Sprintf("privacy is total, yet how many values %s has decides whether they fit into memory", name),
 			Expected: "a list of its values"})
-	case t.Sample != nil:
+	case t.Sample.Partial():
 		r.Wrong(by, document.Problem{
 			Message: fmt.Sprintf("%s, whose categories are not listed, beside a sample: the selection is not amplified by it in this version", name), Expected: "no sample, or a list of its values"})
 	}

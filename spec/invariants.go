@@ -313,7 +313,7 @@ func (r *reader) checkTotalOf(t *Table, i Invariant, n document.Node) bool {
 		})
 		return false
 	}
-	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && t.Unit.Row && t.Sample == nil {
+	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && t.Unit.Row && !t.Sample.Partial() {
 		r.Report(n.Heading(), n.Path, document.Problem{
 			Message: fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at least", total,
 				e.Rows.Least, t.Name),

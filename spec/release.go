@@ -306,16 +306,6 @@ type FitClass struct {
 	AtMost *big.Rat
 }
 
-// Sampled is the probability with which each unit of the release is drawn, nil where all are measured.
-func (r *Release) Sampled() *big.Rat {
-	for _, t := range r.Tables {
-		if t.Sample != nil {
-			return t.Sample
-		}
-	}
-	return nil
-}
-
 // Total is the sum of the figures: the number of rows.
 func (i Invariant) Total() int64 {
 	var n int64

@@ -12,33 +12,57 @@ import (
 // leastShare is the least share of the units that is drawn: of less, next to nothing would be left to measure.
 var leastShare = big.NewRat(1, 1_000_000)
 
-// readSample reads with which probability each unit is drawn, nil for a table of which all are measured.
-func (r *reader) readSample(n document.Node) *big.Rat {
+// Sample draws the units of a table that are measured, each independently and in secret; the zero value draws all.
+type Sample struct{ share *big.Rat }
+
+// Rate is the probability with which each unit is drawn.
+func (s Sample) Rate() *big.Rat {
+	if !s.Partial() {
+		return big.NewRat(1, 1)
+	}
+	return s.share
+}
+
+// Partial reports whether some units are left out.
+func (s Sample) Partial() bool { return s.share != nil }
+
+// Sample draws the units of the release: that of the one table which has a sample.
+func (r *Release) Sample() Sample {
+	for _, t := range r.Tables {
+		if t.Sample.Partial() {
+			return t.Sample
+		}
+	}
+	return Sample{}
+}
+
+// readSample reads with which probability each unit is drawn.
+func (r *reader) readSample(n document.Node) Sample {
 	at := n.Get("poisson")
 	if !r.Sound(n) || !at.Present() {
-		return nil
+		return Sample{}
 	}
 	q, ok := r.Number(at)
 	if !ok {
-		return nil
+		return Sample{}
 	}
 	if q.Cmp(leastShare) < 0 || q.Cmp(big.NewRat(1, 1)) >= 0 {
 		r.Wrong(at, document.Problem{Message: "each unit is drawn with probability " + at.Text(),
 			Expected: "a share from 1e-6 to below 100%, as 10%; no sample where all are measured"})
-		return nil
+		return Sample{}
 	}
-	return q
+	return Sample{q}
 }
 
 // checkSample reports what a release that is measured on a sample cannot be, and cannot publish.
 func (r *reader) checkSample(root document.Node) {
-	if r.release.Sampled() == nil {
+	if !r.release.Sample().Partial() {
 		return
 	}
 	tables := root.Get("tables")
 	var at document.Node
 	for _, t := range r.release.Tables {
-		if t.Sample != nil {
+		if t.Sample.Partial() {
 			at = tables.Get(t.Name).Get("sample")
 		}
 	}

@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"math/big"
-
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/spec/files"
@@ -23,9 +21,8 @@ type Table struct {
 	Joins []*Join
 	// Weight is how many each row stands for, nil where each is one.
 	Weight *Weight
-	// Sample is the probability with which each unit is drawn, independently and in secret, to be measured; nil where all
-	// are.
-	Sample *big.Rat
+	// Sample draws the units that are measured.
+	Sample Sample
 	// Where says which rows count, nil for all.
 	Where *Predicate
 	// Expect is what the table's files must hold, nil where the spec does not say.

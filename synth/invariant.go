@@ -36,7 +36,7 @@ func held(p *plan.Plan, t plan.Table) (Statistic, bool, error) {
 			out.Flags[i] = Impossible
 		}
 	}
-	out.Whole, out.Confidence, out.Attained = st.Measurement != "" && p.Sample == nil, st.Confidence, st.Attained
+	out.Whole, out.Confidence, out.Attained = st.Measurement != "" && !p.Sample.Partial(), st.Confidence, st.Attained
 	return out, true, nil
 }
 

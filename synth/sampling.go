@@ -21,7 +21,7 @@ type Sampling struct {
 // NewSampling is the sampling error of the cells of a table or, with sums, of several of them together; nil where all
 // units are measured, or an invariant decides the table.
 func NewSampling(p *plan.Plan, t plan.Table, sums bool) *Sampling {
-	if p.Sample == nil || t.Invariant != "" {
+	if !p.Sample.Partial() || t.Invariant != "" {
 		return nil
 	}
 	each, _ := p.Sample.Each().Float64()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
-	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/histogram/source"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -197,6 +196,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 	t.progress.Reading(t.table.Name, 1, 1, rows)
 	worker := counted.worker()
 	var of []uint32
+	measured := t.madeUpSample(stream)
 	codes, columns := make([][]uint32, len(t.encoders)), make([]tabulate.Codes, len(t.encoders))
 	for rows > 0 {
 		if err := ctx.Err(); err != nil {
@@ -222,8 +222,7 @@ func (t *tally) makeUp(ctx context.Context, rows int64, stream *noise.Bits, limi
 		}
 		keep := make([]uint64, (drawn+63)/64)
 		for i := range drawn {
-			is := t.table.Sample == nil || stream.Uint64() < bounding.Threshold(t.table.Sample)
-			if is && !slices.ContainsFunc(t.rules, func(r rule) bool { return r.meets(codes, i) }) {
+			if measured() && !slices.ContainsFunc(t.rules, func(r rule) bool { return r.meets(codes, i) }) {
 				keep[i/64] |= 1 << (i % 64)
 			}
 		}

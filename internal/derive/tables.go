@@ -165,11 +165,7 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 	default:
 		published += "; negative estimates are shown as 0"
 	}
-	interval, of := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*s.Confidence), "the privacy noise"
-	if planned.Sampled() {
-		interval, of = fmt.Sprintf("end of the %g%% interval, of privacy noise and sample", 100*s.Confidence),
-			"privacy noise and sample together"
-	}
+	interval, of := errorsOf(planned, s.Confidence)
 	return []column{
 		{s.Name + statistic.Published, published, unit, "count", integerKind, integerValues(s.Published)},
 		{s.Name + statistic.Unbiased, "unbiased estimate; use this one for sums", unit, "estimate", kind, figure(s.Unbiased)},
@@ -264,7 +260,7 @@ func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]st
 		{"dprelease.schema", "dprelease.table/1"},
 		{"dprelease.table", t.Path},
 		{"dprelease.columns", string(described)},
-		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, published.Covers(planned.Sampled()))},
+		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, published.CoversOf(planned.Sampled()))},
 	}
 	if d := planned.Discovered; d != nil {
 		metadata = append(metadata, [2]string{"dprelease.discovered", describe.Discovered(d)})

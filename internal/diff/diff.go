@@ -171,7 +171,7 @@ func diffReleases(ctx context.Context, before, after string) (*Difference, error
 	c := &Comparison{Before: editionOf(a), After: editionOf(b), SameDraw: a.SameDraw(b), Chance: differenceChance,
 		Tables: []TableDifference{}}
 	c.Rule = c.rule()
-	c.Sampled = a.Plan.Sample != nil || b.Plan.Sample != nil
+	c.Sampled = eitherSampled(a, b)
 	c.Budget, c.Errors = [2]string{describe.Budget(a.Plan.Guarantee), describe.Budget(b.Plan.Guarantee)},
 		errorsBeside(a.Plan, b.Plan)
 	for _, s := range a.Plan.Synthetic {

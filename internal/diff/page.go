@@ -41,9 +41,7 @@ func (c *Comparison) write(p *screen.Page) {
 		p.Paragraph(c.Budget[0]+" → "+c.Budget[1]+".", screen.Plain)
 	}
 	c.writeErrors(p)
-	if c.Sampled {
-		p.Paragraph("These margins are of the noise alone, without the error of the secret sample.", screen.Plain)
-	}
+	c.writeSample(p)
 	p.Heading("Figures")
 	if c.Cells > 0 {
 		p.Paragraph(fmt.Sprintf("%s compared. %s", budget.Plural(c.Cells, "count"), c.Rule), screen.Plain)

@@ -68,7 +68,7 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 	for k, l := range p.before.Levels {
 		p.match = append(p.match, matched(l, p.after.Levels[k]))
 	}
-	if (a.Plan.Sample != nil || b.Plan.Sample != nil) && !a.SameDraw(b) { // an interval tells more than a law of the noise
+	if eitherSampled(a, b) && !a.SameDraw(b) { // an interval tells more than a law of the noise
 		p.figures, p.statistics = append(p.statistics, p.figures...), nil
 	}
 	if p.before.Complete() && p.after.Complete() {

@@ -199,9 +199,8 @@ func evaluated(place string, p *compiled.Compiled) (*published.Release, error) {
 		return nil, &verdict.Unusable{File: place,
 			Err: fmt.Errorf("is a release of another plan (%.12s) than this spec leads to (%.12s): give the spec and the parameters that it was made from", e.Plan.Hash(), p.Hash())}
 	}
-	if p.Sample != nil {
-		return nil, &verdict.Unusable{File: place,
-			Err: errors.New("was measured on a secret sample of the units: against the counts of all of them its errors would tell who was drawn")}
+	if err := isComparable(p.Sample); err != nil {
+		return nil, &verdict.Unusable{File: place, Err: err}
 	}
 	if e.Record.Status == ledger.Rehearsal {
 		return nil, &verdict.Unusable{File: place,

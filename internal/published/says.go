@@ -11,14 +11,6 @@ import (
 
 // This file holds what the plan of a release says of its tables.
 
-// Covers returns what intervals hold, and what they leave out.
-func Covers(sampled bool) string {
-	if sampled {
-		return "privacy noise and the error of the secret sample; sampling error of the data themselves and response error not included"
-	}
-	return "privacy noise only; sampling and response error not included"
-}
-
 // BoundText returns which rows of a unit a table counts that has a bound of its own, "" of another.
 func BoundText(p *plan.Plan, t plan.Table) string {
 	if t.PerUnit == nil {

@@ -116,7 +116,7 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	}
 	a := &Answer{
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, From: e.Plan.Tables[held[best].table].From,
-		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: published.Covers(e.Plan.Sample != nil),
+		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: published.Covers(e.Plan.Sample),
 	}
 	if a.By == nil {
 		a.By = []string{}

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -112,7 +111,7 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 	t := &Total{
 		Status: first.edition.Manifest.Status, From: first.planned().From, Statistic: kind.String(), Column: column,
 		By: append([]string{}, q.By...), Where: first.asked.conditions, Weighted: first.planned().Weighted,
-		Confidence: first.planned().Statistics[0].Confidence, Covers: published.Covers(false),
+		Confidence: first.planned().Statistics[0].Confidence, Covers: published.Covers(plan.Sample{}),
 	}
 	for _, c := range all {
 		if published.Marked(c.edition.Manifest.Status) != "" {
@@ -182,9 +181,8 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 		return nil, err
 	}
 	refuse := func(err error) (*contribution, error) { return nil, &verdict.Unusable{File: place, Err: err} }
-	if e.Plan.Sample != nil {
-		return refuse(errors.New(
-			"is a release of a secret sample: the error of the sample does not add up with noise; ask it alone for a count (`dprelease query FOLDER`)"))
+	if err := addsUp(e.Plan.Sample); err != nil {
+		return refuse(err)
 	}
 	c := &contribution{edition: e}
 	if c.asked, err = newInquiry(e.Plan, q); err != nil {

@@ -19,9 +19,7 @@ func (o Options) charge(p *compiled.Compiled) (ledger.Charge, error) {
 		Template: template.Hash(p.Plan()),
 		Terms:    published.Terms(p), Cost: p.Cost, Corrects: p.Corrects,
 	}
-	if p.Sample == nil { // else they lose what they do for the units that are drawn, and not for all
-		c.Mechanisms = repeated(p.Mechanisms())
-	}
+	c.Mechanisms = ofAllUnits(p)
 	if o.Approvals == "" {
 		return c, nil
 	}

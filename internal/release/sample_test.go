@@ -242,7 +242,7 @@ func TestSampledReleasesKeepTheirGuarantee(t *testing.T) {
 		}
 		asked := p.Release().Budget
 		e, _ := asked.Epsilon.Float64()
-		q, _ := p.Release().Sampled().Float64()
+		q, _ := p.Release().Sample().Rate().Float64()
 		if asked.Delta == nil {
 			inner, _ := loss.Epsilon().Float64()
 			// scales are multiples of 2⁻¹²
@@ -254,7 +254,7 @@ func TestSampledReleasesKeepTheirGuarantee(t *testing.T) {
 			}
 			continue
 		}
-		bound, err := loss.EpsilonAt(new(big.Rat).Quo(asked.Delta, p.Release().Sampled()))
+		bound, err := loss.EpsilonAt(new(big.Rat).Quo(asked.Delta, p.Release().Sample().Rate()))
 		if err != nil {
 			t.Fatal(err)
 		}

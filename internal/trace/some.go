@@ -154,12 +154,3 @@ func sentences(text string) string {
 
 // text says why the cell has no figure.
 func (m *Missing) text() string { return m.Why + "\n\n" + sentences(m.Says) }
-
-// sampleText says what a noisy integer of a secret sample stands for.
-func (t *Trace) sampleText() string {
-	if t.Sample == "" {
-		return ""
-	}
-	return sentences(fmt.Sprintf(
-		"Measured was a secret sample: each unit was drawn with a probability of %s, so counts of it are divided by that. Weights here have that in them.", t.Sample)) + "\n"
-}

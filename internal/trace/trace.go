@@ -116,7 +116,7 @@ func Cell(ctx context.Context, place, table string, cell []string) (*Trace, erro
 	t := &Trace{
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, Table: e.Plan.Tables[at].Path, Cell: []KeyOf{},
 		Statistic: e.Plan.Tables[at].Statistics[0].Name, Confidence: e.Plan.Tables[at].Statistics[0].Confidence,
-		Covers: published.Covers(e.Plan.Sample != nil),
+		Covers: published.Covers(e.Plan.Sample),
 		Counts: e.Plan.Tables[at].Counts, Weighted: e.Plan.Tables[at].Weighted,
 	}
 	if t.Invariant = e.Plan.Tables[at].Invariant; t.Invariant == "" {
@@ -124,9 +124,7 @@ func Cell(ctx context.Context, place, table string, cell []string) (*Trace, erro
 			t.Fitted = c.Way
 		}
 	}
-	if e.Plan.Sample != nil {
-		t.Sample = e.Plan.Sample.Share
-	}
+	t.Sample = e.Plan.Sample.Share
 	if planned := e.Plan.Tables[at]; planned.Top != nil || planned.Discovered != nil {
 		return t, t.someCell(e, reader, at, codes, answers)
 	}
@@ -156,10 +154,8 @@ func Cell(ctx context.Context, place, table string, cell []string) (*Trace, erro
 	if t.origins(made, e.Plan.Tables[at].Statistics[0].UnitValue()); t.Invariant != "" {
 		t.Difference = t.Unbiased - figures.Unbiased.Value(row)
 	}
-	law := interval.New(made.Bearings, t.Confidence, figures, row, e.Plan.Tables[at].Statistics[0].UnitValue())
-	if t.Law, t.Attained = law.Law, law.Attained; e.Plan.Sample != nil {
-		t.Law, t.Attained = interval.Score, t.Confidence
-	}
+	t.interval(e.Plan.Sample, interval.New(made.Bearings, t.Confidence, figures, row,
+		e.Plan.Tables[at].Statistics[0].UnitValue()))
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
 		return nil, &published.Altered{Place: place, File: e.Plan.Tables[at].File()}
 	}

@@ -234,7 +234,7 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 	g := v.plan.Guarantee
 	share, promised := amountOf(g.Sample), amountOf(g.Epsilon)
 	switch {
-	case v.plan.Sample == nil || v.plan.Sample.Share != g.Sample || share == nil || share.Sign() <= 0 ||
+	case v.plan.Sample.Share != g.Sample || share == nil || share.Sign() <= 0 ||
 		share.Cmp(big.NewRat(1, 1)) >= 0:
 		return "", published.Faultf(measured.PlanFile,
 			"it promises what a sample of the share %q would give, and measures another", g.Sample)

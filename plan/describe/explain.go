@@ -100,11 +100,7 @@ func explainGovernance(p *plan.Plan, b *strings.Builder) {
 		lines = append(lines, fmt.Sprintf("Charged in full to each of the accounts %s and %s.", g.Account,
 			strings.Join(g.Also, ", ")))
 	}
-	if p.Sample != nil {
-		lines = append(lines, fmt.Sprintf(
-			"Measured on a secret sample: each %s is drawn with probability %s, once for the whole release, and counts are divided by that. Those who are drawn lose more, %s.",
-			p.Guarantee.Protects, ShareText(p.Sample.Share), budget.Amounts(p.Sample.Spent.Epsilon, p.Sample.Spent.Rho, nil)))
-	}
+	lines = append(lines, sampleLines(p)...)
 	for _, t := range p.Release().Tables {
 		if t.Unit.Null == spec.Drop {
 			lines = append(lines, fmt.Sprintf(

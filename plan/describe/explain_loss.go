@@ -11,7 +11,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the privacy loss as a page: of the release, its leaves, tables and columns.
@@ -48,15 +47,7 @@ func (l *Loss) Write(w io.Writer) error {
 	}
 	t.Flush()
 	fmt.Fprintf(b, "\nTables, and attributes, share measurements: their losses are not parts of the whole.")
-	switch {
-	case l.sampled:
-		fmt.Fprintf(b, "\nA secret sample of the units is measured: ε and what attacks find are of all units, ρ is of those that are drawn. Of attributes all is as if every unit were drawn.")
-	case len(l.Leaves) > 0:
-		fmt.Fprintf(b, " Those of leaves are: in ρ, and in a pure ε, they add up to it.")
-	}
-	if l.neighbours == spec.AddRemove && !l.sampled {
-		fmt.Fprintf(b, "\nAnother value of an attribute is one unit taken away and one added, which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ.")
-	}
+	b.WriteString(relations(l.sample, l.neighbours, len(l.Leaves) > 0))
 	fmt.Fprintf(b, "\nFound: how often the best attack finds a unit that is in the data, if it may wrongly find one that is not at the rate named;\nwithout the release it would find as many as it finds wrongly.\n")
 	if c := l.Conversion; c != nil {
 		spent, plain := plan.Amount(c.Rho), plan.Amount(c.Plain)

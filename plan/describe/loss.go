@@ -53,7 +53,7 @@ type Loss struct {
 	Conversion *Conversion `json:"conversion,omitempty"`
 
 	neighbours spec.Neighbours
-	sampled    bool
+	sample     plan.Sample
 }
 
 // LossLine is the loss of some of a plan's mechanisms. Every figure is rounded up.
@@ -128,11 +128,11 @@ func StatedLoss(p *compiled.Compiled) (*Loss, error) {
 func lossAt(c *compiled.Compiled, deltas []string, rates []float64) (*Loss, error) {
 	p := c.Plan()
 	deltas = beyondSelections(p, deltas)
-	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.Release().Privacy.Neighbours, sampled: p.Sample != nil}
+	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.Release().Privacy.Neighbours, sample: p.Sample}
 	alike := map[string]LossLine{} // by the mechanisms: tables, and attributes, share few
 	reserved := workload.Reserved(p)
-	of := func(name string, tables int, steps []budget.Mechanism, sample *plan.Sample) (LossLine, error) {
-		key := fmt.Sprint(steps, sample != nil, reserved)
+	of := func(name string, tables int, steps []budget.Mechanism, sample plan.Sample) (LossLine, error) {
+		key := fmt.Sprint(steps, sample.Share, reserved)
 		one, ok := alike[key]
 		if !ok {
 			var err error
@@ -175,7 +175,7 @@ func lossAt(c *compiled.Compiled, deltas []string, rates []float64) (*Loss, erro
 		if reserved != nil { // as one that goes, and one that comes
 			reserved = new(big.Rat).Mul(workload.Reserved(p), big.NewRat(selectedTwice(p), 1))
 		}
-		one, err := of(column, tables, steps, nil) // a unit that changes is drawn as before: that gains nothing
+		one, err := of(column, tables, steps, plan.Sample{}) // a unit that changes is drawn as before: that gains nothing
 		if err != nil {
 			return nil, err
 		}
@@ -239,26 +239,16 @@ func parts(p *compiled.Compiled) ([]lossPart, error) {
 }
 
 // lossOf is the loss of mechanisms composed, beside which selections have the δ that is reserved for them (nil: none).
-func lossOf(name string, steps []budget.Mechanism, sample *plan.Sample, reserved *big.Rat, deltas []string,
+func lossOf(name string, steps []budget.Mechanism, sample plan.Sample, reserved *big.Rat, deltas []string,
 	rates []float64) (LossLine, error) {
 	one := LossLine{Of: name}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
 		return one, fmt.Errorf("composing the loss of %s: %w", name, err)
 	}
-	one.Pure, one.Rho = budget.FormatRat(loss.Epsilon()), budget.FormatRat(loss.Rho())
-	if sample != nil {
-		pure := loss.Epsilon() != nil
-		if loss, err = loss.Sampled(plan.Amount(sample.Share)); err != nil {
-			return one, fmt.Errorf("the loss of %s: %w", name, err)
-		}
-		if pure {
-			bound, err := loss.EpsilonAt(nil)
-			if err != nil {
-				return one, fmt.Errorf("ε of %s: %w", name, err)
-			}
-			one.Pure = budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value), plan.Significant)
-		}
+	one.Rho = budget.FormatRat(loss.Rho())
+	if loss, one.Pure, err = amplified(loss, sample); err != nil {
+		return one, fmt.Errorf("the loss of %s: %w", name, err)
 	}
 	if reserved != nil {
 		one.Pure = "" // whatever appears by a selection has no ε alone

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the sample in words.
@@ -16,10 +17,60 @@ func ShareText(share string) string {
 	return budget.Percent(f)
 }
 
-// Sample says what the sample adds to the error of a count whose units have up to so many rows in a cell.
-func Sample(s *plan.Sample, rows int64) string {
-	share := plan.Amount(s.Share)
+// SampleMethod says within the method of a guarantee that its mechanisms see a sample; "" of all units.
+func SampleMethod(s plan.Sample) string {
+	if !s.Partial() {
+		return ""
+	}
+	return fmt.Sprintf(", of a secret sample of %s of the units, drawn once (Balle, Barthe and Gaboardi 2018)",
+		ShareText(s.Share))
+}
+
+// sampleLines say of a plan what it is measured on; none where that is all units.
+func sampleLines(p *plan.Plan) []string {
+	if !p.Sample.Partial() {
+		return nil
+	}
+	return []string{fmt.Sprintf(
+		"Measured on a secret sample: each %s is drawn with probability %s, once for the whole release, and counts are divided by that. Those who are drawn lose more, %s.",
+		p.Guarantee.Protects, ShareText(p.Sample.Share), budget.Amounts(p.Sample.Spent.Epsilon, p.Sample.Spent.Rho, nil))}
+}
+
+// amplified is the loss of all units by mechanisms that see a sample of them alone, and its pure ε in text.
+func amplified(loss budget.Loss, s plan.Sample) (of budget.Loss, pure string, err error) {
+	pure = budget.FormatRat(loss.Epsilon())
+	if !s.Partial() {
+		return loss, pure, nil
+	}
+	if of, err = loss.Sampled(s.Rate()); err != nil || pure == "" {
+		return of, pure, err
+	}
+	bound, err := of.EpsilonAt(nil)
+	if err != nil {
+		return of, pure, err
+	}
+	return of, budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value), plan.Significant), nil
+}
+
+// SampleError says what the sample adds to the error of a count whose units have up to so many rows in a cell.
+func SampleError(s plan.Sample, rows int64) string {
+	share := s.Rate()
 	each := new(big.Rat).Quo(new(big.Rat).Sub(big.NewRat(1, 1), share), share)
 	each.Mul(each, new(big.Rat).SetInt64(rows))
 	return fmt.Sprintf(" The error of the sample comes on top: in a cell of n rows its standard error is at most √(%s·n), and the published interval includes it.", budget.DecimalUp(each, 4))
+}
+
+// relations says how the losses of leaves, where there are any, and of attributes relate to the loss of the whole release.
+func relations(s plan.Sample, neighbours spec.Neighbours, leaves bool) string {
+	if s.Partial() {
+		return "\nA secret sample of the units is measured: ε and what attacks find are of all units, ρ is of those that are drawn. Of attributes all is as if every unit were drawn."
+	}
+	text := ""
+	if leaves {
+		text = " Those of leaves are: in ρ, and in a pure ε, they add up to it."
+	}
+	if neighbours == spec.AddRemove {
+		text += "\nAnother value of an attribute is one unit taken away and one added, which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ."
+	}
+	return text
 }

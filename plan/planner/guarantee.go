@@ -32,16 +32,13 @@ func guarantee(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarantee
 	}
 	unitOf(&g, r)
 	g.Invariants = describe.Invariants(p.Invariants)
-	var capped, rounds, sampled string // how those of microdata enter: what they may lose at most, however many are made
+	var capped, rounds string // how those of microdata enter: what they may lose at most, however many are made
 	if p.Adapts() {
 		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)",
 			" and the cap of all rounds of microdata"
 	}
-	if p.Sample != nil {
-		g.Sample = p.Sample.Share
-		sampled = fmt.Sprintf(", of a secret sample of %s of the units, drawn once (Balle, Barthe and Gaboardi 2018)",
-			describe.ShareText(p.Sample.Share))
-	}
+	g.Sample = p.Sample.Share
+	sampled := describe.SampleMethod(p.Sample)
 	switch b := r.Budget; {
 	case b.Delta != nil:
 		g.Definition, g.Epsilon, g.Delta = "approximate", budget.FormatRat(b.Epsilon), budget.FormatRat(b.Delta)

@@ -28,10 +28,7 @@ func predict(p *plan.Plan, estimates []compiled.Estimate) error {
 	}
 	measured := p.Measured()
 	for i, t := range p.Tables {
-		p.Tables[i].Expectation = describe.Expectation(t.Statistics[0].Margin)
-		if p.Sample != nil {
-			p.Tables[i].Expectation += describe.Sample(p.Sample, compiled.RowsOfUnit(p, t, false))
-		}
+		p.Tables[i].Expectation = describe.Expectation(t.Statistics[0].Margin) + sampleError(p, t)
 		assessFigures(p, &p.Tables[i], measured)
 	}
 	return nil

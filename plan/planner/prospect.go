@@ -352,8 +352,8 @@ func (d *draftPlan) composed(r *spec.Release, inner spec.Budget, times float64,
 	if t.Least, err = rhoAt(new(big.Rat).SetFloat64(bound.Value), inner.Delta); err != nil {
 		return t, err
 	}
-	if share := r.Sampled(); share != nil {
-		if loss, err = loss.Sampled(share); err != nil {
+	if sample := r.Sample(); sample.Partial() {
+		if loss, err = loss.Sampled(sample.Rate()); err != nil {
 			return t, err
 		}
 		if bound, err = loss.EpsilonAt(r.Budget.Delta); err != nil {

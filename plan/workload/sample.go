@@ -16,23 +16,23 @@ import (
 // budget of the release. Neighbours: add-remove alone, which a spec with a sample has. Theorem: Balle, Barthe &
 // Gaboardi 2018, theorem 8. Argument: docs/proofs/sampling.md.
 func OnSample(r *spec.Release) (*spec.Release, error) {
-	share := r.Sampled()
-	if share == nil {
+	sample := r.Sample()
+	if !sample.Partial() {
 		return r, nil
 	}
 	inner := *r
 	var err error
-	if inner.Budget.Epsilon, inner.Budget.Delta, err = budget.BeforeSampling(r.Budget.Epsilon, r.Budget.Delta, share); err != nil {
+	if inner.Budget.Epsilon, inner.Budget.Delta, err = budget.BeforeSampling(r.Budget.Epsilon, r.Budget.Delta, sample.Rate()); err != nil {
 		return nil, r.Problem("budget", document.Problem{Message: "this budget cannot be spent on a sample: " + err.Error(),
 			Expected: "another budget, or another share of the units"})
 	}
 	return &inner, nil
 }
 
-// SampleOf is the sample of a release, nil where all units are measured. What its mechanisms add up to comes later.
-func SampleOf(r *spec.Release) *plan.Sample {
-	if share := r.Sampled(); share != nil {
-		return &plan.Sample{Share: share.RatString()}
+// SampleOf is the sample of a release. What its mechanisms add up to comes later.
+func SampleOf(r *spec.Release) plan.Sample {
+	if r.Sample().Partial() {
+		return plan.Sample{Share: r.Sample().Rate().RatString()}
 	}
-	return nil
+	return plan.Sample{}
 }

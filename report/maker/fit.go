@@ -82,8 +82,8 @@ func fitOfCounts(p *plan.Plan, s synth.Statistic) []report.FitClass {
 		largest = max(largest, errors[i])
 	}
 	for i, c := range p.Release().Fit {
-		if c.AtMost != nil && p.Sample == nil { // errors that hold sampling grow with the count
-			f.classes[i].From = countFrom(largest, c.AtMost)
+		if c.AtMost != nil {
+			f.classes[i].From = fitFrom(p.Sample, largest, c.AtMost)
 		}
 	}
 	return f.done()

@@ -104,8 +104,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	for i, s := range t.Statistics {
 		asked := planned.Statistics[i]
 		m, alone := p.Measurement(asked.Measurement)
-		if s.Name != asked.Name || alone != (asked.Measurement != "") || p.Sample == nil &&
-			alone != (s.Whole || asked.Unit != "") {
+		if !isMeasured(p, asked, s) {
 			return report.Table{}, fmt.Errorf("statistic %s: the plan does not measure it", s.Name)
 		}
 		one, err := statisticOf(s, t.Cells, impossible)

@@ -45,10 +45,7 @@ func sameUse(r *report.Report) string {
 // their intervals are apart. One of two intervals fails with a probability of no more than the chances of either to
 // fail, added up, however the noise of the cells is correlated.
 func apartNote(r *report.Report) report.Note {
-	chance, confidence := "at most ", words.Exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
-	if r.Guarantee.Sample != "" {
-		chance = "about "
-	}
+	chance, confidence := r.Bounded("at most")+" ", words.Exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
 	miss := new(big.Rat).Sub(big.NewRat(1, 1), confidence)
 	once, _ := miss.Float64()
 	both, _ := new(big.Rat).Mul(big.NewRat(2, 1), miss).Float64()

@@ -4,7 +4,6 @@ package notes
 
 import (
 	"fmt"
-	"math/big"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -14,7 +13,7 @@ import (
 
 // sampleSentence says of the guarantee that a part of the units is measured, "" where all are.
 func sampleSentence(p *plan.Plan) string {
-	if p.Sample == nil {
+	if !p.Sample.Partial() {
 		return ""
 	}
 	return fmt.Sprintf("Each %s was measured with a probability of %s alone, drawn in secret, once for the whole release: who was drawn, and how many were, is in no file and is erased.%s",
@@ -24,7 +23,7 @@ func sampleSentence(p *plan.Plan) string {
 
 // sampleNote says of the errors that they include that of the sample.
 func sampleNote(p *plan.Plan) []report.Note {
-	if p.Sample == nil {
+	if !p.Sample.Partial() {
 		return nil
 	}
 	return []report.Note{{Heading: "Intervals include the error of a secret sample",
@@ -33,7 +32,7 @@ func sampleNote(p *plan.Plan) []report.Note {
 
 // ofSample says of the errors of a release that they are of noise and sample together.
 func ofSample(a *report.Accuracy, p *plan.Plan) {
-	if p.Sample == nil {
+	if !p.Sample.Partial() {
 		return
 	}
 	a.Sentence = strings.Replace(a.Sentence, "at least ", "about ", 1)
@@ -44,7 +43,6 @@ func ofSample(a *report.Accuracy, p *plan.Plan) {
 }
 
 func shareOf(p *plan.Plan) string {
-	share, _ := new(big.Rat).SetString(p.Sample.Share)
-	f, _ := share.Float64()
+	f, _ := p.Sample.Rate().Float64()
 	return budget.Percent(f)
 }

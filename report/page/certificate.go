@@ -21,29 +21,6 @@ func (r View) NoApprovals() string {
 	return "none stand in the ledger's entry of the debit; whether the account asks for any, its policy tells"
 }
 
-// AttributeLoss says what the rows of the losses of attributes mean, and how they can be larger than that of the whole
-// release.
-func (r View) AttributeLoss() string {
-	g := r.Guarantee
-	text := fmt.Sprintf("How much somebody who knows all else about a %s can learn of one attribute: the loss where that one value is another. The last row is of all of the %[1]s at once.", g.Protects)
-	switch {
-	case g.Sample != "":
-		text += " As if every one were drawn for the sample."
-	case g.Neighbours == "add-remove":
-		text += fmt.Sprintf(" That row tells whether one %s is in the data or not. To learn a value of somebody is to learn more, so an attribute can lose more than that row.", g.Protects)
-	}
-	return text + " Rounded up."
-}
-
-// AttributeStep says how much larger a step it is to have another value than to be in the data or not, "" where both
-// are the same.
-func (r View) AttributeStep() string {
-	if g := r.Guarantee; g.Sample == "" && g.Neighbours == "add-remove" {
-		return fmt.Sprintf("To have another value is a larger step: one %s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.", g.Protects)
-	}
-	return ""
-}
-
 // WholeLoss names the row of the whole release by what differs.
 func (r View) WholeLoss() string {
 	g := r.Guarantee

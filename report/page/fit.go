@@ -20,11 +20,3 @@ func (r View) FitText() string {
 	return fmt.Sprintf("The office sorts figures by their relative standard error, the standard error beside a figure divided by the figure: %s; %s is the rest, every count of zero or below among it. Which class a cell is in was worked out from its noisy figure, so a cell close to a bound may be on the wrong side of it. %s",
 		strings.Join(classes, ", "), columns[len(columns)-1].Name, r.errorHolds())
 }
-
-// errorHolds says what the standard errors hold and what they do not.
-func (r View) errorHolds() string {
-	if r.Guarantee.Sample != "" {
-		return "The standard errors hold the noise and the drawing of the sample; response error is not in them."
-	}
-	return "Sampling and response error do not enter into it."
-}

@@ -196,14 +196,6 @@ func (r View) terminalTables(p *screen.Page, all bool) {
 	}
 }
 
-// errorsOf says what the errors are of.
-func (r View) errorsOf() string {
-	if r.Guarantee.Sample != "" {
-		return "privacy noise and secret sample"
-	}
-	return "privacy noise"
-}
-
 // tableRow is the row of one count.
 func (r View) tableRow(t report.Table, s report.Statistic, named bool) []screen.Cell {
 	row := screen.Cells(t.Path)

@@ -296,9 +296,7 @@ func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 	if needed {
 		notes = append(notes, "A leaf that gets what its targets need keeps that amount, and the others share the rest.")
 	}
-	if p.Plan.Sample != nil {
-		notes = append(notes, "The release is measured on a sample of its units: the error of that sample comes on top.")
-	}
+	notes = append(notes, sampleNotes(p.Plan.Sample)...)
 	if len(p.Plan.Synthetic) > 0 {
 		notes = append(notes, "Of microdata no error can be predicted.")
 	}

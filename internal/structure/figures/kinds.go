@@ -13,8 +13,9 @@ import (
 const kindRule = `A test of a kind is a comparison with nil, zero or "", or a condition, whose operand is a field or
 a method without arguments that is named for the kind (or its length); a comparison or a case with a constant
 of a type that lists kinds; or a type assertion or a case of a type switch on an interface that has one type
-a kind. Files of package plan and below that are named for a kind may test for that kind, and package
-plan/statistic for all: they are the registries. Fields and constants of package budget, and of other
+a kind. Files that are named for a kind may test for that kind: for a sample, invariants and impossible cells,
+which can be absent, in every package, for other kinds in package plan and below. Package plan/statistic may
+test for all. These are the registries. Fields and constants of package budget, and of other
 modules, are of no marginal.`
 
 // kind is a kind of marginal, statistic or measurement.
@@ -24,23 +25,25 @@ type kind struct {
 	words []string
 	// files are those of package plan, and of packages below it, that are the kind's own.
 	files []string
+	// anywhere says that files of the same names are the kind's own in every package.
+	anywhere bool
 }
 
 var kinds = []kind{
-	{"weighted", []string{"Weighted", "Weight", "Value"}, []string{"value.go", "weight.go", "values.go"}},
-	{"sparse", []string{"Sparse", "Above"}, []string{"sparse.go", "above.go"}},
-	{"top-k", []string{"Top", "Choices"}, []string{"top.go"}},
-	{"discovery", []string{"Discovered", "Discovery", "Discover"}, []string{"discover.go", "discovered.go"}},
-	{"impossible", []string{"Impossible", "Impossibilities"}, []string{"impossible.go"}},
-	{"invariant", []string{"Invariant", "Invariants"}, []string{"invariants.go", "invariant.go"}},
-	{"sample", []string{"Sample", "Sampled"}, []string{"sample.go"}},
-	{"quantile", []string{"Quantile", "Quantiles"}, []string{"quantiles.go", "quantile.go", "quantileway.go"}},
-	{"distribution", []string{"Distribution"}, []string{"distribution.go", "bins.go"}},
-	{"distinct", []string{"Distinct"}, []string{"distinct.go"}},
-	{"left out", []string{"Diagnostic", "Counts"}, []string{"diagnostic.go"}},
-	{"bound of a unit", []string{"PerUnit"}, nil},
-	{"kind of statistic", []string{"StatKind"}, nil},
-	{"kind of measurement", []string{"Counted", "Selection"}, []string{"measurement.go", "counted.go", "selection.go"}},
+	{"weighted", []string{"Weighted", "Weight", "Value"}, []string{"value.go", "weight.go", "values.go"}, false},
+	{"sparse", []string{"Sparse", "Above"}, []string{"sparse.go", "above.go"}, false},
+	{"top-k", []string{"Top", "Choices"}, []string{"top.go"}, false},
+	{"discovery", []string{"Discovered", "Discovery", "Discover"}, []string{"discover.go", "discovered.go"}, false},
+	{"impossible", []string{"Impossible", "Impossibilities"}, []string{"impossible.go"}, true},
+	{"invariant", []string{"Invariant", "Invariants"}, []string{"invariants.go", "invariant.go"}, true},
+	{"sample", []string{"Sample", "Sampled", "Partial"}, []string{"sample.go", "sampling.go"}, true},
+	{"quantile", []string{"Quantile", "Quantiles"}, []string{"quantiles.go", "quantile.go", "quantileway.go"}, false},
+	{"distribution", []string{"Distribution"}, []string{"distribution.go", "bins.go"}, false},
+	{"distinct", []string{"Distinct"}, []string{"distinct.go"}, false},
+	{"left out", []string{"Diagnostic", "Counts"}, []string{"diagnostic.go"}, false},
+	{"bound of a unit", []string{"PerUnit"}, nil, false},
+	{"kind of statistic", []string{"StatKind"}, nil, false},
+	{"kind of measurement", []string{"Counted", "Selection"}, []string{"measurement.go", "counted.go", "selection.go"}, false},
 }
 
 // registry is the package that may test for every kind.
@@ -62,11 +65,9 @@ func (t *tree) kindTests(s *source) []kindTest {
 		ast.Inspect(file, k.visit)
 	}
 	return slices.DeleteFunc(k.found, func(found kindTest) bool {
-		if s.path != "plan" && !strings.HasPrefix(s.path, "plan/") {
-			return false
-		}
 		i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == found.kind })
-		return slices.Contains(kinds[i].files, t.base(found.at.Pos()))
+		return (kinds[i].anywhere || s.path == "plan" || strings.HasPrefix(s.path, "plan/")) &&
+			slices.Contains(kinds[i].files, t.base(found.at.Pos()))
 	})
 }
 

@@ -9,10 +9,10 @@ import (
 
 // sample prepares the drawing of units where the table says so.
 func (t *tally) sample(s *noise.RowStreams) error {
-	if t.table.Sample == nil {
+	if !t.table.Sample.Partial() {
 		return nil
 	}
-	units := bounding.NewSample(t.table.Sample, s.Sampling(t.table.Name, 0))
+	units := bounding.NewSample(t.table.Sample.Rate(), s.Sampling(t.table.Name, 0))
 	for range t.workers {
 		one, err := units.Sampler()
 		if err != nil {
@@ -29,4 +29,13 @@ func (t *tally) drawn(worker int, c *chunk, piece int, first int64, out []uint64
 		return out
 	}
 	return t.samplers[worker].Mask(c.ids, c.rows, piece, first, out)
+}
+
+// madeUpSample returns what draws the units of a rehearsal, each of which is one row.
+func (t *tally) madeUpSample(stream *noise.Bits) func() bool {
+	if !t.table.Sample.Partial() {
+		return func() bool { return true }
+	}
+	below := bounding.Threshold(t.table.Sample.Rate())
+	return func() bool { return stream.Uint64() < below }
 }

@@ -1,0 +1,26 @@
+package maker
+
+import (
+	"math/big"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// This file holds what changes in the facts of a table that counts a sample of the units.
+
+// fitFrom is the least count of a class of figures, 0 where none is known: the errors of a sample grow with the count.
+func fitFrom(s plan.Sample, standardError float64, atMost *big.Rat) int64 {
+	if s.Partial() {
+		return 0
+	}
+	return countFrom(standardError, atMost)
+}
+
+// isMeasured reports whether a statistic was made as the plan says: from a measurement of its own or from several. One of
+// its own gives whole numbers or multiples of a unit; the estimates of a sample need not be either.
+func isMeasured(p *plan.Plan, asked plan.Statistic, made synth.Statistic) bool {
+	_, alone := p.Measurement(asked.Measurement)
+	return made.Name == asked.Name && alone == (asked.Measurement != "") &&
+		(p.Sample.Partial() || alone == (made.Whole || asked.Unit != ""))
+}
