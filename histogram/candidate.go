@@ -11,6 +11,8 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // candidatesOf are the questions whose counts the rounds of a method may be told: the
@@ -23,7 +25,8 @@ func candidatesOf(p *plan.Plan, s plan.Synthetic) ([]plan.Measurement, error) {
 	all := make([]plan.Measurement, len(cells))
 	for i, columns := range adaptive.Candidates(s) {
 		m := plan.Measurement{ID: fmt.Sprintf("microdata/%s/candidate%d", s.Table, i+1), Leaf: s.Leaf,
-			Query: plan.Query{Table: s.Table}, Cells: cells[i], Mechanism: s.Noise}
+			Query: plan.Query{Table: s.Table, Counted: counted.Rows{}}, Cells: cells[i], Mechanism: s.Noise,
+			Selection: selection.All{}}
 		for _, c := range columns {
 			m.Query.Factors = append(m.Query.Factors, s.By[c])
 		}

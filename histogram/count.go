@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
@@ -18,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // Counter answers questions to the confidential tables of a release exactly. What it returns tells nothing outside of
@@ -47,11 +47,12 @@ func stampOf(planHash string, all []plan.Measurement, s *noise.RowStreams) (answ
 	io.WriteString(h, planHash)
 	for _, m := range all {
 		question, err := json.Marshal(struct { // all but the mechanisms, which are the core's business alone
-			ID                       string
-			Query                    plan.Query
-			Cells, Impossible, Above int64
-			Top, Discovery           bool
-		}{m.ID, m.Query, m.Cells, m.Impossible, m.Above, m.Top != nil, m.Discovery != nil})
+			ID                string
+			Query             plan.Query
+			Cells, Impossible int64
+			Given             selection.Kind
+			Above             int64
+		}{m.ID, m.Query, m.Cells, m.Impossible, m.Selection.Kind(), selection.Threshold(m.Selection)})
 		if err != nil {
 			return answer.Stamp{}, parallel.ErrBug
 		}
@@ -80,10 +81,7 @@ func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Strea
 		return nil, err
 	}
 	for _, m := range all {
-		if m.Query.Quantile == nil {
-			continue
-		}
-		if _, err := newDrawing(own.Release(), m); err != nil {
+		if err := checkDrawing(own.Release(), m); err != nil {
 			return nil, err
 		}
 	}
@@ -123,18 +121,8 @@ func wellFormed(p *plan.Plan, all []plan.Measurement, counts []answer.Answer) bo
 	}
 	for i, m := range all {
 		a := counts[i]
-		var good bool
-		switch {
-		case m.Discovery != nil:
-			good = a.Groups != nil && a.Ascending(math.MaxUint64) && a.Least(1)
-		case m.Query.Quantile != nil:
-			good = a.Groups == nil && a.Ascending(math.MaxUint64) && a.Least(0)
-		case choosesCells(m):
-			good = a.Groups == nil && a.Ascending(uint64(m.Cells)) && (m.Top == nil || a.Least(0))
-		default:
-			good = a.Groups == nil && a.Cells == nil && int64(a.Len()) == m.Cells && (i < len(p.Measurements) || a.Least(0))
-		}
-		if !good || !a.Bounded() {
+		formed := giftOf(m).formed
+		if formed == nil || !formed(m, a) || !a.Bounded() || i >= len(p.Measurements) && !a.Least(0) {
 			return false
 		}
 	}

@@ -63,18 +63,7 @@ func (x *opened) give(ctx context.Context, i int) (measured.Measured, error) {
 		return measured.Measured{}, errGiven
 	}
 	a := &x.exact.answers[i]
-	measure := x.noisy
-	switch {
-	case a.measurement.Query.Quantile != nil:
-		measure = x.quantiles
-	case a.measurement.Above > 0:
-		measure = x.sparse
-	case a.measurement.Top != nil:
-		measure = x.top
-	case a.measurement.Discovery != nil:
-		measure = x.selected
-	}
-	noisy, err := measure(ctx, *a)
+	noisy, err := giftOf(a.measurement).give(x, ctx, *a)
 	if err != nil {
 		x.disclaim(i) // nothing was given; a second try draws the same noise
 		return measured.Measured{}, err

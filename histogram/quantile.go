@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -38,7 +39,7 @@ func (x *opened) quantiles(ctx context.Context, a asked) (measured.Measured, err
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	drawn, each := make([]int64, m.Cells), m.Query.Quantile.Draws()
+	drawn, each := make([]int64, m.Cells), d.Draws()
 	err = parallel.Do(ctx, runtime.GOMAXPROCS(0), len(drawn)/each, func(cell int) error {
 		if mask.Holds(uint64(cell)) {
 			return nil
@@ -53,7 +54,7 @@ func (x *opened) quantiles(ctx context.Context, a asked) (measured.Measured, err
 
 // drawing is how the quantiles of a measurement are drawn.
 type drawing struct {
-	plan.Quantile
+	counted.Quantiles
 	lattice     *domain.Lattice
 	shares      []int64    // in parts of denominator
 	epsilons    []*big.Rat // of the choice at each share
@@ -63,14 +64,23 @@ type drawing struct {
 	ranges      []domain.Stratum
 }
 
+// checkDrawing returns an error where a measurement is of quantiles that cannot be drawn.
+func checkDrawing(r *spec.Release, m plan.Measurement) error {
+	if m.Query.Counted.Kind() != counted.KindQuantiles {
+		return nil
+	}
+	_, err := newDrawing(r, m)
+	return err
+}
+
 // newDrawing fails where what the plan says cannot be drawn. It is asked before anything is counted.
 func newDrawing(r *spec.Release, m plan.Measurement) (*drawing, error) {
 	levels, err := m.Query.Levels(r)
 	if err != nil {
 		return nil, err
 	}
-	table := r.Table(m.Query.Table)
-	d := &drawing{Quantile: *m.Query.Quantile, lattice: table.Column(m.Query.Quantile.Column).Lattice, by: -1}
+	table, q := r.Table(m.Query.Table), m.Query.Counted.(counted.Quantiles)
+	d := &drawing{Quantiles: q, lattice: table.Column(q.Column).Lattice, by: -1}
 	var at []*big.Rat
 	for _, text := range d.At {
 		share, ok := new(big.Rat).SetString(text)

@@ -16,16 +16,18 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // quantilesOf is a measurement of quantiles of pay by size, of the payroll, opened with a key.
-func quantilesOf(t testing.TB, r *plan.Plan, q plan.Quantile, counts answer.Answer, key int) (*opened, asked) {
+func quantilesOf(t testing.TB, r *plan.Plan, q counted.Quantiles, counts answer.Answer, key int) (*opened, asked) {
 	t.Helper()
-	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs", Factors: []plan.Factor{{Attribute: "size", Basis: plan.Identity}}, Quantile: &q},
-		Cells: int64(2 * q.Draws()),
-		Mechanism: budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 3), L1: big.NewInt(3),
+	m := plan.Measurement{ID: "pay", Query: plan.Query{Table: "jobs", Factors: []plan.Factor{{Attribute: "size", Basis: plan.Identity}}, Counted: q},
+		Cells:     int64(2 * q.Draws()),
+		Selection: selection.All{}, Mechanism: budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 3), L1: big.NewInt(3),
 			L2Squared: big.NewInt(9)}}
 	s := noise.NewStreams(keyNumbered(key), r.Hash())
 	a := asked{measurement: m, definition: m.Canonical(), Answer: counts, hash: counts.Hash()}
@@ -78,7 +80,7 @@ func chance(rows map[int64]int64, first, last, num, den, shift int64, theta floa
 // range of its cell. An exact drawing fails with probability 1e-9 per check, 12 in all.
 func TestQuantilesHaveTheirLaw(t *testing.T) {
 	p := payrollPlan(t)
-	q := plan.Quantile{Column: "pay", At: []string{"1/4", "2/3"}, Shift: 5, Beyond: 3}
+	q := counted.Quantiles{Column: "pay", At: []string{"1/4", "2/3"}, Shift: 5, Beyond: 3}
 	rows := []map[int64]int64{{1: 2, 5: 4}, {4: 1, 9: 3, 12: 2}}
 	var counts answer.Answer
 	for cell, places := range rows {
@@ -136,7 +138,7 @@ func TestQuantilesHaveTheirLaw(t *testing.T) {
 // What is drawn is bound to key and counts, and to nothing else.
 func TestQuantilesAreDrawnOnce(t *testing.T) {
 	p := payrollPlan(t)
-	q := plan.Quantile{Column: "pay", At: []string{"1/2", "9/10"}}
+	q := counted.Quantiles{Column: "pay", At: []string{"1/2", "9/10"}}
 	draw := func(key int, counts answer.Answer, processors int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 		x, a := quantilesOf(t, p, q, counts, key)

@@ -10,19 +10,19 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // selected is the answer to a measurement of groups that are not listed: those that its selection lets through, in the
 // order of their keys, with their numbers of units and noise that has nothing to do with the selection.
 //
-// Guarantee: each group with a unit is selected by itself with exactly the probability of [plan.Discovery], and no
+// Guarantee: each group with a unit is selected by itself with exactly the probability of [selection.Groups], and no
 // other is; the noise on what is selected has the law of the measurement's mechanism and is independent of the
 // selection. Neighbours: those of the mechanism's sensitivity, which differ by one in at most Discovery.Groups groups.
 // Theorem: Desfontaines, Voss, Gipson & Mandayam 2022; Korolova, Kenthapadi, Mishra & Ntoulas 2009. Argument:
 // docs/proofs/discover.md.
 func (x *opened) selected(ctx context.Context, a asked) (measured.Measured, error) {
-	d := a.measurement.Discovery
+	d := a.measurement.Selection.(selection.Groups)
 	kept, err := d.Kept()
 	if err != nil {
 		return measured.Measured{}, err
@@ -54,7 +54,7 @@ func (x *opened) selected(ctx context.Context, a asked) (measured.Measured, erro
 }
 
 // selectGroups decides for each group of so many units whether it is selected.
-func selectGroups(stream *noise.Bits, d *plan.Discovery, kept *plan.Kept, units []int64, through []bool) error {
+func selectGroups(stream *noise.Bits, d selection.Groups, kept *selection.Kept, units []int64, through []bool) error {
 	if probabilities := kept.Optimal(); probabilities != nil {
 		for i, n := range units {
 			through[i] = noise.Bernoulli(stream, probabilities[min(d.Counted(n), int64(len(probabilities)-1))])

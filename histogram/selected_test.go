@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // released measures the groups of a folder.
@@ -54,7 +55,7 @@ func TestGroupsAppearByTheirLaw(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := planOfWords(t, of.replacements...)
-			d := p.Measurements[0].Discovery
+			d := p.Measurements[0].Selection.(selection.Groups)
 			law := lawOf(t, d)
 			least := int(max(d.AtLeast, 1)) - 1
 			sizes := near(of.least, of.most)
@@ -188,7 +189,7 @@ func TestNoGroupAtAll(t *testing.T) {
 // TestSelectionNeedsWhatIsPlanned keeps probabilities apart from what was not planned.
 func TestSelectionNeedsWhatIsPlanned(t *testing.T) {
 	p := planOfWords(t, "GROUPS", "9")
-	d := *p.Measurements[0].Discovery
+	d := p.Measurements[0].Selection.(selection.Groups)
 	d.Threshold--
 	if _, err := d.Kept(); err == nil {
 		t.Error("a threshold of one less is taken")

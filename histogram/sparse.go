@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/impossible"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // sparse is the cells of an answer whose counts with the noise of its measurement are above its threshold, ascending.
@@ -63,15 +64,16 @@ func (x *opened) filled(ctx context.Context, a asked, mask *impossible.Mask, mor
 	if err != nil {
 		return nil, nil, err
 	}
+	threshold := selection.Threshold(a.measurement.Selection)
 	n := 0
 	for _, count := range counts {
-		if count > a.measurement.Above {
+		if count > threshold {
 			n++
 		}
 	}
 	cells, noisy = make([]uint64, 0, n+more), make([]int64, 0, n+more)
 	for i, count := range counts {
-		if count > a.measurement.Above && !mask.Holds(a.Cells[i]) {
+		if count > threshold && !mask.Holds(a.Cells[i]) {
 			cells, noisy = append(cells, a.Cells[i]), append(noisy, count)
 		}
 	}
@@ -108,11 +110,12 @@ func (x *opened) empty(ctx context.Context, a asked, mask *impossible.Mask) ([]a
 
 // exceedingOf is the law of the noise of a measurement above its threshold.
 func exceedingOf(m plan.Measurement) (*noise.Exceeding, error) {
+	above := selection.Threshold(m.Selection)
 	switch m.Mechanism.Kind {
 	case budget.DiscreteLaplace:
-		return noise.ExceedingLaplace(m.Mechanism.Parameter, m.Above)
+		return noise.ExceedingLaplace(m.Mechanism.Parameter, above)
 	case budget.DiscreteGaussian:
-		return noise.ExceedingGaussian(m.Mechanism.Parameter, m.Above)
+		return noise.ExceedingGaussian(m.Mechanism.Parameter, above)
 	}
 	return nil, fmt.Errorf("there is no sampler for the mechanism %q", m.Mechanism.Kind)
 }

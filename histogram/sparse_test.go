@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/impossible"
+	"github.com/dprelease/dprelease/plan/selection"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -79,7 +80,7 @@ func (s *sparseSample) judge() float64 {
 	}
 	statistic, n := 0.0, float64(s.runs)
 	for cell, often := range s.often {
-		q := m.Mechanism.Above(m.Above - s.rows(uint64(cell)))
+		q := m.Mechanism.Above(selection.Threshold(m.Selection) - s.rows(uint64(cell)))
 		statistic += (often - n*q) * (often - n*q) / (n * q * (1 - q))
 	}
 	least := distuv.ChiSquared{K: float64(len(s.often))}.Survival(statistic)
@@ -94,9 +95,9 @@ func (s *sparseSample) judge() float64 {
 			}
 		}
 		statistic, freedom, have, want := 0.0, 0.0, 0.0, 0.0
-		for value := m.Above + 1; value < m.Above+200; value++ {
+		for value := selection.Threshold(m.Selection) + 1; value < selection.Threshold(m.Selection)+200; value++ {
 			have, want = have+s.values[rows][value], want+cells*n*chance(rows, value)
-			if want >= 50 || value == m.Above+199 && want > 0 {
+			if want >= 50 || value == selection.Threshold(m.Selection)+199 && want > 0 {
 				statistic, freedom = statistic+(have-want)*(have-want)/want, freedom+1
 				have, want = 0, 0
 			}
@@ -157,7 +158,7 @@ func cut(m measured.Measured) measured.Measured {
 	var cells []uint64
 	var values []int64
 	for i, v := range m.Values.Int64Values() {
-		if v > m.Measurement.Above {
+		if v > selection.Threshold(m.Measurement.Selection) {
 			cells, values = append(cells, uint64(i)), append(values, v)
 		}
 	}
@@ -175,7 +176,7 @@ func TestWrongSparseAnswersAreNoticed(t *testing.T) {
 				if !ok {
 					return noisy, true
 				}
-				return a.Counts[at], a.Counts[at] > a.measurement.Above
+				return a.Counts[at], a.Counts[at] > selection.Threshold(a.measurement.Selection)
 			}, a.Cells)
 		},
 		"cells with rows are drawn as empty ones too": func(x *opened, a asked, m measured.Measured) measured.Measured {
@@ -194,7 +195,7 @@ func TestWrongSparseAnswersAreNoticed(t *testing.T) {
 				if noisy == 0 {
 					noisy = of[cell]
 				}
-				return noisy, noisy > a.measurement.Above
+				return noisy, noisy > selection.Threshold(a.measurement.Selection)
 			}, a.Cells)
 		},
 		"only cells with rows are published": func(_ *opened, a asked, m measured.Measured) measured.Measured {
@@ -345,7 +346,7 @@ func TestSparseAnswersOfManyCells(t *testing.T) {
 		huge.Cells = cells
 		huge.Mechanism.Parameter = new(big.Rat).Set(m.Mechanism.Parameter)
 		if cells > m.Cells {
-			huge.Above = int64(9 * math.Sqrt(m.Mechanism.Variance()))
+			huge.Selection = selection.Above{Threshold: int64(9 * math.Sqrt(m.Mechanism.Variance()))}
 		}
 		x, a := openedSparse(p, keyNumbered(5), answer.Answer{Cells: []uint64{3, uint64(cells) - 1},
 			Counts: []int64{1000, 1000}})
@@ -357,9 +358,9 @@ func TestSparseAnswersOfManyCells(t *testing.T) {
 		if got.Cells[0] > 3 || got.Cells[len(got.Cells)-1] != uint64(cells)-1 {
 			t.Errorf("%d cells: the two of 1000 rows are not there", cells)
 		}
-		mean := huge.Mechanism.Above(huge.Above) * float64(cells)
+		mean := huge.Mechanism.Above(selection.Threshold(huge.Selection)) * float64(cells)
 		if off := math.Abs(float64(len(got.Cells)-2) - mean); off > 7*math.Sqrt(mean)+3 { // below 1e-11
-			t.Errorf("%d cells: %d are above %d, %g on the mean", cells, len(got.Cells)-2, huge.Above, mean)
+			t.Errorf("%d cells: %d are above %d, %g on the mean", cells, len(got.Cells)-2, selection.Threshold(huge.Selection), mean)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // top is the cells that are chosen of an answer, in the order of their choice, and their counts with the noise of its
@@ -24,7 +24,7 @@ import (
 //
 // Guarantee: each choice has the law of its mechanism among all cells that are left, with the cells' counts as scores,
 // by bits of its own; what is added to the counts of the chosen ones is the noise of the measurement, by others. So all
-// of it loses what the choices and the noise lose, composed ([plan.Choices]). Neighbours: those of the sensitivities.
+// of it loses what the choices and the noise lose, composed ([selection.Top]). Neighbours: those of the sensitivities.
 // Argument: docs/proofs/topk.md.
 //
 // How long it takes depends on the counts: it is never to be shown.
@@ -36,7 +36,7 @@ func (x *opened) top(ctx context.Context, a asked) (measured.Measured, error) {
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	for round := range int(a.measurement.Top.Of) {
+	for round := range int(a.measurement.Selection.(selection.Top).Of) {
 		if err := ctx.Err(); err != nil {
 			return measured.Measured{}, err
 		}
@@ -75,7 +75,7 @@ type chosenCell struct {
 
 // newRanks fails where the measurement's choices are none.
 func newRanks(a asked) (*ranks, error) {
-	c := a.measurement.Top
+	c := a.measurement.Selection.(selection.Top)
 	classes := classesOf(a)
 	r := &ranks{classes: classes, taken: make([][]uint64, len(classes))}
 	var err error
@@ -176,7 +176,3 @@ func (a asked) filled() []uint64 {
 	}
 	return filled
 }
-
-// choosesCells tells that a measurement is of cells that are chosen by what is counted in them, so that those without
-// rows are not visited.
-func choosesCells(m plan.Measurement) bool { return m.Above > 0 || m.Top != nil }

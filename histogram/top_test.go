@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -55,7 +56,7 @@ func busyPlan(t testing.TB, replacements ...string) *plan.Plan {
 
 // openedTop gives the answer of a measurement that chooses, of so many rows in each cell, with key number n; edit may
 // break the plan's choices.
-func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*plan.Choices)) measured.Measured {
+func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*selection.Top)) measured.Measured {
 	t.Helper()
 	filled := answer.Answer{Cells: []uint64{}, Counts: []int64{}}
 	for cell, count := range rows {
@@ -68,9 +69,9 @@ func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*plan.
 	x := &opened{exact: e.inner, streams: s, given: make([]bool, 1)}
 	a := e.inner.answers[0]
 	if edit != nil {
-		broken := *a.measurement.Top
+		broken := a.measurement.Selection.(selection.Top)
 		edit(&broken)
-		a.measurement.Top = &broken
+		a.measurement.Selection = broken
 	}
 	m, err := x.top(t.Context(), a)
 	if err != nil {
@@ -81,7 +82,7 @@ func openedTop(t testing.TB, p *plan.Plan, rows []int64, n int, edit func(*plan.
 
 // choiceLaw is with what probability each cell that is left is chosen, from the definitions: exp(λ·count)/Σ, or by how
 // many are accepted beside it, each with probability exp(−λ·gap).
-func choiceLaw(c *plan.Choices, rows []int64, left []bool) []float64 {
+func choiceLaw(c selection.Top, rows []int64, left []bool) []float64 {
 	epsilon, _ := c.Select.Parameter.Float64()
 	lambda := epsilon / float64(c.Sensitivity)
 	if !c.Monotone {
@@ -127,7 +128,7 @@ func choiceLaw(c *plan.Choices, rows []int64, left []bool) []float64 {
 }
 
 // sequences is with what probability each sequence of choices is made.
-func sequences(c *plan.Choices, rows []int64) map[string]float64 {
+func sequences(c selection.Top, rows []int64) map[string]float64 {
 	out := map[string]float64{}
 	left := make([]bool, len(rows))
 	for i := range left {
@@ -176,13 +177,13 @@ func TestSequencesOfChoicesHaveTheExactLaw(t *testing.T) {
 			continue // the mechanism is that of a budget in ρ
 		}
 		p := busyPlan(t, "NEIGHBOURS", c.neighbours, "BUDGET", c.budget, "UNIT", "row")
-		choices := p.Measurements[0].Top
+		choices := p.Measurements[0].Selection.(selection.Top)
 		if choices.Select.Kind != c.kind {
 			t.Fatalf("%s, %s: chooses by %s", c.neighbours, c.budget, choices.Select.Kind)
 		}
 		for _, rows := range [][]int64{{3, 0, 1, 3, 0, 0}, {0, 0, 0, 0, 0, 1}, {2, 1, 1, 4, 1, 2}} {
 			law := sequences(choices, rows)
-			survival := func(edit func(*plan.Choices)) float64 {
+			survival := func(edit func(*selection.Top)) float64 {
 				seen := map[string]float64{}
 				for n := range draws {
 					seen[fmt.Sprint(openedTop(t, p, rows, n, edit).Cells)]++
@@ -200,9 +201,9 @@ func TestSequencesOfChoicesHaveTheExactLaw(t *testing.T) {
 			if rows[3] < 4 {
 				continue // mistakes tell little
 			}
-			for what, edit := range map[string]func(*plan.Choices){
-				"the sensitivity doubled": func(c *plan.Choices) { c.Sensitivity *= 2 },
-				"the direction mistaken":  func(c *plan.Choices) { c.Monotone = !c.Monotone },
+			for what, edit := range map[string]func(*selection.Top){
+				"the sensitivity doubled": func(c *selection.Top) { c.Sensitivity *= 2 },
+				"the direction mistaken":  func(c *selection.Top) { c.Monotone = !c.Monotone },
 			} {
 				if s := survival(edit); s > 1e-9 {
 					t.Errorf("%s, %s, rows %v: %s is not noticed (%.0e)", c.neighbours, c.budget, rows, what, s)
@@ -229,18 +230,18 @@ func TestNeighboursChooseWithinTheLoss(t *testing.T) {
 	} {
 		for _, s := range topSettings[:4] {
 			p := busyPlan(t, "NEIGHBOURS", s.neighbours, "BUDGET", s.budget, "UNIT", c.unit, "SIDE", "2", "MORE", c.more)
-			choices := p.Measurements[0].Top
+			choices := p.Measurements[0].Selection.(selection.Top)
 			if choices.Sensitivity != c.each || choices.Monotone != (s.neighbours == "add-remove") {
 				t.Errorf("%s%s, %s: a sensitivity of %d, monotone %v", c.unit, c.more, s.neighbours, choices.Sensitivity,
 					choices.Monotone)
 			}
 			epsilon, _ := choices.Select.Parameter.Float64()
-			most := func(edit func(*plan.Choices)) float64 {
-				edited := *choices
+			most := func(edit func(*selection.Top)) float64 {
+				edited := choices
 				edit(&edited)
 				worst := 0.0
 				for _, rows := range [][]int64{{0, 0, 0, 0}, {20, 20, 0, 0}, {20, 0, 0, 0}, {5, 5, 5, 5}} {
-					before := sequences(&edited, rows)
+					before := sequences(edited, rows)
 					for _, unit := range rowsOfUnits(len(rows), c.all, c.each) {
 						after := slices.Clone(rows)
 						for i, n := range unit {
@@ -254,10 +255,10 @@ func TestNeighboursChooseWithinTheLoss(t *testing.T) {
 								for i, n := range other {
 									changed[i] += n
 								}
-								others = append(others, sequences(&edited, changed))
+								others = append(others, sequences(edited, changed))
 							}
 						}
-						law := sequences(&edited, after)
+						law := sequences(edited, after)
 						for _, other := range others {
 							for sequence, q := range law {
 								worst = max(worst, math.Abs(math.Log(q/other[sequence])))
@@ -268,18 +269,18 @@ func TestNeighboursChooseWithinTheLoss(t *testing.T) {
 				return worst
 			}
 			cost := epsilon * float64(choices.Of)
-			if worst := most(func(*plan.Choices) {}); worst > cost*(1+1e-9) {
+			if worst := most(func(*selection.Top) {}); worst > cost*(1+1e-9) {
 				t.Errorf("%s%s, %s, %s: neighbours are %g apart, and the choices cost %g", c.unit, c.more, s.neighbours, s.budget,
 					worst, cost)
 			}
 			if c.each > 1 {
-				if worst := most(func(c *plan.Choices) { c.Sensitivity-- }); worst <= cost {
+				if worst := most(func(c *selection.Top) { c.Sensitivity-- }); worst <= cost {
 					t.Errorf("%s%s, %s, %s: a sensitivity one too small is not noticed: %g of %g", c.unit, c.more, s.neighbours,
 						s.budget, worst, cost)
 				}
 			}
 			if s.neighbours == "replace" {
-				if worst := most(func(c *plan.Choices) { c.Monotone = true }); worst <= cost {
+				if worst := most(func(c *selection.Top) { c.Monotone = true }); worst <= cost {
 					t.Errorf("%s%s, %s: counts that move one way are not noticed: %g of %g", c.unit, c.more, s.budget, worst, cost)
 				}
 			}

@@ -50,7 +50,7 @@ func (t Table) WhyLeft(summed bool) string {
 		return "its counts are sums of weights, which are not whole"
 	case t.Statistics[0].Name == spec.Units.String():
 		return "it counts each unit once, whatever rows it has"
-	case t.PerUnit != nil:
+	case t.PerUnit != spec.PerUnit{}:
 		return "it counts other rows: its units have a bound of their own"
 	case t.Discovered != nil:
 		return "its groups are not listed"

@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,39 +57,21 @@ func (f Factor) String() string {
 	return spec.Attribute{Column: f.Attribute, Level: f.Level}.String()
 }
 
-// Names of what a factor of ranges is the best for.
-const (
-	prefixSums = "prefixes"
-	allRanges  = "ranges"
-)
-
 // Ranged is a factor of ranges with this strategy.
 func (f Factor) Ranged(r residual.Ranging) Factor {
-	f.Basis, f.Within, f.Sums, f.Method, f.Kappa, f.Bits = Ranges, "", prefixSums, string(r.Method), "", r.Bits
-	if r.Sums == residual.Ranges {
-		f.Sums = allRanges
-	}
-	if r.Method == residual.Optimal {
-		f.Kappa = strconv.FormatFloat(math.Abs(r.Kappa), 'f', -1, 64)
-	}
+	form := r.Form()
+	f.Basis, f.Within, f.Sums, f.Method, f.Kappa, f.Bits = Ranges, "", form.Sums, form.Method, form.Kappa, form.Bits
 	return f
 }
 
-// Ranging is the strategy of a factor of ranges. It fails where one was not written by ranged.
+// Ranging is the strategy of a factor of ranges. It fails where one was not written by [Factor.Ranged].
 func (f Factor) Ranging() (residual.Ranging, error) {
-	r := residual.Ranging{Sums: residual.Prefixes, Method: residual.Method(f.Method), Bits: f.Bits}
-	if f.Sums == allRanges {
-		r.Sums = residual.Ranges
+	r, err := residual.Form{Sums: f.Sums, Method: f.Method, Kappa: f.Kappa, Bits: f.Bits}.Ranging()
+	if err == nil && f.Ranged(r) != f {
+		err = errors.New("there are no such sums, method or κ of a factor")
 	}
-	if f.Kappa != "" {
-		kappa, err := strconv.ParseFloat(f.Kappa, 64)
-		if err != nil {
-			return r, fmt.Errorf("%s: κ is not a number: %q", f, f.Kappa)
-		}
-		r.Kappa = kappa
-	}
-	if again := f.Ranged(r); again != f {
-		return r, fmt.Errorf("%s: there are no such sums, method or κ: %q, %q, %q", f, f.Sums, f.Method, f.Kappa)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", f, err)
 	}
 	return r, nil
 }

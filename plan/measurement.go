@@ -2,8 +2,14 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/canonical"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds measurements: a query, and the mechanism that answers it.
@@ -11,40 +17,71 @@ import (
 // Measurement is a query with the exact noise that its answers get. Everything
 // that is ever learned of a confidential table is a measurement.
 type Measurement struct {
-	ID    string `json:"id"`             // path of the table it was planned for, or of microdata and what they ask
-	Leaf  string `json:"leaf,omitempty"` // budget leaf that pays
-	Query Query  `json:"query"`
-	Cells int64  `json:"cells"` // answers of the query
+	ID    string // path of the table it was planned for, or of microdata and what they ask
+	Leaf  string // budget leaf that pays
+	Query Query
+	Cells int64 // answers of the query; 0 where groups are discovered
 	// Impossible is how many of the answers are never measured: those that [Query.Impossible] marks, exact zeros.
-	Impossible int64 `json:"impossible,omitempty"`
-	// Above is the threshold of a sparse measurement: of all its answers those are kept whose noisy integer is larger. 0:
-	// all are kept.
-	Above     int64            `json:"above,omitempty"`
-	Mechanism budget.Mechanism `json:"mechanism"`
-	// Discovery selects the groups that are measured, where they are not listed; Cells is 0 then.
-	Discovery *Discovery `json:"discovery,omitempty"`
-	// Top is set where of all cells some are chosen: the answers are then the noisy integers of these, and where they are,
-	// in the order of their choice.
-	Top *Choices `json:"top,omitempty"`
+	Impossible int64
+	Mechanism  budget.Mechanism
+	// Selection says which of the answers are given out.
+	Selection selection.Selection
+}
+
+// legal lists which answers of what is counted can be given out. Groups that nobody lists are selected by the units
+// that they count; thresholds and choices compare counts, or sums of weights, with each other. Values at a rank, bins,
+// different values and diagnostics are given out whole.
+var legal = [counted.Kinds][selection.Kinds]bool{
+	counted.KindRows: {selection.KindAll: true, selection.KindAbove: true, selection.KindTop: true,
+		selection.KindGroups: true},
+	counted.KindValues:     {selection.KindAll: true, selection.KindAbove: true, selection.KindTop: true},
+	counted.KindQuantiles:  {selection.KindAll: true},
+	counted.KindBins:       {selection.KindAll: true},
+	counted.KindDistinct:   {selection.KindAll: true},
+	counted.KindDiagnostic: {selection.KindAll: true},
+}
+
+// errIllegal refuses a measurement that combines what cannot be combined.
+var errIllegal = errors.New("asks for what this version cannot count at once")
+
+// Check returns an error unless the measurement asks for what can be counted of its table, and gives out what can be
+// given out of that: by the table of legal pairs; by factors of categories alone, unless rows or sums of values are
+// counted; without factors where rows that were left out are counted; and with one bound per unit.
+func (m Measurement) Check(t *spec.Table) error {
+	q := m.Query
+	kind := q.Counted.Kind()
+	plain := !slices.ContainsFunc(q.Factors, func(f Factor) bool { return f.Basis != Identity })
+	bounded := q.PerUnit != spec.PerUnit{}
+	switch {
+	case !legal[kind][m.Selection.Kind()],
+		!plain && !shapes[kind].anyFactor,
+		len(q.Factors) > 0 && shapes[kind].noFactor,
+		bounded && shapes[kind].ownBound:
+		return errIllegal
+	}
+	return q.Counted.Check(t)
+}
+
+// shapes says of each kind of what is counted which factors and bounds it takes.
+var shapes = [counted.Kinds]struct{ anyFactor, noFactor, ownBound bool }{
+	counted.KindRows:       {anyFactor: true},
+	counted.KindValues:     {anyFactor: true},
+	counted.KindDistinct:   {ownBound: true},
+	counted.KindDiagnostic: {noFactor: true, ownBound: true},
+}
+
+// Noisy reports whether the answers get noise, or are drawn.
+func (m Measurement) Noisy() bool {
+	return m.Query.Counted.Kind() == counted.KindQuantiles || m.Mechanism.Variance() > 0
 }
 
 // Canonical is the definition from which the noise stream of the measurement is
 // derived. It holds the ID, so that a question asked twice in one plan is
 // answered with two independent draws.
 func (m Measurement) Canonical() []byte {
-	b, err := json.Marshal(struct {
-		ID         string           `json:"id"`
-		Query      Query            `json:"query"`
-		Impossible int64            `json:"impossible,omitempty"`
-		Above      int64            `json:"above,omitempty"`
-		Mechanism  budget.Mechanism `json:"mechanism"`
-		Discovery  *Discovery       `json:"discovery,omitempty"`
-		Top        *Choices         `json:"top,omitempty"`
-	}{m.ID, m.Query, m.Impossible, m.Above, m.Mechanism, m.Discovery, m.Top})
-	if err != nil {
-		panic("plan: a measurement always encodes: " + err.Error())
-	}
-	return b
+	form := m.form()
+	return canonical.Must(json.Marshal(definitionForm{form.ID, form.Query, form.Impossible, form.Above, form.Mechanism,
+		form.Discovery, form.Top}))
 }
 
 // TableMeasurements are the measurements for tables: all but those of microdata.
@@ -69,12 +106,7 @@ func (p *Plan) Measured() map[string]Measurement {
 func Mechanisms(all []Measurement) []budget.Mechanism {
 	steps := make([]budget.Mechanism, 0, len(all))
 	for _, m := range all {
-		if steps = append(steps, m.Mechanism); m.Discovery != nil {
-			steps = append(steps, m.Discovery.StepsOf(1)...)
-		}
-		if m.Top != nil {
-			steps = append(steps, m.Top.Steps()...)
-		}
+		steps = append(append(steps, m.Mechanism), m.Selection.Steps()...)
 	}
 	return steps
 }

@@ -7,33 +7,25 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds queries: what is counted, and of which rows.
 
-// Query is an integer linear query on one table: the Kronecker product of its
-// factors, in order, applied to the histogram of the table's rows. Attributes
-// without a factor are summed out. Its answers are row-major over the factors:
-// the last factor's categories change fastest.
+// Query is an integer linear query on one table, the question that a measurement answers: the Kronecker product of its
+// factors, in order, applied to what is counted of the table's rows. Attributes without a factor are summed out. Its
+// answers are row-major over the factors: the last factor's categories change fastest.
 type Query struct {
-	Table   string   `json:"table"`
-	Factors []Factor `json:"factors"`
-	// Value is what a row adds to its cell; nil: 1.
-	Value *Value `json:"value,omitempty"`
-	// Quantile is set where values are drawn and not integers added up.
-	Quantile *Quantile `json:"quantile,omitempty"`
-	// Distribution is set where rows are counted by bins of a column as well.
-	Distribution *Distribution `json:"distribution,omitempty"`
-	// Distinct is set where values are counted and not rows.
-	Distinct *Distinct `json:"distinct,omitempty"`
-	// Diagnostic is set where it is counted what is left out.
-	Diagnostic Diagnostic `json:"diagnostic,omitempty"`
-	// PerUnit bounds the rows that one unit has in the query, beside the bound of its table; nil: by that alone. Its
-	// groups are the cells of the query's factors of categories (identities): those of ranges or residuals do not part
-	// them.
-	PerUnit *spec.PerUnit `json:"per_unit,omitempty"`
+	Table   string
+	Factors []Factor
+	// Counted is what is counted in each cell.
+	Counted counted.Counted
+	// PerUnit bounds the rows that one unit has in the query, in addition to the bound of its table; the zero value leaves
+	// it at that. Its groups are the cells of the query's factors of categories (identities): those of ranges or residuals
+	// do not divide them.
+	PerUnit spec.PerUnit
 }
 
 // Residual gives the columns and axes of a query, one of each per factor, for
@@ -116,9 +108,9 @@ func (q Query) Levels(r *spec.Release) ([]*domain.Level, error) {
 	return levels, nil
 }
 
-// MarginalOf is the query of identity factors.
+// MarginalOf is the query of identity factors that counts rows.
 func MarginalOf(table string, by []spec.Attribute) Query {
-	q := Query{Table: table, Factors: make([]Factor, len(by))}
+	q := Query{Table: table, Factors: make([]Factor, len(by)), Counted: counted.Rows{}}
 	for i, a := range by {
 		q.Factors[i] = Factor{Attribute: a.Column, Level: a.Level, Basis: Identity}
 	}

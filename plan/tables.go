@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -22,11 +23,11 @@ type Table struct {
 	Cells      int64    `json:"cells"`
 	Impossible int64    `json:"impossible,omitempty"` // of them, exact zeros by the spec
 	// whose public figures, or sums of them, its cells are; "" of others
-	Invariant  string      `json:"invariant,omitempty"`
-	Sparse     *Sparse     `json:"sparse,omitempty"`
-	Top        *Top        `json:"top,omitempty"`        // of its cells it has those that were chosen
-	Discovered *Discovered `json:"discovered,omitempty"` // its groups are not listed, and Cells is 0
-	Statistics []Statistic `json:"statistics"`
+	Invariant  string                 `json:"invariant,omitempty"`
+	Sparse     *selection.AboveFacts  `json:"sparse,omitempty"`
+	Top        *selection.TopFacts    `json:"top,omitempty"`        // of its cells it has those that were chosen
+	Discovered *selection.GroupsFacts `json:"discovered,omitempty"` // its groups are not listed, and Cells is 0
+	Statistics []Statistic            `json:"statistics"`
 	// Figures are what is published of a cell beside its count, in the order of the spec.
 	Figures []Figure `json:"figures,omitempty"`
 	// Counts says what is counted in place of rows, of a table of what is left out.
@@ -34,7 +35,7 @@ type Table struct {
 	// Weighted counts are sums of weights, in units of the weight's step as they are measured.
 	Weighted bool `json:"weighted,omitempty"`
 	// PerUnit bounds the rows of a unit that the table counts.
-	PerUnit *spec.PerUnit `json:"per_unit,omitempty"`
+	PerUnit spec.PerUnit `json:"per_unit,omitzero"`
 	// Show is the least noisy count of a cell whose figures are published; 0: all are.
 	Show        int64                  `json:"show,omitempty"`
 	Target      *Target                `json:"target,omitempty"`
@@ -87,7 +88,7 @@ func (p *Plan) SummedAlong(t Table) (cumulative, ranges []string) {
 }
 
 // OfRows tells that the table counts the rows of the confidential table that its own bound keeps, each as 1.
-func (t Table) OfRows() bool { return !t.Weighted && t.PerUnit == nil && t.Counts == "" }
+func (t Table) OfRows() bool { return !t.Weighted && t.PerUnit == (spec.PerUnit{}) && t.Counts == "" }
 
 // File is where the table lies within a release.
 func (t Table) File() string { return "tables/" + t.Path + ".parquet" }
@@ -121,4 +122,51 @@ func (s Statistic) UnitValue() float64 {
 	}
 	value, _ := Amount(s.Unit).Float64()
 	return value
+}
+
+// Selects returns which of its cells the table has.
+func (t Table) Selects() selection.Kind {
+	switch {
+	case t.Sparse != nil:
+		return selection.KindAbove
+	case t.Top != nil:
+		return selection.KindTop
+	case t.Discovered != nil:
+		return selection.KindGroups
+	}
+	return selection.KindAll
+}
+
+// SomeCells reports whether the table has some of its cells, by what is counted in them.
+func (t Table) SomeCells() bool { return t.Selects() != selection.KindAll }
+
+// Gives reports whether a selection gives out the cells that the table has.
+func (t Table) Gives(s selection.Selection) bool {
+	if s.Kind() != t.Selects() {
+		return false
+	}
+	switch s := s.(type) {
+	case selection.Above:
+		return s.Threshold == t.Sparse.Above
+	case selection.Top:
+		return s.Of == t.Top.Of && s.Of < t.Cells && s.Sensitivity > 0
+	}
+	return true
+}
+
+// SelectsAs reports whether the table has the cells that the spec asks for, as far as that is known before there is a
+// budget.
+func (t Table) SelectsAs(asked Table) bool {
+	if t.Selects() != asked.Selects() {
+		return false
+	}
+	switch t.Selects() {
+	case selection.KindAbove:
+		return t.Sparse.Above == asked.Sparse.Above
+	case selection.KindTop:
+		return t.Top.Of == asked.Top.Of
+	case selection.KindGroups:
+		return t.Discovered.AsAsked(*asked.Discovered)
+	}
+	return true
 }

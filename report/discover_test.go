@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
@@ -36,7 +37,7 @@ func discoverInput(groups string) maker.Input {
 	p := planned(strings.ReplaceAll(discoverText, "GROUPS", groups))
 	s := &measured.Sealed{Plan: compiled.Of(p)}
 	for _, m := range p.Measurements {
-		if m.Discovery != nil {
+		if m.Selection.Kind() == selection.KindGroups {
 			keys := [][]string{{"male", "miner"}, {"female", "miner"}, {"female", "nurse"}}
 			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{210, 4, 333}),
 				Keys: keys})
@@ -115,7 +116,7 @@ func TestGroupsOutOfOrderAreNone(t *testing.T) {
 		s := &measured.Sealed{Plan: compiled.Of(p)}
 		for _, m := range p.Measurements {
 			one := measured.Measured{Measurement: m, Values: integers([]int64{7, 8})}
-			if m.Discovery != nil {
+			if m.Selection.Kind() == selection.KindGroups {
 				one.Keys = keys
 			}
 			s.Measured = append(s.Measured, one)

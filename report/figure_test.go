@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
@@ -78,7 +79,7 @@ func figuresOf(status report.Status, text string) maker.Input {
 // madeUp are answers that fit together: 40 000 rows in every cell but the last, which has none.
 func madeUp(p *plan.Plan, m plan.Measurement, seed int64) []int64 {
 	values := make([]int64, m.Cells)
-	if q := m.Query.Quantile; q != nil {
+	if q, ok := m.Query.Counted.(counted.Quantiles); ok {
 		l := p.Release().Table(m.Query.Table).Column(q.Column).Lattice
 		for i := range values {
 			width := l.Last - l.First
@@ -90,9 +91,9 @@ func madeUp(p *plan.Plan, m plan.Measurement, seed int64) []int64 {
 		}
 		return values
 	}
-	if d := m.Query.Distribution; d != nil {
+	if d, ok := m.Query.Counted.(counted.Bins); ok {
 		l := p.Release().Table(m.Query.Table).Column(d.Column).Lattice
-		bins := d.Bins(l)
+		bins := d.Len(l)
 		column, axis, err := d.Strategy(l)
 		if err != nil {
 			panic(err)
@@ -117,7 +118,7 @@ func madeUp(p *plan.Plan, m plan.Measurement, seed int64) []int64 {
 	}
 	for i := range values {
 		values[i] = 40000 + seed
-		if v := m.Query.Value; v != nil && v.Power == 2 {
+		if v, ok := m.Query.Counted.(counted.Values); ok && v.Power == 2 {
 			reach := math.Sqrt(float64(m.Mechanism.L1.Int64()) / 75)
 			values[i] = int64(20000 * reach * reach / 10)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
@@ -43,7 +44,7 @@ func sparseOf(text string, counts []int64, cells []uint64) maker.Input {
 	p := planned(text)
 	s := &measured.Sealed{Plan: compiled.Of(p)}
 	for _, m := range p.Measurements {
-		if m.Above > 0 {
+		if m.Selection.Kind() == selection.KindAbove {
 			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers(counts), Cells: cells})
 		} else {
 			s.Measured = append(s.Measured, measured.Measured{Measurement: m, Values: integers([]int64{700, 703})})

@@ -10,11 +10,13 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // measuredOnce is an answer of some columns with noise of a variance.
 func measuredOnce(variance int64, answers ...int64) measured.Measured {
-	return answered(plan.Measurement{Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian,
+	return answered(plan.Measurement{Query: plan.Query{Counted: counted.Rows{}}, Selection: selection.All{}, Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian,
 		Parameter: big.NewRat(variance, 1), L1: one.Num(), L2Squared: one.Num()}}, answers)
 }
 

@@ -17,7 +17,9 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -49,7 +51,7 @@ func planned(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, sele
 	}
 	for i, n := range sizes {
 		s.column = append(s.column, plan.Measurement{
-			ID: s.asked.Column(i), Query: plan.Query{Table: "t", Factors: s.asked.By[i : i+1]}, Cells: int64(n),
+			ID: s.asked.Column(i), Query: plan.Query{Table: "t", Factors: s.asked.By[i : i+1], Counted: counted.Rows{}}, Selection: selection.All{}, Cells: int64(n),
 			Mechanism: gaussian(columnNoise),
 		})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan/impossible"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -21,7 +22,7 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
 	}
-	if m.Measurement.Above > 0 {
+	if m.Measurement.Selection.Kind() == selection.KindAbove {
 		if slices.ContainsFunc(m.Cells, mask.Holds) {
 			return nil, fmt.Errorf("measurement %s has a row where the spec says that none can be", m.Measurement.ID)
 		}

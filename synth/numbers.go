@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
@@ -175,7 +176,7 @@ type scale struct{ factor, centre, half float64 }
 
 // scales are those of a part's cells: one, or of strata one for each cell.
 func (n *numbers) scales(p part) func(cell int) scale {
-	v := p.Measurement.Query.Value
+	v := p.Measurement.Query.Counted.(counted.Values)
 	l := n.table.Column(v.Column).Lattice
 	step, _ := l.Step.Float64()
 	of := func(first, last, by int64) scale {
@@ -266,10 +267,10 @@ func (n *numbers) quantile(f plan.Figure) (func(cell int) Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Measurement.Query.Distribution != nil {
+	q, drawn := p.Measurement.Query.Counted.(counted.Quantiles)
+	if !drawn {
 		return n.read(f, p)
 	}
-	q := p.Measurement.Query.Quantile
 	l := n.table.Column(q.Column).Lattice
 	step, _ := l.Step.Float64()
 	ends := func(int) domain.Stratum { return domain.Stratum{First: l.First, Last: l.Last} }

@@ -6,24 +6,25 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 )
 
 // This file holds the quantiles of a table that are read from noisy counts of bins of their column.
 
 // sums are how many rows there are up to each bin of a cell, as weighted sums of its noisy answers.
 type sums struct {
-	plan.Distribution
+	counted.Bins
 	bins  int
-	rows  [][]plan.Weighted // nil: the answers are the counts of the bins
-	unit  float64           // what an answer of 1 stands for
-	noise Noise             // of an answer
+	rows  [][]counted.WeightedAnswer // nil: the answers are the counts of the bins
+	unit  float64                    // what an answer of 1 stands for
+	noise Noise                      // of an answer
 }
 
 // sums are those of a part.
 func (n *numbers) sums(p part) (*sums, error) {
-	d := *p.Measurement.Query.Distribution
+	d := p.Measurement.Query.Counted.(counted.Bins)
 	l := n.table.Column(d.Column).Lattice
-	s := &sums{Distribution: d, bins: int(d.Bins(l)), unit: n.unit, noise: p.noise}
+	s := &sums{Bins: d, bins: int(d.Len(l)), unit: n.unit, noise: p.noise}
 	var err error
 	s.rows, err = d.Prefixes(l)
 	return s, err

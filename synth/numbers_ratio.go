@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/plan"
@@ -191,7 +192,7 @@ func (n *numbers) sumOf(id string, t taking, per int) (ingredient, error) {
 	if err != nil {
 		return ingredient{}, err
 	}
-	if p.Measurement.Query.Value.Per != "" {
+	if p.Measurement.Query.Counted.(counted.Values).Per != "" {
 		return ingredient{}, fmt.Errorf("strata in a ratio")
 	}
 	return n.added(id, t, per, float64(n.scales(p)(0).factor*n.unit))

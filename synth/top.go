@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // This file holds tables of chosen cells: which cells they are.
@@ -11,8 +12,8 @@ import (
 // choose gives a table a row for each cell that was chosen, in the order of the choice. It fails where that is not as
 // many as the plan chooses.
 func (t *Table) choose(m measured.Measured) error {
-	c := m.Measurement.Top
-	if c == nil || int64(len(m.Cells)) != c.Of || m.Values.Len() != len(m.Cells) {
+	c, ok := m.Measurement.Selection.(selection.Top)
+	if !ok || int64(len(m.Cells)) != c.Of || m.Values.Len() != len(m.Cells) {
 		return fmt.Errorf("measurement %s has not as many cells as are chosen", m.Measurement.ID)
 	}
 	t.Cells, t.Places = len(m.Cells), m.Cells

@@ -28,7 +28,9 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // Claims are what a release publishes of the tables that its plan asks of.
@@ -215,25 +217,10 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 	if claim.CountsUp != nil && len(claim.CountsUp) != len(levels) {
 		return fmt.Errorf("%s: %w", m.ID, errOtherCells)
 	}
-	if t.Sparse != nil {
-		m.Above = t.Sparse.Above
-	}
-	if t.Top != nil {
-		m.Top = &plan.Choices{Of: t.Top.Of}
+	if some := someCells[t.Selects()]; some != nil {
+		return c.askSome(claim, m, some(t, &m, unit), out)
 	}
 	c.questions = append(c.questions, question{measurement: m, compare: func(counted answer.Answer) error {
-		if m.Above > 0 || m.Top != nil {
-			figures, err := claim.Read()
-			if err == nil && m.Top != nil {
-				*out, err = figures.againstTop(counted, unit)
-			} else if err == nil {
-				*out, err = figures.againstSparse(counted)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", m.ID, err)
-			}
-			return nil
-		}
 		truth := counted.Counts
 		shown := slices.Clone(truth)
 		for key, up := range claim.CountsUp {
@@ -269,10 +256,10 @@ func countUp(counts []int64, levels []*domain.Level, key int) {
 
 // countOf asks for what a table counts: rows, weights or units, of as many rows of a unit as it allows.
 func (c *comparison) countOf(t plan.Table) plan.Measurement {
-	m := plan.Measurement{ID: "table " + t.Path, Query: c.plan.Query(t), Cells: t.Cells}
+	m := plan.Measurement{ID: "table " + t.Path, Query: c.plan.Query(t), Cells: t.Cells, Selection: selection.All{}}
 	m.Query.PerUnit = t.PerUnit
 	if t.Weighted {
-		m.Query.Value = &plan.Value{Weight: true}
+		m.Query.Counted = counted.Values{Weight: true}
 	}
 	return m
 }
@@ -348,7 +335,7 @@ func (c *comparison) askRows(ctx context.Context, r Rows, out *[]Distance, joint
 	*out = make([]Distance, len(r.Marginals))
 	for i, places := range r.Marginals {
 		m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, marginal %d", r.Table, i+1),
-			Query: plan.Query{Table: r.Table}, Cells: 1}
+			Query: plan.Query{Table: r.Table, Counted: counted.Rows{}}, Cells: 1, Selection: selection.All{}}
 		for _, place := range places {
 			m.Query.Factors = append(m.Query.Factors, r.By[place])
 			m.Cells *= int64(levels[place].Size())

@@ -15,7 +15,9 @@ import (
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -255,7 +257,8 @@ func TestBatches(t *testing.T) {
 	c := &comparison{plan: p}
 	for i, cells := range []int64{5, 3, 2, 11, 1, 1, 9, 10} {
 		c.questions = append(c.questions,
-			question{measurement: plan.Measurement{ID: fmt.Sprint(i), Cells: cells, Query: plan.Query{Table: "persons"}}})
+			question{measurement: plan.Measurement{ID: fmt.Sprint(i), Cells: cells, Selection: selection.All{},
+				Query: plan.Query{Table: "persons", Counted: counted.Rows{}}}})
 	}
 	var got []string
 	for _, batch := range c.batches("persons", 10) {

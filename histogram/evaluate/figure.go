@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -178,7 +179,7 @@ type scale struct{ factor, centre float64 }
 
 // scales are those of a measurement's cells: one, or where its value goes by strata, one for each category of these.
 func (x *truths) scales(m plan.Measurement) (func(cell int) scale, error) {
-	v, release := m.Query.Value, x.comparison.plan.Release()
+	v, release := m.Query.Counted.(counted.Values), x.comparison.plan.Release()
 	step, _ := release.Table(m.Query.Table).Column(v.Column).Lattice.Step.Float64()
 	of := func(minus, by int64) scale {
 		return scale{step / (float64(v.Times) * float64(by)), step * float64(minus) / float64(v.Times)}
@@ -262,10 +263,9 @@ func (x *truths) within(t plan.Term) ([]bool, error) {
 
 // ranked asks for every value of the rows where a measurement asks for bins of them: truth knows no bins.
 func ranked(m plan.Measurement, f plan.Figure, r *spec.Release) plan.Measurement {
-	if d := m.Query.Distribution; d != nil {
-		bins := d.Bins(r.Table(m.Query.Table).Column(d.Column).Lattice)
-		m.Query.Distribution, m.Query.Quantile = nil, &plan.Quantile{Column: d.Column, Weight: d.Weight, At: []string{f.At}}
-		m.Cells /= bins
+	if d, ok := m.Query.Counted.(counted.Bins); ok {
+		m.Query.Counted = counted.Quantiles{Column: d.Column, Weight: d.Weight, At: []string{f.At}}
+		m.Cells /= d.PerCell(r.Table(m.Query.Table))
 	}
 	return m
 }
@@ -273,7 +273,7 @@ func ranked(m plan.Measurement, f plan.Figure, r *spec.Release) plan.Measurement
 // quantile is where the quantiles of the true rows lie: from the least place up to which there are as many rows as the
 // share says, to the least up to which there are more.
 func (x *truths) quantile() (func(cell int) truth, error) {
-	q, pairs := x.asked[x.figure.Part].Query.Quantile, x.got[x.figure.Part]
+	q, pairs := x.asked[x.figure.Part].Query.Counted.(counted.Quantiles), x.got[x.figure.Part]
 	l := x.comparison.plan.Release().Table(x.table.From).Column(q.Column).Lattice
 	share, ok := new(big.Rat).SetString(x.figure.At)
 	if !ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -69,7 +70,8 @@ func countsOf(t testing.TB, p *plan.Plan, dir string, key byte, path string) []i
 	t.Helper()
 	table := p.Tables[slices.IndexFunc(p.Tables, func(t plan.Table) bool { return t.Path == path })]
 	counted, err := scan.Files{Dir: dir}.Count(t.Context(), histogram.Questions{
-		Plan: p, Measurements: []plan.Measurement{{ID: path, Query: p.Query(table), Cells: table.Cells}}}, streams(p, key))
+		Plan: p, Measurements: []plan.Measurement{{ID: path, Query: p.Query(table), Cells: table.Cells,
+			Selection: selection.All{}}}}, streams(p, key))
 	if err != nil {
 		t.Fatal(err)
 	}

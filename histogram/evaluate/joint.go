@@ -16,6 +16,8 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
@@ -43,8 +45,8 @@ func (c *comparison) askWhole(ctx context.Context, r Rows, levels []*domain.Leve
 		return nil
 	}
 	table := c.plan.Release().Table(r.Table)
-	m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, whole rows", r.Table), Query: plan.Query{Table: r.Table},
-		Cells: 1, Top: &plan.Choices{}}
+	m := plan.Measurement{ID: fmt.Sprintf("microdata of %s, whole rows", r.Table), Query: plan.Query{Table: r.Table, Counted: counted.Rows{}},
+		Cells: 1, Selection: selection.Top{}}
 	var sizes []int
 	var order []bool
 	for _, place := range r.Whole {

@@ -18,6 +18,8 @@ import (
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // Associations are held against their definitions: every pair of rows for Kendall's τ-b, χ² from expected counts for
@@ -149,7 +151,7 @@ func TestWholeRowsAreCountedByThemselves(t *testing.T) {
 	c := &comparison{plan: planOf(t)}
 	left := 0
 	ask := func(id string, tooLarge func()) {
-		m := plan.Measurement{ID: id, Cells: 1, Query: plan.Query{Table: "persons"}}
+		m := plan.Measurement{ID: id, Cells: 1, Selection: selection.All{}, Query: plan.Query{Table: "persons", Counted: counted.Rows{}}}
 		c.questions = append(c.questions, question{measurement: m, tooLarge: tooLarge})
 	}
 	ask("1", nil)

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/spec"
@@ -80,7 +81,7 @@ func (r Rows) impossible(release *spec.Release, entry int, levels []*domain.Leve
 	table, e := release.Table(r.Table), release.Impossible[entry]
 	alone := *release
 	alone.Impossible = []spec.Impossible{e}
-	q := plan.Query{Table: r.Table}
+	q := plan.Query{Table: r.Table, Counted: counted.Rows{}}
 	var places []int
 	for _, c := range e.Where {
 		column := attributes.Counted(table, c.Attribute).Column

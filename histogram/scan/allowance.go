@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 )
 
 // allowance is a bound on the rows of one unit that queries count, of those that the bound of their table keeps. Which
@@ -29,32 +30,40 @@ const (
 	leftRows                   // those that are
 )
 
-// allowance is the place of a query's allowance among the task's; 0 is the bound of the table alone.
-func (t *task) allowance(asked plan.Query, q *query) (int, error) {
-	c, groups := bounding.Uncapped(), []int(nil)
-	switch {
-	case asked.Distinct != nil:
-		if asked.Distinct.PerUnit < 1 {
-			return 0, errors.New("counts no values of any unit")
-		}
-		c.Groups, groups = uint64(asked.Distinct.PerUnit), q.attributes
-	case asked.PerUnit != nil:
-		u := asked.PerUnit
-		if u.Groups < 0 || u.RowsPerGroup < 0 || u.Total < 0 {
-			return 0, errors.New("bounds a unit by less than nothing")
-		}
-		c = bounding.Caps{Rows: capOf(u.Total), Groups: capOf(u.Groups), PerGroup: capOf(u.RowsPerGroup)}
-		for i, f := range asked.Factors {
-			if f.Basis == plan.Identity {
-				groups = append(groups, q.attributes[i])
-			}
+// bounded is the place of the allowance of a query that counts the rows of a unit under its own bound, among the task's;
+// 0 is the bound of the table alone.
+func (t *task) bounded(asked plan.Query, q *query) (int, error) {
+	u := asked.PerUnit
+	if u.Groups < 0 || u.RowsPerGroup < 0 || u.Total < 0 {
+		return 0, errors.New("bounds a unit by less than nothing")
+	}
+	var groups []int
+	for i, f := range asked.Factors {
+		if f.Basis == plan.Identity {
+			groups = append(groups, q.attributes[i])
 		}
 	}
-	if most := uint64(max(t.table.Unit.MaxRows, 0)); min(c.Rows, c.Groups, c.PerGroup) >= most {
+	return t.capped(bounding.Caps{Rows: capOf(u.Total), Groups: capOf(u.Groups), PerGroup: capOf(u.RowsPerGroup)}, groups)
+}
+
+// boundedByValue is the place of the allowance of a query that counts different values: a unit counts for so many pairs
+// of a cell and a value, and a second row of a pair says nothing.
+func (t *task) boundedByValue(asked plan.Query, q *query) (int, error) {
+	c := bounding.Uncapped()
+	c.Groups = uint64(asked.Counted.(counted.Distinct).PerUnit)
+	if c.Groups < t.mostRows() {
+		c.PerGroup = 1
+	}
+	return t.capped(c, q.attributes)
+}
+
+// mostRows is how many rows of a unit the bound of the table keeps.
+func (t *task) mostRows() uint64 { return uint64(max(t.table.Unit.MaxRows, 0)) }
+
+// capped is the place of an allowance of these caps among the task's; 0 where they are no tighter than the table's bound.
+func (t *task) capped(c bounding.Caps, groups []int) (int, error) {
+	if min(c.Rows, c.Groups, c.PerGroup) >= t.mostRows() {
 		return 0, nil
-	}
-	if asked.Distinct != nil {
-		c.PerGroup = 1 // a second row of a pair says nothing
 	}
 	if !c.Grouped() {
 		groups = nil

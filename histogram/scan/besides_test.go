@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // besidesText has microdata of households and of their persons; a top marginal, a sparse one and one of words of the
@@ -109,11 +110,11 @@ func beyondCharge(a, b map[string]int64, m plan.Measurement) int64 {
 			l1, l2, most, groups = l1+d, l2+d*d, max(most, d), groups+1
 		}
 	}
-	switch {
-	case m.Discovery != nil:
-		return max(groups-m.Discovery.Groups, l1-m.Mechanism.L1.Int64(), l2-m.Mechanism.L2Squared.Int64())
-	case m.Top != nil:
-		return max(most-m.Top.Sensitivity, l1-m.Mechanism.L1.Int64(), l2-m.Mechanism.L2Squared.Int64())
+	switch s := m.Selection.(type) {
+	case selection.Groups:
+		return max(groups-s.Groups, l1-m.Mechanism.L1.Int64(), l2-m.Mechanism.L2Squared.Int64())
+	case selection.Top:
+		return max(most-s.Sensitivity, l1-m.Mechanism.L1.Int64(), l2-m.Mechanism.L2Squared.Int64())
 	}
 	return max(l1-m.Mechanism.L1.Int64(), l2-m.Mechanism.L2Squared.Int64())
 }

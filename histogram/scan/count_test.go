@@ -65,7 +65,7 @@ func TestCountsEqualNaiveCounts(t *testing.T) {
 		}
 		dir := folder(t, files...)
 		for _, c := range []struct {
-			e      counted
+			e      allCounts
 			policy map[string]string
 			n, m   int
 		}{

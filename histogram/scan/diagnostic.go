@@ -3,11 +3,9 @@ package scan
 // This file holds the diagnostics: how much bounds and policies leave out.
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 )
 
 // diagnosed is the allowance whose rows a diagnostic counts, of which those that the table's bound keeps are taken off.
@@ -21,24 +19,24 @@ import (
 //
 // Guarantee: each is a sum over units of integers from 0 to 1, k and k that are functions of the unit's own rows alone,
 // so that no neighbour moves it further. Neighbours: both relations. Argument: docs/proofs/values.md.
-func (t *task) diagnosed(asked plan.Query) (int, error) {
-	if len(asked.Factors) > 0 || asked.Value != nil || asked.Quantile != nil || asked.Distribution != nil ||
-		asked.Distinct != nil || asked.PerUnit != nil {
-		return 0, errors.New("asks for what this version cannot count at once")
-	}
+func (t *task) diagnosed(_ plan.Query, q *query) (int, error) {
 	most := uint64(max(t.table.Unit.MaxRows, 0))
-	a := allowance{caps: bounding.Uncapped(), hears: countedRows, definition: string(asked.Diagnostic)}
-	switch asked.Diagnostic {
-	case plan.UnitsOver:
+	a := allowance{caps: bounding.Uncapped(), hears: countedRows, definition: string(q.diagnostic)}
+	switch q.diagnostic {
+	case counted.UnitsOver:
 		a.caps.Rows = most + 1
-	case plan.RowsOver:
+	case counted.RowsOver:
 		a.caps.Rows = 2 * most
-	case plan.RowsLeftOut:
+	case counted.RowsLeftOut:
 		a.caps.Rows, a.hears = most, leftRows
-	default:
-		return 0, fmt.Errorf("asks for %q, which this version does not know", asked.Diagnostic)
 	}
 	return t.allow(a), nil
+}
+
+// refineDiagnostic notes what is left out that a query counts.
+func refineDiagnostic(_ *task, q *query, what counted.Counted, _ uint64) error {
+	q.diagnostic = what.(counted.Diagnostic)
+	return nil
 }
 
 // diagnose answers the diagnostics by the rows that stay for each allowance.
@@ -48,7 +46,7 @@ func (t *task) diagnose(stay []*bounding.Kept) {
 			continue
 		}
 		q.Counts = []int64{stay[q.allowance].Rows()}
-		if q.diagnostic != plan.RowsLeftOut {
+		if q.diagnostic != counted.RowsLeftOut {
 			q.Counts[0] -= stay[0].Rows()
 		}
 	}
@@ -59,7 +57,7 @@ func (t *task) diagnoseRows(left int64) {
 	for _, q := range t.queries {
 		switch q.diagnostic {
 		case "":
-		case plan.RowsLeftOut:
+		case counted.RowsLeftOut:
 			q.Counts = []int64{left}
 		default:
 			q.Counts = []int64{0}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -135,10 +136,11 @@ func (k *keys) sorted() []string {
 // discovering are the columns of a table whose categories are not listed, and which measurements ask for.
 func discovering(table *spec.Table, all []plan.Measurement) (columns []*spec.Column) {
 	for _, m := range all {
-		if m.Query.Table != table.Name || m.Discovery == nil {
+		groups, ok := m.Selection.(selection.Groups)
+		if m.Query.Table != table.Name || !ok {
 			continue
 		}
-		for _, name := range m.Discovery.Columns {
+		for _, name := range groups.Columns {
 			if c := table.Column(name); c != nil && c.Domain != nil && c.Domain.Discover() != nil &&
 				!slices.Contains(columns, c) {
 				columns = append(columns, c)
@@ -281,7 +283,7 @@ func discoverMadeUp(table *spec.Table, all []plan.Measurement) *spec.Table {
 
 // Groups are the groups of a query, nil where its cells are listed.
 func (t *tally) grouped(m plan.Measurement, q *query) *answer.Groups {
-	if m.Discovery == nil {
+	if m.Selection.Kind() != selection.KindGroups {
 		return nil
 	}
 	g := &answer.Groups{}

@@ -19,6 +19,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/encoding"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
@@ -42,7 +43,7 @@ func TestAUnitAloneHardlyEverAppears(t *testing.T) {
 				if groups > 0 && neighbours == "replace" {
 					reserved /= 2 // as one unit comes: another may go
 				}
-				law := lawOf(t, p.Measurements[0].Discovery)
+				law := lawOf(t, p.Measurements[0].Selection.(selection.Groups))
 				any := func(alone int) float64 { return -math.Expm1(float64(alone) * math.Log1p(-law(1))) }
 				for _, bounded := range []bool{true, false} {
 					alone := 0

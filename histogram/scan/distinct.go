@@ -5,21 +5,37 @@ package scan
 import (
 	"fmt"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 )
 
+// readDistinct adds a column whose values are told apart: by its categories or, where it has none, its places.
+func (t *task) readDistinct(what counted.Counted) error {
+	if column := t.table.Column(what.Reads()); column != nil && column.Domain != nil {
+		t.column(column)
+		return nil
+	}
+	return t.readNumber(what)
+}
+
+// refineDistinct notes that the values of a column are told apart.
+func (t *task) refineDistinct(q *query, what counted.Counted, cells uint64) (err error) {
+	q.sparse, q.occupied = true, true
+	q.attributes, err = t.toldApart(q.attributes, what.Reads(), cells)
+	return err
+}
+
 // toldApart adds the values of a column to the attributes of a query, whose cells are so many.
-func (t *task) toldApart(attributes []int, d *plan.Distinct, cells uint64) ([]int, error) {
-	column := t.table.Column(d.Column)
+func (t *task) toldApart(attributes []int, name string, cells uint64) ([]int, error) {
+	column := t.table.Column(name)
 	if column == nil {
-		return nil, fmt.Errorf("%s: the column has no values to be told apart", d.Column)
+		return nil, fmt.Errorf("%s: the column has no values to be told apart", name)
 	}
 	if column.Domain == nil {
 		return t.along(attributes, column, cells)
 	}
 	level, ok := column.Domain.Level("")
 	if !ok {
-		return nil, fmt.Errorf("%s: the column has no finest categories", d.Column)
+		return nil, fmt.Errorf("%s: the column has no finest categories", name)
 	}
 	if _, ok := product(cells, uint64(level.Size())); !ok {
 		return nil, errManyCells

@@ -6,6 +6,7 @@ package scan
 import (
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -18,13 +19,13 @@ import (
 // adds, as often as it counts, the column of its bin to its own cell and to no other. Neighbours: both relations.
 // Argument: docs/proofs/distribution.md.
 func distributed(r *spec.Release, m plan.Measurement, pairs answer.Answer) (answer.Answer, error) {
-	d := m.Query.Distribution
+	d := m.Query.Counted.(counted.Bins)
 	l := r.Table(m.Query.Table).Column(d.Column).Lattice
 	column, axis, err := d.Strategy(l)
 	if err != nil {
 		return answer.Answer{}, err
 	}
-	points, bins := uint64(l.Places()), uint64(d.Bins(l))
+	points, bins := uint64(l.Places()), uint64(d.Len(l))
 	counts := make([]int64, m.Cells)
 	for i, at := range pairs.Cells {
 		bin := &counts[at/points*bins+at%points/uint64(d.Width)]

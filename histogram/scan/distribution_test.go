@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -36,7 +37,7 @@ func TestDistributionsMoveAsPlanned(t *testing.T) {
 			for _, weight := range []string{"", "weight: {from: w, range: [0, 3], step: 1, kind: design}"} {
 				p := planned(t, neighbours, budget, weight)
 				m, ok := p.Measurement("values/m/pay_quantiles")
-				if d := m.Query.Distribution; !ok || d == nil || (d.Total == 0) != (budget == "{epsilon: 1}") {
+				if d, binned := m.Query.Counted.(counted.Bins); !ok || !binned || (d.Total == 0) != (budget == "{epsilon: 1}") {
 					t.Fatalf("%s, %s: %+v", neighbours, budget, m.Query)
 				}
 				most := int64(1)

@@ -141,12 +141,7 @@ func countFound(q histogram.Questions, workers int, found finding, fill func(*ta
 	}
 	for i, m := range all {
 		var err error
-		if m.Query.Distribution != nil {
-			counts[i], err = distributed(r, m, counts[i])
-		} else {
-			counts[i], err = project(r, m, counts[i])
-		}
-		if err != nil {
+		if counts[i], err = counters[m.Query.Counted.Kind()].answer(r, m, counts[i]); err != nil {
 			return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 	}

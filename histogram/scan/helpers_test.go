@@ -29,9 +29,9 @@ var (
 	shown          = histogramtest.Shown
 )
 
-// counted is what a counter has answered to all that the trusted core asks it for a plan: its measurements, and behind
+// allCounts is what a counter has answered to all that the trusted core asks it for a plan: its measurements, and behind
 // them the candidates of its adaptive methods.
-type counted struct {
+type allCounts struct {
 	*histogram.Exact
 	plan    *plan.Plan
 	asked   []plan.Measurement
@@ -41,7 +41,7 @@ type counted struct {
 // witness is a counter that keeps what another one is asked and answers.
 type witness struct {
 	of   histogram.Counter
-	seen *counted
+	seen *allCounts
 }
 
 func (w witness) Count(ctx context.Context, q histogram.Questions, s *noise.RowStreams) (answer.Answers, error) {
@@ -51,7 +51,7 @@ func (w witness) Count(ctx context.Context, q histogram.Questions, s *noise.RowS
 }
 
 // countBy has a counter asked by the core.
-func countBy(t testing.TB, p *plan.Plan, by histogram.Counter, s *noise.Streams) (seen counted) {
+func countBy(t testing.TB, p *plan.Plan, by histogram.Counter, s *noise.Streams) (seen allCounts) {
 	t.Helper()
 	exact, err := histogram.Count(t.Context(), compiled.Of(p), witness{by, &seen}, s)
 	if err != nil {
@@ -75,7 +75,7 @@ func questions(t testing.TB, p *plan.Plan) []plan.Measurement {
 }
 
 // exactOf counts a folder.
-func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) counted {
+func exactOf(t testing.TB, p *plan.Plan, dir string, key byte) allCounts {
 	t.Helper()
 	return countBy(t, p, Files{Dir: dir}, streams(p, key))
 }
@@ -87,7 +87,7 @@ func countAll(p *plan.Plan, all []plan.Measurement, workers int, fill func(*tall
 }
 
 // answerOf is the exact answer to a measurement.
-func answerOf(e counted, id string) []int64 {
+func answerOf(e allCounts, id string) []int64 {
 	for i, m := range e.plan.Measurements {
 		if m.ID == id {
 			return e.answers[i].Counts
@@ -97,7 +97,7 @@ func answerOf(e counted, id string) []int64 {
 }
 
 // countsOf is a table as it would be published without noise.
-func countsOf(t testing.TB, e counted, path string) []int64 {
+func countsOf(t testing.TB, e allCounts, path string) []int64 {
 	t.Helper()
 	return histogramtest.Counts(t, e.plan, func(id string) []int64 { return answerOf(e, id) }, path)
 }

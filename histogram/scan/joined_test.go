@@ -98,7 +98,7 @@ func TestJoinedColumnsAreCountedAsIfTheyWereRead(t *testing.T) {
 
 // beyond is by how much the answers of two inputs lie further apart than the plan allows, in L1 or in the square of L2,
 // over all of its measurements; negative or 0 where none does.
-func beyond(a, b counted) (worst int64) {
+func beyond(a, b allCounts) (worst int64) {
 	worst = -1 << 60
 	for i, m := range a.plan.Measurements {
 		l1, l2Squared := new(big.Int), new(big.Int)
@@ -145,7 +145,7 @@ func joinedExcess(t *testing.T, unit, neighbours string, most int, join func([]f
 		if neighbours == "replace" {
 			near = other
 		}
-		count := func(rows []firm) counted {
+		count := func(rows []firm) allCounts {
 			return exactOf(t, p, folder(t, "f.csv", firmsFile(join(rows))), byte(seed))
 		}
 		worst = max(worst, beyond(count(rows), count(near)))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/histogram/source"
@@ -116,7 +117,7 @@ func homesParquet(t testing.TB, neighbours string, all []home) (*plan.Plan, stri
 }
 
 // everything is the exact counts of all that may be asked, by question.
-func everything(e counted) (all [][]int64) {
+func everything(e allCounts) (all [][]int64) {
 	for _, a := range e.answers {
 		all = append(all, a.Wide().Counts)
 	}
@@ -527,7 +528,7 @@ func TestOrphansAreAsIfTheyWereNotThere(t *testing.T) {
 	a, b := exactOf(t, p, homesFolder(t, all), 5), exactOf(t, p, homesFolder(t, without), 5)
 	for i, m := range p.Measurements {
 		got, want := slices.Clone(a.answers[i].Counts), b.answers[i].Counts
-		if m.Query.Diagnostic == plan.RowsLeftOut && m.Query.Table == "persons" {
+		if m.Query.Counted == counted.Counted(counted.RowsLeftOut) && m.Query.Table == "persons" {
 			got[0] -= int64(orphans)
 		}
 		if !slices.Equal(got, want) {

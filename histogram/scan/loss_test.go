@@ -22,6 +22,7 @@ import (
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -362,8 +363,7 @@ func (c claims) shown(p *plan.Plan) claims {
 // shows reports whether a query is by a column, or of its values.
 func shows(q plan.Query, column string) bool {
 	return slices.ContainsFunc(q.Factors, func(f plan.Factor) bool { return f.Attribute == column }) ||
-		q.Value != nil && q.Value.Column == column || q.Quantile != nil && q.Quantile.Column == column ||
-		q.Distribution != nil && q.Distribution.Column == column || q.Distinct != nil && q.Distinct.Column == column
+		q.Counted.Reads() == column
 }
 
 // used is how much of what a claim allows the changes of a measurement's answers are, in L1 and in L2, whichever is
@@ -373,8 +373,8 @@ func used(m plan.Measurement, moved []int64, claim budget.Mechanism) float64 {
 	if m.Mechanism.Kind == budget.ExponentialQuantiles {
 		return 0
 	}
-	if m.Top != nil {
-		moved = moved[:min(int64(len(moved)), m.Top.Of)]
+	if top, ok := m.Selection.(selection.Top); ok {
+		moved = moved[:min(int64(len(moved)), top.Of)]
 	}
 	var l1, squares float64 // of whole numbers far below 2^53
 	for _, d := range moved {

@@ -25,14 +25,17 @@ import (
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // A query of no factors counts all rows that stay.
 func TestTotal(t *testing.T) {
 	p := planOf(t, "NULL", "drop")
-	total := plan.Measurement{ID: "total", Query: plan.Query{Table: "persons"}, Cells: 1}
+	total := plan.Measurement{ID: "total", Query: plan.Query{Table: "persons", Counted: counted.Rows{}}, Cells: 1,
+		Selection: selection.All{}}
 	dir := folder(t, "a.csv", many(5001)+strings.Repeat("p,,3\n", 7))
 	got, err := countAll(p, []plan.Measurement{total}, 2, func(tally *tally) error {
 		return tally.scan(context.Background(), dir, streams(p, 1).Rows(), 1<<30)

@@ -9,7 +9,9 @@ import (
 
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // Queries whose factors are of several kinds are counted along all of them, and become integers along those alone that
@@ -54,7 +56,8 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 	var all []plan.Measurement
 	var want [][]int64
 	ask := func(integers []int64, factors ...plan.Factor) {
-		all = append(all, plan.Measurement{ID: fmt.Sprint(len(all)), Query: plan.Query{Table: "persons", Factors: factors},
+		all = append(all, plan.Measurement{ID: fmt.Sprint(len(all)), Query: plan.Query{Table: "persons", Factors: factors,
+			Counted: counted.Rows{}}, Selection: selection.All{},
 			Cells: int64(len(integers))})
 		want = append(want, integers)
 	}
@@ -118,7 +121,8 @@ func TestCountsOfManyCellsAreNarrow(t *testing.T) {
 		narrow  bool
 		want    []int64
 	}{{[]plan.Factor{from, to}, true, counts}, {[]plan.Factor{apart, to}, false, exact}} {
-		m := plan.Measurement{ID: "od", Query: plan.Query{Table: "trips", Factors: test.factors},
+		m := plan.Measurement{ID: "od", Query: plan.Query{Table: "trips", Factors: test.factors,
+			Counted: counted.Rows{}}, Selection: selection.All{},
 			Cells: int64(len(test.want))}
 		got, err := countAll(p, []plan.Measurement{m}, 2, func(tally *tally) error {
 			return tally.scan(context.Background(), dir, streams(p, 1).Rows(), 1<<30)

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -25,14 +26,14 @@ type query struct {
 	occupied      bool // what is asked is how many cells along the last attribute have rows
 	value         int  // what a row adds: a place among the task's values
 	allowance     int  // which rows of a unit are counted: a place among the task's allowances
-	diagnostic    plan.Diagnostic
+	diagnostic    counted.Diagnostic
 	answer.Answer // row-major, the last factor fastest
 }
 
 // compile resolves the factors of a measurement against the task's table and
 // notes the columns and attributes that it needs.
 func (t *task) compile(m plan.Measurement) (*query, error) {
-	q := &query{sparse: m.Above > 0 || m.Top != nil || m.Discovery != nil}
+	q := &query{sparse: occupying[m.Selection.Kind()]}
 	cells, integers := uint64(1), uint64(1)
 	for _, f := range m.Query.Factors {
 		column := t.table.Column(f.Attribute)
@@ -57,7 +58,7 @@ func (t *task) compile(m plan.Measurement) (*query, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 	}
-	if m.Discovery != nil { // how many groups there are is known now, and nowhere else
+	if m.Selection.Kind() == selection.KindGroups { // how many groups there are is known now, and nowhere else
 		return q, nil
 	}
 	if int64(integers) != m.Cells {
@@ -78,68 +79,22 @@ func product(a, b uint64) (uint64, bool) {
 	return low, high == 0 && low <= math.MaxInt64
 }
 
-// refine notes what a query asks beside its factors: what a row adds, which rows of a unit are counted, and the values
-// that are ranked or told apart. It returns how many answers there are.
+// refine notes what a query asks in addition to its factors. It returns how many answers there are.
 func (t *task) refine(q *query, m plan.Measurement, cells, integers uint64) (uint64, error) {
-	var err error
-	asked := m.Query
-	if q.diagnostic = asked.Diagnostic; q.diagnostic != "" {
-		q.allowance, err = t.diagnosed(asked)
-		return integers, err
-	}
-	if asked.Quantile != nil || asked.Distinct != nil || asked.Distribution != nil {
-		kinds := 0
-		for _, is := range []bool{asked.Quantile != nil, asked.Distinct != nil, asked.Distribution != nil} {
-			if is {
-				kinds++
-			}
-		}
-		several := asked.Value != nil || kinds > 1 || asked.Distinct != nil && asked.PerUnit != nil
-		if several || q.sparse ||
-			slices.ContainsFunc(asked.Factors, func(f plan.Factor) bool { return f.Basis != plan.Identity }) {
-			return 0, errors.New("asks for what this version cannot count at once")
-		}
-		q.sparse = true
-	}
-	value := asked.Value
-	switch {
-	case asked.Quantile != nil:
-		if q.attributes, err = t.along(q.attributes, t.table.Column(asked.Quantile.Column), cells); err != nil {
-			return 0, err
-		}
-		if asked.Quantile.Weight {
-			value = &plan.Value{Weight: true}
-		}
-		var ok bool
-		if integers, ok = product(integers, uint64(asked.Quantile.Draws())); !ok {
-			return 0, errManyCells
-		}
-	case asked.Distribution != nil:
-		d := asked.Distribution
-		if err = d.Check(t.table); err != nil {
-			return 0, err
-		}
-		column := t.table.Column(d.Column)
-		if q.attributes, err = t.along(q.attributes, column, cells); err != nil {
-			return 0, err
-		}
-		if d.Weight {
-			value = &plan.Value{Weight: true}
-		}
-		var ok bool
-		if integers, ok = product(integers, uint64(d.Bins(column.Lattice))); !ok {
-			return 0, errManyCells
-		}
-	case asked.Distinct != nil:
-		q.occupied = true
-		if q.attributes, err = t.toldApart(q.attributes, asked.Distinct, cells); err != nil {
-			return 0, err
-		}
-	}
-	if q.value, err = t.value(value); err != nil {
+	if err := m.Check(t.table); err != nil {
 		return 0, err
 	}
-	q.allowance, err = t.allowance(asked, q)
+	what := m.Query.Counted
+	kind := counters[what.Kind()]
+	if err := kind.refine(t, q, what, cells); err != nil {
+		return 0, err
+	}
+	integers, ok := product(integers, uint64(what.PerCell(t.table)))
+	if !ok {
+		return 0, errManyCells
+	}
+	var err error
+	q.allowance, err = kind.allow(t, m.Query, q)
 	return integers, err
 }
 

@@ -70,7 +70,7 @@ func drawCared(random func(int) int, id int) cared {
 }
 
 // countCared counts two tables.
-func countCared(t testing.TB, p *plan.Plan, key byte, all []cared) counted {
+func countCared(t testing.TB, p *plan.Plan, key byte, all []cared) allCounts {
 	t.Helper()
 	persons, visits := "id,sex,place\n", "id,ward,days\n"
 	for _, c := range all {
@@ -86,7 +86,7 @@ func countCared(t testing.TB, p *plan.Plan, key byte, all []cared) counted {
 
 // lost is the worst loss in ε of what two inputs tell apart: Σ over measurements of ‖difference‖₁ by the scale of its
 // noise.
-func lost(a, b counted) *big.Rat {
+func lost(a, b allCounts) *big.Rat {
 	all := new(big.Rat)
 	for i, m := range a.plan.Measurements {
 		l1 := new(big.Int)

@@ -9,6 +9,8 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -16,15 +18,15 @@ import (
 // TestSumsBeyond61Bits: what a row could add, and what rows add together, is refused without a figure.
 func TestSumsBeyond61Bits(t *testing.T) {
 	r := payrollRelease(t, "row")
-	sum := func(v plan.Value) []plan.Measurement {
-		return []plan.Measurement{{ID: "m", Query: plan.Query{Table: "jobs", Value: &v}, Cells: 1}}
+	sum := func(v counted.Values) []plan.Measurement {
+		return []plan.Measurement{{ID: "m", Query: plan.Query{Table: "jobs", Counted: v}, Cells: 1, Selection: selection.All{}}}
 	}
-	widest := plan.Value{Column: "pay", Power: 1, Times: 1 << 59} // up to 12·2^59
+	widest := counted.Values{Column: "pay", Power: 1, Times: 1 << 59} // up to 12·2^59
 	if _, err := newTally(r, r.Tables[0], sum(widest), nil, 1); !errors.Is(err, errLargeValue) {
 		t.Errorf("12·2^59: %v", err)
 	}
 	// 2^60 a row of large firms at most, and 3·2^58 of small ones
-	wide := plan.Value{Column: "pay", Power: 1, Times: 1 << 57, Per: "size", By: []int64{1, 1}, Off: []int64{0, 4 << 57}}
+	wide := counted.Values{Column: "pay", Power: 1, Times: 1 << 57, Per: "size", By: []int64{1, 1}, Off: []int64{0, 4 << 57}}
 	row := func(n int) (jobs []job) {
 		for range n {
 			jobs = append(jobs, job{id: 1, size: 1, pay: 900})
@@ -82,7 +84,7 @@ func TestAllowancesAreUniform(t *testing.T) {
 		}
 	}
 	r := payrollRelease(t, "{id: id, max_rows: 3}")
-	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("region"), PerUnit: &spec.PerUnit{Groups: 1}},
+	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("region"), Counted: counted.Rows{}, PerUnit: spec.PerUnit{Groups: 1}},
 		cells: 3}}
 	surprise := func(change func(*tally)) float64 {
 		got := answersTo(t, r, asked, 3, 2, 1<<28, change, filesOf(jobs, 9000)...)
@@ -138,19 +140,23 @@ func TestMadeUpRowsOfEveryForm(t *testing.T) {
 		for _, n := range got.byCell(i) {
 			sum += n
 		}
-		switch {
-		case a.query.Diagnostic != "" && sum != 0:
-			t.Errorf("%s: %d", a.query.Diagnostic, sum)
-		case a.query.Diagnostic != "":
-		case a.query.Distinct != nil && sum != map[string]int64{"pay": 3 * 13, "age": 10}[a.query.Distinct.Column]:
-			t.Errorf("query %d tells %d values apart", i, sum)
-		case a.query.Distinct == nil && a.query.Value == nil && (a.query.Quantile == nil || !a.query.Quantile.Weight) &&
-			(a.query.Distribution == nil || !a.query.Distribution.Weight) && sum != rows:
+		value, valued := a.query.Counted.(counted.Values)
+		switch kind := a.kind(); {
+		case kind == counted.KindDiagnostic:
+			if sum != 0 {
+				t.Errorf("%s: %d", a.query.Counted, sum)
+			}
+		case kind == counted.KindDistinct:
+			if want := map[string]int64{"pay": 3 * 13, "age": 10}[a.query.Counted.Reads()]; sum != want {
+				t.Errorf("query %d tells %d values apart, want %d", i, sum, want)
+			}
+		case valued && (!value.Weight || value.Power > 0):
+		case a.query.Counted.Weighted(): // weights of 1.5 on average, ±0.0035
+			if sum < rows*14/10 || sum > rows*16/10 {
+				t.Errorf("query %d: weights of %d", i, sum)
+			}
+		case sum != rows:
 			t.Errorf("query %d counts %d rows", i, sum)
-		// weights of 1.5 on average, ±0.0035
-		case (a.query.Value != nil && a.query.Value.Weight && a.query.Value.Power == 0 || a.query.Distribution != nil &&
-			a.query.Distribution.Weight) && (sum < rows*14/10 || sum > rows*16/10):
-			t.Errorf("query %d: weights of %d", i, sum)
 		}
 	}
 }

@@ -78,40 +78,7 @@ func (t *task) read(q plan.Query) error {
 		}
 		t.attribute(column, level)
 	}
-	var numbers []string
-	weighs := false
-	if v := q.Value; v != nil {
-		numbers, weighs = append(numbers, v.Column), v.Weight
-		if v.Per != "" {
-			t.column(t.table.Column(v.Per))
-		}
-	}
-	if v := q.Quantile; v != nil {
-		numbers, weighs = append(numbers, v.Column), weighs || v.Weight
-	}
-	if v := q.Distribution; v != nil {
-		numbers, weighs = append(numbers, v.Column), weighs || v.Weight
-	}
-	if v := q.Distinct; v != nil {
-		if column := t.table.Column(v.Column); column != nil && column.Domain != nil {
-			t.column(column)
-		} else {
-			numbers = append(numbers, v.Column)
-		}
-	}
-	for _, name := range numbers {
-		if name == "" {
-			continue
-		}
-		if _, err := t.number(t.table.Column(name)); err != nil {
-			return err
-		}
-	}
-	if weighs {
-		_, err := t.weight()
-		return err
-	}
-	return nil
+	return counters[q.Counted.Kind()].read(t, q.Counted)
 }
 
 // axis is an attribute as rows are counted along it.

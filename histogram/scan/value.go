@@ -10,11 +10,11 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/tabulate"
-	"github.com/dprelease/dprelease/plan"
 )
 
 // Reasons for which sums are refused. Neither tells a figure.
@@ -24,7 +24,7 @@ var (
 		"the sums of this table do not fit 61 bits; make the step coarser, the range narrower or the weights smaller")
 )
 
-// value is a [plan.Value] resolved against a tally. nil is 1.
+// value is a [counted.Values] resolved against a tally. nil is 1.
 type value struct {
 	name   string // its definition
 	column int    // whose places are added; −1: of none
@@ -40,9 +40,33 @@ type value struct {
 	low, high []int64
 }
 
+// readValues adds the columns that a sum of values reads.
+func (t *task) readValues(what counted.Counted) error {
+	v := what.(counted.Values)
+	if v.Per != "" {
+		t.column(t.table.Column(v.Per))
+	}
+	if v.Column != "" {
+		if _, err := t.number(t.table.Column(v.Column)); err != nil {
+			return err
+		}
+	}
+	if !v.Weight {
+		return nil
+	}
+	_, err := t.weight()
+	return err
+}
+
+// refineValues notes what a row adds.
+func (t *task) refineValues(q *query, what counted.Counted, _ uint64) (err error) {
+	q.value, err = t.value(what.(counted.Values))
+	return err
+}
+
 // value is the place of a value among the task's; 0 is that of rows that are 1.
-func (t *task) value(v *plan.Value) (int, error) {
-	if v == nil || !v.Weight && v.Power == 0 && !v.Beyond {
+func (t *task) value(v counted.Values) (int, error) {
+	if !v.Weight && v.Power == 0 && !v.Beyond {
 		return 0, nil
 	}
 	name, err := json.Marshal(v)
@@ -81,7 +105,7 @@ func (t *task) value(v *plan.Value) (int, error) {
 }
 
 // ofColumn resolves the column's part of a value, and returns the largest absolute value that it can have.
-func (t *task) ofColumn(made *value, v *plan.Value) (*big.Int, error) {
+func (t *task) ofColumn(made *value, v counted.Values) (*big.Int, error) {
 	column := t.table.Column(v.Column)
 	at, err := t.number(column)
 	if err != nil || v.Power < 0 || v.Power > 2 {

@@ -14,6 +14,8 @@ import (
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
 	"pgregory.net/rapid"
@@ -94,42 +96,42 @@ func askings(most int64, u spec.PerUnit) []asking {
 	strata := func(j job) int64 { return (2*j.place() - [...]int64{6, 16}[j.size]) * [...]int64{4, 3}[j.size] }
 	withCap := u
 	all := []asking{
-		{query: plan.Query{Factors: by("size", "region.half")}, cells: 4, cell: halfCell, adds: one, most: 1},
-		{query: plan.Query{Value: &plan.Value{Column: "pay", Power: 1, Times: 2, Minus: 13}}, cells: 1, cell: none,
+		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}}, cells: 4, cell: halfCell, adds: one, most: 1},
+		{query: plan.Query{Counted: counted.Values{Column: "pay", Power: 1, Times: 2, Minus: 13}}, cells: 1, cell: none,
 			adds: func(j job) int64 { return 2*j.place() - 13 }, most: 13},
-		{query: plan.Query{Factors: by("region"), Value: &plan.Value{Column: "pay", Power: 2, Times: 1, Minus: 5}}, cells: 3,
+		{query: plan.Query{Factors: by("region"), Counted: counted.Values{Column: "pay", Power: 2, Times: 1, Minus: 5}}, cells: 3,
 			cell: regionCell,
 			adds: func(j job) int64 { return (j.place() - 5) * (j.place() - 5) }, most: 49},
-		{query: plan.Query{Factors: by("size", "region.half"), Value: &plan.Value{Column: "pay", Power: 1, Times: 2,
+		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Values{Column: "pay", Power: 1, Times: 2,
 			Per: "size", By: []int64{4, 3}, Off: []int64{6, 16}, Weight: true}},
 			cells: 4, cell: halfCell, adds: func(j job) int64 { return strata(j) * j.steps() }, most: 24 * 3},
-		{query: plan.Query{Factors: by("region"), Value: &plan.Value{Weight: true}, PerUnit: &withCap}, cells: 3,
+		{query: plan.Query{Factors: by("region"), Counted: counted.Values{Weight: true}, PerUnit: withCap}, cells: 3,
 			cell: regionCell,
 			adds: job.steps, most: 3, group: regionCell},
-		{query: plan.Query{Factors: by("size", "region.half"), PerUnit: &spec.PerUnit{RowsPerGroup: 1}}, cells: 4,
+		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}, PerUnit: spec.PerUnit{RowsPerGroup: 1}}, cells: 4,
 			cell: halfCell, adds: one, most: 1, group: halfCell},
-		{query: plan.Query{Factors: by("size", "region.half"), PerUnit: &withCap}, cells: 4, cell: halfCell, adds: one,
+		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}, PerUnit: withCap}, cells: 4, cell: halfCell, adds: one,
 			most: 1, group: halfCell},
-		{query: plan.Query{Factors: by("region"), Distinct: &plan.Distinct{Column: "pay", PerUnit: most}}, cells: 3,
+		{query: plan.Query{Factors: by("region"), Counted: counted.Distinct{Column: "pay", PerUnit: most}}, cells: 3,
 			cell:  func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) },
 			group: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: one, most: 1},
-		{query: plan.Query{Distinct: &plan.Distinct{Column: "age", PerUnit: 1}}, cells: 1,
+		{query: plan.Query{Counted: counted.Distinct{Column: "age", PerUnit: 1}}, cells: 1,
 			cell: func(j job) uint64 { return uint64(j.age) }, group: func(j job) uint64 { return uint64(j.age) }, adds: one,
 			most: 1},
-		{query: plan.Query{Factors: by("region"), Quantile: &plan.Quantile{Column: "pay", At: []string{"1/4", "1/2"},
+		{query: plan.Query{Factors: by("region"), Counted: counted.Quantiles{Column: "pay", At: []string{"1/4", "1/2"},
 			Weight: true}}, cells: 6, sparse: true,
 			cell: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: job.steps, most: 3},
-		{query: plan.Query{Factors: by("size"), Quantile: &plan.Quantile{Column: "pay", At: []string{"1/2"}},
-			PerUnit: &withCap}, cells: 2, sparse: true,
+		{query: plan.Query{Factors: by("size"), Counted: counted.Quantiles{Column: "pay", At: []string{"1/2"}},
+			PerUnit: withCap}, cells: 2, sparse: true,
 			cell:  func(j job) uint64 { return uint64(j.size)*13 + uint64(j.place()) },
 			group: func(j job) uint64 { return uint64(j.size) }, adds: one, most: 1},
 	}
 	inRegion := func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }
 	all = append(all,
-		asking{query: plan.Query{Factors: by("region"), Distribution: &plan.Distribution{Column: "pay", Width: 3,
+		asking{query: plan.Query{Factors: by("region"), Counted: counted.Bins{Column: "pay", Width: 3,
 			Weight: true}}, cells: 3 * 5, sparse: true, cell: inRegion, adds: job.steps, most: 3},
-		asking{query: plan.Query{Factors: by("region"), Distribution: &plan.Distribution{Column: "pay", Width: 2, Total: 5,
-			Method: "haar-laplace"}, PerUnit: &withCap}, cells: 3 * 7, sparse: true,
+		asking{query: plan.Query{Factors: by("region"), Counted: counted.Bins{Column: "pay", Width: 2, Total: 5,
+			Method: "haar-laplace"}, PerUnit: withCap}, cells: 3 * 7, sparse: true,
 			cell: inRegion, group: regionCell, adds: one, most: 1})
 	beyond := func(j job) int64 { // what rounds to a place that is not its own
 		if p := int64(j.pay*2+5) / 10; p != j.place() {
@@ -138,10 +140,10 @@ func askings(most int64, u spec.PerUnit) []asking {
 		return 0
 	}
 	all = append(all,
-		asking{query: plan.Query{Factors: by("size"), Value: &plan.Value{Column: "pay", Beyond: true}}, cells: 2,
+		asking{query: plan.Query{Factors: by("size"), Counted: counted.Values{Column: "pay", Beyond: true}}, cells: 2,
 			cell: func(j job) uint64 { return uint64(j.size) }, adds: beyond, most: 1},
-		asking{query: plan.Query{Diagnostic: plan.UnitsOver}, cells: 1}, asking{query: plan.Query{Diagnostic: plan.RowsOver},
-			cells: 1}, asking{query: plan.Query{Diagnostic: plan.RowsLeftOut}, cells: 1})
+		asking{query: plan.Query{Counted: counted.UnitsOver}, cells: 1}, asking{query: plan.Query{Counted: counted.RowsOver},
+			cells: 1}, asking{query: plan.Query{Counted: counted.RowsLeftOut}, cells: 1})
 	for i := range all {
 		all[i].query.Table = "jobs"
 	}
@@ -149,25 +151,25 @@ func askings(most int64, u spec.PerUnit) []asking {
 }
 
 // diagnosed is what a diagnostic comes to, by going through units of at most so many rows each.
-func diagnosed(d plan.Diagnostic, jobs []job, unit func(i int) int, most int64) (sum int64) {
-	counted, left := map[int]int64{}, map[int]int64{}
+func diagnosed(d counted.Diagnostic, jobs []job, unit func(i int) int, most int64) (sum int64) {
+	kept, left := map[int]int64{}, map[int]int64{}
 	for i, j := range jobs {
 		if j.counted() {
-			counted[unit(i)]++
+			kept[unit(i)]++
 		} else {
 			left[unit(i)]++
 		}
 	}
-	for _, n := range counted {
+	for _, n := range kept {
 		switch {
-		case d == plan.UnitsOver && n > most:
+		case d == counted.UnitsOver && n > most:
 			sum++
-		case d == plan.RowsOver:
+		case d == counted.RowsOver:
 			sum += min(max(n-most, 0), most)
 		}
 	}
 	for _, n := range left {
-		if d == plan.RowsLeftOut {
+		if d == counted.RowsLeftOut {
 			sum += min(n, most)
 		}
 	}
@@ -178,8 +180,8 @@ func diagnosed(d plan.Diagnostic, jobs []job, unit func(i int) int, most int64) 
 func measurementsOf(all []asking) []plan.Measurement {
 	var out []plan.Measurement
 	for i, a := range all {
-		m := plan.Measurement{ID: fmt.Sprint("query ", i), Query: a.query, Cells: a.cells}
-		if a.query.Quantile != nil {
+		m := plan.Measurement{ID: fmt.Sprint("query ", i), Query: a.query, Cells: a.cells, Selection: selection.All{}}
+		if a.query.Counted.Kind() == counted.KindQuantiles {
 			m.Mechanism = budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 4), L1: big.NewInt(1),
 				L2Squared: big.NewInt(1)}
 		}
@@ -240,6 +242,8 @@ func (a answered) byCell(query int) map[uint64]int64 {
 	return out
 }
 
+func (a asking) kind() counted.Kind { return a.query.Counted.Kind() }
+
 // refer is what a query comes to over the jobs that stay.
 func (a asking) refer(jobs []job, stays func(i int) bool) map[uint64]int64 {
 	sums := map[uint64]int64{}
@@ -251,9 +255,9 @@ func (a asking) refer(jobs []job, stays func(i int) bool) map[uint64]int64 {
 	out := map[uint64]int64{}
 	for cell, n := range sums {
 		switch {
-		case a.query.Distinct != nil && len(a.query.Factors) == 0:
+		case a.kind() == counted.KindDistinct && len(a.query.Factors) == 0:
 			out[0]++
-		case a.query.Distinct != nil:
+		case a.kind() == counted.KindDistinct:
 			out[cell/13]++
 		case n != 0 || a.sparse:
 			out[cell] = n
@@ -289,7 +293,7 @@ func TestQueriesOfEveryFormAreThoseOfGoingRowByRow(t *testing.T) {
 		got := answersTo(t, payrollRelease(t, unit), all, 1, rapid.IntRange(1, 4).Draw(rt, "workers"), memory, nil,
 			filesOf(jobs, each)...)
 		for i, a := range all {
-			if d := a.query.Diagnostic; d != "" {
+			if d, ok := a.query.Counted.(counted.Diagnostic); ok {
 				units, k := func(i int) int { return jobs[i].id }, most
 				if unit == "row" {
 					units, k = func(i int) int { return i }, 1
@@ -315,12 +319,11 @@ func TestQueriesOfEveryFormAreThoseOfGoingRowByRow(t *testing.T) {
 
 // checkAllowance: of each unit stay as many rows as its caps leave, and no more.
 func checkAllowance(rt *rapid.T, a asking, jobs []job, most uint64, stays func(row int) bool) {
-	c := bounding.Uncapped()
-	switch u := a.query.PerUnit; {
-	case a.query.Distinct != nil:
-		c = bounding.Caps{Rows: bounding.NoCap, Groups: uint64(a.query.Distinct.PerUnit), PerGroup: bounding.NoCap}
-	case u != nil:
-		c = bounding.Caps{Rows: capOf(u.Total), Groups: capOf(u.Groups), PerGroup: capOf(u.RowsPerGroup)}
+	u := a.query.PerUnit
+	c := bounding.Caps{Rows: capOf(u.Total), Groups: capOf(u.Groups), PerGroup: capOf(u.RowsPerGroup)}
+	d, distinct := a.query.Counted.(counted.Distinct)
+	if distinct {
+		c = bounding.Caps{Rows: bounding.NoCap, Groups: uint64(d.PerUnit), PerGroup: bounding.NoCap}
 	}
 	all, rows, groups := map[int]uint64{}, map[int]uint64{}, map[int]map[uint64]uint64{}
 	for i, j := range jobs {
@@ -345,7 +348,7 @@ func checkAllowance(rt *rapid.T, a asking, jobs []job, most uint64, stays func(r
 		if rows[id] == 0 || rows[id] > min(most, c.Rows) || uint64(len(groups[id])) > c.Groups {
 			rt.Errorf("%d rows of %d of a unit stay, in %d groups: %v, max_rows %d", rows[id], n, len(groups[id]), c, most)
 		}
-		if a.query.Distinct == nil && c == bounding.Uncapped() && rows[id] != min(n, most) {
+		if !distinct && c == bounding.Uncapped() && rows[id] != min(n, most) {
 			rt.Errorf("%d rows of %d of a unit stay, max_rows %d", rows[id], n, most)
 		}
 		for _, in := range groups[id] {
@@ -359,22 +362,21 @@ func checkAllowance(rt *rapid.T, a asking, jobs []job, most uint64, stays func(r
 // moved is the most, in L1, that a unit may move a query by when it comes or goes.
 func (a asking) moved(most int64) int64 {
 	rows := most
-	switch a.query.Diagnostic {
-	case plan.UnitsOver:
-		return 1
-	case plan.RowsOver, plan.RowsLeftOut:
+	switch what := a.query.Counted.(type) {
+	case counted.Diagnostic:
+		if what == counted.UnitsOver {
+			return 1
+		}
 		return most
+	case counted.Distinct:
+		rows = min(rows, what.PerUnit)
 	}
-	if u := a.query.PerUnit; u != nil {
-		if u.Total > 0 {
-			rows = min(rows, u.Total)
-		}
-		if u.Groups > 0 && u.RowsPerGroup > 0 {
-			rows = min(rows, u.Groups*u.RowsPerGroup)
-		}
+	u := a.query.PerUnit
+	if u.Total > 0 {
+		rows = min(rows, u.Total)
 	}
-	if d := a.query.Distinct; d != nil {
-		rows = min(rows, d.PerUnit)
+	if u.Groups > 0 && u.RowsPerGroup > 0 {
+		rows = min(rows, u.Groups*u.RowsPerGroup)
 	}
 	return rows * a.most
 }
@@ -394,14 +396,14 @@ func distance(a, b map[uint64]int64) int64 {
 
 // integers are what is measured of the cells of a query: of a distribution its answers.
 func (a asking) integers(t testing.TB, r *spec.Release, cells map[uint64]int64) map[uint64]int64 {
-	if a.query.Distribution == nil {
+	if a.kind() != counted.KindBins {
 		return cells
 	}
 	var pairs answer.Answer
 	for cell, n := range cells {
 		pairs.Cells, pairs.Counts = append(pairs.Cells, cell), append(pairs.Counts, n)
 	}
-	got, err := distributed(r, plan.Measurement{Query: a.query, Cells: a.cells}, pairs)
+	got, err := distributed(r, plan.Measurement{Query: a.query, Cells: a.cells, Selection: selection.All{}}, pairs)
 	if err != nil || int64(len(got.Counts)) != a.cells {
 		t.Fatalf("%d answers of %d, %v", len(got.Counts), a.cells, err)
 	}
@@ -416,7 +418,7 @@ func (a asking) integers(t testing.TB, r *spec.Release, cells map[uint64]int64) 
 // other queries.
 func (a asking) norm(t testing.TB, r *spec.Release) int64 {
 	most := int64(1)
-	for place := uint64(0); a.query.Distribution != nil && place < 13; place++ {
+	for place := uint64(0); a.kind() == counted.KindBins && place < 13; place++ {
 		most = max(most, distance(a.integers(t, r, map[uint64]int64{place: 1}), nil))
 	}
 	return most
@@ -448,7 +450,7 @@ func excess(t testing.TB, change func(*tally)) int64 {
 		other := answersTo(t, r, all, byte(seed), 1, 1<<28, change, filesOf(replaced, 25)...)
 		for i, a := range all {
 			twice := int64(2)
-			if a.query.Diagnostic != "" { // of one cell, and none is below 0
+			if a.kind() == counted.KindDiagnostic { // of one cell, and none is below 0
 				twice = 1
 			}
 			of := func(x answered) map[uint64]int64 { return a.integers(t, r, x.byCell(i)) }
@@ -485,7 +487,7 @@ func TestNeighboursMoveQueriesByWhatTheyMay(t *testing.T) {
 		},
 		"all rows over": func(t *tally) {
 			for i, a := range t.allowances {
-				if a.definition == string(plan.RowsOver) {
+				if a.definition == string(counted.RowsOver) {
 					t.allowances[i].caps.Rows = bounding.NoCap
 				}
 			}
@@ -511,7 +513,7 @@ func TestNeighboursMoveQueriesByWhatTheyMay(t *testing.T) {
 // the rows.
 func TestBreachesAmongGroups(t *testing.T) {
 	r := payrollRelease(t, "{id: id, max_rows: 2}")
-	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("age.band"), PerUnit: &spec.PerUnit{Groups: 1}},
+	asked := []asking{{query: plan.Query{Table: "jobs", Factors: by("age.band"), Counted: counted.Rows{}, PerUnit: spec.PerUnit{Groups: 1}},
 		cells: 2}}
 	for name, jobs := range map[string][]job{
 		"one":               {{id: 1, pay: 1}, {id: 2, age: 77, pay: 1}},

@@ -17,6 +17,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -52,7 +53,7 @@ func Table(ctx context.Context, t synth.Table, planned plan.Table, protects stri
 }
 
 // liftedColumns says of the estimates of a sparse table what they are.
-func liftedColumns(columns []column, t synth.Table, s *plan.Sparse) {
+func liftedColumns(columns []column, t synth.Table, s *selection.AboveFacts) {
 	for i, c := range columns {
 		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+statistic.Unbiased }) {
 			columns[i].Label = fmt.Sprintf(

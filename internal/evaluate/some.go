@@ -9,7 +9,7 @@ import (
 	"github.com/dprelease/dprelease/histogram/evaluate"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -74,7 +74,7 @@ type TopTruth struct {
 	Predicted float64 `json:"shortfall_predicted"`
 }
 
-func newTopTruth(t *plan.Top, d evaluate.Difference) *TopTruth {
+func newTopTruth(t *selection.TopFacts, d evaluate.Difference) *TopTruth {
 	return &TopTruth{t.Of, d.Right, d.Shortfall, t.Shortfall}
 }
 

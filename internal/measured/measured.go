@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -217,15 +216,7 @@ func (s seal) read(name string) ([]byte, error) {
 // plan hash and the release's status in words as metadata. Equal input gives
 // equal bytes.
 func Encode(m Measured, planHash, status string) ([]byte, error) {
-	if m.Measurement.Above > 0 || m.Measurement.Top != nil {
-		return encodeRows(m, planHash, status, func(i int) sparseRow {
-			return sparseRow{int64(m.Cells[i]), m.Values.Value(i)}
-		})
-	}
-	if m.Measurement.Discovery != nil {
-		return encodeRows(m, planHash, status, func(i int) groupRow { return groupRow{m.Keys[i], m.Values.Value(i)} })
-	}
-	return encodeRows(m, planHash, status, func(i int) row { return row{m.Values.Value(i)} })
+	return layouts[m.Measurement.Selection.Kind()].encode(m, planHash, status)
 }
 
 // compression is of all files: it keeps the megabytes that an encoder takes for the next file.
@@ -330,49 +321,7 @@ func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, sta
 	answer.Measurement = m
 	builder := array.NewInt64Builder(memory.DefaultAllocator)
 	defer builder.Release()
-	switch {
-	case m.Top != nil:
-		seen := map[int64]bool{}
-		err = decodeRows(f, m.Top.Of, func(r sparseRow) error {
-			if r.Cell < 0 || r.Cell >= m.Cells || seen[r.Cell] {
-				return errors.New("holds a cell that its measurement does not have, or one twice")
-			}
-			seen[r.Cell] = true
-			answer.Cells = append(answer.Cells, uint64(r.Cell))
-			builder.Append(r.Value)
-			return nil
-		})
-	case m.Discovery != nil:
-		answer.Keys = [][]string{}
-		err = decodeRows(f, f.NumRows(), func(r groupRow) error {
-			if len(r.Keys) != len(m.Query.Factors) {
-				return errors.New("holds an answer that its measurement does not have")
-			}
-			keys := make([]string, len(r.Keys))
-			for i, key := range r.Keys {
-				keys[i] = strings.Clone(key)
-			}
-			answer.Keys = append(answer.Keys, keys)
-			builder.Append(r.Value)
-			return nil
-		})
-	case m.Above > 0:
-		answer.Cells = []uint64{}
-		err = decodeRows(f, f.NumRows(), func(r sparseRow) error {
-			last := len(answer.Cells) - 1
-			if r.Cell < 0 || r.Cell >= m.Cells || last >= 0 && answer.Cells[last] >= uint64(r.Cell) || r.Value <= m.Above {
-				return errors.New("holds an answer that its measurement does not have")
-			}
-			answer.Cells = append(answer.Cells, uint64(r.Cell))
-			builder.Append(r.Value)
-			return nil
-		})
-	default:
-		err = decodeRows(f, m.Cells, func(r row) error {
-			builder.Append(r.Value)
-			return nil
-		})
-	}
+	err = layouts[m.Selection.Kind()].decode(f, &answer, builder.Append)
 	if err != nil {
 		return Measured{}, "", err
 	}

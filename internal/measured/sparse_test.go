@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -60,7 +61,7 @@ func TestSparseMeasurementsReadBack(t *testing.T) {
 		}
 	}
 	dense := m
-	dense.Above = 0
+	dense.Selection = selection.All{}
 	if _, _, err := Decode(encoded([]uint64{5}, 70), dense, hash); err == nil {
 		t.Error("a sparse answer is read as a dense one")
 	}

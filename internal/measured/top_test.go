@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // chosenOf is an answer of cells that were chosen, with their noisy counts.
@@ -18,9 +20,9 @@ func chosenOf(of int64, cells []uint64, counts []int64) Measured {
 	one := big.NewInt(1)
 	return Measured{
 		Measurement: plan.Measurement{
-			ID: "busy", Query: plan.Query{Table: "t"}, Cells: 1 << 40,
+			ID: "busy", Query: plan.Query{Table: "t", Counted: counted.Rows{}}, Cells: 1 << 40,
 			Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(2, 1), L1: one, L2Squared: one},
-			Top: &plan.Choices{Of: of, Select: budget.Mechanism{Kind: budget.ExponentialMechanism,
+			Selection: selection.Top{Of: of, Select: budget.Mechanism{Kind: budget.ExponentialMechanism,
 				Parameter: big.NewRat(1, 2)}, Sensitivity: 1},
 		},
 		Values: b.NewInt64Array(), Cells: cells,

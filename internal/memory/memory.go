@@ -18,6 +18,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // Available returns how many bytes may be taken where the limit is so many, 0 for none: then it is the limit of the Go
@@ -71,13 +72,13 @@ func Bytes(p *plan.Plan) int64 {
 	attributes := map[string]bool{}
 	for _, m := range p.Measurements {
 		add(cells(p, m), 16)
-		if m.Impossible > 0 && m.Above == 0 { // which cells they are
+		if m.Impossible > 0 && m.Selection.Kind() == selection.KindAll { // which cells they are
 			add(uint64(max(m.Cells, 0)), 1)
 		}
 		for _, f := range m.Query.Factors {
 			attributes[m.Query.Table+"."+f.Attribute+"."+f.Level] = true
 		}
-		for _, name := range valuesOf(m.Query) { // a value that is added up takes 8 bytes more, and its square as many
+		for _, name := range m.Query.Counted.Operands() { // a value that is added up takes 8 bytes more, and its square as many
 			attributes[m.Query.Table+"#"+name] = true
 		}
 	}
@@ -98,23 +99,6 @@ func Bytes(p *plan.Plan) int64 {
 	// A raw value, its code and its part of the codes that are counted.
 	add(source.MaxRows*uint64(runtime.GOMAXPROCS(0)), uint64(columns)*(16+4+4))
 	return int64(min(total, math.MaxInt64))
-}
-
-// valuesOf names what a query reads beside its factors.
-func valuesOf(q plan.Query) (names []string) {
-	if v := q.Value; v != nil {
-		names = append(names, v.Column, v.Per, fmt.Sprint(v.Weight, v.Power, v.Beyond))
-	}
-	if v := q.Quantile; v != nil {
-		names = append(names, v.Column, fmt.Sprint(v.Weight))
-	}
-	if v := q.Distribution; v != nil {
-		names = append(names, v.Column, fmt.Sprint(v.Weight))
-	}
-	if v := q.Distinct; v != nil {
-		names = append(names, v.Column)
-	}
-	return names
 }
 
 // Cells is how many counts a measurement has before they become integers: along ranges

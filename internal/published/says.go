@@ -7,13 +7,14 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds what the plan of a release says of its tables.
 
 // BoundText returns which rows of a unit a table counts that has a bound of its own, "" of another.
 func BoundText(p *plan.Plan, t plan.Table) string {
-	if t.PerUnit == nil {
+	if t.PerUnit == (spec.PerUnit{}) {
 		return ""
 	}
 	var bounds []string

@@ -265,7 +265,7 @@ func (a *inquiry) holders() ([]holder, error) {
 			near = append(near, nearTable{t.Path, lacks})
 		case t.Sparse != nil:
 			sparse = append(sparse, h)
-		case t.PerUnit != nil:
+		case t.PerUnit != spec.PerUnit{}:
 			bounded = append(bounded, h)
 		default:
 			out = append(out, h)

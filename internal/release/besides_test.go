@@ -13,6 +13,7 @@ import (
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // This file holds releases of microdata of a table some of whose marginals publish a selection of their cells.
@@ -165,13 +166,13 @@ func TestSelectedCellsAndMicrodataAddUpToTheBudget(t *testing.T) {
 		}
 		for _, m := range p.Measurements {
 			add(m.Leaf, m.Mechanism)
-			if m.Top != nil {
-				for range m.Top.Of {
-					add(m.Leaf, m.Top.Select)
+			if top, ok := m.Selection.(selection.Top); ok {
+				for range top.Of {
+					add(m.Leaf, top.Select)
 				}
 			}
-			if m.Discovery != nil { // as often as the mechanism of one group is run
-				for _, step := range m.Discovery.Steps() {
+			if groups, ok := m.Selection.(selection.Groups); ok { // as often as the mechanism of one group is run
+				for _, step := range groups.Steps() {
 					add(m.Leaf, step)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
@@ -130,8 +131,8 @@ const (
 // readFrom says what the quantiles of a plan are read from.
 func readFrom(p *compiled.Compiled) string {
 	for _, m := range p.Measurements {
-		switch d := m.Query.Distribution; {
-		case d == nil:
+		switch d, ok := m.Query.Counted.(counted.Bins); {
+		case !ok:
 		case d.Total > 0:
 			return ofStrategy
 		default:
@@ -487,7 +488,7 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 		return func(sealed *measured.Sealed, use func(*measured.Sealed)) { use(claiming(sealed, less, of)) }
 	}
 	if s.read != "" {
-		twice := claims(big.NewRat(2, 1), func(m plan.Measurement) bool { return m.Query.Distribution != nil })
+		twice := claims(big.NewRat(2, 1), func(m plan.Measurement) bool { return m.Query.Counted.Kind() == counted.KindBins })
 		return []figureMistake{{"noise of bins twice as large as it is said to be", len(p.Tables[0].Figures), twice,
 			func(t *testing.T, seen figuresSeen) {
 				// As many rows lie below the least median as above it, so that an interval misses it at least where the noise there
@@ -498,7 +499,7 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 	larger := figureMistake{"noise 10 % larger than it is said to be", 1,
 		claims(big.NewRat(11, 10), func(plan.Measurement) bool { return true }), s.findLargerNoise}
 	if s.known.strata == nil {
-		forgotten := claims(big.NewRat(1000, 1), func(m plan.Measurement) bool { return m.Query.Value == nil })
+		forgotten := claims(big.NewRat(1000, 1), func(m plan.Measurement) bool { return m.Query.Counted.Kind() != counted.KindValues })
 		return []figureMistake{larger, {"means forget the noise of counts", 2, forgotten,
 			func(t *testing.T, seen figuresSeen) {
 				s.findForgotten(t, p, seen[[2]string{"x_mean", "skewed"}])
@@ -555,8 +556,8 @@ func (s figureSetting) findForgotten(t *testing.T, p *compiled.Compiled, seen *f
 	half := (s.known.high - s.known.low) / 2
 	for _, m := range p.Measurements {
 		deviation := math.Sqrt(m.Mechanism.Variance())
-		switch v := m.Query.Value; {
-		case v == nil:
+		switch v, ok := m.Query.Counted.(counted.Values); {
+		case !ok:
 			counts = deviation
 		case v.Power == 1:
 			sums = deviation * s.known.step / float64(v.Times)

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/internal/releasetest"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
@@ -128,7 +129,7 @@ func TestQuantilesOfRowsApartAreMissedAsOftenAsStated(t *testing.T) {
 					continue
 				}
 				s.holding(t, noisier, claiming(sealed, big.NewRat(2, 1),
-					func(m plan.Measurement) bool { return m.Query.Distribution != nil }))
+					func(m plan.Measurement) bool { return m.Query.Counted.Kind() == counted.KindBins }))
 				oneBinOff(sealed, func(wrong *measured.Sealed) { s.holding(t, shifted, wrong) })
 			}
 			for _, key := range honest.keys() {
@@ -156,7 +157,7 @@ func oneBinOff(sealed *measured.Sealed, use func(*measured.Sealed)) {
 	kept := *l
 	defer func() { *l = kept }()
 	for _, m := range sealed.Plan.Measurements {
-		if d := m.Query.Distribution; d != nil {
+		if d, ok := m.Query.Counted.(counted.Bins); ok {
 			l.First, l.Last = l.First+d.Width, l.Last+d.Width
 		}
 	}

@@ -25,7 +25,7 @@ marginals:
 `
 
 // BusyMoney are the three kinds of budget, each such that four cells of 200 rows or more are found among 10⁹ but for a
-// chance of less than 10⁻⁹: the gap is a multiple of what [plan.Top] calls the shortfall.
+// chance of less than 10⁻⁹: the gap is a multiple of what [selection.TopFacts] calls the shortfall.
 var BusyMoney = []struct{ Money, Policy string }{
 	{"epsilon: 16", "cap: {epsilon: 50}"},
 	{"rho: 4", "cap: {rho: 50, delta: 1e-9}"},

@@ -14,6 +14,7 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -90,7 +91,7 @@ func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measur
 		return at, nil
 	}
 	t.Choice = &Choice{Place: int64(at) + 1, Of: planned.Top.Of, Says: says}
-	if top := answer.Measurement.Top; top != nil {
+	if top, ok := answer.Measurement.Selection.(selection.Top); ok {
 		t.Choice.Select, t.Choice.Times = &top.Select, top.Of
 	}
 	return at, nil
@@ -121,7 +122,7 @@ func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer meas
 		return at, nil
 	}
 	t.Choice = &Choice{Of: int64(len(answer.Keys)), Says: says}
-	if d := answer.Measurement.Discovery; d != nil {
+	if d, ok := answer.Measurement.Selection.(selection.Groups); ok {
 		t.Choice.Select, t.Choice.Times = &d.Select, int64(len(d.Steps()))
 	}
 	return at, nil

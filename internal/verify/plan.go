@@ -18,6 +18,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -377,20 +378,21 @@ func orZero(r *big.Rat) *big.Rat {
 func besidesSelections(p *compiled.Compiled) (left, says string, err error) {
 	total := new(big.Rat)
 	for _, m := range p.Measurements {
-		if m.Discovery == nil {
+		groups, ok := m.Selection.(selection.Groups)
+		if !ok {
 			continue
 		}
-		kept, err := m.Discovery.Kept()
-		each := amountOf(m.Discovery.Delta)
+		kept, err := groups.Kept()
+		each := amountOf(groups.Delta)
 		if err != nil || each == nil {
 			return "", "", published.Faultf(measured.PlanFile, "the selection of measurement %s is none", m.ID)
 		}
-		alone := new(big.Rat).SetFloat64(kept.Chance(max(m.Discovery.AtLeast, 1)))
+		alone := new(big.Rat).SetFloat64(kept.Chance(max(groups.AtLeast, 1)))
 		if alone == nil || alone.Cmp(each) > 0 {
 			return "", "", published.Faultf(measured.PlanFile,
 				"the selection of measurement %s lets a group of one unit appear with more than its δ", m.ID)
 		}
-		total.Add(total, each.Mul(each, new(big.Rat).SetInt64(m.Discovery.Groups)))
+		total.Add(total, each.Mul(each, new(big.Rat).SetInt64(groups.Groups)))
 	}
 	delta := amountOf(p.Guarantee.Delta)
 	if delta == nil || total.Sign() == 0 {

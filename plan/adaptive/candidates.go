@@ -10,7 +10,9 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // This file holds what the rounds of an adaptive method choose among: sets of columns, and what is asked of the chosen.
@@ -134,7 +136,9 @@ func Answer(p *plan.Plan, s plan.Synthetic, round, choice int, classes [][]int,
 		return plan.Measurement{}, fmt.Errorf(
 			"the rounds of microdata of %s do not have noise of this kind, or for these neighbours", s.Table)
 	}
-	m := plan.Measurement{ID: AnswerID(s, round, candidates[choice]), Leaf: s.Leaf, Query: plan.Query{Table: s.Table},
+	m := plan.Measurement{ID: AnswerID(s, round, candidates[choice]), Leaf: s.Leaf,
+		Query:     plan.Query{Table: s.Table, Counted: counted.Rows{}},
+		Selection: selection.All{},
 		Cells:     1,
 		Mechanism: noise}
 	for _, column := range candidates[choice] {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
@@ -13,17 +14,26 @@ import (
 // or one of which cells are chosen, those of as many cells as rows are expected and of the false ones, with their
 // places.
 func Held(p *plan.Plan, m plan.Measurement) int64 {
-	if m.Discovery != nil {
-		return 2 * workload.UsualGroups
+	return heldBy[m.Selection.Kind()](p, m)
+}
+
+// heldBy lists, by which answers are given out, how many integers are in memory.
+var heldBy = [selection.Kinds]func(p *plan.Plan, m plan.Measurement) int64{
+	selection.KindAll:    func(_ *plan.Plan, m plan.Measurement) int64 { return m.Cells },
+	selection.KindAbove:  func(p *plan.Plan, m plan.Measurement) int64 { return filled(p, m) + falseCells(p, m) },
+	selection.KindTop:    filled,
+	selection.KindGroups: func(*plan.Plan, plan.Measurement) int64 { return 2 * workload.UsualGroups },
+}
+
+// filled is how many integers cells with rows take, with their places.
+func filled(p *plan.Plan, m plan.Measurement) int64 {
+	return 2 * workload.FilledOf(p.Release().Table(m.Query.Table), m.Cells-m.Impossible)
+}
+
+// falseCells is how many integers the cells take that are without rows and above the threshold, with their places.
+func falseCells(p *plan.Plan, m plan.Measurement) int64 {
+	if t, ok := p.TableOf(m.ID); ok {
+		return 2 * int64(math.Ceil(t.Sparse.FalseCells))
 	}
-	if m.Above == 0 && m.Top == nil {
-		return m.Cells
-	}
-	held := workload.FilledOf(p.Release().Table(m.Query.Table), m.Cells-m.Impossible)
-	for _, t := range p.Tables {
-		if t.Sparse != nil && t.Path == m.ID {
-			held += int64(math.Ceil(t.Sparse.FalseCells))
-		}
-	}
-	return 2 * held
+	return 0
 }

@@ -2,7 +2,7 @@ package compiled
 
 import (
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/plan/counted"
 )
 
 // This file holds how many rows of a unit a sampled table may hold.
@@ -10,7 +10,7 @@ import (
 // RowsOfUnit is how many rows of one unit a cell of a table counts at most or, with sums, several of its cells
 // together.
 func RowsOfUnit(p *plan.Plan, t plan.Table, sums bool) int64 {
-	all, each := workload.RowsOf(p.Release().Table(t.From).Unit, t.PerUnit, t.Cells)
+	all, each := counted.Unit{Table: p.Release().Table(t.From), PerUnit: t.PerUnit, Cells: t.Cells}.Rows()
 	if cumulative, _ := p.SummedAlong(t); sums || cumulative != nil {
 		return all
 	}

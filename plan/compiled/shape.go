@@ -12,8 +12,10 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/fitting"
 	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -67,14 +69,12 @@ func (w *Workload) shaped(p *plan.Plan) error {
 		if _, twice := measured[m.ID]; twice {
 			return fmt.Errorf("measurement %s is there twice", m.ID)
 		}
-		if m.Query.Quantile == nil && !(m.Mechanism.Variance() > 0) {
+		if !m.Noisy() {
 			return fmt.Errorf("measurement %s has no noise", m.ID)
 		}
 		measured[m.ID] = m
-		if m.Discovery != nil {
-			if _, err := m.Discovery.Kept(); err != nil {
-				return fmt.Errorf("measurement %s: %w", m.ID, err)
-			}
+		if err := m.Selection.Check(); err != nil {
+			return fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
 	}
 	itself := map[string]bool{}
@@ -90,8 +90,8 @@ func (w *Workload) shaped(p *plan.Plan) error {
 			return fmt.Errorf("table %s: %w", tables[i].Path, err)
 		}
 		m, ok := measured[t.Path]
-		own := ok && m.Cells == t.Cells && (m.Discovery != nil) == (t.Discovered != nil) && m.Impossible == t.Impossible &&
-			m.Above == above(t) && t.ChoosesBy(m.Top) && reflect.DeepEqual(m.Query, tables[i].Query())
+		own := ok && m.Cells == t.Cells && m.Impossible == t.Impossible && t.Gives(m.Selection) &&
+			reflect.DeepEqual(m.Query, tables[i].Query())
 		if id := t.Statistics[0].Measurement; ok != own || id != "" && (id != t.Path || !own) {
 			return fmt.Errorf("table %s: measurement %s%s does not measure it", t.Path, id, m.ID)
 		}
@@ -121,50 +121,46 @@ func (w *Workload) shaped(p *plan.Plan) error {
 // so does whether quantiles are read from a distribution, and from which.
 func measures(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 	q := m.Query
-	if d := q.Distribution; d != nil {
-		if t.Quantile == nil || d.Column != t.Quantile.Column || d.Weight != t.Quantile.Weight ||
-			!t.CanDistribute(r, false) || d.Check(r.Table(q.Table)) != nil {
+	if t.What.Kind() == counted.KindQuantiles {
+		if !measuresQuantiles(t, r, m) {
 			return false
 		}
-		if m.Cells != t.Groups()*d.Bins(r.Table(q.Table).Column(d.Column).Lattice) {
-			return false
-		}
-		q.Distribution, q.Quantile = nil, t.Quantile
+		q.Counted = t.What
 		return reflect.DeepEqual(q, t.Query())
 	}
-	if m.Cells != t.Cells {
-		return false
+	return m.Cells == t.Cells && reflect.DeepEqual(q, t.Query())
+}
+
+// measuresQuantiles reports whether a measurement is of a part's quantiles, drawn with the ends of their intervals, or
+// of bins that they can be read from.
+func measuresQuantiles(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
+	asked := t.Quantiles()
+	switch got := m.Query.Counted.(type) {
+	case counted.Bins:
+		return got.Column == asked.Column && got.Weight == asked.Weight && t.CanDistribute(r, false) &&
+			got.Check(r.Table(m.Query.Table)) == nil && m.Cells == t.Groups()*got.PerCell(r.Table(m.Query.Table))
+	case counted.Quantiles:
+		asked.Shift, asked.Beyond = got.Shift, got.Beyond
+		return m.Cells == t.Cells && got.Shift > 0 && got.Beyond >= 0 && reflect.DeepEqual(got, asked)
 	}
-	if q.Quantile != nil {
-		asked := *q.Quantile
-		if asked.Shift <= 0 || asked.Beyond < 0 {
-			return false
-		}
-		asked.Shift, asked.Beyond = 0, 0
-		q.Quantile = &asked
-	}
-	return reflect.DeepEqual(q, t.Query())
+	return false
 }
 
 // tableShaped compares a table with the one that the spec asks for.
 func tableShaped(t plan.Table, asked plan.Table) error {
 	if t.Path != asked.Path || t.Marginal != asked.Marginal || t.From != asked.From || !slices.Equal(t.By, asked.By) ||
-		t.Cells != asked.Cells || t.Impossible != asked.Impossible || above(t) != above(asked) {
+		t.Cells != asked.Cells || t.Impossible != asked.Impossible {
 		return fmt.Errorf("it is not as the spec asks for it")
 	}
 	if len(t.Statistics) != 1 || t.Statistics[0].Name != asked.Statistics[0].Name {
 		return fmt.Errorf("it does not hold one count")
 	}
 	if !slices.EqualFunc(t.Figures, asked.Figures, plan.Figure.AsAsked) || t.Show != asked.Show ||
-		t.Weighted != asked.Weighted || !reflect.DeepEqual(t.PerUnit, asked.PerUnit) {
+		t.Weighted != asked.Weighted || t.PerUnit != asked.PerUnit {
 		return fmt.Errorf("its figures are not as the spec asks for them")
 	}
-	if (t.Top == nil) != (asked.Top == nil) || t.Top != nil && t.Top.Of != asked.Top.Of {
-		return fmt.Errorf("it does not choose as many cells as the spec asks for")
-	}
-	if (t.Discovered == nil) != (asked.Discovered == nil) || t.Discovered != nil &&
-		!t.Discovered.AsAsked(*asked.Discovered) {
-		return fmt.Errorf("its groups are not those that the spec asks for")
+	if !t.SelectsAs(asked) {
+		return fmt.Errorf("it does not give out the cells that the spec asks for")
 	}
 	s := t.Statistics[0]
 	if !(s.Confidence > 0 && s.Confidence < 1) || !(s.Margin >= 0) || math.IsInf(s.Margin, 1) {
@@ -273,11 +269,17 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 		if hasTwice(m.Query.Factors) {
 			return fmt.Errorf("measurement %s has a column twice", m.ID)
 		}
-		if itself[m.ID] && (m.Query.Quantile != nil || m.Query.Distribution != nil || m.Discovery != nil) {
-			continue // held against its part, or its table
+		if err := m.Check(p.Release().Table(m.Query.Table)); err != nil {
+			return fmt.Errorf("measurement %s: %w", m.ID, err)
+		}
+		if several[m.Query.Counted.Kind()] || m.Selection.Kind() == selection.KindGroups {
+			if itself[m.ID] {
+				continue // held against its part, or its table
+			}
+			return fmt.Errorf("measurement %s is of no table", m.ID)
 		}
 		if cells, ok := answers(w.Chains[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID],
-			mostCells(m)); !ok || cells != m.Cells {
+			mostCells[m.Selection.Kind()]); !ok || cells != m.Cells {
 			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
 		}
 	}
@@ -291,21 +293,12 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 	return nil
 }
 
-// mostCells is how many answers a measurement may have.
-func mostCells(m plan.Measurement) int64 {
-	if m.Above > 0 || m.Top != nil {
-		return limit.SparseCells
-	}
-	return limit.Cells
-}
+// several lists what is counted by several answers a cell.
+var several = [counted.Kinds]bool{counted.KindQuantiles: true, counted.KindBins: true}
 
-// above is the threshold of a sparse table, 0 of another.
-func above(t plan.Table) int64 {
-	if t.Sparse == nil {
-		return 0
-	}
-	return t.Sparse.Above
-}
+// mostCells lists how many answers a measurement may have, by which of them are given out.
+var mostCells = [selection.Kinds]int64{selection.KindAll: limit.Cells, selection.KindAbove: limit.SparseCells,
+	selection.KindTop: limit.SparseCells}
 
 // hasTwice tells that two factors are of one column.
 func hasTwice(factors []plan.Factor) bool {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // This file holds the cost of a plan line by line: what each measurement and each round takes of the budget.
@@ -52,15 +53,14 @@ func CostsOf(p *plan.Plan) (Costs, error) {
 	}
 	for _, m := range p.Measurements {
 		c.run(m.ID, m.Leaf, m.Mechanism)
-		if d := m.Discovery; d != nil {
-			c.run(m.ID+", selection of groups", m.Leaf, d.Steps()...)
+		if steps := m.Selection.Steps(); len(steps) > 0 {
+			c.run(m.ID+selecting[m.Selection.Kind()].line, m.Leaf, steps...)
+		}
+		if d, ok := m.Selection.(selection.Groups); ok {
 			each, times := plan.Amount(d.Delta), big.NewRat(d.Groups, 1)
 			c.Lines = append(c.Lines, CostLine{Of: m.ID + ", groups of one unit that appear", Leaf: m.Leaf, Times: d.Groups,
 				Each: budget.Cost{Rho: new(big.Rat), Delta: each},
 				Cost: budget.Cost{Rho: new(big.Rat), Delta: times.Mul(times, each)}})
-		}
-		if m.Top != nil {
-			c.run(m.ID+", choices of cells", m.Leaf, m.Top.Steps()...)
 		}
 	}
 	for _, s := range p.Synthetic {

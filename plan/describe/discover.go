@@ -9,6 +9,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -16,13 +17,13 @@ import (
 // This file holds discovered groups in words.
 
 // DiscoveredExpectation says in words which groups a table will have, and what its figures are good for.
-func DiscoveredExpectation(d *plan.Discovered, t plan.Table) string {
+func DiscoveredExpectation(d *selection.GroupsFacts, t plan.Table) string {
 	return fmt.Sprintf("%s Figures are within ±%s of the exact number of units 19 times in 20, in the groups that appear: their noise has nothing to do with the selection.",
 		Discovered(d), budget.Group(WholeMargin(t.Statistics[0].Margin)))
 }
 
 // Discovered says which groups appear.
-func Discovered(d *plan.Discovered) string {
+func Discovered(d *selection.GroupsFacts) string {
 	least := ""
 	if d.AtLeast > 1 {
 		least = fmt.Sprintf(" Groups of fewer than %s never do.", budget.Plural(d.AtLeast, "unit"))
@@ -33,7 +34,7 @@ func Discovered(d *plan.Discovered) string {
 }
 
 // ChancesText says of some sizes with what chance a group appears.
-func ChancesText(d *plan.Discovered) string {
+func ChancesText(d *selection.GroupsFacts) string {
 	var all []string
 	for i, c := range d.Chances {
 		chance := budget.Percent(c.Chance)

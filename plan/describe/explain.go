@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -181,9 +182,8 @@ type tableRow struct {
 	plan.Table
 	measured  string
 	leaf      string
-	mechanism *budget.Mechanism // of its own measurement; nil for none
-	choices   *plan.Choices     // of its own measurement
-	discovery *plan.Discovery   // of its own measurement
+	mechanism *budget.Mechanism   // of its own measurement; nil for none
+	selection selection.Selection // of its own measurement
 }
 
 // tableRows are the rows of all tables.
@@ -193,7 +193,7 @@ func tableRows(p *plan.Plan) []tableRow {
 	for i, t := range p.Tables {
 		rows[i] = tableRow{Table: t, measured: howMeasured(p, t, measured), leaf: leafText(leaves[t.Path])}
 		if m, ok := measured[t.Path]; ok {
-			rows[i].mechanism, rows[i].choices, rows[i].discovery = &m.Mechanism, m.Top, m.Discovery
+			rows[i].mechanism, rows[i].selection = &m.Mechanism, m.Selection
 		}
 	}
 	return rows
@@ -234,19 +234,30 @@ func (r tableRow) alike(other tableRow) bool {
 	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil && r.mechanism.Kind != other.mechanism.Kind {
 		return false
 	}
-	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && r.choices == nil &&
-		other.choices == nil && r.discovery == nil && other.discovery == nil
+	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && len(r.steps()) == 0 &&
+		len(other.steps()) == 0
+}
+
+// cost is what the row's own measurement costs.
+func (r tableRow) cost() string { return selecting[r.selection.Kind()].cost(r.selection, *r.mechanism) }
+
+// steps are the mechanisms of the selection of the row's own measurement.
+func (r tableRow) steps() []budget.Mechanism {
+	if r.selection == nil {
+		return nil
+	}
+	return r.selection.Steps()
 }
 
 // write writes the row of one table.
 func (r tableRow) write(w io.Writer) {
 	noise, cost := "", ""
 	if r.mechanism != nil {
-		noise, cost = MechanismText(*r.mechanism)+", "+ScaleText(*r.mechanism), costText(r.choices, *r.mechanism)
+		noise, cost = MechanismText(*r.mechanism)+", "+ScaleText(*r.mechanism), r.cost()
 	}
 	s, cells := r.Statistics[0], budget.Group(r.Cells)
-	if r.discovery != nil { // how many there will be nobody knows
-		cells, cost = "–", costOfAll(append(r.discovery.Steps(), *r.mechanism))
+	if r.Selects() == selection.KindGroups { // how many there will be nobody knows
+		cells = "–"
 	}
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", r.Path, cells, r.measured, noise, r.leaf,
 		budget.DecimalNearest(s.StandardError, 4), budget.Group(WholeMargin(s.Margin)), cost)

@@ -10,7 +10,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
-	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
@@ -164,7 +164,7 @@ func factorsText(factors []plan.Factor) string {
 
 // noiseText is noise with the error that it makes, rounded to the nearest.
 func noiseText(m budget.Mechanism) string {
-	margin, _ := m.Margin(statistic.Confidence)
+	margin, _ := m.Margin(counted.Confidence)
 	return fmt.Sprintf("%s noise, %s (standard error %s, 95%% margin ±%s)",
 		MechanismText(m), ScaleText(m), budget.DecimalNearest(math.Sqrt(m.Variance()), 4), budget.Group(margin))
 }

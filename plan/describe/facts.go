@@ -12,6 +12,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
@@ -267,7 +268,7 @@ func (b *factBook) table(p *plan.Plan, t tableRow, m spec.Marginal) {
 		by, sums, noise, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
 	say("counts", Counted(t.Table, p.Guarantee.Protects)+" of "+t.From)
-	if t.PerUnit != nil {
+	if t.PerUnit != (spec.PerUnit{}) {
 		say("rows of a unit", t.PerUnit.String())
 	}
 	if t.Show > 0 {
@@ -305,9 +306,9 @@ func (b *factBook) table(p *plan.Plan, t tableRow, m spec.Marginal) {
 	say("measured", t.measured)
 	if top := t.Top; top != nil {
 		say("cells chosen", budget.Group(top.Of))
-		if t.choices != nil {
-			say("each choice", choiceText(t.choices.Select))
-			say("sensitivity of the choice", fmt.Sprintf("%d%s", t.choices.Sensitivity, direction(t.choices)))
+		if choices, ok := t.selection.(selection.Top); ok {
+			say("each choice", choiceText(choices.Select))
+			say("sensitivity of the choice", fmt.Sprintf("%d%s", choices.Sensitivity, direction(choices)))
 		}
 		b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes",
 			value: Percent(plan.Amount(top.Choosing)), exact: top.Choosing})

@@ -12,11 +12,13 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
@@ -436,7 +438,7 @@ func TestForgedPlansDoNotPanic(t *testing.T) {
 // of rows that differ in one of them.
 func TestChangedBoundsWhatOneColumnMoves(t *testing.T) {
 	p := plantest.CrossedPlan(t, "add-remove", "{rho: 1}", 1, "{x: {by: [sex, age]}}")
-	q := plan.Query{Table: "t", Factors: []plan.Factor{
+	q := plan.Query{Table: "t", Counted: counted.Rows{}, Factors: []plan.Factor{
 		{Attribute: "sex", Basis: plan.Identity},
 		plan.Factor{Attribute: "age"}.Ranged(residual.Ranging{Sums: residual.Prefixes, Kappa: 2}),
 		{Attribute: "kind", Basis: plan.Residual},
@@ -475,7 +477,7 @@ func TestChangedBoundsWhatOneColumnMoves(t *testing.T) {
 		}
 	}
 	for column, want := range apart {
-		m := plan.Measurement{Query: q, Mechanism: budget.Mechanism{Parameter: big.NewRat(1, 1)}}
+		m := plan.Measurement{Query: q, Selection: selection.All{}, Mechanism: budget.Mechanism{Parameter: big.NewRat(1, 1)}}
 		changed, err := describe.Changed(p, m, column)
 		if err != nil || changed.L2Squared.Cmp(big.NewInt(want)) != 0 {
 			t.Errorf("%s: %v, %v; by enumeration %d", column, changed.L2Squared, err, want)

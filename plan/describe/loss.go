@@ -11,7 +11,9 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -333,7 +335,7 @@ func hiddenColumns(p *plan.Plan, t *spec.Table, found []string) []string {
 	if t.Weight != nil && (t.Weight.Null == spec.Drop ||
 		slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool {
 			return m.Query.Table == t.Name &&
-				weighs(m.Query)
+				m.Query.Counted.Weighted()
 		})) {
 		read = append(read, t.Weight.From)
 	}
@@ -425,32 +427,16 @@ func exchanged(p *plan.Plan, m budget.Mechanism) budget.Mechanism {
 // reads tells that what a query adds up, ranks or tells apart in its cells are values of a column, or depend on it.
 func reads(p *plan.Plan, q plan.Query, column string) bool {
 	t := p.Release().Table(q.Table)
-	if weighs(q) && slices.Contains(ofFile(t, column), t.Weight.From) {
+	if q.Counted.Weighted() && slices.Contains(ofFile(t, column), t.Weight.From) {
 		return true
 	}
-	var of string
-	switch {
-	case q.Value != nil:
-		of = q.Value.Column
-	case q.Quantile != nil:
-		of = q.Quantile.Column
-	case q.Distribution != nil:
-		of = q.Distribution.Column
-	case q.Distinct != nil:
-		of = q.Distinct.Column
-	}
+	of := q.Counted.Reads()
 	if of == "" {
 		return false
 	}
 	l := t.Column(of).Lattice
 	return sameValues(t, of, column) || l != nil && sameValues(t, attributes.Counted(t, plan.AttributeOf(l.By)).Column,
 		column)
-}
-
-// weighs tells that rows count by their weights.
-func weighs(q plan.Query) bool {
-	return q.Value != nil && q.Value.Weight || q.Quantile != nil && q.Quantile.Weight || q.Distribution != nil &&
-		q.Distribution.Weight
 }
 
 // partsBy tells that a query parts rows by a column, at a level of two categories or more, or reads it.
@@ -488,7 +474,7 @@ const removedAndAdded = 4
 // docs/proofs/adaptive.md.
 func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism, err error) {
 	for _, m := range p.Measurements {
-		if d := m.Discovery; d != nil && (drops(p, m.Query.Table, column) || partsBy(p, m.Query, column)) {
+		if d, ok := m.Selection.(selection.Groups); ok && (drops(p, m.Query.Table, column) || partsBy(p, m.Query, column)) {
 			steps = append(append(steps, exchanged(p, m.Mechanism)), d.StepsOf(selectedTwice(p))...)
 			continue
 		}
@@ -540,8 +526,7 @@ func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism
 // Guarantee: the sensitivity bounds that move. Neighbours: a unit with other values of the column in its k rows, all
 // else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
 func changed(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism, error) {
-	if q := m.Query; q.Value != nil || q.Quantile != nil || q.Distribution != nil || q.Distinct != nil ||
-		q.PerUnit != nil {
+	if m.Query.Counted.Kind() != counted.KindRows || m.Query.PerUnit != (spec.PerUnit{}) {
 		return exchanged(p, m.Mechanism), nil
 	}
 	t := p.Release().Table(m.Query.Table)
@@ -583,10 +568,7 @@ func changed(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism,
 // rechosen are the choices of a measurement where a unit's rows may be in other cells: one removal and one addition, or
 // one replacement.
 func rechosen(p *plan.Plan, m plan.Measurement) []budget.Mechanism {
-	if m.Top == nil {
-		return nil
-	}
-	steps := m.Top.Steps()
+	steps := slices.Clone(m.Selection.Steps())
 	for i := range steps {
 		steps[i] = exchanged(p, steps[i])
 	}

@@ -458,7 +458,7 @@ func TestLossOfColumnsThatAreDiscovered(t *testing.T) {
 				continue
 			}
 			want.Add(want, new(big.Rat).Mul(m.Mechanism.Rho(), big.NewRat(times.noise, 1)))
-			for _, step := range m.Discovery.Steps() {
+			for _, step := range m.Selection.Steps() {
 				want.Add(want, new(big.Rat).Mul(step.Rho(), big.NewRat(times.selection, 1)))
 			}
 		}

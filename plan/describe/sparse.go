@@ -7,25 +7,26 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // This file holds sparse tables in words.
 
 // SparseExpectation says in words what a sparse table will hold, and what its figures are good for.
-func SparseExpectation(s *plan.Sparse, t plan.Table) string {
+func SparseExpectation(s *selection.AboveFacts, t plan.Table) string {
 	return Sparse(s, compiled.Possible(t)) + " " + MissedText(s) + " " +
 		fmt.Sprintf("Within ±%s of the exact count 19 times in 20, over all cells, published or not; figures little above %s are too large on the mean, as the noise that lifted them is why they are there.",
 			budget.Group(WholeMargin(t.Statistics[0].Margin)), budget.Group(s.Above))
 }
 
 // Sparse says which cells are published, and how many of them have no row.
-func Sparse(s *plan.Sparse, possible int64) string {
+func Sparse(s *selection.AboveFacts, possible int64) string {
 	return fmt.Sprintf("Of %s, each with noise, those above %s are published. Cells without a row among them, on the mean: %s.",
 		budget.Plural(possible, "cell"), budget.Group(s.Above), atMost(s.FalseCells))
 }
 
 // MissedText says of some sizes with what chance a cell of that size is missed.
-func MissedText(s *plan.Sparse) string {
+func MissedText(s *selection.AboveFacts) string {
 	var all []string
 	for i, m := range s.Missed {
 		chance := budget.Percent(m.Chance)

@@ -6,36 +6,35 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // This file holds tables of the largest cells in words.
 
 // direction says in which way units move the integers of cells.
-func direction(c *plan.Choices) string {
+func direction(c selection.Top) string {
 	if c.Monotone {
 		return ", all cells in one direction"
 	}
 	return ", in either direction"
 }
 
-// costText is what all choices and the noise of the counts cost together, in four digits rounded up: an ε where both
-// have one that is theirs, else a ρ. Without choices it is the noise alone.
-func costText(c *plan.Choices, noise budget.Mechanism) string {
-	switch {
-	case c == nil:
-		return CostText(noise, 1)
-	case noise.Kind == budget.DiscreteLaplace && c.Select.Kind == budget.PermuteAndFlip:
-		return costOfAll(append(c.Steps(), noise))
+// costOfChoices is what all choices and the noise of the counts cost together, in four digits rounded up: an ε where
+// both have one that is theirs, else a ρ.
+func costOfChoices(s selection.Selection, noise budget.Mechanism) string {
+	steps := s.Steps()
+	if noise.Kind == budget.DiscreteLaplace && steps[0].Kind == budget.PermuteAndFlip {
+		return costOfAll(append(steps, noise))
 	}
 	sum := noise.Rho()
-	for _, m := range c.Steps() {
+	for _, m := range steps {
 		sum.Add(sum, m.Rho())
 	}
 	return rhoText(sum)
 }
 
 // Top says which cells a table has, and how far it may fall short.
-func Top(t *plan.Top, cells int64) string {
+func Top(t *selection.TopFacts, cells int64) string {
 	return fmt.Sprintf("Of %s the %s with the largest counts, as far as private choices find them: with a probability of %s no cell that is left out has over %s more than one that is here.",
 		budget.Plural(cells, "cell"), budget.Group(t.Of), percentDown(t.Attained), budget.Group(WholeMargin(t.Shortfall)))
 }
@@ -46,7 +45,7 @@ func percentDown(x float64) string {
 }
 
 // TopExpectation says in words what a top table will hold, and what its figures are good for.
-func TopExpectation(t *plan.Top, of plan.Table) string {
+func TopExpectation(t *selection.TopFacts, of plan.Table) string {
 	return Top(t, of.Cells) +
 		fmt.Sprintf(" The counts of those that are here are drawn anew: each within ±%s of the exact one 19 times in 20, whichever were chosen.",
 			budget.Group(WholeMargin(of.Statistics[0].Margin)))

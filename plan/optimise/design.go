@@ -9,8 +9,10 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -48,15 +50,14 @@ type Planned struct {
 	asks  residual.Source
 	Cells int64
 	Noise budget.Kind
-	*workload.Sensitivity
+	*counted.Sensitivity
 	Share *big.Rat // of what the leaf has
-	// choices are those of the cells that get noise, which take choosing of the measurement's cost; nil where all cells
-	// do.
-	Choices  *plan.Choices
-	Choosing *big.Rat
-	adds     float64 // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
-	// distribution is what is measured in place of its table's quantiles; nil where these are drawn.
-	Distribution *plan.Distribution
+	// What is what is counted: what its table asks for, or bins that its table's quantiles are read from.
+	What counted.Counted
+	// Selection is which answers are given out; choices among cells take Choosing of the measurement's cost.
+	Selection selection.Selection
+	Choosing  *big.Rat
+	adds      float64 // what noise of variance 1 on it adds on the mean to that of its table, if it is of one
 	// needs is what targets ask for in place of a share: a ρ for Gaussian noise, an ε for Laplace noise.
 	Needs *big.Rat
 }
@@ -65,12 +66,10 @@ type Planned struct {
 func (p Planned) measurement() plan.Measurement {
 	g := p.Group
 	m := plan.Measurement{ID: p.id(), Leaf: g.path(), Query: plan.Query{Table: g.Tables[0].Marginal.Table,
-		Factors: make([]plan.Factor, len(p.asks.Axes))}, Cells: p.Cells}
+		Factors: make([]plan.Factor, len(p.asks.Axes)), Counted: p.What}, Cells: p.Cells, Selection: p.Selection}
 	if p.itself() {
-		m.Query, m.Impossible, m.Above = p.Table.Query(), p.Table.Impossible, p.Table.Above()
-		if p.Distribution != nil {
-			m.Query.Quantile, m.Query.Distribution = nil, p.Distribution
-		}
+		m.Query, m.Impossible = p.Table.Query(), p.Table.Impossible
+		m.Query.Counted = p.What
 		return m
 	}
 	for i, a := range p.asks.Axes {
@@ -130,31 +129,61 @@ func (p Planned) Spend(amount budget.Cost) (plan.Measurement, error) {
 			cost = budget.RootBelow(cost.Add(cost, cost), LaplaceBits)
 		}
 	}
-	var err error
-	if p.Table != nil && p.Table.Discovers != nil {
-		m.Cells = 0
-		return m, p.discover(&m, new(big.Rat).Mul(amount.Rho, p.Share))
+	return m, spending[p.Selection.Kind()](p, &m, amount, cost)
+}
+
+// spending lists, by which answers are given out, what buys a measurement's mechanisms: of an amount of ρ or ε, of
+// which the measurement has its share, or of a cost in the parameter of its noise.
+var spending = [selection.Kinds]func(p Planned, m *plan.Measurement, amount budget.Cost, cost *big.Rat) error{
+	selection.KindAll:   Planned.spendOnAnswers,
+	selection.KindAbove: Planned.spendOnAnswers,
+	selection.KindTop: func(p Planned, m *plan.Measurement, _ budget.Cost, cost *big.Rat) error {
+		return p.choose(m, cost)
+	},
+	selection.KindGroups: func(p Planned, m *plan.Measurement, amount budget.Cost, _ *big.Rat) error {
+		return p.discover(m, new(big.Rat).Mul(amount.Rho, p.Share))
+	},
+}
+
+// buying lists, by what is counted, how a cost buys a measurement's mechanism; nil where it buys noise.
+var buying = [counted.Kinds]func(p Planned, m *plan.Measurement, cost *big.Rat) error{
+	counted.KindQuantiles: Planned.draw,
+}
+
+// spendOnAnswers spends all of a measurement's cost on its answers.
+func (p Planned) spendOnAnswers(m *plan.Measurement, _ budget.Cost, cost *big.Rat) error {
+	if buy := buying[p.What.Kind()]; buy != nil {
+		return buy(p, m, cost)
 	}
-	if p.Table != nil && p.Table.Quantile != nil && p.Distribution == nil {
-		if p.Noise == budget.DiscreteLaplace {
-			err = p.Table.Draw(p.Group.Release, &m, budget.Cost{Epsilon: cost})
-		} else {
-			err = p.Table.Draw(p.Group.Release, &m, budget.Cost{Rho: cost})
-		}
-		return m, err
-	}
-	if p.Choices != nil {
-		if cost, err = p.choose(&m, cost); err != nil {
-			return m, err
-		}
-	}
+	return p.noise(m, cost)
+}
+
+// noise gives a measurement the noise that a cost buys: an ε for Laplace noise, else a ρ.
+func (p Planned) noise(m *plan.Measurement, cost *big.Rat) (err error) {
 	if p.Noise == budget.DiscreteLaplace {
 		m.Mechanism, err = budget.LaplaceFor(p.L1, cost)
 	} else {
 		m.Mechanism, err = budget.GaussianFor(p.L1, p.L2Squared, cost)
 	}
 	m.Mechanism.Shifts = p.Shifts
-	return m, err
+	return err
+}
+
+// draw gives a measurement of quantiles the mechanism that a cost buys, and the ends of its intervals.
+//
+// Guarantee: as [budget.QuantilesFor]. Argument: docs/proofs/quantile.md.
+func (p Planned) draw(m *plan.Measurement, cost *big.Rat) (err error) {
+	q, u := p.Table.Quantiles(), p.Table.Unit(p.Group.Release)
+	if p.Noise == budget.DiscreteLaplace {
+		m.Mechanism, err = q.Mechanism(u, budget.Cost{Epsilon: cost})
+	} else {
+		m.Mechanism, err = q.Mechanism(u, budget.Cost{Rho: cost})
+	}
+	if err != nil {
+		return err
+	}
+	m.Query.Counted, err = q.WithEnds(u.Table, m.Mechanism)
+	return err
 }
 
 // charge is what a measurement that targets ask for takes of its leaf: of ε in a pure budget, else of ρ.
@@ -221,7 +250,7 @@ func (g *Group) portions(r *spec.Release, d *Design, t *workload.Table) error {
 	}
 	for which := range 1 << len(ranged) {
 		var residuals residual.Set
-		p := Planned{Group: g, Table: t, Noise: d.Noise, adds: 1}
+		p := Planned{Group: g, Table: t, What: t.What, Selection: t.Selection, Noise: d.Noise, adds: 1}
 		for _, a := range g.Chains.Axes(t) {
 			column := g.Chains.Columns[a.Column]
 			place := slices.Index(ranged, a)
@@ -280,7 +309,7 @@ func (g *Group) equalShares(r *spec.Release, noise budget.Kind) (Design, bool) {
 func (g *Group) ByItself(r *spec.Release, t *workload.Table, noise budget.Kind) Planned {
 	axes := g.Chains.Axes(t)
 	p := Planned{
-		Group: g, Table: t, Cells: t.Cells, Noise: noise, Sensitivity: g.moved(r, t), adds: g.Chains.Added(t),
+		Group: g, Table: t, What: t.What, Selection: t.Selection, Cells: t.Cells, Noise: noise, Sensitivity: g.moved(r, t), adds: g.Chains.Added(t),
 		asks: residual.CountsOf(make(residual.Set, len(axes)), 0),
 	}
 	for i, a := range axes {
@@ -483,22 +512,23 @@ func (g *Group) residualWorkload(r *spec.Release, d *Design) (w *residual.Worklo
 // they cannot be measured.
 func (g *Group) planResiduals(r *spec.Release, d *Design, w *residual.Workload) (why string) {
 	d.Planned = make([]Planned, len(w.Residuals))
-	var counted, published int64
+	var integers, published int64
 	for i, res := range w.Residuals {
-		p := Planned{Group: g, asks: residual.ResidualOf(res.Axes, 0), Noise: d.Noise, Sensitivity: g.moves(r, res.Axes)}
+		p := Planned{Group: g, What: counted.Rows{}, Selection: selection.All{}, asks: residual.ResidualOf(res.Axes, 0),
+			Noise: d.Noise, Sensitivity: g.moves(r, res.Axes)}
 		if p.Reach.Cmp(big.NewInt(limit.Reach)) > 0 {
 			return fmt.Sprintf("its integers could overflow: %s multiplies counts by %s", p.id(), p.Reach)
 		}
 		p.Cells = g.Chains.Integers(p.asks)
 		w.Residuals[i].Squares = floatOf(p.L2Squared)
 		d.Planned[i] = p
-		counted += p.Cells
+		integers += p.Cells
 	}
 	for _, t := range g.Tables {
 		published += t.Cells
 	}
-	if counted > manyCells && counted > muchMore*published {
-		return fmt.Sprintf("it would count %s cells for %s that are published", budget.Group(counted),
+	if integers > manyCells && integers > muchMore*published {
+		return fmt.Sprintf("it would count %s cells for %s that are published", budget.Group(integers),
 			budget.Group(published))
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -25,9 +26,9 @@ const mostResponses = 64
 func (g *Group) discovered(noise budget.Kind) (Design, error) {
 	t := g.Tables[0]
 	d := Design{Kind: strategy.Direct, Noise: noise, parts: []float64{1}, Planned: []Planned{
-		{Group: g, Table: t, Cells: 0, Noise: noise, Sensitivity: g.moved(g.Release, t), adds: 1},
+		{Group: g, Table: t, What: t.What, Selection: t.Selection, Noise: noise, Sensitivity: g.moved(g.Release, t), adds: 1},
 	}}
-	groups := float64(t.Differ(g.Release.Privacy.Neighbours))
+	groups := float64(t.Differ(g.Release))
 	delta, _ := deltaEach(t, g.Release).Float64()
 	half := 0.5 // of a ρ of 1
 	if noise == budget.DiscreteLaplace {
@@ -55,7 +56,7 @@ func (g *Group) discovered(noise budget.Kind) (Design, error) {
 // all groups in which neighbours differ. r has the δ that is left for the noise.
 func deltaEach(t *workload.Table, r *spec.Release) *big.Rat {
 	parts := new(big.Int).Mul(big.NewInt(workload.Selections(r)*(workload.ReservedPart-1)),
-		big.NewInt(t.Differ(r.Privacy.Neighbours)))
+		big.NewInt(t.Differ(r)))
 	return new(big.Rat).Quo(r.Budget.Delta, new(big.Rat).SetInt(parts))
 }
 
@@ -65,11 +66,12 @@ func deltaEach(t *workload.Table, r *spec.Release) *big.Rat {
 // in which neighbours differ ε²/2 or, with noise, one unit of L2² (Bun & Steinke 2016). Neighbours: both relations.
 // Argument: docs/proofs/discover.md.
 func (p Planned) discover(m *plan.Measurement, rho *big.Rat) error {
+	m.Cells = 0
 	r, t := p.Group.Release, p.Table
-	groups := t.Differ(r.Privacy.Neighbours)
+	groups := t.Differ(r)
 	half := new(big.Rat).Quo(rho, big.NewRat(2, 1))
 	each := deltaEach(t, r)
-	d := &plan.Discovery{Groups: groups, Delta: each.RatString()}
+	d := selection.Groups{Groups: groups, Delta: each.RatString()}
 	for _, c := range t.Discovers {
 		d.Columns = append(d.Columns, c.Name)
 		d.AtLeast = max(d.AtLeast, c.Domain.Discover().AtLeast)
@@ -87,13 +89,13 @@ func (p Planned) discover(m *plan.Measurement, rho *big.Rat) error {
 		if d.Select.Parameter.Cmp(new(big.Rat).SetInt64(workload.MostSigmaSquared)) >= 0 {
 			return fmt.Errorf("its selection has noise with a standard error of 65 536 or more: give it more of the budget")
 		}
-		d.Threshold = plan.Threshold(d.Select, each)
+		d.Threshold = selection.LeastSelected(d.Select, each)
 		m.Mechanism, err = budget.GaussianFor(p.L1, p.L2Squared, half)
 	}
 	m.Mechanism.Shifts = p.Shifts
 	if err == nil {
 		_, err = d.Kept()
 	}
-	m.Discovery = d
+	m.Selection = d
 	return err
 }

@@ -1,10 +1,9 @@
 package optimise
 
 import (
-	"math/big"
 	"slices"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/workload"
@@ -14,42 +13,30 @@ import (
 // This file holds the distance: how far one unit can move the integers of a measurement.
 
 // moved is how far one unit can move the integers of a table that is measured by itself.
-func (g *Group) moved(r *spec.Release, t *workload.Table) *workload.Sensitivity {
+func (g *Group) moved(r *spec.Release, t *workload.Table) *counted.Sensitivity {
 	if !t.Valued() {
-		return g.counts(r, t.CountedCells())
+		return g.counts(r, t.Unit(r).Cells)
 	}
-	confidential := r.Table(t.Marginal.Table)
-	switch {
-	case t.Quantile != nil:
-		return t.RankSensitivity(r)
-	case t.Diagnostic == plan.UnitsOver:
-		return workload.Moves(1)
-	case t.Diagnostic != "":
-		return workload.Moves(confidential.Unit.MaxRows)
+	s, err := t.What.Sensitivity(t.Unit(r))
+	if err != nil {
+		panic("optimise: only bins of a strategy that there is not have no sensitivity: " + err.Error())
 	}
-	if t.Distinct != nil {
-		return workload.SumSensitivity(r.Privacy.Neighbours, workload.ExtentOf(t.Value, confidential), t.Distinct.PerUnit,
-			t.Distinct.PerUnit, t.Cells)
-	}
-	all, each := workload.RowsOf(confidential.Unit, t.PerUnit, t.CountedCells())
-	return workload.SumSensitivity(r.Privacy.Neighbours, workload.ExtentOf(t.Value, confidential), all, each,
-		t.CountedCells())
+	return s
 }
 
 // counts is how far one unit can move so many counts: one, or more.
-func (g *Group) counts(r *spec.Release, cells int64) *workload.Sensitivity {
+func (g *Group) counts(r *spec.Release, cells int64) *counted.Sensitivity {
 	known := &g.knownCounts[min(cells, 2)-1]
 	if *known == nil {
-		l1, l2Squared, shifts := workload.CountSensitivity(r.Privacy.Neighbours,
-			r.Table(g.Tables[0].Marginal.Table).Unit.MaxRows, cells)
-		*known = &workload.Sensitivity{L1: l1, L2Squared: l2Squared, Shifts: shifts, Reach: big.NewInt(1)}
+		*known = counted.Unit{Table: r.Table(g.Tables[0].Marginal.Table), Neighbours: r.Privacy.Neighbours,
+			Cells: cells}.Counts()
 	}
 	return *known
 }
 
 // moves is how far one unit can move the integers of a residual. Those whose axes have the same moves have the same,
 // which is worked out once.
-func (g *Group) moves(r *spec.Release, axes residual.Set) *workload.Sensitivity {
+func (g *Group) moves(r *spec.Release, axes residual.Set) *counted.Sensitivity {
 	if len(axes) == 0 {
 		return g.counts(r, 1)
 	}
@@ -69,9 +56,9 @@ func (g *Group) moves(r *spec.Release, axes residual.Set) *workload.Sensitivity 
 		for i := range each {
 			each[i] = g.kinds[kinds[i]-1]
 		}
-		known = workload.MovesOf(r.Privacy.Neighbours, r.Table(g.Tables[0].Marginal.Table).Unit.MaxRows, each)
+		known = counted.ResidualSensitivity(r.Privacy.Neighbours, r.Table(g.Tables[0].Marginal.Table).Unit.MaxRows, each)
 		if g.known == nil {
-			g.known = map[[limit.SharedAttributes]int]*workload.Sensitivity{}
+			g.known = map[[limit.SharedAttributes]int]*counted.Sensitivity{}
 		}
 		g.known[kinds] = known
 	}

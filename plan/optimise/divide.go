@@ -62,7 +62,7 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 			for place, tables := range workload.Connected(of, c) {
 				g := &Group{Release: r, Leaf: leaf, place: place, Tables: tables, Chains: c, Minimise: r.Budget.Minimise,
 					Unit: each, Needed: l.Needed}
-				if v := tables[0].Value; tables[0].Of == nil && v != nil && v.Weight {
+				if tables[0].Of == nil && tables[0].What.Weighted() {
 					g.Unit, _ = confidential.Weight.Lattice.Step.Float64()
 				}
 				if err := g.design(r, tighten); err != nil {

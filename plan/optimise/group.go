@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/strategy"
@@ -30,8 +31,8 @@ type Group struct {
 	work    *residual.Workload     // of the tables, once it is asked for
 	kinds   []residual.Moves       // that axes of its residuals have
 	// of residuals whose axes have these kinds of moves, in ascending order
-	known       map[[limit.SharedAttributes]int]*workload.Sensitivity
-	knownCounts [2]*workload.Sensitivity // of one count, and of more
+	known       map[[limit.SharedAttributes]int]*counted.Sensitivity
+	knownCounts [2]*counted.Sensitivity // of one count, and of more
 }
 
 // path is that of the group's leaf.
@@ -98,8 +99,9 @@ func (g *Group) bestWith(r *spec.Release, noise budget.Kind, tighten float64) (b
 // very error of its cells and are left out. Of columns with ranges a strategy for discrete Laplace noise is known for a
 // pure budget alone; under ε and δ they have discrete Gaussian noise.
 func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
-	if t := g.Tables[0]; t.Distributions[noise] != nil {
-		p, err := planDistribution(t, g, noise, *t.Distributions[noise])
+	if bins, ok := g.Tables[0].Bins[noise]; ok {
+		t := g.Tables[0]
+		p, err := planDistribution(t, g, noise, bins)
 		if err != nil {
 			return err
 		}
@@ -120,7 +122,7 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 		return err
 	}
 	if t := g.Tables[0]; t.Discovers != nil {
-		if noise == budget.DiscreteLaplace && t.Differ(r.Privacy.Neighbours) > mostResponses {
+		if noise == budget.DiscreteLaplace && t.Differ(r) > mostResponses {
 			return nil
 		}
 		d, err := g.discovered(noise)

@@ -11,7 +11,9 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -276,7 +278,8 @@ func (d Microdata) spend(r *spec.Release, amount *big.Rat) ([]plan.Measurement, 
 			return nil, s, fmt.Errorf("column %s: %w", d.by[i], err)
 		}
 		all = append(all, plan.Measurement{ID: s.Column(i), Leaf: s.Leaf,
-			Query: plan.Query{Table: s.Table, Factors: d.by[i : i+1]}, Cells: cells, Mechanism: noise})
+			Query: plan.Query{Table: s.Table, Factors: d.by[i : i+1], Counted: counted.Rows{}}, Cells: cells, Mechanism: noise,
+			Selection: selection.All{}})
 	}
 	var err error
 	if s.Select, err = choiceFor(round); err != nil {
@@ -317,14 +320,14 @@ func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 // NoiseFor is the noise that a cost buys for a marginal of so many cells: discrete
 // Laplace for an ε, discrete Gaussian for a ρ.
 func NoiseFor(r *spec.Release, table string, cells int64, cost budget.Cost) (budget.Mechanism, error) {
-	l1, l2, worst := workload.CountSensitivity(r.Privacy.Neighbours, r.Table(table).Unit.MaxRows, cells)
+	s := counted.Unit{Table: r.Table(table), Neighbours: r.Privacy.Neighbours, Cells: cells}.Counts()
 	var m budget.Mechanism
 	var err error
 	if cost.Epsilon != nil {
-		m, err = budget.LaplaceFor(l1, cost.Epsilon)
+		m, err = budget.LaplaceFor(s.L1, cost.Epsilon)
 	} else {
-		m, err = budget.GaussianFor(l1, l2, cost.Rho)
+		m, err = budget.GaussianFor(s.L1, s.L2Squared, cost.Rho)
 	}
-	m.Shifts = worst
+	m.Shifts = s.Shifts
 	return m, err
 }

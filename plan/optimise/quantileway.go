@@ -7,9 +7,9 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
-	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -19,7 +19,7 @@ import (
 
 // QuantileWay is a way to quantiles, and how good it will be at an amount.
 type QuantileWay struct {
-	Distribution *plan.Distribution // nil: they are drawn
+	What counted.Counted // [counted.Quantiles], or [counted.Bins] that they are read from
 	// of each share by how many rows its rank is off at most; by how much weight of weighted ones
 	ranks []float64
 	Half  float64 // of the width of an interval, in the column's unit
@@ -29,38 +29,39 @@ type QuantileWay struct {
 // DrawnWay says how good drawn quantiles are that cost so much: the ends of an interval are drawn for ranks that are
 // shifted.
 func DrawnWay(t *workload.Table, r *spec.Release, cost budget.Cost) (QuantileWay, error) {
-	m, err := budget.QuantilesFor(cost, t.Drawn(), t.UnitRows(r))
+	q, u := t.Quantiles(), t.Unit(r)
+	m, err := q.Mechanism(u, cost)
 	if err != nil {
 		return QuantileWay{}, err
 	}
-	shift, _, _, err := m.QuantileInterval(t.Candidates(r), statistic.Confidence)
+	shifted, err := q.Shifted(u.Table, m)
 	if err != nil {
 		return QuantileWay{}, err
 	}
 	rows, over := t.Reference(r)
-	way := QuantileWay{ranks: slices.Repeat([]float64{t.RankMargin(r, m)}, len(t.Quantile.At))}
-	way.Half = float64(over * t.InRows(r, shift) / rows)
+	way := QuantileWay{What: q, ranks: slices.Repeat([]float64{q.RankMargin(u.Table, m)}, len(q.At))}
+	way.Half = float64(over * shifted / rows)
 	return way, nil
 }
 
 // planDistribution is a distribution as it is measured.
-func planDistribution(t *workload.Table, g *Group, noise budget.Kind, d plan.Distribution) (Planned, error) {
+func planDistribution(t *workload.Table, g *Group, noise budget.Kind, d counted.Bins) (Planned, error) {
 	r := g.Release
 	confidential := r.Table(t.Marginal.Table)
 	l := confidential.Column(d.Column).Lattice
-	p := Planned{Group: g, Table: t, Noise: noise, Distribution: &d, asks: residual.CountsOf(nil, 0)}
-	p.Cells = t.Groups() * d.Bins(l)
+	p := Planned{Group: g, Table: t, Noise: noise, What: d, Selection: t.Selection, asks: residual.CountsOf(nil, 0)}
+	p.Cells = t.Groups() * d.Len(l)
 	each, err := t.Adds(r, d)
 	if err != nil {
 		return p, err
 	}
 	p.adds = workload.Mean(each)
-	p.Sensitivity, err = workload.DistributionSensitivity(d, r, t.Marginal.Table, t.PerUnit, t.Groups())
+	p.Sensitivity, err = d.Sensitivity(t.Unit(r))
 	return p, err
 }
 
 // DistributedWay says how good quantiles are that are read from a distribution that costs so much.
-func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float64, d plan.Distribution) (QuantileWay,
+func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float64, d counted.Bins) (QuantileWay,
 	error) {
 	p, err := planDistribution(t, g, noise, d)
 	if err != nil {
@@ -74,9 +75,9 @@ func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float
 	step, _ := l.Step.Float64()
 	rows, over := t.Reference(g.Release)
 	largest := rows / workload.GoodRows // weight of a row
-	way := QuantileWay{Distribution: &d}
+	way := QuantileWay{What: d}
 	for _, x := range each {
-		multiple := budget.NormalQuantile((1 - statistic.Confidence) / 2)
+		multiple := budget.NormalQuantile((1 - counted.Confidence) / 2)
 		margin := float64(largest * multiple * math.Sqrt(float64(x*p.variance(amount))))
 		way.ranks = append(way.ranks, margin)
 	}
@@ -88,41 +89,42 @@ func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float
 }
 
 // BestDistribution is the distribution with the narrowest intervals for an amount: of ε for Laplace noise, else of ρ.
-// It fails where there is none.
-func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount float64) (best QuantileWay, err error) {
+// It reports whether there is one.
+func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount float64) (best QuantileWay, found bool,
+	err error) {
+	q := t.Quantiles()
 	confidential := g.Release.Table(t.Marginal.Table)
-	l := confidential.Column(t.Quantile.Column).Lattice
+	l := confidential.Column(q.Column).Lattice
 	points := l.Last - l.First + 1
 	laplace := noise == budget.DiscreteLaplace
 	seen := int64(0) // bins
 	for wanted := int64(2); wanted <= limit.Bins; wanted += max(1, wanted/3) {
-		d := plan.Distribution{Column: t.Quantile.Column, Width: (points-1)/wanted + 1, Weight: t.Quantile.Weight}
-		n := d.Bins(l)
+		d := counted.Bins{Column: q.Column, Width: (points-1)/wanted + 1, Weight: q.Weight}
+		n := d.Len(l)
 		if n == seen || n > workload.MostDistributed/t.Groups() {
 			continue
 		}
 		seen = n
-		tries := []plan.Distribution{d}
+		tries := []counted.Bins{d}
 		if n > fewBins {
-			ranged := d
-			f := plan.Factor{Attribute: d.Column}.Ranged(residual.RangingOf(residual.Prefixes, int(n), laplace))
-			ranged.Total, ranged.Method, ranged.Kappa = 1, f.Method, f.Kappa
-			if ranged, err = workload.Balanced(ranged, l, t.Shares(), laplace); err != nil {
-				return best, err
+			ranged := d.WithStrategy(residual.RangingOf(residual.Prefixes, int(n), laplace))
+			ranged.Total = 1
+			if ranged, err = workload.Balanced(ranged, l, q.Shares(), laplace); err != nil {
+				return best, found, err
 			}
 			tries = append(tries, ranged)
 		}
 		for _, d := range tries {
 			way, err := DistributedWay(t, g, noise, amount, d)
 			if err != nil {
-				return best, err
+				return best, found, err
 			}
-			if best.Distribution == nil || way.Half < best.Half {
-				best = way
+			if !found || way.Half < best.Half {
+				best, found = way, true
 			}
 		}
 	}
-	return best, nil
+	return best, found, nil
 }
 
 // fewBins are too few for a strategy to be better than counts.
@@ -154,11 +156,12 @@ func (p Planned) CostWith(noise budget.Kind, amount budget.Cost) budget.Cost {
 func (w QuantileWay) Quality(r *spec.Release, t *workload.Table, place int) plan.Quality {
 	rows, over := t.Reference(r)
 	out := plan.Quality{Rows: int64(rows), Ranks: budget.RoundUp(w.ranks[place], plan.Significant), Cell: w.cell}
-	if w.Distribution == nil {
+	d, read := w.What.(counted.Bins)
+	if !read {
 		out.Margin = budget.RoundUp(w.Half, plan.Significant)
 		return out
 	}
-	out.Bins = w.Distribution.Bins(r.Table(t.Marginal.Table).Column(t.Quantile.Column).Lattice)
+	out.Bins = d.PerCell(r.Table(t.Marginal.Table))
 	out.Margin = budget.RoundUp(float64(over*w.ranks[place]/rows)+float64(w.cell/2), plan.Significant)
 	return out
 }

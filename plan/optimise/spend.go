@@ -18,7 +18,7 @@ func Spend(p *plan.Plan, b *Blueprint, all []Planned) error {
 		if err != nil {
 			return fmt.Errorf("measurement %s: %w", one.id(), err)
 		}
-		if m.Query.Quantile == nil && !(m.Mechanism.Variance() > 0) {
+		if !m.Noisy() {
 			return b.Release.Problem("budget", document.Problem{
 				Message:  fmt.Sprintf("the budget is so large that measurement %s would have no noise", m.ID),
 				Expected: "a smaller budget: an ε of 10 already hides next to nothing",

@@ -8,7 +8,8 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
-	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -43,8 +44,8 @@ func (g *Group) chosen(r *spec.Release, noise budget.Kind) (Design, error) {
 	k := float64(c.Of)
 	one := budget.Mechanism{Kind: choosing(noise), Parameter: big.NewRat(1, 1)}
 	const fine = int64(1) << 20 // so that the shortfall, in parts of it, is no small integer
-	shortfall, _ := one.Shortfall(t.Cells, new(big.Int).Mul(c.Moves(), big.NewInt(fine)), (1-statistic.Confidence)/k)
-	z := budget.NormalQuantile((1 - statistic.Confidence) / 2)
+	shortfall, _ := one.Shortfall(t.Cells, new(big.Int).Mul(c.Moves(), big.NewInt(fine)), (1-counted.Confidence)/k)
+	z := budget.NormalQuantile((1 - counted.Confidence) / 2)
 	a := float64(shortfall) / float64(float64(fine)*z) // for a choice of ε = 1
 	b := math.Sqrt(p.variance(1))
 	var part float64
@@ -57,7 +58,7 @@ func (g *Group) chosen(r *spec.Release, noise budget.Kind) (Design, error) {
 		part = a / (a + b)
 	}
 	steps := min(max(math.Floor(float64(part*choosingSteps)+0.5), 1), choosingSteps-1)
-	p.Choosing, p.Choices = big.NewRat(int64(steps), choosingSteps), c
+	p.Choosing, p.Selection = big.NewRat(int64(steps), choosingSteps), c
 	d.Planned = []Planned{p}
 	part = float64(steps / choosingSteps)
 	rest := 1 - part
@@ -75,16 +76,16 @@ func (g *Group) chosen(r *spec.Release, noise budget.Kind) (Design, error) {
 // choosingSteps is of how many parts the share of choices is a whole number.
 const choosingSteps = 64
 
-// choose gives a measurement the choices that a part of its cost buys, of an ε or of a ρ, and returns what is left for
-// its noise.
+// choose gives a measurement the choices that a part of its cost buys, of an ε or of a ρ, and the noise that the rest
+// buys.
 //
 // Guarantee: all choices together cost at most their part: ε of k choices adds up, and so does ρ, of which each has
-// ε²/8. Neighbours: those of the sensitivity. Theorem: as for [Choices.Steps]; Cesar & Rogers 2021, lemma 3.2.
+// ε²/8. Neighbours: those of the sensitivity. Theorem: as for [selection.Top.Steps]; Cesar & Rogers 2021, lemma 3.2.
 // Argument: docs/proofs/topk.md.
-func (p Planned) choose(m *plan.Measurement, cost *big.Rat) (rest *big.Rat, err error) {
+func (p Planned) choose(m *plan.Measurement, cost *big.Rat) error {
 	part := new(big.Rat).Mul(cost, p.Choosing)
-	each := new(big.Rat).Quo(part, big.NewRat(p.Choices.Of, 1))
-	c := *p.Choices
+	c := p.Selection.(selection.Top)
+	each := new(big.Rat).Quo(part, big.NewRat(c.Of, 1))
 	c.Select.Kind = choosing(p.Noise)
 	if p.Noise == budget.DiscreteLaplace {
 		c.Select.Parameter = floor(each, adaptive.ChoiceBits)
@@ -92,10 +93,10 @@ func (p Planned) choose(m *plan.Measurement, cost *big.Rat) (rest *big.Rat, err 
 		c.Select.Parameter = budget.RootBelow(each.Mul(each, big.NewRat(8, 1)), adaptive.ChoiceBits)
 	}
 	if c.Select.Parameter.Sign() == 0 {
-		return nil, fmt.Errorf("a choice among its cells gets too little to tell them apart at all: choose fewer cells, or spend more budget here")
+		return fmt.Errorf("a choice among its cells gets too little to tell them apart at all: choose fewer cells, or spend more budget here")
 	}
-	m.Top = &c
-	return new(big.Rat).Sub(cost, part), nil
+	m.Selection = c
+	return p.noise(m, new(big.Rat).Sub(cost, part))
 }
 
 // floor is the largest multiple of 2^−bits that is at most x ≥ 0.

@@ -7,20 +7,22 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
 // This file holds what the plan says of discovered groups once their selections have mechanisms.
 
 // say works out what is said of the groups of a table.
-func say(d *plan.Discovered, m plan.Measurement, reserved *big.Rat) error {
-	k, err := m.Discovery.Kept()
+func say(d *selection.GroupsFacts, m plan.Measurement, reserved *big.Rat) error {
+	groups := m.Selection.(selection.Groups)
+	k, err := groups.Kept()
 	if err != nil {
 		return err
 	}
-	d.Optimal = m.Discovery.Select.Kind == budget.RandomizedResponse
+	d.Optimal = groups.Select.Kind == budget.RandomizedResponse
 	d.Delta = budget.FormatRat(reserved)
-	first := max(m.Discovery.AtLeast, 1)
+	first := max(groups.AtLeast, 1)
 	units := []int64{first}
 	for _, chance := range workload.ChancesOf {
 		if n := k.Needs(chance); n > units[len(units)-1] {
@@ -28,7 +30,7 @@ func say(d *plan.Discovered, m plan.Measurement, reserved *big.Rat) error {
 		}
 	}
 	for _, n := range units {
-		d.Chances = append(d.Chances, plan.Chance{Units: n, Chance: budget.RoundUp(k.Chance(n), 4)})
+		d.Chances = append(d.Chances, selection.Chance{Units: n, Chance: budget.RoundUp(k.Chance(n), 4)})
 	}
 	return nil
 }

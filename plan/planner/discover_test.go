@@ -11,10 +11,10 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/testdata"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // TestSelectionsEqualTheVectors holds the probabilities of a selection against those that were worked out elsewhere:
@@ -54,7 +54,7 @@ func TestSelectionsEqualTheVectors(t *testing.T) {
 			continue
 		}
 		for _, least := range []int64{0, 1, 7} {
-			d := &plan.Discovery{
+			d := &selection.Groups{
 				Columns: []string{"word"}, Groups: 1, Delta: new(big.Rat).SetFloat64(in.Delta).RatString(), AtLeast: least,
 				Select: budget.Mechanism{Kind: budget.RandomizedResponse, Parameter: new(big.Rat).SetFloat64(in.Epsilon)},
 			}
@@ -94,7 +94,7 @@ func TestThresholdsLetOneUnitThroughWithDelta(t *testing.T) {
 			}
 			exact, _ := new(big.Rat).SetString(delta)
 			most, _ := exact.Float64()
-			at := plan.Threshold(noise, exact)
+			at := selection.LeastSelected(noise, exact)
 			reaches := func(from int64) float64 { // P(1 + X ≥ from), small terms first
 				var all, above float64
 				for x := int64(2000); x >= -2000; x-- {
@@ -132,25 +132,26 @@ func TestSelectionsShareTheirDelta(t *testing.T) {
 			rho := new(big.Rat)
 			for _, m := range p.Measurements {
 				rho.Add(rho, m.Mechanism.Rho())
-				if m.Discovery == nil {
+				selected, ok := m.Selection.(selection.Groups)
+				if !ok {
 					continue
 				}
 				found++
 				want := times * int64(map[string]int{"words": groups, "pages": 2}[m.ID])
-				if m.Discovery.Groups != want {
-					t.Errorf("%s, %d groups: neighbours differ in %d groups of %s, want %d", neighbours, groups, m.Discovery.Groups,
+				if selected.Groups != want {
+					t.Errorf("%s, %d groups: neighbours differ in %d groups of %s, want %d", neighbours, groups, selected.Groups,
 						m.ID, want)
 				}
-				delta, _ := new(big.Rat).SetString(m.Discovery.Delta)
+				delta, _ := new(big.Rat).SetString(selected.Delta)
 				sum.Add(sum, delta.Mul(delta, big.NewRat(want, 1)))
-				for _, step := range m.Discovery.Steps() {
+				for _, step := range selected.Steps() {
 					rho.Add(rho, step.Rho())
 					if step.Kind == budget.DiscreteGaussian && (step.L1.Int64() != want || step.L2Squared.Int64() != want) {
 						t.Errorf("noise of a selection is for %s groups, want %d", step.L1, want)
 					}
 				}
-				if kind := m.Discovery.Select.Kind; kind == budget.RandomizedResponse && int64(len(m.Discovery.Steps())) != want {
-					t.Errorf("a selection is charged %d times, want %d", len(m.Discovery.Steps()), want)
+				if kind := selected.Select.Kind; kind == budget.RandomizedResponse && int64(len(selected.Steps())) != want {
+					t.Errorf("a selection is charged %d times, want %d", len(selected.Steps()), want)
 				}
 			}
 			reserved := big.NewRat(1, 4_000_000)

@@ -6,6 +6,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 )
@@ -31,7 +32,7 @@ func assessFigures(p *plan.Plan, t *plan.Table, measured map[string]plan.Measure
 		per := max(float64(rows), 1)
 		f.Quality = plan.Quality{
 			Rows: rows, StandardError: budget.RoundUp(math.Sqrt(variance)/per, plan.Significant),
-			Margin: budget.RoundUp(budget.NormalQuantile((1-statistic.Confidence)/2)*math.Sqrt(variance)/per, plan.Significant),
+			Margin: budget.RoundUp(budget.NormalQuantile((1-counted.Confidence)/2)*math.Sqrt(variance)/per, plan.Significant),
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -56,16 +57,16 @@ func TestLossOfColumnsThatAreRead(t *testing.T) {
 func TestSumsByStratum(t *testing.T) {
 	p := plantest.Must(planner.New(plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: payRelease}))(t)))(t)
 	m, _ := p.Measurement("values/m/pay_sums")
-	if v := m.Query.Value; v == nil || v.Per != "size" || !slices.Equal(v.By, []int64{100, 1}) ||
+	if v, ok := m.Query.Counted.(counted.Values); !ok || v.Per != "size" || !slices.Equal(v.By, []int64{100, 1}) ||
 		!slices.Equal(v.Off, []int64{9, 900}) {
-		t.Errorf("%+v", m.Query.Value)
+		t.Errorf("%+v", m.Query.Counted)
 	}
 	// Of 2 rows with weights up to 3 and integers of ±900, one unit in place of another moves 2·2·3·900.
 	if got := m.Mechanism.L1.Int64(); got != 10800 {
 		t.Errorf("the sensitivity is %d", got)
 	}
 	whole, ok := p.Measurement("values/m/pay_whole_sums")
-	if v := whole.Query.Value; !ok || v.Per != "" || v.Times != 1 || v.Minus != 450 {
+	if v := whole.Query.Counted.(counted.Values); !ok || v.Per != "" || v.Times != 1 || v.Minus != 450 {
 		t.Errorf("%+v", v)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -23,7 +24,7 @@ func (d *draftPlan) worse() (map[*workload.Table]float64, error) {
 	for _, g := range b.Groups {
 		all[g.Leaf] += int64(len(g.Tables))
 	}
-	known, worse := map[*workload.Sensitivity]float64{}, map[*workload.Table]float64{}
+	known, worse := map[*counted.Sensitivity]float64{}, map[*workload.Table]float64{}
 	for i, g := range b.Groups {
 		if g.Needed || g.Apart() {
 			continue

@@ -13,10 +13,12 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -189,9 +191,10 @@ func TestTablesWithImpossibleCellsStandAlone(t *testing.T) {
 
 // Which integers are measured is part of a measurement's definition: the streams of two plans that differ in it differ.
 func TestDefinitionOfAMeasurementHoldsWhatIsImpossible(t *testing.T) {
-	m := plan.Measurement{ID: "a", Query: plan.Query{Table: "t", Factors: []plan.Factor{}}, Mechanism: budget.Mechanism{
-		Kind: budget.DiscreteGaussian, Parameter: big.NewRat(1, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1),
-	}}
+	m := plan.Measurement{ID: "a", Query: plan.Query{Table: "t", Factors: []plan.Factor{}, Counted: counted.Rows{}},
+		Selection: selection.All{}, Mechanism: budget.Mechanism{
+			Kind: budget.DiscreteGaussian, Parameter: big.NewRat(1, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1),
+		}}
 	other := m
 	other.Impossible = 2
 	if bytes.Equal(m.Canonical(), other.Canonical()) {

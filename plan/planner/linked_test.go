@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/spec"
@@ -24,7 +24,7 @@ func TestDiagnosticsOfRowsWithoutParents(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, ok := p.Measurement("diagnostics/persons/rows_left_out")
-	if !ok || m.Query.Diagnostic != plan.RowsLeftOut || m.Mechanism.L1.Int64() != 4 ||
+	if !ok || m.Query.Counted != counted.Counted(counted.RowsLeftOut) || m.Mechanism.L1.Int64() != 4 ||
 		m.Mechanism.L2Squared.Int64() != 16 {
 		t.Errorf("rows of persons that are left out: %+v", m)
 	}

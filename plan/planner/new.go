@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/fitting"
 	"github.com/dprelease/dprelease/plan/optimise"
@@ -184,7 +185,7 @@ func (d *draftPlan) aim(r *spec.Release, done func(string, *draftPlan)) (*draftP
 	}
 	done("tables", d)
 	tighten := 1.0
-	chosen := !slices.ContainsFunc(d.parts, func(t *workload.Table) bool { return t.Quantile != nil })
+	chosen := !slices.ContainsFunc(d.parts, func(t *workload.Table) bool { return t.What.Kind() == counted.KindQuantiles })
 	for range mostTighter {
 		if !chosen { // by the amounts that quantiles have where all are drawn
 			chosen, d.rough = true, true

@@ -13,11 +13,11 @@ import (
 	"github.com/dprelease/dprelease/internal/testdata"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/strategy"
-	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -30,19 +30,25 @@ func TestSensitivityIsTheWorstShift(t *testing.T) {
 		for k := int64(1); k <= 3; k++ {
 			units := contributions(cells, k)
 			l1, l2 := worst([][]int64{make([]int64, cells)}, units)
-			got1, got2, worstOnes := workload.CountSensitivity(spec.AddRemove, k, cells)
-			if got1.Int64() != l1 || got2.Int64() != l2 {
-				t.Errorf("add-remove, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got1, got2, l1, l2)
+			got := sensitivityOfRows(spec.AddRemove, k, cells)
+			if got.L1.Int64() != l1 || got.L2Squared.Int64() != l2 {
+				t.Errorf("add-remove, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got.L1, got.L2Squared, l1,
+					l2)
 			}
 			l1, l2 = worst(units, units)
-			assertReached(t, worstOnes, got1, got2)
-			got1, got2, worstOnes = workload.CountSensitivity(spec.Replace, k, cells)
-			assertReached(t, worstOnes, got1, got2)
-			if got1.Int64() != l1 || got2.Int64() != l2 {
-				t.Errorf("replace, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got1, got2, l1, l2)
+			assertReached(t, got.Shifts, got.L1, got.L2Squared)
+			got = sensitivityOfRows(spec.Replace, k, cells)
+			assertReached(t, got.Shifts, got.L1, got.L2Squared)
+			if got.L1.Int64() != l1 || got.L2Squared.Int64() != l2 {
+				t.Errorf("replace, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got.L1, got.L2Squared, l1, l2)
 			}
 		}
 	}
+}
+
+// sensitivityOfRows is how far one unit of so many rows can move the counts of so many cells.
+func sensitivityOfRows(n spec.Neighbours, rows, cells int64) *counted.Sensitivity {
+	return counted.Unit{Table: &spec.Table{Unit: spec.Unit{MaxRows: rows}}, Neighbours: n, Cells: cells}.Counts()
 }
 
 // assertReached checks that one worst shift has both norms.

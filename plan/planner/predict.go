@@ -8,9 +8,9 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/residual"
-	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
@@ -20,7 +20,7 @@ import (
 func predict(p *plan.Plan, estimates []compiled.Estimate) error {
 	known := compiled.Laws{}
 	err := predictErrors(p, estimates, func(e *compiled.Estimate, marginal int, mean, most float64, s *plan.Statistic) {
-		of := e.Intervals(marginal, mean, most, statistic.Confidence, known)
+		of := e.Intervals(marginal, mean, most, counted.Confidence, known)
 		s.Margin, s.Attained, s.Median = of.Margin, of.Attained, of.Half
 	})
 	if err != nil {
@@ -79,7 +79,7 @@ func scale(s *plan.Statistic, each *big.Rat) {
 func alone(t *plan.Table, m plan.Measurement, unit *big.Rat) {
 	s := &t.Statistics[0]
 	each, _ := unit.Float64()
-	margin, attained := m.Mechanism.Margin(statistic.Confidence)
+	margin, attained := m.Mechanism.Margin(counted.Confidence)
 	s.Measurement, s.StandardError, s.Uneven = m.ID, float64(each*math.Sqrt(m.Mechanism.Variance())), 0
 	s.Margin, s.Attained = float64(each*float64(margin)), attained
 	half, _ := m.Mechanism.Margin(0.5)

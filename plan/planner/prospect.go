@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/residual"
@@ -213,7 +214,7 @@ func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Tab
 	if t.Alone == "" {
 		t.Widest = largest / s.StandardError
 	}
-	t.Margin, t.Median = law(1-statistic.Confidence, s.Margin/largest), law(0.5, s.Median/s.StandardError)
+	t.Margin, t.Median = law(1-counted.Confidence, s.Margin/largest), law(0.5, s.Median/s.StandardError)
 	if asked, ok := draft.Goal(); ok {
 		t.Target, t.Tail = asked.Margin, 1-asked.Confidence
 		t.Aimed = law(t.Tail, planned.Target.Reached/largest)
@@ -223,7 +224,7 @@ func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Tab
 // figure is the error of a figure, false where it depends on more than a number of rows.
 func figure(p *compiled.Prospects, t plan.Table, f plan.Figure,
 	measured map[string]plan.Measurement) (compiled.FigureProspect, bool) {
-	out := compiled.FigureProspect{Name: f.Name, Margin: budget.NormalQuantile((1 - statistic.Confidence) / 2)}
+	out := compiled.FigureProspect{Name: f.Name, Margin: budget.NormalQuantile((1 - counted.Confidence) / 2)}
 	if statistic.OfFigure(f).Ranked() {
 		leaf := leafAt(p, measured[f.Part].Leaf)
 		out.Margin, out.Wide = 1, true

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -17,7 +18,7 @@ import (
 func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
 	for _, p := range d.division.Planned {
 		t, g := p.Table, p.Group
-		if t == nil || t.Quantile == nil || !t.CanDistribute(g.Release, g.Needed) {
+		if t == nil || t.What.Kind() != counted.KindQuantiles || !t.CanDistribute(g.Release, g.Needed) {
 			continue
 		}
 		for _, noise := range kinds {
@@ -26,17 +27,17 @@ func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
 			if err != nil {
 				return err
 			}
-			distributed, err := optimise.BestDistribution(t, g, noise, optimise.Worth(cost, noise))
+			distributed, found, err := optimise.BestDistribution(t, g, noise, optimise.Worth(cost, noise))
 			if err != nil {
 				return err
 			}
-			if distributed.Distribution == nil || distributed.Half >= drawn.Half {
+			if !found || distributed.Half >= drawn.Half {
 				continue
 			}
-			if t.Distributions == nil {
-				t.Distributions = map[budget.Kind]*plan.Distribution{}
+			if t.Bins == nil {
+				t.Bins = map[budget.Kind]counted.Bins{}
 			}
-			t.Distributions[noise] = distributed.Distribution
+			t.Bins[noise] = distributed.What.(counted.Bins)
 		}
 	}
 	return nil
@@ -72,7 +73,7 @@ func (d *draftPlan) costWith(p optimise.Planned, noise budget.Kind) budget.Cost 
 func (d *draftPlan) assessQuantiles() error {
 	for _, p := range d.division.Planned {
 		t, g := p.Table, p.Group
-		if t == nil || t.Quantile == nil {
+		if t == nil || t.What.Kind() != counted.KindQuantiles {
 			continue
 		}
 		cost := budget.Cost{Rho: p.Needs}
@@ -90,11 +91,14 @@ func (d *draftPlan) assessQuantiles() error {
 		if t.CanDistribute(g.Release, g.Needed) {
 			var other optimise.QuantileWay
 			amount := optimise.Worth(cost, p.Noise)
-			if p.Distribution != nil {
-				other, err = optimise.DistributedWay(t, g, p.Noise, amount, *p.Distribution)
+			if bins, read := p.What.(counted.Bins); read {
+				other, err = optimise.DistributedWay(t, g, p.Noise, amount, bins)
 				ways = append(ways[:0], other, ways[0])
-			} else if other, err = optimise.BestDistribution(t, g, p.Noise, amount); other.Distribution != nil {
-				ways = append(ways, other)
+			} else {
+				var found bool
+				if other, found, err = optimise.BestDistribution(t, g, p.Noise, amount); found {
+					ways = append(ways, other)
+				}
 			}
 			if err != nil {
 				return err

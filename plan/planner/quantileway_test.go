@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
@@ -39,8 +40,8 @@ func nearly(t *testing.T, what string, got, want float64) {
 func TestQuantilesOfFewValuesAreReadFromCounts(t *testing.T) {
 	p := quantilesPlan(t, "{epsilon: 1}", "20", deciles)
 	m, _ := p.Measurement("values/m/pay_quantiles")
-	d := m.Query.Distribution
-	if d == nil || d.Width != 1 || d.Total != 0 || m.Cells != 42 || m.Query.Quantile != nil ||
+	d, binned := m.Query.Counted.(counted.Bins)
+	if !binned || d.Width != 1 || d.Total != 0 || m.Cells != 42 ||
 		m.Mechanism.L1.Int64() != 1 {
 		t.Fatalf("%+v", m)
 	}
@@ -84,8 +85,8 @@ func TestTheBetterWayToQuantilesIsTaken(t *testing.T) {
 	} {
 		p := quantilesPlan(t, c.budget, c.last, c.stats)
 		m, _ := p.Measurement(p.Tables[0].Figures[0].Part)
-		d := m.Query.Distribution
-		if (d != nil) != c.read || d != nil && (d.Total > 0) != c.strategy {
+		d, binned := m.Query.Counted.(counted.Bins)
+		if binned != c.read || binned && (d.Total > 0) != c.strategy {
 			t.Errorf("%+v: %+v", c, m.Query)
 		}
 		for _, f := range p.Tables[0].Figures {
@@ -117,7 +118,7 @@ func TestQuantilesOfOneColumnShareADistribution(t *testing.T) {
 func TestQuantilesInStrataAreDrawn(t *testing.T) {
 	p := plantest.Must(planner.New(plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: payRelease}))(t)))(t)
 	m, _ := p.Measurement("values/m/pay_median_quantiles")
-	if m.Query.Quantile == nil || m.Query.Distribution != nil {
+	if m.Query.Counted.Kind() != counted.KindQuantiles {
 		t.Errorf("%+v", m.Query)
 	}
 	for _, f := range p.Tables[0].Figures {

@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
@@ -43,7 +44,7 @@ func sparsely(p *plan.Plan, tables []*workload.Table) error {
 }
 
 // judgeSparse works out the false cells of a table, and fails where they are too many.
-func judgeSparse(s *plan.Sparse, noise budget.Mechanism, t *workload.Table) error {
+func judgeSparse(s *selection.AboveFacts, noise budget.Mechanism, t *workload.Table) error {
 	if noise.Kind == budget.DiscreteGaussian &&
 		noise.Parameter.Cmp(new(big.Rat).SetInt64(workload.MostSigmaSquared)) >= 0 {
 		return &workload.Fault{Key: "cells",
@@ -64,7 +65,7 @@ func judgeSparse(s *plan.Sparse, noise budget.Mechanism, t *workload.Table) erro
 
 // missedSizes are the chances with which cells are not published: of the least that is more than the threshold, and of
 // those that are large enough for some chances.
-func missedSizes(s *plan.Sparse, noise budget.Mechanism) []plan.Missed {
+func missedSizes(s *selection.AboveFacts, noise budget.Mechanism) []selection.Missed {
 	chance := func(rows int64) float64 { return noise.Above(rows - s.Above - 1) } // P(X ≤ Above − rows), for rows > Above
 	rows := []int64{s.Above + 1}
 	for _, most := range missedBy {
@@ -72,9 +73,9 @@ func missedSizes(s *plan.Sparse, noise budget.Mechanism) []plan.Missed {
 			rows = append(rows, n)
 		}
 	}
-	out := make([]plan.Missed, len(rows))
+	out := make([]selection.Missed, len(rows))
 	for i, n := range rows {
-		out[i] = plan.Missed{Rows: n, Chance: budget.RoundUp(chance(n), plan.Significant)}
+		out[i] = selection.Missed{Rows: n, Chance: budget.RoundUp(chance(n), plan.Significant)}
 	}
 	return out
 }

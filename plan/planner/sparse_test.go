@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -77,7 +78,7 @@ func TestSparseTablesSayWhatTheyMiss(t *testing.T) {
 		}
 		m, ok := p.Measurement("od")
 		s := p.Tables[0].Sparse
-		if !ok || m.Above != 60 || s == nil || s.Above != 60 || m.Cells != 31622*31622 ||
+		if !ok || selection.Threshold(m.Selection) != 60 || s == nil || s.Above != 60 || m.Cells != 31622*31622 ||
 			p.Tables[0].Statistics[0].Measurement != "od" {
 			t.Fatalf("%s: the table is not planned as a sparse one: %+v, %+v", money, m, p.Tables[0])
 		}
@@ -129,7 +130,7 @@ func TestSparseTablesStandApart(t *testing.T) {
 	}
 	for _, e := range estimates {
 		for _, m := range e.Sources {
-			if m.Above > 0 {
+			if m.Selection.Kind() == selection.KindAbove {
 				t.Errorf("%s bears on other tables", m.ID)
 			}
 		}
@@ -181,7 +182,7 @@ func TestSparseTablesAreRefused(t *testing.T) {
 // error is to be least, of every subset, of replaced units with several rows, and of a table with an expected number of
 // rows.
 func TestSparseTablesUnderOtherTerms(t *testing.T) {
-	one := func(p *plan.Plan) *plan.Sparse { return p.Tables[0].Sparse }
+	one := func(p *plan.Plan) *selection.AboveFacts { return p.Tables[0].Sparse }
 	for name, c := range map[string]struct {
 		replacements []string
 		holds        func(p *plan.Plan) bool

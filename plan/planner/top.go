@@ -5,9 +5,10 @@ import (
 	"math"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/optimise"
-	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
@@ -17,7 +18,7 @@ import (
 func tops(p *plan.Plan, tables []*workload.Table, all []optimise.Planned) error {
 	measured, shares := p.Measured(), map[string]string{}
 	for _, one := range all {
-		if one.Choices != nil {
+		if one.Choosing != nil {
 			shares[one.Table.Path] = one.Choosing.RatString()
 		}
 	}
@@ -25,8 +26,8 @@ func tops(p *plan.Plan, tables []*workload.Table, all []optimise.Planned) error 
 		if t.Top() == 0 {
 			continue
 		}
-		c := measured[t.Path].Top
-		miss := (1 - statistic.Confidence) / float64(c.Of)
+		c := measured[t.Path].Selection.(selection.Top)
+		miss := (1 - counted.Confidence) / float64(c.Of)
 		margin, exceeded := c.Select.Shortfall(t.Cells, c.Moves(), miss)
 		if margin == math.MaxInt64 {
 			return workload.At(p.Release(), "marginals."+t.Marginal.Name,
@@ -38,7 +39,7 @@ func tops(p *plan.Plan, tables []*workload.Table, all []optimise.Planned) error 
 		top := p.Tables[i].Top
 		top.Choosing = shares[t.Path]
 		top.Shortfall = float64(each * float64(margin))
-		top.Attained = max(statistic.Confidence, math.Floor(float64((1-float64(float64(c.Of)*exceeded))*1e9))/1e9)
+		top.Attained = max(counted.Confidence, math.Floor(float64((1-float64(float64(c.Of)*exceeded))*1e9))/1e9)
 		p.Tables[i].Expectation = describe.TopExpectation(top, p.Tables[i])
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // topText is a release of one table of 400 cells, by these marginals.
@@ -43,27 +44,27 @@ func TestTopTablesSpendTheirShare(t *testing.T) {
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		p := topPlan(t, topText(neighbours, "{epsilon: 1}", "row", "", tenOf400))
 		m := p.Measurements[0]
-		if m.Top.Select.Kind != budget.PermuteAndFlip || m.Mechanism.Kind != budget.DiscreteLaplace {
-			t.Errorf("a pure budget buys %s and %s", m.Top.Select.Kind, m.Mechanism.Kind)
+		if m.Selection.(selection.Top).Select.Kind != budget.PermuteAndFlip || m.Mechanism.Kind != budget.DiscreteLaplace {
+			t.Errorf("a pure budget buys %s and %s", m.Selection.(selection.Top).Select.Kind, m.Mechanism.Kind)
 		}
 		noise := new(big.Rat).Quo(new(big.Rat).SetInt(m.Mechanism.L1), m.Mechanism.Parameter)
-		sum := new(big.Rat).Mul(m.Top.Select.Parameter, big.NewRat(10, 1))
+		sum := new(big.Rat).Mul(m.Selection.(selection.Top).Select.Parameter, big.NewRat(10, 1))
 		if all, _ := sum.Add(sum, noise).Float64(); all > 1 || all < 0.999 {
 			t.Errorf("%s: choices and noise cost ε = %g", neighbours, all)
 		}
 		p = topPlan(t, topText(neighbours, "{rho: 1/8}", "row", "", tenOf400))
 		m = p.Measurements[0]
-		if m.Top.Select.Kind != budget.ExponentialMechanism || m.Mechanism.Kind != budget.DiscreteGaussian {
-			t.Errorf("a budget of ρ buys %s and %s", m.Top.Select.Kind, m.Mechanism.Kind)
+		if m.Selection.(selection.Top).Select.Kind != budget.ExponentialMechanism || m.Mechanism.Kind != budget.DiscreteGaussian {
+			t.Errorf("a budget of ρ buys %s and %s", m.Selection.(selection.Top).Select.Kind, m.Mechanism.Kind)
 		}
-		e, _ := m.Top.Select.Parameter.Float64()
+		e, _ := m.Selection.(selection.Top).Select.Parameter.Float64()
 		variance, _ := m.Mechanism.Parameter.Float64()
 		squares, _ := m.Mechanism.L2Squared.Float64()
 		if all := 10*e*e/8 + squares/(2*variance); all > 0.125 || all < 0.1249 {
 			t.Errorf("%s: choices and noise cost ρ = %g", neighbours, all)
 		}
 		p = topPlan(t, topText(neighbours, "{epsilon: 1, delta: 1e-9}", "row", "", tenOf400))
-		if k := p.Measurements[0].Top.Select.Kind; k != budget.ExponentialMechanism {
+		if k := p.Measurements[0].Selection.(selection.Top).Select.Kind; k != budget.ExponentialMechanism {
 			t.Errorf("ε and δ buy %s", k)
 		}
 		loss, err := budget.Compose(p.Mechanisms()...)
@@ -89,17 +90,19 @@ func TestTopPlansCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, edit := range []func(*plan.Choices){
-		func(c *plan.Choices) { c.Of = 9 },
-		func(c *plan.Choices) { c.Sensitivity = 1 },
-		func(c *plan.Choices) { c.Monotone = true },
-		func(c *plan.Choices) { c.Select.Parameter = big.NewRat(1, 1) },
+	for _, edit := range []func(*selection.Top){
+		func(c *selection.Top) { c.Of = 9 },
+		func(c *selection.Top) { c.Sensitivity = 1 },
+		func(c *selection.Top) { c.Monotone = true },
+		func(c *selection.Top) { c.Select.Parameter = big.NewRat(1, 1) },
 	} {
 		edited, err := compiled.Read(p.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
-		edit(edited.Measurements[0].Top)
+		top := edited.Measurements[0].Selection.(selection.Top)
+		edit(&top)
+		edited.Measurements[0].Selection = top
 		if read, err := compiled.Read(edited.Plan().Bytes()); err == nil && plantest.Verify(read.Plan()) == nil {
 			t.Error("an edited plan is verified")
 		}
@@ -128,12 +131,12 @@ func TestTopSensitivities(t *testing.T) {
 	} {
 		m := topPlan(t, topText(c.neighbours, "{rho: 1/8}", c.unit, c.table, "  busy: {by: [from, to], "+c.marginal+"}\n")).
 			Measurements[0]
-		got := fmt.Sprint(m.Top.Sensitivity, m.Mechanism.L1, m.Mechanism.L2Squared)
+		got := fmt.Sprint(m.Selection.(selection.Top).Sensitivity, m.Mechanism.L1, m.Mechanism.L2Squared)
 		if want := fmt.Sprint(c.score, c.l1, c.l2Squared); got != want {
 			t.Errorf("%s, %s, %s: a unit moves a score and counts by %s, not %s", c.neighbours, c.unit, c.marginal, got, want)
 		}
-		if m.Top.Monotone != (c.neighbours == "add-remove") {
-			t.Errorf("%s: monotone %v", c.neighbours, m.Top.Monotone)
+		if m.Selection.(selection.Top).Monotone != (c.neighbours == "add-remove") {
+			t.Errorf("%s: monotone %v", c.neighbours, m.Selection.(selection.Top).Monotone)
 		}
 	}
 }
@@ -184,7 +187,7 @@ func TestTopTablesBesideOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := p.Measured()["busy"]
-		alone, err := budget.Compose(append(m.Top.Steps(), m.Mechanism)...)
+		alone, err := budget.Compose(append(m.Selection.(selection.Top).Steps(), m.Mechanism)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +238,7 @@ func TestChoicesCostWhatTheVectorsSay(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s: expects %v", v.ID, v.Expected)
 		}
-		c := plan.Choices{Of: 1, Select: budget.Mechanism{Kind: budget.ExponentialMechanism}}
+		c := selection.Top{Of: 1, Select: budget.Mechanism{Kind: budget.ExponentialMechanism}}
 		switch v.Kind {
 		case "em.zcdp_rho":
 			c.Select.Parameter = new(big.Rat).SetFloat64(number("epsilon"))

@@ -10,8 +10,8 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
-	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -104,7 +104,7 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 			continue
 		}
 		row(s.Name()+", a column ("+s.Method+")", func(p *plan.Plan) string {
-			margin, _ := describe.WidestNoise(p.ColumnsOf(i)).Margin(statistic.Confidence)
+			margin, _ := describe.WidestNoise(p.ColumnsOf(i)).Margin(counted.Confidence)
 			return "±" + budget.Group(margin)
 		}, says("–"))
 	}

@@ -17,6 +17,3 @@ const (
 
 // LabelSuffix follows a key's name in the name of its label column.
 const LabelSuffix = "_label"
-
-// Confidence of every published interval, unless a spec says otherwise.
-const Confidence = 0.95

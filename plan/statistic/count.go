@@ -2,6 +2,7 @@ package statistic
 
 import (
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -15,10 +16,10 @@ func (count) Additive() bool                         { return true }
 func (count) What(plan.Figure) string                { return "rows" }
 func (count) In(plan.Figure, string) string          { return "rows" }
 
-// WeightOf returns the value of rows that count by their weights, nil where each is one.
-func WeightOf(t *spec.Table) *plan.Value {
+// RowsOf returns what is counted of the rows of a table: each as 1 or, where they have weights, these.
+func RowsOf(t *spec.Table) counted.Counted {
 	if t.Weight == nil {
-		return nil
+		return counted.Rows{}
 	}
-	return &plan.Value{Weight: true}
+	return counted.Values{Weight: true}
 }

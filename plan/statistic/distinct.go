@@ -2,17 +2,18 @@ package statistic
 
 import (
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the number of values of a column that occur.
 
-type distinct struct{ counted }
+type distinct struct{ ownCount }
 
 func (distinct) Plural() string { return "counts of values" }
 
 func (distinct) Parts(_ Table, s spec.Stat) ([]Part, error) {
-	return []Part{{Name: s.Name, Distinct: &plan.Distinct{Column: s.Column, PerUnit: s.PerUnit}}}, nil
+	return []Part{{Name: s.Name, Counted: counted.Distinct{Column: s.Column, PerUnit: s.PerUnit}}}, nil
 }
 
 func (distinct) Figures(t Table, s spec.Stat) []plan.Figure {

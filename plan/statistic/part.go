@@ -3,7 +3,7 @@ package statistic
 import (
 	"fmt"
 
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -16,22 +16,19 @@ type Table struct {
 	Marginal *spec.Marginal
 	By       []spec.Attribute // as it is published
 	Counted  []spec.Attribute // its attributes as rows are counted by them
-	PerUnit  *spec.PerUnit    // bounds of a unit's rows in its count, nil for none
+	PerUnit  spec.PerUnit     // bounds of a unit's rows in its count
 	Units    bool             // its count is of units
 }
 
 // rows is the confidential table.
 func (t Table) rows() *spec.Table { return t.Release.Table(t.Marginal.Table) }
 
-// Part is a measurement of the rows of a table by its attributes and some more. Where it has no quantile and counts no
-// distinct values it adds up values.
+// Part is a measurement of the rows of a table by its attributes and some more.
 type Part struct {
-	Name     string           // below the table's
-	More     []spec.Attribute // beside those of the table
-	Value    *plan.Value      // nil: each row is 1
-	Quantile *plan.Quantile
-	Distinct *plan.Distinct
-	Once     bool // a unit counts once in a cell
+	Name    string           // below the table's
+	More    []spec.Attribute // beside those of the table
+	Counted counted.Counted
+	Once    bool // a unit counts once in a cell
 }
 
 // ID returns the ID of the measurement that is a part of a table.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -17,11 +18,11 @@ func (quantiles) Plural() string { return "quantiles" }
 
 func (quantiles) Parts(t Table, s spec.Stat) ([]Part, error) {
 	name, at := quantilesOf(t.Marginal, s.Column)
-	q := &plan.Quantile{Column: s.Column, Weight: t.rows().Weight != nil}
+	q := counted.Quantiles{Column: s.Column, Weight: t.rows().Weight != nil}
 	for _, share := range at {
 		q.At = append(q.At, share.RatString())
 	}
-	return []Part{{Name: name, Quantile: q}}, nil
+	return []Part{{Name: name, Counted: q}}, nil
 }
 
 func (quantiles) Figures(t Table, s spec.Stat) []plan.Figure {

@@ -25,14 +25,14 @@ func (ratio) Parts(t Table, s spec.Stat) ([]Part, error) {
 		return nil, &Fault{fmt.Sprintf("%s tells rows apart by %s, and so does the table", s.Name, by[i].Column),
 			"a column that the table is not by"}
 	}
-	if len(by) > 0 && t.PerUnit != nil && t.PerUnit.Groups+t.PerUnit.RowsPerGroup > 0 {
+	if len(by) > 0 && t.PerUnit.Groups+t.PerUnit.RowsPerGroup > 0 {
 		return nil, &Fault{fmt.Sprintf(
 			"%s tells rows of a group apart, and per_unit bounds the rows of a unit by group: the two would have other groups",
 			s.Name), "per_unit: {total: N}, or a marginal without per_unit for it"}
 	}
 	var all []Part
 	if len(by) > 0 {
-		all = append(all, Part{Name: "count", More: by, Value: WeightOf(t.rows())})
+		all = append(all, Part{Name: "count", More: by, Counted: RowsOf(t.rows())})
 	}
 	for _, term := range []spec.Term{s.Of, s.Over} {
 		if term.Kind != spec.Count {
@@ -78,7 +78,7 @@ func termSums(t Table, column string, more []spec.Attribute) Part {
 	if l.By == "" || !slices.Contains(slices.Concat(t.Counted, more), spec.Attribute{Column: l.By}) {
 		return sumsOf(t, column, 1, more)
 	}
-	return Part{Name: column + "_whole_sums", More: more, Value: powerOf(t, column, 1, nil)}
+	return Part{Name: column + "_whole_sums", More: more, Counted: powerOf(t, column, 1, nil)}
 }
 
 // whereColumns are the attributes that the terms of a ratio tell rows apart by.

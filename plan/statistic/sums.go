@@ -5,6 +5,7 @@ import (
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -22,11 +23,11 @@ func (summed) What(f plan.Figure) string { return f.Kind.String() + " of " + f.C
 // counts beside that of a count as where each row were at an end of the range.
 func sumsOf(t Table, column string, power int, more []spec.Attribute) Part {
 	by := slices.Concat(t.Counted, attributes.CountedBy(t.rows(), more))
-	return Part{Name: sumsName(column, power), More: more, Value: powerOf(t, column, power, by)}
+	return Part{Name: sumsName(column, power), More: more, Counted: powerOf(t, column, power, by)}
 }
 
 // powerOf is the value of a power of a column, for a query by some attributes.
-func powerOf(t Table, column string, power int, by []spec.Attribute) *plan.Value {
+func powerOf(t Table, column string, power int, by []spec.Attribute) counted.Values {
 	v := centred(t.rows().Column(column), by)
 	v.Power, v.Weight = power, t.rows().Weight != nil
 	return v
@@ -42,9 +43,9 @@ func sumsName(column string, power int) string {
 
 // centred is the value of a column's places about the middle of its range; of each stratum about its own, and
 // multiplied so that all have nearly the same reach, where the query tells strata apart.
-func centred(c *spec.Column, by []spec.Attribute) *plan.Value {
+func centred(c *spec.Column, by []spec.Attribute) counted.Values {
 	l := c.Lattice
-	v := &plan.Value{Column: c.Name, Power: 1, Times: 1}
+	v := counted.Values{Column: c.Name, Power: 1, Times: 1}
 	if l.By == "" || !slices.Contains(by, spec.Attribute{Column: l.By}) {
 		if (l.First+l.Last)%2 != 0 {
 			v.Times = 2
@@ -70,7 +71,7 @@ func centred(c *spec.Column, by []spec.Attribute) *plan.Value {
 // scaleOf is, in the column's unit, what an integer of a part's value stands for, the middle of its range, and half of
 // its width; of the widest of strata.
 func scaleOf(from Measured, part string) (unit, middle, half float64) {
-	v := from.ByID[part].Query.Value
+	v := from.ByID[part].Query.Counted.(counted.Values)
 	l := from.Rows.Column(v.Column).Lattice
 	step, _ := l.Step.Float64()
 	first, last := l.First, l.Last

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the number of units that have a row in a cell.
 
-type units struct{ counted }
+type units struct{ ownCount }
 
 func (units) Plural() string { return "counts of units" }
 
@@ -17,7 +18,7 @@ func (units) Parts(t Table, _ spec.Stat) ([]Part, error) {
 	if t.Units {
 		return nil, nil
 	}
-	return []Part{{Name: spec.Units.String(), Once: true}}, nil
+	return []Part{{Name: spec.Units.String(), Counted: counted.Rows{}, Once: true}}, nil
 }
 
 func (units) Figures(t Table, s spec.Stat) []plan.Figure {
@@ -36,10 +37,10 @@ func (units) In(_ plan.Figure, protects string) string     { return UnitsText(pr
 // UnitsText names units where one with several rows counts once.
 func UnitsText(protects string) string { return fmt.Sprintf("units, each %s once in a cell", protects) }
 
-// counted is what statistics have in common that count something with a measurement of its own.
-type counted struct{ plain }
+// ownCount is what statistics have in common that count something with a measurement of its own.
+type ownCount struct{ plain }
 
-func (counted) Additive() bool { return true }
-func (counted) Whole() bool    { return true }
+func (ownCount) Additive() bool { return true }
+func (ownCount) Whole() bool    { return true }
 
-func (counted) RestsOn(f plan.Figure, _ Measured) Rest { return Rest{Parts: []Share{{f.Part, 1}}} }
+func (ownCount) RestsOn(f plan.Figure, _ Measured) Rest { return Rest{Parts: []Share{{f.Part, 1}}} }

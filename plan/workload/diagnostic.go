@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -18,8 +19,7 @@ import (
 type diagnosis struct {
 	name string // of its table
 	says string // what is counted, in words
-	asks plan.Diagnostic
-	over *spec.Column // whose values are clamped, where that is counted
+	asks counted.Counted
 }
 
 // diagnoses are what the release pays to know of its rows: of each confidential table how many units have more rows
@@ -30,10 +30,10 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 	if !t.Unit.Row {
 		all = append(all,
 			diagnosis{name: "units_over_bound", says: fmt.Sprintf("units with more than %s",
-				budget.Plural(t.Unit.MaxRows, "row")), asks: plan.UnitsOver},
+				budget.Plural(t.Unit.MaxRows, "row")), asks: counted.UnitsOver},
 			diagnosis{name: "rows_over_bound",
 				says: fmt.Sprintf("rows that are not counted as their unit has more than %s, of each unit %[1]s at most",
-					budget.Plural(t.Unit.MaxRows, "row")), asks: plan.RowsOver})
+					budget.Plural(t.Unit.MaxRows, "row")), asks: counted.RowsOver})
 	}
 	drops := slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return c.Unknown.Action == spec.Drop ||
@@ -50,7 +50,7 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 	}
 	if why != nil {
 		all = append(all, diagnosis{name: "rows_left_out", says: fmt.Sprintf("rows %s, of each unit %s at most",
-			strings.Join(why, " or "), budget.Plural(t.Unit.MaxRows, "row")), asks: plan.RowsLeftOut})
+			strings.Join(why, " or "), budget.Plural(t.Unit.MaxRows, "row")), asks: counted.RowsLeftOut})
 	}
 	for _, c := range t.Columns {
 		if slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool {
@@ -58,7 +58,7 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 				usesValues(m, c.Name)
 		}) {
 			all = append(all, diagnosis{name: c.Name + "_clamped", says: "rows whose " + c.Name +
-				" lies beyond its range and counts as its end", over: c})
+				" lies beyond its range and counts as its end", asks: counted.Values{Column: c.Name, Beyond: true}})
 		}
 	}
 	return all
@@ -81,12 +81,8 @@ func diagnosed(r *spec.Release, place, leaf int) []*Table {
 	for _, t := range r.Tables {
 		marginal := &spec.Marginal{Name: r.Diagnostics, Table: t.Name, Leaf: r.Diagnostics, Weight: big.NewRat(1, 1)}
 		for _, d := range diagnoses(r, t) {
-			one := &Table{Place: place + len(all), Path: r.Diagnostics + "/" + t.Name + "/" + d.name, Marginal: marginal,
-				Leaf: leaf, Weight: 1, Cells: 1, says: d.says, Diagnostic: d.asks}
-			if d.over != nil {
-				one.Value = &plan.Value{Column: d.over.Name, Beyond: true}
-			}
-			all = append(all, one)
+			all = append(all, &Table{Place: place + len(all), Path: r.Diagnostics + "/" + t.Name + "/" + d.name, Marginal: marginal,
+				Leaf: leaf, Weight: 1, Cells: 1, says: d.says, What: d.asks, Selection: selection.All{}})
 		}
 	}
 	return all

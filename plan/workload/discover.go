@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -14,12 +15,9 @@ import (
 var ChancesOf = []float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999}
 
 // discoveredOf describes a table of groups that are not listed, nil another.
-func discoveredOf(t *Table, neighbours spec.Neighbours) *plan.Discovered {
-	if t.Discovers == nil {
-		return nil
-	}
-	d := &plan.Discovered{Groups: t.Differ(neighbours)}
-	if neighbours == spec.Replace {
+func discoveredOf(t *Table, r *spec.Release) *selection.GroupsFacts {
+	d := &selection.GroupsFacts{Groups: t.Differ(r)}
+	if r.Privacy.Neighbours == spec.Replace {
 		d.Groups /= 2
 	}
 	for _, c := range t.Discovers {
@@ -31,12 +29,12 @@ func discoveredOf(t *Table, neighbours spec.Neighbours) *plan.Discovered {
 }
 
 // Differ is in how many groups of a table the units of neighbours differ at most.
-func (t *Table) Differ(neighbours spec.Neighbours) int64 {
+func (t *Table) Differ(r *spec.Release) int64 {
 	groups := int64(1)
-	if !t.unit.Row {
-		groups, _ = RowsOf(t.unit, t.PerUnit, t.Cells)
+	if u := t.Unit(r); !u.Table.Unit.Row {
+		groups, _ = u.Rows()
 	}
-	if neighbours == spec.Replace {
+	if r.Privacy.Neighbours == spec.Replace {
 		groups *= 2
 	}
 	return groups

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -47,9 +49,7 @@ func partsOf(r *spec.Release, t *Table) ([]*Table, error) {
 			if part.Cells, err = Cells(r, part); err != nil {
 				return nil, err
 			}
-			if part.Quantile != nil {
-				part.Cells *= drawsOfShare * int64(len(part.Quantile.At))
-			}
+			part.Cells *= drawn(part.What)
 			all = append(all, part)
 		}
 	}
@@ -66,15 +66,15 @@ func (t *Table) shows(r *spec.Release) statistic.Table {
 func newPart(r *spec.Release, t *Table, p statistic.Part) *Table {
 	part := &Table{
 		Place: t.Place, Path: statistic.ID(t.Path, p.Name, p.More), Marginal: t.Marginal, Of: t, Leaf: t.Leaf,
-		Weight: t.Asked(), By: slices.Concat(t.By, p.More), PerUnit: boundOf(t.Marginal),
-		Value: p.Value, Quantile: p.Quantile, Distinct: p.Distinct,
+		Weight: t.Asked(), By: slices.Concat(t.By, p.More), PerUnit: t.Marginal.PerUnit, What: p.Counted,
+		Selection: selection.All{},
 	}
 	confidential := r.Table(t.Marginal.Table)
 	part.Counted = attributes.CountedBy(confidential, part.By)
 	part.Sums = SumsOf(t.Marginal, part.By)
 	switch {
-	case p.Distinct != nil:
-		part.PerUnit = nil
+	case p.Counted.Kind() == counted.KindDistinct:
+		part.PerUnit = spec.PerUnit{}
 	case p.Once:
 		part.PerUnit = onceEach(part.PerUnit)
 	}
@@ -82,28 +82,15 @@ func newPart(r *spec.Release, t *Table, p statistic.Part) *Table {
 	return part
 }
 
-// boundOf is the bound per unit of a marginal, nil for none.
-func boundOf(m *spec.Marginal) *spec.PerUnit {
-	if m.PerUnit == (spec.PerUnit{}) {
-		return nil
-	}
-	bound := m.PerUnit
-	return &bound
-}
-
 // onceEach bounds the rows of a unit in a cell to one.
-func onceEach(bound *spec.PerUnit) *spec.PerUnit {
-	out := spec.PerUnit{}
-	if bound != nil {
-		out = *bound
-	}
-	out.RowsPerGroup = 1
-	return &out
+func onceEach(bound spec.PerUnit) spec.PerUnit {
+	bound.RowsPerGroup = 1
+	return bound
 }
 
 // weigh makes the error of a table of values count in rows of the largest value, beside those of others that count
 // rows.
 func (t *Table) weigh(confidential *spec.Table) {
-	largest, _ := ExtentOf(t.Value, confidential).largest().Float64()
+	largest, _ := t.What.Extent(confidential).Largest().Float64()
 	t.Weight = float64(t.Weight / float64(largest*largest))
 }

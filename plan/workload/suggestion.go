@@ -3,6 +3,7 @@ package workload
 import (
 	"math/big"
 
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -27,7 +28,7 @@ func suggested(r *spec.Release, place int, leaf map[string]int) []*Table {
 				Stats: []spec.Stat{{Kind: spec.Quantiles, Name: c.Name, Column: c.Name, At: suggestedShares}},
 			}
 			one := &Table{Place: place + len(all), Path: "bounds/" + t.Name + "/" + c.Name, Marginal: m, Leaf: leaf[c.Suggest],
-				Cells: 1, Value: statistic.WeightOf(t), guessed: true}
+				Cells: 1, What: statistic.RowsOf(t), Selection: selection.All{}, guessed: true}
 			one.Weight = one.Asked()
 			one.weigh(t)
 			all = append(all, one)

@@ -9,9 +9,11 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -44,21 +46,18 @@ type Table struct {
 	Impossible int64
 	Filled     int64          // of a sparse table: as how many cells it counts
 	Discovers  []*spec.Column // of its attributes, those whose categories are not listed
-	unit       spec.Unit      // of the confidential table
-	// of is the table whose figures a part serves; nil for a published table. value, quantile, distinct and perUnit are
-	// those of what is measured.
-	Of       *Table
-	Value    *plan.Value
-	Quantile *plan.Quantile
-	Distinct *plan.Distinct
-	PerUnit  *spec.PerUnit
-	// distributions are what quantiles are read from, by the kind of noise; without one they are drawn. guessed says that
-	// the range of the column is, so that they are always drawn.
-	Distributions map[budget.Kind]*plan.Distribution
-	guessed       bool
-	// diagnostic and says are of a table of what is left out.
-	Diagnostic plan.Diagnostic
-	says       string
+	// Of is the table whose figures a part serves; nil for a published table.
+	Of *Table
+	// What is what is counted, PerUnit how many rows of a unit at most, and Selection which answers are given out, as far
+	// as that is known before there is a budget.
+	What      counted.Counted
+	PerUnit   spec.PerUnit
+	Selection selection.Selection
+	// Bins are what quantiles are read from, by the kind of noise; without any they are drawn. guessed says that the range
+	// of the column is a guess, so that they are always drawn.
+	Bins    map[budget.Kind]counted.Bins
+	guessed bool
+	says    string // of a table of what is left out: what it counts
 }
 
 // Possible is how many cells get noise, and count where errors are added up; of a sparse table as many as may have
@@ -71,8 +70,8 @@ func (t *Table) Possible() int64 {
 		return t.Filled
 	case t.Top() > 0:
 		return t.Top()
-	case t.Quantile != nil: // the ends of intervals are no figures
-		return t.Cells / drawsOfShare
+	case t.What.Kind() == counted.KindQuantiles: // the ends of intervals are no figures
+		return t.Cells / counted.DrawsPerShare
 	}
 	return t.Cells - t.Impossible
 }
@@ -98,19 +97,11 @@ func SumsOf(m *spec.Marginal, by []spec.Attribute) []residual.Sums {
 
 // Valued tells that it is not the rows of the confidential table that are counted, each as 1.
 func (t *Table) Valued() bool {
-	return t.Of != nil || t.Value != nil || t.PerUnit != nil || t.Diagnostic != ""
+	return t.Of != nil || t.What.Kind() != counted.KindRows || t.PerUnit != (spec.PerUnit{})
 }
 
 // Sparse tells that the cells above a threshold are published, and no others.
-func (t *Table) Sparse() bool { return t.Above() > 0 }
-
-// Above is the threshold of a sparse table, 0 of another.
-func (t *Table) Above() int64 {
-	if t.Of != nil {
-		return 0
-	}
-	return t.Marginal.Above
-}
+func (t *Table) Sparse() bool { return t.Selection.Kind() == selection.KindAbove }
 
 // masked tells that some cells are impossible.
 func (t *Table) masked() bool { return t.Impossible > 0 }
@@ -141,13 +132,13 @@ func Expand(r *spec.Release) ([]*Table, error) {
 		for _, by := range sets {
 			t := &Table{Place: len(tables), Path: TablePath(m.Name, m.Every != nil, by), Marginal: m, By: by,
 				Counted: attributes.CountedBy(r.Table(m.Table), by), Sums: SumsOf(m, by), Leaf: leaf[m.Leaf],
-				Value: statistic.WeightOf(r.Table(m.Table)), PerUnit: boundOf(m)}
+				What: statistic.RowsOf(r.Table(m.Table)), PerUnit: m.PerUnit, Selection: selectionOf(m)}
 			t.Weight = t.Asked()
 			if t.statistic() == spec.Units.String() {
-				t.Value, t.PerUnit = nil, onceEach(t.PerUnit)
+				t.What, t.PerUnit = counted.Rows{}, onceEach(t.PerUnit)
 			}
 			t.weigh(r.Table(m.Table))
-			t.Discovers, t.unit = r.Table(m.Table).Discovers(by), r.Table(m.Table).Unit
+			t.Discovers = r.Table(m.Table).Discovers(by)
 			if other, ok := seen[t.Path]; ok {
 				return nil, At(r, "marginals."+m.Name,
 					&Fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.Path, other),
@@ -164,6 +155,9 @@ func Expand(r *spec.Release) ([]*Table, error) {
 			}
 			if err == nil {
 				err = t.checkTop()
+			}
+			if t.Discovers != nil {
+				t.Selection = selection.Groups{}
 			}
 			if err == nil && t.masked() && len(figures(r, t)) > 0 {
 				err = &Fault{"", fmt.Sprintf("table %s has impossible cells, and statistics beside its count", t.Path),
@@ -256,7 +250,7 @@ func (t *Table) Asked() float64 {
 // Query is the marginal that a table shows.
 func (t *Table) Query() plan.Query {
 	q := plan.MarginalOf(t.Marginal.Table, t.Counted)
-	q.Value, q.Quantile, q.Distinct, q.PerUnit, q.Diagnostic = t.Value, t.Quantile, t.Distinct, t.PerUnit, t.Diagnostic
+	q.Counted, q.PerUnit = t.What, t.PerUnit
 	return q
 }
 
@@ -362,17 +356,17 @@ func NewTable(r *spec.Release, t *Table) plan.Table {
 		out.By[i] = a.String()
 	}
 	if t.Discovers != nil {
-		out.Cells, out.Discovered = 0, discoveredOf(t, r.Privacy.Neighbours)
+		out.Cells, out.Discovered = 0, discoveredOf(t, r)
 	}
 	if t.Sparse() {
-		out.Sparse = &plan.Sparse{Above: t.Marginal.Above}
+		out.Sparse = &selection.AboveFacts{Above: t.Marginal.Above}
 	}
 	if t.Top() > 0 {
-		out.Top = &plan.Top{Of: t.Top()}
+		out.Top = &selection.TopFacts{Of: t.Top()}
 	}
-	out.Statistics = []plan.Statistic{{Name: t.statistic(), Confidence: statistic.Confidence}}
+	out.Statistics = []plan.Statistic{{Name: t.statistic(), Confidence: counted.Confidence}}
 	out.PerUnit, out.Show = t.PerUnit, t.Marginal.Show
-	out.Weighted, out.Counts = t.Value != nil && t.Value.Weight, t.says
+	out.Weighted, out.Counts = t.What.Kind() == counted.KindValues && t.What.Weighted(), t.says
 	out.Figures = figures(r, t)
 	return out
 }

@@ -5,18 +5,27 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the tables of the largest cells: what is chosen from, and how far one unit moves the scores.
 
+// selectionOf returns which answers of a marginal's count are given out.
+func selectionOf(m *spec.Marginal) selection.Selection {
+	switch {
+	case m.Above > 0:
+		return selection.Above{Threshold: m.Above}
+	case m.Top > 0:
+		return selection.Top{Of: m.Top}
+	}
+	return selection.All{}
+}
+
 // Top is how many cells of the table are chosen, 0 of one that has them all.
 func (t *Table) Top() int64 {
-	if t.Of != nil {
-		return 0
-	}
-	return t.Marginal.Top
+	top, _ := t.Selection.(selection.Top)
+	return top.Of
 }
 
 // ChosenFrom tells that cells are published by what is counted in them, so that they are not visited one by one.
@@ -41,29 +50,20 @@ func (t *Table) checkTop() error {
 	return nil
 }
 
-// CountedCells is how many cells of a table get noise where it is measured by itself.
-func (t *Table) CountedCells() int64 {
-	if k := t.Top(); k > 0 {
-		return k
-	}
-	return t.Cells
-}
-
 // Choices are those of a table, without their mechanism.
 //
 // Guarantee: no unit moves the integer of a cell by more than Sensitivity and, where Monotone, moves none up and
 // another down. Neighbours: under add-remove one unit's rows come or go, at most each of them in one cell, of weights
 // of 0 or more; under replace the integer of a cell is in [0, each·M] of either unit, with M the largest weight, so
 // that it moves by at most that. Argument: docs/proofs/topk.md.
-func (t *Table) Choices(r *spec.Release) (*plan.Choices, error) {
+func (t *Table) Choices(r *spec.Release) (selection.Top, error) {
 	confidential := r.Table(t.Marginal.Table)
-	_, each := RowsOf(confidential.Unit, t.PerUnit, t.Cells)
-	e := ExtentOf(t.Value, confidential)
-	moves := e.largest()
-	moves = new(big.Int).Mul(moves, big.NewInt(each))
-	if !moves.IsInt64() || e.least.Sign() < 0 {
-		return nil, &Fault{"top", fmt.Sprintf("a unit can move a cell of table %s further than counts are compared by",
+	_, each := t.Unit(r).Rows()
+	e := t.What.Extent(confidential)
+	moves := new(big.Int).Mul(e.Largest(), big.NewInt(each))
+	if !moves.IsInt64() || e.Least.Sign() < 0 {
+		return selection.Top{}, &Fault{"top", fmt.Sprintf("a unit can move a cell of table %s further than counts are compared by",
 			t.Path), "a smaller range of the weight, or a coarser step"}
 	}
-	return &plan.Choices{Of: t.Top(), Sensitivity: moves.Int64(), Monotone: r.Privacy.Neighbours == spec.AddRemove}, nil
+	return selection.Top{Of: t.Top(), Sensitivity: moves.Int64(), Monotone: r.Privacy.Neighbours == spec.AddRemove}, nil
 }

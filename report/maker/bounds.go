@@ -34,7 +34,7 @@ func boundsOf(p *plan.Plan, tables []report.Table) *report.Bounds {
 		}
 	}
 	for _, t := range p.Tables {
-		if u := t.PerUnit; u != nil {
+		if u := t.PerUnit; u != (spec.PerUnit{}) {
 			b.Tables = append(b.Tables, report.TableBounds{Table: t.Path, Groups: u.Groups, RowsPerGroup: u.RowsPerGroup,
 				Total: u.Total})
 		}

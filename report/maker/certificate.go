@@ -78,15 +78,7 @@ func noisesOf(p *plan.Plan) []report.Noise {
 			all = append(all, noise)
 		}
 		all[i].Measurements = append(all[i].Measurements, m.ID)
-		if d := m.Discovery; d != nil {
-			all = append(all, report.Noise{Mechanism: mechanismOf(d.Select), Shifts: [][]int64{}, Measurements: []string{
-				fmt.Sprintf("which groups of %s appear, %s, with a δ of %s each", m.ID,
-					budget.Plural(int64(len(d.Steps())), "time"), words.Up(d.Delta)),
-			}})
-		}
-		if m.Top != nil {
-			all = append(all, choiceNoise(m))
-		}
+		all = append(all, selecting[m.Selection.Kind()](m)...)
 	}
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report"
@@ -99,8 +100,10 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 			add(&f.RestsOn, term.Sums)
 		}
 	}
-	if m, ok := p.Measurement(n.Part); ok && m.Query.Distinct != nil {
-		f.Unit += fmt.Sprintf(", of each unit %s at most", budget.Group(m.Query.Distinct.PerUnit))
+	if m, ok := p.Measurement(n.Part); ok {
+		if d, ok := m.Query.Counted.(counted.Distinct); ok {
+			f.Unit += fmt.Sprintf(", of each unit %s at most", budget.Group(d.PerUnit))
+		}
 	}
 	var errors, halves, values []float64 // values of those with an interval
 	for i, flag := range n.Flags {

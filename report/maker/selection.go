@@ -1,66 +1,87 @@
 package maker
 
-// This file holds tables that show some of their cells, as planned.
+// This file holds tables that show some of their cells, as planned, and what their selections run.
 
 import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// discoveredOf tells of a table of groups that are not listed, nil of another.
-func discoveredOf(p *plan.Plan, t plan.Table) *report.Discovered {
-	m, ok := p.Measurement(t.Path)
-	if t.Discovered == nil || !ok || m.Discovery == nil {
-		return nil
+// selected lists what a report tells of a table by which of its cells it shows.
+var selected = [selection.Kinds]func(p *plan.Plan, t plan.Table, out *report.Table){
+	selection.KindAll:    func(*plan.Plan, plan.Table, *report.Table) {},
+	selection.KindAbove:  sparseOf,
+	selection.KindTop:    topOf,
+	selection.KindGroups: discoveredOf,
+}
+
+// discoveredOf tells of a table of groups that are not listed.
+func discoveredOf(p *plan.Plan, t plan.Table, out *report.Table) {
+	m, _ := p.Measurement(t.Path)
+	groups, ok := m.Selection.(selection.Groups)
+	if !ok {
+		return
 	}
 	d := &report.Discovered{Columns: t.Discovered.Columns, Groups: t.Discovered.Groups, AtLeast: t.Discovered.AtLeast,
 		Delta:     t.Discovered.Delta,
-		Selection: mechanismOf(m.Discovery.Select), Times: int64(len(m.Discovery.Steps()))}
+		Selection: mechanismOf(groups.Select), Times: int64(len(groups.Steps()))}
 	for _, c := range t.Discovered.Chances {
 		d.Chances = append(d.Chances, report.Chance(c))
 	}
-	return d
+	out.Discovered = d
 }
 
-// sparseOf tells of a table that is sparse, nil of another.
-func sparseOf(t plan.Table) *report.Sparse {
-	if t.Sparse == nil {
-		return nil
-	}
+// sparseOf tells of a table of the cells above a threshold.
+func sparseOf(_ *plan.Plan, t plan.Table, out *report.Table) {
 	s := &report.Sparse{Above: t.Sparse.Above, Declared: t.Cells, Impossible: t.Impossible,
 		FalseCells: t.Sparse.FalseCells, Bound: t.Sparse.Bound}
 	for _, m := range t.Sparse.Missed {
 		s.Missed = append(s.Missed, report.Missed(m))
 	}
-	return s
+	out.Sparse = s
 }
 
-// topOf tells of a table of chosen cells, nil of another.
-func topOf(p *plan.Plan, t plan.Table) *report.Top {
-	m, ok := p.Measurement(t.Path)
-	if t.Top == nil || !ok || m.Top == nil {
-		return nil
+// topOf tells of a table of chosen cells.
+func topOf(p *plan.Plan, t plan.Table, out *report.Table) {
+	m, _ := p.Measurement(t.Path)
+	top, ok := m.Selection.(selection.Top)
+	if !ok {
+		return
 	}
-	return &report.Top{Of: t.Top.Of, Declared: t.Cells, Select: mechanismOf(m.Top.Select), Sensitivity: m.Top.Sensitivity,
-		Monotone: m.Top.Monotone,
+	out.Top = &report.Top{Of: t.Top.Of, Declared: t.Cells, Select: mechanismOf(top.Select), Sensitivity: top.Sensitivity,
+		Monotone: top.Monotone,
 		Choosing: t.Top.Choosing, Shortfall: t.Top.Shortfall, Attained: t.Top.Attained}
 }
 
-// stepsOf are the mechanisms of a measurement: its choices, where it makes any, and its noise.
-func stepsOf(m plan.Measurement) []budget.Mechanism {
-	steps := []budget.Mechanism{m.Mechanism}
-	if m.Top != nil {
-		steps = append(steps, m.Top.Steps()...)
-	}
-	return steps
+// selecting lists what the list of mechanisms has of a selection, in addition to the noise of its answers.
+var selecting = [selection.Kinds]func(m plan.Measurement) []report.Noise{
+	selection.KindAll:   func(plan.Measurement) []report.Noise { return nil },
+	selection.KindAbove: func(plan.Measurement) []report.Noise { return nil },
+	selection.KindTop: func(m plan.Measurement) []report.Noise {
+		return selectionNoise(m, "%s, each of its %s", m.ID, budget.Plural(int64(len(m.Selection.Steps())), "choice"))
+	},
+	selection.KindGroups: func(m plan.Measurement) []report.Noise {
+		return selectionNoise(m, "which groups of %s appear, %s, with a δ of %s each", m.ID,
+			budget.Plural(int64(len(m.Selection.Steps())), "time"), words.Up(m.Selection.(selection.Groups).Delta))
+	},
 }
 
-// choiceNoise is the choices of a measurement in the list of mechanisms.
-func choiceNoise(m plan.Measurement) report.Noise {
-	return report.Noise{Mechanism: mechanismOf(m.Top.Select), Shifts: [][]int64{}, Measurements: []string{
-		fmt.Sprintf("%s, each of its %s", m.ID, budget.Plural(m.Top.Of, "choice")),
-	}}
+// selectionNoise is the mechanism of a selection in the list of mechanisms, with what it is for.
+func selectionNoise(m plan.Measurement, format string, of ...any) []report.Noise {
+	return []report.Noise{{Mechanism: mechanismOf(m.Selection.Steps()[0]), Shifts: [][]int64{},
+		Measurements: []string{fmt.Sprintf(format, of...)}}}
+}
+
+// stepsOf are the mechanisms of a measurement: its noise, and its choices, where it makes any.
+func stepsOf(m plan.Measurement) []budget.Mechanism {
+	steps := []budget.Mechanism{m.Mechanism}
+	if top, ok := m.Selection.(selection.Top); ok {
+		steps = append(steps, top.Steps()...)
+	}
+	return steps
 }

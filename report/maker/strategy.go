@@ -53,20 +53,7 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 
 // partSentence says what is measured for figures.
 func partSentence(m plan.Measurement) string {
-	if m.Query.Quantile != nil {
-		return words.Capital(addedUp(m.Query, plan.Table{})) +
-			", drawn by the exponential mechanism, with the ends of their intervals."
-	}
-	if d := m.Query.Distribution; d != nil {
-		asked := "counts of these"
-		if d.Total > 0 {
-			asked = "a count of all and sums and differences of these from which counts up to each bin have the least error"
-		}
-		return words.Capital(addedUp(m.Query, plan.Table{})) +
-			fmt.Sprintf(": %s, with %s noise, from which quantiles are read.", asked, words.Noise[m.Mechanism.Kind])
-	}
-	return fmt.Sprintf("Sums over each cell, with %s noise: %s.", words.Noise[m.Mechanism.Kind],
-		addedUp(m.Query, plan.Table{}))
+	return counting[m.Query.Counted.Kind()].sentence(m, addedUp(m.Query, plan.Table{}))
 }
 
 // rangedIn are the columns along which sums of neighbours are measured.

@@ -79,7 +79,7 @@ func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]report.Table,
 func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, error) {
 	cells, impossible := planned.Cells, planned.Impossible
 	// those that are in it, and none that is impossible
-	if planned.Sparse != nil || planned.Discovered != nil || planned.Top != nil {
+	if planned.SomeCells() {
 		cells, impossible = int64(len(t.Places)), 0
 	}
 	if t.Path != planned.Path || int64(t.Cells) != cells || len(t.Statistics) != len(planned.Statistics) {
@@ -87,10 +87,10 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	}
 	out := report.Table{
 		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible,
-		Sparse: sparseOf(planned), Discovered: discoveredOf(p, planned), Top: topOf(p, planned),
 		Target: (*report.Target)(planned.Target), Expectation: planned.Expectation,
 		Statistics: make([]report.Statistic, len(t.Statistics)),
 	}
+	selected[planned.Selects()](p, planned, &out)
 	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts, planned.Weighted, planned.Show, planned.Invariant
 	out.Aside = !slices.ContainsFunc(p.Release().Marginals,
 		func(m spec.Marginal) bool { return m.Name == planned.Marginal })

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // words is a release of groups that nobody listed, whose capitals a test fills in.
@@ -70,7 +71,7 @@ func reaches(variance float64, n, t int) float64 {
 
 // LawOf is with what probability a group of so many units is selected by what the plan says, by formulas of the test's
 // own.
-func LawOf(t testing.TB, d *plan.Discovery) func(n int) float64 {
+func LawOf(t testing.TB, d selection.Groups) func(n int) float64 {
 	t.Helper()
 	delta, ok := new(big.Rat).SetString(d.Delta)
 	if !ok {

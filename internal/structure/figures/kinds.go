@@ -13,41 +13,55 @@ import (
 const kindRule = `A test of a kind is a comparison with nil, zero or "", or a condition, whose operand is a field or
 a method without arguments that is named for the kind (or its length); a comparison or a case with a constant
 of a type that lists kinds; or a type assertion or a case of a type switch on an interface that has one type
-a kind. Files that are named for a kind may test for that kind: for a sample, invariants and impossible cells,
-which can be absent, in every package, for other kinds in package plan and below. Package plan/statistic may
-test for all. These are the registries. Fields and constants of package budget, and of other
-modules, are of no marginal.`
+a kind. Files that are named for a kind may test for that kind, in every package, and a file that lists what is done
+by kind, in an array with an element a kind, may assert the types of kinds. Packages plan/counted, plan/selection and
+plan/statistic, and the forms of plans in plan/form.go, may test for all. These are the registries. Fields and
+constants of package budget, and of other modules, are of no marginal.`
 
 // kind is a kind of marginal, statistic or measurement.
 type kind struct {
 	name string
 	// words name fields, methods and types that are of the kind, in any case.
 	words []string
-	// files are those of package plan, and of packages below it, that are the kind's own.
+	// types name types of packages plan/counted and plan/selection, and with Kind before them constants.
+	types []string
+	// files are those, in every package, that are the kind's own.
 	files []string
-	// anywhere says that files of the same names are the kind's own in every package.
-	anywhere bool
 }
 
 var kinds = []kind{
-	{"weighted", []string{"Weighted", "Weight", "Value"}, []string{"value.go", "weight.go", "values.go"}, false},
-	{"sparse", []string{"Sparse", "Above"}, []string{"sparse.go", "above.go"}, false},
-	{"top-k", []string{"Top", "Choices"}, []string{"top.go"}, false},
-	{"discovery", []string{"Discovered", "Discovery", "Discover"}, []string{"discover.go", "discovered.go"}, false},
-	{"impossible", []string{"Impossible", "Impossibilities"}, []string{"impossible.go"}, true},
-	{"invariant", []string{"Invariant", "Invariants"}, []string{"invariants.go", "invariant.go"}, true},
-	{"sample", []string{"Sample", "Sampled", "Partial"}, []string{"sample.go", "sampling.go"}, true},
-	{"quantile", []string{"Quantile", "Quantiles"}, []string{"quantiles.go", "quantile.go", "quantileway.go"}, false},
-	{"distribution", []string{"Distribution"}, []string{"distribution.go", "bins.go"}, false},
-	{"distinct", []string{"Distinct"}, []string{"distinct.go"}, false},
-	{"left out", []string{"Diagnostic", "Counts"}, []string{"diagnostic.go"}, false},
-	{"bound of a unit", []string{"PerUnit"}, nil, false},
-	{"kind of statistic", []string{"StatKind"}, nil, false},
-	{"kind of measurement", []string{"Counted", "Selection"}, []string{"measurement.go", "counted.go", "selection.go"}, false},
+	{"weighted", []string{"Weighted", "Weight"}, nil, []string{"weight.go", "weights.go"}},
+	{"rows", nil, []string{"Rows"}, []string{"rows.go"}},
+	{"values", nil, []string{"Values"}, []string{"value.go", "values.go", "sum.go", "sums.go"}},
+	{"all cells", nil, []string{"All"}, []string{"all.go"}},
+	{"sparse", []string{"Sparse", "Above"}, []string{"Above", "AboveFacts"}, []string{"sparse.go", "above.go"}},
+	{"top-k", []string{"Top", "Choices"}, []string{"Top", "TopFacts"}, []string{"top.go"}},
+	{"discovery", []string{"Discovered", "Discovery", "Discover"}, []string{"Groups", "GroupsFacts"},
+		[]string{"discover.go", "discovered.go", "groups.go"}},
+	{"impossible", []string{"Impossible", "Impossibilities"}, nil, []string{"impossible.go"}},
+	{"invariant", []string{"Invariant", "Invariants"}, nil, []string{"invariants.go", "invariant.go"}},
+	{"sample", []string{"Sample", "Sampled", "Partial"}, nil, []string{"sample.go", "sampling.go"}},
+	{"quantile", []string{"Quantile", "Quantiles"}, []string{"Quantiles"},
+		[]string{"quantiles.go", "quantile.go", "quantileway.go"}},
+	{"bins", []string{"Distribution"}, []string{"Bins"}, []string{"distribution.go", "bins.go", "quantileway.go"}},
+	{"distinct", []string{"Distinct"}, []string{"Distinct"}, []string{"distinct.go"}},
+	{"left out", []string{"Diagnostic", "Counts"}, []string{"Diagnostic"}, []string{"diagnostic.go"}},
+	{"bound of a unit", []string{"PerUnit"}, nil, []string{"perunit.go"}},
+	{"kind of statistic", []string{"StatKind"}, nil, nil},
+	{"kind of measurement", []string{"Counted", "Selection"}, nil, nil},
 }
 
-// registry is the package that may test for every kind.
-const registry = "plan/statistic"
+// registries are the packages, and the files, that may test for every kind.
+var registries = []string{"plan/counted", "plan/selection", "plan/statistic", "plan/form.go"}
+
+// ofKinds reports whether an object is of a package that has one type a kind.
+func (k *kindFinder) ofKinds(object types.Object) bool {
+	if object.Pkg() == nil {
+		return false
+	}
+	path := object.Pkg().Path()
+	return path == k.module+"/plan/counted" || path == k.module+"/plan/selection"
+}
 
 // kindTest is a place that tests for a kind.
 type kindTest struct {
@@ -57,23 +71,43 @@ type kindTest struct {
 
 // kindTests are the places of a package, outside the registries, that test for a kind.
 func (t *tree) kindTests(s *source) []kindTest {
-	if s.path == registry {
+	if slices.Contains(registries, s.path) {
 		return nil
 	}
-	k := &kindFinder{source: s, module: t.module}
+	var all []kindTest
 	for _, file := range s.files {
+		k := &kindFinder{source: s, module: t.module, lists: listsKinds(file)}
 		ast.Inspect(file, k.visit)
+		name := t.base(file.Pos())
+		all = append(all, slices.DeleteFunc(k.found, func(found kindTest) bool {
+			i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == found.kind })
+			return slices.Contains(kinds[i].files, name) || slices.Contains(registries, s.path+"/"+name)
+		})...)
 	}
-	return slices.DeleteFunc(k.found, func(found kindTest) bool {
-		i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == found.kind })
-		return (kinds[i].anywhere || s.path == "plan" || strings.HasPrefix(s.path, "plan/")) &&
-			slices.Contains(kinds[i].files, t.base(found.at.Pos()))
+	return all
+}
+
+// listsKinds reports whether a file declares an array that has an element a kind.
+func listsKinds(file *ast.File) bool {
+	lists := false
+	ast.Inspect(file, func(n ast.Node) bool {
+		if array, ok := n.(*ast.ArrayType); ok {
+			switch length := array.Len.(type) {
+			case *ast.SelectorExpr:
+				lists = lists || strings.HasSuffix(length.Sel.Name, "Kinds")
+			case *ast.Ident:
+				lists = lists || strings.HasSuffix(length.Name, "Kinds")
+			}
+		}
+		return !lists
 	})
+	return lists
 }
 
 type kindFinder struct {
 	*source
 	module string
+	lists  bool // the file has an array with an element a kind
 	found  []kindTest
 }
 
@@ -102,12 +136,12 @@ func (k *kindFinder) visit(n ast.Node) bool {
 	case *ast.TypeSwitchStmt:
 		for _, c := range n.Body.List {
 			for _, e := range c.(*ast.CaseClause).List {
-				k.asserted(switched(n), e)
+				k.asserted(switched(n), e, e)
 			}
 		}
 	case *ast.TypeAssertExpr:
 		if n.Type != nil {
-			k.asserted(n.X, n)
+			k.asserted(n.X, n.Type, n)
 		}
 	}
 	return true
@@ -158,21 +192,36 @@ func (k *kindFinder) operand(e ast.Expr) {
 // constant looks at a comparison of two expressions, of which one may be a constant of a type that lists kinds.
 func (k *kindFinder) constant(a, b ast.Expr) {
 	for _, e := range []ast.Expr{a, b} {
-		if named, ok := types.Unalias(k.info.TypeOf(e)).(*types.Named); ok && k.info.Types[e].Value != nil {
-			k.add(named.Obj(), e)
-			return
+		named, ok := types.Unalias(k.info.TypeOf(e)).(*types.Named)
+		if !ok || k.info.Types[e].Value == nil {
+			continue
 		}
+		object := types.Object(named.Obj())
+		if k.ofKinds(object) {
+			if object = k.constantNamed(e); object == nil {
+				continue
+			}
+		}
+		k.add(object, e)
+		return
 	}
 }
 
-// asserted looks at an expression whose dynamic type is asked for.
-func (k *kindFinder) asserted(e ast.Expr, at ast.Node) {
-	if e == nil {
+// asserted looks at an expression whose dynamic type is asked for, and at the type that is asked for.
+func (k *kindFinder) asserted(e, asked ast.Expr, at ast.Node) {
+	if e == nil || k.lists {
 		return
 	}
-	if named, ok := types.Unalias(k.info.TypeOf(e)).(*types.Named); ok && types.IsInterface(named) {
-		k.add(named.Obj(), at)
+	named, ok := types.Unalias(k.info.TypeOf(e)).(*types.Named)
+	if !ok || !types.IsInterface(named) {
+		return
 	}
+	if k.ofKinds(named.Obj()) {
+		if named, ok = types.Unalias(k.info.TypeOf(asked)).(*types.Named); !ok {
+			return
+		}
+	}
+	k.add(named.Obj(), at)
 }
 
 // switched is the expression that a type switch is on.
@@ -190,23 +239,38 @@ func switched(n *ast.TypeSwitchStmt) ast.Expr {
 	return nil
 }
 
+// constantNamed is the constant that an expression names, nil for others.
+func (k *kindFinder) constantNamed(e ast.Expr) types.Object {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.SelectorExpr:
+		return k.info.Uses[e.Sel]
+	case *ast.Ident:
+		return k.info.Uses[e]
+	}
+	return nil
+}
+
 // add notes a test whose subject is named by an object.
 func (k *kindFinder) add(object types.Object, at ast.Node) {
 	if object.Pkg() == nil {
 		return
 	}
 	below, ours := strings.CutPrefix(object.Pkg().Path(), k.module)
-	name := kindNamed(object.Name())
+	name := k.kindOf(object)
 	if ours && !strings.HasPrefix(below, "/budget") && name != "" {
 		k.found = append(k.found, kindTest{name, at})
 	}
 }
 
-// kindNamed is the kind that a name stands for, "" where it stands for none.
-func kindNamed(name string) string {
-	for _, k := range kinds {
-		if slices.ContainsFunc(k.words, func(word string) bool { return strings.EqualFold(word, name) }) {
-			return k.name
+// kindOf is the kind that an object stands for, "" where it stands for none.
+func (k *kindFinder) kindOf(object types.Object) string {
+	_, isVar := object.(*types.Var)
+	_, isFunc := object.(*types.Func)
+	byType := k.ofKinds(object) && !isVar && !isFunc
+	for _, one := range kinds {
+		if byType && slices.Contains(one.types, strings.TrimPrefix(object.Name(), "Kind")) ||
+			!byType && slices.ContainsFunc(one.words, func(word string) bool { return strings.EqualFold(word, object.Name()) }) {
+			return one.name
 		}
 	}
 	return ""

@@ -1,4 +1,4 @@
-package plan
+package selection
 
 import (
 	"fmt"
@@ -10,16 +10,13 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// This file holds discoveries: tables by columns whose categories nobody lists, of which those groups are published
-// that a selection lets through.
-
-// Discovery is how a measurement selects the groups that it is of. A group is a value of each column of Columns, beside
+// Groups gives out those groups that a private selection lets through, where nobody lists the categories. A group is a value of each column of Columns, beside
 // categories of those that are listed; it counts the units in it.
 //
 // With probability π(n) a group of n units is selected, whatever the others: π is that of [budget.PartitionSelection]
 // with the ε of Select and Delta, where Select is a randomized response; where it adds noise X, π(n) = P(n + X ≥
 // Threshold) for n ≥ 1 and 0 for n = 0. With AtLeast = m it is π(n−m+1), and 0 below m.
-type Discovery struct {
+type Groups struct {
 	Columns []string `json:"columns"`
 	// Groups is in how many groups the units of two neighbours differ at most: those of one unit, or under replace twice
 	// as many.
@@ -32,8 +29,17 @@ type Discovery struct {
 	AtLeast   int64            `json:"at_least,omitempty"`
 }
 
+// Kind returns [KindGroups].
+func (Groups) Kind() Kind { return KindGroups }
+
+// Check returns an error unless a planner makes such a selection.
+func (d Groups) Check() error {
+	_, err := d.Kept()
+	return err
+}
+
 // StepsOf are the mechanisms of the selection, for so many times the groups in which neighbours differ.
-func (d *Discovery) StepsOf(times int64) []budget.Mechanism {
+func (d Groups) StepsOf(times int64) []budget.Mechanism {
 	if d.Select.Kind == budget.RandomizedResponse {
 		return slices.Repeat([]budget.Mechanism{d.Select}, int(times*d.Groups))
 	}
@@ -44,16 +50,16 @@ func (d *Discovery) StepsOf(times int64) []budget.Mechanism {
 }
 
 // Steps are the mechanisms of the selection as it is run.
-func (d *Discovery) Steps() []budget.Mechanism { return d.StepsOf(1) }
+func (d Groups) Steps() []budget.Mechanism { return d.StepsOf(1) }
 
 // Kept is with what probability a group of some numbers of units is selected.
 type Kept struct {
-	of            *Discovery
+	of            Groups
 	probabilities []float64 // of 0, 1, 2, … units beyond what is asked for at least; the last is that of all more
 }
 
 // Kept works out the probabilities of a selection. It fails on one that a planner does not make.
-func (d *Discovery) Kept() (*Kept, error) {
+func (d Groups) Kept() (*Kept, error) {
 	k := &Kept{of: d}
 	if err := d.Select.Validate(); err != nil {
 		return nil, err
@@ -67,7 +73,7 @@ func (d *Discovery) Kept() (*Kept, error) {
 		k.probabilities, err = budget.PartitionSelection{Epsilon: floatBelow(d.Select.Parameter), Delta: floatBelow(delta),
 			MaxPartitions: 1}.KeepProbabilities()
 		return k, err
-	case d.Select.Kind != budget.DiscreteGaussian || d.Threshold != Threshold(d.Select, delta):
+	case d.Select.Kind != budget.DiscreteGaussian || d.Threshold != LeastSelected(d.Select, delta):
 		return nil, fmt.Errorf("there is no such selection")
 	}
 	return k, nil
@@ -78,7 +84,7 @@ func (d *Discovery) Kept() (*Kept, error) {
 func (k *Kept) Optimal() []float64 { return k.probabilities }
 
 // Counted is how many units of a group count for its selection: those beyond what it must have at least.
-func (d *Discovery) Counted(units int64) int64 { return max(0, units-max(d.AtLeast-1, 0)) }
+func (d Groups) Counted(units int64) int64 { return max(0, units-max(d.AtLeast-1, 0)) }
 
 // Chance is the probability with which a group of so many units is selected.
 func (k *Kept) Chance(units int64) float64 {
@@ -110,14 +116,14 @@ func floatBelow(x *big.Rat) float64 {
 	return f
 }
 
-// Threshold is the least noisy number of units of a group that is selected, for noise with which a group of one unit
+// LeastSelected is the least noisy number of units of a group that is selected, for noise with which a group of one unit
 // reaches it with a probability of at most delta. [budget.Mechanism.Above] is good to 12 digits.
-func Threshold(noise budget.Mechanism, delta *big.Rat) int64 {
+func LeastSelected(noise budget.Mechanism, delta *big.Rat) int64 {
 	return 2 + noise.LeastAbove(float64(floatBelow(delta)*(1-1e-9)))
 }
 
-// Discovered says of a table which groups it has.
-type Discovered struct {
+// GroupsFacts says of a table which groups it has.
+type GroupsFacts struct {
 	Columns   []string `json:"columns"`
 	Groups    int64    `json:"groups"` // in so many a unit counts at most
 	MaxLength []int64  `json:"max_length"`
@@ -129,7 +135,7 @@ type Discovered struct {
 }
 
 // AsAsked tells that the groups are of what another says that is known before there is a budget.
-func (d Discovered) AsAsked(asked Discovered) bool {
+func (d GroupsFacts) AsAsked(asked GroupsFacts) bool {
 	return slices.Equal(d.Columns, asked.Columns) && slices.Equal(d.MaxLength, asked.MaxLength) &&
 		d.Groups == asked.Groups && d.AtLeast == asked.AtLeast
 }

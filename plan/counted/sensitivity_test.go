@@ -1,4 +1,4 @@
-package workload
+package counted
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/dprelease/dprelease/spec/domain"
 
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -48,7 +47,7 @@ func TestNoUnitMovesSumsFurther(t *testing.T) {
 	} {
 		units := unitSums(c.least, c.most, c.all, c.each, c.cells)
 		for _, relation := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
-			d := SumSensitivity(relation, extent{big.NewInt(c.least), big.NewInt(c.most)}, c.all, c.each, int64(c.cells))
+			d := SumSensitivity(relation, Extent{big.NewInt(c.least), big.NewInt(c.most)}, c.all, c.each, int64(c.cells))
 			others := [][]int64{make([]int64, c.cells)}
 			if relation == spec.Replace {
 				others = units
@@ -89,13 +88,13 @@ func TestValuesLieWithinTheirExtent(t *testing.T) {
 		First: -3, Last: 8, By: "s", Strata: []domain.Stratum{{First: -3, Last: 2}, {First: 0, Last: 8}}}}}
 	table := &spec.Table{Columns: []*spec.Column{column},
 		Weight: &spec.Weight{Lattice: domain.Lattice{Step: big.NewRat(1, 1), First: 0, Last: 3}}}
-	for _, v := range []plan.Value{
+	for _, v := range []Values{
 		{Column: "x", Power: 1, Times: 1, Minus: 2}, {Column: "x", Power: 2, Times: 2, Minus: 5},
 		{Column: "x", Power: 1, Times: 1, Minus: -4}, {Weight: true},
 		{Column: "x", Power: 1, Times: 2, Per: "s", By: []int64{3, 2}, Off: []int64{-1, 8}},
 		{Column: "x", Power: 2, Times: 2, Per: "s", By: []int64{3, 2}, Off: []int64{-1, 8}, Weight: true},
 	} {
-		e := ExtentOf(&v, table)
+		e := v.Extent(table)
 		var least, most int64
 		first := true
 		for stratum, s := range column.Lattice.Strata {
@@ -122,11 +121,11 @@ func TestValuesLieWithinTheirExtent(t *testing.T) {
 				}
 			}
 		}
-		if least < e.least.Int64() || most > e.most.Int64() {
-			t.Errorf("%+v: integers from %d to %d, the extent is %v to %v", v, least, most, e.least, e.most)
+		if least < e.Least.Int64() || most > e.Most.Int64() {
+			t.Errorf("%+v: integers from %d to %d, the extent is %v to %v", v, least, most, e.Least, e.Most)
 		}
-		if e.largest().Int64() != max(-least, most) {
-			t.Errorf("%+v: the largest is %d, charged is %v", v, max(-least, most), e.largest())
+		if e.Largest().Int64() != max(-least, most) {
+			t.Errorf("%+v: the largest is %d, charged is %v", v, max(-least, most), e.Largest())
 		}
 	}
 }

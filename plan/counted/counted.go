@@ -1,0 +1,57 @@
+// Package counted holds what a question counts of the rows of a confidential table: the rows themselves, integers that
+// they add up to, the different values that they have, rows by bins of a column, values drawn at a rank, or rows that
+// bounds and policies leave out.
+//
+// Each kind is a file, which holds its canonical form, how many answers a cell has, what is refused, and its
+// sensitivity under both neighbouring relations with the theorem that gives it. The package never reads a row and
+// never chooses a mechanism. What is counted is a value:
+//
+//	what := counted.Values{Column: "pay", Power: 1, Times: 1, Minus: 500}
+//	s, err := what.Sensitivity(counted.Unit{Table: table, Neighbours: spec.Replace, Cells: 12})
+package counted
+
+import "github.com/dprelease/dprelease/spec"
+
+// Kind numbers what a question can count, so that a package lists what it does with each in an array.
+type Kind uint8
+
+// The kinds, in the order in which a plan's form lists them.
+const (
+	KindRows Kind = iota
+	KindValues
+	KindQuantiles
+	KindBins
+	KindDistinct
+	KindDiagnostic
+
+	// Kinds is how many kinds there are.
+	Kinds = int(KindDiagnostic) + 1
+)
+
+// Counted is what a question counts in each cell of its factors: one of [Rows], [Values], [Quantiles], [Bins],
+// [Distinct] and [Diagnostic].
+type Counted interface {
+	Kind() Kind
+	// Reads returns the column whose values are read, in addition to those of the factors; "" for none.
+	Reads() string
+	// Operands names what is read of a row in addition to the factors: questions that share a name share what is held.
+	Operands() []string
+	// Weighted reports whether rows count by their weights.
+	Weighted() bool
+	// PerCell returns how many answers each cell of the factors has.
+	PerCell(t *spec.Table) int64
+	// Check returns an error unless rows of the table can be counted so.
+	Check(t *spec.Table) error
+	// Extent returns the least and the largest integer that one row adds to an answer.
+	//
+	// Contract: no row adds an integer outside it, as values and weights are clamped before they are multiplied
+	// (docs/proofs/sums.md).
+	Extent(t *spec.Table) Extent
+	// Sensitivity returns how far one unit can move the answers. It reports an error where the question cannot be
+	// counted.
+	Sensitivity(u Unit) (*Sensitivity, error)
+}
+
+// Confidence is that of every published interval, unless a spec says otherwise, and of the ends that are drawn for the
+// interval of a quantile.
+const Confidence = 0.95
