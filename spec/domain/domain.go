@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dprelease/dprelease/spec/calendar"
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -151,13 +152,13 @@ func (d *Domain) CodeOfText(s string) (code int, fit Fit) {
 	}
 	switch d.of {
 	case Date:
-		days, ok := parseDate(s)
+		days, ok := calendar.ParseDate(s)
 		if !ok {
 			return 0, NotANumber
 		}
 		return d.bins.bin(days, true)
 	case Timestamp:
-		micros, ok := parseTimestamp(s)
+		micros, ok := calendar.ParseTimestamp(s)
 		if !ok {
 			return 0, NotANumber
 		}
@@ -263,8 +264,8 @@ func (d *Domain) CodeOfTimestamp(micros int64) (int, Fit) {
 		return 0, WrongType
 	case d.of == Timestamp:
 		return d.bins.bin(micros, true)
-	case d.of == Date && micros%microsPerDay == 0:
-		return d.bins.bin(micros/microsPerDay, true)
+	case d.of == Date && micros%calendar.MicrosPerDay == 0:
+		return d.bins.bin(micros/calendar.MicrosPerDay, true)
 	case d.of == Date:
 		return 0, OutOfDomain
 	}

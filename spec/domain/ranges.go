@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/calendar"
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -68,10 +69,10 @@ func (r *Reader) readRange(c *Declaration, n document.Node) *Domain {
 func guessType(bounds []string) Type {
 	of := Integer
 	for _, b := range bounds {
-		if _, ok := parseDate(b); ok {
+		if _, ok := calendar.ParseDate(b); ok {
 			return Date
 		}
-		if _, ok := parseTimestamp(b); ok {
+		if _, ok := calendar.ParseTimestamp(b); ok {
 			return Timestamp
 		}
 		if x, err := document.ParseNumber(b); err == nil && !x.IsInt() {
@@ -135,13 +136,13 @@ func (r *rangeReader) value(n document.Node) (*big.Rat, bool) {
 	text := n.Text()
 	switch r.of {
 	case Date:
-		days, ok := parseDate(text)
+		days, ok := calendar.ParseDate(text)
 		if !ok {
 			r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a date as 2024-01-31"})
 		}
 		return new(big.Rat).SetInt64(days), ok
 	case Timestamp:
-		micros, ok := parseTimestamp(text)
+		micros, ok := calendar.ParseTimestamp(text)
 		if !ok {
 			r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a timestamp as 2024-01-31T00:00:00"})
 		}
@@ -372,7 +373,7 @@ func (r *rangeReader) duration(n document.Node, d duration) (cutting, bool) {
 	switch of := r.of; {
 	case of != Date && of != Timestamp:
 		p.Expected = "a number"
-	case of == Date && d.months() == 0 && d.micros() < microsPerDay:
+	case of == Date && d.months() == 0 && d.micros() < calendar.MicrosPerDay:
 		p.Expected = "a number of days, or day, week, month, quarter or year"
 	case d.months() > 0 && d.count > 1:
 		p.Expected = "one " + d.unit + ": units of the calendar come singly"

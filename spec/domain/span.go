@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dprelease/dprelease/spec/calendar"
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -52,11 +53,11 @@ func (s span) even(width int64) ([]int64, error) {
 func (s span) along(d duration) ([]int64, error) {
 	scale := int64(1)
 	if s.of == Date {
-		scale = microsPerDay
+		scale = calendar.MicrosPerDay
 	}
 	least := d.count * d.micros()
 	if d.months() > 0 {
-		least = 28 * microsPerDay
+		least = 28 * calendar.MicrosPerDay
 	}
 	if (s.end()-s.low)/max(least/scale, 1) > MaxCells {
 		return nil, ErrTooFine
@@ -135,7 +136,7 @@ func (s span) appendBin(b []byte, from, to int64, open bool) []byte {
 func (s span) appendUnit(b []byte, d duration, from, to int64) []byte {
 	scale := int64(1)
 	if s.of == Date {
-		scale = microsPerDay
+		scale = calendar.MicrosPerDay
 	}
 	t := microsTime(from * scale)
 	switch d.unit {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // checker finds how columns are read, and the type of every part.
@@ -264,9 +266,9 @@ func (c *checker) column(n *node) {
 	case AsBoolean:
 		n.of.High = 1
 	case AsDate, AsDay:
-		n.of.Kind, n.of.Low, n.of.High = Date, FirstDay, LastDay
+		n.of.Kind, n.of.Low, n.of.High = Date, calendar.FirstDay, calendar.LastDay
 	case AsTimestamp:
-		n.of.Low, n.of.High = FirstDay*microsPerDay, (LastDay+1)*microsPerDay-1
+		n.of.Low, n.of.High = calendar.FirstDay*calendar.MicrosPerDay, (calendar.LastDay+1)*calendar.MicrosPerDay-1
 	}
 }
 
@@ -317,7 +319,7 @@ func (c *checker) call(n *node) *Error {
 	case Number:
 		return c.arithmetic(n)
 	case Date:
-		return bounded(FirstDay, LastDay)
+		return bounded(calendar.FirstDay, calendar.LastDay)
 	}
 	n.of.Low, n.of.High = n.args[0].of.Low, n.args[0].of.High
 	return nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // rounded is floor(x) or round(x).
@@ -13,7 +15,7 @@ func (c *checker) rounded(n *node) *Error {
 	a := n.args[0]
 	by := ten(a.of.Places).Int64()
 	n.of.Places = 0
-	n.of.Low, n.of.High = floorDiv(a.of.Low, by)-1, floorDiv(a.of.High, by)+1
+	n.of.Low, n.of.High = calendar.FloorDiv(a.of.Low, by)-1, calendar.FloorDiv(a.of.High, by)+1
 	if a.of.Places == 0 {
 		n.of.Low, n.of.High = a.of.Low, a.of.High
 	}
@@ -157,7 +159,7 @@ func (c *checker) division(n *node) *Error {
 	case n.name == "%":
 		n.of.Low, n.of.High = by+1, 0
 	default:
-		x, y := floorDiv(a.of.Low, by), floorDiv(a.of.High, by)
+		x, y := calendar.FloorDiv(a.of.Low, by), calendar.FloorDiv(a.of.High, by)
 		n.of.Low, n.of.High = min(x, y), max(x, y)
 	}
 	n.of.Places = 0

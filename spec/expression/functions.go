@@ -5,6 +5,9 @@ package expression
 import (
 	"maps"
 	"slices"
+	"time"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // function is how a function is written.
@@ -66,24 +69,24 @@ var functionNames = slices.Sorted(maps.Keys(functions))
 // spans are the functions of the time between two days or moments, with the most that each can be either way. Those of
 // microseconds have their length in them, the others count days of the calendar.
 var spans = map[string]struct{ micros, most int64 }{
-	"days":    {0, LastDay - FirstDay},
+	"days":    {0, calendar.LastDay - calendar.FirstDay},
 	"months":  {0, 12 * 10_000},
 	"years":   {0, 10_000},
-	"hours":   {3600 * microsPerSecond, (LastDay - FirstDay + 1) * 24},
-	"minutes": {60 * microsPerSecond, (LastDay - FirstDay + 1) * 24 * 60},
-	"seconds": {microsPerSecond, (LastDay - FirstDay + 1) * 24 * 3600},
+	"hours":   {3600 * calendar.MicrosPerSecond, (calendar.LastDay - calendar.FirstDay + 1) * 24},
+	"minutes": {60 * calendar.MicrosPerSecond, (calendar.LastDay - calendar.FirstDay + 1) * 24 * 60},
+	"seconds": {calendar.MicrosPerSecond, (calendar.LastDay - calendar.FirstDay + 1) * 24 * 3600},
 }
 
 // dateParts are the functions of a day, with the least and the most that each can be.
 var dateParts = map[string]struct {
-	of          func(days int64) int64
+	of          func(day time.Time) int
 	least, most int64
 }{
-	"year":    {func(d int64) int64 { y, _, _ := civil(d); return y }, 0, 9999},
-	"quarter": {func(d int64) int64 { _, m, _ := civil(d); return (m + 2) / 3 }, 1, 4},
-	"month":   {func(d int64) int64 { _, m, _ := civil(d); return m }, 1, 12},
+	"year":    {time.Time.Year, 0, 9999},
+	"quarter": {quarter, 1, 4},
+	"month":   {func(t time.Time) int { return int(t.Month()) }, 1, 12},
 	"week":    {isoWeek, 1, 53},
-	"day":     {func(d int64) int64 { _, _, d2 := civil(d); return d2 }, 1, 31},
+	"day":     {time.Time.Day, 1, 31},
 	"weekday": {weekday, 1, 7},
 }
 
@@ -92,6 +95,10 @@ var timeParts = map[string]struct {
 	of   func(micros int64) int64
 	most int64
 }{
-	"hour":   {func(t int64) int64 { return floorMod(t, microsPerDay) / (3600 * microsPerSecond) }, 23},
-	"minute": {func(t int64) int64 { return floorMod(t, 3600*microsPerSecond) / (60 * microsPerSecond) }, 59},
+	"hour": {func(t int64) int64 {
+		return calendar.FloorMod(t, calendar.MicrosPerDay) / (3600 * calendar.MicrosPerSecond)
+	}, 23},
+	"minute": {func(t int64) int64 {
+		return calendar.FloorMod(t, 3600*calendar.MicrosPerSecond) / (60 * calendar.MicrosPerSecond)
+	}, 59},
 }

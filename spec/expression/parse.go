@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // Error is what is wrong with an expression, from byte At to byte End of its text. Fix, where it is not "", is what to
@@ -269,14 +271,14 @@ func (p *parser) primary() (*node, *Error) {
 	case textToken:
 		n.op = text
 	case dateToken:
-		days, ok := parseDate(t.text)
+		days, ok := calendar.ParseDate(t.text)
 		if !ok {
 			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no date",
 				Expected: "a day of the calendar, as 2024-01-31"}
 		}
 		n.op, n.value = date, days
 	case timestampToken:
-		micros, ok := parseTimestamp(t.text)
+		micros, ok := calendar.ParseTimestamp(t.text)
 		if !ok {
 			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no timestamp",
 				Expected: "a day and a time, as 2024-01-31T12:30"}

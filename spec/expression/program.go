@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // Vector is values of rows: Numbers of all kinds but texts (1 and 0 of booleans, days, microseconds, ranks), or Texts;
@@ -226,7 +228,7 @@ func (c *compiler) call(n *node) part {
 		return c.span(n, s.micros)
 	}
 	if p, ok := dateParts[n.name]; ok {
-		return c.each(c.day(n.args[0]), p.of)
+		return c.each(c.day(n.args[0]), func(x int64) int64 { return int64(p.of(calendar.Day(x))) })
 	}
 	if p, ok := timeParts[n.name]; ok {
 		return c.each(c.part(n.args[0]), p.of)
@@ -237,7 +239,7 @@ func (c *compiler) call(n *node) part {
 // day is the day of a date or timestamp.
 func (c *compiler) day(n *node) part {
 	if n.of.Kind == Timestamp {
-		return c.each(c.part(n), func(x int64) int64 { return floorDiv(x, microsPerDay) })
+		return c.each(c.part(n), func(x int64) int64 { return calendar.DayOf(x) })
 	}
 	return c.part(n)
 }
@@ -293,7 +295,7 @@ func (c *compiler) span(n *node, micros int64) part {
 	if micros > 0 {
 		return c.both(c.part(a), c.part(b), func(out, x, y []int64) {
 			for i := range out {
-				out[i] = floorDiv(x[i]-y[i], micros)
+				out[i] = calendar.FloorDiv(x[i]-y[i], micros)
 			}
 		})
 	}
@@ -310,7 +312,7 @@ func (c *compiler) span(n *node, micros int64) part {
 		},
 		"years": func(out, x, y []int64) {
 			for i := range out {
-				out[i] = floorDiv(wholeMonths(y[i], x[i]), 12)
+				out[i] = calendar.FloorDiv(wholeMonths(y[i], x[i]), 12)
 			}
 		},
 	}[n.name])
@@ -328,10 +330,10 @@ func (c *compiler) arithmetic(n *node) part {
 		return c.clamp(n)
 	case "//":
 		by := n.args[1].of.Low
-		return c.each(c.part(a), func(x int64) int64 { return floorDiv(x, by) })
+		return c.each(c.part(a), func(x int64) int64 { return calendar.FloorDiv(x, by) })
 	case "%":
 		by := n.args[1].of.Low
-		return c.each(c.part(a), func(x int64) int64 { return floorMod(x, by) })
+		return c.each(c.part(a), func(x int64) int64 { return calendar.FloorMod(x, by) })
 	case "*":
 		return c.both(c.part(a), c.part(n.args[1]), func(out, x, y []int64) {
 			for i := range out {
@@ -384,9 +386,9 @@ func floorOf(t Type, half int64) func(int64) int64 {
 		half = 0
 	}
 	if t.ranks {
-		return func(x int64) int64 { return floorDiv(x>>1+half, by) }
+		return func(x int64) int64 { return calendar.FloorDiv(x>>1+half, by) }
 	}
-	return func(x int64) int64 { return floorDiv(x+half, by) }
+	return func(x int64) int64 { return calendar.FloorDiv(x+half, by) }
 }
 
 // clamp brings x near the bounds in its own places first, so that it can be counted in theirs.
@@ -394,7 +396,7 @@ func (c *compiler) clamp(n *node) part {
 	a := n.args[0]
 	by := power(n.of.Places - a.of.Places)
 	low, high := n.of.Low, n.of.High
-	near, far := floorDiv(low, by), -floorDiv(-high, by)
+	near, far := calendar.FloorDiv(low, by), -calendar.FloorDiv(-high, by)
 	return c.each(c.part(a), func(x int64) int64 { return min(max(min(max(x, near), far)*by, low), high) })
 }
 
