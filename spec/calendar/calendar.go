@@ -45,7 +45,7 @@ func ParseTimestamp(s string) (micros int64, ok bool) {
 	case n > len(seconds) && (s[len(seconds)] != '.' || n > len(seconds)+len(".123456")):
 		return 0, false
 	}
-	text := s[:10] + "T" + s[11:] // in a layout a blank would stand for any number of them
+	text := s[:10] + "T" + s[11:]                                   // in a layout a blank would stand for any number of them
 	t, err := time.Parse(seconds[:min(len(s), len(seconds))], text) // which reads places of seconds that no layout has
 	return t.UnixMicro(), err == nil
 }

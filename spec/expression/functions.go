@@ -16,6 +16,9 @@ type function struct {
 	least, most int  // arguments; most 0: any number
 	odd         bool // their number is odd
 	maps        bool // the second is a map
+	// takes and gives are the kinds of all arguments and of the value, where these do not depend on each other: of numbers
+	// where they are not said.
+	takes, gives Kind
 }
 
 var functions = map[string]function{
@@ -32,13 +35,13 @@ var functions = map[string]function{
 	"floor": {usage: "floor(x)", least: 1, most: 1},
 	"round": {usage: "round(x)", least: 1, most: 1},
 
-	"lower":       {usage: "lower(x)", least: 1, most: 1},
-	"upper":       {usage: "upper(x)", least: 1, most: 1},
-	"trim":        {usage: "trim(x)", least: 1, most: 1},
-	"length":      {usage: "length(x)", least: 1, most: 1},
+	"lower":       {usage: "lower(x)", least: 1, most: 1, takes: Text, gives: Text},
+	"upper":       {usage: "upper(x)", least: 1, most: 1, takes: Text, gives: Text},
+	"trim":        {usage: "trim(x)", least: 1, most: 1, takes: Text, gives: Text},
+	"length":      {usage: "length(x)", least: 1, most: 1, takes: Text},
 	"prefix":      {usage: "prefix(x, 3): the first 3 characters", least: 2, most: 2},
 	"slice":       {usage: "slice(x, 2, 3): 3 characters from the 2nd on", least: 3, most: 3},
-	"starts_with": {usage: "starts_with(x, 'a')", least: 2, most: 2},
+	"starts_with": {usage: "starts_with(x, 'a')", least: 2, most: 2, takes: Text, gives: Boolean},
 
 	"days":    {usage: "days(later - earlier)", least: 1, most: 1},
 	"months":  {usage: "months(later - earlier)", least: 1, most: 1},
@@ -47,14 +50,14 @@ var functions = map[string]function{
 	"minutes": {usage: "minutes(later - earlier)", least: 1, most: 1},
 	"seconds": {usage: "seconds(later - earlier)", least: 1, most: 1},
 
-	"year":    {usage: "year(x)", least: 1, most: 1},
-	"quarter": {usage: "quarter(x)", least: 1, most: 1},
-	"month":   {usage: "month(x)", least: 1, most: 1},
-	"week":    {usage: "week(x)", least: 1, most: 1},
-	"day":     {usage: "day(x)", least: 1, most: 1},
-	"weekday": {usage: "weekday(x)", least: 1, most: 1},
-	"hour":    {usage: "hour(x)", least: 1, most: 1},
-	"minute":  {usage: "minute(x)", least: 1, most: 1},
+	"year":    {usage: "year(x)", least: 1, most: 1, takes: Moment},
+	"quarter": {usage: "quarter(x)", least: 1, most: 1, takes: Moment},
+	"month":   {usage: "month(x)", least: 1, most: 1, takes: Moment},
+	"week":    {usage: "week(x)", least: 1, most: 1, takes: Moment},
+	"day":     {usage: "day(x)", least: 1, most: 1, takes: Moment},
+	"weekday": {usage: "weekday(x)", least: 1, most: 1, takes: Moment},
+	"hour":    {usage: "hour(x)", least: 1, most: 1, takes: Timestamp},
+	"minute":  {usage: "minute(x)", least: 1, most: 1, takes: Timestamp},
 
 	"integer":   {usage: "integer(x)", least: 1, most: 1},
 	"decimal":   {usage: "decimal(x, 2): of 2 places", least: 2, most: 2},
