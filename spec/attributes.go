@@ -70,7 +70,7 @@ func (r *reader) checkAttribute(t *Table, n document.Node, a Attribute, dotted b
 		return false
 	}
 	c := t.Column(a.Column)
-	if c.Domain != nil && c.Domain.Discover() != nil && a.Level == "" && !dotted && !r.discovers {
+	if c.isDiscovered() && a.Level == "" && !dotted && !r.discovers {
 		r.notListed(n, c)
 		return false
 	}

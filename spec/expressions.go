@@ -222,7 +222,7 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 // checkConstants reports a value that an expression is written to give, which is no category of its column and which no
 // policy is for. In a column without a list of categories there is none.
 func (r *reader) checkConstants(c *Column, from document.Node) {
-	if c.Domain == nil || c.Domain.Ranged() || c.Domain.Discover() != nil || c.Unknown.Action != Refuse {
+	if c.Domain == nil || c.Domain.Ranged() || c.isDiscovered() || c.Unknown.Action != Refuse {
 		return
 	}
 	for _, constant := range c.Expression.Constants() {

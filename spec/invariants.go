@@ -67,7 +67,7 @@ func (r *reader) checkInvariant(root document.Node, t *Table, n document.Node) b
 	case isPublic(root.Get("tables").Get(t.Name)):
 		r.NotBuilt(n.Heading(), n.Path, "invariants of a public table")
 		r.MarkUnbuilt(n)
-	case t.Weight != nil:
+	case t.isWeighted():
 		r.Report(n.Heading(), n.Path, document.Problem{
 			Message:  fmt.Sprintf("rows of %s count by their weights, and an invariant is a number of rows", t.Name),
 			Expected: "an invariant of a table without `weight`",
@@ -313,7 +313,7 @@ func (r *reader) checkTotalOf(t *Table, i Invariant, n document.Node) bool {
 		})
 		return false
 	}
-	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && t.Unit.Row && !t.Sample.Partial() {
+	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && t.Unit.Row && t.measuresAll() {
 		r.Report(n.Heading(), n.Path, document.Problem{
 			Message: fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at least", total,
 				e.Rows.Least, t.Name),

@@ -317,5 +317,5 @@ func (i Invariant) Total() int64 {
 
 // beyondCounts tells that a marginal has other statistics than a count.
 func (m *Marginal) beyondCounts() bool {
-	return slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind != Count })
+	return slices.ContainsFunc(m.Stats, func(s Stat) bool { return !s.Kind.countsRows() })
 }

@@ -187,7 +187,7 @@ func (r *reader) allColumns(root document.Node, t *Table, n document.Node) []Att
 		}
 		read++
 		usable = append(usable, c.Name)
-		if d := c.Domain; d != nil && d.Discover() != nil {
+		if c.isDiscovered() {
 			without = append(without,
 				fmt.Sprintf("the categories of %s are not listed, and microdata are drawn from categories that are public", c.Name))
 			usable = usable[:len(usable)-1]
@@ -277,8 +277,8 @@ func (m *Marginal) together(a, b Attribute) bool {
 	if m.Every != nil {
 		most = slices.Max(m.Every)
 	}
-	plain := m.Stats == nil || m.Stats[0].Kind == Count
-	return plain && most >= leastColumns && m.PerUnit == (PerUnit{}) && m.Above == 0 && m.Top == 0 &&
+	plain := m.Stats == nil || m.Stats[0].Kind.countsRows()
+	return plain && most >= leastColumns && m.PerUnit == (PerUnit{}) && !m.isSparse() && !m.choosesCells() &&
 		m.Cumulative == nil && slices.Contains(m.By, a) && slices.Contains(m.By, b)
 }
 

@@ -348,12 +348,12 @@ func (r *reader) checkTotal(root document.Node) {
 	}
 	for i := range r.release.Marginals {
 		m := &r.release.Marginals[i]
-		if n := root.Get("marginals").Get(m.Name).Get("cells"); m.Above > 0 && r.Sound(n) {
+		if n := root.Get("marginals").Get(m.Name).Get("cells"); m.isSparse() && r.Sound(n) {
 			r.WrongKey(n, document.Problem{
 				Message:  "privacy is total, yet how many cells of a sparse table have rows decides whether they fit into memory",
 				Expected: "no `cells`, so that every cell is counted"})
 		}
-		if n := root.Get("marginals").Get(m.Name).Get("top"); m.Top > 0 && r.Sound(n) {
+		if n := root.Get("marginals").Get(m.Name).Get("top"); m.choosesCells() && r.Sound(n) {
 			r.WrongKey(n, document.Problem{
 				Message:  "privacy is total, yet how many cells of a top table have rows decides whether they fit into memory",
 				Expected: "no `top`, so that every cell is published"})
@@ -391,7 +391,7 @@ func (r *reader) checkTotal(root document.Node) {
 			r.checkTotalPolicy(n, "null")
 			r.checkTotalNumbers(c, n)
 		}
-		if n := root.Get("tables").Get(t.Name).Get("weight"); t.Weight != nil && t.Weight.Null != Drop {
+		if n := root.Get("tables").Get(t.Name).Get("weight"); t.stopsWithoutWeight() {
 			r.WrongKey(n, document.Problem{Message: "privacy is total, yet a row without a weight stops the run",
 				Expected: "null: drop, which leaves it out", Fix: "null: drop"})
 		}
