@@ -172,6 +172,30 @@ func (s *Shape) WithForms(forms ...[]string) *Shape {
 	return s
 }
 
+// Nonempty says that there is at least one entry, and what to say where there is none.
+func (s *Shape) Nonempty(says string) *Shape {
+	s.Least, s.Empty = 1, says
+	return s
+}
+
+// OrSay says what to say of an object that is in none of its forms, or of a list with too few entries.
+func (s *Shape) OrSay(says string) *Shape {
+	s.Empty = says
+	return s
+}
+
+// WithHabits are the keys of other programs, in lower case.
+func (s *Shape) WithHabits(habits map[string]Habit) *Shape {
+	s.Habits = habits
+	return s
+}
+
+// WithInstead says what to write in place of a text.
+func (s *Shape) WithInstead(instead func(text string) (expected, fix string)) *Shape {
+	s.Instead = instead
+	return s
+}
+
 // WithParams says that parameters are filled in.
 func (s *Shape) WithParams() *Shape {
 	s.params = true
