@@ -114,6 +114,14 @@ func (n Node) Items() []Node {
 	return all
 }
 
+// ItemsOrSelf are the items of a list, or the value itself in place of a list.
+func (n Node) ItemsOrSelf() []Node {
+	if items := n.Items(); items != nil {
+		return items
+	}
+	return []Node{n}
+}
+
 // Is reports whether the value is there, and written so.
 func (n Node) Is(text string) bool { return n.Present() && n.Text() == text }
 

@@ -5,8 +5,10 @@ package shape
 // drift apart.
 
 import (
-	"github.com/dprelease/dprelease/spec/document"
 	"regexp"
+	"slices"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // kind is the kind of a shape.
@@ -249,11 +251,9 @@ func (s *Shape) builtKeys() []string {
 // governed are the keys that the forms of an object speak of, in order of appearance.
 func (s *Shape) governed() []string {
 	var names []string
-	seen := map[string]bool{}
 	for _, form := range s.forms {
 		for _, key := range form {
-			if !seen[key] {
-				seen[key] = true
+			if !slices.Contains(names, key) {
 				names = append(names, key)
 			}
 		}
