@@ -18,6 +18,14 @@ const (
 	DurationSyntax = `(([1-9][0-9]*) +)?(second|minute|hour|day|week|month|quarter|year)s?`
 )
 
+// parseMoment reads a date in days, or a timestamp in microseconds.
+func parseMoment(of Type, s string) (int64, bool) {
+	if of == Date {
+		return calendar.ParseDate(s)
+	}
+	return calendar.ParseTimestamp(s)
+}
+
 // IsDate reports whether a text is a date as 2024-01-31.
 func IsDate(s string) bool {
 	_, ok := calendar.ParseDate(s)

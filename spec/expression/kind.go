@@ -132,18 +132,8 @@ func (f *finder) find(n *node) *Error {
 			return err
 		}
 	}
-	n.kind = &variable{}
+	n.kind = &variable{kind: literalKinds[n.op]}
 	switch n.op {
-	case number:
-		n.kind.kind = Number
-	case text:
-		n.kind.kind = Text
-	case date:
-		n.kind.kind = Date
-	case timestamp:
-		n.kind.kind = Timestamp
-	case boolean:
-		n.kind.kind = Boolean
 	case column:
 		name := [2]string{n.table, n.name}
 		if f.columns[name] == nil {
@@ -158,6 +148,9 @@ func (f *finder) find(n *node) *Error {
 	}
 	return nil
 }
+
+// literalKinds are the kinds of literals, Unknown of null and of what is no literal.
+var literalKinds = [...]Kind{number: Number, text: Text, date: Date, timestamp: Timestamp, boolean: Boolean, list: Unknown}
 
 // call finds the kinds of what a function or an operator takes and gives.
 func (f *finder) call(n *node) *Error {

@@ -267,6 +267,16 @@ func (p *parser) unary() (*node, *Error) {
 	return p.made(&node{op: call, name: "negative", at: t.at, end: a.end, args: []*node{a}})
 }
 
+// moments are how dates and timestamps are read.
+var moments = map[tokenKind]struct {
+	op               op
+	parse            func(string) (int64, bool)
+	called, expected string
+}{
+	dateToken:      {date, calendar.ParseDate, "date", "a day of the calendar, as 2024-01-31"},
+	timestampToken: {timestamp, calendar.ParseTimestamp, "timestamp", "a day and a time, as 2024-01-31T12:30"},
+}
+
 func (p *parser) primary() (*node, *Error) {
 	t := p.take()
 	n := &node{at: t.at, end: t.end, text: t.text}
@@ -280,20 +290,13 @@ func (p *parser) primary() (*node, *Error) {
 		n.op, n.number = number, x
 	case textToken:
 		n.op = text
-	case dateToken:
-		days, ok := calendar.ParseDate(t.text)
+	case dateToken, timestampToken:
+		m := moments[t.kind]
+		value, ok := m.parse(t.text)
 		if !ok {
-			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no date",
-				Expected: "a day of the calendar, as 2024-01-31"}
+			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no " + m.called, Expected: m.expected}
 		}
-		n.op, n.value = date, days
-	case timestampToken:
-		micros, ok := calendar.ParseTimestamp(t.text)
-		if !ok {
-			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no timestamp",
-				Expected: "a day and a time, as 2024-01-31T12:30"}
-		}
-		n.op, n.value = timestamp, micros
+		n.op, n.value = m.op, value
 	case nameToken:
 		return p.named(t)
 	default:
