@@ -52,13 +52,13 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 	}
 	r.checkDiscoverBudget(by, name)
 	r.notBeside(n, []conflict{
-		{"every", "it asks for a table for each subset"},
-		{"cumulative", "it counts up along a list of categories, and this table has some groups and not others"},
-		{"ranges", "it adds up neighbouring categories, and this table has some groups and not others"},
-		{"cells", "its threshold is of cells that are listed, and here the selection decides what appears"},
-		{"target", "how many units a group must have to appear is no margin"},
-		{"show", "there is nothing beside the count to show"},
-		{"top", "the selection decides what appears"},
+		{key: "every", why: "it asks for a table for each subset"},
+		{key: "cumulative", why: "it counts up along a list of categories, and this table has some groups and not others"},
+		{key: "ranges", why: "it adds up neighbouring categories, and this table has some groups and not others"},
+		{key: "cells", why: "its threshold is of cells that are listed, and here the selection decides what appears"},
+		{key: "target", why: "how many units a group must have to appear is no margin"},
+		{key: "show", why: "there is nothing beside the count to show"},
+		{key: "top", why: "the selection decides what appears"},
 	}, func(never conflict) document.Problem {
 		return document.Problem{Message: fmt.Sprintf("`%s` beside %s, whose categories are not listed: %s", never.key, name,
 			never.why), Expected: "a second marginal, of columns that are listed"}

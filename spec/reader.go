@@ -39,8 +39,9 @@ func isPublic(table document.Node) bool {
 	return table.Get("unit").Is("public")
 }
 
-// conflict is a key that does not go with another one, or with what a marginal is, and why.
-type conflict struct{ key, why string }
+// conflict is a key that does not go with another one, or with what a marginal is, why, and what to write in its place
+// where that is not the same for all.
+type conflict struct{ key, why, instead string }
 
 // notBeside reports the keys at a node that do not go with what it has besides, each as a problem says it.
 func (r *reader) notBeside(n document.Node, all []conflict, problem func(conflict) document.Problem) {

@@ -20,12 +20,12 @@ func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
 		return 0
 	}
 	r.notBeside(n, []conflict{
-		{"every", "the cells of one table are compared, and this asks for one for each subset"},
-		{"cumulative", "sums from the first category on need every cell, and most of them are not chosen"},
-		{"ranges", "sums of neighbouring categories need every cell, and most of them are not chosen"},
-		{"cells", "a cell is published because it is chosen, or because it is above a threshold"},
-		{"target", "a margin says nothing of which cells are chosen"},
-		{"show", "a chosen cell is shown whatever its count"},
+		{key: "every", why: "the cells of one table are compared, and this asks for one for each subset"},
+		{key: "cumulative", why: "sums from the first category on need every cell, and most of them are not chosen"},
+		{key: "ranges", why: "sums of neighbouring categories need every cell, and most of them are not chosen"},
+		{key: "cells", why: "a cell is published because it is chosen, or because it is above a threshold"},
+		{key: "target", why: "a margin says nothing of which cells are chosen"},
+		{key: "show", why: "a chosen cell is shown whatever its count"},
 	}, besideKey("top"))
 	if by := n.Get("by"); len(by.Items()) == 0 && by.Present() {
 		r.Wrong(top, document.Problem{Message: "a total is one cell, and there is nothing to choose",
