@@ -98,7 +98,7 @@ func (r *reader) checkDiscoverBudget(by document.Node, name string) {
 // without a bound.
 func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by document.Node, name string) {
 	at := n.Get("stats").Or(by)
-	others := slices.ContainsFunc(m.Stats, func(s Stat) bool { return !s.Kind.counts() })
+	others := slices.ContainsFunc(m.Stats, func(s Stat) bool { return !s.Kind.countsRowsOrUnits() })
 	units := slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind.countsUnits() })
 	switch {
 	case others || len(m.Stats) > 1:

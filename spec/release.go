@@ -63,9 +63,14 @@ type Release struct {
 
 // Table returns the table of that name, nil if there is none.
 func (r *Release) Table(name string) *Table {
-	for _, t := range r.Tables {
-		if t.Name == name {
-			return t
+	return find(r.Tables, func(t *Table) bool { return t.Name == name })
+}
+
+// find is the first that is meant, nil for none.
+func find[T any](all []*T, isMeant func(*T) bool) *T {
+	for _, one := range all {
+		if isMeant(one) {
+			return one
 		}
 	}
 	return nil

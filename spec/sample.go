@@ -134,7 +134,7 @@ func (r *reader) checkSampledMarginal(m Marginal, n document.Node) {
 		})
 		return
 	}
-	if len(m.Stats) > 0 && !m.Stats[0].Kind.counts() {
+	if len(m.Stats) > 0 && !m.Stats[0].Kind.countsRowsOrUnits() {
 		r.Wrong(n.Get("stats"), document.Problem{
 			Message:  "a statistic other than count or units beside a sample",
 			Expected: "stats: [count] or [units]: the error of sampling is known of these alone",

@@ -15,7 +15,8 @@ func (r *reader) readAbove(n document.Node) int64 {
 		return 0
 	}
 	r.notBeside(n, []conflict{
-		{key: "cumulative", why: "sums from the first category on need every cell, and a sparse table leaves most of them out"},
+		{key: "cumulative",
+			why: "sums from the first category on need every cell, and a sparse table leaves most of them out"},
 		{key: "ranges", why: "sums of neighbouring categories need every cell, and a sparse table leaves most of them out"},
 	}, besideKey("cells"))
 	if of := n.Get("target").Get("of"); of.Is(allCells) {

@@ -47,8 +47,8 @@ func (k StatKind) countsRows() bool { return statKinds[k].rows }
 // countsUnits reports whether a statistic is the number of units.
 func (k StatKind) countsUnits() bool { return statKinds[k].units }
 
-// counts reports whether a statistic is a number of rows or units, and of no values.
-func (k StatKind) counts() bool { return k.countsRows() || k.countsUnits() }
+// countsRowsOrUnits reports whether a statistic is a number of rows or units, and of no values.
+func (k StatKind) countsRowsOrUnits() bool { return k.countsRows() || k.countsUnits() }
 
 // MarshalText returns the word of the kind.
 func (k StatKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }

@@ -64,12 +64,7 @@ func (r *reader) checkShared(tables document.Node) {
 		return
 	}
 	protects := r.release.Privacy.Protects
-	var first *Table // of those that have ids
-	for _, t := range confidential {
-		if first == nil && t.Unit.ID != "" {
-			first = t
-		}
-	}
+	first := find(confidential, func(t *Table) bool { return t.Unit.ID != "" }) // of those that have ids
 	for _, t := range confidential {
 		unit := tables.Get(t.Name).Get("unit")
 		switch {
@@ -316,9 +311,9 @@ func (r *reader) readAsNew(c *Column, n document.Node) Policy {
 	return Policy{Action: As}
 }
 
-// checkTotalMarginal reports, for a total release, what of a marginal lies in memory for as long as the data alone
-// decide: the cells of a table that does not publish all, and for every bound that chooses among groups of a unit's rows
-// how many these are and how long the unit's id is.
+// checkTotalMarginal reports, for a total release, what of a marginal lies in memory and is as much as the data alone
+// decide: the cells of a table that does not publish all, and for every bound that chooses among groups of a unit's
+// rows how many these are and how long the unit's id is.
 func (r *reader) checkTotalMarginal(m *Marginal, root document.Node) {
 	n := root.Get("marginals").Get(m.Name)
 	chooses := func(is bool, at document.Node) stop {

@@ -65,11 +65,11 @@ func cellsOf(t *Table, m *Marginal) (uint64, bool) {
 // checkTopStats reports statistics of a top table beside the count that its cells are chosen by.
 func (r *reader) checkTopStats(m *Marginal, n document.Node) {
 	stats := n.Get("stats")
-	if !m.choosesCells() || !stats.Present() || len(m.Stats) == 1 && m.Stats[0].Kind.counts() {
+	if !m.choosesCells() || !stats.Present() || len(m.Stats) == 1 && m.Stats[0].Kind.countsRowsOrUnits() {
 		return
 	}
 	for i, item := range stats.Items() {
-		if i > 0 || !m.Stats[i].Kind.counts() {
+		if i > 0 || !m.Stats[i].Kind.countsRowsOrUnits() {
 			r.Wrong(item, document.Problem{
 				Message:  "cells are chosen by their counts, and this would be measured of those that are chosen alone",
 				Expected: "stats: [count] or stats: [units]; a second marginal can have the others, of every cell",

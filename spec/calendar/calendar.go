@@ -45,8 +45,8 @@ func ParseTimestamp(s string) (micros int64, ok bool) {
 	case n > len(seconds) && (s[len(seconds)] != '.' || n > len(seconds)+len(".123456")):
 		return 0, false
 	}
-	text := s[:10] + "T" + s[11:]                                   // in a layout a blank would stand for any number of them
-	t, err := time.Parse(seconds[:min(len(s), len(seconds))], text) // which reads places of seconds that no layout has
+	// In a layout a blank would stand for any number of them, and places of seconds are read that it does not have.
+	t, err := time.Parse(seconds[:min(len(s), len(seconds))], s[:10]+"T"+s[11:])
 	return t.UnixMicro(), err == nil
 }
 

@@ -15,8 +15,8 @@ const (
 	WrongType       // a type the domain cannot read
 )
 
-var fitWords = [...]string{Fits: "in its domain", OutOfDomain: "outside its domain", NotANumber: "not a number", NaN: "NaN",
-	Infinite: "infinite", WrongType: "of the wrong type"}
+var fitWords = [...]string{Fits: "in its domain", OutOfDomain: "outside its domain",
+	NotANumber: "not a number", NaN: "NaN", Infinite: "infinite", WrongType: "of the wrong type"}
 
 // String is the kind of breach in words. It never holds the value.
 func (f Fit) String() string {

@@ -150,7 +150,8 @@ func (f *finder) find(n *node) *Error {
 }
 
 // literalKinds are the kinds of literals, Unknown of null and of what is no literal.
-var literalKinds = [...]Kind{number: Number, text: Text, date: Date, timestamp: Timestamp, boolean: Boolean, list: Unknown}
+var literalKinds = [...]Kind{number: Number, text: Text, date: Date, timestamp: Timestamp, boolean: Boolean,
+	list: Unknown}
 
 // call finds the kinds of what a function or an operator takes and gives.
 func (f *finder) call(n *node) *Error {

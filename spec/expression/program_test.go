@@ -141,7 +141,8 @@ func drawn(t *rapid.T, in Input) (value, int64, string) {
 		b := rapid.Bool().Draw(t, "truth")
 		return b, bit(b), ""
 	case AsDate, AsDay:
-		days := rapid.OneOf(rapid.Int64Range(19000, 20000), rapid.Int64Range(calendar.FirstDay, calendar.LastDay)).Draw(t, "days")
+		days := rapid.OneOf(rapid.Int64Range(19000, 20000),
+			rapid.Int64Range(calendar.FirstDay, calendar.LastDay)).Draw(t, "days")
 		return time.Unix(days*86400, 0).UTC(), days, ""
 	case AsTimestamp:
 		micros := rapid.OneOf(rapid.Int64Range(1_700_000_000_000_000, 1_710_000_000_000_000),

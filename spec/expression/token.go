@@ -48,8 +48,8 @@ var literals = []struct {
 var words = []string{"and", "or", "not", "in", "true", "false", "null"}
 
 // signs, also those of other languages, the longer ones before those that they begin with.
-var signs = []string{"&&", "||", "<>", "≥", "≤", "≠", "==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "%", "(", ")",
-	"[", "]", "{", "}", ",", ":", ".", "&", "|", "=", "!", "/"}
+var signs = []string{"&&", "||", "<>", "≥", "≤", "≠", "==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "%", "(",
+	")", "[", "]", "{", "}", ",", ":", ".", "&", "|", "=", "!", "/"}
 
 // foreign signs, and what stands for them here.
 var foreign = map[string]string{"&&": "and", "||": "or", "&": "and", "|": "or", "=": "==", "<>": "!=", "!": "not",

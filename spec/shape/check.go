@@ -179,7 +179,8 @@ func (c *checker) checkForms(s *Shape, n document.Node, present []string) {
 	}
 	var forms []string
 	for _, form := range s.forms {
-		if len(have) == len(form) && !slices.ContainsFunc(form, func(key string) bool { return !slices.Contains(have, key) }) {
+		isMissing := func(key string) bool { return !slices.Contains(have, key) }
+		if len(have) == len(form) && !slices.ContainsFunc(form, isMissing) {
 			return
 		}
 		forms = append(forms, strings.Join(form, " with "))
