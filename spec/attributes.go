@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/spec/domain"
@@ -11,31 +12,42 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
+// namesOf are the names of tables, of columns or of what else has one.
+func namesOf[T any](all []T, name func(T) string) (names []string) {
+	for _, one := range all {
+		names = append(names, name(one))
+	}
+	return names
+}
+
+// tableNames are the names of the tables.
+func (r *reader) tableNames() []string {
+	return namesOf(r.release.Tables, func(t *Table) string { return t.Name })
+}
+
 // readTable finds the table that something is of, nil where that cannot be told. It may be left out where there is one.
 func (r *reader) readTable(n document.Node, what string) *Table {
-	tables := r.release.Tables
-	if len(tables) == 0 {
-		return nil
-	}
-	var names []string
-	for _, t := range tables {
-		names = append(names, t.Name)
-	}
-	at := n.Get("table")
+	at, tables := n.Get("table"), r.release.Tables
 	switch {
-	case !at.Present() && len(tables) == 1:
+	case at.Present() || len(tables) == 0:
+		return r.table(at)
+	case len(tables) == 1:
 		return tables[0]
-	case !at.Present():
-		r.Report(n.Heading(), n.Path, document.Problem{
-			Message: "there is more than one table", Expected: what + ", " + document.OneOf(names),
-			Fix: "table: " + names[0],
-		})
-		return nil
 	}
+	r.Report(n.Heading(), n.Path, document.Problem{
+		Message: "there is more than one table", Expected: what + ", " + document.OneOf(r.tableNames()),
+		Fix: "table: " + tables[0].Name,
+	})
+	return nil
+}
+
+// table finds the table that is named at a node, and reports where there is none, unless there are no tables at all.
+func (r *reader) table(at document.Node) *Table {
 	t := r.release.Table(at.Text())
-	if t == nil {
-		p := document.Problem{Message: fmt.Sprintf("no table %q", document.Clip(at.Text())), Expected: document.OneOf(names)}
-		r.Wrong(at, r.WithNearest(at, p, r.Nearest(at.Text(), names)))
+	if t == nil && len(r.release.Tables) > 0 {
+		names := r.tableNames()
+		r.Wrong(at, r.Among(at, document.Problem{Message: fmt.Sprintf("no table %q", document.Clip(at.Text())),
+			Expected: document.OneOf(names)}, names))
 	}
 	return t
 }
@@ -55,13 +67,23 @@ func (r *reader) readAttributes(root document.Node, t *Table, n document.Node,
 		if !r.checkAttribute(t, item, a, dotted) {
 			continue
 		}
-		if p, ok := may(a); !ok {
+		if p, ok := may(a); ok {
+			all = append(all, a)
+		} else {
 			r.Wrong(item, p)
-			continue
 		}
-		all = append(all, a)
 	}
 	return all
+}
+
+// eachColumnOnce is a condition on attributes: no two are of one column.
+func eachColumnOnce(expected string) func(Attribute) (document.Problem, bool) {
+	seen := map[string]bool{}
+	return func(a Attribute) (document.Problem, bool) {
+		twice := seen[a.Column]
+		seen[a.Column] = true
+		return document.Problem{Message: fmt.Sprintf("column %q is there twice", a.Column), Expected: expected}, !twice
+	}
 }
 
 // checkAttribute reports an attribute whose column or level there is not.
@@ -70,21 +92,16 @@ func (r *reader) checkAttribute(t *Table, n document.Node, a Attribute, dotted b
 		return false
 	}
 	c := t.Column(a.Column)
-	if c.Domain != nil && c.Domain.Discover() != nil && a.Level == "" && !dotted && !r.discovers {
+	switch {
+	case c.isDiscovered() && a.Level == "" && !dotted && !r.discovers:
 		r.notListed(n, c)
-		return false
-	}
-	if c.Domain == nil && c.Lattice != nil {
+	case c.Domain == nil && c.Lattice != nil:
 		r.Wrong(n, noCells(c))
-		return false
+	case c.Domain != nil && (levelOf(t, a) == nil || dotted && a.Level == ""):
+		r.reportLevel(n, c, a, dotted)
+	default:
+		return true // also where it is not built, or already reported
 	}
-	if c.Domain == nil {
-		return true // not built, or already reported
-	}
-	if _, ok := c.Domain.Level(a.Level); ok && !(dotted && a.Level == "") {
-		return true
-	}
-	r.reportLevel(n, c, a, dotted)
 	return false
 }
 
@@ -93,29 +110,22 @@ func (r *reader) checkColumn(t *Table, n document.Node, a Attribute) bool {
 	if t.Column(a.Column) != nil {
 		return true
 	}
-	var names []string
-	for _, c := range t.Columns {
-		names = append(names, c.Name)
+	names := namesOf(t.Columns, func(c *Column) string { return c.Name })
+	near := r.Nearest(a.Column, names)
+	if near != "" {
+		near = Attribute{near, a.Level}.String()
 	}
-	p := document.Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name, document.Clip(a.Column)),
-		Expected: document.OneOf(names)}
-	if p.Nearest = r.Nearest(a.Column, names); p.Nearest != "" {
-		p.Nearest = Attribute{p.Nearest, a.Level}.String()
-		p.Fix = r.Mended(n.Value, p.Nearest)
-	}
-	r.Wrong(n, p)
+	r.Wrong(n, r.WithNearest(n, document.Problem{Message: fmt.Sprintf("table %s has no column %q", t.Name,
+		document.Clip(a.Column)), Expected: document.OneOf(names)}, near))
 	return false
 }
 
 // reportLevel reports a level that a column does not have.
 func (r *reader) reportLevel(n document.Node, c *Column, a Attribute, dotted bool) {
 	levels := c.Domain.LevelNames()
-	var usable []string
+	usable := namesOf(levels, func(level string) string { return Attribute{c.Name, level}.String() })
 	if _, ok := c.Domain.Level(""); ok {
-		usable = append(usable, c.Name)
-	}
-	for _, level := range levels {
-		usable = append(usable, Attribute{c.Name, level}.String())
+		usable = slices.Insert(usable, 0, c.Name)
 	}
 	p := document.Problem{
 		Message:  fmt.Sprintf("%s has no level %q", c.Name, document.Clip(a.Level)),
@@ -129,11 +139,11 @@ func (r *reader) reportLevel(n document.Node, c *Column, a Attribute, dotted boo
 		r.Wrong(n, p)
 		return
 	}
-	if near := r.Nearest(a.Level, levels); near != "" {
-		p.Nearest = Attribute{c.Name, near}.String()
-		p.Fix = r.Mended(n.Value, p.Nearest)
+	near := r.Nearest(a.Level, levels)
+	if near != "" {
+		near = Attribute{c.Name, near}.String()
 	}
-	r.Wrong(n, p)
+	r.Wrong(n, r.WithNearest(n, p, near))
 }
 
 // noCells is the problem of a column that is for statistics alone.

@@ -20,13 +20,7 @@ func (r *reader) readBudget(root document.Node) {
 	if delta := n.Get("delta"); b.Delta != nil && b.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
 		r.Wrong(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, as 1e-9"})
 	}
-	if !r.Sound(n) {
-		return
-	}
-	b.Minimise = Guarded
-	if minimise := n.Get("minimise"); minimise.Present() {
-		b.Minimise = Objective(minimise.Text())
-	}
+	b.Minimise = Objective(n.Get("minimise").TextOr(string(Guarded)))
 	r.readNoise(n.Get("noise"))
 	split, rest := n.Get("split"), r.beside(extras)
 	if rest == nil {
@@ -78,9 +72,6 @@ func (r *reader) amount(n document.Node) *big.Rat {
 	x, ok := r.Number(n)
 	if ok && x.Sign() <= 0 {
 		r.Wrong(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
-	}
-	if !ok || x.Sign() <= 0 {
-		r.MarkUnsound(n)
 	}
 	return x
 }

@@ -44,11 +44,7 @@ func fits(factors ...*big.Int) bool {
 
 // checkFits reports a step so fine that 62 bits would not hold a sum of powers of all values, each times its weight.
 func (s statReader) checkFits(n document.Node, c *Column, l *domain.Lattice, power int) {
-	weight := big.NewInt(1)
-	if s.table.Weight != nil {
-		weight.SetInt64(s.table.Weight.Lattice.Last)
-	}
-	rows := mostRows(s.table)
+	weight, rows := big.NewInt(s.table.mostWeight()), mostRows(s.table)
 	most := func(step int64) bool { // whether values in so many times the step fit
 		value := big.NewInt(l.Largest())
 		value.Add(value, big.NewInt(step-1)).Quo(value, big.NewInt(step))
@@ -64,7 +60,7 @@ func (s statReader) checkFits(n document.Node, c *Column, l *domain.Lattice, pow
 	p := document.Problem{Message: fmt.Sprintf(
 		"%s over %s would need more than 62 bits: values of %s go up to %d steps of %s", what, rowsText(s.table), c.Name,
 		l.Largest(), document.FormatNumber(l.Step))}
-	if s.table.Weight != nil {
+	if s.table.isWeighted() {
 		p.Message += fmt.Sprintf(", weights to %s steps", weight)
 	}
 	p.Expected = "a larger step"

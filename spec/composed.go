@@ -7,45 +7,42 @@ import (
 
 	"github.com/dprelease/dprelease/spec/document"
 	"golang.org/x/text/unicode/norm"
-	"gopkg.in/yaml.v3"
 )
 
 // checkComposed reports names of the spec's own that are not in Unicode's composed form (NFC). Categories are not
 // names: they are texts of the data.
 func (r *reader) checkComposed(root document.Node) {
 	for _, table := range root.Get("tables").Pairs() {
-		r.composed(table.Key, table.Path)
+		r.composed(table.AtKey())
 		for _, join := range table.Get("join").Pairs() {
-			r.composed(join.Key, join.Path)
+			r.composed(join.AtKey())
 		}
 		for _, column := range table.Get("columns").Pairs() {
-			r.composed(column.Key, column.Path)
+			r.composed(column.AtKey())
 			for _, level := range column.Get("levels").Pairs() {
-				r.composed(level.Key, level.Path)
+				r.composed(level.AtKey())
 			}
 		}
 	}
 	for _, marginal := range root.Get("marginals").Pairs() {
 		for _, stat := range marginal.Get("stats").Items() {
-			if as := stat.Get("as"); as.Present() {
-				r.composed(as.Value, as.Path)
-			}
+			r.composed(stat.Get("as"))
 		}
 	}
 	for _, table := range root.Get("synthetic").Pairs() {
-		if size := table.Get("size"); size.Present() {
-			r.composed(size.Value, size.Path)
-		}
+		r.composed(table.Get("size"))
 	}
 }
 
-func (r *reader) composed(name *yaml.Node, path string) {
-	if norm.NFC.IsNormalString(name.Value) {
+// composed reports a name that is not in composed form.
+func (r *reader) composed(n document.Node) {
+	name := n.Text()
+	if norm.NFC.IsNormalString(name) {
 		return
 	}
-	r.Report(name, path, document.Problem{
-		Message:  fmt.Sprintf("%q is not in composed form (Unicode NFC)", document.Clip(name.Value)),
+	r.Report(n.Value, n.Path, document.Problem{
+		Message:  fmt.Sprintf("%q is not in composed form (Unicode NFC)", document.Clip(name)),
 		Expected: "each letter with its accents as one character where there is one",
-		Fix:      r.Mended(name, norm.NFC.String(name.Value)),
+		Fix:      r.Mended(n.Value, norm.NFC.String(name)),
 	})
 }

@@ -36,29 +36,24 @@ func (r *reader) readExpression(t *Table, n, columns document.Node) *Expression 
 	read, err := expression.Parse(text[mark:], declaredIn(columns))
 	if err != nil {
 		var wrong *expression.Error
-		if !errors.As(err, &wrong) {
-			wrong = &expression.Error{Message: err.Error()}
-		}
+		errors.As(err, &wrong) // it is no other
 		r.reportExpression(n, mark, wrong)
 		return nil
 	}
 	e := &Expression{Expression: read}
-	need := func(name string) {
-		if !slices.Contains(e.sources, name) {
-			e.sources = append(e.sources, name)
-		}
-	}
 	for _, in := range read.Inputs() {
-		if in.Table == "" {
-			need(in.Name)
-			continue
+		names := []string{in.Name}
+		if in.Table != "" {
+			j, ok := r.lookUp(t, n, in.Table, in.Name)
+			if !ok {
+				return nil
+			}
+			names = j.On
 		}
-		j, ok := r.lookUp(t, n, in.Table, in.Name)
-		if !ok {
-			return nil
-		}
-		for _, name := range j.On {
-			need(name)
+		for _, name := range names {
+			if !slices.Contains(e.sources, name) {
+				e.sources = append(e.sources, name)
+			}
 		}
 	}
 	return e
@@ -133,9 +128,6 @@ var kinds = map[domain.Type]expression.Kind{
 
 // placesOfStep is how many places the multiples of a step have, −1 where that is not known.
 func placesOfStep(step document.Node) int {
-	if !step.Present() {
-		return -1
-	}
 	x, err := document.ParseNumber(step.Text())
 	if err != nil {
 		return -1
@@ -151,12 +143,9 @@ func (r *reader) readPredicate(t *Table, n, columns document.Node) *Predicate {
 	if !r.Sound(n) {
 		return nil
 	}
-	w, at := &Predicate{}, n
-	if given := n.Get("is"); given.Present() {
-		at = given
-		if n.Get("unknown").Is(rowsDrop) {
-			w.Unknown = Drop
-		}
+	w, at := &Predicate{}, n.Get("is").Or(n)
+	if n.Get("unknown").Is(rowsDrop) {
+		w.Unknown = Drop
 	}
 	if w.Expression = r.readExpression(t, at, columns); w.Expression == nil {
 		return nil
@@ -222,7 +211,7 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 // checkConstants reports a value that an expression is written to give, which is no category of its column and which no
 // policy is for. In a column without a list of categories there is none.
 func (r *reader) checkConstants(c *Column, from document.Node) {
-	if c.Domain == nil || c.Domain.Ranged() || c.Domain.Discover() != nil || c.Unknown.Action != Refuse {
+	if c.Domain == nil || c.Domain.Ranged() || c.isDiscovered() || c.Unknown.Action != Refuse {
 		return
 	}
 	for _, constant := range c.Expression.Constants() {
@@ -266,21 +255,18 @@ func (r *reader) readTruth(c *Column, n document.Node) {
 		return
 	}
 	codes := c.Domain.Categories()
-	named := 0
-	for _, category := range codes {
-		if category.Code == "true" || category.Code == "false" {
-			named++
-		}
-	}
-	switch {
-	case named > 0 && named < len(codes):
+	isTruth := func(c domain.Category) bool { return c.Code == "true" || c.Code == "false" }
+	isOther := func(c domain.Category) bool { return !isTruth(c) }
+	switch named := slices.ContainsFunc(codes, isTruth); {
+	case named && slices.ContainsFunc(codes, isOther):
 		p.Message = "of the categories of a condition some are true or false, and some are not"
-		r.Wrong(at, p)
-	case named > 0:
+	case named:
+		return
 	case len(codes) != 2:
 		p.Message = fmt.Sprintf("a condition with %d categories", len(codes))
-		r.Wrong(at, p)
 	default:
 		c.Expression.Categories = []string{codes[0].Code, codes[1].Code}
+		return
 	}
+	r.Wrong(at, p)
 }

@@ -104,8 +104,8 @@ func (r *reader) addExtras(b *Budget, extras []extra, rest *big.Rat) {
 func (r *reader) checkSuggested(root document.Node, t *Table) {
 	columns := root.Get("tables").Get(t.Name).Get("columns")
 	for _, c := range t.Columns {
-		if at := columns.Get(c.Name).Get("bounds"); c.Suggest != "" {
-			r.lattice(root, t, c, at.AtKey(), "bounds")
+		if c.Suggest != "" {
+			r.lattice(root, t, c, columns.Get(c.Name).Get("bounds").AtKey(), "bounds")
 		}
 	}
 }

@@ -18,28 +18,26 @@ func (r *reader) readFit(n document.Node) {
 	rest := ""
 	for _, class := range r.Entries(n) {
 		name := class.Key.Value
-		if len([]rune(name)) > maxFitName {
+		switch {
+		case len([]rune(name)) > maxFitName:
 			r.WrongKey(class, document.Problem{Message: fmt.Sprintf("a name of %d characters", len([]rune(name))),
 				Expected: fmt.Sprintf("at most %d: it heads a column", maxFitName)})
 			return
-		}
-		if rest != "" {
+		case rest != "":
 			r.WrongKey(class, document.Problem{Message: fmt.Sprintf("class %q stands behind %q, which takes the rest",
-				document.Clip(name),
-				document.Clip(rest)), Expected: "the class with `rest` last"})
+				document.Clip(name), document.Clip(rest)), Expected: "the class with `rest` last"})
 			return
-		}
-		if class.Text() == fitRest {
-			if rest = name; len(r.release.Fit) == 0 {
-				r.Wrong(class, document.Problem{Message: fmt.Sprintf("class %q takes the rest, and there is no other class",
-					document.Clip(name)), Expected: "a class with a bound before it, as precise: 5%"})
+		case class.Text() != fitRest:
+			if !r.readFitBound(class) {
 				return
 			}
-			r.release.Fit = append(r.release.Fit, FitClass{Name: name})
-			continue
-		}
-		if !r.readFitBound(class) {
+		case len(r.release.Fit) == 0:
+			r.Wrong(class, document.Problem{Message: fmt.Sprintf("class %q takes the rest, and there is no other class",
+				document.Clip(name)), Expected: "a class with a bound before it, as precise: 5%"})
 			return
+		default:
+			rest = name
+			r.release.Fit = append(r.release.Fit, FitClass{Name: name})
 		}
 	}
 	if rest == "" {

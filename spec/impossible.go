@@ -78,10 +78,7 @@ func (r *reader) conditions(t *Table, n document.Node) (all []Condition, everyth
 
 // readCodes finds the categories of a condition among those of its level.
 func (r *reader) readCodes(a Attribute, l *domain.Level, n document.Node) []int {
-	items := n.Items()
-	if items == nil {
-		items = []document.Node{n}
-	}
+	items := n.ItemsOrSelf()
 	code := make(map[string]int, len(items)) // of each category that is named; -1 where there is none
 	for _, item := range items {
 		code[item.Text()] = -1
@@ -97,9 +94,7 @@ func (r *reader) readCodes(a Attribute, l *domain.Level, n document.Node) []int 
 		at := code[item.Text()]
 		switch {
 		case at < 0:
-			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(item.Text()), a),
-				Expected: domain.SomeOf(l.Categories)}
-			r.Wrong(item, r.WithNearest(item, p, domain.Nearest(&r.Suggestions, item.Text(), l.Categories)))
+			r.Wrong(item, domain.NoCategory(r.Findings, item, a.String(), l.Categories))
 		case seen[at]:
 			r.Wrong(item, document.Problem{Message: fmt.Sprintf("duplicate category %q", document.Clip(item.Text())),
 				Expected: "each category once"})

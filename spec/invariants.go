@@ -67,7 +67,7 @@ func (r *reader) checkInvariant(root document.Node, t *Table, n document.Node) b
 	case isPublic(root.Get("tables").Get(t.Name)):
 		r.NotBuilt(n.Heading(), n.Path, "invariants of a public table")
 		r.MarkUnbuilt(n)
-	case t.Weight != nil:
+	case t.isWeighted():
 		r.Report(n.Heading(), n.Path, document.Problem{
 			Message:  fmt.Sprintf("rows of %s count by their weights, and an invariant is a number of rows", t.Name),
 			Expected: "an invariant of a table without `weight`",
@@ -182,9 +182,7 @@ func (r *reader) readPlain(n document.Node, f *figures) bool {
 		code, known := f.codes[0][pair.Key.Value]
 		if !known {
 			at := pair.AtKey()
-			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(pair.Key.Value), f.by[0]),
-				Expected: domain.SomeOf(f.levels[0].Categories)}
-			r.Wrong(at, r.WithNearest(at, p, domain.Nearest(&r.Suggestions, pair.Key.Value, f.levels[0].Categories)))
+			r.Wrong(at, domain.NoCategory(r.Findings, at, f.by[0].String(), f.levels[0].Categories))
 			ok = false
 			continue
 		}
@@ -305,23 +303,26 @@ func (r *reader) checkTotalOf(t *Table, i Invariant, n document.Node) bool {
 			return false
 		}
 	}
-	if e := t.Expect; e != nil && e.Rows != nil && total > e.Rows.Most {
+	e := t.Expect
+	switch {
+	case e == nil || e.Rows == nil:
+		return true
+	case total > e.Rows.Most:
 		r.Report(n.Heading(), n.Path, document.Problem{
 			Message: fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at most", total, e.Rows.Most,
 				t.Name),
 			Expected: "figures of no more rows than count, or another range under expect",
 		})
-		return false
-	}
-	if e := t.Expect; e != nil && e.Rows != nil && total < e.Rows.Least && t.Unit.Row && !t.Sample.Partial() {
+	case total < e.Rows.Least && t.Unit.Row && t.measuresAll():
 		r.Report(n.Heading(), n.Path, document.Problem{
 			Message: fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at least", total,
 				e.Rows.Least, t.Name),
 			Expected: "figures of all rows, or another range under expect",
 		})
-		return false
+	default:
+		return true
 	}
-	return true
+	return false
 }
 
 // contradicts reports at the second of two invariants of a table that what both say is not the same.

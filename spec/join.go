@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dprelease/dprelease/spec/domain"
 
@@ -67,13 +66,7 @@ func (r *reader) readJoin(n document.Node) *Join {
 			return nil
 		}
 	}
-	var at document.Node
-	var format files.Format
-	for _, f := range files.Formats() {
-		if file := n.Get(string(f)); file.Present() {
-			at, format = file, f
-		}
-	}
+	at, format := fileOf(n)
 	path, ok := r.params.Fill(at)
 	if !ok {
 		return nil
@@ -84,16 +77,10 @@ func (r *reader) readJoin(n document.Node) *Join {
 	}
 	p := &publicTable{
 		named: at,
-		Table: files.Table{File: path, What: "public table", RowsAre: "rows", Headed: "the names of its columns", Comma: ','},
+		Table: files.Table{File: path, What: "public table", RowsAre: "rows", Headed: "the names of its columns"},
 		join:  &Join{Name: n.Key.Value, File: path, On: on, columns: map[string]*PublicColumn{}},
-		nulls: []string{""},
 	}
-	if delimiter := n.Get("delimiter"); delimiter.Present() {
-		p.Comma, _ = utf8.DecodeRuneInString(delimiter.Text())
-	}
-	if nulls := n.Get("nulls"); nulls.Present() {
-		p.nulls = nulls.Texts()
-	}
+	p.Comma, p.nulls = readFields(n)
 	if problem := p.read(content); problem != nil {
 		problem.Expected += fmt.Sprintf(" (the join is in line %d of %s)", at.Value.Line, r.File)
 		r.ReportIn(at.Value, at.Path, *problem)
@@ -172,10 +159,7 @@ func (r *reader) lookUp(t *Table, at document.Node, join, column string) (*Join,
 		r.MarkUnsound(at)
 		return nil, false // already reported
 	case j == nil:
-		var names []string
-		for _, j := range t.Joins {
-			names = append(names, j.Name)
-		}
+		names := namesOf(t.Joins, func(j *Join) string { return j.Name })
 		p := document.Problem{Message: fmt.Sprintf("table %s is joined to no table %q", t.Name, document.Clip(join)),
 			Expected: document.OneOf(names)}
 		if names == nil {

@@ -26,12 +26,7 @@ type PublicColumn struct {
 
 // Join returns the public table of that name, nil if there is none.
 func (t *Table) Join(name string) *Join {
-	for _, j := range t.Joins {
-		if j.Name == name {
-			return j
-		}
-	}
-	return nil
+	return find(t.Joins, func(j *Join) bool { return j.Name == name })
 }
 
 // Column is a column that is looked up in the public table, nil for any other.

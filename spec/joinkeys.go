@@ -70,9 +70,10 @@ func (r *reader) checkCodes(at document.Node, j *Join, keys []string, c *Column)
 		return
 	}
 	how := fmt.Sprintf("%d of %d codes of %s are", len(met), codes, c.Name)
-	if len(met) == 0 {
+	switch len(met) {
+	case 0:
 		how = fmt.Sprintf("no code of %s is", c.Name)
-	} else if len(met) == 1 {
+	case 1:
 		how = fmt.Sprintf("1 of %d codes of %s is", codes, c.Name)
 	}
 	message := fmt.Sprintf("%s among the keys of the public table %s", how, j.Name)

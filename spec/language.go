@@ -13,7 +13,7 @@ import (
 // of the program does not build.
 var language = sync.OnceValue(func() *shape.Shape {
 	open := shape.Anything("anything")
-	release := shape.Object("a release",
+	return shape.Object("a release",
 		shape.Field{Key: "version", Shape: shape.Whole("1, the version of the language", 1, 1),
 			Required: "the version of the language", Fix: "version: 1"},
 		shape.Field{Key: "release", Shape: shape.Text("the name of the release").WithParams(),
@@ -38,9 +38,8 @@ var language = sync.OnceValue(func() *shape.Shape {
 				shape.Field{Key: "share", Shape: shape.Number("a share of the whole budget, as 1%"),
 					Required: "the part of the whole budget", Fix: "share: 1%"})},
 		shape.Field{Key: "engines", Shape: open.NotBuilt("engines")},
-	).WithForms([]string{"marginals"}, []string{"synthetic"}, []string{"marginals", "synthetic"})
-	release.Empty = "marginals, the tables of counts to publish, or synthetic, microdata"
-	return release
+	).WithForms([]string{"marginals"}, []string{"synthetic"}, []string{"marginals", "synthetic"}).
+		OrSay("marginals, the tables of counts to publish, or synthetic, microdata")
 })
 
 func paramsShape() *shape.Shape {
@@ -93,8 +92,8 @@ func budgetShape() *shape.Shape {
 // splitShape is the tree of a budget: its leaves are shares, absolute amounts or needed.
 func splitShape() *shape.Shape {
 	says := "a share as 3/10, 0.3 or 30%, an amount as {epsilon: 0.1} or {rho: 1/100}, or needed"
-	split := shape.Dictionary("leaves, each with its share", `^`+leafSyntax+`$`, nil).Named("split")
-	split.Least, split.Empty = 1, "at least one leaf, as {main: 100%}"
+	split := shape.Dictionary("leaves, each with its share", `^`+leafSyntax+`$`, nil).Named("split").
+		Nonempty("at least one leaf, as {main: 100%}")
 	part := shape.Object(says,
 		shape.Field{Key: "share", Shape: shape.Number("a share, as 3/10, 0.3 or 30%")},
 		shape.Field{Key: "epsilon", Shape: shape.Number("an amount of epsilon")},
@@ -109,34 +108,31 @@ func splitShape() *shape.Shape {
 }
 
 func impossibleShape() *shape.Shape {
-	all := shape.List("a list of what no row is, as [{where: {age.band: 0–15, status: employed}}]",
+	return shape.List("a list of what no row is, as [{where: {age.band: 0–15, status: employed}}]",
 		shape.Object("{table, where: {…}, rows}",
 			shape.Field{Key: "table", Shape: shape.Text("a table")},
 			shape.Field{Key: "where",
 				Shape:    whereShape("attributes and their categories, as {age.band: 0–15, status: [employed, unemployed]}"),
 				Required: "attributes and their categories", Fix: "where: {age.band: 0–15, status: employed}"},
 			shape.Field{Key: "rows", Shape: shape.Enum("error or drop: what happens to a row that is so", rowsError, rowsDrop)}),
-		1, 0)
-	all.Empty = "at least one, as {where: {age.band: 0–15, status: employed}}"
-	return all
+		1, 0).OrSay("at least one, as {where: {age.band: 0–15, status: employed}}")
 }
 
 // whereShape are attributes, each with the categories of it that are meant.
 func whereShape(says string) *shape.Shape {
 	these := "a category, or a list of categories"
-	categories := shape.List(these, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0)
-	categories.Empty = "at least one category"
-	where := shape.Dictionary(says, `^.+$`, shape.Choice(these, shape.OnSequence(categories),
-		shape.OnScalar(shape.Category(these))))
-	where.Least, where.Empty = 1, "at least one attribute with its categories, as {age.band: 0–15, status: employed}"
-	return where
+	categories := shape.List(these, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0).
+		OrSay("at least one category")
+	return shape.Dictionary(says, `^.+$`, shape.Choice(these, shape.OnSequence(categories),
+		shape.OnScalar(shape.Category(these)))).
+		Nonempty("at least one attribute with its categories, as {age.band: 0–15, status: employed}")
 }
 
 func invariantsShape() *shape.Shape {
 	figure := shape.Whole("a whole number from 0 to 2^40", 0, MaxCount)
 	figures := shape.Dictionary("each category of the one attribute with its figure, as {north: 120, south: 80}", `^.*$`,
 		figure)
-	all := shape.Dictionary("public figures by name, as {totals: {by: [region], from: totals.csv}}", `^`+dottedSyntax+`$`,
+	return shape.Dictionary("public figures by name, as {totals: {by: [region], from: totals.csv}}", `^`+dottedSyntax+`$`,
 		shape.Object("{table, by, from} or {table, by, values}",
 			shape.Field{Key: "table", Shape: shape.Text("a table")},
 			shape.Field{Key: "by", Shape: shape.List("a list of attributes, [] for the number of rows",
@@ -146,9 +142,8 @@ func invariantsShape() *shape.Shape {
 				WithParams()},
 			shape.Field{Key: "values",
 				Shape: shape.Choice("the number of rows, or each category of the one attribute with its figure",
-					shape.OnMapping(figures), shape.OnScalar(figure))}))
-	all.Least, all.Empty = 1, "at least one, as {totals: {by: [region], from: totals.csv}}"
-	return all
+					shape.OnMapping(figures), shape.OnScalar(figure))})).
+		Nonempty("at least one, as {totals: {by: [region], from: totals.csv}}")
 }
 
 // publishShape is what becomes of the estimates when they are written.
@@ -169,7 +164,7 @@ const mostFiles = 100
 func syntheticShape() *shape.Shape {
 	rows := "noisy, for as many as the noisy total, or a whole number from 1 to 1000000000"
 	says := "auto, mst, aim or tables"
-	tables := shape.Dictionary("tables and how their microdata are made, as {persons: {budget: microdata}}",
+	return shape.Dictionary("tables and how their microdata are made, as {persons: {budget: microdata}}",
 		`^`+columnSyntax+`$`,
 		shape.Object("{budget, rows, method, ways, by, files, parent, size}",
 			shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget that pays for nothing else")},
@@ -185,20 +180,17 @@ func syntheticShape() *shape.Shape {
 				Shape: shape.Text("the table whose microdata have the one row that each of these rows belongs to")},
 			shape.Field{Key: "size", Shape: shape.Pattern("a name for the number of rows of a parent row", `^`+columnSyntax+`$`),
 				Needs: "parent"},
-			shape.Field{Key: "files", Shape: shape.Whole("a whole number from 2 to 100", 2, mostFiles)}))
-	tables.Least, tables.Empty = 1, "at least one table, as {persons: {budget: microdata}}"
-	return tables
+			shape.Field{Key: "files", Shape: shape.Whole("a whole number from 2 to 100", 2, mostFiles)})).
+		Nonempty("at least one table, as {persons: {budget: microdata}}")
 }
 
 func fitShape() *shape.Shape {
 	says := "a relative standard error, above 0 and at most 100%, as 5%; or rest, for what is less precise than every class before it"
-	classes := shape.Dictionary(
+	return shape.Dictionary(
 		"classes from the most precise to the least, each with the largest relative standard error of its figures, as {precise: 5%, usable: 20%}",
 		`^`+fitSyntax+`$`, shape.Choice(says,
 			shape.OnText(`^[a-z]`, shape.Enum(says, fitRest)),
-			shape.OnScalar(shape.Number(says))))
-	classes.Least, classes.Empty = 1, "at least one class, as {precise: 5%, usable: 20%}"
-	return classes
+			shape.OnScalar(shape.Number(says)))).Nonempty("at least one class, as {precise: 5%, usable: 20%}")
 }
 
 // Schema is the JSON Schema (draft 2020-12) of a spec: the whole language, with the parts that

@@ -8,14 +8,13 @@ import "github.com/dprelease/dprelease/spec/shape"
 const MostAbove = 1_000_000_000_000
 
 func marginalsShape() *shape.Shape {
-	marginals := shape.Dictionary("marginals by name", `^`+dottedSyntax+`$`, marginalShape())
-	marginals.Least, marginals.Empty = 1, "at least one marginal, as status: {by: [status]}"
-	return marginals
+	return shape.Dictionary("marginals by name", `^`+dottedSyntax+`$`, marginalShape()).
+		Nonempty("at least one marginal, as status: {by: [status]}")
 }
 
 func marginalShape() *shape.Shape {
 	along := func(says string) *shape.Shape { return shape.List(says, shape.Text("an attribute of by"), 1, 0) }
-	marginal := shape.Object("by, and what is asked of it",
+	return shape.Object("by, and what is asked of it",
 		shape.Field{Key: "by", Shape: shape.List("a list of attributes, as [region, age.band]",
 			shape.Text("an attribute, as age or age.band"), 0, 0), Required: "the attributes of the marginal; [] for a total",
 			Fix: "by: []"},
@@ -48,10 +47,8 @@ func marginalShape() *shape.Shape {
 				"a number above zero: the size of the cell that the margin is a percentage of")},
 			shape.Field{Key: "confidence", Shape: shape.Number("a share from 50% to below 100%, as 95%")},
 			shape.Field{Key: "of", Shape: shape.Enum("each-cell or all-cells", eachCell, allCells)})},
-	)
-	marginal.Habits = whereHabits(
-		"`where: CONDITION` in the table, which leaves rows out of all its marginals; or a column of the condition, as adult: {from: age >= 18}, in by")
-	return marginal
+	).
+		WithHabits(whereHabits("`where: CONDITION` in the table, which leaves rows out of all its marginals; or a column of the condition, as adult: {from: age >= 18}, in by"))
 }
 
 // perUnitShape is what one unit adds to a table at most.
@@ -59,14 +56,13 @@ func perUnitShape() *shape.Shape {
 	most := func(of string) *shape.Shape {
 		return shape.Whole(of+" of one unit at most, from 1 to 1000000", 1, mostOfAUnit)
 	}
-	bounds := shape.Object("{groups: N, rows_per_group: N, total: N}, at least one of them",
+	return shape.Object("{groups: N, rows_per_group: N, total: N}, at least one of them",
 		shape.Field{Key: "groups", Shape: most("cells that hold rows")},
 		shape.Field{Key: "rows_per_group", Shape: most("rows in a cell")},
 		shape.Field{Key: "total", Shape: most("rows in all")},
 	).WithForms([]string{"groups"}, []string{"rows_per_group"}, []string{"total"}, []string{"groups", "rows_per_group"},
-		[]string{"groups", "total"}, []string{"rows_per_group", "total"}, []string{"groups", "rows_per_group", "total"})
-	bounds.Empty = "at least one of groups, rows_per_group, total"
-	return bounds
+		[]string{"groups", "total"}, []string{"rows_per_group", "total"}, []string{"groups", "rows_per_group", "total"}).
+		OrSay("at least one of groups, rows_per_group, total")
 }
 
 // statShape is a statistic: a word, or a mapping whose first key says which.
@@ -94,23 +90,21 @@ func statShape() *shape.Shape {
 // ratioShape is what over what: two terms, of which the first may stand without `of`.
 func ratioShape() *shape.Shape {
 	column, where := shape.Text("a column"), termWhere()
-	terms := shape.Object("two terms: {of: {status: unemployed}, over: {status: [employed, unemployed]}}, or {sum: turnover, over: {sum: staff}}",
+	says := "two terms: {of: {status: unemployed}, over: {status: [employed, unemployed]}}, or {sum: turnover, over: {sum: staff}}"
+	return shape.Object(says,
 		shape.Field{Key: "of", Shape: termShape()},
 		shape.Field{Key: "sum", Shape: column}, shape.Field{Key: "mean", Shape: column},
 		shape.Field{Key: "where", Shape: where},
 		shape.Field{Key: "over", Shape: termShape()},
 	).WithForms([]string{"of", "over"}, []string{"sum", "over"}, []string{"mean", "over"}, []string{"where", "over"},
-		[]string{"sum", "where", "over"}, []string{"mean", "where", "over"})
-	terms.Empty = terms.Says
-	return terms
+		[]string{"sum", "where", "over"}, []string{"mean", "where", "over"}).OrSay(says)
 }
 
 // termShape is one term of a ratio: a count, sum or mean over the rows that meet conditions.
 func termShape() *shape.Shape {
 	says := "a term: count, {sum: x}, {mean: x}, each with where: {column: category} if it is not of all rows, or {column: category} for a count"
 	column := shape.Text("a column")
-	conditions := whereShape(says)
-	conditions.Empty = says
+	conditions := whereShape(says).OrSay(says)
 	return shape.Choice(says,
 		shape.OnKey(shape.Object(says, shape.Field{Key: "sum", Shape: column}, shape.Field{Key: "mean", Shape: column},
 			shape.Field{Key: "where", Shape: termWhere()}).

@@ -45,11 +45,9 @@ func tablesShape() *shape.Shape {
 		shape.Field{Key: "where", Shape: predicateShape()},
 		shape.Field{Key: "join", Shape: joinShape()},
 		shape.Field{Key: "sample", Shape: sampleShape()},
-		shape.Field{Key: "columns", Shape: columnsShape(), Required: "the columns that marginals use"})
-	table.Habits = whereHabits("where: CONDITION, as where: age >= 18, which leaves out the rows for which it is not true")
-	tables := shape.Dictionary("tables by name", `^`+columnSyntax+`$`, table)
-	tables.Least, tables.Empty = 1, "at least one table"
-	return tables
+		shape.Field{Key: "columns", Shape: columnsShape(), Required: "the columns that marginals use"}).
+		WithHabits(whereHabits("where: CONDITION, as where: age >= 18, which leaves out the rows for which it is not true"))
+	return shape.Dictionary("tables by name", `^`+columnSyntax+`$`, table).Nonempty("at least one table")
 }
 
 func pathsShape() *shape.Shape {
@@ -59,10 +57,9 @@ func pathsShape() *shape.Shape {
 }
 
 func sourceShape() *shape.Shape {
-	source := shape.Object("{parquet: …}, {csv: …} or {arrow: …}", sourceFields()...).
-		WithForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"})
-	source.Habits, source.Instead = sourceHabits(), sourceOfText
-	return source
+	return shape.Object("{parquet: …}, {csv: …} or {arrow: …}", sourceFields()...).
+		WithForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"}).
+		WithHabits(sourceHabits()).WithInstead(sourceOfText)
 }
 
 func sourceFields() []shape.Field {
@@ -117,8 +114,7 @@ func sampleShape() *shape.Shape {
 
 func expectShape() *shape.Shape {
 	every := shape.List("a list of attributes each of whose declared codes occurs, as [region, age.band]",
-		shape.Text("an attribute, as age or age.band"), 1, 0)
-	every.Empty = "at least one attribute, as [region]"
+		shape.Text("an attribute, as age or age.band"), 1, 0).OrSay("at least one attribute, as [region]")
 	return shape.Object("{rows: [a, b]}, {every: [ATTRIBUTE, …]} or both",
 		shape.Field{Key: "rows", Shape: shape.List("the least and the most rows of the table's files, as [40000, 60000]",
 			shape.Whole("a whole number from 0", 0, 1<<53), 2, 2)},
@@ -140,19 +136,16 @@ func joinShape() *shape.Shape {
 		shape.Field{Key: "public", Shape: shape.Boolean("true"),
 			Required: "that the table is public: every row of it may be known to anybody, and nothing of it is protected",
 			Fix:      "public: true"}).
-		WithForms([]string{"csv"}, []string{"parquet"}, []string{"arrow"})
-	join.Instead = sourceOfText
+		WithForms([]string{"csv"}, []string{"parquet"}, []string{"arrow"}).WithInstead(sourceOfText)
 	return shape.Dictionary("public tables to join, by name", `^`+columnSyntax+`$`, join)
 }
 
 func columnsShape() *shape.Shape {
-	columns := shape.Dictionary("columns by name", `^`+columnSyntax+`$`, columnShape())
-	columns.Least, columns.Empty = 1, "at least one column"
-	return columns
+	return shape.Dictionary("columns by name", `^`+columnSyntax+`$`, columnShape()).Nonempty("at least one column")
 }
 
 func columnShape() *shape.Shape {
-	column := shape.Object("from, type, a domain and policies",
+	return shape.Object("from, type, a domain and policies",
 		shape.Field{Key: "from", Shape: fromShape()},
 		shape.Field{Key: "type", Shape: shape.Enum("text, integer, decimal, date, timestamp or boolean",
 			string(domain.Text), string(domain.Integer), string(domain.Decimal), string(domain.Date), string(domain.Timestamp),
@@ -171,16 +164,15 @@ func columnShape() *shape.Shape {
 				shape.Field{Key: "suggest", Shape: shape.Number("a share of the whole budget, as 1%"),
 					Required: "the part of the whole budget", Fix: "suggest: 1%"}), Needs: "range"},
 		shape.Field{Key: "derived_from", Shape: shape.Text("an attribute of the table that decides the column, as age.band")},
-	).WithForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"})
-	column.Empty = "a domain, declared once: values, codebook, range (of numbers that are added up, with a step), grid (of places) or derived_from"
-	return column
+	).WithForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"}).
+		OrSay("a domain, declared once: values, codebook, range (of numbers that are added up, with a step), grid (of places) or derived_from")
 }
 
 func valuesShape() *shape.Shape {
 	says := "a list of categories, as [female, male], or {integers: [0, 23]}, or {discover: {max_length: 40}} where nobody lists them"
 	whole := shape.Whole("a whole number", -document.MaxWhole, document.MaxWhole)
-	categories := shape.List(says, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0)
-	categories.Empty = "the list of all categories, as [female, male]"
+	categories := shape.List(says, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0).
+		OrSay("the list of all categories, as [female, male]")
 	return shape.Choice(says,
 		shape.OnSequence(categories),
 		shape.OnKey(discoverShape(), "discover"),
@@ -228,8 +220,7 @@ func stepShape() *shape.Shape {
 func levelsShape() *shape.Shape {
 	says := "coarsenings by name, as {band: {width: 10}}"
 	groups := shape.Dictionary("groups, each with the list of its categories", `^.+$`,
-		shape.List("a list of categories", shape.Category("a category"), 1, 0))
-	groups.Least, groups.Empty = 1, "at least one group"
+		shape.List("a list of categories", shape.Category("a category"), 1, 0)).Nonempty("at least one group")
 	level := shape.Choice("{width: …}, {edges: […]} or groups as {young: [a, b], old: [c]}",
 		shape.OnKey(shape.Object("{width: …} or {edges: […]}",
 			shape.Field{Key: "width", Shape: stepShape()},

@@ -4,6 +4,8 @@ package spec
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/spec/document"
@@ -18,10 +20,8 @@ func (r *reader) readLeaf(n document.Node) string {
 	at := n.Get("budget")
 	split := leaves[0] != ""
 	switch {
-	case !at.Present() && !split:
-		return ""
-	case !at.Present() && !r.Built(n):
-		return "" // the part that is not built may say what pays
+	case !at.Present() && (!split || !r.Built(n)):
+		return "" // a budget without a split has no names; and a part that is not built may say what pays
 	case at.Present() && !split:
 		r.Wrong(at, document.Problem{Message: fmt.Sprintf("no leaf %q: the budget has no split", document.Clip(at.Text())),
 			Expected: "no budget here, or a split of the budget"})
@@ -128,10 +128,5 @@ func (r *reader) checkLeavesUsed(root document.Node) {
 
 // isExtra tells that a leaf pays for what is bought beside tables and microdata.
 func (r *reader) isExtra(path string) bool {
-	for _, extra := range r.extras {
-		if extra == path {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(r.extras)), path)
 }

@@ -32,16 +32,6 @@ func (r *reader) linkMicrodata(root document.Node) {
 	})
 }
 
-// microdataOf finds the microdata of a table, nil where there are none.
-func (r *reader) microdataOf(table string) *Synthetic {
-	for i := range r.release.Synthetic {
-		if r.release.Synthetic[i].Table == table {
-			return &r.release.Synthetic[i]
-		}
-	}
-	return nil
-}
-
 // ofTables tells that microdata may be made of the tables of the release, without a measurement of their own.
 func (s Synthetic) ofTables() bool {
 	return s.Method == TablesMethod || s.Method == AutoMethod && s.Leaf == ""
@@ -58,7 +48,7 @@ func (r *reader) microdataWith(root document.Node, parent string) Synthetic {
 // linkTo notes the parent of microdata where it can be one, and adds the size to its columns.
 func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 	at, name := n.Get("parent"), n.Get("parent").Text()
-	parent, t := r.microdataOf(name), r.release.Table(child.Table)
+	parent, t := r.release.microdataOf(name), r.release.Table(child.Table)
 	if parent == nil || parent == child {
 		r.noParent(root, at, child)
 		return
@@ -186,7 +176,7 @@ func sizeOf(table, name string, most int64) *Column {
 // how many rows of this child there are.
 func (r *reader) give(child *Synthetic) {
 	t, above := r.release.Table(child.Table), r.release.Table(child.Parent)
-	for _, a := range r.microdataOf(child.Parent).By {
+	for _, a := range r.release.microdataOf(child.Parent).By {
 		c := above.Column(a.Column)
 		if c == nil || c.Domain == nil || above.origin(a) != a || c.Link != nil && a.Column != child.Size {
 			continue

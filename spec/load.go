@@ -66,21 +66,19 @@ func read(src Source, open files.Opener) (*Release, error) {
 		src.Params = nil // as it is when read back
 	}
 	r := newReader(document.NewFindings(src.Name, src.Text), open)
-	root, ok := readTree(r.Findings)
-	if ok {
+	if root, ok := readTree(r.Findings); ok {
 		shape.Check(r.Findings, language(), root, &unfilled)
 		r.Spread(root.Value)
 		if root.Value.Kind == yaml.MappingNode {
 			r.readRelease(root, src.Params)
 		}
 	}
-	problems := r.Problems()
 	src.Files, src.Digests = r.files.Kept()
 	r.release.Source = src
 	r.release.Unbuilt, r.release.Warnings = r.Unbuilt(), r.Warnings()
-	failure := &document.Errors{Problems: problems}
+	failure := &document.Errors{Problems: r.Problems()}
 	switch {
-	case len(problems) == 0:
+	case len(failure.Problems) == 0:
 		return r.release, nil
 	case failure.Unbuilt():
 		return r.release, failure

@@ -19,15 +19,12 @@ func (r *reader) readMarginals(root document.Node) {
 }
 
 func (r *reader) readMarginal(root, n document.Node) {
-	m := Marginal{Name: n.Key.Value, Stats: []Stat{{Kind: Count, Name: "count"}}, Line: n.Key.Line}
+	m := Marginal{Name: n.Key.Value, Stats: []Stat{{Kind: Count, Name: "count"}}, Line: n.Key.Line, Every: r.readEvery(n)}
 	t := r.readTable(n, "the marginal's table")
 	if t != nil {
 		m.Table = t.Name
 		m.By = r.readBy(root, t, n.Get("by"))
 		r.readAlong(&m, t, n)
-	}
-	m.Every = r.readEvery(n)
-	if t != nil {
 		r.checkDecided(t, &m, n)
 	}
 	m.Target = r.readTarget(n.Get("target"))
@@ -45,15 +42,9 @@ func (r *reader) readMarginal(root, n document.Node) {
 
 // readBy reads the attributes of a marginal, of which no two are of one column.
 func (r *reader) readBy(root document.Node, t *Table, n document.Node) []Attribute {
-	seen := map[string]bool{}
 	r.discovers = true
 	defer func() { r.discovers = false }()
-	return r.readAttributes(root, t, n, func(a Attribute) (document.Problem, bool) {
-		twice := seen[a.Column]
-		seen[a.Column] = true
-		return document.Problem{Message: fmt.Sprintf("column %q is there twice", a.Column),
-			Expected: "each column once in a marginal"}, !twice
-	})
+	return r.readAttributes(root, t, n, eachColumnOnce("each column once in a marginal"))
 }
 
 func (r *reader) readEvery(n document.Node) []int {
@@ -76,17 +67,12 @@ func (r *reader) readEvery(n document.Node) []int {
 
 // readWeight reads a weight between a millionth and a million.
 func (r *reader) readWeight(n document.Node) *big.Rat {
-	most := big.NewRat(1_000_000, 1)
 	if !n.Present() {
 		return big.NewRat(1, 1)
 	}
 	x, ok := r.Number(n)
-	if ok && (x.Sign() <= 0 || x.Cmp(most) > 0 || x.Cmp(new(big.Rat).Inv(most)) < 0) {
+	if ok && (x.Cmp(big.NewRat(1, 1_000_000)) < 0 || x.Cmp(big.NewRat(1_000_000, 1)) > 0) {
 		r.Wrong(n, document.Problem{Message: "the weight is " + n.Text(), Expected: "a number from 1e-6 to 1e6"})
-		ok = false
-	}
-	if !ok {
-		return big.NewRat(1, 1)
 	}
 	return x
 }

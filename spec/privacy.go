@@ -67,14 +67,10 @@ func (r *reader) readPrivacy(n document.Node) {
 	r.release.Privacy = Privacy{
 		Protects:   n.Get("protects").Text(),
 		Neighbours: Neighbours(n.Get("neighbours").Text()),
+		Resume:     Resume(n.Get("resume").Text()),
+		Total:      n.Get("total").IsTrue(),
 	}
 	r.readAccounts(n.Get("account"))
-	if resume := n.Get("resume"); resume.Present() {
-		r.release.Privacy.Resume = Resume(resume.Text())
-	}
-	if total := n.Get("total"); total.Present() {
-		r.release.Privacy.Total = total.IsTrue()
-	}
 }
 
 // readAccounts reads the account of the release and those of further datasets.

@@ -12,13 +12,9 @@ import (
 
 // readRatio reads the two terms of a ratio.
 func (s statReader) readRatio(n document.Node) (of, over Term) {
-	first := n
-	if given := n.Get("of"); given.Present() {
-		first = given
-	}
-	of, _ = s.readTerm(first)
+	of, _ = s.readTerm(n.Get("of").Or(n))
 	over, l := s.readTerm(n.Get("over"))
-	if (of.Kind == Mean) != (over.Kind == Mean) {
+	if statKinds[of.Kind].isQuotient != statKinds[over.Kind].isQuotient {
 		s.Wrong(n.Get("over"), document.Problem{
 			Message:  fmt.Sprintf("a ratio of a %s over a %s", of.Kind, over.Kind),
 			Expected: "two means, or sums and counts: a mean is a ratio itself",

@@ -38,3 +38,24 @@ func newReader(f *document.Findings, open files.Opener) *reader {
 func isPublic(table document.Node) bool {
 	return table.Get("unit").Is("public")
 }
+
+// conflict is a key that does not go with another one, or with what a marginal is, why, and what to write in its place
+// where that is not the same for all.
+type conflict struct{ key, why, instead string }
+
+// notBeside reports the keys at a node that do not go with what it has besides, each as a problem says it.
+func (r *reader) notBeside(n document.Node, all []conflict, problem func(conflict) document.Problem) {
+	for _, c := range all {
+		if other := n.Get(c.key); other.Present() {
+			r.WrongKey(other, problem(c))
+		}
+	}
+}
+
+// besideKey says that a key does not go with another one of a marginal.
+func besideKey(key string) func(conflict) document.Problem {
+	return func(c conflict) document.Problem {
+		return document.Problem{Message: "`" + c.key + "` beside `" + key + "`: " + c.why,
+			Expected: "one of the two; a second marginal can have the other"}
+	}
+}

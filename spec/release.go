@@ -63,9 +63,14 @@ type Release struct {
 
 // Table returns the table of that name, nil if there is none.
 func (r *Release) Table(name string) *Table {
-	for _, t := range r.Tables {
-		if t.Name == name {
-			return t
+	return find(r.Tables, func(t *Table) bool { return t.Name == name })
+}
+
+// find is the first that is meant, nil for none.
+func find[T any](all []*T, isMeant func(*T) bool) *T {
+	for _, one := range all {
+		if isMeant(one) {
+			return one
 		}
 	}
 	return nil
@@ -317,5 +322,5 @@ func (i Invariant) Total() int64 {
 
 // beyondCounts tells that a marginal has other statistics than a count.
 func (m *Marginal) beyondCounts() bool {
-	return slices.ContainsFunc(m.Stats, func(s Stat) bool { return s.Kind != Count })
+	return slices.ContainsFunc(m.Stats, func(s Stat) bool { return !s.Kind.countsRows() })
 }

@@ -26,6 +26,9 @@ func (s Sample) Rate() *big.Rat {
 // Partial reports whether some units are left out.
 func (s Sample) Partial() bool { return s.share != nil }
 
+// measuresAll reports whether every unit of a table is measured.
+func (t *Table) measuresAll() bool { return !t.Sample.Partial() }
+
 // Sample draws the units of the release: that of the one table which has a sample.
 func (r *Release) Sample() Sample {
 	for _, t := range r.Tables {
@@ -43,15 +46,15 @@ func (r *reader) readSample(n document.Node) Sample {
 		return Sample{}
 	}
 	q, ok := r.Number(at)
-	if !ok {
-		return Sample{}
-	}
-	if q.Cmp(leastShare) < 0 || q.Cmp(big.NewRat(1, 1)) >= 0 {
+	switch {
+	case !ok:
+	case q.Cmp(leastShare) < 0 || q.Cmp(big.NewRat(1, 1)) >= 0:
 		r.Wrong(at, document.Problem{Message: "each unit is drawn with probability " + at.Text(),
 			Expected: "a share from 1e-6 to below 100%, as 10%; no sample where all are measured"})
-		return Sample{}
+	default:
+		return Sample{q}
 	}
-	return Sample{q}
+	return Sample{}
 }
 
 // checkSample reports what a release that is measured on a sample cannot be, and cannot publish.
@@ -59,17 +62,15 @@ func (r *reader) checkSample(root document.Node) {
 	if !r.release.Sample().Partial() {
 		return
 	}
-	tables := root.Get("tables")
 	var at document.Node
 	for _, t := range r.release.Tables {
 		if t.Sample.Partial() {
-			at = tables.Get(t.Name).Get("sample")
+			at = root.Get("tables").Get(t.Name).Get("sample")
 		}
 	}
-	report := func(n document.Node, p document.Problem) { r.WrongKey(n, p) }
 	switch {
 	case len(r.release.Tables) > 1:
-		report(at, document.Problem{Message: "a sample beside several tables",
+		r.WrongKey(at, document.Problem{Message: "a sample beside several tables",
 			Expected: "one table: a unit would have to be drawn in all of them or in none"})
 	case r.release.Privacy.Neighbours == Replace:
 		r.Wrong(root.Get("privacy").Get("neighbours"), document.Problem{
@@ -82,24 +83,22 @@ func (r *reader) checkSample(root document.Node) {
 			Expected: "{epsilon: …} or {epsilon: …, delta: …}, or no sample",
 		})
 	case hasAmount(r.release.Budget.Split):
-		report(root.Get("budget").Get("split"), document.Problem{
+		r.WrongKey(root.Get("budget").Get("split"), document.Problem{
 			Message:  "an absolute amount in the split of a budget that is spent on a sample: those who are drawn may lose more than all units together, and shares are of that",
 			Expected: "shares alone, as {a: 60%, b: 40%}",
 		})
 	}
-	for _, key := range []string{"diagnostics", "synthetic"} {
-		if n := root.Get(key); n.Present() {
-			report(n, document.Problem{Message: key + " beside a sample",
-				Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"})
-		}
-	}
+	r.notBeside(root, []conflict{{key: "diagnostics"}, {key: "synthetic"}}, func(c conflict) document.Problem {
+		return document.Problem{Message: c.key + " beside a sample",
+			Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"}
+	})
 	if n := root.Get("publish").Get("integers"); n.Present() {
-		report(n, document.Problem{Message: "whole counts that add up, beside a sample",
+		r.WrongKey(n, document.Problem{Message: "whole counts that add up, beside a sample",
 			Expected: "no `integers`: counts of a sample are divided by the share that was drawn, and are not whole"})
 	}
-	r.checkSampledTable(root.Get("tables").Get(r.release.Tables[0].Name), report)
+	r.checkSampledTable(root.Get("tables").Get(r.release.Tables[0].Name))
 	for _, m := range r.release.Marginals {
-		r.checkSampledMarginal(m, root.Get("marginals").Get(m.Name), report)
+		r.checkSampledMarginal(m, root.Get("marginals").Get(m.Name))
 	}
 }
 
@@ -109,25 +108,25 @@ func hasAmount(parts []Part) bool {
 }
 
 // checkSampledTable reports the parts of a sampled table whose figures have no error of sampling here.
-func (r *reader) checkSampledTable(n document.Node, report func(document.Node, document.Problem)) {
+func (r *reader) checkSampledTable(n document.Node) {
 	if weight := n.Get("weight"); weight.Present() {
-		report(weight, document.Problem{Message: "weights beside a sample",
+		r.WrongKey(weight, document.Problem{Message: "weights beside a sample",
 			Expected: "counts of rows: the error of sampling is known of these alone"})
 	}
 	for _, c := range r.Entries(n.Get("columns")) {
 		if bounds := c.Get("bounds"); bounds.Present() {
-			report(bounds, document.Problem{Message: "a suggestion of bounds beside a sample",
+			r.WrongKey(bounds, document.Problem{Message: "a suggestion of bounds beside a sample",
 				Expected: "a release of its own, without a sample"})
 		}
 		if discover := c.Get("values").Get("discover"); discover.Present() {
-			report(discover, document.Problem{Message: "a column whose values nobody listed, beside a sample",
+			r.WrongKey(discover, document.Problem{Message: "a column whose values nobody listed, beside a sample",
 				Expected: "a release of its own, without a sample, or the list of its values"})
 		}
 	}
 }
 
 // checkSampledMarginal reports what a table of a sample cannot ask.
-func (r *reader) checkSampledMarginal(m Marginal, n document.Node, report func(document.Node, document.Problem)) {
+func (r *reader) checkSampledMarginal(m Marginal, n document.Node) {
 	if len(m.Stats) > 1 {
 		r.Wrong(n.Get("stats"), document.Problem{
 			Message:  "several statistics in a table of a sample: the error of sampling is known of the first alone",
@@ -135,21 +134,16 @@ func (r *reader) checkSampledMarginal(m Marginal, n document.Node, report func(d
 		})
 		return
 	}
-	for _, s := range m.Stats {
-		if s.Kind != Count && s.Kind != Units {
-			r.Wrong(n.Get("stats"), document.Problem{
-				Message:  "a statistic other than count or units beside a sample",
-				Expected: "stats: [count] or [units]: the error of sampling is known of these alone",
-			})
-			break
-		}
+	if len(m.Stats) > 0 && !m.Stats[0].Kind.countsRowsOrUnits() {
+		r.Wrong(n.Get("stats"), document.Problem{
+			Message:  "a statistic other than count or units beside a sample",
+			Expected: "stats: [count] or [units]: the error of sampling is known of these alone",
+		})
 	}
-	for _, key := range []string{"cells", "target", "top"} {
-		if other := n.Get(key); other.Present() {
-			report(other, document.Problem{
-				Message:  "`" + key + "` beside a sample: it is about the noise, and the error of sampling comes on top",
-				Expected: "a table of all cells without `" + key + "`, or no sample",
-			})
+	r.notBeside(n, []conflict{{key: "cells"}, {key: "target"}, {key: "top"}}, func(c conflict) document.Problem {
+		return document.Problem{
+			Message:  "`" + c.key + "` beside a sample: it is about the noise, and the error of sampling comes on top",
+			Expected: "a table of all cells without `" + c.key + "`, or no sample",
 		}
-	}
+	})
 }

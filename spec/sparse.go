@@ -4,6 +4,9 @@ import "github.com/dprelease/dprelease/spec/document"
 
 // This file holds the reading of sparse tables: cells of which those above a threshold are published.
 
+// isSparse reports whether only those cells are published whose noisy count is above a threshold.
+func (m *Marginal) isSparse() bool { return m.Above > 0 }
+
 // readAbove reads the threshold of a sparse table, 0 where every cell is published. What a sparse table cannot be is
 // reported: whatever needs the cells that are not published.
 func (r *reader) readAbove(n document.Node) int64 {
@@ -11,15 +14,11 @@ func (r *reader) readAbove(n document.Node) int64 {
 	if !r.Sound(cells) {
 		return 0
 	}
-	for _, never := range []struct{ key, why string }{
-		{"cumulative", "sums from the first category on need every cell, and a sparse table leaves most of them out"},
-		{"ranges", "sums of neighbouring categories need every cell, and a sparse table leaves most of them out"},
-	} {
-		if other := n.Get(never.key); other.Present() {
-			r.WrongKey(other, document.Problem{Message: "`" + never.key + "` beside `cells`: " + never.why,
-				Expected: "one of the two; a second marginal can have the other"})
-		}
-	}
+	r.notBeside(n, []conflict{
+		{key: "cumulative",
+			why: "sums from the first category on need every cell, and a sparse table leaves most of them out"},
+		{key: "ranges", why: "sums of neighbouring categories need every cell, and a sparse table leaves most of them out"},
+	}, besideKey("cells"))
 	if of := n.Get("target").Get("of"); of.Is(allCells) {
 		r.Wrong(of, document.Problem{
 			Message:  "the target is of all cells, and a sparse table does not publish all of them",

@@ -3,10 +3,7 @@ package spec
 import (
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
-
-	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds the statistics of a marginal: what is published of each of its groups.
@@ -29,26 +26,42 @@ const (
 	StatKinds int      = iota // how many kinds there are
 )
 
-// statWords are the words of the kinds.
-var statWords = [StatKinds]string{
-	Count: "count", Units: "units", Distinct: "distinct", Sum: "sum", Mean: "mean", Variance: "variance",
-	Deviation: "deviation", Ratio: "ratio", Quantiles: "quantiles",
+// statKinds says of each kind by which word a spec asks for it, and what is asked of it.
+var statKinds = [StatKinds]struct {
+	word       string
+	rows       bool // it counts the rows of a group
+	units      bool // it counts the units of a group
+	isQuotient bool // of a sum and a count
+}{
+	Count: {word: "count", rows: true}, Units: {word: "units", units: true}, Distinct: {word: "distinct"},
+	Sum: {word: "sum"}, Mean: {word: "mean", isQuotient: true}, Variance: {word: "variance"},
+	Deviation: {word: "deviation"}, Ratio: {word: "ratio"}, Quantiles: {word: "quantiles"},
 }
 
 // String returns the word of the kind.
-func (k StatKind) String() string { return statWords[k] }
+func (k StatKind) String() string { return statKinds[k].word }
+
+// countsRows reports whether a statistic is the number of rows.
+func (k StatKind) countsRows() bool { return statKinds[k].rows }
+
+// countsUnits reports whether a statistic is the number of units.
+func (k StatKind) countsUnits() bool { return statKinds[k].units }
+
+// countsRowsOrUnits reports whether a statistic is a number of rows or units, and of no values.
+func (k StatKind) countsRowsOrUnits() bool { return k.countsRows() || k.countsUnits() }
 
 // MarshalText returns the word of the kind.
 func (k StatKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads the word of a kind.
 func (k *StatKind) UnmarshalText(text []byte) error {
-	i := slices.Index(statWords[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("there is no statistic %q", text)
+	for kind := range StatKind(StatKinds) {
+		if kind.String() == string(text) {
+			*k = kind
+			return nil
+		}
 	}
-	*k = StatKind(i)
-	return nil
+	return fmt.Errorf("there is no statistic %q", text)
 }
 
 // Stat is one statistic of a marginal, in the order of the spec.
@@ -111,19 +124,6 @@ func (p PerUnit) String() string {
 	say(p.RowsPerGroup, "rows in a group")
 	say(p.Total, "rows in all")
 	return "at most " + strings.Join(parts, ", ")
-}
-
-// Weight is how many units of the population a row stands for: a column of the source, clamped to a range and rounded
-// to multiples of a step as values are, none of them below 0.
-type Weight struct {
-	From    string
-	Lattice domain.Lattice
-	// Calibrated says that weights were adjusted to totals, or raked: they depend on other rows, so that the guarantee
-	// holds for the rows with weights as they are, and not for what the weights say of others. Else they are attributes of
-	// the unit.
-	Calibrated bool
-	// Null is what happens to a row whose weight is null or NaN, or a text that is no number: Refuse or Drop.
-	Null Action
 }
 
 // names are the names of a statistic's figures.

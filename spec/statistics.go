@@ -4,6 +4,7 @@ package spec
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"strings"
 
@@ -101,9 +102,7 @@ func (s statReader) read(item document.Node) Stat {
 	for _, form := range statForms {
 		if of := item.Get(form.key); of.Present() {
 			form.read(s, item, of, &stat)
-			if as := item.Get("as"); as.Present() {
-				stat.Name = as.Text()
-			}
+			stat.Name = item.Get("as").TextOr(stat.Name)
 			return stat
 		}
 	}
@@ -210,10 +209,7 @@ func (s statReader) readShares(n document.Node) (shares []*big.Rat) {
 
 // readPerUnit reads what one unit adds to the table at most.
 func (s statReader) readPerUnit(n document.Node) {
-	if !n.Present() || s.table == nil {
-		return
-	}
-	if !s.needsUnits(n.AtKey(), "bounds per unit") {
+	if !n.Present() || s.table == nil || !s.needsUnits(n.AtKey(), "bounds per unit") {
 		return
 	}
 	for key, into := range map[string]*int64{"groups": &s.marginal.PerUnit.Groups,
@@ -240,19 +236,17 @@ func (s statReader) checkBeside(n document.Node) {
 	} else if s.marginal.PerUnit == (PerUnit{}) {
 		return
 	}
-	for _, never := range []struct{ key, why, instead string }{
+	s.notBeside(n, []conflict{
 		{"every", "they are of one table, and this asks for one for each subset",
 			"a marginal for each table that is to have them"},
 		{"cumulative", "only counts are summed up along a column", "a second marginal for the cumulative counts"},
 		{"ranges", "only counts are summed up along a column", "a second marginal for the ranges"},
 		{"cells", "a sparse table is of counts, of rows as they are", "a second marginal for the sparse table"},
 		{"target", "a target is of counts, of rows as they are", "a second marginal for the counts, with the target"},
-	} {
-		if other := n.Get(never.key); other.Present() {
-			s.WrongKey(other, document.Problem{Message: fmt.Sprintf("`%s` does not go with %s: %s", never.key, what, never.why),
-				Expected: never.instead})
-		}
-	}
+	}, func(never conflict) document.Problem {
+		return document.Problem{Message: fmt.Sprintf("`%s` does not go with %s: %s", never.key, what, never.why),
+			Expected: never.instead}
+	})
 }
 
 // suffixes are what the names of a statistic's columns end in.
@@ -289,8 +283,6 @@ func (s statReader) checkNames(items []document.Node) {
 				return
 			}
 		}
-		for name, of := range own {
-			owner[name] = of
-		}
+		maps.Copy(owner, own)
 	}
 }

@@ -30,12 +30,12 @@ func (r *reader) readStrata(t *Table, columns document.Node) {
 			r.MarkUnsound(n)
 			continue
 		}
-		r.stratify(t, c, n, by)
+		c.Lattice = r.stratified(t, c, n, by)
 	}
 }
 
-// stratify gives a lattice its strata.
-func (r *reader) stratify(t *Table, c *Column, n, by document.Node) {
+// stratified is the lattice of a column with its strata, nil where something is wrong with them.
+func (r *reader) stratified(t *Table, c *Column, n, by document.Node) *domain.Lattice {
 	column, level, dotted := strings.Cut(by.Text(), ".")
 	a := Attribute{column, level}
 	origin := t.origin(a)
@@ -46,28 +46,26 @@ func (r *reader) stratify(t *Table, c *Column, n, by document.Node) {
 			p.Message = fmt.Sprintf("%s is derived from %s, whose range this is", a, c.Name)
 		}
 		r.Wrong(by, p)
-		c.Lattice = nil
-		return
+		return nil
 	}
 	if !r.checkAttribute(t, by, a, dotted) {
-		c.Lattice = nil
-		return
+		return nil
 	}
 	l := levelOf(t, a)
 	ranges, ok := r.domains.Strata(n, c.Type, a.String(), l)
 	if !ok || c.Lattice == nil {
-		c.Lattice = nil
-		return
+		return nil
 	}
 	c.Lattice.By = origin.Column
 	if l == nil {
-		return // not built, or already reported
+		return c.Lattice // not built, or already reported
 	}
 	at := levelOf(t, origin)
 	c.Lattice.Strata = make([]domain.Stratum, t.Column(origin.Column).Domain.Size())
 	for code := range c.Lattice.Strata {
 		c.Lattice.Strata[code] = ranges[at.Category(code)]
 	}
+	return c.Lattice
 }
 
 // lattice is the lattice of a column; where it has none, that is reported where what needs it stands, unless something

@@ -22,17 +22,12 @@ func (r *reader) readSynthetic(root document.Node) {
 
 // readMicrodata reads the microdata of one table.
 func (r *reader) readMicrodata(root, n document.Node) {
-	s := Synthetic{Table: n.Key.Value, Method: AutoMethod, Line: n.Key.Line}
-	if method := n.Get("method"); method.Present() {
-		s.Method = SyntheticMethod(method.Text())
-	}
-	if rows := n.Get("rows"); rows.Present() && rows.Text() != noisyRows {
+	s := Synthetic{Table: n.Key.Value, Method: SyntheticMethod(n.Get("method").TextOr(string(AutoMethod))),
+		Files: int(n.Get("files").Whole()), Line: n.Key.Line}
+	if rows := n.Get("rows"); !rows.Is(noisyRows) {
 		s.Rows = rows.Whole()
 	}
-	if files := n.Get("files"); files.Present() {
-		s.Files = int(files.Whole())
-	}
-	t := r.microdataTable(n)
+	t := r.table(n.AtKey())
 	if t != nil {
 		s.By = r.readColumns(root, t, n)
 		s.Ways = r.readWays(t, root, n, s)
@@ -54,27 +49,11 @@ func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
 		return 0
 	}
 	ways := at.Whole()
-	if s.Method == TablesMethod {
-		r.WrongKey(at, document.Problem{
-			Message:  "ways beside method tables, which measures nothing beside the marginals",
-			Expected: "no ways; every: [1, 2, 3] in a marginal measures sets of up to three columns",
-		})
+	if p, never := withoutWays[s.Method]; never {
+		r.WrongKey(at, p)
 		return 0
 	}
-	if s.Method == MST {
-		r.WrongKey(at, document.Problem{
-			Message:  "ways beside method mst, which measures pairs of columns",
-			Expected: "ways beside method aim or auto, or neither",
-			Fix:      "method: aim",
-		})
-		return 0
-	}
-	read := int64(0)
-	for _, a := range s.By {
-		if t.origin(a) == a {
-			read++
-		}
-	}
+	read := int64(len(t.read(s.By)))
 	for _, other := range root.Get("synthetic").Pairs() {
 		if other.Get("parent").Is(t.Name) {
 			read++ // how many rows of that table a row has
@@ -90,23 +69,22 @@ func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
 	return int(ways)
 }
 
-// microdataTable finds the table that the microdata are of, nil where there is none.
-func (r *reader) microdataTable(n document.Node) *Table {
-	name := n.Key.Value
-	t := r.release.Table(name)
-	if t != nil || len(r.release.Tables) == 0 {
-		return t
-	}
-	var names []string
-	for _, t := range r.release.Tables {
-		names = append(names, t.Name)
-	}
-	p := document.Problem{Message: fmt.Sprintf("no table %q", document.Clip(name)), Expected: document.OneOf(names)}
-	if p.Nearest = r.Nearest(name, names); p.Nearest != "" {
-		p.Fix = r.Mended(n.Key, p.Nearest)
-	}
-	r.WrongKey(n, p)
-	return nil
+// withoutWays says of methods why they measure no more columns together than they do.
+var withoutWays = map[SyntheticMethod]document.Problem{
+	TablesMethod: {
+		Message:  "ways beside method tables, which measures nothing beside the marginals",
+		Expected: "no ways; every: [1, 2, 3] in a marginal measures sets of up to three columns",
+	},
+	MST: {
+		Message:  "ways beside method mst, which measures pairs of columns",
+		Expected: "ways beside method aim or auto, or neither",
+		Fix:      "method: aim",
+	},
+}
+
+// read are the attributes that are read, and not derived.
+func (t *Table) read(by []Attribute) []Attribute {
+	return slices.DeleteFunc(slices.Clone(by), func(a Attribute) bool { return t.origin(a) != a })
 }
 
 // readColumns reads the columns of microdata: those of by, or all columns of the table at their
@@ -116,7 +94,7 @@ func (r *reader) readColumns(root document.Node, t *Table, n document.Node) []At
 	if !by.Present() {
 		return r.allColumns(root, t, n)
 	}
-	seen := map[string]bool{}
+	once := eachColumnOnce("each column once in microdata")
 	r.discovers = true // they are refused below, with the reason
 	defer func() { r.discovers = false }()
 	all := r.readAttributes(root, t, by, func(a Attribute) (document.Problem, bool) {
@@ -126,10 +104,7 @@ func (r *reader) readColumns(root document.Node, t *Table, n document.Node) []At
 				Expected: "other columns, or a list of its values",
 			}, false
 		}
-		twice := seen[a.Column]
-		seen[a.Column] = true
-		return document.Problem{Message: fmt.Sprintf("column %q is there twice", a.Column),
-			Expected: "each column once in microdata"}, !twice
+		return once(a)
 	})
 	if len(all) == len(by.Items()) {
 		r.checkDerivedOf(t, by, all)
@@ -140,12 +115,7 @@ func (r *reader) readColumns(root document.Node, t *Table, n document.Node) []At
 // checkDerivedOf reports derived columns of microdata that no other of their columns decides, and fewer than two
 // others.
 func (r *reader) checkDerivedOf(t *Table, by document.Node, all []Attribute) {
-	var read []Attribute
-	for _, a := range all {
-		if t.origin(a) == a {
-			read = append(read, a)
-		}
-	}
+	read := t.read(all)
 	for i, a := range all {
 		origin := t.origin(a)
 		decided := func(b Attribute) bool { return b.Column == origin.Column && t.decides(b, a) }
@@ -186,20 +156,15 @@ func (r *reader) allColumns(root document.Node, t *Table, n document.Node) []Att
 			continue
 		}
 		read++
-		usable = append(usable, c.Name)
-		if d := c.Domain; d != nil && d.Discover() != nil {
+		switch {
+		case c.isDiscovered():
 			without = append(without,
 				fmt.Sprintf("the categories of %s are not listed, and microdata are drawn from categories that are public", c.Name))
-			usable = usable[:len(usable)-1]
-		}
-		if c.Domain == nil {
-			continue
-		}
-		if _, ok := c.Domain.Level(""); !ok {
+		case c.Domain == nil || levelOf(t, Attribute{Column: c.Name}) != nil:
+			usable = append(usable, c.Name)
+		default:
 			without = append(without, fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name, c.Type))
-			if levels := c.Domain.LevelNames(); len(levels) > 0 {
-				usable[len(usable)-1] = Attribute{c.Name, levels[0]}.String()
-			}
+			usable = append(usable, Attribute{c.Name, c.Domain.LevelNames()[0]}.String())
 		}
 	}
 	switch {
@@ -252,12 +217,7 @@ func (r *reader) checkNoLeaf(n document.Node) {
 
 // measuresPairs tells that marginals count rows by each two columns of microdata together, without leaving cells out.
 func (r *reader) measuresPairs(t *Table, by []Attribute) bool {
-	var read []Attribute
-	for _, a := range by {
-		if t.origin(a) == a {
-			read = append(read, a)
-		}
-	}
+	read := t.read(by)
 	for i, a := range read {
 		for _, b := range read[:i] {
 			if !slices.ContainsFunc(r.release.Marginals, func(m Marginal) bool {
@@ -277,8 +237,8 @@ func (m *Marginal) together(a, b Attribute) bool {
 	if m.Every != nil {
 		most = slices.Max(m.Every)
 	}
-	plain := m.Stats == nil || m.Stats[0].Kind == Count
-	return plain && most >= leastColumns && m.PerUnit == (PerUnit{}) && m.Above == 0 && m.Top == 0 &&
+	plain := m.Stats == nil || m.Stats[0].Kind.countsRows()
+	return plain && most >= leastColumns && m.PerUnit == (PerUnit{}) && !m.isSparse() && !m.choosesCells() &&
 		m.Cumulative == nil && slices.Contains(m.By, a) && slices.Contains(m.By, b)
 }
 

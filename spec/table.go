@@ -1,8 +1,9 @@
 package spec
 
 import (
-	"github.com/dprelease/dprelease/spec/domain"
+	"cmp"
 
+	"github.com/dprelease/dprelease/spec/domain"
 	"github.com/dprelease/dprelease/spec/files"
 )
 
@@ -31,14 +32,8 @@ type Table struct {
 
 // Column returns the column of that name, a linked one too, nil if there is none.
 func (t *Table) Column(name string) *Column {
-	for _, columns := range [][]*Column{t.Columns, t.Linked} {
-		for _, c := range columns {
-			if c.Name == name {
-				return c
-			}
-		}
-	}
-	return nil
+	isNamed := func(c *Column) bool { return c.Name == name }
+	return cmp.Or(find(t.Columns, isNamed), find(t.Linked, isNamed))
 }
 
 // TableSource says where the rows of a table are.

@@ -64,12 +64,7 @@ func (r *reader) checkShared(tables document.Node) {
 		return
 	}
 	protects := r.release.Privacy.Protects
-	var first *Table // of those that have ids
-	for _, t := range confidential {
-		if first == nil && t.Unit.ID != "" {
-			first = t
-		}
-	}
+	first := find(confidential, func(t *Table) bool { return t.Unit.ID != "" }) // of those that have ids
 	for _, t := range confidential {
 		unit := tables.Get(t.Name).Get("unit")
 		switch {
@@ -106,36 +101,39 @@ func (r *reader) readSource(n document.Node) (TableSource, bool) {
 	if !r.Sound(n) {
 		return TableSource{}, false
 	}
-	all := false
-	s := TableSource{Delimiter: ',', Nulls: []string{""}, Total: r.release.Privacy.Total}
-	for _, format := range files.Formats() {
-		paths := n.Get(string(format))
-		if !paths.Present() {
-			continue
+	paths, format := fileOf(n)
+	s := TableSource{Format: format, Total: r.release.Privacy.Total}
+	if format == files.CSV {
+		s.Delimiter, s.Nulls = readFields(n)
+	}
+	filled := false
+	s.Paths, filled = r.fillAll(paths)
+	return s, filled
+}
+
+// fileOf is the file, or the files, that a source or a join names, and their format.
+func fileOf(n document.Node) (at document.Node, format files.Format) {
+	for _, f := range files.Formats() {
+		if file := n.Get(string(f)); file.Present() {
+			at, format = file, f
 		}
-		s.Format = format
-		s.Paths, all = r.fillAll(paths)
 	}
-	if delimiter := n.Get("delimiter"); delimiter.Present() {
-		s.Delimiter, _ = utf8.DecodeRuneInString(delimiter.Text())
+	return at, format
+}
+
+// readFields reads how the fields of a CSV file are parted, and which of them mean null.
+func readFields(n document.Node) (delimiter rune, nulls []string) {
+	delimiter, _ = utf8.DecodeRuneInString(n.Get("delimiter").TextOr(","))
+	if given := n.Get("nulls"); given.Present() {
+		return delimiter, given.Texts()
 	}
-	if nulls := n.Get("nulls"); nulls.Present() {
-		s.Nulls = nulls.Texts()
-	}
-	if s.Format != files.CSV {
-		s.Delimiter, s.Nulls = 0, nil
-	}
-	return s, all
+	return delimiter, []string{""}
 }
 
 // fillAll are the paths of a scalar or a list with parameters filled in, and whether each has a value.
 func (r *reader) fillAll(n document.Node) (paths []string, filled bool) {
-	all := n.Items()
-	if all == nil {
-		all = []document.Node{n}
-	}
 	filled = true
-	for _, item := range all {
+	for _, item := range n.ItemsOrSelf() {
 		path, ok := r.params.Fill(item)
 		filled = filled && ok
 		switch {
@@ -259,30 +257,29 @@ func (r *reader) readFrom(t *Table, c *Column, from, columns document.Node) {
 // after the others, and a null may count as a number in the range; elsewhere it names one that is there.
 func (r *reader) readPolicy(c *Column, column document.Node, key string) Policy {
 	n := column.Get(key)
+	as := n.Get("as")
 	switch {
-	case !n.Present():
+	case n.Is("drop"):
+		return Policy{Action: Drop}
+	case !as.Present():
 		return Policy{Action: Refuse}
-	case n.Get("as").Present() && key == "null" && c.Lattice.CountNull(n.Get("as").Text()):
+	case key == "null" && c.Lattice.CountNull(as.Text()):
 		if c.Domain == nil {
 			return Policy{Action: As}
 		}
-		code, _ := c.Domain.CodeOfText(n.Get("as").Text())
+		code, _ := c.Domain.CodeOfText(as.Text())
 		return Policy{Action: As, Category: code}
-	case n.Get("as").Present() && c.Domain == nil:
-		r.Wrong(n.Get("as"), document.Problem{
+	case c.Domain == nil:
+		r.Wrong(as, document.Problem{
 			Message: fmt.Sprintf("%s has more than %d cells and no levels, and so no category for these values", c.Name,
 				domain.MaxCells),
 			Expected: "error or drop; a null may also count as a number in the range",
 		})
 		return Policy{Action: As}
-	case n.Get("as").Present() && (column.Get("range").Present() || column.Get("grid").Present()):
-		return r.readAsNew(c, n.Get("as"))
-	case n.Get("as").Present():
-		return r.readAs(c, n.Get("as"))
-	case n.Text() == "drop":
-		return Policy{Action: Drop}
+	case column.Get("range").Present() || column.Get("grid").Present():
+		return r.readAsNew(c, as)
 	}
-	return Policy{Action: Refuse}
+	return r.readAs(c, as)
 }
 
 // readAs finds the category, written as it is declared, that a value counts as.
@@ -290,9 +287,9 @@ func (r *reader) readAs(c *Column, n document.Node) Policy {
 	name, categories := n.Text(), c.Domain.Categories()
 	code, fit := c.Domain.CodeOfText(name)
 	if fit != domain.Fits || categories[code].Code != name {
-		p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(name), c.Name),
-			Expected: domain.SomeOf(categories) + "; a new one is added to the column's categories first"}
-		r.Wrong(n, r.WithNearest(n, p, domain.Nearest(&r.Suggestions, name, categories)))
+		p := domain.NoCategory(r.Findings, n, c.Name, categories)
+		p.Expected += "; a new one is added to the column's categories first"
+		r.Wrong(n, p)
 	}
 	return Policy{Action: As, Category: code}
 }
@@ -314,24 +311,26 @@ func (r *reader) readAsNew(c *Column, n document.Node) Policy {
 	return Policy{Action: As}
 }
 
-// checkTotalChoices reports, for a total release, every bound that chooses among groups of a unit's rows, which lie in
-// memory for that: how many they are and how long the unit's id is the data alone decide.
-func (r *reader) checkTotalChoices(root document.Node) {
-	p := document.Problem{
-		Message:  "privacy is total, yet how many rows a unit has decides whether the choice among its groups fits into memory",
-		Expected: "no bound of groups: max_rows and `per_unit: {total}` bound a unit without a list of its rows",
+// checkTotalMarginal reports, for a total release, what of a marginal lies in memory and is as much as the data alone
+// decide: the cells of a table that does not publish all, and for every bound that chooses among groups of a unit's
+// rows how many these are and how long the unit's id is.
+func (r *reader) checkTotalMarginal(m *Marginal, root document.Node) {
+	n := root.Get("marginals").Get(m.Name)
+	chooses := func(is bool, at document.Node) stop {
+		return stop{is && r.Sound(at), at,
+			"how many rows a unit has decides whether the choice among its groups fits into memory",
+			"no bound of groups: max_rows and `per_unit: {total}` bound a unit without a list of its rows", ""}
 	}
-	for i := range r.release.Marginals {
-		m := &r.release.Marginals[i]
-		marginal := root.Get("marginals").Get(m.Name)
-		if n := marginal.Get("per_unit"); (m.PerUnit.Groups > 0 || m.PerUnit.RowsPerGroup > 0) && r.Sound(n) {
-			r.WrongKey(n, p)
-		}
-		for _, stat := range marginal.Get("stats").Items() {
-			if n := stat.Get("distinct"); n.Present() && r.Sound(n) {
-				r.WrongKey(n, p)
-			}
-		}
+	r.checkStops(
+		stop{m.isSparse() && r.Sound(n.Get("cells")), n.Get("cells"),
+			"how many cells of a sparse table have rows decides whether they fit into memory",
+			"no `cells`, so that every cell is counted", ""},
+		stop{m.choosesCells() && r.Sound(n.Get("top")), n.Get("top"),
+			"how many cells of a top table have rows decides whether they fit into memory",
+			"no `top`, so that every cell is published", ""},
+		chooses(m.PerUnit.Groups > 0 || m.PerUnit.RowsPerGroup > 0, n.Get("per_unit")))
+	for _, stat := range n.Get("stats").Items() {
+		r.checkStops(chooses(true, stat.Get("distinct")))
 	}
 }
 
@@ -347,54 +346,57 @@ func (r *reader) checkTotal(root document.Node) {
 		}
 	}
 	for i := range r.release.Marginals {
-		m := &r.release.Marginals[i]
-		if n := root.Get("marginals").Get(m.Name).Get("cells"); m.Above > 0 && r.Sound(n) {
-			r.WrongKey(n, document.Problem{
-				Message:  "privacy is total, yet how many cells of a sparse table have rows decides whether they fit into memory",
-				Expected: "no `cells`, so that every cell is counted"})
-		}
-		if n := root.Get("marginals").Get(m.Name).Get("top"); m.Top > 0 && r.Sound(n) {
-			r.WrongKey(n, document.Problem{
-				Message:  "privacy is total, yet how many cells of a top table have rows decides whether they fit into memory",
-				Expected: "no `top`, so that every cell is published"})
-		}
+		r.checkTotalMarginal(&r.release.Marginals[i], root)
 	}
-	r.checkTotalChoices(root)
 	for _, s := range r.release.Synthetic {
-		if n := root.Get("synthetic").Get(s.Table).Get("parent"); s.Parent != "" && r.Sound(n) {
-			r.WrongKey(n, document.Problem{
-				Message: fmt.Sprintf("privacy is total, yet how many rows of %s count decides whether they fit into memory",
-					document.Clip(s.Parent)), Expected: "no `parent`: microdata whose rows belong to no others"})
-		}
+		n := root.Get("synthetic").Get(s.Table).Get("parent")
+		r.checkStops(stop{s.Parent != "" && r.Sound(n), n,
+			fmt.Sprintf("how many rows of %s count decides whether they fit into memory", document.Clip(s.Parent)),
+			"no `parent`: microdata whose rows belong to no others", ""})
 	}
 	for _, t := range r.release.Tables {
-		if unit := root.Get("tables").Get(t.Name).Get("unit"); t.Unit.ID != "" && t.Unit.Null != Drop && r.Sound(unit) {
-			r.WrongKey(unit.Get("null").Or(unit), document.Problem{Message: "privacy is total, yet a row whose " + document.Clip(t.Unit.ID) +
-				" is null stops the run", Expected: "null: drop in the unit, which leaves it out", Fix: "null: drop"})
+		r.checkTotalTable(t, root.Get("tables").Get(t.Name))
+	}
+}
+
+// stop is something by which a value, or how much there is of something, could stop the run of a total release.
+type stop struct {
+	is            bool
+	at            document.Node
+	yet           string // what can stop it
+	expected, fix string
+}
+
+// checkStops reports, for a total release, what could stop its run.
+func (r *reader) checkStops(all ...stop) {
+	for _, s := range all {
+		if s.is {
+			r.WrongKey(s.at, document.Problem{Message: "privacy is total, yet " + s.yet, Expected: s.expected, Fix: s.fix})
 		}
-		if n := root.Get("tables").Get(t.Name).Get("where"); t.Where != nil && t.Where.Unknown != Drop {
-			r.WrongKey(n, document.Problem{
-				Message:  "privacy is total, yet a value that the condition cannot read stops the run",
-				Expected: "{is: CONDITION, unknown: drop}, which leaves such rows out"})
+	}
+}
+
+// checkTotalTable reports policies of a table under which a value could stop a run.
+func (r *reader) checkTotalTable(t *Table, n document.Node) {
+	unit := n.Get("unit")
+	r.checkStops(
+		stop{t.Unit.ID != "" && t.Unit.Null != Drop && r.Sound(unit), unit.Get("null").Or(unit),
+			"a row whose " + document.Clip(t.Unit.ID) + " is null stops the run",
+			"null: drop in the unit, which leaves it out", "null: drop"},
+		stop{t.Where != nil && t.Where.Unknown != Drop, n.Get("where"),
+			"a value that the condition cannot read stops the run",
+			"{is: CONDITION, unknown: drop}, which leaves such rows out", ""},
+		stop{n.Get("expect").Present(), n.Get("expect"), "expect stops the run where a rule fails", "no expect", ""},
+		stop{t.stopsWithoutWeight(), n.Get("weight"), "a row without a weight stops the run",
+			"null: drop, which leaves it out", "null: drop"})
+	for _, c := range t.Columns {
+		column := n.Get("columns").Get(c.Name)
+		if !r.Sound(column) || c.DerivedFrom != nil {
+			continue
 		}
-		if expect := root.Get("tables").Get(t.Name).Get("expect"); expect.Present() {
-			r.WrongKey(expect, document.Problem{Message: "privacy is total, yet expect stops the run where a rule fails",
-				Expected: "no expect"})
-		}
-		columns := root.Get("tables").Get(t.Name).Get("columns")
-		for _, c := range t.Columns {
-			n := columns.Get(c.Name)
-			if !r.Sound(n) || c.DerivedFrom != nil {
-				continue
-			}
-			r.checkTotalPolicy(n, "unknown")
-			r.checkTotalPolicy(n, "null")
-			r.checkTotalNumbers(c, n)
-		}
-		if n := root.Get("tables").Get(t.Name).Get("weight"); t.Weight != nil && t.Weight.Null != Drop {
-			r.WrongKey(n, document.Problem{Message: "privacy is total, yet a row without a weight stops the run",
-				Expected: "null: drop, which leaves it out", Fix: "null: drop"})
-		}
+		r.checkTotalPolicy(column, "unknown")
+		r.checkTotalPolicy(column, "null")
+		r.checkTotalNumbers(c, column)
 	}
 }
 
@@ -411,7 +413,7 @@ func (r *reader) checkTotalNumbers(c *Column, n document.Node) {
 
 func (r *reader) checkTotalPolicy(column document.Node, key string) {
 	policy := column.Get(key)
-	if policy.Present() && policy.Text() != "error" {
+	if policy.TextOr("error") != "error" {
 		return
 	}
 	r.Wrong(policy.Or(column.AtKey()), document.Problem{

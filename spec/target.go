@@ -65,7 +65,7 @@ func (r *reader) readRelative(t *Target, n document.Node) bool {
 	if ok && size.Sign() <= 0 {
 		r.Wrong(at, document.Problem{Message: "at is " + at.Text(),
 			Expected: "more than zero: the size of the cell that the margin is a percentage of"})
-		ok = false
+		return false
 	}
 	if ok {
 		t.Share, t.At, t.Margin = t.Margin, size, new(big.Rat).Mul(t.Margin, size)

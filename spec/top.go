@@ -9,6 +9,9 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
+// choosesCells reports whether only some cells are published, those that are chosen by their counts.
+func (m *Marginal) choosesCells() bool { return m.Top > 0 }
+
 // readTop reads how many cells a top table has, 0 of a table that is no such. What a top table cannot be is reported:
 // whatever needs the cells that are not chosen, or the order of the domain.
 func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
@@ -16,19 +19,14 @@ func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
 	if !r.Sound(top) {
 		return 0
 	}
-	for _, never := range []struct{ key, why string }{
-		{"every", "the cells of one table are compared, and this asks for one for each subset"},
-		{"cumulative", "sums from the first category on need every cell, and most of them are not chosen"},
-		{"ranges", "sums of neighbouring categories need every cell, and most of them are not chosen"},
-		{"cells", "a cell is published because it is chosen, or because it is above a threshold"},
-		{"target", "a margin says nothing of which cells are chosen"},
-		{"show", "a chosen cell is shown whatever its count"},
-	} {
-		if other := n.Get(never.key); other.Present() {
-			r.WrongKey(other, document.Problem{Message: "`" + never.key + "` beside `top`: " + never.why,
-				Expected: "one of the two; a second marginal can have the other"})
-		}
-	}
+	r.notBeside(n, []conflict{
+		{key: "every", why: "the cells of one table are compared, and this asks for one for each subset"},
+		{key: "cumulative", why: "sums from the first category on need every cell, and most of them are not chosen"},
+		{key: "ranges", why: "sums of neighbouring categories need every cell, and most of them are not chosen"},
+		{key: "cells", why: "a cell is published because it is chosen, or because it is above a threshold"},
+		{key: "target", why: "a margin says nothing of which cells are chosen"},
+		{key: "show", why: "a chosen cell is shown whatever its count"},
+	}, besideKey("top"))
 	if by := n.Get("by"); len(by.Items()) == 0 && by.Present() {
 		r.Wrong(top, document.Problem{Message: "a total is one cell, and there is nothing to choose",
 			Expected: "a marginal with attributes"})
@@ -51,12 +49,8 @@ func cellsOf(t *Table, m *Marginal) (uint64, bool) {
 		return 0, false
 	}
 	for _, a := range m.By {
-		c := t.Column(a.Column)
-		if c == nil || c.Domain == nil {
-			return 0, false
-		}
-		level, ok := c.Domain.Level(a.Level)
-		if !ok {
+		level := levelOf(t, a)
+		if level == nil {
 			return 0, false
 		}
 		high, low := bits.Mul64(cells, uint64(level.Size()))
@@ -71,11 +65,11 @@ func cellsOf(t *Table, m *Marginal) (uint64, bool) {
 // checkTopStats reports statistics of a top table beside the count that its cells are chosen by.
 func (r *reader) checkTopStats(m *Marginal, n document.Node) {
 	stats := n.Get("stats")
-	if m.Top == 0 || !stats.Present() || len(m.Stats) == 1 && (m.Stats[0].Kind == Count || m.Stats[0].Kind == Units) {
+	if !m.choosesCells() || !stats.Present() || len(m.Stats) == 1 && m.Stats[0].Kind.countsRowsOrUnits() {
 		return
 	}
 	for i, item := range stats.Items() {
-		if i > 0 || m.Stats[i].Kind != Count && m.Stats[i].Kind != Units {
+		if i > 0 || !m.Stats[i].Kind.countsRowsOrUnits() {
 			r.Wrong(item, document.Problem{
 				Message:  "cells are chosen by their counts, and this would be measured of those that are chosen alone",
 				Expected: "stats: [count] or stats: [units]; a second marginal can have the others, of every cell",

@@ -7,7 +7,35 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/domain"
 )
+
+// Weight is how many units of the population a row stands for: a column of the source, clamped to a range and rounded
+// to multiples of a step as values are, none of them below 0.
+type Weight struct {
+	From    string
+	Lattice domain.Lattice
+	// Calibrated says that weights were adjusted to totals, or raked: they depend on other rows, so that the guarantee
+	// holds for the rows with weights as they are, and not for what the weights say of others. Else they are attributes of
+	// the unit.
+	Calibrated bool
+	// Null is what happens to a row whose weight is null or NaN, or a text that is no number: Refuse or Drop.
+	Null Action
+}
+
+// isWeighted reports whether rows count by weights.
+func (t *Table) isWeighted() bool { return t.Weight != nil }
+
+// mostWeight is the largest weight of a row in steps, 1 where rows have none.
+func (t *Table) mostWeight() int64 {
+	if t.Weight == nil {
+		return 1
+	}
+	return t.Weight.Lattice.Last
+}
+
+// stopsWithoutWeight reports whether a row that has no weight stops the run.
+func (t *Table) stopsWithoutWeight() bool { return t.Weight != nil && t.Weight.Null != Drop }
 
 // readTableWeight reads how many each row stands for.
 func (r *reader) readTableWeight(t *Table, n document.Node) {

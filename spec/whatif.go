@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/document"
 	"gopkg.in/yaml.v3"
 )
 
@@ -13,11 +14,11 @@ import (
 // where key is epsilon, delta or rho as the budget has it. It fails as Parse does, and on
 // a key that the budget does not have.
 func (r *Release) WithBudget(key, amount string) (*Release, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(r.Source.Text), &document); err != nil || len(document.Content) != 1 {
+	var text yaml.Node
+	if err := yaml.Unmarshal([]byte(r.Source.Text), &text); err != nil || len(text.Content) != 1 {
 		return nil, fmt.Errorf("the spec cannot be read again: %w", err)
 	}
-	at := entry(entry(document.Content[0], "budget"), key)
+	at := document.Node{Value: text.Content[0]}.Get("budget").Get(key).Value
 	if at == nil || at.Kind != yaml.ScalarNode {
 		return nil, fmt.Errorf("the budget has no %s", key)
 	}
@@ -31,17 +32,4 @@ func (r *Release) WithBudget(key, amount string) (*Release, error) {
 	lines[at.Line-1] = string(line[:at.Column-1]) + amount + string(line[end:])
 	source.Text = strings.Join(lines, "")
 	return Parse(source)
-}
-
-// entry is the value of a key of a mapping, nil where there is none.
-func entry(mapping *yaml.Node, key string) *yaml.Node {
-	if mapping == nil || mapping.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == key {
-			return mapping.Content[i+1]
-		}
-	}
-	return nil
 }

@@ -83,6 +83,11 @@ func (f *Findings) WithNearest(n Node, p Problem, near string) Problem {
 	return p
 }
 
+// Among is a problem with a name that is none of those that may stand there: with the nearest of them.
+func (f *Findings) Among(n Node, p Problem, names []string) Problem {
+	return f.WithNearest(n, p, f.Nearest(n.Text(), names))
+}
+
 // ReportAt adds a problem at a position.
 func (f *Findings) ReportAt(line, column int, path string, p Problem) {
 	f.Report(&yaml.Node{Line: line, Column: column}, path, p)

@@ -34,8 +34,16 @@ func (n Node) IsNumber() bool {
 	return n.Value.Kind == yaml.ScalarNode && (n.Value.Tag == "!!int" || n.Value.Tag == "!!float")
 }
 
-// Text is the scalar as written.
-func (n Node) Text() string { return n.Value.Value }
+// Text is the scalar as written, "" where it is not there.
+func (n Node) Text() string { return n.TextOr("") }
+
+// TextOr is the scalar as written, or another text where it is not there.
+func (n Node) TextOr(other string) string {
+	if !n.Present() {
+		return other
+	}
+	return n.Value.Value
+}
 
 // Present reports whether there is a value: there is none in the zero node, which Get returns for a key that is not
 // there.
@@ -106,6 +114,14 @@ func (n Node) Items() []Node {
 	return all
 }
 
+// ItemsOrSelf are the items of a list, or the value itself in place of a list.
+func (n Node) ItemsOrSelf() []Node {
+	if items := n.Items(); items != nil {
+		return items
+	}
+	return []Node{n}
+}
+
 // Is reports whether the value is there, and written so.
 func (n Node) Is(text string) bool { return n.Present() && n.Text() == text }
 
@@ -120,9 +136,9 @@ func (n Node) Or(other Node) Node {
 // AtKey is the key of the value, as a node of its own.
 func (n Node) AtKey() Node { return Node{Value: n.Key, Path: n.Path} }
 
-// Whole is the whole number that a scalar writes, which has the shape of one.
+// Whole is the whole number that a scalar writes, which has the shape of one; 0 where it is not there.
 func (n Node) Whole() int64 {
-	x, _ := ParseNumber(n.Text())
+	x, _ := ParseNumber(n.TextOr("0"))
 	return x.Num().Int64()
 }
 

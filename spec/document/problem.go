@@ -4,6 +4,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -74,19 +75,19 @@ func window(line string, column int) (shown, before string) {
 	if end < len(runes) {
 		cut[len(cut)-1] = '…'
 	}
-	for i, r := range cut {
+	printed := strings.Map(func(r rune) rune {
 		if r != '\t' && !unicode.IsPrint(r) {
-			cut[i] = '·'
+			return '·'
 		}
-	}
-	blanks := make([]rune, at-start)
-	for i := range blanks {
-		blanks[i] = ' '
-		if i < len(cut) && cut[i] == '\t' {
-			blanks[i] = '\t'
+		return r
+	}, string(cut))
+	blanks := strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
 		}
-	}
-	return string(cut), string(blanks)
+		return ' '
+	}, string(cut[:at-start]))
+	return printed, blanks
 }
 
 // Errors are all the problems of a document, in its order.
@@ -98,10 +99,5 @@ func (e *Errors) Error() string { return grouped(e.Problems) }
 // Unbuilt reports whether the document is well formed and only uses parts of the language that
 // this version does not build.
 func (e *Errors) Unbuilt() bool {
-	for _, p := range e.Problems {
-		if !p.Unbuilt {
-			return false
-		}
-	}
-	return len(e.Problems) > 0
+	return len(e.Problems) > 0 && !slices.ContainsFunc(e.Problems, func(p Problem) bool { return !p.Unbuilt })
 }

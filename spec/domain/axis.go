@@ -6,6 +6,7 @@ package domain
 import (
 	"math"
 	"math/big"
+	"strconv"
 )
 
 // Axis parts an interval of degrees into equal half-open cells, numbered from 0, of which the last is closed. Its edges
@@ -60,15 +61,7 @@ func notBelow(x *big.Rat) float64 {
 
 // exactly is the number that a finite float64 is read as: its shortest decimal that reads back the same.
 func exactly(v float64) *big.Rat {
-	q := quantityOfFloat(v)
-	x := new(big.Rat).SetInt(new(big.Int).SetUint64(q.magnitude))
-	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(q.exponent, -q.exponent))), nil))
-	if q.exponent < 0 {
-		power.Inv(power)
-	}
-	if x.Mul(x, power); q.negative {
-		x.Neg(x)
-	}
+	x, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'e', -1, 64))
 	return x
 }
 

@@ -5,6 +5,7 @@ package domain
 
 import (
 	"math"
+	"slices"
 )
 
 // bins are the half-open cells [cuts[k], cuts[k+1]) of an ordered domain. Cuts are integers
@@ -67,15 +68,8 @@ func (b *bins) bin(at int64, exact bool) (int, Fit) {
 	if b.step != 0 {
 		return int((at - b.cuts[0]) / b.step), Fits
 	}
-	low, high := 0, last // cuts[low] <= at < cuts[high]
-	for high-low > 1 {
-		if middle := int(uint(low+high) / 2); b.cuts[middle] <= at {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low, Fits
+	above, _ := slices.BinarySearch(b.cuts, at+1) // the first cut that is larger
+	return above - 1, Fits
 }
 
 // ofQuantity is the bin of an exact number.

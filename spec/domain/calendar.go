@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // Syntaxes of dates, of timestamps and of durations, as regular expressions.
@@ -16,91 +18,25 @@ const (
 	DurationSyntax = `(([1-9][0-9]*) +)?(second|minute|hour|day|week|month|quarter|year)s?`
 )
 
-const (
-	microsPerSecond = int64(time.Second / time.Microsecond)
-	microsPerDay    = 24 * 3600 * microsPerSecond
-)
-
-// parseDate reads 2024-01-31 as days since 1970-01-01.
-func parseDate(s string) (days int64, ok bool) {
-	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
-		return 0, false
+// parseMoment reads a date in days, or a timestamp in microseconds.
+func parseMoment(of Type, s string) (int64, bool) {
+	if of == Date {
+		return calendar.ParseDate(s)
 	}
-	year, okYear := digits(s[0:4])
-	month, okMonth := digits(s[5:7])
-	day, okDay := digits(s[8:10])
-	if !okYear || !okMonth || !okDay || month < 1 || month > 12 || day < 1 {
-		return 0, false
-	}
-	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	return floorDiv(t.Unix(), 24*3600), t.Day() == day
+	return calendar.ParseTimestamp(s)
 }
 
 // IsDate reports whether a text is a date as 2024-01-31.
 func IsDate(s string) bool {
-	_, ok := parseDate(s)
+	_, ok := calendar.ParseDate(s)
 	return ok
-}
-
-// parseTimestamp reads 2024-01-31T12:30, with optional seconds and up to six places, as
-// microseconds since 1970-01-01T00:00:00. A blank may stand for the T; a zone may not follow.
-func parseTimestamp(s string) (micros int64, ok bool) {
-	if len(s) < 16 || s[10] != 'T' && s[10] != ' ' || s[13] != ':' {
-		return 0, false
-	}
-	days, okDate := parseDate(s[:10])
-	hour, okHour := digits(s[11:13])
-	minute, okMinute := digits(s[14:16])
-	if !okDate || !okHour || !okMinute || hour > 23 || minute > 59 {
-		return 0, false
-	}
-	micros = days*microsPerDay + int64(hour*3600+minute*60)*microsPerSecond
-	if len(s) == 16 {
-		return micros, true
-	}
-	if len(s) < 19 || s[16] != ':' {
-		return 0, false
-	}
-	second, okSecond := digits(s[17:19])
-	if !okSecond || second > 59 {
-		return 0, false
-	}
-	micros += int64(second) * microsPerSecond
-	if len(s) == 19 {
-		return micros, true
-	}
-	places := len(s) - 20
-	if s[19] != '.' || places < 1 || places > 6 {
-		return 0, false
-	}
-	fraction, okFraction := digits(s[20:])
-	return micros + int64(fraction)*int64(powersOfTen[6-places]), okFraction
-}
-
-// digits is the number that a text of digits writes.
-func digits(s string) (n int, ok bool) {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, len(s) > 0
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
 }
 
 func microsTime(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
 // AppendDate appends a date in days since 1970-01-01 as 2024-01-31.
 func AppendDate(b []byte, days int64) []byte {
-	return time.Unix(days*24*3600, 0).UTC().AppendFormat(b, "2006-01-02")
+	return calendar.Day(days).AppendFormat(b, time.DateOnly)
 }
 
 // appendTimestamp appends microseconds as 2024-01-31T12:30, with seconds and their places
@@ -149,14 +85,14 @@ func (d duration) months() int {
 // micros is the length of a unit of fixed length in microseconds.
 func (d duration) micros() int64 {
 	return map[string]int64{
-		"second": microsPerSecond, "minute": 60 * microsPerSecond, "hour": 3600 * microsPerSecond,
-		"day": microsPerDay, "week": 7 * microsPerDay,
+		"second": calendar.MicrosPerSecond, "minute": 60 * calendar.MicrosPerSecond, "hour": 3600 * calendar.MicrosPerSecond,
+		"day": calendar.MicrosPerDay, "week": 7 * calendar.MicrosPerDay,
 	}[d.unit]
 }
 
 // mondays is the offset of a Monday from the start of the era, in microseconds: weeks start
 // on Mondays, and 1970-01-01 was a Thursday.
-const mondays = 4 * microsPerDay
+const mondays = 4 * calendar.MicrosPerDay
 
 // next is the first boundary after at, in microseconds. Single units lie on the calendar;
 // several are counted from the start.
@@ -173,5 +109,5 @@ func (d duration) next(start, at int64) int64 {
 			origin = mondays
 		}
 	}
-	return origin + (floorDiv(at-origin, width)+1)*width
+	return origin + (calendar.FloorDiv(at-origin, width)+1)*width
 }

@@ -26,13 +26,7 @@ func AppendDecimal(dst []byte, unscaled *big.Int, scale int32) ([]byte, bool) {
 	if scale > maxQuantityText || scale < -maxQuantityText {
 		return dst, false
 	}
-	x := new(big.Rat).SetInt(unscaled)
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
-	if scale > 0 {
-		x.Quo(x, new(big.Rat).SetInt(power))
-	} else {
-		x.Mul(x, new(big.Rat).SetInt(power))
-	}
+	x, _ := new(big.Rat).SetString(unscaled.String() + "e" + strconv.Itoa(-int(scale)))
 	places, _ := x.FloatPrec()
 	return append(dst, x.FloatString(places)...), true
 }

@@ -15,10 +15,7 @@ import (
 // Read reads what a column declares: its type, and its domain, nil where something is wrong with it; and its lattice,
 // which alone it has where its cells are too many.
 func (r *Reader) Read(n document.Node) Declaration {
-	c := Declaration{Type: Text}
-	if declared := n.Get("type"); declared.Present() {
-		c.Type = Type(declared.Text())
-	}
+	c := Declaration{Type: Type(n.Get("type").TextOr(string(Text)))}
 	if levels := n.Get("levels"); levels.Is(quadtree) && !n.Get("grid").Present() {
 		r.Wrong(levels, document.Problem{Message: "quadtree levels belong to a grid",
 			Expected: "levels of this kind of domain"})
@@ -81,33 +78,37 @@ func (r *Reader) readValues(c *Declaration, n document.Node) *Domain {
 	return d
 }
 
+// listed are the types of which values can be listed, beside texts, and how these are written.
+var listed = map[Type]struct {
+	is            func(text string) bool
+	expected, fix string
+}{
+	Integer: {IsInteger, "digits without leading zeros, or type: text", ""},
+	Boolean: {func(text string) bool { return text == "true" || text == "false" }, "true and false",
+		`values: ["false", "true"]`},
+	Date: {IsDate, "dates as 2024-01-31", ""},
+}
+
 // checkReading reports a category that no value of the column's type would ever match.
 func (r *Reader) checkReading(c *Declaration, item document.Node) {
-	text := item.Text()
-	p := document.Problem{Message: fmt.Sprintf("%q is never the text of a value of type %s", document.Clip(text), c.Type)}
-	switch c.Type {
-	case Text:
-		return
-	case Integer:
-		if IsInteger(text) {
-			return
-		}
-		p.Expected = "digits without leading zeros, or type: text"
-	case Boolean:
-		if text == "true" || text == "false" {
-			return
-		}
-		p.Expected, p.Fix = "true and false", `values: ["false", "true"]`
-	case Date:
-		if IsDate(text) {
-			return
-		}
-		p.Expected = "dates as 2024-01-31"
-	default:
-		p.Message = fmt.Sprintf("values of type %s cannot be listed", c.Type)
-		p.Expected = "a range, or type: text"
+	rule, isListed := listed[c.Type]
+	switch {
+	case c.Type == Text:
+	case !isListed:
+		r.Wrong(item, document.Problem{Message: fmt.Sprintf("values of type %s cannot be listed", c.Type),
+			Expected: "a range, or type: text"})
+	case !rule.is(item.Text()):
+		r.Wrong(item, document.Problem{Message: fmt.Sprintf("%q is never the text of a value of type %s",
+			document.Clip(item.Text()), c.Type), Expected: rule.expected, Fix: rule.fix})
 	}
-	r.Wrong(item, p)
+}
+
+// firstOf lists the first of some names.
+func firstOf(names []string) string {
+	if len(names) > 5 {
+		names = append(names[:5], "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // readGroups reads a level of groups, which part the categories.
@@ -126,9 +127,7 @@ func (r *Reader) readGroups(d *Domain, n document.Node) *Level {
 			code, fit := d.CodeOfText(item.Text())
 			switch {
 			case fit != Fits:
-				p := document.Problem{Message: fmt.Sprintf("%q is no category of this column", document.Clip(item.Text())),
-					Expected: SomeOf(d.Categories())}
-				r.Wrong(item, r.WithNearest(item, p, Nearest(&r.Suggestions, item.Text(), d.Categories())))
+				r.Wrong(item, NoCategory(r.Findings, item, "this column", d.Categories()))
 			case placed[code]:
 				r.Wrong(item, document.Problem{
 					Message:  fmt.Sprintf("category %q is in two groups", document.Clip(item.Text())),
@@ -146,10 +145,7 @@ func (r *Reader) readGroups(d *Domain, n document.Node) *Level {
 		}
 	}
 	if len(missing) > 0 {
-		if len(missing) > 5 {
-			missing = append(missing[:5], "…")
-		}
-		r.WrongKey(n, document.Problem{Message: "no group holds " + strings.Join(missing, ", "),
+		r.WrongKey(n, document.Problem{Message: "no group holds " + firstOf(missing),
 			Expected: "each category in one group"})
 	}
 	return l

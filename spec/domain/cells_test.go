@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/spec/calendar"
 	"github.com/dprelease/dprelease/spec/document"
 	"pgregory.net/rapid"
 )
@@ -167,12 +168,12 @@ func TestCalendarBinsPartTheRange(t *testing.T) {
 		"3 weeks", "7 hours"}
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom(units).Draw(t, "unit")
-		most := 500 * max(microsPerSecond, map[string]int64{"minute": 60, "hour": 3600,
-			"15 minutes": 900}[unit]*microsPerSecond)
-		if d, _ := parseDuration(unit); d.months() > 0 || d.micros() >= microsPerDay {
-			most = 3000 * microsPerDay
+		most := 500 * max(calendar.MicrosPerSecond, map[string]int64{"minute": 60, "hour": 3600,
+			"15 minutes": 900}[unit]*calendar.MicrosPerSecond)
+		if d, _ := parseDuration(unit); d.months() > 0 || d.micros() >= calendar.MicrosPerDay {
+			most = 3000 * calendar.MicrosPerDay
 		}
-		low := rapid.Int64Range(-40_000*24*3600, 40_000*24*3600).Draw(t, "low") * microsPerSecond
+		low := rapid.Int64Range(-40_000*24*3600, 40_000*24*3600).Draw(t, "low") * calendar.MicrosPerSecond
 		high := low + rapid.Int64Range(1, most).Draw(t, "span")
 		text := fmt.Sprintf("{type: timestamp, range: [%s, %s], levels: {l: {width: %s}, all: {width: year}}}",
 			appendTimestamp(nil, low), appendTimestamp(nil, high), unit)

@@ -157,9 +157,10 @@ func (b *codebook) level(column int) (*Level, *document.Problem) {
 func (b *codebook) checkBlanks(row int, code string, trimmed map[string]string) *document.Problem {
 	bare := strings.TrimSpace(code)
 	first, known := trimmed[bare]
-	if !known {
+	switch {
+	case !known:
 		trimmed[bare] = code
-	} else if first != code {
+	case first != code:
 		return b.Problem(b.At[row], 1, fmt.Sprintf("the codes %q and %q differ by blanks alone", document.Clip(first),
 			document.Clip(code)), "one of the two throughout")
 	}

@@ -84,9 +84,6 @@ func (r *Reader) readDiscover(c *Declaration, n document.Node) *Domain {
 		}
 	}
 	d := NewTexts(c.Type, nil)
-	d.discover = &Discover{MaxLength: of.Get("max_length").Whole()}
-	if least := of.Get("at_least"); least.Present() {
-		d.discover.AtLeast = least.Whole()
-	}
+	d.discover = &Discover{MaxLength: of.Get("max_length").Whole(), AtLeast: of.Get("at_least").Whole()}
 	return d
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dprelease/dprelease/spec/calendar"
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -137,6 +138,13 @@ func Nearest(s *document.Suggestions, name string, categories []Category) string
 	return s.NearestOf(name, len(categories), func(i int) string { return categories[i].Code })
 }
 
+// NoCategory is the problem of a name at a node that is none of the categories of a column.
+func NoCategory(f *document.Findings, n document.Node, column string, categories []Category) document.Problem {
+	p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(n.Text()), column),
+		Expected: SomeOf(categories)}
+	return f.WithNearest(n, p, Nearest(&f.Suggestions, n.Text(), categories))
+}
+
 // Category is one value of a level. Label is "" where the spec has none.
 type Category struct{ Code, Label string }
 
@@ -149,19 +157,12 @@ func (d *Domain) CodeOfText(s string) (code int, fit Fit) {
 	case d.cells > 0:
 		return 0, WrongType
 	}
-	switch d.of {
-	case Date:
-		days, ok := parseDate(s)
+	if d.of == Date || d.of == Timestamp {
+		at, ok := parseMoment(d.of, s)
 		if !ok {
 			return 0, NotANumber
 		}
-		return d.bins.bin(days, true)
-	case Timestamp:
-		micros, ok := parseTimestamp(s)
-		if !ok {
-			return 0, NotANumber
-		}
-		return d.bins.bin(micros, true)
+		return d.bins.bin(at, true)
 	}
 	q, ok := parseQuantity(s)
 	if !ok {
@@ -263,8 +264,8 @@ func (d *Domain) CodeOfTimestamp(micros int64) (int, Fit) {
 		return 0, WrongType
 	case d.of == Timestamp:
 		return d.bins.bin(micros, true)
-	case d.of == Date && micros%microsPerDay == 0:
-		return d.bins.bin(micros/microsPerDay, true)
+	case d.of == Date && micros%calendar.MicrosPerDay == 0:
+		return d.bins.bin(micros/calendar.MicrosPerDay, true)
 	case d.of == Date:
 		return 0, OutOfDomain
 	}

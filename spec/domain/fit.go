@@ -15,21 +15,13 @@ const (
 	WrongType       // a type the domain cannot read
 )
 
+var fitWords = [...]string{Fits: "in its domain", OutOfDomain: "outside its domain",
+	NotANumber: "not a number", NaN: "NaN", Infinite: "infinite", WrongType: "of the wrong type"}
+
 // String is the kind of breach in words. It never holds the value.
 func (f Fit) String() string {
-	switch f {
-	case Fits:
-		return "in its domain"
-	case OutOfDomain:
-		return "outside its domain"
-	case NotANumber:
-		return "not a number"
-	case NaN:
-		return "NaN"
-	case Infinite:
-		return "infinite"
-	case WrongType:
-		return "of the wrong type"
+	if f < 0 || int(f) >= len(fitWords) {
+		return "unknown fit"
 	}
-	return "unknown fit"
+	return fitWords[f]
 }

@@ -193,10 +193,7 @@ func endOf(negative bool) int64 {
 // nearestBig is nearest for long digits and large exponents. Steps are within 2^±61, so that numbers of 60 digits are
 // beyond all places and those below 10^-60 nearest to 0.
 func (s scale) nearestBig(q quantity) int64 {
-	digits := q.big
-	if digits == nil {
-		digits = new(big.Int).SetUint64(q.magnitude)
-	}
+	digits := q.digits()
 	size := len(digits.String()) + q.exponent // the value is below 10^size
 	switch {
 	case digits.Sign() == 0 || size < -60:
@@ -204,16 +201,7 @@ func (s scale) nearestBig(q quantity) int64 {
 	case size > 60:
 		return endOf(q.negative)
 	}
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(q.exponent, -q.exponent))), nil)
-	n, d := new(big.Int).Mul(digits, big.NewInt(s.den)), big.NewInt(s.num)
-	if q.exponent >= 0 {
-		n.Mul(n, power)
-	} else {
-		d.Mul(d, power)
-	}
-	if q.negative {
-		n.Neg(n)
-	}
+	n, d := q.times(s.den, s.num)
 	n.Lsh(n, 1).Add(n, d)
 	n.Div(n, d.Lsh(d, 1)) // Euclidean: the floor, since d is positive
 	if !n.IsInt64() {

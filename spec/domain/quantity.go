@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/bits"
 	"strconv"
+	"strings"
 )
 
 // quantity is ±magnitude·10^exponent. Where the digits do not fit 64 bits they are in big and
@@ -95,13 +96,7 @@ func parseExponent[T string | []byte](s T) (int, bool) {
 
 // bigDigits is the integer of a text of digits with at most one point among them.
 func bigDigits(digits string) *big.Int {
-	plain := make([]byte, 0, len(digits))
-	for i := range len(digits) {
-		if digits[i] != '.' {
-			plain = append(plain, digits[i])
-		}
-	}
-	x, _ := new(big.Int).SetString(string(plain), 10)
+	x, _ := new(big.Int).SetString(strings.Replace(digits, ".", "", 1), 10)
 	return x
 }
 
@@ -159,17 +154,36 @@ func (q quantity) lattice(den int64) (floor int64, exact, ok bool) {
 	return floor, rest == 0, true
 }
 
+// digits is the magnitude, without the power of ten.
+func (q quantity) digits() *big.Int {
+	if q.big != nil {
+		return q.big
+	}
+	return new(big.Int).SetUint64(q.magnitude)
+}
+
+// times is q·num/den as a fraction n/d, where d is positive as den is.
+func (q quantity) times(num, den int64) (n, d *big.Int) {
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(q.exponent, -q.exponent))), nil)
+	n, d = new(big.Int).Mul(q.digits(), big.NewInt(num)), big.NewInt(den)
+	if q.exponent >= 0 {
+		n.Mul(n, power)
+	} else {
+		d.Mul(d, power)
+	}
+	if q.negative {
+		n.Neg(n)
+	}
+	return n, d
+}
+
 // latticeBig is lattice for long digits and large exponents.
 func (q quantity) latticeBig(den int64) (floor int64, exact, ok bool) {
-	digits := q.big
-	if digits == nil {
-		digits = new(big.Int).SetUint64(q.magnitude)
-	}
-	if digits.Sign() == 0 {
-		return 0, true, true
-	}
+	digits := q.digits()
 	size := len(digits.String()) + q.exponent // the value is below 10^size
 	switch {
+	case digits.Sign() == 0:
+		return 0, true, true
 	case size > 40:
 		return 0, false, false
 	case size < -40 && q.negative:
@@ -177,17 +191,9 @@ func (q quantity) latticeBig(den int64) (floor int64, exact, ok bool) {
 	case size < -40:
 		return 0, false, true
 	}
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(q.exponent, -q.exponent))), nil)
-	x := new(big.Int).Mul(digits, big.NewInt(den))
+	x, by := q.times(den, 1)
 	rest := new(big.Int)
-	if q.negative {
-		x.Neg(x)
-	}
-	if q.exponent >= 0 {
-		x.Mul(x, power)
-	} else {
-		x.DivMod(x, power, rest) // Euclidean: the floor, since power is positive
-	}
+	x.DivMod(x, by, rest) // Euclidean: the floor, since by is positive
 	if !x.IsInt64() {
 		return 0, false, false
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/spec/calendar"
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -68,11 +69,10 @@ func (r *Reader) readRange(c *Declaration, n document.Node) *Domain {
 func guessType(bounds []string) Type {
 	of := Integer
 	for _, b := range bounds {
-		if _, ok := parseDate(b); ok {
-			return Date
-		}
-		if _, ok := parseTimestamp(b); ok {
-			return Timestamp
+		for _, moment := range []Type{Date, Timestamp} {
+			if _, ok := parseMoment(moment, b); ok {
+				return moment
+			}
 		}
 		if x, err := document.ParseNumber(b); err == nil && !x.IsInt() {
 			of = Decimal
@@ -133,37 +133,36 @@ func (r *rangeReader) ends(pair document.Node) (low, high *big.Rat, ok bool) {
 // value reads a number, date or timestamp of the column's type.
 func (r *rangeReader) value(n document.Node) (*big.Rat, bool) {
 	text := n.Text()
-	switch r.of {
-	case Date:
-		days, ok := parseDate(text)
+	if expected, isMoment := moments[r.of]; isMoment {
+		at, ok := parseMoment(r.of, text)
 		if !ok {
-			r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a date as 2024-01-31"})
+			r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: expected})
 		}
-		return new(big.Rat).SetInt64(days), ok
-	case Timestamp:
-		micros, ok := parseTimestamp(text)
-		if !ok {
-			r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a timestamp as 2024-01-31T00:00:00"})
-		}
-		return new(big.Rat).SetInt64(micros), ok
+		return new(big.Rat).SetInt64(at), ok
 	}
-	if !document.IsNumber(text) {
+	x, ok := r.number(n)
+	switch {
+	case !ok:
+	case r.of == Integer && !x.IsInt():
+		r.Wrong(n, document.Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
+	case new(big.Rat).Abs(x).Cmp(big.NewRat(document.MaxWhole, 1)) > 0:
+		r.Wrong(n, document.Problem{Message: text + " is too large", Expected: "a number within ±2^61"})
+	default:
+		return x, true
+	}
+	return nil, false
+}
+
+// moments are how values of the types that are no numbers are written.
+var moments = map[Type]string{Date: "a date as 2024-01-31", Timestamp: "a timestamp as 2024-01-31T00:00:00"}
+
+// number reads a number, which may be of any shape before.
+func (r *rangeReader) number(n document.Node) (*big.Rat, bool) {
+	if !document.IsNumber(n.Text()) {
 		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a number"})
 		return nil, false
 	}
-	x, ok := r.Number(n)
-	if !ok {
-		return nil, false
-	}
-	if r.of == Integer && !x.IsInt() {
-		r.Wrong(n, document.Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
-		return nil, false
-	}
-	if new(big.Rat).Abs(x).Cmp(big.NewRat(document.MaxWhole, 1)) > 0 {
-		r.Wrong(n, document.Problem{Message: text + " is too large", Expected: "a number within ±2^61"})
-		return nil, false
-	}
-	return x, true
+	return r.Number(n)
 }
 
 // widths are the step and the widths and edges of all levels.
@@ -264,12 +263,8 @@ func (r *rangeReader) cells() (own cutting, finest, ok bool) {
 		own, ok = r.width(step)
 		return own, true, ok
 	case of == Integer || of == Date:
-		cuts, err := r.span.even(1)
-		if err != nil {
-			r.tooFine(r.node.Get("range"), err)
-			return own, false, false
-		}
-		return cutting{cuts: cuts}, true, true
+		own, ok = r.cut(r.node.Get("range"), r.span.even(1))
+		return own, true, ok
 	}
 	return own, false, true
 }
@@ -294,14 +289,14 @@ func (r *rangeReader) pieces(levels []cutting) (base cutting, ok bool) {
 	slices.SortFunc(base.cuts, cmp.Compare[int64])
 	base.cuts = slices.Compact(base.cuts)
 	if len(base.cuts)-1 > MaxCells {
-		r.tooFine(r.node.Get("range"), ErrTooFine)
+		r.tooFine(r.node.Get("range"))
 		return base, false
 	}
 	return base, true
 }
 
 // tooFine reports a range of too many cells.
-func (r *rangeReader) tooFine(n document.Node, err error) {
+func (r *rangeReader) tooFine(n document.Node) {
 	n = n.Or(r.node.Get("values"))
 	expected := "a larger step"
 	switch {
@@ -312,7 +307,7 @@ func (r *rangeReader) tooFine(n document.Node, err error) {
 	case r.of == Decimal || r.of == Timestamp:
 		expected = "a larger step, or no step and levels"
 	}
-	r.Wrong(n, document.Problem{Message: err.Error(), Expected: expected})
+	r.Wrong(n, document.Problem{Message: ErrTooFine.Error(), Expected: expected})
 }
 
 // level reads one level: a width or edges.
@@ -337,33 +332,28 @@ func (r *rangeReader) width(n document.Node) (cutting, bool) {
 		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a duration, as hour, week or 15 minutes"})
 		return cutting{}, false
 	}
-	if !document.IsNumber(n.Text()) {
-		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a number"})
-		return cutting{}, false
-	}
-	x, ok := r.Number(n)
-	if !ok {
-		return cutting{}, false
-	}
-	if x.Sign() <= 0 {
+	x, ok := r.number(n)
+	switch {
+	case !ok:
+	case x.Sign() <= 0:
 		r.Wrong(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
-		return cutting{}, false
-	}
-	if r.of != Decimal && !x.IsInt() {
+	case r.of != Decimal && !x.IsInt():
 		r.Wrong(n, document.Problem{Message: n.Text() + " is not whole",
 			Expected: "a whole number: this range has only whole values"})
-		return cutting{}, false
-	}
-	if x.Cmp(big.NewRat(document.MaxWhole, 1)) > 0 {
+	case x.Cmp(big.NewRat(document.MaxWhole, 1)) > 0:
 		r.Wrong(n, document.Problem{Message: n.Text() + " is too large", Expected: "a number within the range"})
-		return cutting{}, false
+	default:
+		return r.cut(n, r.span.even(point(x, r.span.den)))
 	}
-	cuts, err := r.span.even(point(x, r.span.den))
-	if err != nil {
-		r.tooFine(n, err)
-		return cutting{}, false
+	return cutting{}, false
+}
+
+// cut is a way to part the range, which is reported at a node where there are too many cuts.
+func (r *rangeReader) cut(n document.Node, cuts []int64) (cutting, bool) {
+	if cuts == nil {
+		r.tooFine(n)
 	}
-	return cutting{cuts: cuts}, true
+	return cutting{cuts: cuts}, cuts != nil
 }
 
 // duration reads a width by the calendar.
@@ -372,7 +362,7 @@ func (r *rangeReader) duration(n document.Node, d duration) (cutting, bool) {
 	switch of := r.of; {
 	case of != Date && of != Timestamp:
 		p.Expected = "a number"
-	case of == Date && d.months() == 0 && d.micros() < microsPerDay:
+	case of == Date && d.months() == 0 && d.micros() < calendar.MicrosPerDay:
 		p.Expected = "a number of days, or day, week, month, quarter or year"
 	case d.months() > 0 && d.count > 1:
 		p.Expected = "one " + d.unit + ": units of the calendar come singly"
@@ -383,16 +373,11 @@ func (r *rangeReader) duration(n document.Node, d duration) (cutting, bool) {
 		r.Wrong(n, p)
 		return cutting{}, false
 	}
-	cuts, err := r.span.along(d)
-	if err != nil {
-		r.tooFine(n, err)
-		return cutting{}, false
-	}
-	c := cutting{cuts: cuts}
+	c, ok := r.cut(n, r.span.along(d))
 	if d.count == 1 {
 		c.unit = d
 	}
-	return c, true
+	return c, ok
 }
 
 // edges reads the lower edges of bins. The last may be the range's upper bound, which closes

@@ -21,13 +21,7 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 			return nil
 		}
 	}
-	g := &Grid{Longitude: "lon", Latitude: "lat"}
-	if lon := at.Get("lon"); lon.Present() {
-		g.Longitude = lon.Text()
-	}
-	if lat := at.Get("lat"); lat.Present() {
-		g.Latitude = lat.Text()
-	}
+	g := &Grid{Longitude: at.Get("lon").TextOr("lon"), Latitude: at.Get("lat").TextOr("lat")}
 	if g.Longitude == g.Latitude {
 		r.Wrong(at, document.Problem{Message: fmt.Sprintf("longitude and latitude are both %s", document.Clip(g.Longitude)),
 			Expected: "a column for each"})
@@ -87,27 +81,19 @@ const quadtree = "quadtree"
 // readBox reads west, south, east and north.
 func (r *Reader) readBox(g *Grid, n document.Node) bool {
 	items := n.Items()
-	limits := [4]struct {
-		most int64
-		p    document.Problem
-	}{}
-	for i := range limits {
-		limits[i].most = 180
-		limits[i].p = document.Problem{Message: "a longitude beyond the date line: " + document.Clip(items[i].Text()),
-			Expected: "-180 to 180; of a place across the date line a column for each side"}
-		if i%2 == 1 {
-			limits[i].most = 90
-			limits[i].p = document.Problem{Message: "a latitude beyond the pole: " + document.Clip(items[i].Text()),
-				Expected: "-90 to 90; a box is [west, south, east, north]"}
-		}
-	}
 	for i, item := range items {
 		x, ok := r.Number(item)
 		if !ok {
 			return false
 		}
-		if new(big.Rat).Abs(x).Cmp(big.NewRat(limits[i].most, 1)) > 0 {
-			r.Wrong(item, limits[i].p)
+		most, p := int64(180), document.Problem{Message: "a longitude beyond the date line: " + document.Clip(item.Text()),
+			Expected: "-180 to 180; of a place across the date line a column for each side"}
+		if i%2 == 1 {
+			most, p = 90, document.Problem{Message: "a latitude beyond the pole: " + document.Clip(item.Text()),
+				Expected: "-90 to 90; a box is [west, south, east, north]"}
+		}
+		if new(big.Rat).Abs(x).Cmp(big.NewRat(most, 1)) > 0 {
+			r.Wrong(item, p)
 			return false
 		}
 		g.Box[i] = x

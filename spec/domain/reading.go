@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/dprelease/dprelease/spec/calendar"
 	"github.com/dprelease/dprelease/spec/expression"
 )
 
@@ -32,15 +33,15 @@ func (x *Reading) OfText(text string) (int64, Fit) {
 		}
 		return 0, OutOfDomain
 	case expression.AsDate, expression.AsDay:
-		days, ok := parseDate(text)
+		days, ok := calendar.ParseDate(text)
 		if !ok && x.Reading == expression.AsDay {
 			var micros int64
-			micros, ok = parseTimestamp(text)
-			days = floorDiv(micros, microsPerDay)
+			micros, ok = calendar.ParseTimestamp(text)
+			days = calendar.DayOf(micros)
 		}
 		return days, numberOr(ok)
 	case expression.AsTimestamp:
-		micros, ok := parseTimestamp(text)
+		micros, ok := calendar.ParseTimestamp(text)
 		return micros, numberOr(ok)
 	}
 	return 0, Fits
@@ -148,7 +149,7 @@ func (x *Reading) OfBool(v bool) (int64, Fit) {
 func (x *Reading) OfDate(days int32) (int64, Fit) {
 	switch x.Reading {
 	case expression.AsDate, expression.AsDay:
-		if days < expression.FirstDay || days > expression.LastDay {
+		if days < calendar.FirstDay || days > calendar.LastDay {
 			return 0, OutOfDomain
 		}
 		return int64(days), Fits
@@ -160,7 +161,7 @@ func (x *Reading) OfDate(days int32) (int64, Fit) {
 
 // OfTimestamp reads a timestamp, in microseconds since 1970-01-01T00:00:00. As a date it fits at midnight alone.
 func (x *Reading) OfTimestamp(micros int64) (int64, Fit) {
-	days := floorDiv(micros, microsPerDay)
+	days := calendar.DayOf(micros)
 	switch x.Reading {
 	case expression.AsAnything:
 		return 0, Fits
@@ -169,8 +170,8 @@ func (x *Reading) OfTimestamp(micros int64) (int64, Fit) {
 		return 0, WrongType
 	}
 	switch {
-	case days < expression.FirstDay || days > expression.LastDay || x.Reading == expression.AsDate &&
-		micros != days*microsPerDay:
+	case days < calendar.FirstDay || days > calendar.LastDay || x.Reading == expression.AsDate &&
+		micros != days*calendar.MicrosPerDay:
 		return 0, OutOfDomain
 	case x.Reading == expression.AsTimestamp:
 		return micros, Fits

@@ -9,7 +9,9 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"time"
 
+	"github.com/dprelease/dprelease/spec/calendar"
 	"github.com/dprelease/dprelease/spec/document"
 )
 
@@ -35,37 +37,42 @@ var (
 	errPrecision = errors.New("bounds, steps and edges need more than 18 digits together")
 )
 
-// even are the cuts low, low+width, low+2·width, …, end.
-func (s span) even(width int64) ([]int64, error) {
+// scale is how many microseconds a step of a range of dates or timestamps is.
+func (s span) scale() int64 {
+	if s.of == Date {
+		return calendar.MicrosPerDay
+	}
+	return 1
+}
+
+// even are the cuts low, low+width, low+2·width, …, end; nil for too many.
+func (s span) even(width int64) []int64 {
 	n := (s.end() - s.low + width - 1) / width
 	if n > MaxCells {
-		return nil, ErrTooFine
+		return nil
 	}
 	cuts := make([]int64, 0, n+1)
 	for at := s.low; at < s.end(); at += width {
 		cuts = append(cuts, at)
 	}
-	return append(cuts, s.end()), nil
+	return append(cuts, s.end())
 }
 
-// along are the cuts of a calendar unit in a range of dates or timestamps.
-func (s span) along(d duration) ([]int64, error) {
-	scale := int64(1)
-	if s.of == Date {
-		scale = microsPerDay
-	}
+// along are the cuts of a calendar unit in a range of dates or timestamps; nil for too many.
+func (s span) along(d duration) []int64 {
+	scale := s.scale()
 	least := d.count * d.micros()
 	if d.months() > 0 {
-		least = 28 * microsPerDay
+		least = 28 * calendar.MicrosPerDay
 	}
 	if (s.end()-s.low)/max(least/scale, 1) > MaxCells {
-		return nil, ErrTooFine
+		return nil
 	}
 	var cuts []int64
 	for at := s.low; at < s.end(); at = d.next(s.low*scale, at*scale) / scale {
 		cuts = append(cuts, at)
 	}
-	return append(cuts, s.end()), nil
+	return append(cuts, s.end())
 }
 
 // commonDenominator is a denominator of all the numbers, a power of ten where they are
@@ -133,33 +140,24 @@ func (s span) appendBin(b []byte, from, to int64, open bool) []byte {
 
 // appendUnit appends the code of a calendar unit: 2024-01, 2024-Q1, 2024, 2024-01-01T13.
 func (s span) appendUnit(b []byte, d duration, from, to int64) []byte {
-	scale := int64(1)
-	if s.of == Date {
-		scale = microsPerDay
-	}
+	scale := s.scale()
 	t := microsTime(from * scale)
 	switch d.unit {
-	case "year":
-		return t.AppendFormat(b, "2006")
 	case "quarter":
 		return fmt.Appendf(b, "%s-Q%d", t.Format("2006"), (int(t.Month())+2)/3)
-	case "month":
-		return t.AppendFormat(b, "2006-01")
 	case "week":
-		b = t.AppendFormat(b, "2006-01-02")
+		b = t.AppendFormat(b, time.DateOnly)
 		if last := microsTime(to*scale - 1); last.YearDay() != t.YearDay() {
-			b = last.AppendFormat(append(b, "–"...), "2006-01-02")
+			b = last.AppendFormat(append(b, "–"...), time.DateOnly)
 		}
 		return b
-	case "day":
-		return t.AppendFormat(b, "2006-01-02")
-	case "hour":
-		return t.AppendFormat(b, "2006-01-02T15")
-	case "minute":
-		return t.AppendFormat(b, "2006-01-02T15:04")
 	}
-	return t.AppendFormat(b, "2006-01-02T15:04:05")
+	return t.AppendFormat(b, unitLayouts[d.unit])
 }
+
+// unitLayouts are how units of the calendar are written, but for quarters and weeks.
+var unitLayouts = map[string]string{"year": "2006", "month": "2006-01", "day": time.DateOnly, "hour": "2006-01-02T15",
+	"minute": "2006-01-02T15:04", "second": "2006-01-02T15:04:05"}
 
 // cutting is a way to part a span: cuts, and how its bins are written.
 type cutting struct {

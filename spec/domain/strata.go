@@ -162,21 +162,12 @@ func (r *Reader) Strata(n document.Node, of Type, by string, l *Level) (ranges [
 	}
 	for _, pair := range pairs {
 		if name := pair.Key.Value; !known[name] {
-			p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(name), by),
-				Expected: SomeOf(l.Categories)}
-			if p.Nearest = Nearest(&r.Suggestions, name, l.Categories); p.Nearest != "" {
-				p.Fix = r.Mended(pair.Key, p.Nearest)
-			}
-			r.WrongKey(pair, p)
+			r.WrongKey(pair, NoCategory(r.Findings, pair.AtKey(), by, l.Categories))
 			ok = false
 		}
 	}
 	if len(missing) > 0 && ok {
-		if len(missing) > 5 {
-			missing = append(missing[:5], "…")
-		}
-		bounds := n.Get("range")
-		r.WrongKey(bounds, document.Problem{Message: "no range for " + strings.Join(missing, ", "),
+		r.WrongKey(n.Get("range"), document.Problem{Message: "no range for " + firstOf(missing),
 			Expected: fmt.Sprintf("a range for each category of %s", by)})
 		ok = false
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // checker finds how columns are read, and the type of every part.
@@ -156,29 +158,20 @@ func (c *checker) reading(name [2]string, u *use) (Input, *Error) {
 		}
 		return in, e
 	}
-	switch v.kind {
-	case Boolean:
-		in.Reading = AsBoolean
-	case Text:
-		in.Reading = AsText
-	case Date:
-		in.Reading = AsDate
-	case Moment:
-		in.Reading = AsDay
-	case Timestamp:
-		in.Reading = AsTimestamp
-	case Number:
+	switch {
+	case v.kind == Number:
 		return c.numbers(in, u, declared)
-	default:
-		if u.exact == nil {
-			in.Reading = AsAnything
-			return in, nil
-		}
+	case v.kind == Unknown && u.exact != nil:
 		return in, &Error{At: u.first.at, End: u.first.end, Message: c.source(u.first) + " may be anything",
 			Expected: fmt.Sprintf("what it is: integer(%[1]s), decimal(%[1]s, 2), text(%[1]s), date(%[1]s), timestamp(%[1]s) or boolean(%[1]s); a text stands in quotes", c.text[u.first.at:u.first.end])}
 	}
+	in.Reading = readings[v.kind]
 	return in, nil
 }
+
+// readings are how columns of a kind are read, but for numbers.
+var readings = map[Kind]Reading{Unknown: AsAnything, Boolean: AsBoolean, Text: AsText, Date: AsDate, Moment: AsDay,
+	Timestamp: AsTimestamp}
 
 // numbers decides how a column of numbers is read.
 func (c *checker) numbers(in Input, u *use, declared Column) (Input, *Error) {
@@ -214,14 +207,6 @@ func (c *checker) check(n *node) *Error {
 		args = args[0].args
 	}
 	for _, a := range args {
-		if a.op == list {
-			for _, item := range a.args {
-				if err := c.check(item); err != nil {
-					return err
-				}
-			}
-			continue
-		}
 		if err := c.check(a); err != nil {
 			return err
 		}
@@ -264,9 +249,9 @@ func (c *checker) column(n *node) {
 	case AsBoolean:
 		n.of.High = 1
 	case AsDate, AsDay:
-		n.of.Kind, n.of.Low, n.of.High = Date, FirstDay, LastDay
+		n.of.Kind, n.of.Low, n.of.High = Date, calendar.FirstDay, calendar.LastDay
 	case AsTimestamp:
-		n.of.Low, n.of.High = FirstDay*microsPerDay, (LastDay+1)*microsPerDay-1
+		n.of.Low, n.of.High = calendar.FirstDay*calendar.MicrosPerDay, (calendar.LastDay+1)*calendar.MicrosPerDay-1
 	}
 }
 
@@ -276,20 +261,18 @@ func (c *checker) call(n *node) *Error {
 		n.of.Places, n.of.Low, n.of.High = 0, low, high
 		return nil
 	}
+	if n.of.Kind == Boolean {
+		n.of.High = 1
+	}
 	switch n.name {
 	case "==", "!=", "<", "<=", ">", ">=":
-		n.of.High = 1
 		return c.comparison(n)
 	case "in":
-		n.of.High = 1
 		return c.aligned(n, append([]*node{n.args[0]}, n.args[1].args...)...)
 	case "and", "or", "not", "is_null", "starts_with":
-		n.of.High = 1
 		return nil
-	case "if", "case":
-		return c.branches(n)
-	case "coalesce":
-		return c.either(n, n.args...)
+	case "if", "case", "coalesce":
+		return c.either(n, n.choices()...)
 	case "recode":
 		return c.recode(n)
 	case "length":
@@ -317,7 +300,7 @@ func (c *checker) call(n *node) *Error {
 	case Number:
 		return c.arithmetic(n)
 	case Date:
-		return bounded(FirstDay, LastDay)
+		return bounded(calendar.FirstDay, calendar.LastDay)
 	}
 	n.of.Low, n.of.High = n.args[0].of.Low, n.args[0].of.High
 	return nil
@@ -363,10 +346,10 @@ func (c *checker) aligned(n *node, all ...*node) *Error {
 		}
 		low, high := scaled(a.of, places)
 		if !within(low) || !within(high) {
-			return c.tooLarge(n, a, places-a.of.Places)
+			return c.tooLarge(n, a)
 		}
 		if a.literal() && slices.ContainsFunc(all, func(o *node) bool { return o.of.ranks }) && !within(low.Lsh(low, 1)) {
-			return c.tooLarge(n, a, 0)
+			return c.tooLarge(n, a)
 		}
 	}
 	return nil
@@ -379,21 +362,13 @@ func scaled(t Type, places int) (low, high *big.Int) {
 }
 
 // tooLarge is a number that could need more than 62 bits.
-func (c *checker) tooLarge(n, a *node, _ int) *Error {
+func (c *checker) tooLarge(n, a *node) *Error {
 	e := &Error{At: n.at, End: n.end, Message: c.source(n) + " could be beyond ±2^62",
 		Expected: "numbers of known bounds, as clamp(x, 0, 100)"}
 	if !a.literal() {
 		e.At, e.End, e.Fix = a.at, a.end, "clamp("+c.text[a.at:a.end]+", 0, 100)"
 	}
 	return e
-}
-
-func (c *checker) branches(n *node) *Error {
-	var values []*node
-	for i := 1; i < len(n.args); i += 2 {
-		values = append(values, n.args[i])
-	}
-	return c.either(n, append(values, n.args[len(n.args)-1])...)
 }
 
 // either is the type of what is one of several.
@@ -432,11 +407,7 @@ func (c *checker) recode(n *node) *Error {
 	if err := c.aligned(n, append(n.keys(), n.args[0])...); err != nil {
 		return err
 	}
-	values := slices.Clone(n.args[2:])
-	for i := 1; i < len(n.args[1].args); i += 2 {
-		values = append(values, n.args[1].args[i])
-	}
-	return c.either(n, values...)
+	return c.either(n, n.recoded()...)
 }
 
 // cast is integer(x) or decimal(x, 2): of a column what it is, of another part that it has no more places.
@@ -459,7 +430,7 @@ func (c *checker) cast(n *node) *Error {
 	}
 	low, high := scaled(a.of, places)
 	if !within(low) || !within(high) {
-		return c.tooLarge(n, a, places)
+		return c.tooLarge(n, a)
 	}
 	n.of.Low, n.of.High = low.Int64(), high.Int64()
 	return nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // rounded is floor(x) or round(x).
@@ -13,7 +15,7 @@ func (c *checker) rounded(n *node) *Error {
 	a := n.args[0]
 	by := ten(a.of.Places).Int64()
 	n.of.Places = 0
-	n.of.Low, n.of.High = floorDiv(a.of.Low, by)-1, floorDiv(a.of.High, by)+1
+	n.of.Low, n.of.High = calendar.FloorDiv(a.of.Low, by)-1, calendar.FloorDiv(a.of.High, by)+1
 	if a.of.Places == 0 {
 		n.of.Low, n.of.High = a.of.Low, a.of.High
 	}
@@ -54,7 +56,7 @@ func (c *checker) arithmetic(n *node) *Error {
 				widest = a
 			}
 		}
-		return c.tooLarge(n, widest, 0)
+		return c.tooLarge(n, widest)
 	}
 	n.of.Low, n.of.High = low.Int64(), high.Int64()
 	return nil
@@ -62,11 +64,7 @@ func (c *checker) arithmetic(n *node) *Error {
 
 // width is how large a number can be in its places.
 func width(t Type) *big.Int {
-	low, high := big.NewInt(t.Low), big.NewInt(t.High)
-	if low.CmpAbs(high) > 0 {
-		return low.Abs(low)
-	}
-	return high.Abs(high)
+	return largest(new(big.Int).Abs(big.NewInt(t.Low)), new(big.Int).Abs(big.NewInt(t.High)))
 }
 
 // bounds are the least and the most of an operator's values, counted in the places of the result.
@@ -82,16 +80,7 @@ func (c *checker) bounds(n *node) (low, high *big.Int) {
 	case "negative":
 		return high.Neg(high), low.Neg(low)
 	case "abs":
-		least, most := new(big.Int), new(big.Int).Abs(low)
-		if h := new(big.Int).Abs(high); h.Cmp(most) > 0 {
-			most = h
-		}
-		if low.Sign() > 0 {
-			least = low
-		} else if high.Sign() < 0 {
-			least.Abs(high)
-		}
-		return least, most
+		return largest(new(big.Int), low, new(big.Int).Neg(high)), largest(high, new(big.Int).Neg(low))
 	}
 	for _, b := range n.args[1:] {
 		l, h := ends(b)
@@ -102,11 +91,11 @@ func (c *checker) bounds(n *node) (low, high *big.Int) {
 			low, high = low.Sub(low, h), high.Sub(high, l)
 		case "*":
 			all := []*big.Int{product(low, l), product(low, h), product(high, l), product(high, h)}
-			low, high = slices.MinFunc(all, (*big.Int).Cmp), slices.MaxFunc(all, (*big.Int).Cmp)
+			low, high = least(all...), largest(all...)
 		case "min":
-			low, high = smaller(low, l), smaller(high, h)
+			low, high = least(low, l), least(high, h)
 		case "max":
-			low, high = larger(low, l), larger(high, h)
+			low, high = largest(low, l), largest(high, h)
 		}
 	}
 	return low, high
@@ -114,19 +103,8 @@ func (c *checker) bounds(n *node) (low, high *big.Int) {
 
 func product(a, b *big.Int) *big.Int { return new(big.Int).Mul(a, b) }
 
-func smaller(a, b *big.Int) *big.Int {
-	if a.Cmp(b) < 0 {
-		return a
-	}
-	return b
-}
-
-func larger(a, b *big.Int) *big.Int {
-	if a.Cmp(b) > 0 {
-		return a
-	}
-	return b
-}
+func least(all ...*big.Int) *big.Int   { return slices.MinFunc(all, (*big.Int).Cmp) }
+func largest(all ...*big.Int) *big.Int { return slices.MaxFunc(all, (*big.Int).Cmp) }
 
 // division is // and %, of integers by an integer that is written and is not 0.
 func (c *checker) division(n *node) *Error {
@@ -139,16 +117,12 @@ func (c *checker) division(n *node) *Error {
 		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s divides by 0", c.source(n)),
 			Expected: "a number that is not 0"}
 	case b.of.Places > 0 || a.of.Places > 0:
-		whole := a
+		whole, fix := a, "floor("+c.text[a.at:a.end]+")"
 		if b.of.Places > 0 {
-			whole = b
+			whole, fix = b, ""
 		}
-		e := &Error{At: whole.at, End: whole.end, Message: c.source(whole) + " is no integer",
-			Expected: "an integer, as floor(x) is"}
-		if whole == a {
-			e.Fix = "floor(" + c.text[a.at:a.end] + ")"
-		}
-		return e
+		return &Error{At: whole.at, End: whole.end, Message: c.source(whole) + " is no integer",
+			Expected: "an integer, as floor(x) is", Fix: fix}
 	}
 	by := b.of.Low
 	switch {
@@ -157,7 +131,7 @@ func (c *checker) division(n *node) *Error {
 	case n.name == "%":
 		n.of.Low, n.of.High = by+1, 0
 	default:
-		x, y := floorDiv(a.of.Low, by), floorDiv(a.of.High, by)
+		x, y := calendar.FloorDiv(a.of.Low, by), calendar.FloorDiv(a.of.High, by)
 		n.of.Low, n.of.High = min(x, y), max(x, y)
 	}
 	n.of.Places = 0
@@ -181,7 +155,7 @@ func (c *checker) clamp(n *node) *Error {
 	low, _ := scaled(n.args[1].of, places)
 	_, high := scaled(n.args[2].of, places)
 	if !within(low) || !within(high) {
-		return c.tooLarge(n, n.args[1], 0)
+		return c.tooLarge(n, n.args[1])
 	}
 	// x is clamped in its own places where it has fewer than the bounds, so that it cannot be too large: see the program.
 	n.of.Places, n.of.Low, n.of.High = places, low.Int64(), high.Int64()

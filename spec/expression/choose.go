@@ -18,40 +18,19 @@ func units(n *node, places int, ranks bool) int64 {
 	return value
 }
 
-// comparisons of a number with a constant.
-var withConstant = map[string]func(out, x []int64, y int64){
-	"==": func(out, x []int64, y int64) {
-		for i := range out {
-			out[i] = bit(x[i] == y)
-		}
-	},
-	"!=": func(out, x []int64, y int64) {
-		for i := range out {
-			out[i] = bit(x[i] != y)
-		}
-	},
-	"<": func(out, x []int64, y int64) {
-		for i := range out {
-			out[i] = bit(x[i] < y)
-		}
-	},
-	"<=": func(out, x []int64, y int64) {
-		for i := range out {
-			out[i] = bit(x[i] <= y)
-		}
-	},
-	">": func(out, x []int64, y int64) {
-		for i := range out {
-			out[i] = bit(x[i] > y)
-		}
-	},
-	">=": func(out, x []int64, y int64) {
-		for i := range out {
-			out[i] = bit(x[i] >= y)
-		}
-	},
+// compared are the values of a part that others are compared with, counted in the same places; among ranks, literals
+// count as ranks.
+func (c *compiler) compared(n *node, places int, ranks bool) part {
+	switch {
+	case n.of.ranks:
+		return c.part(n)
+	case n.op == number:
+		return c.constant(units(n, places, ranks))
+	}
+	return c.scaled(n, places)
 }
 
+// comparisons of two numbers.
 var betweenNumbers = map[string]func(out, x, y []int64){
 	"==": func(out, x, y []int64) {
 		for i := range out {
@@ -85,89 +64,49 @@ var betweenNumbers = map[string]func(out, x, y []int64){
 	},
 }
 
-// mirrored is a comparison with its sides exchanged.
-var mirrored = map[string]string{"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
 func (c *compiler) comparison(n *node) part {
-	a, b, name := n.args[0], n.args[1], n.name
-	if a.literal() {
-		a, b, name = b, a, mirrored[name]
-	}
+	a, b := n.args[0], n.args[1]
 	if a.of.Kind == Text {
-		return c.texts(a, b, name == "==")
+		equal := n.name == "=="
+		return c.ofTexts(a, b, func(x, y string) bool { return (x == y) == equal })
 	}
-	places := max(a.of.Places, b.of.Places)
-	if !b.literal() {
-		return c.both(c.scaled(a, places), c.scaled(b, places), betweenNumbers[name])
-	}
-	slot, x := c.slot(), c.part(a)
-	if !a.of.ranks {
-		x = c.scaled(a, places)
-	}
-	y, compare := units(b, places, a.of.ranks), withConstant[name]
-	return func(f *frame) Vector {
-		v := x(f)
-		out := f.numbers(slot)
-		compare(out, v.Numbers[:len(out)], y)
-		return Vector{Numbers: out, Null: v.Null}
-	}
+	places, ranks := max(a.of.Places, b.of.Places), a.of.ranks || b.of.ranks
+	return c.both(c.compared(a, places, ranks), c.compared(b, places, ranks), betweenNumbers[n.name])
 }
 
-// texts compares texts.
-func (c *compiler) texts(a, b *node, equal bool) part {
-	slot, x, y := c.slot(), c.part(a), c.part(b)
-	return func(f *frame) Vector {
-		x, y := x(f), y(f)
-		out := f.numbers(slot)
-		for i := range out {
-			out[i] = bit((x.Texts[i] == y.Texts[i]) == equal)
-		}
-		return Vector{Numbers: out, Null: f.eitherNull(slot, x.Null, y.Null)}
+// mostPlaces is how many places a number and those that it is looked up among need.
+func mostPlaces(a *node, among []*node) int {
+	places := a.of.Places
+	for _, k := range among {
+		places = max(places, k.of.Places)
 	}
+	return places
 }
 
 // in tells whether a value is one of some.
 func (c *compiler) in(n *node) part {
 	a, items := n.args[0], n.args[1].args
-	places := a.of.Places
-	for _, k := range items {
-		places = max(places, k.of.Places)
-	}
-	slot, x := c.slot(), c.part(a)
 	if a.of.Kind == Text {
 		set := map[string]bool{}
 		for _, k := range items {
 			set[k.text] = true
 		}
-		return func(f *frame) Vector {
-			v := x(f)
-			out := f.numbers(slot)
-			for i, s := range v.Texts {
-				out[i] = bit(set[s])
-			}
-			return Vector{Numbers: out, Null: v.Null}
-		}
+		return c.measure(a, func(s string) int64 { return bit(set[s]) })
 	}
-	if !a.of.ranks {
-		x = c.scaled(a, places)
-	}
-	set := map[int64]bool{}
+	places, set := mostPlaces(a, items), map[int64]bool{}
 	for _, k := range items {
 		set[units(k, places, a.of.ranks)] = true
 	}
-	return func(f *frame) Vector {
-		v := x(f)
-		out := f.numbers(slot)
-		for i, y := range v.Numbers {
-			out[i] = bit(set[y])
-		}
-		return Vector{Numbers: out, Null: v.Null}
-	}
+	return c.each(c.compared(a, places, false), func(x int64) int64 { return bit(set[x]) })
 }
 
-// chosen puts the values of rows together: of each row those of the part that choose names, −1 for null.
-func (c *compiler) chosen(n *node, values []part, choose func(f *frame, all []Vector) []int64) part {
+// chosen puts the values of rows together: of each row those of the choice that choose names, −1 for null.
+func (c *compiler) chosen(n *node, choose func(f *frame, all []Vector) []int64) part {
 	slot := c.slot()
+	var values []part
+	for _, a := range n.choices() {
+		values = append(values, c.scaled(a, n.of.Places))
+	}
 	isText := n.of.Kind == Text
 	return func(f *frame) Vector {
 		all := make([]Vector, len(values))
@@ -210,13 +149,11 @@ func (c *compiler) chosen(n *node, values []part, choose func(f *frame, all []Ve
 // branches are if and case: the value behind the first condition that is true.
 func (c *compiler) branches(n *node) part {
 	slot := c.slot()
-	var conditions, values []part
-	for i := 0; i+1 < len(n.args); i += 2 {
-		conditions = append(conditions, c.part(n.args[i]))
-		values = append(values, c.scaled(n.args[i+1], n.of.Places))
+	var conditions []part
+	for _, a := range n.conditions() {
+		conditions = append(conditions, c.part(a))
 	}
-	values = append(values, c.scaled(n.args[len(n.args)-1], n.of.Places))
-	return c.chosen(n, values, func(f *frame, _ []Vector) []int64 {
+	return c.chosen(n, func(f *frame, _ []Vector) []int64 {
 		which := f.numbers(slot)
 		for i := range which {
 			which[i] = int64(len(conditions))
@@ -235,13 +172,8 @@ func (c *compiler) branches(n *node) part {
 
 // coalesce is the first value that is not null.
 func (c *compiler) coalesce(n *node) part {
-	slot := c.slot()
-	var values []part
-	for _, a := range n.args {
-		values = append(values, c.scaled(a, n.of.Places))
-	}
-	last := int64(len(values) - 1)
-	return c.chosen(n, values, func(f *frame, all []Vector) []int64 {
+	slot, last := c.slot(), int64(len(n.args)-1)
+	return c.chosen(n, func(f *frame, all []Vector) []int64 {
 		which := f.numbers(slot)
 		for i := range which {
 			which[i] = last
@@ -260,32 +192,22 @@ func (c *compiler) coalesce(n *node) part {
 
 // recode is what a value becomes: by the map, else the last argument, else null. null stays null.
 func (c *compiler) recode(n *node) part {
-	a, entries := n.args[0], n.args[1].args
-	slot, x, values := c.slot(), c.part(a), []part(nil)
+	a, keys, isText := n.args[0], n.keys(), n.args[0].of.Kind == Text
+	places := mostPlaces(a, keys)
+	slot, x := c.slot(), c.compared(a, places, false)
 	texts, numbers := map[string]int64{}, map[int64]int64{}
-	places := a.of.Places
-	for i := 0; i < len(entries); i += 2 {
-		places = max(places, entries[i].of.Places)
-	}
-	if a.of.Kind != Text && !a.of.ranks {
-		x = c.scaled(a, places)
-	}
-	for i := 0; i < len(entries); i += 2 {
-		key := entries[i]
-		if a.of.Kind == Text {
-			texts[key.text] = int64(len(values))
+	for i, key := range keys {
+		if isText {
+			texts[key.text] = int64(i)
 		} else {
-			numbers[units(key, places, a.of.ranks)] = int64(len(values))
+			numbers[units(key, places, a.of.ranks)] = int64(i)
 		}
-		values = append(values, c.scaled(entries[i+1], n.of.Places))
 	}
 	other := int64(-1)
 	if len(n.args) == 3 {
-		other = int64(len(values))
-		values = append(values, c.scaled(n.args[2], n.of.Places))
+		other = int64(len(keys))
 	}
-	isText := a.of.Kind == Text
-	return c.chosen(n, values, func(f *frame, _ []Vector) []int64 {
+	return c.chosen(n, func(f *frame, _ []Vector) []int64 {
 		v := x(f)
 		which := f.numbers(slot)
 		for i := range which {

@@ -25,23 +25,8 @@ func constants(all []Constant, n *node) []Constant {
 	case n.op != call:
 		return all
 	}
-	switch n.name {
-	case "recode":
-		for i := 1; i < len(n.args[1].args); i += 2 {
-			all = constants(all, n.args[1].args[i])
-		}
-		for _, other := range n.args[2:] {
-			all = constants(all, other)
-		}
-	case "if", "case":
-		for i := 1; i < len(n.args); i += 2 {
-			all = constants(all, n.args[i])
-		}
-		all = constants(all, n.args[len(n.args)-1])
-	case "coalesce":
-		for _, a := range n.args {
-			all = constants(all, a)
-		}
+	for _, a := range n.choices() {
+		all = constants(all, a)
 	}
 	return all
 }

@@ -5,6 +5,9 @@ package expression
 import (
 	"maps"
 	"slices"
+	"time"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // function is how a function is written.
@@ -13,6 +16,9 @@ type function struct {
 	least, most int  // arguments; most 0: any number
 	odd         bool // their number is odd
 	maps        bool // the second is a map
+	// takes and gives are the kinds of all arguments and of the value, where these do not depend on each other: of numbers
+	// where they are not said.
+	takes, gives Kind
 }
 
 var functions = map[string]function{
@@ -29,13 +35,13 @@ var functions = map[string]function{
 	"floor": {usage: "floor(x)", least: 1, most: 1},
 	"round": {usage: "round(x)", least: 1, most: 1},
 
-	"lower":       {usage: "lower(x)", least: 1, most: 1},
-	"upper":       {usage: "upper(x)", least: 1, most: 1},
-	"trim":        {usage: "trim(x)", least: 1, most: 1},
-	"length":      {usage: "length(x)", least: 1, most: 1},
+	"lower":       {usage: "lower(x)", least: 1, most: 1, takes: Text, gives: Text},
+	"upper":       {usage: "upper(x)", least: 1, most: 1, takes: Text, gives: Text},
+	"trim":        {usage: "trim(x)", least: 1, most: 1, takes: Text, gives: Text},
+	"length":      {usage: "length(x)", least: 1, most: 1, takes: Text},
 	"prefix":      {usage: "prefix(x, 3): the first 3 characters", least: 2, most: 2},
 	"slice":       {usage: "slice(x, 2, 3): 3 characters from the 2nd on", least: 3, most: 3},
-	"starts_with": {usage: "starts_with(x, 'a')", least: 2, most: 2},
+	"starts_with": {usage: "starts_with(x, 'a')", least: 2, most: 2, takes: Text, gives: Boolean},
 
 	"days":    {usage: "days(later - earlier)", least: 1, most: 1},
 	"months":  {usage: "months(later - earlier)", least: 1, most: 1},
@@ -44,14 +50,14 @@ var functions = map[string]function{
 	"minutes": {usage: "minutes(later - earlier)", least: 1, most: 1},
 	"seconds": {usage: "seconds(later - earlier)", least: 1, most: 1},
 
-	"year":    {usage: "year(x)", least: 1, most: 1},
-	"quarter": {usage: "quarter(x)", least: 1, most: 1},
-	"month":   {usage: "month(x)", least: 1, most: 1},
-	"week":    {usage: "week(x)", least: 1, most: 1},
-	"day":     {usage: "day(x)", least: 1, most: 1},
-	"weekday": {usage: "weekday(x)", least: 1, most: 1},
-	"hour":    {usage: "hour(x)", least: 1, most: 1},
-	"minute":  {usage: "minute(x)", least: 1, most: 1},
+	"year":    {usage: "year(x)", least: 1, most: 1, takes: Moment},
+	"quarter": {usage: "quarter(x)", least: 1, most: 1, takes: Moment},
+	"month":   {usage: "month(x)", least: 1, most: 1, takes: Moment},
+	"week":    {usage: "week(x)", least: 1, most: 1, takes: Moment},
+	"day":     {usage: "day(x)", least: 1, most: 1, takes: Moment},
+	"weekday": {usage: "weekday(x)", least: 1, most: 1, takes: Moment},
+	"hour":    {usage: "hour(x)", least: 1, most: 1, takes: Timestamp},
+	"minute":  {usage: "minute(x)", least: 1, most: 1, takes: Timestamp},
 
 	"integer":   {usage: "integer(x)", least: 1, most: 1},
 	"decimal":   {usage: "decimal(x, 2): of 2 places", least: 2, most: 2},
@@ -66,24 +72,24 @@ var functionNames = slices.Sorted(maps.Keys(functions))
 // spans are the functions of the time between two days or moments, with the most that each can be either way. Those of
 // microseconds have their length in them, the others count days of the calendar.
 var spans = map[string]struct{ micros, most int64 }{
-	"days":    {0, LastDay - FirstDay},
+	"days":    {0, calendar.LastDay - calendar.FirstDay},
 	"months":  {0, 12 * 10_000},
 	"years":   {0, 10_000},
-	"hours":   {3600 * microsPerSecond, (LastDay - FirstDay + 1) * 24},
-	"minutes": {60 * microsPerSecond, (LastDay - FirstDay + 1) * 24 * 60},
-	"seconds": {microsPerSecond, (LastDay - FirstDay + 1) * 24 * 3600},
+	"hours":   {3600 * calendar.MicrosPerSecond, (calendar.LastDay - calendar.FirstDay + 1) * 24},
+	"minutes": {60 * calendar.MicrosPerSecond, (calendar.LastDay - calendar.FirstDay + 1) * 24 * 60},
+	"seconds": {calendar.MicrosPerSecond, (calendar.LastDay - calendar.FirstDay + 1) * 24 * 3600},
 }
 
 // dateParts are the functions of a day, with the least and the most that each can be.
 var dateParts = map[string]struct {
-	of          func(days int64) int64
+	of          func(day time.Time) int
 	least, most int64
 }{
-	"year":    {func(d int64) int64 { y, _, _ := civil(d); return y }, 0, 9999},
-	"quarter": {func(d int64) int64 { _, m, _ := civil(d); return (m + 2) / 3 }, 1, 4},
-	"month":   {func(d int64) int64 { _, m, _ := civil(d); return m }, 1, 12},
+	"year":    {time.Time.Year, 0, 9999},
+	"quarter": {quarter, 1, 4},
+	"month":   {func(t time.Time) int { return int(t.Month()) }, 1, 12},
 	"week":    {isoWeek, 1, 53},
-	"day":     {func(d int64) int64 { _, _, d2 := civil(d); return d2 }, 1, 31},
+	"day":     {time.Time.Day, 1, 31},
 	"weekday": {weekday, 1, 7},
 }
 
@@ -92,6 +98,10 @@ var timeParts = map[string]struct {
 	of   func(micros int64) int64
 	most int64
 }{
-	"hour":   {func(t int64) int64 { return floorMod(t, microsPerDay) / (3600 * microsPerSecond) }, 23},
-	"minute": {func(t int64) int64 { return floorMod(t, 3600*microsPerSecond) / (60 * microsPerSecond) }, 59},
+	"hour": {func(t int64) int64 {
+		return calendar.FloorMod(t, calendar.MicrosPerDay) / (3600 * calendar.MicrosPerSecond)
+	}, 23},
+	"minute": {func(t int64) int64 {
+		return calendar.FloorMod(t, 3600*calendar.MicrosPerSecond) / (60 * calendar.MicrosPerSecond)
+	}, 59},
 }

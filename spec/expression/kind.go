@@ -3,7 +3,9 @@ package expression
 // This file holds kinds, and how those of columns are found by their use.
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -130,18 +132,8 @@ func (f *finder) find(n *node) *Error {
 			return err
 		}
 	}
-	n.kind = &variable{}
+	n.kind = &variable{kind: literalKinds[n.op]}
 	switch n.op {
-	case number:
-		n.kind.kind = Number
-	case text:
-		n.kind.kind = Text
-	case date:
-		n.kind.kind = Date
-	case timestamp:
-		n.kind.kind = Timestamp
-	case boolean:
-		n.kind.kind = Boolean
 	case column:
 		name := [2]string{n.table, n.name}
 		if f.columns[name] == nil {
@@ -156,6 +148,10 @@ func (f *finder) find(n *node) *Error {
 	}
 	return nil
 }
+
+// literalKinds are the kinds of literals, Unknown of null and of what is no literal.
+var literalKinds = [...]Kind{number: Number, text: Text, date: Date, timestamp: Timestamp, boolean: Boolean,
+	list: Unknown}
 
 // call finds the kinds of what a function or an operator takes and gives.
 func (f *finder) call(n *node) *Error {
@@ -176,44 +172,39 @@ func (f *finder) call(n *node) *Error {
 		gives(Boolean)
 		return f.needAll(n, Boolean, n.args...)
 	case "if", "case":
-		return f.branches(n)
+		if err := f.needAll(n, Boolean, n.conditions()...); err != nil {
+			return err
+		}
+		return f.oneOf(n, n.choices())
 	case "coalesce":
-		err := f.allAlike(n, n.args...)
-		n.kind = n.args[0].kind
-		return err
+		return f.oneOf(n, n.choices())
 	case "is_null":
 		gives(Boolean)
 		return nil
 	case "recode":
 		return f.recode(n)
-	case "lower", "upper", "trim", "prefix", "slice":
+	case "prefix", "slice":
 		gives(Text)
 		return f.need(n.args[0], Text, n)
-	case "length":
-		gives(Number)
-		return f.need(n.args[0], Text, n)
-	case "starts_with":
-		gives(Boolean)
-		return f.needAll(n, Text, n.args...)
 	}
 	if _, ok := spans[n.name]; ok {
 		gives(Number)
 		return f.span(n)
 	}
-	if _, ok := dateParts[n.name]; ok {
-		gives(Number)
-		return f.need(n.args[0], Moment, n)
-	}
-	if _, ok := timeParts[n.name]; ok {
-		gives(Number)
-		return f.need(n.args[0], Timestamp, n)
-	}
 	if kind, ok := casts[n.name]; ok {
 		gives(kind)
 		return f.cast(n, kind)
 	}
-	gives(Number) // + - * // % negative, abs, min, max, clamp, floor, round
-	return f.needAll(n, Number, n.args...)
+	of := functions[n.name]
+	gives(cmp.Or(of.gives, Number)) // + - * // % negative, abs, min, max, clamp, floor, round
+	return f.needAll(n, cmp.Or(of.takes, Number), n.args...)
+}
+
+// oneOf finds the kind of what is one of several parts.
+func (f *finder) oneOf(n *node, values []*node) *Error {
+	err := f.allAlike(n, values...)
+	n.kind = values[0].kind
+	return err
 }
 
 // casts are the functions that say what a column is.
@@ -252,42 +243,18 @@ func (f *finder) allAlike(by *node, all ...*node) *Error {
 	return nil
 }
 
-// branches are those of if and case: condition, then, …, else.
-func (f *finder) branches(n *node) *Error {
-	var values []*node
-	for i := 0; i+1 < len(n.args); i += 2 {
-		if err := f.need(n.args[i], Boolean, n); err != nil {
-			return err
-		}
-		values = append(values, n.args[i+1])
-	}
-	values = append(values, n.args[len(n.args)-1])
-	err := f.allAlike(n, values...)
-	n.kind = values[0].kind
-	return err
-}
-
 func (f *finder) recode(n *node) *Error {
-	keys, values := []*node{n.args[0]}, n.args[2:]
-	for i, entry := range n.args[1].args {
-		if i%2 == 0 {
-			for j := 0; j < i; j += 2 {
-				if equalLiterals(entry, n.args[1].args[j]) {
-					return &Error{At: entry.at, End: entry.end, Message: f.source(entry) + " is there twice",
-						Expected: "each value once"}
-				}
-			}
-			keys = append(keys, entry)
-		} else {
-			values = append(values, entry)
+	keys := n.keys()
+	for i, key := range keys {
+		if slices.ContainsFunc(keys[:i], func(before *node) bool { return equalLiterals(key, before) }) {
+			return &Error{At: key.at, End: key.end, Message: f.source(key) + " is there twice",
+				Expected: "each value once"}
 		}
 	}
-	if err := f.allAlike(n, keys...); err != nil {
+	if err := f.allAlike(n, append([]*node{n.args[0]}, keys...)...); err != nil {
 		return err
 	}
-	err := f.allAlike(n, values...)
-	n.kind = values[0].kind
-	return err
+	return f.oneOf(n, n.recoded())
 }
 
 // span is a function of a difference of two days or moments. The difference is no value of its own.

@@ -4,6 +4,7 @@ package expression
 
 import (
 	"math/big"
+	"slices"
 )
 
 type op int
@@ -47,10 +48,32 @@ func (n *node) each(visit func(n *node)) {
 }
 
 // keys are those of the map of recode.
-func (n *node) keys() []*node {
-	var keys []*node
-	for i := 0; i < len(n.args[1].args); i += 2 {
-		keys = append(keys, n.args[1].args[i])
+func (n *node) keys() []*node { return everySecond(n.args[1].args) }
+
+// conditions are those of if and case.
+func (n *node) conditions() []*node { return everySecond(n.args[:len(n.args)-1]) }
+
+// choices are the parts of which a function gives one: the values of if, case and coalesce, and what recode makes of
+// its keys and of all else; nil of other functions.
+func (n *node) choices() []*node {
+	switch n.name {
+	case "if", "case":
+		return append(everySecond(n.args[1:]), n.args[len(n.args)-1])
+	case "recode":
+		return append(everySecond(n.args[1].args[1:]), n.args[2:]...)
+	case "coalesce":
+		return n.args
 	}
-	return keys
+	return nil
+}
+
+// recoded is what recode makes of anything: of what the map does not have first.
+func (n *node) recoded() []*node { return slices.Concat(n.args[2:], everySecond(n.args[1].args[1:])) }
+
+// everySecond are the first of some parts, the third, and so on.
+func everySecond(all []*node) (some []*node) {
+	for i := 0; i < len(all); i += 2 {
+		some = append(some, all[i])
+	}
+	return some
 }

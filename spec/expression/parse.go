@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // Error is what is wrong with an expression, from byte At to byte End of its text. Fix, where it is not "", is what to
@@ -202,27 +204,37 @@ func (p *parser) comparison() (*node, *Error) {
 
 // list reads [a, b] of literals.
 func (p *parser) list() (*node, *Error) {
-	open, err := p.expect("[", "a list of literals, as [1, 2] or ['a', 'b']")
-	if err != nil {
-		return nil, err
-	}
-	items := &node{op: list, at: open.at}
-	for {
+	return p.literals("[", "]", "a list of literals, as [1, 2] or ['a', 'b']", func(items *node) *Error {
 		item, err := p.constant()
-		if err != nil {
-			return nil, err
-		}
 		items.args = append(items.args, item)
-		if _, more := p.is(","); !more {
-			break
-		}
-	}
-	end, err := p.expect("]", "a comma or ]")
+		return err
+	})
+}
+
+// literals reads what stands between two signs, parted by commas; add reads one entry.
+func (p *parser) literals(open, closing, expected string, add func(all *node) *Error) (*node, *Error) {
+	begin, err := p.expect(open, expected)
 	if err != nil {
 		return nil, err
 	}
-	items.end = end.end
-	return p.made(items)
+	all := &node{op: list, at: begin.at}
+	if all.end, err = p.series(closing, func() *Error { return add(all) }); err != nil {
+		return nil, err
+	}
+	return p.made(all)
+}
+
+// series reads entries that are parted by commas up to the closing sign, and returns the end of that.
+func (p *parser) series(closing string, read func() *Error) (end int, err *Error) {
+	for {
+		if err := read(); err != nil {
+			return 0, err
+		}
+		if _, more := p.is(","); !more {
+			t, err := p.expect(closing, "a comma or "+closing)
+			return t.end, err
+		}
+	}
 }
 
 // constant reads a literal, which may have a minus before it.
@@ -255,6 +267,16 @@ func (p *parser) unary() (*node, *Error) {
 	return p.made(&node{op: call, name: "negative", at: t.at, end: a.end, args: []*node{a}})
 }
 
+// moments are how dates and timestamps are read.
+var moments = map[tokenKind]struct {
+	op               op
+	parse            func(string) (int64, bool)
+	called, expected string
+}{
+	dateToken:      {date, calendar.ParseDate, "date", "a day of the calendar, as 2024-01-31"},
+	timestampToken: {timestamp, calendar.ParseTimestamp, "timestamp", "a day and a time, as 2024-01-31T12:30"},
+}
+
 func (p *parser) primary() (*node, *Error) {
 	t := p.take()
 	n := &node{at: t.at, end: t.end, text: t.text}
@@ -268,20 +290,13 @@ func (p *parser) primary() (*node, *Error) {
 		n.op, n.number = number, x
 	case textToken:
 		n.op = text
-	case dateToken:
-		days, ok := parseDate(t.text)
+	case dateToken, timestampToken:
+		m := moments[t.kind]
+		value, ok := m.parse(t.text)
 		if !ok {
-			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no date",
-				Expected: "a day of the calendar, as 2024-01-31"}
+			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no " + m.called, Expected: m.expected}
 		}
-		n.op, n.value = date, days
-	case timestampToken:
-		micros, ok := parseTimestamp(t.text)
-		if !ok {
-			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no timestamp",
-				Expected: "a day and a time, as 2024-01-31T12:30"}
-		}
-		n.op, n.value = timestamp, micros
+		n.op, n.value = m.op, value
 	case nameToken:
 		return p.named(t)
 	default:
@@ -343,31 +358,10 @@ func (p *parser) function(t token) (*node, *Error) {
 			Unknown: t.text, Among: functionNames}
 	}
 	n := &node{op: call, name: t.text, at: t.at}
-	for {
-		if len(n.args) == 0 {
-			if end, done := p.is(")"); done {
-				n.end = end.end
-				break
-			}
-		}
-		read := p.either
-		if f.maps && len(n.args) == 1 {
-			read = p.entries
-		}
-		a, err := p.deeper(read)
-		if err != nil {
-			return nil, err
-		}
-		n.args = append(n.args, a)
-		if _, more := p.is(","); more {
-			continue
-		}
-		end, err := p.expect(")", "a comma or )")
-		if err != nil {
-			return nil, err
-		}
+	if end, done := p.is(")"); done {
 		n.end = end.end
-		break
+	} else if err := p.arguments(n, f.maps); err != nil {
+		return nil, err
 	}
 	if len(n.args) < f.least || f.most > 0 && len(n.args) > f.most || f.odd && len(n.args)%2 == 0 {
 		return nil, &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s of %d arguments", t.text, len(n.args)),
@@ -376,36 +370,34 @@ func (p *parser) function(t token) (*node, *Error) {
 	return p.made(n)
 }
 
+// arguments reads those of a function, of which the second may be a map.
+func (p *parser) arguments(n *node, maps bool) (err *Error) {
+	n.end, err = p.series(")", func() *Error {
+		read := p.either
+		if maps && len(n.args) == 1 {
+			read = p.entries
+		}
+		a, err := p.deeper(read)
+		n.args = append(n.args, a)
+		return err
+	})
+	return err
+}
+
 // entries reads {a: b, c: d} of literals.
 func (p *parser) entries() (*node, *Error) {
-	open, err := p.expect("{", functions["recode"].usage)
-	if err != nil {
-		return nil, err
-	}
-	entries := &node{op: list, at: open.at}
-	for {
+	return p.literals("{", "}", functions["recode"].usage, func(entries *node) *Error {
 		key, err := p.constant()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if _, err := p.expect(":", "a colon and what it becomes, as 'm': 'male'"); err != nil {
-			return nil, err
+			return err
 		}
 		value, err := p.constant()
-		if err != nil {
-			return nil, err
-		}
 		entries.args = append(entries.args, key, value)
-		if _, more := p.is(","); !more {
-			break
-		}
-	}
-	end, err := p.expect("}", "a comma or }")
-	if err != nil {
-		return nil, err
-	}
-	entries.end = end.end
-	return p.made(entries)
+		return err
+	})
 }
 
 // equalLiterals tells that two literals of one kind are the same value.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/dprelease/dprelease/spec/calendar"
 )
 
 // Vector is values of rows: Numbers of all kinds but texts (1 and 0 of booleans, days, microseconds, ranks), or Texts;
@@ -37,23 +39,14 @@ type frame struct {
 	slots  []Vector
 }
 
-// numbers and texts are the memory of a slot, of as many as there are rows.
-func (f *frame) numbers(slot int) []int64 {
-	s := &f.slots[slot]
-	s.Numbers = slices.Grow(s.Numbers[:0], f.rows)[:f.rows]
-	return s.Numbers
-}
+// numbers, texts and nulls are the memory of a slot, of as many as there are rows.
+func (f *frame) numbers(slot int) []int64 { return sized(&f.slots[slot].Numbers, f.rows) }
+func (f *frame) texts(slot int) []string  { return sized(&f.slots[slot].Texts, f.rows) }
+func (f *frame) nulls(slot int) []bool    { return sized(&f.slots[slot].Null, f.rows) }
 
-func (f *frame) texts(slot int) []string {
-	s := &f.slots[slot]
-	s.Texts = slices.Grow(s.Texts[:0], f.rows)[:f.rows]
-	return s.Texts
-}
-
-func (f *frame) nulls(slot int) []bool {
-	s := &f.slots[slot]
-	s.Null = slices.Grow(s.Null[:0], f.rows)[:f.rows]
-	return s.Null
+func sized[T any](s *[]T, rows int) []T {
+	*s = slices.Grow((*s)[:0], rows)[:rows]
+	return *s
 }
 
 // Compile makes the program of an expression.
@@ -102,30 +95,32 @@ func (c *compiler) part(n *node) part {
 
 // literal is the same value in every row, counted in places where it is a number.
 func (c *compiler) literal(n *node, places int) part {
-	slot, value := c.slot(), n.value
-	if n.op == number {
-		value = n.of.Low * power(places-n.of.Places)
+	slot := c.slot()
+	switch n.op {
+	case text:
+		return func(f *frame) Vector { return Vector{Texts: repeated(&f.slots[slot].Texts, n.text, f.rows)} }
+	case null:
+		return func(f *frame) Vector {
+			s := &f.slots[slot]
+			return Vector{Numbers: repeated(&s.Numbers, 0, f.rows), Texts: repeated(&s.Texts, "", f.rows),
+				Null: repeated(&s.Null, true, f.rows)}
+		}
 	}
-	return func(f *frame) Vector {
-		s := &f.slots[slot]
-		switch {
-		case n.op == text:
-			for len(s.Texts) < f.rows {
-				s.Texts = append(s.Texts, n.text)
-			}
-			return Vector{Texts: s.Texts[:f.rows]}
-		case n.op == null && len(s.Null) < f.rows:
-			s.Null = slices.Repeat([]bool{true}, f.rows)
-			s.Numbers, s.Texts = make([]int64, f.rows), make([]string, f.rows)
-		}
-		if n.op == null {
-			return Vector{Numbers: s.Numbers[:f.rows], Texts: s.Texts[:f.rows], Null: s.Null[:f.rows]}
-		}
-		for len(s.Numbers) < f.rows {
-			s.Numbers = append(s.Numbers, value)
-		}
-		return Vector{Numbers: s.Numbers[:f.rows]}
+	return c.constant(units(n, places, false))
+}
+
+// constant is the same number in every row.
+func (c *compiler) constant(value int64) part {
+	slot := c.slot()
+	return func(f *frame) Vector { return Vector{Numbers: repeated(&f.slots[slot].Numbers, value, f.rows)} }
+}
+
+// repeated is a value as often as there are rows, kept in the memory of a slot that holds nothing else.
+func repeated[T any](s *[]T, value T, rows int) []T {
+	for len(*s) < rows {
+		*s = append(*s, value)
 	}
+	return (*s)[:rows]
 }
 
 // power is 10 to a power from 0 to 18.
@@ -226,7 +221,7 @@ func (c *compiler) call(n *node) part {
 		return c.span(n, s.micros)
 	}
 	if p, ok := dateParts[n.name]; ok {
-		return c.each(c.day(n.args[0]), p.of)
+		return c.each(c.day(n.args[0]), func(x int64) int64 { return int64(p.of(calendar.Day(x))) })
 	}
 	if p, ok := timeParts[n.name]; ok {
 		return c.each(c.part(n.args[0]), p.of)
@@ -237,7 +232,7 @@ func (c *compiler) call(n *node) part {
 // day is the day of a date or timestamp.
 func (c *compiler) day(n *node) part {
 	if n.of.Kind == Timestamp {
-		return c.each(c.part(n), func(x int64) int64 { return floorDiv(x, microsPerDay) })
+		return c.each(c.part(n), func(x int64) int64 { return calendar.DayOf(x) })
 	}
 	return c.part(n)
 }
@@ -293,7 +288,7 @@ func (c *compiler) span(n *node, micros int64) part {
 	if micros > 0 {
 		return c.both(c.part(a), c.part(b), func(out, x, y []int64) {
 			for i := range out {
-				out[i] = floorDiv(x[i]-y[i], micros)
+				out[i] = calendar.FloorDiv(x[i]-y[i], micros)
 			}
 		})
 	}
@@ -310,7 +305,7 @@ func (c *compiler) span(n *node, micros int64) part {
 		},
 		"years": func(out, x, y []int64) {
 			for i := range out {
-				out[i] = floorDiv(wholeMonths(y[i], x[i]), 12)
+				out[i] = calendar.FloorDiv(wholeMonths(y[i], x[i]), 12)
 			}
 		},
 	}[n.name])
@@ -328,10 +323,10 @@ func (c *compiler) arithmetic(n *node) part {
 		return c.clamp(n)
 	case "//":
 		by := n.args[1].of.Low
-		return c.each(c.part(a), func(x int64) int64 { return floorDiv(x, by) })
+		return c.each(c.part(a), func(x int64) int64 { return calendar.FloorDiv(x, by) })
 	case "%":
 		by := n.args[1].of.Low
-		return c.each(c.part(a), func(x int64) int64 { return floorMod(x, by) })
+		return c.each(c.part(a), func(x int64) int64 { return calendar.FloorMod(x, by) })
 	case "*":
 		return c.both(c.part(a), c.part(n.args[1]), func(out, x, y []int64) {
 			for i := range out {
@@ -384,9 +379,9 @@ func floorOf(t Type, half int64) func(int64) int64 {
 		half = 0
 	}
 	if t.ranks {
-		return func(x int64) int64 { return floorDiv(x>>1+half, by) }
+		return func(x int64) int64 { return calendar.FloorDiv(x>>1+half, by) }
 	}
-	return func(x int64) int64 { return floorDiv(x+half, by) }
+	return func(x int64) int64 { return calendar.FloorDiv(x+half, by) }
 }
 
 // clamp brings x near the bounds in its own places first, so that it can be counted in theirs.
@@ -394,63 +389,68 @@ func (c *compiler) clamp(n *node) part {
 	a := n.args[0]
 	by := power(n.of.Places - a.of.Places)
 	low, high := n.of.Low, n.of.High
-	near, far := floorDiv(low, by), -floorDiv(-high, by)
+	near, far := calendar.FloorDiv(low, by), -calendar.FloorDiv(-high, by)
 	return c.each(c.part(a), func(x int64) int64 { return min(max(min(max(x, near), far)*by, low), high) })
 }
 
 // textual is a function of texts.
 func (c *compiler) textual(n *node) part {
-	slot, a := c.slot(), c.part(n.args[0])
-	number := func(of func(string) int64) part {
-		return func(f *frame) Vector {
-			v := a(f)
-			out := f.numbers(slot)
-			for i, x := range v.Texts {
-				out[i] = of(x)
-			}
-			return Vector{Numbers: out, Null: v.Null}
-		}
-	}
-	var of func(string) string
+	a := n.args[0]
 	switch n.name {
 	case "length":
-		return number(func(s string) int64 { return int64(utf8.RuneCountInString(s)) })
+		return c.measure(a, func(s string) int64 { return int64(utf8.RuneCountInString(s)) })
 	case "starts_with":
-		if n.args[1].op != text {
-			return c.startsWith(n)
-		}
-		prefix := n.args[1].text
-		return number(func(s string) int64 { return bit(strings.HasPrefix(s, prefix)) })
-	case "lower":
-		of = strings.ToLower
-	case "upper":
-		of = strings.ToUpper
-	case "trim":
-		of = strings.TrimSpace
-	case "prefix":
-		most := n.args[1].of.Low
-		of = func(s string) string { return characters(s, 0, most) }
-	default: // slice
-		from, most := n.args[1].of.Low-1, n.args[2].of.Low
-		of = func(s string) string { return characters(s, from, most) }
+		return c.ofTexts(a, n.args[1], strings.HasPrefix)
 	}
+	of, slot, x := textOf(n), c.slot(), c.part(a)
 	return func(f *frame) Vector {
-		v := a(f)
+		v := x(f)
 		out := f.texts(slot)
-		for i, x := range v.Texts {
-			out[i] = of(x)
+		for i, s := range v.Texts {
+			out[i] = of(s)
 		}
 		return Vector{Texts: out, Null: v.Null}
 	}
 }
 
-func (c *compiler) startsWith(n *node) part {
-	slot, a, b := c.slot(), c.part(n.args[0]), c.part(n.args[1])
+// textOf is what a function makes of a text.
+func textOf(n *node) func(string) string {
+	switch n.name {
+	case "lower":
+		return strings.ToLower
+	case "upper":
+		return strings.ToUpper
+	case "trim":
+		return strings.TrimSpace
+	case "prefix":
+		most := n.args[1].of.Low
+		return func(s string) string { return characters(s, 0, most) }
+	}
+	from, most := n.args[1].of.Low-1, n.args[2].of.Low // of slice
+	return func(s string) string { return characters(s, from, most) }
+}
+
+// measure is a number of each text.
+func (c *compiler) measure(n *node, of func(string) int64) part {
+	slot, a := c.slot(), c.part(n)
 	return func(f *frame) Vector {
-		x, y := a(f), b(f)
+		v := a(f)
+		out := f.numbers(slot)
+		for i, x := range v.Texts {
+			out[i] = of(x)
+		}
+		return Vector{Numbers: out, Null: v.Null}
+	}
+}
+
+// ofTexts tells something of two texts, null where either is.
+func (c *compiler) ofTexts(a, b *node, of func(x, y string) bool) part {
+	slot, first, second := c.slot(), c.part(a), c.part(b)
+	return func(f *frame) Vector {
+		x, y := first(f), second(f)
 		out := f.numbers(slot)
 		for i := range out {
-			out[i] = bit(strings.HasPrefix(x.Texts[i], y.Texts[i]))
+			out[i] = bit(of(x.Texts[i], y.Texts[i]))
 		}
 		return Vector{Numbers: out, Null: f.eitherNull(slot, x.Null, y.Null)}
 	}

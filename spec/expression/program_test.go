@@ -1,11 +1,13 @@
 package expression
 
 import (
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dprelease/dprelease/spec/calendar"
 	"pgregory.net/rapid"
 )
 
@@ -139,11 +141,12 @@ func drawn(t *rapid.T, in Input) (value, int64, string) {
 		b := rapid.Bool().Draw(t, "truth")
 		return b, bit(b), ""
 	case AsDate, AsDay:
-		days := rapid.OneOf(rapid.Int64Range(19000, 20000), rapid.Int64Range(FirstDay, LastDay)).Draw(t, "days")
+		days := rapid.OneOf(rapid.Int64Range(19000, 20000),
+			rapid.Int64Range(calendar.FirstDay, calendar.LastDay)).Draw(t, "days")
 		return time.Unix(days*86400, 0).UTC(), days, ""
 	case AsTimestamp:
 		micros := rapid.OneOf(rapid.Int64Range(1_700_000_000_000_000, 1_710_000_000_000_000),
-			rapid.Int64Range(FirstDay*microsPerDay, LastDay*microsPerDay)).Draw(t, "micros")
+			rapid.Int64Range(calendar.FirstDay*calendar.MicrosPerDay, calendar.LastDay*calendar.MicrosPerDay)).Draw(t, "micros")
 		return time.UnixMicro(micros).UTC(), micros, ""
 	}
 	return "anything", 0, ""
@@ -228,17 +231,48 @@ func same(a, b value) bool {
 	return order(a, b) == 0
 }
 
+// TestCalendar holds the parts of days to the calendar's own arithmetic.
 func TestCalendar(t *testing.T) {
-	for days := int64(FirstDay); days <= LastDay; days += 13 {
-		at := time.Unix(days*86400, 0).UTC()
+	for days := int64(calendar.FirstDay); days <= calendar.LastDay; days += 13 {
 		y, m, d := civil(days)
-		if int(y) != at.Year() || int(m) != int(at.Month()) || int(d) != at.Day() || dayOf(y, m, d) != days {
-			t.Fatalf("day %d is %d-%d-%d, want %s", days, y, m, d, at)
+		weekday := calendar.FloorMod(days+3, 7) + 1
+		year, _, _ := civil(days - weekday + 4) // of the week's Thursday
+		week, first := int64(1), days-weekday+4
+		for y, _, _ := civil(first - 7*week); y == year; y, _, _ = civil(first - 7*week) {
+			week++
 		}
-		if _, week := at.ISOWeek(); int64(week) != isoWeek(days) || weekday(days)%7 != int64(at.Weekday()) {
-			t.Fatalf("day %d: week %d and weekday %d", days, isoWeek(days), weekday(days))
+		for name, want := range map[string]int64{"year": y, "month": m, "day": d, "quarter": (m + 2) / 3,
+			"weekday": weekday, "week": week} {
+			if got := dateParts[name].of(calendar.Day(days)); int64(got) != want {
+				t.Fatalf("%s of day %d is %d, want %d", name, days, got, want)
+			}
+		}
+		text := fmt.Sprintf("%04d-%02d-%02d", y, m, d)
+		if got, ok := calendar.ParseDate(text); got != days || !ok {
+			t.Fatalf("%s is day %d (%v), want %d", text, got, ok, days)
 		}
 	}
+}
+
+// civil is the year, month and day of the month of a day, in the calendar of Gregory throughout. Eras are of 400 years,
+// from March on, so that leap days come last.
+func civil(days int64) (year, month, day int64) {
+	z := days + 719_468
+	era := calendar.FloorDiv(z, 146_097)
+	inEra := z - era*146_097
+	yearOfEra := (inEra - inEra/1460 + inEra/36_524 - inEra/146_096) / 365
+	ofYear := inEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
+	shifted := (5*ofYear + 2) / 153
+	day = ofYear - (153*shifted+2)/5 + 1
+	month = shifted + 3
+	if month > 12 {
+		month -= 12
+	}
+	year = yearOfEra + era*400
+	if month <= 2 {
+		year++
+	}
+	return year, month, day
 }
 
 // FuzzExpression reads any text, and evaluates what is accepted.

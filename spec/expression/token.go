@@ -39,11 +39,17 @@ var (
 	timestampPattern = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`)
 )
 
+// literals that begin with a digit, the longer ones before those that they begin with.
+var literals = []struct {
+	kind    tokenKind
+	pattern *regexp.Regexp
+}{{timestampToken, timestampPattern}, {dateToken, datePattern}, {numberToken, numberPattern}}
+
 var words = []string{"and", "or", "not", "in", "true", "false", "null"}
 
-// signs, the longer ones before those that they begin with.
-var signs = []string{"==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "%", "(", ")", "[", "]", "{", "}", ",", ":",
-	"."}
+// signs, also those of other languages, the longer ones before those that they begin with.
+var signs = []string{"&&", "||", "<>", "≥", "≤", "≠", "==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "%", "(",
+	")", "[", "]", "{", "}", ",", ":", ".", "&", "|", "=", "!", "/"}
 
 // foreign signs, and what stands for them here.
 var foreign = map[string]string{"&&": "and", "||": "or", "&": "and", "|": "or", "=": "==", "<>": "!=", "!": "not",
@@ -69,14 +75,10 @@ func tokens(text string) ([]token, *Error) {
 
 func tokenAt(text string, at int) (token, *Error) {
 	rest := text[at:]
-	if found := timestampPattern.FindString(rest); found != "" {
-		return literalToken(timestampToken, text, at, found)
-	}
-	if found := datePattern.FindString(rest); found != "" {
-		return literalToken(dateToken, text, at, found)
-	}
-	if found := numberPattern.FindString(rest); found != "" {
-		return literalToken(numberToken, text, at, found)
+	for _, l := range literals {
+		if found := l.pattern.FindString(rest); found != "" {
+			return literalToken(l.kind, text, at, found)
+		}
 	}
 	if found := namePattern.FindString(rest); found != "" {
 		t := token{kind: nameToken, at: at, end: at + len(found), text: found}
@@ -142,26 +144,21 @@ func quotedToken(text string, at int) (token, *Error) {
 
 func signAt(text string, at int) (token, *Error) {
 	rest := text[at:]
-	for _, sign := range []string{"&&", "||", "<>", "≥", "≤", "≠"} {
-		if strings.HasPrefix(rest, sign) {
-			return token{}, foreignSign(sign, at)
-		}
-	}
 	for _, sign := range signs {
-		if strings.HasPrefix(rest, sign) {
+		switch meant := foreign[sign]; {
+		case !strings.HasPrefix(rest, sign):
+		case meant != "":
+			return token{}, foreignSign(sign, meant, at)
+		default:
 			return token{kind: signToken, at: at, end: at + len(sign), text: sign}, nil
 		}
 	}
-	r, size := utf8.DecodeRuneInString(rest)
-	if _, ok := foreign[string(r)]; ok {
-		return token{}, foreignSign(string(r), at)
-	}
+	_, size := utf8.DecodeRuneInString(rest)
 	return token{}, &Error{At: at, End: at + size, Message: "found " + show(rest[:size]),
 		Expected: "a column, a number, a text in quotes or a function; a name with other characters stands in backticks"}
 }
 
-func foreignSign(sign string, at int) *Error {
-	meant := foreign[sign]
+func foreignSign(sign, meant string, at int) *Error {
 	e := &Error{At: at, End: at + len(sign), Message: "found " + sign, Expected: meant, Fix: meant}
 	switch sign {
 	case "/":

@@ -67,19 +67,11 @@ func Glob(dir, pattern string) ([]string, error) {
 
 // literal is the glob that matches the folder dir alone.
 func literal(dir string) string {
-	special := `*?[\`
-	if filepath.Separator == '\\' {
-		special = "*?[" // there a backslash parts folders
+	special := []string{"*", "[*]", "?", "[?]", "[", "[[]"}
+	if filepath.Separator != '\\' { // which parts folders there
+		special = append(special, `\`, `[\]`)
 	}
-	var b strings.Builder
-	for _, c := range dir {
-		if strings.ContainsRune(special, c) {
-			b.WriteString("[" + string(c) + "]")
-		} else {
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
+	return strings.NewReplacer(special...).Replace(dir)
 }
 
 func (d *onDisk) Digests(name string) []Digest { return d.noted[name] }

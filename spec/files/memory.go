@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
+	"slices"
 )
 
 // This file holds the public files that a plan holds.
@@ -42,12 +43,11 @@ func (m inMemory) Table(name string, _ Format) (*Unpacked, error) {
 // plan leads to.
 func (m inMemory) Digests(name string) []Digest {
 	noted := m.noted[name]
-	sound := len(noted) > 0 && len(noted) <= 2
-	for _, d := range noted {
+	unsound := func(d Digest) bool {
 		raw, err := hex.DecodeString(d.SHA256)
-		sound = sound && err == nil && len(raw) == sha256.Size && d.Size >= 0
+		return err != nil || len(raw) != sha256.Size || d.Size < 0
 	}
-	if !sound {
+	if len(noted) == 0 || len(noted) > 2 || slices.ContainsFunc(noted, unsound) {
 		return []Digest{DigestText(m.texts[name])}
 	}
 	return noted

@@ -170,15 +170,11 @@ const mostLine = 1 << 20
 
 // longLine is the number of the first line with more than mostLine bytes, 0 where there is none.
 func longLine(text string) int {
-	for line := 1; len(text) > 0; line++ {
-		end := strings.IndexByte(text, '\n')
-		if end < 0 {
-			end = len(text)
+	number := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		if number++; len(line) > mostLine {
+			return number
 		}
-		if end > mostLine {
-			return line
-		}
-		text = text[min(end+1, len(text)):]
 	}
 	return 0
 }

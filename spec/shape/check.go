@@ -39,6 +39,10 @@ func (c *checker) check(s *Shape, n document.Node) {
 		c.within++
 		defer func() { c.within-- }()
 	}
+	if wanted := nodeOf[s.kind]; wanted != 0 && (n.Value.Kind != wanted || n.IsNull()) {
+		c.mismatch(s, n)
+		return
+	}
 	switch s.kind {
 	case anything:
 		c.checkAnything(n)
@@ -54,6 +58,11 @@ func (c *checker) check(s *Shape, n document.Node) {
 		c.checkScalar(s, n)
 	}
 }
+
+// nodeOf is the kind of node that a shape of each kind has, other than null; 0 where that differs.
+var nodeOf = [...]yaml.Kind{object: yaml.MappingNode, dictionary: yaml.MappingNode, list: yaml.SequenceNode,
+	text: yaml.ScalarNode, category: yaml.ScalarNode, number: yaml.ScalarNode, whole: yaml.ScalarNode,
+	boolean: yaml.ScalarNode, choice: 0}
 
 // mismatch reports a value of the wrong kind.
 func (c *checker) mismatch(s *Shape, n document.Node) {
@@ -74,9 +83,7 @@ func (c *checker) mismatch(s *Shape, n document.Node) {
 		for _, b := range s.When {
 			options = append(options, b.Then.oneOf...)
 		}
-		if p.Nearest = c.Nearest(n.Text(), options); p.Nearest != "" {
-			p.Fix = c.Mended(n.Value, p.Nearest)
-		}
+		p = c.Among(n, p, options)
 	}
 	if s.kind == choice {
 		c.meantKey(s, n, &p)
@@ -107,19 +114,12 @@ func quote(text string) string {
 }
 
 func (c *checker) checkAnything(n document.Node) {
-	for _, pair := range n.Pairs() {
-		c.check(&Shape{}, pair)
-	}
-	for _, item := range n.Items() {
-		c.check(&Shape{}, item)
+	for _, child := range append(n.Pairs(), n.Items()...) {
+		c.check(&Shape{}, child)
 	}
 }
 
 func (c *checker) checkObject(s *Shape, n document.Node) {
-	if n.Value.Kind != yaml.MappingNode {
-		c.mismatch(s, n)
-		return
-	}
 	var present []string
 	for _, pair := range n.Pairs() {
 		f, known := s.field(pair.Key.Value)
@@ -152,12 +152,9 @@ func (c *checker) checkObject(s *Shape, n document.Node) {
 // unknownKey reports a key that an object does not have. It returns the key that was probably
 // meant, so that it is not reported as missing too.
 func (c *checker) unknownKey(s *Shape, pair document.Node) string {
-	names := s.keyNames()
 	p := document.Problem{Message: fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)),
 		Expected: document.OneOf(s.builtKeys())}
-	if p.Nearest = c.Nearest(pair.Key.Value, names); p.Nearest != "" {
-		p.Fix = c.Mended(pair.Key, p.Nearest)
-	}
+	p = c.Among(pair.AtKey(), p, s.keyNames())
 	meant := p.Nearest
 	if h, known := s.Habits[strings.ToLower(pair.Key.Value)]; known {
 		p.Expected, meant = h.Expected, h.Meant
@@ -182,7 +179,8 @@ func (c *checker) checkForms(s *Shape, n document.Node, present []string) {
 	}
 	var forms []string
 	for _, form := range s.forms {
-		if slices.Equal(have, form) || len(have) == len(form) && containsAll(have, form) {
+		isMissing := func(key string) bool { return !slices.Contains(have, key) }
+		if len(have) == len(form) && !slices.ContainsFunc(form, isMissing) {
 			return
 		}
 		forms = append(forms, strings.Join(form, " with "))
@@ -202,20 +200,7 @@ func (c *checker) checkForms(s *Shape, n document.Node, present []string) {
 	c.MarkUnsound(n)
 }
 
-func containsAll(set, wanted []string) bool {
-	for _, w := range wanted {
-		if !slices.Contains(set, w) {
-			return false
-		}
-	}
-	return true
-}
-
 func (c *checker) checkDictionary(s *Shape, n document.Node) {
-	if n.Value.Kind != yaml.MappingNode {
-		c.mismatch(s, n)
-		return
-	}
 	pairs := n.Pairs()
 	if int64(len(pairs)) < s.Least {
 		c.tooFew(s, n)
@@ -236,10 +221,6 @@ func (c *checker) checkDictionary(s *Shape, n document.Node) {
 }
 
 func (c *checker) checkList(s *Shape, n document.Node) {
-	if n.Value.Kind != yaml.SequenceNode {
-		c.mismatch(s, n)
-		return
-	}
 	items := n.Items()
 	if int64(len(items)) < s.Least {
 		c.tooFew(s, n)
@@ -300,10 +281,6 @@ func (g Guard) holds(n document.Node) bool {
 }
 
 func (c *checker) checkScalar(s *Shape, n document.Node) {
-	if n.Value.Kind != yaml.ScalarNode || n.IsNull() {
-		c.mismatch(s, n)
-		return
-	}
 	switch s.kind {
 	case text:
 		c.checkText(s, n)
@@ -341,10 +318,7 @@ func (c *checker) checkText(s *Shape, n document.Node) {
 		return
 	}
 	p := document.Problem{Message: "found " + n.Found(), Expected: s.Says}
-	if p.Nearest = c.Nearest(n.Text(), s.oneOf); p.Nearest != "" {
-		p.Fix = c.Mended(n.Value, p.Nearest)
-	}
-	c.Wrong(n, p)
+	c.Wrong(n, c.Among(n, p, s.oneOf))
 }
 
 func (c *checker) checkWhole(s *Shape, n document.Node) {

@@ -5,6 +5,7 @@ package shape
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -63,11 +64,9 @@ func isoDate(text string) string {
 	if second > 12 {
 		day, month = second, first
 	}
-	iso := m[3] + "-" + twoDigits(month) + "-" + twoDigits(day)
+	iso := fmt.Sprintf("%s-%02d-%02d", m[3], month, day)
 	if _, err := time.Parse(time.DateOnly, iso); err != nil || first <= 12 && second <= 12 && first != second {
 		return ""
 	}
 	return iso
 }
-
-func twoDigits(n int) string { return strconv.Itoa(100 + n)[1:] }

@@ -121,19 +121,16 @@ func (w schemaWriter) rules(s *Shape, path string) schema {
 			out["maxItems"] = s.most
 		}
 		return out
-	case text:
+	case text, category:
 		out := schema{"type": "string"}
+		if s.kind == category {
+			out["type"] = []string{"string", "number", "boolean"}
+		}
 		if s.match != nil {
 			out["pattern"] = s.match.String()
 		}
 		if s.oneOf != nil {
 			out["enum"] = s.oneOf
-		}
-		return out
-	case category:
-		out := schema{"type": []string{"string", "number", "boolean"}}
-		if s.match != nil {
-			out["pattern"] = s.match.String()
 		}
 		return out
 	case number:

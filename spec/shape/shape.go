@@ -5,8 +5,10 @@ package shape
 // drift apart.
 
 import (
-	"github.com/dprelease/dprelease/spec/document"
 	"regexp"
+	"slices"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
 
 // kind is the kind of a shape.
@@ -172,6 +174,30 @@ func (s *Shape) WithForms(forms ...[]string) *Shape {
 	return s
 }
 
+// Nonempty says that there is at least one entry, and what to say where there is none.
+func (s *Shape) Nonempty(says string) *Shape {
+	s.Least, s.Empty = 1, says
+	return s
+}
+
+// OrSay says what to say of an object that is in none of its forms, or of a list with too few entries.
+func (s *Shape) OrSay(says string) *Shape {
+	s.Empty = says
+	return s
+}
+
+// WithHabits are the keys of other programs, in lower case.
+func (s *Shape) WithHabits(habits map[string]Habit) *Shape {
+	s.Habits = habits
+	return s
+}
+
+// WithInstead says what to write in place of a text.
+func (s *Shape) WithInstead(instead func(text string) (expected, fix string)) *Shape {
+	s.Instead = instead
+	return s
+}
+
 // WithParams says that parameters are filled in.
 func (s *Shape) WithParams() *Shape {
 	s.params = true
@@ -225,11 +251,9 @@ func (s *Shape) builtKeys() []string {
 // governed are the keys that the forms of an object speak of, in order of appearance.
 func (s *Shape) governed() []string {
 	var names []string
-	seen := map[string]bool{}
 	for _, form := range s.forms {
 		for _, key := range form {
-			if !seen[key] {
-				seen[key] = true
+			if !slices.Contains(names, key) {
 				names = append(names, key)
 			}
 		}
