@@ -64,10 +64,7 @@ func (f Figure) ErrorText() string {
 
 // HalfText is the typical half width of the intervals, a dash for none.
 func (f Figure) HalfText() string {
-	if f.HalfWidth == nil {
-		return "–"
-	}
-	return "±" + typical(f.HalfWidth)
+	return words.When(f.HalfWidth != nil, "±") + typical(f.HalfWidth)
 }
 
 func typical(v *float64) string {

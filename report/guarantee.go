@@ -47,5 +47,8 @@ type Meaning struct {
 	Weak    bool    `json:"weak"`        // ε above 10
 }
 
+// Replaced reports whether neighbours differ by one unit replaced, and not by one added or removed.
+func (g Guarantee) Replaced() bool { return g.Neighbours == "replace" }
+
 // ByRow tells that each row is protected, not all rows of a unit together.
 func (g Guarantee) ByRow() bool { return g.Unit == "each row" }

@@ -24,12 +24,8 @@ func Assumptions(r *report.Report) []string {
 	if g.Unit != "each row" {
 		unit = fmt.Sprintf("%s are one %s: an id that is wrong, or two ids for one %[2]s, protect less.",
 			words.Capital(g.Unit), g.Protects)
-		if g.Rows != nil {
-			unit += " A row of any of these tables is of one " + g.Protects + " alone."
-		}
-		if g.WithoutID != "" {
-			unit += " Rows without an id were left out of every count."
-		}
+		unit += words.When(g.Rows != nil, " A row of any of these tables is of one "+g.Protects+" alone.") +
+			words.When(g.WithoutID != "", " Rows without an id were left out of every count.")
 	}
 	all := []string{
 		"The program that is named below was run as it is, on the plan that is published here.",
@@ -56,10 +52,7 @@ func Assumptions(r *report.Report) []string {
 			"The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.", t))
 	}
 	if g.Neighbours == "replace" {
-		together := ""
-		if g.Rows != nil {
-			together = ", in all tables together,"
-		}
+		together := words.When(g.Rows != nil, ", in all tables together,")
 		all = append(all, fmt.Sprintf("How many units (each %s) there are%s is no secret.", g.Protects, together))
 	}
 	return all

@@ -44,11 +44,10 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	choices := []string{}
 	switch {
 	case len(r.Tables) == 0:
-	case !r.Together():
-		choices = append(choices, "Each table is measured directly, with noise of its own on every cell.")
 	default:
-		choices = append(choices,
-			"Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.")
+		choices = append(choices, words.Either(r.Together(),
+			"Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.",
+			"Each table is measured directly, with noise of its own on every cell."))
 	}
 	choices = append(choices, figureChoices(r, p)...)
 	if p.Guarantee.Definition == "approximate" {
@@ -78,11 +77,8 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 				" of the budget is what the targets of its tables need; the shares of the others are of what that leaves.")
 		}
 	}
-	for _, l := range p.Leaves {
-		if l.Tables > 1 {
-			choices = append(choices, "The tables of one part of the budget share it among them.")
-			break
-		}
+	if slices.ContainsFunc(p.Leaves, func(l plan.Leaf) bool { return l.Tables > 1 }) {
+		choices = append(choices, "The tables of one part of the budget share it among them.")
 	}
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
@@ -93,13 +89,9 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 		choices = append(choices,
 			fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses which of them to measure together, by what the answers so far leave unexplained, and measures them. What all of that may lose is fixed, and was debited before the first round.",
 				s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
-		if s.Parent != "" {
-			choices[len(choices)-1] += fmt.Sprintf(
-				" Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %s are left out of all that is counted of it.", s.Parent, s.Table, s.Parent)
-		}
-		if len(s.Derived) > 0 {
-			choices[len(choices)-1] += " Columns that the others decide were not measured: " + derivedNames(s) + "."
-		}
+		choices[len(choices)-1] += words.When(s.Parent != "", fmt.Sprintf(
+			" Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %[1]s are left out of all that is counted of it.", s.Parent, s.Table)) +
+			words.When(len(s.Derived) > 0, " Columns that the others decide were not measured: "+derivedNames(s)+".")
 	}
 	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {
