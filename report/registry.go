@@ -1,6 +1,9 @@
 package report
 
-import "github.com/dprelease/dprelease/internal/canonical"
+import (
+	"github.com/dprelease/dprelease/internal/canonical"
+	"github.com/dprelease/dprelease/plan"
+)
 
 // This file holds the entry of a release in a public registry of deployments.
 
@@ -41,14 +44,14 @@ type Protected struct {
 
 // Stated is the promise with its parameters, exact, and what they come to.
 type Stated struct {
-	Definition  string       `json:"definition"`
-	Epsilon     string       `json:"epsilon,omitempty"`
-	Delta       string       `json:"delta,omitempty"`
-	Rho         string       `json:"rho,omitempty"`
-	Equivalents []Equivalent `json:"equivalents"`
-	Statement   string       `json:"statement"`
-	GivenAway   []string     `json:"given_away"`
-	Assumptions []string     `json:"assumptions"`
+	Definition  string            `json:"definition"`
+	Epsilon     string            `json:"epsilon,omitempty"`
+	Delta       string            `json:"delta,omitempty"`
+	Rho         string            `json:"rho,omitempty"`
+	Equivalents []plan.Equivalent `json:"equivalents"`
+	Statement   string            `json:"statement"`
+	GivenAway   []string          `json:"given_away"`
+	Assumptions []string          `json:"assumptions"`
 }
 
 // Data is what was released.

@@ -70,9 +70,9 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 		}
 		a.Sentence += fmt.Sprintf(" %s more are figures that were public before, or sums of these.", budget.Group(n))
 	}
-	if n := impossibleIn(tables); n > 0 {
-		a.Sentence += fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(n))
-	}
+	impossible := report.Total(tables, func(t report.Table) int64 { return t.Impossible })
+	a.Sentence += words.When(impossible > 0,
+		fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(impossible)))
 	a.More = figuresSentence(tables)
 	return a
 }

@@ -117,23 +117,19 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	}
 	var all []report.Bias
 	if !t.Unit.Row {
-		cause := fmt.Sprintf("Of each %s at most %s of %s are counted, the others are left out", r.Guarantee.Protects,
-			budget.Plural(t.Unit.MaxRows, "row"), t.Name)
-		if t.Unit.MaxRows == 1 {
-			cause = fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out", r.Guarantee.Protects, t.Name)
-		}
+		cause := words.Either(t.Unit.MaxRows == 1,
+			fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out", r.Guarantee.Protects, t.Name),
+			fmt.Sprintf("Of each %s at most %s of %s are counted, the others are left out", r.Guarantee.Protects,
+				budget.Plural(t.Unit.MaxRows, "row"), t.Name))
 		all = append(all, sized(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths, Direction: leftOut(r, paths)}))
 	}
-	var left []string
-	if dropsRows(p.Release(), t) {
-		left = append(left, fmt.Sprintf(
-			"Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name))
-	}
-	if parent := p.Release().ParentOf(t.Name); parent != "" {
-		left = append(left, fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name,
-			r.Guarantee.Protects, parent))
-	}
-	if left != nil {
+	parent := p.Release().ParentOf(t.Name)
+	left := words.Said(
+		words.When(dropsRows(p.Release(), t),
+			"Rows of "+t.Name+" with unknown, missing or impossible values are left out where the spec says so"),
+		words.When(parent != "", fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name,
+			r.Guarantee.Protects, parent)))
+	if len(left) > 0 {
 		all = append(all, sized(r, p, t, "rows_left_out", report.Bias{Cause: strings.Join(left, ". "), Tables: paths,
 			Direction: leftOut(r, paths)}))
 	}

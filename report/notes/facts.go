@@ -30,11 +30,6 @@ func figureKinds(tables []report.Table) map[string]bool {
 	return kinds
 }
 
-// impossibleIn is how many cells of all tables cannot be.
-func impossibleIn(tables []report.Table) int64 {
-	return report.Total(tables, func(t report.Table) int64 { return t.Impossible })
-}
-
 // heldCells is how many cells of all tables are public figures, or sums of these.
 func heldCells(tables []report.Table) int64 {
 	held := report.Those(tables, func(t report.Table) bool { return t.Invariant != "" })

@@ -45,7 +45,8 @@ func figureNotes(r *report.Report) []report.Note {
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
 	notes := []report.Note{{Heading: "Figures beside counts have intervals of their own",
-		Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be, and nothing is published.", f, words.Level(figured[0].Figures[0].Confidence)) + unboundedText(unbounded)}}
+		Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be, and nothing is published.", f, words.Level(figured[0].Figures[0].Confidence)) +
+			words.When(unbounded > 0, " In this release that is so of "+budget.Plural(unbounded, "figure")+".")}}
 	notes = append(notes, dominatedNote(figured)...)
 	notes = append(notes, unbiasedNote(r, kinds))
 	var which []string
@@ -137,9 +138,4 @@ func dominatedNote(figured []report.Table) []report.Note {
 	}
 	return []report.Note{{Heading: "Figures that noise dominates",
 		Text: fmt.Sprintf("The flag noise_dominates marks %s whose interval reaches zero, or holds nothing that the figure can be by its declared range: noise alone could have made it. For reading, %[2]s has the nearest value that can be (a sum of values that are not negative is shown as 0 at least); %[2]s_unbiased is the estimate, and its interval lies around that.", budget.Plural(n, "figure"), name)}}
-}
-
-// unboundedText says how many figures the noise leaves open, "" for none.
-func unboundedText(n int64) string {
-	return words.When(n > 0, fmt.Sprintf(" In this release that is so of %s.", budget.Plural(n, "figure")))
 }

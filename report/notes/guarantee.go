@@ -19,15 +19,9 @@ import (
 func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	p := of.Guarantee
 	g := report.Guarantee{
-		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho, Equivalents: []report.Equivalent{},
-		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
-		WithoutID: p.WithoutID, Sample: p.Sample,
-	}
-	for _, t := range p.Rows {
-		g.Rows = append(g.Rows, report.UnitRows(t))
-	}
-	for _, e := range p.Equivalents {
-		g.Equivalents = append(g.Equivalents, report.Equivalent(e))
+		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
+		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
+		Rows: p.Rows, WithoutID: p.WithoutID, Sample: p.Sample,
 	}
 	epsilon, delta, err := readAt(g)
 	if err != nil {

@@ -54,7 +54,8 @@ func weightHazards(r *report.Report) []report.Hazard {
 	}
 	h := report.Hazard{Hazard: "Weights that depend on others",
 		Answer: "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.", By: report.Office}
-	if slices.ContainsFunc(r.Bounds.Weights, func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights }) {
+	calibrated := func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights }
+	if slices.ContainsFunc(r.Bounds.Weights, calibrated) {
 		h.Answer, h.By = "Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it.", report.Weigh
 	}
 	return []report.Hazard{h, {Hazard: "Noise for privacy taken for sampling error",
@@ -62,23 +63,21 @@ func weightHazards(r *report.Report) []report.Hazard {
 }
 
 func choicesHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Bounds, categories or choices taken from the data",
-		Answer: "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read.", By: report.Met}
-	h.Answer += words.When(r.Bounds.OfValues(), " Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy.")
-	h.Answer += words.When(r.Adapts(), " Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first.")
-	return h
+	return report.Hazard{Hazard: "Bounds, categories or choices taken from the data", By: report.Met,
+		Answer: "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read." +
+			words.When(r.Bounds.OfValues(), " Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy.") +
+			words.When(r.Adapts(), " Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first.")}
 }
 
 func floatHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Noise in floating point",
-		Answer: "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly.", By: report.Met}
-	h.Answer += words.When(r.Bounds.OfValues() || r.Bounds.OfWeights(),
-		" Values and weights are brought to multiples of their steps, and so to integers, before anything is added.")
-	h.Answer += words.When(len(r.Figured()) > 0, " Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more.")
-	h.Answer += words.When(r.Together(), " Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone.")
-	h.Answer += words.When(r.Adapts(),
-		" So are the scores by which the microdata's method chooses, and a choice is drawn exactly too.")
-	return h
+	return report.Hazard{Hazard: "Noise in floating point", By: report.Met,
+		Answer: "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly." +
+			words.When(r.Bounds.OfValues() || r.Bounds.OfWeights(),
+				" Values and weights are brought to multiples of their steps, and so to integers, before anything is added.") +
+			words.When(len(r.Figured()) > 0, " Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more.") +
+			words.When(r.Together(), " Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone.") +
+			words.When(r.Adapts(),
+				" So are the scores by which the microdata's method chooses, and a choice is drawn exactly too.")}
 }
 
 func randomnessHazard(r *report.Report) report.Hazard {
@@ -117,10 +116,14 @@ func syntheticHazard(r *report.Report) report.Hazard {
 			Answer: "There are none in this release: every number is a noisy count with an error of its own" + put + ".",
 			By:     report.Met}
 	}
+	var drawn int64
+	for _, m := range r.Microdata {
+		drawn += m.Rows
+	}
 	tables := words.Either(len(r.Tables) > 0, "Whoever needs a figure takes it from a table.",
 		"No table gives a figure with its error.")
 	return report.Hazard{Hazard: hazard,
-		Answer: fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s", budget.Group(drawnRows(r)), tables), By: report.Weigh}
+		Answer: fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s", budget.Group(drawn), tables), By: report.Weigh}
 }
 
 func untoldHazard(r *report.Report) report.Hazard {
@@ -150,7 +153,7 @@ func largeEpsilon(g report.Guarantee) report.Hazard {
 
 func unitHazard(g report.Guarantee) report.Hazard {
 	const hazard = "A unit that is less than a person"
-	if g.Unit == "each row" {
+	if g.ByRow() {
 		return report.Hazard{Hazard: hazard,
 			Answer: fmt.Sprintf("Each row is protected by itself: a %s with several rows is protected less, by each row once more.", g.Protects), By: report.Weigh}
 	}
@@ -160,7 +163,7 @@ func unitHazard(g report.Guarantee) report.Hazard {
 
 func rowsHazard(g report.Guarantee) report.Hazard {
 	const hazard = "One unit in many rows"
-	if g.Unit == "each row" {
+	if g.ByRow() {
 		return report.Hazard{Hazard: hazard, Answer: "A unit is a row, so it has one; see the unit above.", By: report.Weigh}
 	}
 	counted := "One row of a unit is counted"
@@ -263,12 +266,4 @@ func smallGroups(r *report.Report) report.Hazard {
 func toldOfClamping(r *report.Report) string {
 	diagnosed := slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Counts != "" })
 	return words.Either(diagnosed, "the tables of what is left out tell of, noisily", "this release does not measure")
-}
-
-func drawnRows(r *report.Report) int64 {
-	var n int64
-	for _, m := range r.Microdata {
-		n += m.Rows
-	}
-	return n
 }

@@ -121,10 +121,7 @@ func visible(page []byte) []byte {
 func wrap(indent int, text string) string {
 	var b strings.Builder
 	length := indent
-	for i, word := range strings.FieldsFunc(text, func(r rune) bool {
-		return r == ' ' || r == '\n' || r == '\t' ||
-			r == '\r'
-	}) {
+	for i, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n\t\r", r) }) {
 		n := len([]rune(word))
 		switch {
 		case i == 0:

@@ -4,24 +4,21 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // This file holds what pages say of a release that measures a sample of its units.
 
 // errorHolds says what the standard errors hold and what they do not.
 func (r View) errorHolds() string {
-	if r.Guarantee.Sample != "" {
-		return "The standard errors hold the noise and the drawing of the sample; response error is not in them."
-	}
-	return "Sampling and response error do not enter into it."
+	return words.Either(r.Guarantee.Sample != "",
+		"The standard errors hold the noise and the drawing of the sample; response error is not in them.",
+		"Sampling and response error do not enter into it.")
 }
 
 // errorsOf says what the errors are of.
 func (r View) errorsOf() string {
-	if r.Guarantee.Sample != "" {
-		return "privacy noise and secret sample"
-	}
-	return "privacy noise"
+	return "privacy noise" + words.When(r.Guarantee.Sample != "", " and secret sample")
 }
 
 // AttributeLoss says what the rows of the losses of attributes mean, and how they can be larger than that of the whole
@@ -41,10 +38,8 @@ func (r View) AttributeLoss() string {
 // AttributeStep says how much larger a step it is to have another value than to be in the data or not, "" where both
 // are the same.
 func (r View) AttributeStep() string {
-	if g := r.Guarantee; g.Sample == "" && g.Neighbours == "add-remove" {
-		return fmt.Sprintf("To have another value is a larger step: one %s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.", g.Protects)
-	}
-	return ""
+	g := r.Guarantee
+	return words.When(g.Sample == "" && g.Neighbours == "add-remove", fmt.Sprintf("To have another value is a larger step: one %s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.", g.Protects))
 }
 
 // sampleNotes say of the errors of a plan that the error of a sample comes on top.

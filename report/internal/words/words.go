@@ -47,6 +47,14 @@ func List(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
+// Texts are values as they are written, nil for none.
+func Texts[T fmt.Stringer](all []T) (texts []string) {
+	for _, one := range all {
+		texts = append(texts, one.String())
+	}
+	return texts
+}
+
 // OneRow puts a text of several lines on one.
 func OneRow(s string) string { return strings.Join(strings.Fields(s), " ") }
 
