@@ -82,10 +82,7 @@ const partsFolder = "values/"
 
 // RestsText says what a figure rests on.
 func (f Figure) RestsText() string {
-	var names []string
-	if f.Count {
-		names = append(names, "the count")
-	}
+	names := words.Said(words.When(f.Count, "the count"))
 	for _, id := range f.RestsOn {
 		names = append(names, PartText(id))
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // This file holds the entry of a release in a public registry of deployments.
@@ -102,10 +103,7 @@ func (r *Report) Registry() Registry {
 	data := Data{Kind: "tables", Tables: len(r.Tables), Numbers: r.Accuracy.Numbers, Attributes: attributes,
 		Accuracy: r.Accuracy.Sentence}
 	for _, m := range r.Microdata {
-		data.Kind = "tables and microdata"
-		if len(r.Tables) == 0 {
-			data.Kind = "microdata"
-		}
+		data.Kind = words.Either(len(r.Tables) == 0, "microdata", "tables and microdata")
 		one := DrawnRows{Table: m.Table, Rows: m.Rows, Method: m.Method, Accuracy: m.Interval}
 		for _, c := range m.Columns {
 			one.Columns = append(one.Columns, c.Name)

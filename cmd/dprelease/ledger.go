@@ -25,16 +25,16 @@ type ledgerOutcome struct {
 }
 
 func (a *app) ledgerCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "ledger",
-		Short: "The durable privacy account",
-		Args:  aCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(a.ledgerKeyCommand(), a.ledgerInitCommand(), a.ledgerShowCommand(), a.ledgerGrantCommand(),
-		a.ledgerHistoryCommand(),
-		a.ledgerVerifyCommand(), a.ledgerUpgradeCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(),
-		a.ledgerWithdrawCommand())
+	return groupOf("ledger", "The durable privacy account", a.ledgerKeyCommand(), a.ledgerInitCommand(),
+		a.ledgerShowCommand(), a.ledgerGrantCommand(), a.ledgerHistoryCommand(), a.ledgerVerifyCommand(),
+		a.ledgerUpgradeCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(), a.ledgerWithdrawCommand())
+}
+
+// groupOf is a command that holds others and does nothing itself.
+func groupOf(name, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: name, Short: short, Args: aCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(commands...)
 	return c
 }
 

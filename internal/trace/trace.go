@@ -258,14 +258,8 @@ func (t *Trace) key(attribute string, level *domain.Level, code string) (int, er
 func pairsOf(by, cell []string) []string {
 	var out []string
 	for _, text := range cell {
-		for i, part := range strings.Split(text, ",") {
-			name, _, ok := strings.Cut(part, "=")
-			if i > 0 && !(ok && (slices.Contains(by, name) || document.Nearest(name, by) != "")) {
-				out[len(out)-1] += "," + part
-				continue
-			}
-			out = append(out, part)
-		}
+		out = append(out, published.Pairs(text,
+			func(name string) bool { return slices.Contains(by, name) || document.Nearest(name, by) != "" })...)
 	}
 	return out
 }

@@ -89,10 +89,7 @@ func drawnFigures(t synth.Table) []drawn {
 
 // valueText writes a figure as the map's list has it.
 func (f drawn) valueText(v float64) string {
-	if f.whole {
-		return budget.Group(int64(v))
-	}
-	return words.Signed(v)
+	return words.Either(f.whole, budget.Group(int64(v)), words.Signed(v))
 }
 
 // rowsOf are the rows of a table by the category of their one key, −1 where a sparse table has none.

@@ -64,12 +64,12 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 	if a.Numbers == 0 && slices.ContainsFunc(tables, func(t report.Table) bool { return t.Discovered != nil }) {
 		a.Sentence = "No number is published: no group was selected, and a group that is not in a table need not be empty."
 	}
-	if n := heldCells(tables); n > 0 {
-		if a.Numbers == 0 {
-			a.Sentence = "No number is published with noise."
-		}
-		a.Sentence += fmt.Sprintf(" %s more are figures that were public before, or sums of these.", budget.Group(n))
+	held := heldCells(tables)
+	if held > 0 && a.Numbers == 0 {
+		a.Sentence = "No number is published with noise."
 	}
+	a.Sentence += words.When(held > 0,
+		fmt.Sprintf(" %s more are figures that were public before, or sums of these.", budget.Group(held)))
 	impossible := report.Total(tables, func(t report.Table) int64 { return t.Impossible })
 	a.Sentence += words.When(impossible > 0,
 		fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(impossible)))
@@ -166,11 +166,8 @@ func figureExamples(tables []report.Table) string {
 
 // sparseSentence is the headline of a release of sparse tables alone.
 func sparseSentence(a report.Accuracy) string {
-	if a.Numbers == 0 {
-		return nothing
-	}
-	return fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
-		words.Level(a.Confidence), budget.Group(describe.WholeMargin(a.Margin)), budget.Group(a.Numbers))
+	return words.Either(a.Numbers == 0, nothing, fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
+		words.Level(a.Confidence), budget.Group(describe.WholeMargin(a.Margin)), budget.Group(a.Numbers)))
 }
 
 // nothing is the headline where no cell of any table is published.

@@ -51,35 +51,26 @@ func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 
 // shownBias is what showing numbers below zero as 0 does: the published figures tell it exactly.
 func shownBias(r *report.Report) []report.Bias {
-	b := report.Bias{Cause: "Numbers below zero are shown as 0, in the published column alone; the unbiased one is as it was", Tables: []string{}, Direction: tooHigh}
+	b := report.Bias{Cause: "Numbers below zero are shown as 0, in the published column alone; the unbiased one is as it was", Direction: tooHigh}
+	b.Tables = report.Paths(r.Tables, func(t report.Table) bool { return t.ShownAsZero() > 0 })
 	worst, by := "", new(big.Rat)
 	for _, t := range r.Tables {
-		raised := false
 		for _, s := range t.Statistics {
-			raised = raised || s.ShownAsZero > 0
 			if more := shownMore(s); s.ShownAsZero > 0 && more != nil && more.Cmp(by) > 0 {
 				worst, by = t.Path, more
 			}
 		}
-		if raised {
-			b.Tables = append(b.Tables, t.Path)
-		}
 	}
-	if len(b.Tables) == 0 {
+	if b.Tables == nil {
 		return nil
 	}
-	b.Size = fmt.Sprintf("known exactly, table by table, from the sums as published and unbiased; %s in all were shown as 0", budget.Plural(zeros(r), "number"))
+	b.Size = fmt.Sprintf("known exactly, table by table, from the sums as published and unbiased; %s in all were shown as 0", budget.Plural(report.Total(r.Tables, report.Table.ShownAsZero), "number"))
 	if worst != "" {
 		most, _ := by.Float64()
 		b.Size += fmt.Sprintf("; most in %s, whose published column adds up to about %s more than the unbiased one", worst,
 			budget.Group(int64(math.Round(most))))
 	}
 	return []report.Bias{b}
-}
-
-// zeros is how many numbers were shown as 0 in the tables listed above, those to judge bounds by among them.
-func zeros(r *report.Report) int64 {
-	return report.Total(r.Tables, report.Table.ShownAsZero)
 }
 
 // shownMore is by how much the published figures add up to more than the unbiased ones, nil where they are not added up

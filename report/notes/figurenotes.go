@@ -117,10 +117,10 @@ func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
 
 // clampedNote says of which rows figures are.
 func clampedNote(r *report.Report) report.Note {
-	text := "The exact figure that an interval is about is that of rows as they were bounded. " +
-		strings.Join(r.Bounds.Sentences(), " ") +
-		" What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias."
-	return report.Note{Heading: "Figures are those of bounded rows", Text: text}
+	return report.Note{Heading: "Figures are those of bounded rows",
+		Text: "The exact figure that an interval is about is that of rows as they were bounded. " +
+			strings.Join(r.Bounds.Sentences(), " ") +
+			" What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias."}
 }
 
 // dominatedNote says of figures that can be added up how many are no more than noise, nothing where there are none.

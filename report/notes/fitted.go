@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -24,11 +25,9 @@ func movedText(f *report.Fitted, cells int64) string {
 // movedBefore says of so many numbers which of them an accuracy is not of as they were published; "" where there are
 // none.
 func movedBefore(m report.Adjustment, of int64) string {
-	if m.Cells == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" %sas %s before %[2]s made to add up (%[3]s_unbiased),",
-		words.When(m.Cells < of, budget.Group(m.Cells)+" of them "), words.Either(m.Cells == 1, "it was", "they were"), m.Name)
+	return words.When(m.Cells > 0, fmt.Sprintf(" %sas %s before %[2]s made to add up (%[3]s_unbiased),",
+		words.When(m.Cells < of, budget.Group(m.Cells)+" of them "), words.Either(m.Cells == 1, "it was", "they were"),
+		m.Name))
 }
 
 // movedAfter says how far the published ones lie from those.
@@ -81,10 +80,7 @@ func fittedBias(r *report.Report) []report.Bias {
 func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
 	var notes []report.Note
 	for _, c := range p.Consistent {
-		text := describe.Consistency(c)
-		for _, line := range describe.LeftText(c) {
-			text += " " + line
-		}
+		text := strings.Join(append([]string{describe.Consistency(c)}, describe.LeftText(c)...), " ")
 		told := report.Those(r.Tables, func(t report.Table) bool {
 			return slices.Contains(c.Tables, t.Path) && t.Statistics[0].Fitted != nil
 		})

@@ -143,15 +143,10 @@ func ProtectedSentence(g report.Guarantee) string {
 
 // countedSentence says which rows of a unit are counted, "" where each row is one.
 func countedSentence(g report.Guarantee) string {
-	if g.ByRow() {
-		return ""
-	}
-	counted := fmt.Sprintf("Of the rows of one %s one is counted; any others were left out, chosen at random.", g.Protects)
-	if g.MaxRows > 1 {
-		counted = fmt.Sprintf("Of the rows of one %s at most %s are counted; the rest were left out, chosen at random.",
-			g.Protects, countedRows(g))
-	}
-	return counted + words.When(g.WithoutID != "", " Rows without an id are in no figure: all of them were left out.")
+	return words.When(!g.ByRow(), "Of the rows of one "+g.Protects+words.Either(g.MaxRows > 1,
+		" at most "+countedRows(g)+" are counted; the rest were left out, chosen at random.",
+		" one is counted; any others were left out, chosen at random.")+
+		words.When(g.WithoutID != "", " Rows without an id are in no figure: all of them were left out."))
 }
 
 // boundsSentences say of the promise to what figures and weights it is owed: what one unit adds is bounded.

@@ -127,11 +127,10 @@ func syntheticHazard(r *report.Report) report.Hazard {
 }
 
 func untoldHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Readers who are not told the error",
-		Answer: fmt.Sprintf("Every number has a standard error and an interval that holds the exact count with a chance of %s.", r.Chance()), By: report.Met}
-	if len(r.Figured()) > 0 {
-		h.Answer = fmt.Sprintf("Every count has a standard error and an interval that holds the exact figure with a chance of %s. Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.", r.Chance())
-	}
+	h := report.Hazard{Hazard: "Readers who are not told the error", By: report.Met, Answer: words.Either(len(r.Figured()) > 0,
+		"Every count has a standard error and an interval that holds the exact figure with a chance of "+r.Chance()+
+			". Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.",
+		"Every number has a standard error and an interval that holds the exact count with a chance of "+r.Chance()+".")}
 	if len(r.Microdata) > 0 {
 		h.Answer = words.When(len(r.Tables) > 0, fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. ", r.Chance())) +
 			"Microdata have none (" + report.ModelOnly + "): only how far the model is from the noisy counts is told."
@@ -166,10 +165,8 @@ func rowsHazard(g report.Guarantee) report.Hazard {
 	if g.ByRow() {
 		return report.Hazard{Hazard: hazard, Answer: "A unit is a row, so it has one; see the unit above.", By: report.Weigh}
 	}
-	counted := "One row of a unit is counted"
-	if g.MaxRows > 1 {
-		counted = fmt.Sprintf("At most %s rows of a unit are counted", countedRows(g))
-	}
+	counted := words.Either(g.MaxRows > 1, "At most "+countedRows(g)+" rows of a unit are counted",
+		"One row of a unit is counted")
 	if g.Rows != nil {
 		counted = fmt.Sprintf("Of a unit's rows at most %s are counted, and what it loses in all tables is added up",
 			countedRows(g))
@@ -233,11 +230,9 @@ func compositionHazard(status report.Status, account report.Account) report.Haza
 }
 
 func smallGroups(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Small groups that fare worst",
-		Answer: "The noise of a table is the same in every cell, so small groups have the largest relative error; the report shows how that spreads.", By: report.Met}
-	if r.Uneven() {
-		h.Answer = "The noise of a cell does not depend on how many are counted in it, so small groups have the largest relative error; the report shows how that spreads."
-	}
+	h := report.Hazard{Hazard: "Small groups that fare worst", By: report.Met, Answer: words.Either(r.Uneven(),
+		"The noise of a cell does not depend on how many are counted in it", "The noise of a table is the same in every cell") +
+		", so small groups have the largest relative error; the report shows how that spreads."}
 	if len(r.Tables) == 0 {
 		h.Answer = "Noise moves the small counts that a model rests on by as much as the large ones."
 	}

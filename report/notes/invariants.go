@@ -16,11 +16,8 @@ import (
 
 // invariantSentence says of the promise that it is not about public figures, "" where there are none.
 func invariantSentence(p *plan.Plan) string {
-	if p.Invariants == nil {
-		return ""
-	}
-	return fmt.Sprintf("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
-		strings.Join(p.Guarantee.Invariants, "; "), p.Guarantee.Protects)
+	return words.When(p.Invariants != nil, fmt.Sprintf("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
+		strings.Join(p.Guarantee.Invariants, "; "), p.Guarantee.Protects))
 }
 
 // invariantNotes say which figures are public, where they stand, and what keeps to them.

@@ -104,14 +104,12 @@ func sumsNote(r *report.Report, s string) report.Note {
 // agreementNotes say which tables add up to one another.
 func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) []report.Note {
 	const exactly = "what two of them both tell (the total, the counts of an attribute, of a level and of a coarser one that it lies within) is the same in both once cells are added up, but for rounding in floating point"
-	published := fmt.Sprintf(
-		" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)
-	if r.FittedSome() {
-		published = fmt.Sprintf(" That holds in %s_unbiased, and in %s of those tables alone that are named under “%s”.", s,
-			s, report.NoteOnAddingUp)
-	}
-	published += words.When(cumulative(r.Tables),
-		" Of a table that counts up take the row of the last category instead of adding up.")
+	published := words.Either(r.FittedSome(),
+		fmt.Sprintf(" That holds in %s_unbiased, and in %[1]s of those tables alone that are named under “%[2]s”.", s,
+			report.NoteOnAddingUp),
+		fmt.Sprintf(" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)) +
+		words.When(cumulative(r.Tables),
+			" Of a table that counts up take the row of the last category instead of adding up.")
 	but := apartText(r, apart)
 	together := map[string]bool{}
 	var sets []string
@@ -145,10 +143,7 @@ func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) [
 	}
 	notes := []report.Note{{Heading: report.NoteSomeAgree,
 		Text: but + "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") +
-			". Among them " + exactly + "." + published}}
-	if len(sets) > 1 {
-		notes[0].Text = strings.Replace(notes[0].Text, "Among them", "Among those of one such set", 1)
-	}
+			words.Either(len(sets) > 1, ". Among those of one such set ", ". Among them ") + exactly + "." + published}}
 	if len(alone) > 0 {
 		separately := words.Either(len(alone) == 1, "Measured separately, with noise of its own, was ",
 			"Measured separately, with noise of their own, were ")
@@ -174,11 +169,9 @@ func apartText(r *report.Report, columns []string) string {
 // exactCount says what the intervals cover.
 func exactCount(r *report.Report) string {
 	rows := "all rows"
-	if r.Guarantee.Unit != "each row" {
-		rows = fmt.Sprintf("at most %s of %s", budget.Plural(r.Guarantee.MaxRows, "row"), r.Guarantee.Unit)
-		if r.Guarantee.Rows != nil {
-			rows = fmt.Sprintf("of %s at most %s", r.Guarantee.Unit, countedRows(r.Guarantee))
-		}
+	if !r.Guarantee.ByRow() {
+		rows = words.Either(r.Guarantee.Rows != nil, "of "+r.Guarantee.Unit+" at most "+countedRows(r.Guarantee),
+			"at most "+budget.Plural(r.Guarantee.MaxRows, "row")+" of "+r.Guarantee.Unit)
 	}
 	beside := words.When(r.Guarantee.WithoutID != "", ", rows without an id left out") +
 		words.When(len(r.Impossible()) > 0, ", and rows that cannot be refused or left out")

@@ -84,10 +84,7 @@ func cellUse(r *report.Report) string {
 	for _, t := range in[:min(len(in), namedTables)] {
 		names = append(names, fmt.Sprintf("%s (%s of %s)", t.Path, budget.Group(t.NoiseCells()), budget.Group(t.Possible())))
 	}
-	where := "in "
-	if more := len(in) - namedTables; more > 0 {
-		where = fmt.Sprintf("in %d tables, worst in ", len(in))
-	}
+	where := words.Either(len(in) > namedTables, fmt.Sprintf("in %d tables, worst in ", len(in)), "in ")
 	text := fmt.Sprintf("Do not use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ",
 		budget.Group(cells), budget.Group(of), where, words.List(names))
 	return text + "The report’s list " + ZeroSection + words.Either(r.ZerosNamed(), " names them.", " says how to find them.")

@@ -68,9 +68,6 @@ func readmePageOf(r *report.Report) readmePage {
 	p := readmePage{View: View{r}}
 	var unbiased []string
 	for _, t := range r.Tables {
-		if p.FirstFile == "" {
-			p.FirstFile = "tables/" + t.Path + ".parquet"
-		}
 		if t.Aside {
 			p.Asides = append(p.Asides, kind{t.Path, asideText(t)})
 		}
@@ -89,7 +86,9 @@ func readmePageOf(r *report.Report) readmePage {
 			}
 		}
 	}
-	if p.FirstFile == "" {
+	if len(r.Tables) > 0 {
+		p.FirstFile = "tables/" + r.Tables[0].Path + ".parquet"
+	} else {
 		p.FirstFile = r.Microdata[0].File()
 	}
 	p.Unbiased = strings.Join(unbiased, ", ")

@@ -25,14 +25,9 @@ func (r View) errorsOf() string {
 // release.
 func (r View) AttributeLoss() string {
 	g := r.Guarantee
-	text := fmt.Sprintf("How much somebody who knows all else about a %s can learn of one attribute: the loss where that one value is another. The last row is of all of the %[1]s at once.", g.Protects)
-	switch {
-	case g.Sample != "":
-		text += " As if every one were drawn for the sample."
-	case g.Neighbours == "add-remove":
-		text += fmt.Sprintf(" That row tells whether one %s is in the data or not. To learn a value of somebody is to learn more, so an attribute can lose more than that row.", g.Protects)
-	}
-	return text + " Rounded up."
+	return fmt.Sprintf("How much somebody who knows all else about a %s can learn of one attribute: the loss where that one value is another. The last row is of all of the %[1]s at once.", g.Protects) +
+		words.Either(g.Sample != "", " As if every one were drawn for the sample.",
+			words.When(g.Neighbours == "add-remove", fmt.Sprintf(" That row tells whether one %s is in the data or not. To learn a value of somebody is to learn more, so an attribute can lose more than that row.", g.Protects))) + " Rounded up."
 }
 
 // AttributeStep says how much larger a step it is to have another value than to be in the data or not, "" where both

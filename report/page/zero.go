@@ -53,14 +53,9 @@ func (r View) Zeros() []zeroCells {
 			if s.NoiseCells == 0 {
 				continue
 			}
-			z := zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: zerosOf(t, s), Cells: s.NoiseLabels}
-			if len(t.Statistics) > 1 {
-				z.Of = s.Name + ": " + z.Of
-			}
-			if len(t.By) > 0 && z.Cells != nil {
-				z.Of += " by " + words.List(t.By)
-			}
-			all = append(all, z)
+			of := words.When(len(t.Statistics) > 1, s.Name+": ") + zerosOf(t, s) +
+				words.When(len(t.By) > 0 && s.NoiseLabels != nil, " by "+words.List(t.By))
+			all = append(all, zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: of, Cells: s.NoiseLabels})
 		}
 	}
 	return all
@@ -72,10 +67,7 @@ func zeroID(table, count int) string { return fmt.Sprintf("zero-%d-%d", table+1,
 // ZeroText says how to find the cells that could be zero.
 func (r View) ZeroText() string {
 	_, cells, of := r.CouldBeZero()
-	if cells == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s of %s: the interval reaches zero.%s In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.",
+	return words.When(cells > 0, fmt.Sprintf("%s of %s: the interval reaches zero.%s In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.",
 		words.Capital(budget.Plural(cells, "cell")), budget.Group(of),
-		words.When(!r.ZerosNamed(), " They are too many to be named here."), r.CountName())
+		words.When(!r.ZerosNamed(), " They are too many to be named here."), r.CountName()))
 }
