@@ -13,8 +13,11 @@ import (
 
 // apartText is the rule in a sentence, "" where none is known.
 func apartText(s report.Statistic) string {
-	return words.When(s.Apart != 0, fmt.Sprintf("%s less than %[2]s apart: may be noise alone. At least %[2]s apart, even where intervals overlap: more than noise (wrong for at most %[3]s in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.",
-		words.Either(s.Fitted != nil, "Two unbiased counts", "Two cells"), budget.Group(s.Apart), words.InHundred(s.Confidence)))
+	if s.Apart == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s less than %[2]s apart: may be noise alone. At least %[2]s apart, even where intervals overlap: more than noise (wrong for at most %[3]s in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.",
+		words.Either(s.Fitted != nil, "Two unbiased counts", "Two cells"), budget.Group(s.Apart), words.InHundred(s.Confidence))
 }
 
 // ApartRule is the rule for all tables, "" where no distance is known.
