@@ -3,6 +3,8 @@ package report
 // This file holds bias: what moves figures away from the truth on the mean.
 
 import (
+	"cmp"
+
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
@@ -20,8 +22,5 @@ type Bias struct {
 
 // TablesText names the tables that it bears on.
 func (b Bias) TablesText() string {
-	if len(b.Tables) == 0 {
-		return "all"
-	}
-	return words.Few(b.Tables)
+	return cmp.Or(words.Few(b.Tables), "all")
 }

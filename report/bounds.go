@@ -60,12 +60,18 @@ type TableBounds struct {
 	Total        int64  `json:"total,omitempty"`
 }
 
+// OfValues reports whether values are brought to ranges.
+func (b *Bounds) OfValues() bool { return b != nil && len(b.Columns) > 0 }
+
+// OfWeights reports whether weights are brought to ranges.
+func (b *Bounds) OfWeights() bool { return b != nil && len(b.Weights) > 0 }
+
 // Sentences say all bounds in words.
 func (b *Bounds) Sentences() []string {
-	var all []string
 	if b == nil {
 		return nil
 	}
+	var all []string
 	for _, c := range b.Columns {
 		all = append(all, c.sentence())
 	}
@@ -73,58 +79,39 @@ func (b *Bounds) Sentences() []string {
 		all = append(all, fmt.Sprintf(
 			"Each row of %s counts by its weight (column %s of the source), brought to %s to %s and rounded to a multiple of %s: a row counts as %[4]s at most, whatever its weight says.", w.Table, w.From, words.Rat(w.Low), words.Rat(w.High), words.Rat(w.Step)))
 	}
-	said := map[string][]string{}
-	var order []string
+	var said words.Alike
 	for _, t := range b.Tables {
-		text := t.text()
-		if said[text] == nil {
-			order = append(order, text)
-		}
-		said[text] = append(said[text], t.Table)
+		said.Add(t.text(), t.Table)
 	}
-	for _, text := range order {
-		all = append(all, fmt.Sprintf(
-			"In %s one unit counts %s; which of its groups and rows stay is drawn by lot under a secret key.",
-			words.Few(said[text]), text))
-	}
-	return all
+	return append(all, said.Sentences(
+		"In %s one unit counts %s; which of its groups and rows stay is drawn by lot under a secret key.")...)
 }
 
 // mostRanges is how many ranges a sentence lists.
 const mostRanges = 12
 
 func (c ColumnBounds) sentence() string {
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "Values of %s are rounded to a multiple of %s and brought to", c.Column, words.Rat(c.Step))
-	if c.By == "" {
-		fmt.Fprintf(b, " %s to %s", words.Rat(c.Ranges[0].Low), words.Rat(c.Ranges[0].High))
-	} else {
-		fmt.Fprintf(b, " a range by %s:", c.By)
-		for i, r := range c.Ranges[:min(len(c.Ranges), mostRanges)] {
-			if i > 0 {
-				b.WriteString(",")
-			}
-			fmt.Fprintf(b, " %s %s to %s", r.Category, words.Rat(r.Low), words.Rat(r.High))
+	to := fmt.Sprintf("%s to %s", words.Rat(c.Ranges[0].Low), words.Rat(c.Ranges[0].High))
+	if c.By != "" {
+		var ranges []string
+		for _, r := range c.Ranges[:min(len(c.Ranges), mostRanges)] {
+			ranges = append(ranges, fmt.Sprintf("%s %s to %s", r.Category, words.Rat(r.Low), words.Rat(r.High)))
 		}
 		if more := len(c.Ranges) - mostRanges; more > 0 {
-			fmt.Fprintf(b, ", and %d more that report.json has", more)
+			ranges = append(ranges, fmt.Sprintf("and %d more that report.json has", more))
 		}
+		to = fmt.Sprintf("a range by %s: %s", c.By, strings.Join(ranges, ", "))
 	}
-	b.WriteString("; what lies beyond counts as the end.")
-	return b.String()
+	return fmt.Sprintf(
+		"Values of %s are rounded to a multiple of %s and brought to %s; what lies beyond counts as the end.", c.Column,
+		words.Rat(c.Step), to)
 }
 
 // text says the bounds of a table.
 func (t TableBounds) text() string {
-	var parts []string
-	if t.Groups > 0 {
-		parts = append(parts, "in at most "+budget.Plural(t.Groups, "group"))
-	}
-	if t.RowsPerGroup > 0 {
-		parts = append(parts, "with at most "+budget.Plural(t.RowsPerGroup, "row")+" in a group")
-	}
-	if t.Total > 0 {
-		parts = append(parts, "with at most "+budget.Plural(t.Total, "row")+" in all")
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(words.Said(
+		words.When(t.Groups > 0, "in at most "+budget.Plural(t.Groups, "group")),
+		words.When(t.RowsPerGroup > 0, "with at most "+budget.Plural(t.RowsPerGroup, "row")+" in a group"),
+		words.When(t.Total > 0, "with at most "+budget.Plural(t.Total, "row")+" in all"),
+	), ", ")
 }

@@ -3,7 +3,6 @@ package report
 // This file holds the certificate: what an auditor asks of a release beyond its guarantee and budget.
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/dprelease/dprelease/plan"
@@ -106,8 +105,5 @@ func (l LossOf) Cells() []string {
 
 // Uses names the first measurement of a mechanism and how many more there are.
 func (n Noise) Uses() string {
-	if more := len(n.Measurements) - 1; more > 0 {
-		return fmt.Sprintf("%s and %d more", n.Measurements[0], more)
-	}
-	return n.Measurements[0]
+	return words.FirstOf(n.Measurements)
 }

@@ -3,7 +3,7 @@ package report
 // This file holds what is read off the tables of a report for sentences and for pages.
 
 import (
-	_ "embed"
+	"cmp"
 	"slices"
 
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -15,15 +15,38 @@ func (s Statistic) Rounded() bool {
 	return unit != nil && !unit.IsInt()
 }
 
-// SparseIn are the sparse ones of some tables.
-func SparseIn(tables []Table) []Table {
+// Those are the tables for which something holds.
+func Those(tables []Table, is func(Table) bool) []Table {
 	var out []Table
 	for _, t := range tables {
-		if t.Sparse != nil {
+		if is(t) {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// Paths are the paths of the tables for which something holds.
+func Paths(tables []Table, is func(Table) bool) []string {
+	var paths []string
+	for _, t := range Those(tables, is) {
+		paths = append(paths, t.Path)
+	}
+	return paths
+}
+
+// Total adds up what tables have of something.
+func Total(tables []Table, of func(Table) int64) int64 {
+	var n int64
+	for _, t := range tables {
+		n += of(t)
+	}
+	return n
+}
+
+// SparseIn are the sparse ones of some tables.
+func SparseIn(tables []Table) []Table {
+	return Those(tables, func(t Table) bool { return t.Sparse != nil })
 }
 
 // Reconstructed reports whether the statistic is put together from several measurements, or from one that is no table.
@@ -42,10 +65,7 @@ func (r *Report) Distances() (least, most int64) {
 			if t.Aside || s.Apart == 0 {
 				continue
 			}
-			if least == 0 || s.Apart < least {
-				least = s.Apart
-			}
-			most = max(most, s.Apart)
+			least, most = min(cmp.Or(least, s.Apart), s.Apart), max(most, s.Apart)
 		}
 	}
 	return least, most
@@ -59,13 +79,7 @@ func (r *Report) Apart() bool {
 
 // Figured are the tables that have figures beside their count.
 func (r *Report) Figured() []Table {
-	var all []Table
-	for _, t := range r.Tables {
-		if len(t.Figures) > 0 {
-			all = append(all, t)
-		}
-	}
-	return all
+	return Those(r.Tables, func(t Table) bool { return len(t.Figures) > 0 })
 }
 
 // Weighted tells that some count of a release is a sum of weights.

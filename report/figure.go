@@ -64,10 +64,7 @@ func (f Figure) ErrorText() string {
 
 // HalfText is the typical half width of the intervals, a dash for none.
 func (f Figure) HalfText() string {
-	if f.HalfWidth == nil {
-		return "–"
-	}
-	return "±" + typical(f.HalfWidth)
+	return words.When(f.HalfWidth != nil, "±") + typical(f.HalfWidth)
 }
 
 func typical(v *float64) string {
@@ -85,10 +82,7 @@ const partsFolder = "values/"
 
 // RestsText says what a figure rests on.
 func (f Figure) RestsText() string {
-	var names []string
-	if f.Count {
-		names = append(names, "the count")
-	}
+	names := words.Said(words.When(f.Count, "the count"))
 	for _, id := range f.RestsOn {
 		names = append(names, PartText(id))
 	}

@@ -42,10 +42,7 @@ func (r *Report) FitColumns() []FitColumn {
 	}
 	columns := make([]FitColumn, len(rows[0].Classes))
 	for i, c := range rows[0].Classes {
-		columns[i] = FitColumn{Name: c.Name, Bound: "more"}
-		if c.AtMost != "" {
-			columns[i].Bound = "at most " + c.Percent()
-		}
+		columns[i] = FitColumn{Name: c.Name, Bound: words.Either(c.AtMost == "", "more", "at most "+c.Percent())}
 	}
 	return columns
 }
@@ -80,10 +77,7 @@ func (c FitClass) Percent() string {
 
 // CellsText is how many cells are in the class, with their share.
 func (c FitClass) CellsText() string {
-	if c.Cells == 0 {
-		return "0"
-	}
-	return fmt.Sprintf("%s (%s)", budget.Group(c.Cells), budget.Percent(c.Share))
+	return words.Either(c.Cells == 0, "0", fmt.Sprintf("%s (%s)", budget.Group(c.Cells), budget.Percent(c.Share)))
 }
 
 // FitFrom says of a table of counts from which count on its cells are in a class, "" where that is not known.

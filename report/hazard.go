@@ -3,6 +3,8 @@ package report
 // This file holds the hazards: the ways in which differential privacy goes wrong in practice, each with the answer of
 // the release.
 
+import "slices"
+
 // Hazard is one of them with its answer. The list follows the subjects of NIST SP
 // 800-226, "Guidelines for Evaluating Differential Privacy Guarantees" (2025), in
 // words of our own.
@@ -26,11 +28,5 @@ const (
 
 // Weighed are the hazards that are left to those who approve or read.
 func (c Certificate) Weighed() []Hazard {
-	var all []Hazard
-	for _, h := range c.Hazards {
-		if h.By == Weigh {
-			all = append(all, h)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(c.Hazards), func(h Hazard) bool { return h.By != Weigh })
 }

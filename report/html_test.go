@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/report"
@@ -64,7 +65,7 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	for i := range r.Tables { // a path is what the planner makes of names, and so is what it is a sum of
 		r.Tables[i].Statistics[0].SumOf = text
 		r.Tables[i].Cumulative, r.Tables[i].Ranges = []string{text}, []string{text}
-		r.Tables[i].Target = &report.Target{Margin: text, Confidence: text}
+		r.Tables[i].Target = &plan.Target{Margin: text, Confidence: text}
 		r.Tables[i].Band = text
 		r.Tables[i].Counts, r.Tables[i].Aside, r.Tables[i].Statistics[0].Of = text, i == 0, text
 		r.Tables[i].Figures = []report.Figure{{Name: text, What: text, Unit: text, RestsOn: []string{text}}}

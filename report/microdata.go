@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // Microdata are the drawn rows of one table.
@@ -111,10 +112,8 @@ const ModelOnly = "model only: no interval"
 
 // Asks says what a round does.
 func (m Microdata) Asks() string {
-	if m.Method == plan.AIM {
-		return fmt.Sprintf("each chooses up to %s whose counts the model gets most wrong, and measures them together; the first by", budget.Plural(int64(m.Ways), "column"))
-	}
-	return "each chooses a pair of columns and measures it, by"
+	return words.Either(m.Method == plan.AIM, fmt.Sprintf("each chooses up to %s whose counts the model gets most wrong, and measures them together; the first by", budget.Plural(int64(m.Ways), "column")),
+		"each chooses a pair of columns and measures it, by")
 }
 
 // Together are the sets of columns that were measured by themselves, in words.
@@ -129,16 +128,11 @@ func (m Microdata) Together() (names []string) {
 
 // ParentFile is the path of the rows that these belong to; "" where they belong to none.
 func (m Microdata) ParentFile() string {
-	if m.Parent == "" {
-		return ""
-	}
-	return Microdata{Table: m.Parent}.File()
+	return words.When(m.Parent != "", Microdata{Table: m.Parent}.File())
 }
 
 // File names the files of rows.
 func (m Microdata) File() string {
-	if m.Files < 2 {
-		return "microdata/" + m.Table + ".parquet"
-	}
-	return fmt.Sprintf("microdata/%s-1.parquet to %s-%d.parquet", m.Table, m.Table, m.Files)
+	return words.Either(m.Files < 2, "microdata/"+m.Table+".parquet",
+		fmt.Sprintf("microdata/%s-1.parquet to %[1]s-%[2]d.parquet", m.Table, m.Files))
 }

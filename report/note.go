@@ -17,13 +17,7 @@ const (
 
 // NotesHeaded is the note with a heading, none where there is none.
 func (r *Report) NotesHeaded(headings ...string) []Note {
-	var notes []Note
-	for _, n := range r.Reading {
-		if slices.Contains(headings, n.Heading) {
-			notes = append(notes, n)
-		}
-	}
-	return notes
+	return slices.DeleteFunc(slices.Clone(r.Reading), func(n Note) bool { return !slices.Contains(headings, n.Heading) })
 }
 
 // NoteOnAddingUp heads the note on counts that add up.

@@ -1,6 +1,10 @@
 package report
 
-import "github.com/dprelease/dprelease/internal/canonical"
+import (
+	"github.com/dprelease/dprelease/internal/canonical"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
 
 // This file holds the entry of a release in a public registry of deployments.
 
@@ -41,14 +45,14 @@ type Protected struct {
 
 // Stated is the promise with its parameters, exact, and what they come to.
 type Stated struct {
-	Definition  string       `json:"definition"`
-	Epsilon     string       `json:"epsilon,omitempty"`
-	Delta       string       `json:"delta,omitempty"`
-	Rho         string       `json:"rho,omitempty"`
-	Equivalents []Equivalent `json:"equivalents"`
-	Statement   string       `json:"statement"`
-	GivenAway   []string     `json:"given_away"`
-	Assumptions []string     `json:"assumptions"`
+	Definition  string            `json:"definition"`
+	Epsilon     string            `json:"epsilon,omitempty"`
+	Delta       string            `json:"delta,omitempty"`
+	Rho         string            `json:"rho,omitempty"`
+	Equivalents []plan.Equivalent `json:"equivalents"`
+	Statement   string            `json:"statement"`
+	GivenAway   []string          `json:"given_away"`
+	Assumptions []string          `json:"assumptions"`
 }
 
 // Data is what was released.
@@ -99,10 +103,7 @@ func (r *Report) Registry() Registry {
 	data := Data{Kind: "tables", Tables: len(r.Tables), Numbers: r.Accuracy.Numbers, Attributes: attributes,
 		Accuracy: r.Accuracy.Sentence}
 	for _, m := range r.Microdata {
-		data.Kind = "tables and microdata"
-		if len(r.Tables) == 0 {
-			data.Kind = "microdata"
-		}
+		data.Kind = words.Either(len(r.Tables) == 0, "microdata", "tables and microdata")
 		one := DrawnRows{Table: m.Table, Rows: m.Rows, Method: m.Method, Accuracy: m.Interval}
 		for _, c := range m.Columns {
 			one.Columns = append(one.Columns, c.Name)

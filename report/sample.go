@@ -11,8 +11,5 @@ func (r *Report) Chance() string {
 
 // Bounded says by which words a chance is bounded: by these, or "about" where the error of a sample is approximate.
 func (r *Report) Bounded(exactly string) string {
-	if r.Guarantee.Sample != "" {
-		return "about"
-	}
-	return exactly
+	return words.Either(r.Guarantee.Sample != "", "about", exactly)
 }

@@ -44,10 +44,7 @@ const CouldBeZero = "could be zero"
 
 // Unsure says of a published figure that it could be zero, "" of others.
 func (p Point) Unsure() string {
-	if p.Value == nil || p.IsSure() {
-		return ""
-	}
-	return CouldBeZero
+	return words.When(p.Value != nil && !p.IsSure(), CouldBeZero)
 }
 
 // Series is a figure of a table cell by cell. A table of one attribute, or of few cells, has a label for each of its

@@ -5,6 +5,7 @@ package report
 import (
 	"encoding/json"
 
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/usefulness"
 )
 
@@ -31,10 +32,10 @@ type Table struct {
 	// Weighted counts are sums of the weights of rows ([Bounds.Weights]).
 	Weighted bool `json:"weighted,omitempty"`
 	// Show is the least noisy count of a cell whose figures are published, absent where all are.
-	Show        int64   `json:"shown_from,omitempty"`
-	Leaf        string  `json:"leaf"` // of the budget, that the spec names for it; "" where it is not split
-	Target      *Target `json:"target,omitempty"`
-	Expectation string  `json:"expectation"`
+	Show        int64        `json:"shown_from,omitempty"`
+	Leaf        string       `json:"leaf"` // of the budget, that the spec names for it; "" where it is not split
+	Target      *plan.Target `json:"target,omitempty"`
+	Expectation string       `json:"expectation"`
 	// how good it is beside an average cell; "" where the spec expects no number of rows
 	Band        string      `json:"band,omitempty"`
 	AverageCell float64     `json:"average_cell,omitempty"` // the rows that the spec expects, spread evenly
@@ -103,14 +104,4 @@ type Mechanism struct {
 	Parameter string `json:"parameter"`
 	L1        string `json:"l1,omitempty"`
 	L2Squared string `json:"l2_squared,omitempty"`
-}
-
-// Target is how good a table was asked to be, and was planned to be.
-type Target struct {
-	Margin     string `json:"margin"`              // asked, an exact number
-	Confidence string `json:"confidence"`          // exact
-	AllCells   bool   `json:"all_cells,omitempty"` // of all cells at once; else of each
-	Relative   string `json:"relative,omitempty"`  // how the margin was asked for, where as a percentage of a cell's size
-	// Reached is the margin of the widest cell, as planned, at the confidence that a cell needs.
-	Reached float64 `json:"reached"`
 }

@@ -40,14 +40,10 @@ func (t Table) Verdict(s Statistic) usefulness.Verdict {
 
 // NotSingly are the paths of the tables of which no cell is to be used by itself.
 func NotSingly(r *Report) []string {
-	var paths []string
-	for _, t := range r.Tables {
-		unusable := func(s Statistic) bool { return t.Verdict(s) == usefulness.DoNotUse }
-		if !t.Aside && slices.ContainsFunc(t.Statistics, unusable) {
-			paths = append(paths, t.Path)
-		}
-	}
-	return paths
+	return Paths(r.Tables, func(t Table) bool {
+		return !t.Aside &&
+			slices.ContainsFunc(t.Statistics, func(s Statistic) bool { return t.Verdict(s) == usefulness.DoNotUse })
+	})
 }
 
 // CouldBeZero are the tables with cells that could be zero, the largest part of them first, how many these are, and of
@@ -70,6 +66,15 @@ func (r *Report) CouldBeZero() (in []Table, cells, of int64) {
 
 // Possible is how many counts a table has that are no exact zeros.
 func (t Table) Possible() int64 { return (t.Cells - t.Impossible) * int64(len(t.Statistics)) }
+
+// ShownAsZero is how many of its counts are below zero and shown as 0.
+func (t Table) ShownAsZero() int64 {
+	var n int64
+	for _, s := range t.Statistics {
+		n += s.ShownAsZero
+	}
+	return n
+}
 
 // NoiseCells is how many of its counts could be zero.
 func (t Table) NoiseCells() int64 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,16 +118,14 @@ func (a *app) planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if whatIf != "" {
+			switch {
+			case whatIf != "":
 				return a.whatIf(c.Context(), s, whatIf)
-			}
-			if solve {
+			case solve:
 				return a.solve(c.Context(), s)
-			}
-			if page {
+			case page:
 				return a.whatIfPage(c.Context(), s, args[1:])
-			}
-			if trace {
+			case trace:
 				return a.tracePlan(c.Context(), s)
 			}
 			p, path, err := planfile.Make(c.Context(), s, a.out)
@@ -194,12 +193,7 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.data == "" {
-				a.data = filepath.Dir(args[0])
-			}
-			if a.approvals == "" {
-				a.approvals = a.out
-			}
+			a.data, a.approvals = cmp.Or(a.data, filepath.Dir(args[0])), cmp.Or(a.approvals, a.out)
 			options, err := a.options()
 			if err != nil {
 				return err
@@ -235,12 +229,7 @@ func (a *app) measureCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.data == "" {
-				a.data = "."
-			}
-			if a.approvals == "" {
-				a.approvals = filepath.Dir(args[0])
-			}
+			a.data, a.approvals = cmp.Or(a.data, "."), cmp.Or(a.approvals, filepath.Dir(args[0]))
 			options, err := a.options()
 			if err != nil {
 				return err

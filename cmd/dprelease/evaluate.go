@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 
@@ -33,9 +34,7 @@ comparisons came before.`,
 			if err != nil {
 				return err
 			}
-			if a.data == "" {
-				a.data = filepath.Dir(args[0])
-			}
+			a.data = cmp.Or(a.data, filepath.Dir(args[0]))
 			options, err := a.options()
 			if err != nil {
 				return err

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math/big"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
@@ -23,16 +25,16 @@ type ledgerOutcome struct {
 }
 
 func (a *app) ledgerCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "ledger",
-		Short: "The durable privacy account",
-		Args:  aCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(a.ledgerKeyCommand(), a.ledgerInitCommand(), a.ledgerShowCommand(), a.ledgerGrantCommand(),
-		a.ledgerHistoryCommand(),
-		a.ledgerVerifyCommand(), a.ledgerUpgradeCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(),
-		a.ledgerWithdrawCommand())
+	return groupOf("ledger", "The durable privacy account", a.ledgerKeyCommand(), a.ledgerInitCommand(),
+		a.ledgerShowCommand(), a.ledgerGrantCommand(), a.ledgerHistoryCommand(), a.ledgerVerifyCommand(),
+		a.ledgerUpgradeCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(), a.ledgerWithdrawCommand())
+}
+
+// groupOf is a command that holds others and does nothing itself.
+func groupOf(name, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: name, Short: short, Args: aCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(commands...)
 	return c
 }
 
@@ -80,14 +82,11 @@ The ledger is made if it is not there; with --office-key every entry of a new on
 signed, and can be written with that key alone. See docs/ledger.md.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if a.ledger == "" {
-				return errNoLedger
-			}
-			office, err := a.officeKey()
+			l, err := a.keptLedger()
 			if err != nil {
 				return err
 			}
-			policy, err := account.Ledger{Path: a.ledger, Office: office, Today: a.today}.Init(c.Context(), args[0])
+			policy, err := l.Init(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -202,14 +201,13 @@ func amounts(epsilon, rho, delta string) (c budget.Cost, err error) {
 		return c, &usageError{errors.New(
 			"how much? give --epsilon E, or --rho R and perhaps --delta D, as the account's cap is")}
 	}
-	if epsilon != "" {
-		c.Epsilon, err = budget.ParseRat(epsilon)
-	}
-	if rho != "" {
-		c.Rho, err = budget.ParseRat(rho)
-	}
-	if delta != "" && err == nil {
-		c.Delta, err = budget.ParseRat(delta)
+	for _, amount := range []struct {
+		text string
+		to   **big.Rat
+	}{{epsilon, &c.Epsilon}, {rho, &c.Rho}, {delta, &c.Delta}} {
+		if amount.text != "" && err == nil {
+			*amount.to, err = budget.ParseRat(amount.text)
+		}
 	}
 	if err == nil {
 		err = c.Validate()
@@ -240,8 +238,7 @@ with the time they were made at. The time of day is the office's own: an export
 			if len(args) > 0 {
 				account = args[0]
 			}
-			a.outcome.History, err = l.History(c.Context(), account)
-			if err != nil {
+			if a.outcome.History, err = l.History(c.Context(), account); err != nil {
 				return err
 			}
 			for _, e := range a.outcome.History {
@@ -336,13 +333,8 @@ func (a *app) ledgerVerified(v account.Verified) {
 		a.say("The ledger has no entries.")
 		return
 	}
-	s := v.Accounts[0]
-	for _, other := range v.Accounts { // what is said of all is said of the one that can be told least of
-		if !other.Witnessed {
-			s = other
-			break
-		}
-	}
+	// What is said of all is said of the one that can be told least of.
+	s := v.Accounts[max(slices.IndexFunc(v.Accounts, func(s ledger.Statement) bool { return !s.Witnessed }), 0)]
 	a.say("Entries 1 to %s, of %s, are one chain, each admissible after those before it. Head %s.",
 		budget.Group(s.Entries), budget.Plural(int64(len(v.Accounts)), "account"), s.Head)
 	for _, line := range s.Trust() {

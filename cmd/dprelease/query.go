@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/dprelease/dprelease/internal/query"
@@ -46,13 +47,7 @@ one. docs/howto/several-releases.md says what adds up and what does not.
 			}
 			a.outcome.Release, a.outcome.Marked, a.outcome.Path, a.outcome.Answer = answer.Release, answer.Status, args[0],
 				answer
-			switch {
-			case a.json:
-				return nil
-			case as == "csv":
-				return answer.CSV(visible{a.stdout})
-			}
-			return answer.Write(visible{a.stdout})
+			return a.answered(as, answer)
 		},
 	}
 	c.Flags().StringSliceVar(&q.By, "by", nil, "attributes that the answer has a row for each category of, with commas")
@@ -74,11 +69,19 @@ func (a *app) totals(c *cobra.Command, places []string, q query.Question, each b
 		return err
 	}
 	a.outcome.Marked, a.outcome.Total = total.Status, total
+	return a.answered(as, total)
+}
+
+// answered prints an answer as text or as CSV, where --json does not.
+func (a *app) answered(as string, answer interface {
+	CSV(w io.Writer) error
+	Write(w io.Writer) error
+}) error {
 	switch {
 	case a.json:
 		return nil
 	case as == "csv":
-		return total.CSV(visible{a.stdout})
+		return answer.CSV(visible{a.stdout})
 	}
-	return total.Write(visible{a.stdout})
+	return answer.Write(visible{a.stdout})
 }

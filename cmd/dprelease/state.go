@@ -9,14 +9,7 @@ import (
 )
 
 func (a *app) stateCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "state",
-		Short: "The confidential state directory",
-		Args:  aCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(a.stateCleanCommand())
-	return c
+	return groupOf("state", "The confidential state directory", a.stateCleanCommand())
 }
 
 func (a *app) stateCleanCommand() *cobra.Command {

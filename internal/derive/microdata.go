@@ -48,9 +48,5 @@ func linkColumn(m synth.Microdata, name string) column {
 		label = "number of the row that the row belongs to"
 	}
 	return column{Name: name, Label: label, Statistic: "link", kind: integerKind,
-		values: func(row int, into []parquet.Value) {
-			for i := range into {
-				into[i] = parquet.ValueOf(int64(m.Parent(row+i)) + 1)
-			}
-		}}
+		values: valuesBy(func(row int) parquet.Value { return parquet.ValueOf(int64(m.Parent(row)) + 1) })}
 }

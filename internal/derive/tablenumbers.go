@@ -57,15 +57,12 @@ func numberFlagsText(n synth.Number) string {
 
 // nullable gives those entries that are not null.
 func nullable(of *array.Float64, value func(float64) parquet.Value) func(int, []parquet.Value) {
-	return func(row int, into []parquet.Value) {
-		for i := range into {
-			if of.IsNull(row + i) {
-				into[i] = parquet.NullValue()
-			} else {
-				into[i] = value(of.Value(row+i)).Level(0, 1, 0)
-			}
+	return valuesBy(func(row int) parquet.Value {
+		if of.IsNull(row) {
+			return parquet.NullValue()
 		}
-	}
+		return value(of.Value(row)).Level(0, 1, 0)
+	})
 }
 
 func nullableDecimals(of *array.Float64) func(int, []parquet.Value) {

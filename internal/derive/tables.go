@@ -178,28 +178,25 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 	}
 }
 
-func integerValues(of *array.Int64) func(int, []parquet.Value) {
+// valuesBy are the values of a column whose value in each row is told.
+func valuesBy(value func(row int) parquet.Value) func(int, []parquet.Value) {
 	return func(row int, into []parquet.Value) {
 		for i := range into {
-			into[i] = parquet.Int64Value(of.Value(row + i))
+			into[i] = value(row + i)
 		}
 	}
+}
+
+func integerValues(of *array.Int64) func(int, []parquet.Value) {
+	return valuesBy(func(row int) parquet.Value { return parquet.Int64Value(of.Value(row)) })
 }
 
 func decimalValues(of *array.Float64) func(int, []parquet.Value) {
-	return func(row int, into []parquet.Value) {
-		for i := range into {
-			into[i] = parquet.DoubleValue(of.Value(row + i))
-		}
-	}
+	return valuesBy(func(row int) parquet.Value { return parquet.DoubleValue(of.Value(row)) })
 }
 
 func wholeValues(of *array.Float64) func(int, []parquet.Value) {
-	return func(row int, into []parquet.Value) {
-		for i := range into {
-			into[i] = parquet.Int64Value(int64(of.Value(row + i)))
-		}
-	}
+	return valuesBy(func(row int) parquet.Value { return parquet.Int64Value(int64(of.Value(row))) })
 }
 
 // flagValues are texts, null where there is nothing to say.

@@ -246,11 +246,9 @@ func writeChanged(p *screen.Page, name, what string, by []string, largest []Cell
 func (d *Difference) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.UseCRLF = true
-	if err := c.Write([]string{"table", "cell", "figure", "before", "after", "difference", "margin", "by"}); err != nil {
-		return err
-	}
+	records := [][]string{{"table", "cell", "figure", "before", "after", "difference", "margin", "by"}}
 	for _, t := range d.Releases.Tables {
-		line := func(name, by string, all []CellDifference) error {
+		list := func(name, by string, all []CellDifference) {
 			for _, cell := range all {
 				named := make([]string, len(cell.Keys))
 				for i, code := range cell.Keys {
@@ -260,25 +258,17 @@ func (d *Difference) CSV(w io.Writer) error {
 				for _, v := range []float64{cell.Before, cell.After, cell.Difference, cell.Margin} {
 					record = append(record, strconv.FormatFloat(v, 'f', -1, 64))
 				}
-				if err := c.Write(append(record, by)); err != nil {
-					return err
-				}
+				records = append(records, append(record, by))
 			}
-			return nil
 		}
 		for _, s := range t.Statistics {
-			if err := line(s.Name, "law of the noise", s.Largest); err != nil {
-				return err
-			}
+			list(s.Name, "law of the noise", s.Largest)
 		}
 		for _, f := range t.Figures {
-			if err := line(f.Name, "intervals apart", f.Largest); err != nil {
-				return err
-			}
+			list(f.Name, "intervals apart", f.Largest)
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return c.WriteAll(records)
 }
 
 // estimate writes a figure that may be below zero: a whole one in full, another in four

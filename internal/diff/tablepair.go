@@ -42,16 +42,15 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 	switch {
 	case p.before.Query.Table != p.after.Query.Table:
 		p.refused = fmt.Sprintf("it counts rows of %s before and of %s after", p.before.Query.Table, p.after.Query.Table)
-		return p, true, nil
 	case !slices.Equal(p.before.Planned.By, p.after.Planned.By):
 		p.refused = "it has other keys"
-		return p, true, nil
 	case p.before.Planned.Weighted != p.after.Planned.Weighted ||
 		p.before.Planned.Statistics[0].UnitValue() != p.after.Planned.Statistics[0].UnitValue():
 		p.refused = "its rows count by other weights, or in other steps of them"
-		return p, true, nil
 	case !reflect.DeepEqual(p.before.Planned.PerUnit, p.after.Planned.PerUnit):
 		p.refused = fmt.Sprintf("it counts other rows of a %s", p.after.Plan.Guarantee.Protects)
+	}
+	if p.refused != "" {
 		return p, true, nil
 	}
 	for _, s := range p.before.Planned.Statistics {

@@ -129,14 +129,9 @@ func readMicrodata(e *published.Release, s plan.Synthetic) (evaluate.Rows, produ
 	if err != nil {
 		return out, p, &verdict.Unusable{File: e.Place, Err: err}
 	}
-	codes := make([]map[string]uint32, len(levels))
-	cells := make([]int64, len(levels))
+	codes, cells := placesOfCodes(levels), make([]int64, len(levels))
 	for i, l := range levels {
 		p.by, cells[i] = append(p.by, out.By[i].String()), int64(l.Size())
-		codes[i] = make(map[string]uint32, l.Size())
-		for code, c := range l.Categories {
-			codes[i][c.Code] = uint32(code)
-		}
 	}
 	columns, places := writtenColumns(e, s)
 	var parents []int64 // of each row, where it has one

@@ -4,6 +4,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,10 +75,7 @@ type evaluator struct{ Options }
 
 // log is the logger, or one that discards.
 func (o evaluator) log() *slog.Logger {
-	if o.Log != nil {
-		return o.Log
-	}
-	return slog.New(slog.DiscardHandler)
+	return cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 }
 
 // evaluate does what [Evaluate] does.

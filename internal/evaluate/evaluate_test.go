@@ -384,7 +384,9 @@ func TestEvaluateMicrodata(t *testing.T) {
 			t.Errorf("%s: %s (%v)", name, b, err)
 		}
 		page := &strings.Builder{}
-		empty.page(page)
+		if err := pageTemplate.ExecuteTemplate(page, "microdata", empty); err != nil {
+			t.Fatal(err)
+		}
 		if !strings.Contains(page.String(), "| 1 | 2 | 2 | 0 | – | – | – | – |") ||
 			strings.Contains(page.String(), "Farthest") {
 			t.Errorf("%s: the page says %s", name, page)
@@ -452,7 +454,7 @@ func TestEvaluateReadsPublishedMicrodata(t *testing.T) {
 	whole := readEvaluation(t, opt.Out).Microdata[0]
 	// No row of the truth is unique: an hour has one mode, in 12 rows or more.
 	if u := whole.Unique; u.Unique != 0 || u.Matched != 0 || u.Independent != 0 || whole.Propensity.TrueRows != 287 ||
-		whole.Propensity.DrawnRows != len(rows) || whole.Propensity.NullTrees != 10 {
+		whole.Propensity.DrawnRows != int64(len(rows)) || whole.Propensity.NullTrees != 10 {
 		t.Errorf("unique matches %+v, propensity %+v", *u, *whole.Propensity)
 	}
 	if rules := []ruleTruth{{Rule: "every row has hour != 5", Rows: fives}}; !slices.Equal(whole.Rules, rules) {
@@ -488,8 +490,8 @@ func TestRandomParts(t *testing.T) {
 		m := marginalsTruth{distances: []evaluate.Distance{{L1: c.l1 + 0.01, Subsample: parts},
 			{L1: c.l1 - 0.01, Subsample: parts}}}
 		m.average()
-		if m.PartFrom != c.from || m.PartTo != c.to || m.like() != c.like {
-			t.Errorf("L1 %v is like %v to %v (%s), want %s", c.l1, m.PartFrom, m.PartTo, m.like(), c.like)
+		if m.PartFrom != c.from || m.PartTo != c.to || m.Like() != c.like {
+			t.Errorf("L1 %v is like %v to %v (%s), want %s", c.l1, m.PartFrom, m.PartTo, m.Like(), c.like)
 		}
 	}
 }

@@ -3,10 +3,13 @@ package evaluate
 // This file holds what an evaluation says: evaluate.json, and evaluate.md for people.
 
 import (
+	"bytes"
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/dprelease/dprelease/histogram/evaluate"
 
@@ -173,89 +176,49 @@ func notesOf(e *published.Release, number int64) []string {
 	return all
 }
 
+//go:embed evaluate.md.tmpl
+var pageText string
+
+var pageTemplate = template.Must(template.New("evaluation").Funcs(template.FuncMap{
+	"text":     markdownText,
+	"list":     func(names []string) string { return strings.Join(names, ", ") },
+	"group":    budget.Group,
+	"whole":    func(v float64) int64 { return int64(v) },
+	"plural":   budget.Plural,
+	"share":    budget.Percent,
+	"digits":   fourDigits,
+	"optional": optionalDigits,
+	"measure":  func(measure string) string { return measureNames[measure] },
+	"shares":   func() []float64 { return evaluate.SubsampleShares },
+}).Parse(pageText))
+
 // page is evaluate.md.
 func (v Evaluation) page() []byte {
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "**%s**\n\n# Release %s, compared with the truth\n\n", v.Marking, v.Release)
-	fmt.Fprintf(b, "%s. Plan %s.\n\n", v.Status, v.PlanHash)
-	for _, note := range v.Notes {
-		fmt.Fprintf(b, "%s\n\n", markdownText(note))
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, v); err != nil {
+		panic("evaluate: the page always renders: " + err.Error())
 	}
-	v.tablesPage(b)
-	v.figuresPage(b)
-	for _, m := range v.Microdata {
-		m.page(b)
-	}
-	fmt.Fprintf(b, "**%s**\n", v.Marking)
-	return []byte(b.String())
+	return b.Bytes()
 }
 
-func (v Evaluation) tablesPage(b *strings.Builder) {
-	b.WriteString(`## Tables
-
-L1/N is the sum of |published − truth| over all cells, by the number N of rows that the truth counts; the total variation
-distance (TVD) is its half. RMSE is that of the unbiased figures, beside the standard error that the plan predicts; "holds" is
-the part of the intervals that hold the truth, beside the part that the noise gives on average.
-
-| table | cells | N | L1/N | TVD | RMSE | predicted | holds | predicted |
-|:--|--:|--:|--:|--:|--:|--:|--:|--:|
-`)
-	for _, t := range v.Tables {
-		l1, tvd := "–", "–"
-		if t.L1OverN != nil {
-			l1, tvd = fourDigits(*t.L1OverN), fourDigits(*t.TVD)
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", markdownText(t.Path), budget.Group(t.Cells),
-			budget.Group(t.Rows),
-			l1, tvd, fourDigits(t.RMSE), fourDigits(t.Predicted), budget.Percent(t.Coverage), budget.Percent(t.Attained))
-	}
-	b.WriteString("\n")
-	for _, t := range v.Tables {
-		if s := t.Sparse; s != nil {
-			fmt.Fprintf(b, "Table %s has %s above %s, of which %s without a row (%s expected at most); of %s with rows it misses %s. Its errors above are those of the cells that it has, which noise has lifted; L1/N is over all.\n\n",
-				markdownText(t.Path), budget.Plural(s.Published, "cell"), budget.Group(s.Above), budget.Group(s.False),
-				fourDigits(s.Predicted), budget.Plural(s.Filled, "cell"), budget.Group(s.Missed))
-		}
-		if t.Top != nil {
-			b.WriteString(t.Top.sentence(markdownText(t.Path)) + "\n\n")
-		}
-		if t.CountsUp != nil {
-			fmt.Fprintf(b, "Table %s counts up along %s: running sums are held against those of the truth, and have no L1/N.\n\n", markdownText(t.Path), markdownText(strings.Join(t.CountsUp, ", ")))
-		}
-	}
+// Figured reports whether there are figures beside counts.
+func (v Evaluation) Figured() bool {
+	return slices.ContainsFunc(v.Tables, func(t tableTruth) bool { return t.Figures != nil })
 }
 
-// figuresPage is of the figures beside counts, where there are any.
-func (v Evaluation) figuresPage(b *strings.Builder) {
-	if !slices.ContainsFunc(v.Tables, func(t tableTruth) bool { return t.Figures != nil }) {
-		return
-	}
-	b.WriteString(`## Figures beside the counts
-
-Errors are over the cells that have the figure and publish it, in its own unit; "holds" is the part of the intervals that hold the
-truth, of the cells that have one (95% over all cells; of those that are shown it may be less). The truth is that of the rows as they are
-counted: values rounded to the step and brought to the end of the range, units bounded. What clamping changed is not in it.
-
-| table | figure | cells | not published | without rows | mean error | RMSE | intervals | holds |
-|:--|:--|--:|--:|--:|--:|--:|--:|--:|
-`)
-	for _, t := range v.Tables {
-		for _, f := range t.Figures {
-			holds := "–"
-			if f.Coverage != nil {
-				holds = budget.Percent(*f.Coverage)
-			}
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", markdownText(t.Path), markdownText(f.Name),
-				budget.Group(f.Cells),
-				budget.Group(f.Withheld), budget.Group(f.Undefined), fourDigits(f.MeanError), fourDigits(f.RMSE),
-				budget.Group(f.Intervals), holds)
-		}
-	}
-	b.WriteString("\n")
-}
+// measureNames are the measures of association as the literature has them.
+var measureNames = map[string]string{evaluate.CramersV: "Cramér's V", evaluate.KendallTauB: "Kendall's τ-b"}
 
 // fourDigits writes four significant digits.
 func fourDigits(v float64) string { return budget.DecimalNearest(v, 4) }
+
+// optionalDigits writes four significant digits, a dash for none.
+func optionalDigits(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return fourDigits(*v)
+}
 
 // markdownText escapes what would be markup in a cell or a paragraph.
 func markdownText(s string) string {

@@ -2,11 +2,9 @@ package evaluate
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/evaluate"
@@ -42,7 +40,7 @@ type microdataTrue struct {
 // marginalsTruth is how far the marginals of one size lie from the truth: on average
 // over those compared, between shares.
 type marginalsTruth struct {
-	Columns  int     `json:"columns"`
+	Columns  int64   `json:"columns"`
 	Of       float64 `json:"of"` // how many marginals of this size there are
 	Compared int     `json:"compared"`
 	TooLarge int     `json:"too_large"` // left out for their cells
@@ -94,20 +92,20 @@ type pairTruth struct {
 // gapTruth is the mean difference of the pairs of a measure.
 type gapTruth struct {
 	Measure string  `json:"measure"`
-	Pairs   int     `json:"pairs"`
+	Pairs   int64   `json:"pairs"`
 	Mean    float64 `json:"mean_absolute_difference"`
 }
 
 // propensityTruth is how well a classification tree tells rows of the microdata from true ones.
 type propensityTruth struct {
-	TrueRows     int      `json:"true_rows"`
-	DrawnRows    int      `json:"microdata_rows"`
-	Leaves       int      `json:"leaves"`
+	TrueRows     int64    `json:"true_rows"`
+	DrawnRows    int64    `json:"microdata_rows"`
+	Leaves       int64    `json:"leaves"`
 	PMSE         float64  `json:"pmse"`
 	Most         float64  `json:"pmse_most"` // c(1 − c)
 	Null         float64  `json:"pmse_null"`
 	NullError    float64  `json:"pmse_null_standard_deviation"`
-	NullTrees    int      `json:"permutations"`
+	NullTrees    int64    `json:"permutations"`
 	Ratio        *float64 `json:"pmse_ratio,omitempty"`        // pmse/null
 	Standardised *float64 `json:"pmse_standardised,omitempty"` // (pmse − null)/its standard deviation
 }
@@ -143,7 +141,7 @@ func (p product) truth(all []evaluate.Distance, whole *evaluate.Joint) microdata
 	out := microdataTrue{Table: p.table, Rows: int64(p.rows), Columns: []columnTruth{}, Pairs: []pairTruth{},
 		Whole: []string{}, Rules: p.rules}
 	for k, m := range p.sizes {
-		one := marginalsTruth{Columns: k + 1, Of: m.of, Compared: len(m.chosen), TooLarge: m.skipped,
+		one := marginalsTruth{Columns: int64(k) + 1, Of: m.of, Compared: len(m.chosen), TooLarge: m.skipped,
 			Farthest: []marginalTruth{}}
 		one.distances, all = all[:len(m.chosen)], all[len(m.chosen):]
 		if len(one.distances) == 0 {
@@ -233,8 +231,8 @@ func (m *microdataTrue) wholeRows(p product, j *evaluate.Joint) {
 		return
 	}
 	c := float64(s.DrawnRows) / float64(s.DrawnRows+s.TrueRows)
-	m.Propensity = &propensityTruth{TrueRows: s.TrueRows, DrawnRows: s.DrawnRows, Leaves: s.Leaves, PMSE: s.PMSE,
-		Most: c * (1 - c), Null: s.Null, NullError: s.NullError, NullTrees: s.NullTrees}
+	m.Propensity = &propensityTruth{TrueRows: int64(s.TrueRows), DrawnRows: int64(s.DrawnRows), Leaves: int64(s.Leaves),
+		PMSE: s.PMSE, Most: c * (1 - c), Null: s.Null, NullError: s.NullError, NullTrees: int64(s.NullTrees)}
 	if s.Null > 0 {
 		ratio := s.PMSE / s.Null
 		m.Propensity.Ratio = &ratio
@@ -271,158 +269,13 @@ func (m *marginalsTruth) average() {
 // score is the k-marginal score of a mean distance.
 func score(l1 float64) float64 { return 500 * (2 - l1) }
 
-func (m microdataTrue) page(b *strings.Builder) {
-	fmt.Fprintf(b, "## Microdata of %s\n\n%s were drawn, the truth counts %s. ", markdownText(m.Table),
-		budget.Plural(m.Rows, "row"), budget.Plural(m.TrueRows, "row"))
-	b.WriteString(`L1 is the sum of |share of the microdata − share of the truth| over the cells of a marginal,
-from 0 to 2, and TVD its half: both on average over the marginals of so many columns. The score is 500·(2 − L1), from 0 to
-1000, as the k-marginal score of the literature (SDNist). "Like" says between which parts of the true rows, drawn at
-random, that lies.
-
-| columns | marginals | of | too large | L1 | TVD | score | like |
-|--:|--:|--:|--:|--:|--:|--:|:--|
-`)
-	for _, s := range m.Sizes {
-		l1, tvd, score, like := "–", "–", "–", "–"
-		if s.SharesTruth != nil {
-			l1, tvd, score, like = fourDigits(s.L1), fourDigits(s.TVD), fourDigits(s.Score), s.like()
-		}
-		fmt.Fprintf(b, "| %d | %d | %s | %d | %s | %s | %s | %s |\n", s.Columns, s.Compared, budget.Group(int64(s.Of)),
-			s.TooLarge, l1, tvd, score, like)
-	}
-	if m.Rows == 0 || m.TrueRows == 0 {
-		b.WriteString("\nThere is nothing to compare: no rows have no shares.\n\n")
-		m.rulesPage(b)
-		return
-	}
-	m.partsPage(b)
-	b.WriteString("\nFarthest from the truth:\n\n| columns | L1 |\n|:--|--:|\n")
-	for _, s := range m.Sizes {
-		for _, f := range s.Farthest {
-			fmt.Fprintf(b, "| %s | %s |\n", markdownText(strings.Join(f.Columns, ", ")), fourDigits(f.L1))
-		}
-	}
-	m.columnsPage(b)
-	m.pairsPage(b)
-	m.wholePage(b)
-	m.rulesPage(b)
+// FarthestPairs are the pairs of columns that go together least as in the truth.
+func (m microdataTrue) FarthestPairs() []pairTruth {
+	return m.Pairs[:min(len(m.Pairs), 2*farthestShown)]
 }
 
-// partsPage is what random parts of the truth score.
-func (m microdataTrue) partsPage(b *strings.Builder) {
-	b.WriteString("\nScores of random parts of the true rows, which protect nobody, on average:\n\n| part |")
-	for _, s := range m.Sizes {
-		fmt.Fprintf(b, " %s |", budget.Plural(int64(s.Columns), "column"))
-	}
-	b.WriteString("\n|--:|" + strings.Repeat("--:|", len(m.Sizes)) + "\n")
-	for i, share := range evaluate.SubsampleShares {
-		fmt.Fprintf(b, "| %s |", budget.Percent(share))
-		for _, s := range m.Sizes {
-			fmt.Fprintf(b, " %s |", fourDigits(s.Parts[i].Score))
-		}
-		b.WriteString("\n")
-	}
-}
-
-// columnsPage lists the columns, the worst first.
-func (m microdataTrue) columnsPage(b *strings.Builder) {
-	b.WriteString("\n### Columns of " + markdownText(m.Table) +
-		"\n\nThe farthest first.\n\n| column | TVD | L1 |\n|:--|--:|--:|\n")
-	for _, c := range m.Columns {
-		fmt.Fprintf(b, "| %s | %s | %s |\n", markdownText(c.Column), fourDigits(c.TVD), fourDigits(c.L1))
-	}
-}
-
-// measureNames are the measures of association as the literature has them.
-var measureNames = map[string]string{evaluate.CramersV: "Cramér's V", evaluate.KendallTauB: "Kendall's τ-b"}
-
-// pairsPage lists the pairs of columns that go together least as in the truth.
-func (m microdataTrue) pairsPage(b *strings.Builder) {
-	if len(m.Pairs) == 0 {
-		return
-	}
-	b.WriteString("\n### Pairs of columns of " + markdownText(m.Table) + `
-
-How two columns go together: Kendall's τ-b where both are in order (numbers, dates), else Cramér's V. A column of one category goes
-with nothing, and has a dash. The pairs with the largest differences:
-
-| columns | measure | truth | microdata | difference |
-|:--|:--|--:|--:|--:|
-`)
-	text := func(x *float64) string {
-		if x == nil {
-			return "–"
-		}
-		return fourDigits(*x)
-	}
-	for _, p := range m.Pairs[:min(len(m.Pairs), 2*farthestShown)] {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", markdownText(strings.Join(p.Columns, ", ")), measureNames[p.Measure],
-			text(p.Truth), text(p.Drawn), text(p.Gap))
-	}
-	b.WriteString("\n")
-	for _, g := range m.MeanGaps {
-		fmt.Fprintf(b, "Mean difference of %s, over %s: %s.\n", measureNames[g.Measure],
-			budget.Plural(int64(g.Pairs), "pair"), fourDigits(g.Mean))
-	}
-}
-
-// wholePage is of whole rows.
-func (m microdataTrue) wholePage(b *strings.Builder) {
-	b.WriteString("\n### Whole rows of " + markdownText(m.Table) + "\n\n")
-	if len(m.LeftOut) > 0 {
-		fmt.Fprintf(b, "By %s; without %s, with which the rows that there could be have no places in 63 bits.\n\n",
-			markdownText(strings.Join(m.Whole, ", ")), markdownText(strings.Join(m.LeftOut, ", ")))
-	}
-	if m.TooLarge {
-		b.WriteString("They are not compared: the different rows of the truth do not fit the memory.\n")
-	}
-	if s := m.Propensity; s != nil {
-		fmt.Fprintf(b, "Propensity score: a classification tree that tells %s of the microdata from %s of the truth has %s and a mean squared error pMSE of %s, where 0 is telling nothing apart and %s telling everything. Its null expectation, of %s grown with the two names dealt out by lot, is %s, with a standard deviation of %s",
-			budget.Plural(int64(s.DrawnRows), "row"), budget.Plural(int64(s.TrueRows), "row"), leaves(s.Leaves),
-			fourDigits(s.PMSE), fourDigits(s.Most), budget.Plural(int64(s.NullTrees), "tree"), fourDigits(s.Null),
-			fourDigits(s.NullError))
-		if s.Ratio != nil {
-			fmt.Fprintf(b, "; the pMSE ratio is %s", fourDigits(*s.Ratio))
-		}
-		if s.Standardised != nil {
-			fmt.Fprintf(b, ", the standardised pMSE %s", fourDigits(*s.Standardised))
-		}
-		b.WriteString(" (Snoke et al. 2018).\n\n")
-	}
-	if u := m.Unique; u != nil {
-		fmt.Fprintf(b, "Unique matches: of %s of the truth that no other equals, the microdata have %s. Columns that are drawn each by itself would have %s on average. More than that is what rows must have that keep how columns go together; it is an alarm to look into, and neither it nor a small number is evidence of privacy, which rests on the guarantee alone.\n",
-			budget.Plural(u.Unique, "row"), budget.Group(u.Matched), fourDigits(u.Independent))
-	}
-}
-
-// leaves is a number of them.
-func leaves(n int) string {
-	if n == 1 {
-		return "1 leaf"
-	}
-	return budget.Group(int64(n)) + " leaves"
-}
-
-// rulesPage is of the rules that the microdata break.
-func (m microdataTrue) rulesPage(b *strings.Builder) {
-	b.WriteString("\n### Rules for rows of " + markdownText(m.Table) + "\n\n")
-	if len(m.Rules) == 0 {
-		b.WriteString("The spec has none.\n\n")
-		return
-	}
-	b.WriteString("| rule | rows that break it |\n|:--|:--|\n")
-	for _, r := range m.Rules {
-		says := budget.Group(r.Rows)
-		if r.Untold != "" {
-			says = "cannot be told: " + r.Untold
-		}
-		fmt.Fprintf(b, "| %s | %s |\n", markdownText(r.Rule), markdownText(says))
-	}
-	b.WriteString("\n")
-}
-
-// like says between which random parts of the truth the marginals lie.
-func (m SharesTruth) like() string {
+// Like says between which random parts of the truth the marginals lie.
+func (m SharesTruth) Like() string {
 	switch {
 	case m.PartFrom == 0:
 		return "less than " + budget.Percent(m.PartTo)

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/evaluate"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/selection"
+	"github.com/dprelease/dprelease/spec/domain"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -21,12 +21,12 @@ import (
 // order themselves, those of chosen cells in the order of their choice.
 func someCounts(t published.Table, columns []string) (evaluate.Figures, error) {
 	f := evaluate.Figures{Cells: []uint64{}}
-	keys, codes := len(t.Planned.By), placesOfCodes(t)
+	keys, codes := len(t.Planned.By), placesOfCodes(t.Levels)
 	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
 		cell, known := uint64(0), true
 		for i := range keys {
 			at, ok := codes[i][r[i].String()]
-			cell, known = cell*uint64(t.Levels[i].Size())+at, known && ok
+			cell, known = cell*uint64(t.Levels[i].Size())+uint64(at), known && ok
 		}
 		refusal := ""
 		switch last := len(f.Cells) - 1; {
@@ -53,13 +53,13 @@ func addFigures(f *evaluate.Figures, r parquet.Row) {
 	}
 }
 
-// placesOfCodes are the places of each key's categories by their codes.
-func placesOfCodes(t published.Table) []map[string]uint64 {
-	codes := make([]map[string]uint64, len(t.Planned.By))
-	for i, l := range t.Levels {
-		codes[i] = make(map[string]uint64, l.Size())
+// placesOfCodes are the places of each level's categories by their codes.
+func placesOfCodes(levels []*domain.Level) []map[string]uint32 {
+	codes := make([]map[string]uint32, len(levels))
+	for i, l := range levels {
+		codes[i] = make(map[string]uint32, l.Size())
 		for at, c := range l.Categories {
-			codes[i][c.Code] = uint64(at)
+			codes[i][c.Code] = uint32(at)
 		}
 	}
 	return codes
@@ -76,10 +76,4 @@ type TopTruth struct {
 
 func newTopTruth(t *selection.TopFacts, d evaluate.Difference) *TopTruth {
 	return &TopTruth{t.Of, d.Right, d.Shortfall, t.Shortfall}
-}
-
-// sentence says so in words.
-func (t TopTruth) sentence(path string) string {
-	return fmt.Sprintf("Table %s has %s that were chosen, of which %s are among the largest; a cell that was left out has at most %s more than one that was chosen (%s at most was to be expected).",
-		path, budget.Plural(t.Of, "cell"), budget.Group(t.Right), fourDigits(t.Shortfall), fourDigits(t.Predicted))
 }

@@ -104,15 +104,20 @@ func ParseMethods(p *compiled.Compiled, flags []string) (MethodsAsked, error) {
 		}
 		asked[s.Table] = method
 	}
+	return unplanned(p, asked, func(s plan.Synthetic) string { return s.Method }), nil
+}
+
+// unplanned is what differs from the plan of what was asked for by table, nil for nothing.
+func unplanned[V comparable](p *compiled.Compiled, asked map[string]V, planned func(plan.Synthetic) V) map[string]V {
 	for _, s := range p.Synthetic {
-		if asked[s.Table] == s.Method {
-			delete(asked, s.Table) // nothing differs
+		if asked[s.Table] == planned(s) {
+			delete(asked, s.Table)
 		}
 	}
 	if len(asked) == 0 {
-		return nil, nil
+		return nil
 	}
-	return asked, nil
+	return asked
 }
 
 // ParseRows reads numbers of rows, written N or TABLE=N; nil where they are those of the plan. Errors:
@@ -134,15 +139,7 @@ func ParseRows(p *compiled.Compiled, flags []string) (RowsAsked, error) {
 		}
 		asked[s.Table] = n
 	}
-	for _, s := range p.Synthetic {
-		if s.Rows > 0 && asked[s.Table] == s.Rows {
-			delete(asked, s.Table) // nothing differs
-		}
-	}
-	if len(asked) == 0 {
-		return nil, nil
-	}
-	return asked, nil
+	return unplanned(p, asked, func(s plan.Synthetic) int64 { return s.Rows }), nil
 }
 
 // tabulated reports whether published tables are counted from the microdata of a table.

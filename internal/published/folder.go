@@ -102,13 +102,8 @@ func (d *Folder) Read(name string) ([]byte, error) {
 		return nil, d.Altered(Faultf(name, "is not listed in %s", ManifestFile))
 	}
 	b, err := ReadFile(d.Path(name))
-	switch {
-	case errors.Is(err, ErrMissing):
-		return nil, d.Altered(Faultf(name, "is missing"))
-	case errors.Is(err, ErrNotFile):
-		return nil, d.Altered(Faultf(name, "is not a file"))
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, d.Altered(unread(line, err))
 	}
 	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != line.SHA256 {
 		return nil, d.Altered(&Fault{name, notListed})

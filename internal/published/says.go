@@ -30,6 +30,21 @@ func BoundText(p *plan.Plan, t plan.Table) string {
 	return fmt.Sprintf("of one %s at most %s", p.Guarantee.Protects, strings.Join(bounds, ", "))
 }
 
+// Pairs parts what names several things, as KEY=CODE with commas between them, at the commas that a key follows: codes
+// may hold commas too.
+func Pairs(text string, isKey func(name string) bool) []string {
+	var all []string
+	for _, part := range strings.Split(text, ",") {
+		name, _, ok := strings.Cut(part, "=")
+		if len(all) > 0 && !(ok && isKey(name)) {
+			all[len(all)-1] += "," + part
+			continue
+		}
+		all = append(all, part)
+	}
+	return all
+}
+
 // CountsUp reports of each key of a table whether its figures count up along it: then a row is the sum of the cells of
 // its category and of all before it.
 func CountsUp(p *plan.Plan, t plan.Table) []bool {

@@ -99,20 +99,10 @@ func tablesAsked(r *spec.Release, q Question) ([]*spec.Table, error) {
 
 // conditionsIn parts a text at the commas behind which another attribute and = stand.
 func (a *inquiry) conditionsIn(text string) []string {
-	var all []string
-	for _, part := range strings.Split(text, ",") {
-		name, _, ok := strings.Cut(part, "=")
-		if ok {
-			_, _, err := a.attribute(name)
-			ok = err == nil
-		}
-		if ok || len(all) == 0 {
-			all = append(all, part)
-		} else {
-			all[len(all)-1] += "," + part
-		}
-	}
-	return all
+	return published.Pairs(text, func(name string) bool {
+		_, _, err := a.attribute(name)
+		return err == nil
+	})
 }
 
 // errNoCategory is a question whose conditions no row can meet.

@@ -5,7 +5,6 @@ package query
 import (
 	"context"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/internal/interval"
@@ -94,15 +93,7 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	inquiry, err := newInquiry(e.Plan, q)
-	if err != nil {
-		return nil, &verdict.Unusable{File: place, Err: err}
-	}
-	reader, err := synth.NewReader(e.Plan)
-	if err != nil {
-		return nil, &verdict.Unusable{File: place, Err: err}
-	}
-	held, err := inquiry.holders()
+	inquiry, reader, held, err := inquire(e.Plan, q)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
@@ -116,10 +107,7 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	}
 	a := &Answer{
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, From: e.Plan.Tables[held[best].table].From,
-		By: slices.Clone(q.By), Where: inquiry.conditions, Covers: published.Covers(e.Plan.Sample),
-	}
-	if a.By == nil {
-		a.By = []string{}
+		By: append([]string{}, q.By...), Where: inquiry.conditions, Covers: published.Covers(e.Plan.Sample),
 	}
 	for i, h := range held {
 		if i != best {
@@ -131,6 +119,18 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 		return a, a.fillSparse(ctx, e.Plan, reader, inquiry, held[best], answers)
 	}
 	return a, a.fill(ctx, e.Plan, reader, inquiry, held[best], answers)
+}
+
+// inquire finds the names of a question in a release, and the tables that hold it, with what reads them.
+func inquire(p *compiled.Compiled, q Question) (asked *inquiry, reader *synth.Reader, held []holder, err error) {
+	if asked, err = newInquiry(p, q); err != nil {
+		return nil, nil, nil, err
+	}
+	if reader, err = synth.NewReader(p); err != nil {
+		return nil, nil, nil, err
+	}
+	held, err = asked.holders()
+	return asked, reader, held, err
 }
 
 // leastVariance works out the mean variance of the answer that each table gives, and finds the one of the least; of

@@ -119,16 +119,13 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 		}
 		t.Releases = append(t.Releases, c.release())
 	}
-	groups := [][]*contribution{all}
+	together := len(all)
 	if each {
-		groups = nil
-		for _, c := range all {
-			groups = append(groups, []*contribution{c})
-		}
+		together = 1
 	}
 	laws := map[string]*interval.Interval{}
 	ratios := map[string]*synth.Ratio{}
-	for _, group := range groups {
+	for group := range slices.Chunk(all, together) {
 		for i := range first.rows {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -184,17 +181,11 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 	if err := addsUp(e.Plan.Sample); err != nil {
 		return refuse(err)
 	}
-	c := &contribution{edition: e}
-	if c.asked, err = newInquiry(e.Plan, q); err != nil {
-		return refuse(err)
-	}
-	if c.reader, err = synth.NewReader(e.Plan); err != nil {
-		return refuse(err)
-	}
-	held, err := c.asked.holders()
+	asked, reader, held, err := inquire(e.Plan, q)
 	if err != nil {
 		return refuse(err)
 	}
+	c := &contribution{edition: e, asked: asked, reader: reader}
 	if kind == spec.Count {
 		c.from = held[leastVariance(c.reader, e.Plan, held)]
 	} else if c.from, err = c.withSums(held, column); err != nil {

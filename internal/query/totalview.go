@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -28,19 +27,21 @@ func (t *Total) name() string {
 // each reports whether every release has rows of its own.
 func (t *Total) each() bool { return len(t.Rows) > 0 && t.Rows[0].Release != "" }
 
+// behind are keys behind that of the release, where each has rows of its own.
+func (t *Total) behind(release string, keys []string) []string {
+	if !t.each() {
+		return keys
+	}
+	return append([]string{release}, keys...)
+}
+
 // Write prints the total as text.
 func (t *Total) Write(w io.Writer) error {
-	keys := slices.Clone(t.By)
-	if t.each() {
-		keys = append([]string{"release"}, keys...)
-	}
+	keys := t.behind("release", t.By)
 	rows := [][]string{append(slices.Clone(keys), t.name(), "standard error",
 		fmt.Sprintf("%g %% interval", 100*t.Confidence))}
 	for _, r := range t.Rows {
-		line := slices.Clone(r.Keys)
-		if t.each() {
-			line = append([]string{r.Release}, line...)
-		}
+		line := slices.Clone(t.behind(r.Release, r.Keys))
 		value, deviation, between := "", "", "says nothing"
 		d := 0
 		if r.StandardError != nil {
@@ -66,17 +67,7 @@ func (t *Total) title() string {
 	if t.Column != "" {
 		text += " of " + t.Column
 	}
-	counted := "rows"
-	if t.Weighted {
-		counted = "weighted rows"
-	}
-	text += " over " + counted + " of " + t.From
-	if len(t.By) > 0 {
-		text += " by " + strings.Join(t.By, ", ")
-	}
-	for i, c := range t.Where {
-		text += []string{", where ", " and "}[min(i, 1)] + c.String()
-	}
+	text += " over " + rowsText(t.Weighted, t.From, t.By, t.Where)
 	var names []string
 	for _, r := range t.Releases {
 		names = append(names, r.Release)
@@ -105,26 +96,16 @@ func (t *Total) notes() string {
 	if len(t.Releases) > 1 && !t.each() {
 		b.WriteString("The noise of each release was drawn independently, so variances add up. A row that lies in several releases is counted in each.\n")
 	}
-	attained := map[interval.Law]float64{}
-	unbounded := false
+	levels, unbounded := attained{}, false
 	for _, r := range t.Rows {
-		if before, ok := attained[r.Law]; !ok || r.Attained < before {
-			attained[r.Law] = r.Attained
-		}
+		levels.add(r.Law, r.Attained)
 		unbounded = unbounded || r.Flag != ""
 	}
-	for _, law := range []struct {
-		of   interval.Law
-		says string
-	}{
-		{interval.Exact, "Intervals by the exact law of the noise: each covers the exact figure with a probability of %s or more.\n"},
-		{interval.Bounded, "Intervals by the law of the weighted noise: each covers the exact figure with a probability of %s or more.\n"},
-		{RatioLaw, "Intervals by inverting the law of the sum and the count (Fieller): each covers the exact mean with a probability of %s.\n"},
-	} {
-		if v, ok := attained[law.of]; ok {
-			fmt.Fprintf(&b, law.says, screen.PercentDown(v))
-		}
-	}
+	b.WriteString(levels.text(
+		lawText{interval.Exact, "Intervals by the exact law of the noise: each covers the exact figure with a probability of %s or more.\n"},
+		lawText{interval.Bounded, "Intervals by the law of the weighted noise: each covers the exact figure with a probability of %s or more.\n"},
+		lawText{RatioLaw, "Intervals by inverting the law of the sum and the count (Fieller): each covers the exact mean with a probability of %s.\n"},
+	))
 	if unbounded {
 		b.WriteString("Where the interval says nothing, the noise leaves open all that the mean may be.\n")
 	}
@@ -137,36 +118,14 @@ func (t *Total) notes() string {
 // CSV prints the total as a table whose columns are named as those of published tables, behind one of the release where
 // each has rows of its own.
 func (t *Total) CSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	s := t.name()
-	keys := screen.NoFormulas(t.By)
-	if t.each() {
-		keys = append([]string{"release"}, keys...)
-	}
-	unbiased := s + statistic.Unbiased
+	suffix := statistic.Unbiased
 	if t.Statistic == "mean" {
-		unbiased = s
+		suffix = ""
 	}
-	if err := c.Write(append(keys, unbiased, s+statistic.StandardError, s+statistic.Low, s+statistic.High, s+"_law",
-		s+"_attained")); err != nil {
-		return err
-	}
+	lines := [][]string{csvHead(t.behind("release", t.By), t.name(), suffix)}
 	for _, r := range t.Rows {
-		line := screen.NoFormulas(r.Keys)
-		if t.each() {
-			line = append(screen.NoFormulas([]string{r.Release}), line...)
-		}
-		for _, v := range []*float64{r.Value, r.StandardError, r.Low, r.High} {
-			text := ""
-			if v != nil {
-				text = strconv.FormatFloat(*v, 'f', -1, 64)
-			}
-			line = append(line, text)
-		}
-		if err := c.Write(append(line, string(r.Law), strconv.FormatFloat(r.Attained, 'f', 6, 64))); err != nil {
-			return err
-		}
+		figures := []*float64{r.Value, r.StandardError, r.Low, r.High}
+		lines = append(lines, csvLine(t.behind(r.Release, r.Keys), figures, r.Law, r.Attained))
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -39,21 +39,47 @@ func (a *Answer) Write(w io.Writer) error {
 
 // title says what was asked.
 func (a *Answer) title() string {
-	counted := "rows"
-	if a.Weighted {
-		counted = "weighted rows"
+	return a.Release + ": " + a.Statistic + " of " + rowsText(a.Weighted, a.From, a.By, a.Where)
+}
+
+// rowsText says which rows a question is about.
+func rowsText(weighted bool, from string, by []string, where []Condition) string {
+	text := "rows of " + from
+	if weighted {
+		text = "weighted " + text
 	}
-	text := a.Release + ": " + a.Statistic + " of " + counted + " of " + a.From
-	if len(a.By) > 0 {
-		text += " by " + strings.Join(a.By, ", ")
+	if len(by) > 0 {
+		text += " by " + strings.Join(by, ", ")
 	}
-	for i, c := range a.Where {
-		if i == 0 {
-			text += ", where "
-		} else {
-			text += " and "
+	for i, c := range where {
+		text += []string{", where ", " and "}[min(i, 1)] + c.String()
+	}
+	return text
+}
+
+// attained is, by law, the least probability with which an interval covers its figure.
+type attained map[interval.Law]float64
+
+// add notes what an interval attains.
+func (a attained) add(law interval.Law, probability float64) {
+	if before, ok := a[law]; !ok || probability < before {
+		a[law] = probability
+	}
+}
+
+// lawText is what is said of intervals by a law.
+type lawText struct {
+	of   interval.Law
+	says string
+}
+
+// text says of each law that there is what its intervals attain.
+func (a attained) text(laws ...lawText) string {
+	text := ""
+	for _, law := range laws {
+		if v, ok := a[law.of]; ok {
+			text += fmt.Sprintf(law.says, screen.PercentDown(v))
 		}
-		text += c.String()
 	}
 	return text
 }
@@ -61,12 +87,10 @@ func (a *Answer) title() string {
 // notes say where the answer comes from and what its intervals are.
 func (a *Answer) notes() string {
 	least, most := a.Rows[0].Cells, a.Rows[0].Cells
-	attained := map[interval.Law]float64{}
+	levels := attained{}
 	for _, r := range a.Rows {
 		least, most = min(least, r.Cells), max(most, r.Cells)
-		if before, ok := attained[r.Law]; !ok || r.Attained < before {
-			attained[r.Law] = r.Attained
-		}
+		levels.add(r.Law, r.Attained)
 	}
 	cells := budget.Plural(int64(most), "cell")
 	if least < most {
@@ -79,15 +103,11 @@ func (a *Answer) notes() string {
 	if a.Bounded != "" {
 		text += fmt.Sprintf("The table counts %s; no other table holds these counts.\n", a.Bounded)
 	}
-	if v, ok := attained[interval.Exact]; ok {
-		text += fmt.Sprintf("Intervals by the exact law of the noise: each covers the exact count with a probability of %s or more.\n", screen.PercentDown(v))
-	}
-	if v, ok := attained[interval.Threshold]; ok {
-		text += fmt.Sprintf("Cells that are not above the threshold are not published, and need not be empty: of a cell of more rows than the bound the noisy count is above it with a chance of %s or more.\n", screen.PercentDown(v))
-	}
-	if v, ok := attained[interval.Bounded]; ok {
-		text += fmt.Sprintf("Intervals by the law of the weighted noise: each covers the exact count with a probability of %s or more.\n", screen.PercentDown(v))
-	}
+	text += levels.text(
+		lawText{interval.Exact, "Intervals by the exact law of the noise: each covers the exact count with a probability of %s or more.\n"},
+		lawText{interval.Threshold, "Cells that are not above the threshold are not published, and need not be empty: of a cell of more rows than the bound the noisy count is above it with a chance of %s or more.\n"},
+		lawText{interval.Bounded, "Intervals by the law of the weighted noise: each covers the exact count with a probability of %s or more.\n"},
+	)
 	same, more := 0, 0
 	for _, o := range a.Others {
 		switch {
@@ -114,39 +134,46 @@ func (a *Answer) notes() string {
 // listed names measurements.
 func listed(ids []string) string {
 	const most = 4
+	names := strings.Join(ids, ", ")
 	if len(ids) > most {
-		return fmt.Sprintf("%d measurements, put together by least squares (%s …)", len(ids), strings.Join(ids[:2], ", "))
+		names = strings.Join(ids[:2], ", ") + " …"
 	}
 	if len(ids) > 1 {
-		return fmt.Sprintf("%d measurements, put together by least squares (%s)", len(ids), strings.Join(ids, ", "))
+		return fmt.Sprintf("%d measurements, put together by least squares (%s)", len(ids), names)
 	}
-	return "measurement " + strings.Join(ids, "")
+	return "measurement " + names
 }
 
 // CSV prints the answer as a table whose columns are named as those of published tables.
 func (a *Answer) CSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	s := a.Statistic
-	if err := c.Write(append(screen.NoFormulas(a.By), s+statistic.Unbiased, s+statistic.StandardError, s+statistic.Low,
-		s+statistic.High,
-		s+"_law", s+"_attained")); err != nil {
-		return err
-	}
+	lines := [][]string{csvHead(a.By, a.Statistic, statistic.Unbiased)}
 	for _, r := range a.Rows {
-		line := screen.NoFormulas(r.Keys)
-		figures := []float64{r.Unbiased, r.StandardError, r.Low, r.High}
+		figures := []*float64{&r.Unbiased, &r.StandardError, &r.Low, &r.High}
 		if r.NotAbove != nil { // there is no estimate
-			line, figures = append(line, "", ""), figures[2:]
+			figures[0], figures[1] = nil, nil
 		}
-		for _, v := range figures {
-			line = append(line, strconv.FormatFloat(v, 'f', -1, 64))
-		}
-		if err := c.Write(append(line, string(r.Law), strconv.FormatFloat(r.Attained, 'f', 6, 64))); err != nil {
-			return err
-		}
+		lines = append(lines, csvLine(r.Keys, figures, r.Law, r.Attained))
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// csvHead are the columns of an answer behind its keys: the figure, whose own column has this suffix, and its interval.
+func csvHead(keys []string, name, suffix string) []string {
+	return append(screen.NoFormulas(keys), name+suffix, name+statistic.StandardError, name+statistic.Low,
+		name+statistic.High, name+"_law", name+"_attained")
+}
+
+// csvLine is a row below those, with nothing in the place of a figure that there is not.
+func csvLine(keys []string, figures []*float64, law interval.Law, attained float64) []string {
+	line := screen.NoFormulas(keys)
+	for _, v := range figures {
+		text := ""
+		if v != nil {
+			text = strconv.FormatFloat(*v, 'f', -1, 64)
+		}
+		line = append(line, text)
+	}
+	return append(line, string(law), strconv.FormatFloat(attained, 'f', 6, 64))
 }
 
 // whole tells a figure that is a sum of noisy integers.

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -74,17 +75,11 @@ func (o Options) Account() account.Ledger {
 }
 
 func (o Options) StateDir() string {
-	if o.State != "" {
-		return o.State
-	}
-	return filepath.Join(o.Out, ".dprelease")
+	return cmp.Or(o.State, filepath.Join(o.Out, ".dprelease"))
 }
 
 func (o Options) logger() *slog.Logger {
-	if o.Log != nil {
-		return o.Log
-	}
-	return slog.New(slog.DiscardHandler)
+	return cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 }
 
 // accepts refuses to take what was drawn on a practice account for what the

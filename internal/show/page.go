@@ -118,10 +118,9 @@ func (s *Sheet) view() *sheetView {
 // viewFigure shows a figure and its interval. Of those that do not fit the later ones are left out first.
 func (s *Sheet) viewFigure(v *sheetView, i int, places map[string]int, before int) {
 	name := s.Columns[i].Name
-	low, high, bounded := places[name+statistic.Low], places[name+statistic.High], false
-	if _, ok := places[name+statistic.High]; ok {
-		_, bounded = places[name+statistic.Low]
-	}
+	low, below := places[name+statistic.Low]
+	high, above := places[name+statistic.High]
+	bounded := below && above
 	width := func(r parquet.Row) float64 {
 		if !bounded || r[low].IsNull() || r[high].IsNull() {
 			return 0

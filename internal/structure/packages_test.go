@@ -135,7 +135,7 @@ var may = map[string][]string{
 	"internal/diagnostics": {"histogram/scan", "histogram/source", "internal/durable", "spec/files"},
 	"internal/evaluate": {"plan/selection", "internal/canonical", "budget", "budget/ledger", "histogram/evaluate", "histogram/scan",
 		"histogram/source", "internal/account", "internal/diagnostics", "internal/durable", "internal/memory", "internal/noise", "internal/published",
-		"internal/verdict", "plan", "plan/compiled", "plan/statistic", "spec"},
+		"internal/verdict", "plan", "plan/compiled", "plan/statistic", "spec", "spec/domain"},
 	"internal/ending": {"budget/ledger", "histogram/scan", "histogram/source", "internal/memory", "internal/verdict",
 		"spec/document"},
 	"internal/planfile": {"histogram/source", "internal/durable", "internal/regular", "internal/verdict", "plan",

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/spec/domain"
-
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
@@ -76,12 +74,10 @@ func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measur
 	}
 	cell := uint64(0)
 	for i, l := range levels {
-		category := slices.IndexFunc(l.Categories, func(c domain.Category) bool { return c.Code == codes[i] })
-		if category < 0 {
-			return 0, published.NoSuch("category of "+planned.By[i], codes[i], published.CategoryCodes(l))
+		category, err := t.key(planned.By[i], l, codes[i])
+		if err != nil {
+			return 0, err
 		}
-		c := l.Categories[category]
-		t.Cell = append(t.Cell, KeyOf{planned.By[i], c.Code, c.Label})
 		cell = cell*uint64(l.Size()) + uint64(category)
 	}
 	says := describe.Top(planned.Top, planned.Cells)
@@ -106,14 +102,12 @@ func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer meas
 	}
 	declared := e.Plan.Release().Table(planned.From)
 	for i, k := range keys {
-		one := KeyOf{Attribute: planned.By[i], Code: codes[i]}
-		category := slices.IndexFunc(k.Level.Categories, func(c domain.Category) bool { return c.Code == codes[i] })
-		if category >= 0 {
-			one.Label = k.Level.Categories[category].Label
+		if _, err := t.key(planned.By[i], k.Level, codes[i]); err == nil {
+			continue
 		} else if declared.Column(k.Attribute.Column).Domain.Discover() == nil {
-			return 0, published.NoSuch("category of "+planned.By[i], codes[i], published.CategoryCodes(k.Level))
+			return 0, err
 		}
-		t.Cell = append(t.Cell, one)
+		t.Cell = append(t.Cell, KeyOf{Attribute: planned.By[i], Code: codes[i]}) // of a group that nobody listed
 	}
 	says := describe.Discovered(planned.Discovered)
 	at := slices.IndexFunc(answer.Keys, func(group []string) bool { return slices.Equal(group, codes) })

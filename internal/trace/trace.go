@@ -3,6 +3,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -191,15 +192,7 @@ func (t *Trace) origins(made *synth.Trace, unit float64) {
 		t.Sum += unit * made.Sums[i]
 	}
 	t.Difference = t.Unbiased - t.Sum
-	slices.SortStableFunc(t.Bearings, func(a, b Origin) int {
-		switch {
-		case a.Share > b.Share:
-			return -1
-		case a.Share < b.Share:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(t.Bearings, func(a, b Origin) int { return cmp.Compare(b.Share, a.Share) })
 }
 
 // codesOf are the codes by which a cell of a table is named, in the order of its keys.
@@ -241,30 +234,32 @@ func (t *Trace) cellOf(e *published.Release, table int, codes []string) (row int
 		return 0, nil, err
 	}
 	for i, code := range codes {
-		category := slices.IndexFunc(levels[i].Categories, func(c domain.Category) bool { return c.Code == code })
-		if category < 0 {
-			return 0, nil, published.NoSuch("category of "+planned.By[i], code, published.CategoryCodes(levels[i]))
+		category, err := t.key(planned.By[i], levels[i], code)
+		if err != nil {
+			return 0, nil, err
 		}
-		c := levels[i].Categories[category]
-		t.Cell = append(t.Cell, KeyOf{planned.By[i], c.Code, c.Label})
 		row = row*levels[i].Size() + category
 		selected = append(selected, []int{category})
 	}
 	return row, selected, nil
 }
 
+// key finds the category of a key by its code, and notes it.
+func (t *Trace) key(attribute string, level *domain.Level, code string) (int, error) {
+	category := slices.IndexFunc(level.Categories, func(c domain.Category) bool { return c.Code == code })
+	if category < 0 {
+		return 0, published.NoSuch("category of "+attribute, code, published.CategoryCodes(level))
+	}
+	t.Cell = append(t.Cell, KeyOf{attribute, code, level.Categories[category].Label})
+	return category, nil
+}
+
 // pairsOf parts what names a cell at the commas that a key follows: codes may hold commas too.
 func pairsOf(by, cell []string) []string {
 	var out []string
 	for _, text := range cell {
-		for i, part := range strings.Split(text, ",") {
-			name, _, ok := strings.Cut(part, "=")
-			if i > 0 && !(ok && (slices.Contains(by, name) || document.Nearest(name, by) != "")) {
-				out[len(out)-1] += "," + part
-				continue
-			}
-			out = append(out, part)
-		}
+		out = append(out, published.Pairs(text,
+			func(name string) bool { return slices.Contains(by, name) || document.Nearest(name, by) != "" })...)
 	}
 	return out
 }

@@ -17,6 +17,12 @@ import (
 
 // Write prints the trace as text.
 func (t *Trace) Write(w io.Writer) error {
+	_, err := io.WriteString(w, t.text())
+	return err
+}
+
+// text is the trace as it is printed.
+func (t *Trace) text() string {
 	names := make([]string, len(t.Cell))
 	for i, k := range t.Cell {
 		names[i] = k.Attribute + " = " + k.Code
@@ -27,27 +33,13 @@ func (t *Trace) Write(w io.Writer) error {
 	if len(names) == 0 {
 		names = []string{"all rows"}
 	}
-	if m := t.Missing; m != nil {
-		_, err := fmt.Fprintf(w, "%s: table %s, %s%s\n\n%s", t.Release, t.Table, strings.Join(names, ", "),
-			published.Marked(t.Status), m.text())
-		return err
-	}
-	if n := t.NotAbove; n != nil {
-		_, err := fmt.Fprintf(w, "%s: table %s, %s%s\n\n%s", t.Release, t.Table, strings.Join(names, ", "),
-			published.Marked(t.Status), n.Text(t.Confidence, t.Attained))
-		return err
-	}
-	d := screen.Decimals(t.StandardError, t.Law == interval.Exact)
-	law := "exact law of the noise, which attains " + screen.PercentDown(t.Attained)
-	switch t.Law {
-	case interval.Bounded:
-		law = "law of the weighted noise, which attains " + screen.PercentDown(t.Attained) + " or more"
-	case interval.Score:
-		law = "of the noise and of the secret sample, which attains about " + screen.PercentDown(t.Attained)
-	}
 	text := fmt.Sprintf("%s: table %s, %s%s\n\n", t.Release, t.Table, strings.Join(names, ", "),
 		published.Marked(t.Status))
 	switch {
+	case t.Missing != nil:
+		return text + t.Missing.text()
+	case t.NotAbove != nil:
+		return text + t.NotAbove.Text(t.Confidence, t.Attained)
 	case t.Counts != "":
 		text += "Counted are " + t.Counts + ".\n"
 	case t.Weighted:
@@ -58,9 +50,16 @@ func (t *Trace) Write(w io.Writer) error {
 		text += t.Choice.text() + "\n"
 	}
 	if t.Invariant != "" {
-		_, err := fmt.Fprintf(w,
+		return fmt.Sprintf(
 			"%s%s\nIt is a figure that was public before, of invariant %s, or a sum of such figures: it is made of no measurement, and has no noise. Nothing says that the data have the same figure.\n%s", text, screen.Aligned([][]string{{"published", budget.Group(t.Published)}}, 2), t.Invariant, t.figuresText())
-		return err
+	}
+	d := screen.Decimals(t.StandardError, t.Law == interval.Exact)
+	law := "exact law of the noise, which attains " + screen.PercentDown(t.Attained)
+	switch t.Law {
+	case interval.Bounded:
+		law = "law of the weighted noise, which attains " + screen.PercentDown(t.Attained) + " or more"
+	case interval.Score:
+		law = "of the noise and of the secret sample, which attains about " + screen.PercentDown(t.Attained)
 	}
 	text += screen.Aligned([][]string{
 		{"published", budget.Group(t.Published) + t.fittedText()},
@@ -75,9 +74,7 @@ func (t *Trace) Write(w io.Writer) error {
 	}
 	text += fmt.Sprintf("\nΣ weight × noisy integer = %s; published as %s (difference %s).\n", screen.Exactly(t.Sum),
 		screen.Exactly(t.Unbiased), screen.Exactly(t.Difference))
-	text += t.figuresText()
-	_, err := io.WriteString(w, text+"The interval covers "+t.Covers+".\n")
-	return err
+	return text + t.figuresText() + "The interval covers " + t.Covers + ".\n"
 }
 
 // figuresText says what the cell has beside its count.

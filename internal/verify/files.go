@@ -14,14 +14,8 @@ import (
 
 // checkManifest reads the manifest, and only in the form in which it is written.
 func (v *verifier) checkManifest(context.Context) (string, error) {
-	text, err := published.ReadFile(v.path(published.ManifestFile))
-	switch {
-	case errors.Is(err, published.ErrMissing):
-		return "", published.Faultf(published.ManifestFile,
-			"is missing: this is not the folder of a release, or not all of it")
-	case errors.Is(err, published.ErrNotFile):
-		return "", published.Faultf(published.ManifestFile, "is not a file")
-	case err != nil:
+	text, err := v.readFile(published.ManifestFile, "is missing: this is not the folder of a release, or not all of it")
+	if err != nil {
 		return "", err
 	}
 	m, err := published.ParseManifest(text)

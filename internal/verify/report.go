@@ -14,7 +14,6 @@ import (
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 )
@@ -112,12 +111,42 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s made again", budget.Plural(int64(len(names)), "file")), nil
 }
 
-// microdata are those of the plan, where there is one that could be read.
-func (v *verifier) microdata() []plan.Synthetic {
-	if v.plan == nil {
-		return nil
+// unchecked is what nobody can tell from the folder, whatever its checks say.
+func (v *verifier) unchecked() []string {
+	var all []string
+	add := func(holds bool, text string) {
+		if holds {
+			all = append(all, text)
+		}
 	}
-	return v.plan.Synthetic
+	rehearsed := v.out.Marked == published.RehearsalStatus
+	add(rehearsed, "anything about the world: this is a rehearsal on made-up data")
+	add(v.out.Marked == published.PracticeStatus, "any approval of its budget: this is practice, not a release")
+	add(true, "that the noise was truly drawn, once, from a key that nobody knows, by the program that is named")
+	add(true, "that the spec's bounds were applied and the input was the true one")
+	add(!rehearsed, "that nothing else was released from the same data beside the ledger")
+	if r := v.record; r != nil && !rehearsed {
+		alone := v.options.Export == ""
+		add(alone,
+			"that the ledger still holds the debit and knows these measurements (ask for an export: --ledger-export)")
+		add(alone && r.Status == ledger.Official && len(r.Approvals) == 0,
+			"that nobody had to approve it: no approval stands in the entry of the debit, and what the account's policy asks for stands in the export")
+		add(r.Proof.Office.IsZero(),
+			"that the entry of the debit is from the office's ledger: its entries are not signed")
+		add(!r.Witnessed,
+			"that the ledger was never rolled back to an older state: no witness on another disk or host keeps its newest entry for every account that paid")
+	}
+	if v.plan != nil {
+		for _, s := range v.plan.Synthetic {
+			add(s.Adaptive(), fmt.Sprintf("that the sets of columns for the microdata of %s were truly chosen as the plan says: that they are ones it allows was checked", s.Table))
+		}
+	}
+	if before := v.manifest.Replaces; before != nil {
+		add(v.text != nil, fmt.Sprintf(
+			"why revision %d was made (%q), and that what it replaces, %s by %s, was of the same measurements",
+			v.manifest.Revision, v.manifest.Reason, before.Folder, before.Software))
+	}
+	return all
 }
 
 // conclude fills in what a reader must know beside the checks.
@@ -132,50 +161,7 @@ func (v *verifier) conclude() {
 				"but not the manifest: the measurements, and all that follows from them, may be another's")
 		}
 	}
-	var unchecked []string
-	switch v.out.Marked {
-	case published.RehearsalStatus:
-		unchecked = append(unchecked, "anything about the world: this is a rehearsal on made-up data")
-	case published.PracticeStatus:
-		unchecked = append(unchecked, "any approval of its budget: this is practice, not a release")
-	}
-	unchecked = append(unchecked,
-		"that the noise was truly drawn, once, from a key that nobody knows, by the program that is named",
-		"that the spec's bounds were applied and the input was the true one",
-	)
-	if v.out.Marked != published.RehearsalStatus {
-		unchecked = append(unchecked, "that nothing else was released from the same data beside the ledger")
-	}
-	if v.record != nil && v.out.Marked != published.RehearsalStatus {
-		if v.options.Export == "" {
-			unchecked = append(unchecked,
-				"that the ledger still holds the debit and knows these measurements (ask for an export: --ledger-export)")
-			if v.record.Status == ledger.Official && len(v.record.Approvals) == 0 {
-				unchecked = append(unchecked,
-					"that nobody had to approve it: no approval stands in the entry of the debit, and what the account's policy asks for stands in the export")
-			}
-		}
-		if v.record.Proof.Office.IsZero() {
-			unchecked = append(unchecked, "that the entry of the debit is from the office's ledger: its entries are not signed")
-		}
-		if !v.record.Witnessed {
-			unchecked = append(unchecked,
-				"that the ledger was never rolled back to an older state: no witness on another disk or host keeps its newest entry for every account that paid")
-		}
-	}
-	for _, s := range v.microdata() {
-		if !s.Adaptive() {
-			continue
-		}
-		unchecked = append(unchecked,
-			fmt.Sprintf("that the sets of columns for the microdata of %s were truly chosen as the plan says: that they are ones it allows was checked", s.Table))
-	}
-	if v.text != nil && v.manifest.Replaces != nil {
-		unchecked = append(unchecked,
-			fmt.Sprintf("why revision %d was made (%q), and that what it replaces, %s by %s, was of the same measurements",
-				v.manifest.Revision, v.manifest.Reason, v.manifest.Replaces.Folder, v.manifest.Replaces.Software))
-	}
-	out.Unchecked = append(unchecked, out.Unchecked...)
+	out.Unchecked = append(v.unchecked(), out.Unchecked...)
 	if out.Marked == published.OfficialStatus {
 		out.NotEstablished = v.notEstablished()
 	}

@@ -332,10 +332,15 @@ func (v *verifier) read(name string) ([]byte, error) {
 	if v.damaged[name] {
 		return nil, &notDone{"needs " + name + " as the manifest lists it"}
 	}
+	return v.readFile(name, "is missing")
+}
+
+// readFile reads a file of the folder; missing is what is said where it is not there.
+func (v *verifier) readFile(name, missing string) ([]byte, error) {
 	b, err := published.ReadFile(v.path(name))
 	switch {
 	case errors.Is(err, published.ErrMissing):
-		return nil, published.Faultf(name, "is missing")
+		return nil, published.Faultf(name, "%s", missing)
 	case errors.Is(err, published.ErrNotFile):
 		return nil, published.Faultf(name, "is not a file")
 	}

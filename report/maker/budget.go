@@ -11,6 +11,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // budgetOf tells of a plan's budget and of the receipt that paid for it.
@@ -42,29 +43,22 @@ func budgetSentences(paid receipt) []string {
 	if paid.Status == report.Rehearsal {
 		return []string{"A rehearsal spends nothing: its ledger was in memory only and is gone."}
 	}
-	sentences := []string{fmt.Sprintf(
-		"The whole budget was charged to account %s before any noise was drawn: debit %d of the account, on %s.",
-		paid.Account, paid.Number, paid.Date)}
-	if len(paid.Also) > 0 {
-		sentences = append(sentences, "It was charged as well to the accounts of the other data that were read: "+
-			strings.Join(paid.Also, ", ")+".")
-	}
-	if paid.Corrects != "" {
-		sentences = append(sentences, fmt.Sprintf("This release corrects release %s, whose cost stays spent.", paid.Corrects))
-	}
-	if paid.Status == report.Practice {
-		sentences = append(sentences,
-			"The account is a practice account: the program opened it by itself, with room for three releases that cost what its first one did, and no office has set its cap or approved what it pays for.")
-	}
-	return append(sentences, witnessSentence(paid.Witnessed))
+	return words.Said(
+		fmt.Sprintf("The whole budget was charged to account %s before any noise was drawn: debit %d of the account, on %s.",
+			paid.Account, paid.Number, paid.Date),
+		words.When(len(paid.Also) > 0, "It was charged as well to the accounts of the other data that were read: "+
+			strings.Join(paid.Also, ", ")+"."),
+		words.When(paid.Corrects != "", "This release corrects release "+paid.Corrects+", whose cost stays spent."),
+		words.When(paid.Status == report.Practice, "The account is a practice account: the program opened it by itself, with room for three releases that cost what its first one did, and no office has set its cap or approved what it pays for."),
+		witnessSentence(paid.Witnessed),
+	)
 }
 
 // witnessSentence says whether an older state of the ledger would be noticed.
 func witnessSentence(witnessed bool) string {
-	if witnessed {
-		return "The ledger's newest entry is kept elsewhere too, by a witness, so that a rollback of the ledger to an older state is noticed."
-	}
-	return "No witness on another disk or host keeps the ledger's newest entry for every account that paid, so a rollback of the ledger to an older state can go unnoticed, and this receipt alone does not prove that the account's cap still holds."
+	return words.Either(witnessed,
+		"The ledger's newest entry is kept elsewhere too, by a witness, so that a rollback of the ledger to an older state is noticed.",
+		"No witness on another disk or host keeps the ledger's newest entry for every account that paid, so a rollback of the ledger to an older state can go unnoticed, and this receipt alone does not prove that the account's cap still holds.")
 }
 
 func amountOf(c budget.Cost) report.Amount {

@@ -26,7 +26,7 @@ func certificateOf(c *compiled.Compiled, r *report.Report, from sources, paid re
 	account := accountOf(paid)
 	return report.Certificate{
 		Assumptions: notes.Assumptions(r),
-		GivenAway:   givenAway(c.Plan()),
+		GivenAway:   append([]string{}, c.Plan().Guarantee.Invariants...),
 		Loss:        statedLoss(loss),
 		Mechanisms:  noisesOf(c.Plan()),
 
@@ -112,9 +112,4 @@ func accountOf(paid receipt) report.Account {
 		a.Sentence = "No comparison of results with the truth was recorded on the account before this release."
 	}
 	return a
-}
-
-// givenAway lists what is published exactly.
-func givenAway(p *plan.Plan) []string {
-	return append([]string{}, p.Guarantee.Invariants...)
 }

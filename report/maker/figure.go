@@ -137,7 +137,7 @@ func wholeColumns(c synth.FigureColumns, cells int) error {
 			return fmt.Errorf("its columns do not all have %d cells", cells)
 		}
 		for i := range cells {
-			if column.IsValid(i) && (math.IsNaN(column.Value(i)) || math.IsInf(column.Value(i), 0)) {
+			if column.IsValid(i) && !finite(column.Value(i)) {
 				return fmt.Errorf("its values, errors and intervals must be finite, or null")
 			}
 		}
@@ -159,6 +159,9 @@ func wholeColumns(c synth.FigureColumns, cells int) error {
 	}
 	return nil
 }
+
+// finite reports whether a number is one, and not infinite.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // median is the nearest-rank median, nil of none.
 func median(of []float64) *float64 {

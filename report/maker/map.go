@@ -89,10 +89,7 @@ func drawnFigures(t synth.Table) []drawn {
 
 // valueText writes a figure as the map's list has it.
 func (f drawn) valueText(v float64) string {
-	if f.whole {
-		return budget.Group(int64(v))
-	}
-	return words.Signed(v)
+	return words.Either(f.whole, budget.Group(int64(v)), words.Signed(v))
 }
 
 // rowsOf are the rows of a table by the category of their one key, −1 where a sparse table has none.
@@ -108,37 +105,29 @@ func rowsOf(t synth.Table) []int {
 // areaMap shades places by a figure.
 func areaMap(t synth.Table, a *atlas, f drawn) report.Map {
 	of := t.Keys[0].Attribute.String()
-	m := report.Map{Kind: "grid", Classes: []report.MapClass{}, Largest: []report.Place{}, Table: t.Path, Figure: f.name,
+	m := report.Map{Kind: "grid", Classes: []report.MapClass{}, Table: t.Path, Figure: f.name,
 		Of: of, Title: fmt.Sprintf("%s by %s", words.Capital(f.what), of), Where: a.where, Width: a.width, Height: a.height}
 	if a.outlines != nil {
 		m.Kind = "areas"
 	}
 	rows := rowsOf(t)
-	sure := func(category int) bool {
-		row := rows[category]
-		return row >= 0 && a.shows(category) && f.some(row) && f.sure(row)
-	}
-	unsure := func(category int) bool {
-		row := rows[category]
-		return row >= 0 && a.shows(category) && f.some(row) && !f.sure(row)
-	}
-	var ranked []int
+	some := func(category int) bool { return rows[category] >= 0 && a.shows(category) && f.some(rows[category]) }
+	sure := func(category int) bool { return some(category) && f.sure(rows[category]) }
+	unsure := func(category int) bool { return some(category) && !f.sure(rows[category]) }
+	var ranked []int // rows
 	left := 0
 	for category, row := range rows {
 		switch {
 		case row >= 0 && !a.shows(category):
 			m.Beside = append(m.Beside, f.place(t, row))
 		case sure(category):
-			ranked = append(ranked, category)
-		case row >= 0 && unsure(category):
+			ranked = append(ranked, row)
+		case unsure(category):
 			left++
 		}
 	}
-	slices.SortStableFunc(ranked, func(x, y int) int { return cmp.Compare(f.value(rows[y]), f.value(rows[x])) })
-	values := make([]float64, len(ranked))
-	for i, category := range ranked {
-		values[i] = f.value(rows[category])
-	}
+	m.Largest = f.largest(t, ranked)
+	values := f.values(ranked)
 	shades := shading.Of(values, shading.Most)
 	for i, s := range shades.All {
 		m.Classes = append(m.Classes, report.MapClass{Range: shades.Text(i), Shade: s, Path: a.path(func(category int) bool {
@@ -146,9 +135,6 @@ func areaMap(t synth.Table, a *atlas, f drawn) report.Map {
 		})})
 	}
 	m.Unsure = a.path(unsure)
-	for _, category := range ranked[:min(len(ranked), mostLargest)] {
-		m.Largest = append(m.Largest, f.place(t, rows[category]))
-	}
 	m.Text = fmt.Sprintf("A map of %s of %s: %s shaded by %s as published%s, and %s hatched, whose figure is withheld or has a margin as large as itself.",
 		budget.Plural(int64(len(ranked)+left), "place"), of, budget.Group(int64(len(ranked))), f.what, f.extremes(values),
 		budget.Group(int64(left)))
@@ -161,6 +147,25 @@ func (f drawn) extremes(values []float64) string {
 		return ""
 	}
 	return fmt.Sprintf(", from %s to %s", f.valueText(values[len(values)-1]), f.valueText(values[0]))
+}
+
+// largest sorts rows by their figures, the largest first, and names the first of them.
+func (f drawn) largest(t synth.Table, rows []int) []report.Place {
+	slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(f.value(y), f.value(x)) })
+	places := []report.Place{}
+	for _, row := range rows[:min(len(rows), mostLargest)] {
+		places = append(places, f.place(t, row))
+	}
+	return places
+}
+
+// values are the figures of rows.
+func (f drawn) values(rows []int) []float64 {
+	values := make([]float64, len(rows))
+	for i, row := range rows {
+		values[i] = f.value(row)
+	}
+	return values
 }
 
 // place names the keys of a row, with its figure.
@@ -185,7 +190,7 @@ func (f drawn) place(t synth.Table, row int) report.Place {
 // destination, and a ring for one within a place.
 func flowMap(t synth.Table, origins, destinations *atlas, f drawn) report.Map {
 	of := t.Keys[0].Attribute.String() + " to " + t.Keys[1].Attribute.String()
-	m := report.Map{Kind: "flows", Classes: []report.MapClass{}, Largest: []report.Place{}, Table: t.Path, Figure: f.name,
+	m := report.Map{Kind: "flows", Classes: []report.MapClass{}, Table: t.Path, Figure: f.name,
 		Of: of, Title: fmt.Sprintf("%s from %s", words.Capital(f.what), of), Where: origins.where, Width: origins.width,
 		Height: origins.height}
 	if origins.outlines != nil {
@@ -198,19 +203,13 @@ func flowMap(t synth.Table, origins, destinations *atlas, f drawn) report.Map {
 			ranked = append(ranked, row)
 		}
 	}
-	slices.SortStableFunc(ranked, func(x, y int) int { return cmp.Compare(f.value(y), f.value(x)) })
-	for _, row := range ranked[:min(len(ranked), mostLargest)] {
-		m.Largest = append(m.Largest, f.place(t, row))
-	}
+	m.Largest = f.largest(t, ranked)
 	on := slices.DeleteFunc(slices.Clone(ranked), func(row int) bool {
 		return !origins.shows(from(row)) ||
 			!destinations.shows(to(row))
 	})
 	on = on[:min(len(on), mostFlows)]
-	values := make([]float64, len(on))
-	for i, row := range on {
-		values[i] = f.value(row)
-	}
+	values := f.values(on)
 	s := shading.Of(values, mostFlowShades)
 	for i := range s.All {
 		shade := shading.Most - len(s.All) + 1 + i // light ones are lost where they are narrow

@@ -16,7 +16,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
-	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -49,9 +48,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 		Sets: []report.Set{}, FarCells: []report.FarCell{}, Interval: report.ModelOnly,
 	}
 	m.Parent, m.LinkedBy = s.Parent, p.Release().LinkedBy(s.Table)
-	for _, f := range s.GivenBy() {
-		m.Given = append(m.Given, f.String())
-	}
+	m.Given = words.Texts(s.GivenBy())
 	if drawn.Files > 1 {
 		m.Files, m.Parallel = drawn.Files, parallelFiles
 	}
@@ -64,7 +61,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 	}
 	for _, f := range drawn.Fits {
 		m.Sets = append(m.Sets, report.Set{
-			Columns: namesOf(f.Columns), Table: f.Table, Measured: f.Measured, Before: f.First, Cells: int64(f.Cells),
+			Columns: words.Texts(f.Columns), Table: f.Table, Measured: f.Measured, Before: f.First, Cells: int64(f.Cells),
 			StandardError: f.Sigma, Distance: f.Distance,
 			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows, Bound: f.Bound,
 			Off: int64(f.Off), Spread: f.Spread,
@@ -77,7 +74,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 				categories[i] = fmt.Sprintf("one of %d categories", n)
 			}
 		}
-		m.FarCells = append(m.FarCells, report.FarCell{Columns: namesOf(c.Columns), Categories: categories,
+		m.FarCells = append(m.FarCells, report.FarCell{Columns: words.Texts(c.Columns), Categories: categories,
 			Estimate: c.Estimate, StandardError: c.Sigma, Model: c.Model, Rows: c.Rows, Deviations: c.Deviations})
 	}
 	m.Numbered, m.Origin, m.Trust, m.Distrust = numberedText(m, s, drawn.Asked), originText(m, p.Guarantee), trustText(m),
@@ -85,18 +82,13 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 	if drawn.Shape != "" {
 		m.Model, m.Trust, m.Distrust = ofTablesText(m, s, drawn), trustTablesText(m), distrustTablesText(m, drawn)
 	}
-	if t := p.Release().Table(s.Table); t.Weight != nil {
-		m.Distrust += " Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it."
-	}
+	m.Distrust += words.When(p.Release().Table(s.Table).Weight != nil, " Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it.")
 	return m, nil
 }
 
 // drawnFor refuses rows that are not those of a method of the plan.
 func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
-	columns := make([]string, len(s.Columns()))
-	for i, f := range s.Columns() {
-		columns[i] = f.String()
-	}
+	columns := words.Texts(s.Columns())
 	keys := make([]string, len(drawn.Keys))
 	for i, k := range drawn.Keys {
 		keys[i] = k.Attribute.String()
@@ -138,7 +130,7 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 		figures = append(figures, math.Abs(c.Estimate), c.Sigma, c.Model, c.Rows, c.Deviations)
 	}
 	for _, v := range append(figures, math.Abs(drawn.Total)) {
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+		if !finite(v) || v < 0 {
 			return errors.New("their total, errors and distances must be finite, and but for the total not negative")
 		}
 	}
@@ -180,44 +172,29 @@ func originText(m report.Microdata, g plan.Guarantee) string {
 	return fmt.Sprintf("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row is that of any %s; one that equals somebody's does so by chance.", g.Protects)
 }
 
-func namesOf(columns []spec.Attribute) []string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.String()
-	}
-	return names
-}
-
 // mostTogether is how many sets of columns a sentence names.
 const mostTogether = 12
 
 func trustText(m report.Microdata) string {
-	s := "Measured were the counts of each column by itself"
-	switch names := m.Together(); {
+	names := m.Together()
+	measured := "those of these columns together: " + strings.Join(names, "; ")
+	switch {
 	case len(names) == 0:
-		s += ", and no pair of them. Of single columns the rows tell what was measured, up to noise"
+		measured = "no pair of them"
 	case len(names) > mostTogether:
-		s += fmt.Sprintf(", and those of %d sets of columns together, which the table names. Of these the rows tell what was measured, up to noise", len(names))
+		measured = fmt.Sprintf("those of %d sets of columns together, which the table names", len(names))
 	case m.Ways == 2 && m.Method != plan.AIM:
-		s += fmt.Sprintf(", and those of these pairs of columns: %s. Of these the rows tell what was measured, up to noise",
-			strings.Join(names, "; "))
-	default:
-		s += fmt.Sprintf(", and those of these columns together: %s. Of these the rows tell what was measured, up to noise",
-			strings.Join(names, "; "))
+		measured = "those of these pairs of columns: " + strings.Join(names, "; ")
 	}
-	if m.Parent != "" {
-		s += fmt.Sprintf(", as far as the rows of %s have the columns that these are drawn given as they were measured here",
-			m.Parent)
-	}
-	return s + ", and up to what the drawing of rows adds."
+	return "Measured were the counts of each column by itself, and " + measured + ". Of " +
+		words.Either(len(names) == 0, "single columns", "these") + " the rows tell what was measured, up to noise" +
+		words.When(m.Parent != "", ", as far as the rows of "+m.Parent+
+			" have the columns that these are drawn given as they were measured here") +
+		", and up to what the drawing of rows adds."
 }
 
 func distrustText(m report.Microdata) string {
-	s := independenceText(m)
-	if m.Parent != "" {
-		s += fmt.Sprintf(" Rows that belong to one row of %s, of this table or of another one, were drawn independently of each other, given its columns: what else they have in common was not measured. Do not trust what they say of it.", m.Parent)
-	}
-	return s
+	return independenceText(m) + words.When(m.Parent != "", fmt.Sprintf(" Rows that belong to one row of %s, of this table or of another one, were drawn independently of each other, given its columns: what else they have in common was not measured. Do not trust what they say of it.", m.Parent))
 }
 
 // independenceText says which columns were not measured together, and what that means.

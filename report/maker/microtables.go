@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -54,10 +55,9 @@ func ofTablesText(m report.Microdata, s plan.Synthetic, drawn synth.Microdata) s
 	if s.Adaptive() {
 		of = fmt.Sprintf("Of all that was measured, the tables of the release and the answers to the method's questions together: %s. Whoever published them asked for this instead of the model of method %s: it costs nothing, as nothing more is measured.", sets, s.Method)
 	}
-	if drawn.Shape == synth.Tree {
-		return of + " They are fitted together, by a junction tree that holds all of them."
-	}
-	return of + " No junction tree of all of them is small enough: each is brought to counts that can be and add up with those of single columns, and rows are changed until they have these counts, as nearly as they can have all (gradual update)."
+	return of + words.Either(drawn.Shape == synth.Tree,
+		" They are fitted together, by a junction tree that holds all of them.",
+		" No junction tree of all of them is small enough: each is brought to counts that can be and add up with those of single columns, and rows are changed until they have these counts, as nearly as they can have all (gradual update).")
 }
 
 // unmeasuredColumns are the columns that no table tells of.
@@ -91,10 +91,9 @@ func distrustTablesText(m report.Microdata, drawn synth.Microdata) string {
 	case drawn.Shape == synth.Gradual:
 		says = "How any other columns hang together was not measured: rows have of it what those sets make of each other, and what is left of how they began. Do not trust what they say of it."
 	}
-	if names := unmeasuredColumns(m); len(names) > 0 {
-		says = fmt.Sprintf("No table tells of %s: not measured, model only. All categories there are equally likely, whatever the data are. %s", strings.Join(names, ", "), says)
-	}
-	return says
+	names := unmeasuredColumns(m)
+	return words.When(len(names) > 0, "No table tells of "+strings.Join(names, ", ")+
+		": not measured, model only. All categories there are equally likely, whatever the data are. ") + says
 }
 
 // parallelFiles is what several files of rows tell.

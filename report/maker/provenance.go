@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 func provenanceOf(in Input) report.Provenance {
@@ -56,28 +57,20 @@ func hashOf(text string) string {
 // checksOf says how to check a release without trusting this report, and what nobody can who trusts the ledger of a
 // receipt.
 func checksOf(r *report.Report, paid receipt) []string {
-	ask := "ask whoever gave you the page"
-	if r.Contact != "" {
-		ask = "ask the contact above"
-	}
+	ask := words.Either(r.Contact != "", "ask the contact above", "ask whoever gave you the page")
 	checks := []string{
 		"This page alone cannot be checked: the folder that it came in can, and you need all of it: " + ask +
 			". `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code; it is part of " + r.Provenance.Software + ". That the noise was random, its key erased and the data true nobody can see from outside.",
 		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is `" + r.Provenance.PlanHash + "`",
 	}
-	switch {
-	case r.Adapts():
-		checks = append(checks, "Of microdata `dprelease verify` holds the rounds against the plan, and draws the rows again, byte for byte.")
-	case len(r.Microdata) > 0:
-		checks = append(checks, "Of microdata `dprelease verify` draws the rows again, byte for byte.")
+	if len(r.Microdata) > 0 {
+		checks = append(checks, "Of microdata `dprelease verify` "+
+			words.When(r.Adapts(), "holds the rounds against the plan, and ")+"draws the rows again, byte for byte.")
 	}
 	if r.Status == report.Rehearsal {
 		return checks
 	}
-	who := "the office"
-	if r.Status == report.Practice {
-		who = "whoever made it"
-	}
+	who := words.Either(r.Status == report.Practice, "whoever made it", "the office")
 	return append(checks, fmt.Sprintf("Ask %s to show debit %d of account %s in the ledger. Its hash is `%s`. %s",
 		who, r.Budget.Receipt.Number, r.Budget.Receipt.Account, r.Budget.Receipt.EntryHash, witnessSentence(paid.Witnessed)))
 }

@@ -5,6 +5,7 @@ package maker
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/spec/domain"
 
@@ -134,14 +135,11 @@ func orderedLabels(from *spec.Table, k synth.Key) int {
 
 // rowLabel names the cell of a row by its categories.
 func rowLabel(t synth.Table, row int) string {
-	var label string
+	labels := make([]string, len(t.Keys))
 	for key := range t.Keys {
-		if key > 0 {
-			label += ", "
-		}
-		label += words.Category(t.Category(row, key))
+		labels[key] = words.Category(t.Category(row, key))
 	}
-	return label
+	return strings.Join(labels, ", ")
 }
 
 // countPoints are the cells of a count.

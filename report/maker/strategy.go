@@ -99,18 +99,10 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 			fmt.Fprintf(b, "Of these tables %d are measured by themselves, with %s noise on every cell; every table is put together from all of these that bear on it.", s.Measurements, noise)
 			break
 		}
-		each := "Each table"
-		if len(s.Tables) == 1 {
-			each = "The table"
-		}
-		b.WriteString(each + " is measured by itself, with " + noise + " noise")
-		if ranged == nil {
-			b.WriteString(" of its own on every cell")
-		}
-		if shared && ranged == nil {
-			b.WriteString("; what other measurements say of the same counts is then put together with that")
-		}
-		b.WriteString(".")
+		b.WriteString(words.Either(len(s.Tables) == 1, "The", "Each") + " table is measured by itself, with " + noise + " noise" +
+			words.When(ranged == nil, " of its own on every cell") +
+			words.When(shared && ranged == nil,
+				"; what other measurements say of the same counts is then put together with that") + ".")
 	case strategy.Largest:
 		b.WriteString("Only the tables whose attributes are not all in another one are measured, with " + noise +
 			" noise on every cell; every table is put together from all of these that bear on it, by adding up their cells.")
@@ -125,10 +117,7 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 		of = "a cell, or of a sum that is asked for"
 	}
 	fmt.Fprintf(b, " Error of %s: %s", of, words.Decimal(s.RMSE))
-	letter := "ρ "
-	if s.Loss.Epsilon != "" {
-		letter = "ε "
-	}
+	letter := words.Either(s.Loss.Epsilon != "", "ε ", "ρ ")
 	if slices.ContainsFunc(s.Instead, func(other report.Instead) bool { return other.Needs != "" }) {
 		fmt.Fprintf(b, ", for %s", s.Loss)
 	}
@@ -139,10 +128,8 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 		case other.Needs != "":
 			fmt.Fprintf(b, "; %s %s would be needed for the same targets", otherWay(s, other), letter+other.Needs)
 		default:
-			fmt.Fprintf(b, "; %s it would be %s", otherWay(s, other), words.Decimal(other.RMSE))
-			if other.Charge != "" {
-				fmt.Fprintf(b, ", for a charge of ρ %s", other.Charge)
-			}
+			fmt.Fprintf(b, "; %s it would be %s%s", otherWay(s, other), words.Decimal(other.RMSE),
+				words.When(other.Charge != "", ", for a charge of ρ "+other.Charge))
 			better = better || other.RMSE < s.RMSE && strategy.Kind(other.Kind) != strategy.EqualShares
 		}
 	}
@@ -170,10 +157,8 @@ var otherwise = map[strategy.Kind]string{
 
 // otherWay says a strategy that was not taken by what is other about it: the way, the noise, or both.
 func otherWay(s report.Strategy, other report.Instead) string {
-	way, noise := otherwise[strategy.Kind(other.Kind)], words.Noise[budget.Kind(other.Noise)]+" noise"
-	if other.Needs == "" {
-		noise += " everywhere"
-	}
+	way := otherwise[strategy.Kind(other.Kind)]
+	noise := words.Noise[budget.Kind(other.Noise)] + " noise" + words.When(other.Needs == "", " everywhere")
 	switch {
 	case other.Noise == s.Noise:
 		return way

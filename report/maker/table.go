@@ -87,7 +87,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	}
 	out := report.Table{
 		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible,
-		Target: (*report.Target)(planned.Target), Expectation: planned.Expectation,
+		Target: planned.Target, Expectation: planned.Expectation,
 		Statistics: make([]report.Statistic, len(t.Statistics)),
 	}
 	selected[planned.Selects()](p, planned, &out)
@@ -185,13 +185,13 @@ func wellFormed(s synth.Statistic, cells int) error {
 			return fmt.Errorf("its columns do not all have %d cells", cells)
 		}
 		for _, v := range column.Float64Values() {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
+			if !finite(v) {
 				return fmt.Errorf("its figures, errors and intervals must be finite")
 			}
 		}
 	}
 	for _, v := range []float64{s.StandardError, s.Margin, s.Confidence, s.Attained} {
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+		if !finite(v) || v < 0 {
 			return fmt.Errorf("its standard error, margin, confidence and attained level must be finite and not negative")
 		}
 	}

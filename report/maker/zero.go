@@ -3,6 +3,8 @@ package maker
 // This file holds the verdicts on the tables, and the names of cells that could be zero.
 
 import (
+	"cmp"
+
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/usefulness"
@@ -16,32 +18,19 @@ const (
 
 // nameZeros names the cells that could be zero, of published tables, where they are few enough to be read.
 func nameZeros(told []report.Table, tables []synth.Table) {
-	var all int64
-	for _, t := range told {
-		if !t.Aside {
-			all += t.NoiseCells()
-		}
-	}
-	if all > namedCells {
+	listed := report.Those(told, func(t report.Table) bool { return !t.Aside })
+	if report.Total(listed, report.Table.NoiseCells) > namedCells {
 		return
 	}
 	for i, t := range tables {
 		for k, s := range t.Statistics {
 			for row, flag := range s.Flags {
 				if flag == synth.NoiseDominates && !told[i].Aside {
-					told[i].Statistics[k].NoiseLabels = append(told[i].Statistics[k].NoiseLabels, cellName(t, row))
+					told[i].Statistics[k].NoiseLabels = append(told[i].Statistics[k].NoiseLabels, cmp.Or(rowLabel(t, row), "total"))
 				}
 			}
 		}
 	}
-}
-
-// cellName is the label of a cell, also where the table has one alone.
-func cellName(t synth.Table, row int) string {
-	if label := rowLabel(t, row); label != "" {
-		return label
-	}
-	return "total"
 }
 
 // verdictOf is the verdict on a count: beside the average cell that the plan knows or, where it knows none, that of the

@@ -29,7 +29,7 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 			Sentence: "No table is published, and no margin is known for what is counted in the microdata (" + report.ModelOnly +
 				")."}
 	}
-	if without := slices.DeleteFunc(slices.Clone(tables), func(t report.Table) bool { return t.Aside }); len(without) > 0 {
+	if without := report.Those(tables, func(t report.Table) bool { return !t.Aside }); without != nil {
 		tables = without
 	}
 	if report.Weighted(tables) {
@@ -56,11 +56,7 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 	if a.Sentence = headline(a, NumbersText(tables), "count", report.AdjustmentOf(tables)); len(sparse) == len(tables) {
 		a.Sentence = sparseSentence(a)
 	} else if len(sparse) > 0 {
-		var rows int64
-		for _, t := range sparse {
-			rows += t.Cells
-		}
-		if rows > 0 {
+		if rows := report.Total(sparse, func(t report.Table) int64 { return t.Cells }); rows > 0 {
 			a.Sentence += fmt.Sprintf(
 				" %s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
 		}
@@ -68,15 +64,15 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 	if a.Numbers == 0 && slices.ContainsFunc(tables, func(t report.Table) bool { return t.Discovered != nil }) {
 		a.Sentence = "No number is published: no group was selected, and a group that is not in a table need not be empty."
 	}
-	if n := heldCells(tables); n > 0 {
-		if a.Numbers == 0 {
-			a.Sentence = "No number is published with noise."
-		}
-		a.Sentence += fmt.Sprintf(" %s more are figures that were public before, or sums of these.", budget.Group(n))
+	held := heldCells(tables)
+	if held > 0 && a.Numbers == 0 {
+		a.Sentence = "No number is published with noise."
 	}
-	if n := impossibleIn(tables); n > 0 {
-		a.Sentence += fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(n))
-	}
+	a.Sentence += words.When(held > 0,
+		fmt.Sprintf(" %s more are figures that were public before, or sums of these.", budget.Group(held)))
+	impossible := report.Total(tables, func(t report.Table) int64 { return t.Impossible })
+	a.Sentence += words.When(impossible > 0,
+		fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(impossible)))
 	a.More = figuresSentence(tables)
 	return a
 }
@@ -84,10 +80,8 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 // NumbersText names what the headline is of: the counts alone, where figures with errors of their own stand beside
 // them.
 func NumbersText(tables []report.Table) string {
-	if slices.ContainsFunc(tables, func(t report.Table) bool { return t.Figures != nil }) {
-		return "counts"
-	}
-	return "numbers"
+	figured := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Figures != nil })
+	return words.Either(figured, "counts", "numbers")
 }
 
 // weightedAccuracy is that of a release some of whose counts are sums of weights.
@@ -115,16 +109,13 @@ func weightedAccuracy(tables []report.Table) report.Accuracy {
 		if rounded {
 			a.Margin += 0.5
 		}
-		if all.Sentence == "" {
-			all.Sentence = headline(a, of.counts, of.exact, report.AdjustmentOf(some))
-		} else {
-			all.More = append(all.More, headline(a, of.counts, of.exact, report.AdjustmentOf(some)))
-		}
+		all.More = append(all.More, headline(a, of.counts, of.exact, report.AdjustmentOf(some)))
 		all.OneMargin = all.OneMargin && a.OneMargin && (all.Numbers == 0 || a.Margin == all.Margin)
 		all.Numbers, all.Confidence, all.Margin = all.Numbers+a.Numbers, min(all.Confidence, a.Confidence),
 			max(all.Margin, all.Groups[len(all.Groups)-1].Margin)
 	}
-	all.More = append(append(all.More, ByWeight), figuresSentence(tables)...)
+	all.Sentence = all.More[0]
+	all.More = append(append(all.More[1:], ByWeight), figuresSentence(tables)...)
 	return all
 }
 
@@ -155,14 +146,9 @@ func figuresSentence(tables []report.Table) []string {
 		s = fmt.Sprintf("Beside the counts are published %s of other kinds, such as %s, each with an interval of its own.",
 			budget.Plural(published, "figure"), figureExamples(tables))
 	}
-	if unbounded > 0 {
-		s += fmt.Sprintf(" Of %s more nothing is published, as the noise leaves every value open (unbounded).",
-			budget.Group(unbounded))
-	}
-	if withheld > 0 {
-		s += fmt.Sprintf(" %s more are withheld, %s.", budget.Group(withheld), because)
-	}
-	return []string{s}
+	s += words.When(unbounded > 0, fmt.Sprintf(
+		" Of %s more nothing is published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
+	return []string{s + words.When(withheld > 0, fmt.Sprintf(" %s more are withheld, %s.", budget.Group(withheld), because))}
 }
 
 // figureExamples names up to three figures.
@@ -180,11 +166,8 @@ func figureExamples(tables []report.Table) string {
 
 // sparseSentence is the headline of a release of sparse tables alone.
 func sparseSentence(a report.Accuracy) string {
-	if a.Numbers == 0 {
-		return nothing
-	}
-	return fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
-		words.Level(a.Confidence), budget.Group(describe.WholeMargin(a.Margin)), budget.Group(a.Numbers))
+	return words.Either(a.Numbers == 0, nothing, fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
+		words.Level(a.Confidence), budget.Group(describe.WholeMargin(a.Margin)), budget.Group(a.Numbers)))
 }
 
 // nothing is the headline where no cell of any table is published.
@@ -210,25 +193,18 @@ func outOf(chance float64) string {
 // its margin rounded up, as the exact count is whole. One that was made to add up need not be: what is said is of the
 // unbiased one, and how far the published ones were moved from there comes next.
 func headline(a report.Accuracy, numbers, exactly string, m report.Adjustment) string {
-	within := "are off the exact " + exactly + " by " + budget.Group(describe.WholeMargin(a.Margin)) + " or less"
-	if a.Margin == 0 {
-		within = "equal the exact " + exactly
-	}
+	within := words.Either(a.Margin == 0, "equal the exact "+exactly,
+		"are off the exact "+exactly+" by "+budget.Group(describe.WholeMargin(a.Margin))+" or less")
 	if a.Numbers == 0 {
 		return nothing
 	}
 	s := fmt.Sprintf("Of the %s published %s,%s on average at least %s %s, before sampling and response error",
 		budget.Group(a.Numbers), numbers, movedBefore(m, a.Numbers), outOf(a.Confidence), within)
 	if a.Numbers == 1 {
-		name := one(numbers)
-		if before := movedBefore(m, 1); before != "" {
-			name += "," + before
-		}
-		s = fmt.Sprintf("The one published %s %s with a chance of at least %s, before sampling and response error", name,
-			one(within), words.Level(a.Confidence))
+		before := movedBefore(m, 1)
+		s = fmt.Sprintf("The one published %s%s%s %s with a chance of at least %s, before sampling and response error",
+			one(numbers), words.When(before != "", ","), before, one(within), words.Level(a.Confidence))
 	}
-	if !a.OneMargin {
-		s += "; some tables are more exact than that, and the list of tables gives the margin of each"
-	}
-	return s + "." + movedAfter(m)
+	return s + words.When(!a.OneMargin,
+		"; some tables are more exact than that, and the list of tables gives the margin of each") + "." + movedAfter(m)
 }

@@ -24,10 +24,7 @@ func PickedAfter(confidence float64) string {
 func sameUse(r *report.Report) string {
 	least, most := r.Distances()
 	sure := words.Level(r.Accuracy.Confidence)
-	unbiased := ""
-	if r.FittedSome() {
-		unbiased = " Of tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones."
-	}
+	unbiased := words.When(r.FittedSome(), " Of tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones.")
 	switch {
 	case most > 0 && least == most:
 		return fmt.Sprintf("Do not call two counts of a table different that are less than %s apart: that may be noise alone. From there on two that were picked beforehand differ, %s sure.", budget.Group(most), sure) + unbiased
@@ -63,25 +60,17 @@ func apartNote(r *report.Report) report.Note {
 			budget.Group(least), budget.Group(most))
 		which = "These distances are"
 	}
-	counts := "published"
-	if r.FittedSome() {
-		counts = "unbiased"
-	}
+	counts := words.Either(r.FittedSome(), "unbiased", "published")
 	text := fmt.Sprintf("Two cells of one table that were picked beforehand differ beyond noise if their %[1]s counts are at least %[2]s, even where their intervals overlap. Where their exact counts are equal noise takes the %[1]s ones so far apart with a chance of at most %[3]s. %[4]s from the law of the noise of both cells together: as a rule less than twice the margin, as noise seldom pushes both the wrong way, and about √2 times the margin where each cell has noise of its own.",
 		counts, distance, budget.Percent(once), which)
-	if r.Reconstructed() {
-		text += " Where cells share noise, in tables that were put together from several measurements, that is reckoned with, and the distance is that of the two cells for which it is largest."
-	}
+	text += words.When(r.Reconstructed(), " Where cells share noise, in tables that were put together from several measurements, that is reckoned with, and the distance is that of the two cells for which it is largest.")
 	if bound := bounded(r); bound != nil {
 		half := words.Level(1 - float64(once/2))
 		text += fmt.Sprintf(" Of %s it is a bound that holds however the noise of two cells is correlated: two margins at %s, rather more than is needed.", words.Few(bound), half)
 	}
-	if r.FittedSome() {
-		text += " Published counts that were made to add up have been moved, and are not to be compared so."
-	}
-	if r.Uneven() {
-		text += " Cells with smaller errors than others differ from less on."
-	}
+	text += words.When(r.FittedSome(),
+		" Published counts that were made to add up have been moved, and are not to be compared so.")
+	text += words.When(r.Uneven(), " Cells with smaller errors than others differ from less on.")
 	return report.Note{Heading: "Two cells differ where they are far enough apart", Text: text +
 		" Two cells of different tables, or two figures beside counts, " + intervals + " " +
 		PickedAfter(r.Accuracy.Confidence)}
@@ -89,11 +78,5 @@ func apartNote(r *report.Report) report.Note {
 
 // bounded are the tables whose distance is from a bound.
 func bounded(r *report.Report) []string {
-	var paths []string
-	for _, t := range r.Tables {
-		if !t.Aside && t.Statistics[0].ApartBound {
-			paths = append(paths, t.Path)
-		}
-	}
-	return paths
+	return report.Paths(r.Tables, func(t report.Table) bool { return !t.Aside && t.Statistics[0].ApartBound })
 }

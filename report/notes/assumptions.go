@@ -11,10 +11,7 @@ import (
 
 // weightsAssumption is what the guarantee takes weights to be.
 func weightsAssumption(w report.WeightBounds, protects string) string {
-	if w.Kind == report.CalibratedWeights {
-		return fmt.Sprintf("Weights of %s were calibrated, so that they depend on the rows of others: the guarantee holds for rows with weights as they are. What the weight of one %s tells of another is not covered.", w.Table, protects)
-	}
-	return fmt.Sprintf("Weights of %s are attributes of the %s, as the spec says, and depend on no other: of weights that were adjusted to totals the guarantee holds only for rows with weights as they are.", w.Table, protects)
+	return words.Either(w.Kind == report.CalibratedWeights, fmt.Sprintf("Weights of %s were calibrated, so that they depend on the rows of others: the guarantee holds for rows with weights as they are. What the weight of one %s tells of another is not covered.", w.Table, protects), fmt.Sprintf("Weights of %s are attributes of the %s, as the spec says, and depend on no other: of weights that were adjusted to totals the guarantee holds only for rows with weights as they are.", w.Table, protects))
 }
 
 // Assumptions is what the guarantee rests on and the release cannot show.
@@ -24,12 +21,8 @@ func Assumptions(r *report.Report) []string {
 	if g.Unit != "each row" {
 		unit = fmt.Sprintf("%s are one %s: an id that is wrong, or two ids for one %[2]s, protect less.",
 			words.Capital(g.Unit), g.Protects)
-		if g.Rows != nil {
-			unit += " A row of any of these tables is of one " + g.Protects + " alone."
-		}
-		if g.WithoutID != "" {
-			unit += " Rows without an id were left out of every count."
-		}
+		unit += words.When(g.Rows != nil, " A row of any of these tables is of one "+g.Protects+" alone.") +
+			words.When(g.WithoutID != "", " Rows without an id were left out of every count.")
 	}
 	all := []string{
 		"The program that is named below was run as it is, on the plan that is published here.",
@@ -43,23 +36,16 @@ func Assumptions(r *report.Report) []string {
 			all = append(all, weightsAssumption(w, g.Protects))
 		}
 		for _, c := range r.Bounds.Columns {
-			if c.By != "" {
-				all = append(all, fmt.Sprintf(
-					"The ranges of %s are the spec's, chosen without looking at these data, and the %s of a row is an attribute of its %s.", c.Column, c.By, g.Protects))
-			} else {
-				all = append(all, fmt.Sprintf("The range of %s is the spec's, chosen without looking at these data.", c.Column))
-			}
+			all = append(all, words.Either(c.By != "", fmt.Sprintf("The ranges of %s are the spec's, chosen without looking at these data, and the %s of a row is an attribute of its %s.", c.Column, c.By, g.Protects),
+				fmt.Sprintf("The range of %s is the spec's, chosen without looking at these data.", c.Column)))
 		}
 	}
 	for _, t := range r.Provenance.Public {
 		all = append(all, fmt.Sprintf(
 			"The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.", t))
 	}
-	if g.Neighbours == "replace" {
-		together := ""
-		if g.Rows != nil {
-			together = ", in all tables together,"
-		}
+	if g.Replaced() {
+		together := words.When(g.Rows != nil, ", in all tables together,")
 		all = append(all, fmt.Sprintf("How many units (each %s) there are%s is no secret.", g.Protects, together))
 	}
 	return all

@@ -4,7 +4,6 @@ package notes
 // published figures tell it exactly, or noisy counts that were paid for.
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -34,14 +33,11 @@ const (
 
 // Bias lists what moves the figures of a release on the mean.
 func Bias(r *report.Report, p *plan.Plan) []report.Bias {
-	all := append(shownBias(r), fittedBias(r)...)
-	all = append(all, invariantBias(r, p)...)
+	all := slices.Concat(shownBias(r), fittedBias(r), invariantBias(r, p))
 	for _, t := range p.Release().Tables {
 		all = append(all, tableBias(r, p, t)...)
 	}
-	all = append(all, shareBias(r)...)
-	all = append(all, selectionBias(r)...)
-	all = append(all, estimateBias(r)...)
+	all = slices.Concat(all, shareBias(r), selectionBias(r), estimateBias(r))
 	if len(r.Microdata) > 0 {
 		b := report.Bias{Cause: "Rows of microdata are drawn from a model, which keeps of the data what was measured and assumes the rest", Direction: eitherWay, Size: "not known; how far the model is from the noisy counts stands with the microdata"}
 		for _, m := range r.Microdata {
@@ -55,24 +51,20 @@ func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 
 // shownBias is what showing numbers below zero as 0 does: the published figures tell it exactly.
 func shownBias(r *report.Report) []report.Bias {
-	b := report.Bias{Cause: "Numbers below zero are shown as 0, in the published column alone; the unbiased one is as it was", Tables: []string{}, Direction: tooHigh}
+	b := report.Bias{Cause: "Numbers below zero are shown as 0, in the published column alone; the unbiased one is as it was", Direction: tooHigh}
+	b.Tables = report.Paths(r.Tables, func(t report.Table) bool { return t.ShownAsZero() > 0 })
 	worst, by := "", new(big.Rat)
 	for _, t := range r.Tables {
-		raised := false
 		for _, s := range t.Statistics {
-			raised = raised || s.ShownAsZero > 0
 			if more := shownMore(s); s.ShownAsZero > 0 && more != nil && more.Cmp(by) > 0 {
 				worst, by = t.Path, more
 			}
 		}
-		if raised {
-			b.Tables = append(b.Tables, t.Path)
-		}
 	}
-	if len(b.Tables) == 0 {
+	if b.Tables == nil {
 		return nil
 	}
-	b.Size = fmt.Sprintf("known exactly, table by table, from the sums as published and unbiased; %s in all were shown as 0", budget.Plural(zeros(r), "number"))
+	b.Size = fmt.Sprintf("known exactly, table by table, from the sums as published and unbiased; %s in all were shown as 0", budget.Plural(report.Total(r.Tables, report.Table.ShownAsZero), "number"))
 	if worst != "" {
 		most, _ := by.Float64()
 		b.Size += fmt.Sprintf("; most in %s, whose published column adds up to about %s more than the unbiased one", worst,
@@ -81,22 +73,12 @@ func shownBias(r *report.Report) []report.Bias {
 	return []report.Bias{b}
 }
 
-// zeros is how many numbers were shown as 0 in the tables listed above, those to judge bounds by among them.
-func zeros(r *report.Report) int64 {
-	var n int64
-	for _, t := range r.Tables {
-		for _, s := range t.Statistics {
-			n += s.ShownAsZero
-		}
-	}
-	return n
-}
-
 // shownMore is by how much the published figures add up to more than the unbiased ones, nil where they are not added up
 // or the difference is beyond a million million million.
 func shownMore(s report.Statistic) *big.Rat {
-	published, unbiased := ratOf(s.TotalPublished), ratOf(s.TotalUnbiased)
-	if published == nil || unbiased == nil {
+	published, added := new(big.Rat).SetString(s.TotalPublished.String())
+	unbiased, known := new(big.Rat).SetString(s.TotalUnbiased.String())
+	if !added || !known {
 		return nil
 	}
 	more := new(big.Rat).Sub(published, unbiased)
@@ -104,14 +86,6 @@ func shownMore(s report.Statistic) *big.Rat {
 		return nil
 	}
 	return more
-}
-
-func ratOf(n json.Number) *big.Rat {
-	r, ok := new(big.Rat).SetString(n.String())
-	if !ok {
-		return nil
-	}
-	return r
 }
 
 // tableBias is what the rules of a confidential table do to the published tables that are made from it.
@@ -134,23 +108,19 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	}
 	var all []report.Bias
 	if !t.Unit.Row {
-		cause := fmt.Sprintf("Of each %s at most %s of %s counted, the others are left out", r.Guarantee.Protects,
-			budget.Plural(t.Unit.MaxRows, "row"), isAre(t))
-		if t.Unit.MaxRows == 1 {
-			cause = fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out", r.Guarantee.Protects, t.Name)
-		}
+		cause := words.Either(t.Unit.MaxRows == 1,
+			fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out", r.Guarantee.Protects, t.Name),
+			fmt.Sprintf("Of each %s at most %s of %s are counted, the others are left out", r.Guarantee.Protects,
+				budget.Plural(t.Unit.MaxRows, "row"), t.Name))
 		all = append(all, sized(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths, Direction: leftOut(r, paths)}))
 	}
-	var left []string
-	if dropsRows(p.Release(), t) {
-		left = append(left, fmt.Sprintf(
-			"Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name))
-	}
-	if parent := p.Release().ParentOf(t.Name); parent != "" {
-		left = append(left, fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name,
-			r.Guarantee.Protects, parent))
-	}
-	if left != nil {
+	parent := p.Release().ParentOf(t.Name)
+	left := words.Said(
+		words.When(dropsRows(p.Release(), t),
+			"Rows of "+t.Name+" with unknown, missing or impossible values are left out where the spec says so"),
+		words.When(parent != "", fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name,
+			r.Guarantee.Protects, parent)))
+	if len(left) > 0 {
 		all = append(all, sized(r, p, t, "rows_left_out", report.Bias{Cause: strings.Join(left, ". "), Tables: paths,
 			Direction: leftOut(r, paths)}))
 	}
@@ -241,32 +211,18 @@ func intoCategory(c *spec.Column, category int) string {
 
 // figuredWith are those of some tables that have figures of a column.
 func figuredWith(r *report.Report, paths []string, column string) []string {
-	out := []string{}
-	for _, of := range r.Tables {
-		if slices.Contains(paths, of.Path) &&
-			slices.ContainsFunc(of.Figures, func(f report.Figure) bool { return slices.Contains(f.Columns, column) }) {
-			out = append(out, of.Path)
-		}
-	}
-	return out
+	return report.Paths(r.Tables, func(of report.Table) bool {
+		return slices.Contains(paths, of.Path) &&
+			slices.ContainsFunc(of.Figures, func(f report.Figure) bool { return slices.Contains(f.Columns, column) })
+	})
 }
 
 // leftOut is the direction of a bias of tables from which rows are left out.
 func leftOut(r *report.Report, paths []string) string {
-	if slices.ContainsFunc(r.Tables, func(t report.Table) bool {
-		return t.Figures != nil &&
-			slices.Contains(paths, t.Path)
-	}) {
-		return lowCounts
-	}
-	return tooLow
-}
-
-func isAre(t *spec.Table) string {
-	if t.Unit.MaxRows == 1 {
-		return t.Name + " is"
-	}
-	return t.Name + " are"
+	figured := slices.ContainsFunc(r.Tables, func(t report.Table) bool {
+		return t.Figures != nil && slices.Contains(paths, t.Path)
+	})
+	return words.Either(figured, lowCounts, tooLow)
 }
 
 // dropsRows tells that a rule of a table leaves rows out.
@@ -327,38 +283,21 @@ func shareBias(r *report.Report) []report.Bias {
 func selectionBias(r *report.Report) []report.Bias {
 	sparse := report.Bias{Cause: "Cells are shown where their noisy count is above a threshold: figures little above it are too large on the mean", Direction: tooHigh, Size: "far above the threshold next to none; a shown cell without a row is off by its whole figure"}
 	show := report.Bias{Cause: "Figures are withheld where the noisy count is small: in cells little above the bound the count beside them is too large on the mean", Direction: eitherWay}
-	var withheld int64
-	for _, t := range r.Tables {
-		if t.Sparse != nil {
-			sparse.Tables = append(sparse.Tables, t.Path)
-		}
-		if t.Show > 0 {
-			show.Tables = append(show.Tables, t.Path)
-			for _, f := range t.Figures {
-				withheld += f.Withheld
-			}
-		}
-	}
-	var all []report.Bias
-	if sparse.Tables != nil {
-		all = append(all, sparse)
-	}
-	if show.Tables != nil {
-		show.Size = fmt.Sprintf("not known; %s withheld", wereText(withheld))
-		all = append(all, show)
-	}
-	return all
+	withholds := func(t report.Table) bool { return t.Show > 0 }
+	sparse.Tables = report.Paths(r.Tables, func(t report.Table) bool { return t.Sparse != nil })
+	show.Tables = report.Paths(r.Tables, withholds)
+	_, withheld, _ := figuresIn(report.Those(r.Tables, withholds))
+	show.Size = fmt.Sprintf("not known; %s withheld", wereText(withheld))
+	return slices.DeleteFunc([]report.Bias{sparse, show}, func(b report.Bias) bool { return b.Tables == nil })
 }
 
 // estimateBias is that of figures which noise enters in another way than by being added.
 func estimateBias(r *report.Report) []report.Bias {
 	b := report.Bias{Cause: "Means, ratios, variances, deviations and quantiles are worked out from noisy counts and sums, or drawn: noise does not cancel in them", Direction: eitherWay,
 		Size: "small beside the standard error where the count of a cell is many times its margin; where it is not, go by the interval"}
-	for _, t := range r.Tables {
-		if slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return !f.Unbiased }) {
-			b.Tables = append(b.Tables, t.Path)
-		}
-	}
+	b.Tables = report.Paths(r.Tables, func(t report.Table) bool {
+		return slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return !f.Unbiased })
+	})
 	if b.Tables == nil {
 		return nil
 	}

@@ -16,73 +16,42 @@ import (
 
 // figureChoices tell what was chosen for figures beside counts.
 func figureChoices(r *report.Report, p *plan.Plan) []string {
-	if len(r.Figured()) == 0 {
-		return nil
-	}
-	var all []string
 	kinds := figureKinds(r.Tables)
-	if kinds[spec.Sum.String()] || kinds[spec.Mean.String()] || kinds[spec.Variance.String()] || kinds[spec.Deviation.String()] || kinds[spec.Ratio.String()] {
-		all = append(all, "Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it.")
-	}
-	drawn, read := quantileWays(r.Figured())
-	if drawn {
-		all = append(all, "Quantiles are drawn by the exponential mechanism, and so are the two ends of each interval, which the same budget pays for.")
-	}
-	if read {
-		all = append(all, "Quantiles are read from noisy counts by bins of their column where that is expected to leave narrower intervals than drawing each: the plan says of every one what both ways would give.")
-	}
-	for _, t := range p.Tables {
-		if t.Show > 0 && len(t.Figures) > 0 {
-			return append(all, "From which noisy count on figures are shown is the spec's, fixed before anything was read.")
-		}
-	}
-	return all
+	drawn, read := quantileWays(r.Tables)
+	return words.Said(
+		words.When(kinds[spec.Sum.String()] || kinds[spec.Mean.String()] || kinds[spec.Variance.String()] ||
+			kinds[spec.Deviation.String()] || kinds[spec.Ratio.String()], "Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it."),
+		words.When(drawn, "Quantiles are drawn by the exponential mechanism, and so are the two ends of each interval, which the same budget pays for."),
+		words.When(read, "Quantiles are read from noisy counts by bins of their column where that is expected to leave narrower intervals than drawing each: the plan says of every one what both ways would give."),
+		words.When(slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Show > 0 && len(t.Figures) > 0 }),
+			"From which noisy count on figures are shown is the spec's, fixed before anything was read."),
+	)
 }
 
 // Choices tells what the planner chose, as far as it can be read off a plan.
 func Choices(p *plan.Plan, r *report.Report) []string {
-	choices := []string{}
-	switch {
-	case len(r.Tables) == 0:
-	case !r.Together():
-		choices = append(choices, "Each table is measured directly, with noise of its own on every cell.")
-	default:
-		choices = append(choices,
-			"Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.")
-	}
+	choices := words.Said(words.When(len(r.Tables) > 0, words.Either(r.Together(),
+		"Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.",
+		"Each table is measured directly, with noise of its own on every cell.")))
 	choices = append(choices, figureChoices(r, p)...)
-	if p.Guarantee.Definition == "approximate" {
-		choices = append(choices,
-			"An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken.")
-	}
-	switch p.Release().Budget.Minimise {
-	case spec.Guarded:
-		if slices.ContainsFunc(p.Leaves, func(l plan.Leaf) bool { return l.Tables > 1 && !l.Needed }) {
-			choices = append(choices,
-				"In each part of the budget the error of all cells together was made as small as can be without making any table worse than measuring it by itself with an equal share.")
-		}
-	case spec.LeastLargest:
-		choices = append(choices,
-			"In each part of the budget the largest error of any cell was made as small as can be, not that of all cells together.")
-	}
-	if weights := weightsOf(p); weights != "" {
-		choices = append(choices, "The errors of tables were weighed as the spec says, by marginal: "+weights+".")
-	}
-	if len(p.Leaves) > 1 {
-		choices = append(choices, "The budget is split into "+budget.Plural(int64(len(p.Leaves)), "part")+
-			" by the spec, each kept exactly.")
-	}
+	least, weights := p.Release().Budget.Minimise, weightsOf(p)
+	shared := slices.ContainsFunc(p.Leaves, func(l plan.Leaf) bool { return l.Tables > 1 && !l.Needed })
+	choices = append(choices, words.Said(
+		words.When(p.Guarantee.Definition == "approximate", "An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken."),
+		words.When(least == spec.Guarded && shared, "In each part of the budget the error of all cells together was made as small as can be without making any table worse than measuring it by itself with an equal share."),
+		words.When(least == spec.LeastLargest, "In each part of the budget the largest error of any cell was made as small as can be, not that of all cells together."),
+		words.When(weights != "", "The errors of tables were weighed as the spec says, by marginal: "+weights+"."),
+		words.When(len(p.Leaves) > 1, "The budget is split into "+budget.Plural(int64(len(p.Leaves)), "part")+
+			" by the spec, each kept exactly."),
+	)...)
 	for _, l := range p.Leaves {
 		if l.Needed {
 			choices = append(choices, "Part "+l.Path+
 				" of the budget is what the targets of its tables need; the shares of the others are of what that leaves.")
 		}
 	}
-	for _, l := range p.Leaves {
-		if l.Tables > 1 {
-			choices = append(choices, "The tables of one part of the budget share it among them.")
-			break
-		}
+	if slices.ContainsFunc(p.Leaves, func(l plan.Leaf) bool { return l.Tables > 1 }) {
+		choices = append(choices, "The tables of one part of the budget share it among them.")
 	}
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
@@ -93,13 +62,9 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 		choices = append(choices,
 			fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses which of them to measure together, by what the answers so far leave unexplained, and measures them. What all of that may lose is fixed, and was debited before the first round.",
 				s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
-		if s.Parent != "" {
-			choices[len(choices)-1] += fmt.Sprintf(
-				" Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %s are left out of all that is counted of it.", s.Parent, s.Table, s.Parent)
-		}
-		if len(s.Derived) > 0 {
-			choices[len(choices)-1] += " Columns that the others decide were not measured: " + derivedNames(s) + "."
-		}
+		choices[len(choices)-1] += words.When(s.Parent != "", fmt.Sprintf(
+			" Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %[1]s are left out of all that is counted of it.", s.Parent, s.Table)) +
+			words.When(len(s.Derived) > 0, " Columns that the others decide were not measured: "+words.Few(words.Texts(s.Derived))+".")
 	}
 	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {
@@ -119,15 +84,6 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 			of+" is published, empty ones too: the list of cells comes from the spec, not from the data.")
 	}
 	return choices
-}
-
-// derivedNames lists the derived columns of microdata.
-func derivedNames(s plan.Synthetic) string {
-	names := make([]string, len(s.Derived))
-	for i, f := range s.Derived {
-		names[i] = f.String()
-	}
-	return words.Few(names)
 }
 
 // weightsOf lists the weights of the marginals, "" where they are all alike.

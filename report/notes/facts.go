@@ -30,24 +30,10 @@ func figureKinds(tables []report.Table) map[string]bool {
 	return kinds
 }
 
-// impossibleIn is how many cells of all tables cannot be.
-func impossibleIn(tables []report.Table) int64 {
-	var n int64
-	for _, t := range tables {
-		n += t.Impossible
-	}
-	return n
-}
-
 // heldCells is how many cells of all tables are public figures, or sums of these.
 func heldCells(tables []report.Table) int64 {
-	var n int64
-	for _, t := range tables {
-		if t.Invariant != "" {
-			n += t.Cells - t.Impossible
-		}
-	}
-	return n
+	held := report.Those(tables, func(t report.Table) bool { return t.Invariant != "" })
+	return report.Total(held, func(t report.Table) int64 { return t.Cells - t.Impossible })
 }
 
 // cumulative tells that some table counts up; counts, that some table does not.

@@ -25,12 +25,9 @@ func weightNotes(r *report.Report, s string) []report.Note {
 
 // unitNotes say of counts of units that they do not add up.
 func unitNotes(r *report.Report) []report.Note {
-	var tables []string
-	for _, t := range r.Tables {
-		if !t.Aside && t.Statistics[0].Name == spec.Units.String() {
-			tables = append(tables, t.Path)
-		}
-	}
+	tables := report.Paths(r.Tables, func(t report.Table) bool {
+		return !t.Aside && t.Statistics[0].Name == spec.Units.String()
+	})
 	if tables == nil {
 		return nil
 	}
@@ -48,20 +45,21 @@ func figureNotes(r *report.Report) []report.Note {
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
 	notes := []report.Note{{Heading: "Figures beside counts have intervals of their own",
-		Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be, and nothing is published.", f, words.Level(figured[0].Figures[0].Confidence)) + unboundedText(unbounded)}}
+		Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be, and nothing is published.", f, words.Level(figured[0].Figures[0].Confidence)) +
+			words.When(unbounded > 0, " In this release that is so of "+budget.Plural(unbounded, "figure")+".")}}
 	notes = append(notes, dominatedNote(figured)...)
 	notes = append(notes, unbiasedNote(r, kinds))
-	if slices.ContainsFunc(figured, func(t report.Table) bool { return t.Show > 0 }) {
-		var which []string
-		for _, t := range figured {
-			if t.Show > 0 {
-				which = append(which, fmt.Sprintf("%s below %s", t.Path, budget.Group(t.Show)))
-			}
+	var which []string
+	for _, t := range figured {
+		if t.Show > 0 {
+			which = append(which, fmt.Sprintf("%s below %s", t.Path, budget.Group(t.Show)))
 		}
+	}
+	if which != nil {
 		notes = append(notes, report.Note{Heading: report.NoteOnWithheld,
 			Text: fmt.Sprintf("Figures are withheld (null, with the flag withheld) where the noisy count of the cell, the one that is published as unbiased, is below what the spec says: %s. Nothing else decides it: not the exact count, not the figure. So a withheld cell may count more than that%s, and a published one less. In this release %s withheld.", strings.Join(which, ", "), byWeightText(figured), wereText(withheld))})
 	}
-	if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
+	if r.Bounds.OfValues() {
 		notes = append(notes, clampedNote(r))
 	}
 	drawn, read := quantileWays(figured)
@@ -73,7 +71,7 @@ func figureNotes(r *report.Report) []report.Note {
 		notes = append(notes, report.Note{Heading: "Quantiles are read from noisy counts",
 			Text: "Rows are counted, with noise, by bins of the column, and a quantile is where the counts up to there, brought into ascending order, reach its share of all; within a bin it is taken in proportion. All quantiles of a cell are read from the same noisy counts. The interval is of whole bins: of all that the noise does not rule out, so that it is no narrower than the bin it lies in. It holds for each quantile by itself, over all cells, those without an interval included: of cells of few rows, most of which have none, those that do may hold less often, and are better left out (`show`). It has no standard error; in its place the list of figures says by how many rows (by how much weight, where rows count by weight) its rank is off at 95%, as planned for a column that fills its range evenly."})
 	}
-	if len(figured) > 0 && (kinds[spec.Mean.String()] || kinds[spec.Sum.String()] || kinds[spec.Ratio.String()]) {
+	if kinds[spec.Mean.String()] || kinds[spec.Sum.String()] || kinds[spec.Ratio.String()] {
 		notes = append(notes, report.Note{Heading: "Figures of one cell are correlated",
 			Text: "A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both."})
 	}
@@ -93,72 +91,36 @@ func quantileWays(tables []report.Table) (drawn, read bool) {
 
 // byWeightText says in which unit a threshold is where all counts of some tables are by weight.
 func byWeightText(tables []report.Table) string {
-	if slices.ContainsFunc(tables, func(t report.Table) bool { return t.Show > 0 && !t.Weighted }) {
-		return ""
-	}
-	if report.Weighted(tables) {
-		return " by weight"
-	}
-	return ""
+	unweighted := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Show > 0 && !t.Weighted })
+	return words.When(report.Weighted(tables) && !unweighted, " by weight")
 }
 
 func wereText(n int64) string {
-	if n == 1 {
-		return "1 figure was"
-	}
-	return budget.Plural(n, "figure") + " were"
+	return budget.Plural(n, "figure") + words.Either(n == 1, " was", " were")
 }
 
 // unbiasedNote says which figures are unbiased.
 func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
-	var yes, no []string
-	for _, k := range []struct {
-		kind spec.StatKind
-		name string
-	}{{spec.Sum, "sums"}, {spec.Units, "counts of units"}, {spec.Distinct, "counts of values"}} {
-		if kinds[k.kind.String()] {
-			yes = append(yes, k.name)
-		}
-	}
-	for _, k := range []struct {
-		kind spec.StatKind
-		name string
-	}{{spec.Mean, "means"}, {spec.Ratio, "ratios"}, {spec.Variance, "variances"}, {spec.Deviation, "standard deviations"},
-		{spec.Quantiles, "quantiles"}} {
-		if kinds[k.kind.String()] {
-			no = append(no, k.name)
-		}
-	}
-	text := ""
-	if yes != nil {
-		text = fmt.Sprintf("%s are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic.", words.Capital(words.List(yes)))
-		if kinds[spec.Units.String()] || kinds[spec.Distinct.String()] {
-			text += " Do not add counts of units or of values up over cells: a unit or a value can be in several."
-		}
-	}
-	if no != nil {
-		if text != "" {
-			text += " "
-		}
-		text += fmt.Sprintf("%s are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it.", words.Capital(words.List(no)))
-		if len(no) > 1 || !kinds[spec.Quantiles.String()] {
-			text += " Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval."
-		}
-	}
-	return report.Note{Heading: "Which figures are unbiased", Text: text}
+	named := func(kind spec.StatKind, name string) string { return words.When(kinds[kind.String()], name) }
+	yes := words.Said(named(spec.Sum, "sums"), named(spec.Units, "counts of units"), named(spec.Distinct, "counts of values"))
+	no := words.Said(named(spec.Mean, "means"), named(spec.Ratio, "ratios"), named(spec.Variance, "variances"),
+		named(spec.Deviation, "standard deviations"), named(spec.Quantiles, "quantiles"))
+	text := words.Said(
+		words.When(len(yes) > 0, words.Capital(words.List(yes))+" are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic."),
+		words.When(kinds[spec.Units.String()] || kinds[spec.Distinct.String()],
+			"Do not add counts of units or of values up over cells: a unit or a value can be in several."),
+		words.When(len(no) > 0, words.Capital(words.List(no))+" are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it."),
+		words.When(len(no) > 1 || len(no) == 1 && !kinds[spec.Quantiles.String()], "Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval."),
+	)
+	return report.Note{Heading: "Which figures are unbiased", Text: strings.Join(text, " ")}
 }
 
 // clampedNote says of which rows figures are.
 func clampedNote(r *report.Report) report.Note {
-	text := "The exact figure that an interval is about is that of rows as they were bounded. " +
-		strings.Join(r.Bounds.Sentences(), " ") +
-		" What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias."
-	return report.Note{Heading: "Figures are those of bounded rows", Text: text}
-}
-
-// diagnosed tells that the release has tables of what bounds and rules leave out.
-func diagnosed(r *report.Report) bool {
-	return slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Counts != "" })
+	return report.Note{Heading: "Figures are those of bounded rows",
+		Text: "The exact figure that an interval is about is that of rows as they were bounded. " +
+			strings.Join(r.Bounds.Sentences(), " ") +
+			" What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias."}
 }
 
 // dominatedNote says of figures that can be added up how many are no more than noise, nothing where there are none.
@@ -176,12 +138,4 @@ func dominatedNote(figured []report.Table) []report.Note {
 	}
 	return []report.Note{{Heading: "Figures that noise dominates",
 		Text: fmt.Sprintf("The flag noise_dominates marks %s whose interval reaches zero, or holds nothing that the figure can be by its declared range: noise alone could have made it. For reading, %[2]s has the nearest value that can be (a sum of values that are not negative is shown as 0 at least); %[2]s_unbiased is the estimate, and its interval lies around that.", budget.Plural(n, "figure"), name)}}
-}
-
-// unboundedText says how many figures the noise leaves open, "" for none.
-func unboundedText(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" In this release that is so of %s.", budget.Plural(n, "figure"))
 }

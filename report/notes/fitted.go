@@ -6,6 +6,8 @@ package notes
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -23,17 +25,9 @@ func movedText(f *report.Fitted, cells int64) string {
 // movedBefore says of so many numbers which of them an accuracy is not of as they were published; "" where there are
 // none.
 func movedBefore(m report.Adjustment, of int64) string {
-	if m.Cells == 0 {
-		return ""
-	}
-	which, were := "", "they were"
-	if m.Cells < of {
-		which = budget.Group(m.Cells) + " of them "
-	}
-	if m.Cells == 1 {
-		were = "it was"
-	}
-	return fmt.Sprintf(" %sas %s before %[2]s made to add up (%[3]s_unbiased),", which, were, m.Name)
+	return words.When(m.Cells > 0, fmt.Sprintf(" %sas %s before %[2]s made to add up (%[3]s_unbiased),",
+		words.When(m.Cells < of, budget.Group(m.Cells)+" of them "), words.Either(m.Cells == 1, "it was", "they were"),
+		m.Name))
 }
 
 // movedAfter says how far the published ones lie from those.
@@ -86,24 +80,15 @@ func fittedBias(r *report.Report) []report.Bias {
 func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
 	var notes []report.Note
 	for _, c := range p.Consistent {
-		text := describe.Consistency(c)
-		for _, line := range describe.LeftText(c) {
-			text += " " + line
+		text := strings.Join(append([]string{describe.Consistency(c)}, describe.LeftText(c)...), " ")
+		told := report.Those(r.Tables, func(t report.Table) bool {
+			return slices.Contains(c.Tables, t.Path) && t.Statistics[0].Fitted != nil
+		})
+		for _, t := range told[:min(len(told), mostTold)] {
+			text += fmt.Sprintf(" %s: %s.", t.Path, movedText(t.Statistics[0].Fitted, t.Cells-t.Impossible))
 		}
-		of := map[string]bool{}
-		for _, path := range c.Tables {
-			of[path] = true
-		}
-		told := 0
-		for _, t := range r.Tables {
-			if s := t.Statistics[0]; of[t.Path] && s.Fitted != nil {
-				if told++; told <= mostTold {
-					text += fmt.Sprintf(" %s: %s.", t.Path, movedText(s.Fitted, t.Cells-t.Impossible))
-				}
-			}
-		}
-		if told > mostTold {
-			text += fmt.Sprintf(" Of %s more, report.json says it.", budget.Plural(int64(told-mostTold), "table"))
+		if more := len(told) - mostTold; more > 0 {
+			text += fmt.Sprintf(" Of %s more, report.json says it.", budget.Plural(int64(more), "table"))
 		}
 		notes = append(notes, report.Note{Heading: report.NoteOnAddingUp, Text: text})
 	}
@@ -120,17 +105,11 @@ func fittedAll(r *report.Report) bool {
 
 // raisedText says what becomes of numbers below zero where counts are made to add up.
 func raisedText(r *report.Report, s string) string {
-	if !r.FittedSome() {
-		return ""
-	}
-	return fmt.Sprintf(" Where counts are made to add up (see “%[1]s”) %[2]s is moved further, and can lie outside of its interval, which is that of %[2]s_unbiased. There %[2]s_flag says fitted where %[2]s is another number than the estimate, rounded, unless the interval reaches zero: then it says noise_dominates.", report.NoteOnAddingUp, s)
+	return words.When(r.FittedSome(), fmt.Sprintf(" Where counts are made to add up (see “%[1]s”) %[2]s is moved further, and can lie outside of its interval, which is that of %[2]s_unbiased. There %[2]s_flag says fitted where %[2]s is another number than the estimate, rounded, unless the interval reaches zero: then it says noise_dominates.", report.NoteOnAddingUp, s))
 }
 
 // separateText says that published counts add up although each table was measured separately.
 func separateText(r *report.Report, s string) string {
-	if !r.FittedSome() {
-		return ""
-	}
-	return fmt.Sprintf(" That is so of %s_unbiased; the published %s was made to add up, as “%s” says.", s, s,
-		report.NoteOnAddingUp)
+	return words.When(r.FittedSome(), fmt.Sprintf(
+		" That is so of %s_unbiased; the published %[1]s was made to add up, as “%[2]s” says.", s, report.NoteOnAddingUp))
 }

@@ -3,10 +3,9 @@ package notes
 // This file holds the guarantee: what is promised, in numbers and in words.
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
-	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -20,15 +19,9 @@ import (
 func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	p := of.Guarantee
 	g := report.Guarantee{
-		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho, Equivalents: []report.Equivalent{},
-		Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
-		WithoutID: p.WithoutID, Sample: p.Sample,
-	}
-	for _, t := range p.Rows {
-		g.Rows = append(g.Rows, report.UnitRows(t))
-	}
-	for _, e := range p.Equivalents {
-		g.Equivalents = append(g.Equivalents, report.Equivalent(e))
+		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
+		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
+		Rows: p.Rows, WithoutID: p.WithoutID, Sample: p.Sample,
 	}
 	epsilon, delta, err := readAt(g)
 	if err != nil {
@@ -38,13 +31,10 @@ func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor,
 		Guess: o.guess, Weak: o.weak}
 	g.Statement = describe.Guarantee(p)
-	g.Sentences = []string{
-		ProtectedSentence(g), GuessSentence(g), FactorSentence(g), PlainSentence(g), WeakSentence(g), countedSentence(g),
-		knownSentence(g), limitSentence(g),
-	}
+	g.Sentences = words.Said(ProtectedSentence(g), GuessSentence(g), FactorSentence(g), PlainSentence(g), WeakSentence(g),
+		countedSentence(g), knownSentence(g), limitSentence(g))
 	g.Sentences = append(g.Sentences, boundsSentences(bounds, g.Protects)...)
-	g.Sentences = append(g.Sentences, publicSentence(of), invariantSentence(of), sampleSentence(of))
-	g.Sentences = slices.DeleteFunc(g.Sentences, func(s string) bool { return s == "" })
+	g.Sentences = append(g.Sentences, words.Said(publicSentence(of), invariantSentence(of), sampleSentence(of))...)
 	return g, nil
 }
 
@@ -82,17 +72,11 @@ func implied(g report.Guarantee) (epsilon, delta *big.Rat, err error) {
 }
 
 func FactorSentence(g report.Guarantee) string {
-	b := &strings.Builder{}
-	change := "Whether any one " + g.Protects + " is in the data or not"
-	if g.Neighbours == "replace" {
-		change = "Replacing the data of any one " + g.Protects + " by any other"
-	}
-	fmt.Fprintf(b, "%s changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up)", change,
-		g.Meaning.Factor, g.Meaning.Epsilon)
-	if g.Meaning.Delta != "0" {
-		fmt.Fprintf(b, ", apart from an extra chance of at most %s", deltaText(g))
-	}
-	return b.String() + "."
+	change := words.Either(g.Replaced(), "Replacing the data of any one "+g.Protects+" by any other",
+		"Whether any one "+g.Protects+" is in the data or not")
+	return fmt.Sprintf("%s changes the chance of any result at most %s-fold (e^ε for ε = %s, rounded up)%s.", change,
+		g.Meaning.Factor, g.Meaning.Epsilon,
+		words.When(g.Meaning.Delta != "0", ", apart from an extra chance of at most "+deltaText(g)))
 }
 
 // deltaText is δ as one in so many, rounded towards more, beside the number itself.
@@ -110,21 +94,11 @@ func deltaText(g report.Guarantee) string {
 
 // meant is the ε and δ that the promise is put in words at, as they are shown.
 func meant(g report.Guarantee) (epsilon, delta *big.Rat) {
-	read := func(text string) *big.Rat {
-		r, err := budget.ParseRat(text)
-		if err != nil {
-			return new(big.Rat)
-		}
-		return r
-	}
-	return read(g.Meaning.Epsilon), read(g.Meaning.Delta)
+	return cmp.Or(words.Exact(g.Meaning.Epsilon), new(big.Rat)), cmp.Or(words.Exact(g.Meaning.Delta), new(big.Rat))
 }
 
 func GuessSentence(g report.Guarantee) string {
-	bet := "is in the data"
-	if g.Neighbours == "replace" {
-		bet = "has one set of values or another"
-	}
+	bet := words.Either(g.Replaced(), "has one set of values or another", "is in the data")
 	right := "at most " + budget.Percent(g.Meaning.Guess) + " of the time"
 	if g.Meaning.Guess >= 1 {
 		right = "as good as always, as far as this promise goes,"
@@ -139,10 +113,7 @@ func GuessSentence(g report.Guarantee) string {
 // knownSentence says that the promise on being in the data bounds less well what is learned of somebody who is known to
 // be.
 func knownSentence(g report.Guarantee) string {
-	if g.Neighbours == "replace" {
-		return ""
-	}
-	return fmt.Sprintf("The promise is about whether a %s is in the data. Of the values of a %s who is known to be, more can be learned; the certificate says at most how much.", g.Protects, g.Protects)
+	return words.When(!g.Replaced(), fmt.Sprintf("The promise is about whether a %s is in the data. Of the values of a %[1]s who is known to be, more can be learned; the certificate says at most how much.", g.Protects))
 }
 
 // plainFrom is the factor from which on the promise is also said of a rare result.
@@ -155,13 +126,10 @@ func PlainSentence(g report.Guarantee) string {
 		return ""
 	}
 	without, with := "without that "+g.Protects, "with that "+g.Protects
-	if g.Neighbours == "replace" {
+	if g.Replaced() {
 		without, with = "with one set of values", "with another"
 	}
-	comes := fmt.Sprintf("up to %d times in 1000", times)
-	if times >= 1000 {
-		comes = "every time"
-	}
+	comes := words.Either(times >= 1000, "every time", fmt.Sprintf("up to %d times in 1000", times))
 	return fmt.Sprintf("Put plainly: what comes out 1 time in 1000 %s may come out %s %s.", without, comes, with)
 }
 
@@ -175,18 +143,10 @@ func ProtectedSentence(g report.Guarantee) string {
 
 // countedSentence says which rows of a unit are counted, "" where each row is one.
 func countedSentence(g report.Guarantee) string {
-	if g.ByRow() {
-		return ""
-	}
-	counted := fmt.Sprintf("Of the rows of one %s one is counted; any others were left out, chosen at random.", g.Protects)
-	if g.MaxRows > 1 {
-		counted = fmt.Sprintf("Of the rows of one %s at most %s are counted; the rest were left out, chosen at random.",
-			g.Protects, countedRows(g))
-	}
-	if g.WithoutID != "" {
-		counted += " Rows without an id are in no figure: all of them were left out."
-	}
-	return counted
+	return words.When(!g.ByRow(), "Of the rows of one "+g.Protects+words.Either(g.MaxRows > 1,
+		" at most "+countedRows(g)+" are counted; the rest were left out, chosen at random.",
+		" one is counted; any others were left out, chosen at random.")+
+		words.When(g.WithoutID != "", " Rows without an id are in no figure: all of them were left out."))
 }
 
 // boundsSentences say of the promise to what figures and weights it is owed: what one unit adds is bounded.
@@ -196,14 +156,10 @@ func boundsSentences(b *report.Bounds, protects string) []string {
 	}
 	var all []string
 	for _, w := range b.Weights {
-		text := fmt.Sprintf("A row of %s counts by its weight, %s at most", w.Table, words.Rat(w.High))
-		if w.Kind == report.DesignWeights {
-			text += ", which is taken to be an attribute of its " + protects + " and to depend on no other"
-		}
-		if w.Kind == report.CalibratedWeights {
-			text += fmt.Sprintf("; weights were calibrated, so they depend on the rows of others, and the promise is for rows with weights as they are, not for what one weight tells of another %s", protects)
-		}
-		all = append(all, text+".")
+		all = append(all, fmt.Sprintf("A row of %s counts by its weight, %s at most%s%s.", w.Table, words.Rat(w.High),
+			words.When(w.Kind == report.DesignWeights,
+				", which is taken to be an attribute of its "+protects+" and to depend on no other"),
+			words.When(w.Kind == report.CalibratedWeights, "; weights were calibrated, so they depend on the rows of others, and the promise is for rows with weights as they are, not for what one weight tells of another "+protects)))
 	}
 	if len(b.Columns) > 0 {
 		var names []string
@@ -229,19 +185,11 @@ func countedRows(g report.Guarantee) string {
 }
 
 func WeakSentence(g report.Guarantee) string {
-	if !g.Meaning.Weak {
-		return ""
-	}
-	return fmt.Sprintf("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected then rests on what an attacker does not know.", weakEpsilon, g.Protects)
+	return words.When(g.Meaning.Weak, fmt.Sprintf("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected then rests on what an attacker does not know.", weakEpsilon, g.Protects))
 }
 
 func limitSentence(g report.Guarantee) string {
 	s := "The promise is about this release alone: what other releases from the same data reveal adds to it. It does not hide what is true in general."
-	if g.Neighbours == "replace" {
-		s += " The number of units in the data (each " + g.Protects + ") is treated as public."
-		if g.Rows != nil {
-			s += " That is their number in all tables together: how many have rows in one of them is not."
-		}
-	}
-	return s
+	return s + words.When(g.Replaced(), " The number of units in the data (each "+g.Protects+") is treated as public."+
+		words.When(g.Rows != nil, " That is their number in all tables together: how many have rows in one of them is not."))
 }

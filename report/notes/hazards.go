@@ -12,12 +12,6 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// calibrated tells that the weights of some table depend on other rows.
-func calibrated(b *report.Bounds) bool {
-	return b != nil && slices.ContainsFunc(b.Weights,
-		func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights })
-}
-
 // Hazards answers every hazard for a report that is whole but for its certificate, and was paid for by an account.
 func Hazards(r *report.Report, account report.Account) []report.Hazard {
 	all := []report.Hazard{
@@ -55,12 +49,13 @@ func Hazards(r *report.Report, account report.Account) []report.Hazard {
 
 // weightHazards are those of weights, none where rows have none.
 func weightHazards(r *report.Report) []report.Hazard {
-	if r.Bounds == nil || len(r.Bounds.Weights) == 0 {
+	if !r.Bounds.OfWeights() {
 		return nil
 	}
 	h := report.Hazard{Hazard: "Weights that depend on others",
 		Answer: "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.", By: report.Office}
-	if calibrated(r.Bounds) {
+	calibrated := func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights }
+	if slices.ContainsFunc(r.Bounds.Weights, calibrated) {
 		h.Answer, h.By = "Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it.", report.Weigh
 	}
 	return []report.Hazard{h, {Hazard: "Noise for privacy taken for sampling error",
@@ -68,44 +63,28 @@ func weightHazards(r *report.Report) []report.Hazard {
 }
 
 func choicesHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Bounds, categories or choices taken from the data",
-		Answer: "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read.", By: report.Met}
-	if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
-		h.Answer += " Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy."
-	}
-	if r.Adapts() {
-		h.Answer += " Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first."
-	}
-	return h
+	return report.Hazard{Hazard: "Bounds, categories or choices taken from the data", By: report.Met,
+		Answer: "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read." +
+			words.When(r.Bounds.OfValues(), " Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy.") +
+			words.When(r.Adapts(), " Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first.")}
 }
 
 func floatHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Noise in floating point",
-		Answer: "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly.", By: report.Met}
-	if r.Bounds != nil && len(r.Bounds.Columns)+len(r.Bounds.Weights) > 0 {
-		h.Answer += " Values and weights are brought to multiples of their steps, and so to integers, before anything is added."
-	}
-	if len(r.Figured()) > 0 {
-		h.Answer += " Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more."
-	}
-	if r.Together() {
-		h.Answer += " Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone."
-	}
-	if r.Adapts() {
-		h.Answer += " So are the scores by which the microdata's method chooses, and a choice is drawn exactly too."
-	}
-	return h
+	return report.Hazard{Hazard: "Noise in floating point", By: report.Met,
+		Answer: "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly." +
+			words.When(r.Bounds.OfValues() || r.Bounds.OfWeights(),
+				" Values and weights are brought to multiples of their steps, and so to integers, before anything is added.") +
+			words.When(len(r.Figured()) > 0, " Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more.") +
+			words.When(r.Together(), " Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone.") +
+			words.When(r.Adapts(),
+				" So are the scores by which the microdata's method chooses, and a choice is drawn exactly too.")}
 }
 
 func randomnessHazard(r *report.Report) report.Hazard {
-	const key = " That the key was drawn and erased cannot be seen from outside."
-	h := report.Hazard{Hazard: "Weak or repeated randomness",
-		Answer: "Noise comes from a key of the operating system's generator through HKDF-SHA256, apart for every question and every set of counts; a run that was cut off finds the same noise or refuses.", By: report.Met}
-	if r.Adapts() {
-		h.Answer += " Choices that were made before it was cut off are replayed, and never made anew."
-	}
-	h.Answer += key
-	return h
+	return report.Hazard{Hazard: "Weak or repeated randomness",
+		Answer: "Noise comes from a key of the operating system's generator through HKDF-SHA256, apart for every question and every set of counts; a run that was cut off finds the same noise or refuses." +
+			words.When(r.Adapts(), " Choices that were made before it was cut off are replayed, and never made anew.") +
+			" That the key was drawn and erased cannot be seen from outside.", By: report.Met}
 }
 
 func biasHazard(r *report.Report) report.Hazard {
@@ -113,7 +92,7 @@ func biasHazard(r *report.Report) report.Hazard {
 		Answer: "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.", By: report.Met}
 	if len(r.Figured()) > 0 {
 		h.Answer = "Beside every count that is shown stands its unbiased estimate. Means, ratios, variances and quantiles are not unbiased, and the report says which figures are."
-		if r.Bounds != nil && len(r.Bounds.Columns) > 0 {
+		if r.Bounds.OfValues() {
 			h.Answer += " Values beyond their range count as its end: a bias that no interval holds, and that " +
 				toldOfClamping(r) + "."
 			h.By = report.Weigh
@@ -121,11 +100,8 @@ func biasHazard(r *report.Report) report.Hazard {
 		h.Answer += " What the spec's rules leave out is not in the margin."
 	}
 	if len(r.Microdata) > 0 {
-		h.Answer = ""
-		if len(r.Tables) > 0 {
-			h.Answer = "Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. "
-		}
-		h.Answer += "Microdata have no negative counts, and so are biased where counts are small; what was not measured together is biased towards independence, by an amount that nobody knows."
+		h.Answer = words.When(len(r.Tables) > 0, "Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. ") +
+			"Microdata have no negative counts, and so are biased where counts are small; what was not measured together is biased towards independence, by an amount that nobody knows."
 		h.By = report.Weigh
 	}
 	return h
@@ -134,38 +110,30 @@ func biasHazard(r *report.Report) report.Hazard {
 func syntheticHazard(r *report.Report) report.Hazard {
 	const hazard = "Synthetic data taken for the truth"
 	if len(r.Microdata) == 0 {
-		put := ""
-		if r.Together() {
-			put = ", or put together from noisy counts"
-		}
-		if len(r.Figured()) > 0 {
-			put += ", or drawn or worked out from noisy answers"
-		}
+		put := words.When(r.Together(), ", or put together from noisy counts") +
+			words.When(len(r.Figured()) > 0, ", or drawn or worked out from noisy answers")
 		return report.Hazard{Hazard: hazard,
 			Answer: "There are none in this release: every number is a noisy count with an error of its own" + put + ".",
 			By:     report.Met}
 	}
-	tables := "No table gives a figure with its error."
-	if len(r.Tables) > 0 {
-		tables = "Whoever needs a figure takes it from a table."
+	var drawn int64
+	for _, m := range r.Microdata {
+		drawn += m.Rows
 	}
+	tables := words.Either(len(r.Tables) > 0, "Whoever needs a figure takes it from a table.",
+		"No table gives a figure with its error.")
 	return report.Hazard{Hazard: hazard,
-		Answer: fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s", budget.Group(drawnRows(r)), tables), By: report.Weigh}
+		Answer: fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s", budget.Group(drawn), tables), By: report.Weigh}
 }
 
 func untoldHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Readers who are not told the error",
-		Answer: fmt.Sprintf("Every number has a standard error and an interval that holds the exact count with a chance of %s.", r.Chance()), By: report.Met}
-	if len(r.Figured()) > 0 {
-		h.Answer = fmt.Sprintf("Every count has a standard error and an interval that holds the exact figure with a chance of %s. Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.", r.Chance())
-	}
+	h := report.Hazard{Hazard: "Readers who are not told the error", By: report.Met, Answer: words.Either(len(r.Figured()) > 0,
+		"Every count has a standard error and an interval that holds the exact figure with a chance of "+r.Chance()+
+			". Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.",
+		"Every number has a standard error and an interval that holds the exact count with a chance of "+r.Chance()+".")}
 	if len(r.Microdata) > 0 {
-		h.Answer = ""
-		if len(r.Tables) > 0 {
-			h.Answer = fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. ", r.Chance())
-		}
-		h.Answer += fmt.Sprintf("Microdata have none (%s): only how far the model is from the noisy counts is told.",
-			report.ModelOnly)
+		h.Answer = words.When(len(r.Tables) > 0, fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. ", r.Chance())) +
+			"Microdata have none (" + report.ModelOnly + "): only how far the model is from the noisy counts is told."
 		h.By = report.Weigh
 	}
 	return h
@@ -184,7 +152,7 @@ func largeEpsilon(g report.Guarantee) report.Hazard {
 
 func unitHazard(g report.Guarantee) report.Hazard {
 	const hazard = "A unit that is less than a person"
-	if g.Unit == "each row" {
+	if g.ByRow() {
 		return report.Hazard{Hazard: hazard,
 			Answer: fmt.Sprintf("Each row is protected by itself: a %s with several rows is protected less, by each row once more.", g.Protects), By: report.Weigh}
 	}
@@ -194,13 +162,11 @@ func unitHazard(g report.Guarantee) report.Hazard {
 
 func rowsHazard(g report.Guarantee) report.Hazard {
 	const hazard = "One unit in many rows"
-	if g.Unit == "each row" {
+	if g.ByRow() {
 		return report.Hazard{Hazard: hazard, Answer: "A unit is a row, so it has one; see the unit above.", By: report.Weigh}
 	}
-	counted := "One row of a unit is counted"
-	if g.MaxRows > 1 {
-		counted = fmt.Sprintf("At most %s rows of a unit are counted", countedRows(g))
-	}
+	counted := words.Either(g.MaxRows > 1, "At most "+countedRows(g)+" rows of a unit are counted",
+		"One row of a unit is counted")
 	if g.Rows != nil {
 		counted = fmt.Sprintf("Of a unit's rows at most %s are counted, and what it loses in all tables is added up",
 			countedRows(g))
@@ -232,16 +198,12 @@ func exactHazard(r *report.Report, account report.Account) report.Hazard {
 	g := r.Guarantee
 	h := report.Hazard{Hazard: "A mixture with exact figures", Answer: "No exact figure from the data is published here.",
 		By: report.Met}
-	if given := r.PublicFigures(); given != nil {
+	if len(r.PublicFigures()) > 0 {
 		h.Answer = "Public figures are published as they are: the spec gives them, and the program read no data for them. If they were counted in the same data, they are exact figures from it all the same, and no promise covers what they tell, alone or together with the rest."
 		h.By = report.Weigh
 	}
-	if g.Neighbours == "replace" {
-		h.Answer += " How many units there are counts as public."
-		if g.Rows != nil {
-			h.Answer += " That is in all tables together; how many have rows in one of them does not."
-		}
-	}
+	h.Answer += words.When(g.Replaced(), " How many units there are counts as public."+
+		words.When(g.Rows != nil, " That is in all tables together; how many have rows in one of them does not."))
 	if account.Comparisons > 0 {
 		h.Answer += fmt.Sprintf(
 			" But results on the account were compared with the truth %s before: what was learned from that is in no budget.",
@@ -268,23 +230,16 @@ func compositionHazard(status report.Status, account report.Account) report.Haza
 }
 
 func smallGroups(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Small groups that fare worst",
-		Answer: "The noise of a table is the same in every cell, so small groups have the largest relative error; the report shows how that spreads.", By: report.Met}
-	if r.Uneven() {
-		h.Answer = "The noise of a cell does not depend on how many are counted in it, so small groups have the largest relative error; the report shows how that spreads."
-	}
+	h := report.Hazard{Hazard: "Small groups that fare worst", By: report.Met, Answer: words.Either(r.Uneven(),
+		"The noise of a cell does not depend on how many are counted in it", "The noise of a table is the same in every cell") +
+		", so small groups have the largest relative error; the report shows how that spreads."}
 	if len(r.Tables) == 0 {
 		h.Answer = "Noise moves the small counts that a model rests on by as much as the large ones."
 	}
-	noisy := int64(0)
-	for _, t := range r.Tables {
-		for _, s := range t.Statistics {
-			if s.NoiseShare >= report.NoiseShare && !t.Aside {
-				noisy++
-				break
-			}
-		}
-	}
+	noisy := len(report.Those(r.Tables, func(t report.Table) bool {
+		return !t.Aside &&
+			slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return s.NoiseShare >= report.NoiseShare })
+	}))
 	if len(r.Figured()) > 0 {
 		_, withheld, unbounded := figuresIn(r.Tables)
 		h.Answer += fmt.Sprintf(
@@ -292,7 +247,7 @@ func smallGroups(r *report.Report) report.Hazard {
 			budget.Plural(unbounded, "figure"), budget.Group(withheld))
 	}
 	if noisy > 0 {
-		h.Answer += fmt.Sprintf(" In %s at least half of the cells could be zero.", budget.Plural(noisy, "table"))
+		h.Answer += fmt.Sprintf(" In %s at least half of the cells could be zero.", budget.Plural(int64(noisy), "table"))
 		h.By = report.Weigh
 	}
 	if len(r.Microdata) > 0 {
@@ -304,16 +259,6 @@ func smallGroups(r *report.Report) report.Hazard {
 
 // toldOfClamping says whether a release tells how many values are clamped.
 func toldOfClamping(r *report.Report) string {
-	if diagnosed(r) {
-		return "the tables of what is left out tell of, noisily"
-	}
-	return "this release does not measure"
-}
-
-func drawnRows(r *report.Report) int64 {
-	var n int64
-	for _, m := range r.Microdata {
-		n += m.Rows
-	}
-	return n
+	diagnosed := slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Counts != "" })
+	return words.Either(diagnosed, "the tables of what is left out tell of, noisily", "this release does not measure")
 }

@@ -19,10 +19,8 @@ func publicSentence(p *plan.Plan) string {
 	for _, i := range describe.Impossibilities(p) {
 		rules = append(rules, fmt.Sprintf("no row of %s has %s", i.Table, i.Rule))
 	}
-	if rules == nil {
-		return ""
-	}
-	return "Given away, since the spec declares it and no data was read for it: " + strings.Join(rules, "; ") + "."
+	return words.When(rules != nil,
+		"Given away, since the spec declares it and no data was read for it: "+strings.Join(rules, "; ")+".")
 }
 
 // impossibleNotes say which cells cannot be, and what happened to rows that fell into them.

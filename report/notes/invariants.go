@@ -16,11 +16,8 @@ import (
 
 // invariantSentence says of the promise that it is not about public figures, "" where there are none.
 func invariantSentence(p *plan.Plan) string {
-	if p.Invariants == nil {
-		return ""
-	}
-	return fmt.Sprintf("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
-		strings.Join(p.Guarantee.Invariants, "; "), p.Guarantee.Protects)
+	return words.When(p.Invariants != nil, fmt.Sprintf("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
+		strings.Join(p.Guarantee.Invariants, "; "), p.Guarantee.Protects))
 }
 
 // invariantNotes say which figures are public, where they stand, and what keeps to them.
@@ -34,20 +31,11 @@ func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	}
 	text := "Written in the spec, or in a file that the plan holds, and not read from data: " + strings.Join(all, "; ") +
 		"."
-	var held []string
-	for _, t := range r.Tables {
-		if t.Invariant != "" {
-			held = append(held, t.Path)
-		}
-	}
-	if held != nil {
+	if held := report.Paths(r.Tables, func(t report.Table) bool { return t.Invariant != "" }); held != nil {
 		text += fmt.Sprintf(" The cells of %s are these figures, or sums of them: %s_flag says invariant, and they have no noise and no interval.", words.Few(held), s)
 	}
-	if r.FittedSome() {
-		text += fmt.Sprintf(" Tables under “%s” keep to them in %s wherever their cells add up to one of them, and not in %s_unbiased.", report.NoteOnAddingUp, s, s)
-	} else {
-		text += " No other table was moved to keep to them."
-	}
+	text += words.Either(r.FittedSome(), fmt.Sprintf(" Tables under “%s” keep to them in %s wherever their cells add up to one of them, and not in %[2]s_unbiased.", report.NoteOnAddingUp, s),
+		" No other table was moved to keep to them.")
 	return []report.Note{{Heading: report.NoteOnPublicFigures,
 		Text: text + " Nothing compared them with the data: if they are not figures of the same rows, counts that keep to them are off by as much."}}
 }

@@ -3,6 +3,7 @@ package notes
 // This file holds what an (ε, δ) means for somebody who guesses.
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 
@@ -57,11 +58,7 @@ func inThousand(epsilon, delta float64) int64 {
 }
 
 func roundUp(v float64) int64 {
-	whole := int64(v)
-	if float64(whole) < v {
-		whole++
-	}
-	return whole
+	return int64(math.Ceil(v))
 }
 
 // upwards is the least float64 not below r, short of subnormals.

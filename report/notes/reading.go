@@ -22,11 +22,10 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, apart []string) []re
 				Text: "If the data are a sample, or people answered wrongly or not at all, that error comes on top of what noise and the model do."})
 	}
 	s := r.CountName()
-	shown := fmt.Sprintf("The column %s shows such a number as 0: here %s of %s.", s, budget.Group(shownAsZero(r)),
-		budget.Group(r.Accuracy.Numbers))
-	if fittedAll(r) {
-		shown = fmt.Sprintf("No %s is below zero.", s)
-	}
+	listed := report.Those(r.Tables, func(t report.Table) bool { return !t.Aside })
+	shown := words.Either(fittedAll(r), fmt.Sprintf("No %s is below zero.", s),
+		fmt.Sprintf("The column %s shows such a number as 0: here %s of %s.", s,
+			budget.Group(report.Total(listed, report.Table.ShownAsZero)), budget.Group(r.Accuracy.Numbers)))
 	notes := []report.Note{
 		{Heading: "Every number brings its own error",
 			Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number could be zero.", s, r.Chance(), exactName(r))},
@@ -37,20 +36,10 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, apart []string) []re
 	if counts(r.Tables) {
 		notes = append(notes, sumsNote(r, s))
 	}
-	notes = append(notes, unitNotes(r)...)
-	notes = append(notes, figureNotes(r)...)
-	notes = append(notes, weightNotes(r, s)...)
-	notes = append(notes, sampleNote(p)...)
-	notes = append(notes, cumulativeNotes(r)...)
-	notes = append(notes, impossibleNotes(r, p, s)...)
-	notes = append(notes, invariantNotes(r, p, s)...)
-	notes = append(notes, sparseNotes(r, p, s)...)
-	notes = append(notes, topNotes(r, p)...)
-	notes = append(notes, discoveredNotes(r, p)...)
-	notes = append(notes, agreementNotes(r, s, agree, apart)...)
-	notes = append(notes, fittedNotes(r, p)...)
-	notes = append(notes, microdataNotes(r)...)
-	return append(notes, samplingNote, report.Note{Heading: "What the exact count is", Text: exactCount(r)})
+	return slices.Concat(notes, unitNotes(r), figureNotes(r), weightNotes(r, s), sampleNote(p), cumulativeNotes(r),
+		impossibleNotes(r, p, s), invariantNotes(r, p, s), sparseNotes(r, p, s), topNotes(r, p), discoveredNotes(r, p),
+		agreementNotes(r, s, agree, apart), fittedNotes(r, p), microdataNotes(r),
+		[]report.Note{samplingNote, {Heading: "What the exact count is", Text: exactCount(r)}})
 }
 
 // samplingNote says which errors noise is not.
@@ -62,33 +51,24 @@ func microdataNotes(r *report.Report) []report.Note {
 	if len(r.Microdata) == 0 {
 		return nil
 	}
-	tables := "No table is published to check it against."
-	if len(r.Tables) > 0 {
-		tables = "Where a table has the figure, take it from there: " + microdataSums(r) + "."
-	}
+	tables := words.Either(len(r.Tables) > 0,
+		"Where a table has the figure, take it from there: "+microdataSums(r)+".",
+		"No table is published to check it against.")
 	return []report.Note{{Heading: "Microdata are a model's rows",
 		Text: "They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + report.ModelOnly + "). " + tables + " The more rows are drawn the less chance is in them, but the model gets no better."}}
 }
 
 // microdataSums says whether what is counted in microdata is what tables say.
 func microdataSums(r *report.Report) string {
-	var counted []string
-	others := false
-	for _, t := range r.Tables {
-		if s := t.Statistics[0]; s.Fitted != nil && s.Fitted.Way == plan.Tabulated {
-			counted = append(counted, t.Path)
-		} else {
-			others = true
-		}
-	}
+	counted := report.Paths(r.Tables, func(t report.Table) bool {
+		s := t.Statistics[0]
+		return s.Fitted != nil && s.Fitted.Way == plan.Tabulated
+	})
 	if counted == nil {
 		return "microdata do not add up to the tables"
 	}
-	text := fmt.Sprintf("what was measured stands in %s_unbiased, while the published %[1]s of %s is counted in the microdata", r.CountName(), words.Few(counted))
-	if others {
-		text += "; to other tables they do not add up"
-	}
-	return text
+	return fmt.Sprintf("what was measured stands in %s_unbiased, while the published %[1]s of %s is counted in the microdata%s", r.CountName(), words.Few(counted),
+		words.When(len(counted) < len(r.Tables), "; to other tables they do not add up"))
 }
 
 // sumsNote says what to add up, and with which error.
@@ -104,16 +84,9 @@ func sumsNote(r *report.Report, s string) report.Note {
 	n := report.Note{Heading: "Add up the unbiased column",
 		Text: raised + fmt.Sprintf(
 			" For sums, averages, differences and models use %[1]s_unbiased, with %[1]s_noise_se as its standard error.", s)}
-	alone, others := 0, 0
-	for _, t := range r.Tables {
-		switch {
-		case t.Cumulative != nil:
-		case t.Statistics[0].Reconstructed():
-			others++
-		default:
-			alone++
-		}
-	}
+	counting := report.Those(r.Tables, func(t report.Table) bool { return t.Cumulative == nil })
+	others := len(report.Those(counting, func(t report.Table) bool { return t.Statistics[0].Reconstructed() }))
+	alone := len(counting) - others
 	root := fmt.Sprintf("the noise of a sum has standard error √n × %s_noise_se.", s)
 	hangs := fmt.Sprintf("the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which adds cells up with the error that they have together. The %s_noise_se of the cells added up are the most that it can be.", s)
 	switch {
@@ -131,43 +104,31 @@ func sumsNote(r *report.Report, s string) report.Note {
 // agreementNotes say which tables add up to one another.
 func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) []report.Note {
 	const exactly = "what two of them both tell (the total, the counts of an attribute, of a level and of a coarser one that it lies within) is the same in both once cells are added up, but for rounding in floating point"
-	published := fmt.Sprintf(
-		" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)
-	if r.FittedSome() {
-		published = fmt.Sprintf(" That holds in %s_unbiased, and in %s of those tables alone that are named under “%s”.", s,
-			s, report.NoteOnAddingUp)
-	}
-	if cumulative(r.Tables) {
-		published += " Of a table that counts up take the row of the last category instead of adding up."
-	}
+	published := words.Either(r.FittedSome(),
+		fmt.Sprintf(" That holds in %s_unbiased, and in %[1]s of those tables alone that are named under “%[2]s”.", s,
+			report.NoteOnAddingUp),
+		fmt.Sprintf(" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)) +
+		words.When(cumulative(r.Tables),
+			" Of a table that counts up take the row of the last category instead of adding up.")
 	but := apartText(r, apart)
-	separate := map[int]bool{}
-	measured := func(i int) bool { return r.Tables[i].Invariant == "" }
-	for i := range r.Tables {
-		separate[i] = measured(i)
-	}
+	together := map[string]bool{}
 	var sets []string
 	for _, set := range agree {
 		var names []string
 		for _, i := range set {
-			if measured(i) {
+			if r.Tables[i].Invariant == "" {
 				names = append(names, r.Tables[i].Path)
 			}
 		}
 		if len(names) < 2 {
 			continue
 		}
-		for _, i := range set {
-			delete(separate, i)
+		for _, name := range names {
+			together[name] = true
 		}
 		sets = append(sets, words.Few(names))
 	}
-	var alone []string
-	for i, t := range r.Tables {
-		if separate[i] {
-			alone = append(alone, t.Path)
-		}
-	}
+	alone := report.Paths(r.Tables, func(t report.Table) bool { return t.Invariant == "" && !together[t.Path] })
 	switch {
 	case len(sets) == 0:
 		if alone == nil {
@@ -176,24 +137,16 @@ func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) [
 		return []report.Note{{Heading: "Tables do not add up to one another",
 			Text: "Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it." + separateText(r, s)}}
 	case len(sets) == 1 && len(alone) == 0:
-		all := "All tables"
-		if heldCells(r.Tables) > 0 {
-			all += " but those of public figures"
-		}
+		all := "All tables" + words.When(heldCells(r.Tables) > 0, " but those of public figures")
 		return []report.Note{{Heading: report.NoteAllAgree, Text: but + all + " were made from the same noisy answers: " +
 			exactly + "." + published}}
 	}
 	notes := []report.Note{{Heading: report.NoteSomeAgree,
 		Text: but + "These tables were made from the same noisy answers: " + strings.Join(sets, "; likewise ") +
-			". Among them " + exactly + "." + published}}
-	if len(sets) > 1 {
-		notes[0].Text = strings.Replace(notes[0].Text, "Among them", "Among those of one such set", 1)
-	}
+			words.Either(len(sets) > 1, ". Among those of one such set ", ". Among them ") + exactly + "." + published}}
 	if len(alone) > 0 {
-		separately := "Measured separately, with noise of their own, were "
-		if len(alone) == 1 {
-			separately = "Measured separately, with noise of its own, was "
-		}
+		separately := words.Either(len(alone) == 1, "Measured separately, with noise of its own, was ",
+			"Measured separately, with noise of their own, were ")
 		notes = append(notes, report.Note{Heading: report.NoteOthersDoNot, Text: separately + words.Few(alone) +
 			". The same total taken from such a table and from another one differs. Take a figure from the table that has it with the smallest error."})
 	}
@@ -205,12 +158,9 @@ func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) [
 func apartText(r *report.Report, columns []string) string {
 	var sentences strings.Builder
 	for _, column := range columns {
-		var paths []string
-		for _, t := range r.Tables {
-			if slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column }) {
-				paths = append(paths, t.Path)
-			}
-		}
+		paths := report.Paths(r.Tables, func(t report.Table) bool {
+			return slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column })
+		})
 		fmt.Fprintf(&sentences, "Not all that was measured of %s fits together: two of %s may agree in no more than what they have beside it. ", column, words.Few(paths))
 	}
 	return sentences.String()
@@ -219,30 +169,17 @@ func apartText(r *report.Report, columns []string) string {
 // exactCount says what the intervals cover.
 func exactCount(r *report.Report) string {
 	rows := "all rows"
-	if r.Guarantee.Unit != "each row" {
-		rows = fmt.Sprintf("at most %s of %s", budget.Plural(r.Guarantee.MaxRows, "row"), r.Guarantee.Unit)
-		if r.Guarantee.Rows != nil {
-			rows = fmt.Sprintf("of %s at most %s", r.Guarantee.Unit, countedRows(r.Guarantee))
-		}
+	if !r.Guarantee.ByRow() {
+		rows = words.Either(r.Guarantee.Rows != nil, "of "+r.Guarantee.Unit+" at most "+countedRows(r.Guarantee),
+			"at most "+budget.Plural(r.Guarantee.MaxRows, "row")+" of "+r.Guarantee.Unit)
 	}
-	beside := ""
-	if r.Guarantee.WithoutID != "" {
-		beside = ", rows without an id left out"
-	}
-	if len(r.Impossible()) > 0 {
-		beside += ", and rows that cannot be refused or left out"
-	}
+	beside := words.When(r.Guarantee.WithoutID != "", ", rows without an id left out") +
+		words.When(len(r.Impossible()) > 0, ", and rows that cannot be refused or left out")
 	for _, of := range r.Provenance.Rows {
 		beside += fmt.Sprintf(", and of %s the rows alone for which %s is true", of.Table, of.Where)
 	}
-	if r.Bounds != nil {
-		if len(r.Bounds.Weights) > 0 {
-			rows += ", each counting by its weight as that is bounded"
-		}
-		if len(r.Bounds.Tables) > 0 {
-			rows += ", in tables with bounds of their own no more than those"
-		}
-	}
+	rows += words.When(r.Bounds.OfWeights(), ", each counting by its weight as that is bounded") +
+		words.When(r.Bounds != nil && len(r.Bounds.Tables) > 0, ", in tables with bounds of their own no more than those")
 	return "The count that the margins are about is taken after the rules of the spec were applied: " + rows +
 		", with unknown and missing values refused, dropped or put into a category as the spec says" + beside +
 		". What those rules leave out is not part of the margin."
@@ -250,21 +187,6 @@ func exactCount(r *report.Report) string {
 
 // exactName names the exact figure that the interval of a count is about.
 func exactName(r *report.Report) string {
-	if report.Weighted(r.Tables) {
-		return "count, or the exact sum of weights where rows count by their weights,"
-	}
-	return "count"
-}
-
-func shownAsZero(r *report.Report) int64 {
-	var n int64
-	for _, t := range r.Tables {
-		for _, s := range t.Statistics {
-			if t.Aside {
-				continue
-			}
-			n += s.ShownAsZero
-		}
-	}
-	return n
+	return words.Either(report.Weighted(r.Tables),
+		"count, or the exact sum of weights where rows count by their weights,", "count")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // sampleSentence says of the guarantee that a part of the units is measured, "" where all are.
@@ -18,7 +19,7 @@ func sampleSentence(p *plan.Plan) string {
 	}
 	return fmt.Sprintf("Each %s was measured with a probability of %s alone, drawn in secret, once for the whole release: who was drawn, and how many were, is in no file and is erased.%s",
 		p.Guarantee.Protects, shareOf(p),
-		map[bool]string{true: " The account counts in ρ, which a sample does not lessen, and is charged for those who were drawn."}[p.Cost.Rho != nil])
+		words.When(p.Cost.Rho != nil, " The account counts in ρ, which a sample does not lessen, and is charged for those who were drawn."))
 }
 
 // sampleNote says of the errors that they include that of the sample.

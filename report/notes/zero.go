@@ -67,14 +67,10 @@ func badOf(r *report.Report, path string) string {
 
 // firstAddedUp are the paths of the other tables of which cells are to be added up before they are used.
 func firstAddedUp(r *report.Report, but []string) []string {
-	var paths []string
-	for _, t := range r.Tables {
-		if !t.Aside && !slices.Contains(but, t.Path) &&
-			slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return t.Verdict(s) == usefulness.AddUpFirst }) {
-			paths = append(paths, t.Path)
-		}
-	}
-	return paths
+	return report.Paths(r.Tables, func(t report.Table) bool {
+		return !t.Aside && !slices.Contains(but, t.Path) &&
+			slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return t.Verdict(s) == usefulness.AddUpFirst })
+	})
 }
 
 // cellUse says how many single cells must not be used, the tables in which they are most, and where they stand; ""
@@ -88,22 +84,15 @@ func cellUse(r *report.Report) string {
 	for _, t := range in[:min(len(in), namedTables)] {
 		names = append(names, fmt.Sprintf("%s (%s of %s)", t.Path, budget.Group(t.NoiseCells()), budget.Group(t.Possible())))
 	}
-	where := "in "
-	if more := len(in) - namedTables; more > 0 {
-		where = fmt.Sprintf("in %d tables, worst in ", len(in))
-	}
+	where := words.Either(len(in) > namedTables, fmt.Sprintf("in %d tables, worst in ", len(in)), "in ")
 	text := fmt.Sprintf("Do not use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ",
 		budget.Group(cells), budget.Group(of), where, words.List(names))
-	if r.ZerosNamed() {
-		return text + "The report’s list " + ZeroSection + " names them."
-	}
-	return text + "The report’s list " + ZeroSection + " says how to find them."
+	return text + "The report’s list " + ZeroSection + words.Either(r.ZerosNamed(), " names them.", " says how to find them.")
 }
 
 // smallNumber warns of any number whose interval reaches zero, where no cell has one: sums and other figures may.
 func smallNumber(r *report.Report) string {
-	if _, cells, _ := r.CouldBeZero(); cells > 0 || len(r.Tables) == 0 {
-		return ""
-	}
-	return "Do not decide anything on a number whose interval reaches zero: it could be zero, as 0 could be more."
+	_, cells, _ := r.CouldBeZero()
+	return words.When(cells == 0 && len(r.Tables) > 0,
+		"Do not decide anything on a number whose interval reaches zero: it could be zero, as 0 could be more.")
 }

@@ -6,27 +6,22 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // CostFacts say what it cost, and who paid: a release holds the entry of its debit, which tells neither the cap of the
 // account nor what is left of it.
 func (r View) CostFacts() []report.Note {
-	cost := r.Budget.Asked.String()
-	if charged := r.Budget.Charged.String(); charged != cost {
-		cost += ", charged as " + charged
-	}
+	asked, charged := r.Budget.Asked.String(), r.Budget.Charged.String()
+	cost := asked + words.When(charged != asked, ", charged as "+charged) + " of privacy budget (not money)"
 	account, debit := r.Budget.Receipt.Account, fmt.Sprintf("debit %d, %s", r.Budget.Receipt.Number, r.Date)
-	cost += " of privacy budget (not money)"
 	switch r.Status {
 	case report.Rehearsal:
 		return []report.Note{{Heading: "Cost",
 			Text: "nothing: a rehearsal reads no data, and its account is gone. A release would cost " + cost + "."}}
 	case report.Practice:
-		paid := fmt.Sprintf("practice account %s, which has room for three releases like its first; this was %s.", account,
-			debit)
-		if r.Budget.Receipt.Number == 1 {
-			paid = fmt.Sprintf("practice account %s, opened with room for three releases like the first that was tried on it; this was %s. If it is the one that was tried first, two more like it fit; then nothing more may be released from this account.", account, debit)
-		}
+		paid := words.Either(r.Budget.Receipt.Number == 1, fmt.Sprintf("practice account %s, opened with room for three releases like the first that was tried on it; this was %s. If it is the one that was tried first, two more like it fit; then nothing more may be released from this account.", account, debit),
+			fmt.Sprintf("practice account %s, which has room for three releases like its first; this was %s.", account, debit))
 		return []report.Note{{Heading: "Cost", Text: cost}, {Heading: "Paid by", Text: paid}}
 	}
 	return []report.Note{{Heading: "Cost", Text: cost},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // NoApprovals is said where nobody signed.
@@ -24,10 +25,8 @@ func (r View) NoApprovals() string {
 // WholeLoss names the row of the whole release by what differs.
 func (r View) WholeLoss() string {
 	g := r.Guarantee
-	if g.Neighbours == "add-remove" {
-		return fmt.Sprintf("one %s in the data or not, with all attributes (the whole release)", g.Protects)
-	}
-	return fmt.Sprintf("one %s with all attributes, replaced by any other (the whole release)", g.Protects)
+	return "one " + g.Protects + words.Either(g.Neighbours == "add-remove", " in the data or not, with all attributes",
+		" with all attributes, replaced by any other") + " (the whole release)"
 }
 
 // folded is a run of neighbouring parts that lose the same, as one line of a page.
@@ -56,20 +55,16 @@ func sameLoss(l report.LossOf, m report.LossOf) bool {
 // are.
 func foldedSensitivities(all []report.Sensitivity) []report.Sensitivity {
 	var out []report.Sensitivity
-	more := map[report.Sensitivity]int64{}
+	saying := map[report.Sensitivity]int64{}
 	for _, s := range all {
 		said := report.Sensitivity{Of: s.Of, Text: s.Text}
-		if _, ok := more[said]; ok {
-			more[said]++
-			continue
+		if saying[said]++; saying[said] == 1 {
+			out = append(out, report.Sensitivity{Measurement: s.Measurement, Of: s.Of, Text: s.Text})
 		}
-		more[said] = 0
-		out = append(out, report.Sensitivity{Measurement: s.Measurement, Of: s.Of, Text: s.Text})
 	}
 	for i, s := range out {
-		if n := more[report.Sensitivity{Of: s.Of, Text: s.Text}]; n > 0 {
-			out[i].Measurement += fmt.Sprintf(" and %s more", budget.Group(n))
-		}
+		more := saying[report.Sensitivity{Of: s.Of, Text: s.Text}] - 1
+		out[i].Measurement += words.When(more > 0, " and "+budget.Group(more)+" more")
 	}
 	return out
 }

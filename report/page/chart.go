@@ -5,10 +5,10 @@ package page
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 const (
@@ -92,9 +92,10 @@ func leafBars(r *report.Report) []budgetBar {
 // cost is known where it is one measurement.
 func barsWithin(r *report.Report, leaf string) (string, []budgetBar) {
 	if r.Together() {
-		return "group of tables",
-			largest(barsOf(r.Strategies, func(s report.Strategy) bool { return s.Leaf == leaf }, groupLabel, spentPart),
-				mostWithin, "others")
+		in := func(s report.Strategy) bool { return s.Leaf == leaf }
+		return "group of tables", largest(barsOf(r.Strategies, in,
+			func(s report.Strategy) string { return report.PartText(words.FirstOf(s.Tables)) },
+			func(s report.Strategy) float64 { return s.PartOfBudget }), mostWithin, "others")
 	}
 	in := func(t report.Table) bool { return t.Leaf == leaf }
 	tables := barsOf(r.Tables, in, func(t report.Table) string { return t.Path }, tablePart)
@@ -116,16 +117,6 @@ func largest(bars []budgetBar, most int, others string) []budgetBar {
 		rest.Part += b.Part
 	}
 	return append(bars[:most-1], rest)
-}
-
-func spentPart(s report.Strategy) float64 { return s.PartOfBudget }
-
-// groupLabel names the first table of a group and how many more there are.
-func groupLabel(s report.Strategy) string {
-	if more := len(s.Tables) - 1; more > 0 {
-		return fmt.Sprintf("%s and %d more", report.PartText(s.Tables[0]), more)
-	}
-	return report.PartText(s.Tables[0])
 }
 
 // tablePart is what the table and its figures cost of the budget, where its count is one measurement.

@@ -55,7 +55,7 @@ func errorAt(ratio float64) float64 {
 // errorTable is a list of tables with their errors.
 type errorTable struct {
 	Name  string
-	Key   []fitPart // the classes, of the first list
+	Key   []fitPart // the classes, of the first list, as the first table that has them names them
 	Ticks []tick
 	Rows  []errorRow
 	Apart bool
@@ -70,7 +70,10 @@ const (
 // FirstErrors are the tables that are shown at once.
 func (p page) FirstErrors() errorTable {
 	rows := p.errorRows()
-	t := errorTable{Name: "Error of each table", Key: fitKey(rows), Ticks: errorTicks(), Rows: rows, Apart: p.Apart()}
+	t := errorTable{Name: "Error of each table", Ticks: errorTicks(), Rows: rows, Apart: p.Apart()}
+	if at := slices.IndexFunc(rows, func(r errorRow) bool { return r.Fit != nil }); at >= 0 {
+		t.Key = rows[at].Fit
+	}
 	if len(rows) > mostErrors {
 		t.Rows = rows[:firstErrors]
 	}
@@ -108,16 +111,9 @@ func (p page) errorRows() []errorRow {
 	for i, t := range p.Tables {
 		for k, s := range t.Statistics {
 			if !t.Aside {
-				id := ""
-				if k == 0 {
-					id = tableID(i)
-				}
-				zero := ""
-				if s.NoiseCells > 0 {
-					zero = zeroID(i, k)
-				}
-				rows = append(rows, errorRow{ID: id, Table: t, Statistic: s, Chart: chart[t.Path], Zero: zero,
-					Strip: stripOf(s.Relative), Fit: fitOf(s, t.Cells-t.Impossible)})
+				rows = append(rows, errorRow{ID: words.When(k == 0, tableID(i)), Table: t, Statistic: s, Chart: chart[t.Path],
+					Zero: words.When(s.NoiseCells > 0, zeroID(i, k)), Strip: stripOf(s.Relative),
+					Fit: fitOf(s, t.Cells-t.Impossible)})
 			}
 		}
 	}
@@ -219,22 +215,9 @@ func lighterBy(i, classes int) int { return i * (shading.Most - 1) / max(classes
 
 // FitText names the classes with their shares.
 func (r errorRow) FitText() string {
-	text := ""
+	shares := make([]string, len(r.Fit))
 	for i, f := range r.Fit {
-		if i > 0 {
-			text += "; "
-		}
-		text += f.Name + ": " + budget.Percent(f.Share)
+		shares[i] = f.Name + ": " + budget.Percent(f.Share)
 	}
-	return text
-}
-
-// fitKey are the classes, as the first table that has them names them.
-func fitKey(rows []errorRow) []fitPart {
-	for _, r := range rows {
-		if r.Fit != nil {
-			return r.Fit
-		}
-	}
-	return nil
+	return strings.Join(shares, "; ")
 }

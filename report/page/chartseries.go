@@ -128,25 +128,15 @@ func chartsOf(r *report.Report) []seriesChart {
 // chartOf draws a series of a table. The first is that of its count, whose scale begins at zero.
 func chartOf(t *report.Table, k int, id string) seriesChart {
 	s := &t.Series[k]
-	c := seriesChart{ID: id, Table: t.Path, Series: s, Title: words.Capital(s.What)}
-	if of := t.Statistics[0].Of; k == 0 && of != "" {
-		c.Title = "Count of " + of
-	}
-	if len(s.Of) > 0 {
-		c.Title += " by " + words.List(s.Of)
-	}
-	if t.Cumulative != nil {
-		c.Title += ", added up along " + words.List(t.Cumulative)
-	}
-	intervals := words.Level(t.Statistics[0].Confidence) + " intervals"
+	count := t.Statistics[0]
+	title := words.Either(k == 0 && count.Of != "", "Count of "+count.Of, words.Capital(s.What)) +
+		words.When(len(s.Of) > 0, " by "+words.List(s.Of)) +
+		words.When(t.Cumulative != nil, ", added up along "+words.List(t.Cumulative))
+	c := seriesChart{ID: id, Table: t.Path, Series: s, Title: title}
+	intervals := words.Level(count.Confidence) + " intervals"
 	if k == 0 {
-		intervals += ", ±" + words.Margin(t.Statistics[0].Margin)
-		if t.Statistics[0].Largest > 0 {
-			intervals += " at most"
-		}
-		if t.Statistics[0].Fitted != nil {
-			intervals += " around the unbiased count"
-		}
+		intervals += ", ±" + words.Margin(count.Margin) + words.When(count.Largest > 0, " at most") +
+			words.When(count.Fitted != nil, " around the unbiased count")
 	} else if f := t.Figures[k-1]; f.HalfWidth != nil {
 		intervals += ", typically " + f.HalfText()
 	}
@@ -164,12 +154,8 @@ func chartOf(t *report.Table, k int, id string) seriesChart {
 		c.drawStrip(k == 0)
 		c.Caption = "Bars around the dots, hidden where they are narrower: " + intervals + "."
 	}
-	if text := c.UnsureText(); text != "" && s.Columns == nil {
-		c.Caption += " Hollow: " + text + "."
-	}
-	if text := apartText(t.Statistics[0]); k == 0 && text != "" {
-		c.Caption += " " + text
-	}
+	c.Caption += words.When(s.Columns == nil && c.UnsureText() != "", " Hollow: "+c.UnsureText()+".") +
+		words.When(k == 0 && count.Apart != 0, " "+apartText(count))
 	c.Text = c.summary()
 	return c
 }
@@ -218,11 +204,7 @@ func (s seriesChart) full(i int) string {
 	if p.Value == nil {
 		return text
 	}
-	text += fmt.Sprintf(" (%s to %s)", p.LowText(), p.HighText())
-	if p.Unsure() != "" {
-		text += ", " + p.Unsure()
-	}
-	return text
+	return text + fmt.Sprintf(" (%s to %s)", p.LowText(), p.HighText()) + words.When(p.Unsure() != "", ", "+p.Unsure())
 }
 
 func (c *seriesChart) drawStrip(zero bool) {
@@ -266,12 +248,10 @@ func (c *seriesChart) drawLine(zero bool) {
 	var path, band strings.Builder
 	var back []string
 	turn := func() { // closes the band along its lower side
-		for k := len(back) - 1; k >= 0; k-- {
-			band.WriteString(back[k])
+		for _, point := range slices.Backward(back) {
+			band.WriteString(point)
 		}
-		if back != nil {
-			band.WriteString("z")
-		}
+		band.WriteString(words.When(back != nil, "z"))
 		back = nil
 	}
 	begun := false
@@ -279,7 +259,7 @@ func (c *seriesChart) drawLine(zero bool) {
 		if p.Value == nil {
 			begun = false
 		} else {
-			fmt.Fprintf(&path, "%s%d %d", letter(begun), x(i), y(*p.Value))
+			fmt.Fprintf(&path, "%s%d %d", words.Either(begun, "L", "M"), x(i), y(*p.Value))
 			begun = true
 			if !p.IsSure() {
 				line.Unsure = append(line.Unsure, heatLabel{Text: c.full(i), At: percent(float64(x(i)) / 1000),
@@ -290,7 +270,7 @@ func (c *seriesChart) drawLine(zero bool) {
 			turn()
 			continue
 		}
-		fmt.Fprintf(&band, "%s%d %d", letter(back != nil), x(i), y(*p.High))
+		fmt.Fprintf(&band, "%s%d %d", words.Either(back == nil, "M", "L"), x(i), y(*p.High))
 		back = append(back, fmt.Sprintf("L%d %d", x(i), y(*p.Low)))
 	}
 	turn()
@@ -332,14 +312,6 @@ const lineRunes = 44
 func axisLabel(label string) string {
 	from, _, _ := strings.Cut(label, "–")
 	return clipped(from, lineRunes/3-2)
-}
-
-// letter begins a path, or leads it on.
-func letter(begun bool) string {
-	if begun {
-		return "L"
-	}
-	return "M"
 }
 
 // wideRunes is how many characters fit side by side over the cells of a heat map on a narrow page.
@@ -390,19 +362,14 @@ func (c *seriesChart) drawHeat() {
 
 // UnsureText says that some figures could be zero, "" where none could.
 func (s seriesChart) UnsureText() string {
-	if slices.ContainsFunc(s.Points, func(p report.Point) bool { return p.Unsure() != "" }) {
-		return report.CouldBeZero
-	}
-	return ""
+	unsure := slices.ContainsFunc(s.Points, func(p report.Point) bool { return p.Unsure() != "" })
+	return words.When(unsure, report.CouldBeZero)
 }
 
 // HatchedText says what is so of the cells of a heat map that are hatched.
 func (s seriesChart) HatchedText() string {
-	text := s.UnsureText()
-	if slices.ContainsFunc(s.Points, func(p report.Point) bool { return p.Value == nil }) {
-		text = strings.TrimSuffix("no figure, or "+text, ", or ")
-	}
-	return text
+	hidden := slices.ContainsFunc(s.Points, func(p report.Point) bool { return p.Value == nil })
+	return strings.Join(words.Said(words.When(hidden, "no figure"), s.UnsureText()), ", or ")
 }
 
 // descending are the figures that are shaded.

@@ -19,10 +19,7 @@ import (
 
 // cellsText is a number of cells with the part that it is of all.
 func cellsText(n, of int64) string {
-	if n == 0 {
-		return "0"
-	}
-	return fmt.Sprintf("%s (%s)", budget.Group(n), budget.Percent(report.Ratio(n, of)))
+	return words.Either(n == 0, "0", fmt.Sprintf("%s (%s)", budget.Group(n), budget.Percent(report.Ratio(n, of))))
 }
 
 //go:embed report.html.tmpl
@@ -40,41 +37,45 @@ var chartStyleText string
 //go:embed map.css
 var mapStyleText string
 
-var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
+// shown are the functions by which report.html and report.md show what a report has.
+var shown = map[string]any{
+	"group":    budget.Group,
+	"number":   words.Number,
+	"margin":   words.Margin,
+	"decimal":  words.Decimal,
+	"bound":    describe.Bound,
+	"share":    budget.Percent,
+	"relative": words.Relative,
+	"level":    words.Level,
+	"noise":    noiseText,
+	"error":    errorText,
+	"source":   sourceText,
+	"chance":   chanceText,
+	"distance": distanceText,
+	"verdict":  report.Table.Verdict,
+	"zeros":    zerosOf,
+	"list":     listed,
+	"law":      lawText,
+	"folded":   folded,
+	"fraction": fraction,
+	"capital":  words.Capital,
+	"signed":   words.Signed,
+	"part":     report.PartText,
+	"once":     foldedSensitivities,
+	"of":       cellsText,
+	"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
+	"amount":   func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.String() },
+}
+
+var pageTemplate = template.Must(template.New("report").Funcs(shown).Funcs(template.FuncMap{
 	"style":      func() template.CSS { return template.CSS(styleText) },
 	"mapStyle":   func() template.CSS { return template.CSS(mapStyleText) },
 	"chartStyle": func() template.CSS { return template.CSS(chartStyleText) },
 	"join":       words.List,
-	"group":      budget.Group,
-	"number":     words.Number,
-	"margin":     words.Margin,
-	"decimal":    words.Decimal,
-	"bound":      func(e report.Equivalent) string { return describe.Bound(plan.Equivalent(e)) },
-	"share":      budget.Percent,
-	"relative":   words.Relative,
-	"level":      words.Level,
-	"noise":      noiseText,
-	"error":      errorText,
-	"source":     sourceText,
-	"chance":     chanceText,
-	"distance":   distanceText,
-	"verdict":    report.Table.Verdict,
-	"zeros":      zerosOf,
-	"list":       listed,
 	"keep":       keep,
-	"law":        lawText,
-	"folded":     folded,
-	"fraction":   fraction,
 	"code":       codeSpans,
-	"capital":    words.Capital,
-	"signed":     words.Signed,
 	"steps":      func(path string) []string { return strings.Split(path, "/") },
-	"part":       report.PartText,
-	"once":       foldedSensitivities,
-	"of":         cellsText,
-	"plural":     func(n int, thing string) string { return budget.Plural(int64(n), thing) },
 	"add":        func(a, b int) int { return a + b },
-	"amount":     func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.String() },
 }).Parse(chartsText + pageText))
 
 // page is a report with what only the page needs.
@@ -106,23 +107,11 @@ func (p page) MoreCharts() []seriesChart { return p.Charts[len(p.FirstCharts()):
 
 // ChartsText says which tables have charts.
 func (p page) ChartsText() string {
-	drawn := map[string]bool{}
-	for _, c := range p.Charts {
-		drawn[c.Table] = true
-	}
-	left := 0
-	for _, t := range p.Tables {
-		if !t.Aside && !drawn[t.Path] {
-			left++
-		}
-	}
-	unbiased := ""
-	if p.FittedSome() {
-		unbiased = " Where counts were made to add up it is that of the unbiased count, and the dot or the line can lie outside."
-	}
+	left := len(report.Those(p.Tables, func(t report.Table) bool { return !t.Aside && t.Series == nil }))
+	unbiased := words.When(p.FittedSome(), " Where counts were made to add up it is that of the unbiased count, and the dot or the line can lie outside.")
 	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error." + unbiased + " Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no figure."
 	switch {
-	case len(drawn) == 0:
+	case p.Charts == nil:
 		return "No table is small enough to be drawn cell by cell: the list above tells how the errors of each spread."
 	case left == 1:
 		text += " One table is not drawn cell by cell, as it is too large or has too many attributes: the list above tells how its errors spread."
@@ -138,10 +127,7 @@ type tile struct{ Name, Value, Note string }
 // Tiles are what the release promises and how good it is, each as one number.
 func (p page) Tiles() []tile {
 	m := p.Guarantee.Meaning
-	changed := "whether in the data or not"
-	if p.Guarantee.Neighbours == "replace" {
-		changed = "whatever its values are"
-	}
+	changed := words.Either(p.Guarantee.Replaced(), "whatever its values are", "whether in the data or not")
 	return []tile{
 		{"Cost", keep(shortAmount(p.Budget.Asked)), p.payer()},
 		{"One " + p.Guarantee.Protects + " changes the chance of a result at most", m.Factor + "-fold", changed},
@@ -177,17 +163,9 @@ func (p page) closeness() tile {
 		return tile{"A cell's noisy count is off by at most", value, fmt.Sprintf("in %s of cells, published or not",
 			p.Chance())}
 	}
-	note := "in " + p.Chance() + " of cases"
-	if !a.OneMargin {
-		note += ", in the least exact table"
-	}
-	if a.Numbers > 1 {
-		note += fmt.Sprintf("; there are %s %s", budget.Group(a.Numbers), numbers)
-	}
-	name := "A number is off by at most"
-	if numbers != "numbers" {
-		name = "A count is off by at most"
-	}
+	note := "in " + p.Chance() + " of cases" + words.When(!a.OneMargin, ", in the least exact table") +
+		words.When(a.Numbers > 1, fmt.Sprintf("; there are %s %s", budget.Group(a.Numbers), numbers))
+	name := words.Either(numbers == "numbers", "A number", "A count") + " is off by at most"
 	if m := report.AdjustmentOf(p.Tables); m.Most > 0 && len(p.Accuracy.Groups) == 0 {
 		name = "Before adding up, " + strings.ToLower(name[:1]) + name[1:]
 		note += fmt.Sprintf("; adding up moved counts by up to %s", words.Margin(m.Most))
@@ -208,53 +186,53 @@ func outlooksOf(tables []report.Table) []describe.Outlook {
 	planned := make([]plan.Table, len(tables))
 	for i, t := range tables {
 		planned[i] = plan.Table{Path: t.Path, Marginal: t.Marginal, Expectation: t.Expectation,
-			Target: (*plan.Target)(t.Target)}
+			Target: t.Target}
 	}
 	return describe.Outlooks(planned)
 }
 
 // noiseText names the law with its parameter in the field's letters.
 func noiseText(m report.Mechanism) string {
-	switch budget.Kind(m.Kind) {
-	case budget.DiscreteLaplace:
-		return "discrete Laplace, t = " + nearText(m.Parameter)
-	case budget.DiscreteGaussian:
-		return "discrete Gaussian, σ² = " + nearText(m.Parameter)
-	case budget.ExponentialMechanism:
-		return "exponential mechanism, ε = " + words.Up(m.Parameter)
-	case budget.ExponentialQuantiles:
-		return "quantiles by the exponential mechanism, θ = " + words.Up(m.Parameter)
-	case budget.AdaptiveBlock:
-		return "adaptive block, ρ = " + words.Up(m.Parameter)
+	l, ok := laws[budget.Kind(m.Kind)]
+	if !ok {
+		return m.Kind + ", " + m.Parameter
 	}
-	return m.Kind + ", " + m.Parameter
+	return l.name + ", " + l.letter + " = " + l.number(m.Parameter)
 }
 
 // lawText names the law alone.
 func lawText(m report.Mechanism) string {
-	switch budget.Kind(m.Kind) {
-	case budget.DiscreteLaplace:
-		return "discrete Laplace, scale t"
-	case budget.DiscreteGaussian:
-		return "discrete Gaussian, σ²"
-	case budget.ExponentialMechanism:
-		return "exponential mechanism, ε"
-	case budget.ExponentialQuantiles:
-		return "quantiles by the exponential mechanism, θ"
-	case budget.AdaptiveBlock:
-		return "adaptive block, ρ"
+	l, ok := laws[budget.Kind(m.Kind)]
+	if !ok {
+		return m.Kind
 	}
-	return m.Kind
+	return l.name + ", " + words.When(l.letter == "t", "scale ") + l.letter
+}
+
+// laws are the laws of noise, each with its parameter in the field's letters and how that is written: what is no scale
+// of noise is rounded up.
+var laws = map[budget.Kind]struct {
+	name, letter string
+	number       func(exact string) string
+}{
+	budget.DiscreteLaplace:      {"discrete Laplace", "t", nearText},
+	budget.DiscreteGaussian:     {"discrete Gaussian", "σ²", nearText},
+	budget.ExponentialMechanism: {"exponential mechanism", "ε", words.Up},
+	budget.ExponentialQuantiles: {"quantiles by the exponential mechanism", "θ", words.Up},
+	budget.AdaptiveBlock:        {"adaptive block", "ρ", words.Up},
 }
 
 // nearText shows an exact number in four significant digits.
-func nearText(text string) string {
+func nearText(text string) string { return nearest(text, words.Decimal) }
+
+// nearest writes the float64 nearest to an exact number; what is no number is left as it is.
+func nearest(text string, write func(float64) string) string {
 	r := words.Exact(text)
 	if r == nil {
 		return text
 	}
 	v, _ := r.Float64()
-	return words.Decimal(v)
+	return write(v)
 }
 
 // sourceText says what a figure was made from: the noise of its one measurement, or the
@@ -281,10 +259,7 @@ func noisesText(kinds []string) string {
 
 // errorText is the standard error, with the largest where cells differ.
 func errorText(s report.Statistic) string {
-	if s.Largest > 0 {
-		return words.Decimal(s.StandardError) + ", at most " + words.Decimal(s.Largest)
-	}
-	return words.Decimal(s.StandardError)
+	return words.Decimal(s.StandardError) + words.When(s.Largest > 0, ", at most "+words.Decimal(s.Largest))
 }
 
 // chanceText is the least that one number has to lie within its margin.
@@ -294,14 +269,7 @@ func chanceText(s report.Statistic) string { return words.Level(s.Attained) }
 func keep(s string) string { return strings.ReplaceAll(s, " = ", "\u00a0=\u00a0") }
 
 // fraction shows an exact part of one as a percentage.
-func fraction(text string) string {
-	r := words.Exact(text)
-	if r == nil {
-		return text
-	}
-	v, _ := r.Float64()
-	return budget.Percent(v)
-}
+func fraction(text string) string { return nearest(text, budget.Percent) }
 
 // span is a piece of text that may be code.
 type span struct {

@@ -10,8 +10,6 @@ import (
 	"text/template"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
@@ -19,37 +17,11 @@ import (
 //go:embed report.md.tmpl
 var markdownText string
 
-var markdownTemplate = template.Must(template.New("markdown").Funcs(template.FuncMap{
-	"plain":    plain,
-	"group":    budget.Group,
-	"number":   words.Number,
-	"margin":   words.Margin,
-	"error":    errorText,
-	"source":   sourceText,
-	"chance":   chanceText,
-	"cost":     costText,
-	"distance": distanceText,
-	"verdict":  report.Table.Verdict,
-	"zeros":    zerosOf,
-	"list":     listed,
-	"decimal":  words.Decimal,
-	"share":    budget.Percent,
-	"relative": words.Relative,
-	"level":    words.Level,
-	"noise":    noiseText,
-	"law":      lawText,
-	"folded":   folded,
-	"fraction": fraction,
-	"bound":    func(e report.Equivalent) string { return describe.Bound(plan.Equivalent(e)) },
-	"fence":    fence,
-	"capital":  words.Capital,
-	"signed":   words.Signed,
-	"part":     report.PartText,
-	"once":     foldedSensitivities,
-	"of":       cellsText,
-	"plural":   func(n int, thing string) string { return budget.Plural(int64(n), thing) },
-	"amount":   func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.String() },
-	"whole":    func(s string) string { return strings.TrimSuffix(s, "\n") },
+var markdownTemplate = template.Must(template.New("markdown").Funcs(shown).Funcs(template.FuncMap{
+	"plain": plain,
+	"cost":  costText,
+	"fence": fence,
+	"whole": func(s string) string { return strings.TrimSuffix(s, "\n") },
 }).Parse(markdownText))
 
 // Markdown is report.md, rendered from the report alone. Every text of the spec

@@ -6,15 +6,13 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
 )
 
 // ByWeight is what must be said beside errors of counts by weight, "" where there are none.
 func (r View) ByWeight() string {
-	if report.Weighted(r.Tables) {
-		return notes.ByWeight
-	}
-	return ""
+	return words.When(report.Weighted(r.Tables), notes.ByWeight)
 }
 
 // FigureNotes are the notes on figures and weights that stand beside the figures themselves.
@@ -34,22 +32,10 @@ func (r View) OfUnbiased() string {
 // Agreement is the notes on which tables agree, none where every table was measured
 // separately.
 func (r View) Agreement() []report.Note {
-	var notes []report.Note
-	for _, n := range r.Reading {
-		if n.Heading == report.NoteAllAgree || n.Heading == report.NoteSomeAgree || n.Heading == report.NoteOthersDoNot {
-			notes = append(notes, n)
-		}
-	}
-	return notes
+	return r.NotesHeaded(report.NoteAllAgree, report.NoteSomeAgree, report.NoteOthersDoNot)
 }
 
 // Sparse is the notes on sparse tables, on tables of chosen cells and on those of groups that nobody listed.
 func (r View) Sparse() []report.Note {
-	var notes []report.Note
-	for _, n := range r.Reading {
-		if n.Heading == report.NoteOnSparse || n.Heading == report.NoteOnTop || n.Heading == report.NoteOnDiscovered {
-			notes = append(notes, n)
-		}
-	}
-	return notes
+	return r.NotesHeaded(report.NoteOnSparse, report.NoteOnTop, report.NoteOnDiscovered)
 }

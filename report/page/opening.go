@@ -23,12 +23,9 @@ func (r View) MicrodataSentence() string {
 	for _, m := range r.Microdata {
 		parts = append(parts, fmt.Sprintf("%s of microdata of table %s", budget.Plural(m.Rows, "row"), m.Table))
 	}
-	there := "Beside the tables there are"
-	if len(r.Tables) == 0 {
-		there = "Published are"
-	}
-	return fmt.Sprintf("%s %s: drawn from a model, nobody's rows, and without any margin of error (%s).", there,
-		words.List(parts), report.ModelOnly)
+	return fmt.Sprintf("%s %s: drawn from a model, nobody's rows, and without any margin of error (%s).",
+		words.Either(len(r.Tables) == 0, "Published are", "Beside the tables there are"), words.List(parts),
+		report.ModelOnly)
 }
 
 // Opening is what the figures are about, what is promised to those in the data, and how close the figures are, in this
@@ -52,17 +49,10 @@ func (r View) unpaired() []string {
 
 // Further is what the opening leaves out of the sentences on accuracy and on the guarantee.
 func (r View) Further() []string {
-	further := slices.Clone(r.Accuracy.More)
-	if s := r.MicrodataSentence(); s != "" {
-		further = append(further, s)
-	}
-	opening := promiseOpening(r.Guarantee)
-	for _, s := range r.Guarantee.Sentences {
-		if !slices.ContainsFunc(opening, func(of string) bool { return strings.Contains(of, s) }) {
-			further = append(further, s)
-		}
-	}
-	return append(further, r.unwarned()...)
+	opening := strings.Join(promiseOpening(r.Guarantee), "\n")
+	promise := slices.DeleteFunc(slices.Clone(r.Guarantee.Sentences),
+		func(s string) bool { return strings.Contains(opening, s) })
+	return slices.Concat(r.Accuracy.More, words.Said(r.MicrodataSentence()), promise, r.unwarned())
 }
 
 // unwarned says that no table is to be left alone as a whole, nothing where the box names one or no cell is published.
@@ -71,36 +61,27 @@ func (r View) unwarned() []string {
 	if !published || len(report.NotSingly(r.Report)) > 0 {
 		return nil
 	}
-	if _, cells, _ := r.CouldBeZero(); cells == 0 {
-		return []string{"No table needs to be left out, and no cell that is possible could be zero."}
-	}
-	return []string{"No table needs to be left out as a whole: the noise is small beside an average cell of each."}
+	_, cells, _ := r.CouldBeZero()
+	return []string{words.Either(cells == 0, "No table needs to be left out, and no cell that is possible could be zero.",
+		"No table needs to be left out as a whole: the noise is small beside an average cell of each.")}
 }
 
 // Subject says which population and period the figures are about.
 func (r View) Subject() string {
-	about := "The spec does not say which population these figures are about."
-	if r.Population != "" {
-		about = sentence("These figures are about " + words.OneRow(r.Population))
-	}
-	if r.Period != "" {
-		about += " " + sentence("Their period is "+words.OneRow(r.Period))
-	}
-	return about
+	return words.Either(r.Population == "", "The spec does not say which population these figures are about.",
+		sentence("These figures are about "+words.OneRow(r.Population))) +
+		words.When(r.Period != "", " "+sentence("Their period is "+words.OneRow(r.Period)))
 }
 
 // sentence is a text with a full stop, unless it ends as a sentence does.
 func sentence(text string) string {
-	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") {
-		return text
-	}
-	return text + "."
+	ends := strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?")
+	return text + words.When(!ends, ".")
 }
 
 // promiseOpening is the promise for the first page: what is protected, and what a release is worth to somebody who
 // guesses; by how much a result can depend on one, and in plain words what a large factor means.
 func promiseOpening(g report.Guarantee) []string {
-	return slices.DeleteFunc([]string{notes.ProtectedSentence(g) + " " + notes.GuessSentence(g), notes.FactorSentence(g),
-		notes.PlainSentence(g), notes.WeakSentence(g)},
-		func(s string) bool { return s == "" })
+	return words.Said(notes.ProtectedSentence(g)+" "+notes.GuessSentence(g), notes.FactorSentence(g),
+		notes.PlainSentence(g), notes.WeakSentence(g))
 }

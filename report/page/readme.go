@@ -68,9 +68,6 @@ func readmePageOf(r *report.Report) readmePage {
 	p := readmePage{View: View{r}}
 	var unbiased []string
 	for _, t := range r.Tables {
-		if p.FirstFile == "" {
-			p.FirstFile = "tables/" + t.Path + ".parquet"
-		}
 		if t.Aside {
 			p.Asides = append(p.Asides, kind{t.Path, asideText(t)})
 		}
@@ -89,7 +86,9 @@ func readmePageOf(r *report.Report) readmePage {
 			}
 		}
 	}
-	if p.FirstFile == "" {
+	if len(r.Tables) > 0 {
+		p.FirstFile = "tables/" + r.Tables[0].Path + ".parquet"
+	} else {
 		p.FirstFile = r.Microdata[0].File()
 	}
 	p.Unbiased = strings.Join(unbiased, ", ")
@@ -121,10 +120,7 @@ func visible(page []byte) []byte {
 func wrap(indent int, text string) string {
 	var b strings.Builder
 	length := indent
-	for i, word := range strings.FieldsFunc(text, func(r rune) bool {
-		return r == ' ' || r == '\n' || r == '\t' ||
-			r == '\r'
-	}) {
+	for i, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n\t\r", r) }) {
 		n := len([]rune(word))
 		switch {
 		case i == 0:

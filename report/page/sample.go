@@ -4,47 +4,37 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // This file holds what pages say of a release that measures a sample of its units.
 
 // errorHolds says what the standard errors hold and what they do not.
 func (r View) errorHolds() string {
-	if r.Guarantee.Sample != "" {
-		return "The standard errors hold the noise and the drawing of the sample; response error is not in them."
-	}
-	return "Sampling and response error do not enter into it."
+	return words.Either(r.Guarantee.Sample != "",
+		"The standard errors hold the noise and the drawing of the sample; response error is not in them.",
+		"Sampling and response error do not enter into it.")
 }
 
 // errorsOf says what the errors are of.
 func (r View) errorsOf() string {
-	if r.Guarantee.Sample != "" {
-		return "privacy noise and secret sample"
-	}
-	return "privacy noise"
+	return "privacy noise" + words.When(r.Guarantee.Sample != "", " and secret sample")
 }
 
 // AttributeLoss says what the rows of the losses of attributes mean, and how they can be larger than that of the whole
 // release.
 func (r View) AttributeLoss() string {
 	g := r.Guarantee
-	text := fmt.Sprintf("How much somebody who knows all else about a %s can learn of one attribute: the loss where that one value is another. The last row is of all of the %[1]s at once.", g.Protects)
-	switch {
-	case g.Sample != "":
-		text += " As if every one were drawn for the sample."
-	case g.Neighbours == "add-remove":
-		text += fmt.Sprintf(" That row tells whether one %s is in the data or not. To learn a value of somebody is to learn more, so an attribute can lose more than that row.", g.Protects)
-	}
-	return text + " Rounded up."
+	return fmt.Sprintf("How much somebody who knows all else about a %s can learn of one attribute: the loss where that one value is another. The last row is of all of the %[1]s at once.", g.Protects) +
+		words.Either(g.Sample != "", " As if every one were drawn for the sample.",
+			words.When(g.Neighbours == "add-remove", fmt.Sprintf(" That row tells whether one %s is in the data or not. To learn a value of somebody is to learn more, so an attribute can lose more than that row.", g.Protects))) + " Rounded up."
 }
 
 // AttributeStep says how much larger a step it is to have another value than to be in the data or not, "" where both
 // are the same.
 func (r View) AttributeStep() string {
-	if g := r.Guarantee; g.Sample == "" && g.Neighbours == "add-remove" {
-		return fmt.Sprintf("To have another value is a larger step: one %s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.", g.Protects)
-	}
-	return ""
+	g := r.Guarantee
+	return words.When(g.Sample == "" && g.Neighbours == "add-remove", fmt.Sprintf("To have another value is a larger step: one %s taken away and one added. So an attribute can lose more than the last row, and a %[1]s whose whole record is another one loses more too: up to twice its ε where that is pure, up to four times its ρ.", g.Protects))
 }
 
 // sampleNotes say of the errors of a plan that the error of a sample comes on top.

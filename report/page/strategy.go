@@ -11,13 +11,9 @@ import (
 // HowMeasured are the strategies that have something to say: of several tables, or
 // with alternatives that were weighed.
 func (r View) HowMeasured() []report.Strategy {
-	var all []report.Strategy
-	for _, s := range r.Strategies {
-		if !s.OfPart() && !r.aside(s) && (len(s.Tables) > 1 || len(s.Instead) > 0) {
-			all = append(all, s)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(r.Strategies), func(s report.Strategy) bool {
+		return s.OfPart() || r.aside(s) || len(s.Tables) == 1 && len(s.Instead) == 0
+	})
 }
 
 // aside tells that a strategy is of tables that are there to judge bounds and rules by.

@@ -4,6 +4,7 @@ package page
 // and where to read on. Like every page it is rendered from the report alone.
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -30,11 +31,7 @@ func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byt
 	if r.Banner != "" {
 		p.Line(" "+r.Banner+" ", screen.Alert)
 	}
-	title := r.Title
-	if title == "" {
-		title = r.Release
-	}
-	p.Paragraph(title, screen.Strong)
+	p.Paragraph(cmp.Or(r.Title, r.Release), screen.Strong)
 	p.Paragraph(v.headLine(), screen.Faint)
 	if r.Population != "" {
 		p.Paragraph("Population: "+r.Population, screen.Plain)
@@ -64,18 +61,9 @@ func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byt
 
 // headLine says which release it is, of what day, and how large.
 func (r View) headLine() string {
-	cells := int64(0)
-	for _, t := range r.Tables {
-		cells += t.Cells
-	}
-	parts := []string{r.Date}
-	if len(r.Tables) > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s", budget.Plural(int64(len(r.Tables)), "table"),
-			budget.Plural(cells, "cell")))
-	}
-	if r.Title != "" {
-		parts = append([]string{r.Release}, parts...)
-	}
+	cells := report.Total(r.Tables, func(t report.Table) int64 { return t.Cells })
+	parts := words.Said(words.When(r.Title != "", r.Release), r.Date, words.When(len(r.Tables) > 0,
+		budget.Plural(int64(len(r.Tables)), "table")+" of "+budget.Plural(cells, "cell")))
 	for _, m := range r.Microdata {
 		parts = append(parts, budget.Plural(m.Rows, "row")+" of microdata")
 	}
@@ -86,34 +74,17 @@ func (r View) headLine() string {
 // a row and not of all that somebody has, that is said as well.
 func (r View) promise() []string {
 	g := r.Guarantee
-	terms := "Protects each " + g.Protects + " (one added or removed)"
-	if g.Neighbours == "replace" {
-		terms = "Protects each " + g.Protects + " (one replaced by any other)"
-	}
-	asked := r.Budget.Asked.String()
-	if g.Definition == "zcdp" {
-		asked += fmt.Sprintf(" (ε ≤ %s at δ = %s)", g.Meaning.Epsilon, g.Meaning.Delta)
-	}
-	change := "With or without one"
-	if g.Neighbours == "replace" {
-		change = "Whatever one's values are"
-	}
-	odds := change + ": any result at most " + g.Meaning.Factor + " times as likely"
-	if g.Meaning.Delta != "0" {
-		odds += " (+ " + g.Meaning.Delta + ")"
-	}
-	guess := "; a guess right " + budget.Percent(g.Meaning.Guess) + " of the time, not 50%."
-	if g.Meaning.Guess >= 1 {
-		guess = "; a guess may be right every time."
-	}
-	said := []string{terms + ": " + asked + ".", odds + guess}
-	if g.ByRow() {
-		said = append(said, notes.ProtectedSentence(g))
-	}
-	if weak := notes.WeakSentence(g); weak != "" {
-		said = append(said, weak)
-	}
-	return said
+	neighbours := words.Either(g.Replaced(), "one replaced by any other", "one added or removed")
+	at := words.When(g.Definition == "zcdp", " (ε ≤ "+g.Meaning.Epsilon+" at δ = "+g.Meaning.Delta+")")
+	change := words.Either(g.Replaced(), "Whatever one's values are", "With or without one")
+	more := words.When(g.Meaning.Delta != "0", " (+ "+g.Meaning.Delta+")")
+	guess := words.Either(g.Meaning.Guess >= 1, "may be right every time.",
+		"right "+budget.Percent(g.Meaning.Guess)+" of the time, not 50%.")
+	return words.Said(
+		fmt.Sprintf("Protects each %s (%s): %s%s.", g.Protects, neighbours, r.Budget.Asked, at),
+		fmt.Sprintf("%s: any result at most %s times as likely%s; a guess %s", change, g.Meaning.Factor, more, guess),
+		words.When(g.ByRow(), notes.ProtectedSentence(g)), notes.WeakSentence(g),
+	)
 }
 
 // terminalBudget says where the budget went.
@@ -130,13 +101,8 @@ func (r View) terminalBudget(p *screen.Page) {
 	}
 	rows := make([][]screen.Cell, len(r.Budget.Leaves))
 	for i, l := range r.Budget.Leaves {
-		of := budget.Plural(int64(l.Tables), "table")
-		if l.Microdata != "" {
-			of = "microdata"
-		}
-		if l.Needed {
-			of += ", as targets need"
-		}
+		of := words.Either(l.Microdata != "", "microdata", budget.Plural(int64(l.Tables), "table")) +
+			words.When(l.Needed, ", as targets need")
 		share := 0.0
 		if exact := words.Exact(l.Share); exact != nil {
 			share, _ = exact.Float64()
@@ -161,26 +127,22 @@ func (r View) terminalTables(p *screen.Page, all bool) {
 		screen.Column{Head: "real diff.", Right: true, Drop: 2}, screen.Column{Head: "typical", Right: true},
 		screen.Column{Head: "within 10%", Drop: 5}, screen.Column{Right: true, Drop: 5},
 		screen.Column{Head: "could be zero", Right: true, Drop: 3}, screen.Column{Head: "verdict", Drop: 1})
+	listed := r.Tables
+	if !all {
+		listed = r.Tables[:min(len(r.Tables), mostTables)]
+	}
 	var rows [][]screen.Cell
-	left := 0
-	for i, t := range r.Tables {
-		if !all && i >= mostTables {
-			left++
-			continue
-		}
+	for _, t := range listed {
 		for _, s := range t.Statistics {
 			rows = append(rows, r.tableRow(t, s, named))
 		}
 	}
 	dropped := p.Table(columns, rows)
-	if left > 0 {
+	if left := len(r.Tables) - len(listed); left > 0 {
 		p.Paragraph(fmt.Sprintf("… and %s more: --all lists them.", budget.Plural(int64(left), "table")), screen.Faint)
 	}
 	if r.Apart() && !slices.Contains(dropped, "real diff.") {
-		cells := "two cells"
-		if r.FittedSome() {
-			cells = "the unbiased counts of two cells"
-		}
+		cells := words.Either(r.FittedSome(), "the unbiased counts of two cells", "two cells")
 		p.Paragraph("real diff.: the smallest real difference, from which on "+cells+
 			" of the table, picked beforehand, differ beyond noise.", screen.Faint)
 	}
@@ -267,10 +229,7 @@ func (r View) terminalFigures(p *screen.Page, all bool) {
 func (r View) terminalMicrodata(p *screen.Page) {
 	for _, m := range r.Microdata {
 		p.Heading("Microdata of " + m.Table)
-		cost := "for " + budget.Percent(m.PartOfBudget) + " of the budget"
-		if m.Block == nil {
-			cost = "at no cost"
-		}
+		cost := words.Either(m.Block == nil, "at no cost", "for "+budget.Percent(m.PartOfBudget)+" of the budget")
 		p.Paragraph(fmt.Sprintf("%s drawn from a model, %s. %s.", budget.Plural(m.Rows, "row"), cost,
 			words.Capital(m.Interval)), screen.Plain)
 		p.Item("Trust: ", m.Trust)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -253,64 +254,31 @@ func rowOf(t plan.Table, known compiled.Prospect) whatIfRow {
 
 // whatIfNotes says what the figures mean and what they hold fixed.
 func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
-	published := "the published count"
-	if p.Plan.Consistent != nil {
-		published = "the count, before it is made to add up,"
-	}
-	notes := []string{
-		"A margin is half the width of the interval of the widest cell: 19 times in 20 " + published +
+	published := words.Either(p.Plan.Consistent != nil, "the count, before it is made to add up,", "the published count")
+	roots := slices.ContainsFunc(p.Roots, func(root float64) bool { return root > 0 })
+	notes := words.Said(
+		"A margin is half the width of the interval of the widest cell: 19 times in 20 "+published+
 			" lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
 		"What the plan chose is held: which measurements there are, their parts of their leaves, the kind of noise, and the way to quantiles. With another budget the planner may choose otherwise, which is better for all tables together and can be worse for one of them.",
 		"With these choices standard errors are at most 1% too small here. They are too large where the noise on what is measured is of few units, as it is taken to be continuous in tables that are put together: by 8% where its standard error is 1, by 1% where it is 3.",
-	}
-	if p.Plan.Guarantee.Delta != "" {
-		note := "Which ρ this δ allows was worked out by the planner for amounts up to ten times as large and as small, and is read off between them."
-		note += " The kind of noise is held: in a release of few tables the planner may change from Gaussian to Laplace noise or back, and with it which measurements there are. Errors are then smaller on the whole, often less than half of what is said here, but single tables can come out several times worse: three times was seen, where one part had nearly all of the budget. Plan such a setting before it is decided on."
-		if hasRoots(p.Roots) {
-			note += " Laplace noise in other shares is taken to gain nothing by them."
-		}
-		notes = append(notes, note)
-	}
-	if heldLaw(p) {
-		notes = append(notes, "Tables that are put together from Laplace noise keep the law of their noise as planned: with other shares their margins can be up to 8% larger.")
-	}
-	if page.Banded {
-		notes = append(notes, bands+" "+describe.SpreadText)
-	}
-	var chosen, needed, drawn bool
+		words.When(p.Plan.Guarantee.Delta != "", "Which ρ this δ allows was worked out by the planner for amounts up to ten times as large and as small, and is read off between them. The kind of noise is held: in a release of few tables the planner may change from Gaussian to Laplace noise or back, and with it which measurements there are. Errors are then smaller on the whole, often less than half of what is said here, but single tables can come out several times worse: three times was seen, where one part had nearly all of the budget. Plan such a setting before it is decided on."+
+			words.When(roots, " Laplace noise in other shares is taken to gain nothing by them.")),
+		words.When(heldLaw(p), "Tables that are put together from Laplace noise keep the law of their noise as planned: with other shares their margins can be up to 8% larger."),
+		words.When(page.Banded, bands+" "+describe.SpreadText),
+	)
+	var chosen, drawn bool
 	for _, t := range p.Plan.Tables {
 		for _, f := range t.Figures {
 			drawn = drawn || statistic.OfFigure(f).Ranked()
 		}
 		chosen = chosen || t.Sparse != nil || t.Top != nil || t.Discovered != nil
 	}
-	for _, l := range p.Plan.Leaves {
-		needed = needed || l.Needed
-	}
-	if chosen {
-		notes = append(notes, "Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how.")
-	}
-	if drawn {
-		notes = append(notes, "Which way to quantiles is taken, and with it which part of its leaf they have, changes with the budget: everything else in a leaf that pays for quantiles can come out a quarter worse or more (28% was seen), or better, than it says here.")
-	}
-	if needed {
-		notes = append(notes, "A leaf that gets what its targets need keeps that amount, and the others share the rest.")
-	}
-	notes = append(notes, sampleNotes(p.Plan.Sample)...)
-	if len(p.Plan.Synthetic) > 0 {
-		notes = append(notes, "Of microdata no error can be predicted.")
-	}
-	return notes
-}
-
-// hasRoots tells that there is noise other than Gaussian.
-func hasRoots(roots []float64) bool {
-	for _, root := range roots {
-		if root > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.Concat(notes, words.Said(
+		words.When(chosen, "Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how."),
+		words.When(drawn, "Which way to quantiles is taken, and with it which part of its leaf they have, changes with the budget: everything else in a leaf that pays for quantiles can come out a quarter worse or more (28% was seen), or better, than it says here."),
+		words.When(slices.ContainsFunc(p.Plan.Leaves, func(l plan.Leaf) bool { return l.Needed }),
+			"A leaf that gets what its targets need keeps that amount, and the others share the rest."),
+	), sampleNotes(p.Plan.Sample), words.Said(words.When(len(p.Plan.Synthetic) > 0, "Of microdata no error can be predicted.")))
 }
 
 // heldLaw tells that a table is put together from noise of several leaves that is not all Gaussian.

@@ -5,41 +5,28 @@ package page
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
 // Targets says of every table with a target how it is met, tables alike in one sentence.
 func (r View) Targets() []string {
-	var sentences []string
-	tables := map[string][]string{} // by what is said of them
+	var met words.Alike
 	for _, t := range r.Tables {
-		if t.Target == nil {
-			continue
+		if t.Target != nil {
+			met.Add(fmt.Sprintf("target %s; met, as planned, with ±%s.", *t.Target,
+				budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4)), t.Path)
 		}
-		said := fmt.Sprintf("target %s; met, as planned, with ±%s.", plan.Target(*t.Target),
-			budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4))
-		if tables[said] == nil {
-			sentences = append(sentences, said)
-		}
-		tables[said] = append(tables[said], t.Path)
 	}
-	for i, said := range sentences {
-		sentences[i] = words.Few(tables[said]) + ": " + said
-	}
-	return sentences
+	return met.Sentences("%s: %s")
 }
 
 // Banded tells that the spec says how many rows it expects, so that some table has a band.
 func (r View) Banded() bool {
-	for _, t := range r.Tables {
-		if t.Band != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Band != "" })
 }
 
 // bands says what the bands mean.
@@ -47,8 +34,5 @@ const bands = "A band sets the noise against an average cell, the rows that the 
 
 // Bands is what the bands mean, "" where there are none.
 func (r View) Bands() string {
-	if r.Banded() {
-		return bands
-	}
-	return ""
+	return words.When(r.Banded(), bands)
 }

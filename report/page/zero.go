@@ -17,12 +17,10 @@ func tableID(table int) string { return fmt.Sprintf("table-%d", table+1) }
 
 // VerdictText says what the verdicts mean.
 func (r View) VerdictText() string {
-	unfit := ""
-	if columns := r.FitColumns(); columns != nil {
-		unfit = fmt.Sprintf(", or that is “%s”", columns[len(columns)-1].Name)
-	}
+	unfit := r.unfit(", or that is “%s”")
 	return fmt.Sprintf("Verdict: “%s” where the standard error is more than half of an average cell%s, as the plan says beforehand where the spec expects a number of rows. Else “%s” where at most a tenth of the cells %s, “%s” (“%s” where cells cannot be added up) where more do. A cell could be zero if its interval reaches zero.",
-		usefulness.DoNotUse, unfit, usefulness.UseCells, r.badCells(), usefulness.AddUpFirst, usefulness.LargeCellsOnly)
+		usefulness.DoNotUse, unfit, usefulness.UseCells, "could be zero"+r.unfit(" or are “%s”"), usefulness.AddUpFirst,
+		usefulness.LargeCellsOnly)
 }
 
 // zerosOf is how many cells of a count could be zero, of all that are possible.
@@ -30,13 +28,13 @@ func zerosOf(t report.Table, s report.Statistic) string {
 	return fmt.Sprintf("%s of %s", budget.Group(s.NoiseCells), budget.Group(t.Cells-t.Impossible))
 }
 
-// badCells is what is said of cells that a verdict is against.
-func (r View) badCells() string {
-	bad := "could be zero"
-	if columns := r.FitColumns(); columns != nil {
-		bad += fmt.Sprintf(" or are “%s”", columns[len(columns)-1].Name)
+// unfit says something of the last class of fitness, "" where there are none.
+func (r View) unfit(format string) string {
+	columns := r.FitColumns()
+	if columns == nil {
+		return ""
 	}
-	return bad
+	return fmt.Sprintf(format, columns[len(columns)-1].Name)
 }
 
 // zeroCells are those of a count that could be zero.
@@ -55,14 +53,9 @@ func (r View) Zeros() []zeroCells {
 			if s.NoiseCells == 0 {
 				continue
 			}
-			z := zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: zerosOf(t, s), Cells: s.NoiseLabels}
-			if len(t.Statistics) > 1 {
-				z.Of = s.Name + ": " + z.Of
-			}
-			if len(t.By) > 0 && z.Cells != nil {
-				z.Of += " by " + words.List(t.By)
-			}
-			all = append(all, z)
+			of := words.When(len(t.Statistics) > 1, s.Name+": ") + zerosOf(t, s) +
+				words.When(len(t.By) > 0 && s.NoiseLabels != nil, " by "+words.List(t.By))
+			all = append(all, zeroCells{ID: zeroID(at, k), Path: t.Path, Row: tableID(at), Of: of, Cells: s.NoiseLabels})
 		}
 	}
 	return all
@@ -74,14 +67,7 @@ func zeroID(table, count int) string { return fmt.Sprintf("zero-%d-%d", table+1,
 // ZeroText says how to find the cells that could be zero.
 func (r View) ZeroText() string {
 	_, cells, of := r.CouldBeZero()
-	if cells == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("%s of %s: the interval reaches zero.", words.Capital(budget.Plural(cells, "cell")),
-		budget.Group(of))
-	if !r.ZerosNamed() {
-		text += " They are too many to be named here."
-	}
-	return text + fmt.Sprintf(
-		" In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.", r.CountName())
+	return words.When(cells > 0, fmt.Sprintf("%s of %s: the interval reaches zero.%s In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.",
+		words.Capital(budget.Plural(cells, "cell")), budget.Group(of),
+		words.When(!r.ZerosNamed(), " They are too many to be named here."), r.CountName()))
 }
