@@ -30,8 +30,8 @@ type superColumn[T wide] struct {
 	codes []T
 }
 
-// add gathers the rows first..last of the block, which stand behind from, or at places behind it.
-func (s *superColumn[T]) add(columns []Codes, from int, places []int32, first, last, block int) error {
+// extendColumn gathers the rows first..last of a block, which stand behind from, or at places behind it.
+func extendColumn[T wide](s *superColumn[T], first, last, block int, columns []Codes, from int, places []int32) error {
 	s.codes = grown(s.codes, last, block)
 	return combine(s.codes[first:last], s.terms, columns, from, places)
 }
@@ -167,12 +167,14 @@ func (w *Worker) take(columns []Codes, from, n int, places []int32, weights []in
 // gather adds rows to the block and to the sparse tables.
 func (w *Worker) gather(columns []Codes, from, n int, places []int32) error {
 	first, last := w.rows, w.rows+n
+	var err error
 	for g, of := range w.counter.groups {
-		add := w.short[g].add
 		if of.size > superSize {
-			add = w.long[g].add
+			err = extendColumn(&w.long[g], first, last, w.counter.block, columns, from, places)
+		} else {
+			err = extendColumn(&w.short[g], first, last, w.counter.block, columns, from, places)
 		}
-		if err := add(columns, from, places, first, last, w.counter.block); err != nil {
+		if err != nil {
 			return err
 		}
 	}
