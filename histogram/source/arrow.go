@@ -184,6 +184,13 @@ func (f *arrowFile) next(context.Context) (p part, err error) {
 
 func (f *arrowFile) rows() int64 { return -1 }
 
+func (f *arrowFile) fields() (fields []Field) {
+	for _, field := range f.reader.Schema().Fields() {
+		fields = append(fields, Field{Name: field.Name, Type: arrowType(field.Type)})
+	}
+	return fields
+}
+
 // atEnd makes sure that the stream was read to its end, so that no batch was
 // passed over.
 func (f *arrowFile) atEnd() error {
