@@ -190,11 +190,3 @@ func (f *parquetFile) fields() (fields []Field) {
 }
 
 func (f *parquetFile) close() error { return f.drop() }
-
-// guard turns a panic of the decoder, which a damaged file can cause, into an
-// error.
-func (f *parquetFile) guard(err *error, column, place string) {
-	if r := recover(); r != nil {
-		*err = f.damaged(column, place, fmt.Errorf("the decoder failed: %v", r))
-	}
-}
