@@ -41,7 +41,9 @@ func (l Ledger) Init(ctx context.Context, policyPath string) (ledger.Policy, err
 
 // Statements are the accounts of the ledger, or the named ones.
 func (l Ledger) Statements(ctx context.Context, accounts []string) ([]ledger.Statement, error) {
-	return withLedger(ctx, l, func(open *ledger.Ledger) ([]ledger.Statement, error) { return Statements(ctx, open, accounts) })
+	return withLedger(ctx, l, func(open *ledger.Ledger) ([]ledger.Statement, error) {
+		return Statements(ctx, open, accounts)
+	})
 }
 
 // Statements are the accounts of an open ledger, or the named ones.
