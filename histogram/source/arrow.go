@@ -53,7 +53,7 @@ func openArrow(h *handle, columns []Column) (file, error) {
 
 // start finds the stream, reads the schema and the places of the columns.
 func (f *arrowFile) start(columns []Column) (err error) {
-	defer f.guard(&err)
+	defer f.guard(&err, "", "a message")
 	if err := f.mistaken(files.Arrow); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (f *arrowFile) footer(size int64) (int64, error) {
 }
 
 func (f *arrowFile) next(context.Context) (p part, err error) {
-	defer f.guard(&err)
+	defer f.guard(&err, "", "a message")
 	batch, err := f.reader.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, f.atEnd()
@@ -184,6 +184,13 @@ func (f *arrowFile) next(context.Context) (p part, err error) {
 
 func (f *arrowFile) rows() int64 { return -1 }
 
+func (f *arrowFile) fields() (fields []Field) {
+	for _, field := range f.reader.Schema().Fields() {
+		fields = append(fields, Field{Name: field.Name, Type: arrowType(field.Type)})
+	}
+	return fields
+}
+
 // atEnd makes sure that the stream was read to its end, so that no batch was
 // passed over.
 func (f *arrowFile) atEnd() error {
@@ -201,14 +208,6 @@ func (f *arrowFile) atEnd() error {
 		return err
 	}
 	return io.EOF
-}
-
-// guard turns a panic of the decoder, which a damaged file can cause, into an
-// error.
-func (f *arrowFile) guard(err *error) {
-	if r := recover(); r != nil {
-		*err = f.damaged("", "a message", fmt.Errorf("the decoder failed: %v", r))
-	}
 }
 
 func (f *arrowFile) close() error {

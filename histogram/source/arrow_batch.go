@@ -31,24 +31,9 @@ func (r *recordBatch) read(ctx context.Context, b *Buffers, most int, visit func
 	if err := r.prepare(b); err != nil {
 		return err
 	}
-	rows := int(r.NumRows())
-	for from := 0; from < rows; {
-		to := from + b.batchRows(int64(min(rows-from, most)))
-		b.start(min(rows, most))
-		for i := range r.file.columns {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := r.fill(b, i, from, to); err != nil {
-				return err
-			}
-		}
-		if err := b.pass(int64(from), to-from, visit); err != nil {
-			return err
-		}
-		from = to
-	}
-	return nil
+	return b.readRows(ctx, r.file.located, r.NumRows(), int64(most), func(i int, from int64, n int) error {
+		return r.fill(b, i, int(from), int(from)+n)
+	}, visit)
 }
 
 // prepare fits the buffers to the batch and takes up its dictionaries.
@@ -73,13 +58,13 @@ func (r *recordBatch) prepare(b *Buffers) error {
 // takeUp takes up the dictionary of a column.
 func (r *recordBatch) takeUp(b *Buffers, i int, d *array.Dictionary) (err error) {
 	column := r.file.columns[i]
-	defer r.guard(&err, column.name)
+	defer r.file.guard(&err, column.name, r.place())
 	entries, err := column.copy(d.Dictionary(), 0, d.Dictionary().Len())
 	if err == nil {
 		entries, err = b.bound(i).apply(entries)
 	}
 	if err != nil {
-		return r.damaged(column.name, err)
+		return r.file.damaged(column.name, r.place(), err)
 	}
 	if b.codes[i] != nil {
 		b.codes[i].dictionary(entries)
@@ -90,12 +75,8 @@ func (r *recordBatch) takeUp(b *Buffers, i int, d *array.Dictionary) (err error)
 
 // fill reads the rows from..to of a column.
 func (r *recordBatch) fill(b *Buffers, i, from, to int) (err error) {
-	if r.file.places[i] < 0 {
-		b.repeat(i, r.file.constants[i], to-from)
-		return nil
-	}
 	column := r.file.columns[i]
-	defer r.guard(&err, column.name)
+	defer r.file.guard(&err, column.name, r.place())
 	values := r.Column(r.file.places[i])
 	if s := scratchOf[arrowScratch](b); s.entries[i] != nil {
 		err = s.indexed(b, i, values.(*array.Dictionary), from, to)
@@ -110,7 +91,7 @@ func (r *recordBatch) fill(b *Buffers, i, from, to int) (err error) {
 		}
 	}
 	if err != nil {
-		return r.damaged(column.name, err)
+		return r.file.damaged(column.name, r.place(), err)
 	}
 	return nil
 }
@@ -121,7 +102,8 @@ func (s *arrowScratch) indexed(b *Buffers, i int, d *array.Dictionary, from, to 
 		return err
 	}
 	if b.codes[i] != nil {
-		b.codes[i].gatherSome(s.index, s.levels)
+		b.codes[i].indexes(s.index)
+		b.codes[i].takeSome(0, s.levels)
 		return nil
 	}
 	return runs(s.levels, b.values[i].nulls, func(from, to int) error {
@@ -182,12 +164,5 @@ func present32[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 	return dst
 }
 
-func (r *recordBatch) guard(err *error, column string) {
-	if p := recover(); p != nil {
-		*err = r.damaged(column, fmt.Errorf("the decoder failed: %v", p))
-	}
-}
-
-func (r *recordBatch) damaged(column string, err error) error {
-	return r.file.damaged(column, fmt.Sprintf("record batch %d", r.number), err)
-}
+// place is the batch in words.
+func (r *recordBatch) place() string { return fmt.Sprintf("record batch %d", r.number) }

@@ -37,23 +37,24 @@ func (m *messages) Message() (*ipc.Message, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer head.Release()
 	if !m.second {
-		if err := checkSchema(head); err != nil {
+		if err := checkSchema(head.Bytes()); err != nil {
 			return nil, err
 		}
 		m.second = true
 	}
-	n, err := bodyLength(head)
+	n, err := bodyLength(head.Bytes())
 	if err != nil {
 		return nil, err
 	}
-	body, err := m.body(n)
+	body, err := m.take(n)
 	if err != nil {
 		return nil, err
 	}
 	defer body.Release()
 	m.drop()
-	m.current = ipc.NewMessage(memory.NewBufferBytes(head), body)
+	m.current = ipc.NewMessage(head, body)
 	return m.current, nil
 }
 
@@ -98,16 +99,8 @@ func (m *messages) check(n int64) error {
 	return nil
 }
 
-func (m *messages) take(n int64) ([]byte, error) {
-	if err := m.check(n); err != nil {
-		return nil, err
-	}
-	b := make([]byte, n)
-	_, err := io.ReadFull(m.stream, b)
-	return b, err
-}
-
-func (m *messages) body(n int64) (*memory.Buffer, error) {
+// take reads the next bytes of the stream.
+func (m *messages) take(n int64) (*memory.Buffer, error) {
 	if err := m.check(n); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ package source
 
 import (
 	"errors"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -24,7 +25,7 @@ var errArrowType = errors.New("a column has another type than the schema says")
 // dictionary type, and the type that it makes; nil where the type is not read.
 func conversionOf(t arrow.DataType) (arrow.DataType, conversion) {
 	switch t := t.(type) {
-	case *arrow.StringType:
+	case *arrow.StringType, *arrow.Int64Type, *arrow.Float64Type, *arrow.BooleanType, *arrow.Date32Type:
 		return asItIs(t)
 	case *arrow.LargeStringType:
 		return copyOf(arrow.BinaryTypes.String, (*array.LargeString).Value)
@@ -33,33 +34,25 @@ func conversionOf(t arrow.DataType) (arrow.DataType, conversion) {
 			return conversionOf(t.ValueType)
 		}
 	case *arrow.Int8Type:
-		return copyOf(arrow.PrimitiveTypes.Int64, func(a *array.Int8, i int) int64 { return int64(a.Value(i)) })
+		return wholes((*array.Int8).Value)
 	case *arrow.Int16Type:
-		return copyOf(arrow.PrimitiveTypes.Int64, func(a *array.Int16, i int) int64 { return int64(a.Value(i)) })
+		return wholes((*array.Int16).Value)
 	case *arrow.Int32Type:
-		return copyOf(arrow.PrimitiveTypes.Int64, func(a *array.Int32, i int) int64 { return int64(a.Value(i)) })
-	case *arrow.Int64Type:
-		return asItIs(t)
+		return wholes((*array.Int32).Value)
 	case *arrow.Uint8Type:
-		return copyOf(arrow.PrimitiveTypes.Int64, func(a *array.Uint8, i int) int64 { return int64(a.Value(i)) })
+		return wholes((*array.Uint8).Value)
 	case *arrow.Uint16Type:
-		return copyOf(arrow.PrimitiveTypes.Int64, func(a *array.Uint16, i int) int64 { return int64(a.Value(i)) })
+		return wholes((*array.Uint16).Value)
 	case *arrow.Uint32Type:
-		return copyOf(arrow.PrimitiveTypes.Int64, func(a *array.Uint32, i int) int64 { return int64(a.Value(i)) })
+		return wholes((*array.Uint32).Value)
 	case *arrow.Uint64Type:
 		return copyOf(wholeType, func(a *array.Uint64, i int) decimal128.Num { return decimal128.FromU64(a.Value(i)) })
 	case *arrow.Float32Type:
 		return copyOf(arrow.PrimitiveTypes.Float64, func(a *array.Float32, i int) float64 { return float64(a.Value(i)) })
-	case *arrow.Float64Type:
-		return asItIs(t)
 	case *arrow.Decimal128Type:
 		if t.Scale >= 0 && t.Scale <= maxDigits {
 			return asItIs(t)
 		}
-	case *arrow.BooleanType:
-		return asItIs(t)
-	case *arrow.Date32Type:
-		return asItIs(t)
 	case *arrow.Date64Type:
 		return copyDates()
 	case *arrow.TimestampType:
@@ -99,6 +92,12 @@ func copyOf[A arrow.Array, T any](of arrow.DataType, value func(A, int) T) (arro
 	}
 }
 
+// wholes is the conversion of integers of up to 32 bits.
+func wholes[A arrow.Array, T int8 | int16 | int32 | uint8 | uint16 | uint32](value func(A, int) T) (arrow.DataType,
+	conversion) {
+	return copyOf(arrow.PrimitiveTypes.Int64, func(a A, i int) int64 { return int64(value(a, i)) })
+}
+
 // copyDates brings dates in milliseconds to days. Those with a time of day are refused, as the format wants: two of one
 // day would be one id.
 func copyDates() (arrow.DataType, conversion) {
@@ -130,15 +129,9 @@ func isText(t arrow.DataType) bool {
 // copyTimestamps brings every unit to microseconds, rounded down. A zone in the
 // type says how to show a time; the stored number is UTC and is kept.
 func copyTimestamps(unit arrow.TimeUnit) (arrow.DataType, conversion) {
-	var micros func(int64) int64
-	switch unit {
-	case arrow.Second:
-		micros = func(v int64) int64 { return scaleUp(v, 1_000_000) }
-	case arrow.Millisecond:
-		micros = func(v int64) int64 { return scaleUp(v, 1_000) }
-	case arrow.Microsecond:
-		micros = func(v int64) int64 { return v }
-	default:
+	factor := int64(unit.Multiplier() / time.Microsecond)
+	micros := func(v int64) int64 { return scaleUp(v, factor) }
+	if unit == arrow.Nanosecond {
 		micros = func(v int64) int64 { return floorDiv(v, 1_000) }
 	}
 	return copyOf(microType, func(a *array.Timestamp, i int) arrow.Timestamp {

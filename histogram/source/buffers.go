@@ -4,6 +4,7 @@ package source
 // read into it at a time.
 
 import (
+	"context"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -77,6 +78,31 @@ func (b *Buffers) take(i int, a arrow.Array, from, to int) error {
 	}
 	b.codes[i].page(a)
 	b.codes[i].take(from, to)
+	return nil
+}
+
+// readRows passes so many rows in batches of at most `most`. fill puts n rows from one on into column i, unless the name
+// of a folder gives it.
+func (b *Buffers) readRows(ctx context.Context, l located, rows, most int64, fill func(i int, from int64, n int) error,
+	visit func(*Batch) error) error {
+	for from := int64(0); from < rows; {
+		n := b.batchRows(min(rows-from, most))
+		b.start(int(min(rows, most)))
+		for i, place := range l.places {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if place < 0 {
+				b.repeat(i, l.constants[i], n)
+			} else if err := fill(i, from, n); err != nil {
+				return err
+			}
+		}
+		if err := b.pass(from, n, visit); err != nil {
+			return err
+		}
+		from += int64(n)
+	}
 	return nil
 }
 

@@ -22,12 +22,8 @@ type codeBuffer interface {
 	// packed makes the page that of n indexes into the dictionary, which stand in runs of so many bits that hold as many,
 	// or says that it does not. To take one that lies outside panics.
 	packed(runs []byte, width, n int) bool
-	// gather appends the codes of dictionary entries. It panics where an index lies
-	// outside.
-	gather(index []int32)
-	// gatherSome is gather for rows of which those are null whose level is 0; index
-	// has an entry for each of those whose level is 1.
-	gatherSome(index []int32, levels []byte)
+	// indexes makes the page that of indexes into the dictionary. To take one that lies outside panics.
+	indexes(index []int32)
 	// take appends the codes from..to of the page.
 	take(from, to int)
 	// takeSome appends a code for each level: that of null, or that of the next
@@ -56,6 +52,15 @@ func newCodeBuffer(c Coder) codeBuffer {
 // manyTexts is how many texts are worth a memo.
 const manyTexts = 512
 
+// pageKind says what a page of a code buffer is of.
+type pageKind uint8
+
+const (
+	ofValues pageKind = iota
+	ofNarrowIndexes
+	ofIndexes
+)
+
 // codes is a code buffer of one width.
 type codes[T uint8 | uint16 | uint32] struct {
 	coder Coder
@@ -67,13 +72,14 @@ type codes[T uint8 | uint16 | uint32] struct {
 	most uint32
 	made [2]arrow.Array // over the beginning of out: all of it, and as much as the last short batch
 
-	entries, values    []T // the tables
-	narrow             narrowIndexes[T]
-	isNarrow           bool // the page is one of narrow indexes, not values
-	dense              []T  // the codes of indexes, before nulls are put between
-	topEntry, topValue uint32
-	wide               []uint32
-	memo               *memo // of the texts of pages
+	entries, values []T // the tables
+	narrow          narrowIndexes[T]
+	index           []int32
+	kind            pageKind
+	dense           []T    // the codes of rows that are not null, before nulls are put between
+	topEntry, top   uint32 // the largest code of the dictionary, and of the page
+	wide            []uint32
+	memo            *memo // of the texts of pages
 }
 
 func newCodes[T uint8 | uint16 | uint32](c Coder, of arrow.DataType) *codes[T] {
@@ -100,10 +106,10 @@ func (c *codes[T]) dictionary(values arrow.Array) {
 }
 
 func (c *codes[T]) page(values arrow.Array) {
-	c.isNarrow = false
+	c.kind = ofValues
 	text, ok := values.(*array.String)
 	if !ok || values.Len() < manyTexts {
-		c.values, c.topValue = c.encode(values, c.values)
+		c.values, c.top = c.encode(values, c.values)
 		return
 	}
 	if c.memo == nil {
@@ -111,13 +117,18 @@ func (c *codes[T]) page(values arrow.Array) {
 	}
 	c.wide = slices.Grow(c.wide[:0], text.Len())[:text.Len()]
 	c.memo.codes(text, c.wide, uint32(c.null))
-	c.values, c.topValue = narrow(c.wide, c.values)
+	c.values, c.top = narrow(c.wide, c.values)
 }
 
 func (c *codes[T]) packed(runs []byte, width, n int) bool {
-	c.isNarrow = c.narrow.page(runs, width, n)
-	return c.isNarrow
+	if !c.narrow.page(runs, width, n) {
+		return false
+	}
+	c.kind, c.top = ofNarrowIndexes, c.topEntry
+	return true
 }
+
+func (c *codes[T]) indexes(index []int32) { c.index, c.kind, c.top = index, ofIndexes, c.topEntry }
 
 // encode returns the codes of values, in the memory of old, and the largest.
 func (c *codes[T]) encode(values arrow.Array, old []T) ([]T, uint32) {
@@ -145,10 +156,6 @@ func (c *codes[T]) next(n int, top uint32) []T {
 	return out
 }
 
-func (c *codes[T]) gather(index []int32) {
-	lookUp(c.next(len(index), c.topEntry), c.entries, index)
-}
-
 // lookUp writes the entry of each index to out, of the same length: eight at a time,
 // so that only the entries' bounds are left to check for each.
 func lookUp[T uint8 | uint16 | uint32](out, entries []T, index []int32) {
@@ -163,36 +170,29 @@ func lookUp[T uint8 | uint16 | uint32](out, entries []T, index []int32) {
 	}
 }
 
-func (c *codes[T]) gatherSome(index []int32, levels []byte) {
-	c.dense = slices.Grow(c.dense[:0], len(index))[:len(index)]
-	lookUp(c.dense, c.entries, index)
-	spread(c.next(len(levels), max(c.topEntry, uint32(c.null))), c.dense, levels, c.null)
-}
-
-func (c *codes[T]) take(from, to int) {
-	if c.isNarrow {
-		c.narrow.lookUp(c.next(to-from, c.topEntry), from)
-	} else {
-		copy(c.next(to-from, c.topValue), c.values[from:to])
+// read writes the codes of the page from a place on to out.
+func (c *codes[T]) read(out []T, from int) {
+	switch c.kind {
+	case ofValues:
+		copy(out, c.values[from:from+len(out)])
+	case ofNarrowIndexes:
+		c.narrow.lookUp(out, from)
+	case ofIndexes:
+		lookUp(out, c.entries, c.index[from:from+len(out)])
 	}
 }
+
+func (c *codes[T]) take(from, to int) { c.read(c.next(to-from, c.top), from) }
 
 func (c *codes[T]) takeSome(from int, levels []byte) {
-	var dense []T
-	top := c.topValue
-	if c.isNarrow {
-		n := present(levels)
-		c.dense = slices.Grow(c.dense[:0], n)[:n]
-		c.narrow.lookUp(c.dense, from)
-		dense, top = c.dense, c.topEntry
-	} else {
-		dense = c.values[from:]
-	}
-	spread(c.next(len(levels), max(top, uint32(c.null))), dense, levels, c.null)
+	n := present(levels)
+	c.dense = slices.Grow(c.dense[:0], n)[:n]
+	c.read(c.dense, from)
+	spread(c.next(len(levels), max(c.top, uint32(c.null))), c.dense, levels, c.null)
 }
 
 func (c *codes[T]) repeat(n int) {
-	for i, out := 0, c.next(n, c.topValue); i < n; i++ {
+	for i, out := 0, c.next(n, c.top); i < n; i++ {
 		out[i] = c.values[0]
 	}
 }

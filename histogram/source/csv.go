@@ -216,6 +216,13 @@ func (f *csvFile) skipMark(text []byte) ([]byte, error) {
 
 func (f *csvFile) rows() int64 { return -1 }
 
+func (f *csvFile) fields() (fields []Field) {
+	for _, name := range f.header {
+		fields = append(fields, Field{Name: name})
+	}
+	return fields
+}
+
 func (f *csvFile) next(context.Context) (part, error) {
 	text, err := f.block(blockBytes)
 	if err != nil {

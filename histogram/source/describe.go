@@ -55,10 +55,16 @@ func Describe(ctx context.Context, path string) (Description, error) {
 
 // describeTyped reads the header of a file of a format that has types.
 func describeTyped(path string, format files.Format) (Description, error) {
+	open := opener(openArrow)
 	if format == files.Parquet {
-		return describeParquet(path)
+		open = openParquet
 	}
-	return describeArrow(path)
+	opened, err := open(&handle{path: path}, nil)
+	if err != nil {
+		return Description{}, err
+	}
+	defer opened.close()
+	return Description{Format: format, Fields: opened.fields()}, nil
 }
 
 // formatOf tells a format by the end of a file's name.
@@ -75,19 +81,6 @@ func formatOf(path string) files.Format {
 	return files.CSV
 }
 
-func describeParquet(path string) (Description, error) {
-	opened, err := openParquet(&handle{path: path}, nil)
-	if err != nil {
-		return Description{}, err
-	}
-	defer opened.close()
-	d := Description{Format: files.Parquet}
-	for _, c := range opened.(*parquetFile).all {
-		d.Fields = append(d.Fields, Field{Name: c.Name(), Type: parquetType(c)})
-	}
-	return d, nil
-}
-
 // parquetType is the type of the Arrow arrays that a column is read into.
 func parquetType(c *parquet.Column) domain.Type {
 	if !c.Leaf() || c.Repeated() {
@@ -99,19 +92,6 @@ func parquetType(c *parquet.Column) domain.Type {
 	return ""
 }
 
-func describeArrow(path string) (Description, error) {
-	opened, err := openArrow(&handle{path: path}, nil)
-	if err != nil {
-		return Description{}, err
-	}
-	defer opened.close()
-	d := Description{Format: files.Arrow}
-	for _, f := range opened.(*arrowFile).reader.Schema().Fields() {
-		d.Fields = append(d.Fields, Field{Name: f.Name, Type: arrowType(f.Type)})
-	}
-	return d, nil
-}
-
 func describeCSV(path string) (Description, error) {
 	best := Description{Format: files.CSV}
 	var first error
@@ -121,13 +101,10 @@ func describeCSV(path string) (Description, error) {
 			first = cmp.Or(first, err)
 			continue
 		}
-		header := opened.(*csvFile).header
+		fields := opened.fields()
 		opened.close()
-		if len(header) > len(best.Fields) {
-			best.Delimiter, best.Fields = delimiter, nil
-			for _, name := range header {
-				best.Fields = append(best.Fields, Field{Name: name})
-			}
+		if len(fields) > len(best.Fields) {
+			best.Delimiter, best.Fields = delimiter, fields
 		}
 	}
 	if best.Fields == nil {

@@ -10,6 +10,8 @@ type file interface {
 	next(ctx context.Context) (part, error)
 	// rows is how many rows the file holds, −1 where only reading tells.
 	rows() int64
+	// fields are the columns that the header names.
+	fields() []Field
 	close() error
 }
 

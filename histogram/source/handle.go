@@ -4,6 +4,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 
@@ -67,6 +68,13 @@ func (h *handle) damaged(column, place string, err error) error {
 		return long
 	}
 	return malformed(h.path, column, "is damaged in "+place+"; write the file again", err.Error())
+}
+
+// guard turns a panic of a decoder, which a damaged file can cause, into an error.
+func (h *handle) guard(err *error, column, place string) {
+	if r := recover(); r != nil {
+		*err = h.damaged(column, place, fmt.Errorf("the decoder failed: %v", r))
+	}
 }
 
 // Changed is the error of a file that is no longer what it was when reading began.

@@ -182,12 +182,11 @@ func (f *parquetFile) next(context.Context) (part, error) {
 
 func (f *parquetFile) rows() int64 { return f.footer.NumRows }
 
-func (f *parquetFile) close() error { return f.drop() }
-
-// guard turns a panic of the decoder, which a damaged file can cause, into an
-// error.
-func (f *parquetFile) guard(err *error, column, place string) {
-	if r := recover(); r != nil {
-		*err = f.damaged(column, place, fmt.Errorf("the decoder failed: %v", r))
+func (f *parquetFile) fields() (fields []Field) {
+	for _, c := range f.all {
+		fields = append(fields, Field{Name: c.Name(), Type: parquetType(c)})
 	}
+	return fields
 }
+
+func (f *parquetFile) close() error { return f.drop() }

@@ -29,24 +29,12 @@ func (g *rowGroup) read(ctx context.Context, b *Buffers, most int, visit func(*B
 	if err := g.start(b); err != nil {
 		return err
 	}
-	rows, chunks := g.rows(), scratchOf[chunkScratch](b).chunks
-	for first := int64(0); first < rows; {
-		n := b.batchRows(min(rows-first, int64(most)))
-		b.start(int(min(rows, int64(most))))
-		for i := range g.file.wanted {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if g.file.places[i] < 0 {
-				b.repeat(i, g.file.constants[i], n)
-			} else if err := g.guarded(i, func() error { return chunks[i].fill(n) }); err != nil {
-				return err
-			}
-		}
-		if err := b.pass(first, n, visit); err != nil {
-			return err
-		}
-		first += int64(n)
+	chunks := scratchOf[chunkScratch](b).chunks
+	err := b.readRows(ctx, g.file.located, g.rows(), int64(most), func(i int, _ int64, n int) error {
+		return g.guarded(i, func() error { return chunks[i].fill(n) })
+	}, visit)
+	if err != nil {
+		return err
 	}
 	if err := g.each(func(i int) error { return chunks[i].finish() }); err != nil {
 		return err

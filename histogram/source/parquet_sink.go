@@ -32,8 +32,6 @@ type sink interface {
 type codeSink struct {
 	to     codeBuffer
 	decode decoder
-	index  []int32 // of a page of indexes
-	coded  bool    // the page is one of values, or of packed indexes
 }
 
 func (s *codeSink) dictionary(entries encoding.Values, n int) error {
@@ -44,37 +42,25 @@ func (s *codeSink) dictionary(entries encoding.Values, n int) error {
 	return err
 }
 
-func (s *codeSink) packed(runs []byte, width, n int) bool {
-	s.coded = s.to.packed(runs, width, n)
-	return s.coded
-}
+func (s *codeSink) packed(runs []byte, width, n int) bool { return s.to.packed(runs, width, n) }
 
-func (s *codeSink) indexes(index []int32) { s.index, s.coded = index, false }
+func (s *codeSink) indexes(index []int32) { s.to.indexes(index) }
 
 func (s *codeSink) plain(values encoding.Values, n int) error {
 	a, err := s.decode(values, n)
 	if err == nil {
 		s.to.page(a)
-		s.coded = true
 	}
 	return err
 }
 
 func (s *codeSink) take(from, to int) error {
-	if s.coded {
-		s.to.take(from, to)
-	} else {
-		s.to.gather(s.index[from:to])
-	}
+	s.to.take(from, to)
 	return nil
 }
 
-func (s *codeSink) takeSome(levels []byte, from, to int) error {
-	if s.coded {
-		s.to.takeSome(from, levels)
-	} else {
-		s.to.gatherSome(s.index[from:to], levels)
-	}
+func (s *codeSink) takeSome(levels []byte, from, _ int) error {
+	s.to.takeSome(from, levels)
 	return nil
 }
 

@@ -36,16 +36,7 @@ func openFile(ctx context.Context, path string, admitted os.FileInfo, format fil
 			r.columns = append(r.columns, Column{Name: f.Name})
 		}
 	}
-	h := &handle{path: path, within: filepath.Base(path), info: admitted}
-	f, err := open(h, r.columns)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.infos, r.rows = append(r.infos, h.info), f.rows()
-	if err := f.close(); err != nil {
-		return nil, nil, unreadable(path, err)
-	}
-	return r, d.Fields, nil
+	return r, d.Fields, r.look(&handle{path: path, within: filepath.Base(path), info: admitted})
 }
 
 // readText reads a CSV file as it is, or through gzip or zstd where its name ends in .gz or .zst. More than `most`

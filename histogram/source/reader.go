@@ -48,22 +48,29 @@ func Open(ctx context.Context, dir string, t spec.TableSource, columns []Column)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		h := &handle{path: path, within: within(dir, path)}
-		f, err := open(h, r.columns)
-		if err != nil {
+		if err := r.look(&handle{path: path, within: within(dir, path)}); err != nil {
 			return nil, err
-		}
-		r.infos = append(r.infos, h.info)
-		if n := f.rows(); n < 0 || r.rows < 0 {
-			r.rows = -1
-		} else {
-			r.rows += n
-		}
-		if err := f.close(); err != nil {
-			return nil, unreadable(path, err)
 		}
 	}
 	return r, nil
+}
+
+// look checks the schema of the next file, and notes what it is and how many rows it holds.
+func (r *Reader) look(h *handle) error {
+	f, err := r.open(h, r.columns)
+	if err != nil {
+		return err
+	}
+	r.infos = append(r.infos, h.info)
+	if n := f.rows(); n < 0 || r.rows < 0 {
+		r.rows = -1
+	} else {
+		r.rows += n
+	}
+	if err := f.close(); err != nil {
+		return unreadable(h.path, err)
+	}
+	return nil
 }
 
 func openerOf(t spec.TableSource) (opener, error) {

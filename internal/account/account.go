@@ -54,6 +54,15 @@ func (l Ledger) With(ctx context.Context, work func(*ledger.Ledger) error) error
 	return errors.Join(work(open), open.Close())
 }
 
+// withLedger opens the ledger for one piece of work, and returns what came of it.
+func withLedger[T any](ctx context.Context, l Ledger, work func(*ledger.Ledger) (T, error)) (made T, err error) {
+	err = l.With(ctx, func(open *ledger.Ledger) error {
+		made, err = work(open)
+		return err
+	})
+	return made, err
+}
+
 // Practice is where the practice accounts of a state directory are kept.
 func Practice(stateDir string) string { return filepath.Join(stateDir, files.StatePractice) }
 

@@ -40,12 +40,10 @@ func (l Ledger) Init(ctx context.Context, policyPath string) (ledger.Policy, err
 }
 
 // Statements are the accounts of the ledger, or the named ones.
-func (l Ledger) Statements(ctx context.Context, accounts []string) (all []ledger.Statement, err error) {
-	err = l.With(ctx, func(open *ledger.Ledger) error {
-		all, err = Statements(ctx, open, accounts)
-		return err
+func (l Ledger) Statements(ctx context.Context, accounts []string) ([]ledger.Statement, error) {
+	return withLedger(ctx, l, func(open *ledger.Ledger) ([]ledger.Statement, error) {
+		return Statements(ctx, open, accounts)
 	})
-	return all, err
 }
 
 // Statements are the accounts of an open ledger, or the named ones.
@@ -93,23 +91,17 @@ func (l Ledger) Grant(ctx context.Context, g ledger.Grant) (s ledger.Statement, 
 			g.Approvals = append(g.Approvals, a)
 		}
 	}
-	err = l.With(ctx, func(open *ledger.Ledger) error {
+	return withLedger(ctx, l, func(open *ledger.Ledger) (ledger.Statement, error) {
 		if err := open.Grant(ctx, g); err != nil {
-			return err
+			return s, err
 		}
-		s, err = open.Show(ctx, g.Account)
-		return err
+		return open.Show(ctx, g.Account)
 	})
-	return s, err
 }
 
 // History is what happened to an account, or to all for "".
-func (l Ledger) History(ctx context.Context, account string) (events []ledger.Event, err error) {
-	err = l.With(ctx, func(open *ledger.Ledger) error {
-		events, err = open.History(ctx, account)
-		return err
-	})
-	return events, err
+func (l Ledger) History(ctx context.Context, account string) ([]ledger.Event, error) {
+	return withLedger(ctx, l, func(open *ledger.Ledger) ([]ledger.Event, error) { return open.History(ctx, account) })
 }
 
 // Abandon gives up a release that is not finished; see the ledger's method. since is the day on which that was done
@@ -128,20 +120,18 @@ func (l Ledger) Withdraw(ctx context.Context, account, release, reason string) (
 // end ends a release, unless that was done before.
 func (l Ledger) end(ctx context.Context, account, release string, state ledger.State,
 	do func(*ledger.Ledger) error) (since string, err error) {
-	err = l.With(ctx, func(open *ledger.Ledger) error {
+	return withLedger(ctx, l, func(open *ledger.Ledger) (string, error) {
 		s, err := open.Show(ctx, account)
 		if err != nil {
-			return err
+			return "", err
 		}
 		for _, r := range s.Releases {
 			if r.Account == account && r.Release == release && r.State == state {
-				since = r.Date
-				return nil
+				return r.Date, nil
 			}
 		}
-		return do(open)
+		return "", do(open)
 	})
-	return since, err
 }
 
 // Export writes the public part of the ledger, to a new file or, for an
@@ -171,12 +161,8 @@ func (l Ledger) Export(ctx context.Context, path string, w io.Writer) error {
 
 // Upgrade adds to the ledger what guards its entries and was not made by an earlier version, and returns it in
 // words.
-func (l Ledger) Upgrade(ctx context.Context) (added []string, err error) {
-	err = l.With(ctx, func(open *ledger.Ledger) error {
-		added, err = open.Upgrade(ctx)
-		return err
-	})
-	return added, err
+func (l Ledger) Upgrade(ctx context.Context) ([]string, error) {
+	return withLedger(ctx, l, func(open *ledger.Ledger) ([]string, error) { return open.Upgrade(ctx) })
 }
 
 // Verified is what a whole ledger was found to be.

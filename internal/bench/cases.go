@@ -38,6 +38,27 @@ const (
 
 const megabyte = 1_000_000
 
+// barKinds are what bars say, in a unit, and what is held against them: what was measured of a case, 0 for nothing.
+var barKinds = [...]struct {
+	words, reached string
+	unit           float64
+	most           bool // less is better
+	measured       func(r result) float64
+}{
+	cpuAtMost: {"at most %.1f CPU seconds for ten million rows", "%.2f", 1, true,
+		func(r result) float64 { return r.Entries[0].CPU / float64(r.Rows) * 1e7 }},
+	timesFast: {"DuckDB in its best form takes at least %.0f times as long", "%.1f", 1, false,
+		func(r result) float64 { return r.best("duckdb").Times }},
+	peakAtMost: {"at most %.0f MB of memory", "%.0f", megabyte, true,
+		func(r result) float64 { return float64(r.Entries[0].Peak) }},
+	perCore: {"at least %.0f MB for every CPU second", "%.0f", megabyte, false, func(r result) float64 {
+		if ours := r.Entries[0]; ours.CPU > 0 {
+			return float64(r.FileBytes) / ours.CPU
+		}
+		return 0
+	}},
+}
+
 // all are the cases in the order in which they run.
 var all = []kase{
 	{name: "pairs", title: "all 66 pairs", tables: subsets(2), format: "parquet",

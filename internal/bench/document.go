@@ -147,40 +147,13 @@ func (r *result) judge(bars []bar) {
 
 // judge holds a case against a bar.
 func (b bar) judge(r result) verdict {
-	ours := r.Entries[0]
-	v := verdict{Verdict: notMeasured}
-	hold := func(value float64, most bool) {
+	kind := barKinds[b.kind]
+	v := verdict{Bar: fmt.Sprintf(kind.words, b.at/kind.unit), Verdict: notMeasured}
+	if value := kind.measured(r); value > 0 {
+		v.Reached = fmt.Sprintf(kind.reached, value/kind.unit)
 		v.Verdict = missed
-		if value >= b.at && !most || value <= b.at && most {
+		if value >= b.at && !kind.most || value <= b.at && kind.most {
 			v.Verdict = met
-		}
-	}
-	switch b.kind {
-	case cpuAtMost:
-		v.Bar = fmt.Sprintf("at most %.1f CPU seconds for ten million rows", b.at)
-		if ours.CPU > 0 {
-			each := ours.CPU / float64(r.Rows) * 1e7
-			v.Reached = fmt.Sprintf("%.2f", each)
-			hold(each, true)
-		}
-	case timesFast:
-		v.Bar = fmt.Sprintf("DuckDB in its best form takes at least %.0f times as long", b.at)
-		if best, ok := r.best("duckdb"); ok {
-			v.Reached = fmt.Sprintf("%.1f", best.Times)
-			hold(best.Times, false)
-		}
-	case peakAtMost:
-		v.Bar = fmt.Sprintf("at most %.0f MB of memory", b.at/megabyte)
-		if ours.Peak > 0 {
-			v.Reached = fmt.Sprintf("%.0f", float64(ours.Peak)/megabyte)
-			hold(float64(ours.Peak), true)
-		}
-	case perCore:
-		v.Bar = fmt.Sprintf("at least %.0f MB for every CPU second", b.at/megabyte)
-		if ours.CPU > 0 {
-			speed := float64(r.FileBytes) / ours.CPU
-			v.Reached = fmt.Sprintf("%.0f", speed/megabyte)
-			hold(speed, false)
 		}
 	}
 	if v.Verdict != notMeasured && r.Rows < judgedFrom && (b.kind == cpuAtMost || b.kind == timesFast) {
@@ -189,15 +162,15 @@ func (b bar) judge(r result) verdict {
 	return v
 }
 
-// best is the entry of a contender that took the least time.
-func (r result) best(who string) (entry, bool) {
+// best is the entry of a contender that took the least time, none where it was not measured.
+func (r result) best(who string) entry {
 	var best entry
 	for _, e := range r.Entries {
 		if e.Who == who && e.Runs > 0 && (best.Runs == 0 || e.Wall < best.Wall) {
 			best = e
 		}
 	}
-	return best, best.Runs > 0
+	return best
 }
 
 // write prints the document for a person.

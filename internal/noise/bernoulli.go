@@ -42,11 +42,5 @@ func bigBernoulliExp(c coins, p, q *big.Int) bool {
 // bigBernoulliExpOf returns true with probability exp(−γ), for γ ≥ 0: exp(−1) for every whole one in γ, and what is
 // left.
 func bigBernoulliExpOf(c coins, gamma *big.Rat) bool {
-	whole, rest := new(big.Int).QuoRem(gamma.Num(), gamma.Denom(), new(big.Int))
-	for ; whole.Sign() > 0; whole.Sub(whole, bigOne) {
-		if !bigBernoulliExpOne(c) {
-			return false
-		}
-	}
-	return bigBernoulliExp(c, rest, gamma.Denom())
+	return bigBernoulliExpAny(c, gamma.Num(), gamma.Denom())
 }

@@ -38,13 +38,8 @@ type binomial struct {
 // newBinomial returns the law of 2^trialBits trials, of which mostMean or fewer succeed on the mean.
 func newBinomial(trialBits uint, success func(precision uint) *enclosure) *binomial {
 	l := &binomial{trialBits: trialBits, success: success}
-	const length = 64
-	for precision := uint(length + binomialSpare); ; precision += 64 {
-		var certain bool
-		if l.thresholds, certain = roundDown(l.cumulative(length, precision), length, precision); certain {
-			return l
-		}
-	}
+	l.thresholds = certainThresholds(l.cumulative, 64, binomialSpare)
+	return l
 }
 
 // draw returns how many trials succeed.
@@ -62,7 +57,7 @@ func (l *binomial) draw(b *Bits) uint64 {
 	for length := uint(128); ; length += 64 {
 		u.Lsh(u, 64).Or(u, new(big.Int).SetUint64(b.Uint64()))
 		if k, certain := l.locate(u, length); certain {
-			return k
+			return uint64(k)
 		}
 	}
 }
@@ -70,19 +65,8 @@ func (l *binomial) draw(b *Bits) uint64 {
 // locate returns the least k with U < F(k) for every U in [prefix, prefix+1)·2^−length, or
 // false if that is not the same for all of them, or not certain at a precision of length +
 // binomialSpare bits.
-func (l *binomial) locate(prefix *big.Int, length uint) (k uint64, certain bool) {
-	least := new(big.Int).Lsh(prefix, binomialSpare)
-	end := new(big.Int).Add(prefix, bigOne)
-	end.Lsh(end, binomialSpare)
-	for k, f := range l.cumulative(length, length+binomialSpare) {
-		if end.Cmp(&f.lo) <= 0 {
-			return uint64(k), true
-		}
-		if least.Cmp(&f.hi) < 0 {
-			return 0, false
-		}
-	}
-	return 0, false
+func (l *binomial) locate(prefix *big.Int, length uint) (k int, certain bool) {
+	return locateIn(l.cumulative(length, length+binomialSpare), prefix, binomialSpare)
 }
 
 // cumulative encloses F(k) for k = 0, 1, …, up to some k with F(k) > 1 − 2^−length that is certain, or to where

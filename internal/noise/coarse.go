@@ -236,9 +236,7 @@ func (c *coarse) keeps(j int, r, prefix *big.Int, length uint) (kept, certain bo
 	f.sub(bound, &cumulative[j], before)
 	f.mul(bound, bound, rejected)
 	f.add(bound, before)
-	least := new(big.Int).Lsh(prefix, spareBits)
-	end := new(big.Int).Add(prefix, bigOne)
-	end.Lsh(end, spareBits)
+	least, end := ends(prefix, spareBits)
 	kept = least.Cmp(&bound.hi) >= 0
 	return kept, kept || end.Cmp(&bound.lo) <= 0
 }

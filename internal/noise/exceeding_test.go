@@ -144,7 +144,7 @@ func TestBinomialTiesAreSettled(t *testing.T) {
 			k, certain := of.locate(new(big.Int).SetUint64(prefix), length)
 			inside := of.thresholds[want] >= last // but for a threshold in the very last place, which takes more bits
 			switch {
-			case certain && (!inside || k != uint64(want)):
+			case certain && (!inside || k != want):
 				t.Fatalf("%v: prefix %x gives %d", l, prefix, k)
 			case !certain && inside && of.thresholds[want] != last:
 				t.Fatalf("%v: prefix %x gives nothing", l, prefix)

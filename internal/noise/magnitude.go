@@ -113,8 +113,14 @@ func (l magnitudes) tail(f *fixedPoint, weight, ratio *enclosure) *enclosure {
 // 2^length − 1, as all later ones are, for length ≤ 64. Each is certain: it is the
 // same for both ends of an enclosure, where an upper end of 1 is not attained.
 func (l magnitudes) thresholds(length uint) []uint64 {
-	for precision := length + 128; ; precision += 64 {
-		if t, certain := roundDown(l.cumulative(length, precision), length, precision); certain {
+	return certainThresholds(l.cumulative, length, spareBits)
+}
+
+// certainThresholds rounds a distribution function down at the first precision, from spare bits more than length on,
+// at which that is certain.
+func certainThresholds(cumulative func(length, precision uint) []enclosure, length, spare uint) []uint64 {
+	for precision := length + spare; ; precision += 64 {
+		if t, certain := roundDown(cumulative(length, precision), length, precision); certain {
 			return t
 		}
 	}
@@ -144,10 +150,13 @@ func roundDown(cumulative []enclosure, length, precision uint) (thresholds []uin
 // [prefix, prefix+1)·2^−length, or false if that is not the same for all of them,
 // or not certain at a precision of length + 128 bits.
 func (l magnitudes) locate(prefix *big.Int, length uint) (m int, certain bool) {
-	least := new(big.Int).Lsh(prefix, spareBits)
-	end := new(big.Int).Add(prefix, bigOne)
-	end.Lsh(end, spareBits)
-	cumulative := l.enclosed(length)
+	return locateIn(l.enclosed(length), prefix, spareBits)
+}
+
+// locateIn returns the least m with U < F(m) for every U in [prefix, prefix+1)·2^−length, given enclosures of F at a
+// precision of length + spare bits; false if that is not the same for all of them, or not certain.
+func locateIn(cumulative []enclosure, prefix *big.Int, spare uint) (m int, certain bool) {
+	least, end := ends(prefix, spare)
 	for m := range cumulative {
 		if end.Cmp(&cumulative[m].lo) <= 0 {
 			return m, true
@@ -157,4 +166,11 @@ func (l magnitudes) locate(prefix *big.Int, length uint) (m int, certain bool) {
 		}
 	}
 	return 0, false
+}
+
+// ends are the ends of [prefix, prefix+1)·2^−length at a precision of length + spare bits.
+func ends(prefix *big.Int, spare uint) (least, end *big.Int) {
+	least = new(big.Int).Lsh(prefix, spare)
+	end = new(big.Int).Add(prefix, bigOne)
+	return least, end.Lsh(end, spare)
 }

@@ -1,7 +1,6 @@
 package noise
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"log/slog"
@@ -33,9 +32,7 @@ func (s *RowStreams) MadeUp(table string) *Bits {
 // Poisson sample number round: each unit is, or is not, by its own draw, in a
 // fixed order of the units. Who was sampled is as confidential as the table.
 func (s *RowStreams) Sampling(table string, round int) *Bits {
-	var number [8]byte
-	binary.BigEndian.PutUint64(number[:], uint64(round))
-	return newBits(s.all.derive(purposeSampling, []byte(table), number[:]))
+	return newBits(s.all.derive(purposeSampling, []byte(table), number(round)))
 }
 
 // Stamp returns a keyed hash of a hash of questions: answers that bear it were counted by these streams. It is never

@@ -46,36 +46,28 @@ func NewStreams(key Key, planHash string) *Streams {
 // added to exact integers with this hash. Another question or another input
 // cannot meet the same noise.
 func (s *Streams) Noise(definition, exactHash []byte, block int) *Bits {
-	var number [8]byte
-	binary.BigEndian.PutUint64(number[:], uint64(block))
-	return newBits(s.derive(purposeNoise, definition, exactHash, number[:]))
+	return newBits(s.derive(purposeNoise, definition, exactHash, number(block)))
 }
 
 // Empty returns the stream for the cells of one stretch of a sparse measurement that count nothing: stretch number
 // stretch of [Exceeding.Stretch] cells, of the measurement with this canonical definition, beside exact integers with
 // this hash.
 func (s *Streams) Empty(definition, exactHash []byte, stretch int) *Bits {
-	var number [8]byte
-	binary.BigEndian.PutUint64(number[:], uint64(stretch))
-	return newBits(s.derive(purposeEmpty, definition, exactHash, number[:]))
+	return newBits(s.derive(purposeEmpty, definition, exactHash, number(stretch)))
 }
 
 // Selection returns the stream for one choice among candidates: choice number
 // round of the selection with this canonical definition, by scores with this
 // hash. Another question or other scores cannot meet the same choice's bits.
 func (s *Streams) Selection(definition, scoresHash []byte, round int) *Bits {
-	var number [8]byte
-	binary.BigEndian.PutUint64(number[:], uint64(round))
-	return newBits(s.derive(purposeSelection, definition, scoresHash, number[:]))
+	return newBits(s.derive(purposeSelection, definition, scoresHash, number(round)))
 }
 
 // Quantiles returns the stream for the quantiles of one block of cells: block number block of a fixed number of cells,
 // of the measurement with this canonical definition, drawn one after the other from values with this hash. Another
 // question or other values cannot meet the same bits.
 func (s *Streams) Quantiles(definition, exactHash []byte, block int) *Bits {
-	var number [8]byte
-	binary.BigEndian.PutUint64(number[:], uint64(block))
-	return newBits(s.derive(purposeQuantiles, definition, exactHash, number[:]))
+	return newBits(s.derive(purposeQuantiles, definition, exactHash, number(block)))
 }
 
 // Commitment returns a keyed hash of a hash of exact integers. It may stand in
@@ -87,6 +79,9 @@ func (s *Streams) Commitment(exactHash []byte) [32]byte {
 
 // Erase overwrites the key with zeros. Streams must not be asked for afterwards.
 func (s *Streams) Erase() { s.key.Erase() }
+
+// number is a number as a part of what a stream is derived from.
+func number(n int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
 // derive returns HKDF-SHA256 of the key. Every part of the info is preceded by
 // its length in 8 bytes, so that no two lists of parts read the same.

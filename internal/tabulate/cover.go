@@ -5,6 +5,7 @@ package tabulate
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -139,28 +140,19 @@ func (c *cover) assign(at []int) {
 // smallest is the smallest base that has all groups of a set, which is one that
 // stands in the rarest of them; −1 where there is none.
 func (c *cover) smallest(set bitset, of [][]int) int {
-	rarest, least := -1, -1
-	set.each(func(g int) {
-		if rarest < 0 || len(of[g]) < len(of[rarest]) {
-			rarest = g
-		}
-	})
-	try := func(b int) {
-		if least < 0 || c.bases[b].cells < c.bases[least].cells {
-			least = b
-		}
-	}
-	if rarest < 0 {
+	least, having := -1, []int(nil)
+	if group := rarest(set, of); group >= 0 {
+		having = of[group]
+	} else {
 		for b := range c.bases {
-			try(b)
+			having = append(having, b)
 		}
-		return least
 	}
-	for _, b := range of[rarest] {
+	for _, b := range having {
 		all := true
 		set.each(func(g int) { all = all && slices.Contains(c.bases[b].groups, g) })
-		if all {
-			try(b)
+		if all && (least < 0 || c.bases[b].cells < c.bases[least].cells) {
+			least = b
 		}
 	}
 	return least
@@ -261,9 +253,7 @@ func (c *cover) rowsAtATime() int {
 func (b bitset) key() string {
 	key := make([]byte, 0, 8*len(b))
 	for _, word := range b {
-		for i := range 8 {
-			key = append(key, byte(word>>(8*i)))
-		}
+		key = binary.LittleEndian.AppendUint64(key, word)
 	}
 	return string(key)
 }

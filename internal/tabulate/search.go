@@ -27,9 +27,9 @@ type search struct {
 	members [][]int   // axes of each group; nil: merged into another
 	sizes   []float64 // codes of each group
 	bases   []candidate
-	of      [][]int32 // bases of each group; some may be dead
-	byHash  index
-	refines map[[2]int]bool // fine, coarse
+	of      [][]int32        // bases of each group; some may be dead
+	byHash  map[uint64]int32 // the base of a set, by its hash
+	refines map[[2]int]bool  // fine, coarse
 
 	rows, perCell float64 // of the request
 	cells, most   float64 // of all bases; the most there may be
@@ -89,7 +89,7 @@ func partition(r *Request) [][]int {
 
 // begin counts every ask by itself, or from a wider one, in given groups of all axes that there are.
 func (s *search) begin(groups [][]int) {
-	s.bases, s.byHash, s.cells = s.bases[:0], newIndex(len(s.request.Asks)), 0
+	s.bases, s.byHash, s.cells = s.bases[:0], make(map[uint64]int32, len(s.request.Asks)), 0
 	for g := range s.members {
 		s.members[g], s.of[g] = nil, s.of[g][:0]
 	}
@@ -200,12 +200,12 @@ func (s *search) ask(a Ask) {
 
 // put adds a base, to the one of the same set where there is one.
 func (s *search) put(c candidate) {
-	if same, ok := s.byHash.get(c.hash); ok {
+	if same, ok := s.byHash[c.hash]; ok {
 		s.give(same, c.asks)
 		return
 	}
 	place := int32(len(s.bases))
-	s.byHash.put(c.hash, place)
+	s.byHash[c.hash] = place
 	c.cost = s.cost(c.cells, c.set.len(), c.asks)
 	s.bases = append(s.bases, c)
 	s.cells += c.cells
@@ -224,7 +224,7 @@ func (s *search) kill(b int32) {
 	c := &s.bases[b]
 	c.dead = true
 	s.cells -= c.cells
-	s.byHash.remove(c.hash)
+	delete(s.byHash, c.hash)
 }
 
 // absorbAll takes asks from wider bases where that is cheaper than counting them.
@@ -244,27 +244,33 @@ func (s *search) absorbAll() {
 // that is cheaper.
 func (s *search) absorb(b int32) {
 	c := &s.bases[b]
-	rarest := -1
-	c.set.each(func(g int) {
-		if rarest < 0 || len(s.of[g]) < len(s.of[rarest]) {
-			rarest = g
-		}
-	})
-	if rarest < 0 {
+	group := rarest(c.set, s.of)
+	if group < 0 {
 		return
 	}
 	least := int32(-1)
-	for _, other := range s.of[rarest] {
+	for _, other := range s.of[group] {
 		o := &s.bases[other]
 		if other != b && !o.dead && c.set.within(o.set) && (least < 0 || o.cells < s.bases[least].cells) {
 			least = other
 		}
 	}
-	s.looked += len(s.of[rarest])
+	s.looked += len(s.of[group])
 	if least >= 0 && float64(c.asks)*projectCost*s.bases[least].cells < c.cost {
 		s.give(least, c.asks)
 		s.kill(b)
 	}
+}
+
+// rarest is the group of a set that the fewest bases have, given those of each group; −1 of a set without groups.
+func rarest[T any](set bitset, of [][]T) int {
+	least := -1
+	set.each(func(g int) {
+		if least < 0 || len(of[g]) < len(of[least]) {
+			least = g
+		}
+	})
+	return least
 }
 
 // cost is that of a base: of its rows, its table and what is taken from it.
@@ -340,7 +346,7 @@ func (s *search) saves(g, h int) float64 {
 		for _, b := range of {
 			c := &s.bases[b]
 			grown, columns, asks := c.cells/own*size, c.set.len(), c.asks
-			switch other, ok := s.byHash.get(c.hash ^ flip); {
+			switch other, ok := s.byHash[c.hash^flip]; {
 			case c.set.has(g) && c.set.has(h):
 				if side == 1 {
 					continue
@@ -447,59 +453,6 @@ func leading(axes []int, refines func(fine, coarse int) bool) []int {
 		}
 	}
 	return lead
-}
-
-// index finds a base by the hash of its set: an open-addressed table.
-type index struct {
-	slots []indexSlot
-	used  int
-}
-
-// indexSlot has a base and one more, 0 where it is free and −1 where one was.
-type indexSlot struct {
-	hash uint64
-	base int32
-}
-
-func newIndex(n int) index { return index{slots: make([]indexSlot, 1<<bits.Len(uint(4*n)|63))} }
-
-// find is the slot of a hash, or a free one.
-func (x *index) find(hash uint64) *indexSlot {
-	mask := uint64(len(x.slots) - 1)
-	for at := hash & mask; ; at = (at + 1) & mask {
-		if s := &x.slots[at]; s.base == 0 || s.hash == hash {
-			return s
-		}
-	}
-}
-
-func (x *index) get(hash uint64) (int32, bool) {
-	s := x.find(hash)
-	return s.base - 1, s.base > 0
-}
-
-func (x *index) put(hash uint64, base int32) {
-	if 2*x.used > len(x.slots) {
-		old := x.slots
-		x.slots, x.used = make([]indexSlot, 2*len(old)), 0
-		for _, s := range old {
-			if s.base > 0 {
-				*x.find(s.hash) = s
-				x.used++
-			}
-		}
-	}
-	s := x.find(hash)
-	if s.base == 0 {
-		x.used++
-	}
-	*s = indexSlot{hash, base + 1}
-}
-
-func (x *index) remove(hash uint64) {
-	if s := x.find(hash); s.base > 0 {
-		s.base = -1
-	}
 }
 
 // saving is what merging groups g and h saves, as worked out after so many mergings.

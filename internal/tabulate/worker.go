@@ -11,9 +11,9 @@ import (
 // Worker adds rows. It is for one goroutine.
 type Worker struct {
 	counter *Counter
-	tables  []*table // of each base
-	short   []shortColumn
-	long    []longColumn
+	tables  []*table              // of each base
+	short   []superColumn[uint16] // of each group; empty where its codes are wide
+	long    []superColumn[uint32] // of each group; empty where they are short
 	keys    []sparseColumn
 	weights []int64
 	rows    int    // in the block
@@ -24,18 +24,16 @@ type Worker struct {
 	lots    lots
 }
 
-// shortColumn is a group of 16-bit codes in the making, longColumn one of a single
-// wide axis.
-type shortColumn struct {
-	group int
-	terms []term[uint16]
-	codes []uint16
+// superColumn is the codes of a group in the making: of 16 bits, or of 32 for a single wide axis.
+type superColumn[T wide] struct {
+	terms []term[T]
+	codes []T
 }
 
-type longColumn struct {
-	group int
-	terms []term[uint32]
-	codes []uint32
+// extendColumn gathers the rows first..last of a block, which stand behind from, or at places behind it.
+func extendColumn[T wide](s *superColumn[T], first, last, block int, columns []Codes, from int, places []int32) error {
+	s.codes = grown(s.codes, last, block)
+	return combine(s.codes[first:last], s.terms, columns, from, places)
 }
 
 // sparseColumn is the cell of each row in a sparse table.
@@ -51,7 +49,8 @@ const some = 4096
 
 // Worker returns a new worker of the counter.
 func (c *Counter) Worker() *Worker {
-	w := &Worker{counter: c, tables: make([]*table, len(c.bases)), places: make([]int32, some), cell: make([]int, some/2)}
+	w := &Worker{counter: c, tables: make([]*table, len(c.bases)), places: make([]int32, some), cell: make([]int, some/2),
+		short: make([]superColumn[uint16], len(c.groups)), long: make([]superColumn[uint32], len(c.groups))}
 	for i, p := range c.parted {
 		if w.tables[i] = c.common[i]; p == nil && w.tables[i] == nil {
 			w.tables[i] = &table{total: &c.totals[i]}
@@ -59,9 +58,9 @@ func (c *Counter) Worker() *Worker {
 	}
 	for i, g := range c.groups {
 		if g.size > superSize {
-			w.long = append(w.long, longColumn{i, termsOf[uint32](c.request, g.lead, g.strides), nil})
+			w.long[i].terms = termsOf[uint32](c.request, g.lead, g.strides)
 		} else {
-			w.short = append(w.short, shortColumn{i, termsOf[uint16](c.request, g.lead, g.strides), nil})
+			w.short[i].terms = termsOf[uint16](c.request, g.lead, g.strides)
 		}
 	}
 	for i, ask := range c.cover.sparse {
@@ -168,17 +167,14 @@ func (w *Worker) take(columns []Codes, from, n int, places []int32, weights []in
 // gather adds rows to the block and to the sparse tables.
 func (w *Worker) gather(columns []Codes, from, n int, places []int32) error {
 	first, last := w.rows, w.rows+n
-	for i := range w.short {
-		s := &w.short[i]
-		s.codes = grown(s.codes, last, w.counter.block)
-		if err := combine(s.codes[first:last], s.terms, columns, from, places); err != nil {
-			return err
+	var err error
+	for g, of := range w.counter.groups {
+		if of.size > superSize {
+			err = extendColumn(&w.long[g], first, last, w.counter.block, columns, from, places)
+		} else {
+			err = extendColumn(&w.short[g], first, last, w.counter.block, columns, from, places)
 		}
-	}
-	for i := range w.long {
-		l := &w.long[i]
-		l.codes = grown(l.codes, last, w.counter.block)
-		if err := combine(l.codes[first:last], l.terms, columns, from, places); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -282,17 +278,7 @@ func (w *Worker) columns(of *base) columns {
 	c := columns{}
 	for _, g := range of.groups {
 		c.sizes = append(c.sizes, w.counter.groups[g].size)
-		c.short, c.wide = append(c.short, nil), append(c.wide, nil)
-		for _, s := range w.short {
-			if s.group == g {
-				c.short[len(c.short)-1] = s.codes
-			}
-		}
-		for _, l := range w.long {
-			if l.group == g {
-				c.wide[len(c.wide)-1] = l.codes
-			}
-		}
+		c.short, c.wide = append(c.short, w.short[g].codes), append(c.wide, w.long[g].codes)
 	}
 	if w.counter.request.Weighted {
 		c.weight = w.weights

@@ -21,16 +21,7 @@ func (d Domain) Cells(c Clique) float64 {
 
 // holds reports whether a clique has all attributes of another.
 func (c Clique) holds(other Clique) bool {
-	i := 0
-	for _, a := range other {
-		for i < len(c) && c[i] < a {
-			i++
-		}
-		if i == len(c) || c[i] != a {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(other, func(a int) bool { return !c.has(a) })
 }
 
 func (c Clique) has(attribute int) bool {
@@ -40,42 +31,19 @@ func (c Clique) has(attribute int) bool {
 
 // union is the attributes of either.
 func (c Clique) union(other Clique) Clique {
-	out := make(Clique, 0, len(c)+len(other))
-	i, j := 0, 0
-	for i < len(c) || j < len(other) {
-		switch {
-		case j == len(other) || i < len(c) && c[i] < other[j]:
-			out = append(out, c[i])
-			i++
-		case i == len(c) || other[j] < c[i]:
-			out = append(out, other[j])
-			j++
-		default:
-			out = append(out, c[i])
-			i, j = i+1, j+1
-		}
-	}
-	return out
+	out := slices.Concat(c, other)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // common is the attributes of both.
 func (c Clique) common(other Clique) Clique {
-	return c.where(other.has)
+	return slices.DeleteFunc(slices.Clone(c), func(a int) bool { return !other.has(a) })
 }
 
 // without is the attributes of the first alone.
 func (c Clique) without(other Clique) Clique {
-	return c.where(func(a int) bool { return !other.has(a) })
-}
-
-func (c Clique) where(keep func(attribute int) bool) Clique {
-	out := make(Clique, 0, len(c))
-	for _, a := range c {
-		if keep(a) {
-			out = append(out, a)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(c), other.has)
 }
 
 // key tells cliques apart.

@@ -113,28 +113,26 @@ func (m *Model) Steps() []Step {
 
 // ranked is a clique by rank, in the order of its places.
 func (m *Model) ranked(c Clique) []int {
+	return renamed(c, m.ranks)
+}
+
+// renamed is the names of the attributes of a clique, in its order.
+func renamed(c Clique, names []int) []int {
 	out := make([]int, len(c))
-	for i, place := range c {
-		out[i] = m.ranks[place]
+	for i, a := range c {
+		out[i] = names[a]
 	}
 	return out
 }
 
 // inside is a clique of ranks, given its places.
 func (m *Model) inside(c Clique) Clique {
-	out := Clique(m.ranked(c))
-	slices.Sort(out)
-	return out
+	return slices.Sorted(slices.Values(m.ranked(c)))
 }
 
 // placed is a clique of places, given its ranks.
 func (m *Model) placed(c Clique) Clique {
-	out := make(Clique, len(c))
-	for i, rank := range c {
-		out[i] = m.places[rank]
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(slices.Values(renamed(c, m.places)))
 }
 
 // SizeWith is the size that the model would have at most with a measurement of this clique.
@@ -156,18 +154,7 @@ func (m *Model) SizesWith(ctx context.Context, cliques []Clique) []Size {
 
 // joined reports whether one clique of the tree holds another.
 func (m *Model) joined(c Clique) bool {
-	return m.host(c) >= 0
-}
-
-// host is the clique of the tree with the fewest cells that holds one; −1: none does.
-func (m *Model) host(c Clique) int {
-	best := -1
-	for i, have := range m.calibrated().Cliques {
-		if have.holds(c) && (best < 0 || m.domain.Cells(have) < m.domain.Cells(m.now.Cliques[best])) {
-			best = i
-		}
-	}
-	return best
+	return m.calibrated().host(m.domain, c) >= 0
 }
 
 // Measure adds a measurement of the counts of a clique, row-major, with independent noise of these variances. One of
@@ -255,7 +242,7 @@ func (m *Model) lay(tree *Tree) [][]Clique {
 		t.holds = nil
 	}
 	for i, t := range m.terms {
-		t.inside, t.host = nil, -1
+		t.inside = nil
 		for _, other := range m.terms[i+1:] {
 			if len(other.of) > len(t.of) && other.of.holds(t.of) && (t.inside == nil || len(other.theta) < len(t.inside.theta)) {
 				t.inside = other
@@ -265,11 +252,7 @@ func (m *Model) lay(tree *Tree) [][]Clique {
 			t.inside.holds = append(t.inside.holds, t)
 			continue
 		}
-		for j, have := range tree.Cliques {
-			if have.holds(t.of) && (t.host < 0 || m.domain.Cells(have) < m.domain.Cells(tree.Cliques[t.host])) {
-				t.host = j
-			}
-		}
+		t.host = tree.host(m.domain, t.of)
 		hosted[t.host] = append(hosted[t.host], t.of)
 	}
 	for _, t := range m.terms {

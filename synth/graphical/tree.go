@@ -17,6 +17,17 @@ type Tree struct {
 	Shared  []Clique // attributes of each clique and its parent, which may be none
 }
 
+// host is the clique of the tree with the fewest cells that holds one; −1: none does.
+func (t *Tree) host(d Domain, c Clique) int {
+	best := -1
+	for i, have := range t.Cliques {
+		if have.holds(c) && (best < 0 || d.Cells(have) < d.Cells(t.Cliques[best])) {
+			best = i
+		}
+	}
+	return best
+}
+
 // Size is the cells of all cliques of a tree, and of the largest.
 type Size struct{ Total, Largest float64 }
 

@@ -126,13 +126,10 @@ func New(c Caps, stream *noise.Bits, o Options) (*Bounding, error) {
 	o.Workers, o.Rows = max(o.Workers, 1), min(o.Rows, mostRows)
 	o.Memory = o.toHold()
 	b := &Bounding{caps: c, opt: o, choose: (*draws).choose, hash: longHash(), permutation: newPermutation(stream)}
-	key := make([]byte, 64)
-	for i := 0; i < len(key); i += 8 {
-		binary.LittleEndian.PutUint64(key[i:], stream.Uint64())
-	}
-	b.macKey = key[32:]
+	var key []byte
+	key, b.macKey = drawKeys(stream)
 	var err error
-	if b.block, err = aes.NewCipher(key[:32]); err != nil {
+	if b.block, err = aes.NewCipher(key); err != nil {
 		return nil, err
 	}
 	b.layOut()

@@ -35,6 +35,15 @@ const (
 	idsMissing = "are missing in rows: a row of no unit is outside every bound"
 )
 
+// drawKeys returns the keys of draws and of the HMACs of long ids: the next words of a stream.
+func drawKeys(stream *noise.Bits) (key, macKey []byte) {
+	var keys []byte
+	for range 8 {
+		keys = binary.LittleEndian.AppendUint64(keys, stream.Uint64())
+	}
+	return keys[:32], keys[32:]
+}
+
 // permutation is a bijection of 64-bit words that depends on a key. It spreads
 // units over partitions; that ids are told apart rests on its being a bijection
 // alone, and nothing rests on its being hard to guess.

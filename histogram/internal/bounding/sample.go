@@ -4,7 +4,6 @@ package bounding
 
 import (
 	"crypto/aes"
-	"encoding/binary"
 	"math/big"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -27,11 +26,7 @@ type Sample struct {
 // NewSample returns the sample of a share of the units.
 func NewSample(share *big.Rat, stream *noise.Bits) *Sample {
 	s := &Sample{below: Threshold(share)}
-	keys := make([]byte, 64)
-	for i := 0; i < len(keys); i += 8 {
-		binary.LittleEndian.PutUint64(keys[i:], stream.Uint64())
-	}
-	s.key, s.macKey = keys[:32], keys[32:]
+	s.key, s.macKey = drawKeys(stream)
 	return s
 }
 

@@ -220,6 +220,12 @@ func (e *Encoder) codeOfMisfit(fit domain.Fit) (code uint32) {
 	return code
 }
 
+// textArray is an array of texts: String, or LargeString of UUIDs.
+type textArray interface {
+	arrow.Array
+	Value(row int) string
+}
+
 // reader returns how a row of raw that is not null is encoded.
 func (e *Encoder) reader(raw arrow.Array) func(row int) (uint32, domain.Fit) {
 	if e.Numbers {
@@ -229,9 +235,7 @@ func (e *Encoder) reader(raw arrow.Array) func(row int) (uint32, domain.Fit) {
 	switch a := raw.(type) {
 	case *array.Dictionary:
 		return lookUp(a, func(text string) (uint32, domain.Fit) { return e.resolve(d.CodeOfText(text)) })
-	case *array.String:
-		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfText(a.Value(i))) }
-	case *array.LargeString:
+	case textArray:
 		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfText(a.Value(i))) }
 	case *array.Int64:
 		return func(i int) (uint32, domain.Fit) { return e.resolve(d.CodeOfInt(a.Value(i))) }

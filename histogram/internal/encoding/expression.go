@@ -128,22 +128,25 @@ func (r *vectorReader) read(a arrow.Array) (v expression.Vector) {
 	}
 	n := a.Len()
 	if a.NullN() > 0 {
-		r.into.Null = slices.Grow(r.into.Null[:0], n)[:n]
-		v.Null = r.into.Null
+		v.Null = room(&r.into.Null, n)
 		for i := range v.Null {
 			v.Null[i] = a.IsNull(i)
 		}
 	}
 	if r.reading.Reading == expression.AsText {
-		r.into.Texts = slices.Grow(r.into.Texts[:0], n)[:n]
-		v.Texts = r.into.Texts
+		v.Texts = room(&r.into.Texts, n)
 		r.texts(a, v.Texts)
 		return v
 	}
-	r.into.Numbers = slices.Grow(r.into.Numbers[:0], n)[:n]
-	v.Numbers = r.into.Numbers
+	v.Numbers = room(&r.into.Numbers, n)
 	r.numbers(a, v.Numbers)
 	return v
+}
+
+// room makes memory n values long, anew where it holds fewer.
+func room[T any](memory *[]T, n int) []T {
+	*memory = slices.Grow((*memory)[:0], n)[:n]
+	return *memory
 }
 
 // misfit notes that a row does not fit.
@@ -156,15 +159,9 @@ func (r *vectorReader) misfit(row, rows int, fit domain.Fit) {
 
 // texts are those of an array's values as domains of texts have them.
 func (r *vectorReader) texts(a arrow.Array, out []string) {
-	switch a := a.(type) {
-	case *array.String:
+	if texts, ok := a.(textArray); ok {
 		for i := range out {
-			out[i] = a.Value(i)
-		}
-		return
-	case *array.LargeString:
-		for i := range out {
-			out[i] = a.Value(i)
+			out[i] = texts.Value(i)
 		}
 		return
 	}
@@ -191,9 +188,7 @@ func (r *vectorReader) numbers(a arrow.Array, out []int64) {
 	x := &r.reading
 	value := func(int) (int64, domain.Fit) { return 0, domain.WrongType }
 	switch a := a.(type) {
-	case *array.String:
-		value = func(i int) (int64, domain.Fit) { return x.OfText(a.Value(i)) }
-	case *array.LargeString:
+	case textArray:
 		value = func(i int) (int64, domain.Fit) { return x.OfText(a.Value(i)) }
 	case *array.Int64:
 		value = func(i int) (int64, domain.Fit) { return x.OfInt(a.Value(i)) }
@@ -230,15 +225,12 @@ func (r *vectorReader) gather(d *array.Dictionary) (v expression.Vector) {
 	entries := vectorReader{reading: r.reading, into: &expression.Vector{}}
 	of := entries.read(d.Dictionary())
 	n := d.Len()
-	r.into.Null = slices.Grow(r.into.Null[:0], n)[:n]
-	v.Null = r.into.Null
+	v.Null = room(&r.into.Null, n)
 	isText := r.reading.Reading == expression.AsText
 	if isText {
-		r.into.Texts = slices.Grow(r.into.Texts[:0], n)[:n]
-		v.Texts = r.into.Texts
+		v.Texts = room(&r.into.Texts, n)
 	} else {
-		r.into.Numbers = slices.Grow(r.into.Numbers[:0], n)[:n]
-		v.Numbers = r.into.Numbers
+		v.Numbers = room(&r.into.Numbers, n)
 	}
 	for i := range n {
 		if v.Null[i] = d.IsNull(i); v.Null[i] {
@@ -265,42 +257,25 @@ func (v *evaluation) compute(sources []arrow.Array) (values arrow.Array, misfits
 
 // array is values as an array of their own.
 func (v *evaluation) array(made expression.Vector) arrow.Array {
-	valid := validOf(made.Null)
+	valid, mem := validOf(made.Null), memory.DefaultAllocator
 	switch t := v.of.Type(); t.Kind {
 	case expression.Text:
-		b := array.NewStringBuilder(memory.DefaultAllocator)
-		b.AppendValues(made.Texts, valid)
-		return b.NewArray()
+		return built(array.NewStringBuilder(mem), made.Texts, valid)
 	case expression.Boolean:
+		truth := each(made.Numbers, func(x int64) bool { return x == 1 })
 		if v.of.OnlyTrue {
-			valid = make([]bool, len(made.Numbers))
-			for i, x := range made.Numbers {
-				valid[i] = x == 1 && (made.Null == nil || !made.Null[i])
+			valid = slices.Clone(truth)
+			for i, null := range made.Null {
+				valid[i] = valid[i] && !null
 			}
 		}
-		b := array.NewBooleanBuilder(memory.DefaultAllocator)
-		truth := make([]bool, len(made.Numbers))
-		for i, x := range made.Numbers {
-			truth[i] = x == 1
-		}
-		b.AppendValues(truth, valid)
-		return b.NewArray()
+		return built(array.NewBooleanBuilder(mem), truth, valid)
 	case expression.Date:
-		b := array.NewDate32Builder(memory.DefaultAllocator)
-		days := make([]arrow.Date32, len(made.Numbers))
-		for i, x := range made.Numbers {
-			days[i] = arrow.Date32(x)
-		}
-		b.AppendValues(days, valid)
-		return b.NewArray()
+		days := each(made.Numbers, func(x int64) arrow.Date32 { return arrow.Date32(x) })
+		return built(array.NewDate32Builder(mem), days, valid)
 	case expression.Timestamp:
-		b := array.NewTimestampBuilder(memory.DefaultAllocator, arrow.FixedWidthTypes.Timestamp_us.(*arrow.TimestampType))
-		micros := make([]arrow.Timestamp, len(made.Numbers))
-		for i, x := range made.Numbers {
-			micros[i] = arrow.Timestamp(x)
-		}
-		b.AppendValues(micros, valid)
-		return b.NewArray()
+		micros := each(made.Numbers, func(x int64) arrow.Timestamp { return arrow.Timestamp(x) })
+		return built(array.NewTimestampBuilder(mem, arrow.FixedWidthTypes.Timestamp_us.(*arrow.TimestampType)), micros, valid)
 	default:
 		return numbersArray(made.Numbers, valid, t.Places)
 	}
@@ -309,17 +284,28 @@ func (v *evaluation) array(made expression.Vector) arrow.Array {
 // numbersArray are numbers counted in places.
 func numbersArray(numbers []int64, valid []bool, places int) arrow.Array {
 	if places == 0 {
-		b := array.NewInt64Builder(memory.DefaultAllocator)
-		b.AppendValues(numbers, valid)
-		return b.NewArray()
+		return built(array.NewInt64Builder(memory.DefaultAllocator), numbers, valid)
 	}
-	b := array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: 38, Scale: int32(places)})
-	wide := make([]decimal128.Num, len(numbers))
-	for i, x := range numbers {
-		wide[i] = decimal128.FromI64(x)
-	}
-	b.AppendValues(wide, valid)
+	of := &arrow.Decimal128Type{Precision: 38, Scale: int32(places)}
+	return built(array.NewDecimal128Builder(memory.DefaultAllocator, of), each(numbers, decimal128.FromI64), valid)
+}
+
+// built is values as an array of their own; valid nil: none is null.
+func built[T any](b interface {
+	array.Builder
+	AppendValues(values []T, valid []bool)
+}, values []T, valid []bool) arrow.Array {
+	b.AppendValues(values, valid)
 	return b.NewArray()
+}
+
+// each is what is made of each of some values.
+func each[V, T any](values []V, of func(V) T) []T {
+	out := make([]T, len(values))
+	for i, v := range values {
+		out[i] = of(v)
+	}
+	return out
 }
 
 // validOf are the rows that are not null, nil for all.
@@ -327,9 +313,5 @@ func validOf(null []bool) []bool {
 	if null == nil {
 		return nil
 	}
-	valid := make([]bool, len(null))
-	for i, is := range null {
-		valid[i] = !is
-	}
-	return valid
+	return each(null, func(is bool) bool { return !is })
 }

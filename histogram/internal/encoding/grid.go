@@ -56,9 +56,7 @@ func along(axis *domain.Axis, coordinates arrow.Array) func(row int) int {
 			}
 			return axis.OfDecimal(v.BigInt(), scale)
 		}
-	case *array.String:
-		return func(i int) int { return axis.OfText(a.Value(i)) }
-	case *array.LargeString:
+	case textArray:
 		return func(i int) int { return axis.OfText(a.Value(i)) }
 	case *array.Dictionary:
 		texts, ok := a.Dictionary().(*array.String)

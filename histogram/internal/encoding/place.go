@@ -47,9 +47,7 @@ func (e *Encoder) placeReader(raw arrow.Array) func(row int) (uint32, domain.Fit
 	switch a := raw.(type) {
 	case *array.Dictionary:
 		return lookUp(a, ofText)
-	case *array.String:
-		return func(i int) (uint32, domain.Fit) { return ofText(a.Value(i)) }
-	case *array.LargeString:
+	case textArray:
 		return func(i int) (uint32, domain.Fit) { return ofText(a.Value(i)) }
 	case *array.Int64:
 		return func(i int) (uint32, domain.Fit) { return e.codeAt(l.PlaceOfInt(a.Value(i), domain.Whole)), domain.Fits }
