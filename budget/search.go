@@ -22,16 +22,6 @@ func leastFitting(fits func(x float64) bool) float64 {
 	return math.Float64frombits(above)
 }
 
-// greatestFitting returns the greatest finite float64 x > 0 with fits(x), for a
-// predicate that turns from true to false, and 0 if it never holds.
-func greatestFitting(fits func(x float64) bool) float64 {
-	least := leastFitting(func(x float64) bool { return !fits(x) })
-	if least == 0 {
-		return 0
-	}
-	return math.Nextafter(least, 0)
-}
-
 // raised returns x > 0 made larger by the given number of units of 2⁻⁵² of it,
 // and rounded up; lowered the same downwards.
 func raised(x, units float64) float64 { return float64(x * (1 + float64((units+1)*0x1p-52))) }
