@@ -248,10 +248,15 @@ func (l Loss) TruePositiveRate(falsePositiveRate float64) float64 {
 		}
 		return rate
 	}
+	return l.remembered(question{l.of, true, falsePositiveRate}, work)
+}
+
+// remembered is the answer to a question, which is worked out every time where it is of no known mechanisms.
+func (l Loss) remembered(q question, work func() float64) float64 {
 	if l.of == (identity{}) {
 		return work()
 	}
-	return remembered.of(question{l.of, true, falsePositiveRate}, work)
+	return remembered.of(q, work)
 }
 
 func least(a, b Bound) Bound {
@@ -270,10 +275,7 @@ func (l Loss) numericalEpsilon(delta float64) float64 {
 		}
 		return epsilon
 	}
-	if l.of == (identity{}) {
-		return work()
-	}
-	return remembered.of(question{of: l.of, at: delta}, work)
+	return l.remembered(question{of: l.of, at: delta}, work)
 }
 
 // usualExcess is the part of what connecting dots adds at most that it adds on the mean, to losses anywhere between two

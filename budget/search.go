@@ -22,6 +22,22 @@ func leastFitting(fits func(x float64) bool) float64 {
 	return math.Float64frombits(above)
 }
 
+// leastWithin returns a distance of 1 or more at which a falling bound is at most the probability, and the bound there:
+// 1 if that is enough, else the first whole number from the guess on, and (2^63−1, 0) where none below 2^62 is.
+func leastWithin(bound func(distance float64) float64, probability, guess float64) (distance int64, beyond float64) {
+	if bound(1) <= probability {
+		return 1, bound(1)
+	}
+	s := math.Ceil(guess)
+	for s < 1<<62 && !(bound(s) <= probability) { // by rounding
+		s = max(s+1, math.Nextafter(s, math.Inf(1)))
+	}
+	if !(s < 1<<62) {
+		return math.MaxInt64, 0
+	}
+	return int64(s), bound(s)
+}
+
 // raised returns x > 0 made larger by the given number of units of 2⁻⁵² of it,
 // and rounded up; lowered the same downwards.
 func raised(x, units float64) float64 { return float64(x * (1 + float64((units+1)*0x1p-52))) }
