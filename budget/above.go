@@ -12,14 +12,11 @@ func (m Mechanism) Above(n int64) float64 {
 	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0
 	}
-	tail := gaussianTail
-	if m.Kind == DiscreteLaplace {
-		tail = laplaceTail
-	}
+	tail := m.Kind.tail(nearest(m.Parameter))
 	if n < 0 {
-		return 1 - float64(tail(nearest(m.Parameter))(-n-1)/2)
+		return 1 - float64(tail(-n-1)/2)
 	}
-	return tail(nearest(m.Parameter))(n) / 2
+	return tail(n) / 2
 }
 
 // LeastAbove returns the least n ≥ 0 with P(X > n) at most a chance, where X is the noise.

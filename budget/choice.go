@@ -35,19 +35,13 @@ func (m Mechanism) Shortfall(candidates int64, moves *big.Int, probability float
 		}
 		return raised(all/(1+all), 4)
 	}
-	if bound(1) <= probability {
-		return 0, bound(1)
-	}
 	least := Log(float64(others/2) / probability)
 	if m.Kind == ExponentialMechanism {
 		least = Log(float64(others*(1-probability)) / probability)
 	}
-	gap := math.Ceil(least / lambda)
-	for gap < 1<<62 && !(bound(gap) <= probability) { // by rounding
-		gap = max(gap+1, math.Nextafter(gap, math.Inf(1)))
+	gap, exceeded := leastWithin(bound, probability, least/lambda)
+	if gap == math.MaxInt64 {
+		return gap, 0
 	}
-	if !(gap < 1<<62) {
-		return math.MaxInt64, 0
-	}
-	return int64(gap) - 1, bound(gap)
+	return gap - 1, exceeded
 }

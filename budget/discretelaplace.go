@@ -2,7 +2,6 @@ package budget
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 )
 
@@ -68,64 +67,4 @@ func laplaceTail(t float64) func(m int64) float64 {
 	return func(m int64) float64 {
 		return weight * Exp(-(float64(m)+1)/t)
 	}
-}
-
-// discreteLaplaceDelta returns the least δ at ε of discrete Laplace noise of scale
-// 1/h whose answer moves by the integer s between neighbours, rounded up. With
-// T = min(max(X, 0), s) the loss is L = h(s − 2T); with m the largest T < s whose
-// loss is above ε and d = h(s−2m) − ε,
-//
-//	δ = (1 − a^m) + a^m·(1 − e^{−d})/(1+a),   −hs ≤ ε < hs.
-//
-// Guarantee: for neighbours that move one answer by at most s. Theorem: the best
-// event is T ≤ m. Argument: docs/proofs/laplace.md for the law.
-func discreteLaplaceDelta(h float64, s int64, epsilon float64) float64 {
-	if !(h >= 0) || math.IsInf(h, 1) || s < 0 || epsilon != epsilon {
-		return 1
-	}
-	gap := func(m int64) float64 {
-		high, low := twoProduct(float64(s-2*m), h)
-		return (high - epsilon) + low
-	}
-	switch {
-	case !(gap(0) > 0):
-		return 0
-	case gap(s) > 0: // ε is below every loss
-		return atMostOne(raised(-expm1(epsilon), 4))
-	}
-	m := int64(math.Max(0, math.Min(float64(s-1), math.Ceil((float64(s)-epsilon/h)/2)-1)))
-	for m > 0 && !(gap(m) > 0) {
-		m--
-	}
-	for m < s-1 && gap(m+1) > 0 {
-		m++
-	}
-	below := Exp(-float64(float64(m) * h))
-	delta := -expm1(-float64(float64(m)*h)) + below*-expm1(-gap(m))/(1+Exp(-h))
-	return atMostOne(raised(delta, 32+float64(2*float64(m)*h)))
-}
-
-// mostLosses bounds the losses that a divergence is summed over.
-const mostLosses = 1 << 20
-
-// discreteLaplaceRDP returns the Rényi divergence of order α ≥ 1 of the same,
-// rounded up; for s above 2^20 the bound of a mechanism that is hs-private.
-//
-// Guarantee: for neighbours that move one answer by at most s. Theorem: the
-// divergence of the law of the losses; beyond, Bun & Steinke 2016, proposition 3.3.
-func discreteLaplaceRDP(h float64, s int64, order float64) float64 {
-	if !(h >= 0) || math.IsInf(h, 1) || s < 0 {
-		return math.Inf(1)
-	}
-	most := float64(h * float64(s))
-	if s > mostLosses {
-		return raised(math.Min(most, most*most/2*math.Max(order, 1)), 8)
-	}
-	whole := 1 + Exp(-h)
-	atoms := []lossAtom{{most, 1 / whole}, {-most, Exp(-most) / whole}}
-	for t := int64(1); t < s; t++ {
-		mass := -expm1(-h) * Exp(-float64(float64(t)*h)) / whole
-		atoms = append(atoms, lossAtom{float64(h * float64(s-2*t)), mass})
-	}
-	return renyiDivergence(atoms, order)
 }

@@ -54,7 +54,7 @@ func (m Mechanism) steps(count int64) []step {
 		return merge(steps)
 	}
 	if ok && m.listsAtoms(shifts) {
-		worst := rememberedPairs.of(m, func() atoms {
+		worst := rememberedPairs.of(m.text(), func() atoms {
 			var each []atoms
 			for _, shift := range shifts {
 				each = append(each, m.vector(shift))

@@ -293,17 +293,7 @@ func (m Mechanism) leastDistance(candidates int64, probability float64) (distanc
 		all := float64(others * Exp(-float64(lambda*distance)))
 		return raised(all/(1+all), 16)
 	}
-	if bound(1) <= probability {
-		return 1, bound(1)
-	}
-	s := math.Ceil(Log(float64(others*(1-probability))/probability) / lambda)
-	for s < 1<<62 && !(bound(s) <= probability) { // by rounding
-		s = max(s+1, math.Nextafter(s, math.Inf(1)))
-	}
-	if !(s < 1<<62) {
-		return math.MaxInt64, 0
-	}
-	return int64(s), bound(s)
+	return leastWithin(bound, probability, Log(float64(others*(1-probability))/probability)/lambda)
 }
 
 // QuantileInterval returns how the two ends of an interval are to be drawn, as two more choices of a quantile's share

@@ -45,20 +45,6 @@ func (g Gaussian) Epsilon(delta float64) float64 {
 	return leastFitting(func(epsilon float64) bool { return g.Delta(epsilon) <= delta })
 }
 
-// RDP returns the Rényi divergence of the given order, αμ²/2, rounded up.
-//
-// Guarantee: for the neighbours of L2. Theorem: Mironov 2017, proposition 7.
-func (g Gaussian) RDP(order float64) float64 {
-	if !g.valid() || !(order > 0) {
-		return math.Inf(1)
-	}
-	mu := g.mu()
-	if mu == 0 {
-		return 0
-	}
-	return raised(order*mu*mu/2, 8)
-}
-
 // TruePositiveRate returns the largest rate at which a test can tell neighbours
 // apart at the given rate of false positives, Q(Q⁻¹(fpr) − μ), rounded up.
 //
@@ -74,40 +60,6 @@ func (g Gaussian) TruePositiveRate(falsePositiveRate float64) float64 {
 	mu := g.mu()
 	z -= float64((1 + math.Abs(z) + mu) * 0x1p-44) // covers the quantile and μ
 	return math.Min(1, raised(normalTail(z-mu), 32))
-}
-
-// RepeatGaussian returns the Gaussian that loses as much as count independent runs
-// of g: √k times as far apart.
-//
-// Guarantee: the same worst pair but for a rounding that every method covers.
-// Theorem: Dong, Roth & Su 2022, corollary 3.3.
-func RepeatGaussian(g Gaussian, count int64) Gaussian {
-	return Gaussian{Sigma: g.Sigma, L2: g.L2 * math.Sqrt(float64(count))}
-}
-
-// ComposeGaussians returns the Gaussian, of Sigma 1, that loses as much as all the
-// steps run independently: μ² = Σμᵢ², rounded up.
-//
-// Guarantee and theorem: as for RepeatGaussian.
-func ComposeGaussians(steps ...Gaussian) Gaussian {
-	var squares float64
-	for _, g := range steps {
-		if !g.valid() {
-			return Gaussian{}
-		}
-		squares += float64(g.mu() * g.mu())
-	}
-	return Gaussian{Sigma: 1, L2: raised(math.Sqrt(squares), float64(len(steps)))}
-}
-
-// AnalyticGaussianFor returns the Gaussian of least Sigma that is (ε, δ)-
-// differentially private for neighbours within l2.
-//
-// Guarantee: Delta(ε) ≤ δ holds of what is returned. Theorem: as for
-// Gaussian.Delta. Sigma is +Inf where no noise is enough: δ ≤ 0 or l2 not finite.
-func AnalyticGaussianFor(l2, epsilon, delta float64) Gaussian {
-	sigma := leastFitting(func(sigma float64) bool { return Gaussian{sigma, l2}.Delta(epsilon) <= delta })
-	return Gaussian{sigma, l2}
 }
 
 // gaussianHockeyStick returns sup over events of P − e^ε·Q for P = N(μ, 1) and
@@ -188,6 +140,3 @@ func (g Gaussian) lossHeads(x float64) (p, q float64) {
 	mu := g.mu()
 	return normalTail(float64(mu/2) - x/mu), normalTail(-float64(mu/2) - x/mu)
 }
-
-// lossRange returns the least and the greatest loss.
-func (Gaussian) lossRange() (low, high float64) { return math.Inf(-1), math.Inf(1) }

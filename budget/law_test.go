@@ -76,10 +76,7 @@ func TestLawsMatchTheExactTables(t *testing.T) {
 // table's 64 bits end and relatively before that.
 func assertTailsMatch(t *testing.T, name string, m Mechanism, folded map[string]string) {
 	t.Helper()
-	tail := gaussianTail(nearest(m.Parameter))
-	if m.Kind == DiscreteLaplace {
-		tail = laplaceTail(nearest(m.Parameter))
-	}
+	tail := m.Kind.tail(nearest(m.Parameter))
 	for key, hex := range folded {
 		at, _ := strconv.ParseInt(key, 10, 64)
 		cdf, _ := strconv.ParseUint(hex, 16, 64)

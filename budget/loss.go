@@ -220,24 +220,6 @@ func (l Loss) method() string {
 	return MethodPLD
 }
 
-// DeltaAt returns a δ for which the composition is (ε, δ)-differentially private
-// at this ε ≥ 0, by the least of the methods of EpsilonAt, rounded up.
-//
-// Guarantee: for the neighbours of the steps. Theorem: as for [Loss.EpsilonAt].
-func (l Loss) DeltaAt(epsilon float64) Bound {
-	if l.sample != nil {
-		q := roundUp(l.sample)
-		whole := l.whole().DeltaAt(unamplified(epsilon, q))
-		whole.Value = min(1, float64(whole.Value*q*(1+0x1p-50)))
-		return whole
-	}
-	best := Bound{ZCDPDelta(roundUp(l.Rho()), epsilon), MethodZCDP}
-	if l.epsilon != nil && roundUp(l.epsilon) <= epsilon {
-		best = Bound{0, MethodPure}
-	}
-	return least(best, Bound{l.numericalDelta(epsilon), l.method()})
-}
-
 // TruePositiveRate returns an upper bound on how often any attack that is wrong
 // about an absent unit at most at the rate falsePositiveRate, in [0, 1], is right
 // about a present one; without a sample, the same with absent and present
@@ -266,10 +248,15 @@ func (l Loss) TruePositiveRate(falsePositiveRate float64) float64 {
 		}
 		return rate
 	}
+	return l.remembered(question{l.of, true, falsePositiveRate}, work)
+}
+
+// remembered is the answer to a question, which is worked out every time where it is of no known mechanisms.
+func (l Loss) remembered(q question, work func() float64) float64 {
 	if l.of == (identity{}) {
 		return work()
 	}
-	return remembered.of(question{l.of, true, falsePositiveRate}, work)
+	return remembered.of(q, work)
 }
 
 func least(a, b Bound) Bound {
@@ -288,10 +275,7 @@ func (l Loss) numericalEpsilon(delta float64) float64 {
 		}
 		return epsilon
 	}
-	if l.of == (identity{}) {
-		return work()
-	}
-	return remembered.of(question{of: l.of, at: delta}, work)
+	return l.remembered(question{of: l.of, at: delta}, work)
 }
 
 // usualExcess is the part of what connecting dots adds at most that it adds on the mean, to losses anywhere between two
@@ -321,22 +305,6 @@ func (l Loss) composedEpsilon(delta float64, r resolution) (epsilon, excess floa
 	}
 	s := compose(l.steps, l.sketch, tiltFor(l.sketch, -Log(delta)), r)
 	return max(0, s.epsilon(delta/l.slackened(1))+2*l.slack), s.excess
-}
-
-// numericalDelta is the δ of the loss distribution at ε.
-func (l Loss) numericalDelta(epsilon float64) float64 {
-	if len(l.steps) == 0 {
-		return 0
-	}
-	if l.isNormal() {
-		return min(1, l.slackened(l.normal.Delta(epsilon-2*l.slack)))
-	}
-	s := compose(l.steps, l.sketch, tiltAt(l.sketch, epsilon), usual)
-	delta := min(1, l.slackened(s.delta(epsilon-2*l.slack)))
-	if l.byRho != nil {
-		delta = min(delta, l.byRho.numericalDelta(epsilon))
-	}
-	return delta
 }
 
 // slackened is a probability enlarged by the factor that the steps leave open.

@@ -35,10 +35,10 @@ func mixtureDensity(rate float64, a, b func(float64) float64) func(float64) floa
 
 func sampledLaws() []sampledLaw {
 	mixture := mixtureDensity(0.2, normalDensity(0), normalDensity(0.75))
-	sampled := SubsampledGaussian{Gaussian{Sigma: 4, L2: 3}, 0.2}
+	sampled := subsampledGaussian{Gaussian{Sigma: 4, L2: 3}, 0.2}
 	return []sampledLaw{
 		{"Gaussian", Gaussian{Sigma: 2, L2: 3}, normalDensity(1.5), normalDensity(0), 20},
-		{"Laplace", Laplace{Scale: 2, L1: 3}, laplaceDensity(0), laplaceDensity(1.5), 60},
+		{"Laplace", laplace{scale: 2, l1: 3}, laplaceDensity(0), laplaceDensity(1.5), 60},
 		{"removal", removal(sampled), mixture, normalDensity(0), 20},
 		{"addition", addition(sampled), normalDensity(0), mixture, 20},
 	}
@@ -90,7 +90,7 @@ func TestLossTailsKeepTheLikelihoodRatio(t *testing.T) {
 	}{
 		{Gaussian{Sigma: 0.3, L2: 1}, 60, 130}, {Gaussian{Sigma: 100, L2: 1}, 0.1, 0.4},
 		{removal{Gaussian{Sigma: 0.6, L2: 1}, 1e-3}, 5, 60}, {addition{Gaussian{Sigma: 1, L2: 1}, 0.3}, -6, 0.35},
-		{Laplace{Scale: 1, L1: 4}, -3.9, 3.9},
+		{laplace{scale: 1, l1: 4}, -3.9, 3.9},
 	}
 	for _, c := range laws {
 		const cells = 20000

@@ -33,6 +33,22 @@ const (
 // a variance and margins.
 func (k Kind) addsNoise() bool { return k == DiscreteLaplace || k == DiscreteGaussian }
 
+// variance is that of a draw of the noise.
+func (k Kind) variance(parameter float64) float64 {
+	if k == DiscreteLaplace {
+		return laplaceVariance(parameter)
+	}
+	return gaussianVariance(parameter)
+}
+
+// tail returns the function m ↦ P(|X| > m) of the noise.
+func (k Kind) tail(parameter float64) func(m int64) float64 {
+	if k == DiscreteLaplace {
+		return laplaceTail(parameter)
+	}
+	return gaussianTail(parameter)
+}
+
 // hasSensitivities tells the kinds whose loss is that of their parameter and of how far answers, or scores, can move.
 func (k Kind) hasSensitivities() bool { return k.addsNoise() || k == ExponentialQuantiles }
 
@@ -114,10 +130,7 @@ func (m Mechanism) Variance() float64 {
 	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0
 	}
-	if m.Kind == DiscreteLaplace {
-		return laplaceVariance(nearest(m.Parameter))
-	}
-	return gaussianVariance(nearest(m.Parameter))
+	return m.Kind.variance(nearest(m.Parameter))
 }
 
 // Margin returns the least m for which P(|X| ≤ m) ≥ confidence under the
@@ -131,10 +144,7 @@ func (m Mechanism) Margin(confidence float64) (margin int64, attained float64) {
 	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0, 0
 	}
-	if m.Kind == DiscreteLaplace {
-		return leastMargin(confidence, laplaceTail(nearest(m.Parameter)))
-	}
-	return leastMargin(confidence, gaussianTail(nearest(m.Parameter)))
+	return leastMargin(confidence, m.Kind.tail(nearest(m.Parameter)))
 }
 
 // Epsilon returns the ε of pure differential privacy that the mechanism gives.

@@ -96,13 +96,12 @@ func TestPlantedMistakesBreakCases(t *testing.T) {
 func TestDeltaCountedOnceBreaksACase(t *testing.T) {
 	broken := 0
 	for _, v := range usualVectors(t) {
-		if v.Kind != "kov.delta" && v.Kind != "approx.delta_zero_eps" {
+		if v.Kind != "kov.delta" {
 			continue
 		}
-		all := pureOf(t, v)
-		pure := PureStep{Epsilon: all[0].Epsilon, Count: all[0].Count}
-		once := PureComposition{pure, {Delta: all[0].Delta, Count: 1}}
-		if all[0].Delta > 0 && all[0].Count > 1 && len(faults(t, v, once.Delta(v.input(t, "epsilon")))) > 0 {
+		delta, count := v.inputOr("delta0", 0), v.inputOr("k", 1)
+		once := []step{pureStep(v.input(t, "epsilon0"), 0, count), pureStep(0, delta, 1)}
+		if delta > 0 && count > 1 && len(faults(t, v, deltaOf(v.input(t, "epsilon"), once...))) > 0 {
 			broken++
 		}
 	}

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -121,15 +122,7 @@ func (s *NoiseSum) openings(deep float64) openings {
 			out = append(out, opening{1 / d.turns, turns / d.turns})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b opening) int {
-		switch x, y := a.half/a.period, b.half/b.period; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b opening) int { return cmp.Compare(a.half/a.period, b.half/b.period) })
 	return out[:min(len(out), mostOpenings)]
 }
 

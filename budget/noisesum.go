@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -127,15 +128,7 @@ func sortWidestFirst(all []draws) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		switch a, b := all[i].reach, all[j].reach; {
-		case a > b:
-			return -1
-		case a < b:
-			return 1
-		}
-		return i - j
-	})
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(all[j].reach, all[i].reach), i-j) })
 	out := make([]draws, len(all))
 	for i, from := range order {
 		out[i] = all[from]
@@ -174,12 +167,7 @@ func commonUnit(terms []NoiseTerm) float64 {
 }
 
 // variance is that of one draw.
-func (t NoiseTerm) variance() float64 {
-	if t.Kind == DiscreteLaplace {
-		return laplaceVariance(t.Parameter)
-	}
-	return gaussianVariance(t.Parameter)
-}
+func (t NoiseTerm) variance() float64 { return t.Kind.variance(t.Parameter) }
 
 func newDraws(t NoiseTerm, deviation float64) draws {
 	w := math.Abs(t.Weight) / deviation

@@ -61,16 +61,6 @@ var numericalKinds = map[string]func(t *testing.T, v vector) any{
 			return deltaOf(epsilon, step{gaussianAtoms(exactly(sigma*sigma), int64(v.input(t, "sensitivity"))), 1}) <= delta
 		})
 	},
-	"dgauss.delta_truncated": func(t *testing.T, v vector) any {
-		return truncated(t, v).delta(v, t, v.input(t, "epsilon"))
-	},
-	"dgauss.delta_truncated_curve": func(t *testing.T, v vector) any {
-		var curve []float64
-		for _, epsilon := range v.floats(t, "epsilons") {
-			curve = append(curve, truncated(t, v).delta(v, t, epsilon))
-		}
-		return curve
-	},
 	"dgauss.cdf_truncated": func(t *testing.T, v vector) any {
 		cdf, sum := map[string]float64{}, 0.0
 		law := truncated(t, v)
@@ -100,7 +90,7 @@ var numericalKinds = map[string]func(t *testing.T, v vector) any{
 		}
 	},
 	"psg.sigma_k": func(t *testing.T, v vector) any {
-		g := SubsampledGaussian{Rate: v.input(t, "sampling_prob"), Gaussian: Gaussian{L2: v.inputOr("l2_sensitivity", 1)}}
+		g := subsampledGaussian{Rate: v.input(t, "sampling_prob"), Gaussian: Gaussian{L2: v.inputOr("l2_sensitivity", 1)}}
 		return leastFor(1e3, func(sigma float64) bool {
 			g.Sigma = sigma
 			k := int64(v.input(t, "k"))
@@ -138,7 +128,7 @@ var numericalKinds = map[string]func(t *testing.T, v vector) any{
 			t.Fatalf("%s: no such mechanism: %s", v.ID, mechanism)
 		}
 		pmf := map[string]float64{}
-		continuous(Laplace{Scale: v.input(t, "scale"), L1: v.input(t, "l1_sensitivity")}).place(v.input(t, "h"), 0,
+		continuous(laplace{scale: v.input(t, "scale"), l1: v.input(t, "l1_sensitivity")}).place(v.input(t, "h"), 0,
 			func(j int64, m float64) {
 				pmf[strconv.FormatInt(j, 10)] += m
 			})
@@ -151,15 +141,17 @@ var numericalKinds = map[string]func(t *testing.T, v vector) any{
 	"pld.delta_composed": func(t *testing.T, v vector) any {
 		var steps []step
 		for _, part := range v.parts(t) {
-			a := pureAtoms(decimal(part.input(t, "epsilon")))
-			a.unbounded = part.input(t, "delta")
-			for i := range a.mass {
-				a.mass[i] *= 1 - a.unbounded
-			}
-			steps = append(steps, step{a, 1})
+			steps = append(steps, pureStep(part.input(t, "epsilon"), part.input(t, "delta"), 1))
 		}
 		return deltaOf(v.input(t, "epsilon"), steps...)
 	},
+}
+
+func atEpsilons(t *testing.T, v vector, delta func(epsilon float64) float64) any {
+	if v.has("epsilons") {
+		return each(v.floats(t, "epsilons"), delta)
+	}
+	return delta(v.input(t, "epsilon"))
 }
 
 // decimal is the number as it is written, exactly.
@@ -227,7 +219,7 @@ func continuous(l law) tails {
 }
 
 func continuousLaplace(epsilon, k float64) step {
-	pair := continuous(Laplace{Scale: 1, L1: epsilon})
+	pair := continuous(laplace{scale: 1, l1: epsilon})
 	pair.ends = decimal(epsilon)
 	return step{pair, int64(k)}
 }
@@ -237,8 +229,8 @@ func discreteLaplaceOf(t *testing.T, part, v vector) step {
 	return step{laplaceAtoms(scale.Inv(scale), int64(v.input(t, "sensitivity"))), int64(part.input(t, "k"))}
 }
 
-func subsampled(t *testing.T, v vector) SubsampledGaussian {
-	return SubsampledGaussian{Rate: v.input(t, "sampling_prob"), Gaussian: Gaussian{Sigma: v.input(t, "sigma"),
+func subsampled(t *testing.T, v vector) subsampledGaussian {
+	return subsampledGaussian{Rate: v.input(t, "sampling_prob"), Gaussian: Gaussian{Sigma: v.input(t, "sigma"),
 		L2: v.inputOr("l2_sensitivity", 1)}}
 }
 
@@ -276,21 +268,41 @@ func truncated(t *testing.T, v vector) truncatedLaw {
 	return law
 }
 
-// delta is the profile, with Poisson sampling in either order of the neighbours.
-func (l truncatedLaw) delta(v vector, t *testing.T, epsilon float64) float64 {
-	q := v.input(t, "sampling_prob")
-	if v.text(t, "adjacency") == "REM" { // H(qP+(1−q)Q ‖ Q)
+// truncatedDelta is δ of the truncated law, which is symmetric, at one ε or at several.
+func truncatedDelta(t *testing.T, v vector) any {
+	law := step{truncated(t, v).pair, 1}
+	return atEpsilons(t, v, func(epsilon float64) float64 {
+		return sampledDelta(t, v, epsilon, func(epsilon float64) float64 { return deltaOf(epsilon, law) })
+	})
+}
+
+// sampledDelta is the δ of a mechanism that sees a Poisson sample, from its profile without one, which is the same for
+// both orders of the neighbours. Without an adjacency it is the larger of both orders.
+func sampledDelta(t *testing.T, v vector, epsilon float64, profile func(epsilon float64) float64) float64 {
+	q := v.inputOr("sampling_prob", 1)
+	removal := func() float64 { // H(qP+(1−q)Q ‖ Q)
 		inner := Exp(epsilon)/q - (1-q)/q
 		if inner <= 0 {
 			return -expm1(epsilon)
 		}
-		return q * deltaOf(Log(inner), step{l.pair, 1})
+		return q * profile(Log(inner))
 	}
-	rest := 1 - Exp(epsilon)*(1-q) // H(Q ‖ qP+(1−q)Q); the law is symmetric
-	if rest <= 0 {
-		return 0
+	addition := func() float64 { // H(Q ‖ qP+(1−q)Q)
+		rest := 1 - Exp(epsilon)*(1-q)
+		if rest <= 0 {
+			return 0
+		}
+		return rest * profile(Log(Exp(epsilon)*q/rest))
 	}
-	return rest * deltaOf(Log(Exp(epsilon)*q/rest), step{l.pair, 1})
+	switch {
+	case q == 1:
+		return profile(epsilon)
+	case !v.has("adjacency"):
+		return max(removal(), addition())
+	case v.text(t, "adjacency") == "REM":
+		return removal()
+	}
+	return addition()
 }
 
 // roundedUp rounds losses up to the multiples of h, as some accountants do: what
@@ -302,7 +314,7 @@ func roundedUp(t *testing.T, v vector) any {
 	var a atoms
 	switch mechanism := v.text(t, "mechanism"); mechanism {
 	case "laplace":
-		l := Laplace{Scale: v.input(t, "scale"), L1: v.input(t, "l1_sensitivity")}
+		l := laplace{scale: v.input(t, "scale"), l1: v.input(t, "l1_sensitivity")}
 		low, high := l.lossRange()
 		width := v.input(t, "h")
 		for j := math.Ceil(low/width - 1e-9); j <= math.Ceil(high/width-1e-9); j++ {

@@ -47,8 +47,8 @@ type atoms struct {
 func (a atoms) lattice() (lattice, bool) { return a.at, true }
 
 func (a atoms) grain() *big.Rat {
-	whole := new(big.Int).GCD(nil, nil, new(big.Int).Abs(big.NewInt(a.at.first)), big.NewInt(a.at.stride))
-	return new(big.Rat).Mul(a.at.unit, new(big.Rat).SetInt(whole))
+	whole := greatestDivisor(max(a.at.first, -a.at.first), a.at.stride)
+	return new(big.Rat).Mul(a.at.unit, new(big.Rat).SetInt64(whole))
 }
 
 // loss is the i-th loss. The product of a small integer and one rounded unit is

@@ -160,11 +160,10 @@ func TestWhatIsCutOffCountsAsInfinite(t *testing.T) {
 	}
 
 	steps := []step{{pureAtoms(mustRat(t, "1/10")), 1000}}
-	exact := PureComposition{{Epsilon: 0.1, Count: 1000}}
 	for _, rare := range []float64{3, 8, 20} {
 		s := convolve(steps, sketchesOf(steps), tilt{theta: 1, margin: 5, rare: rare}, usual)
 		for epsilon := 0.0; epsilon < 60; epsilon++ {
-			if got, want := s.delta(epsilon), exact.Delta(epsilon); got < want*(1-1e-9) {
+			if got, want := s.delta(epsilon), optimalDelta(0.1, 1000, epsilon); got < want*(1-1e-9) {
 				t.Errorf("all but e^%v in the window, ε = %v: δ = %v, want at least %v", -rare, epsilon, got, want)
 			}
 		}

@@ -37,28 +37,25 @@ func (s PartitionSelection) Validate() error {
 	return nil
 }
 
-// perPartition returns the ε and δ of each partition, rounded down.
-func (s PartitionSelection) perPartition() (epsilon, delta float64) {
-	return oneOf(s.Epsilon, s.Delta, s.MaxPartitions)
-}
-
-// oneOf splits ε and δ over count mechanisms, rounded down: ε/count and
-// 1−(1−δ)^(1/count).
+// perPartition returns the ε and δ of each partition, rounded down: ε/MaxPartitions
+// and 1−(1−δ)^(1/MaxPartitions).
 //
-// Guarantee: count mechanisms, each private at what is returned, are (ε, δ)-
+// Guarantee: as many mechanisms, each private at what is returned, are (ε, δ)-
 // differentially private together. Theorem: Kairouz, Oh & Viswanath 2015, theorem
 // 3.3 at i = 0.
-func oneOf(epsilon, delta float64, count int64) (float64, float64) {
-	if count == 1 {
-		return epsilon, delta
+func (s PartitionSelection) perPartition() (epsilon, delta float64) {
+	if s.MaxPartitions == 1 {
+		return s.Epsilon, s.Delta
 	}
-	if delta == 1 {
-		return lowered(epsilon/float64(count), 1), 1
+	count := float64(s.MaxPartitions)
+	if s.Delta == 1 {
+		return lowered(s.Epsilon/count, 1), 1
 	}
-	return lowered(epsilon/float64(count), 1), lowered(-expm1(log1p(-delta)/float64(count)), 8)
+	return lowered(s.Epsilon/count, 1), lowered(-expm1(log1p(-s.Delta)/count), 8)
 }
 
-// KeepProbability returns πₙ for a partition of n ids, rounded down. It is never
+// KeepProbabilities returns π₀, π₁, … up to the one that all larger counts share,
+// which is 1 or, for δ below 2⁻⁵³, may be 1 − 2⁻⁵³. Each is rounded down: it is never
 // above the optimum, and below it by less than 1e-9 of it. A float64 is a fraction
 // of a power of 2, so that a decision by exact random bits keeps exactly this
 // probability.
@@ -68,28 +65,7 @@ func oneOf(epsilon, delta float64, count int64) (float64, float64) {
 // with the rounded probabilities themselves. Theorem: Desfontaines, Voss, Gipson &
 // Mandayam 2022, theorem 1. Argument: docs/proofs/partition.md.
 //
-// It is 0 for a selection that does not validate.
-func (s PartitionSelection) KeepProbability(n int64) float64 {
-	if s.Validate() != nil {
-		return 0
-	}
-	rise := s.rise()
-	var kept float64
-	for range n {
-		next := rise(kept)
-		if next == kept {
-			break
-		}
-		kept = next
-	}
-	return kept
-}
-
-// KeepProbabilities returns π₀, π₁, … up to the one that all larger counts share,
-// which is 1 or, for δ below 2⁻⁵³, may be 1 − 2⁻⁵³.
-//
-// Guarantee: as for KeepProbability. It returns an error for a selection that does
-// not validate.
+// It returns an error for a selection that does not validate.
 func (s PartitionSelection) KeepProbabilities() ([]float64, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

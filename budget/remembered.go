@@ -33,63 +33,45 @@ type question struct {
 	at   float64
 }
 
-// mostRemembered is how many answers are kept, some 200 kB of them; then all are forgotten.
-const mostRemembered = 1 << 12
+const (
+	// mostRemembered is how many answers are kept, some 200 kB of them.
+	mostRemembered = 1 << 12
+	// mostPoints bounds the pairs that are kept: 16 MB of masses.
+	mostPoints = 1 << 21
+)
 
-// answers are what questions gave.
-type answers struct {
+var (
+	// remembered are the answers to questions.
+	remembered = memory[question, float64]{most: mostRemembered, size: func(float64) int { return 1 }}
+	// rememberedPairs are the pairs of mechanisms whose worst shifts are several, by their text.
+	rememberedPairs = memory[string, atoms]{most: mostPoints, size: func(a atoms) int { return len(a.mass) }}
+)
+
+// memory is what was worked out before. Where all of it together grows larger than most, all is forgotten.
+type memory[K comparable, V any] struct {
+	most int
+	size func(V) int
+
 	lock  sync.Mutex
-	known map[question]float64
+	known map[K]V
+	held  int // the sum of the sizes
 }
 
-var remembered answers
-
-// of is the answer to a question, which answer works out where it is new. Two that ask at once may both work it out, to
-// the same bits.
-func (a *answers) of(q question, answer func() float64) float64 {
-	a.lock.Lock()
-	known, ok := a.known[q]
-	a.lock.Unlock()
-	if ok {
-		return known
-	}
-	known = answer()
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	if a.known == nil || len(a.known) >= mostRemembered {
-		a.known = map[question]float64{}
-	}
-	a.known[q] = known
-	return known
-}
-
-// mostPoints bounds the pairs that are kept: 16 MB of masses; then all are forgotten.
-const mostPoints = 1 << 21
-
-// envelopes are the pairs of mechanisms whose worst shifts are several, by their text.
-type envelopes struct {
-	lock   sync.Mutex
-	known  map[string]atoms
-	points int
-}
-
-var rememberedPairs envelopes
-
-// of is the pair of a mechanism, which work works out where it is new.
-func (e *envelopes) of(m Mechanism, work func() atoms) atoms {
-	text := m.text()
-	e.lock.Lock()
-	known, ok := e.known[text]
-	e.lock.Unlock()
+// of is what belongs to a key, which work works out where it is new. Two that ask at once may both work it out, to the
+// same bits.
+func (m *memory[K, V]) of(key K, work func() V) V {
+	m.lock.Lock()
+	known, ok := m.known[key]
+	m.lock.Unlock()
 	if ok {
 		return known
 	}
 	known = work()
-	e.lock.Lock()
-	defer e.lock.Unlock()
-	if e.points += len(known.mass); e.known == nil || e.points > mostPoints {
-		e.known, e.points = map[string]atoms{}, len(known.mass)
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.held += m.size(known); m.known == nil || m.held > m.most {
+		m.known, m.held = map[K]V{}, m.size(known)
 	}
-	e.known[text] = known
+	m.known[key] = known
 	return known
 }

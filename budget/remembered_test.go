@@ -60,7 +60,7 @@ func TestRememberedLossesAreTheirOwn(t *testing.T) {
 }
 
 func TestAnswersAreForgottenWhenThereAreMany(t *testing.T) {
-	var a answers
+	a := memory[question, float64]{most: mostRemembered, size: func(float64) int { return 1 }}
 	asked := 0
 	for i := range mostRemembered + 1 {
 		for range 2 {

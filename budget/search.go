@@ -22,14 +22,20 @@ func leastFitting(fits func(x float64) bool) float64 {
 	return math.Float64frombits(above)
 }
 
-// greatestFitting returns the greatest finite float64 x > 0 with fits(x), for a
-// predicate that turns from true to false, and 0 if it never holds.
-func greatestFitting(fits func(x float64) bool) float64 {
-	least := leastFitting(func(x float64) bool { return !fits(x) })
-	if least == 0 {
-		return 0
+// leastWithin returns a distance of 1 or more at which a falling bound is at most the probability, and the bound there:
+// 1 if that is enough, else the first whole number from the guess on, and (2^63−1, 0) where none below 2^62 is.
+func leastWithin(bound func(distance float64) float64, probability, guess float64) (distance int64, beyond float64) {
+	if bound(1) <= probability {
+		return 1, bound(1)
 	}
-	return math.Nextafter(least, 0)
+	s := math.Ceil(guess)
+	for s < 1<<62 && !(bound(s) <= probability) { // by rounding
+		s = max(s+1, math.Nextafter(s, math.Inf(1)))
+	}
+	if !(s < 1<<62) {
+		return math.MaxInt64, 0
+	}
+	return int64(s), bound(s)
 }
 
 // raised returns x > 0 made larger by the given number of units of 2⁻⁵² of it,

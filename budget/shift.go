@@ -18,13 +18,7 @@ func (s Shift) within(l1, l2Squared *big.Int) error {
 	if len(s) == 0 || s[len(s)-1] <= 0 || !slices.IsSortedFunc(s, func(a, b int64) int { return cmp.Compare(b, a) }) {
 		return errors.New("a shift must list positive integers in descending order")
 	}
-	sum, squares := new(big.Int), new(big.Int)
-	for _, d := range s {
-		x := big.NewInt(d)
-		sum.Add(sum, x)
-		squares.Add(squares, x.Mul(x, x))
-	}
-	if sum.Cmp(l1) > 0 || squares.Cmp(l2Squared) > 0 {
+	if sum, squares := norms(s); sum.Cmp(l1) > 0 || squares.Cmp(l2Squared) > 0 {
 		return errors.New("a shift lies outside the sensitivities")
 	}
 	return nil

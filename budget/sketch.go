@@ -152,14 +152,6 @@ func tiltFor(sketches []sketch, exponent float64) float64 {
 	})
 }
 
-// tiltAt returns the θ at which Chernoff's bound on δ(ε), K(θ) + ln κ(θ) − θε, is
-// least.
-func tiltAt(sketches []sketch, epsilon float64) float64 {
-	return minimise(sketches, func(theta float64) float64 {
-		return cumulant(sketches, theta) + hockey(theta) - float64(theta*epsilon)
-	})
-}
-
 // hockey is ln κ(θ) for the least κ with (1 − e^{−y})₊ ≤ κe^{θy}: θ^θ/(1+θ)^{1+θ}.
 // It keeps θ from rising to the highest loss alone, where δ needs others too.
 func hockey(theta float64) float64 { return -log1p(theta) - float64(theta*log1p(1/theta)) }

@@ -151,50 +151,6 @@ func RhoForEpsilonDelta(epsilon, delta *big.Rat) (*big.Rat, error) {
 	return new(big.Rat).SetFloat64(at(fits)), nil
 }
 
-// StandardZCDPEpsilon returns ε = ρ + 2√(ρ·ln(1/δ)), the bound in common use,
-// rounded up: never below [ZCDPEpsilon], which should be preferred.
-//
-// Guarantee: for the neighbours under which ρ was computed. Theorem: Bun & Steinke
-// 2016, proposition 1.3.
-func StandardZCDPEpsilon(rho, delta float64) float64 {
-	switch {
-	case !isAmount(rho) || !(delta > 0):
-		return math.Inf(1)
-	case rho == 0 || delta >= 1:
-		return 0
-	}
-	return raised(rho+float64(2*math.Sqrt(float64(rho*-Log(delta)))), 8)
-}
-
-// StandardZCDPDelta returns δ = exp(−(ε−ρ)²/4ρ), and 1 for ε ≤ ρ, rounded up: never
-// below [ZCDPDelta], which should be preferred.
-//
-// Guarantee and theorem: as for [StandardZCDPEpsilon].
-func StandardZCDPDelta(rho, epsilon float64) float64 {
-	switch {
-	case !isAmount(rho) || !isAmount(epsilon) || rho > 0 && epsilon <= rho:
-		return 1
-	case rho == 0:
-		return 0
-	}
-	exponent := float64((epsilon-rho)/rho) * (epsilon - rho) / 4
-	return math.Min(1, math.Max(raised(Exp(-lowered(exponent, 8)), 8), smallestDelta))
-}
-
-// StandardRho returns the largest ρ with [StandardZCDPEpsilon] at most ε,
-// (√(ε + ln(1/δ)) − √ln(1/δ))², rounded down: never above [RhoForEpsilonDelta],
-// which should be preferred. It is 0 unless ε > 0 and 0 < δ < 1.
-//
-// Guarantee and theorem: as for [StandardZCDPEpsilon].
-func StandardRho(epsilon, delta float64) float64 {
-	if !isAmount(epsilon) || !(delta > 0) || delta >= 1 {
-		return 0
-	}
-	l := -Log(delta)
-	root := epsilon / (math.Sqrt(epsilon+l) + math.Sqrt(l))
-	return lowered(root*root, 16)
-}
-
 // pureRho returns ρ = ε²/2, exactly.
 //
 // Guarantee: every ε-differentially private mechanism is ρ-zCDP, for the same

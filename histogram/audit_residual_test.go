@@ -104,7 +104,7 @@ func newResidualAudit(t *testing.T, neighbours spec.Neighbours, marginals string
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.claim = loss.DeltaAt(auditEpsilon).Value
+	a.claim = claimedDelta(t, loss)
 	return a
 }
 

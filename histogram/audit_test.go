@@ -69,9 +69,27 @@ func deltasOf(t *testing.T, s plan.Synthetic, rounds int) (steps, block float64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return loss.DeltaAt(auditEpsilon).Value
+		return claimedDelta(t, loss)
 	}
 	return delta(slices.Repeat([]budget.Mechanism{s.Select, s.Noise}, rounds)...), delta(s.Block)
+}
+
+// claimedDelta is the least δ at which the accountant has an ε of ½, to 1e-9 of it.
+func claimedDelta(t *testing.T, loss budget.Loss) float64 {
+	low, high := 1e-12, 1.0
+	for high > low*(1+1e-9) {
+		middle := math.Sqrt(low * high)
+		bound, err := loss.EpsilonAt(new(big.Rat).SetFloat64(middle))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bound.Value <= auditEpsilon {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
 }
 
 // towards are the chances that a choice of this ε falls towards the unit, where it is there and

@@ -48,11 +48,11 @@ func newDrawn(t testing.TB, name string) *drawn {
 func (d *drawn) next() float64 {
 	if len(d.left) == 0 {
 		d.left = make([]int64, noise.BlockCells)
-		fill := noise.DiscreteLaplace
+		add := noise.AddDiscreteLaplace
 		if d.mechanism.Kind == budget.DiscreteGaussian {
-			fill = noise.DiscreteGaussian
+			add = noise.AddDiscreteGaussian
 		}
-		if err := fill(d.bits, d.mechanism.Parameter, d.left); err != nil {
+		if err := add(d.bits, d.mechanism.Parameter, d.left); err != nil {
 			panic(err)
 		}
 	}

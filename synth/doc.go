@@ -2,7 +2,7 @@
 // cell carries an unbiased estimate, its standard error and an interval; and
 // microdata, rows drawn from a model of the measurements.
 //
-// [Estimate] and [Draw] read sealed measurements and the public plan only. They
+// [Estimate] and [NewDrawing] read sealed measurements and the public plan only. They
 // never see an exact count, cost no budget, and give the same for the same
 // measurements on every machine. [Adapt] chooses, while measuring, what the
 // model needs to know; it sees the data only through an [Oracle], which answers

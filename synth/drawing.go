@@ -24,36 +24,6 @@ type Asked struct {
 	Before []Microdata
 }
 
-// Draw fits a model to the measurements of a method of the plan, s.Plan.Synthetic[method], and draws its rows: as many
-// as the plan says or, where it does not, as the noisy total does, none if that is below a half, and 2^31−1 at most.
-//
-// The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
-// measurement of it is missing or not whole, or its rounds are not such as the method makes. It ends with the context.
-//
-// Rows that have a parent are drawn given the rows of that, which are drawn first, and there are as many as these say.
-func Draw(ctx context.Context, s *measured.Sealed, method int) (Microdata, error) {
-	var before []Microdata
-	if method >= 0 && method < len(s.Plan.Synthetic) {
-		if at, ok := s.Plan.Parent(s.Plan.Synthetic[method]); ok && at < method {
-			parent, err := Draw(ctx, s, at)
-			if err != nil {
-				return Microdata{}, err
-			}
-			before = append(make([]Microdata, at), parent)
-		}
-	}
-	return Redraw(ctx, s, method, Asked{Before: before})
-}
-
-// Redraw is Draw of what is asked for.
-func Redraw(ctx context.Context, s *measured.Sealed, method int, asked Asked) (Microdata, error) {
-	d, err := NewDrawing(ctx, s, method, asked)
-	if err != nil {
-		return Microdata{}, err
-	}
-	return d.Draw(ctx, 1)
-}
-
 // Drawing is a model that was fitted, from which rows can be drawn.
 type Drawing struct {
 	sealed *measured.Sealed
@@ -65,7 +35,14 @@ type Drawing struct {
 	spread []scatter // of the files that were drawn
 }
 
-// NewDrawing fits the model of [Redraw]. It ends with the context.
+// NewDrawing fits a model to the measurements of a method of the plan, s.Plan.Synthetic[method]. Its files have as many
+// rows as are asked for, or the plan says or, where neither does, as the noisy total does: none if that is below ½, and
+// 2^31−1 at most.
+//
+// The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
+// measurement of it is missing or not whole, or its rounds are not such as the method makes. It ends with the context.
+//
+// Rows that have a parent are drawn given the rows of that, which are drawn first, and there are as many as these say.
 func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) (*Drawing, error) {
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
 		return nil, fmt.Errorf("there are no microdata number %d", method+1)
@@ -188,8 +165,8 @@ func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
 	return min(max(math.Floor(total+0.5), 0), mostRows)
 }
 
-// Bytes is about the memory that [Redraw] takes, and writing what it draws: 16 bytes for every value, and what the
-// model takes. It fails as Redraw does on measurements of columns, and ends with the context.
+// Bytes is about the memory that [NewDrawing] and one file take, and writing that: 16 bytes for every value, and what
+// the model takes. It fails as NewDrawing does on measurements of columns, and ends with the context.
 func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int64, error) {
 	asked := s.Plan.Synthetic[method]
 	if asked.Parent != "" {

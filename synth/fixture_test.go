@@ -217,9 +217,12 @@ func (o *exact) Select(_ context.Context, round int, how budget.Mechanism, candi
 		}
 		scores[i] *= adaptive.Weight(o.asked, o.candidates[c])
 	}
+	most := int64(1)
+	if o.asked.Method == plan.AIM {
+		most = int64(o.asked.Ways)
+	}
 	bits := o.streams.Selection([]byte("t"), hashed(scores), round)
-	i, err := noise.ExponentialMechanism(bits, scores, how.Parameter, adaptive.MostWeight(o.asked)*adaptive.ModelScale,
-		false)
+	i, err := noise.ExponentialMechanism(bits, scores, how.Parameter, most*adaptive.ModelScale, false)
 	if err != nil {
 		return 0, err
 	}

@@ -2,7 +2,6 @@ package contour
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 
@@ -49,43 +48,6 @@ func Delta(steps []budget.Mechanism, epsilon float64) (Result, error) {
 	return worst(compositions, epsilon), nil
 }
 
-// Epsilon returns the least ε ≥ 0 at which [Delta] is at most delta. The search
-// itself is good to 1e-13 in log δ or in max(ε, 1), whichever it meets first; an
-// error of Delta moves ε by Error/delta over the slope of log δ there.
-//
-// It returns the errors of Delta, ErrCannotJudge where Error exceeds delta, and an
-// error for a delta outside [0, 1) or of 0 where a step has no pure ε.
-func Epsilon(steps []budget.Mechanism, delta float64) (float64, error) {
-	if !(delta >= 0 && delta < 1) {
-		return 0, errors.New("delta must be at least 0 and below 1")
-	}
-	compositions, err := assignments(steps)
-	if err != nil {
-		return 0, err
-	}
-	above := 0.0
-	for _, p := range compositions {
-		above = max(above, p.ceiling(delta))
-	}
-	if math.IsInf(above, 1) {
-		return 0, fmt.Errorf("no epsilon holds at delta %g", delta)
-	}
-	if delta == 0 {
-		return above, nil
-	}
-	epsilon := root(0, above, func(epsilon float64) float64 {
-		r := worst(compositions, epsilon)
-		if r.Error > max(delta, r.Delta) {
-			return math.NaN() // ends the search
-		}
-		return math.Log(r.Delta) - math.Log(delta)
-	})
-	if r := worst(compositions, epsilon); r.Error > delta || r.Delta-r.Error > delta*(1+1e-6) {
-		return 0, fmt.Errorf("%w: its delta is off by up to %g near epsilon %g", ErrCannotJudge, r.Error, epsilon)
-	}
-	return epsilon, nil
-}
-
 // worst is the largest δ(ε) of several compositions.
 func worst(compositions []*composition, epsilon float64) Result {
 	var all Result
@@ -95,53 +57,6 @@ func worst(compositions []*composition, epsilon float64) Result {
 		all.Delta, all.Error = max(all.Delta, r.Delta), max(all.Error, r.Error)
 	}
 	return all
-}
-
-// ceiling is an ε at which δ(ε) ≤ delta for certain: the greatest loss, or
-// Chernoff's bound.
-func (p *composition) ceiling(delta float64) float64 {
-	bound := math.Inf(1)
-	if p.most != nil {
-		bound = float(p.most)
-	}
-	if delta == 0 {
-		return bound
-	}
-	j := &judgement{composition: p, epsilon: new(big.Rat), excess: float(p.anchor)}
-	chernoff := func(u float64) float64 {
-		c := math.Exp(u)
-		return (j.moment(c) + hockey(c) - math.Log(delta)) / c
-	}
-	return max(0, min(bound, chernoff(least(-80, 120, 1e-3, chernoff))))
-}
-
-// root is where a falling function turns from positive to negative between a and
-// b, or a if it is not positive there: by regula falsi with the Illinois rule,
-// and bisection where that stalls. A value of f that is no number ends the search.
-func root(a, b float64, f func(float64) float64) float64 {
-	fa, fb := f(a), f(b)
-	if !(fa > 0) {
-		return a
-	}
-	for turn := 0; b-a > 1e-13*max(b, 1); turn++ {
-		x := a + (b-a)*fa/(fa-fb)
-		if turn%4 == 3 || !(a < x && x < b) {
-			x = a + (b-a)/2
-		}
-		fx := f(x)
-		switch {
-		case fx > 0:
-			a, fa, fb = x, fx, fb/2
-		case fx < 0:
-			b, fb, fa = x, fx, fa/2
-		default:
-			return x
-		}
-		if math.Abs(fx) < 1e-13 {
-			return x
-		}
-	}
-	return b
 }
 
 const (

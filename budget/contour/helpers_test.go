@@ -60,15 +60,6 @@ func mustDelta(t testing.TB, steps []budget.Mechanism, epsilon float64) Result {
 	return r
 }
 
-func mustEpsilon(t testing.TB, steps []budget.Mechanism, delta float64) float64 {
-	t.Helper()
-	epsilon, err := Epsilon(steps, delta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return epsilon
-}
-
 // only is the composition of steps that can take their shapes in one way only.
 func only(t testing.TB, steps ...budget.Mechanism) *composition {
 	t.Helper()

@@ -90,33 +90,34 @@ func (a *account) period(day string) (string, sums) {
 	return name, sums{zero, zero}
 }
 
-// admits is the filter: whether spent + reserved + asked stays within the cap with its grants, exactly, in ε, or in
-// both ρ and δ. A rehearsal admits everything.
-//
-// Guarantee: as long as every charge that counts in the account was admitted before it was run, all of them together
-// are within that cap, however each was chosen. Neighbours: those of the account's terms. Theorem: see
-// [budget.Filter]. Argument: docs/proofs/filter.md.
-func (a *account) admits(asked budget.Cost) (bool, error) {
+// quota is what limits an account, its cap with grants or its allowance for a period, and what is used of it.
+type quota struct {
+	period string // of the allowance; "" of the cap
+	used   sums
+	limit  budget.Cost
+}
+
+// quotas are those of a reservation on a day, the cap first. A rehearsal has none.
+func (a *account) quotas(day string) ([]quota, error) {
 	if a.status == Rehearsal {
-		return true, nil
+		return nil, nil
 	}
 	limit, err := a.limit()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	return a.total.admits(limit, asked)
+	all := []quota{{used: a.total, limit: limit}}
+	if period, used := a.period(day); period != "" {
+		all = append(all, quota{period, used, a.policy.Allowance.Cap})
+	}
+	return all, nil
 }
 
-// admitsOn reports whether asked fits into the allowance of the period that the day lies in.
-func (a *account) admitsOn(day string, asked budget.Cost) (bool, error) {
-	if a.policy.Allowance == nil {
-		return true, nil
-	}
-	_, s := a.period(day)
-	return s.admits(a.policy.Allowance.Cap, asked)
-}
-
-// admits is the filter over one pair of sums.
+// admits is the filter: whether spent + reserved + asked stays within the limit, exactly, in ε, or in both ρ and δ.
+//
+// Guarantee: as long as every charge that counts in these sums was admitted before it was run, all of them together are
+// within that limit, however each was chosen. Neighbours: those of the account's terms. Theorem: see [budget.Filter].
+// Argument: docs/proofs/filter.md.
 func (s sums) admits(limit, asked budget.Cost) (bool, error) {
 	used, err := s.spent.Add(s.reserved)
 	if err != nil {
@@ -183,15 +184,14 @@ func (a *account) settle(cost budget.Cost, day string, debited bool) error {
 	return s.settle(cost, debited)
 }
 
-// refused is the error for a charge that the cap does not admit, or with a period for one that its allowance does not.
-func (a *account) refused(c Charge, period string, s sums, limit budget.Cost) error {
-	left, err := s.left(limit)
+// refused is the error for a charge that a quota does not admit.
+func (a *account) refused(c Charge, by quota) error {
+	left, err := by.used.left(by.limit)
 	if err != nil {
 		return err
 	}
-	r := &Refused{Account: a.policy.Account, Release: c.Release, Period: period, Cap: normal(limit),
-		Spent:    normal(s.spent),
-		Reserved: normal(s.reserved), Asked: normal(c.Cost), Left: normal(left)}
+	r := &Refused{Account: a.policy.Account, Release: c.Release, Period: by.period, Cap: normal(by.limit),
+		Spent: normal(by.used.spent), Reserved: normal(by.used.reserved), Asked: normal(c.Cost), Left: normal(left)}
 	if c.Account != r.Account {
 		r.ChargedTo = c.Account
 	}

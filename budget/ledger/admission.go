@@ -87,20 +87,18 @@ func (a *account) affords(c Charge, day string) error {
 	if err := a.addable(c.Cost); err != nil {
 		return fmt.Errorf("ledger: release %s: %w", c.Release, err)
 	}
-	if fits, err := a.admits(c.Cost); err != nil {
+	quotas, err := a.quotas(day)
+	if err != nil {
 		return err
-	} else if !fits {
-		limit, err := a.limit()
+	}
+	for _, q := range quotas {
+		fits, err := q.used.admits(q.limit, c.Cost)
 		if err != nil {
 			return err
 		}
-		return a.refused(c, "", a.total, limit)
-	}
-	if fits, err := a.admitsOn(day, c.Cost); err != nil {
-		return err
-	} else if !fits {
-		name, s := a.period(day)
-		return a.refused(c, name, s, a.policy.Allowance.Cap)
+		if !fits {
+			return a.refused(c, q)
+		}
 	}
 	return nil
 }

@@ -119,6 +119,12 @@ func (l *Ledger) update(ctx context.Context, change func(b *book, day string) ([
 	})
 }
 
+// write is update for those who do not look at the accounts afterwards.
+func (l *Ledger) write(ctx context.Context, change func(b *book, day string) ([]entry, error)) error {
+	_, err := l.update(ctx, change)
+	return err
+}
+
 // dependsOnDay reports whether a refusal could be another on another day.
 func dependsOnDay(err error) bool {
 	var refused *Refused
@@ -135,8 +141,7 @@ func (l *Ledger) Init(ctx context.Context, p Policy) error { return l.open(ctx, 
 func (l *Ledger) InitPractice(ctx context.Context, p Policy) error { return l.open(ctx, p, Practice) }
 
 func (l *Ledger) open(ctx context.Context, p Policy, status Status) error {
-	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToOpen(p, status) })
-	return err
+	return l.write(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToOpen(p, status) })
 }
 
 // Grant raises the cap of an account, once it is approved by every role that the account's policy names. It does
@@ -144,8 +149,7 @@ func (l *Ledger) open(ctx context.Context, p Policy, status Status) error {
 //
 // Errors: *NoAccount, *Unapproved, *WrongKey; wraps ErrTampered. None of them wrote anything.
 func (l *Ledger) Grant(ctx context.Context, g Grant) error {
-	_, err := l.update(ctx, func(b *book, day string) ([]entry, error) { return b.entriesToGrant(g, day) })
-	return err
+	return l.write(ctx, func(b *book, day string) ([]entry, error) { return b.entriesToGrant(g, day) })
 }
 
 // Accounts lists the names of the accounts, sorted. Errors: wraps ErrTampered.
@@ -172,8 +176,7 @@ func (l *Ledger) Reserve(ctx context.Context, c Charge) error {
 	if err := l.rehearse(ctx, c); err != nil {
 		return err
 	}
-	_, err := l.update(ctx, func(b *book, day string) ([]entry, error) { return b.entriesToReserve(c, day) })
-	return err
+	return l.write(ctx, func(b *book, day string) ([]entry, error) { return b.entriesToReserve(c, day) })
 }
 
 // rehearse opens the accounts of c in a rehearsal, and does nothing elsewhere.
@@ -181,8 +184,7 @@ func (l *Ledger) rehearse(ctx context.Context, c Charge) error {
 	if !l.rehearsal {
 		return nil
 	}
-	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToRehearse(c) })
-	return err
+	return l.write(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToRehearse(c) })
 }
 
 // Cancel gives a reservation back: c costs nothing, and its release's name is free again. It does nothing if c is
@@ -190,8 +192,7 @@ func (l *Ledger) rehearse(ctx context.Context, c Charge) error {
 //
 // Errors: *NoAccount, *WrongKey; wraps ErrTampered.
 func (l *Ledger) Cancel(ctx context.Context, c Charge) error {
-	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToCancel(c) })
-	return err
+	return l.write(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToCancel(c) })
 }
 
 // Debit spends c, for good, making the reservation in the same transaction if there is none. The same charge gets
@@ -221,8 +222,7 @@ func (l *Ledger) Debit(ctx context.Context, c Charge) (Receipt, error) {
 //
 // Errors: *NoAccount, *NoRelease (not debited), *Closed, *WrongKey; wraps ErrTampered.
 func (l *Ledger) Finish(ctx context.Context, c Charge, seal string) error {
-	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToFinish(c, seal) })
-	return err
+	return l.write(ctx, func(b *book, _ string) ([]entry, error) { return b.entriesToFinish(c, seal) })
 }
 
 // Abandon gives up a release that is not finished: a reservation is given back, and its name is free again; a debit
@@ -231,19 +231,17 @@ func (l *Ledger) Finish(ctx context.Context, c Charge, seal string) error {
 //
 // Errors: *NoAccount, *NoRelease, *WrongKey; wraps ErrTampered.
 func (l *Ledger) Abandon(ctx context.Context, account, release, reason string) error {
-	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) {
+	return l.write(ctx, func(b *book, _ string) ([]entry, error) {
 		return b.entriesToEnd(kindAbandon, account, release, reason)
 	})
-	return err
 }
 
 // Withdraw marks a finished release as not to be used any more. What it cost stays spent. It does nothing where that
 // is done. Errors: as Abandon.
 func (l *Ledger) Withdraw(ctx context.Context, account, release, reason string) error {
-	_, err := l.update(ctx, func(b *book, _ string) ([]entry, error) {
+	return l.write(ctx, func(b *book, _ string) ([]entry, error) {
 		return b.entriesToEnd(kindWithdraw, account, release, reason)
 	})
-	return err
 }
 
 // Compared notes that results of a release, or of a trial of it, are compared with the truth. It costs nothing; every
@@ -251,8 +249,7 @@ func (l *Ledger) Withdraw(ctx context.Context, account, release, reason string) 
 // it returns opens the truth to a comparison. Errors: *NoAccount, *WrongKey; wraps ErrTampered.
 func (l *Ledger) Compared(ctx context.Context, account, release, reason string) (Comparison, error) {
 	b, err := l.update(ctx, func(b *book, _ string) ([]entry, error) {
-		return b.entriesToCompare(account, release,
-			reason)
+		return b.entriesToCompare(account, release, reason)
 	})
 	if err != nil {
 		return Comparison{}, err

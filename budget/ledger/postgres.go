@@ -428,24 +428,23 @@ func (p *postgres) explain(err error) error {
 		return fmt.Errorf("ledger %s: %w", p.name, err)
 	}
 	switch said.Code {
-	case "28P01", "28000":
-		return fmt.Errorf("ledger %s does not let this user in: check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf: %w", p.name, said)
-	case "3D000":
-		return fmt.Errorf("ledger %s: there is no such database: create it first (createdb), encoded in UTF8: %w", p.name,
-			said)
-	case "42501":
-		return fmt.Errorf("ledger %s cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger; who makes it needs CREATE on the database: %w", p.name, said)
-	case ownersOnly:
-		return fmt.Errorf("ledger %s: accounts are opened, and caps raised, by the owner of its tables: run as the one who keeps it: %w", p.name, said)
-	case "25006":
-		return fmt.Errorf("ledger %s may only be read by this user: run as the one who keeps it: %w", p.name, said)
-	case "55P03":
-		return fmt.Errorf("ledger %s is locked by another process: wait until that has ended, and run again: %w", p.name,
-			said)
 	case "53100":
 		return &DiskFull{Ledger: p.name, Err: said}
 	case "42P01", "42P07", "42703", "42883", "XX001", "XX002":
 		return p.damaged(said.Message)
 	}
-	return fmt.Errorf("ledger %s: %w", p.name, said)
+	return fmt.Errorf("ledger %s%s: %w", p.name, postgresAdvice[said.Code], said)
 }
+
+// postgresAdvice says, by the code of an error of PostgreSQL, what the ledger is or lacks and what to do.
+var postgresAdvice = map[string]string{
+	"28P01":    letsNobodyIn,
+	"28000":    letsNobodyIn,
+	"3D000":    ": there is no such database: create it first (createdb), encoded in UTF8",
+	"42501":    " cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger; who makes it needs CREATE on the database",
+	ownersOnly: ": accounts are opened, and caps raised, by the owner of its tables: run as the one who keeps it",
+	"25006":    " may only be read by this user: run as the one who keeps it",
+	"55P03":    " is locked by another process: wait until that has ended, and run again",
+}
+
+const letsNobodyIn = " does not let this user in: check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf"

@@ -153,7 +153,7 @@ func TestProgressElsewhereIsOfThePlan(t *testing.T) {
 	if want := "writing 5 of 16 tables: 25 %\nwriting 11 of 16 tables: 62 %\n"; seen[0].String() != want {
 		t.Errorf("got %q, want %q", &seen[0], want)
 	}
-	if isTerminal(&bytes.Buffer{}) {
+	if _, terminal := columnsOf(&bytes.Buffer{}); terminal {
 		t.Error("a buffer is taken for a terminal")
 	}
 }

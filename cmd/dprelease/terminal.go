@@ -14,12 +14,6 @@ import (
 // defaultColumns is how wide a page is where nothing says it.
 const defaultColumns = 80
 
-// isTerminal tells whether what is written is seen and not kept.
-func isTerminal(w io.Writer) bool {
-	_, ok := columnsOf(w)
-	return ok
-}
-
 // columnsOf is how wide a terminal is, and false of what is none; 0 where it does not say.
 func columnsOf(w io.Writer) (columns int, terminal bool) {
 	f, ok := w.(*os.File)

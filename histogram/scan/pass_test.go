@@ -213,7 +213,7 @@ func TestPiecesAreOfTheFileThatIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := &pass{tally: tally, ids: true}
-	if read.rows, err = source.Open(t.Context(), dir, tally.table.Source, source.Values("id")); err != nil {
+	if read.rows, err = source.Open(t.Context(), dir, tally.table.Source, []source.Column{{Name: "id"}}); err != nil {
 		t.Fatal(err)
 	}
 	defer read.rows.Close()

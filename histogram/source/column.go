@@ -62,15 +62,6 @@ type Coder interface {
 	Codes(values arrow.Array, codes []uint32)
 }
 
-// Values are columns as their values are.
-func Values(names ...string) []Column {
-	columns := make([]Column, len(names))
-	for i, name := range names {
-		columns[i].Name = name
-	}
-	return columns
-}
-
 // valuesOf is columns without their coders.
 func valuesOf(columns []Column) []Column {
 	out := slices.Clone(columns)

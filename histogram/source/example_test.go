@@ -23,7 +23,7 @@ func Example() {
 	}
 	ctx := context.Background()
 	table := spec.TableSource{Format: files.CSV, Paths: []string{"*.csv"}, Delimiter: ',', Nulls: []string{""}}
-	rows, err := source.Open(ctx, dir, table, source.Values("sex", "age"))
+	rows, err := source.Open(ctx, dir, table, []source.Column{{Name: "sex"}, {Name: "age"}})
 	if err != nil {
 		panic(err)
 	}
@@ -39,7 +39,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	_, err = source.Open(ctx, dir, table, source.Values("sax"))
+	_, err = source.Open(ctx, dir, table, []source.Column{{Name: "sax"}})
 	fmt.Println(err.(*source.Error).Message)
 	// Output:
 	// 2 ["f" "m"] ["40" (null)]

@@ -109,6 +109,15 @@ func codeAt(a arrow.Array, i int) uint32 {
 	return a.(*array.Uint32).Value(i)
 }
 
+// Values are columns as their values are.
+func Values(names ...string) []Column {
+	columns := make([]Column, len(names))
+	for i, name := range names {
+		columns[i].Name = name
+	}
+	return columns
+}
+
 // batchSize is how many rows a test reads at a time: not a divisor of anything.
 const batchSize = 4999
 

@@ -34,15 +34,6 @@ func checkParameter(what string, parameter *big.Rat) error {
 	return nil
 }
 
-// draw sets noise to independent draws, or to zeros where it returns an error.
-func (s *sampler) draw(b *Bits, noise []int64) error {
-	err := s.fill(b, noise)
-	if err != nil {
-		clear(noise)
-	}
-	return err
-}
-
 // add adds one draw to every count, in order. On an error it sets all counts to
 // zero. The message never holds a count.
 func (s *sampler) add(b *Bits, counts []int64) error {

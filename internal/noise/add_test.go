@@ -39,32 +39,6 @@ func TestNoiseIsAddedToTheCounts(t *testing.T) {
 	}
 }
 
-// TestFillingIsAddingToZeros compares the two ways to draw.
-func TestFillingIsAddingToZeros(t *testing.T) {
-	for _, parameter := range []*big.Rat{big.NewRat(9, 2), big.NewRat(1<<50, 3)} {
-		for name, fill := range map[string]func(*Bits, *big.Rat, []int64) error{"laplace": DiscreteLaplace,
-			"gaussian": DiscreteGaussian} {
-			key := freshKey(t)
-			filled, added := slices.Repeat([]int64{99}, 700), make([]int64, 700)
-			if err := fill(newBits(key), parameter, filled); err != nil {
-				t.Fatal(err)
-			}
-			if err := adders[name](newBits(key), parameter, added); err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(filled, added) {
-				t.Errorf("%s: filling gives other noise than adding", name)
-			}
-			for _, bad := range []*big.Rat{nil, new(big.Rat), new(big.Rat).SetInt(new(big.Int).Lsh(bigOne, 300))} {
-				filled := []int64{7, 7, 7}
-				if err := fill(newBits(key), bad, filled); err == nil || !slices.Equal(filled, make([]int64, 3)) {
-					t.Errorf("%s of %v: error %v, noise %v", name, bad, err, filled)
-				}
-			}
-		}
-	}
-}
-
 func TestBadParametersAndOverflowLeaveNoCounts(t *testing.T) {
 	huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 300))
 	tooLong := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), maxParameterBits))

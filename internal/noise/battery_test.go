@@ -195,11 +195,14 @@ func binomialBound(k, n int, p float64) float64 {
 
 // production is the sampler that callers reach.
 func production(l exactLaw) fillFunc {
-	add := DiscreteLaplace
+	add := AddDiscreteLaplace
 	if l.square {
-		add = DiscreteGaussian
+		add = AddDiscreteGaussian
 	}
-	return func(b *Bits, out []int64) error { return add(b, l.parameter, out) }
+	return func(b *Bits, out []int64) error {
+		clear(out)
+		return add(b, l.parameter, out)
+	}
 }
 
 // batteryLaws are sampled by the production samplers.

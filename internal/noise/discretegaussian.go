@@ -2,30 +2,14 @@ package noise
 
 import "math/big"
 
-// DiscreteGaussian sets noise to independent integers X with
+// AddDiscreteGaussian adds to every count, in place, an independent integer X with
 //
 //	P(X = x) = exp(−x²/2σ²)/Σ exp(−y²/2σ²),   x, y ∈ ℤ
 //
 // for the parameter σ² > 0.
 //
 // Guarantee: given uniform bits the law is exactly this one, for every rational
-// σ², with no tail cut off.
-// Argument: docs/proofs/sampler.md.
-//
-// It returns an error, and leaves zeros, for a σ² that is not positive or has
-// more than 4096 bits, and where an X reaches 2⁶² in absolute value.
-func DiscreteGaussian(b *Bits, sigmaSquared *big.Rat, noise []int64) error {
-	if err := checkParameter("σ² of discrete Gaussian noise", sigmaSquared); err != nil {
-		clear(noise)
-		return err
-	}
-	return samplers.of(true, sigmaSquared).draw(b, noise)
-}
-
-// AddDiscreteGaussian adds to every count an independent integer of the law of
-// [DiscreteGaussian], in place.
-//
-// Guarantee: the mechanism is (Δ₂²/2σ²)-zCDP for the bits drawn.
+// σ², with no tail cut off. The mechanism is (Δ₂²/2σ²)-zCDP for the bits drawn.
 // Neighbours: every pair whose exact counts differ by at most Δ₂² in sum of
 // squares.
 // Theorem: Canonne, Kamath & Steinke 2020, theorem 14; see docs/proofs/gaussian.md.

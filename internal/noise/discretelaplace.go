@@ -2,30 +2,14 @@ package noise
 
 import "math/big"
 
-// DiscreteLaplace sets noise to independent integers X with
+// AddDiscreteLaplace adds to every count, in place, an independent integer X with
 //
 //	P(X = x) = (1−a)/(1+a) · a^|x|,   a = exp(−1/t),   x ∈ ℤ
 //
 // for the scale t > 0.
 //
 // Guarantee: given uniform bits the law is exactly this one, for every rational
-// t, with no tail cut off.
-// Argument: docs/proofs/sampler.md.
-//
-// It returns an error, and leaves zeros, for a scale that is not positive or has
-// more than 4096 bits, and where an X reaches 2⁶² in absolute value.
-func DiscreteLaplace(b *Bits, scale *big.Rat, noise []int64) error {
-	if err := checkParameter("scale of discrete Laplace noise", scale); err != nil {
-		clear(noise)
-		return err
-	}
-	return samplers.of(false, scale).draw(b, noise)
-}
-
-// AddDiscreteLaplace adds to every count an independent integer of the law of
-// [DiscreteLaplace], in place.
-//
-// Guarantee: the mechanism is (Δ₁/t)-differentially private for the bits drawn.
+// t, with no tail cut off. The mechanism is (Δ₁/t)-differentially private for the bits drawn.
 // Neighbours: every pair whose exact counts differ by at most Δ₁ in sum.
 // Theorem: Ghosh, Roughgarden & Sundararajan 2009; see docs/proofs/laplace.md.
 // Argument: docs/proofs/sampler.md.

@@ -3,10 +3,10 @@
 // never used twice.
 //
 // It owns the release [Key], the [Streams] derived from it, the keystream
-// [Bits], and the samplers [DiscreteLaplace] and [DiscreteGaussian], with
-// [AddDiscreteLaplace] and [AddDiscreteGaussian] for noise on counts; [Exceeding],
+// [Bits], and [AddDiscreteLaplace] and [AddDiscreteGaussian] for noise on counts; [Exceeding],
 // which draws for very many cells that count nothing the noise of those above a threshold; the
-// selections [ExponentialMechanism] and [PermuteAndFlip]; and [Quantile], which chooses among all integers of a range.
+// selection [ExponentialMechanism]; [Ranking], which chooses the best of very many candidates by the exponential
+// mechanism or by permute-and-flip; and [Quantile], which chooses among all integers of a range.
 //
 // It never computes in floating point: parameters are rationals, every decision
 // of a sampler is a comparison of integers, and no tail is cut off. It never

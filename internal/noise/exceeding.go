@@ -16,7 +16,7 @@ import (
 // choice as likely as any other; and each has a noise of its own from the law of X given X > N.
 //
 // Guarantee: given uniform bits, places and noise have exactly the law that they would have
-// if every cell had a draw of [DiscreteLaplace] or [DiscreteGaussian] of its own and those above N were
+// if every cell had a draw of discrete Laplace or Gaussian noise of its own and those above N were
 // looked up, for every N ≥ 0.
 // Argument: docs/proofs/sparse.md.
 type Exceeding struct {
@@ -45,7 +45,7 @@ var ErrTooWide = errors.New(
 	"the noise has a standard deviation of 65536 or more: spend more budget on what is published above a threshold")
 
 // ExceedingLaplace returns the law of discrete Laplace noise of a scale above a threshold.
-// It returns an error for a scale that [DiscreteLaplace] refuses, and for a threshold below 0 or above 2⁶¹.
+// It returns an error for a scale that [AddDiscreteLaplace] refuses, and for a threshold below 0 or above 2⁶¹.
 func ExceedingLaplace(scale *big.Rat, above int64) (*Exceeding, error) {
 	if err := errors.Join(checkParameter("scale of discrete Laplace noise", scale), checkThreshold(above)); err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func ExceedingLaplace(scale *big.Rat, above int64) (*Exceeding, error) {
 }
 
 // ExceedingGaussian returns the law of discrete Gaussian noise of parameter σ² above a threshold.
-// It returns an error for a σ² that [DiscreteGaussian] refuses, [ErrTooWide] for a σ of 2¹⁶ or more, and an error for a
-// threshold below 0 or above 2⁶¹.
+// It returns an error for a σ² that [AddDiscreteGaussian] refuses, [ErrTooWide] for a σ of 2¹⁶ or more, and an error for
+// a threshold below 0 or above 2⁶¹.
 func ExceedingGaussian(sigmaSquared *big.Rat, above int64) (*Exceeding, error) {
 	if err := errors.Join(checkParameter("σ² of discrete Gaussian noise", sigmaSquared), checkThreshold(above)); err != nil {
 		return nil, err

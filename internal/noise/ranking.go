@@ -9,8 +9,7 @@ import (
 )
 
 // This file chooses among very many candidates of which many have one score, such as the cells of a table that hold
-// nothing: by the laws of [ExponentialMechanism] and of [PermuteAndFlip], without visiting those of one score one by
-// one.
+// nothing: by the exponential mechanism and by permute-and-flip, without visiting those of one score one by one.
 //
 // How long a choice takes depends on the scores, as that of a selection does: the time of a single choice is never
 // shown.
@@ -49,11 +48,19 @@ func NewExponential(classes []Class, epsilon *big.Rat, sensitivity *big.Int, mon
 	return newRanking(classes, epsilon, sensitivity, monotone, (*Ranking).exponential)
 }
 
-// NewPermuteAndFlip returns a ranking from which each choice has the law of [PermuteAndFlip] among the candidates that
-// are left.
+// NewPermuteAndFlip returns a ranking from which each choice is that of the first candidate, in a random order of those
+// that are left, that is accepted with probability p_i = exp(−λ(max−score_i)), λ = ε/2Δ, or ε/Δ for monotone scores:
 //
-// Guarantee, neighbours and theorem: of each choice those of [PermuteAndFlip]; k of them one after the other are k such
-// mechanisms, each of which sees what was chosen before. Argument: docs/proofs/topk.md.
+//	P(i) = ∫₀¹ p_i·Π_{j≠i} (1−t·p_j) dt
+//
+// A low score is never likelier than by [NewExponential] with the same ε. That one costs a quarter of the ρ; so this
+// one is for a budget in pure ε.
+//
+// Guarantee: given uniform bits the law is exactly this one. A choice is ε-differentially private, so (ε²/2)-zCDP; no
+// event tells neighbours apart better than one could with Laplace noise of scale Δ/ε on a number of sensitivity Δ. It
+// does not have bounded range ε. Neighbours: as for [ExponentialMechanism]. k choices one after the other are k such
+// mechanisms, each of which sees what was chosen before. Theorem: McKenna & Sheldon 2020; Ding et al. 2021, that the
+// law is that of the best score after adding exponential noise. Argument: docs/proofs/selection.md, docs/proofs/topk.md.
 //
 // It returns an error where [NewExponential] does.
 func NewPermuteAndFlip(classes []Class, epsilon *big.Rat, sensitivity *big.Int, monotone bool) (*Ranking, error) {

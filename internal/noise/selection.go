@@ -16,16 +16,12 @@ import (
 // single selection is never shown, and somebody who shares the processor and
 // watches it is outside what this package defends against.
 
-// BernoulliExp returns true with probability exp(−x), exactly, for rational x of
-// any size; always for an x of 0 or below.
+// bigBernoulliExpAny returns true with probability exp(−p/q), exactly, for q > 0
+// and p of any size; always for p ≤ 0.
 //
-// Theorem: Canonne, Kamath & Steinke 2020, algorithm 1: ⌊x⌋ factors exp(−1) and
-// one of the rest. Fewer than two factors are drawn on average, whatever x.
+// Theorem: Canonne, Kamath & Steinke 2020, algorithm 1: ⌊p/q⌋ factors exp(−1) and
+// one of the rest. Fewer than two factors are drawn on average, whatever p/q.
 // Argument: docs/proofs/selection.md.
-func BernoulliExp(b *Bits, x *big.Rat) bool { return bigBernoulliExpAny(b, x.Num(), x.Denom()) }
-
-// bigBernoulliExpAny returns true with probability exp(−p/q), for q > 0; always
-// for p ≤ 0.
 func bigBernoulliExpAny(c coins, p, q *big.Int) bool {
 	whole, rest := new(big.Int).QuoRem(p, q, new(big.Int))
 	for ; whole.Sign() > 0; whole.Sub(whole, bigOne) {
@@ -61,33 +57,7 @@ func ExponentialMechanism(b *Bits, scores []int64, epsilon *big.Rat, sensitivity
 	return s.exponential(b), nil
 }
 
-// PermuteAndFlip returns the index of the first candidate, in a random order,
-// that is accepted with probability exp(−λ(max−score_i)), λ = ε/2Δ for the
-// sensitivity Δ; equal scores are equally likely. With monotone, λ = ε/Δ. That is
-//
-//	P(i) = ∫₀¹ p_i·Π_{j≠i} (1−t·p_j) dt,   p_i = exp(−λ(max−score_i))
-//
-// A low score is never likelier than in [ExponentialMechanism] with the same ε.
-// That one costs a quarter of the ρ; so this one is for a budget in pure ε.
-//
-// Guarantee: given uniform bits the law is exactly this one. The mechanism is
-// ε-differentially private, so (ε²/2)-zCDP; no event tells neighbours apart better
-// than one could with Laplace noise of scale Δ/ε on a number of sensitivity Δ. It
-// does not have bounded range ε. Neighbours: as for [ExponentialMechanism].
-// Theorem: McKenna & Sheldon 2020; Ding et al. 2021, that the law is that of the
-// best score after adding exponential noise. Argument: docs/proofs/selection.md.
-//
-// It makes at most n trials, as the best candidate is always accepted. It returns
-// −1 and an error for no scores, and for an ε or Δ that is not positive.
-func PermuteAndFlip(b *Bits, scores []int64, epsilon *big.Rat, sensitivity int64, monotone bool) (int, error) {
-	s, err := newSelection(scores, epsilon, sensitivity, monotone)
-	if err != nil {
-		return -1, err
-	}
-	return s.permuteAndFlip(b), nil
-}
-
-// selection is what both mechanisms choose by: λ = numerator/denominator.
+// selection is what the mechanism chooses by: λ = numerator/denominator.
 type selection struct {
 	scores                 []int64
 	best                   int64
@@ -136,23 +106,6 @@ func (s selection) exponential(c coins) int {
 func (s selection) try(c coins) (i int, accepted bool) {
 	i = uniformIndex(c, len(s.scores))
 	return i, s.accept(c, i)
-}
-
-// permuteAndFlip tries candidates, each that is left as likely as any other,
-// until one is accepted. One that is refused is not tried again.
-func (s selection) permuteAndFlip(c coins) int {
-	left := make([]int, len(s.scores))
-	for i := range left {
-		left[i] = i
-	}
-	for {
-		at := uniformIndex(c, len(left)) // the best candidate ends this before none is left
-		if s.accept(c, left[at]) {
-			return left[at]
-		}
-		last := len(left) - 1
-		left[at], left = left[last], left[:last]
-	}
 }
 
 // uniformIndex returns a uniform index in [0, n).

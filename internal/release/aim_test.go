@@ -42,7 +42,7 @@ func TestRoundsBeyondTheBlockMakeNoMicrodata(t *testing.T) {
 		}
 		rounds[i].Turn, rounds[i].Measured.Measurement = turn, m
 	}
-	if _, err := synth.Draw(t.Context(), v, 0); err == nil {
+	if _, err := drawn(t.Context(), v, 0); err == nil {
 		t.Error("microdata are drawn of rounds that have spent twice the block")
 	}
 	if err := v.Drawn(func(string, []byte) error { return nil }); err == nil ||
@@ -145,13 +145,13 @@ func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 		for _, m := range s.Measured[1:] { // but for the table
 			add(m)
 		}
-		drawn, err := synth.Draw(t.Context(), s, 0)
+		rows, err := drawn(t.Context(), s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := mean / weights; drawn.Rows != int(math.Floor(want+0.5)) || math.Abs(drawn.Total-want) > 1e-6 {
-			t.Errorf("%s: %d rows of a total of %g, which the answers say is %g", s.Plan.Synthetic[0].Method, drawn.Rows,
-				drawn.Total, want)
+		if want := mean / weights; rows.Rows != int(math.Floor(want+0.5)) || math.Abs(rows.Total-want) > 1e-6 {
+			t.Errorf("%s: %d rows of a total of %g, which the answers say is %g", s.Plan.Synthetic[0].Method, rows.Rows,
+				rows.Total, want)
 		}
 		if s.Plan.Synthetic[0].Method == plan.AIM {
 			continue // other answers would have been followed by other rounds
@@ -161,8 +161,8 @@ func TestRowsAreThoseOfTheAnswers(t *testing.T) {
 			values[0] += 1000
 			s.Measured[1+i].Values = releasetest.Integers(values)
 		}
-		if more, err := synth.Draw(t.Context(), s, 0); err != nil || more.Rows != drawn.Rows+1000 {
-			t.Errorf("%d rows, of answers that say 1000 more than with %d: %v", more.Rows, drawn.Rows, err)
+		if more, err := drawn(t.Context(), s, 0); err != nil || more.Rows != rows.Rows+1000 {
+			t.Errorf("%d rows, of answers that say 1000 more than with %d: %v", more.Rows, rows.Rows, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"testing"
 
@@ -146,7 +147,7 @@ func withinGuarantee(t *testing.T, a audited, p *compiled.Compiled) {
 		t.Errorf("the measurements together have ε = %g (%v), and the guarantee says %g; an audit wants %d or more", b.Value,
 			err, limit, leastEpsilon)
 	}
-	if d := loss.DeltaAt(a.epsilon0).Value; d < leastDelta {
+	if d := deltaAt(t, loss, a.epsilon0); d < leastDelta {
 		t.Errorf("δ is %g at ε₀ = %g; an audit wants %g or more", d, a.epsilon0, leastDelta)
 	}
 }
@@ -156,10 +157,29 @@ func claimOf(t *testing.T, f figure, all []plan.Measurement) float64 {
 	t.Helper()
 	loss := composed(t, all)
 	if !f.pure {
-		return loss.DeltaAt(f.epsilon0).Value
+		return deltaAt(t, loss, f.epsilon0)
 	}
 	epsilon, _ := loss.Epsilon().Float64()
 	return epsilon
+}
+
+// deltaAt is the least δ at which the accountant has at most this ε, to 1e-9 of it.
+func deltaAt(t *testing.T, loss budget.Loss, epsilon float64) float64 {
+	t.Helper()
+	low, high := 1e-12, 1.0
+	for high > low*(1+1e-9) {
+		middle := math.Sqrt(low * high)
+		bound, err := loss.EpsilonAt(new(big.Rat).SetFloat64(middle))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bound.Value <= epsilon {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
 }
 
 func composed(t *testing.T, all []plan.Measurement) budget.Loss {

@@ -106,14 +106,6 @@ func Weight(s plan.Synthetic, candidate []int) int64 {
 	return 1
 }
 
-// MostWeight is the largest weight of a candidate.
-func MostWeight(s plan.Synthetic) int64 {
-	if s.Method == plan.AIM {
-		return int64(s.Ways)
-	}
-	return 1
-}
-
 // Answer is what a round measures that has made a choice: the counts of the chosen columns together, row-major, the
 // last one's categories changing fastest. classes[i] is the class of each category of the i-th column of By: categories
 // of one class are counted together; nil where each is counted by itself, and classes is nil where all are. Every row

@@ -58,9 +58,6 @@ func Of(kind spec.StatKind) Statistic { return statistics[kind] }
 // OfFigure returns the statistic that a figure is of.
 func OfFigure(f plan.Figure) Statistic { return Of(f.Kind) }
 
-// All returns all statistics, in the order of their kinds.
-func All() []Statistic { return statistics[:] }
-
 // plain is what most statistics are: of numbers that are not whole, and without parts of their own.
 type plain struct{}
 

@@ -1,0 +1,129 @@
+package budget
+
+import "math"
+
+// This file holds continuous laws of losses that no mechanism of this program has. Their tails are given to the
+// composition, which must take whatever law it is given.
+
+// lossRange returns the least and the greatest loss.
+func (Gaussian) lossRange() (low, high float64) { return math.Inf(-1), math.Inf(1) }
+
+// laplace is the mechanism that adds independent noise of density exp(−|x|/scale)/(2·scale) to a real answer that moves,
+// between neighbours, by at most l1. With e = l1/scale its loss lies in [−e, e] and has
+//
+//	P(L > x) = 1 − ½·exp(−(e−x)/2),   Q(L > x) = ½·exp(−(e+x)/2),   −e ≤ x < e
+//
+// in both directions.
+type laplace struct{ scale, l1 float64 }
+
+func (l laplace) pure() float64 { return l.l1 / l.scale }
+
+// lossTails returns P(L > x) and Q(L > x), each within 2⁻⁵⁰·(1+e) of it
+// relatively, but for the exact place of the steps at −e and e.
+func (l laplace) lossTails(x float64) (p, q float64) {
+	e := l.pure()
+	switch {
+	case x >= e:
+		return 0, 0
+	case x < -e:
+		return 1, 1
+	}
+	return 1 - float64(Exp((x-e)/2)/2), Exp(-(x+e)/2) / 2
+}
+
+// lossHeads returns P(L ≤ x) and Q(L ≤ x), as accurate as lossTails.
+func (l laplace) lossHeads(x float64) (p, q float64) {
+	e := l.pure()
+	switch {
+	case x >= e:
+		return 1, 1
+	case x < -e:
+		return 0, 0
+	}
+	return Exp((x-e)/2) / 2, 1 - float64(Exp(-(x+e)/2)/2)
+}
+
+// lossRange returns the least and the greatest loss.
+func (l laplace) lossRange() (low, high float64) {
+	e := l.pure()
+	return -e, e
+}
+
+// subsampledGaussian is the [Gaussian] mechanism run on a Poisson sample: every
+// unit takes part with probability Rate, independently of the others.
+//
+// In units of Sigma, with μ = L2/Sigma, its worst pair is the mixture
+// (1−Rate)·N(0, 1) + Rate·N(μ, 1) against N(0, 1): the mixture is P when a unit is
+// removed, and Q when one is added (Mironov, Talwar & Zhang 2019; Zhu, Dong & Wang
+// 2022). The loss of a removal,
+//
+//	L(x) = ln(1 − Rate + Rate·exp(μx − μ²/2)),
+//
+// increases in x from ln(1−Rate); that of an addition is −L.
+type subsampledGaussian struct {
+	Gaussian
+	Rate float64
+}
+
+// removal and addition are the two directions of a [subsampledGaussian].
+type (
+	removal  subsampledGaussian
+	addition subsampledGaussian
+)
+
+// cut returns the x with L(x) = loss, −Inf at and below the least loss.
+func (s subsampledGaussian) cut(loss float64) float64 {
+	mu := s.mu()
+	ratio := expm1(loss) / s.Rate
+	if !(ratio > -1) {
+		return math.Inf(-1)
+	}
+	unsampled := log1p(ratio)
+	if math.IsInf(ratio, 1) {
+		unsampled = loss - Log(s.Rate)
+	}
+	return unsampled/mu + float64(mu/2)
+}
+
+// mixture returns P(X > x) and P(X ≤ x) under the mixture.
+func (s subsampledGaussian) mixture(x float64) (above, below float64) {
+	mu, rest := s.mu(), 1-s.Rate
+	return float64(rest*normalTail(x)) + float64(s.Rate*normalTail(x-mu)),
+		float64(rest*normalTail(-x)) + float64(s.Rate*normalTail(mu-x))
+}
+
+// lossTails returns P(L > x) and Q(L > x). Their relative error is that of the
+// normal tails at c = cut(x), 2⁻⁵⁰·(16+c²), plus what the rounding of c takes:
+// c·dc with dc = 2⁻⁵⁰·(|ln|+1)/μ/(1 + expm1(x)/Rate).
+func (r removal) lossTails(x float64) (p, q float64) {
+	s := subsampledGaussian(r)
+	c := s.cut(x)
+	p, _ = s.mixture(c)
+	return p, normalTail(c)
+}
+
+// lossHeads returns P(L ≤ x) and Q(L ≤ x), as accurate as lossTails.
+func (r removal) lossHeads(x float64) (p, q float64) {
+	s := subsampledGaussian(r)
+	c := s.cut(x)
+	_, p = s.mixture(c)
+	return p, normalTail(-c)
+}
+
+// lossRange returns the infimum and the supremum of the loss.
+func (r removal) lossRange() (low, high float64) { return log1p(-r.Rate), math.Inf(1) }
+
+// lossTails returns P(L > x) and Q(L > x), as accurate as those of a removal.
+func (a addition) lossTails(x float64) (p, q float64) {
+	q, p = removal(a).lossHeads(-x)
+	return p, q
+}
+
+// lossHeads returns P(L ≤ x) and Q(L ≤ x), as accurate as lossTails.
+func (a addition) lossHeads(x float64) (p, q float64) {
+	q, p = removal(a).lossTails(-x)
+	return p, q
+}
+
+// lossRange returns the infimum and the supremum of the loss.
+func (a addition) lossRange() (low, high float64) { return math.Inf(-1), -log1p(-a.Rate) }
