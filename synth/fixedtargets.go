@@ -50,7 +50,7 @@ func (f *fixed) project(ctx context.Context, t *target, smaller []target) {
 	var margins []marginal
 	for at, column := range t.columns {
 		c := &f.columns[column]
-		margins = append(margins, marginal{of: t.along(at, identity(t.sizes[at])), sums: c.coarser(t.split[at])})
+		margins = append(margins, marginal{of: t.along(at, identity[int](t.sizes[at])), sums: c.coarser(t.split[at])})
 	}
 	for i := range smaller {
 		if m, ok := f.within(t, &smaller[i], variance); ok {
@@ -90,10 +90,7 @@ func (f *fixed) within(t *target, smaller *target, variance float64) (marginal, 
 
 // along is of each cell of a set the class that its category of a column, the at-th, lies in.
 func (s *set) along(at int, of []int) []int32 {
-	out, step := make([]int32, len(s.counts)), 1
-	for _, n := range s.sizes[at+1:] {
-		step *= n
-	}
+	out, step := make([]int32, len(s.counts)), product(s.sizes[at+1:])
 	for cell := range out {
 		out[cell] = int32(of[cell/step%s.sizes[at]])
 	}
