@@ -318,13 +318,9 @@ func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 // Laplace for an ε, discrete Gaussian for a ρ.
 func NoiseFor(r *spec.Release, table string, cells int64, cost budget.Cost) (budget.Mechanism, error) {
 	l1, l2, worst := workload.CountSensitivity(r.Privacy.Neighbours, r.Table(table).Unit.MaxRows, cells)
-	var m budget.Mechanism
-	var err error
+	s := &workload.Sensitivity{L1: l1, L2Squared: l2, Shifts: worst}
 	if cost.Epsilon != nil {
-		m, err = budget.LaplaceFor(l1, cost.Epsilon)
-	} else {
-		m, err = budget.GaussianFor(l1, l2, cost.Rho)
+		return noiseFor(budget.DiscreteLaplace, s, cost.Epsilon)
 	}
-	m.Shifts = worst
-	return m, err
+	return noiseFor(budget.DiscreteGaussian, s, cost.Rho)
 }
