@@ -175,12 +175,9 @@ func (f *consistentFit) projectSingle(s fitting.Step) []float64 {
 	sums, of := f.standing(s.Fixed[0]), f.Project(s.Margin, s.Fixed[0].Margin)
 	x := make([]float64, len(y))
 	for group, cells := range group(of, len(sums)) {
-		own, near, weights := make([]float64, len(cells)), make([]float64, len(cells)), make([]float64, len(cells))
-		for k, c := range cells {
-			own[k], weights[k] = y[c], 1
-		}
+		near := make([]float64, len(cells))
 		if len(cells) > 0 {
-			project(near, own, weights, sums[group], math.NaN())
+			project(near, picked(y, cells), slices.Repeat([]float64{1}, len(cells)), sums[group], math.NaN())
 		}
 		for k, c := range cells {
 			x[c] = near[k]
@@ -445,8 +442,8 @@ func block(cells, rows, columns, row, column []int32) ([]int32, error) {
 	return places, nil
 }
 
-func picked(all []int64, places []int32) []int64 {
-	out := make([]int64, len(places))
+func picked[N int64 | float64](all []N, places []int32) []N {
+	out := make([]N, len(places))
 	for i, at := range places {
 		out[i] = all[at]
 	}
@@ -464,8 +461,5 @@ func wholeOf(cells []cell) []int64 {
 // given puts the figures of an invariant into a step of a fitting.
 func (f *consistentFit) given(step int) {
 	f.whole[step] = slices.Clone(f.Steps[step].Given)
-	f.real[step] = make([]float64, len(f.whole[step]))
-	for i, n := range f.whole[step] {
-		f.real[step][i] = float64(n)
-	}
+	f.real[step] = floats(f.whole[step])
 }

@@ -120,11 +120,8 @@ func (f *fixed) learn(ctx context.Context, i int) {
 		if one.split == 0 {
 			continue
 		}
-		slack := make([]float64, len(one.counts))
-		for class := range slack {
-			slack[class] = one.variance / variance
-		}
-		margins = append(margins, marginal{of: narrow(c.partitions[one.split]), sums: one.counts, slack: slack})
+		margins = append(margins, marginal{of: narrow(c.partitions[one.split]), sums: one.counts,
+			slack: slices.Repeat([]float64{one.variance / variance}, len(one.counts))})
 	}
 	if c.counts = make([]float64, len(y)); len(margins) == 1 {
 		project(c.counts, y, slices.Repeat([]float64{1}, len(y)), total, math.NaN())

@@ -76,14 +76,13 @@ func (f *fixed) within(t *target, smaller *target, variance float64) (marginal, 
 		}
 		axes[i], of[i] = at, nested
 	}
-	m := marginal{of: make([]int32, len(t.counts)), sums: smaller.cells, slack: make([]float64, len(smaller.cells))}
+	slack := float64(smaller.sigma*smaller.sigma) / variance
+	m := marginal{of: make([]int32, len(t.counts)), sums: smaller.cells,
+		slack: slices.Repeat([]float64{slack}, len(smaller.cells))}
 	for i, at := range axes {
 		for cell, own := range t.along(at, of[i]) {
 			m.of[cell] = m.of[cell]*int32(smaller.sizes[i]) + own
 		}
-	}
-	for i := range m.slack {
-		m.slack[i] = float64(smaller.sigma*smaller.sigma) / variance
 	}
 	return m, true
 }

@@ -69,12 +69,14 @@ func varianceOf(m measured.Measured) float64 {
 // leastVariance is what variances are kept from falling below.
 const leastVariance = 0x1p-60
 
-func countsOf(m measured.Measured) []float64 {
-	counts := make([]float64, m.Values.Len())
-	for i, v := range m.Values.Int64Values() {
-		counts[i] = float64(v)
+func countsOf(m measured.Measured) []float64 { return floats(m.Values.Int64Values()) }
+
+func floats[N int | int64](numbers []N) []float64 {
+	out := make([]float64, len(numbers))
+	for i, n := range numbers {
+		out[i] = float64(n)
 	}
-	return counts
+	return out
 }
 
 // fit fits a model to measurements of its columns, and of pairs of them that make a forest.

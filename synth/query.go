@@ -222,15 +222,22 @@ func (r *Reader) Alike(table int, groupings []Grouping) []int {
 		return alikeBy(r.counted(r.sources(table)[0], groupings))
 	}
 	e := &r.estimates[at.estimate]
-	names := []string{""}
+	shapes := make([][]string, len(groupings))
 	for i, g := range groupings {
-		var of []string
 		for _, q := range g.coefficients() {
-			of = append(of, e.Shape(e.Axes[at.marginal][i], q))
+			shapes[i] = append(shapes[i], e.Shape(e.Axes[at.marginal][i], q))
 		}
-		names = residual.Cross(names, of, func(name, o string) string { return name + "×" + o })
 	}
-	return alikeBy(names)
+	return alikeBy(crossed(shapes))
+}
+
+// crossed numbers each combination of one shape along every axis, the last axis's shapes the fastest: equal ones alike.
+func crossed(shapes [][]string) []int {
+	all := []int{0}
+	for _, of := range shapes {
+		all = residual.Cross(all, alikeBy(of), func(before, shape int) int { return before*len(of) + shape })
+	}
+	return all
 }
 
 // alikeBy says for each place of a list where its value is first.

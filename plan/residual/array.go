@@ -33,6 +33,15 @@ func Cross[X, Y, Z any](xs []X, ys []Y, f func(x X, y Y) Z) []Z {
 	return out
 }
 
+// upTo is 0 to n−1.
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // addProducts adds x times the product of one factor of each axis to each cell.
 func addProducts(cells []float64, factors [][]float64, x float64) {
 	var walk func(cells []float64, i int, product float64)
