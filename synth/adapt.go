@@ -103,7 +103,7 @@ func (a *asker) tree(ctx context.Context, columns []measured.Measured) (rounds [
 	m := fit(ctx, max(total, 1), columns, a.candidates, nil)
 	expected := make([][]int64, len(a.candidates))
 	for i, pair := range a.candidates {
-		expected[i] = m.independent(pair)
+		expected[i] = quantised(m.independent(pair))
 	}
 	joined := adaptive.ForestOf(a.asked)
 	for round := range a.asked.Rounds {

@@ -178,10 +178,8 @@ func deviationOf(t adaptive.Turn) float64 { return math.Sqrt(max(t.Noise.Varianc
 // the rounds that follow get quieter.
 func (a *aim) learn(ctx context.Context, r measured.Round, last bool) {
 	clique := a.candidates[r.Choice]
-	counts, variances := countsOf(r.Measured), make([]float64, r.Measured.Values.Len())
-	for i := range variances {
-		variances[i] = varianceOf(r.Measured)
-	}
+	counts := countsOf(r.Measured)
+	variances := slices.Repeat([]float64{varianceOf(r.Measured)}, len(counts))
 	before := a.model.Marginal(clique)
 	a.totals.add(sum(counts), sum(variances))
 	a.model.SetTotal(a.totals.mean)

@@ -287,7 +287,7 @@ func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, pair := range []graphical.Clique{{0, 2}, {1, 2}} {
-			a.model.Measure(pair, alike(16, 1000), alike(16, 1))
+			a.model.Measure(pair, slices.Repeat([]float64{1000}, 16), slices.Repeat([]float64{1}, 16))
 		}
 		pair := slices.IndexFunc(a.candidates,
 			func(c graphical.Clique) bool { return slices.Equal(c, graphical.Clique{0, 3}) })

@@ -123,6 +123,15 @@ func sum(x []float64) float64 {
 	return s
 }
 
+// product is Π n: of the sizes of the last axes of a table, how far apart neighbours along the axis before lie.
+func product(sizes []int) int {
+	out := 1
+	for _, n := range sizes {
+		out *= n
+	}
+	return out
+}
+
 // pool is a mean by inverse variance.
 type pool struct{ mean, weight float64 }
 

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/fitting"
@@ -82,9 +80,7 @@ func (s *Statistic) publish(counts []int64) {
 			s.Flags[i] = Fitted
 		}
 	}
-	data := columnOf(arrow.PrimitiveTypes.Int64, len(counts), arrow.Int64Traits.CastToBytes(counts))
-	defer data.Release()
-	s.Published, s.Fitted = array.NewInt64Data(data), true
+	s.Published, s.Fitted = integers(counts), true
 }
 
 // consistentFit is the fit of the tables of one confidential table.
@@ -178,13 +174,10 @@ func (f *consistentFit) projectSingle(s fitting.Step) []float64 {
 	y, _ := f.estimate(s.Margin)
 	sums, of := f.standing(s.Fixed[0]), f.Project(s.Margin, s.Fixed[0].Margin)
 	x := make([]float64, len(y))
-	for group, cells := range groups(of, len(sums)) {
-		own, near, weights := make([]float64, len(cells)), make([]float64, len(cells)), make([]float64, len(cells))
-		for k, c := range cells {
-			own[k], weights[k] = y[c], 1
-		}
+	for group, cells := range group(of, len(sums)) {
+		near := make([]float64, len(cells))
 		if len(cells) > 0 {
-			project(near, own, weights, sums[group], math.NaN())
+			project(near, picked(y, cells), slices.Repeat([]float64{1}, len(cells)), sums[group], math.NaN())
 		}
 		for k, c := range cells {
 			x[c] = near[k]
@@ -266,27 +259,6 @@ func (f *consistentFit) settled(ctx context.Context, s fitting.Step, m fitting.M
 // standing are the cells of a fixed margin.
 func (f *consistentFit) standing(m fitting.FixedMargin) []float64 {
 	return added(f.real[m.From], f.Project(f.Steps[m.From].Margin, m.Margin), f.Cells(m.Margin))
-}
-
-// groups are the cells of each sum.
-func groups(of []int32, sums int) [][]int32 {
-	counts := make([]int32, sums+1)
-	for _, s := range of {
-		counts[s+1]++
-	}
-	for s := range sums {
-		counts[s+1] += counts[s]
-	}
-	all, next := make([]int32, len(of)), slices.Clone(counts[:sums])
-	for i, s := range of {
-		all[next[s]] = int32(i)
-		next[s]++
-	}
-	out := make([][]int32, sums)
-	for s := range out {
-		out[s] = all[counts[s]:counts[s+1]]
-	}
-	return out
 }
 
 // added adds up cells by the sums that they are in.
@@ -395,7 +367,7 @@ func (f *consistentFit) apportion(step int, r *stream) ([]int64, error) {
 	for i, x := range f.real[step] {
 		cells[i] = newCell(x, r)
 	}
-	for sum, own := range groups(f.Project(s.Margin, s.Fixed[0].Margin), len(sums)) {
+	for sum, own := range group(f.Project(s.Margin, s.Fixed[0].Margin), len(sums)) {
 		var open []*cell
 		for _, c := range own {
 			if f.masks[step] == nil || !f.masks[step][c] {
@@ -426,12 +398,12 @@ func (f *consistentFit) crossed(ctx context.Context, step int, r *stream) ([]int
 		}
 		shared := one.Meet(other)
 		blocks := f.Cells(shared)
-		rowsOf, columnsOf := groups(f.Project(one, shared), blocks), groups(f.Project(other, shared), blocks)
-		cellsOf := groups(f.Project(next, shared), blocks)
+		rowsOf, columnsOf := group(f.Project(one, shared), blocks), group(f.Project(other, shared), blocks)
+		cellsOf := group(f.Project(next, shared), blocks)
 		row, column := f.Project(next, one), f.Project(next, other)
 		standing = make([]int64, len(real))
 		for b := range blocks {
-			block, places, err := f.block(cellsOf[b], rowsOf[b], columnsOf[b], row, column)
+			places, err := block(cellsOf[b], rowsOf[b], columnsOf[b], row, column)
 			if err != nil {
 				return nil, err
 			}
@@ -439,7 +411,7 @@ func (f *consistentFit) crossed(ctx context.Context, step int, r *stream) ([]int
 			for i, at := range places {
 				cells[i] = newCell(real[at], r)
 			}
-			t := newTransport(cells, picked(rows, block.rows), picked(columns, block.columns))
+			t := newTransport(cells, picked(rows, rowsOf[b]), picked(columns, columnsOf[b]))
 			if !t.balance(ctx) {
 				return nil, cmp.Or(ctx.Err(), errNoCounts)
 			}
@@ -452,28 +424,26 @@ func (f *consistentFit) crossed(ctx context.Context, step int, r *stream) ([]int
 	return standing, nil
 }
 
-// block is a table of rows × columns, by their places in margins.
-type block struct{ rows, columns []int32 }
-
-// block puts cells into a table, row-major. It fails where they are none.
-func (f *consistentFit) block(cells, rows, columns, row, column []int32) (block, []int32, error) {
+// block puts cells into a table of rows × columns, row-major: row and column say of each cell where it lies. It fails
+// where they are none.
+func block(cells, rows, columns, row, column []int32) ([]int32, error) {
 	if len(cells) != len(rows)*len(columns) {
-		return block{}, nil, errNoCounts
+		return nil, errNoCounts
 	}
 	places := make([]int32, len(cells))
 	for _, c := range cells {
 		i, found := slices.BinarySearch(rows, row[c])
 		j, also := slices.BinarySearch(columns, column[c])
 		if !found || !also {
-			return block{}, nil, errNoCounts
+			return nil, errNoCounts
 		}
 		places[i*len(columns)+j] = c
 	}
-	return block{rows, columns}, places, nil
+	return places, nil
 }
 
-func picked(all []int64, places []int32) []int64 {
-	out := make([]int64, len(places))
+func picked[N int64 | float64](all []N, places []int32) []N {
+	out := make([]N, len(places))
 	for i, at := range places {
 		out[i] = all[at]
 	}
@@ -491,8 +461,5 @@ func wholeOf(cells []cell) []int64 {
 // given puts the figures of an invariant into a step of a fitting.
 func (f *consistentFit) given(step int) {
 	f.whole[step] = slices.Clone(f.Steps[step].Given)
-	f.real[step] = make([]float64, len(f.whole[step]))
-	for i, n := range f.whole[step] {
-		f.real[step][i] = float64(n)
-	}
+	f.real[step] = floats(f.whole[step])
 }

@@ -142,7 +142,7 @@ type reach struct {
 func newTransport(cells []cell, rows, columns []int64) *transport {
 	n := len(rows) + len(columns)
 	t := &transport{rows: len(rows), columns: len(columns), cells: cells, potential: make([]int64, n),
-		distance: make([]int64, n), before: make([]int32, n), root: make([]int32, n), done: make([]bool, n),
+		distance: slices.Repeat([]int64{unreached}, n), before: make([]int32, n), root: make([]int32, n), done: make([]bool, n),
 		served: make([]bool, n)}
 	t.lack = append(t.lack, rows...)
 	for _, c := range columns {
@@ -154,9 +154,6 @@ func newTransport(cells []cell, rows, columns []int64) *transport {
 			t.lack[i] -= at
 			t.lack[t.rows+j] += at
 		}
-	}
-	for i := range t.distance {
-		t.distance[i] = unreached
 	}
 	return t
 }

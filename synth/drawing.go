@@ -222,10 +222,7 @@ func modelBytes(asked plan.Synthetic, rounds measured.Rounds) int64 {
 
 // columnsOf finds the measurements of the single columns, in order.
 func columnsOf(s *measured.Sealed, asked plan.Synthetic) ([]measured.Measured, error) {
-	byID := make(map[string]measured.Measured, len(s.Measured))
-	for _, m := range s.Measured {
-		byID[m.Measurement.ID] = m
-	}
+	byID := measured.ByID(s.Measured)
 	columns := make([]measured.Measured, len(asked.By))
 	for i := range asked.By {
 		columns[i] = byID[asked.Column(i)]

@@ -14,10 +14,7 @@ import (
 // counts, with an interval that inverts the law of the noise; the others are put together by generalised least squares;
 // what an invariant decides are its figures. It fails where a measurement is missing.
 func Estimate(s *measured.Sealed) ([]Table, error) {
-	byID := make(map[string]measured.Measured, len(s.Measured))
-	for _, m := range s.Measured {
-		byID[m.Measurement.ID] = m
-	}
+	byID := measured.ByID(s.Measured)
 	tables := make([]Table, len(s.Plan.Tables))
 	for i, t := range s.Plan.Tables {
 		keys, err := keysOf(s.Plan.Release(), s.Plan.Shown(t))

@@ -1,5 +1,7 @@
 package synth
 
+import "math"
+
 // This file holds the sets of ratios that a noisy numerator and denominator leave.
 
 // plane puts the directions θ = β/α of a numerator A and a denominator B on a line: where |θ| is small beside the
@@ -35,6 +37,24 @@ func (p plane) direction(place float64) (alpha, beta float64) {
 func (p plane) theta(place float64) float64 {
 	alpha, beta := p.direction(place)
 	return beta / alpha
+}
+
+// figure is an estimate, at a place, with the set of the places of a domain that are within. Where that is all of the
+// domain, not an interval, or reaches to where the domain has no end, the figure is [Unbounded].
+func (p plane) figure(domain Domain, estimate, deviation, at float64, within func(place float64) bool) Figure {
+	from, to := p.place(domain.Low), p.place(domain.High)
+	low, high, ok := span(at, from, to, within)
+	if !ok || math.IsInf(domain.High, 1) && !(high < to) || math.IsInf(domain.Low, -1) && !(low > from) {
+		return unpublished(Unbounded)
+	}
+	out := bounded(estimate, deviation, domain.Low, domain.High)
+	if low > from {
+		out.Low = math.Min(estimate, p.theta(low))
+	}
+	if high < to {
+		out.High = math.Max(estimate, p.theta(high))
+	}
+	return out
 }
 
 // bisections of an interval leave less than 1e-12 of it.

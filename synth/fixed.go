@@ -80,10 +80,7 @@ func newFixed(ctx context.Context, s *measured.Sealed, asked plan.Synthetic, col
 
 // read reads the estimates of the release's tables.
 func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
-	byID := make(map[string]measured.Measured, len(s.Measured))
-	for _, m := range s.Measured {
-		byID[m.Measurement.ID] = m
-	}
+	byID := measured.ByID(s.Measured)
 	together := make([]*reconstruction, len(f.reader.estimates))
 	for _, e := range tabulation.Of(s.Plan.Plan(), asked) {
 		t := s.Plan.Tables[e.Table]
@@ -113,7 +110,7 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 			if f.reader.Held(e.Table) { // the plan says the error of what is published, and read are the estimates
 				groupings := make([]Grouping, len(e.By))
 				for i, b := range e.By {
-					groupings[i] = Grouping{Of: identity(b.Categories), Rows: b.Categories}
+					groupings[i] = Grouping{Of: identity[int](b.Categories), Rows: b.Categories}
 				}
 				v := f.reader.measuredVariances(e.Table, groupings)
 				one.sigma = float64(one.unit * math.Sqrt(sum(v)/float64(len(v))))
@@ -151,10 +148,9 @@ func levelsOf(asked plan.Synthetic, by []tabulation.Column) plan.Query {
 
 // arrange takes the cells of a table, whose columns come to lie in ascending order.
 func (s *set) arrange(by []tabulation.Column, keys []Key, cells []float64) {
-	axes := make([]int, len(by))
-	for i := range axes {
-		axes[i] = i
-		s.order = append(s.order, by[i].Column)
+	axes := identity[int](len(by))
+	for _, b := range by {
+		s.order = append(s.order, b.Column)
 	}
 	slices.SortFunc(axes, func(a, b int) int { return cmp.Compare(by[a].Column, by[b].Column) })
 	steps := make([]int, len(by)) // of each attribute, among the arranged cells
@@ -194,10 +190,7 @@ type single struct {
 func (f *fixed) sums(s *set, at int) single {
 	size, step := 1, 1
 	if at >= 0 {
-		size = s.sizes[at]
-		for _, n := range s.sizes[at+1:] {
-			step *= n
-		}
+		size, step = s.sizes[at], product(s.sizes[at+1:])
 	}
 	out := single{from: s, counts: make([]float64, size)}
 	if at >= 0 && s.split != nil {
@@ -215,10 +208,7 @@ func (f *fixed) sums(s *set, at int) single {
 		own := slices.Index(s.columns, column)
 		groupings[i] = Grouping{Of: make([]int, s.sizes[own]), Rows: 1}
 		if own == at {
-			groupings[i].Rows = size
-			for k := range groupings[i].Of {
-				groupings[i].Of[k] = k
-			}
+			groupings[i] = Grouping{Of: identity[int](size), Rows: size}
 		}
 	}
 	variances := f.reader.measuredVariances(s.table, groupings)

@@ -28,7 +28,7 @@ func newColumn(place, categories int, sets []set) column {
 			if at := slices.Index(s.columns, place); at >= 0 {
 				of := s.of[at]
 				if of == nil {
-					of = identity(categories)
+					of = identity[int](categories)
 				}
 				found(s, at, of)
 			}
@@ -46,7 +46,7 @@ func newColumn(place, categories int, sets []set) column {
 			break
 		}
 	}
-	c := column{classes: equalParts(finest, n), partitions: [][]int{identity(n)}, sizes: []int{n}}
+	c := column{classes: equalParts(finest, n), partitions: [][]int{identity[int](n)}, sizes: []int{n}}
 	each(func(s *set, at int, of []int) {
 		own := make([]int, n)
 		for category, class := range finest {
@@ -78,14 +78,6 @@ func meet(a, b []int) (of []int, n int) {
 		of[i] = class
 	}
 	return of, len(places)
-}
-
-func identity(n int) []int {
-	of := make([]int, n)
-	for i := range of {
-		of[i] = i
-	}
-	return of
 }
 
 // equalParts are classes whose categories have equal parts of them.
@@ -128,14 +120,11 @@ func (f *fixed) learn(ctx context.Context, i int) {
 		if one.split == 0 {
 			continue
 		}
-		slack := make([]float64, len(one.counts))
-		for class := range slack {
-			slack[class] = one.variance / variance
-		}
-		margins = append(margins, marginal{of: narrow(c.partitions[one.split]), sums: one.counts, slack: slack})
+		margins = append(margins, marginal{of: narrow(c.partitions[one.split]), sums: one.counts,
+			slack: slices.Repeat([]float64{one.variance / variance}, len(one.counts))})
 	}
 	if c.counts = make([]float64, len(y)); len(margins) == 1 {
-		project(c.counts, y, alike(len(y), 1), total, math.NaN())
+		project(c.counts, y, slices.Repeat([]float64{1}, len(y)), total, math.NaN())
 	} else {
 		c.counts, _ = nearest(ctx, y, nil, margins, 0)
 	}

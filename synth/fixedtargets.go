@@ -50,7 +50,7 @@ func (f *fixed) project(ctx context.Context, t *target, smaller []target) {
 	var margins []marginal
 	for at, column := range t.columns {
 		c := &f.columns[column]
-		margins = append(margins, marginal{of: t.along(at, identity(t.sizes[at])), sums: c.coarser(t.split[at])})
+		margins = append(margins, marginal{of: t.along(at, identity[int](t.sizes[at])), sums: c.coarser(t.split[at])})
 	}
 	for i := range smaller {
 		if m, ok := f.within(t, &smaller[i], variance); ok {
@@ -76,24 +76,20 @@ func (f *fixed) within(t *target, smaller *target, variance float64) (marginal, 
 		}
 		axes[i], of[i] = at, nested
 	}
-	m := marginal{of: make([]int32, len(t.counts)), sums: smaller.cells, slack: make([]float64, len(smaller.cells))}
+	slack := float64(smaller.sigma*smaller.sigma) / variance
+	m := marginal{of: make([]int32, len(t.counts)), sums: smaller.cells,
+		slack: slices.Repeat([]float64{slack}, len(smaller.cells))}
 	for i, at := range axes {
 		for cell, own := range t.along(at, of[i]) {
 			m.of[cell] = m.of[cell]*int32(smaller.sizes[i]) + own
 		}
-	}
-	for i := range m.slack {
-		m.slack[i] = float64(smaller.sigma*smaller.sigma) / variance
 	}
 	return m, true
 }
 
 // along is of each cell of a set the class that its category of a column, the at-th, lies in.
 func (s *set) along(at int, of []int) []int32 {
-	out, step := make([]int32, len(s.counts)), 1
-	for _, n := range s.sizes[at+1:] {
-		step *= n
-	}
+	out, step := make([]int32, len(s.counts)), product(s.sizes[at+1:])
 	for cell := range out {
 		out[cell] = int32(of[cell/step%s.sizes[at]])
 	}

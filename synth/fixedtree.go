@@ -90,7 +90,7 @@ func (f *fixed) law(ctx context.Context, most plan.ModelSize) (rowLaw, string) {
 			return t, Tree
 		}
 		s := &f.sets[i]
-		t.model.Measure(n.clique(s), s.counts, alike(len(s.counts), float64(s.sigma*s.sigma)))
+		t.model.Measure(n.clique(s), s.counts, slices.Repeat([]float64{s.sigma * s.sigma}, len(s.counts)))
 	}
 	t.sharpen(ctx)
 	t.model.Fit(ctx, treeSteps)
@@ -104,14 +104,6 @@ func apart(of []int, classes int) []bool {
 		for class := range classes {
 			out[fine*classes+class] = class != coarse
 		}
-	}
-	return out
-}
-
-func alike(n int, x float64) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = x
 	}
 	return out
 }
@@ -135,7 +127,7 @@ func (t *treeLaw) sharpen(ctx context.Context) {
 				}
 			}
 			if more := 1/one.variance - said; more > float64(said*roundoff) {
-				t.model.Measure(graphical.Clique{t.nodes.at[i][one.split]}, one.counts, alike(len(one.counts), 1/more))
+				t.model.Measure(graphical.Clique{t.nodes.at[i][one.split]}, one.counts, slices.Repeat([]float64{1 / more}, len(one.counts)))
 			}
 		}
 	}

@@ -85,15 +85,8 @@ func (g *gradual) begin() model {
 		if len(t.columns) != 2 || t.split[0] != 0 || t.split[1] != 0 {
 			continue
 		}
-		first, second := m.columns[t.columns[0]], m.columns[t.columns[1]]
-		apart := make([]float64, 0, len(t.cells))
-		for _, a := range first {
-			for _, b := range second {
-				apart = append(apart, float64(a*(b/m.total)))
-			}
-		}
 		edges = append(edges, edge{t,
-			distance(t.cells, apart) - float64(float64(meanDeviation*t.sigma)*float64(positives(t.cells)))})
+			distance(t.cells, m.independent(t.columns)) - float64(float64(meanDeviation*t.sigma)*float64(len(positive(t.cells))))})
 	}
 	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(b.score, a.score) })
 	forest := adaptive.NewForest(len(g.columns))
@@ -106,14 +99,12 @@ func (g *gradual) begin() model {
 	return m
 }
 
-func positives(x []float64) int { return len(positive(x)) }
-
 // shuffleRows puts rows into a random order, so that it carries nothing.
 func shuffleRows(codes [][]uint32, r *stream) {
 	if len(codes) == 0 {
 		return
 	}
-	order := every(len(codes[0]))
+	order := identity[uint32](len(codes[0]))
 	shuffle(r, order)
 	for i, column := range codes {
 		out := make([]uint32, len(column))

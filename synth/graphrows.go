@@ -2,6 +2,7 @@ package synth
 
 import (
 	"context"
+	"slices"
 
 	"github.com/dprelease/dprelease/synth/graphical"
 )
@@ -49,11 +50,8 @@ func drawModel(ctx context.Context, m *graphical.Model, d graphical.Domain, code
 
 // withAttribute is a clique and one more attribute.
 func withAttribute(c graphical.Clique, a int) graphical.Clique {
-	out := make(graphical.Clique, 0, len(c)+1)
-	for len(c) > 0 && c[0] < a {
-		out, c = append(out, c[0]), c[1:]
-	}
-	return append(append(out, a), c...)
+	at, _ := slices.BinarySearch(c, a)
+	return slices.Insert(slices.Clone(c), at, a)
 }
 
 // dealGiven draws a column given others, by the table of all of them. Rows that the table has no counts for, of which

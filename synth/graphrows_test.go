@@ -39,7 +39,7 @@ func chainGiven(t *testing.T, free bool) (m *graphical.Model, d graphical.Domain
 	}
 	m = graphical.New(d, known, total)
 	for _, pair := range [][2]int{{0, 2}, {0, 1}, {1, 3}} {
-		m.Measure(pair[:], pairs[pair], alike(4, 1))
+		m.Measure(pair[:], pairs[pair], slices.Repeat([]float64{1}, 4))
 	}
 	m.Fit(t.Context(), 200)
 	return m, d, law
@@ -129,7 +129,7 @@ func TestRowsGivenOthersFollowTheModel(t *testing.T) {
 // each of their own is drawn given the class.
 func TestRowsGivenHiddenCategories(t *testing.T) {
 	m := graphical.New(graphical.Domain{2, 2}, graphical.Clique{1}, 100)
-	m.Measure(graphical.Clique{0, 1}, []float64{50, 0, 0, 50}, alike(4, 0x1p-10))
+	m.Measure(graphical.Clique{0, 1}, []float64{50, 0, 0, 50}, slices.Repeat([]float64{0x1p-10}, 4))
 	m.Fit(t.Context(), 200)
 	a := &aim{model: m, domain: graphical.Domain{2, 2}, columns: []classes{
 		{of: []int{0, 1}, size: []float64{1, 1}, share: []float64{1, 1}},

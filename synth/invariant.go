@@ -24,12 +24,8 @@ func held(p *plan.Plan, t plan.Table) (Statistic, bool, error) {
 	if err != nil || int64(len(counts)) != t.Cells {
 		return Statistic{}, false, fmt.Errorf("table %s: invariant %s does not decide it", t.Path, t.Invariant)
 	}
-	cells := make([]float64, len(counts))
-	for i, n := range counts {
-		cells[i] = float64(n)
-	}
 	st := t.Statistics[0]
-	out := newStatistic(st.Name, cells, make([]float64, len(cells)), func(int) float64 { return 0 })
+	out := newStatistic(st.Name, floats(counts), make([]float64, len(counts)), func(int) float64 { return 0 })
 	impossible := mask.Cells()
 	for i := range out.Flags {
 		if out.Flags[i] = Public; impossible != nil && impossible[i] {

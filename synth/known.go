@@ -92,10 +92,7 @@ func (e known) parts() []known {
 func (e known) without(left int) known {
 	drop := func(x []int) []int { return slices.Delete(slices.Clone(x), left, left+1) }
 	out := known{columns: drop(e.columns), of: slices.Delete(slices.Clone(e.of), left, left+1), sizes: drop(e.sizes)}
-	n, step := e.sizes[left], 1
-	for _, size := range e.sizes[left+1:] {
-		step *= size
-	}
+	n, step := e.sizes[left], product(e.sizes[left+1:])
 	out.counts = make([]float64, len(e.counts)/n)
 	for i, x := range e.counts {
 		out.counts[i/(n*step)*step+i%step] += x

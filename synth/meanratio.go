@@ -79,7 +79,6 @@ func (r *MeanRatio) Of(y ...float64) Figure {
 		return unpublished(Unbounded)
 	}
 	over, under := r.over.Centre+first.sum/first.count, r.under.Centre+second.sum/second.count
-	domain := r.domain()
 	estimate := r.over.clamp(over) / r.under.clamp(under)
 	if r.under.clamp(under) == 0 {
 		return unpublished(Unbounded)
@@ -109,23 +108,11 @@ func (r *MeanRatio) Of(y ...float64) Figure {
 			beta, r.under.clamp(float64(alpha*m))-r.under.Centre, second)
 		return math.Abs(float64(alpha*over)-float64(beta*under)) <= float64(raised*r.margins.margin(weights))+roundoff
 	}
-	from, to := p.place(domain.Low), p.place(domain.High)
 	at := p.place(over / under)
 	if !(under > 0) {
 		at = infinity
 	}
-	low, high, ok := span(at, from, to, within)
-	if !ok || math.IsInf(domain.High, 1) && !(high < to) || math.IsInf(domain.Low, -1) && !(low > from) {
-		return unpublished(Unbounded)
-	}
-	out := bounded(estimate, deviation(1, estimate)/r.under.clamp(under), domain.Low, domain.High)
-	if low > from {
-		out.Low = math.Min(estimate, p.theta(low))
-	}
-	if high < to {
-		out.High = math.Max(estimate, p.theta(high))
-	}
-	return out
+	return p.figure(r.domain(), estimate, deviation(1, estimate)/r.under.clamp(under), at, within)
 }
 
 func squareOf(x float64) float64 { return float64(x * x) }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan/residual"
 )
 
 // This file holds the tree model: columns that depend on each other along measured pairs, and on nothing else.
@@ -68,12 +69,14 @@ func varianceOf(m measured.Measured) float64 {
 // leastVariance is what variances are kept from falling below.
 const leastVariance = 0x1p-60
 
-func countsOf(m measured.Measured) []float64 {
-	counts := make([]float64, m.Values.Len())
-	for i, v := range m.Values.Int64Values() {
-		counts[i] = float64(v)
+func countsOf(m measured.Measured) []float64 { return floats(m.Values.Int64Values()) }
+
+func floats[N int | int64](numbers []N) []float64 {
+	out := make([]float64, len(numbers))
+	for i, n := range numbers {
+		out[i] = float64(n)
 	}
-	return counts
+	return out
 }
 
 // fit fits a model to measurements of its columns, and of pairs of them that make a forest.
@@ -147,14 +150,8 @@ func spreadPair(counts []float64, a, b classes) []float64 {
 	return out
 }
 
-// independent is the counts of a pair of columns if neither depended on the other, in units of 1/[adaptive.ModelScale].
-func (m model) independent(pair []int) []int64 {
-	first, second := m.columns[pair[0]], m.columns[pair[1]]
-	counts := make([]float64, 0, len(first)*len(second))
-	for _, a := range first {
-		for _, b := range second {
-			counts = append(counts, a*(b/m.total))
-		}
-	}
-	return quantised(counts)
+// independent is the counts of a pair of columns if neither depended on the other.
+func (m model) independent(pair []int) []float64 {
+	return residual.Cross(m.columns[pair[0]], m.columns[pair[1]],
+		func(a, b float64) float64 { return float64(a * (b / m.total)) })
 }

@@ -59,27 +59,17 @@ func (n *numbers) classify(e *compiled.Estimate, marginal int) {
 	for i, a := range axes {
 		shapes[i] = shapesOf(e, a)
 	}
-	known := map[string]int{}
-	place := make([]int, len(axes))
-	for cell := range n.cells {
-		key, rest := "", cell
+	for cell, first := range alikeBy(crossed(shapes)) {
+		if cell != first {
+			n.classes[cell] = n.classes[first]
+			continue
+		}
+		q, rest := make([][]float64, len(axes)), cell
 		for i := len(axes) - 1; i >= 0; i-- {
-			place[i], rest = rest%len(shapes[i]), rest/len(shapes[i])
+			size := len(shapes[i])
+			q[i], rest = indicator([]int{rest % size}, size), rest/size
 		}
-		for i := range axes {
-			key += shapes[i][place[i]] + "\x00"
-		}
-		class, ok := known[key]
-		if !ok {
-			q := make([][]float64, len(axes))
-			for i := range axes {
-				q[i] = make([]float64, len(shapes[i]))
-				q[i][place[i]] = 1
-			}
-			class = len(n.noises)
-			known[key], n.noises = class, append(n.noises, Noise(e.Sum(marginal, q).Terms()))
-		}
-		n.classes[cell] = class
+		n.classes[cell], n.noises = len(n.noises), append(n.noises, Noise(e.Sum(marginal, q).Terms()))
 	}
 }
 

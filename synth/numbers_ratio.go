@@ -9,6 +9,7 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -32,13 +33,10 @@ func (n *numbers) takings(f plan.Figure) (all []taking, per int, err error) {
 		}
 		per *= level.Size()
 		for term, t := range []*plan.Term{f.Of, f.Over} {
-			var next []bool
-			for _, before := range masks[term] {
-				for _, c := range level.Categories {
-					next = append(next, before && (len(t.Where[i].Categories) == 0 || slices.Contains(t.Where[i].Categories, c.Code)))
-				}
-			}
-			masks[term] = next
+			named := t.Where[i].Categories
+			masks[term] = residual.Cross(masks[term], level.Categories, func(before bool, c domain.Category) bool {
+				return before && (len(named) == 0 || slices.Contains(named, c.Code))
+			})
 		}
 	}
 	all = []taking{{of: true, over: true}, {of: true}, {over: true}}
@@ -242,14 +240,14 @@ func (n *numbers) domainOf(f plan.Figure, takings []taking) Domain {
 	}
 	ofLow, ofHigh := bounds(f.Of)
 	overLow, overHigh := bounds(f.Over)
-	out := Domain{Open: true}
+	out := Domain{High: math.Inf(1)}
 	if ofLow < 0 && overLow > 0 && !ofAlone {
 		out.Low = ofLow / overLow
 	}
 	if ofAlone || !(overLow > 0) {
 		return out
 	}
-	out.High, out.Open = math.Max(0, ofHigh/overLow), false
+	out.High = math.Max(0, ofHigh/overLow)
 	if !overAlone && ofLow >= 0 {
 		out.Low = ofLow / overHigh
 	}

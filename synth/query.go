@@ -95,10 +95,7 @@ func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, e
 	if st, is, err := held(r.plan, r.plan.Tables[table]); is || err != nil {
 		return st, err
 	}
-	byID := make(map[string]measured.Measured, len(answers))
-	for _, m := range answers {
-		byID[m.Measurement.ID] = m
-	}
+	byID := measured.ByID(answers)
 	at, st := r.at[table], r.plan.Tables[table].Statistics[0]
 	if at.estimate < 0 {
 		m, ok := byID[st.Measurement]
@@ -123,10 +120,7 @@ func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, 
 		figures, err := r.Statistic(table, answers)
 		return figures.Unbiased, err
 	}
-	byID := make(map[string]measured.Measured, len(answers))
-	for _, m := range answers {
-		byID[m.Measurement.ID] = m
-	}
+	byID := measured.ByID(answers)
 	together, err := newReconstruction(r.estimates[at.estimate], byID)
 	if err != nil {
 		return nil, err
@@ -171,17 +165,12 @@ func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 	at, rows = []int{0}, 1
 	for _, g := range groupings {
 		rows *= g.Rows
-		next := make([]int, 0, len(at)*len(g.Of))
-		for _, row := range at {
-			for _, of := range g.Of {
-				if row < 0 || of < 0 {
-					next = append(next, -1)
-				} else {
-					next = append(next, row*g.Rows+of)
-				}
+		at = residual.Cross(at, g.Of, func(row, of int) int {
+			if row < 0 || of < 0 {
+				return -1
 			}
-		}
-		at = next
+			return row*g.Rows + of
+		})
 	}
 	return at, rows
 }
@@ -233,21 +222,22 @@ func (r *Reader) Alike(table int, groupings []Grouping) []int {
 		return alikeBy(r.counted(r.sources(table)[0], groupings))
 	}
 	e := &r.estimates[at.estimate]
-	names := []string{""}
+	shapes := make([][]string, len(groupings))
 	for i, g := range groupings {
-		next := make([]string, 0, len(names)*g.Rows)
-		var of []string
 		for _, q := range g.coefficients() {
-			of = append(of, e.Shape(e.Axes[at.marginal][i], q))
+			shapes[i] = append(shapes[i], e.Shape(e.Axes[at.marginal][i], q))
 		}
-		for _, name := range names {
-			for _, o := range of {
-				next = append(next, name+"×"+o)
-			}
-		}
-		names = next
 	}
-	return alikeBy(names)
+	return alikeBy(crossed(shapes))
+}
+
+// crossed numbers each combination of one shape along every axis, the last axis's shapes the fastest: equal ones alike.
+func crossed(shapes [][]string) []int {
+	all := []int{0}
+	for _, of := range shapes {
+		all = residual.Cross(all, alikeBy(of), func(before, shape int) int { return before*len(of) + shape })
+	}
+	return all
 }
 
 // alikeBy says for each place of a list where its value is first.

@@ -11,11 +11,8 @@ type Part struct {
 	Over, Under float64
 }
 
-// Domain is what a ratio may be: from Low to High or, where Open, from Low on without end.
-type Domain struct {
-	Low, High float64
-	Open      bool
-}
+// Domain is what a ratio may be: from Low to High, which may be infinite.
+type Domain struct{ Low, High float64 }
 
 // Ratio is the law of θ = A/B for A = Σ Over·y and B = Σ Under·y, sums over noisy figures y, with a B that is positive
 // but for noise. What it works out is the same for all cells of a table. It is not for concurrent use.
@@ -42,7 +39,6 @@ type Ratio struct {
 	overFar, underFar float64 // margins of A and B that are hardly ever exceeded
 	alone             float64 // margin of A, for a B without noise
 	nodes             [2*infinity*nodesPerUnit + 1]float64
-	from, to          float64 // the domain by place
 }
 
 const (
@@ -54,7 +50,7 @@ const (
 
 // NewRatio is the law of a ratio at a confidence.
 func NewRatio(parts []Part, domain Domain, confidence float64) *Ratio {
-	r := &Ratio{parts: parts, domain: domain, confidence: confidence, variances: make([]float64, len(parts)), to: infinity}
+	r := &Ratio{parts: parts, domain: domain, confidence: confidence, variances: make([]float64, len(parts))}
 	for i, p := range parts {
 		r.variances[i] = p.Noise.Variance()
 	}
@@ -67,10 +63,6 @@ func NewRatio(parts []Part, domain Domain, confidence float64) *Ratio {
 	r.alone = null
 	for i := range r.nodes {
 		r.nodes[i] = null
-	}
-	r.from = r.place(domain.Low)
-	if !domain.Open {
-		r.to = r.place(domain.High)
 	}
 	return r
 }
@@ -125,7 +117,7 @@ func (r *Ratio) within(a, b, place float64) bool {
 //
 // The estimate is A/B, in the domain; its error that of the delta method, √Var(A − θB)/B. Where the set is all of the
 // domain, or not an interval, the figure is [Unbounded]: so it is for a noisy denominator that is not positive and,
-// where the domain is open, for one that may be as small as one likes.
+// where the domain has no end, for one that may be as small as one likes.
 func (r *Ratio) Of(y ...float64) Figure {
 	var a, b float64
 	for i, p := range r.parts {
@@ -135,25 +127,12 @@ func (r *Ratio) Of(y ...float64) Figure {
 	if !(b > 0) {
 		return unpublished(Unbounded)
 	}
-	estimate := math.Max(r.domain.Low, a/b)
-	if !r.domain.Open {
-		estimate = math.Min(r.domain.High, estimate)
-	}
+	estimate := math.Min(r.domain.High, math.Max(r.domain.Low, a/b))
 	if r.under == 0 {
 		return r.exactly(estimate, a, b)
 	}
-	low, high, ok := span(r.place(a/b), r.from, r.to, func(place float64) bool { return r.within(a, b, place) })
-	if !ok || r.domain.Open && !(high < r.to) {
-		return unpublished(Unbounded)
-	}
-	out := bounded(estimate, math.Sqrt(r.variance(1, estimate))/b, r.domain.Low, r.domain.High)
-	if low > r.from {
-		out.Low = math.Min(estimate, r.theta(low))
-	}
-	if high < r.to {
-		out.High = math.Max(estimate, r.theta(high))
-	}
-	return out
+	return r.figure(r.domain, estimate, math.Sqrt(r.variance(1, estimate))/b, r.place(a/b),
+		func(place float64) bool { return r.within(a, b, place) })
 }
 
 // exactly is the ratio for a B without noise.
@@ -162,11 +141,8 @@ func (r *Ratio) exactly(estimate, a, b float64) Figure {
 		r.alone = r.noise(1, 0).Margin(r.confidence)
 	}
 	m := r.alone / b
-	low, high := math.Max(r.domain.Low, a/b-m), a/b+m
-	if !r.domain.Open {
-		high = math.Min(r.domain.High, high)
-	}
-	if low > high || !r.domain.Open && low == r.domain.Low && high == r.domain.High && m > 0 {
+	low, high := math.Max(r.domain.Low, a/b-m), math.Min(r.domain.High, a/b+m)
+	if low > high || low == r.domain.Low && high == r.domain.High && m > 0 {
 		return unpublished(Unbounded)
 	}
 	return bounded(estimate, r.over/b, low, high)

@@ -145,9 +145,9 @@ func TestSharesCover(t *testing.T) {
 			{900, 40}}, 0.956},
 		{"overlapping", []Part{{noiseNamed("L5"), 1, 1}, {noiseNamed("L5"), 1, 0}, {noiseNamed("L5"), 0, 1}},
 			[]string{"L5", "L5", "L5"},
-			Domain{Open: true}, [][]float64{{1, 1, 1}, {3, 9, 0}, {400, 100, 700}, {1000, 5000, 3000}}, 0.956},
+			Domain{High: math.Inf(1)}, [][]float64{{1, 1, 1}, {3, 9, 0}, {400, 100, 700}, {1000, 5000, 3000}}, 0.956},
 		{"sums", []Part{{noiseNamed("L30000"), 1, 0}, {noiseNamed("L500"), 0, 1}}, []string{"L30000", "L500"},
-			Domain{Open: true},
+			Domain{High: math.Inf(1)},
 			[][]float64{{20, 1}, {50000, 900}, {1e6, 20000}, {0, 8000}}, 0.956},
 	} {
 		r := NewRatio(c.parts, c.domain, 0.95)
@@ -214,7 +214,7 @@ func TestRatiosWithoutAnInterval(t *testing.T) {
 			t.Errorf("%s: %v, expected nothing to be published", name, f)
 		}
 	}
-	open := NewRatio([]Part{{noiseNamed("L10"), 1, 0}, {noiseNamed("L10"), 0, 1}}, Domain{Open: true}, 0.95)
+	open := NewRatio([]Part{{noiseNamed("L10"), 1, 0}, {noiseNamed("L10"), 0, 1}}, Domain{High: math.Inf(1)}, 0.95)
 	if f := open.Of(1000, 3); f.Flag != Unbounded || f.Value == f.Value {
 		t.Errorf("a denominator that may be 0 gives %v", f)
 	}

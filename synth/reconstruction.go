@@ -44,10 +44,7 @@ func (r *reconstruction) residual(i int) []float64 {
 		return r.residuals[i]
 	}
 	for k, part := range r.Parts[i] {
-		noisy := make([]float64, r.noisy[part.Source].Len())
-		for j, v := range r.noisy[part.Source].Int64Values() {
-			noisy[j] = float64(v)
-		}
+		noisy := floats(r.noisy[part.Source].Int64Values())
 		figure := r.Places[part.Source].Figure(r.Columns, r.Residuals[i].Axes, noisy)
 		if k == 0 {
 			r.residuals[i] = make([]float64, len(figure))

@@ -28,7 +28,7 @@ func (m model) drawGiven(ctx context.Context, codes [][]uint32, n int, r *stream
 		}
 		codes[step.column] = make([]uint32, n)
 		if step.pair == nil {
-			deal(codes[step.column], every(n), m.columns[step.column], r)
+			deal(codes[step.column], identity[uint32](n), m.columns[step.column], r)
 			continue
 		}
 		groups := group(codes[step.parent], len(m.columns[step.parent]))
@@ -119,30 +119,30 @@ func apportion(weights []float64, n int, r *stream) []int {
 	return counts
 }
 
-// group is the rows of each category.
-func group(codes []uint32, categories int) [][]uint32 {
+// group is the places of each category, ascending.
+func group[N int32 | uint32](codes []N, categories int) [][]N {
 	sizes := make([]int, categories)
 	for _, c := range codes {
 		sizes[c]++
 	}
-	groups := make([][]uint32, categories)
-	all := make([]uint32, len(codes))
+	groups := make([][]N, categories)
+	all := make([]N, len(codes))
 	for c, size := range sizes {
 		groups[c], all = all[:0:size], all[size:]
 	}
 	for row, c := range codes {
-		groups[c] = append(groups[c], uint32(row))
+		groups[c] = append(groups[c], N(row))
 	}
 	return groups
 }
 
-// every is the places of n rows.
-func every(n int) []uint32 {
-	rows := make([]uint32, n)
-	for i := range rows {
-		rows[i] = uint32(i)
+// identity is 0, 1 and so on, n numbers.
+func identity[N int | uint32](n int) []N {
+	out := make([]N, n)
+	for i := range out {
+		out[i] = N(i)
 	}
-	return rows
+	return out
 }
 
 // marginals of a tree: of its columns and its pairs.

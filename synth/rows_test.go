@@ -246,14 +246,6 @@ func TestApportion(t *testing.T) {
 	}
 }
 
-func floats(whole []int) []float64 {
-	x := make([]float64, len(whole))
-	for i, n := range whole {
-		x[i] = float64(n)
-	}
-	return x
-}
-
 // TestBackedOff: rows with a category that the pair has nothing of follow the other column alone.
 func TestBackedOff(t *testing.T) {
 	m := model{total: 8, columns: [][]float64{{4, 4}, {2, 6}}, pairs: []pairTable{{[]int{0, 1}, 2, []float64{0, 0, 2, 6}}}}

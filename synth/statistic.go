@@ -89,10 +89,15 @@ func newStatistic(name string, cells, errors []float64, margin func(i int) float
 		}
 	}
 	out.Low, out.High = decimals(low), decimals(high)
-	data := columnOf(arrow.PrimitiveTypes.Int64, len(published), arrow.Int64Traits.CastToBytes(published))
-	defer data.Release()
-	out.Published = array.NewInt64Data(data)
+	out.Published = integers(published)
 	return out
+}
+
+// integers are these very values, not a copy.
+func integers(values []int64) *array.Int64 {
+	data := columnOf(arrow.PrimitiveTypes.Int64, len(values), arrow.Int64Traits.CastToBytes(values))
+	defer data.Release()
+	return array.NewInt64Data(data)
 }
 
 // decimals are these very values, not a copy.

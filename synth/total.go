@@ -84,10 +84,7 @@ func (c *ColumnTotals) Centre(selected [][]int) (centre, half float64, one bool)
 		s := c.scale(0)
 		return s.centre, s.half, true
 	}
-	stride := 1
-	for key := len(c.sizes) - 1; key > c.stratum; key-- {
-		stride *= c.sizes[key]
-	}
+	stride := product(c.sizes[c.stratum+1:])
 	for i, category := range selected[c.stratum] {
 		s := c.scale(category * stride)
 		if i > 0 && s.centre != centre {
@@ -118,27 +115,29 @@ func (c *ColumnTotals) Of(selected [][]int) (sum float64, rests []compiled.Beari
 
 // coefficients are those of the counts along every key: 1 where a category is selected, or the centre of its stratum.
 func (c *ColumnTotals) coefficients(selected [][]int) [][]float64 {
+	q := c.indicators(selected)
+	if c.stratum < 0 {
+		return q
+	}
+	stride := product(c.sizes[c.stratum+1:])
+	for category := range q[c.stratum] {
+		q[c.stratum][category] *= c.scale(category * stride).centre
+	}
+	return q
+}
+
+// indicators are, along every key, 1 where a category is selected.
+func (c *ColumnTotals) indicators(selected [][]int) [][]float64 {
 	q := make([][]float64, len(selected))
-	stride := 1
-	for key := len(selected) - 1; key >= 0; key-- {
-		q[key] = indicator(selected[key], c.sizes[key])
-		if key == c.stratum {
-			for category := range q[key] {
-				q[key][category] *= c.scale(category * stride).centre
-			}
-		}
-		stride *= c.sizes[key]
+	for key, s := range selected {
+		q[key] = indicator(s, c.sizes[key])
 	}
 	return q
 }
 
 // AboutCentre is Σ (value − centre) over these cells, each about its own centre, and what it rests on.
 func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []compiled.Bearing) {
-	in := make([][]float64, len(selected))
-	for key, s := range selected {
-		in[key] = indicator(s, c.sizes[key])
-	}
-	weights := residual.Outer(in...)
+	weights := residual.Outer(c.indicators(selected)...)
 	for cell, w := range weights {
 		if w != 0 {
 			weights[cell] = float64(c.scale(cell).factor * c.unit)

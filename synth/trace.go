@@ -61,10 +61,7 @@ func (r *Reader) ownWeights(m plan.Measurement, selected [][]int) []float64 {
 
 // Trace finds the measurements behind a sum of cells, and adds up what each brings. It fails where one is missing.
 func (r *Reader) Trace(table int, selected [][]int, answers []measured.Measured) (*Trace, error) {
-	byID := make(map[string]measured.Measured, len(answers))
-	for _, m := range answers {
-		byID[m.Measurement.ID] = m
-	}
+	byID := measured.ByID(answers)
 	t := &Trace{Bearings: r.Bearings(table, selected)}
 	if t.Bearings == nil {
 		return t, nil

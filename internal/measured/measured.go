@@ -37,6 +37,15 @@ type Measured struct {
 	Keys [][]string
 }
 
+// ByID returns measurements by their IDs.
+func ByID(all []Measured) map[string]Measured {
+	byID := make(map[string]Measured, len(all))
+	for _, m := range all {
+		byID[m.Measurement.ID] = m
+	}
+	return byID
+}
+
 // Sealed is the content of a sealed folder.
 type Sealed struct {
 	Plan     *compiled.Compiled

@@ -344,25 +344,12 @@ func levelIn(residual residual.Set, column int) int {
 	return 0
 }
 
-// restsOn are the levels of a column whose residuals cells at a level rest on: 0, the total, and all up to that level or,
-// of a column with ranges, its one.
-func restsOn(column *residual.Column, level int) []int {
-	levels := []int{0}
-	if _, ranged := column.Ranging(); ranged {
-		return append(levels, column.Levels())
-	}
-	for l := 1; l <= level; l++ {
-		levels = append(levels, l)
-	}
-	return levels
-}
-
 // Shape names all that coefficients along an axis of a table mean for the law of a sum: sums of one shape along every
 // axis have noise of one law.
 func (e *Estimate) Shape(a residual.Axis, q []float64) string {
 	column := e.Columns[a.Column]
 	var name []byte
-	for _, level := range restsOn(column, a.Level) {
+	for _, level := range column.Below(a.Level) {
 		weights := column.Weights(a, level, q, false)
 		slices.Sort(weights)
 		most := max(math.Abs(weights[0]), math.Abs(weights[len(weights)-1]))

@@ -224,7 +224,7 @@ func (e *Estimate) rowsOf(a residual.Axis) []row {
 		return known
 	}
 	column := e.Columns[a.Column]
-	levels := restsOn(column, a.Level)
+	levels := column.Below(a.Level)
 	q := make([]float64, column.Size(a.Level))
 	var out []row
 	for i := range q {

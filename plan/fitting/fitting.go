@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/impossible"
+	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -373,14 +374,8 @@ func (f *Fitting) Project(m, within Margin) []int32 {
 			continue
 		}
 		size := int32(f.Chains[i].Size(within[i]))
-		of := f.Chains[i].Within(level, within[i])
-		next := make([]int32, 0, len(out)*len(of))
-		for _, before := range out {
-			for _, c := range of {
-				next = append(next, before*size+int32(c))
-			}
-		}
-		out = next
+		out = residual.Cross(out, f.Chains[i].Within(level, within[i]),
+			func(before int32, c int) int32 { return before*size + int32(c) })
 	}
 	return out
 }

@@ -4,10 +4,19 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 )
 
 // This file holds the budget's way to the tables: the cost of the whole, its leaves, and what each table gets.
+
+// costOf is a cost in the budget's currency: an ε of a pure budget, else a ρ.
+func (b *Blueprint) costOf(amount *big.Rat) budget.Cost {
+	if b.Pure {
+		return budget.Cost{Epsilon: amount}
+	}
+	return budget.Cost{Rho: amount}
+}
 
 // Allocate gives each leaf its exact amount of a total. It refuses a leaf of microdata that pays for anything else.
 func (b *Blueprint) Allocate(total *big.Rat, needed map[string]*big.Rat) ([]plan.Leaf, error) {
@@ -18,12 +27,8 @@ func (b *Blueprint) Allocate(total *big.Rat, needed map[string]*big.Rat) ([]plan
 	}
 	leaves := make([]plan.Leaf, len(split))
 	for i, l := range split {
-		leaves[i] = plan.Leaf{Path: l.Path, Needed: l.Needed, Share: new(big.Rat).Quo(amounts[i], total).RatString()}
-		if b.Pure {
-			leaves[i].Amount.Epsilon = amounts[i]
-		} else {
-			leaves[i].Amount.Rho = amounts[i]
-		}
+		leaves[i] = plan.Leaf{Path: l.Path, Needed: l.Needed, Amount: b.costOf(amounts[i]),
+			Share: new(big.Rat).Quo(amounts[i], total).RatString()}
 	}
 	for _, t := range b.tables {
 		leaves[t.Leaf].Tables++

@@ -1,6 +1,7 @@
 package optimise
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -121,13 +122,8 @@ func (p Planned) Spend(amount budget.Cost) (plan.Measurement, error) {
 	m := p.measurement()
 	cost := p.Needs
 	if cost == nil {
-		if cost = amount.Epsilon; cost == nil {
-			cost = amount.Rho
-		}
-		cost = new(big.Rat).Mul(cost, p.Share)
-		if p.Noise == budget.DiscreteLaplace && amount.Epsilon == nil {
-			cost = budget.RootBelow(cost.Add(cost, cost), LaplaceBits)
-		}
+		own := p.CostWith(p.Noise, amount)
+		cost = cmp.Or(own.Epsilon, own.Rho)
 	}
 	return m, spending[p.Selection.Kind()](p, &m, amount, cost)
 }
@@ -158,15 +154,21 @@ func (p Planned) spendOnAnswers(m *plan.Measurement, _ budget.Cost, cost *big.Ra
 	return p.noise(m, cost)
 }
 
-// noise gives a measurement the noise that a cost buys: an ε for Laplace noise, else a ρ.
+// noise gives a measurement the noise that a cost buys.
 func (p Planned) noise(m *plan.Measurement, cost *big.Rat) (err error) {
-	if p.Noise == budget.DiscreteLaplace {
-		m.Mechanism, err = budget.LaplaceFor(p.L1, cost)
-	} else {
-		m.Mechanism, err = budget.GaussianFor(p.L1, p.L2Squared, cost)
-	}
-	m.Mechanism.Shifts = p.Shifts
+	m.Mechanism, err = noiseFor(p.Noise, p.Sensitivity, cost)
 	return err
+}
+
+// noiseFor is the noise of a kind that a cost buys: an ε for Laplace noise, else a ρ.
+func noiseFor(kind budget.Kind, s *counted.Sensitivity, cost *big.Rat) (m budget.Mechanism, err error) {
+	if kind == budget.DiscreteLaplace {
+		m, err = budget.LaplaceFor(s.L1, cost)
+	} else {
+		m, err = budget.GaussianFor(s.L1, s.L2Squared, cost)
+	}
+	m.Shifts = s.Shifts
+	return m, err
 }
 
 // draw gives a measurement of quantiles the mechanism that a cost buys, and the ends of its intervals.
@@ -208,22 +210,34 @@ func (g *Group) direct(r *spec.Release, measured []int, kind strategy.Kind, nois
 	d := Design{Kind: kind, Noise: noise, Planned: make([]Planned, 0, len(measured)),
 		parts: make([]float64, 0, len(measured))}
 	weights := g.served(measured)
-	var sum float64
 	for i, place := range measured {
 		from := len(d.Planned)
 		if err := g.portions(r, &d, g.Tables[place]); err != nil {
 			return d, err
 		}
 		for _, p := range d.Planned[from:] {
-			part := partOf(g.Minimise, noise, float64(weights[i]*p.adds), p)
-			d.parts = append(d.parts, part)
-			sum += part
+			d.parts = append(d.parts, partOf(g.Minimise, noise, float64(weights[i]*p.adds), p))
 		}
 	}
-	for i := range d.parts {
-		d.parts[i] /= sum
-	}
+	normalise(d.parts)
 	return d, g.predict(&d, measured, d.variances())
+}
+
+// normalise scales parts to a sum of 1.
+func normalise(parts []float64) {
+	all := sum(parts)
+	for i := range parts {
+		parts[i] /= all
+	}
+}
+
+// sum is Σ x, in order.
+func sum(x []float64) float64 {
+	var all float64
+	for _, v := range x {
+		all += v
+	}
+	return all
 }
 
 // variances are those of the measurements of a design where the amount is 1.

@@ -31,11 +31,9 @@ func (g *Group) discovered(noise budget.Kind) (Design, error) {
 	groups := float64(t.Differ(g.Release))
 	delta, _ := deltaEach(t, g.Release).Float64()
 	half := 0.5 // of a ρ of 1
-	if noise == budget.DiscreteLaplace {
-		half = 0.25 // of an ε of 1, which is a ρ of ½
-	}
 	var variance, needs float64
 	if noise == budget.DiscreteLaplace {
+		half = 0.25 // of an ε of 1, which is a ρ of ½
 		l1 := floatOf(d.Planned[0].L1)
 		variance = float64(l1*l1) / half
 		needs = -budget.Log(2*delta) * math.Sqrt(groups/(2*half))
@@ -80,7 +78,7 @@ func (p Planned) discover(m *plan.Measurement, rho *big.Rat) error {
 	if p.Noise == budget.DiscreteLaplace {
 		d.Select = budget.Mechanism{Kind: budget.RandomizedResponse,
 			Parameter: budget.RootBelow(new(big.Rat).Quo(rho, new(big.Rat).SetInt64(groups)), LaplaceBits)}
-		m.Mechanism, err = budget.LaplaceFor(p.L1, budget.RootBelow(rho, LaplaceBits))
+		m.Mechanism, err = noiseFor(p.Noise, p.Sensitivity, budget.RootBelow(rho, LaplaceBits))
 	} else {
 		k := big.NewInt(groups)
 		if d.Select, err = budget.GaussianFor(k, k, half); err != nil {
@@ -90,9 +88,8 @@ func (p Planned) discover(m *plan.Measurement, rho *big.Rat) error {
 			return fmt.Errorf("its selection has noise with a standard error of 65 536 or more: give it more of the budget")
 		}
 		d.Threshold = selection.LeastSelected(d.Select, each)
-		m.Mechanism, err = budget.GaussianFor(p.L1, p.L2Squared, half)
+		m.Mechanism, err = noiseFor(p.Noise, p.Sensitivity, half)
 	}
-	m.Mechanism.Shifts = p.Shifts
 	if err == nil {
 		_, err = d.Kept()
 	}

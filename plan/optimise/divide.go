@@ -1,6 +1,7 @@
 package optimise
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -209,9 +210,7 @@ func (b *Blueprint) divide(choice []int, best *Division) (*Division, error) {
 			case g.Needed:
 			case design.guard != nil:
 				part = float64(amount * design.amounts[j])
-			case design.Noise == budget.DiscreteGaussian:
-				part = float64(amount * design.parts[j])
-			case b.Pure:
+			case design.Noise == budget.DiscreteGaussian || b.Pure:
 				part = float64(amount * design.parts[j])
 			case whole:
 				part = float64(float64(amount*design.parts[j]) * float64(amount*design.parts[j]))
@@ -400,17 +399,9 @@ func (b *Blueprint) size(d *Division) error {
 	}
 	sum := new(big.Rat)
 	for _, l := range d.Leaves {
-		if b.Pure {
-			sum.Add(sum, l.Amount.Epsilon)
-		} else {
-			sum.Add(sum, l.Amount.Rho)
-		}
+		sum.Add(sum, cmp.Or(l.Amount.Epsilon, l.Amount.Rho))
 	}
-	if b.Pure {
-		d.Cost.Epsilon = sum
-	} else {
-		d.Cost.Rho = sum
-	}
+	d.Cost = b.costOf(sum)
 	return nil
 }
 
@@ -530,13 +521,10 @@ const partBits = 30
 //
 // Contract: they add up to at most 1, whatever the rounding of floats.
 func ExactShares(parts []float64) []*big.Rat {
-	var sum float64
-	for _, p := range parts {
-		sum += p
-	}
+	all := sum(parts)
 	out, total, most := make([]*big.Rat, len(parts)), new(big.Rat), 0
 	for i, p := range parts {
-		fraction, exponent := math.Frexp(p / sum)
+		fraction, exponent := math.Frexp(p / all)
 		out[i] = new(big.Rat).SetInt64(int64(math.Floor(math.Ldexp(fraction, partBits))))
 		out[i].Quo(out[i], new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(partBits-exponent))))
 		total.Add(total, out[i])

@@ -159,17 +159,31 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 		if err != nil {
 			return err
 		}
-		if why != "" && ranged {
-			return &workload.Fault{Key: "", Message: "the tables along whose columns counts are added up cannot be measured: " +
-				why, Expected: "fewer attributes or coarser levels"}
-		}
-		if why != "" {
-			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noise, Why: why})
-			return nil
-		}
-		g.Designs = append(g.Designs, d)
+		return g.offerResiduals(d, why, ranged)
 	}
 	return nil
+}
+
+// offerResiduals adds the design of residuals to those of the group, or the reason why they cannot be measured. It
+// fails on a reason where nothing else can be.
+func (g *Group) offerResiduals(d Design, why string, alone bool) error {
+	switch {
+	case why == "":
+		g.Designs = append(g.Designs, d)
+	case alone:
+		return unmeasurable(why)
+	default:
+		g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: budget.DiscreteGaussian,
+			Why: why})
+	}
+	return nil
+}
+
+// unmeasurable is the error for tables of ranges whose residuals cannot be measured.
+func unmeasurable(why string) error {
+	return &workload.Fault{Key: "",
+		Message:  "the tables along whose columns counts are added up cannot be measured: " + why,
+		Expected: "fewer attributes or coarser levels"}
 }
 
 // ranged tells that columns of the group have ranges.

@@ -48,6 +48,15 @@ func (l *links) link(at int, value float64) {
 	l.ends[len(l.ends)-1] = len(l.at)
 }
 
+// copyRow adds a row of other links, whose columns come after so many others.
+func (l *links) copyRow(from *links, row, after int) {
+	l.row()
+	at, values := from.each(row)
+	for k, column := range at {
+		l.link(after+int(column), values[k])
+	}
+}
+
 // rows is how many rows there are.
 func (l *links) rows() int { return len(l.ends) }
 
@@ -118,11 +127,7 @@ func (g *guard) only(keep []int) *guard {
 	out := *g
 	out.measurements = links{}
 	for _, i := range keep {
-		out.measurements.row()
-		at, slopes := g.measurements.each(i)
-		for k, term := range at {
-			out.measurements.link(int(term), slopes[k])
-		}
+		out.measurements.copyRow(&g.measurements, i, 0)
 	}
 	return &out
 }
@@ -130,14 +135,11 @@ func (g *guard) only(keep []int) *guard {
 // join adds the problem of another group to that of a leaf, in which an equal share is by a factor smaller than in the
 // group's own.
 func (g *guard) join(other *guard, factor float64) {
-	for _, l := range []struct{ to, from *links }{{&g.measurements, &other.measurements}, {&g.tables, &other.tables}} {
-		for i := range l.from.rows() {
-			l.to.row()
-			at, values := l.from.each(i)
-			for k, term := range at {
-				l.to.link(g.terms+int(term), values[k])
-			}
-		}
+	for i := range other.measurements.rows() {
+		g.measurements.copyRow(&other.measurements, i, g.terms)
+	}
+	for i := range other.tables.rows() {
+		g.tables.copyRow(&other.tables, i, g.terms)
 	}
 	g.power, g.terms = other.power, g.terms+other.terms
 	g.weights = append(g.weights, other.weights...)

@@ -106,9 +106,7 @@ func (g *Group) guardedResiduals(r *spec.Release) (Design, error) {
 		case err != nil:
 			return d, err
 		case why != "" && (g.ranged() || g.summed() && g.Several()):
-			return d, &workload.Fault{Key: "",
-				Message:  "the tables along whose columns counts are added up cannot be measured: " + why,
-				Expected: "fewer attributes or coarser levels"}
+			return d, unmeasurable(why)
 		case why != "":
 			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: budget.DiscreteGaussian,
 				Why: why})
@@ -239,23 +237,13 @@ const liftedCap = 1e3
 // take gives a design amounts of the guard, of any sum, with the errors that come of them for an amount of 1.
 func (d *Design) take(g *Group, amounts []float64) {
 	d.parts, d.amounts = slices.Clone(amounts), slices.Clone(amounts)
-	var all float64
-	for _, x := range amounts {
-		all += x
-	}
-	for i := range d.amounts {
-		d.amounts[i] /= all
-	}
+	normalise(d.amounts)
 	if d.inRho() { // an amount of 1 is an ε
-		all = 0
 		for i, x := range amounts {
 			d.parts[i] = math.Sqrt(x)
-			all += d.parts[i]
 		}
 	}
-	for i := range d.parts {
-		d.parts[i] /= all
-	}
+	normalise(d.parts)
 	if g.Apart() {
 		return
 	}
@@ -424,10 +412,7 @@ func (b *Blueprint) guardLeaf(of []int, designs []Design, amounts []float64) {
 	for _, i := range of {
 		n := len(designs[i].amounts)
 		designs[i].take(b.Groups[i], found.amounts[:n])
-		amounts[i] = 0
-		for _, x := range found.amounts[:n] {
-			amounts[i] += x
-		}
+		amounts[i] = sum(found.amounts[:n])
 		found.amounts = found.amounts[n:]
 	}
 }

@@ -321,13 +321,8 @@ func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 // Laplace for an ε, discrete Gaussian for a ρ.
 func NoiseFor(r *spec.Release, table string, cells int64, cost budget.Cost) (budget.Mechanism, error) {
 	s := counted.Unit{Table: r.Table(table), Neighbours: r.Privacy.Neighbours, Cells: cells}.Counts()
-	var m budget.Mechanism
-	var err error
 	if cost.Epsilon != nil {
-		m, err = budget.LaplaceFor(s.L1, cost.Epsilon)
-	} else {
-		m, err = budget.GaussianFor(s.L1, s.L2Squared, cost.Rho)
+		return noiseFor(budget.DiscreteLaplace, s, cost.Epsilon)
 	}
-	m.Shifts = s.Shifts
-	return m, err
+	return noiseFor(budget.DiscreteGaussian, s, cost.Rho)
 }

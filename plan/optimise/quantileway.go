@@ -140,7 +140,8 @@ func Worth(cost budget.Cost, noise budget.Kind) float64 {
 	return amount
 }
 
-// CostWith is what a measurement has of a leaf's amount, with a kind of noise.
+// CostWith is what a measurement has of a leaf's amount, with a kind of noise: its share of ε or of ρ or, for Laplace
+// noise in a budget of ρ, an ε of which ε²/2 is at most its share.
 func (p Planned) CostWith(noise budget.Kind, amount budget.Cost) budget.Cost {
 	if amount.Epsilon != nil {
 		return budget.Cost{Epsilon: new(big.Rat).Mul(amount.Epsilon, p.Share)}

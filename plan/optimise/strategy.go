@@ -35,7 +35,7 @@ func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Grou
 			case j == d.choice[i], other.Noise != taken.Noise && !slices.Contains(g.Best, j):
 				continue
 			case g.Needed:
-				instead.Needs = budget.DecimalUp(b.charge(other.Planned), plan.Significant)
+				instead.Needs = budget.DecimalUp(charge(other.Planned, b.Pure), plan.Significant)
 				s.Instead = append(s.Instead, instead)
 				continue
 			case other.Noise != taken.Noise:

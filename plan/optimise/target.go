@@ -77,17 +77,10 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 	}
 	if !laplace && (len(g.Tables) > 1 || g.Several() || ranged) {
 		d, why, err := g.residualsForTargets(r, goals)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case why != "" && ranged:
-			return &workload.Fault{Key: "", Message: "the tables along whose columns counts are added up cannot be measured: " +
-				why, Expected: "fewer attributes or coarser levels"}
-		case why != "":
-			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noise, Why: why})
-		default:
-			g.Designs = append(g.Designs, d)
 		}
+		return g.offerResiduals(d, why, ranged)
 	}
 	return nil
 }
@@ -181,19 +174,15 @@ func (g *Group) residualsForTargets(r *spec.Release, goals []workload.Goal) (d D
 
 // cost is what measurements for targets need, as a ρ.
 func cost(all []Planned) float64 {
-	sum := new(big.Rat)
-	for _, p := range all {
-		sum.Add(sum, p.charge(false))
-	}
-	f, _ := sum.Float64()
+	f, _ := charge(all, false).Float64()
 	return f
 }
 
 // charge is what measurements for targets need, of ε in a pure budget, else of ρ.
-func (b *Blueprint) charge(all []Planned) *big.Rat {
+func charge(all []Planned, pure bool) *big.Rat {
 	sum := new(big.Rat)
 	for _, p := range all {
-		sum.Add(sum, p.charge(b.Pure))
+		sum.Add(sum, p.charge(pure))
 	}
 	return sum
 }

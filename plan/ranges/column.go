@@ -1,6 +1,7 @@
 package ranges
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -86,13 +87,7 @@ func rounded(column []float64, unit float64) []int32 {
 		carry -= float64(x * x)
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		switch x, y := math.Abs(column[a]), math.Abs(column[b]); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return a - b
+		return cmp.Or(cmp.Compare(math.Abs(column[b]), math.Abs(column[a])), a-b)
 	})
 	out := make([]int32, len(column))
 	for _, i := range order {
@@ -130,7 +125,7 @@ func (c *Column) work() error {
 	c.Tilt[n-1] = 1
 	sum := 1.0
 	for i := n - 2; i >= 0; i-- {
-		c.Tilt[i] = -product(c.rows[i][1:], c.Tilt[i+1:]) / float64(c.rows[i][0])
+		c.Tilt[i] = -dot(c.rows[i][1:], c.Tilt[i+1:]) / float64(c.rows[i][0])
 		sum += c.Tilt[i]
 	}
 	for i := range c.Tilt {
@@ -139,23 +134,6 @@ func (c *Column) work() error {
 	c.Total = c.workload.Norm(c.Tilt)
 	c.Visit(func(_ int, g []float64) { c.Residual += c.workload.Norm(g) })
 	return nil
-}
-
-// product is Σ k_i·x_i, in four sums side by side.
-func product(row []int32, x []float64) float64 {
-	var s0, s1, s2, s3 float64
-	x = x[:len(row)]
-	i := 0
-	for ; i+4 <= len(row); i += 4 {
-		s0 += float64(float64(row[i]) * x[i])
-		s1 += float64(float64(row[i+1]) * x[i+1])
-		s2 += float64(float64(row[i+2]) * x[i+2])
-		s3 += float64(float64(row[i+3]) * x[i+3])
-	}
-	for ; i < len(row); i++ {
-		s0 += float64(float64(row[i]) * x[i])
-	}
-	return (s0 + s1) + (s2 + s3)
 }
 
 // Visit calls visit with the n−1 columns of G, one after the other: how the categories
@@ -169,7 +147,7 @@ func (c *Column) Visit(visit func(from int, g []float64)) {
 		g[k] = 1 / float64(c.rows[k][0])
 		sum := g[k]
 		for i := k - 1; i >= 0; i-- {
-			g[i] = -product(c.rows[i][1:k-i+1], g[i+1:k+1]) / float64(c.rows[i][0])
+			g[i] = -dot(c.rows[i][1:k-i+1], g[i+1:k+1]) / float64(c.rows[i][0])
 			sum += g[i]
 		}
 		addTo(g, -sum, c.Tilt)
@@ -348,15 +326,4 @@ func (c *Column) Weights(query []float64) []float64 {
 		}
 	}
 	return out
-}
-
-// Shares returns, for a query q of n coefficients, what noise of variance 1 on the
-// total adds to the variance of its answer, (q't)², and what noise of variance 1 on
-// each of the n−1 integers adds, ‖q'G‖².
-func (c *Column) Shares(query []float64) (total, residual float64) {
-	part := dot(query, c.Tilt)
-	for _, y := range c.Weights(query) {
-		residual += float64(y * y)
-	}
-	return float64(part * part), residual
 }

@@ -16,10 +16,19 @@ type residual interface {
 	MeasureAll(counts []int64, stride int) ([]int64, error)
 	Solve(z []float64) []float64
 	SolveAll(z []float64, stride int) []float64
-	Shares(query []float64) (total, residual float64)
 	Weights(query []float64) []float64
 	Visit(visit func(from int, g []float64))
 	Pairs() (facing, apart int64)
+}
+
+// shares are, for a query q, what noise of variance 1 on the total adds to the variance of its answer, (q't)², and what
+// noise of variance 1 on each of the integers adds, ‖q'G‖².
+func shares(r residual, f Figures, query []float64) (total, rest float64) {
+	for _, y := range r.Weights(query) {
+		rest += y * y
+	}
+	part := dot(query, f.Tilt)
+	return part * part, rest
 }
 
 // strategies calls check with the strategies for some workloads: the optimum in
@@ -180,7 +189,7 @@ func TestFiguresAreThoseOfTheQueries(t *testing.T) {
 					t.Fatalf("%s of %d: weight %v on integer %d, by definition %v", name, n, weights[i], i, x)
 				}
 			}
-			a, b := r.Shares(row)
+			a, b := shares(r, f, row)
 			total, rest = total+a, rest+b
 			part := dot(row, f.Tilt)
 			if math.Abs(a-part*part) > 1e-12*(1+a) || math.Abs(b-want) > 1e-10*want+1e-20 {

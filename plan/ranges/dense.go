@@ -18,18 +18,18 @@ func addTo(row []float64, x float64, from []float64) {
 }
 
 // dot is Σ a_i·b_i, in four sums side by side.
-func dot(a, b []float64) float64 {
+func dot[T int32 | float64](a []T, b []float64) float64 {
 	var s0, s1, s2, s3 float64
 	b = b[:len(a)]
 	i := 0
 	for ; i+4 <= len(a); i += 4 {
-		s0 += float64(a[i] * b[i])
-		s1 += float64(a[i+1] * b[i+1])
-		s2 += float64(a[i+2] * b[i+2])
-		s3 += float64(a[i+3] * b[i+3])
+		s0 += float64(float64(a[i]) * b[i])
+		s1 += float64(float64(a[i+1]) * b[i+1])
+		s2 += float64(float64(a[i+2]) * b[i+2])
+		s3 += float64(float64(a[i+3]) * b[i+3])
 	}
 	for ; i < len(a); i++ {
-		s0 += float64(a[i] * b[i])
+		s0 += float64(float64(a[i]) * b[i])
 	}
 	return (s0 + s1) + (s2 + s3)
 }

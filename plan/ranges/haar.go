@@ -89,12 +89,7 @@ func (w *Workload) parts(x []float64, depth int, parts []float64) {
 	if len(x) < 2 {
 		return
 	}
-	spread(x, 0, func(depth int) float64 {
-		if depth == 0 {
-			return 1
-		}
-		return 0
-	})
+	node(x, 1)
 	parts[depth] += w.Norm(x)
 	first := half(len(x))
 	w.parts(x[:first], depth+1, parts)
@@ -119,6 +114,16 @@ func spread(x []float64, sum float64, difference func(depth int) float64) {
 		walk(x[first:], (sum-d)/2, depth+1)
 	}
 	walk(x, sum, 0)
+}
+
+// node fills x, of sum 0, from the difference of its halves alone.
+func node(x []float64, difference float64) {
+	spread(x, 0, func(depth int) float64 {
+		if depth > 0 {
+			return 0
+		}
+		return difference
+	})
 }
 
 // Measure returns the n−1 integers of the nodes, or ErrOverflow.
@@ -154,22 +159,7 @@ func (h *Haar) Measure(counts []int64) ([]int64, error) {
 // Guarantee, neighbours, theorem and argument: those of Measure, vector by vector.
 func (h *Haar) MeasureAll(counts []int64, stride int) ([]int64, error) {
 	n := len(h.Tilt)
-	z, one := make([]int64, (n-1)*vectors), make([]int64, n)
-	return alongAll(counts, n, n-1, stride, func(x []int64) ([]int64, error) {
-		for v := range vectors {
-			for i := range one {
-				one[i] = x[i*vectors+v]
-			}
-			measured, err := h.Measure(one)
-			if err != nil {
-				return nil, err
-			}
-			for i, k := range measured {
-				z[i*vectors+v] = k
-			}
-		}
-		return z, nil
-	})
+	return alongAll(counts, n, n-1, stride, oneByOne(n, n-1, h.Measure))
 }
 
 // Solve returns G·z: how the n categories lie from Tilt times the total.
@@ -187,19 +177,29 @@ func (h *Haar) Solve(z []float64) []float64 {
 // stride apart, so many side by side. In what it returns the n categories do.
 func (h *Haar) SolveAll(z []float64, stride int) []float64 {
 	n := len(h.Tilt)
-	x, one := make([]float64, n*vectors), make([]float64, n-1)
-	out, _ := alongAll(z, n-1, n, stride, func(z []float64) ([]float64, error) {
+	solve := func(z []float64) ([]float64, error) { return h.Solve(z), nil }
+	out, _ := alongAll(z, n-1, n, stride, oneByOne(n-1, n, solve))
+	return out
+}
+
+// oneByOne applies a map of one vector to vectors side by side.
+func oneByOne[T int64 | float64](from, to int, apply func([]T) ([]T, error)) func(side []T) ([]T, error) {
+	one, out := make([]T, from), make([]T, to*vectors)
+	return func(side []T) ([]T, error) {
 		for v := range vectors {
 			for i := range one {
-				one[i] = z[i*vectors+v]
+				one[i] = side[i*vectors+v]
 			}
-			for i, s := range h.Solve(one) {
-				x[i*vectors+v] = s
+			mapped, err := apply(one)
+			if err != nil {
+				return nil, err
+			}
+			for i, x := range mapped {
+				out[i*vectors+v] = x
 			}
 		}
-		return x, nil
-	})
-	return out
+		return out, nil
+	}
 }
 
 // Weights returns q'G: with which weights the answer to a query q of n coefficients
@@ -222,17 +222,6 @@ func (h *Haar) Weights(query []float64) []float64 {
 	return out
 }
 
-// Shares returns, for a query q of n coefficients, what noise of variance 1 on the
-// total adds to the variance of its answer, (q't)², and what noise of variance 1 on
-// each of the n−1 integers adds, ‖q'G‖².
-func (h *Haar) Shares(query []float64) (total, residual float64) {
-	part := dot(query, h.Tilt)
-	for _, y := range h.Weights(query) {
-		residual += float64(y * y)
-	}
-	return float64(part * part), residual
-}
-
 // Visit calls visit with the n−1 columns of G, one after the other: how the categories
 // from the one named on move with an integer; those that are left out do not. The
 // slice is overwritten by the next.
@@ -243,12 +232,7 @@ func (h *Haar) Visit(visit func(from int, g []float64)) {
 		if to-from < 2 {
 			return
 		}
-		spread(g[from:to], 0, func(below int) float64 {
-			if below == 0 {
-				return 1 / float64(h.scale[depth])
-			}
-			return 0
-		})
+		node(g[from:to], 1/float64(h.scale[depth]))
 		visit(from, g[from:to])
 		middle := from + half(to-from)
 		walk(from, middle, depth+1)

@@ -3,6 +3,7 @@ package ranges
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // An Optimum is a strategy X for a workload whose sum of variances, tr(V·X⁻¹) at
@@ -52,10 +53,7 @@ func (w *Workload) Optimum(kappa float64) (*Optimum, error) {
 	if !(kappa >= 0) || math.IsInf(kappa, 1) {
 		return nil, fmt.Errorf("the weight of the total must be 0 or more, it is %v", kappa)
 	}
-	u := make([]float64, w.n)
-	for j := range u {
-		u[j] = 1 / float64(w.n)
-	}
+	u := slices.Repeat([]float64{1 / float64(w.n)}, w.n)
 	for range maxRounds {
 		r := w.root(u, kappa)
 		var f, largest float64

@@ -2,6 +2,7 @@ package ranges
 
 import (
 	"math"
+	"slices"
 )
 
 // A Workload is the queries that are asked of a column of n ordered categories, prefix
@@ -40,10 +41,8 @@ func AllRanges(n int) *Workload {
 
 // chain is n categories with equal links and no leaks.
 func chain(n int, each float64) (link, leak []float64) {
-	link, leak = make([]float64, n), make([]float64, n)
-	for j := range n - 1 {
-		link[j] = each
-	}
+	link, leak = slices.Repeat([]float64{each}, n), make([]float64, n)
+	link[n-1] = 0
 	return link, leak
 }
 

@@ -22,6 +22,26 @@ func Outer[T int64 | float64](lists ...[]T) []T {
 	return out
 }
 
+// Cross returns f of each element of one list with each of another, the other's the fastest.
+func Cross[X, Y, Z any](xs []X, ys []Y, f func(x X, y Y) Z) []Z {
+	out := make([]Z, 0, len(xs)*len(ys))
+	for _, x := range xs {
+		for _, y := range ys {
+			out = append(out, f(x, y))
+		}
+	}
+	return out
+}
+
+// upTo is 0 to n−1.
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // addProducts adds x times the product of one factor of each axis to each cell.
 func addProducts(cells []float64, factors [][]float64, x float64) {
 	var walk func(cells []float64, i int, product float64)

@@ -124,10 +124,8 @@ func (c *Column) Kinds(level int) []int {
 		}
 	}
 	var out []int
-	seen := map[int]bool{}
 	for j, k := range kind {
-		if !seen[k] {
-			seen[k] = true
+		if k == len(out) { // kinds are numbered as they come
 			out = append(out, j)
 		}
 	}

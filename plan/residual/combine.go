@@ -138,10 +138,7 @@ func (w *Workload) shaped(s Source) error {
 // that is summed over the plain axes that the residual leaves out, n of each, and, as
 // its integers are n times as large as counts, multiplied by n² for those that it has.
 func (w *Workload) bearing(s Source, visit func(residual int, factor float64)) {
-	order := make([]int, len(s.Axes))
-	for i := range order {
-		order[i] = i
-	}
+	order := upTo(len(s.Axes))
 	slices.SortFunc(order, func(a, b int) int { return s.Axes[a].Column - s.Axes[b].Column })
 	var walk func(i int, at int32, factor float64)
 	walk = func(i int, at int32, factor float64) {

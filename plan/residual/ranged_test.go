@@ -146,7 +146,7 @@ func (t table) estimate(c *Combination, sources []Source, axes Set, noisy [][]fl
 func (t table) bearsOn(residual, marginal Set) bool {
 	for _, r := range residual {
 		if !slices.ContainsFunc(marginal, func(a Axis) bool {
-			return a.Column == r.Column && slices.Contains(t.Columns[a.Column].below(a.Level), r.Level)
+			return a.Column == r.Column && slices.Contains(t.Columns[a.Column].Below(a.Level), r.Level)
 		}) {
 			return false
 		}
@@ -297,7 +297,7 @@ func (t table) meanOfRanges(axes Set, variances []float64) float64 {
 func TestMovesAreThoseOfTheWorstRows(t *testing.T) {
 	for i, w := range together(t, rand.New(rand.NewPCG(15, 16))) {
 		for k, c := range w.Columns {
-			for _, level := range c.below(c.Levels())[1:] {
+			for _, level := range c.Below(c.Levels())[1:] {
 				n := c.Size(level)
 				rows := make([][]int64, n)
 				var want Moves

@@ -12,7 +12,7 @@ type reach struct {
 	mean float64
 }
 
-// reaches are those of an axis, by the residuals of its column that bear on it ([Column.below]). They are worked out
+// reaches are those of an axis, by the residuals of its column that bear on it ([Column.Below]). They are worked out
 // once.
 func (c *Column) reaches(a Axis) []reach {
 	a.Column = 0 // as it may stand anywhere
@@ -57,23 +57,20 @@ func (c *Column) newReaches(a Axis) []reach {
 // to the variance of what a marginal shows along an axis, and is asked for. A residual that does not bear on the axis
 // adds nothing.
 func (c *Column) Mean(a Axis, level int) float64 {
-	at := slices.Index(c.below(a.Level), level)
+	at := slices.Index(c.Below(a.Level), level)
 	if at < 0 {
 		return 0
 	}
 	return c.reaches(a)[at].mean
 }
 
-// below are the levels whose residuals bear on a marginal's axis of a level, 0 for the total.
-func (c *Column) below(level int) []int {
+// Below are the levels whose residuals bear on a marginal's axis of a level, 0 for the total: of a ranged column it and
+// its one.
+func (c *Column) Below(level int) []int {
 	if c.ranged != nil {
 		return []int{0, c.Levels()}
 	}
-	out := make([]int, level+1)
-	for k := range out {
-		out[k] = k
-	}
-	return out
+	return upTo(level + 1)
 }
 
 func newReach(size int) reach { return reach{each: make([]float64, size)} }

@@ -42,15 +42,6 @@ func (w *Workload) least(cost float64, weights []float64, share func(use) float6
 	return out
 }
 
-// Cost is that of residuals with noise of these variances: Σ p_τ/σ_τ².
-func (w *Workload) Cost(variances []float64) float64 {
-	var cost float64
-	for i, r := range w.Residuals {
-		cost += r.Squares / variances[i]
-	}
-	return cost
-}
-
 const (
 	// certified is the gap, relatively, to which the largest variance is minimised.
 	certified = 1e-4

@@ -88,7 +88,7 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 		}
 		n := 1.0
 		for _, a := range m.Axes {
-			n *= float64(len(columns[a.Column].below(a.Level)))
+			n *= float64(len(columns[a.Column].Below(a.Level)))
 		}
 		if total += n; total > maxUses {
 			return nil, fmt.Errorf("the marginals have more than %d residuals: ask for fewer marginals, or of fewer attributes",
@@ -129,7 +129,7 @@ func (f *finder) of(a Axis) []share {
 	all, ok := f.shares[a]
 	if !ok {
 		c := f.Columns[a.Column]
-		levels := c.below(a.Level)
+		levels := c.Below(a.Level)
 		for k, r := range c.reaches(a) {
 			one := share{levels[k], r.mean, slices.Max(r.each)}
 			if levels[k] > 0 && c.Moves(levels[k]).Squares == 0 { // every group has one category
@@ -195,10 +195,7 @@ func (f *finder) place(from int32, a Axis) int32 {
 
 // sort puts the residuals into their order.
 func (f *finder) sort() {
-	order := make([]int, len(f.Residuals))
-	for i := range order {
-		order[i] = i
-	}
+	order := upTo(len(f.Residuals))
 	slices.SortFunc(order, func(a, b int) int { return compare(f.Residuals[a].Axes, f.Residuals[b].Axes) })
 	sorted, at := make([]Residual, len(order)), make([]int, len(order))
 	for i, o := range order {
@@ -302,7 +299,7 @@ func (w *Workload) cellVariances(axes Set, variances []float64, reaches [][]reac
 			}
 			return
 		}
-		for k, level := range w.Columns[axes[i].Column].below(axes[i].Level) {
+		for k, level := range w.Columns[axes[i].Column].Below(axes[i].Level) {
 			levels[i], factors[i] = level, reaches[i][k].each[:counted[i]]
 			walk(i + 1)
 		}
