@@ -12,14 +12,6 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// namesOf are the names of tables, of columns or of what else has one.
-func namesOf[T any](all []T, name func(T) string) (names []string) {
-	for _, one := range all {
-		names = append(names, name(one))
-	}
-	return names
-}
-
 // tableNames are the names of the tables.
 func (r *reader) tableNames() []string {
 	return namesOf(r.release.Tables, func(t *Table) string { return t.Name })

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dprelease/dprelease/spec/domain"
 
@@ -109,25 +108,6 @@ func (r *reader) readSource(n document.Node) (TableSource, bool) {
 	filled := false
 	s.Paths, filled = r.fillAll(paths)
 	return s, filled
-}
-
-// fileOf is the file, or the files, that a source or a join names, and their format.
-func fileOf(n document.Node) (at document.Node, format files.Format) {
-	for _, f := range files.Formats() {
-		if file := n.Get(string(f)); file.Present() {
-			at, format = file, f
-		}
-	}
-	return at, format
-}
-
-// readFields reads how the fields of a CSV file are parted, and which of them mean null.
-func readFields(n document.Node) (delimiter rune, nulls []string) {
-	delimiter, _ = utf8.DecodeRuneInString(n.Get("delimiter").TextOr(","))
-	if given := n.Get("nulls"); given.Present() {
-		return delimiter, given.Texts()
-	}
-	return delimiter, []string{""}
 }
 
 // fillAll are the paths of a scalar or a list with parameters filled in, and whether each has a value.

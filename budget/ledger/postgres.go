@@ -3,6 +3,7 @@ package ledger
 // The PostgreSQL database in which the entries of a team are durable: creating, recognising, reading and appending.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -433,18 +434,18 @@ func (p *postgres) explain(err error) error {
 	case "42P01", "42P07", "42703", "42883", "XX001", "XX002":
 		return p.damaged(said.Message)
 	}
-	return fmt.Errorf("ledger %s%s: %w", p.name, postgresAdvice[said.Code], said)
+	return fmt.Errorf(cmp.Or(postgresAdvice[said.Code], "ledger %s: %w"), p.name, said)
 }
 
-// postgresAdvice says, by the code of an error of PostgreSQL, what the ledger is or lacks and what to do.
+// postgresAdvice are the messages, of the ledger's name and the error, that say by the code of an error of PostgreSQL, what the ledger is or lacks and what to do.
 var postgresAdvice = map[string]string{
 	"28P01":    letsNobodyIn,
 	"28000":    letsNobodyIn,
-	"3D000":    ": there is no such database: create it first (createdb), encoded in UTF8",
-	"42501":    " cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger; who makes it needs CREATE on the database",
-	ownersOnly: ": accounts are opened, and caps raised, by the owner of its tables: run as the one who keeps it",
-	"25006":    " may only be read by this user: run as the one who keeps it",
-	"55P03":    " is locked by another process: wait until that has ended, and run again",
+	"3D000":    "ledger %s: there is no such database: create it first (createdb), encoded in UTF8: %w",
+	"42501":    "ledger %s cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger; who makes it needs CREATE on the database: %w",
+	ownersOnly: "ledger %s: accounts are opened, and caps raised, by the owner of its tables: run as the one who keeps it: %w",
+	"25006":    "ledger %s may only be read by this user: run as the one who keeps it: %w",
+	"55P03":    "ledger %s is locked by another process: wait until that has ended, and run again: %w",
 }
 
-const letsNobodyIn = " does not let this user in: check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf"
+const letsNobodyIn = "ledger %s does not let this user in: check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf: %w"

@@ -1,0 +1,37 @@
+package spec
+
+import (
+	"unicode/utf8"
+
+	"github.com/dprelease/dprelease/spec/document"
+	"github.com/dprelease/dprelease/spec/files"
+)
+
+// This file holds where a file of rows is named, how its fields are written, and the names of columns in a list.
+
+// fileOf is the file, or the files, that a source or a join names, and their format.
+func fileOf(n document.Node) (at document.Node, format files.Format) {
+	for _, f := range files.Formats() {
+		if file := n.Get(string(f)); file.Present() {
+			at, format = file, f
+		}
+	}
+	return at, format
+}
+
+// readFields reads how the fields of a CSV file are parted, and which of them mean null.
+func readFields(n document.Node) (delimiter rune, nulls []string) {
+	delimiter, _ = utf8.DecodeRuneInString(n.Get("delimiter").TextOr(","))
+	if given := n.Get("nulls"); given.Present() {
+		return delimiter, given.Texts()
+	}
+	return delimiter, []string{""}
+}
+
+// namesOf are the names of tables, of columns or of what else has one.
+func namesOf[T any](all []T, name func(T) string) (names []string) {
+	for _, one := range all {
+		names = append(names, name(one))
+	}
+	return names
+}
