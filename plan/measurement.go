@@ -66,6 +66,8 @@ func (m Measurement) Check(t *spec.Table) error {
 var shapes = [counted.Kinds]struct{ anyFactor, noFactor, ownBound bool }{
 	counted.KindRows:       {anyFactor: true},
 	counted.KindValues:     {anyFactor: true},
+	counted.KindQuantiles:  {},
+	counted.KindBins:       {},
 	counted.KindDistinct:   {ownBound: true},
 	counted.KindDiagnostic: {noFactor: true, ownBound: true},
 }

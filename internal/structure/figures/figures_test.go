@@ -173,6 +173,21 @@ func TestKindTests(t *testing.T) {
 	}
 }
 
+func TestHoles(t *testing.T) {
+	read := planted(t)
+	s := of(t, read, "holes")
+	legal := map[string][]string{"first": {"first", "third"}, "second": {"first"}}
+	var got []string
+	for _, hole := range read.holes(s, legal) {
+		_, what, _ := strings.Cut(hole, ": ")
+		got = append(got, what)
+	}
+	want := []string{"lacks has nothing for 2 of 3 kinds", "pairs has nothing for first with third"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestRepresentations(t *testing.T) {
 	read := planted(t)
 	if got := of(t, read, "spec").representations(); !slices.Equal(got, []string{"Marginal", "figures"}) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"go/types"
 	"io"
 	"maps"
 	"path"
@@ -32,14 +33,55 @@ functions: of more than %d lines; lines: of more than %d characters, a tab being
 `, runtime.GOOS, runtime.GOARCH, mostLines, mostColumns)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "files\tcycle\tstatements\tnames\tmembers\tfunctions\tlines\tin tests\t  package")
-	var all row
+	var all, support row
+	tested := t.testSupport()
 	for _, s := range t.sources {
 		r := t.row(s)
 		r.write(table, s.path)
 		all.add(r)
+		if tested[s.path] {
+			support.add(r)
+		}
 	}
 	all.write(table, "all; of cycles the largest")
+	support.write(table, "of which no command needs: what tests share, and this program")
 	return table.Flush()
+}
+
+// testSupport are the packages that no command reaches but this program: what tests of several packages share, and the
+// program itself.
+func (t *tree) testSupport() map[string]bool {
+	support, reached := map[string]bool{}, map[*types.Package]bool{}
+	var reach func(p *types.Package)
+	reach = func(p *types.Package) {
+		if !reached[p] {
+			reached[p] = true
+			for _, imported := range p.Imports() {
+				reach(t.packageAt(imported))
+			}
+		}
+	}
+	for _, s := range t.sources {
+		if s.pkg.Name() == "main" && !strings.HasPrefix(s.path, "internal/structure/") {
+			reach(s.pkg)
+		}
+	}
+	for _, s := range t.sources {
+		if !reached[s.pkg] && len(s.names) > 0 && s.statements() > 0 {
+			support[s.path] = true
+		}
+	}
+	return support
+}
+
+// packageAt is a package as it was read here, if it was: packages that others import are read from export data as well.
+func (t *tree) packageAt(p *types.Package) *types.Package {
+	for _, s := range t.sources {
+		if s.pkg.Path() == p.Path() {
+			return s.pkg
+		}
+	}
+	return p
 }
 
 // row is the figures of a package, or of all.

@@ -29,3 +29,42 @@ func TestFilesThatReachEachOther(t *testing.T) {
 		}
 	}
 }
+
+// TestKindsHaveNoHoles fails where an array by kind lacks a kind, or one by pairs a pair that is legal: what is done for
+// it would be nothing, or a panic.
+func TestKindsHaveNoHoles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the whole module")
+	}
+	read, err := whole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	legal := read.legalPairs()
+	if len(legal) == 0 {
+		t.Error("no pairs are legal: where is the array?")
+	}
+	for _, s := range read.sources {
+		for _, hole := range read.holes(s, legal) {
+			t.Error(hole)
+		}
+	}
+}
+
+// TestNoKindIsTestedForOutsideTheRegistries fails where code asks which kind it deals with and is neither in an array by
+// kind nor in a file of that kind.
+func TestNoKindIsTestedForOutsideTheRegistries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the whole module")
+	}
+	read, err := whole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range read.sources {
+		for _, found := range read.kindTests(s) {
+			t.Errorf("%s: a test of a kind (%s): put what it decides into the package's array by kind, or into the kind's own file",
+				read.fset.Position(found.at.Pos()), found.kind)
+		}
+	}
+}
