@@ -44,11 +44,6 @@ func Total(tables []Table, of func(Table) int64) int64 {
 	return n
 }
 
-// SparseIn are the sparse ones of some tables.
-func SparseIn(tables []Table) []Table {
-	return Those(tables, func(t Table) bool { return t.Sparse != nil })
-}
-
 // Reconstructed reports whether the statistic is put together from several measurements, or from one that is no table.
 func (s Statistic) Reconstructed() bool { return s.Mechanism == nil && s.SumOf == "" }
 
@@ -80,11 +75,6 @@ func (r *Report) Apart() bool {
 // Figured are the tables that have figures beside their count.
 func (r *Report) Figured() []Table {
 	return Those(r.Tables, func(t Table) bool { return len(t.Figures) > 0 })
-}
-
-// Weighted tells that some count of a release is a sum of weights.
-func Weighted(tables []Table) bool {
-	return slices.ContainsFunc(tables, func(t Table) bool { return t.Weighted })
 }
 
 // FittedSome reports whether counts of some table were made to add up.

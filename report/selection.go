@@ -1,55 +1,26 @@
 package report
 
-// This file holds tables that show some of their cells: those above a threshold, those that were chosen, and groups
-// that nobody listed.
+import "github.com/dprelease/dprelease/plan/selection"
 
-// Discovered says of a table that it has a row for each group that a selection has let through, and for no other.
-type Discovered struct {
-	Columns []string `json:"columns"` // whose values nobody lists
-	Groups  int64    `json:"groups"`  // in so many a unit counts at most
-	AtLeast int64    `json:"at_least,omitempty"`
-	Delta   string   `json:"delta"` // reserved for the selection, of that of the release
-	// Selection is what it costs beside that, of each group or of all.
-	Selection Mechanism `json:"selection"`
-	Times     int64     `json:"times"` // how often it is charged
-	Chances   []Chance  `json:"chances"`
+// This file holds which of its cells a table shows: all of them, those above a threshold, those that were chosen, or
+// groups that nobody listed.
+
+// facts lists by which facts of a table each kind of selection is known.
+var facts = [selection.Kinds]func(t Table) bool{
+	selection.KindAll:    func(Table) bool { return true },
+	selection.KindAbove:  hasThreshold,
+	selection.KindTop:    hasChoices,
+	selection.KindGroups: hasGroups,
 }
 
-// Chance is with what chance a group of so many units appears.
-type Chance struct {
-	Units  int64   `json:"units"`
-	Chance float64 `json:"chance"`
+// Selects returns which of its cells the table shows: all of them where nothing else is said.
+func (t Table) Selects() selection.Kind {
+	kind := selection.Kind(selection.Kinds) - 1
+	for !facts[kind](t) {
+		kind--
+	}
+	return kind
 }
 
-// Sparse says of a table that it has a row for each cell whose noisy count is above a public threshold, and for no
-// other.
-type Sparse struct {
-	Above      int64   `json:"above"`
-	Declared   int64   `json:"declared_cells"`             // that got noise, and those that are impossible
-	Impossible int64   `json:"impossible_cells,omitempty"` // of them: they are never in the table
-	FalseCells float64 `json:"false_cells"`                // cells without a row that are expected in the table, at most
-	// a cell of more rows is in the table with the statistic's confidence
-	Bound  int64    `json:"bound"`
-	Missed []Missed `json:"missed"`
-}
-
-// Missed is with what chance a cell of so many rows is not in the table.
-type Missed struct {
-	Rows   int64   `json:"rows"`
-	Chance float64 `json:"chance"`
-}
-
-// Top says of a table that it has a row for each cell that was chosen, in the order of the choice, and for no other.
-type Top struct {
-	Of       int64 `json:"of"`
-	Declared int64 `json:"declared_cells"` // among which they were chosen
-	// Select made each choice. A unit moves the count of a cell by at most Sensitivity and, where Monotone, of all in one
-	// direction.
-	Select      Mechanism `json:"select"`
-	Sensitivity int64     `json:"sensitivity"`
-	Monotone    bool      `json:"monotone"`
-	Choosing    string    `json:"choosing"` // the part of the table's budget that choosing took
-	// a cell that is not in the table has no more than one that is by over so much
-	Shortfall float64 `json:"shortfall"`
-	Attained  float64 `json:"attained"` // with this probability or more
-}
+// SomeCells reports whether the table shows some of its cells, by what is counted in them.
+func (t Table) SomeCells() bool { return t.Selects() != selection.KindAll }

@@ -406,34 +406,6 @@ func (a *app) practiceBanner() {
 	a.say("PRACTICE, NOT A RELEASE: no ledger is configured (--ledger FILE or DPRELEASE_LEDGER), so a practice account pays.")
 }
 
-// cellsOf says how many cells are published; of tables of the cells above a threshold that is for the noise to say.
-func cellsOf(p *compiled.Compiled) string {
-	var cells, sparse, discovered int64
-	for _, t := range p.Tables {
-		switch {
-		case t.Discovered != nil:
-			discovered++
-		case t.Top != nil:
-			cells += t.Top.Of
-		case t.Sparse != nil:
-			sparse++
-		default:
-			cells += t.Cells
-		}
-	}
-	switch {
-	case sparse == 0 && discovered == 0:
-		return budget.Plural(cells, "cell")
-	case sparse == 0 && cells == 0:
-		return "groups that a selection lets through"
-	case discovered > 0:
-		return budget.Plural(cells, "cell") + ", and those that are selected or above a threshold"
-	case cells == 0:
-		return "cells above a threshold"
-	}
-	return budget.Plural(cells, "cell") + ", and in " + budget.Plural(sparse, "table") + " those above a threshold"
-}
-
 // already prints where a release is that was there before.
 func (a *app) already(r release.Result) {
 	a.outcome.Status = "already done"

@@ -13,11 +13,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/published"
-	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
-	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
@@ -39,37 +37,12 @@ type column struct {
 func Table(ctx context.Context, t synth.Table, planned plan.Table, protects string, release [][2]string,
 	wrote func(rows int)) ([]byte, error) {
 	columns := columnsOf(t, planned, protects)
-	if planned.Sparse != nil {
-		liftedColumns(columns, t, planned.Sparse)
-	}
-	if planned.Discovered != nil {
-		foundColumns(columns, t)
-	}
+	selecting[planned.Selects()].label(columns, t, planned)
 	metadata, err := tableMetadata(t, planned, columns)
 	if err != nil {
 		return nil, err
 	}
 	return encodeRows(ctx, columns, t.Cells, append(metadata, release...), wrote)
-}
-
-// liftedColumns says of the estimates of a sparse table what they are.
-func liftedColumns(columns []column, t synth.Table, s *selection.AboveFacts) {
-	for i, c := range columns {
-		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+statistic.Unbiased }) {
-			columns[i].Label = fmt.Sprintf(
-				"noisy count as it is: unbiased over all cells, too large on the mean where it is little above %d; not for sums",
-				s.Above)
-		}
-	}
-}
-
-// foundColumns says of the estimates of a table of groups that nobody listed what they are.
-func foundColumns(columns []column, t synth.Table) {
-	for i, c := range columns {
-		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+statistic.Unbiased }) {
-			columns[i].Label = "unbiased estimate of the group; groups that were not selected are missing in every sum"
-		}
-	}
 }
 
 var (
@@ -154,10 +127,7 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 		kind, figure = integerKind, wholeValues
 	}
 	unit := describe.Counted(planned, protects)
-	published := "published count of " + unit
-	if planned.Weighted {
-		published += ", to the nearest whole number"
-	}
+	published := "published count of " + unit + roundedText(planned)
 	switch {
 	case s.Tabulated:
 		published += "; counted from the microdata, as what adds up with the other tables: model only"
@@ -260,25 +230,5 @@ func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]st
 		{"dprelease.columns", string(described)},
 		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, published.CoversOf(planned.Sampled()))},
 	}
-	if d := planned.Discovered; d != nil {
-		metadata = append(metadata, [2]string{"dprelease.discovered", describe.Discovered(d)})
-	}
-	if planned.Top != nil {
-		metadata = append(metadata, topMetadata(planned))
-	}
-	if s := planned.Sparse; s != nil {
-		metadata = append(metadata,
-			[2]string{"dprelease.sparse",
-				fmt.Sprintf("a row for each of %d declared cells whose noisy count is above %d, and for no other; a cell that is not here has %d rows or fewer at a confidence of %g%%; at most %g cells without a row are expected here; intervals hold over all cells, here or not",
-					planned.Cells, s.Above, s.Bound, 100*planned.Statistics[0].Confidence, s.FalseCells)})
-	}
-	return metadata, nil
-}
-
-// topMetadata says what the rows of a table of chosen cells are.
-func topMetadata(planned plan.Table) [2]string {
-	return [2]string{"dprelease.top",
-		fmt.Sprintf("a row for each of %d cells out of %d declared ones, chosen privately one after the other by their counts, in the order of their choice; with a probability of %s no cell that is not here has over %d more than one that is; the counts are drawn after the choice, and their intervals hold whichever cells were chosen",
-			planned.Top.Of, planned.Cells, screen.PercentDown(planned.Top.Attained),
-			describe.WholeMargin(planned.Top.Shortfall))}
+	return append(metadata, selecting[planned.Selects()].metadata(planned)...), nil
 }

@@ -116,7 +116,7 @@ func (p tablePair) tests() float64 {
 	if p.refused != "" {
 		return 0
 	}
-	if p.before.Planned.Sparse == nil && p.after.Planned.Sparse == nil {
+	if !byNoise[p.before.Planned.Selects()] && !byNoise[p.after.Planned.Selects()] {
 		return float64(p.compared() * int64(len(p.statistics)))
 	}
 	return p.declared() * float64(len(p.statistics))
@@ -339,12 +339,9 @@ func keep(largest []CellDifference, c CellDifference, keys []string) []CellDiffe
 	return largest[:min(len(largest), largestKept)]
 }
 
-// tableNoiseOf is the noise of a statistic: none of public figures, the law of the one measurement that it is, or what
-// is known of all its cells.
-func tableNoiseOf(t published.Table, statistic string) (tableNoise, error) {
-	if t.Planned.Invariant != "" {
-		return tableNoise{alone: true}, nil
-	}
+// measuredNoiseOf is the noise of a statistic that is no public figure: the law of the one measurement that it is, or
+// what is known of all its cells.
+func measuredNoiseOf(t published.Table, statistic string) (tableNoise, error) {
 	for _, s := range t.Planned.Statistics {
 		if s.Name != statistic {
 			continue

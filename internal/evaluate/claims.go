@@ -16,6 +16,7 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec/domain"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -49,8 +50,7 @@ type marginals struct {
 // those of groups that nobody listed, of which the truth would be a list of all that there are.
 func comparable(e *published.Release) []plan.Table {
 	return slices.DeleteFunc(slices.Clone(e.Plan.Tables), func(t plan.Table) bool {
-		return t.Counts != "" ||
-			t.Discovered != nil
+		return countsLeftOut(t) || !comparing[t.Selects()].compared
 	})
 }
 
@@ -80,34 +80,43 @@ func claimsOf(e *published.Release) (evaluate.Claims, []product, error) {
 	return c, products, nil
 }
 
-// figures reads the counts of a table with their intervals, in domain order.
+// countsOf reads the counts of a table with their intervals, in domain order.
 func countsOf(t published.Table) (evaluate.Figures, error) {
-	var f evaluate.Figures
 	name := t.Planned.Statistics[0].Name
-	keys := len(t.Planned.By)
 	columns := append(slices.Clone(t.Planned.By), name+statistic.Published, name+statistic.Unbiased, name+statistic.Low,
 		name+statistic.High)
-	places := make([]int, len(columns))
+	return comparing[t.Planned.Selects()].counts(t, columns)
+}
+
+// allCounts reads the counts of a table that has all its cells. columns are those of its keys, and of its figures.
+func allCounts(t published.Table, columns []string) (evaluate.Figures, error) {
+	var f evaluate.Figures
+	places := make([]int, len(t.Planned.By))
 	for i := range places {
 		places[i] = i
 	}
-	if t.Planned.Sparse != nil || t.Planned.Top != nil {
-		return someCounts(t, columns)
-	}
 	row := 0
 	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
-		if !t.HasKeys(r, places[:keys], row) {
+		if !t.HasKeys(r, places, row) {
 			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()),
 				Err: fmt.Errorf("row %d is not that of its place in the domain", row+1)}
 		}
-		addFigures(&f, r[keys:])
+		addFigures(&f, r[len(places):])
 		row++
 		return nil
 	})
 	return f, err
 }
 
-// figure reads a figure beside the count with its intervals, in domain order: NaN where nothing is published.
+// addFigures adds the count of a row, its estimate and its interval.
+func addFigures(f *evaluate.Figures, r parquet.Row) {
+	f.Published = append(f.Published, r[0].Int64())
+	for i, column := range []*[]float64{&f.Unbiased, &f.Low, &f.High} {
+		*column = append(*column, published.Number(r[1+i]))
+	}
+}
+
+// figureAt reads a figure beside the count with its intervals, in domain order: NaN where nothing is published.
 func figureAt(t published.Table, f plan.Figure) (evaluate.Figures, error) {
 	var out evaluate.Figures
 	cells, err := t.FigureCells(f.Name)
@@ -247,6 +256,18 @@ func givenCodes(e *published.Release, s plan.Synthetic, parents []int64, out eva
 		}
 	}
 	return nil
+}
+
+// placesOfCodes are the places of each level's categories by their codes.
+func placesOfCodes(levels []*domain.Level) []map[string]uint32 {
+	codes := make([]map[string]uint32, len(levels))
+	for i, l := range levels {
+		codes[i] = make(map[string]uint32, l.Size())
+		for at, c := range l.Categories {
+			codes[i][c.Code] = uint32(at)
+		}
+	}
+	return codes
 }
 
 // chooseMarginals chooses marginals of k columns: all of them, or where there are

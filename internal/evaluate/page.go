@@ -15,6 +15,7 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -65,6 +66,16 @@ type tableTruth struct {
 	Figures []figureTruth `json:"figures,omitempty"`
 }
 
+// addParts adds how far the published figures lie from those of the truth, as a part of all rows; of running sums, which
+// are no parts of these, nothing.
+func addParts(one *tableTruth, _ plan.Table, d evaluate.Difference) {
+	if one.Rows > 0 && one.CountsUp == nil {
+		l1 := d.L1 / float64(one.Rows)
+		tvd := l1 / 2
+		one.L1OverN, one.TVD = &l1, &tvd
+	}
+}
+
 // figureTruth is how far a figure beside the count lies from the truth, over the cells that have one and are published.
 type figureTruth struct {
 	Name      string  `json:"name"`
@@ -89,16 +100,6 @@ func figureTruthOf(name string, d evaluate.Difference) figureTruth {
 	return out
 }
 
-// SparseTruth is which cells a sparse table has and misses.
-type SparseTruth struct {
-	Above     int64   `json:"above"`
-	Published int64   `json:"published"` // cells
-	False     int64   `json:"false"`     // of them without a row
-	Predicted float64 `json:"false_predicted"`
-	Filled    int64   `json:"filled"` // cells with rows
-	Missed    int64   `json:"missed"` // of them not published
-}
-
 // newEvaluation is what came of a comparison.
 func newEvaluation(e *published.Release, number int64, found *evaluate.Differences, products []product) Evaluation {
 	v := Evaluation{
@@ -111,32 +112,20 @@ func newEvaluation(e *published.Release, number int64, found *evaluate.Differenc
 		d := differences[0]
 		figures := differences[1 : 1+len(t.Figures)]
 		differences = differences[1+len(t.Figures):]
-		impossible := t.Impossible
-		if t.Sparse != nil {
-			impossible = 0 // none is published
-		}
+		compare := comparing[t.Selects()]
+		impossible := compare.impossible(t)
 		possible := float64(max(d.Cells-impossible, 1)) // the others are exact
 		one := tableTruth{
 			Path: t.Path, Cells: d.Cells, Rows: int64(math.Round(float64(d.Rows) * t.Statistics[0].UnitValue())),
 			RMSE: math.Sqrt(d.Squares / possible), Predicted: t.Statistics[0].StandardError,
 			Coverage: float64(d.Covered-impossible) / possible, Attained: t.Statistics[0].Attained,
 		}
-		if s := t.Sparse; s != nil {
-			one.Sparse = &SparseTruth{s.Above, d.Cells, d.False, s.FalseCells, d.Filled, d.Missed}
-		}
-		if t.Top != nil {
-			one.Top = newTopTruth(t.Top, d)
-		}
 		for key, up := range published.CountsUp(e.Plan.Plan(), t) {
 			if up {
 				one.CountsUp = append(one.CountsUp, t.By[key])
 			}
 		}
-		if one.Rows > 0 && one.CountsUp == nil && t.Top == nil {
-			l1 := d.L1 / float64(one.Rows)
-			tvd := l1 / 2
-			one.L1OverN, one.TVD = &l1, &tvd
-		}
+		compare.add(&one, t, d)
 		for k, f := range t.Figures {
 			one.Figures = append(one.Figures, figureTruthOf(f.Name, figures[k]))
 		}

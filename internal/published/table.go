@@ -81,9 +81,7 @@ func (t Table) Estimates(statistics []string) ([]Estimates, error) {
 }
 
 // Complete reports whether a table has all its cells, each in its place.
-func (t Table) Complete() bool {
-	return t.Planned.Sparse == nil && t.Planned.Top == nil && t.Planned.Discovered == nil
-}
+func (t Table) Complete() bool { return !t.Planned.SomeCells() }
 
 // Rows returns the codes of a table's rows, as its file has them.
 func (t Table) Rows() ([][]string, error) {

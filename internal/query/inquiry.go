@@ -253,7 +253,7 @@ func (a *inquiry) holders() ([]holder, error) {
 			return nil, err
 		case lacks != nil:
 			near = append(near, nearTable{t.Path, lacks})
-		case t.Sparse != nil:
+		case selecting[t.Selects()].singly:
 			sparse = append(sparse, h)
 		case t.PerUnit != spec.PerUnit{}:
 			bounded = append(bounded, h)
@@ -320,23 +320,18 @@ func noHolder(near []nearTable) error {
 // hold groups the cells of a table by the rows of the question; lacks says why it cannot.
 func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
 	p := a.plan
-	if p.Tables[table].Top != nil {
-		return h, []lack{{says: notAdded}}, nil
+	t := p.Tables[table]
+	if says := selecting[t.Selects()].notAdded; says != "" {
+		return h, []lack{{says: says}}, nil
 	}
-	if p.Tables[table].Discovered != nil {
-		return h, []lack{{says: "has those groups alone that a selection has let through, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"}}, nil
-	}
-	q := p.Query(p.Tables[table])
+	q := p.Query(t)
 	levels, err := q.Levels(p.Release())
 	if err != nil {
 		return h, nil, err
 	}
 	h = holder{table: table, keys: make([]int, len(a.by)), codes: make([][]string, len(a.by))}
-	lacks = a.missing(q)
-	switch t := p.Tables[table]; {
-	case t.Counts != "":
-		lacks = append(lacks, lack{says: "counts " + t.Counts + ", and no others"})
-	case t.Statistics[0].Name == spec.Units.String():
+	lacks = append(a.missing(q), lacksRows(t)...)
+	if t.Statistics[0].Name == spec.Units.String() {
 		lacks = append(lacks, lack{says: fmt.Sprintf("counts each %s once in every cell, and no rows", p.Guarantee.Protects)})
 	}
 	for key, f := range q.Factors {
@@ -498,6 +493,3 @@ func (h holder) cell(selected [][]int) int {
 	}
 	return at
 }
-
-// notAdded is why nothing is added up from a table of chosen cells, and what to do instead.
-const notAdded = "has those cells alone that were chosen, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"

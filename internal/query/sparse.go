@@ -86,6 +86,15 @@ func (a *Answer) sparseRow(reader *synth.Reader, table plan.Table, answer measur
 	return out, nil
 }
 
+// coversText says what the figures of an answer and their intervals are about.
+func (a *Answer) coversText() string {
+	if a.Above > 0 {
+		return fmt.Sprintf(
+			"The table has the cells above %s alone: figures little above that are too large on the mean. Intervals hold over all cells, in the table or not, and cover %s.\n", budget.Group(a.Above), a.Covers)
+	}
+	return "Figures are unbiased estimates, and may be negative. Intervals cover " + a.Covers + ".\n"
+}
+
 // MarshalJSON leaves the estimate out of a row that has none.
 func (r AnswerRow) MarshalJSON() ([]byte, error) {
 	type plain AnswerRow

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -70,14 +71,11 @@ const RatioLaw interval.Law = "ratio"
 
 // statistic splits what a question asks for into the kind of statistic and its column.
 func (q Question) statistic() (kind spec.StatKind, column string, err error) {
-	name, column, dotted := strings.Cut(q.Statistic, "=")
-	switch {
-	case q.Statistic == "" || name == spec.Count.String() && !dotted:
-		return spec.Count, "", nil
-	case name == spec.Sum.String() && column != "":
-		return spec.Sum, column, nil
-	case name == spec.Mean.String() && column != "":
-		return spec.Mean, column, nil
+	name, column, ofColumn := strings.Cut(cmp.Or(q.Statistic, spec.Count.String()), "=")
+	for i, adds := range adding {
+		if kind := spec.StatKind(i); kind.String() == name && adds.asked(column, ofColumn) {
+			return kind, column, nil
+		}
 	}
 	return 0, "", fmt.Errorf(
 		"statistic %q: expected count, sum=COLUMN or mean=COLUMN; distinct units, chosen cells (top) and quantiles do not add up, neither over cells nor over releases", q.Statistic)
@@ -123,8 +121,7 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 	if each {
 		together = 1
 	}
-	laws := map[string]*interval.Interval{}
-	ratios := map[string]*synth.Ratio{}
+	known := &laws{t.Confidence, map[string]*interval.Interval{}, map[string]*synth.Ratio{}}
 	for group := range slices.Chunk(all, together) {
 		for i := range first.rows {
 			if err := ctx.Err(); err != nil {
@@ -134,11 +131,7 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 			if each {
 				row.Release = group[0].edition.Plan.Name
 			}
-			if kind == spec.Mean {
-				row.mean(group, i, t.Confidence, ratios)
-			} else {
-				row.add(group, i, t.Confidence, laws)
-			}
+			adding[kind].fill(&row, group, i, known)
 			t.Rows = append(t.Rows, row)
 		}
 	}
@@ -186,31 +179,29 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 		return refuse(err)
 	}
 	c := &contribution{edition: e, asked: asked, reader: reader}
-	if kind == spec.Count {
-		c.from = held[leastVariance(c.reader, e.Plan, held)]
-	} else if c.from, err = c.withSums(held, column); err != nil {
+	if c.from, err = adding[kind].from(c, held, column); err != nil {
 		return refuse(err)
 	}
 	if _, sparse := c.reader.Sparse(c.from.table); sparse {
 		return refuse(fmt.Errorf("table %s has the cells above a threshold alone, which do not add up", c.planned().Path))
 	}
 	needed := c.reader.Needed(c.from.table)
-	if m, ok := c.reader.ColumnMeasurement(c.from.table, column); ok && kind != spec.Count {
+	if m, ok := c.reader.ColumnMeasurement(c.from.table, column); ok { // of a count there is no column
 		needed = append(slices.Clone(needed), m)
 	}
 	answers, err := e.Answers(needed)
 	if err != nil {
 		return nil, err
 	}
-	if kind == spec.Count {
-		err = c.count(answers)
-	} else {
-		err = c.sum(kind, column, answers)
-	}
-	if err != nil {
+	if err := adding[kind].rows(c, column, answers); err != nil {
 		return refuse(err)
 	}
 	return c, nil
+}
+
+// withCounts is the table whose counts have the least variance.
+func (c *contribution) withCounts(held []holder, _ string) (holder, error) {
+	return held[leastVariance(c.reader, c.edition.Plan, held)], nil
 }
 
 // withSums is the table whose sums of a column have the least variance.
@@ -262,8 +253,30 @@ func (c *contribution) count(answers []measured.Measured) error {
 	return nil
 }
 
-// sum works out the rows of a sum, or what those of a mean are worked out from.
-func (c *contribution) sum(kind spec.StatKind, column string, answers []measured.Measured) error {
+// sum works out the rows of a sum.
+func (c *contribution) sum(column string, answers []measured.Measured) error {
+	return c.ofColumn(column, answers, func(totals *synth.ColumnTotals, r *contributed, selected [][]int) error {
+		r.value, r.rests = totals.Of(selected)
+		return nil
+	})
+}
+
+// mean works out what the rows of a mean are worked out from.
+func (c *contribution) mean(column string, answers []measured.Measured) error {
+	return c.ofColumn(column, answers, func(totals *synth.ColumnTotals, r *contributed, selected [][]int) error {
+		var one bool
+		if r.centre, r.half, one = totals.Centre(selected); !one {
+			return fmt.Errorf("the range of %s differs between the cells of table %s that would be added up, and the mean over them has no interval: "+
+				"ask by what it depends on, or for sum=%s and the count", column, c.planned().Path, column)
+		}
+		r.value, r.rests = totals.AboutCentre(selected)
+		return nil
+	})
+}
+
+// ofColumn works out rows of a count, and of each by its cells what else there is of a column.
+func (c *contribution) ofColumn(column string, answers []measured.Measured,
+	each func(totals *synth.ColumnTotals, r *contributed, selected [][]int) error) error {
 	totals, err := c.reader.ColumnTotals(c.from.table, column, answers)
 	if err != nil {
 		return err
@@ -272,18 +285,11 @@ func (c *contribution) sum(kind spec.StatKind, column string, answers []measured
 		return err
 	}
 	for i, row := range c.from.rows(c.asked) {
-		r, selected := &c.rows[i], c.from.selected(row.at)
+		r := &c.rows[i]
 		r.count, r.countRests = r.value, r.rests
-		if kind == spec.Sum {
-			r.value, r.rests = totals.Of(selected)
-			continue
+		if err := each(totals, r, c.from.selected(row.at)); err != nil {
+			return err
 		}
-		var one bool
-		if r.centre, r.half, one = totals.Centre(selected); !one {
-			return fmt.Errorf("the range of %s differs between the cells of table %s that would be added up, and the mean over them has no interval: "+
-				"ask by what it depends on, or for sum=%s and the count", column, c.planned().Path, column)
-		}
-		r.value, r.rests = totals.AboutCentre(selected)
 	}
 	return nil
 }
@@ -313,6 +319,13 @@ func (c *contribution) combines(before []*contribution) error {
 	return nil
 }
 
+// laws are the laws of the noise of figures, by what they rest on, and the confidence of the intervals by them.
+type laws struct {
+	confidence float64
+	sums       map[string]*interval.Interval
+	ratios     map[string]*synth.Ratio
+}
+
 // names are the attributes of the question.
 func (a *inquiry) names() []string {
 	var all []string
@@ -339,7 +352,7 @@ func (c *contribution) release() TotalRelease {
 }
 
 // add fills in a count or a sum.
-func (r *TotalRow) add(all []*contribution, i int, confidence float64, laws map[string]*interval.Interval) {
+func (r *TotalRow) add(all []*contribution, i int, known *laws) {
 	var value float64
 	var rests []compiled.Bearing
 	for _, c := range all {
@@ -348,10 +361,10 @@ func (r *TotalRow) add(all []*contribution, i int, confidence float64, laws map[
 		r.Cells += c.rows[i].cells
 	}
 	key := fmt.Sprint(compiled.NoiseTerms(rests))
-	law, ok := laws[key]
+	law, ok := known.sums[key]
 	if !ok {
-		law = interval.New(rests, confidence, synth.Statistic{}, -1, 1)
-		laws[key] = law
+		law = interval.New(rests, known.confidence, synth.Statistic{}, -1, 1)
+		known.sums[key] = law
 	}
 	value = law.Law.Figure(value)
 	var variance float64
@@ -363,7 +376,7 @@ func (r *TotalRow) add(all []*contribution, i int, confidence float64, laws map[
 }
 
 // mean fills in a mean: with C the centre of the first release's range, C + Σ (sum about c + (c−C)·count) / Σ count.
-func (r *TotalRow) mean(all []*contribution, i int, confidence float64, ratios map[string]*synth.Ratio) {
+func (r *TotalRow) mean(all []*contribution, i int, known *laws) {
 	centre := all[0].rows[i].centre
 	domain := synth.Domain{Low: math.Inf(1), High: math.Inf(-1)}
 	var parts []synth.Part
@@ -377,14 +390,14 @@ func (r *TotalRow) mean(all []*contribution, i int, confidence float64, ratios m
 		r.Cells += row.cells
 	}
 	key := fmt.Sprint(parts, domain)
-	ratio, ok := ratios[key]
+	ratio, ok := known.ratios[key]
 	if !ok {
-		ratio = synth.NewRatio(parts, domain, confidence)
-		ratios[key] = ratio
+		ratio = synth.NewRatio(parts, domain, known.confidence)
+		known.ratios[key] = ratio
 	}
 	f := ratio.Of(values...).Scaled(centre, 1)
 	r.fill(f.Value, f.Error, f.Low, f.High)
-	r.Law, r.Attained, r.Flag = RatioLaw, confidence, string(f.Flag)
+	r.Law, r.Attained, r.Flag = RatioLaw, known.confidence, string(f.Flag)
 }
 
 // fill takes the figure, without what is not a number.

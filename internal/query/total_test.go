@@ -100,12 +100,7 @@ func TestTotalsRestOnWhatMovesThem(t *testing.T) {
 		}
 		values := func(answers []measured.Measured) []float64 {
 			again := &contribution{edition: c.edition, asked: c.asked, reader: c.reader, from: c.from}
-			if column == "" {
-				err = again.count(answers)
-			} else {
-				err = again.sum(kind, column, answers)
-			}
-			if err != nil {
+			if err := adding[kind].rows(again, column, answers); err != nil {
 				t.Fatal(err)
 			}
 			var out []float64

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -96,9 +97,11 @@ func (a *Answer) notes() string {
 	if least < most {
 		cells = fmt.Sprintf("%d to %s", least, cells)
 	}
-	if a.Invariant != "" {
-		return fmt.Sprintf("\nFrom table %s, %s a figure: figures that were public before, of invariant %s, or sums of these. They have no noise, and nothing says that they are those of the data.\n", a.Table, cells, a.Invariant)
-	}
+	return cmp.Or(a.publicNotes(cells), a.noiseNotes(cells, levels))
+}
+
+// noiseNotes are the notes of an answer that has noise, of so many cells and with intervals that attain these levels.
+func (a *Answer) noiseNotes(cells string, levels attained) string {
 	text := fmt.Sprintf("\nFrom table %s, %s a figure; noise of %s.\n", a.Table, cells, listed(a.Measurements))
 	if a.Bounded != "" {
 		text += fmt.Sprintf("The table counts %s; no other table holds these counts.\n", a.Bounded)
@@ -124,11 +127,7 @@ func (a *Answer) notes() string {
 		text += fmt.Sprintf("%s put together with it would give the same answer.\n",
 			budget.Plural(int64(same), "other table"))
 	}
-	if a.Above > 0 {
-		return text + fmt.Sprintf(
-			"The table has the cells above %s alone: figures little above that are too large on the mean. Intervals hold over all cells, in the table or not, and cover %s.\n", budget.Group(a.Above), a.Covers)
-	}
-	return text + "Figures are unbiased estimates, and may be negative. Intervals cover " + a.Covers + ".\n"
+	return text + a.coversText()
 }
 
 // listed names measurements.

@@ -62,7 +62,7 @@ type input struct {
 	table, path string
 	format      files.Format
 	info        os.FileInfo
-	counted     bool // the plan counts its table
+	required    bool // as the plan counts its table
 }
 
 // inputsOf are the files of all tables of a plan that are there. Those of counted tables must be, each once.
@@ -371,7 +371,7 @@ func read(ctx context.Context, inputs []input) *reading {
 		defer close(r.done)
 		for _, in := range inputs {
 			var digests []files.Digest
-			if digests, r.err = in.digests(ctx); r.err != nil && (in.counted || ctx.Err() != nil) {
+			if digests, r.err = in.digests(ctx); r.err != nil && (in.required || ctx.Err() != nil) {
 				return
 			}
 			r.err = nil // one that is not counted need not be readable

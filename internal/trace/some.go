@@ -2,17 +2,12 @@ package trace
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/screen"
-	"github.com/dprelease/dprelease/internal/verdict"
-	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
-	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/synth"
 )
 
@@ -38,88 +33,17 @@ type Missing struct {
 	Says string `json:"says"` // what that tells of the cell
 }
 
-const (
-	NotChosen   = "not chosen"
-	NotSelected = "not selected"
-)
-
-// someCell is the trace of a cell of a table of chosen cells, or of groups that nobody listed.
-func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table int, codes []string,
-	answers []measured.Measured) error {
-	planned, answer := e.Plan.Tables[table], answers[0]
-	find := t.chosenAt
-	if planned.Discovered != nil {
-		find = t.selectedAt
-	}
-	at, err := find(e, planned, answer, codes)
-	if err != nil {
-		return &verdict.Unusable{File: t.Folder, Err: err}
-	}
+// someCell is the trace of a cell at a row of a table of chosen cells, or of groups that nobody listed; −1 where it is
+// not in the table.
+func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table, at int, answers []measured.Measured) error {
 	if at < 0 {
 		return nil
 	}
-	err = t.oneAnswer(e, reader, table, at, answers)
+	err := t.oneAnswer(e, reader, table, at, answers)
 	if len(t.Bearings) > 0 {
-		t.Bearings[0].Integers = int64(answer.Values.Len()) // of all that it could have had
+		t.Bearings[0].Integers = int64(answers[0].Values.Len()) // of all that it could have had
 	}
 	return err
-}
-
-// chosenAt is the row of a cell of a table of chosen cells, −1 where it was not chosen.
-func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measured.Measured, codes []string) (int,
-	error) {
-	levels, err := answer.Measurement.Query.Levels(e.Plan.Release())
-	if err != nil {
-		return 0, err
-	}
-	cell := uint64(0)
-	for i, l := range levels {
-		category, err := t.key(planned.By[i], l, codes[i])
-		if err != nil {
-			return 0, err
-		}
-		cell = cell*uint64(l.Size()) + uint64(category)
-	}
-	says := describe.Top(planned.Top, planned.Cells)
-	at := slices.Index(answer.Cells, cell)
-	if at < 0 {
-		t.Missing = &Missing{NotChosen, says + " The cell has no figure, and need not be empty."}
-		return at, nil
-	}
-	t.Choice = &Choice{Place: int64(at) + 1, Of: planned.Top.Of, Says: says}
-	if top, ok := answer.Measurement.Selection.(selection.Top); ok {
-		t.Choice.Select, t.Choice.Times = &top.Select, top.Of
-	}
-	return at, nil
-}
-
-// selectedAt is the row of a group of a table of groups that nobody listed, −1 where it was not selected.
-func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer measured.Measured, codes []string) (int,
-	error) {
-	keys, _, err := synth.Groups(e.Plan.Release(), planned, answer)
-	if err != nil {
-		return 0, err
-	}
-	declared := e.Plan.Release().Table(planned.From)
-	for i, k := range keys {
-		if _, err := t.key(planned.By[i], k.Level, codes[i]); err == nil {
-			continue
-		} else if declared.Column(k.Attribute.Column).Domain.Discover() == nil {
-			return 0, err
-		}
-		t.Cell = append(t.Cell, KeyOf{Attribute: planned.By[i], Code: codes[i]}) // of a group that nobody listed
-	}
-	says := describe.Discovered(planned.Discovered)
-	at := slices.IndexFunc(answer.Keys, func(group []string) bool { return slices.Equal(group, codes) })
-	if at < 0 {
-		t.Missing = &Missing{NotSelected, says}
-		return at, nil
-	}
-	t.Choice = &Choice{Of: int64(len(answer.Keys)), Says: says}
-	if d, ok := answer.Measurement.Selection.(selection.Groups); ok {
-		t.Choice.Select, t.Choice.Times = &d.Select, int64(len(d.Steps()))
-	}
-	return at, nil
 }
 
 // text says how the cell came into the table.

@@ -14,8 +14,12 @@ import (
 // This file holds the trace of a cell of a sparse table.
 
 // sparseCell is the trace of a cell of a sparse table.
-func (t *Trace) sparseCell(e *published.Release, reader *synth.Reader, table int, selected [][]int,
+func (t *Trace) sparseCell(e *published.Release, reader *synth.Reader, table int, codes []string,
 	answers []measured.Measured) error {
+	_, selected, err := t.cellOf(e, table, codes)
+	if err != nil {
+		return &verdict.Unusable{File: t.Folder, Err: err}
+	}
 	planned, answer := e.Plan.Tables[table], answers[0]
 	var cell []int
 	for _, of := range selected {

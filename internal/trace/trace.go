@@ -120,47 +120,45 @@ func Cell(ctx context.Context, place, table string, cell []string) (*Trace, erro
 		Covers: published.Covers(e.Plan.Sample),
 		Counts: e.Plan.Tables[at].Counts, Weighted: e.Plan.Tables[at].Weighted,
 	}
-	if t.Invariant = e.Plan.Tables[at].Invariant; t.Invariant == "" {
-		if c, ok := e.Plan.Integers(t.Table); ok {
-			t.Fitted = c.Way
-		}
-	}
-	t.Sample = e.Plan.Sample.Share
-	if planned := e.Plan.Tables[at]; planned.Top != nil || planned.Discovered != nil {
-		return t, t.someCell(e, reader, at, codes, answers)
-	}
-	row, selected, err := t.cellOf(e, at, codes)
-	if err != nil {
-		return nil, &verdict.Unusable{File: place, Err: err}
-	}
-	if _, sparse := reader.Sparse(at); sparse {
-		return t, t.sparseCell(e, reader, at, selected, answers)
-	}
-	if err := t.read(e, e.Plan.Tables[at], row); err != nil {
+	t.Invariant, t.Sample = e.Plan.Tables[at].Invariant, e.Plan.Sample.Share
+	t.Fitted = t.fittedIn(e.Plan)
+	if err := cellTraces[e.Plan.Tables[at].Selects()](t, e, reader, at, codes, answers); err != nil {
 		return nil, err
 	}
-	for i, up := range published.CountsUp(e.Plan.Plan(), e.Plan.Tables[at]) {
+	return t, nil
+}
+
+// declaredCell is the trace of a cell of a table that has all of them.
+func (t *Trace) declaredCell(e *published.Release, reader *synth.Reader, table int, codes []string,
+	answers []measured.Measured) error {
+	planned := e.Plan.Tables[table]
+	row, selected, err := t.cellOf(e, table, codes)
+	if err != nil {
+		return &verdict.Unusable{File: t.Folder, Err: err}
+	}
+	if err := t.read(e, planned, row); err != nil {
+		return err
+	}
+	for i, up := range published.CountsUp(e.Plan.Plan(), planned) {
 		if up {
 			selected[i] = upTo(selected[i][0])
 		}
 	}
-	made, err := reader.Trace(at, selected, answers)
+	made, err := reader.Trace(table, selected, answers)
 	if err != nil {
-		return nil, &verdict.Unusable{File: place, Err: err}
+		return &verdict.Unusable{File: t.Folder, Err: err}
 	}
-	figures, err := reader.Statistic(at, answers)
+	figures, err := reader.Statistic(table, answers)
 	if err != nil {
-		return nil, &verdict.Unusable{File: place, Err: err}
+		return &verdict.Unusable{File: t.Folder, Err: err}
 	}
-	if t.origins(made, e.Plan.Tables[at].Statistics[0].UnitValue()); t.Invariant != "" {
-		t.Difference = t.Unbiased - figures.Unbiased.Value(row)
-	}
-	t.interval(e.Plan.Sample, interval.New(made.Bearings, t.Confidence, figures, row,
-		e.Plan.Tables[at].Statistics[0].UnitValue()))
+	t.origins(made, planned.Statistics[0].UnitValue())
+	t.Difference = t.differs(figures, row)
+	t.interval(e.Plan.Sample, interval.New(made.Bearings, t.Confidence, figures, row, planned.Statistics[0].UnitValue()))
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
-		return nil, &published.Altered{Place: place, File: e.Plan.Tables[at].File()}
+		return &published.Altered{Place: t.Folder, File: planned.File()}
 	}
-	return t, nil
+	return nil
 }
 
 // upTo is a category and all before it.

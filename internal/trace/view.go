@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -40,19 +41,16 @@ func (t *Trace) text() string {
 		return text + t.Missing.text()
 	case t.NotAbove != nil:
 		return text + t.NotAbove.Text(t.Confidence, t.Attained)
-	case t.Counts != "":
-		text += "Counted are " + t.Counts + ".\n"
-	case t.Weighted:
-		text += "Rows count by their weights.\n"
 	}
-	text += t.sampleText()
+	text += t.leftOutText() + t.weightText() + t.sampleText()
 	if t.Choice != nil {
 		text += t.Choice.text() + "\n"
 	}
-	if t.Invariant != "" {
-		return fmt.Sprintf(
-			"%s%s\nIt is a figure that was public before, of invariant %s, or a sum of such figures: it is made of no measurement, and has no noise. Nothing says that the data have the same figure.\n%s", text, screen.Aligned([][]string{{"published", budget.Group(t.Published)}}, 2), t.Invariant, t.figuresText())
-	}
+	return text + cmp.Or(t.publicText(), t.noiseText())
+}
+
+// noiseText says which figures there are, and what they are made of.
+func (t *Trace) noiseText() string {
 	d := screen.Decimals(t.StandardError, t.Law == interval.Exact)
 	law := "exact law of the noise, which attains " + screen.PercentDown(t.Attained)
 	switch t.Law {
@@ -61,7 +59,7 @@ func (t *Trace) text() string {
 	case interval.Score:
 		law = "of the noise and of the secret sample, which attains about " + screen.PercentDown(t.Attained)
 	}
-	text += screen.Aligned([][]string{
+	text := screen.Aligned([][]string{
 		{"published", budget.Group(t.Published) + t.fittedText()},
 		{"unbiased", screen.Figure(t.Unbiased, d)},
 		{"standard error", screen.Figure(t.StandardError, screen.Decimals(t.StandardError, false))},
@@ -79,10 +77,7 @@ func (t *Trace) text() string {
 
 // figuresText says what the cell has beside its count.
 func (t *Trace) figuresText() string {
-	count := "the count"
-	if t.Invariant != "" {
-		count = "the count as it was measured"
-	}
+	count := t.countName()
 	var b strings.Builder
 	for _, f := range t.Figures {
 		b.WriteString(f.text(count))

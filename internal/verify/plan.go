@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
@@ -18,8 +17,6 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/planner"
-	"github.com/dprelease/dprelease/plan/selection"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // checkPlan plans the spec inside the plan again.
@@ -172,10 +169,12 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 	if v.plan == nil {
 		return "", &notDone{"needs a plan that can be read"}
 	}
-	g, steps := v.plan.Guarantee, v.plan.Mechanisms()
-	if g.Sample != "" {
-		return v.checkSampledLoss(steps)
-	}
+	return v.lossCheck()(v.plan.Mechanisms())
+}
+
+// checkLossOfAll is checkLoss for mechanisms that see all units.
+func (v *verifier) checkLossOfAll(steps []budget.Mechanism) (string, error) {
+	g := v.plan.Guarantee
 	if err := withinBlocks(v.plan); err != nil {
 		return "", err
 	}
@@ -227,48 +226,6 @@ func (v *verifier) checkLoss(context.Context) (string, error) {
 		return fmt.Sprintf("%s %s", describe.Budget(g), judged), err
 	}
 	return "", published.Faultf(measured.PlanFile, "its guarantee is of definition %q", g.Definition)
-}
-
-// checkSampledLoss is checkLoss for mechanisms that see a secret Poisson sample: they may lose ε′ = ln(1 + (e^ε − 1)/q)
-// at δ/q for the units that are drawn (Balle, Barthe & Gaboardi 2018, theorem 8).
-func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
-	g := v.plan.Guarantee
-	share, promised := amountOf(g.Sample), amountOf(g.Epsilon)
-	switch {
-	case v.plan.Sample.Share != g.Sample || share == nil || share.Sign() <= 0 ||
-		share.Cmp(big.NewRat(1, 1)) >= 0:
-		return "", published.Faultf(measured.PlanFile,
-			"it promises what a sample of the share %q would give, and measures another", g.Sample)
-	case promised == nil || g.Neighbours != string(spec.AddRemove):
-		return "", published.Faultf(measured.PlanFile, "its promise is none that a sample helps to keep")
-	}
-	epsilon, rho, err := sums(steps)
-	if err != nil {
-		return "", published.Faultf(measured.PlanFile, "%v", err)
-	}
-	q, _ := share.Float64()
-	e, _ := promised.Float64()
-	inner := math.Log1p(math.Expm1(e) / q)
-	if g.Definition == "pure" {
-		spent, _ := orZero(epsilon).Float64()
-		if epsilon == nil || spent > inner*(1+1e-12) || v.plan.Cost.Epsilon == nil || v.plan.Cost.Epsilon.Cmp(promised) < 0 {
-			return "", published.Faultf(measured.PlanFile,
-				"its mechanisms add up to more than the ε that it promises and is charged for")
-		}
-		return fmt.Sprintf("ε adds up to %s for the %s of the units that are drawn, which is %s for all, promised %s",
-			budget.DecimalUp(epsilon, 6), budget.Percent(q),
-			budget.DecimalUp(new(big.Rat).SetFloat64(math.Log1p(q*math.Expm1(spent))), 6), g.Epsilon), nil
-	}
-	delta := amountOf(g.Delta)
-	switch {
-	case g.Definition != "approximate" || delta == nil:
-		return "", published.Faultf(measured.PlanFile, "its promise is none that a sample helps to keep")
-	case rho == nil || v.plan.Cost.Rho == nil || rho.Cmp(v.plan.Cost.Rho) > 0:
-		return "", published.Faultf(measured.PlanFile, "its mechanisms add up to more than the ρ that it is charged for")
-	}
-	judged, err := judge(steps, inner, delta.Quo(delta, share).RatString())
-	return fmt.Sprintf("%s: the units that are drawn lose %s at δ = %s, %s", describe.Budget(g),
-		budget.DecimalUp(new(big.Rat).SetFloat64(inner), 6), budget.DecimalUp(delta, 4), judged), err
 }
 
 // judge holds mechanisms against an ε at a δ by the second accountant, and where
@@ -370,38 +327,4 @@ func orZero(r *big.Rat) *big.Rat {
 		return new(big.Rat)
 	}
 	return r
-}
-
-// besidesSelections is the δ that selections of groups which nobody listed leave for the noise, exact; says tells what
-// they have. Each lets a group that one unit alone has appear with a probability of at most the δ of its group, in as
-// many groups as neighbours differ in.
-func besidesSelections(p *compiled.Compiled) (left, says string, err error) {
-	total := new(big.Rat)
-	for _, m := range p.Measurements {
-		groups, ok := m.Selection.(selection.Groups)
-		if !ok {
-			continue
-		}
-		kept, err := groups.Kept()
-		each := amountOf(groups.Delta)
-		if err != nil || each == nil {
-			return "", "", published.Faultf(measured.PlanFile, "the selection of measurement %s is none", m.ID)
-		}
-		alone := new(big.Rat).SetFloat64(kept.Chance(max(groups.AtLeast, 1)))
-		if alone == nil || alone.Cmp(each) > 0 {
-			return "", "", published.Faultf(measured.PlanFile,
-				"the selection of measurement %s lets a group of one unit appear with more than its δ", m.ID)
-		}
-		total.Add(total, each.Mul(each, new(big.Rat).SetInt64(groups.Groups)))
-	}
-	delta := amountOf(p.Guarantee.Delta)
-	if delta == nil || total.Sign() == 0 {
-		return p.Guarantee.Delta, "", nil
-	}
-	rest := new(big.Rat).Sub(delta, total)
-	if rest.Sign() <= 0 || p.Cost.Delta == nil || p.Cost.Delta.Cmp(total) < 0 {
-		return "", "", published.Faultf(measured.PlanFile,
-			"its selections have a δ of %s, more than it promises or is charged for", budget.DecimalUp(total, 6))
-	}
-	return rest.RatString(), fmt.Sprintf(", beside %s for selections", budget.DecimalUp(total, 6)), nil
 }

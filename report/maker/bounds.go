@@ -9,7 +9,6 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/report"
-	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -22,14 +21,7 @@ func boundsOf(p *plan.Plan, tables []report.Table) *report.Bounds {
 				b.Columns = append(b.Columns, columnBoundsOf(t, c))
 			}
 		}
-		if w := t.Weight; w != nil &&
-			slices.ContainsFunc(p.Tables, func(of plan.Table) bool { return of.From == t.Name && of.Weighted }) {
-			kind := words.Either(w.Calibrated, report.CalibratedWeights, report.DesignWeights)
-			b.Weights = append(b.Weights, report.WeightBounds{
-				Table: t.Name, From: w.From, Kind: kind, Step: budget.FormatRat(w.Lattice.Step),
-				Low: budget.FormatRat(w.Lattice.Value(w.Lattice.First)), High: budget.FormatRat(w.Lattice.Value(w.Lattice.Last)),
-			})
-		}
+		b.Weights = append(b.Weights, weightBoundsOf(p, t)...)
 	}
 	for _, t := range p.Tables {
 		if u := t.PerUnit; u != (spec.PerUnit{}) {

@@ -78,7 +78,7 @@ func noisesOf(p *plan.Plan) []report.Noise {
 			all = append(all, noise)
 		}
 		all[i].Measurements = append(all[i].Measurements, m.ID)
-		all = append(all, selecting[m.Selection.Kind()](m)...)
+		all = append(all, selecting[m.Selection.Kind()].mechanisms(m)...)
 	}
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {

@@ -13,18 +13,20 @@ import (
 
 // This file holds what a report says of each kind of what is counted.
 
-// counting lists what is said: what a query adds up, by how much one unit moves it, and what is measured for figures.
+// counting lists what is said: what a query adds up, by how much one unit moves it, what is measured for figures, and
+// what of each unit counts at most in a figure, behind the unit of the figure.
 var counting = [counted.Kinds]struct {
 	of          func(q plan.Query, t plan.Table) string
 	sensitivity func(p *plan.Plan, m plan.Measurement, s *report.Sensitivity)
 	sentence    func(m plan.Measurement, asked string) string
+	most        func(what counted.Counted) string
 }{
-	counted.KindRows:       {ofRows, movedSum, sentenceOfSums},
-	counted.KindValues:     {ofValues, movedValues, sentenceOfSums},
-	counted.KindQuantiles:  {ofQuantiles, movedRanks, sentenceOfQuantiles},
-	counted.KindBins:       {ofBins, movedBins, sentenceOfBins},
-	counted.KindDistinct:   {ofDistinct, movedSum, sentenceOfSums},
-	counted.KindDiagnostic: {ofWhatIsLeftOut, movedSum, sentenceOfSums},
+	counted.KindRows:       {ofRows, movedSum, sentenceOfSums, noMost},
+	counted.KindValues:     {ofValues, movedValues, sentenceOfSums, noMost},
+	counted.KindQuantiles:  {ofQuantiles, movedRanks, sentenceOfQuantiles, noMost},
+	counted.KindBins:       {ofBins, movedBins, sentenceOfBins, noMost},
+	counted.KindDistinct:   {ofDistinct, movedSum, sentenceOfSums, mostOfUnit},
+	counted.KindDiagnostic: {ofWhatIsLeftOut, movedSum, sentenceOfSums, noMost},
 }
 
 func ofRows(q plan.Query, _ plan.Table) string {
@@ -54,9 +56,16 @@ func ofQuantiles(q plan.Query, _ plan.Table) string { return "quantiles of " + q
 func ofBins(q plan.Query, _ plan.Table) string { return "rows, by bins of " + q.Counted.Reads() }
 
 func ofDistinct(q plan.Query, _ plan.Table) string {
-	d := q.Counted.(counted.Distinct)
-	return fmt.Sprintf("values of %s, of each unit %s at most", d.Column, budget.Group(d.PerUnit))
+	return "values of " + q.Counted.Reads() + mostOfUnit(q.Counted)
 }
+
+// mostOfUnit says how many values of each unit are counted.
+func mostOfUnit(what counted.Counted) string {
+	return fmt.Sprintf(", of each unit %s at most", budget.Group(what.(counted.Distinct).PerUnit))
+}
+
+// noMost says nothing: bounds of rows are said of the release and of its tables.
+func noMost(counted.Counted) string { return "" }
 
 func ofWhatIsLeftOut(_ plan.Query, t plan.Table) string { return t.Counts }
 
@@ -88,11 +97,7 @@ func movedRanks(p *plan.Plan, _ plan.Measurement, s *report.Sensitivity) {
 }
 
 func movedBins(p *plan.Plan, m plan.Measurement, s *report.Sensitivity) {
-	rows := "as many rows as it has there"
-	if m.Query.Counted.Weighted() {
-		rows = "the weight that its rows have there"
-	}
-	s.Text = fmt.Sprintf("Counts change by %s, however far its values lie. One %s moves what is measured by at most %s, over all cells and bins together.", rows, p.Guarantee.Protects, budget.GroupDigits(m.Mechanism.L1.String()))
+	s.Text = fmt.Sprintf("Counts change by %s, however far its values lie. One %s moves what is measured by at most %s, over all cells and bins together.", rowsThere(m.Query.Counted), p.Guarantee.Protects, budget.GroupDigits(m.Mechanism.L1.String()))
 }
 
 func sentenceOfQuantiles(_ plan.Measurement, asked string) string {

@@ -9,9 +9,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report"
@@ -101,9 +99,7 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 		}
 	}
 	if m, ok := p.Measurement(n.Part); ok {
-		if d, ok := m.Query.Counted.(counted.Distinct); ok {
-			f.Unit += fmt.Sprintf(", of each unit %s at most", budget.Group(d.PerUnit))
-		}
+		f.Unit += counting[m.Query.Counted.Kind()].most(m.Query.Counted)
 	}
 	var errors, halves, values []float64 // values of those with an interval
 	for i, flag := range n.Flags {

@@ -82,7 +82,7 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 	if drawn.Shape != "" {
 		m.Model, m.Trust, m.Distrust = ofTablesText(m, s, drawn), trustTablesText(m), distrustTablesText(m, drawn)
 	}
-	m.Distrust += words.When(p.Release().Table(s.Table).Weight != nil, " Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it.")
+	m.Distrust += withoutWeights(p.Release().Table(s.Table))
 	return m, nil
 }
 

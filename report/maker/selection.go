@@ -12,13 +12,22 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// selected lists what a report tells of a table by which of its cells it shows.
-var selected = [selection.Kinds]func(p *plan.Plan, t plan.Table, out *report.Table){
-	selection.KindAll:    func(*plan.Plan, plan.Table, *report.Table) {},
-	selection.KindAbove:  sparseOf,
-	selection.KindTop:    topOf,
-	selection.KindGroups: discoveredOf,
+// selecting lists what a report tells of a table by which of its cells it shows: its facts, what the list of mechanisms
+// has of the selection in addition to the noise of the answers, and whether charts have the largest counts first.
+var selecting = [selection.Kinds]struct {
+	tell         func(p *plan.Plan, t plan.Table, out *report.Table)
+	mechanisms   func(m plan.Measurement) []report.Noise
+	largestFirst bool
+}{
+	selection.KindAll:    {tell: noFacts, mechanisms: noMechanisms},
+	selection.KindAbove:  {tell: sparseOf, mechanisms: noMechanisms},
+	selection.KindTop:    {topOf, choicesOf, true},
+	selection.KindGroups: {tell: discoveredOf, mechanisms: selectionsOf},
 }
+
+func noFacts(*plan.Plan, plan.Table, *report.Table) {}
+
+func noMechanisms(plan.Measurement) []report.Noise { return nil }
 
 // discoveredOf tells of a table of groups that are not listed.
 func discoveredOf(p *plan.Plan, t plan.Table, out *report.Table) {
@@ -58,17 +67,13 @@ func topOf(p *plan.Plan, t plan.Table, out *report.Table) {
 		Choosing: t.Top.Choosing, Shortfall: t.Top.Shortfall, Attained: t.Top.Attained}
 }
 
-// selecting lists what the list of mechanisms has of a selection, in addition to the noise of its answers.
-var selecting = [selection.Kinds]func(m plan.Measurement) []report.Noise{
-	selection.KindAll:   func(plan.Measurement) []report.Noise { return nil },
-	selection.KindAbove: func(plan.Measurement) []report.Noise { return nil },
-	selection.KindTop: func(m plan.Measurement) []report.Noise {
-		return selectionNoise(m, "%s, each of its %s", m.ID, budget.Plural(int64(len(m.Selection.Steps())), "choice"))
-	},
-	selection.KindGroups: func(m plan.Measurement) []report.Noise {
-		return selectionNoise(m, "which groups of %s appear, %s, with a δ of %s each", m.ID,
-			budget.Plural(int64(len(m.Selection.Steps())), "time"), words.Up(m.Selection.(selection.Groups).Delta))
-	},
+func choicesOf(m plan.Measurement) []report.Noise {
+	return selectionNoise(m, "%s, each of its %s", m.ID, budget.Plural(int64(len(m.Selection.Steps())), "choice"))
+}
+
+func selectionsOf(m plan.Measurement) []report.Noise {
+	return selectionNoise(m, "which groups of %s appear, %s, with a δ of %s each", m.ID,
+		budget.Plural(int64(len(m.Selection.Steps())), "time"), words.Up(m.Selection.(selection.Groups).Delta))
 }
 
 // selectionNoise is the mechanism of a selection in the list of mechanisms, with what it is for.

@@ -59,10 +59,7 @@ func sensitivityOf(p *plan.Plan, m plan.Measurement, t plan.Table) report.Sensit
 // scaleOf is what an integer of a value stands for, in the unit of the data; of several strata in the one where that is
 // the most.
 func scaleOf(t *spec.Table, v counted.Values) *big.Rat {
-	scale := big.NewRat(1, 1)
-	if v.Weighted() {
-		scale.Mul(scale, t.Weight.Lattice.Step)
-	}
+	scale := new(big.Rat).Set(weightStep(t, v))
 	for range v.Power {
 		scale.Mul(scale, t.Column(v.Column).Lattice.Step)
 		scale.Quo(scale, big.NewRat(v.Times, 1))
@@ -75,9 +72,5 @@ func scaleOf(t *spec.Table, v counted.Values) *big.Rat {
 
 // addedUp says what a query adds up of the rows of a table.
 func addedUp(q plan.Query, t plan.Table) string {
-	of := counting[q.Counted.Kind()].of(q, t)
-	if q.Counted.Weighted() {
-		of += ", each by the weight of its row"
-	}
-	return of
+	return counting[q.Counted.Kind()].of(q, t) + byWeight(q.Counted)
 }

@@ -38,7 +38,7 @@ func addSeries(p *plan.Plan, told []report.Table, tables []synth.Table) {
 			if told[i].Aside || (len(t.Keys) == 1) != plain {
 				continue
 			}
-			for _, s := range seriesOf(p.Release().Table(p.Tables[i].From), t, told[i].Top != nil) {
+			for _, s := range seriesOf(p.Release().Table(p.Tables[i].From), t, selecting[told[i].Selects()].largestFirst) {
 				if charts == mostSeries || points+len(s.Points) > mostPoints {
 					break
 				}

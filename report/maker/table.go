@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -30,21 +29,6 @@ func setApart(s *report.Statistic, a compiled.Apart, cells int64) {
 	if cells > 1 && a.Margin < 1<<62 {
 		s.Apart, s.ApartBound = describe.WholeMargin(a.Margin)+1, !a.Exact
 	}
-}
-
-// flaggedPublic fails unless just those tables have cells that are marked as public figures which the plan says an
-// invariant decides, and all but what cannot be is so there.
-func flaggedPublic(planned plan.Table, s synth.Statistic) error {
-	var n int64
-	for _, flag := range s.Flags {
-		if flag == synth.Public {
-			n++
-		}
-	}
-	if planned.Invariant != "" && n != planned.Cells-planned.Impossible || planned.Invariant == "" && n > 0 {
-		return fmt.Errorf("%s are marked as public figures, which is not what the plan says", budget.Plural(n, "cell"))
-	}
-	return nil
 }
 
 // tablesOf tells of every published table, in the plan's order.
@@ -87,16 +71,13 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	}
 	out := report.Table{
 		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible,
-		Target: planned.Target, Expectation: planned.Expectation,
+		Target: planned.Target, Expectation: planned.Expectation + sumsOfWeights(planned),
 		Statistics: make([]report.Statistic, len(t.Statistics)),
 	}
-	selected[planned.Selects()](p, planned, &out)
+	selecting[planned.Selects()].tell(p, planned, &out)
 	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts, planned.Weighted, planned.Show, planned.Invariant
 	out.Aside = !slices.ContainsFunc(p.Release().Marginals,
 		func(m spec.Marginal) bool { return m.Name == planned.Marginal })
-	if planned.Weighted {
-		out.Expectation += " Counts here are sums of weights: that is not how many rows there are."
-	}
 	out.Cumulative, out.Ranges = p.SummedAlong(planned)
 	if u := planned.Usefulness; u != nil {
 		out.Band, out.AverageCell = string(u.Band), u.AverageCell

@@ -3,6 +3,7 @@ package notes
 // This file holds the headline: how close the published numbers are.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -37,14 +38,7 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 	}
 	a := report.Accuracy{Confidence: 1, OneMargin: true}
 	first := true
-	sparse := report.SparseIn(tables)
-	for _, t := range tables {
-		if t.Sparse != nil && len(sparse) < len(tables) {
-			continue // of its cells those are shown that the noise has lifted: no margin is that of them alone
-		}
-		if t.Invariant != "" {
-			continue // it has no noise
-		}
+	for _, t := range withNoise(withMargins(tables)) {
 		for _, s := range t.Statistics {
 			a.Numbers += t.Cells - t.Impossible
 			a.Confidence = min(a.Confidence, s.Confidence)
@@ -53,6 +47,7 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 			first = false
 		}
 	}
+	sparse := report.SparseIn(tables)
 	if a.Sentence = headline(a, NumbersText(tables), "count", report.AdjustmentOf(tables)); len(sparse) == len(tables) {
 		a.Sentence = sparseSentence(a)
 	} else if len(sparse) > 0 {
@@ -61,9 +56,7 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 				" %s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
 		}
 	}
-	if a.Numbers == 0 && slices.ContainsFunc(tables, func(t report.Table) bool { return t.Discovered != nil }) {
-		a.Sentence = "No number is published: no group was selected, and a group that is not in a table need not be empty."
-	}
+	a.Sentence = cmp.Or(noGroup(a, tables), a.Sentence)
 	held := heldCells(tables)
 	if held > 0 && a.Numbers == 0 {
 		a.Sentence = "No number is published with noise."
@@ -83,44 +76,6 @@ func NumbersText(tables []report.Table) string {
 	figured := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Figures != nil })
 	return words.Either(figured, "counts", "numbers")
 }
-
-// weightedAccuracy is that of a release some of whose counts are sums of weights.
-func weightedAccuracy(tables []report.Table) report.Accuracy {
-	all := report.Accuracy{Confidence: 1, OneMargin: true}
-	for _, of := range []struct {
-		weighted      bool
-		counts, exact string
-	}{{true, "counts by weight", "sum of weights"}, {false, "counts without weights", "count"}} {
-		var some []report.Table
-		rounded := false
-		for _, t := range tables {
-			if t.Weighted == of.weighted {
-				t.Weighted, t.Figures = false, nil
-				some = append(some, t)
-				rounded = rounded || slices.ContainsFunc(t.Statistics, report.Statistic.Rounded)
-			}
-		}
-		if some == nil {
-			continue
-		}
-		a := accuracyIn(some)
-		all.Groups = append(all.Groups, report.AccuracyOf{Of: of.counts, Numbers: a.Numbers, Confidence: a.Confidence,
-			Margin: a.Margin, OneMargin: a.OneMargin, Rounded: rounded})
-		if rounded {
-			a.Margin += 0.5
-		}
-		all.More = append(all.More, headline(a, of.counts, of.exact, report.AdjustmentOf(some)))
-		all.OneMargin = all.OneMargin && a.OneMargin && (all.Numbers == 0 || a.Margin == all.Margin)
-		all.Numbers, all.Confidence, all.Margin = all.Numbers+a.Numbers, min(all.Confidence, a.Confidence),
-			max(all.Margin, all.Groups[len(all.Groups)-1].Margin)
-	}
-	all.Sentence = all.More[0]
-	all.More = append(append(all.More[1:], ByWeight), figuresSentence(tables)...)
-	return all
-}
-
-// ByWeight is said wherever errors of counts by weight are.
-const ByWeight = "Rows count by their weights. Every error told here is of the noise for privacy alone: none is a sampling error, which comes on top and is in no column."
 
 // figuresSentence says of figures beside counts how many there are, nothing where there are none.
 func figuresSentence(tables []report.Table) []string {
@@ -162,12 +117,6 @@ func figureExamples(tables []report.Table) string {
 		}
 	}
 	return words.List(names)
-}
-
-// sparseSentence is the headline of a release of sparse tables alone.
-func sparseSentence(a report.Accuracy) string {
-	return words.Either(a.Numbers == 0, nothing, fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
-		words.Level(a.Confidence), budget.Group(describe.WholeMargin(a.Margin)), budget.Group(a.Numbers)))
 }
 
 // nothing is the headline where no cell of any table is published.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec"
@@ -37,7 +36,7 @@ func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 	for _, t := range p.Release().Tables {
 		all = append(all, tableBias(r, p, t)...)
 	}
-	all = slices.Concat(all, shareBias(r), selectionBias(r), estimateBias(r))
+	all = slices.Concat(all, shareBias(r), sparseBias(r), withheldBias(r), estimateBias(r))
 	if len(r.Microdata) > 0 {
 		b := report.Bias{Cause: "Rows of microdata are drawn from a model, which keeps of the data what was measured and assumes the rest", Direction: eitherWay, Size: "not known; how far the model is from the noisy counts stands with the microdata"}
 		for _, m := range r.Microdata {
@@ -90,12 +89,10 @@ func shownMore(s report.Statistic) *big.Rat {
 
 // tableBias is what the rules of a confidential table do to the published tables that are made from it.
 func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
-	var paths, weighted []string
+	var paths []string
 	for i, of := range p.Tables {
 		if of.From == t.Name && !r.Tables[i].Aside {
-			if paths = append(paths, of.Path); of.Weighted {
-				weighted = append(weighted, of.Path)
-			}
+			paths = append(paths, of.Path)
 		}
 	}
 	for _, m := range r.Microdata {
@@ -139,14 +136,7 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 			all = append(all, sized(r, p, t, c.Column+"_clamped", b))
 		}
 	}
-	for _, w := range r.Bounds.Weights {
-		if w.Table == t.Name {
-			all = append(all, report.Bias{
-				Cause: fmt.Sprintf("Weights of %s are brought to %s to %s and rounded to a multiple of %s", t.Name,
-					words.Rat(w.Low), words.Rat(w.High), words.Rat(w.Step)), Tables: weighted, Direction: eitherWay, Size: notCounted})
-		}
-	}
-	return all
+	return append(all, weightBias(r, p, t)...)
 }
 
 // categoryBias is what policies do that put unknown or missing values into a category: it counts those beside its own,
@@ -227,43 +217,12 @@ func leftOut(r *report.Report, paths []string) string {
 
 // dropsRows tells that a rule of a table leaves rows out.
 func dropsRows(release *spec.Release, t *spec.Table) bool {
-	return !t.Unit.Row && t.Unit.Null == spec.Drop || t.Weight != nil && t.Weight.Null == spec.Drop ||
+	return !t.Unit.Row && t.Unit.Null == spec.Drop || dropsWithoutWeight(t) ||
 		slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 			return c.Unknown.Action == spec.Drop ||
 				c.Null.Action == spec.Drop
 		}) ||
 		slices.ContainsFunc(release.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
-}
-
-// notCounted is said of what the spec did not pay to know.
-const notCounted = "not known: the spec pays for no count of it"
-
-// overBound is the diagnostic of rows beyond the bound of their unit, which a rule for the number of rows counts, and
-// not of those that policies leave out.
-const overBound = "rows_over_bound"
-
-// sized says how large a bias is: what a diagnostic of its table counts, or that nobody counted.
-func sized(r *report.Report, p *plan.Plan, t *spec.Table, diagnostic string, b report.Bias) report.Bias {
-	b.Size = notCounted
-	if e := t.Expect; e != nil && e.Rows != nil && diagnostic == overBound {
-		b.Size += fmt.Sprintf("; at worst %s, as no more may be within the other rules", budget.Plural(e.Rows.Most, "row"))
-	}
-	path := p.Release().Diagnostics + "/" + t.Name + "/" + diagnostic
-	for _, of := range r.Tables {
-		if of.Path != path || of.Counts == "" {
-			continue
-		}
-		s := of.Statistics[0]
-		count, err := s.TotalUnbiased.Float64()
-		if err != nil {
-			break
-		}
-		margin := s.Margin
-		b.Noisy, b.Margin = &count, &margin
-		b.Size = fmt.Sprintf("%s ± %s by a noisy count that was paid for, of %s (table %s)", words.Signed(count),
-			budget.Group(describe.WholeMargin(margin)), of.Counts, path)
-	}
-	return b
 }
 
 // shareBias is what tables with bounds of their own leave out.
@@ -279,16 +238,17 @@ func shareBias(r *report.Report) []report.Bias {
 	return []report.Bias{b}
 }
 
-// selectionBias is what showing some cells and not others does to those that are shown.
-func selectionBias(r *report.Report) []report.Bias {
-	sparse := report.Bias{Cause: "Cells are shown where their noisy count is above a threshold: figures little above it are too large on the mean", Direction: tooHigh, Size: "far above the threshold next to none; a shown cell without a row is off by its whole figure"}
+// withheldBias is what showing figures of some cells and not of others does to the counts beside them.
+func withheldBias(r *report.Report) []report.Bias {
 	show := report.Bias{Cause: "Figures are withheld where the noisy count is small: in cells little above the bound the count beside them is too large on the mean", Direction: eitherWay}
 	withholds := func(t report.Table) bool { return t.Show > 0 }
-	sparse.Tables = report.Paths(r.Tables, func(t report.Table) bool { return t.Sparse != nil })
 	show.Tables = report.Paths(r.Tables, withholds)
+	if show.Tables == nil {
+		return nil
+	}
 	_, withheld, _ := figuresIn(report.Those(r.Tables, withholds))
 	show.Size = fmt.Sprintf("not known; %s withheld", wereText(withheld))
-	return slices.DeleteFunc([]report.Bias{sparse, show}, func(b report.Bias) bool { return b.Tables == nil })
+	return []report.Bias{show}
 }
 
 // estimateBias is that of figures which noise enters in another way than by being added.

@@ -74,10 +74,9 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 			}
 		}
 	}
-	dense := func(t plan.Table) bool { return t.Sparse == nil && t.Discovered == nil && t.Top == nil }
-	if slices.ContainsFunc(p.Tables, dense) {
+	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return !t.SomeCells() }) {
 		of := "Every declared cell"
-		if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return !dense(t) }) {
+		if slices.ContainsFunc(p.Tables, plan.Table.SomeCells) {
 			of += " of the other tables"
 		}
 		choices = append(choices,

@@ -30,12 +30,6 @@ func figureKinds(tables []report.Table) map[string]bool {
 	return kinds
 }
 
-// heldCells is how many cells of all tables are public figures, or sums of these.
-func heldCells(tables []report.Table) int64 {
-	held := report.Those(tables, func(t report.Table) bool { return t.Invariant != "" })
-	return report.Total(held, func(t report.Table) int64 { return t.Cells - t.Impossible })
-}
-
 // cumulative tells that some table counts up; counts, that some table does not.
 func cumulative(tables []report.Table) bool {
 	return slices.ContainsFunc(tables, func(t report.Table) bool { return t.Cumulative != nil })

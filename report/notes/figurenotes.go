@@ -4,7 +4,6 @@ package notes
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
@@ -12,16 +11,6 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec"
 )
-
-// weightNotes say what a weighted count is, and what its margin is not.
-func weightNotes(r *report.Report, s string) []report.Note {
-	if !report.Weighted(r.Tables) {
-		return nil
-	}
-	text := fmt.Sprintf("A count of rows by their weights stands for a population, of which the rows are a sample. The columns %[1]s_noise_se, %[1]s_low and %[1]s_high are of the noise that was added for privacy, and so are those of every figure beside it: they say how far the published figure is from what the sample gives with its weights, and nothing of how far the sample is from the population. Do not read them as a confidence interval of the survey. Its sampling error is in no column here; where the office tells a sampling standard error, both together are √(sampling² + noise²).", s)
-	text += fmt.Sprintf(" A weighted %s is no number of rows: small ones can rest on very few, and the published column is rounded to a whole number, while %[1]s_unbiased is a multiple of the step of the weights.", s)
-	return []report.Note{{Heading: report.NoteOnWeights, Text: text}}
-}
 
 // unitNotes say of counts of units that they do not add up.
 func unitNotes(r *report.Report) []report.Note {
@@ -87,12 +76,6 @@ func quantileWays(tables []report.Table) (drawn, read bool) {
 		}
 	}
 	return drawn, read
-}
-
-// byWeightText says in which unit a threshold is where all counts of some tables are by weight.
-func byWeightText(tables []report.Table) string {
-	unweighted := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Show > 0 && !t.Weighted })
-	return words.When(report.Weighted(tables) && !unweighted, " by weight")
 }
 
 func wereText(n int64) string {

@@ -47,21 +47,6 @@ func Hazards(r *report.Report, account report.Account) []report.Hazard {
 	return append(all, weightHazards(r)...)
 }
 
-// weightHazards are those of weights, none where rows have none.
-func weightHazards(r *report.Report) []report.Hazard {
-	if !r.Bounds.OfWeights() {
-		return nil
-	}
-	h := report.Hazard{Hazard: "Weights that depend on others",
-		Answer: "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.", By: report.Office}
-	calibrated := func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights }
-	if slices.ContainsFunc(r.Bounds.Weights, calibrated) {
-		h.Answer, h.By = "Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it.", report.Weigh
-	}
-	return []report.Hazard{h, {Hazard: "Noise for privacy taken for sampling error",
-		Answer: "Counts by weight look like survey estimates with their errors. Every page says that the errors here are of privacy noise alone, and so does the metadata of every table; the sampling error is told nowhere here.", By: report.Weigh}}
-}
-
 func choicesHazard(r *report.Report) report.Hazard {
 	return report.Hazard{Hazard: "Bounds, categories or choices taken from the data", By: report.Met,
 		Answer: "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read." +
@@ -255,10 +240,4 @@ func smallGroups(r *report.Report) report.Hazard {
 		h.By = report.Weigh
 	}
 	return h
-}
-
-// toldOfClamping says whether a release tells how many values are clamped.
-func toldOfClamping(r *report.Report) string {
-	diagnosed := slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Counts != "" })
-	return words.Either(diagnosed, "the tables of what is left out tell of, noisily", "this release does not measure")
 }

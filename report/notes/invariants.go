@@ -70,3 +70,14 @@ func invariantBias(r *report.Report, p *plan.Plan) []report.Bias {
 	}
 	return all
 }
+
+// heldCells is how many cells of all tables are public figures, or sums of these.
+func heldCells(tables []report.Table) int64 {
+	held := report.Those(tables, func(t report.Table) bool { return t.Invariant != "" })
+	return report.Total(held, func(t report.Table) int64 { return t.Cells - t.Impossible })
+}
+
+// withNoise are those of some tables that are not public figures.
+func withNoise(tables []report.Table) []report.Table {
+	return report.Those(tables, func(t report.Table) bool { return t.Invariant == "" })
+}

@@ -14,7 +14,7 @@ import (
 
 // Misuse says what the figures must not be used for, what matters most first.
 func Misuse(r *report.Report) []string {
-	some := partial(r.Tables)
+	some := report.Paths(r.Tables, report.Table.SomeCells)
 	return words.Said(
 		words.When(r.Status == report.Practice,
 			"Do not use them outside the team that made them: this is practice, not a release."),
@@ -41,14 +41,6 @@ func oneBound(r *report.Report) bool {
 		!r.AnyStatistic(func(s report.Statistic) bool { return s.Margin > r.Accuracy.Margin })
 }
 
-// partial are the paths of the tables of which cells are missing: those above a threshold, chosen or let through alone
-// are there.
-func partial(tables []report.Table) []string {
-	return report.Paths(tables, func(t report.Table) bool {
-		return t.Sparse != nil || t.Top != nil || t.Discovered != nil
-	})
-}
-
 // doNames are tables as a subject with its verb, before "not".
 func doNames(paths []string) string {
 	return words.Either(len(paths) == 1, "table "+words.Few(paths)+" does", "tables "+words.Few(paths)+" do")
@@ -56,17 +48,17 @@ func doNames(paths []string) string {
 
 // NotReading says how not to read the figures, beyond the box.
 func NotReading(r *report.Report) []string {
-	kinds, chosen := figureKinds(r.Tables), func(t report.Table) bool { return t.Top != nil }
+	kinds := figureKinds(r.Tables)
 	_, withheld, _ := figuresIn(r.Tables)
-	return words.Said(
+	figures := words.Said(
 		"Do not work out a percentage or a rate over a small base without its margin: the base is noisy too.",
 		"Do not take a difference from exact figures published elsewhere for an error of either, and do not check exact figures by these.",
 		words.When(kinds[spec.Mean.String()] || kinds[spec.Ratio.String()] || kinds[spec.Quantiles.String()] ||
 			kinds[spec.Variance.String()] || kinds[spec.Deviation.String()], "Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size."),
 		words.When(withheld > 0, "Do not conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides."),
-		words.When(slices.ContainsFunc(r.Tables, chosen),
-			"Do not take the cells of a table of chosen cells for exactly those with the largest counts."),
+	)
+	return slices.Concat(figures, misread(r.Tables), words.Said(
 		words.When(len(r.Microdata) > 0, "Do not learn from microdata how columns depend on each other that were not measured as a pair: what they show is an assumption."),
 		words.When(len(r.Microdata) > 0, "Do not put a margin, a test or a confidence interval around a figure from microdata: the rows are not a sample of the data."),
-	)
+	))
 }

@@ -37,7 +37,7 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, apart []string) []re
 		notes = append(notes, sumsNote(r, s))
 	}
 	return slices.Concat(notes, unitNotes(r), figureNotes(r), weightNotes(r, s), sampleNote(p), cumulativeNotes(r),
-		impossibleNotes(r, p, s), invariantNotes(r, p, s), sparseNotes(r, p, s), topNotes(r, p), discoveredNotes(r, p),
+		impossibleNotes(r, p, s), invariantNotes(r, p, s), selectionNotes(r, p, s),
 		agreementNotes(r, s, agree, apart), fittedNotes(r, p), microdataNotes(r),
 		[]report.Note{samplingNote, {Heading: "What the exact count is", Text: exactCount(r)}})
 }
@@ -114,12 +114,11 @@ func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) [
 	together := map[string]bool{}
 	var sets []string
 	for _, set := range agree {
-		var names []string
+		var made []report.Table
 		for _, i := range set {
-			if r.Tables[i].Invariant == "" {
-				names = append(names, r.Tables[i].Path)
-			}
+			made = append(made, r.Tables[i])
 		}
+		names := report.Paths(withNoise(made), func(report.Table) bool { return true })
 		if len(names) < 2 {
 			continue
 		}
@@ -128,7 +127,7 @@ func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) [
 		}
 		sets = append(sets, words.Few(names))
 	}
-	alone := report.Paths(r.Tables, func(t report.Table) bool { return t.Invariant == "" && !together[t.Path] })
+	alone := report.Paths(withNoise(r.Tables), func(t report.Table) bool { return !together[t.Path] })
 	switch {
 	case len(sets) == 0:
 		if alone == nil {

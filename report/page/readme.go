@@ -136,15 +136,3 @@ func wrap(indent int, text string) string {
 	}
 	return b.String()
 }
-
-// asideText says what a table is there for that judges bounds or rules.
-func asideText(t report.Table) string {
-	if t.Counts != "" {
-		return "counts " + t.Counts
-	}
-	var names []string
-	for _, f := range t.Figures {
-		names = append(names, f.What)
-	}
-	return "to judge a range by: " + words.List(names)
-}

@@ -271,7 +271,7 @@ func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 		for _, f := range t.Figures {
 			drawn = drawn || statistic.OfFigure(f).Ranked()
 		}
-		chosen = chosen || t.Sparse != nil || t.Top != nil || t.Discovered != nil
+		chosen = chosen || t.SomeCells()
 	}
 	return slices.Concat(notes, words.Said(
 		words.When(chosen, "Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how."),

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/selection"
+)
+
+// This file holds what messages say of the cells that are published, by which of their cells tables have.
+
+// knownCells lists how many cells of a table are published, as far as the plan decides it.
+var knownCells = [selection.Kinds]func(t plan.Table) int64{
+	selection.KindAll:    func(t plan.Table) int64 { return t.Cells },
+	selection.KindAbove:  func(plan.Table) int64 { return 0 },
+	selection.KindTop:    func(t plan.Table) int64 { return t.Top.Of },
+	selection.KindGroups: func(plan.Table) int64 { return 0 },
+}
+
+// cellsOf says how many cells are published; of tables of the cells above a threshold that is for the noise to say.
+func cellsOf(p *compiled.Compiled) string {
+	var cells int64
+	var tables [selection.Kinds]int64
+	for _, t := range p.Tables {
+		cells += knownCells[t.Selects()](t)
+		tables[t.Selects()]++
+	}
+	sparse, discovered := tables[selection.KindAbove], tables[selection.KindGroups]
+	switch {
+	case sparse == 0 && discovered == 0:
+		return budget.Plural(cells, "cell")
+	case sparse == 0 && cells == 0:
+		return "groups that a selection lets through"
+	case discovered > 0:
+		return budget.Plural(cells, "cell") + ", and those that are selected or above a threshold"
+	case cells == 0:
+		return "cells above a threshold"
+	}
+	return budget.Plural(cells, "cell") + ", and in " + budget.Plural(sparse, "table") + " those above a threshold"
+}

@@ -1,0 +1,63 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/dprelease/dprelease/histogram/evaluate"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/internal/verdict"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/selection"
+	"github.com/parquet-go/parquet-go"
+)
+
+// This file holds how tables are compared with the truth, by which of their cells they have.
+
+// comparing lists whether tables are compared, how their counts are read, how many of the cells that they publish are
+// impossible, and what is said of them in addition to their errors.
+var comparing = [selection.Kinds]struct {
+	compared   bool
+	counts     func(t published.Table, columns []string) (evaluate.Figures, error)
+	impossible func(t plan.Table) int64
+	add        func(one *tableTruth, t plan.Table, d evaluate.Difference)
+}{
+	selection.KindAll:    {true, allCounts, impossibleCells, addParts},
+	selection.KindAbove:  {true, sparseCounts, noneImpossible, addSparse},
+	selection.KindTop:    {true, topCounts, noneImpossible, addTop},
+	selection.KindGroups: {false, noCounts, noneImpossible, addParts},
+}
+
+func impossibleCells(t plan.Table) int64 { return t.Impossible }
+
+func noneImpossible(plan.Table) int64 { return 0 }
+
+// noCounts refuses a table of groups that nobody listed: the truth would be a list of all that there are.
+func noCounts(published.Table, []string) (evaluate.Figures, error) {
+	return evaluate.Figures{}, errors.New("groups that nobody listed are not compared with the truth")
+}
+
+// someCounts reads the counts of a table that has some of its cells, with their intervals, and the places of their
+// cells in domain order. columns are those of its keys, and of its figures. A row is refused that is of no cell, or whose
+// cell may not follow those before it.
+func someCounts(t published.Table, columns []string, mayFollow func(before []uint64, cell uint64) bool,
+	refusal string) (evaluate.Figures, error) {
+	f := evaluate.Figures{Cells: []uint64{}}
+	keys, codes := len(t.Planned.By), placesOfCodes(t.Levels)
+	err := t.EachRow(t.Planned.File(), columns, func(r parquet.Row) error {
+		cell, known := uint64(0), true
+		for i := range keys {
+			at, ok := codes[i][r[i].String()]
+			cell, known = cell*uint64(t.Levels[i].Size())+uint64(at), known && ok
+		}
+		if !known || !mayFollow(f.Cells, cell) {
+			return &verdict.Unusable{File: filepath.Join(t.Place, t.Planned.File()),
+				Err: fmt.Errorf("row %d is %s", len(f.Cells)+1, refusal)}
+		}
+		f.Cells = append(f.Cells, cell)
+		addFigures(&f, r[keys:])
+		return nil
+	})
+	return f, err
+}

@@ -1,0 +1,18 @@
+package trace
+
+import (
+	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/internal/published"
+	"github.com/dprelease/dprelease/plan/selection"
+	"github.com/dprelease/dprelease/synth"
+)
+
+// This file lists how a cell is traced, by which of its cells its table has.
+
+var cellTraces = [selection.Kinds]func(t *Trace, e *published.Release, reader *synth.Reader, table int, codes []string,
+	answers []measured.Measured) error{
+	selection.KindAll:    (*Trace).declaredCell,
+	selection.KindAbove:  (*Trace).sparseCell,
+	selection.KindTop:    (*Trace).topCell,
+	selection.KindGroups: (*Trace).groupCell,
+}

@@ -1,0 +1,11 @@
+package trace
+
+// This file holds what a trace says of weights.
+
+// weightText says that rows count by their weights, "" where each counts as one.
+func (t *Trace) weightText() string {
+	if !t.Weighted {
+		return ""
+	}
+	return "Rows count by their weights.\n"
+}

@@ -1,0 +1,28 @@
+package notes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+)
+
+// This file holds what is said of tables of groups that nobody listed: how likely one appears, and what it means that it
+// does not.
+
+// groupsNote says which groups appear in a table, and what it means that one does not.
+func groupsNote(t report.Table, planned plan.Table, _ string) []report.Note {
+	return []report.Note{{Heading: report.NoteOnDiscovered,
+		Text: fmt.Sprintf("Table %s: %s That a group appears tells little of its size, and its figure is drawn apart from that: it is right on the mean, and its interval holds for each group that appears. Do not add the rows up to a total: what has not appeared is missing.",
+			t.Path, describe.Discovered(planned.Discovered))}}
+}
+
+// noGroup is the headline where no number of any table is published, and groups could have been; "" elsewhere.
+func noGroup(a report.Accuracy, tables []report.Table) string {
+	if a.Numbers > 0 || !slices.ContainsFunc(tables, func(t report.Table) bool { return t.Discovered != nil }) {
+		return ""
+	}
+	return "No number is published: no group was selected, and a group that is not in a table need not be empty."
+}

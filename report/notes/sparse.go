@@ -1,0 +1,49 @@
+package notes
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/describe"
+	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/internal/words"
+)
+
+// This file holds what is said of tables of the cells above a threshold.
+
+// sparseNote says what a row of a sparse table means, and what it means that a cell has none. The column of the count
+// has the name s.
+func sparseNote(t report.Table, planned plan.Table, s string) []report.Note {
+	return []report.Note{{Heading: report.NoteOnSparse,
+		Text: fmt.Sprintf("Table %s: %s %s A cell that is not in the table is not an empty one: its noisy count was not above %s. A cell of more than %s would be in the table with a chance of at least %s. "+
+			"The margins hold over all cells, in the table or not; among those in the table, figures little above %s are too large on the mean, %s_unbiased as well, and a cell without a row that is in it by its noise alone can have an interval that leaves out 0. Do not add the rows up: what is left out is missing.",
+			t.Path, describe.Sparse(planned.Sparse, planned.Cells-planned.Impossible), describe.MissedText(planned.Sparse),
+			budget.Group(t.Sparse.Above),
+			budget.Plural(t.Sparse.Bound, "row"), words.Level(t.Statistics[0].Confidence), budget.Group(t.Sparse.Above), s)}}
+}
+
+// withMargins are those of some tables that the headline is of: all where all are sparse, else the others. Of the cells
+// of a sparse table those are shown that the noise has lifted: no margin is that of them alone.
+func withMargins(tables []report.Table) []report.Table {
+	if others := report.Those(tables, func(t report.Table) bool { return t.Sparse == nil }); others != nil {
+		return others
+	}
+	return tables
+}
+
+// sparseSentence is the headline of a release of sparse tables alone.
+func sparseSentence(a report.Accuracy) string {
+	return words.Either(a.Numbers == 0, nothing, fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
+		words.Level(a.Confidence), budget.Group(describe.WholeMargin(a.Margin)), budget.Group(a.Numbers)))
+}
+
+// sparseBias is what showing the cells above a threshold does to those that are shown.
+func sparseBias(r *report.Report) []report.Bias {
+	b := report.Bias{Cause: "Cells are shown where their noisy count is above a threshold: figures little above it are too large on the mean", Direction: tooHigh, Size: "far above the threshold next to none; a shown cell without a row is off by its whole figure"}
+	b.Tables = report.Paths(r.Tables, func(t report.Table) bool { return t.Sparse != nil })
+	if b.Tables == nil {
+		return nil
+	}
+	return []report.Bias{b}
+}

@@ -1,0 +1,10 @@
+package report
+
+import "slices"
+
+// This file holds counts by weight.
+
+// Weighted reports whether some count of a release is a sum of weights.
+func Weighted(tables []Table) bool {
+	return slices.ContainsFunc(tables, func(t Table) bool { return t.Weighted })
+}
