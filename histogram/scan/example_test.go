@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/dprelease/dprelease/histogram"
 	"github.com/dprelease/dprelease/histogram/scan"
@@ -59,7 +60,10 @@ func Example() {
 // is named only in the diagnostics.
 func ExampleContractError() {
 	_, err := counted("kind\ncat\naxolotl\n")
-	fmt.Println(err)
+	wrong, cure, _ := strings.Cut(err.Error(), "; ")
+	fmt.Println(wrong)
+	fmt.Println(cure)
 	// Output:
-	// pets.kind: a value is outside its domain; correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}
+	// pets.kind: a value is outside its domain
+	// correct the data, add the value to the domain, or set unknown: drop or unknown: {as: CATEGORY}
 }

@@ -1,27 +1,20 @@
 package usefulness_test
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/dprelease/dprelease/plan/usefulness"
 )
 
-// A plan says of a table that its cells are too small for its noise, and what would help.
+// A plan says of a table that its cells are small beside their noise, and what would help.
 func Example() {
-	help := []usefulness.Help{{Change: "drop region", Factor: 16, Relative: 0.06}}
-	table, err := json.MarshalIndent(usefulness.Usefulness{Band: usefulness.Weak, EnoughRows: 4000, Help: help}, "", " ")
-	fmt.Println(string(table), err)
+	table := usefulness.Usefulness{Band: usefulness.Weak, Verdict: usefulness.AddUpFirst,
+		Help: []usefulness.Help{{Change: "drop region", Factor: 16, Relative: 0.06}}}
+	fmt.Printf("%s: %s\n", table.Band, table.Verdict)
+	for _, h := range table.Help {
+		fmt.Printf("%s: the standard error is then %g of an average cell\n", h.Change, h.Relative)
+	}
 	// Output:
-	// {
-	//  "band": "weak",
-	//  "enough_rows": 4000,
-	//  "help": [
-	//   {
-	//    "change": "drop region",
-	//    "factor": 16,
-	//    "relative_error": 0.06
-	//   }
-	//  ]
-	// } <nil>
+	// weak: add up first
+	// drop region: the standard error is then 0.06 of an average cell
 }

@@ -11,8 +11,8 @@ func Example() {
 	findings := document.NewFindings("policy.yaml", "account: survey\ncap: {epsilon: six}\n")
 	root, _ := findings.Read("a policy", "one policy")
 	fmt.Println(root.Get("account").Text())
-	if cap := root.Get("cap").Get("epsilon"); !cap.IsNumber() {
-		findings.Wrong(cap, document.Problem{Message: "not a number", Expected: document.OneOf([]string{"6", "0.5", "1/2"})})
+	if amount := root.Get("cap").Get("epsilon"); !amount.IsNumber() {
+		findings.Wrong(amount, document.Problem{Message: "not a number", Expected: "such as 6, 0.5 or 1/2"})
 	}
 	fmt.Println(findings.Problems()[0])
 	// Output:
@@ -20,5 +20,5 @@ func Example() {
 	// policy.yaml:2:16: cap.epsilon: not a number
 	//     2 | cap: {epsilon: six}
 	//       |                ^
-	//   expected: one of 6, 0.5, 1/2
+	//   expected: such as 6, 0.5 or 1/2
 }
