@@ -3,6 +3,7 @@ package tabulation_test
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
@@ -22,7 +23,6 @@ tables:
       age: {type: integer, range: [0, 5], levels: {band: {width: 3}}}
       sex: {values: [female, male]}
 marginals: {bands: {by: [age.band]}, sexes: {by: [age, sex]}}
-synthetic: {persons: {method: tables, by: [age, sex]}}
 `})
 	if err != nil {
 		panic(err)
@@ -31,7 +31,8 @@ synthetic: {persons: {method: tables, by: [age, sex]}}
 	if err != nil {
 		panic(err)
 	}
-	for _, t := range tabulation.Of(p.Plan(), p.Synthetic[0]) {
+	columns := []plan.Factor{{Attribute: "age", Basis: plan.Identity}, {Attribute: "sex", Basis: plan.Identity}}
+	for _, t := range tabulation.Of(p.Plan(), plan.Synthetic{Table: "persons", By: columns}) {
 		for _, column := range t.By {
 			fmt.Println(p.Tables[t.Table].Path, "by column", column.Column, column.Of)
 		}
