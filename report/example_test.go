@@ -2,22 +2,30 @@ package report_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/dprelease/dprelease/report"
-	"github.com/dprelease/dprelease/report/maker"
 )
 
-// What came out of a release is told by one value, from which all pages are
-// made.
+// Read a report.json that somebody else made, and see what it promises and how exact its tables are.
 func Example() {
-	r, err := maker.New(input(report.Official, nil))
+	text, err := os.ReadFile(filepath.Join("testdata", "report.json"))
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
-	fmt.Println(r.Accuracy.Sentence)
-	fmt.Println(r.Guarantee.Statement)
+	r, err := report.Read(text)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(r.Release, "promises", r.Guarantee.Definition, "ε =", r.Guarantee.Epsilon)
+	for _, t := range r.Tables {
+		fmt.Printf("%s: %d cells within ±%g\n", t.Path, t.Cells, t.Statistics[0].Margin)
+	}
 	// Output:
-	// Of the 17 published numbers, on average at least 19 of 20 are off the exact count by 4 or less, before sampling and response error; some tables are more exact than that, and the list of tables gives the margin of each.
-	// ε = 2 (pure differential privacy) for adding or removing one person, meaning all rows with the same person_id; method: the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006).
+	// labour-2026q1 promises pure ε = 2
+	// status: 6 cells within ±2.000439
+	// pairs/sex: 2 cells within ±3.236993
+	// pairs/status: 3 cells within ±2.706623
+	// pairs/sex_x_status: 6 cells within ±2.000439
 }

@@ -22,7 +22,7 @@ type Guarantee struct {
 	// the share of the units that is drawn in secret, an exact fraction; "" for all
 	Sample    string   `json:"sample,omitempty"`
 	Meaning   Meaning  `json:"meaning"`
-	Statement string   `json:"statement"` // [plan.Guarantee.Sentence], the promise in the field's terms
+	Statement string   `json:"statement"` // the promise in the field's terms
 	Sentences []string `json:"sentences"` // the promise in words that anyone understands
 }
 

@@ -3,7 +3,6 @@ package contour
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -671,16 +670,6 @@ func BenchmarkDelta(b *testing.B) {
 			b.ReportMetric(-math.Log10(r.Error/r.Delta), "digits")
 		})
 	}
-}
-
-func ExampleDelta() {
-	step := budget.Mechanism{
-		Kind: budget.DiscreteGaussian, Parameter: big.NewRat(100, 1),
-		L1: big.NewInt(1), L2Squared: big.NewInt(1),
-	}
-	r, err := Delta([]budget.Mechanism{step, step, step}, 0.5)
-	fmt.Printf("%.3e %v\n", r.Delta, err)
-	// Output: 1.259e-04 <nil>
 }
 
 // Where the figures of a law overflow, all that is told is that δ is a probability.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -608,33 +607,4 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("got %v; want context.Canceled", err)
 	}
 	assertBalance(t, l, "0", "0", "6")
-}
-
-func ExampleLedger() {
-	ctx := context.Background()
-	folder, _ := os.MkdirTemp("", "ledger")
-	defer os.RemoveAll(folder)
-	policy, err := ParsePolicy("policy.yaml",
-		[]byte("account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {epsilon: 6}\n"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	l, err := Open(ctx, filepath.Join(folder, "ledger.db"), OpenOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer l.Close()
-	charge := Charge{Account: "lfs-panel", Release: "labour-2026q1", PlanHash: strings.Repeat("0f", 32),
-		Terms: policy.Terms, Cost: budget.Cost{Epsilon: big.NewRat(2, 1)}}
-	fmt.Println(l.Init(ctx, policy), l.Reserve(ctx, charge))
-	receipt, err := l.Debit(ctx, charge)
-	fmt.Println(receipt.Status(), receipt.Valid(), err)
-	charge.Release, charge.Cost.Epsilon = "labour-2026q2", big.NewRat(5, 1)
-	fmt.Println(l.Reserve(ctx, charge))
-	// Output:
-	// <nil> <nil>
-	// release true <nil>
-	// account lfs-panel refuses release labour-2026q2: it asks for ε = 5, and ε = 4 is left. Used of the cap of ε = 6: ε = 2 is spent, and ε = 0 is reserved by releases not yet finished. Lower the budget of the release to at most ε = 4.
 }

@@ -1,8 +1,11 @@
 // Package evaluate compares what a release publishes with the truth, for those who hold it.
 //
-// It asks a counter itself, and opens no [histogram.Exact]: no exact count leaves it, but sums and means of how far
-// figures lie from the truth. These are confidential, as they are computed without noise, and nothing is counted before
-// the ledger holds a note of the comparison ([Compare]). It publishes nothing and writes nothing.
+// It owns the comparison: sums and means of how far published figures and microdata lie from the truth, and how many
+// rows of microdata break a rule of their spec. It asks a counter itself. What it returns is confidential, as it is
+// computed without noise.
+//
+// It never opens a [histogram.Exact], and never lets an exact count out. It never counts before the ledger holds a
+// note of the comparison ([Compare]), and it publishes and writes nothing.
 package evaluate
 
 // This file holds the comparison of what a release publishes with the truth: the

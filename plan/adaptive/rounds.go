@@ -1,9 +1,11 @@
-// Package adaptive holds what the rounds of an adaptive method may do: which sets of columns they choose among, what
-// each of them asks of its choice, and what it may spend of the block that the plan's loss has for all of them.
+// Package adaptive says what the rounds of an adaptive method may do.
 //
-// All of it follows from the [plan.Synthetic] of a plan, which fixes it before any row is read. The package chooses
-// nothing and sees neither a count nor an answer: package histogram holds the rounds to it, and package synth chooses
-// within it.
+// It owns which sets of columns the rounds choose among, what each round asks of its choice, and what it may spend of
+// the block that the plan's loss has for all of them. All of it follows from the [plan.Synthetic] of a plan, which
+// fixes it before any row is read.
+//
+// It never makes a choice, and never sees a count or an answer: package histogram holds the rounds to it, and package
+// synth chooses within it.
 package adaptive
 
 import (

@@ -1,8 +1,9 @@
-// Package attributes holds how the attributes of a table lie to each other: by which one rows are counted where a table
-// shows a derived column, which category of a coarser level each category lies in, and which of two comes from the
-// other.
+// Package attributes says how the attributes of a table relate to each other.
 //
-// It reads columns and levels of a spec, and knows nothing of plans.
+// It owns by which attribute rows are counted where a table shows a derived column, which category of a coarser level
+// each category lies in, and which of two attributes comes from the other.
+//
+// It reads the columns and levels of a spec. It never sees a plan, a row or a count.
 package attributes
 
 import (

@@ -1,13 +1,14 @@
-// Package counted holds what a question counts of the rows of a confidential table: the rows themselves, integers that
+// Package counted says what a question counts of the rows of a confidential table: the rows themselves, integers that
 // they add up to, the different values that they have, rows by bins of a column, values drawn at a rank, or rows that
 // bounds and policies leave out.
 //
-// Each kind is a file, which holds its canonical form, how many answers a cell has, what is refused, and its
-// sensitivity under both neighbouring relations with the theorem that gives it. The package never reads a row and
-// never chooses a mechanism. What is counted is a value:
+// It owns these kinds, one file each: the kind's canonical form, how many answers a cell has, what is refused, and
+// its sensitivity under both neighbouring relations with the theorem that gives it. What is counted is a value:
 //
 //	what := counted.Values{Column: "pay", Power: 1, Times: 1, Minus: 500}
 //	s, err := what.Sensitivity(counted.Unit{Table: table, Neighbours: spec.Replace, Cells: 12})
+//
+// It never reads a row and never chooses a mechanism.
 package counted
 
 import "github.com/dprelease/dprelease/spec"

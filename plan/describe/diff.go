@@ -25,7 +25,7 @@ type Difference struct {
 	After  Version `json:"after"`
 	Same   bool    `json:"same"`
 	// OneTemplate is true where the plans differ in their parameters alone: see
-	// [plan.Plan.Template].
+	// [template.Hash].
 	OneTemplate bool     `json:"one_template"`
 	Changes     []Change `json:"changes,omitempty"`
 }

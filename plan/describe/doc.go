@@ -1,6 +1,7 @@
-// Package describe says in words what a plan holds: the page that a person signs,
-// its warnings, its costs and losses, and what changed between two plans.
+// Package describe says in words what a plan holds.
 //
-// It states facts of a plan and decides nothing. The report renders the same facts,
-// so that what was signed and what is published read alike.
+// It owns the page that a person signs, its warnings, the costs and losses of a plan, and what changed between two
+// plans. The report renders the same facts, so that what was signed and what is published read alike.
+//
+// It states facts of a plan. It never decides anything, and never sees a count.
 package describe

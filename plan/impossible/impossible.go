@@ -1,6 +1,6 @@
-// Package impossible holds which cells of a query no row can fall into, by the entries under `impossible` of a spec.
+// Package impossible says which cells of a query no row can fall into, by the entries under `impossible` of a spec.
 //
-// It is a function of release and query alone, and sees neither a plan nor a count.
+// It owns the mask of these cells, a function of release and query alone. It never sees a plan or a count.
 package impossible
 
 import (

@@ -1,5 +1,7 @@
-// Package limit holds what no plan exceeds, so that no product overflows and nothing is planned that no machine could
-// do.
+// Package limit holds the limits of plans.
+//
+// It owns the sizes that no plan exceeds, so that no product overflows and nothing is planned that no machine could
+// do. It never refuses anything: the packages that plan hold their sizes against it.
 package limit
 
 const (

@@ -1,8 +1,8 @@
-// Package optimise turns a workload into designs, and divides the budget among
-// them: which tables are measured by themselves, what several tables share and is
-// measured once, which kind of noise each group gets, and which part of its leaf.
+// Package optimise turns a workload into designs, and divides the budget among them.
 //
-// It is pure: what it returns depends on the release and its workload alone. It
-// predicts errors in order to compare designs, and promises none: package planner
-// does, from the measurements as they are written into the plan.
+// It owns which tables are measured by themselves, what several tables share and is measured once, which kind of
+// noise each group gets, and which part of its leaf. What it returns depends on the release and its workload alone.
+//
+// It never sees data, and never promises an error: it predicts errors in order to compare designs, and package
+// planner promises them, from the measurements as they are written into the plan.
 package optimise

@@ -2,6 +2,8 @@
 // or for all ranges, of a column of ordered categories, alone or together with the
 // other columns of a marginal.
 //
+// It owns the search for these strategies, their errors and their integers.
+//
 // A strategy is a matrix X = A'A: the queries A of the categories are measured with
 // one noise. Its column norms, the diagonal of X, are 1, and the workload of queries
 // W, of gram matrix V = W'W, has the sum of variances tr(V·X⁻¹) at a cost of 1. The

@@ -1,12 +1,14 @@
-// Package selection holds which answers of a measurement are given out: all of them, those above a public threshold,
-// those of the cells that are chosen privately for their large counts, or those of the groups that a private selection
-// lets through.
+// Package selection says which answers of a measurement are given out: all of them, those above a public threshold,
+// those of the cells that are chosen privately for their large counts, or those of the groups that a private
+// selection lets through.
 //
-// Each kind is a file, which holds its canonical form, what it costs in addition to the noise, with the theorem, and
-// what a published table says of it. The package never sees an answer. A selection is a value:
+// It owns these kinds, one file each: the kind's canonical form, what it costs in addition to the noise, with the
+// theorem, and what a published table says of it. A selection is a value:
 //
 //	const above = selection.Above{Threshold: 40}
 //	costs := above.Steps() // none: post-processing
+//
+// It never sees an answer.
 package selection
 
 import "github.com/dprelease/dprelease/budget"

@@ -1,7 +1,9 @@
-// Package statistic holds what a table shows of a statistic, one file a statistic: which measurements it needs, its
-// figures, what their error rests on, what they are in words, and the names of the columns that show them.
+// Package statistic says what a table shows of a statistic.
 //
-// It works on plans and public facts alone: it reads no data, and draws no noise.
+// It owns the statistics, one file each: which measurements a statistic needs, its figures, what their error rests
+// on, what they are in words, and the names of the columns that show them.
+//
+// It works on plans and public facts alone: it never reads data and never draws noise.
 package statistic
 
 // Names of a statistic's columns in a published table, after the statistic's own

@@ -1,7 +1,9 @@
-// Package strategy holds how a plan says in which way its tables are measured: which questions are asked for a group of
-// tables, which were not and what they would have given, and how columns are measured along which tables count up.
+// Package strategy holds how a plan says in which way its tables are measured.
 //
-// It names ways and their errors alone. Package optimise finds them.
+// It owns the names of the ways and their errors: which questions are asked for a group of tables, which were not and
+// what they would have given, and how columns are measured along which tables count up.
+//
+// It never finds a strategy: package optimise does.
 package strategy
 
 import "github.com/dprelease/dprelease/budget"

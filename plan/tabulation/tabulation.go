@@ -1,7 +1,9 @@
-// Package tabulation holds which published tables can be counted from the columns of microdata, by which of them: so a
-// table tells of the columns that decide its attributes, and the microdata can be counted as the table is.
+// Package tabulation says which published tables can be counted from the columns of microdata.
 //
-// It reads a plan alone, and sees no counts.
+// It owns by which columns each such table is counted: so a table tells of the columns that decide its attributes,
+// and the microdata can be counted as the table is.
+//
+// It reads a plan alone, and never sees a count.
 package tabulation
 
 import (

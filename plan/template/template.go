@@ -1,4 +1,7 @@
-// Package template holds what stays of a plan when the values of its parameters do not: standing approvals are of that.
+// Package template says what stays of a plan when the values of its parameters change.
+//
+// It owns the template that standing approvals are given for ([Hash]), and what the specs of one template have in
+// common ([Key]). It never judges an approval: whoever keeps the account compares the hashes.
 package template
 
 import (

@@ -1,7 +1,9 @@
-// Package usefulness holds what a table will be worth, as a plan says it: its noise against the size of an average
-// cell, whether its cells are to be used one by one, and which change of the spec would help.
+// Package usefulness holds what a table will be worth, as a plan says it.
 //
-// It holds the words and figures alone. Package compiled judges a table by them.
+// It owns the words and figures: the noise of a table against the size of an average cell, whether its cells are to
+// be used one by one, and which change of the spec would help.
+//
+// It never judges a table: package compiled does.
 package usefulness
 
 // Usefulness sets the noise of a table against an average cell: the rows expected of the confidential table, a public

@@ -1,9 +1,10 @@
-// Package page renders a report for people: report.html, report.md, README.txt and the text of a terminal, and the
-// what-if page of a plan.
+// Package page renders a report for people.
 //
-// It reads nothing but the [report.Report] that it is given, or the prospects of a plan, and adds no figure of its own:
-// what it shows is in report.json, which has it for programs. Equal reports give equal bytes. Every text of a spec is
-// escaped.
+// It owns the pages: report.html, report.md, README.txt and the text of a terminal, and the what-if page of a plan.
+// Equal reports give equal bytes. Every text of a spec is escaped.
+//
+// It never adds a figure of its own: it reads nothing but the [report.Report] that it is given, or the prospects of a
+// plan, and what it shows is in report.json, which has it for programs.
 package page
 
 // This file holds a report as templates see it.

@@ -1,7 +1,10 @@
 // Package calendar holds dates as days and timestamps as microseconds since 1970-01-01, without zones, of the years
-// 0000 to 9999: how texts are read as them, and which day is which.
+// 0000 to 9999.
 //
-// It is what the domains of columns and the expressions over them share. It knows neither.
+// It owns how texts are read as them, and which day is which: what the domains of columns and the expressions over
+// them share.
+//
+// It never asks what day it is, and knows neither domains nor expressions.
 package calendar
 
 import "time"

@@ -7,7 +7,8 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-func ExampleReader() {
+// Read what a spec declares of a column, and look up which cell a raw value falls into.
+func Example() {
 	findings := document.NewFindings("column.yaml",
 		"{type: integer, range: [0, 110], levels: {band: {edges: [0, 16, 65]}}}")
 	column, _ := findings.Read("a column", "one column")

@@ -1,15 +1,11 @@
-// Package graphical holds models of the rows of a table by the marginals that
-// describe them: a [Model] is the law of highest entropy that fits noisy
-// marginals, each of a few attributes.
+// Package graphical holds models of the rows of a table by the marginals that describe them.
 //
-// A law p(x) ∝ Π_c φ_c(x_c), with a factor for each measured set of attributes
-// c, is kept as a [Tree] of larger sets, the maximal cliques of the graph made
-// chordal, whose marginals determine it (Lauritzen & Spiegelhalter 1988). Counts
-// are expected numbers of rows, tables row-major: the last attribute's categories
-// change fastest.
+// It owns [Model], the law of highest entropy that fits noisy marginals, each of a few attributes. A law p(x) ∝ Π_c
+// φ_c(x_c), with a factor for each measured set of attributes c, is kept as a [Tree] of larger sets, the maximal
+// cliques of the graph made chordal, whose marginals determine it (Lauritzen & Spiegelhalter 1988). Counts are
+// expected numbers of rows, tables row-major: the last attribute's categories change fastest.
 //
-// It reads no plan and no data, draws nothing at random but from constants, and
-// gives the same bits on every machine: it uses + − × ÷ and √ alone, no product
-// that is added is fused with its sum, and sums are in declared order, however
-// many of its two goroutines run at once.
+// It never reads a plan or data, draws nothing at random but from constants, and gives the same bits on every
+// machine: it uses + − × ÷ and √ alone, no product that is added is fused with its sum, and sums are in declared
+// order, however many of its two goroutines run at once.
 package graphical

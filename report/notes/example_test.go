@@ -1,0 +1,36 @@
+package notes_test
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/plan/planner"
+	"github.com/dprelease/dprelease/report/notes"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// Say in plain sentences what a plan promises.
+func Example() {
+	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: `version: 1
+release: pets
+privacy: {protects: household, neighbours: add-remove}
+budget: {epsilon: 1}
+tables: {town: {source: {csv: town.csv}, unit: row, columns: {pet: {values: [cat, dog]}}}}
+marginals: {pets: {by: [pet]}}
+`})
+	if err != nil {
+		panic(err)
+	}
+	p, err := planner.New(r)
+	if err != nil {
+		panic(err)
+	}
+	promise, err := notes.Guarantee(p.Plan(), nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(promise.Definition, promise.Neighbours)
+	fmt.Printf("%.100s…\n", notes.FactorSentence(promise))
+	// Output:
+	// pure add-remove
+	// Whether any one household is in the data or not changes the chance of any result at most 2.72-fold (…
+}

@@ -1,0 +1,19 @@
+package meaning_test
+
+import (
+	"fmt"
+
+	"github.com/dprelease/dprelease/spec/meaning"
+)
+
+// Look up what a key does. A name that the spec chooses stands as *.
+func Example() {
+	keys := meaning.Keys()
+	fmt.Println(keys["budget.rho"].Is)
+	fmt.Println("without it:", keys["budget.rho"].Without)
+	fmt.Println(keys["tables.*.unit.max_rows"].Page)
+	// Output:
+	// ρ of zero-concentrated differential privacy.
+	// without it: the budget is in epsilon
+	// docs/spec.md#the-contract-of-a-table
+}
