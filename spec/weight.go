@@ -34,6 +34,15 @@ func (t *Table) mostWeight() int64 {
 	return t.Weight.Lattice.Last
 }
 
+// WeightStep returns what one of the integers stands for that weights are counted by: their step, or 1 where rows have
+// no weights.
+func (t *Table) WeightStep() *big.Rat {
+	if t.Weight == nil {
+		return big.NewRat(1, 1)
+	}
+	return t.Weight.Lattice.Step
+}
+
 // stopsWithoutWeight reports whether a row that has no weight stops the run.
 func (t *Table) stopsWithoutWeight() bool { return t.Weight != nil && t.Weight.Null != Drop }
 

@@ -133,9 +133,9 @@ func product(sizes []int) int {
 }
 
 // pool is a mean by inverse variance.
-type pool struct{ mean, weight float64 }
+type pool struct{ mean, precision float64 }
 
 func (p *pool) add(x, variance float64) {
-	p.weight += 1 / variance
-	p.mean += (x - p.mean) / float64(p.weight*variance)
+	p.precision += 1 / variance
+	p.mean += (x - p.mean) / float64(p.precision*variance)
 }

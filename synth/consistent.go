@@ -142,7 +142,7 @@ func (f *consistentFit) project(ctx context.Context) error {
 		case len(s.Fixed) == 0:
 			total, _ := f.estimate(s.Margin)
 			f.real[i] = []float64{min(max(total[0], 0), mostCount)}
-		case s.Impossible:
+		case hasImpossible(s):
 			f.real[i] = f.projectPossible(ctx, i)
 		case s.Margin.Ways() == 1:
 			f.real[i] = f.projectSingle(s)

@@ -95,7 +95,7 @@ func (d *Drawing) fix(ctx context.Context, columns []measured.Measured, rounds m
 	if err != nil {
 		return err
 	}
-	d.out.Total, d.out.TotalError = f.total.mean, math.Sqrt(1/f.total.weight)
+	d.out.Total, d.out.TotalError = f.total.mean, math.Sqrt(1/f.total.precision)
 	for _, s := range f.sets {
 		d.known = append(d.known, s.known)
 	}

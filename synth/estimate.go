@@ -34,18 +34,8 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
-		if t.Discovered != nil {
-			if err := discover(s.Plan.Release(), t, &tables[i], m); err != nil {
-				return nil, fmt.Errorf("table %s: %w", t.Path, err)
-			}
-		}
-		if t.Sparse != nil {
-			tables[i].Cells, tables[i].Places = len(m.Cells), m.Cells
-		}
-		if t.Top != nil {
-			if err := tables[i].choose(m); err != nil {
-				return nil, fmt.Errorf("table %s: %w", t.Path, err)
-			}
+		if err := placing[t.Selects()](s.Plan.Release(), t, &tables[i], m); err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
 		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
 		NewSampling(s.Plan.Plan(), t, false).widen(&tables[i].Statistics[0])

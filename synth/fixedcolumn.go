@@ -111,7 +111,7 @@ func (f *fixed) learn(ctx context.Context, i int) {
 		}
 	}
 	for class, p := range said {
-		if y[class], variance = p.mean, 1/p.weight; p.weight == 0 { // but for coarser levels nothing says how many
+		if y[class], variance = p.mean, 1/p.precision; p.precision == 0 { // but for coarser levels nothing says how many
 			y[class], variance = float64(total*(c.size[class]/float64(len(c.of)))), float64(total*total)
 		}
 	}

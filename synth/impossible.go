@@ -5,8 +5,9 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/internal/measured"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/fitting"
 	"github.com/dprelease/dprelease/plan/impossible"
-	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -22,7 +23,7 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
 	}
-	if m.Measurement.Selection.Kind() == selection.KindAbove {
+	if m.Cells != nil {
 		if slices.ContainsFunc(m.Cells, mask.Holds) {
 			return nil, fmt.Errorf("measurement %s has a row where the spec says that none can be", m.Measurement.ID)
 		}
@@ -39,3 +40,18 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	}
 	return cells, nil
 }
+
+// impossible says which cells of a measurement of the plan are; nil where none is.
+func (r *Reader) impossible(m plan.Measurement) []bool {
+	if m.Impossible == 0 {
+		return nil
+	}
+	mask, err := impossible.Of(m.Query, r.plan.Release())
+	if err != nil {
+		return nil // of a plan that was not made from its release
+	}
+	return mask.Cells()
+}
+
+// hasImpossible reports whether some cells of a step are exact zeros.
+func hasImpossible(s fitting.Step) bool { return s.Impossible }

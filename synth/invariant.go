@@ -32,7 +32,7 @@ func held(p *plan.Plan, t plan.Table) (Statistic, bool, error) {
 			out.Flags[i] = Impossible
 		}
 	}
-	out.Whole, out.Confidence, out.Attained = st.Measurement != "" && !p.Sample.Partial(), st.Confidence, st.Attained
+	out.Whole, out.Confidence, out.Attained = st.Measurement != "" && measuresAll(p), st.Confidence, st.Attained
 	return out, true, nil
 }
 
@@ -49,3 +49,9 @@ func hold(p *plan.Plan, tables []Table) error {
 	}
 	return nil
 }
+
+// Held reports whether an invariant decides a table, so that nothing that was measured bears on its cells.
+func (r *Reader) Held(table int) bool { return isHeld(r.plan.Tables[table]) }
+
+// isHeld reports whether an invariant decides a table.
+func isHeld(t plan.Table) bool { return t.Invariant != "" }

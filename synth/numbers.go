@@ -37,11 +37,9 @@ type numbers struct {
 // measurement.
 func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[string]measured.Measured,
 	e *compiled.Estimate, marginal int) *numbers {
-	n := &numbers{release: r, table: r.Table(planned.From), planned: planned, measured: byID, cells: table.Cells, unit: 1,
+	n := &numbers{release: r, table: r.Table(planned.From), planned: planned, measured: byID, cells: table.Cells,
 		laws: map[string]any{}}
-	if n.table.Weight != nil {
-		n.unit, _ = n.table.Weight.Lattice.Step.Float64()
-	}
+	n.unit, _ = n.table.WeightStep().Float64()
 	n.counts, n.classes = table.Statistics[0].Unbiased.Float64Values(), make([]int, table.Cells)
 	if e == nil {
 		unit := planned.Statistics[0].UnitValue()
@@ -112,22 +110,24 @@ func (n *numbers) all() ([]Number, error) {
 	return out, nil
 }
 
+// working lists how the figures of each statistic are worked out, cell by cell.
+var working = [spec.StatKinds]func(n *numbers, f plan.Figure) (func(cell int) Figure, error){
+	spec.Count:     (*numbers).none,
+	spec.Units:     (*numbers).counted,
+	spec.Distinct:  (*numbers).counted,
+	spec.Sum:       (*numbers).sum,
+	spec.Mean:      (*numbers).mean,
+	spec.Variance:  (*numbers).variance,
+	spec.Deviation: (*numbers).deviation,
+	spec.Ratio:     (*numbers).ratio,
+	spec.Quantiles: (*numbers).quantile,
+}
+
 // figure says what a figure is in each cell.
-func (n *numbers) figure(f plan.Figure) (func(cell int) Figure, error) {
-	switch f.Kind {
-	case spec.Units, spec.Distinct:
-		return n.counted(f)
-	case spec.Sum:
-		return n.sum(f)
-	case spec.Mean:
-		return n.mean(f)
-	case spec.Variance, spec.Deviation:
-		return n.spread(f)
-	case spec.Ratio:
-		return n.ratio(f)
-	case spec.Quantiles:
-		return n.quantile(f)
-	}
+func (n *numbers) figure(f plan.Figure) (func(cell int) Figure, error) { return working[f.Kind](n, f) }
+
+// none fails: the count is the table's own statistic.
+func (n *numbers) none(f plan.Figure) (func(cell int) Figure, error) {
 	return nil, fmt.Errorf("there is no way to work out a %s", f.Kind)
 }
 
@@ -166,7 +166,7 @@ type scale struct{ factor, centre, half float64 }
 
 // scales are those of a part's cells: one, or of strata one for each cell.
 func (n *numbers) scales(p part) func(cell int) scale {
-	v := p.Measurement.Query.Counted.(counted.Values)
+	v := valuesOf(p.Measurement.Query)
 	l := n.table.Column(v.Column).Lattice
 	step, _ := l.Step.Float64()
 	of := func(first, last, by int64) scale {
@@ -281,8 +281,8 @@ func (n *numbers) quantile(f plan.Figure) (func(cell int) Figure, error) {
 	}, nil
 }
 
-// spread is the variance or the standard deviation of a column.
-func (n *numbers) spread(f plan.Figure) (func(cell int) Figure, error) {
+// variance is the variance of a column.
+func (n *numbers) variance(f plan.Figure) (func(cell int) Figure, error) {
 	p, err := n.part(f.Sums)
 	if err != nil {
 		return nil, err
@@ -298,10 +298,15 @@ func (n *numbers) spread(f plan.Figure) (func(cell int) Figure, error) {
 		l := law(n, fmt.Sprint("variance ", f.Sums, s, class), func() *Variance {
 			return NewVariance(n.noises[class], p.noise.times(factor), squares.noise.times(square), s.half, confidence)
 		})
-		out := l.Of(n.counts[cell], float64(factor*float64(p.values[cell])), float64(square*float64(squares.values[cell])))
-		if f.Kind == spec.Deviation {
-			return out.Root()
-		}
-		return out
+		return l.Of(n.counts[cell], float64(factor*float64(p.values[cell])), float64(square*float64(squares.values[cell])))
 	}, nil
+}
+
+// deviation is the standard deviation of a column: the root of its variance.
+func (n *numbers) deviation(f plan.Figure) (func(cell int) Figure, error) {
+	variance, err := n.variance(f)
+	if err != nil {
+		return nil, err
+	}
+	return func(cell int) Figure { return variance(cell).Root() }, nil
 }

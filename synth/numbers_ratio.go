@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/spec/domain"
 
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -89,7 +89,7 @@ func (n *numbers) ratio(f plan.Figure) (func(cell int) Figure, error) {
 		}
 		return out
 	}
-	if f.Of.Kind == spec.Mean && f.Over.Kind == spec.Mean {
+	if statistic.IsMean(*f.Of) && statistic.IsMean(*f.Over) {
 		return func(cell int) Figure {
 			l := law(n, fmt.Sprint("ratio ", f.Name, n.classes[cell]), func() *MeanRatio {
 				parts := make([]MeanPart, len(ingredients))
@@ -102,7 +102,7 @@ func (n *numbers) ratio(f plan.Figure) (func(cell int) Figure, error) {
 			return l.Of(values(cell)...)
 		}, nil
 	}
-	if f.Of.Kind == spec.Mean || f.Over.Kind == spec.Mean {
+	if statistic.IsMean(*f.Of) != statistic.IsMean(*f.Over) {
 		return nil, fmt.Errorf("a mean over something else than a mean")
 	}
 	ends := n.domainOf(f, takings)
@@ -130,7 +130,7 @@ func (n *numbers) ingredients(f plan.Figure, takings []taking, per int) ([]ingre
 			switch {
 			case !takes:
 				return 0
-			case term.Kind == spec.Sum:
+			case statistic.IsSum(*term):
 				return n.rangeOf(term.Column).Centre
 			}
 			return 1
@@ -175,7 +175,7 @@ func summedColumns(f plan.Figure) []string {
 
 // countOf is the count of some of the cells that a part has for a cell, or the table's own.
 func (n *numbers) countOf(f plan.Figure, t taking, per int) (ingredient, error) {
-	if f.Of.Counts == "" {
+	if statistic.OfFigure(f).OfCount(f) {
 		return ingredient{
 			value: func(cell int) float64 { return n.counts[cell] },
 			noise: func(class int) Noise { return n.noises[class] },
@@ -190,7 +190,7 @@ func (n *numbers) sumOf(id string, t taking, per int) (ingredient, error) {
 	if err != nil {
 		return ingredient{}, err
 	}
-	if p.Measurement.Query.Counted.(counted.Values).Per != "" {
+	if valuesOf(p.Measurement.Query).Per != "" {
 		return ingredient{}, fmt.Errorf("strata in a ratio")
 	}
 	return n.added(id, t, per, float64(n.scales(p)(0).factor*n.unit))

@@ -8,7 +8,6 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
@@ -253,9 +252,6 @@ func alikeBy[T comparable](list []T) []int {
 	return out
 }
 
-// Held reports whether an invariant decides a table, so that nothing that was measured bears on its cells.
-func (r *Reader) Held(table int) bool { return r.plan.Tables[table].Invariant != "" }
-
 // counted is how many cells of a measurement are added up in each row of an answer, impossible ones left out.
 func (r *Reader) counted(m plan.Measurement, groupings []Grouping) []int64 {
 	at, rows := rowsOfCells(groupings)
@@ -266,18 +262,6 @@ func (r *Reader) counted(m plan.Measurement, groupings []Grouping) []int64 {
 		}
 	}
 	return out
-}
-
-// impossible says which cells of a measurement of the plan are; nil where none is.
-func (r *Reader) impossible(m plan.Measurement) []bool {
-	if m.Impossible == 0 {
-		return nil
-	}
-	mask, err := impossible.Of(m.Query, r.plan.Release())
-	if err != nil {
-		return nil // of a plan that was not made from its release
-	}
-	return mask.Cells()
 }
 
 // indicator is 1 where a category is selected.

@@ -18,10 +18,13 @@ type Sampling struct {
 	z      float64 // of a two-sided normal interval with the confidence
 }
 
+// measuresAll reports whether all units are measured.
+func measuresAll(p *plan.Plan) bool { return !p.Sample.Partial() }
+
 // NewSampling is the sampling error of the cells of a table or, with sums, of several of them together; nil where all
 // units are measured, or an invariant decides the table.
 func NewSampling(p *plan.Plan, t plan.Table, sums bool) *Sampling {
-	if !p.Sample.Partial() || t.Invariant != "" {
+	if measuresAll(p) || isHeld(t) {
 		return nil
 	}
 	each, _ := p.Sample.Each().Float64()

@@ -8,7 +8,6 @@ import (
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
@@ -70,7 +69,7 @@ func (r *Reader) ColumnTotals(table int, column string, answers []measured.Measu
 	}
 	for i, f := range p.Query.Factors {
 		c.sizes = append(c.sizes, levels[i].Size())
-		if p.Query.Counted.(counted.Values).Per == f.Attribute {
+		if valuesOf(p.Query).Per == f.Attribute {
 			c.stratum = i
 		}
 	}

@@ -239,7 +239,7 @@ func (f *fitter) ordered(tables []int, least int) (order []int, ok bool) {
 // of it must be possible.
 func (f *fitter) masked() error {
 	given := len(f.Steps)
-	tables := f.outermost(func(t Table) bool { return f.plan.Tables[t.At].Impossible > 0 && f.within(t.Margin) < 0 })
+	tables := f.outermost(func(t Table) bool { return hasImpossible(f.plan.Tables[t.At]) && f.within(t.Margin) < 0 })
 	order, ok := f.ordered(tables, 1)
 	if !ok {
 		return f.refuse(order[0],
@@ -312,10 +312,7 @@ func (f *fitter) crossing() error {
 		}
 		fixed, ok := joinable(f.standing(m))
 		if !ok {
-			others := "others"
-			if f.invariants != nil {
-				others = "others, or invariants,"
-			}
+			others := f.othersText()
 			return f.refuse(table, fmt.Sprintf(
 				"table %s crosses %s in a circle, one of them of three attributes or more: whole counts that agree with all of these at once have no efficient way to be found in general", f.path(table), others),
 				"tables of which each shares with those before it what one of them has, or tables of at most two attributes; or microdata of all their columns (`synthetic`), from which such tables are counted; or no `integers` under `publish`")
@@ -408,7 +405,7 @@ func (f *Fitting) Places(t Table) []int32 {
 func (f *Fitting) Masks(p *plan.Plan) ([][]bool, error) {
 	masks := make([][]bool, len(f.Steps))
 	for i, s := range f.Steps {
-		if !s.Impossible {
+		if !s.masked() {
 			continue
 		}
 		t := f.Tables[s.Table]

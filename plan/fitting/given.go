@@ -26,8 +26,8 @@ func (f *fitter) given(confidential *spec.Table) {
 	}
 	none := make(Margin, len(f.Chains))
 	total := Step{Margin: none, Table: f.find(none)}
-	if len(f.invariants) > 0 {
-		total.Given, total.Invariant = []int64{f.invariants[0].Total()}, f.invariants[0].Name
+	for _, i := range f.invariants[:min(1, len(f.invariants))] {
+		total.Given, total.Invariant = []int64{i.Total()}, i.Name
 	}
 	f.add(total)
 	slices.SortStableFunc(all, func(a, b Step) int { return cmp.Compare(b.Margin.depth(), a.Margin.depth()) })
@@ -150,7 +150,7 @@ func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 		for _, a := range attributes.CountedBy(confidential, i.By) {
 			for _, of := range f.Tables {
 				t := p.Tables[of.At]
-				if t.Invariant != "" {
+				if isHeld(t) {
 					continue
 				}
 				for k, own := range attributes.CountedBy(confidential, t.Attributes()) {

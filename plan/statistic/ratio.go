@@ -162,3 +162,9 @@ func (ratio) In(f plan.Figure, _ string) string {
 	}
 	return in(f.Of) + " per " + strings.TrimSuffix(in(f.Over), "s")
 }
+
+// IsMean reports whether a term is a mean, a ratio of a sum and a count itself.
+func IsMean(t plan.Term) bool { return t.Kind == spec.Mean }
+
+// IsSum reports whether a term is a sum of a column's values.
+func IsSum(t plan.Term) bool { return t.Kind == spec.Sum }

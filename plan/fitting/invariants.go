@@ -1,0 +1,14 @@
+package fitting
+
+import "github.com/dprelease/dprelease/plan"
+
+// isHeld reports whether an invariant decides a table.
+func isHeld(t plan.Table) bool { return t.Invariant != "" }
+
+// othersText names what the tables of a fit agree with, in addition to each other.
+func (f *fitter) othersText() string {
+	if len(f.invariants) > 0 {
+		return "others, or invariants,"
+	}
+	return "others"
+}
