@@ -726,27 +726,27 @@ type pairsLine struct {
 	excess                      int64
 }
 
-// TestNoUnitMovesAnyPairFurther counts small tables by the scanner with each of all contents that one unit can have,
-// and holds how far the answers of all neighbours lie apart against what is claimed: against the sensitivity of what
-// is counted, and the mechanism and the selection that a planner makes of it.
+// TestNoUnitMovesAnyPairFurther lets the scanner count small tables with everything that one unit can have in them, and
+// compares how far the answers of all neighbours lie apart with what is claimed: with the sensitivity of what is
+// counted, and with the mechanism and the selection that the planner derives from it.
 //
-// Enumerated are, for every legal pair of what is counted and which answers are given out:
-//   - both relations: under add-remove the table without the unit and with each of its contents, under replace every
-//     two contents;
-//   - without weights and with them; bounds per unit: none, groups, rows_per_group, total, several at once, and units
-//     counted once; cells of no, one and two columns, and residuals; values, squares, values by strata and values
-//     beyond their range; shares of quantiles drawn at once and alone; bins as they are, of several places, and by a
-//     strategy;
-//   - contents: all multisets of up to three rows (with DPRELEASE_LONG up to six), of which one to three count, each
-//     row in one of the cells or without a row of the joined public table, with a pay, an age and a weight from a
-//     list that has the ends of their ranges and values beyond them; and of linked tables with no home, either kind,
-//     and one that is left out.
+// For every legal pair of what is counted and which answers are given out, the test enumerates:
+//   - both relations: under add-remove, the table without the unit against the table with each content of the unit;
+//     under replace, every two contents;
+//   - questions without weights and with them; with no bound per unit, with groups, rows_per_group, total and several at
+//     once, and with units counted once; by no, one and two columns, and residuals; values, their squares, values by
+//     strata and values beyond their range; quantiles at several shares and at one; bins of one place and of several,
+//     and bins by a strategy;
+//   - contents: all multisets of up to three rows (up to six with DPRELEASE_LONG), of which at most one, two or three
+//     count. A row lies in one of the cells, or its key is missing from the joined public table; its pay, age and weight
+//     come from a list with the ends of their ranges and with values beyond them. In linked tables the unit has no home,
+//     a home of either kind, or one that is left out.
 //
-// Compared are L1 and L2², whether the shift can be merged into one that is charged, the move and the direction of
-// cells that are chosen, the number of groups, and of quantiles the scores of all places and the rows below each of
-// them. All contents are counted with one key, in files with other units: nothing is drawn at random but which rows
-// beyond a bound count, and no outcome is missed, as whatever is left of a unit's rows is a content of its own. So
-// every figure is the same in every run, and there is no rate of false alarms.
+// The test compares L1 and L2²; whether a shift can be merged into one that is charged; for chosen cells, the move of a
+// cell and its direction; for groups, how many differ; for quantiles, the scores of all places and the rows below each.
+// All tables are counted under one key, which decides only which rows beyond a bound are dropped. No outcome of that is
+// missed, as the rows that remain are a content of their own. So the figures are the same in every run, and the test
+// has no rate of false alarms.
 func TestNoUnitMovesAnyPairFurther(t *testing.T) {
 	lines := map[string]*pairsLine{}
 	for _, p := range pairsTables(os.Getenv("DPRELEASE_LONG") != "") {
