@@ -726,27 +726,27 @@ type pairsLine struct {
 	excess                      int64
 }
 
-// TestNoUnitMovesAnyPairFurther lets the scanner count small tables with everything that one unit can have in them, and
-// compares how far the answers of all neighbours lie apart with what is claimed: with the sensitivity of what is
+// TestNoUnitMovesAnyPairFurther lets the scanner count small tables with everything that one unit can have in them,
+// and compares how far the answers of all neighbours lie apart with what is claimed: with the sensitivity of what is
 // counted, and with the mechanism and the selection that the planner derives from it.
 //
 // For every legal pair of what is counted and which answers are given out, the test enumerates:
 //   - both relations: under add-remove, the table without the unit against the table with each content of the unit;
 //     under replace, every two contents;
-//   - questions without weights and with them; with no bound per unit, with groups, rows_per_group, total and several at
-//     once, and with units counted once; by no, one and two columns, and residuals; values, their squares, values by
-//     strata and values beyond their range; quantiles at several shares and at one; bins of one place and of several,
-//     and bins by a strategy;
+//   - questions without weights and with them; with no bound per unit, with groups, rows_per_group, total and several
+//     at once, and with units counted once; by no, one and two columns, and residuals; values, their squares, values
+//     by strata and values beyond their range; quantiles at several shares and at one; bins of one place and of
+//     several, and bins by a strategy;
 //   - contents: all multisets of up to three rows (up to six with DPRELEASE_LONG), of which at most one, two or three
-//     count. A row lies in one of the cells, or its key is missing from the joined public table; its pay, age and weight
-//     come from a list with the ends of their ranges and with values beyond them. In linked tables the unit has no home,
-//     a home of either kind, or one that is left out.
+//     count. A row lies in one of the cells, or its key is missing from the joined public table; its pay, age and
+//     weight come from a list with the ends of their ranges and with values beyond them. In linked tables the unit
+//     has no home, a home of either kind, or one that is left out.
 //
-// The test compares L1 and L2²; whether a shift can be merged into one that is charged; for chosen cells, the move of a
-// cell and its direction; for groups, how many differ; for quantiles, the scores of all places and the rows below each.
-// All tables are counted under one key, which decides only which rows beyond a bound are dropped. No outcome of that is
-// missed, as the rows that remain are a content of their own. So the figures are the same in every run, and the test
-// has no rate of false alarms.
+// The test compares L1 and L2²; whether a shift can be merged into one that is charged; for chosen cells, the move of
+// a cell and its direction; for groups, how many differ; for quantiles, the scores of all places and the rows below
+// each. All tables are counted under one key, which decides only which rows beyond a bound are dropped. No outcome of
+// that is missed, as the rows that remain are a content of their own. So the figures are the same in every run, and
+// the test has no rate of false alarms.
 func TestNoUnitMovesAnyPairFurther(t *testing.T) {
 	lines := map[string]*pairsLine{}
 	for _, p := range pairsTables(os.Getenv("DPRELEASE_LONG") != "") {
