@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/plan"
@@ -79,7 +78,6 @@ type asking struct {
 	cells  int64
 	cell   func(j job) uint64
 	adds   func(j job) int64
-	most   int64              // |adds|
 	group  func(j job) uint64 // of the allowance
 	sparse bool
 }
@@ -96,43 +94,42 @@ func askings(most int64, u spec.PerUnit) []asking {
 	strata := func(j job) int64 { return (2*j.place() - [...]int64{6, 16}[j.size]) * [...]int64{4, 3}[j.size] }
 	withCap := u
 	all := []asking{
-		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}}, cells: 4, cell: halfCell, adds: one, most: 1},
+		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}}, cells: 4, cell: halfCell, adds: one},
 		{query: plan.Query{Counted: counted.Values{Column: "pay", Power: 1, Times: 2, Minus: 13}}, cells: 1, cell: none,
-			adds: func(j job) int64 { return 2*j.place() - 13 }, most: 13},
+			adds: func(j job) int64 { return 2*j.place() - 13 }},
 		{query: plan.Query{Factors: by("region"), Counted: counted.Values{Column: "pay", Power: 2, Times: 1, Minus: 5}}, cells: 3,
 			cell: regionCell,
-			adds: func(j job) int64 { return (j.place() - 5) * (j.place() - 5) }, most: 49},
+			adds: func(j job) int64 { return (j.place() - 5) * (j.place() - 5) }},
 		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Values{Column: "pay", Power: 1, Times: 2,
 			Per: "size", By: []int64{4, 3}, Off: []int64{6, 16}, Weight: true}},
-			cells: 4, cell: halfCell, adds: func(j job) int64 { return strata(j) * j.steps() }, most: 24 * 3},
+			cells: 4, cell: halfCell, adds: func(j job) int64 { return strata(j) * j.steps() }},
 		{query: plan.Query{Factors: by("region"), Counted: counted.Values{Weight: true}, PerUnit: withCap}, cells: 3,
 			cell: regionCell,
-			adds: job.steps, most: 3, group: regionCell},
+			adds: job.steps, group: regionCell},
 		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}, PerUnit: spec.PerUnit{RowsPerGroup: 1}}, cells: 4,
-			cell: halfCell, adds: one, most: 1, group: halfCell},
-		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}, PerUnit: withCap}, cells: 4, cell: halfCell, adds: one,
-			most: 1, group: halfCell},
+			cell: halfCell, adds: one, group: halfCell},
+		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}, PerUnit: withCap}, cells: 4,
+			cell: halfCell, adds: one, group: halfCell},
 		{query: plan.Query{Factors: by("region"), Counted: counted.Distinct{Column: "pay", PerUnit: most}}, cells: 3,
 			cell:  func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) },
-			group: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: one, most: 1},
+			group: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: one},
 		{query: plan.Query{Counted: counted.Distinct{Column: "age", PerUnit: 1}}, cells: 1,
-			cell: func(j job) uint64 { return uint64(j.age) }, group: func(j job) uint64 { return uint64(j.age) }, adds: one,
-			most: 1},
+			cell: func(j job) uint64 { return uint64(j.age) }, group: func(j job) uint64 { return uint64(j.age) }, adds: one},
 		{query: plan.Query{Factors: by("region"), Counted: counted.Quantiles{Column: "pay", At: []string{"1/4", "1/2"},
 			Weight: true}}, cells: 6, sparse: true,
-			cell: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: job.steps, most: 3},
+			cell: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: job.steps},
 		{query: plan.Query{Factors: by("size"), Counted: counted.Quantiles{Column: "pay", At: []string{"1/2"}},
 			PerUnit: withCap}, cells: 2, sparse: true,
 			cell:  func(j job) uint64 { return uint64(j.size)*13 + uint64(j.place()) },
-			group: func(j job) uint64 { return uint64(j.size) }, adds: one, most: 1},
+			group: func(j job) uint64 { return uint64(j.size) }, adds: one},
 	}
 	inRegion := func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }
 	all = append(all,
 		asking{query: plan.Query{Factors: by("region"), Counted: counted.Bins{Column: "pay", Width: 3,
-			Weight: true}}, cells: 3 * 5, sparse: true, cell: inRegion, adds: job.steps, most: 3},
+			Weight: true}}, cells: 3 * 5, sparse: true, cell: inRegion, adds: job.steps},
 		asking{query: plan.Query{Factors: by("region"), Counted: counted.Bins{Column: "pay", Width: 2, Total: 5,
 			Method: "haar-laplace"}, PerUnit: withCap}, cells: 3 * 7, sparse: true,
-			cell: inRegion, group: regionCell, adds: one, most: 1})
+			cell: inRegion, group: regionCell, adds: one})
 	beyond := func(j job) int64 { // what rounds to a place that is not its own
 		if p := int64(j.pay*2+5) / 10; p != j.place() {
 			return 1
@@ -141,7 +138,7 @@ func askings(most int64, u spec.PerUnit) []asking {
 	}
 	all = append(all,
 		asking{query: plan.Query{Factors: by("size"), Counted: counted.Values{Column: "pay", Beyond: true}}, cells: 2,
-			cell: func(j job) uint64 { return uint64(j.size) }, adds: beyond, most: 1},
+			cell: func(j job) uint64 { return uint64(j.size) }, adds: beyond},
 		asking{query: plan.Query{Counted: counted.UnitsOver}, cells: 1}, asking{query: plan.Query{Counted: counted.RowsOver},
 			cells: 1}, asking{query: plan.Query{Counted: counted.RowsLeftOut}, cells: 1})
 	for i := range all {
@@ -359,154 +356,10 @@ func checkAllowance(rt *rapid.T, a asking, jobs []job, most uint64, stays func(r
 	}
 }
 
-// moved is the most, in L1, that a unit may move a query by when it comes or goes.
-func (a asking) moved(most int64) int64 {
-	rows := most
-	switch what := a.query.Counted.(type) {
-	case counted.Diagnostic:
-		if what == counted.UnitsOver {
-			return 1
-		}
-		return most
-	case counted.Distinct:
-		rows = min(rows, what.PerUnit)
-	}
-	u := a.query.PerUnit
-	if u.Total > 0 {
-		rows = min(rows, u.Total)
-	}
-	if u.Groups > 0 && u.RowsPerGroup > 0 {
-		rows = min(rows, u.Groups*u.RowsPerGroup)
-	}
-	return rows * a.most
-}
-
-func distance(a, b map[uint64]int64) int64 {
-	sum := int64(0)
-	for cell, n := range a {
-		sum += max(n-b[cell], b[cell]-n)
-	}
-	for cell, n := range b {
-		if _, met := a[cell]; !met {
-			sum += max(n, -n)
-		}
-	}
-	return sum
-}
-
-// integers are what is measured of the cells of a query: of a distribution its answers.
-func (a asking) integers(t testing.TB, r *spec.Release, cells map[uint64]int64) map[uint64]int64 {
-	if a.kind() != counted.KindBins {
-		return cells
-	}
-	var pairs answer.Answer
-	for cell, n := range cells {
-		pairs.Cells, pairs.Counts = append(pairs.Cells, cell), append(pairs.Counts, n)
-	}
-	got, err := distributed(r, plan.Measurement{Query: a.query, Cells: a.cells, Selection: selection.All{}}, pairs)
-	if err != nil || int64(len(got.Counts)) != a.cells {
-		t.Fatalf("%d answers of %d, %v", len(got.Counts), a.cells, err)
-	}
-	out := map[uint64]int64{}
-	for i, n := range got.Counts {
-		out[uint64(i)] = n
-	}
-	return out
-}
-
-// norm is by how much, in L1, the answers of a distribution change with one row of weight 1, wherever it lies; 1 of
-// other queries.
-func (a asking) norm(t testing.TB, r *spec.Release) int64 {
-	most := int64(1)
-	for place := uint64(0); a.kind() == counted.KindBins && place < 13; place++ {
-		most = max(most, distance(a.integers(t, r, map[uint64]int64{place: 1}), nil))
-	}
-	return most
-}
-
-// excess is by how much neighbours move some query further than they may, over tables and both relations; negative
-// where none does.
-func excess(t testing.TB, change func(*tally)) int64 {
-	worst := int64(-1 << 60)
-	const most = 3
-	r := payrollRelease(t, fmt.Sprintf("{id: id, max_rows: %d}", most))
-	all := askings(2, spec.PerUnit{Groups: 1, RowsPerGroup: 2})
-	for seed := 0; seed < 25 && worst <= 0; seed++ {
-		random := keyedNumbers(seed)
-		var jobs, without, replaced []job
-		for range 60 {
-			j := job{id: 1 + random(9), size: random(9) / 4, region: random(3), age: random(10),
-				pay: []int{0, 60, 900, 31, 2}[random(5)], weight: random(6)}
-			jobs = append(jobs, j)
-			if j.id != 1 {
-				without = append(without, j)
-			} else {
-				j.id, j.size, j.region, j.age, j.pay = 77, random(2), random(3), random(10), []int{0, 60, 900}[random(3)]
-			}
-			replaced = append(replaced, j)
-		}
-		with := answersTo(t, r, all, byte(seed), 1, 1<<28, change, filesOf(jobs, 25)...)
-		left := answersTo(t, r, all, byte(seed), 1, 1<<28, change, filesOf(without, 25)...)
-		other := answersTo(t, r, all, byte(seed), 1, 1<<28, change, filesOf(replaced, 25)...)
-		for i, a := range all {
-			twice := int64(2)
-			if a.kind() == counted.KindDiagnostic { // of one cell, and none is below 0
-				twice = 1
-			}
-			of := func(x answered) map[uint64]int64 { return a.integers(t, r, x.byCell(i)) }
-			worst = max(worst, distance(of(with), of(left))-a.moved(most)*a.norm(t, r),
-				distance(of(with), of(other))-twice*a.moved(most)*a.norm(t, r))
-		}
-	}
-	return worst
-}
-
 // keyedNumbers draws numbers below n, the same for one seed.
 func keyedNumbers(seed int) func(n int) int {
 	b := noise.NewStreams(noise.Key{byte(seed), 1}, "numbers").Rows().MadeUp("t")
 	return func(n int) int { return int(b.Below(uint64(n))) }
-}
-
-// TestNeighboursMoveQueriesByWhatTheyMay takes units away and replaces them. Wrong versions are noticed: values that
-// are not clamped by stratum, distinct values without a cap, groups that are not bounded, and one row too many.
-func TestNeighboursMoveQueriesByWhatTheyMay(t *testing.T) {
-	if by := excess(t, nil); by > 0 {
-		t.Errorf("a unit moves a query by %d more than it may", by)
-	}
-	for name, change := range map[string]func(*tally){
-		"values are not clamped by stratum": func(t *tally) { t.clamps = nil },
-		"no cap on groups": func(t *tally) {
-			for i := range t.allowances[1:] {
-				t.allowances[i+1].caps.Groups = bounding.NoCap
-			}
-		},
-		"no cap on rows of a group": func(t *tally) {
-			for i := range t.allowances[1:] {
-				t.allowances[i+1].caps.PerGroup = bounding.NoCap
-			}
-		},
-		"all rows over": func(t *tally) {
-			for i, a := range t.allowances {
-				if a.definition == string(counted.RowsOver) {
-					t.allowances[i].caps.Rows = bounding.NoCap
-				}
-			}
-		},
-		"rows beyond the table's bound": func(t *tally) {
-			table := *t.table
-			table.Unit.MaxRows++
-			t.table = &table
-		},
-		"allowances are not heeded": func(t *tally) {
-			for _, q := range t.queries {
-				q.allowance = 0
-			}
-		},
-	} {
-		if excess(t, change) <= 0 {
-			t.Errorf("%s: nobody notices", name)
-		}
-	}
 }
 
 // Breaches in columns that only tell groups apart are found, whichever reading meets them first, and nothing is said of
