@@ -43,10 +43,10 @@ func (t *task) counting(rows, limit int64, workers int) (*counting, error) {
 	slices.SortStableFunc(c.batches, func(a, b *batch) int { return a.allowance - b.allowance })
 	for _, b := range c.batches {
 		r := tabulate.Request{Rows: max(rows, 0), Workers: workers, Memory: limit / int64(len(c.batches)),
-			Weighted: b.value > 0}
+			Summed: b.value > 0}
 		var used []int // of the task's attributes
 		for _, q := range b.queries {
-			ask := tabulate.Ask{Sparse: q.sparse}
+			ask := tabulate.Ask{Occupied: q.sparse}
 			for _, a := range q.attributes {
 				ask.Axes = append(ask.Axes, place(&used, a))
 			}

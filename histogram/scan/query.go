@@ -124,7 +124,7 @@ func within(limit int64, err error) error {
 	switch {
 	case errors.Is(err, tabulate.ErrMemory):
 		return &memory.Error{Have: limit}
-	case errors.Is(err, tabulate.ErrWeights):
+	case errors.Is(err, tabulate.ErrSums):
 		return errLargeSum
 	}
 	return err
