@@ -19,7 +19,6 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/impossible"
 )
 
 // Opened gives each answer of a paid plan once, with its noise. It shows
@@ -103,15 +102,13 @@ func (x *opened) noisy(ctx context.Context, a asked) (measured.Measured, error) 
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	if a.measurement.Impossible > 0 {
-		mask, err := impossible.Of(a.measurement.Query, x.exact.plan.Release())
-		if err != nil {
-			return measured.Measured{}, err
-		}
-		for i, impossible := range mask.Cells() {
-			if impossible {
-				counts[i] = 0
-			}
+	impossible, err := impossibleCells(a.measurement, x.exact.plan.Release())
+	if err != nil {
+		return measured.Measured{}, err
+	}
+	for i, is := range impossible {
+		if is {
+			counts[i] = 0
 		}
 	}
 	return measured.Measured{Measurement: a.measurement, Values: integers(counts)}, nil

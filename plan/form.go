@@ -160,3 +160,14 @@ func (m *Measurement) UnmarshalJSON(b []byte) error {
 	}
 	return nil
 }
+
+// selectsOnce reports whether a table has the facts of one selection at most, as its measurement has one.
+func (t Table) selectsOnce() bool {
+	selections := 0
+	for _, is := range []bool{t.Sparse != nil, t.Top != nil, t.Discovered != nil} {
+		if is {
+			selections++
+		}
+	}
+	return selections <= 1
+}

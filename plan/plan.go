@@ -132,9 +132,15 @@ func Read(b []byte) (*Plan, error) {
 	return &p, nil
 }
 
-// complete returns an error unless every mechanism of a plan that was read is one, as what is less could not be
-// written, and every unit of a statistic is a positive fraction.
+// complete returns an error unless every selection of a plan that was read can be run, and every mechanism is one, as
+// what is less could not be written; unless a table's facts name one way at most to select its cells, and every unit of
+// a statistic is a positive fraction.
 func (p *Plan) complete() error {
+	for _, m := range p.Measurements { // before its mechanisms are listed
+		if err := m.Selection.Check(); err != nil {
+			return fmt.Errorf("measurement %s: %w", m.ID, err)
+		}
+	}
 	steps := p.Mechanisms()
 	for _, s := range p.Synthetic {
 		if s.Adaptive() {
@@ -147,6 +153,9 @@ func (p *Plan) complete() error {
 		}
 	}
 	for _, t := range p.Tables {
+		if !t.selectsOnce() {
+			return fmt.Errorf("table %s has the facts of several selections", t.Path)
+		}
 		for _, s := range t.Statistics {
 			if unit := Amount(s.Unit); s.Unit != "" && (unit == nil || unit.Sign() <= 0) {
 				return fmt.Errorf("table %s: its unit %q is no positive fraction", t.Path, s.Unit)

@@ -212,7 +212,6 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 		return c.askFigure(claim, t, out)
 	}
 	m := c.countOf(t)
-	unit := t.Statistics[0].UnitValue()
 	levels, err := m.Query.Levels(c.plan.Release())
 	if err != nil {
 		return err
@@ -220,50 +219,26 @@ func (c *comparison) askTable(claim Claim, out *Difference) error {
 	if claim.CountsUp != nil && len(claim.CountsUp) != len(levels) {
 		return fmt.Errorf("%s: %w", m.ID, errOtherCells)
 	}
-	if some := someCells[t.Selects()]; some != nil {
-		return c.askSome(claim, m, some(t, &m, unit), out)
-	}
-	c.questions = append(c.questions, question{measurement: m, compare: func(counted answer.Answer) error {
-		truth := counted.Counts
-		shown := slices.Clone(truth)
-		for key, up := range claim.CountsUp {
-			if up {
-				countUp(shown, levels, key)
-			}
-		}
+	shown := shownTable{Table: t, levels: levels, up: claim.CountsUp, unit: t.Statistics[0].UnitValue()}
+	selected := shownBy[t.Selects()]
+	m.Selection = selected.asks(t)
+	c.questions = append(c.questions, question{measurement: m, compare: func(truth answer.Answer) error {
 		figures, err := claim.Read()
 		if err == nil {
-			*out, err = figures.against(shown, unit)
+			*out, err = selected.against(shown, figures, truth)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.ID, err)
 		}
-		out.Rows = total(truth)
 		return nil
 	}})
 	return nil
 }
 
-// countUp adds to each count, row-major over the levels, those of all categories before its own of one key.
-func countUp(counts []int64, levels []*domain.Level, key int) {
-	stride := 1
-	for _, l := range levels[key+1:] {
-		stride *= l.Size()
-	}
-	for i := range counts {
-		if i/stride%levels[key].Size() > 0 {
-			counts[i] += counts[i-stride]
-		}
-	}
-}
-
 // countOf asks for what a table counts: rows, weights or units, of as many rows of a unit as it allows.
 func (c *comparison) countOf(t plan.Table) plan.Measurement {
 	m := plan.Measurement{ID: "table " + t.Path, Query: c.plan.Query(t), Cells: t.Cells, Selection: selection.All{}}
-	m.Query.PerUnit = t.PerUnit
-	if t.Weighted {
-		m.Query.Counted = counted.Values{Weight: true}
-	}
+	m.Query.PerUnit, m.Query.Counted = t.PerUnit, rowsOf(t)
 	return m
 }
 

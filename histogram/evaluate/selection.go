@@ -1,42 +1,74 @@
 package evaluate
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// This file holds the comparison of tables that show some of their cells.
+// This file holds the comparison of tables by which of their cells they show.
 
-// againstSome holds figures against the true counts of the cells that have rows.
-type againstSome func(f Figures, truth answer.Answer) (Difference, error)
-
-// someCells lists what is asked of the truth for a table that shows some of its cells, and how its figures are held
-// against that; nothing for those that show all. Groups that nobody listed are not compared.
-var someCells = [selection.Kinds]func(t plan.Table, m *plan.Measurement, unit float64) againstSome{
-	selection.KindAbove: func(t plan.Table, m *plan.Measurement, _ float64) againstSome {
-		m.Selection = selection.Above{Threshold: t.Sparse.Above}
-		return Figures.againstSparse
-	},
-	selection.KindTop: func(t plan.Table, m *plan.Measurement, unit float64) againstSome {
-		m.Selection = selection.Top{Of: t.Top.Of}
-		return func(f Figures, truth answer.Answer) (Difference, error) { return f.againstTop(truth, unit) }
-	},
+// shownTable is a table whose count is compared.
+type shownTable struct {
+	plan.Table
+	levels []*domain.Level
+	up     []bool  // of each key, whether counts are added up along it; nil for none
+	unit   float64 // of the count
 }
 
-// askSome asks for the cells that have rows, and compares a claim with them.
-func (c *comparison) askSome(claim Claim, m plan.Measurement, against againstSome, out *Difference) error {
-	c.questions = append(c.questions, question{measurement: m, compare: func(truth answer.Answer) error {
-		figures, err := claim.Read()
-		if err == nil {
-			*out, err = against(figures, truth)
+// shownCells is what is asked of the truth for a table that shows some of its cells or all, and how its figures are held
+// against that.
+type shownCells struct {
+	asks    func(t plan.Table) selection.Selection
+	against func(t shownTable, f Figures, truth answer.Answer) (Difference, error)
+}
+
+// shownBy lists that by which of its cells a table shows. Of groups that nobody listed none are compared.
+var shownBy = [selection.Kinds]shownCells{
+	selection.KindAll:    {asksAll, shownTable.againstAll},
+	selection.KindAbove:  {asksAbove, shownTable.againstAbove},
+	selection.KindTop:    {asksTop, shownTable.againstTop},
+	selection.KindGroups: {asksAll, shownTable.againstAll},
+}
+
+func asksAll(plan.Table) selection.Selection { return selection.All{} }
+
+func asksAbove(t plan.Table) selection.Selection { return selection.Above{Threshold: t.Sparse.Above} }
+
+func asksTop(t plan.Table) selection.Selection { return selection.Top{Of: t.Top.Of} }
+
+func (t shownTable) againstAll(f Figures, truth answer.Answer) (Difference, error) {
+	shown := slices.Clone(truth.Counts)
+	for key, up := range t.up {
+		if up {
+			countUp(shown, t.levels, key)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.ID, err)
+	}
+	d, err := f.against(shown, t.unit)
+	d.Rows = total(truth.Counts)
+	return d, err
+}
+
+func (t shownTable) againstAbove(f Figures, truth answer.Answer) (Difference, error) {
+	return f.againstSparse(truth)
+}
+
+func (t shownTable) againstTop(f Figures, truth answer.Answer) (Difference, error) {
+	return f.againstTop(truth, t.unit)
+}
+
+// countUp adds to each count, row-major over the levels, those of all categories before its own of one key.
+func countUp(counts []int64, levels []*domain.Level, key int) {
+	stride := 1
+	for _, l := range levels[key+1:] {
+		stride *= l.Size()
+	}
+	for i := range counts {
+		if i/stride%levels[key].Size() > 0 {
+			counts[i] += counts[i-stride]
 		}
-		return nil
-	}})
-	return nil
+	}
 }

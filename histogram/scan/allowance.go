@@ -9,7 +9,6 @@ import (
 
 	"github.com/dprelease/dprelease/histogram/internal/bounding"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/counted"
 )
 
 // allowance is a bound on the rows of one unit that queries count, of those that the bound of their table keeps. Which
@@ -44,17 +43,6 @@ func (t *task) bounded(asked plan.Query, q *query) (int, error) {
 		}
 	}
 	return t.capped(bounding.Caps{Rows: capOf(u.Total), Groups: capOf(u.Groups), PerGroup: capOf(u.RowsPerGroup)}, groups)
-}
-
-// boundedByValue is the place of the allowance of a query that counts different values: a unit counts for so many pairs
-// of a cell and a value, and a second row of a pair says nothing.
-func (t *task) boundedByValue(asked plan.Query, q *query) (int, error) {
-	c := bounding.Uncapped()
-	c.Groups = uint64(asked.Counted.(counted.Distinct).PerUnit)
-	if c.Groups < t.mostRows() {
-		c.PerGroup = 1
-	}
-	return t.capped(c, q.attributes)
 }
 
 // mostRows is how many rows of a unit the bound of the table keeps.

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dprelease/dprelease/spec/domain"
-
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -43,22 +41,6 @@ func (t *task) number(c *spec.Column) (int, error) {
 	}
 	t.clamps = append(t.clamps, x)
 	return at, nil
-}
-
-// weight is the place of the table's weights among the task's columns.
-func (t *task) weight() (int, error) {
-	w := t.table.Weight
-	if w == nil {
-		return 0, fmt.Errorf("table %s has no weight", t.table.Name)
-	}
-	for i, c := range t.columns {
-		if c.column.Lattice == &w.Lattice {
-			return i, nil
-		}
-	}
-	none := spec.Policy{Action: w.Null}
-	return t.number(&spec.Column{Name: w.From, From: w.From, Unknown: none, Null: none,
-		Declaration: domain.Declaration{Type: domain.Decimal, Lattice: &w.Lattice}})
 }
 
 // clamped are the codes of a chunk as they are counted: those that were read but, of columns with strata, clamped. For

@@ -29,10 +29,7 @@ type batch struct {
 // the memory that tables may take, and workers how many goroutines add rows at the most.
 func (t *task) counting(rows, limit int64, workers int) (*counting, error) {
 	c := &counting{task: t, limit: limit}
-	for _, q := range t.queries {
-		if q.diagnostic != "" {
-			continue // it is known before
-		}
+	for _, q := range t.tabulated {
 		i := slices.IndexFunc(c.batches, func(b *batch) bool { return b.value == q.value && b.allowance == q.allowance })
 		if i < 0 {
 			i = len(c.batches)
@@ -43,10 +40,10 @@ func (t *task) counting(rows, limit int64, workers int) (*counting, error) {
 	slices.SortStableFunc(c.batches, func(a, b *batch) int { return a.allowance - b.allowance })
 	for _, b := range c.batches {
 		r := tabulate.Request{Rows: max(rows, 0), Workers: workers, Memory: limit / int64(len(c.batches)),
-			Weighted: b.value > 0}
+			Summed: b.value > 0}
 		var used []int // of the task's attributes
 		for _, q := range b.queries {
-			ask := tabulate.Ask{Sparse: q.sparse}
+			ask := tabulate.Ask{Occupied: q.sparse}
 			for _, a := range q.attributes {
 				ask.Axes = append(ask.Axes, place(&used, a))
 			}
@@ -132,7 +129,7 @@ func (q *query) take(t tabulate.Table, of *task) error {
 	case q.occupied:
 		q.Counts, q.Cells = occupied(t.Cells, of.cellsOf(q.attributes[:len(q.attributes)-1]),
 			of.axis(of.attributes[q.attributes[len(q.attributes)-1]]).Size), nil
-	case q.sparse && of.values[q.value] != nil:
+	case t.Cells != nil && of.values[q.value] != nil:
 		q.Cells, q.Counts = filled(t.Cells, t.Counts)
 	}
 	return nil

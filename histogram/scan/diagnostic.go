@@ -39,12 +39,12 @@ func refineDiagnostic(_ *task, q *query, what counted.Counted, _ uint64) error {
 	return nil
 }
 
+// diagnosis notes that which rows stay answers a query.
+func (t *task) diagnosis(q *query) { t.diagnoses = append(t.diagnoses, q) }
+
 // diagnose answers the diagnostics by the rows that stay for each allowance.
 func (t *task) diagnose(stay []*bounding.Kept) {
-	for _, q := range t.queries {
-		if q.diagnostic == "" {
-			continue
-		}
+	for _, q := range t.diagnoses {
 		q.Counts = []int64{stay[q.allowance].Rows()}
 		if q.diagnostic != counted.RowsLeftOut {
 			q.Counts[0] -= stay[0].Rows()
@@ -54,9 +54,8 @@ func (t *task) diagnose(stay []*bounding.Kept) {
 
 // diagnoseRows answers them where each row is a unit of its own, of which so many are left out, and none is over.
 func (t *task) diagnoseRows(left int64) {
-	for _, q := range t.queries {
+	for _, q := range t.diagnoses {
 		switch q.diagnostic {
-		case "":
 		case counted.RowsLeftOut:
 			q.Counts = []int64{left}
 		default:

@@ -5,6 +5,8 @@ package scan
 import (
 	"fmt"
 
+	"github.com/dprelease/dprelease/histogram/internal/bounding"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
 )
 
@@ -41,6 +43,17 @@ func (t *task) toldApart(attributes []int, name string, cells uint64) ([]int, er
 		return nil, errManyCells
 	}
 	return append(attributes, t.attribute(column, level)), nil
+}
+
+// boundedByValue is the place of the allowance of a query that counts different values: a unit counts for so many pairs
+// of a cell and a value, and a second row of a pair says nothing.
+func (t *task) boundedByValue(asked plan.Query, q *query) (int, error) {
+	c := bounding.Uncapped()
+	c.Groups = uint64(asked.Counted.(counted.Distinct).PerUnit)
+	if c.Groups < t.mostRows() {
+		c.PerGroup = 1
+	}
+	return t.capped(c, q.attributes)
 }
 
 // occupied is how many of the filled cells, ascending, each of so many cells has, where size of them stand behind one

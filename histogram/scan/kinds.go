@@ -18,6 +18,8 @@ type counter struct {
 	// refine notes in a query of so many cells what it asks in addition to its factors: what a row adds, and the values
 	// that are ranked or distinguished.
 	refine func(t *task, q *query, what counted.Counted, cells uint64) error
+	// queue notes what answers the query.
+	queue func(t *task, q *query)
 	// allow returns which rows of a unit are counted: a place among the task's allowances.
 	allow func(t *task, asked plan.Query, q *query) (int, error)
 	// answer turns what was counted into the answers of the measurement.
@@ -25,16 +27,28 @@ type counter struct {
 }
 
 var counters = [counted.Kinds]counter{
-	counted.KindRows:       {readNothing, refineNothing, (*task).bounded, project},
-	counted.KindValues:     {(*task).readValues, (*task).refineValues, (*task).bounded, project},
-	counted.KindQuantiles:  {(*task).readNumber, (*task).refineAlong, (*task).bounded, project},
-	counted.KindBins:       {(*task).readNumber, (*task).refineAlong, (*task).bounded, distributed},
-	counted.KindDistinct:   {(*task).readDistinct, (*task).refineDistinct, (*task).boundedByValue, project},
-	counted.KindDiagnostic: {readNothing, refineDiagnostic, (*task).diagnosed, project},
+	counted.KindRows:      {readNothing, refineNothing, (*task).tabulate, (*task).bounded, project},
+	counted.KindValues:    {(*task).readValues, (*task).refineValues, (*task).tabulate, (*task).bounded, project},
+	counted.KindQuantiles: {(*task).readNumber, (*task).refineAlong, (*task).tabulate, (*task).bounded, project},
+	counted.KindBins:      {(*task).readNumber, (*task).refineAlong, (*task).tabulate, (*task).bounded, distributed},
+	counted.KindDistinct: {(*task).readDistinct, (*task).refineDistinct, (*task).tabulate, (*task).boundedByValue,
+		project},
+	counted.KindDiagnostic: {readNothing, refineDiagnostic, (*task).diagnosis, (*task).diagnosed, project},
 }
 
-// occupying lists whether only cells that some row falls into are counted, by which answers are given out.
-var occupying = [selection.Kinds]bool{selection.KindAbove: true, selection.KindTop: true, selection.KindGroups: true}
+// cellsCounted is which cells are counted for answers that are given out.
+type cellsCounted struct {
+	occupied bool // only those that some row falls into
+	listed   bool // the plan says how many there are; else that is known once rows were read, and nowhere else
+}
+
+// countedFor lists which cells are counted, by which answers are given out.
+var countedFor = [selection.Kinds]cellsCounted{
+	selection.KindAll:    {listed: true},
+	selection.KindAbove:  {occupied: true, listed: true},
+	selection.KindTop:    {occupied: true, listed: true},
+	selection.KindGroups: {occupied: true},
+}
 
 func readNothing(*task, counted.Counted) error { return nil }
 
@@ -42,12 +56,14 @@ func refineNothing(*task, *query, counted.Counted, uint64) error { return nil }
 
 // readNumber adds a column whose places are ranked, and the weights that rows count by.
 func (t *task) readNumber(what counted.Counted) error {
-	if _, err := t.number(t.table.Column(what.Reads())); err != nil || !what.Weighted() {
+	if _, err := t.number(t.table.Column(what.Reads())); err != nil {
 		return err
 	}
-	_, err := t.weight()
-	return err
+	return t.readWeight(what)
 }
+
+// tabulate notes that a query is counted cell by cell.
+func (t *task) tabulate(q *query) { t.tabulated = append(t.tabulated, q) }
 
 // refineAlong notes that rows are counted along the places of a column.
 func (t *task) refineAlong(q *query, what counted.Counted, cells uint64) (err error) {

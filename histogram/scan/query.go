@@ -14,7 +14,6 @@ import (
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
-	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -33,7 +32,8 @@ type query struct {
 // compile resolves the factors of a measurement against the task's table and
 // notes the columns and attributes that it needs.
 func (t *task) compile(m plan.Measurement) (*query, error) {
-	q := &query{sparse: occupying[m.Selection.Kind()]}
+	cellsFor := countedFor[m.Selection.Kind()]
+	q := &query{sparse: cellsFor.occupied}
 	cells, integers := uint64(1), uint64(1)
 	for _, f := range m.Query.Factors {
 		column := t.table.Column(f.Attribute)
@@ -58,10 +58,7 @@ func (t *task) compile(m plan.Measurement) (*query, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 	}
-	if m.Selection.Kind() == selection.KindGroups { // how many groups there are is known now, and nowhere else
-		return q, nil
-	}
-	if int64(integers) != m.Cells {
+	if cellsFor.listed && int64(integers) != m.Cells {
 		return nil, fmt.Errorf("measurement %s: the plan says %d cells and its factors give %d", m.ID, m.Cells, integers)
 	}
 	return q, nil
@@ -89,6 +86,7 @@ func (t *task) refine(q *query, m plan.Measurement, cells, integers uint64) (uin
 	if err := kind.refine(t, q, what, cells); err != nil {
 		return 0, err
 	}
+	kind.queue(t, q)
 	integers, ok := product(integers, uint64(what.PerCell(t.table)))
 	if !ok {
 		return 0, errManyCells
@@ -124,7 +122,7 @@ func within(limit int64, err error) error {
 	switch {
 	case errors.Is(err, tabulate.ErrMemory):
 		return &memory.Error{Have: limit}
-	case errors.Is(err, tabulate.ErrWeights):
+	case errors.Is(err, tabulate.ErrSums):
 		return errLargeSum
 	}
 	return err

@@ -54,7 +54,7 @@ func TestSumsBeyond61Bits(t *testing.T) {
 
 // TestWeightsOfSparseTablesBeyond63Bits: what a sparse table cannot hold is refused in the same words.
 func TestWeightsOfSparseTablesBeyond63Bits(t *testing.T) {
-	if err := within(1, fmt.Errorf("counting: %w", tabulate.ErrWeights)); err != errLargeSum {
+	if err := within(1, fmt.Errorf("counting: %w", tabulate.ErrSums)); err != errLargeSum {
 		t.Error(err)
 	}
 }

@@ -23,6 +23,8 @@ type task struct {
 	values     []*value    // that rows add; the first is 1
 	allowances []allowance // that queries bound a unit's rows by; the first is the table's own bound
 	queries    []*query    // one per measurement of the table, in the plan's order
+	tabulated  []*query    // those of them that are counted cell by cell, and
+	diagnoses  []*query    // those that which rows stay answers
 }
 
 // newTask compiles the measurements of a table, and adds the columns that other queries to it read.

@@ -3,7 +3,6 @@ package scan
 // This file holds the value: the integer that a row adds to its cell where that is not 1.
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,11 +50,7 @@ func (t *task) readValues(what counted.Counted) error {
 			return err
 		}
 	}
-	if !v.Weight {
-		return nil
-	}
-	_, err := t.weight()
-	return err
+	return t.readWeight(v)
 }
 
 // refineValues notes what a row adds.
@@ -66,7 +61,7 @@ func (t *task) refineValues(q *query, what counted.Counted, _ uint64) (err error
 
 // value is the place of a value among the task's; 0 is that of rows that are 1.
 func (t *task) value(v counted.Values) (int, error) {
-	if !v.Weight && v.Power == 0 && !v.Beyond {
+	if v.Ones() {
 		return 0, nil
 	}
 	name, err := json.Marshal(v)
@@ -79,8 +74,6 @@ func (t *task) value(v counted.Values) (int, error) {
 	made := &value{name: string(name), column: -1, weight: -1, strata: -1}
 	most := big.NewInt(1)
 	switch {
-	case v.Beyond && (v.Weight || v.Power > 0):
-		return 0, errors.New("adds up what it counts, which this version cannot do at once")
 	case v.Beyond:
 		err = t.ofClamped(made, v.Column)
 	case v.Power > 0:
@@ -89,13 +82,8 @@ func (t *task) value(v counted.Values) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if v.Weight {
-		if made.weight, err = t.weight(); err != nil {
-			return 0, err
-		}
-		l := &t.table.Weight.Lattice
-		made.lightest = l.First
-		most.Mul(most, larger(big.NewInt(l.First), big.NewInt(l.Last)))
+	if most, err = t.weighted(made, v, most); err != nil {
+		return 0, err
 	}
 	if most.Cmp(big.NewInt(answer.Most)) > 0 {
 		return 0, errLargeValue
@@ -108,8 +96,8 @@ func (t *task) value(v counted.Values) (int, error) {
 func (t *task) ofColumn(made *value, v counted.Values) (*big.Int, error) {
 	column := t.table.Column(v.Column)
 	at, err := t.number(column)
-	if err != nil || v.Power < 0 || v.Power > 2 {
-		return nil, cmp.Or(err, fmt.Errorf("%s: its values have no power %d", v.Column, v.Power))
+	if err != nil {
+		return nil, err
 	}
 	l := column.Lattice
 	made.column, made.times, made.square = at, v.Times, v.Power == 2
@@ -210,16 +198,7 @@ func (v *value) of(columns []tabulate.Codes, out []int64) {
 			out[i] = x * x
 		}
 	}
-	if v.weight >= 0 {
-		switch c := columns[v.weight]; {
-		case c.Narrow != nil:
-			weighed(c.Narrow, v.lightest, out)
-		case c.Middle != nil:
-			weighed(c.Middle, v.lightest, out)
-		default:
-			weighed(c.Wide, v.lightest, out)
-		}
-	}
+	v.weigh(columns, out)
 }
 
 // ofBeyond writes 1 for each row whose value is clamped.
@@ -285,13 +264,5 @@ func perStratum[T uint8 | uint16 | uint32](codes []T, off, by, out []int64) {
 		if int(c) < len(by) {
 			out[i] = (out[i] - off[c]) * by[c]
 		}
-	}
-}
-
-// weighed multiplies by weights.
-func weighed[T uint8 | uint16 | uint32](codes []T, lightest int64, out []int64) {
-	codes = codes[:len(out)]
-	for i, c := range codes {
-		out[i] *= lightest + int64(c)
 	}
 }

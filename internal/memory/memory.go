@@ -18,7 +18,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // Available returns how many bytes may be taken where the limit is so many, 0 for none: then it is the limit of the Go
@@ -72,9 +71,7 @@ func Bytes(p *plan.Plan) int64 {
 	attributes := map[string]bool{}
 	for _, m := range p.Measurements {
 		add(cells(p, m), 16)
-		if m.Impossible > 0 && m.Selection.Kind() == selection.KindAll { // which cells they are
-			add(uint64(max(m.Cells, 0)), 1)
-		}
+		add(markedCells(m), 1)
 		for _, f := range m.Query.Factors {
 			attributes[m.Query.Table+"."+f.Attribute+"."+f.Level] = true
 		}

@@ -50,7 +50,7 @@ var may = map[string][]string{
 	"plan/impossible": {"plan", "plan/attributes", "spec"},
 	"plan/limit":      {},
 	"plan/counted":    {"budget", "plan/limit", "plan/residual", "spec", "spec/domain"},
-	"plan/selection":  {"budget"},
+	"plan/selection":  {"budget", "spec"},
 	"plan/statistic":  {"plan/counted", "budget", "plan", "plan/attributes", "spec"},
 	"plan/strategy":   {"budget"},
 	"plan/tabulation": {"plan", "plan/attributes", "plan/limit", "spec"},

@@ -117,7 +117,7 @@ func BenchmarkOneWideTable(b *testing.B) { benchmark(b, []Ask{{Axes: []int{6, 7,
 func BenchmarkOneHugeTable(b *testing.B) { benchmark(b, []Ask{{Axes: []int{8, 9, 10, 11}}}, nil) }
 
 func BenchmarkOneSparseTable(b *testing.B) {
-	benchmark(b, []Ask{{Axes: []int{8, 9, 10, 11}, Sparse: true}}, nil)
+	benchmark(b, []Ask{{Axes: []int{8, 9, 10, 11}, Occupied: true}}, nil)
 }
 
 // BenchmarkCosts measures what a row costs a base of two super-columns, and prints

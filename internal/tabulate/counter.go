@@ -13,20 +13,20 @@ import (
 // workers for one each.
 type Counter struct {
 	*cover
-	totals  []total
-	common  []*table  // of bases that are shared
-	parted  []*parted // of those that are parted
-	sparse  []*sparseTable
-	workers []*Worker
-	most    uint64 // that a table may hold before it is moved
+	totals   []total
+	common   []*table  // of bases that are shared
+	parted   []*parted // of those that are parted
+	occupied []*occupiedTable
+	workers  []*Worker
+	most     uint64 // that a table may hold before it is moved
 }
 
 // Table is what was counted for an ask.
 type Table struct {
-	Cells  []uint64 // of a sparse ask: the cells that rows fell into, ascending; else nil
+	Cells  []uint64 // of an ask for occupied cells: the cells that rows fell into, ascending; else nil
 	Counts []int64  // of each cell, or of each of Cells
 	Narrow *Narrow  // in the place of Counts, where a table has very many cells and most of them few rows
-	// High is nil unless some sum of weights is not one of 64 bits: then sums are
+	// High is nil unless some sum of integers is not one of 64 bits: then sums are
 	// High·2^64 + uint64(Counts).
 	High []int64
 }
@@ -41,7 +41,7 @@ func New(r Request) (*Counter, error) {
 		return nil, err
 	}
 	c := &Counter{cover: newCover(&r), most: mostCount}
-	if r.Weighted {
+	if r.Summed {
 		c.most = mostSum
 	}
 	c.totals, c.common, c.parted = make([]total, len(c.bases)), make([]*table, len(c.bases)), make([]*parted, len(c.bases))
@@ -54,8 +54,8 @@ func New(r Request) (*Counter, error) {
 		}
 	}
 	pool := newPool(&r, c.cover)
-	for range c.cover.sparse {
-		c.sparse = append(c.sparse, newSparseTable(pool))
+	for range c.cover.occupied {
+		c.occupied = append(c.occupied, newOccupiedTable(pool))
 	}
 	return c, nil
 }
@@ -90,14 +90,14 @@ func (c *Counter) Finish(ctx context.Context) ([]Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, ask := range c.cover.sparse {
+	for i, ask := range c.cover.occupied {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if out[ask].Cells, out[ask].Counts, err = c.sparse[i].finish(ctx, c.request.Workers); err != nil {
+		if out[ask].Cells, out[ask].Counts, err = c.occupied[i].finish(ctx, c.request.Workers); err != nil {
 			return nil, err
 		}
-		c.sparse[i] = nil
+		c.occupied[i] = nil
 	}
 	return out, nil
 }

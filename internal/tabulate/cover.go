@@ -12,11 +12,11 @@ import (
 
 // cover is how a request is counted.
 type cover struct {
-	request *Request
-	groups  []group
-	bases   []base
-	sparse  []int // asks that have tables of their own
-	block   int   // rows that are counted at a time
+	request  *Request
+	groups   []group
+	bases    []base
+	occupied []int // asks that have tables of their own
+	block    int   // rows that are counted at a time
 }
 
 // group is a super-column: one code for the codes of several axes.
@@ -94,8 +94,8 @@ func (c *cover) assign(at []int) {
 	var sets []*wanted
 	bySet := map[string]*wanted{}
 	for i, a := range c.request.Asks {
-		if a.Sparse {
-			c.sparse = append(c.sparse, i)
+		if a.Occupied {
+			c.occupied = append(c.occupied, i)
 			continue
 		}
 		w := &wanted{set: newBitset(len(c.groups) + 1), cells: 1}
@@ -172,13 +172,13 @@ func (c *cover) newBase(set bitset, asks []int) base {
 	for _, g := range b.groups {
 		b.cells *= c.groups[g].size
 	}
-	b.parted = b.cells >= leastParted && !c.request.Weighted
+	b.parted = b.cells >= leastParted && !c.request.Summed
 	return b
 }
 
 // bytes is what a cell of a table takes that is not parted.
 func (r *Request) bytes() int {
-	if r.Weighted {
+	if r.Summed {
 		return 8
 	}
 	return 4
@@ -232,7 +232,7 @@ func (c *cover) rowsAtATime() int {
 			row += 2
 		}
 	}
-	if c.request.Weighted {
+	if c.request.Summed {
 		row += 8
 	}
 	block := leastBlock

@@ -22,6 +22,6 @@
 //
 // It never reads a file, and neither draws a random number nor uses floating point for a
 // count: the tables are exact, and do not depend on workers, memory or the order of rows;
-// nor does it whether there is memory for the cells of sparse tables, which is said at
+// nor does it whether there is memory for the occupied cells, which is said at
 // the end. It owns no policy either: every code must be one of its axis.
 package tabulate

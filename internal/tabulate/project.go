@@ -11,7 +11,7 @@ func (c *Counter) project(b int, out []Table) {
 			taken[t] = true
 			sum.take(t, of.cells)
 			w.tables[b] = nil
-			t.counts, t.sums = nil, nil
+			t.tallies, t.sums = nil, nil
 		}
 	}
 	if sum.narrow == nil {

@@ -11,12 +11,12 @@ import (
 // Request says what is counted, and what there is to count it with. Nothing below
 // Asks changes a count.
 type Request struct {
-	Axes     []Axis
-	Asks     []Ask
-	Weighted bool  // rows have weights
-	Rows     int64 // about how many there are; 0: not known
-	Workers  int   // the most there will be
-	Memory   int64 // bytes for tables and rows in hand. One set of dense tables is made whatever it is.
+	Axes    []Axis
+	Asks    []Ask
+	Summed  bool  // rows add integers of their own
+	Rows    int64 // about how many there are; 0: not known
+	Workers int   // the most there will be
+	Memory  int64 // bytes for tables and rows in hand. One set of dense tables is made whatever it is.
 }
 
 // Axis is a column of codes at some coarseness.
@@ -28,8 +28,8 @@ type Axis struct {
 
 // Ask is a table: a cell per combination of its axes, row-major, the last fastest.
 type Ask struct {
-	Axes   []int // places among the axes
-	Sparse bool  // only the cells that some row falls into
+	Axes     []int // places among the axes
+	Occupied bool  // only cells that some row falls into are counted
 }
 
 // cells is how many cells an ask has.

@@ -65,7 +65,7 @@ func partition(r *Request) [][]int {
 	needed := make([]bool, len(r.Axes))
 	for _, a := range r.Asks {
 		for _, axis := range a.Axes {
-			needed[axis] = needed[axis] || !a.Sparse
+			needed[axis] = needed[axis] || !a.Occupied
 		}
 	}
 	for a := range r.Axes {
@@ -100,7 +100,7 @@ func (s *search) begin(groups [][]int) {
 		}
 	}
 	for _, a := range s.request.Asks {
-		if !a.Sparse {
+		if !a.Occupied {
 			s.ask(a)
 		}
 	}

@@ -9,51 +9,51 @@ import (
 	"sync"
 )
 
-// table counts rows of a base. Counts are held in 32 bits and sums of weights in 64, and
+// table counts rows of a base. Counts are held in 32 bits and sums of integers in 64, and
 // moved to wider ones before they could run over.
 type table struct {
-	mu     sync.Mutex
-	counts []uint32
-	sums   []int64
-	bound  uint64 // no count, and no absolute value of a sum, is more
-	total  *total // where they are moved to
+	mu      sync.Mutex
+	tallies []uint32
+	sums    []int64
+	bound   uint64 // no count, and no absolute value of a sum, is more
+	total   *total // where they are moved to
 }
 
 // total is what was moved from the tables of a base.
 type total struct {
 	mu   sync.Mutex
 	low  []int64 // nil before anything was
-	high []int64 // of weights: the sum is high·2^64 + uint64(low)
+	high []int64 // of integers that rows add: the sum is high·2^64 + uint64(low)
 
 	narrow *Narrow // in the place of low
 }
 
 // columns are those of a base for a block of rows.
 type columns struct {
-	short  [][]uint16 // nil where the group is wide
-	wide   [][]uint32 // nil where it is not
-	sizes  []int
-	weight []int64 // nil: each row is one
+	short [][]uint16 // nil where the group is wide
+	wide  [][]uint32 // nil where it is not
+	sizes []int
+	added []int64 // nil: each row is one
 }
 
-// add counts rows whose weights have absolute values of weight in sum. The caller holds
+// add counts rows that add integers whose absolute values are weight in sum. The caller holds
 // the lock; cell is for use meanwhile.
 func (t *table) add(c columns, cells, rows int, weight, most uint64, cell []int) {
 	if t.bound > most-weight {
 		t.move(cells)
 	}
 	t.bound += weight
-	if c.weight != nil {
+	if c.added != nil {
 		if t.sums == nil {
 			t.sums = make([]int64, cells)
 		}
 		tallyMany(t.sums, c, rows, cell)
 		return
 	}
-	if t.counts == nil {
-		t.counts = make([]uint32, cells)
+	if t.tallies == nil {
+		t.tallies = make([]uint32, cells)
 	}
-	tally(t.counts, c, rows, cell)
+	tally(t.tallies, c, rows, cell)
 }
 
 // move adds a table to the base's total and clears it.
@@ -61,7 +61,7 @@ func (t *table) move(cells int) {
 	t.total.mu.Lock()
 	defer t.total.mu.Unlock()
 	t.total.take(t, cells)
-	clear(t.counts)
+	clear(t.tallies)
 	clear(t.sums)
 	t.bound = 0
 }
@@ -76,7 +76,7 @@ func (o *total) widen(cells int) {
 // take adds a table to the total.
 func (o *total) take(t *table, cells int) {
 	o.widen(cells)
-	for i, n := range t.counts {
+	for i, n := range t.tallies {
 		o.low[i] += int64(n)
 	}
 	if t.sums == nil {
@@ -145,15 +145,15 @@ func tally3(t []uint32, a, b, c []uint16, sizeB, sizeC int) {
 func tallyMany[T uint32 | int64](t []T, c columns, rows int, cell []int) {
 	for from := 0; from < rows; from += len(cell) {
 		some := c.cells(cell[:min(len(cell), rows-from)], from)
-		if c.weight == nil {
+		if c.added == nil {
 			for _, x := range some {
 				t[x]++
 			}
 			continue
 		}
-		weight := c.weight[from:][:len(some)]
+		added := c.added[from:][:len(some)]
 		for i, x := range some {
-			t[x] += T(weight[i])
+			t[x] += T(added[i])
 		}
 	}
 }

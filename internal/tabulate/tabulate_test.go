@@ -65,7 +65,7 @@ func (t Table) wide() Table {
 // holds fails unless a table is what the reference says.
 func holds(t rapid.TB, a Ask, got Table, want map[int]*big.Int, cells int) {
 	t.Helper()
-	if a.Sparse {
+	if a.Occupied {
 		var occupied []uint64
 		for cell := range want {
 			occupied = append(occupied, uint64(cell))
@@ -112,11 +112,11 @@ func drawRequest(t *rapid.T) (r Request, sizes []int) {
 	}
 	asks := rapid.IntRange(1, 12).Draw(t, "asks")
 	for range asks {
-		a := Ask{Sparse: rapid.IntRange(0, 3).Draw(t, "sparse") == 0}
+		a := Ask{Occupied: rapid.IntRange(0, 3).Draw(t, "sparse") == 0}
 		cells := 1
 		for axis := range r.Axes {
 			if rapid.IntRange(0, len(r.Axes)).Draw(t, "take") < 2 {
-				if cells *= r.Axes[axis].Size; cells > 300_000 && !a.Sparse || cells > 1<<40 {
+				if cells *= r.Axes[axis].Size; cells > 300_000 && !a.Occupied || cells > 1<<40 {
 					break
 				}
 				a.Axes = append(a.Axes, axis)
@@ -156,7 +156,7 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 		r.Workers = rapid.IntRange(1, 4).Draw(t, "workers")
 		r.Memory = rapid.SampledFrom([]int64{0, 1 << 14, 1 << 20, 1 << 30}).Draw(t, "memory")
 		r.Rows = rapid.SampledFrom([]int64{0, 1, 1000, 1 << 40}).Draw(t, "rows known")
-		r.Weighted = rapid.Bool().Draw(t, "weighted")
+		r.Summed = rapid.Bool().Draw(t, "weighted")
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		rows := rapid.SampledFrom([]int{1, 63, 64, 65, 5000, 9000}).Draw(t, "rows")
 		columns := make([][]uint32, len(sizes))
@@ -172,11 +172,11 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 			}
 		}
 		var weights []int64
-		if r.Weighted {
+		if r.Summed {
 			most := rapid.SampledFrom([]int64{1, 1 << 30, math.MaxInt64}).Draw(t, "weights")
 			for i := range rows {
 				weights = append(weights, random.Int64N(most)-most/3)
-				if slices.ContainsFunc(r.Asks, func(a Ask) bool { return a.Sparse }) {
+				if slices.ContainsFunc(r.Asks, func(a Ask) bool { return a.Occupied }) {
 					weights[i] %= 1 << 40
 				}
 			}
@@ -187,7 +187,7 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "small") {
 			c.block = some
-			if !r.Weighted {
+			if !r.Summed {
 				c.most = uint64(some) // rows that a table may count before they are moved
 			}
 		}
@@ -195,7 +195,7 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 			switch how := rapid.IntRange(0, 5).Draw(t, "share"); {
 			case how == 0:
 				c.common[i] = &table{total: &c.totals[i]}
-			case how < 3 && !r.Weighted:
+			case how < 3 && !r.Summed:
 				c.common[i], c.parted[i] = nil, newParted(b.cells, rapid.IntRange(0, 12).Draw(t, "stretch"), &c.totals[i])
 			}
 		}
@@ -245,7 +245,7 @@ func TestCountsBeyond32Bits(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := c.Worker()
-	w.tables[0].counts, w.tables[0].bound = []uint32{math.MaxUint32 - 5, 3}, math.MaxUint32-2
+	w.tables[0].tallies, w.tables[0].bound = []uint32{math.MaxUint32 - 5, 3}, math.MaxUint32-2
 	if err := w.Add([]Codes{{Narrow: make([]uint8, 1000)}}, 1000, nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -355,15 +355,15 @@ func TestLargeTablesAreParted(t *testing.T) {
 	}
 }
 
-// A sparse table whose occupied cells do not fit is refused; one that fits is merged
+// A table of occupied cells whose occupied cells do not fit is refused; one that fits is merged
 // from as many runs as it takes.
-func TestSparseTablesKeepToTheirMemory(t *testing.T) {
+func TestOccupiedCellsKeepToTheirMemory(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, test := range []struct {
 		cells uint32
 		err   error
 	}{{300_000, nil}, {math.MaxUint32 - 1, ErrMemory}} {
-		r := Request{Axes: []Axis{{Size: int(test.cells)}}, Asks: []Ask{{Axes: []int{0}, Sparse: true}}, Workers: 2}
+		r := Request{Axes: []Axis{{Size: int(test.cells)}}, Asks: []Ask{{Axes: []int{0}, Occupied: true}}, Workers: 2}
 		c, err := New(r)
 		if err != nil {
 			t.Fatal(err)
@@ -407,14 +407,14 @@ func TestRequestsThatCannotBeCounted(t *testing.T) {
 		"no such axis":  {Asks: []Ask{{Axes: []int{0}}}},
 		"an empty axis": {Axes: []Axis{{Size: 0}}},
 		"too many cells": {Axes: []Axis{{Size: 1 << 31}, {Size: 1 << 31, Column: 1}, {Size: 4, Column: 2}},
-			Asks: []Ask{{Axes: []int{0, 1, 2}, Sparse: true}}},
+			Asks: []Ask{{Axes: []int{0, 1, 2}, Occupied: true}}},
 		"a code too many": {Axes: []Axis{{Size: 2, Of: []uint32{0, 1, 2}}}},
 	} {
 		if _, err := New(r); err == nil {
 			t.Errorf("%s: not refused", name)
 		}
 	}
-	c, err := New(Request{Axes: []Axis{{Size: 2}}, Asks: []Ask{{Axes: []int{0}}}, Weighted: true})
+	c, err := New(Request{Axes: []Axis{{Size: 2}}, Asks: []Ask{{Axes: []int{0}}}, Summed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -533,7 +533,7 @@ func BenchmarkCovers(b *testing.B) {
 	}
 }
 
-// besideAFineAxis is a request of axes that do not nest, one of sparse asks alone that tells apart what they do, and
+// besideAFineAxis is a request of axes that do not nest, one of asks for occupied cells alone that tells apart what they do, and
 // axes of other columns.
 func besideAFineAxis(seed uint64) Request {
 	random := rand.New(rand.NewPCG(seed, 5))
@@ -561,12 +561,12 @@ func besideAFineAxis(seed uint64) Request {
 		}
 		r.Asks = append(r.Asks, a)
 	}
-	r.Asks = append(r.Asks, Ask{Axes: []int{0}, Sparse: true})
+	r.Asks = append(r.Asks, Ask{Axes: []int{0}, Occupied: true})
 	return r
 }
 
 // Axes that dense asks have are in one group each, and no group that several axes lead has more codes than a
-// super-column may. The first seeds are requests for which an axis of sparse asks alone once led to others.
+// super-column may. The first seeds are requests for which an axis of asks for occupied cells alone once led to others.
 func TestGroupsHoldTheirCodes(t *testing.T) {
 	seeds := []uint64{819, 2586, 2826, 12866, 12701, 8156}
 	for seed := range uint64(100) {
@@ -577,7 +577,7 @@ func TestGroupsHoldTheirCodes(t *testing.T) {
 		left := make([]int, len(r.Axes))
 		for _, a := range r.Asks {
 			for _, axis := range a.Axes {
-				if !a.Sparse {
+				if !a.Occupied {
 					left[axis] = 1
 				}
 			}

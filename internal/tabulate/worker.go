@@ -14,10 +14,10 @@ type Worker struct {
 	tables  []*table              // of each base
 	short   []superColumn[uint16] // of each group; empty where its codes are wide
 	long    []superColumn[uint32] // of each group; empty where they are short
-	keys    []sparseColumn
-	weights []int64
+	keys    []occupiedColumn
+	added   []int64
 	rows    int    // in the block
-	weight  uint64 // Σ|weight| of the block
+	weight  uint64 // Σ|added| of the block
 	first   int    // base that it begins with, so that workers do not meet
 	places  []int32
 	cell    []int
@@ -36,11 +36,11 @@ func extendColumn[T wide](s *superColumn[T], first, last, block int, columns []C
 	return combine(s.codes[first:last], s.terms, columns, from, places)
 }
 
-// sparseColumn is the cell of each row in a sparse table.
-type sparseColumn struct {
+// occupiedColumn is the cell of each row in a table of occupied cells.
+type occupiedColumn struct {
 	terms []term[uint64]
 	cells []uint64
-	table *sparseWorker
+	table *occupiedWorker
 }
 
 // some is how many rows are looked at at a time, so that what is gathered of them stays
@@ -63,15 +63,15 @@ func (c *Counter) Worker() *Worker {
 			w.short[i].terms = termsOf[uint16](c.request, g.lead, g.strides)
 		}
 	}
-	for i, ask := range c.cover.sparse {
+	for i, ask := range c.cover.occupied {
 		axes := c.request.Asks[ask].Axes
 		strides, stride := make([]int, len(axes)), 1
 		for k := len(axes) - 1; k >= 0; k-- {
 			strides[k] = stride
 			stride *= c.request.Axes[axes[k]].Size
 		}
-		w.keys = append(w.keys, sparseColumn{termsOf[uint64](c.request, axes, strides), make([]uint64, some),
-			c.sparse[i].worker()})
+		w.keys = append(w.keys, occupiedColumn{termsOf[uint64](c.request, axes, strides), make([]uint64, some),
+			c.occupied[i].worker()})
 	}
 	w.first = len(c.workers) * len(c.bases) / c.request.Workers
 	c.workers = append(c.workers, w)
@@ -86,19 +86,19 @@ func termsOf[T wide](r *Request, axes, strides []int) []term[T] {
 	return terms
 }
 
-var errRows = errors.New("tabulate: columns, rows to keep and weights are not of one length")
+var errRows = errors.New("tabulate: columns, rows to keep and what rows add are not of one length")
 
-// Add counts rows: those of bits set in keep, or all where it is nil. weights are nil
-// unless the request is weighted. Codes of rows that are kept must be those of their
+// Add counts rows: those of bits set in keep, or all where it is nil. added is what each row
+// adds, nil unless the request is of sums. Codes of rows that are kept must be those of their
 // axes; the others may be anything. Nothing of the arguments is held on to.
-func (w *Worker) Add(columns []Codes, rows int, keep []uint64, weights []int64) error {
+func (w *Worker) Add(columns []Codes, rows int, keep []uint64, added []int64) error {
 	for _, c := range columns {
 		if c.Len() != 0 && c.Len() < rows {
 			return errRows
 		}
 	}
-	if keep != nil && len(keep) < (rows+63)/64 || w.counter.request.Weighted != (weights != nil) || weights != nil &&
-		len(weights) < rows {
+	if keep != nil && len(keep) < (rows+63)/64 || w.counter.request.Summed != (added != nil) || added != nil &&
+		len(added) < rows {
 		return errRows
 	}
 	for from := 0; from < rows; from += some {
@@ -111,7 +111,7 @@ func (w *Worker) Add(columns []Codes, rows int, keep []uint64, weights []int64) 
 				continue
 			}
 		}
-		if err := w.take(columns, from, n, places, weights); err != nil {
+		if err := w.take(columns, from, n, places, added); err != nil {
 			return err
 		}
 	}
@@ -135,36 +135,36 @@ func (w *Worker) kept(keep []uint64, from, n int) []int32 {
 
 // take gathers n rows behind from, or those at places behind it, and counts those
 // before them where there is no room for more.
-func (w *Worker) take(columns []Codes, from, n int, places []int32, weights []int64) error {
+func (w *Worker) take(columns []Codes, from, n int, places []int32, added []int64) error {
 	weight := uint64(n)
-	if weights != nil {
-		switch weight = heft(weights[from:], n, places); {
+	if added != nil {
+		switch weight = heft(added[from:], n, places); {
 		case weight <= mostSum:
 		case n == 1:
-			return errWeight
+			return errAdded
 		case places != nil:
-			if err := w.take(columns, from, n/2, places[:n/2], weights); err != nil {
+			if err := w.take(columns, from, n/2, places[:n/2], added); err != nil {
 				return err
 			}
-			return w.take(columns, from, n-n/2, places[n/2:], weights)
+			return w.take(columns, from, n-n/2, places[n/2:], added)
 		default:
-			if err := w.take(columns, from, n/2, nil, weights); err != nil {
+			if err := w.take(columns, from, n/2, nil, added); err != nil {
 				return err
 			}
-			return w.take(columns, from+n/2, n-n/2, nil, weights)
+			return w.take(columns, from+n/2, n-n/2, nil, added)
 		}
 	}
 	if w.rows+n > w.counter.block || weight > w.counter.most-w.weight {
 		w.count()
 	}
 	w.weight += weight
-	if weights != nil {
-		w.weights = append(w.weights[:w.rows], weightsOf(weights[from:], n, places)...)
+	if added != nil {
+		w.added = append(w.added[:w.rows], addedOf(added[from:], n, places)...)
 	}
 	return w.gather(columns, from, n, places)
 }
 
-// gather adds rows to the block and to the sparse tables.
+// gather adds rows to the block and to the tables of occupied cells.
 func (w *Worker) gather(columns []Codes, from, n int, places []int32) error {
 	first, last := w.rows, w.rows+n
 	var err error
@@ -183,11 +183,11 @@ func (w *Worker) gather(columns []Codes, from, n int, places []int32) error {
 		if err := combine(k.cells[:n], k.terms, columns, from, places); err != nil {
 			return err
 		}
-		var weights []int64
-		if w.counter.request.Weighted {
-			weights = w.weights[first:last]
+		var added []int64
+		if w.counter.request.Summed {
+			added = w.added[first:last]
 		}
-		if err := k.table.add(k.cells[:n], weights); err != nil {
+		if err := k.table.add(k.cells[:n], added); err != nil {
 			return err
 		}
 	}
@@ -205,18 +205,18 @@ func grown[T wide](codes []T, rows, block int) []T {
 	return out
 }
 
-var errWeight = errors.New("tabulate: a weight of -2^63 cannot be counted")
+var errAdded = errors.New("tabulate: a row that adds -2^63 cannot be counted")
 
-// heft is Σ|weight| of n rows, or more than mostSum where it is.
-func heft(weights []int64, n int, places []int32) uint64 {
+// heft is Σ|added| of n rows, or more than mostSum where it is.
+func heft(added []int64, n int, places []int32) uint64 {
 	sum := uint64(0)
 	for i := range n {
 		at := i
 		if places != nil {
 			at = int(places[i])
 		}
-		size := uint64(weights[at])
-		if weights[at] < 0 {
+		size := uint64(added[at])
+		if added[at] < 0 {
 			size = -size
 		}
 		if sum += size; sum > mostSum { // each is 2^63 at the most: it has not run over
@@ -226,14 +226,14 @@ func heft(weights []int64, n int, places []int32) uint64 {
 	return sum
 }
 
-// weightsOf are those of n rows.
-func weightsOf(weights []int64, n int, places []int32) []int64 {
+// addedOf is what n rows add.
+func addedOf(added []int64, n int, places []int32) []int64 {
 	if places == nil {
-		return weights[:n]
+		return added[:n]
 	}
 	out := make([]int64, n)
 	for i, p := range places {
-		out[i] = weights[p]
+		out[i] = added[p]
 	}
 	return out
 }
@@ -280,8 +280,8 @@ func (w *Worker) columns(of *base) columns {
 		c.sizes = append(c.sizes, w.counter.groups[g].size)
 		c.short, c.wide = append(c.short, w.short[g].codes), append(c.wide, w.long[g].codes)
 	}
-	if w.counter.request.Weighted {
-		c.weight = w.weights
+	if w.counter.request.Summed {
+		c.added = w.added
 	}
 	return c
 }
@@ -292,5 +292,5 @@ func (w *Worker) end() {
 	for _, k := range w.keys {
 		k.table.end()
 	}
-	w.short, w.long, w.keys, w.weights, w.lots = nil, nil, nil, nil, lots{}
+	w.short, w.long, w.keys, w.added, w.lots = nil, nil, nil, nil, lots{}
 }

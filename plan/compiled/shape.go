@@ -73,9 +73,6 @@ func (w *Workload) shaped(p *plan.Plan) error {
 			return fmt.Errorf("measurement %s has no noise", m.ID)
 		}
 		measured[m.ID] = m
-		if err := m.Selection.Check(); err != nil {
-			return fmt.Errorf("measurement %s: %w", m.ID, err)
-		}
 	}
 	itself := map[string]bool{}
 	for _, t := range w.Parts {
@@ -121,12 +118,12 @@ func (w *Workload) shaped(p *plan.Plan) error {
 // so does whether quantiles are read from a distribution, and from which.
 func measures(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 	q := m.Query
+	if m.Selection.Kind() != t.Selection.Kind() {
+		return false
+	}
 	if t.What.Kind() == counted.KindQuantiles {
-		if !measuresQuantiles(t, r, m) {
-			return false
-		}
 		q.Counted = t.What
-		return reflect.DeepEqual(q, t.Query())
+		return reflect.DeepEqual(q, t.Query()) && measuresQuantiles(t, r, m)
 	}
 	return m.Cells == t.Cells && reflect.DeepEqual(q, t.Query())
 }
@@ -272,11 +269,11 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 		if err := m.Check(p.Release().Table(m.Query.Table)); err != nil {
 			return fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
-		if several[m.Query.Counted.Kind()] || m.Selection.Kind() == selection.KindGroups {
-			if itself[m.ID] {
-				continue // held against its part, or its table
-			}
+		switch {
+		case !itself[m.ID] && !sharable(m):
 			return fmt.Errorf("measurement %s is of no table", m.ID)
+		case several[m.Query.Counted.Kind()] || m.Selection.Kind() == selection.KindGroups:
+			continue // held against its part, or its table
 		}
 		if cells, ok := answers(w.Chains[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID],
 			mostCells[m.Selection.Kind()]); !ok || cells != m.Cells {
@@ -292,6 +289,15 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 	}
 	return nil
 }
+
+// sharable reports whether several tables, or microdata, can rest on a measurement: one of rows, as the bound of their
+// table keeps them, whose answers are all given out.
+func sharable(m plan.Measurement) bool {
+	return shared[m.Query.Counted.Kind()][m.Selection.Kind()] && m.Query.PerUnit == (spec.PerUnit{})
+}
+
+// shared lists which answers of what is counted several tables can rest on.
+var shared = [counted.Kinds][selection.Kinds]bool{counted.KindRows: {selection.KindAll: true}}
 
 // several lists what is counted by several answers a cell.
 var several = [counted.Kinds]bool{counted.KindQuantiles: true, counted.KindBins: true}

@@ -1,6 +1,7 @@
 package counted
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -48,9 +49,17 @@ func (v Values) Weighted() bool { return v.Weight }
 // PerCell returns 1.
 func (Values) PerCell(*spec.Table) int64 { return 1 }
 
-// Check returns an error unless the table has the weight and the column with its range.
+// Ones reports whether each row adds 1, so that rows are counted.
+func (v Values) Ones() bool { return !v.Weight && v.Power == 0 && !v.Beyond }
+
+// Check returns an error unless the table has the weight and the column with its range, of whose values a power is
+// added up, or those beyond the range are counted.
 func (v Values) Check(t *spec.Table) error {
 	switch c := t.Column(v.Column); {
+	case v.Power < 0 || v.Power > 2:
+		return fmt.Errorf("%s: its values have no power %d", v.Column, v.Power)
+	case v.Beyond && (v.Weight || v.Power > 0):
+		return errors.New("adds up what it counts, which this version cannot do at once")
 	case v.Weight && t.Weight == nil:
 		return errUnweighted
 	case (v.Power > 0 || v.Beyond) && (c == nil || c.Lattice == nil):

@@ -16,10 +16,6 @@ import (
 // This file holds the design of tables whose groups nobody lists: a selection of groups, and counts of those that it
 // lets through.
 
-// mostResponses is up to how many groups of neighbours are selected one by one: noise against a threshold is better
-// from about three on.
-const mostResponses = 64
-
 // discovered adds the design of a table of groups that are not listed: half of its ρ for the selection, half for the
 // noise on the numbers of units, drawn afresh. Its error is the variance of that noise and, for the groups that are
 // missing, the square of how many units one has that appears half of the time.

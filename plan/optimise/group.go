@@ -7,6 +7,7 @@ import (
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -122,7 +123,7 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 		return err
 	}
 	if t := g.Tables[0]; t.Discovers != nil {
-		if noise == budget.DiscreteLaplace && t.Differ(r) > mostResponses {
+		if noise == budget.DiscreteLaplace && t.Differ(r) > selection.MostResponses {
 			return nil
 		}
 		d, err := g.discovered(noise)

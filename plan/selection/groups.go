@@ -29,6 +29,10 @@ type Groups struct {
 	AtLeast   int64            `json:"at_least,omitempty"`
 }
 
+// MostResponses is up to how many groups of neighbours are selected one by one, each by a randomized response: noise
+// against a threshold is better from about three on.
+const MostResponses = 64
+
 // Kind returns [KindGroups].
 func (Groups) Kind() Kind { return KindGroups }
 
@@ -69,7 +73,7 @@ func (d Groups) Kept() (*Kept, error) {
 		return nil, fmt.Errorf("there is no such selection")
 	}
 	switch {
-	case d.Select.Kind == budget.RandomizedResponse:
+	case d.Select.Kind == budget.RandomizedResponse && d.Groups <= MostResponses:
 		k.probabilities, err = budget.PartitionSelection{Epsilon: floatBelow(d.Select.Parameter), Delta: floatBelow(delta),
 			MaxPartitions: 1}.KeepProbabilities()
 		return k, err

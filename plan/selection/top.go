@@ -1,9 +1,11 @@
 package selection
 
 import (
+	"errors"
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/spec"
 )
 
 // Top gives out the answers of the cells with the largest counts, as far as private choices find them: cells are chosen
@@ -22,8 +24,15 @@ type Top struct {
 // Kind returns [KindTop].
 func (Top) Kind() Kind { return KindTop }
 
-// Check returns nil: whether as many cells can be chosen is a matter of the table.
-func (Top) Check() error { return nil }
+// Check returns an error unless a mechanism that chooses makes as many choices as a spec can ask for, or fewer. Whether
+// there are as many cells is a matter of the table.
+func (c Top) Check() error {
+	chooses := c.Select.Kind == budget.ExponentialMechanism || c.Select.Kind == budget.PermuteAndFlip
+	if !chooses || c.Of < 1 || c.Of > spec.MostTop || c.Sensitivity < 1 {
+		return errors.New("there are no such choices")
+	}
+	return nil
+}
 
 // Moves returns how far apart one unit's moves of two cells can be.
 func (c Top) Moves() *big.Int {

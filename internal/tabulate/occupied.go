@@ -1,6 +1,6 @@
 package tabulate
 
-// This file holds the sparse table: the cells that rows fall into, where most of a
+// This file holds the table of occupied cells, those that rows fall into, where most of a
 // table's have none. Workers gather rows by the part that a hash of their cell says.
 // Rows are added to a part as they come, and cells made different again when it has
 // become half as long again: all of that in memory that is read and written in order, or
@@ -38,7 +38,7 @@ const (
 	partBytes = 2 * pagePairs * pairBytes
 )
 
-// pool is the memory that the sparse tables of a counter may hold together. It is so
+// pool is the memory that the tables of occupied cells of a counter may hold together. It is so
 // many different cells: whether there are more depends on the rows alone, and not on
 // which worker met them, or when.
 type pool struct {
@@ -59,24 +59,24 @@ func (c *cover) set() float64 {
 	return bytes
 }
 
-// dense is the memory for dense tables and rows in hand. Where there are sparse tables
+// dense is the memory for dense tables and rows in hand. Where there are tables of occupied cells
 // it is what many workers need, and a quarter of all at the most.
 func (c *cover) dense() int64 {
 	memory := c.request.Memory
-	if len(c.sparse) == 0 {
+	if len(c.occupied) == 0 {
 		return memory
 	}
 	return int64(min(64*c.set()+float64(memory/16), float64(memory/4)))
 }
 
-// newPool gives sparse tables what dense ones leave, however many workers there are. An
+// newPool gives tables of occupied cells what dense ones leave, however many workers there are. An
 // eighth is for parts that are not full and for what workers gather.
 func newPool(r *Request, c *cover) *pool {
 	left := float64(r.Memory)
 	if len(c.bases) > 0 {
 		left -= max(c.set()+float64(c.dense())/4, float64(c.dense()))
 	}
-	bytes, tables := max(int64(left), leastPool), int64(max(len(c.sparse), 1))
+	bytes, tables := max(int64(left), leastPool), int64(max(len(c.occupied), 1))
 	parts := min(max(bytes/16/tables/partBytes, 1), mostParts)
 	p := &pool{limit: bytes / 8 * 7 / cellBytes, bits: bits.Len64(uint64(parts)) - 1,
 		seed: maphash.Bytes(maphash.MakeSeed(), nil)}
@@ -84,15 +84,15 @@ func newPool(r *Request, c *cover) *pool {
 	return p
 }
 
-// sparseTable is what all workers found for an ask, by part.
-type sparseTable struct {
+// occupiedTable is what all workers found for an ask, by part.
+type occupiedTable struct {
 	*pool
 	weight atomic.Uint64
 	parts  []part
 }
 
-func newSparseTable(p *pool) *sparseTable {
-	return &sparseTable{pool: p, parts: make([]part, 1<<p.bits)}
+func newOccupiedTable(p *pool) *occupiedTable {
+	return &occupiedTable{pool: p, parts: make([]part, 1<<p.bits)}
 }
 
 // hash is a cell's: its first bits say the part, its last ones where the cell is looked
@@ -109,7 +109,7 @@ type part struct {
 }
 
 // take adds pairs to a part.
-func (t *sparseTable) take(p *part, pairs []pair, s *slots) {
+func (t *occupiedTable) take(p *part, pairs []pair, s *slots) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(pairs) > 0 {
@@ -126,7 +126,7 @@ func (t *sparseTable) take(p *part, pairs []pair, s *slots) {
 }
 
 // merge makes the cells of a part different.
-func (t *sparseTable) merge(p *part, s *slots) {
+func (t *occupiedTable) merge(p *part, s *slots) {
 	s.clear(p.used)
 	for i := range p.different {
 		hash := t.hash(p.at(i).cell)
@@ -197,7 +197,7 @@ func (s *slots) find(hash, cell uint64, p *part) (slot uint64, place int) {
 func (s *slots) set(slot, hash uint64, place int) { s.of[slot] = hash>>32<<32 | uint64(place) }
 
 // finish returns all cells, ascending, and lets go of the parts.
-func (t *sparseTable) finish(ctx context.Context, workers int) (cells []uint64, counts []int64, err error) {
+func (t *occupiedTable) finish(ctx context.Context, workers int) (cells []uint64, counts []int64, err error) {
 	scratch := sync.Pool{New: func() any { return new(slots) }}
 	err = parallel.Do(ctx, workers, len(t.parts), func(i int) error {
 		s := scratch.Get().(*slots)
@@ -235,27 +235,27 @@ func (t *sparseTable) finish(ctx context.Context, workers int) (cells []uint64, 
 	return all.cells, all.counts, sorted(ctx, workers, all)
 }
 
-// sparseWorker is what one worker has gathered for each part.
-type sparseWorker struct {
-	table  *sparseTable
+// occupiedWorker is what one worker has gathered for each part.
+type occupiedWorker struct {
+	table  *occupiedTable
 	pairs  []pair // room for each part
 	filled []int  // of it
 	slots  slots
 }
 
-func (t *sparseTable) worker() *sparseWorker {
-	return &sparseWorker{table: t, pairs: make([]pair, len(t.parts)*t.room), filled: make([]int, len(t.parts))}
+func (t *occupiedTable) worker() *occupiedWorker {
+	return &occupiedWorker{table: t, pairs: make([]pair, len(t.parts)*t.room), filled: make([]int, len(t.parts))}
 }
 
-// ErrWeights says that the weights of a sparse table add up to 2^63 or more.
-var ErrWeights = errors.New("the weights of a sparse table add up to 2^63 or more")
+// ErrSums says that the integers of rows in a table of occupied cells add up to 2^63 or more.
+var ErrSums = errors.New("the integers of rows in a table of occupied cells add up to 2^63 or more")
 
 // add counts rows by their cells. Where there are more cells than there is memory for,
 // it goes on without a word: what else is wrong with the rows comes first.
-func (w *sparseWorker) add(cells []uint64, weights []int64) error {
-	if weights != nil {
-		if h := heft(weights, len(weights), nil); h > mostSum || w.table.weight.Add(h) > mostSum {
-			return ErrWeights
+func (w *occupiedWorker) add(cells []uint64, added []int64) error {
+	if added != nil {
+		if h := heft(added, len(added), nil); h > mostSum || w.table.weight.Add(h) > mostSum {
+			return ErrSums
 		}
 	}
 	if w.table.full.Load() {
@@ -263,29 +263,29 @@ func (w *sparseWorker) add(cells []uint64, weights []int64) error {
 	}
 	room := w.table.room
 	for i, cell := range cells {
-		weight := int64(1)
-		if weights != nil {
-			weight = weights[i]
+		n := int64(1)
+		if added != nil {
+			n = added[i]
 		}
 		p := int(w.table.hash(cell) >> (64 - w.table.bits))
 		if w.filled[p] == room {
 			w.hand(p)
 		}
-		w.pairs[p*room+w.filled[p]] = pair{cell, weight}
+		w.pairs[p*room+w.filled[p]] = pair{cell, n}
 		w.filled[p]++
 	}
 	return nil
 }
 
 // hand gives what was gathered for a part to the table.
-func (w *sparseWorker) hand(p int) {
+func (w *occupiedWorker) hand(p int) {
 	from := p * w.table.room
 	w.table.take(&w.table.parts[p], w.pairs[from:from+w.filled[p]], &w.slots)
 	w.filled[p] = 0
 }
 
 // end hands on what is left.
-func (w *sparseWorker) end() {
+func (w *occupiedWorker) end() {
 	for p := range w.filled {
 		w.hand(p)
 	}

@@ -62,17 +62,17 @@ func adds(t *testing.T, c *Counter, workers, rows int, code func(i int) (uint8, 
 	all.Wait()
 }
 
-// sparseRequest asks for one sparse table of 200 · 2^22 cells, or for that of each axis
+// occupiedRequest asks for one table of occupied cells of 200 · 2^22 cells, or for that of each axis
 // of two.
-func sparseRequest(workers int, memory int64) Request {
+func occupiedRequest(workers int, memory int64) Request {
 	return Request{Workers: workers, Memory: memory, Axes: []Axis{{Column: 0, Size: 200}, {Column: 1, Size: 1 << 22}},
-		Asks: []Ask{{Axes: []int{0, 1}, Sparse: true}}}
+		Asks: []Ask{{Axes: []int{0, 1}, Occupied: true}}}
 }
 
 // The heap stays within the memory given, and half a megabyte for what goes on beside,
 // whether the cells that fit are all over the table or all in one place of it, come once
 // or many times, and whether they fit or not.
-func TestSparseTablesStayWithinTheirMemory(t *testing.T) {
+func TestOccupiedCellsStayWithinTheirMemory(t *testing.T) {
 	const limit = 64 << 20
 	for _, times := range []int{1, 5} {
 		for _, over := range []int{0, 1, 300_000} {
@@ -80,11 +80,11 @@ func TestSparseTablesStayWithinTheirMemory(t *testing.T) {
 				var err error
 				cells, found := 0, 0
 				peak := heapPeak(func() {
-					c, fail := New(sparseRequest(2, limit))
+					c, fail := New(occupiedRequest(2, limit))
 					if fail != nil {
 						t.Fatal(fail)
 					}
-					cells = int(c.sparse[0].limit) + over
+					cells = int(c.occupied[0].limit) + over
 					adds(t, c, 2, times*cells, func(i int) (uint8, uint32) {
 						i %= cells
 						return uint8(i % first), uint32(i * 2357 % (1 << 22)) // different: 2357 is odd
@@ -108,21 +108,21 @@ func TestSparseTablesStayWithinTheirMemory(t *testing.T) {
 
 // Whether cells fit depends on how many there are, and on nothing else: not on the
 // workers, nor on which of them is first.
-func TestWhetherSparseCellsFitIsOfTheRowsAlone(t *testing.T) {
+func TestWhetherOccupiedCellsFitIsOfTheRowsAlone(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 8} {
 		for over := range 2 {
 			for range 4 {
-				r := sparseRequest(workers, 1)
-				r.Asks = append(r.Asks, Ask{Axes: []int{1}, Sparse: true}, Ask{Axes: []int{0}})
+				r := occupiedRequest(workers, 1)
+				r.Asks = append(r.Asks, Ask{Axes: []int{1}, Occupied: true}, Ask{Axes: []int{0}})
 				c, err := New(r)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if limit := int(c.sparse[0].limit); limit != leastPool/8*7/cellBytes {
+				if limit := int(c.occupied[0].limit); limit != leastPool/8*7/cellBytes {
 					t.Fatalf("%d workers: %d cells", workers, limit)
 				}
-				cells := int(c.sparse[0].limit) / 2 // of each of the two tables
-				odd := int(c.sparse[0].limit) % 2   // the first has a cell more
+				cells := int(c.occupied[0].limit) / 2 // of each of the two tables
+				odd := int(c.occupied[0].limit) % 2   // the first has a cell more
 				adds(t, c, workers, 3*cells, func(i int) (uint8, uint32) {
 					if b := i % cells; i < cells || b > 0 {
 						return 7, uint32(b)

@@ -1,0 +1,76 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the ratios of the true rows.
+
+// ratio is one term over the other.
+func (x *truths) ratio() (func(cell int) truth, error) {
+	of, err := x.term(*x.figure.Of)
+	if err != nil {
+		return nil, err
+	}
+	over, err := x.term(*x.figure.Over)
+	return func(cell int) truth { return exactly(quotient(of(cell), over(cell))) }, err
+}
+
+// term is a term of a ratio, of the true rows of each cell of the table.
+func (x *truths) term(t plan.Term) (func(cell int) float64, error) {
+	counts := x.got[t.Counts].Counts
+	within, err := x.within(t)
+	if err != nil {
+		return nil, err
+	}
+	scales := func(int) scale { return scale{} }
+	if t.Sums != "" {
+		if scales, err = x.scales(x.asked[t.Sums]); err != nil {
+			return nil, err
+		}
+	}
+	sums := x.got[t.Sums].Counts
+	each := len(within)
+	return func(cell int) float64 {
+		rows, sum := 0.0, 0.0
+		for i, is := range within {
+			if at := cell*each + i; is {
+				rows += float64(counts[at])
+				if t.Sums != "" {
+					s := scales(at)
+					sum += s.factor*float64(sums[at]) + s.centre*float64(counts[at])
+				}
+			}
+		}
+		return termOf[t.Kind](x.unit, rows, sum)
+	}, nil
+}
+
+// within says of each cell of a term's parts, among those that one cell of the table has there, whether the term takes
+// it.
+func (x *truths) within(t plan.Term) ([]bool, error) {
+	table := x.comparison.plan.Release().Table(x.table.From)
+	within := []bool{true}
+	for _, c := range t.Where {
+		name, level, _ := strings.Cut(c.Attribute, ".")
+		a := attributes.Counted(table, spec.Attribute{Column: name, Level: level})
+		l, ok := table.Column(a.Column).Domain.Level(a.Level)
+		if !ok {
+			return nil, fmt.Errorf("the column %s has no level %q", a.Column, a.Level)
+		}
+		var next []bool
+		for _, is := range within {
+			for _, category := range l.Categories {
+				next = append(next, is && (len(c.Categories) == 0 || slices.Contains(c.Categories, category.Code)))
+			}
+		}
+		within = next
+	}
+	return within, nil
+}

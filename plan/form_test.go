@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestMeasurementsOfOneKindAreRead reads a measurement of each kind of what is counted and of what is given out, and
+// refuses those of two, and keys that it does not know, wherever they are.
+func TestMeasurementsOfOneKindAreRead(t *testing.T) {
+	counts := []string{`"value":{"column":"x","power":1,"times":1}`, `"quantile":{"column":"x","at":["1/2"]}`,
+		`"distribution":{"column":"x","width":1}`, `"distinct":{"column":"x","per_unit":1}`, `"diagnostic":"units over"`}
+	const noise = `{"kind":"discrete-laplace","parameter":"1","l1":"1","l2_squared":"1"}`
+	gives := []string{`"above":4`, `"discovery":{"columns":["x"],"groups":1,"select":` + noise + `,"delta":"1/8"}`,
+		`"top":{"of":1,"select":` + noise + `,"sensitivity":1}`}
+	read := func(query, given string) error {
+		query = strings.TrimSuffix(`"table":"t","factors":[],`+query, ",")
+		text := fmt.Sprintf(`{"id":"m","query":{%s},"cells":1,"mechanism":%s,%s`, query, noise, given)
+		var m Measurement
+		err := json.Unmarshal([]byte(strings.TrimSuffix(text, ",")+"}"), &m)
+		if err == nil && (m.Query.Counted == nil || m.Selection == nil) {
+			t.Errorf("%s, %s: is of no kind", query, given)
+		}
+		return err
+	}
+	for i, count := range append(counts, "") {
+		for j, give := range append(gives, "") {
+			if err := read(count, give); err != nil {
+				t.Errorf("%s, %s: %v", count, give, err)
+			}
+			if count != "" && read(count+","+counts[(i+1)%len(counts)], give) == nil {
+				t.Errorf("%s is read with another", count)
+			}
+			if give != "" && read(count, give+","+gives[(j+1)%len(gives)]) == nil {
+				t.Errorf("%s is read with another", give)
+			}
+		}
+		if count != "" && read(strings.Replace(count, "{", `{"unknown":1,`, 1)+`,"unknown":1`, "") == nil {
+			t.Errorf("%s is read with a key that nobody knows", count)
+		}
+	}
+	for _, give := range gives {
+		if read("", strings.Replace(give, "{", `{"unknown":1,`, 1)+`,"unknown":1`) == nil {
+			t.Errorf("%s is read with a key that nobody knows", give)
+		}
+	}
+	for _, text := range []string{"null", "{}"} {
+		var m Measurement
+		if err := json.Unmarshal([]byte(text), &m); err != nil || m.Query.Counted == nil || m.Selection == nil {
+			t.Errorf("%s: is of no kind, %v", text, err)
+		}
+	}
+}
