@@ -121,14 +121,13 @@ func (w *Workload) shaped(p *plan.Plan) error {
 // so does whether quantiles are read from a distribution, and from which.
 func measures(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 	q := m.Query
-	if t.What.Kind() == counted.KindQuantiles {
-		if !measuresQuantiles(t, r, m) {
-			return false
-		}
-		q.Counted = t.What
-		return reflect.DeepEqual(q, t.Query())
-	}
-	return m.Cells == t.Cells && reflect.DeepEqual(q, t.Query())
+	q.Counted = t.What
+	return counting[t.What.Kind()].measures(t, r, m) && reflect.DeepEqual(q, t.Query())
+}
+
+// measuresAsAsked reports whether a measurement counts what a part asks for, in its cells.
+func measuresAsAsked(t *workload.Table, _ *spec.Release, m plan.Measurement) bool {
+	return m.Cells == t.Cells && reflect.DeepEqual(m.Query.Counted, t.What)
 }
 
 // measuresQuantiles reports whether a measurement is of a part's quantiles, drawn with the ends of their intervals, or
@@ -272,14 +271,15 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 		if err := m.Check(p.Release().Table(m.Query.Table)); err != nil {
 			return fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
-		if several[m.Query.Counted.Kind()] || m.Selection.Kind() == selection.KindGroups {
+		given := giving[m.Selection.Kind()]
+		if counting[m.Query.Counted.Kind()].several || given.unlisted {
 			if itself[m.ID] {
 				continue // held against its part, or its table
 			}
 			return fmt.Errorf("measurement %s is of no table", m.ID)
 		}
 		if cells, ok := answers(w.Chains[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID],
-			mostCells[m.Selection.Kind()]); !ok || cells != m.Cells {
+			given.most); !ok || cells != m.Cells {
 			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
 		}
 	}
@@ -293,12 +293,30 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 	return nil
 }
 
-// several lists what is counted by several answers a cell.
-var several = [counted.Kinds]bool{counted.KindQuantiles: true, counted.KindBins: true}
+// counting lists, by what is counted, whether a measurement counts it as a part asks for it, and whether a cell has
+// several answers.
+var counting = [counted.Kinds]struct {
+	measures func(t *workload.Table, r *spec.Release, m plan.Measurement) bool
+	several  bool
+}{
+	counted.KindRows:       {measuresAsAsked, false},
+	counted.KindValues:     {measuresAsAsked, false},
+	counted.KindQuantiles:  {measuresQuantiles, true},
+	counted.KindBins:       {measuresAsAsked, true},
+	counted.KindDistinct:   {measuresAsAsked, false},
+	counted.KindDiagnostic: {measuresAsAsked, false},
+}
 
-// mostCells lists how many answers a measurement may have, by which of them are given out.
-var mostCells = [selection.Kinds]int64{selection.KindAll: limit.Cells, selection.KindAbove: limit.SparseCells,
-	selection.KindTop: limit.SparseCells}
+// giving lists, by which answers are given out, how many there may be, or that no plan knows their number.
+var giving = [selection.Kinds]struct {
+	most     int64
+	unlisted bool
+}{
+	selection.KindAll:    {most: limit.Cells},
+	selection.KindAbove:  {most: limit.SparseCells},
+	selection.KindTop:    {most: limit.SparseCells},
+	selection.KindGroups: {unlisted: true},
+}
 
 // hasTwice tells that two factors are of one column.
 func hasTwice(factors []plan.Factor) bool {
