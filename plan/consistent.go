@@ -1,9 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/spec"
@@ -43,19 +43,23 @@ type Unfitted struct {
 
 // WhyLeft says why a table's counts are left as they are, "" where they are made to add up.
 func (t Table) WhyLeft(summed bool) string {
+	return cmp.Or(t.whyNotData(), t.whyNotWhole(), t.whyOtherRows(), selects[t.Selects()].left, t.whyNotFitted(summed))
+}
+
+// whyOtherRows says why a table counts other rows than most tables, "" where it does not.
+func (t Table) whyOtherRows() string {
 	switch {
-	case t.Counts != "" || strings.HasPrefix(t.Path, "bounds/"):
-		return "it is for judging bounds or rules"
-	case t.Weighted:
-		return "its counts are sums of weights, which are not whole"
 	case t.Statistics[0].Name == spec.Units.String():
 		return "it counts each unit once, whatever rows it has"
 	case t.PerUnit != spec.PerUnit{}:
 		return "it counts other rows: its units have a bound of their own"
-	case t.Discovered != nil:
-		return "its groups are not listed"
-	case t.Sparse != nil || t.Top != nil:
-		return "it does not show all cells"
+	}
+	return ""
+}
+
+// whyNotFitted says why counts of all cells of a table cannot be fitted, "" where they can.
+func (t Table) whyNotFitted(summed bool) string {
+	switch {
 	case summed:
 		return "it counts up along an attribute"
 	case len(t.By) > limit.SharedAttributes:

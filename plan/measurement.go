@@ -62,11 +62,11 @@ func (m Measurement) Check(t *spec.Table) error {
 	return q.Counted.Check(t)
 }
 
-// shapes says of each kind of what is counted which factors and bounds it takes.
-var shapes = [counted.Kinds]struct{ anyFactor, noFactor, ownBound bool }{
+// shapes says of each kind of what is counted which factors and bounds it takes, and whether its answers are drawn.
+var shapes = [counted.Kinds]struct{ anyFactor, noFactor, ownBound, drawn bool }{
 	counted.KindRows:       {anyFactor: true},
 	counted.KindValues:     {anyFactor: true},
-	counted.KindQuantiles:  {},
+	counted.KindQuantiles:  {drawn: true},
 	counted.KindBins:       {},
 	counted.KindDistinct:   {ownBound: true},
 	counted.KindDiagnostic: {noFactor: true, ownBound: true},
@@ -74,7 +74,7 @@ var shapes = [counted.Kinds]struct{ anyFactor, noFactor, ownBound bool }{
 
 // Noisy reports whether the answers get noise, or are drawn.
 func (m Measurement) Noisy() bool {
-	return m.Query.Counted.Kind() == counted.KindQuantiles || m.Mechanism.Variance() > 0
+	return shapes[m.Query.Counted.Kind()].drawn || m.Mechanism.Variance() > 0
 }
 
 // Canonical is the definition from which the noise stream of the measurement is

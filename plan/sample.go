@@ -39,6 +39,3 @@ func (s Sample) Rate() *big.Rat {
 
 // Partial reports whether some units are left out.
 func (s Sample) Partial() bool { return s.Share != "" }
-
-// Sampled tells that the table counts units that were drawn, each as many.
-func (t Table) Sampled() bool { return !t.Weighted && t.Statistics[0].Unit != "" }

@@ -1,10 +1,8 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/usefulness"
 	"github.com/dprelease/dprelease/spec"
@@ -43,15 +41,6 @@ type Table struct {
 	Usefulness  *usefulness.Usefulness `json:"usefulness,omitempty"`
 }
 
-// Query is the marginal that a table shows, of identity factors: of the attributes that it is counted by.
-func (p *Plan) Query(t Table) Query {
-	return MarginalOf(t.From, attributes.CountedBy(p.Release().Table(t.From), t.Attributes()))
-}
-
-// Shown is the same marginal of the attributes that the table is published by: a derived column in the place of its
-// origin. Both have the same cells in the same order.
-func (p *Plan) Shown(t Table) Query { return MarginalOf(t.From, t.Attributes()) }
-
 // Attributes are those that a table is published by.
 func (t Table) Attributes() []spec.Attribute {
 	out := make([]spec.Attribute, len(t.By))
@@ -66,29 +55,6 @@ func AttributeOf(name string) spec.Attribute {
 	column, level, _ := strings.Cut(name, ".")
 	return spec.Attribute{Column: column, Level: level}
 }
-
-// SummedAlong returns the attributes of a table along which it counts up, and those along which sums of neighbours are
-// asked for, as the spec lists them.
-func (p *Plan) SummedAlong(t Table) (cumulative, ranges []string) {
-	along := func(asked []spec.Attribute) []string {
-		var names []string
-		for _, a := range asked {
-			if slices.Contains(t.By, a.String()) {
-				names = append(names, a.String())
-			}
-		}
-		return names
-	}
-	for _, m := range p.release.Marginals {
-		if m.Name == t.Marginal {
-			return along(m.Cumulative), along(m.Ranges)
-		}
-	}
-	return nil, nil
-}
-
-// OfRows tells that the table counts the rows of the confidential table that its own bound keeps, each as 1.
-func (t Table) OfRows() bool { return !t.Weighted && t.PerUnit == (spec.PerUnit{}) && t.Counts == "" }
 
 // File is where the table lies within a release.
 func (t Table) File() string { return "tables/" + t.Path + ".parquet" }
@@ -122,51 +88,4 @@ func (s Statistic) UnitValue() float64 {
 	}
 	value, _ := Amount(s.Unit).Float64()
 	return value
-}
-
-// Selects returns which of its cells the table has.
-func (t Table) Selects() selection.Kind {
-	switch {
-	case t.Sparse != nil:
-		return selection.KindAbove
-	case t.Top != nil:
-		return selection.KindTop
-	case t.Discovered != nil:
-		return selection.KindGroups
-	}
-	return selection.KindAll
-}
-
-// SomeCells reports whether the table has some of its cells, by what is counted in them.
-func (t Table) SomeCells() bool { return t.Selects() != selection.KindAll }
-
-// Gives reports whether a selection gives out the cells that the table has.
-func (t Table) Gives(s selection.Selection) bool {
-	if s.Kind() != t.Selects() {
-		return false
-	}
-	switch s := s.(type) {
-	case selection.Above:
-		return s.Threshold == t.Sparse.Above
-	case selection.Top:
-		return s.Of == t.Top.Of && s.Of < t.Cells && s.Sensitivity > 0
-	}
-	return true
-}
-
-// SelectsAs reports whether the table has the cells that the spec asks for, as far as that is known before there is a
-// budget.
-func (t Table) SelectsAs(asked Table) bool {
-	if t.Selects() != asked.Selects() {
-		return false
-	}
-	switch t.Selects() {
-	case selection.KindAbove:
-		return t.Sparse.Above == asked.Sparse.Above
-	case selection.KindTop:
-		return t.Top.Of == asked.Top.Of
-	case selection.KindGroups:
-		return t.Discovered.AsAsked(*asked.Discovered)
-	}
-	return true
 }

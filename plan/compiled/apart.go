@@ -32,7 +32,7 @@ const (
 // Aparts are those of the counts of all tables, in the plan's order, from the plan's own estimates; nil for a release
 // of a secret sample, whose error grows with the count and is in no law of the noise.
 func Aparts(p *plan.Plan, estimates []Estimate) []Apart {
-	if p.Sample.Partial() {
+	if growsWithCount(p) {
 		return nil
 	}
 	out := make([]Apart, len(p.Tables))

@@ -5,7 +5,10 @@ import (
 	"github.com/dprelease/dprelease/plan/counted"
 )
 
-// This file holds how many rows of a unit a sampled table may hold.
+// This file holds what a sample adds to the error of counts, and how many rows of a unit a sampled table may hold.
+
+// growsWithCount reports whether the error of counts grows with them, as that of a sample does.
+func growsWithCount(p *plan.Plan) bool { return p.Sample.Partial() }
 
 // RowsOfUnit is how many rows of one unit a cell of a table counts at most or, with sums, several of its cells
 // together.

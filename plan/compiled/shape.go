@@ -121,11 +121,13 @@ func measures(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 	if m.Selection.Kind() != t.Selection.Kind() {
 		return false
 	}
-	if t.What.Kind() == counted.KindQuantiles {
-		q.Counted = t.What
-		return reflect.DeepEqual(q, t.Query()) && measuresQuantiles(t, r, m)
-	}
-	return m.Cells == t.Cells && reflect.DeepEqual(q, t.Query())
+	q.Counted = t.What
+	return reflect.DeepEqual(q, t.Query()) && counting[t.What.Kind()].measures(t, r, m)
+}
+
+// measuresAsAsked reports whether a measurement counts what a part asks for, in its cells.
+func measuresAsAsked(t *workload.Table, _ *spec.Release, m plan.Measurement) bool {
+	return m.Cells == t.Cells && reflect.DeepEqual(m.Query.Counted, t.What)
 }
 
 // measuresQuantiles reports whether a measurement is of a part's quantiles, drawn with the ends of their intervals, or
@@ -269,14 +271,15 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 		if err := m.Check(p.Release().Table(m.Query.Table)); err != nil {
 			return fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
+		kind, given := counting[m.Query.Counted.Kind()], giving[m.Selection.Kind()]
 		switch {
-		case !itself[m.ID] && !sharable(m):
+		case !itself[m.ID] && !(kind.shared && given.shared && m.Query.PerUnit == (spec.PerUnit{})):
 			return fmt.Errorf("measurement %s is of no table", m.ID)
-		case several[m.Query.Counted.Kind()] || m.Selection.Kind() == selection.KindGroups:
+		case kind.several || given.unlisted:
 			continue // held against its part, or its table
 		}
 		if cells, ok := answers(w.Chains[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID],
-			mostCells[m.Selection.Kind()]); !ok || cells != m.Cells {
+			given.most); !ok || cells != m.Cells {
 			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
 		}
 	}
@@ -290,21 +293,32 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 	return nil
 }
 
-// sharable reports whether several tables, or microdata, can rest on a measurement: one of rows, as the bound of their
-// table keeps them, whose answers are all given out.
-func sharable(m plan.Measurement) bool {
-	return shared[m.Query.Counted.Kind()][m.Selection.Kind()] && m.Query.PerUnit == (spec.PerUnit{})
+// counting lists, by what is counted, whether a measurement counts it as a part asks for it, whether a cell has several
+// answers, and whether several tables, or microdata, can rest on a measurement of it: on one of rows, as the bound of
+// their table keeps them, whose answers are all given out.
+var counting = [counted.Kinds]struct {
+	measures        func(t *workload.Table, r *spec.Release, m plan.Measurement) bool
+	several, shared bool
+}{
+	counted.KindRows:       {measures: measuresAsAsked, shared: true},
+	counted.KindValues:     {measures: measuresAsAsked},
+	counted.KindQuantiles:  {measures: measuresQuantiles, several: true},
+	counted.KindBins:       {measures: measuresAsAsked, several: true},
+	counted.KindDistinct:   {measures: measuresAsAsked},
+	counted.KindDiagnostic: {measures: measuresAsAsked},
 }
 
-// shared lists which answers of what is counted several tables can rest on.
-var shared = [counted.Kinds][selection.Kinds]bool{counted.KindRows: {selection.KindAll: true}}
-
-// several lists what is counted by several answers a cell.
-var several = [counted.Kinds]bool{counted.KindQuantiles: true, counted.KindBins: true}
-
-// mostCells lists how many answers a measurement may have, by which of them are given out.
-var mostCells = [selection.Kinds]int64{selection.KindAll: limit.Cells, selection.KindAbove: limit.SparseCells,
-	selection.KindTop: limit.SparseCells}
+// giving lists, by which answers are given out, how many there may be, or that no plan knows their number, and whether
+// several tables can rest on them.
+var giving = [selection.Kinds]struct {
+	most             int64
+	unlisted, shared bool
+}{
+	selection.KindAll:    {most: limit.Cells, shared: true},
+	selection.KindAbove:  {most: limit.SparseCells},
+	selection.KindTop:    {most: limit.SparseCells},
+	selection.KindGroups: {unlisted: true},
+}
 
 // hasTwice tells that two factors are of one column.
 func hasTwice(factors []plan.Factor) bool {

@@ -11,21 +11,9 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // This file holds the cost of a plan line by line: what each measurement and each round takes of the budget.
-
-// CostLine is what one line of a plan costs, exactly.
-type CostLine struct {
-	// ID of a measurement; "rounds of microdata of TABLE"; or what is left of the charge
-	Of        string      `json:"of"`
-	Leaf      string      `json:"leaf,omitempty"` // of the budget that pays
-	Mechanism budget.Kind `json:"mechanism,omitempty"`
-	Times     int64       `json:"times,omitempty"` // how often the mechanism is run
-	Each      budget.Cost `json:"each"`            // of one run
-	Cost      budget.Cost `json:"cost"`            // of all runs, Times × Each
-}
 
 // Costs are the costs of a plan line by line, in ε for a charge in ε, else in ρ and δ. All but the last are what is
 // run; the last is what they leave of the charge, as parameters are rounded towards more noise. Account and Also are
@@ -56,12 +44,7 @@ func CostsOf(p *plan.Plan) (Costs, error) {
 		if steps := m.Selection.Steps(); len(steps) > 0 {
 			c.run(m.ID+selecting[m.Selection.Kind()].line, m.Leaf, steps...)
 		}
-		if d, ok := m.Selection.(selection.Groups); ok {
-			each, times := plan.Amount(d.Delta), big.NewRat(d.Groups, 1)
-			c.Lines = append(c.Lines, CostLine{Of: m.ID + ", groups of one unit that appear", Leaf: m.Leaf, Times: d.Groups,
-				Each: budget.Cost{Rho: new(big.Rat), Delta: each},
-				Cost: budget.Cost{Rho: new(big.Rat), Delta: times.Mul(times, each)}})
-		}
+		c.Lines = append(c.Lines, selecting[m.Selection.Kind()].delta(m)...)
 	}
 	for _, s := range p.Synthetic {
 		if s.Adaptive() {
@@ -92,22 +75,6 @@ func (c *Costs) run(of, leaf string, runs ...budget.Mechanism) {
 	}
 	c.Lines = append(c.Lines, CostLine{Of: of, Leaf: leaf, Mechanism: m.Kind, Times: times, Each: each,
 		Cost: multiple(each, times)})
-}
-
-// multiple is a cost so many times.
-func multiple(c budget.Cost, times int64) budget.Cost {
-	by := func(r *big.Rat) *big.Rat {
-		if r == nil {
-			return nil
-		}
-		return new(big.Rat).Mul(r, big.NewRat(times, 1))
-	}
-	return budget.Cost{Epsilon: by(c.Epsilon), Rho: by(c.Rho), Delta: by(c.Delta)}
-}
-
-// sameLine reports whether two lines are of one leaf, and cost the same for the same.
-func (l CostLine) sameLine(m CostLine) bool {
-	return l.Leaf == m.Leaf && l.Mechanism == m.Mechanism && l.Each.Equal(m.Each) && l.Mechanism != ""
 }
 
 // together makes one line of all lines of one leaf that cost the same for the same: their runs are added up.

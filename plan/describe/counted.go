@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/dprelease/dprelease/plan"
@@ -12,22 +13,17 @@ import (
 
 // Counted names what the counts of a table are numbers of. protects is the noun that the release protects.
 func Counted(t plan.Table, protects string) string {
-	switch {
-	case t.Counts != "":
-		return t.Counts
-	case t.Statistics[0].Name == spec.Units.String():
+	if t.Statistics[0].Name == spec.Units.String() {
 		return statistic.UnitsText(protects)
-	case t.Weighted:
-		return "weighted rows"
 	}
-	return "rows"
+	return cmp.Or(t.Counts, rowsOf(t))
 }
 
 // In names what a figure of a table is in: its column, units, values, or one of these per another.
 func In(f plan.Figure, t plan.Table, protects string) string {
 	in := statistic.OfFigure(f).In(f, protects)
-	if t.Weighted && !statistic.OfFigure(f).Whole() {
-		in += ", by weight"
+	if !statistic.OfFigure(f).Whole() {
+		in += byWeight(t)
 	}
 	return in
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds discovered groups in words.
@@ -51,6 +52,47 @@ func ChancesText(d *selection.GroupsFacts) string {
 		}
 	}
 	return strings.Join(all, ", ") + "."
+}
+
+func costOfGroups(s selection.Selection, noise budget.Mechanism) string {
+	return costOfAll(append(s.Steps(), noise))
+}
+
+// deltaOfGroups is the line of the δ that lets groups of one unit appear.
+func deltaOfGroups(m plan.Measurement) []CostLine {
+	d := m.Selection.(selection.Groups)
+	each, times := plan.Amount(d.Delta), big.NewRat(d.Groups, 1)
+	return []CostLine{{Of: m.ID + ", groups of one unit that appear", Leaf: m.Leaf, Times: d.Groups,
+		Each: budget.Cost{Rho: new(big.Rat), Delta: each},
+		Cost: budget.Cost{Rho: new(big.Rat), Delta: times.Mul(times, each)}}}
+}
+
+func thoseSelected(plan.Table) string { return "where selected" }
+
+// cellsUnknown says how many groups there will be, which nobody knows.
+func cellsUnknown(plan.Table) string { return "–" }
+
+// sayGroups adds the facts of a table of groups that are not listed.
+func sayGroups(b *factBook, t tableRow) {
+	d := t.Discovered
+	b.say(OnTable, t.Path, "columns whose values nobody lists", strings.Join(d.Columns, ", "))
+	b.say(OnTable, t.Path, "groups of a unit that count", budget.Group(d.Groups))
+	b.say(OnTable, t.Path, "δ reserved for the selection", budget.DecimalUp(plan.Amount(d.Delta), 6))
+	for _, c := range d.Chances {
+		b.add(fact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " + budget.Plural(c.Units, "unit"),
+			value: budget.DecimalNearest(c.Chance, 4), exact: fmt.Sprint(c.Chance)})
+	}
+}
+
+// reselected are the mechanisms of the selections of the groups that a unit leaves, and of those that it comes into.
+func reselected(p *plan.Plan, m plan.Measurement) []budget.Mechanism {
+	return m.Selection.(selection.Groups).StepsOf(selectedTwice(p))
+}
+
+// divides tells that a column is divided by a level of it: that has two categories or more, or nobody lists them.
+func divides(of *domain.Domain, name string) bool {
+	level, ok := of.Level(name)
+	return ok && (level.Size() > 1 || of.Discover() != nil)
 }
 
 // selectedTwice is how often a unit whose values of a column change pays for the selections of the plan's neighbours:

@@ -14,18 +14,10 @@ import (
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
-	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the page that a person signs.
-
-const (
-	// ManyTables is where the page stops listing every table.
-	ManyTables = 40
-	// firstTables of those alike are listed even then.
-	firstTables = 3
-)
 
 // Explain writes the page that a person signs: what is promised, a row per
 // table with its noise, error and cost, what each table will be good for, and
@@ -71,19 +63,12 @@ func Explain(c *compiled.Compiled, w io.Writer) error {
 	if of := candidatesText(p); of != "" {
 		candidates = ", " + of + " included"
 	}
-	sparse := ""
-	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Sparse != nil || t.Top != nil }) {
-		sparse = " (sparse ones, and those that cells are chosen from, taken to have as many as rows are expected, or 2^20)"
-	}
-	if workload.Selections(p.Release()) > 0 {
-		sparse += " (of groups that nobody listed as many as 1000 in a table)"
-	}
 	published := "No table"
 	if len(p.Tables) > 0 {
 		published = budget.Plural(p.Size.Cells, "cell") + " in " + budget.Plural(int64(len(p.Tables)), "table")
 	}
 	fmt.Fprintf(b, "\n%s%s, %s of memory to measure%s. Plan hash %s\n",
-		published, sparse, BytesText(p.Size.Bytes), candidates, c.Hash())
+		published, takenAs(p.Tables), BytesText(p.Size.Bytes), candidates, c.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -177,21 +162,13 @@ func explainTables(p *plan.Plan, b *strings.Builder) {
 	t.Flush()
 }
 
-// tableRow is what the page says of one table.
-type tableRow struct {
-	plan.Table
-	measured  string
-	leaf      string
-	mechanism *budget.Mechanism   // of its own measurement; nil for none
-	selection selection.Selection // of its own measurement
-}
-
 // tableRows are the rows of all tables.
 func tableRows(p *plan.Plan) []tableRow {
 	measured, leaves := p.Measured(), LeavesOfTables(p)
 	rows := make([]tableRow, len(p.Tables))
 	for i, t := range p.Tables {
-		rows[i] = tableRow{Table: t, measured: howMeasured(p, t, measured), leaf: leafText(leaves[t.Path])}
+		rows[i] = tableRow{Table: t, measured: howMeasured(t, measured), leaf: leafText(leaves[t.Path]),
+			selection: selection.All{}}
 		if m, ok := measured[t.Path]; ok {
 			rows[i].mechanism, rows[i].selection = &m.Mechanism, m.Selection
 		}
@@ -200,15 +177,11 @@ func tableRows(p *plan.Plan) []tableRow {
 }
 
 // howMeasured says where a table's figures come from.
-func howMeasured(p *plan.Plan, t plan.Table, measured map[string]plan.Measurement) string {
+func howMeasured(t plan.Table, measured map[string]plan.Measurement) string {
 	_, direct := measured[t.Path]
 	switch {
-	case t.Discovered != nil:
-		return "by itself, where selected"
-	case t.Top != nil:
-		return "by itself, the " + budget.Group(t.Top.Of) + " chosen"
-	case t.Sparse != nil:
-		return "by itself, above " + budget.Group(t.Sparse.Above)
+	case t.SomeCells():
+		return "by itself, " + selecting[t.Selects()].which(t)
 	case t.Statistics[0].Measurement != "":
 		return "by itself"
 	case direct:
@@ -228,26 +201,8 @@ func LeavesOfTables(p *plan.Plan) map[string]string {
 	return leaves
 }
 
-// alike tells that two rows can be summed up in one: of as many attributes, measured the same way for one leaf, with
-// one kind of noise.
-func (r tableRow) alike(other tableRow) bool {
-	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil && r.mechanism.Kind != other.mechanism.Kind {
-		return false
-	}
-	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && len(r.steps()) == 0 &&
-		len(other.steps()) == 0
-}
-
 // cost is what the row's own measurement costs.
 func (r tableRow) cost() string { return selecting[r.selection.Kind()].cost(r.selection, *r.mechanism) }
-
-// steps are the mechanisms of the selection of the row's own measurement.
-func (r tableRow) steps() []budget.Mechanism {
-	if r.selection == nil {
-		return nil
-	}
-	return r.selection.Steps()
-}
 
 // write writes the row of one table.
 func (r tableRow) write(w io.Writer) {
@@ -255,10 +210,8 @@ func (r tableRow) write(w io.Writer) {
 	if r.mechanism != nil {
 		noise, cost = MechanismText(*r.mechanism)+", "+ScaleText(*r.mechanism), r.cost()
 	}
-	s, cells := r.Statistics[0], budget.Group(r.Cells)
-	if r.Selects() == selection.KindGroups { // how many there will be nobody knows
-		cells = "–"
-	}
+	s := r.Statistics[0]
+	cells := selecting[r.Selects()].cells(r.Table)
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t±%s\t%s\n", r.Path, cells, r.measured, noise, r.leaf,
 		budget.DecimalNearest(s.StandardError, 4), budget.Group(WholeMargin(s.Margin)), cost)
 }
@@ -535,70 +488,6 @@ func explainConversion(p *plan.Plan, b *strings.Builder) {
 		fmt.Fprintf(b, "\nε and δ buy ρ %s, all measurements composed numerically. The conversion of ρ alone would allow %s, with %s more variance in every cell.\n",
 			budget.Amount(spent), strings.TrimPrefix(budget.Amount(plain), "= "), budget.Percent(more-1))
 	}
-}
-
-// laplace tells that a measurement has Laplace noise.
-func laplace(p *plan.Plan) bool {
-	return slices.ContainsFunc(p.Measurements,
-		func(m plan.Measurement) bool { return m.Mechanism.Kind == budget.DiscreteLaplace })
-}
-
-func leafText(leaf string) string {
-	if leaf == "" {
-		return "–"
-	}
-	return leaf
-}
-
-func SensitivityText(m budget.Mechanism) string {
-	if m.Kind == budget.DiscreteLaplace {
-		return "L1 " + m.L1.String()
-	}
-	return "L2² " + m.L2Squared.String()
-}
-
-func MechanismText(m budget.Mechanism) string { return optimise.NoiseName(m.Kind) }
-
-func ScaleText(m budget.Mechanism) string {
-	v, _ := m.Parameter.Float64()
-	if m.Kind == budget.DiscreteLaplace {
-		return "t = " + budget.DecimalNearest(v, 4)
-	}
-	return "σ² = " + budget.DecimalNearest(v, 4)
-}
-
-// CostText is what n measurements with this noise cost, in four digits rounded
-// up.
-func CostText(m budget.Mechanism, n int64) string {
-	letter, loss := lossOfOne(m)
-	return letter + budget.DecimalUp(loss.Mul(loss, big.NewRat(n, 1)), 4)
-}
-
-// costOfAll is what measurements of one kind cost together.
-func costOfAll(all []budget.Mechanism) string {
-	letter, sum := "", new(big.Rat)
-	for _, m := range all {
-		l, loss := lossOfOne(m)
-		letter = l
-		sum.Add(sum, loss)
-	}
-	return letter + budget.DecimalUp(sum, 4)
-}
-
-// lossOfOne is what a measurement costs: an ε where there is one, else a ρ.
-func lossOfOne(m budget.Mechanism) (letter string, loss *big.Rat) {
-	if epsilon, err := m.Epsilon(); err == nil {
-		return "ε ", new(big.Rat).Set(epsilon)
-	}
-	return "ρ ", new(big.Rat).Set(m.Rho())
-}
-
-func Percent(share *big.Rat) string {
-	if share == nil {
-		return "–"
-	}
-	v, _ := share.Float64()
-	return budget.Percent(v)
 }
 
 func BytesText(n int64) string {

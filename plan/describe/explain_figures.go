@@ -9,7 +9,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/plan/strategy"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds what the page that a person signs says of figures beside counts.
@@ -85,24 +84,6 @@ func WayText(q plan.Quality, column string) string {
 	}
 	return text + fmt.Sprintf(" they would be within ±%s, about ±%s.", budget.Plural(WholeMargin(o.Ranks), "row"),
 		budget.DecimalNearest(o.Margin, 4))
-}
-
-// explainWeights says what is assumed of weights.
-func explainWeights(p *plan.Plan, b *strings.Builder) {
-	for _, table := range p.Release().Tables {
-		if table.Weight != nil {
-			fmt.Fprintf(b, "\nRows of %s count by their weight %s. %s\n", table.Name, table.Weight.From,
-				weightText(table.Weight))
-		}
-	}
-}
-
-// weightText says what is assumed of weights.
-func weightText(w *spec.Weight) string {
-	if w.Calibrated {
-		return "Weights were calibrated: they depend on other rows, and the guarantee is for rows with weights as they are."
-	}
-	return "Weights are taken to be attributes of the unit, which depend on no other unit."
 }
 
 // texts are the standard error and the margin in words.

@@ -2,7 +2,6 @@ package describe
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
@@ -161,24 +159,6 @@ func factorsText(factors []plan.Factor) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// noiseText is noise with the error that it makes, rounded to the nearest.
-func noiseText(m budget.Mechanism) string {
-	margin, _ := m.Margin(counted.Confidence)
-	return fmt.Sprintf("%s noise, %s (standard error %s, 95%% margin ±%s)",
-		MechanismText(m), ScaleText(m), budget.DecimalNearest(math.Sqrt(m.Variance()), 4), budget.Group(margin))
-}
-
-// choiceText is how one of many is chosen, with its loss rounded up.
-func choiceText(m budget.Mechanism) string {
-	if m.Kind == budget.PermuteAndFlip {
-		return "by permute-and-flip with ε " + budget.DecimalUp(m.Parameter, 4)
-	}
-	return fmt.Sprintf("by the exponential mechanism with ε %s, %s", budget.DecimalUp(m.Parameter, 4), rhoText(m.Rho()))
-}
-
-// rhoText is an amount of ρ in four digits, rounded up.
-func rhoText(rho *big.Rat) string { return "ρ " + budget.DecimalUp(rho, 4) }
 
 // candidatesText is what all microdata have counted to choose from, in words; "" where there are none.
 func candidatesText(p *plan.Plan) string {

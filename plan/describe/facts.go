@@ -12,7 +12,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/tabulation"
 	"github.com/dprelease/dprelease/spec"
@@ -20,61 +19,6 @@ import (
 )
 
 // This file holds the facts: a plan taken apart into short statements that two plans can be compared by.
-
-// Topic is what a fact of a plan is about.
-type Topic string
-
-// The topics, in the order in which a difference is told.
-const (
-	OnRelease   Topic = "release"
-	OnGuarantee Topic = "guarantee"
-	OnCost      Topic = "cost"
-	OnBudget    Topic = "budget"
-	OnTable     Topic = "table"
-	OnStrategy  Topic = "strategy"
-	OnMicrodata Topic = "microdata"
-	OnSource    Topic = "source"
-	OnColumn    Topic = "column"
-	OnParameter Topic = "parameter"
-	OnCodebook  Topic = "code book"
-	OnWarning   Topic = "warning"
-	OnSpec      Topic = "spec"
-)
-
-// topics are all topics with the heading of each.
-var topics = []struct {
-	topic   Topic
-	heading string
-}{
-	{OnRelease, "Release"}, {OnGuarantee, "Guarantee"}, {OnCost, "Cost"}, {OnBudget, "Budget"}, {OnTable, "Tables"},
-	{OnStrategy, "How the tables are measured"}, {OnMicrodata, "Microdata"}, {OnSource, "Sources"},
-	{OnColumn, "Columns"}, {OnParameter, "Parameters"}, {OnCodebook, "Code books"}, {OnWarning, "Before you sign"},
-	{OnSpec, "Text of the spec"},
-}
-
-// fact is one statement about a plan. What is "" for the one that says that its
-// subject is there.
-type fact struct {
-	topic         Topic
-	subject, what string
-	value         string
-	exact         string        // what is compared, where value is rounded
-	summary       bool          // value sums up what other facts say
-	level         *domain.Level // of a fact about categories
-	error         float64       // of a fact about a standard error
-}
-
-// key is what is compared between two plans.
-func (f fact) key() [3]string { return [3]string{string(f.topic), f.subject, f.what} }
-
-// same tells that two facts of one key say the same, or that others tell what is
-// not.
-func (f fact) same(g fact) bool {
-	if f.level != nil && g.level != nil {
-		return slices.Equal(f.level.Categories, g.level.Categories) && slices.Equal(f.level.Of, g.level.Of)
-	}
-	return f.summary || f.value == g.value && f.exact == g.exact
-}
 
 // facts are all that a plan says, in the order of its topics.
 func facts(p *plan.Plan) []fact {
@@ -84,12 +28,12 @@ func facts(p *plan.Plan) []fact {
 	b.say(OnBudget, "", "made least inside a leaf", objectives[p.Release().Budget.Minimise])
 	b.noise(p)
 	b.leaves(p.Leaves)
-	marginals := map[string]spec.Marginal{}
+	weights := map[string]*big.Rat{} // of marginals, in what is made least
 	for _, m := range p.Release().Marginals {
-		marginals[m.Name] = m
+		weights[m.Name] = m.Weight
 	}
 	for _, row := range tableRows(p) {
-		b.table(p, row, marginals[row.Marginal])
+		b.table(p, row, weights)
 	}
 	b.invariants(p)
 	b.consistent(p.Consistent)
@@ -141,23 +85,6 @@ func facts(p *plan.Plan) []fact {
 		b.say(OnWarning, "", w, w)
 	}
 	return b.facts
-}
-
-// factBook collects facts.
-type factBook struct{ facts []fact }
-
-func (b *factBook) add(f fact) { b.facts = append(b.facts, f) }
-
-// say adds a fact unless it says nothing.
-func (b *factBook) say(topic Topic, subject, what, value string) {
-	if value != "" {
-		b.add(fact{topic: topic, subject: subject, what: what, value: value})
-	}
-}
-
-// sum adds the fact that a subject is there, with what others say of it in short.
-func (b *factBook) sum(topic Topic, subject, value string) {
-	b.add(fact{topic: topic, subject: subject, value: value, summary: true})
 }
 
 func (b *factBook) release(p *plan.Plan) {
@@ -245,7 +172,7 @@ var summings = map[strategy.Summing]string{
 	strategy.LevelsSeparate:   "measured as others are, and every level as a column of its own",
 }
 
-func (b *factBook) table(p *plan.Plan, t tableRow, m spec.Marginal) {
+func (b *factBook) table(p *plan.Plan, t tableRow, weights map[string]*big.Rat) {
 	s := t.Statistics[0]
 	by := strings.Join(t.By, ", ")
 	if by == "" {
@@ -280,49 +207,20 @@ func (b *factBook) table(p *plan.Plan, t tableRow, m spec.Marginal) {
 	say("by", by)
 	say("counts up along (cumulative)", up)
 	say("sums of neighbours are to be accurate along (ranges)", ranges)
-	if m.Weight != nil { // a plan that was edited may name no marginal
-		b.add(fact{topic: OnTable, subject: t.Path, what: "weight", value: budget.Decimal(m.Weight),
-			exact: m.Weight.RatString()})
+	if weight, ok := weights[t.Marginal]; ok { // diagnostics, and bounds, are of no marginal
+		b.add(fact{topic: OnTable, subject: t.Path, what: "weight", value: budget.Decimal(weight),
+			exact: weight.RatString()})
 	}
 	if t.Target != nil {
 		say("target", t.Target.String())
 		b.add(fact{topic: OnTable, subject: t.Path, what: "margin that the target gets", value: "±" +
 			budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4), exact: fmt.Sprint(t.Target.Reached)})
 	}
-	if d := t.Discovered; d != nil {
-		say("columns whose values nobody lists", strings.Join(d.Columns, ", "))
-		say("groups of a unit that count", budget.Group(d.Groups))
-		say("δ reserved for the selection", budget.DecimalUp(plan.Amount(d.Delta), 6))
-		for _, c := range d.Chances {
-			b.add(fact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " + budget.Plural(c.Units, "unit"),
-				value: budget.DecimalNearest(c.Chance, 4), exact: fmt.Sprint(c.Chance)})
-		}
-	} else {
-		say("cells", budget.Group(t.Cells))
-	}
-	if t.Impossible > 0 {
-		say("impossible cells", budget.Group(t.Impossible))
-	}
+	kind := selecting[t.Selects()]
+	kind.sayCells(b, t)
+	b.impossible(t.Table)
 	say("measured", t.measured)
-	if top := t.Top; top != nil {
-		say("cells chosen", budget.Group(top.Of))
-		if choices, ok := t.selection.(selection.Top); ok {
-			say("each choice", choiceText(choices.Select))
-			say("sensitivity of the choice", fmt.Sprintf("%d%s", choices.Sensitivity, direction(choices)))
-		}
-		b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes",
-			value: Percent(plan.Amount(top.Choosing)), exact: top.Choosing})
-		b.add(fact{topic: OnTable, subject: t.Path, what: "shortfall of the choice, at most",
-			value: budget.Group(WholeMargin(top.Shortfall)), exact: fmt.Sprint(top.Shortfall)})
-	}
-	if s := t.Sparse; s != nil {
-		say("published above", budget.Group(s.Above))
-		b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published",
-			value: atMost(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
-		for _, m := range s.Missed {
-			say("chance to miss "+budget.Plural(m.Rows, "row"), budget.Percent(m.Chance))
-		}
-	}
+	kind.saySelected(b, t)
 	if noise := t.mechanism; noise != nil {
 		say("mechanism", MechanismText(*noise))
 		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: ScaleText(*noise),

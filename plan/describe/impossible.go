@@ -89,3 +89,10 @@ func explainImpossible(p *plan.Plan, b *strings.Builder) {
 		}
 	}
 }
+
+// impossible says how many cells of a table cannot be.
+func (b *factBook) impossible(t plan.Table) {
+	if t.Impossible > 0 {
+		b.say(OnTable, t.Path, "impossible cells", budget.Group(t.Impossible))
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
@@ -13,7 +12,6 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/residual"
-	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -321,9 +319,6 @@ func Attributes(p *plan.Plan) []string {
 	return columns
 }
 
-// ofTheFile stands behind the name of a file's column in a loss where the table has another column of that name.
-const ofTheFile = " of the file"
-
 // hiddenColumns are the attributes of a table that is measured beyond those that are found: columns by whose values
 // rows count or not, or weigh, and those of its files that one of them, or of those found, is made of, the unit's id
 // aside. What a column is made of alone is not named again, but the key that it is looked up by is.
@@ -332,13 +327,7 @@ func hiddenColumns(p *plan.Plan, t *spec.Table, found []string) []string {
 	if t.Where != nil {
 		read = append(read, t.Where.Expression.Sources()...)
 	}
-	if t.Weight != nil && (t.Weight.Null == spec.Drop ||
-		slices.ContainsFunc(p.Measurements, func(m plan.Measurement) bool {
-			return m.Query.Table == t.Name &&
-				m.Query.Counted.Weighted()
-		})) {
-		read = append(read, t.Weight.From)
-	}
+	read = append(read, weightRead(p, t)...)
 	for _, c := range t.Columns {
 		if !slices.Contains(found, c.Name) && shareAny(c.Inputs(), read) {
 			more = append(more, c.Name)
@@ -379,7 +368,7 @@ func drops(p *plan.Plan, table, column string) bool {
 	}
 	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && sameValues(t, c.Name, column)
-	}) || t.Weight != nil && t.Weight.Null == spec.Drop && slices.Contains(ofFile(t, column), t.Weight.From) ||
+	}) || workload.DropsUnweighted(t) && slices.Contains(ofFile(t, column), t.Weight.From) ||
 		slices.Contains(ofFile(t, column), t.Unit.ID) || t.Where != nil &&
 		shareAny(t.Where.Expression.Sources(), ofFile(t, column)) ||
 		slices.ContainsFunc(p.Release().Impossible, func(e spec.Impossible) bool {
@@ -387,25 +376,6 @@ func drops(p *plan.Plan, table, column string) bool {
 				return sameValues(t, attributes.Counted(t, c.Attribute).Column, column)
 			})
 		})
-}
-
-// ofFile are the columns of the files that a column is read from or made of: none for one that is derived, and what is
-// no column of the table is one of its files.
-func ofFile(t *spec.Table, column string) []string {
-	if c := t.Column(column); c != nil {
-		return c.Inputs()
-	}
-	return []string{strings.TrimSuffix(column, ofTheFile)}
-}
-
-// sameValues tells that two columns of a table are one, or read or are made of the same values of its files.
-func sameValues(t *spec.Table, a, b string) bool {
-	return a == b || shareAny(ofFile(t, a), ofFile(t, b))
-}
-
-// shareAny tells that two lists have a name in common.
-func shareAny(a, b []string) bool {
-	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
 // exchanged is the mechanism of a measurement where other rows of a unit may be counted: those it had are removed, and
@@ -427,7 +397,7 @@ func exchanged(p *plan.Plan, m budget.Mechanism) budget.Mechanism {
 // reads tells that what a query adds up, ranks or tells apart in its cells are values of a column, or depend on it.
 func reads(p *plan.Plan, q plan.Query, column string) bool {
 	t := p.Release().Table(q.Table)
-	if q.Counted.Weighted() && slices.Contains(ofFile(t, column), t.Weight.From) {
+	if weighsBy(t, q, column) {
 		return true
 	}
 	of := q.Counted.Reads()
@@ -449,9 +419,7 @@ func partsBy(p *plan.Plan, q plan.Query, column string) bool {
 			return true
 		}
 		t := p.Release().Table(q.Table)
-		domain := t.Column(f.Attribute).Domain
-		if level, ok := domain.Level(f.Level); ok && sameValues(t, f.Attribute, column) &&
-			(level.Size() > 1 || domain.Discover() != nil) {
+		if sameValues(t, f.Attribute, column) && divides(t.Column(f.Attribute).Domain, f.Level) {
 			return true
 		}
 	}
@@ -474,21 +442,19 @@ const removedAndAdded = 4
 // docs/proofs/adaptive.md.
 func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism, err error) {
 	for _, m := range p.Measurements {
-		if d, ok := m.Selection.(selection.Groups); ok && (drops(p, m.Query.Table, column) || partsBy(p, m.Query, column)) {
-			steps = append(append(steps, exchanged(p, m.Mechanism)), d.StepsOf(selectedTwice(p))...)
-			continue
-		}
-		if drops(p, m.Query.Table, column) ||
+		selects := selecting[m.Selection.Kind()]
+		parts := partsBy(p, m.Query, column)
+		if drops(p, m.Query.Table, column) || selects.anew && parts ||
 			slices.ContainsFunc(m.Query.Factors, func(f plan.Factor) bool { return linkedTo(p, m.Query.Table, f, column) }) {
-			steps = append(append(steps, exchanged(p, m.Mechanism)), rechosen(p, m)...)
+			steps = append(append(steps, exchanged(p, m.Mechanism)), selects.again(p, m)...)
 			continue
 		}
-		if partsBy(p, m.Query, column) {
+		if parts {
 			changed, err := changed(p, m, column)
 			if err != nil {
 				return 0, nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 			}
-			steps = append(append(steps, changed), rechosen(p, m)...)
+			steps = append(append(steps, changed), selects.again(p, m)...)
 		}
 	}
 	for _, t := range p.Tables {

@@ -97,13 +97,7 @@ func KeptGaussian(p *plan.Plan) []string {
 		if s.Noise != budget.DiscreteGaussian {
 			continue
 		}
-		why := "sums along a column of several levels"
-		switch t := tables[s.Tables[0]]; {
-		case t.Top != nil:
-			why = "chosen cells"
-		case t.Discovered != nil:
-			why = "groups that nobody listed, of which a unit has many"
-		}
+		why := selecting[tables[s.Tables[0]].Selects()].gaussian
 		out = append(out, fmt.Sprintf("%s (%s)", Listed(s.Tables), why))
 	}
 	for _, s := range p.Synthetic {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -28,10 +27,7 @@ func unshown(p *plan.Plan) []string {
 		if t.Show > 0 || least == 0 || t.SomeCells() || strings.HasPrefix(t.Path, "bounds/") {
 			continue
 		}
-		cell := 0.0 // how much weight rows have is not known
-		if !t.Weighted {
-			cell = float64(p.Release().Table(t.From).ExpectedRows()) / compiled.EvenCells(p, t)
-		}
+		cell := averageCell(p, t)
 		if _, ok := most[t.Marginal]; !ok {
 			names = append(names, t.Marginal)
 			average[t.Marginal] = cell

@@ -42,6 +42,20 @@ func MissedText(s *selection.AboveFacts) string {
 	return strings.Join(all, ", ") + "."
 }
 
+// thoseAbove says which cells are published.
+func thoseAbove(t plan.Table) string { return "above " + budget.Group(t.Sparse.Above) }
+
+// saySparse adds the facts of a sparse table.
+func saySparse(b *factBook, t tableRow) {
+	s := t.Sparse
+	b.say(OnTable, t.Path, "published above", budget.Group(s.Above))
+	b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published",
+		value: atMost(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
+	for _, m := range s.Missed {
+		b.say(OnTable, t.Path, "chance to miss "+budget.Plural(m.Rows, "row"), budget.Percent(m.Chance))
+	}
+}
+
 // atMost is a mean number of cells in words.
 func atMost(cells float64) string {
 	switch {

@@ -33,6 +33,23 @@ func costOfChoices(s selection.Selection, noise budget.Mechanism) string {
 	return rhoText(sum)
 }
 
+// thoseChosen says how many cells are published.
+func thoseChosen(t plan.Table) string { return "the " + budget.Group(t.Top.Of) + " chosen" }
+
+// sayTop adds the facts of a table of chosen cells.
+func sayTop(b *factBook, t tableRow) {
+	top := t.Top
+	b.say(OnTable, t.Path, "cells chosen", budget.Group(top.Of))
+	if choices, ok := t.selection.(selection.Top); ok {
+		b.say(OnTable, t.Path, "each choice", choiceText(choices.Select))
+		b.say(OnTable, t.Path, "sensitivity of the choice", fmt.Sprintf("%d%s", choices.Sensitivity, direction(choices)))
+	}
+	b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes",
+		value: Percent(plan.Amount(top.Choosing)), exact: top.Choosing})
+	b.add(fact{topic: OnTable, subject: t.Path, what: "shortfall of the choice, at most",
+		value: budget.Group(WholeMargin(top.Shortfall)), exact: fmt.Sprint(top.Shortfall)})
+}
+
 // Top says which cells a table has, and how far it may fall short.
 func Top(t *selection.TopFacts, cells int64) string {
 	return fmt.Sprintf("Of %s the %s with the largest counts, as far as private choices find them: with a probability of %s no cell that is left out has over %s more than one that is here.",

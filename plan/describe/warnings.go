@@ -74,7 +74,7 @@ func Warnings(r *spec.Release, p *plan.Plan) []string {
 			by = append(by, f.String())
 		}
 		key := compiled.Shown(t.From, by)
-		if !t.OfRows() && !t.Weighted || t.Top != nil {
+		if !isOfAllRows(t) || selecting[t.Selects()].chosen {
 			continue // what it counts, or which cells it has, others do not
 		}
 		other, ok := first[key]
@@ -376,7 +376,7 @@ func losers(p *plan.Plan) []string {
 		var worse []float64
 		every := false
 		for _, t := range p.Tables {
-			if leaves[t.Path] != leaf.Path || summed(p, t) || t.Top != nil {
+			if leaves[t.Path] != leaf.Path || summed(p, t) || selecting[t.Selects()].chosen {
 				continue
 			}
 			equal, err := EqualShare(p, t, leaf, noises[t.Path])

@@ -13,15 +13,26 @@ import (
 
 // This file holds what the plan says of discovered groups once their selections have mechanisms.
 
-// say works out what is said of the groups of a table.
-func say(d *selection.GroupsFacts, m plan.Measurement, reserved *big.Rat) error {
-	groups := m.Selection.(selection.Groups)
+// sayGroups says of a table of groups that are not listed how likely these appear.
+func (d *draftPlan) sayGroups(at int, m plan.Measurement) error {
+	t := &d.plan.Tables[at]
+	if err := sayChances(t.Discovered, m.Selection.(selection.Groups)); err != nil {
+		return &workload.Fault{Key: "by", Message: fmt.Sprintf("no selection of the groups of table %s can be made: %v", t.Path,
+			err), Expected: "more of the budget, or groups: a smaller number"}
+	}
+	share := new(big.Rat).Quo(workload.Reserved(d.plan), big.NewRat(workload.Selections(d.plan.Release()), 1))
+	t.Discovered.Delta = budget.FormatRat(share)
+	t.Expectation = describe.DiscoveredExpectation(t.Discovered, *t)
+	return nil
+}
+
+// sayChances says with what chances groups are selected.
+func sayChances(d *selection.GroupsFacts, groups selection.Groups) error {
 	k, err := groups.Kept()
 	if err != nil {
 		return err
 	}
 	d.Optimal = groups.Select.Kind == budget.RandomizedResponse
-	d.Delta = budget.FormatRat(reserved)
 	first := max(groups.AtLeast, 1)
 	units := []int64{first}
 	for _, chance := range workload.ChancesOf {
@@ -31,26 +42,6 @@ func say(d *selection.GroupsFacts, m plan.Measurement, reserved *big.Rat) error 
 	}
 	for _, n := range units {
 		d.Chances = append(d.Chances, selection.Chance{Units: n, Chance: budget.RoundUp(k.Chance(n), 4)})
-	}
-	return nil
-}
-
-// discover says of every table of groups that are not listed how likely these appear.
-func discover(p *plan.Plan) error {
-	p.Cost.Delta = workload.Reserved(p)
-	measured := p.Measured()
-	for i := range p.Tables {
-		t := &p.Tables[i]
-		if t.Discovered == nil {
-			continue
-		}
-		share := new(big.Rat).Quo(workload.Reserved(p), new(big.Rat).SetInt64(workload.Selections(p.Release())))
-		if err := say(t.Discovered, measured[t.Path], share); err != nil {
-			return workload.At(p.Release(), "marginals."+t.Marginal,
-				&workload.Fault{Key: "by", Message: fmt.Sprintf("no selection of the groups of table %s can be made: %v", t.Path,
-					err), Expected: "more of the budget, or groups: a smaller number"})
-		}
-		t.Expectation = describe.DiscoveredExpectation(t.Discovered, *t)
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/fitting"
 	"github.com/dprelease/dprelease/plan/optimise"
@@ -110,13 +109,7 @@ func (d *draftPlan) measurable(r, inner *spec.Release, done func(string, *draftP
 		return nil, err
 	}
 	onAll(p, r)
-	if err := sparsely(p, d.tables); err != nil {
-		return nil, err
-	}
-	if err := tops(p, d.tables, d.division.Planned); err != nil {
-		return nil, err
-	}
-	if err := discover(p); err != nil {
+	if err := d.forecast(); err != nil {
 		return nil, err
 	}
 	hold(p, d.tables)
@@ -185,7 +178,7 @@ func (d *draftPlan) aim(r *spec.Release, done func(string, *draftPlan)) (*draftP
 	}
 	done("tables", d)
 	tighten := 1.0
-	chosen := !slices.ContainsFunc(d.parts, func(t *workload.Table) bool { return t.What.Kind() == counted.KindQuantiles })
+	chosen := !slices.ContainsFunc(d.parts, isOfQuantiles)
 	for range mostTighter {
 		if !chosen { // by the amounts that quantiles have where all are drawn
 			chosen, d.rough = true, true
@@ -364,20 +357,14 @@ func (d *draftPlan) errorOf(counts func(leaf int) bool) float64 {
 func (d *draftPlan) size() plan.Size {
 	var published, counted, rounds int64
 	for _, t := range d.tables {
-		if t.Discovers != nil {
-			published += workload.UsualGroups
-		} else if t.ChosenFrom() {
+		if t.SomeCells() {
 			published += t.Possible()
 		} else {
 			published += t.Cells
 		}
 	}
 	for _, m := range d.division.Planned {
-		if m.Table != nil && m.Table.ChosenFrom() {
-			counted += 2 * m.Table.Filled // where a cell is has to be kept too
-		} else {
-			counted += m.Cells
-		}
+		counted += forecasts[m.Selection.Kind()].held(m)
 	}
 	for _, s := range d.drafts {
 		for _, cells := range s.Columns {

@@ -349,18 +349,11 @@ func (d *draftPlan) composed(r *spec.Release, inner spec.Budget, times float64,
 	if err != nil {
 		return t, err
 	}
-	t.Asked, t.Epsilon, t.Total = bound.Value, bound.Value, floatOfRat(rho)
+	t.Epsilon, t.Total = bound.Value, floatOfRat(rho)
 	if t.Least, err = rhoAt(new(big.Rat).SetFloat64(bound.Value), inner.Delta); err != nil {
 		return t, err
 	}
-	if sample := r.Sample(); sample.Partial() {
-		if loss, err = loss.Sampled(sample.Rate()); err != nil {
-			return t, err
-		}
-		if bound, err = loss.EpsilonAt(r.Budget.Delta); err != nil {
-			return t, err
-		}
-		t.Asked = bound.Value
-	}
-	return t, nil
+	bound, err = onAllUnits(r, loss, bound)
+	t.Asked = bound.Value
+	return t, err
 }

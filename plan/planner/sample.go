@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/describe"
@@ -19,6 +20,23 @@ func onAll(p *plan.Plan, r *spec.Release) {
 	if p.Sample.Spent = p.Cost; p.Cost.Epsilon != nil {
 		p.Cost.Epsilon = r.Budget.Epsilon
 	}
+}
+
+// hasSampleError reports whether noise is only a part of the error of a table.
+func hasSampleError(t plan.Table) bool { return t.Sampled() }
+
+// onAllUnits is the ε, at the δ of a release, of a loss of the units that are drawn: at is that of the loss itself, which
+// it is where all units are measured.
+func onAllUnits(r *spec.Release, loss budget.Loss, at budget.Bound) (budget.Bound, error) {
+	sample := r.Sample()
+	if !sample.Partial() {
+		return at, nil
+	}
+	all, err := loss.Sampled(sample.Rate())
+	if err != nil {
+		return at, err
+	}
+	return all.EpsilonAt(r.Budget.Delta)
 }
 
 // sampleError says what a sample adds to the errors of a table, "" where all units are measured.

@@ -21,25 +21,19 @@ const mostFalseCells = 1e7
 // missedBy are the chances for which a sparse table says how large a cell must be.
 var missedBy = []float64{0.05, 0.01, 0.001}
 
-// sparsely says of every sparse table how many false cells it is expected to have, and what it misses. It fails on one
+// saySparse says of a sparse table how many false cells it is expected to have, and what it misses. It fails on one
 // whose threshold lets too many through, with one that does not.
-func sparsely(p *plan.Plan, tables []*workload.Table) error {
-	measured := p.Measured()
-	for i, t := range tables {
-		if !t.Sparse() {
-			continue
-		}
-		s, noise := p.Tables[i].Sparse, measured[t.Path].Mechanism
-		err := judgeSparse(s, noise, t)
-		if err != nil {
-			return workload.At(p.Release(), "marginals."+t.Marginal.Name, err)
-		}
-		published := int64(math.Ceil(s.FalseCells))
-		p.Size.Cells, p.Size.Bytes = p.Size.Cells+published, p.Size.Bytes+2*plan.BytesPerCell*published
-		s.Missed = missedSizes(s, noise)
-		s.Bound = s.Above + noise.LeastAbove(1-p.Tables[i].Statistics[0].Confidence)
-		p.Tables[i].Expectation = describe.SparseExpectation(s, p.Tables[i])
+func (d *draftPlan) saySparse(at int, m plan.Measurement) error {
+	p, t := d.plan, &d.plan.Tables[at]
+	s, noise := t.Sparse, m.Mechanism
+	if err := judgeSparse(s, noise, d.tables[at]); err != nil {
+		return err
 	}
+	published := int64(math.Ceil(s.FalseCells))
+	p.Size.Cells, p.Size.Bytes = p.Size.Cells+published, p.Size.Bytes+2*plan.BytesPerCell*published
+	s.Missed = missedSizes(s, noise)
+	s.Bound = s.Above + noise.LeastAbove(1-t.Statistics[0].Confidence)
+	t.Expectation = describe.SparseExpectation(s, *t)
 	return nil
 }
 

@@ -81,10 +81,7 @@ func inColumns(b *strings.Builder, lines []string) {
 func traceTables(d *draftPlan, b *strings.Builder) {
 	traceLines(b, len(d.tables), func(i int) string {
 		t := d.tables[i]
-		more := ""
-		if t.Impossible > 0 {
-			more += fmt.Sprintf(", %s of them impossible", budget.Group(t.Impossible))
-		}
+		more := impossibleText(t)
 		if goal, ok := t.Goal(); ok {
 			more += fmt.Sprintf(", each within ±%s with probability %s", budget.DecimalNearest(goal.Margin, 4),
 				budget.DecimalNearest(goal.Confidence, 6))

@@ -34,14 +34,14 @@ func bandAim(b usefulness.Band) float64 {
 func assess(p *plan.Plan) {
 	known := map[string]plan.Table{} // tables by what they show
 	for _, t := range p.Tables {
-		if _, ok := known[compiled.Shown(t.From, t.By)]; !ok && !t.SomeCells() && t.OfRows() && t.Invariant == "" {
+		if _, ok := known[compiled.Shown(t.From, t.By)]; !ok && isOfNoisyRows(t) {
 			known[compiled.Shown(t.From, t.By)] = t
 		}
 	}
 	leaves := describe.LeavesOfTables(p)
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		if t.SomeCells() || !t.OfRows() || t.Sampled() || t.Invariant != "" {
+		if !isOfNoisyRows(*t) || hasSampleError(*t) {
 			// most of its cells have no rows, it counts something else, noise is a part of its error, or it has none: an average
 			// cell says nothing
 			continue
@@ -62,6 +62,9 @@ func assess(p *plan.Plan) {
 		t.Expectation += " " + describe.Usefulness(*u, s, t.From)
 	}
 }
+
+// isOfNoisyRows reports whether a table shows noisy counts of rows in all cells.
+func isOfNoisyRows(t plan.Table) bool { return !t.SomeCells() && t.OfRows() && isNoisy(t) }
 
 // evenSize is by how much an attribute of a table divides the rows, at its own level or at another.
 func evenSize(p *plan.Plan, t plan.Table, name string, level spec.Attribute) float64 {

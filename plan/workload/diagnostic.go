@@ -39,7 +39,7 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 		return c.Unknown.Action == spec.Drop ||
 			c.Null.Action == spec.Drop
 	})
-	drops = drops || t.Weight != nil && t.Weight.Null == spec.Drop ||
+	drops = drops || DropsUnweighted(t) ||
 		slices.ContainsFunc(r.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
 	var why []string
 	if drops {

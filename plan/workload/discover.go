@@ -1,11 +1,14 @@
 package workload
 
 import (
+	"fmt"
 	"math/big"
 
 	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
+	"github.com/dprelease/dprelease/spec/domain"
 )
 
 // This file holds the groups that nobody lists: in how many of them one unit differs, and which part of δ their
@@ -14,8 +17,32 @@ import (
 // ChancesOf are the chances for which a table says how large a group must be.
 var ChancesOf = []float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999}
 
-// discoveredOf describes a table of groups that are not listed, nil another.
-func discoveredOf(t *Table, r *spec.Release) *selection.GroupsFacts {
+// askedGroups is the selection of a marginal by columns whose categories nobody lists.
+func askedGroups(_ *spec.Marginal, unlisted []*spec.Column) (selection.Selection, bool) {
+	return selection.Groups{}, len(unlisted) > 0
+}
+
+// mostListed bounds the combinations of listed categories beside a column of which up to 2^32 values may be discovered:
+// so that whether its groups can be numbered does not depend on the values that there are.
+const mostListed = int64(1) << 30
+
+// groupCells is as many cells as a table of groups may have. It returns a fault where too many categories are listed.
+func groupCells(t *Table, levels []*domain.Level) (int64, error) {
+	listed := int64(1)
+	for _, level := range levels {
+		size := max(int64(level.Size()), 1) // of a column whose categories are not listed: none
+		if listed > mostListed/size {
+			return 0, &Fault{"by", fmt.Sprintf(
+				"table %s has more than 2^30 combinations of listed categories beside those that are discovered", t.Path),
+				"coarser levels or fewer attributes"}
+		}
+		listed *= size
+	}
+	return limit.SparseCells, nil
+}
+
+// tellGroups says which groups a table has: it has no cells that are listed.
+func tellGroups(t *Table, r *spec.Release, out *plan.Table) {
 	d := &selection.GroupsFacts{Groups: t.Differ(r)}
 	if r.Privacy.Neighbours == spec.Replace {
 		d.Groups /= 2
@@ -25,7 +52,7 @@ func discoveredOf(t *Table, r *spec.Release) *selection.GroupsFacts {
 		d.MaxLength = append(d.MaxLength, c.Domain.Discover().MaxLength)
 		d.AtLeast = max(d.AtLeast, c.Domain.Discover().AtLeast)
 	}
-	return d
+	out.Cells, out.Discovered = 0, d
 }
 
 // Differ is in how many groups of a table the units of neighbours differ at most.

@@ -36,12 +36,8 @@ func (t *Table) Reference(r *spec.Release) (rows, over float64) {
 	confidential := r.Table(t.Marginal.Table)
 	l := confidential.Column(t.Quantiles().Column).Lattice
 	step, _ := l.Step.Float64()
-	rows = GoodRows
-	if t.Quantiles().Weight {
-		one, _ := confidential.Weight.Lattice.Step.Float64()
-		rows *= float64(one * float64(confidential.Weight.Lattice.Last))
-	}
-	return rows, float64(step*float64(l.Last-l.First)) / rangeFilled
+	steps, one := largestWeight(confidential, t.What)
+	return GoodRows * float64(one*steps), float64(step*float64(l.Last-l.First)) / rangeFilled
 }
 
 // noiseOf is the sum of the squares of the weights that the noise of answers has in F − qN, for F the rows up to the
@@ -117,15 +113,13 @@ func (t *Table) Adds(r *spec.Release, d counted.Bins) (each []float64, err error
 	if err != nil {
 		return nil, err
 	}
+	steps, _ := largestWeight(confidential, d)
 	for i := range total {
 		x := others[i]
 		if d.Total > 0 {
 			x += total[i] / Square(float64(d.Total))
 		}
-		if d.Weight {
-			x /= Square(float64(confidential.Weight.Lattice.Last))
-		}
-		each = append(each, x)
+		each = append(each, x/Square(steps))
 	}
 	return each, nil
 }

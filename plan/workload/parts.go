@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan/attributes"
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
@@ -72,11 +71,11 @@ func newPart(r *spec.Release, t *Table, p statistic.Part) *Table {
 	confidential := r.Table(t.Marginal.Table)
 	part.Counted = attributes.CountedBy(confidential, part.By)
 	part.Sums = SumsOf(t.Marginal, part.By)
-	switch {
-	case p.Counted.Kind() == counted.KindDistinct:
-		part.PerUnit = spec.PerUnit{}
-	case p.Once:
+	if p.Once {
 		part.PerUnit = onceEach(part.PerUnit)
+	}
+	if counting[p.Counted.Kind()].ownBound {
+		part.PerUnit = spec.PerUnit{}
 	}
 	part.weigh(confidential)
 	return part

@@ -5,22 +5,12 @@ import (
 	"math/big"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 )
 
 // This file holds the tables of the largest cells: what is chosen from, and how far one unit moves the scores.
-
-// selectionOf returns which answers of a marginal's count are given out.
-func selectionOf(m *spec.Marginal) selection.Selection {
-	switch {
-	case m.Above > 0:
-		return selection.Above{Threshold: m.Above}
-	case m.Top > 0:
-		return selection.Top{Of: m.Top}
-	}
-	return selection.All{}
-}
 
 // Top is how many cells of the table are chosen, 0 of one that has them all.
 func (t *Table) Top() int64 {
@@ -28,18 +18,17 @@ func (t *Table) Top() int64 {
 	return top.Of
 }
 
-// ChosenFrom tells that cells are published by what is counted in them, so that they are not visited one by one.
-func (t *Table) ChosenFrom() bool { return t.Sparse() || t.Top() > 0 }
+// askedTop is the selection of a marginal that asks for its largest cells.
+func askedTop(m *spec.Marginal, _ []*spec.Column) (selection.Selection, bool) {
+	return selection.Top{Of: m.Top}, m.Top > 0
+}
+
+// tellTop says how many cells are chosen.
+func tellTop(t *Table, _ *spec.Release, out *plan.Table) { out.Top = &selection.TopFacts{Of: t.Top()} }
 
 // checkTop refuses a table of which no cells can be chosen.
 func (t *Table) checkTop() error {
 	switch {
-	case t.Top() == 0:
-		return nil
-	case t.Discovers != nil:
-		return &Fault{"top", fmt.Sprintf(
-			"table %s is by columns whose categories nobody lists, among which none can be compared", t.Path),
-			"columns with a domain, or no `top`: groups that are discovered are published by their counts"}
 	case t.masked():
 		return &Fault{"top", fmt.Sprintf("table %s has impossible cells, among which none may be chosen", t.Path),
 			"a table without what is impossible, or without `top`"}

@@ -13,12 +13,15 @@ import (
 
 // This file holds the way of every quantile: drawn, or read from a distribution.
 
+// isOfQuantiles reports whether a table is a part of quantiles.
+func isOfQuantiles(t *workload.Table) bool { return t.What.Kind() == counted.KindQuantiles }
+
 // chooseWays gives each part of quantiles that is better read from a distribution the one that is best for the amount
 // that it has in a rough draft where all are drawn: a way for each of some kinds of noise.
 func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
 	for _, p := range d.division.Planned {
 		t, g := p.Table, p.Group
-		if t == nil || t.What.Kind() != counted.KindQuantiles || !t.CanDistribute(g.Release, g.Needed) {
+		if t == nil || !isOfQuantiles(t) || !t.CanDistribute(g.Release, g.Needed) {
 			continue
 		}
 		for _, noise := range kinds {
@@ -73,7 +76,7 @@ func (d *draftPlan) costWith(p optimise.Planned, noise budget.Kind) budget.Cost 
 func (d *draftPlan) assessQuantiles() error {
 	for _, p := range d.division.Planned {
 		t, g := p.Table, p.Group
-		if t == nil || t.What.Kind() != counted.KindQuantiles {
+		if t == nil || !isOfQuantiles(t) {
 			continue
 		}
 		cost := budget.Cost{Rho: p.Needs}

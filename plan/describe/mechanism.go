@@ -1,0 +1,90 @@
+package describe
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/optimise"
+)
+
+// This file holds mechanisms in words: their noise, and what they cost.
+
+func SensitivityText(m budget.Mechanism) string {
+	if m.Kind == budget.DiscreteLaplace {
+		return "L1 " + m.L1.String()
+	}
+	return "L2² " + m.L2Squared.String()
+}
+
+func MechanismText(m budget.Mechanism) string { return optimise.NoiseName(m.Kind) }
+
+func ScaleText(m budget.Mechanism) string {
+	v, _ := m.Parameter.Float64()
+	if m.Kind == budget.DiscreteLaplace {
+		return "t = " + budget.DecimalNearest(v, 4)
+	}
+	return "σ² = " + budget.DecimalNearest(v, 4)
+}
+
+// CostText is what n measurements with this noise cost, in four digits rounded
+// up.
+func CostText(m budget.Mechanism, n int64) string {
+	letter, loss := lossOfOne(m)
+	return letter + budget.DecimalUp(loss.Mul(loss, big.NewRat(n, 1)), 4)
+}
+
+// costOfAll is what measurements of one kind cost together.
+func costOfAll(all []budget.Mechanism) string {
+	letter, sum := "", new(big.Rat)
+	for _, m := range all {
+		l, loss := lossOfOne(m)
+		letter = l
+		sum.Add(sum, loss)
+	}
+	return letter + budget.DecimalUp(sum, 4)
+}
+
+// lossOfOne is what a measurement costs: an ε where there is one, else a ρ.
+func lossOfOne(m budget.Mechanism) (letter string, loss *big.Rat) {
+	if epsilon, err := m.Epsilon(); err == nil {
+		return "ε ", new(big.Rat).Set(epsilon)
+	}
+	return "ρ ", new(big.Rat).Set(m.Rho())
+}
+
+// noiseText is noise with the error that it makes, rounded to the nearest.
+func noiseText(m budget.Mechanism) string {
+	margin, _ := m.Margin(counted.Confidence)
+	return fmt.Sprintf("%s noise, %s (standard error %s, 95%% margin ±%s)",
+		MechanismText(m), ScaleText(m), budget.DecimalNearest(math.Sqrt(m.Variance()), 4), budget.Group(margin))
+}
+
+// choiceText is how one of many is chosen, with its loss rounded up.
+func choiceText(m budget.Mechanism) string {
+	if m.Kind == budget.PermuteAndFlip {
+		return "by permute-and-flip with ε " + budget.DecimalUp(m.Parameter, 4)
+	}
+	return fmt.Sprintf("by the exponential mechanism with ε %s, %s", budget.DecimalUp(m.Parameter, 4), rhoText(m.Rho()))
+}
+
+// rhoText is an amount of ρ in four digits, rounded up.
+func rhoText(rho *big.Rat) string { return "ρ " + budget.DecimalUp(rho, 4) }
+
+func Percent(share *big.Rat) string {
+	if share == nil {
+		return "–"
+	}
+	v, _ := share.Float64()
+	return budget.Percent(v)
+}
+
+// laplace tells that a measurement has Laplace noise.
+func laplace(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Measurements,
+		func(m plan.Measurement) bool { return m.Mechanism.Kind == budget.DiscreteLaplace })
+}

@@ -1,0 +1,76 @@
+package describe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/workload"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the weights that rows count by: in words, and where a plan reads them.
+
+// explainWeights says what is assumed of weights.
+func explainWeights(p *plan.Plan, b *strings.Builder) {
+	for _, table := range p.Release().Tables {
+		if table.Weight != nil {
+			fmt.Fprintf(b, "\nRows of %s count by their weight %s. %s\n", table.Name, table.Weight.From,
+				weightText(table.Weight))
+		}
+	}
+}
+
+// weightText says what is assumed of weights.
+func weightText(w *spec.Weight) string {
+	if w.Calibrated {
+		return "Weights were calibrated: they depend on other rows, and the guarantee is for rows with weights as they are."
+	}
+	return "Weights are taken to be attributes of the unit, which depend on no other unit."
+}
+
+// rowsOf names the rows that a table counts.
+func rowsOf(t plan.Table) string {
+	if t.Weighted {
+		return "weighted rows"
+	}
+	return "rows"
+}
+
+// byWeight ends what a figure is in, of rows that count by their weights.
+func byWeight(t plan.Table) string {
+	if t.Weighted {
+		return ", by weight"
+	}
+	return ""
+}
+
+// isOfAllRows reports whether a table counts the rows that its own bound keeps, or adds up weights.
+func isOfAllRows(t plan.Table) bool { return t.OfRows() || t.Weighted }
+
+// averageCell is how many rows an average cell of a table has; 0 where it adds up weights, as how much rows weigh is not
+// known.
+func averageCell(p *plan.Plan, t plan.Table) float64 {
+	if t.Weighted {
+		return 0
+	}
+	return float64(p.Release().Table(t.From).ExpectedRows()) / compiled.EvenCells(p, t)
+}
+
+// weightRead is what the weights of a table's rows are read from, where a measurement adds them up or rows without one
+// are left out; nothing elsewhere.
+func weightRead(p *plan.Plan, t *spec.Table) []string {
+	added := t.Weight != nil && slices.ContainsFunc(p.Measurements,
+		func(m plan.Measurement) bool { return m.Query.Table == t.Name && m.Query.Counted.Weighted() })
+	if added || workload.DropsUnweighted(t) {
+		return []string{t.Weight.From}
+	}
+	return nil
+}
+
+// weighsBy tells that a query adds up weights that are read from what a column is read from, or made of.
+func weighsBy(t *spec.Table, q plan.Query, column string) bool {
+	return q.Counted.Weighted() && slices.Contains(ofFile(t, column), t.Weight.From)
+}

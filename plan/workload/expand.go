@@ -1,0 +1,177 @@
+package workload
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/attributes"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/impossible"
+	"github.com/dprelease/dprelease/plan/limit"
+	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds how a spec is expanded: which tables it asks for, and what each has.
+
+// maxTables bounds one marginal's subsets.
+const maxTables = 100000
+
+// Expand lists the tables that the marginals ask for, in spec order; `every`
+// gives one table for each subset of its attributes, small subsets first.
+func Expand(r *spec.Release) ([]*Table, error) {
+	leaf := map[string]int{}
+	for i, l := range r.Budget.Leaves {
+		leaf[l.Path] = i
+	}
+	var tables []*Table
+	seen := map[string]string{}
+	rules := impossible.New(r)
+	for i := range r.Marginals {
+		m := &r.Marginals[i]
+		sets, err := subsets(r, m)
+		if err != nil {
+			return nil, At(r, "marginals."+m.Name, err)
+		}
+		for _, by := range sets {
+			t := requested(r, m, by)
+			t.Place, t.Leaf = len(tables), leaf[m.Leaf]
+			err := t.complete(r, rules)
+			if other, ok := seen[t.Path]; ok {
+				err = &Fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.Path, other),
+					"a column or a marginal of another name"}
+			}
+			if err != nil {
+				return nil, At(r, "marginals."+m.Name, err)
+			}
+			seen[t.Path] = m.Name
+			tables = append(tables, t)
+		}
+	}
+	tables = append(tables, suggested(r, len(tables), leaf)...)
+	rows := diagnosed(r, len(tables), leaf[r.Diagnostics])
+	if r.Diagnostics != "" && rows == nil {
+		return nil, At(r, "diagnostics", &Fault{"", "there is nothing to diagnose: every row counts, and as it is",
+			"a table with `unit: {id, max_rows}`, a policy that drops rows, or figures of a column with a range; or no `diagnostics`"})
+	}
+	return append(tables, rows...), nil
+}
+
+// requested is the table of a marginal by some of its attributes, but for its place, its leaf and its cells.
+func requested(r *spec.Release, m *spec.Marginal, by []spec.Attribute) *Table {
+	confidential := r.Table(m.Table)
+	t := &Table{Path: TablePath(m.Name, m.Every != nil, by), Marginal: m, By: by,
+		Counted: attributes.CountedBy(confidential, by), Sums: SumsOf(m, by), Discovers: confidential.Discovers(by),
+		What: statistic.RowsOf(confidential), PerUnit: m.PerUnit}
+	t.Selection = selectionOf(m, t.Discovers)
+	t.Weight = t.Asked()
+	if t.statistic() == spec.Units.String() {
+		t.What, t.PerUnit = counted.Rows{}, onceEach(t.PerUnit)
+	}
+	t.weigh(confidential)
+	return t
+}
+
+// complete works out the cells of a requested table. It returns a fault where the table cannot be counted or published.
+func (t *Table) complete(r *spec.Release, rules *impossible.Rules) error {
+	if err := distinctColumns(t); err != nil {
+		return err
+	}
+	var err error
+	if t.Cells, err = Cells(r, t); err != nil {
+		return err
+	}
+	kind := &selecting[t.Selection.Kind()]
+	if kind.listed {
+		if t.Impossible, err = impossibleCells(rules, t); err != nil {
+			return err
+		}
+		t.Filled = FilledOf(r.Table(t.Marginal.Table), t.Cells-t.Impossible)
+	}
+	if err := kind.check(t); err != nil {
+		return err
+	}
+	if err := t.checkMasked(r); err != nil {
+		return err
+	}
+	if t.Apart() && t.Summed() {
+		return &Fault{"", fmt.Sprintf(
+			"table %s has impossible cells or more than %d attributes, and counts up or is asked for ranges", t.Path,
+			limit.SharedAttributes), "a table without `cumulative` and `ranges`, or without what is impossible"}
+	}
+	return nil
+}
+
+// TablesOf returns those tables that are of a confidential table.
+func TablesOf(tables []*Table, confidential string) []*Table {
+	var own []*Table
+	for _, t := range tables {
+		if t.Marginal.Table == confidential {
+			own = append(own, t)
+		}
+	}
+	return own
+}
+
+// subsets lists the attribute sets of a marginal: without those of `every` that hold a column and what it decides.
+func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
+	confidential := r.Table(m.Table)
+	if m.Every == nil {
+		if derived, origin, found := attributes.Twice(confidential, m.By); found {
+			return nil, &Fault{"by", fmt.Sprintf("%s and %s say the same of a row, as %s decides both", derived, origin,
+				attributes.Counted(confidential, origin).Column), "one of the two"}
+		}
+		return [][]spec.Attribute{m.By}, nil
+	}
+	n := new(big.Int)
+	for _, k := range m.Every {
+		n.Add(n, new(big.Int).Binomial(int64(len(m.By)), int64(k)))
+	}
+	if n.Cmp(big.NewInt(maxTables)) > 0 {
+		return nil, &Fault{"every", fmt.Sprintf("it asks for %s tables, more than %d", n, maxTables),
+			"smaller subsets, or of fewer attributes"}
+	}
+	var all [][]spec.Attribute
+	for _, k := range m.Every {
+		for _, by := range Choose(m.By, k) {
+			if _, _, found := attributes.Twice(confidential, by); !found {
+				all = append(all, by)
+			}
+		}
+	}
+	if all == nil {
+		return nil, &Fault{"every", "every subset that it asks for holds a derived column beside its origin",
+			"smaller subsets"}
+	}
+	return all, nil
+}
+
+// Choose lists the k-subsets of a list in lexicographic order of positions.
+func Choose(list []spec.Attribute, k int) [][]spec.Attribute {
+	if k == 0 {
+		return [][]spec.Attribute{{}}
+	}
+	var all [][]spec.Attribute
+	for i := 0; i+k <= len(list); i++ {
+		for _, rest := range Choose(list[i+1:], k-1) {
+			all = append(all, append([]spec.Attribute{list[i]}, rest...))
+		}
+	}
+	return all
+}
+
+// NewTable describes a table of counts, but for how good they will be.
+func NewTable(r *spec.Release, t *Table) plan.Table {
+	out := plan.Table{Path: t.Path, From: t.Marginal.Table, Marginal: t.Marginal.Name, By: make([]string, len(t.By)),
+		Cells: t.Cells, Impossible: t.Impossible}
+	for i, a := range t.By {
+		out.By[i] = a.String()
+	}
+	out.Statistics = []plan.Statistic{{Name: t.statistic(), Confidence: counted.Confidence}}
+	out.PerUnit, out.Show = t.PerUnit, t.Marginal.Show
+	out.Weighted, out.Counts = t.What.Weighted(), t.says
+	out.Figures = figures(r, t)
+	selecting[t.Selection.Kind()].tell(t, r, &out)
+	return out
+}
