@@ -178,10 +178,11 @@ func tableRows(p *plan.Plan) []tableRow {
 
 // howMeasured says where a table's figures come from.
 func howMeasured(t plan.Table, measured map[string]plan.Measurement) string {
+	if which := selecting[t.Selects()].which(t); which != "" {
+		return "by itself, " + which
+	}
 	_, direct := measured[t.Path]
 	switch {
-	case t.SomeCells():
-		return "by itself, " + selecting[t.Selects()].which(t)
 	case t.Statistics[0].Measurement != "":
 		return "by itself"
 	case direct:

@@ -16,7 +16,7 @@ var selecting = [selection.Kinds]struct {
 	// cost is what it costs together with the noise of the answers, and delta are the lines of what it takes of δ.
 	cost  func(s selection.Selection, noise budget.Mechanism) string
 	delta func(m plan.Measurement) []CostLine
-	// which says which cells a table has, and cells how many; takenAs says as how many they count.
+	// which says which of its cells a table has, "" for all, and cells how many; takenAs says as how many they count.
 	which, cells func(t plan.Table) string
 	takenAs      string
 	// sayCells and saySelected add the facts of the cells of a table, before those of the measurement and after them.
@@ -51,7 +51,7 @@ func costOfNoise(_ selection.Selection, noise budget.Mechanism) string { return 
 
 func noDelta(plan.Measurement) []CostLine { return nil }
 
-func allOfThem(plan.Table) string { return "all of them" }
+func allOfThem(plan.Table) string { return "" }
 
 func cellsListed(t plan.Table) string { return budget.Group(t.Cells) }
 

@@ -50,8 +50,8 @@ func byWeight(t plan.Table) string {
 // isOfAllRows reports whether a table counts the rows that its own bound keeps, or adds up weights.
 func isOfAllRows(t plan.Table) bool { return t.OfRows() || t.Weighted }
 
-// averageCell is how many rows an average cell of a table has; 0 where it adds up weights, as how much rows weigh is not
-// known.
+// averageCell is how many rows an average cell of a table has; 0 where it adds up weights, as how much rows weigh is
+// not known.
 func averageCell(p *plan.Plan, t plan.Table) float64 {
 	if t.Weighted {
 		return 0

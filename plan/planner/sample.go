@@ -25,16 +25,16 @@ func onAll(p *plan.Plan, r *spec.Release) {
 // hasSampleError reports whether noise is only a part of the error of a table.
 func hasSampleError(t plan.Table) bool { return t.Sampled() }
 
-// onAllUnits is the ε, at the δ of a release, of a loss of the units that are drawn: at is that of the loss itself, which
-// it is where all units are measured.
-func onAllUnits(r *spec.Release, loss budget.Loss, at budget.Bound) (budget.Bound, error) {
+// onAllUnits is the ε that all units lose, at the δ of a release, where those that are drawn have this loss. Where all
+// units are measured it is own, the ε of the loss itself.
+func onAllUnits(r *spec.Release, loss budget.Loss, own budget.Bound) (budget.Bound, error) {
 	sample := r.Sample()
 	if !sample.Partial() {
-		return at, nil
+		return own, nil
 	}
 	all, err := loss.Sampled(sample.Rate())
 	if err != nil {
-		return at, err
+		return own, err
 	}
 	return all.EpsilonAt(r.Budget.Delta)
 }

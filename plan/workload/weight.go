@@ -7,8 +7,8 @@ import (
 
 // This file holds the weights that rows count by.
 
-// largestWeight is the largest weight of a row as a question counts it, in steps, and what a step is: 1 and 1 where each
-// row counts as 1.
+// largestWeight is the largest weight of a row as a question counts it, in steps, and what a step is: 1 and 1 where
+// each row counts as 1.
 func largestWeight(t *spec.Table, what counted.Counted) (steps, step float64) {
 	if !what.Weighted() {
 		return 1, 1
