@@ -66,8 +66,8 @@ type tableTruth struct {
 	Figures []figureTruth `json:"figures,omitempty"`
 }
 
-// addParts adds how far the published figures lie from those of the truth, as a part of all rows; of running sums, which
-// are no parts of these, nothing.
+// addParts adds how far the published figures lie from the truth, as a part of all rows; nothing of running sums, which
+// are no parts of these.
 func addParts(one *tableTruth, _ plan.Table, d evaluate.Difference) {
 	if one.Rows > 0 && one.CountsUp == nil {
 		l1 := d.L1 / float64(one.Rows)

@@ -39,8 +39,8 @@ func noCounts(published.Table, []string) (evaluate.Figures, error) {
 }
 
 // someCounts reads the counts of a table that has some of its cells, with their intervals, and the places of their
-// cells in domain order. columns are those of its keys, and of its figures. A row is refused that is of no cell, or whose
-// cell may not follow those before it.
+// cells in domain order. columns are those of its keys, and of its figures. A row is refused that is of no cell, or
+// whose cell may not follow those before it.
 func someCounts(t published.Table, columns []string, mayFollow func(before []uint64, cell uint64) bool,
 	refusal string) (evaluate.Figures, error) {
 	f := evaluate.Figures{Cells: []uint64{}}

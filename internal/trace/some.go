@@ -33,8 +33,8 @@ type Missing struct {
 	Says string `json:"says"` // what that tells of the cell
 }
 
-// someCell is the trace of a cell at a row of a table of chosen cells, or of groups that nobody listed; −1 where it is
-// not in the table.
+// someCell is the trace of a cell at a row of a table of chosen cells, or of groups that nobody listed; −1 where it
+// is not in the table.
 func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table, at int, answers []measured.Measured) error {
 	if at < 0 {
 		return nil

@@ -152,9 +152,10 @@ func (t *Trace) declaredCell(e *published.Release, reader *synth.Reader, table i
 	if err != nil {
 		return &verdict.Unusable{File: t.Folder, Err: err}
 	}
-	t.origins(made, planned.Statistics[0].UnitValue())
+	unit := planned.Statistics[0].UnitValue()
+	t.origins(made, unit)
 	t.Difference = t.differs(figures, row)
-	t.interval(e.Plan.Sample, interval.New(made.Bearings, t.Confidence, figures, row, planned.Statistics[0].UnitValue()))
+	t.interval(e.Plan.Sample, interval.New(made.Bearings, t.Confidence, figures, row, unit))
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
 		return &published.Altered{Place: t.Folder, File: planned.File()}
 	}

@@ -14,7 +14,7 @@ import (
 
 // This file holds how the loss of a plan is checked that measures a sample of its units.
 
-// lossCheck returns how the loss of the plan's mechanisms is checked, by whether they see all units or a sample of them.
+// lossCheck returns how the loss of the plan's mechanisms is checked: of mechanisms that see all units, or a sample.
 func (v *verifier) lossCheck() func(steps []budget.Mechanism) (string, error) {
 	if v.plan.Guarantee.Sample != "" {
 		return v.checkSampledLoss

@@ -38,7 +38,8 @@ func addSeries(p *plan.Plan, told []report.Table, tables []synth.Table) {
 			if told[i].Aside || (len(t.Keys) == 1) != plain {
 				continue
 			}
-			for _, s := range seriesOf(p.Release().Table(p.Tables[i].From), t, selecting[told[i].Selects()].largestFirst) {
+			largestFirst := selecting[told[i].Selects()].largestFirst
+			for _, s := range seriesOf(p.Release().Table(p.Tables[i].From), t, largestFirst) {
 				if charts == mostSeries || points+len(s.Points) > mostPoints {
 					break
 				}

@@ -16,8 +16,8 @@ import (
 
 // weightBoundsOf are the bounds of the weights of a confidential table, none where no published table counts by them.
 func weightBoundsOf(p *plan.Plan, t *spec.Table) []report.WeightBounds {
-	w := t.Weight
-	if w == nil || !slices.ContainsFunc(p.Tables, func(of plan.Table) bool { return of.From == t.Name && of.Weighted }) {
+	w, byWeight := t.Weight, func(of plan.Table) bool { return of.From == t.Name && of.Weighted }
+	if w == nil || !slices.ContainsFunc(p.Tables, byWeight) {
 		return nil
 	}
 	return []report.WeightBounds{{

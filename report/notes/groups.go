@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// This file holds what is said of tables of groups that nobody listed: how likely one appears, and what it means that it
-// does not.
+// This file holds what is said of tables of groups that nobody listed: how likely one appears, and what it means that
+// it does not.
 
 // groupsNote says which groups appear in a table, and what it means that one does not.
 func groupsNote(t report.Table, planned plan.Table, _ string) []report.Note {
