@@ -8,7 +8,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// impossibleCells says of each cell of a measurement whether it is never measured; nil where the plan says that all are.
+// impossibleCells says of each cell of a measurement whether it is never measured; nil where all are measured.
 func impossibleCells(m plan.Measurement, r *spec.Release) ([]bool, error) {
 	if m.Impossible <= 0 {
 		return nil, nil

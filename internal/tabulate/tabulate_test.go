@@ -533,7 +533,8 @@ func BenchmarkCovers(b *testing.B) {
 	}
 }
 
-// besideAFineAxis is a request of axes that do not nest, one of asks for occupied cells alone that tells apart what they do, and
+// besideAFineAxis is a request of axes that do not nest, one of asks for occupied cells alone that tells apart what they
+// do, and
 // axes of other columns.
 func besideAFineAxis(seed uint64) Request {
 	random := rand.New(rand.NewPCG(seed, 5))
