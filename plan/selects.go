@@ -13,13 +13,15 @@ var selects = [selection.Kinds]struct {
 	// asAsked reports whether one table of the kind has the cells of another, as far as these are known before there is a
 	// budget.
 	asAsked func(t, asked Table) bool
+	// some reports whether the table has some of its cells, by what is counted in them.
+	some bool
 	// left says why the counts of such a table are not made to add up; "" where they are.
 	left string
 }{
-	selection.KindAll:    {statesNothing, givesAll, allAsAsked, ""},
-	selection.KindAbove:  {statesAbove, givesAbove, aboveAsAsked, "it does not show all cells"},
-	selection.KindTop:    {statesTop, givesTop, topAsAsked, "it does not show all cells"},
-	selection.KindGroups: {statesGroups, givesGroups, groupsAsAsked, "its groups are not listed"},
+	selection.KindAll:    {statesNothing, givesAll, allAsAsked, false, ""},
+	selection.KindAbove:  {statesAbove, givesAbove, aboveAsAsked, true, "it does not show all cells"},
+	selection.KindTop:    {statesTop, givesTop, topAsAsked, true, "it does not show all cells"},
+	selection.KindGroups: {statesGroups, givesGroups, groupsAsAsked, true, "its groups are not listed"},
 }
 
 func statesNothing(Table) bool                 { return false }
@@ -37,7 +39,7 @@ func (t Table) Selects() selection.Kind {
 }
 
 // SomeCells reports whether the table has some of its cells, by what is counted in them.
-func (t Table) SomeCells() bool { return t.Selects() != selection.KindAll }
+func (t Table) SomeCells() bool { return selects[t.Selects()].some }
 
 // Gives reports whether a selection gives out the cells that the table has.
 func (t Table) Gives(s selection.Selection) bool {

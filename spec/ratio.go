@@ -35,7 +35,7 @@ func (s statReader) readTerm(n document.Node) (term Term, l *domain.Lattice) {
 			l = s.checkMeasurable(column, "a "+kind.String(), 1)
 		}
 	}
-	if term.Kind == Count && !where.Present() {
+	if term.Column == "" && !where.Present() {
 		where = n // columns and their categories are conditions themselves
 	}
 	term.Where, _ = s.conditions(s.table, where)

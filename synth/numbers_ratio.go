@@ -232,7 +232,7 @@ func (n *numbers) domainOf(f plan.Figure, takings []taking) Domain {
 	ofAlone := slices.ContainsFunc(takings, func(t taking) bool { return t.of && !t.over })
 	overAlone := slices.ContainsFunc(takings, func(t taking) bool { return t.over && !t.of })
 	bounds := func(t *plan.Term) (low, high float64) {
-		if t.Kind == spec.Count {
+		if t.Column == "" { // rows
 			return 1, 1
 		}
 		r := n.rangeOf(t.Column)

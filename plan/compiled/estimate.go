@@ -55,7 +55,7 @@ func (w *Workload) estimate(p *plan.Plan, confidential string) (*Estimate, error
 			continue
 		}
 		place[t.Path] = len(marginals)
-		marginals = append(marginals, residual.Marginal{Axes: workload.SetOf(c.Shown(t)), Weight: 1})
+		marginals = append(marginals, residual.Marginal{Axes: workload.SetOf(c.Shown(t)), Importance: 1})
 		e.Tables, e.Axes, e.Own = append(e.Tables, t.Place), append(e.Axes, c.Shown(t)), append(e.Own, -1)
 		e.Asked = append(e.Asked, c.Axes(t))
 	}

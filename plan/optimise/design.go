@@ -470,7 +470,7 @@ func (g *Group) workload() (w *residual.Workload, err error) {
 	}
 	marginals := make([]residual.Marginal, len(g.Tables))
 	for i, t := range g.Tables {
-		marginals[i] = residual.Marginal{Axes: workload.SetOf(g.Chains.Axes(t)), Weight: t.Weight}
+		marginals[i] = residual.Marginal{Axes: workload.SetOf(g.Chains.Axes(t)), Importance: t.Weight}
 	}
 	g.work, err = residual.NewWorkload(g.Chains.Columns, marginals)
 	return g.work, err

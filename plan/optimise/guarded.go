@@ -200,7 +200,7 @@ func (g *Group) workloadWithout(standalone []bool) (*residual.Workload, error) {
 	var marginals []residual.Marginal
 	for i, t := range g.Tables {
 		if !standalone[i] {
-			marginals = append(marginals, residual.Marginal{Axes: workload.SetOf(g.Chains.Axes(t)), Weight: t.Weight})
+			marginals = append(marginals, residual.Marginal{Axes: workload.SetOf(g.Chains.Axes(t)), Importance: t.Weight})
 		}
 	}
 	return residual.NewWorkload(g.Chains.Columns, marginals)

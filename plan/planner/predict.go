@@ -104,7 +104,7 @@ func ofRanges(e *compiled.Estimate, marginal int, each *big.Rat) (float64, error
 	if !slices.ContainsFunc(asked, func(a residual.Axis) bool { return a.Sums == residual.Ranges }) {
 		return 0, nil
 	}
-	w, err := residual.NewWorkload(e.Columns, []residual.Marginal{{Axes: workload.SetOf(asked), Weight: 1}})
+	w, err := residual.NewWorkload(e.Columns, []residual.Marginal{{Axes: workload.SetOf(asked), Importance: 1}})
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ func Example() {
 	columns := []*residual.Column{residual.NewColumn(make([]int, 5)), residual.NewColumn(make([]int, 2))}
 	first, second := residual.Axis{Column: 0, Level: 1}, residual.Axis{Column: 1, Level: 1}
 	w, err := residual.NewWorkload(columns, []residual.Marginal{
-		{Axes: residual.Set{first}, Weight: 1}, {Axes: residual.Set{first, second}, Weight: 1}})
+		{Axes: residual.Set{first}, Importance: 1}, {Axes: residual.Set{first, second}, Importance: 1}})
 	if err != nil {
 		panic(err)
 	}

@@ -18,7 +18,7 @@ import (
 func (w *Workload) LeastSum(cost float64) []float64 {
 	weights := make([]float64, len(w.Marginals))
 	for i, m := range w.Marginals {
-		weights[i] = float64(m.Weight * w.cells[i])
+		weights[i] = float64(m.Importance * w.cells[i])
 	}
 	return w.least(cost, weights, func(u use) float64 { return u.share })
 }
@@ -59,7 +59,7 @@ const (
 func (w *Workload) LeastLargest(cost float64) (variances []float64, largest, bound float64, err error) {
 	bounds := make([]float64, len(w.Marginals))
 	for i, m := range w.Marginals {
-		bounds[i] = 1 / m.Weight
+		bounds[i] = 1 / m.Importance
 	}
 	return w.ascend(cost, bounds)
 }

@@ -36,7 +36,7 @@ func Tilted(columns []*Column, marginals []Marginal) ([]*Column, error) {
 		return nil, err
 	}
 	for i, m := range marginals {
-		t.weights[i] = float64(m.Weight * t.cells[i])
+		t.weights[i] = float64(m.Importance * t.cells[i])
 	}
 	t.index()
 	// Every move lowers the sum by more than rounding makes, so that this ends.

@@ -30,11 +30,11 @@ const (
 // set is the total.
 type Set []Axis
 
-// Marginal is a marginal that is asked for. Weight is how much the variance of each
+// Marginal is a marginal that is asked for. Importance is how much the variance of each
 // of its cells counts.
 type Marginal struct {
-	Axes   Set
-	Weight float64
+	Axes       Set
+	Importance float64
 }
 
 // Residual is one residual of a strategy.
@@ -83,7 +83,7 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 	}
 	total := 0.0
 	for _, m := range marginals {
-		if !(m.Weight > 0) || math.IsInf(m.Weight, 1) {
+		if !(m.Importance > 0) || math.IsInf(m.Importance, 1) {
 			return nil, fmt.Errorf("a weight must be positive")
 		}
 		n := 1.0

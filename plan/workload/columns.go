@@ -98,7 +98,7 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 		}
 		c.tables[t.Place] = axes
 		if len(ranges) > 0 {
-			marginals = append(marginals, residual.Marginal{Axes: SetOf(axes), Weight: t.Weight})
+			marginals = append(marginals, residual.Marginal{Axes: SetOf(axes), Importance: t.Weight})
 		}
 	}
 	if marginals == nil {

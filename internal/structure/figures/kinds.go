@@ -154,6 +154,8 @@ func (k *kindFinder) binary(n *ast.BinaryExpr) {
 		k.condition(n.Y)
 	case token.EQL, token.NEQ, token.LSS, token.GTR, token.LEQ, token.GEQ:
 		switch {
+		case k.isKind(n.X), k.isKind(n.Y):
+			k.constant(n.X, n.Y)
 		case k.isZero(n.Y):
 			k.operand(n.X)
 		case k.isZero(n.X):
@@ -162,6 +164,12 @@ func (k *kindFinder) binary(n *ast.BinaryExpr) {
 			k.constant(n.X, n.Y)
 		}
 	}
+}
+
+// isKind reports whether an expression is a constant of a type that has a constant a kind, the first of which is 0.
+func (k *kindFinder) isKind(e ast.Expr) bool {
+	named, ok := types.Unalias(k.info.TypeOf(e)).(*types.Named)
+	return ok && k.info.Types[e].Value != nil && (k.ofKinds(named.Obj()) || named.Obj().Name() == "StatKind")
 }
 
 // condition looks at an expression that decides a branch as it stands.
