@@ -11,7 +11,6 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
@@ -442,7 +441,7 @@ func Strategy(s strategy.Group) string {
 
 // insteadOf names a strategy that was not taken by what is other about it: the way, the noise, or both.
 func insteadOf(s strategy.Group, other strategy.Alternative) string {
-	noise := optimise.NoiseName(other.Noise) + " noise"
+	noise := other.Noise.Name() + " noise"
 	if other.Needs == "" {
 		noise += " everywhere" // its error is that with one noise for the whole release
 	}
@@ -468,7 +467,7 @@ func inPortions(s strategy.Group) bool {
 
 // way says what is measured of a group.
 func way(s strategy.Group) string {
-	noise := optimise.NoiseName(s.Noise) + " noise"
+	noise := s.Noise.Name() + " noise"
 	switch s.Kind {
 	case strategy.Largest:
 		return "Tables that lie in no other are measured, with " + noise +
@@ -540,7 +539,7 @@ func explainConversion(p *plan.Plan, b *strings.Builder) {
 // laplace tells that a measurement has Laplace noise.
 func laplace(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Measurements,
-		func(m plan.Measurement) bool { return m.Mechanism.Kind == budget.DiscreteLaplace })
+		func(m plan.Measurement) bool { return m.Mechanism.Kind.Pure() })
 }
 
 func leafText(leaf string) string {
@@ -551,20 +550,17 @@ func leafText(leaf string) string {
 }
 
 func SensitivityText(m budget.Mechanism) string {
-	if m.Kind == budget.DiscreteLaplace {
+	if m.Kind.Pure() {
 		return "L1 " + m.L1.String()
 	}
 	return "L2² " + m.L2Squared.String()
 }
 
-func MechanismText(m budget.Mechanism) string { return optimise.NoiseName(m.Kind) }
+func MechanismText(m budget.Mechanism) string { return m.Kind.Name() }
 
 func ScaleText(m budget.Mechanism) string {
 	v, _ := m.Parameter.Float64()
-	if m.Kind == budget.DiscreteLaplace {
-		return "t = " + budget.DecimalNearest(v, 4)
-	}
-	return "σ² = " + budget.DecimalNearest(v, 4)
+	return m.Kind.ParameterName() + " = " + budget.DecimalNearest(v, 4)
 }
 
 // CostText is what n measurements with this noise cost, in four digits rounded
