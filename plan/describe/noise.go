@@ -94,7 +94,7 @@ func KeptGaussian(p *plan.Plan) []string {
 		tables[t.Path] = t
 	}
 	for _, s := range p.Strategies {
-		if s.Noise.Pure() {
+		if !s.Noise.Normal() {
 			continue
 		}
 		why := "sums along a column of several levels"
