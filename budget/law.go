@@ -3,7 +3,8 @@ package budget
 import "math/big"
 
 // This file holds what a law of noise answers for, and the laws there are. A new law is a type that answers all of it,
-// in files of its own, and a line in the table.
+// in files of its own, and a line in the table; with its name in spec/noise.go, its sampler in internal/noise and
+// histogram/laws.go, its loss in budget/contour, and its kind in report/schema.json.
 
 // law is a law of noise X over all integers, symmetric about 0 and log-concave, with one parameter.
 type law interface {

@@ -38,24 +38,6 @@ type NoiseSum struct {
 	last      *blurred // as questions of one law are much the same
 }
 
-// draw is the law of one draw X as a summand, with its characteristic function φ_i.
-type draw interface {
-	// reach is so much that the series holds for reach·θ ≤ seriesReach where X has a weight.
-	reach(weight float64) float64
-	// pole is c > 0 where 1/φ_i(t) is 1 + c·sin²(t/2), else 0.
-	pole() float64
-	// series are the coefficients of −ln φ_i(wθ) in θ², θ⁴ …, by the square of w.
-	series(square float64) series
-	// exponent is −ln φ_i(2π·turns).
-	exponent(turns float64) float64
-	// mostTilt is up to which λ a bound of E e^{λX} is looked for, by the reach.
-	mostTilt(reach float64) float64
-	// logMoment bounds ln E e^{λX}.
-	logMoment(lambda float64) float64
-	// open is how many turns from a multiple of 2π −ln φ_i is below a level at most.
-	open(level float64) float64
-}
-
 // draws are a term in units of the deviation of the sum.
 type draws struct {
 	of     NoiseTerm
@@ -67,15 +49,8 @@ type draws struct {
 	pole   float64 // of the draw
 }
 
-// series are coefficients of −ln φ in θ², θ⁴ …
-type series [seriesTerms]float64
-
-const (
-	// seriesTerms and seriesReach leave out less than 2e-12 of −ln φ_i.
-	seriesTerms    = 8
-	seriesReach    = 0.25
-	chernoffPoints = 16
-)
+// chernoffPoints is at how many λ E e^{λS} is bounded.
+const chernoffPoints = 16
 
 // moment is λ and a bound of ln E e^{λS}, in deviations.
 type moment struct{ lambda, log float64 }
@@ -183,15 +158,6 @@ func newDraws(t NoiseTerm, deviation float64) draws {
 	one := t.Kind.law().draw(t.Parameter)
 	return draws{of: t, draw: one, count: float64(t.Count), weight: w, turns: w / (2 * math.Pi), reach: one.reach(w),
 		pole: one.pole()}
-}
-
-// at is the series at θ², which may be negative.
-func (c *series) at(square float64) float64 {
-	var sum float64
-	for k := len(c) - 1; k >= 0; k-- {
-		sum = float64(sum*square) + c[k]
-	}
-	return float64(sum * square)
 }
 
 // exponent is −ln φ(θ), or something above most where it is. Of single draws with a pole 1/φ_i are multiplied first,
