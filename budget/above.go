@@ -12,7 +12,7 @@ func (m Mechanism) Above(n int64) float64 {
 	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0
 	}
-	tail := m.Kind.tail(nearest(m.Parameter))
+	tail := m.Kind.law().tail(nearest(m.Parameter))
 	if n < 0 {
 		return 1 - float64(tail(-n-1)/2)
 	}

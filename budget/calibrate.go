@@ -174,7 +174,7 @@ func (c calibration) certified(guess *big.Rat, slope float64) (*big.Rat, []Mecha
 func coarseness(steps []Mechanism) float64 {
 	var most float64
 	for _, m := range steps {
-		if m.Kind == DiscreteGaussian || m.Kind == DiscreteLaplace {
+		if m.Kind.addsNoise() {
 			most = max(most, 0x1p-12/nearest(m.Parameter))
 		}
 	}

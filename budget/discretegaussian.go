@@ -19,6 +19,9 @@ import (
 // Z = √(2πσ²) and Var X = σ² to every digit of float64. Source: Canonne,
 // Kamath & Steinke 2020, fact 18 and lemma 20.
 
+// discreteGaussian is the law by its parameter σ². It is priced in ρ.
+type discreteGaussian struct{}
+
 const (
 	// poissonFrom is the σ² from which the Poisson form needs no correction.
 	poissonFrom = 2.5
@@ -67,9 +70,25 @@ func gaussianRho(l2Squared *big.Int, sigmaSquared *big.Rat) *big.Rat {
 	return rho.Quo(rho, big.NewRat(2, 1))
 }
 
-// gaussianVariance returns Var X: σ² in the Poisson form, else the sum over the
-// law, Σ x²·exp(−x²/2σ²)/Z.
-func gaussianVariance(sigmaSquared float64) float64 {
+func (discreteGaussian) names() names {
+	return names{name: "discrete Gaussian", letter: "σ²", asked: "gaussian"}
+}
+
+func (discreteGaussian) pure() bool { return false }
+
+// normal: Canonne, Kamath & Steinke 2020, corollary 17.
+func (discreteGaussian) normal() bool { return true }
+
+func (discreteGaussian) parameterBits() uint { return 2 * maxDeviationBits }
+
+func (discreteGaussian) buy(l1, l2Squared *big.Int, rho *big.Rat) (Mechanism, error) {
+	return GaussianFor(l1, l2Squared, rho)
+}
+
+func (discreteGaussian) price(m Mechanism) *big.Rat { return gaussianRho(m.L2Squared, m.Parameter) }
+
+// variance returns Var X: σ² in the Poisson form, else the sum over the law, Σ x²·exp(−x²/2σ²)/Z.
+func (discreteGaussian) variance(sigmaSquared float64) float64 {
 	if sigmaSquared >= poissonFrom {
 		return sigmaSquared
 	}
@@ -88,8 +107,8 @@ func gaussianNormaliser(sigmaSquared float64) float64 {
 	return 1 + float64(2*gaussianUpperSum(sigmaSquared, 1))
 }
 
-// gaussianTail returns the function m ↦ P(|X| > m).
-func gaussianTail(sigmaSquared float64) func(m int64) float64 {
+// tail returns the function m ↦ P(|X| > m).
+func (discreteGaussian) tail(sigmaSquared float64) func(m int64) float64 {
 	weight := 2 / gaussianNormaliser(sigmaSquared)
 	upper := gaussianUpperSum
 	if sigmaSquared >= eulerFrom {
@@ -99,6 +118,22 @@ func gaussianTail(sigmaSquared float64) func(m int64) float64 {
 		return weight * upper(sigmaSquared, float64(m)+1)
 	}
 }
+
+func (discreteGaussian) excess(float64) float64 { return 0 }
+
+// outcomes are, with Q(6.5) = 4e−11, those up to 6.5 σ.
+func (discreteGaussian) outcomes(sigmaSquared float64) Outcomes {
+	return Outcomes{
+		Size:   math.Floor(6.5*math.Sqrt(sigmaSquared)) + 2,
+		Weight: func(x float64) float64 { return Exp(-float64(x*(x/2)) / sigmaSquared) },
+	}
+}
+
+func (discreteGaussian) continuous(sigmaSquared float64) float64 { return sigmaSquared }
+
+func (discreteGaussian) quantile(chance float64) float64 { return NormalQuantile(chance / 2) }
+
+func (discreteGaussian) parameterFor(_, l2Squared, rho float64) float64 { return l2Squared / rho / 2 }
 
 // gaussianUpperSum returns Σ exp(−x²/2σ²) over integers x ≥ from, adding the
 // small terms first.

@@ -2,6 +2,7 @@ package budget
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 )
 
@@ -13,6 +14,9 @@ import (
 //	Var X = 2a/(1−a)²
 //
 // Source: Ghosh, Roughgarden & Sundararajan 2009, Inusah & Kozubowski 2006.
+
+// discreteLaplace is the law by its scale t. It is priced in ε.
+type discreteLaplace struct{}
 
 // LaplaceFor returns the discrete Laplace mechanism that spends at most epsilon
 // on an integer query whose answers move by at most l1 in sum of absolute
@@ -53,18 +57,54 @@ func laplaceEpsilon(l1 *big.Int, t *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(new(big.Rat).SetInt(l1), t)
 }
 
-// laplaceVariance returns 2a/(1−a)².
-func laplaceVariance(t float64) float64 {
+func (discreteLaplace) names() names {
+	return names{name: "discrete Laplace", letter: "t", word: "scale", asked: "laplace"}
+}
+
+func (discreteLaplace) pure() bool { return true }
+
+func (discreteLaplace) normal() bool { return false }
+
+func (discreteLaplace) parameterBits() uint { return maxDeviationBits }
+
+func (discreteLaplace) buy(l1, _ *big.Int, epsilon *big.Rat) (Mechanism, error) {
+	return LaplaceFor(l1, epsilon)
+}
+
+func (discreteLaplace) price(m Mechanism) *big.Rat { return laplaceEpsilon(m.L1, m.Parameter) }
+
+// variance returns 2a/(1−a)².
+func (discreteLaplace) variance(t float64) float64 {
 	h := 1 / t
 	gap := expm1(-h) // −(1−a)
 	return 2 * Exp(-h) / (gap * gap)
 }
 
-// laplaceTail returns the function m ↦ P(|X| > m).
-func laplaceTail(t float64) func(m int64) float64 {
+// tail returns the function m ↦ P(|X| > m).
+func (discreteLaplace) tail(t float64) func(m int64) float64 {
 	h := 1 / t
 	weight := 2 / (1 + Exp(-h))
 	return func(m int64) float64 {
 		return weight * Exp(-(float64(m)+1)/t)
 	}
 }
+
+// excess is 1+3v for a variance v: the fourth cumulant is twice that of a geometric variable of variance v/2, whose
+// difference a draw is.
+func (discreteLaplace) excess(variance float64) float64 { return 1 + float64(3*variance) }
+
+// outcomes are, with e^−23 = 1e−10, those up to 23 scales; P(X ≥ k) = a^k/(1+a).
+func (discreteLaplace) outcomes(t float64) Outcomes {
+	first := 1 / (1 + Exp(-1/t))
+	return Outcomes{
+		Size:   math.Floor(float64(23*t)) + 2,
+		Weight: func(x float64) float64 { return Exp(-x / t) },
+		Beyond: func(k float64) float64 { return first * Exp(-k/t) },
+	}
+}
+
+func (discreteLaplace) continuous(t float64) float64 { return 2 * t * t }
+
+func (discreteLaplace) quantile(chance float64) float64 { return -Log(chance) / math.Sqrt2 }
+
+func (discreteLaplace) parameterFor(l1, _, epsilon float64) float64 { return l1 / epsilon }

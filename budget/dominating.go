@@ -8,24 +8,13 @@ import (
 // This file holds the dominating pair of each kind of mechanism.
 
 const (
-	// maxAtoms is the most atoms that a discrete Gaussian pair lists; a wider law
-	// is given by its tails.
+	// maxAtoms is the most atoms that a pair lists.
 	maxAtoms = 1 << 17
-	// tailDeviations is how many σ the listed atoms reach: the mass beyond is below
+	// tailDeviations is how many σ the listed atoms of a Gaussian pair reach: the mass beyond is below
 	// e^{−17²/2} < 1e-62 and counts as an infinite loss.
 	tailDeviations = 17
-	// maxGaussianShift is the largest shift whose losses are counted in integers:
-	// d² + 2d·reach must be one.
-	maxGaussianShift = 1 << 30
 	// maxConvolution bounds the products of one convolution of atoms.
 	maxConvolution = 1 << 26
-	// maxLaplaceAtoms is the largest shift of which the losses of discrete Laplace noise are listed one by one. Those of a
-	// larger one, up to maxLaplaceShift, are brought to the multiples of a coarseParts-th of it, or of fewer parts, but
-	// leastParts.
-	maxLaplaceAtoms = 1 << 13
-	maxLaplaceShift = 1 << 50
-	coarseParts     = 1 << 11
-	leastParts      = 1 << 6
 )
 
 // steps returns the steps whose independent composition dominates the mechanism
@@ -49,7 +38,7 @@ func (m Mechanism) steps(count int64) []step {
 	if ok && len(shifts) == 1 {
 		var steps []step
 		for _, d := range shifts[0] {
-			steps = append(steps, step{m.coordinate(d), count})
+			steps = append(steps, step{m.Kind.law().coordinate(m.Parameter, d), count})
 		}
 		return merge(steps)
 	}
@@ -63,10 +52,10 @@ func (m Mechanism) steps(count int64) []step {
 		})
 		return []step{{worst, count}}
 	}
-	if each := m.coarse(shifts); ok && each != nil {
-		return []step{{envelope(each), count}}
+	if !ok {
+		shifts = nil
 	}
-	return []step{{pureAtoms(laplaceEpsilon(m.L1, m.Parameter)), count}}
+	return []step{{m.Kind.law().unlisted(m, shifts), count}}
 }
 
 // withoutShifts tells that of the mechanism no more is known, or worked out, than
@@ -74,22 +63,13 @@ func (m Mechanism) steps(count int64) []step {
 // take too many atoms, or are of many shapes beside so much noise that their norm
 // tells nearly everything, or beside so much that it tells everything.
 func (m Mechanism) withoutShifts() bool {
-	switch m.Kind {
-	case DiscreteGaussian:
-	case ExponentialQuantiles:
+	switch {
+	case m.Kind.addsNoise():
+		return m.Kind.law().knownByNorms(m)
+	case m.Kind == ExponentialQuantiles:
 		return !m.listsChoices()
-	default:
-		return m.Kind == AdaptiveBlock
 	}
-	if m.Parameter.Cmp(big.NewRat(nearlyContinuous, 1)) >= 0 {
-		return true
-	}
-	if m.Shifts == nil && m.L2Squared.Cmp(new(big.Int).Mul(m.L1, m.L1)) < 0 &&
-		m.Parameter.Cmp(big.NewRat(plainlySmooth, 1)) >= 0 {
-		return true
-	}
-	shifts, ok := m.worstShifts()
-	return !ok || len(shifts) > 1 && !m.listsAtoms(shifts)
+	return m.Kind == AdaptiveBlock
 }
 
 // merge joins steps of one pair, as equal coordinates of a shift give.
@@ -112,40 +92,17 @@ func sameAtoms(a, b pair) bool {
 	return ok && also && x.at.first == y.at.first && x.at.stride == y.at.stride && len(x.mass) == len(y.mass)
 }
 
-// coordinate is the pair of one coordinate that changes by d: (X, X+d).
-func (m Mechanism) coordinate(d int64) pair {
-	if m.Kind == DiscreteLaplace {
-		switch {
-		case d > maxLaplaceShift:
-			return pureAtoms(new(big.Rat).Quo(new(big.Rat).SetInt64(d), m.Parameter))
-		case d > maxLaplaceAtoms:
-			return coarseLaplaceAtoms(m.Parameter, d, d, coarseParts)
-		}
-		return laplaceAtoms(m.Parameter, d)
-	}
-	if sigma := math.Sqrt(nearest(m.Parameter)); 2*tailDeviations*sigma > maxAtoms {
-		return gaussianTails(nearest(m.Parameter), float64(d))
-	}
-	if d > maxGaussianShift {
-		return atoms{lattice{new(big.Rat).Inv(m.Parameter), 0, 1}, []float64{0}, 1} // no test is too good
-	}
-	return gaussianAtoms(m.Parameter, d)
-}
-
 // listsAtoms tells that the pair of every shift has few enough atoms: no more
 // than about maxConvolution products to convolve its coordinates.
 func (m Mechanism) listsAtoms(shifts []Shift) bool {
-	width := float64(2*tailDeviations*math.Sqrt(nearest(m.Parameter))) + 3 // of a coordinate's noise
+	law, parameter := m.Kind.law(), nearest(m.Parameter)
 	for _, shift := range shifts {
 		var reach, work float64
 		for _, d := range shift {
-			atoms := width
-			if m.Kind == DiscreteLaplace {
-				atoms = float64(d) + 1
-			}
+			atoms, listed := law.atoms(parameter, d)
 			reach += float64(float64(d) * atoms)
 			work += float64(reach * atoms)
-			if atoms > maxAtoms || m.Kind == DiscreteLaplace && d > maxLaplaceAtoms || work > maxConvolution {
+			if !listed || atoms > maxAtoms || work > maxConvolution {
 				return false
 			}
 		}
@@ -155,143 +112,12 @@ func (m Mechanism) listsAtoms(shifts []Shift) bool {
 
 // vector is the pair of a whole shift.
 func (m Mechanism) vector(shift Shift) atoms {
-	all := m.coordinate(shift[0]).(atoms)
+	coordinate := m.Kind.law().coordinate
+	all := coordinate(m.Parameter, shift[0]).(atoms)
 	for _, d := range shift[1:] {
-		all = all.convolve(m.coordinate(d).(atoms))
+		all = all.convolve(coordinate(m.Parameter, d).(atoms))
 	}
 	return all
-}
-
-// coarse are the pairs of whole shifts of Laplace noise, all brought to the same multiples of a loss; nil where that
-// would be too rough, or too much work.
-func (m Mechanism) coarse(shifts []Shift) []atoms {
-	largest, longest := int64(0), 0
-	for _, shift := range shifts {
-		largest, longest = max(largest, shift[0]), max(longest, len(shift))
-	}
-	parts := min(coarseParts, maxAtoms/32/int64(max(longest, 1)))
-	if m.Kind != DiscreteLaplace || largest > maxLaplaceShift || parts < leastParts {
-		return nil
-	}
-	var each []atoms
-	for _, shift := range shifts {
-		all := coarseLaplaceAtoms(m.Parameter, shift[0], largest, parts)
-		for _, d := range shift[1:] {
-			all = all.convolve(coarseLaplaceAtoms(m.Parameter, d, largest, parts))
-		}
-		each = append(each, all)
-	}
-	return each
-}
-
-// gaussianAtoms is the pair (X, X+d) for the discrete Gaussian of parameter σ²:
-// L = (d² − 2dX)/2σ² at X, an integer times 1/2σ².
-func gaussianAtoms(sigmaSquared *big.Rat, d int64) atoms {
-	twice := float64(2 * nearest(sigmaSquared))
-	reach := int64(math.Ceil(tailDeviations*math.Sqrt(nearest(sigmaSquared)))) + 1
-	mass := make([]float64, 2*reach+1) // in the order of rising losses: X falls from reach to −reach
-	var sum float64
-	for x := reach; x >= 1; x-- {
-		weight := Exp(-float64(x) * float64(x) / twice)
-		mass[reach-x], mass[reach+x] = weight, weight
-		sum += 2 * weight
-	}
-	mass[reach] = 1
-	sum++
-	for i := range mass {
-		mass[i] /= sum
-	}
-	unit := new(big.Rat).Inv(new(big.Rat).Mul(sigmaSquared, big.NewRat(2, 1)))
-	// The tails beyond reach are below e^{−reach²/2σ²}·reach < 1e-62 each; the sum
-	// without them makes every mass larger by as little.
-	return atoms{lattice{unit, d*d - 2*d*reach, 2 * d}, mass, 1e-62}
-}
-
-// gaussianTails is the same for σ ≥ 2^10, by the distribution function.
-func gaussianTails(sigmaSquared, d float64) tails {
-	upper := gaussianUpper(sigmaSquared)
-	// L > x where X ≤ c for the largest integer c below (d² − 2σ²x)/2d.
-	cut := func(x float64) float64 {
-		return math.Ceil((float64(d*d)-float64(2*sigmaSquared*x))/(2*d)) - 1
-	}
-	reach := float64(tailDeviations*math.Sqrt(sigmaSquared)) + 1
-	return tails{
-		above: func(x float64) (p, q float64) { c := cut(x); return upper(-c), upper(d - c) },
-		below: func(x float64) (p, q float64) { c := cut(x); return upper(c + 1), upper(c + 1 - d) },
-		low:   (float64(d*d) - float64(2*d*reach)) / (2 * sigmaSquared),
-		high:  (float64(d*d) + float64(2*d*reach)) / (2 * sigmaSquared),
-	}
-}
-
-// gaussianUpper returns the function m ↦ P(X ≥ m), accurate relatively where it
-// is below ½, for σ² ≥ 2^20.
-func gaussianUpper(sigmaSquared float64) func(m float64) float64 {
-	z := gaussianNormaliser(sigmaSquared)
-	return func(m float64) float64 {
-		if m > 0 {
-			return gaussianUpperSumByEuler(sigmaSquared, m) / z
-		}
-		return 1 - gaussianUpperSumByEuler(sigmaSquared, 1-m)/z
-	}
-}
-
-// laplaceAtoms is the pair (X, X+d) for the discrete Laplace of scale t: with
-// T = min(max(X, 0), d), L = (d − 2T)/t, an integer times 1/t, and
-// P(T = 0) = 1/(1+a), P(T ≥ j) = a^j/(1+a) for 1 ≤ j ≤ d, a = e^{−1/t}.
-func laplaceAtoms(scale *big.Rat, d int64) atoms {
-	h := nearest(new(big.Rat).Inv(scale))
-	whole := 1 + Exp(-h)
-	mass := make([]float64, d+1) // in the order of rising losses: T falls from d to 0
-	mass[0] = Exp(-float64(float64(d)*h)) / whole
-	for j := int64(1); j < d; j++ {
-		mass[d-j] = -expm1(-h) * Exp(-float64(float64(j)*h)) / whole
-	}
-	mass[d] = 1 / whole
-	return atoms{lattice{new(big.Rat).Inv(scale), -d, 2}, mass, 0}
-}
-
-// coarseLaplaceAtoms is a pair that dominates laplaceAtoms, for d up to 2^50, with losses at the multiples of
-// whole/(parts·t): losses in between are shared by connecting the dots. T from b to c−1, for 0 < b < c ≤ d, has
-//
-//	P = (a^b − a^c)/(1+a),   ln(P/Q) = (d+1−b−c)/t,
-//
-// so that what lies between two multiples is one atom.
-func coarseLaplaceAtoms(scale *big.Rat, d, whole, parts int64) atoms {
-	h := nearest(new(big.Rat).Inv(scale))
-	unit := new(big.Rat).Quo(big.NewRat(whole, parts), scale)
-	high := floorQuotient(d*parts-1, whole) + 1
-	low := -high
-	mass := make([]float64, high-low+1)
-	width := float64(whole) / float64(parts)
-	add := func(loss int64, p float64) { // loss in units of 1/t
-		j := floorQuotient(loss*parts, whole)
-		over := float64(loss*parts-j*whole) / float64(parts)
-		up := expm1(-float64(over*h)) / expm1(-float64(width*h))
-		if mass[j-low] += float64(p * (1 - up)); up > 0 {
-			mass[j+1-low] += float64(p * up)
-		}
-	}
-	all := 1 + Exp(-h)
-	add(-d, Exp(-float64(float64(d)*h))/all)
-	for j := low; j < high; j++ { // losses d − 2T from j to j+1 multiples
-		from := max(1, floorQuotient(d*parts-(j+1)*whole, 2*parts)+1)
-		to := min(d, floorQuotient(d*parts-j*whole, 2*parts)+1)
-		if from < to {
-			p := Exp(-float64(float64(from)*h)) * -expm1(-float64(float64(to-from)*h)) / all
-			add(d+1-from-to, p)
-		}
-	}
-	add(d, 1/all)
-	return atoms{lattice{unit, low, 1}, mass, 0}
-}
-
-// floorQuotient is ⌊x/y⌋ for y > 0.
-func floorQuotient(x, y int64) int64 {
-	q := x / y
-	if x%y < 0 {
-		q--
-	}
-	return q
 }
 
 // pureAtoms is the pair of randomized response, which dominates every ε-private

@@ -76,7 +76,7 @@ func TestLawsMatchTheExactTables(t *testing.T) {
 // table's 64 bits end and relatively before that.
 func assertTailsMatch(t *testing.T, name string, m Mechanism, folded map[string]string) {
 	t.Helper()
-	tail := m.Kind.tail(nearest(m.Parameter))
+	tail := m.Kind.law().tail(nearest(m.Parameter))
 	for key, hex := range folded {
 		at, _ := strconv.ParseInt(key, 10, 64)
 		cdf, _ := strconv.ParseUint(hex, 16, 64)
@@ -123,7 +123,7 @@ func TestGaussianFormsAgreeWhereTheyMeet(t *testing.T) {
 		direct := 1 + 2*gaussianUpperSum(sigmaSquared, 1)
 		assertRelative(t, "normaliser", gaussianNormaliser(sigmaSquared), direct, 4e-16)
 	}
-	assertRelative(t, "variance below the seam", gaussianVariance(math.Nextafter(poissonFrom, 0)), poissonFrom, 1e-15)
+	assertRelative(t, "variance below the seam", discreteGaussian{}.variance(math.Nextafter(poissonFrom, 0)), poissonFrom, 1e-15)
 	for _, sigmaSquared := range []float64{eulerFrom, eulerFrom + 1.25, 1e8} {
 		sigma := math.Sqrt(sigmaSquared)
 		for _, z := range []float64{0, 0.1, 1, 1.96, 1.999, 2, 2.001, 3, 6, 12, 30} {

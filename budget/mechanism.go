@@ -9,7 +9,7 @@ import (
 // Kind names what a [Mechanism] does.
 type Kind string
 
-// The kinds of [Mechanism]. The first two add noise over all integers.
+// The kinds of [Mechanism]. The first two add noise over all integers, and have a [law].
 const (
 	// DiscreteLaplace has P(x) ∝ exp(−|x|/t), with scale t.
 	DiscreteLaplace Kind = "discrete-laplace"
@@ -28,26 +28,6 @@ const (
 	// a cap in ρ that is fixed beforehand.
 	AdaptiveBlock Kind = "adaptive-block"
 )
-
-// addsNoise tells the kinds that have a law of noise, and with it sensitivities,
-// a variance and margins.
-func (k Kind) addsNoise() bool { return k == DiscreteLaplace || k == DiscreteGaussian }
-
-// variance is that of a draw of the noise.
-func (k Kind) variance(parameter float64) float64 {
-	if k == DiscreteLaplace {
-		return laplaceVariance(parameter)
-	}
-	return gaussianVariance(parameter)
-}
-
-// tail returns the function m ↦ P(|X| > m) of the noise.
-func (k Kind) tail(parameter float64) func(m int64) float64 {
-	if k == DiscreteLaplace {
-		return laplaceTail(parameter)
-	}
-	return gaussianTail(parameter)
-}
 
 // hasSensitivities tells the kinds whose loss is that of their parameter and of how far answers, or scores, can move.
 func (k Kind) hasSensitivities() bool { return k.addsNoise() || k == ExponentialQuantiles }
@@ -87,11 +67,12 @@ const maxDeviationBits = 50
 func (m Mechanism) Validate() error {
 	bits := uint(maxDeviationBits)
 	switch m.Kind {
-	case DiscreteLaplace, ExponentialMechanism, ExponentialQuantiles, PermuteAndFlip, RandomizedResponse, AdaptiveBlock:
-	case DiscreteGaussian:
-		bits *= 2
+	case ExponentialMechanism, ExponentialQuantiles, PermuteAndFlip, RandomizedResponse, AdaptiveBlock:
 	default:
-		return fmt.Errorf("mechanism kind %q is unknown", m.Kind)
+		if !m.Kind.addsNoise() {
+			return fmt.Errorf("mechanism kind %q is unknown", m.Kind)
+		}
+		bits = m.Kind.law().parameterBits()
 	}
 	if m.Parameter == nil || m.Parameter.Sign() <= 0 {
 		return fmt.Errorf("%s: param must be positive", m.Kind)
@@ -130,7 +111,7 @@ func (m Mechanism) Variance() float64 {
 	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0
 	}
-	return m.Kind.variance(nearest(m.Parameter))
+	return m.Kind.law().variance(nearest(m.Parameter))
 }
 
 // Margin returns the least m for which P(|X| ≤ m) ≥ confidence under the
@@ -144,7 +125,7 @@ func (m Mechanism) Margin(confidence float64) (margin int64, attained float64) {
 	if !m.Kind.addsNoise() || m.Validate() != nil {
 		return 0, 0
 	}
-	return leastMargin(confidence, m.Kind.tail(nearest(m.Parameter)))
+	return leastMargin(confidence, m.Kind.law().tail(nearest(m.Parameter)))
 }
 
 // Epsilon returns the ε of pure differential privacy that the mechanism gives.
@@ -154,9 +135,10 @@ func (m Mechanism) Epsilon() (*big.Rat, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
+	if m.Kind.Pure() {
+		return m.Price(), nil
+	}
 	switch m.Kind {
-	case DiscreteLaplace:
-		return laplaceEpsilon(m.L1, m.Parameter), nil
 	case ExponentialQuantiles:
 		return quantilesEpsilon(m.L1, m.Parameter), nil
 	case ExponentialMechanism, PermuteAndFlip, RandomizedResponse:
@@ -177,11 +159,13 @@ func (m Mechanism) Rho() *big.Rat {
 	if m.Validate() != nil {
 		return nil
 	}
+	switch {
+	case m.Kind.Pure():
+		return pureRho(m.Price())
+	case m.Kind.addsNoise():
+		return m.Price()
+	}
 	switch m.Kind {
-	case DiscreteLaplace:
-		return pureRho(laplaceEpsilon(m.L1, m.Parameter))
-	case DiscreteGaussian:
-		return gaussianRho(m.L2Squared, m.Parameter)
 	case ExponentialMechanism:
 		return boundedRangeRho(m.Parameter)
 	case ExponentialQuantiles:

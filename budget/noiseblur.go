@@ -105,20 +105,12 @@ type openings []opening
 // mostOpenings is how many are looked at.
 const mostOpenings = 8
 
-// openings are the draws' that have −ln φ above a level but near the multiples of a period. Of Laplace noise, as
-// sin πf ≥ 2f for f up to ½; of Gaussian, where the theta function is at most 2.0001·exp(−σ²t²/2).
+// openings are the draws' that have −ln φ above a level but near the multiples of a period.
 func (s *NoiseSum) openings(deep float64) openings {
 	var out openings
 	for i := range s.draws {
 		d := &s.draws[i]
-		turns := math.Inf(1)
-		switch {
-		case d.kind == DiscreteLaplace:
-			turns = math.Sqrt(expm1(deep/d.count)/d.pole) / 2
-		case d.small == nil:
-			turns = math.Sqrt(2*(deep/d.count+0.7)/d.parameter) / (2 * math.Pi)
-		}
-		if turns < 0.45 {
+		if turns := d.draw.open(deep / d.count); turns < 0.45 {
 			out = append(out, opening{1 / d.turns, turns / d.turns})
 		}
 	}

@@ -17,26 +17,27 @@ type NoiseMoments struct {
 // MomentsOf are those of the sum of these terms.
 func MomentsOf(terms []NoiseTerm) NoiseMoments {
 	var last NoiseTerm
-	var draw, variance, cumulant, proxy float64
-	laplace, gaussian := true, true
+	var draw, excess, variance, cumulant, proxy float64
+	normal, other := true, true // all terms are
 	for _, t := range terms {
 		if t.Weight == 0 || t.Count == 0 {
 			continue
 		}
 		if t.Kind != last.Kind || t.Parameter != last.Parameter {
 			last, draw = t, t.variance()
-			laplace, gaussian = laplace && t.Kind == DiscreteLaplace, gaussian && t.Kind == DiscreteGaussian
+			excess = t.Kind.ExcessOver(draw)
+			normal, other = normal && t.Kind.Normal(), other && !t.Kind.Normal()
 		}
 		count, square := float64(t.Count), float64(t.Weight*t.Weight)
 		variance += float64(square * float64(count*draw))
 		proxy += float64(square * float64(count*t.Parameter))
-		cumulant += float64(float64(square*square) * float64(count*float64(draw*(1+float64(3*draw)))))
+		cumulant += float64(float64(square*square) * float64(count*float64(draw*excess)))
 	}
 	m := NoiseMoments{Deviation: math.Sqrt(variance)}
 	switch {
-	case laplace:
+	case other:
 		m.fourth = float64(3*variance*variance) + cumulant
-	case gaussian:
+	case normal:
 		m.proxy = proxy
 	}
 	return m

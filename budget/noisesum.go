@@ -9,8 +9,8 @@ import (
 // This file holds the law of a weighted sum of noise: how far what is put together from noisy integers lies from the
 // exact figure.
 
-// NoiseTerm is so many independent draws of one noise, each times a weight: of a [Mechanism] of this kind, discrete
-// Laplace or discrete Gaussian, with this parameter.
+// NoiseTerm is so many independent draws of one noise, each times a weight: of a [Mechanism] of this kind, one of [Laws],
+// with this parameter.
 type NoiseTerm struct {
 	Weight    float64
 	Count     int64
@@ -22,10 +22,7 @@ type NoiseTerm struct {
 //
 //	φ(θ) = Π φ_i(w_i·θ)^n_i,
 //
-// with φ_i(t) = 1/(1 + 4a·sin²(t/2)/(1−a)²), a = e^{−1/scale}, for discrete Laplace noise; and Σ_x P(x)·cos(tx) for
-// discrete Gaussian noise, which by Poisson's summation is the theta function Σ_k exp(−σ²(t+2πk)²/2) over its value at
-// 0 (Canonne, Kamath & Steinke 2020, fact 18). The tails are bounded by Chernoff's inequality, with E e^{λX} = φ(iλ)
-// for Laplace noise and at most e^{σ²λ²/2} for Gaussian (the same, corollary 17).
+// with the φ_i of each law ([laplaceDraw], [gaussianDraw]). The tails are bounded by Chernoff's inequality.
 //
 // Where all weights are few multiples of one unit, the probabilities are exact to 1e-11 ([NoiseSum.Whole]). For others,
 // whose sums may lie as close together as one likes, they are lower bounds: see [NoiseSum.Within]. A NoiseSum is not
@@ -43,30 +40,17 @@ type NoiseSum struct {
 
 // draws are a term in units of the deviation of the sum.
 type draws struct {
-	kind      Kind
-	parameter float64
-	count     float64
-	turns     float64 // θ of 1 turns the argument of φ_i by so many times 2π
-	weight    float64 // its size, in deviations
-	reach     float64 // the series holds for reach·θ ≤ seriesReach
-	pole      float64 // 4a/(1−a)² of Laplace noise
-	small     []float64
+	of     NoiseTerm
+	draw   draw
+	count  float64
+	turns  float64 // θ of 1 turns the argument of φ_i by so many times 2π
+	weight float64 // its size, in deviations
+	reach  float64 // the series holds for reach·θ ≤ seriesReach
+	pole   float64 // of the draw
 }
 
-// series are coefficients of −ln φ in θ², θ⁴ …
-type series [seriesTerms]float64
-
-const (
-	// seriesTerms and seriesReach leave out less than 2e-12 of −ln φ_i: that of Laplace noise converges for scale·t < 1,
-	// and has coefficients below 1/k of scale^2k.
-	seriesTerms = 8
-	seriesReach = 0.25
-	// quadraticFrom is the σ² from which −ln φ_i(t) = σ²t²/2 for t ≤ ½, but for 2·exp(−2πσ²(π−t)) < 2e-18; thetaFrom that
-	// from which the theta function is summed, with the terms of k = −1, 0, 1: below it the probabilities are.
-	quadraticFrom  = 2.5
-	thetaFrom      = 1
-	chernoffPoints = 16
-)
+// chernoffPoints is at how many λ E e^{λS} is bounded.
+const chernoffPoints = 16
 
 // moment is λ and a bound of ln E e^{λS}, in deviations.
 type moment struct{ lambda, log float64 }
@@ -113,7 +97,7 @@ func NewNoiseSum(terms []NoiseTerm) *NoiseSum {
 	sortWidestFirst(s.draws)
 	s.rest = make([]series, len(s.draws)+1)
 	for i := len(s.draws) - 1; i >= 0; i-- {
-		own := s.draws[i].series()
+		own := s.draws[i].draw.series(float64(s.draws[i].weight * s.draws[i].weight))
 		for k, c := range s.rest[i+1] {
 			s.rest[i][k] = c + float64(s.draws[i].count*own[k])
 		}
@@ -167,94 +151,17 @@ func commonUnit(terms []NoiseTerm) float64 {
 }
 
 // variance is that of one draw.
-func (t NoiseTerm) variance() float64 { return t.Kind.variance(t.Parameter) }
+func (t NoiseTerm) variance() float64 { return t.Kind.law().variance(t.Parameter) }
 
 func newDraws(t NoiseTerm, deviation float64) draws {
 	w := math.Abs(t.Weight) / deviation
-	d := draws{kind: t.Kind, parameter: t.Parameter, count: float64(t.Count), weight: w, turns: w / (2 * math.Pi)}
-	switch {
-	case t.Kind == DiscreteLaplace:
-		gap := expm1(-1 / t.Parameter)
-		d.pole, d.reach = 4*Exp(-1/t.Parameter)/float64(gap*gap), float64(w*t.Parameter)
-	case t.Parameter >= quadraticFrom:
-		d.reach = w / 2
-	default:
-		d.reach = math.Inf(1) // no series
-		if t.Parameter < thetaFrom {
-			d.small = smallGaussian(t.Parameter)
-		}
-	}
-	return d
+	one := t.Kind.law().draw(t.Parameter)
+	return draws{of: t, draw: one, count: float64(t.Count), weight: w, turns: w / (2 * math.Pi), reach: one.reach(w),
+		pole: one.pole()}
 }
 
-// smallGaussian lists 4·P(x) for x = 1, 2 …
-func smallGaussian(sigmaSquared float64) []float64 {
-	var out []float64
-	for x := 1.0; x <= lastTerm(sigmaSquared, 0); x++ {
-		out = append(out, 4*Exp(-x*x/(2*sigmaSquared))/gaussianNormaliser(sigmaSquared))
-	}
-	return out
-}
-
-// series are the coefficients of one draw: with u = pole·sin²(wθ/2), a power series in θ², those of ln(1+u) follow from
-// (1+u)·(ln(1+u))′ = u′.
-func (d draws) series() series {
-	var out series
-	square := float64(d.weight * d.weight)
-	if d.kind == DiscreteGaussian {
-		out[0] = float64(square*d.parameter) / 2
-		return out
-	}
-	var u series
-	next := d.pole / 2 // 4·sin²(x/2) = 2 − 2·cos x = 2(x²/2! − x⁴/4! + …)
-	for k := range u {
-		next *= square / float64((2*k+1)*(2*k+2))
-		u[k] = next
-		next = -next
-	}
-	for k := range out {
-		sum := u[k]
-		for j := range k {
-			sum -= float64(float64(float64(j+1)*out[j])*u[k-1-j]) / float64(k+1)
-		}
-		out[k] = sum
-	}
-	return out
-}
-
-// at is the series at θ², which may be negative.
-func (c *series) at(square float64) float64 {
-	var sum float64
-	for k := len(c) - 1; k >= 0; k-- {
-		sum = float64(sum*square) + c[k]
-	}
-	return float64(sum * square)
-}
-
-// exponent is −ln φ of the draws.
-func (d *draws) exponent(theta float64) float64 {
-	turns := float64(d.turns * theta)
-	if d.kind == DiscreteLaplace {
-		sine := sinPi(turns)
-		return d.count * log1p(d.pole*sine*sine)
-	}
-	turns = math.Abs(turns - math.Floor(turns+0.5))
-	if d.small != nil {
-		var sum float64
-		for i, p := range d.small {
-			sine := sinPi(float64(float64(i+1) * turns))
-			sum += float64(p * sine * sine)
-		}
-		return -d.count * log1p(-sum)
-	}
-	t := float64(2 * math.Pi * turns)
-	round := float64(2 * math.Pi * d.parameter)
-	at := Exp(-round*(math.Pi-t)) + Exp(-round*(math.Pi+t))
-	return d.count * (float64(float64(d.parameter*t)*t/2) - (log1p(at) - log1p(2*Exp(-round*math.Pi))))
-}
-
-// exponent is −ln φ(θ), or something above most where it is. Of single draws of Laplace noise 1/φ_i are multiplied
-// first, and one logarithm is taken of all.
+// exponent is −ln φ(θ), or something above most where it is. Of single draws with a pole 1/φ_i are multiplied first,
+// and one logarithm is taken of all.
 func (s *NoiseSum) exponent(theta, most float64) float64 {
 	sum, product := 0.0, 1.0
 	for i := range s.draws {
@@ -263,14 +170,14 @@ func (s *NoiseSum) exponent(theta, most float64) float64 {
 			sum += s.rest[i].at(float64(theta * theta))
 			break
 		}
-		if d.kind == DiscreteLaplace && d.count == 1 {
+		if d.pole > 0 && d.count == 1 {
 			sine := sinPi(float64(d.turns * theta))
 			product *= 1 + float64(d.pole*sine*sine)
 			for ; product >= 0x1p20; product *= 0x1p-20 {
 				sum += 20 * math.Ln2
 			}
 		} else {
-			sum += d.exponent(theta)
+			sum += float64(d.count * d.draw.exponent(float64(d.turns*theta)))
 		}
 		if sum > most {
 			return sum
@@ -283,9 +190,7 @@ func (s *NoiseSum) exponent(theta, most float64) float64 {
 func (s *NoiseSum) findMoments() {
 	top := 8.0
 	for _, d := range s.draws {
-		if d.kind == DiscreteLaplace { // E e^{λX} is finite for λ < 1/scale
-			top = math.Min(top, (1-1./32)/d.reach)
-		}
+		top = math.Min(top, d.draw.mostTilt(d.reach))
 	}
 	for j := range s.moments {
 		lambda := top * float64(j+1) / chernoffPoints
@@ -296,13 +201,7 @@ func (s *NoiseSum) findMoments() {
 				sum -= s.rest[i].at(-lambda * lambda)
 				break
 			}
-			x := float64(d.weight * lambda)
-			if d.kind == DiscreteGaussian {
-				sum += float64(d.count * float64(float64(d.parameter*x)*x/2))
-				continue
-			}
-			up := expm1(x) // 4·sinh²(x/2) = (e^x − 1)²·e^{−x}
-			sum -= float64(d.count * log1p(-float64(d.pole/4*up*up*Exp(-x))))
+			sum += float64(d.count * d.draw.logMoment(float64(d.weight*lambda)))
 		}
 		s.moments[j] = moment{lambda, sum}
 	}

@@ -26,7 +26,7 @@ const (
 // wholeLaw is the law of S in units of its weights, for margins up to most; false where it takes too many φ.
 func (s *NoiseSum) wholeLaw(most float64) (*wholeLaw, bool) {
 	if len(s.draws) == 1 && s.draws[0].count == 1 {
-		return &wholeLaw{tail: s.draws[0].kind.tail(s.draws[0].parameter)}, true
+		return &wholeLaw{tail: s.draws[0].of.Kind.law().tail(s.draws[0].of.Parameter)}, true
 	}
 	deep := -Log(latticeBeyond)
 	units := s.deviation / s.unit

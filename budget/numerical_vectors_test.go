@@ -191,15 +191,15 @@ func leastFor(enough float64, does func(float64) bool) float64 {
 	return high
 }
 
-// law is a continuous law of losses.
-type law interface {
+// curve is a continuous law of losses.
+type curve interface {
 	lossTails(x float64) (p, q float64)
 	lossHeads(x float64) (p, q float64)
 	lossRange() (low, high float64)
 }
 
 // continuous is the pair of a law, cut off where less than 1e-60 is left.
-func continuous(l law) tails {
+func continuous(l curve) tails {
 	const negligible = 1e-60
 	low, high := l.lossRange()
 	reach := func(mass func(x float64) float64, sign float64) float64 {

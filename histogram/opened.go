@@ -6,14 +6,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/histogram/internal/answer"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/noise"
@@ -126,7 +124,7 @@ func integers(of []int64) *array.Int64 {
 // in blocks of [noise.BlockCells], each from a stream of its own that depends on
 // the key, the canonical definition and the exact integers.
 func (x *opened) add(ctx context.Context, a asked) ([]int64, error) {
-	add, err := adderOf(a.measurement)
+	sampler, err := samplerOf(a.measurement.Mechanism)
 	if err != nil {
 		return nil, err
 	}
@@ -136,21 +134,6 @@ func (x *opened) add(ctx context.Context, a asked) ([]int64, error) {
 		first := i * noise.BlockCells
 		cells := counts[first:min(first+noise.BlockCells, len(counts))]
 		a.Read(cells, first)
-		return add(x.streams.Noise(a.definition, a.hash, i), cells)
+		return sampler.add(x.streams.Noise(a.definition, a.hash, i), a.measurement.Mechanism.Parameter, cells)
 	})
-}
-
-// adderOf is the sampler of a measurement's mechanism.
-func adderOf(m plan.Measurement) (func(b *noise.Bits, counts []int64) error, error) {
-	switch m.Mechanism.Kind {
-	case budget.DiscreteLaplace:
-		return func(b *noise.Bits, counts []int64) error {
-			return noise.AddDiscreteLaplace(b, m.Mechanism.Parameter, counts)
-		}, nil
-	case budget.DiscreteGaussian:
-		return func(b *noise.Bits, counts []int64) error {
-			return noise.AddDiscreteGaussian(b, m.Mechanism.Parameter, counts)
-		}, nil
-	}
-	return nil, fmt.Errorf("there is no sampler for the mechanism %q", m.Mechanism.Kind)
 }

@@ -4,15 +4,11 @@ package histogram
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
-	"github.com/dprelease/dprelease/internal/noise"
 	"github.com/dprelease/dprelease/internal/parallel"
-	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/impossible"
 	"github.com/dprelease/dprelease/plan/selection"
 )
@@ -90,7 +86,11 @@ type above struct {
 // cells, each from a stream of its own; what falls on a cell with rows, which has its own noise, or on an impossible
 // one is thrown away.
 func (x *opened) empty(ctx context.Context, a asked, mask *impossible.Mask) ([]above, error) {
-	law, err := exceedingOf(a.measurement)
+	sampler, err := samplerOf(a.measurement.Mechanism)
+	if err != nil {
+		return nil, err
+	}
+	law, err := sampler.exceeding(a.measurement.Mechanism.Parameter, selection.Threshold(a.measurement.Selection))
 	if err != nil {
 		return nil, err
 	}
@@ -106,16 +106,4 @@ func (x *opened) empty(ctx context.Context, a asked, mask *impossible.Mask) ([]a
 		})
 	})
 	return slices.Concat(stretches...), err
-}
-
-// exceedingOf is the law of the noise of a measurement above its threshold.
-func exceedingOf(m plan.Measurement) (*noise.Exceeding, error) {
-	above := selection.Threshold(m.Selection)
-	switch m.Mechanism.Kind {
-	case budget.DiscreteLaplace:
-		return noise.ExceedingLaplace(m.Mechanism.Parameter, above)
-	case budget.DiscreteGaussian:
-		return noise.ExceedingGaussian(m.Mechanism.Parameter, above)
-	}
-	return nil, fmt.Errorf("there is no sampler for the mechanism %q", m.Mechanism.Kind)
 }

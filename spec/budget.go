@@ -45,7 +45,8 @@ func (r *reader) readBudget(root document.Node) {
 	r.addExtras(b, extras, rest)
 }
 
-// readNoise reads the law of the noise. A budget of ε alone has Laplace noise, and one of ρ Gaussian noise.
+// readNoise reads the law of the noise. A budget of ε alone has noise that is priced in ε, and one of ρ noise that is
+// priced in ρ.
 func (r *reader) readNoise(n document.Node) {
 	if !n.Present() {
 		return
@@ -56,7 +57,7 @@ func (r *reader) readNoise(n document.Node) {
 	if b.Rho != nil {
 		form, only = "rho", GaussianNoise
 	}
-	if b.Delta == nil && b.Noise != only {
+	if b.Delta == nil && !b.Noise.pricedAs(only) {
 		r.Wrong(n, document.Problem{
 			Message:  fmt.Sprintf("a budget of %s is spent on %s noise, not on %s noise", form, only.Law(), b.Noise.Law()),
 			Expected: fmt.Sprintf("noise: %s, or leave it out; a budget of epsilon and delta can be spent on either law", only),

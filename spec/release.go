@@ -137,24 +137,6 @@ const (
 	LeastLargest Objective = "largest"
 )
 
-// Noise is a law of noise, as a budget asks for it.
-type Noise string
-
-// The laws: discrete Gaussian noise, which a budget of ρ is spent on, and discrete Laplace noise, which a budget of ε
-// is spent on. A budget of ε and δ can be spent on either.
-const (
-	GaussianNoise Noise = "gaussian"
-	LaplaceNoise  Noise = "laplace"
-)
-
-// Law is the law's name within a sentence, such as "Laplace".
-func (n Noise) Law() string {
-	if n == LaplaceNoise {
-		return "Laplace"
-	}
-	return "Gaussian"
-}
-
 // Leaf is one wall of the budget: an exact part of the whole (of ε for a pure budget, else of ρ), or what its targets
 // need.
 type Leaf struct {

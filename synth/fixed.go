@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/tabulation"
@@ -94,7 +93,7 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 			}
 			cells = countsOf(m)
 			one.sigma = float64(one.unit * math.Sqrt(varianceOf(m)))
-			if m.Measurement.Mechanism.Kind == budget.DiscreteGaussian {
+			if m.Measurement.Mechanism.Kind.Normal() {
 				one.proxy = float64(float64(one.unit*one.unit) * proxyOf(m))
 			}
 		} else {

@@ -78,7 +78,7 @@ func newFew(n Noise) *few {
 			return nil
 		}
 		at := 0
-		for at < len(f.draws) && f.draws[at].size >= s.size {
+		for at < len(f.draws) && f.draws[at].Size >= s.Size {
 			at++
 		}
 		f.draws, f.ratios = slices.Insert(f.draws, at, s), slices.Insert(f.ratios, at, math.Abs(t.Weight))
@@ -87,11 +87,11 @@ func newFew(n Noise) *few {
 		return nil
 	}
 	outcomes, most := 1.0, float64(mostOutcomes)
-	if f.draws[0].size > mostSpread {
+	if f.draws[0].Size > mostSpread {
 		most = mostLookups
 	}
 	for _, s := range f.draws[1:] {
-		if outcomes *= 2 * s.size; outcomes > most {
+		if outcomes *= 2 * s.Size; outcomes > most {
 			return nil
 		}
 	}
@@ -110,7 +110,7 @@ func newFew(n Noise) *few {
 func (f *few) within(m float64) float64 {
 	last := len(f.draws) - 1
 	sum := float64(f.draws[last].at(0) * f.beside(last-1, 0, m))
-	for y := 1; y < int(f.draws[last].size); y++ { // y and −y are alike
+	for y := 1; y < int(f.draws[last].Size); y++ { // y and −y are alike
 		sum += float64(2 * f.draws[last].at(y) * f.beside(last-1, float64(f.ratios[last]*float64(y)), m))
 	}
 	return sum - 6*spreadBeyond
@@ -122,7 +122,7 @@ func (f *few) beside(i int, s, m float64) float64 {
 		return f.draws[0].between(-math.Floor(m+s), math.Floor(m-s))
 	}
 	sum := 0.0
-	for y := 1 - int(f.draws[i].size); y < int(f.draws[i].size); y++ {
+	for y := 1 - int(f.draws[i].Size); y < int(f.draws[i].Size); y++ {
 		sum += float64(f.draws[i].at(max(y, -y)) * f.beside(i-1, s+float64(f.ratios[i]*float64(y)), m))
 	}
 	return sum
@@ -145,41 +145,29 @@ func (f *few) margin(confidence float64) float64 {
 	return f.unit * high
 }
 
-// spread is the law of one draw X: P(X ≥ k) from a table or, of Laplace noise that spreads widely, a^k/(1+a) with a =
-// e^(−1/t).
+// spread is the law of one draw X: P(X ≥ k) from a table or, of noise that spreads widely, by its formula.
 type spread struct {
-	kind      budget.Kind
-	parameter float64
-	size      float64   // how many outcomes from 0 on have all but spreadBeyond of the probability
-	beyond    []float64 // entry k is P(X ≥ k)
-	first     float64   // 1/(1+a)
+	budget.Outcomes           // of which Size has all but spreadBeyond of the probability
+	beyond          []float64 // entry k is P(X ≥ k)
 }
 
 // newSpread is nil where there is no table and no formula.
 func newSpread(t budget.NoiseTerm) *spread {
-	s := &spread{kind: t.Kind, parameter: t.Parameter, size: math.Floor(float64(23*t.Parameter)) + 2} // e^−23 = 1e−10
-	if t.Kind == budget.DiscreteGaussian {
-		s.size = math.Floor(6.5*math.Sqrt(t.Parameter)) + 2 // Q(6.5) = 4e−11
-		if s.size > mostSpread {
-			return nil
-		}
+	s := &spread{Outcomes: t.Kind.Outcomes(t.Parameter)}
+	if s.Size > mostSpread && s.Beyond == nil {
+		return nil
 	}
 	return s
 }
 
 // tabulate makes the table of a draw that spreads little.
 func (s *spread) tabulate() {
-	if s.size > mostSpread {
-		s.first = 1 / (1 + budget.Exp(-1/s.parameter))
+	if s.Size > mostSpread {
 		return
 	}
-	s.beyond = make([]float64, int(s.size)+1)
+	s.beyond = make([]float64, int(s.Size)+1)
 	for k := len(s.beyond) - 2; k >= 0; k-- {
-		x := float64(k)
-		if s.kind == budget.DiscreteGaussian {
-			x *= x / 2
-		}
-		s.beyond[k] = s.beyond[k+1] + budget.Exp(-x/s.parameter)
+		s.beyond[k] = s.beyond[k+1] + s.Weight(float64(k))
 	}
 	all := s.beyond[0] + s.beyond[1]
 	for k := range s.beyond {
@@ -196,7 +184,7 @@ func (s *spread) from(k float64) float64 {
 	case k <= 0:
 		return 1 - s.from(1-k)
 	case s.beyond == nil:
-		return s.first * budget.Exp(-k/s.parameter)
+		return s.Beyond(k)
 	case k >= float64(len(s.beyond)):
 		return 0
 	}

@@ -38,9 +38,7 @@ func newTails(noises []Noise, confidence float64) *tails {
 			square := one.Weight * one.Weight
 			single := Noise{{Weight: 1, Count: 1, Kind: one.Kind, Parameter: one.Parameter}}.Variance()
 			t.variances[i] += float64(square * float64(one.Count) * single)
-			if one.Kind == budget.DiscreteLaplace { // the difference of two geometric draws of variance V/2
-				t.fourths[i] += float64(square * square * float64(one.Count) * single * (1 + float64(3*single)))
-			}
+			t.fourths[i] += float64(square * square * float64(one.Count) * single * one.Kind.ExcessOver(single))
 			t.steps[i] = math.Max(t.steps[i], math.Abs(one.Weight))
 		}
 	}

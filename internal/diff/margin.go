@@ -160,10 +160,10 @@ type symmetricLaw struct{ t, variance, draws float64 }
 
 func symmetricLawOf(m budget.Mechanism) (symmetricLaw, error) {
 	parameter, _ := m.Parameter.Float64()
-	switch m.Kind {
-	case budget.DiscreteLaplace:
+	switch {
+	case m.Kind.Pure():
 		return symmetricLaw{t: parameter}, nil
-	case budget.DiscreteGaussian:
+	case m.Kind.Normal():
 		return symmetricLaw{variance: parameter}, nil
 	}
 	return symmetricLaw{}, fmt.Errorf("the mechanism %q adds no noise whose law is known", m.Kind)

@@ -87,10 +87,8 @@ func (t *Trace) figuresText() string {
 
 // text is an origin in three lines.
 func (o Origin) text() string {
-	noise := "discrete Gaussian noise of σ² = "
-	if o.Mechanism.Kind == budget.DiscreteLaplace {
-		noise = "discrete Laplace noise of scale "
-	}
+	kind := o.Mechanism.Kind
+	noise := kind.Name() + " noise of " + cmp.Or(kind.ParameterWord(), kind.ParameterName()+" =") + " "
 	share := fmt.Sprintf("%.1f %%", 100*o.Share)
 	if o.Share < 0.0005 {
 		share = "< 0.1 %"

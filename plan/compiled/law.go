@@ -277,7 +277,7 @@ func (e *Estimate) drawnBy(marginal int) ([]drawn, bool) {
 		}
 		for _, p := range e.Parts[r] {
 			m := e.Sources[p.Source].Mechanism
-			if v, _ := m.Parameter.Float64(); !e.Places[p.Source].Residual() || m.Kind != budget.DiscreteGaussian || v < wide {
+			if v, _ := m.Parameter.Float64(); !e.Places[p.Source].Residual() || !m.Kind.Normal() || v < wide {
 				return nil, false
 			}
 			out = append(out, drawn{levels, p.Weight, float64(p.Weight*p.Weight) * m.Variance()})

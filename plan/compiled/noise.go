@@ -14,13 +14,13 @@ type NoiseLaw struct {
 	Kind  budget.Kind
 }
 
-// EitherNoise are the kinds of noise under ε and δ by their names in a spec.
-var EitherNoise = []NoiseLaw{{spec.GaussianNoise, budget.DiscreteGaussian}, {spec.LaplaceNoise, budget.DiscreteLaplace}}
+// EitherNoise are the usual kinds of noise under ε and δ by their names in a spec.
+var EitherNoise = []NoiseLaw{usual(false), usual(true)}
+
+func usual(pure bool) NoiseLaw {
+	kind := budget.Usual(pure)
+	return NoiseLaw{NoiseAsked(kind), kind}
+}
 
 // NoiseAsked is the law of a kind of noise, as a spec asks for it.
-func NoiseAsked(kind budget.Kind) spec.Noise {
-	if kind == budget.DiscreteLaplace {
-		return spec.LaplaceNoise
-	}
-	return spec.GaussianNoise
-}
+func NoiseAsked(kind budget.Kind) spec.Noise { return spec.Noise(kind.Asked()) }

@@ -248,7 +248,7 @@ func microdataShaped(s plan.Synthetic) error {
 		return fmt.Errorf("the microdata of %s have no such candidates", s.Table)
 	case (s.Most == nil) != (s.Method == plan.MST) || s.Most != nil && *s.Most != adaptive.MostOfModel():
 		return fmt.Errorf("the model of the microdata of %s has another size", s.Table)
-	case s.Select.Kind != budget.ExponentialMechanism || s.Noise.Kind != budget.DiscreteGaussian ||
+	case s.Select.Kind != budget.ExponentialMechanism || !s.Noise.Kind.Normal() ||
 		s.Block.Kind != budget.AdaptiveBlock:
 		return fmt.Errorf("the microdata of %s are made by other mechanisms", s.Table)
 	case s.Rounds < 1 || adaptive.Block(s.Rounds, s.Select, s.Noise).Parameter.Cmp(s.Block.Parameter) > 0:

@@ -11,7 +11,6 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/spec"
@@ -396,7 +395,7 @@ func Strategy(s strategy.Group) string {
 
 // insteadOf names a strategy that was not taken by what is other about it: the way, the noise, or both.
 func insteadOf(s strategy.Group, other strategy.Alternative) string {
-	noise := optimise.NoiseName(other.Noise) + " noise"
+	noise := other.Noise.Name() + " noise"
 	if other.Needs == "" {
 		noise += " everywhere" // its error is that with one noise for the whole release
 	}
@@ -422,7 +421,7 @@ func inPortions(s strategy.Group) bool {
 
 // way says what is measured of a group.
 func way(s strategy.Group) string {
-	noise := optimise.NoiseName(s.Noise) + " noise"
+	noise := s.Noise.Name() + " noise"
 	switch s.Kind {
 	case strategy.Largest:
 		return "Tables that lie in no other are measured, with " + noise +

@@ -9,26 +9,22 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/counted"
-	"github.com/dprelease/dprelease/plan/optimise"
 )
 
 // This file holds mechanisms in words: their noise, and what they cost.
 
 func SensitivityText(m budget.Mechanism) string {
-	if m.Kind == budget.DiscreteLaplace {
+	if m.Kind.Pure() {
 		return "L1 " + m.L1.String()
 	}
 	return "L2² " + m.L2Squared.String()
 }
 
-func MechanismText(m budget.Mechanism) string { return optimise.NoiseName(m.Kind) }
+func MechanismText(m budget.Mechanism) string { return m.Kind.Name() }
 
 func ScaleText(m budget.Mechanism) string {
 	v, _ := m.Parameter.Float64()
-	if m.Kind == budget.DiscreteLaplace {
-		return "t = " + budget.DecimalNearest(v, 4)
-	}
-	return "σ² = " + budget.DecimalNearest(v, 4)
+	return m.Kind.ParameterName() + " = " + budget.DecimalNearest(v, 4)
 }
 
 // CostText is what n measurements with this noise cost, in four digits rounded
@@ -86,5 +82,5 @@ func Percent(share *big.Rat) string {
 // laplace tells that a measurement has Laplace noise.
 func laplace(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Measurements,
-		func(m plan.Measurement) bool { return m.Mechanism.Kind == budget.DiscreteLaplace })
+		func(m plan.Measurement) bool { return m.Mechanism.Kind.Pure() })
 }

@@ -94,7 +94,7 @@ func KeptGaussian(p *plan.Plan) []string {
 		tables[t.Path] = t
 	}
 	for _, s := range p.Strategies {
-		if s.Noise != budget.DiscreteGaussian {
+		if !s.Noise.Normal() {
 			continue
 		}
 		why := selecting[tables[s.Tables[0]].Selects()].gaussian

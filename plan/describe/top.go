@@ -23,7 +23,7 @@ func direction(c selection.Top) string {
 // both have one that is theirs, else a ρ.
 func costOfChoices(s selection.Selection, noise budget.Mechanism) string {
 	steps := s.Steps()
-	if noise.Kind == budget.DiscreteLaplace && steps[0].Kind == budget.PermuteAndFlip {
+	if noise.Kind.Pure() && steps[0].Kind == budget.PermuteAndFlip {
 		return costOfAll(append(steps, noise))
 	}
 	sum := noise.Rho()

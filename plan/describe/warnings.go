@@ -456,7 +456,7 @@ func EqualShare(p *plan.Plan, t plan.Table, leaf plan.Leaf, noise budget.Kind) (
 		cost.Epsilon = part.Mul(part, leaf.Amount.Epsilon)
 	} else {
 		cost.Rho = part.Mul(part, leaf.Amount.Rho)
-		if noise == budget.DiscreteLaplace { // ε²/2 = ρ
+		if noise.Pure() { // ε²/2 = ρ
 			cost.Epsilon = budget.RootBelow(new(big.Rat).Add(cost.Rho, cost.Rho), optimise.LaplaceBits)
 		}
 	}

@@ -160,13 +160,9 @@ func (p Planned) noise(m *plan.Measurement, cost *big.Rat) (err error) {
 	return err
 }
 
-// noiseFor is the noise of a kind that a cost buys: an ε for Laplace noise, else a ρ.
+// noiseFor is the noise of a kind that a cost buys: an ε for noise that is priced in ε, else a ρ.
 func noiseFor(kind budget.Kind, s *counted.Sensitivity, cost *big.Rat) (m budget.Mechanism, err error) {
-	if kind == budget.DiscreteLaplace {
-		m, err = budget.LaplaceFor(s.L1, cost)
-	} else {
-		m, err = budget.GaussianFor(s.L1, s.L2Squared, cost)
-	}
+	m, err = kind.Buy(s.L1, s.L2Squared, cost)
 	m.Shifts = s.Shifts
 	return m, err
 }
@@ -176,7 +172,7 @@ func noiseFor(kind budget.Kind, s *counted.Sensitivity, cost *big.Rat) (m budget
 // Guarantee: as [budget.QuantilesFor]. Argument: docs/proofs/quantile.md.
 func (p Planned) draw(m *plan.Measurement, cost *big.Rat) (err error) {
 	q, u := p.Table.Quantiles(), p.Table.Unit(p.Group.Release)
-	if p.Noise == budget.DiscreteLaplace {
+	if p.Noise.Pure() {
 		m.Mechanism, err = q.Mechanism(u, budget.Cost{Epsilon: cost})
 	} else {
 		m.Mechanism, err = q.Mechanism(u, budget.Cost{Rho: cost})
@@ -190,7 +186,7 @@ func (p Planned) draw(m *plan.Measurement, cost *big.Rat) (err error) {
 
 // charge is what a measurement that targets ask for takes of its leaf: of ε in a pure budget, else of ρ.
 func (p Planned) charge(pure bool) *big.Rat {
-	if pure || p.Noise != budget.DiscreteLaplace {
+	if pure || !p.Noise.Pure() {
 		return p.Needs
 	}
 	half := new(big.Rat).Mul(p.Needs, p.Needs)
@@ -335,17 +331,17 @@ func (g *Group) ByItself(r *spec.Release, t *workload.Table, noise budget.Kind) 
 // partOf is a measurement's part where the variance of each of its cells counts by a weight.
 func partOf(minimise spec.Objective, noise budget.Kind, weight float64, p Planned) float64 {
 	squared := floatOf(p.L2Squared)
-	if noise == budget.DiscreteLaplace {
+	if noise.Pure() {
 		l1 := floatOf(p.L1)
 		squared = l1 * l1
 	}
 	x := float64(weight * squared)
 	switch {
-	case minimise == spec.LeastLargest && noise == budget.DiscreteLaplace:
+	case minimise == spec.LeastLargest && noise.Pure():
 		return math.Sqrt(x)
 	case minimise == spec.LeastLargest:
 		return x
-	case noise == budget.DiscreteLaplace:
+	case noise.Pure():
 		return budget.CubeRoot(x)
 	}
 	return math.Sqrt(x)
@@ -353,11 +349,7 @@ func partOf(minimise spec.Objective, noise budget.Kind, weight float64, p Planne
 
 // variance is about that of the noise that an ε or ρ buys.
 func (p Planned) variance(amount float64) float64 {
-	if p.Noise == budget.DiscreteLaplace {
-		scale := floatOf(p.L1) / amount
-		return 2 * scale * scale
-	}
-	return floatOf(p.L2Squared) / amount / 2
+	return p.Noise.RoughVariance(floatOf(p.L1), floatOf(p.L2Squared), amount)
 }
 
 // served is by how much the variance of each measured table counts: that of the tables that are taken from it, as the
@@ -514,7 +506,7 @@ func (g *Group) residuals(r *spec.Release) (d Design, why string, err error) {
 // residualWorkload is the workload of the group with the sensitivities of its residuals, whose measurements it adds to
 // a design. why says why they cannot be measured.
 func (g *Group) residualWorkload(r *spec.Release, d *Design) (w *residual.Workload, why string) {
-	d.Kind, d.Noise = strategy.Residuals, budget.DiscreteGaussian
+	d.Kind, d.Noise = strategy.Residuals, noiseInRho(r.Budget)
 	w, err := g.workload()
 	if err != nil {
 		return nil, err.Error()

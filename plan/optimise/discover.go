@@ -28,7 +28,7 @@ func (g *Group) discovered(noise budget.Kind) (Design, error) {
 	delta, _ := deltaEach(t, g.Release).Float64()
 	half := 0.5 // of a ρ of 1
 	var variance, needs float64
-	if noise == budget.DiscreteLaplace {
+	if noise.Pure() {
 		half = 0.25 // of an ε of 1, which is a ρ of ½
 		l1 := floatOf(d.Planned[0].L1)
 		variance = float64(l1*l1) / half
@@ -71,7 +71,7 @@ func (p Planned) discover(m *plan.Measurement, rho *big.Rat) error {
 		d.AtLeast = max(d.AtLeast, c.Domain.Discover().AtLeast)
 	}
 	var err error
-	if p.Noise == budget.DiscreteLaplace {
+	if p.Noise.Pure() {
 		d.Select = budget.Mechanism{Kind: budget.RandomizedResponse,
 			Parameter: budget.RootBelow(new(big.Rat).Quo(rho, new(big.Rat).SetInt64(groups)), LaplaceBits)}
 		m.Mechanism, err = noiseFor(p.Noise, p.Sensitivity, budget.RootBelow(rho, LaplaceBits))

@@ -154,7 +154,7 @@ func (b *Blueprint) tooMany(choice []int) bool {
 	var sum, squares float64
 	for i, g := range b.Groups {
 		design := g.Designs[choice[i]]
-		if design.Noise != budget.DiscreteLaplace || g.Needed {
+		if !design.Noise.Pure() || g.Needed {
 			continue
 		}
 		amount := g.amount(design, true)
@@ -210,7 +210,7 @@ func (b *Blueprint) divide(choice []int, best *Division) (*Division, error) {
 			case g.Needed:
 			case design.guard != nil:
 				part = float64(amount * design.amounts[j])
-			case design.Noise == budget.DiscreteGaussian || b.Pure:
+			case !design.Noise.Pure() || b.Pure:
 				part = float64(amount * design.parts[j])
 			case whole:
 				part = float64(float64(amount*design.parts[j]) * float64(amount*design.parts[j]))
@@ -306,7 +306,7 @@ func (b *Blueprint) taken(choice []int) (designs []Design, amounts []float64, er
 // inEpsilon tells that the groups of a leaf have Laplace noise alone.
 func (b *Blueprint) inEpsilon(choice []int, leaf int) bool {
 	for i, g := range b.Groups {
-		if g.Leaf == leaf && g.Designs[choice[i]].Noise != budget.DiscreteLaplace {
+		if g.Leaf == leaf && !g.Designs[choice[i]].Noise.Pure() {
 			return false
 		}
 	}
@@ -330,7 +330,7 @@ func (g *Group) amount(d Design, inEpsilon bool) float64 {
 
 // perRho is ρ where the amount is 1: itself for Gaussian noise, Σ(ε·part)²/2 for the ε of Laplace noise.
 func (d Design) perRho() float64 {
-	if d.Noise != budget.DiscreteLaplace {
+	if !d.Noise.Pure() {
 		return 1
 	}
 	var sum float64

@@ -39,17 +39,25 @@ type Group struct {
 // path is that of the group's leaf.
 func (g *Group) path() string { return g.Chains.Leaves[g.Leaf] }
 
-// Noises are the kinds of noise that a budget can be spent on: discrete Laplace noise for a pure ε, discrete Gaussian
-// noise for a ρ, and for ε and δ the one that is asked for or else either, whichever the whole composition makes the
-// better one.
+// Noises are the kinds of noise that a budget can be spent on: the one that is asked for or else the usual noise that is
+// priced in ε for a pure ε, that is priced in ρ for a ρ, and for ε and δ either, whichever the whole composition makes
+// the better one.
 func Noises(b spec.Budget) []budget.Kind {
-	switch {
-	case b.Delta != nil && b.Noise == "":
-		return []budget.Kind{budget.DiscreteGaussian, budget.DiscreteLaplace}
-	case b.Delta == nil && b.Epsilon != nil, b.Noise == spec.LaplaceNoise:
-		return []budget.Kind{budget.DiscreteLaplace}
+	if kind, ok := budget.LawAsked(string(b.Noise)); ok {
+		return []budget.Kind{kind}
 	}
-	return []budget.Kind{budget.DiscreteGaussian}
+	if b.Delta != nil {
+		return []budget.Kind{budget.Usual(false), budget.Usual(true)}
+	}
+	return []budget.Kind{budget.Usual(b.Epsilon != nil)}
+}
+
+// noiseInRho is the noise of a budget that is priced in ρ: the one that is asked for, or else the usual one.
+func noiseInRho(b spec.Budget) budget.Kind {
+	if kind := Noises(b)[0]; !kind.Pure() {
+		return kind
+	}
+	return budget.Usual(false)
 }
 
 // design lists the designs of a group, and finds the best of each kind of noise. A group that has no way of its own
@@ -64,7 +72,7 @@ func (g *Group) design(r *spec.Release, tighten float64) error {
 		if best < 0 && len(g.Best) > 0 {
 			best = g.Best[0]
 		} else if best < 0 {
-			if best, err = g.bestWith(r, budget.DiscreteGaussian, tighten); err != nil {
+			if best, err = g.bestWith(r, noiseInRho(r.Budget), tighten); err != nil {
 				return err
 			}
 		}
@@ -113,7 +121,7 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 		return nil
 	}
 	if g.Tables[0].Top() > 0 {
-		if noise == budget.DiscreteLaplace && r.Budget.Delta != nil {
+		if noise.Pure() && r.Budget.Delta != nil {
 			return nil // under ε and δ choices have bounded range, and counts Gaussian noise
 		}
 		d, err := g.chosen(r, noise)
@@ -123,7 +131,7 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 		return err
 	}
 	if t := g.Tables[0]; t.Discovers != nil {
-		if noise == budget.DiscreteLaplace && t.Differ(r) > selection.MostResponses {
+		if noise.Pure() && t.Differ(r) > selection.MostResponses {
 			return nil
 		}
 		d, err := g.discovered(noise)
@@ -133,7 +141,7 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 	if g.Minimise == spec.Guarded && !g.Apart() {
 		return g.guardedFor(r, noise)
 	}
-	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.Several()
+	laplace, ranged := noise.Pure(), g.ranged() || g.summed() && g.Several()
 	switch {
 	case laplace && ranged && r.Budget.Delta != nil:
 		return nil
@@ -174,7 +182,7 @@ func (g *Group) offerResiduals(d Design, why string, alone bool) error {
 	case alone:
 		return unmeasurable(why)
 	default:
-		g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: budget.DiscreteGaussian,
+		g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noiseInRho(g.Release.Budget),
 			Why: why})
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 // noise goes on residuals; where they cannot keep to the caps, also on tables by themselves. Discrete Laplace noise
 // goes on tables.
 func (g *Group) guardedFor(r *spec.Release, noise budget.Kind) error {
-	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.Several()
+	laplace, ranged := noise.Pure(), g.ranged() || g.summed() && g.Several()
 	if laplace && ranged && r.Budget.Delta != nil {
 		return nil
 	}
@@ -108,9 +108,9 @@ func (g *Group) guardedResiduals(r *spec.Release) (Design, error) {
 		case why != "" && (g.ranged() || g.summed() && g.Several()):
 			return d, unmeasurable(why)
 		case why != "":
-			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: budget.DiscreteGaussian,
+			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noiseInRho(r.Budget),
 				Why: why})
-			return g.guardedTables(r, budget.DiscreteGaussian)
+			return g.guardedTables(r, noiseInRho(r.Budget))
 		}
 		if d, err = g.guarded(d, standalone, lifted); err != nil || d.worst <= 1+capSlack {
 			return d, err
@@ -170,7 +170,7 @@ func (d *Design) because(g *Group) string {
 // sharedAndTables are what the tables share that are not standalone, these tables themselves where that is asked for,
 // and those that are.
 func (g *Group) sharedAndTables(r *spec.Release, standalone []bool, tables bool) (d Design, why string, err error) {
-	d = Design{Kind: strategy.Residuals, Noise: budget.DiscreteGaussian}
+	d = Design{Kind: strategy.Residuals, Noise: noiseInRho(r.Budget)}
 	if slices.Contains(standalone, false) {
 		w, err := g.workloadWithout(standalone)
 		if err != nil {
@@ -265,7 +265,7 @@ func (d *Design) rhoAt() float64 {
 }
 
 // inRho reports whether the guard has ρ where the design has ε: of Laplace noise under ε and δ.
-func (d *Design) inRho() bool { return d.Noise == budget.DiscreteLaplace && d.guard.power == 1 }
+func (d *Design) inRho() bool { return d.Noise.Pure() && d.guard.power == 1 }
 
 // guardedKind names what is measured.
 func (d *Design) guardedKind(g *Group) strategy.Kind {
@@ -301,7 +301,7 @@ func (d *Design) guardedKind(g *Group) strategy.Kind {
 // guardOf is the guard of a design for all of an amount, an equal share of which is that of each table of the group.
 func (g *Group) guardOf(d *Design, standalone []bool) (*guard, error) {
 	m := &guard{power: 1}
-	if d.Noise == budget.DiscreteLaplace && g.Release.Budget.Delta == nil {
+	if d.Noise.Pure() && g.Release.Budget.Delta == nil {
 		m.power = 2
 	}
 	var w *residual.Workload
@@ -346,7 +346,7 @@ func (g *Group) guardOf(d *Design, standalone []bool) (*guard, error) {
 
 // variance is that of a measurement for an amount of 1: of ε with a power of 2, else of ρ, ε²/2 of Laplace noise.
 func (m *guard) variance(p Planned) float64 {
-	if p.Noise == budget.DiscreteLaplace && m.power == 1 {
+	if p.Noise.Pure() && m.power == 1 {
 		return p.variance(math.Sqrt2)
 	}
 	return p.variance(1)
@@ -364,7 +364,7 @@ func picked[T any](all []T, at []int) []T {
 // apartGuard is the guard of a group that is one table measured by itself.
 func (d *Design) apartGuard(g *Group) {
 	d.guard = &guard{power: 1, terms: 1, weights: []float64{1}, caps: []float64{d.Error}}
-	if d.Noise == budget.DiscreteLaplace {
+	if d.Noise.Pure() {
 		if g.Release.Budget.Delta == nil {
 			d.guard.power = 2
 		} else {

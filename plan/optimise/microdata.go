@@ -317,12 +317,12 @@ func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 	return budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: epsilon}, nil
 }
 
-// NoiseFor is the noise that a cost buys for a marginal of so many cells: discrete
-// Laplace for an ε, discrete Gaussian for a ρ.
+// NoiseFor is the noise that a cost buys for a marginal of so many cells: for an ε the usual noise that is priced in ε,
+// for a ρ the noise of the budget that is priced in ρ.
 func NoiseFor(r *spec.Release, table string, cells int64, cost budget.Cost) (budget.Mechanism, error) {
 	s := counted.Unit{Table: r.Table(table), Neighbours: r.Privacy.Neighbours, Cells: cells}.Counts()
 	if cost.Epsilon != nil {
-		return noiseFor(budget.DiscreteLaplace, s, cost.Epsilon)
+		return noiseFor(budget.Usual(true), s, cost.Epsilon)
 	}
-	return noiseFor(budget.DiscreteGaussian, s, cost.Rho)
+	return noiseFor(noiseInRho(r.Budget), s, cost.Rho)
 }

@@ -96,7 +96,7 @@ func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount flo
 	confidential := g.Release.Table(t.Marginal.Table)
 	l := confidential.Column(q.Column).Lattice
 	points := l.Last - l.First + 1
-	laplace := noise == budget.DiscreteLaplace
+	laplace := noise.Pure()
 	seen := int64(0) // bins
 	for wanted := int64(2); wanted <= limit.Bins; wanted += max(1, wanted/3) {
 		d := counted.Bins{Column: q.Column, Width: (points-1)/wanted + 1, Weight: q.Weight}
@@ -133,7 +133,7 @@ const fewBins = 16
 // Worth is a cost as a number: an ε for Laplace noise, else a ρ.
 func Worth(cost budget.Cost, noise budget.Kind) float64 {
 	of := cost.Rho
-	if noise == budget.DiscreteLaplace {
+	if noise.Pure() {
 		of = cost.Epsilon
 	}
 	amount, _ := of.Float64()
@@ -147,7 +147,7 @@ func (p Planned) CostWith(noise budget.Kind, amount budget.Cost) budget.Cost {
 		return budget.Cost{Epsilon: new(big.Rat).Mul(amount.Epsilon, p.Share)}
 	}
 	rho := new(big.Rat).Mul(amount.Rho, p.Share)
-	if noise == budget.DiscreteLaplace {
+	if noise.Pure() {
 		return budget.Cost{Epsilon: budget.RootBelow(rho.Add(rho, rho), LaplaceBits)}
 	}
 	return budget.Cost{Rho: rho}

@@ -12,14 +12,6 @@ import (
 // This file holds the strategies as the plan states them: what each group of tables does, and what the other ways would
 // give.
 
-// NoiseName is a kind of noise in words.
-func NoiseName(kind budget.Kind) string {
-	if kind == budget.DiscreteLaplace {
-		return "discrete Laplace"
-	}
-	return "discrete Gaussian"
-}
-
 // Strategies say what was chosen, and beside it what was not.
 func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Group {
 	var all []strategy.Group
@@ -40,7 +32,7 @@ func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Grou
 				continue
 			case other.Noise != taken.Noise:
 				if of = uniform[slices.Index(g.Best, j)]; of == nil {
-					instead.Why = "with " + NoiseName(other.Noise) + " noise it has no chance under ε and δ"
+					instead.Why = "with " + other.Noise.Name() + " noise it has no chance under ε and δ"
 					s.Instead = append(s.Instead, instead)
 					continue
 				}

@@ -60,7 +60,7 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 		asked.Margin = float64(asked.Margin * tighten)
 		goals[i] = asked
 	}
-	laplace, ranged := noise == budget.DiscreteLaplace, g.ranged() || g.summed() && g.Several()
+	laplace, ranged := noise.Pure(), g.ranged() || g.summed() && g.Several()
 	switch {
 	case laplace && ranged && r.Budget.Delta != nil:
 		return nil
@@ -128,13 +128,8 @@ func (g *Group) directForTargets(r *spec.Release, noise budget.Kind, goals []wor
 		if parameter == nil {
 			return d, unreachable(r, g.Tables[i])
 		}
-		if noise == budget.DiscreteLaplace {
-			p.Needs = new(big.Rat).Quo(new(big.Rat).SetInt(p.L1), parameter)
-		} else {
-			p.Needs = new(big.Rat).Quo(new(big.Rat).SetInt(p.L2Squared), parameter)
-			p.Needs.Quo(p.Needs, big.NewRat(2, 1))
-		}
 		m := budget.Mechanism{Kind: noise, Parameter: parameter, L1: p.L1, L2Squared: p.L2Squared}
+		p.Needs = m.Price()
 		variances[i] = m.Variance()
 	}
 	if err := g.predict(&d, g.all(), variances); err != nil {

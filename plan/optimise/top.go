@@ -20,7 +20,7 @@ import (
 // budget, as it falls short by no more than the exponential mechanism of the same ε; else the exponential mechanism,
 // which for a quarter of its ρ falls short by hardly more.
 func choosing(noise budget.Kind) budget.Kind {
-	if noise == budget.DiscreteLaplace {
+	if noise.Pure() {
 		return budget.PermuteAndFlip
 	}
 	return budget.ExponentialMechanism
@@ -49,7 +49,7 @@ func (g *Group) chosen(r *spec.Release, noise budget.Kind) (Design, error) {
 	a := float64(shortfall) / float64(float64(fine)*z) // for a choice of ε = 1
 	b := math.Sqrt(p.variance(1))
 	var part float64
-	if noise == budget.DiscreteLaplace {
+	if noise.Pure() {
 		a *= k // each choice has one k-th of ε
 		x, y := budget.CubeRoot(float64(a*a)), budget.CubeRoot(float64(b*b))
 		part = x / (x + y)
@@ -62,7 +62,7 @@ func (g *Group) chosen(r *spec.Release, noise budget.Kind) (Design, error) {
 	d.Planned = []Planned{p}
 	part = float64(steps / choosingSteps)
 	rest := 1 - part
-	if noise == budget.DiscreteLaplace { // errors fall as the square of an ε
+	if noise.Pure() { // errors fall as the square of an ε
 		part, rest = float64(part*part), float64(rest*rest)
 	}
 	counts := float64(b*b) / rest
@@ -87,7 +87,7 @@ func (p Planned) choose(m *plan.Measurement, cost *big.Rat) error {
 	c := p.Selection.(selection.Top)
 	each := new(big.Rat).Quo(part, big.NewRat(c.Of, 1))
 	c.Select.Kind = choosing(p.Noise)
-	if p.Noise == budget.DiscreteLaplace {
+	if p.Noise.Pure() {
 		c.Select.Parameter = floor(each, adaptive.ChoiceBits)
 	} else {
 		c.Select.Parameter = budget.RootBelow(each.Mul(each, big.NewRat(8, 1)), adaptive.ChoiceBits)

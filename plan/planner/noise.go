@@ -45,7 +45,7 @@ type otherDraft struct {
 // isPlannedLast reports whether a law is planned only once it is known that the release is planned with another one: the
 // Gaussian law, where the spec leaves open which. With it alone the plan would be the same again.
 func isPlannedLast(law compiled.NoiseLaw, b spec.Budget) bool {
-	return law.Kind == budget.DiscreteGaussian && b.Noise == ""
+	return !law.Kind.Pure() && b.Noise == ""
 }
 
 // otherDrafts plans a release with every other law that is wanted: none for a budget that can be spent on one law alone.
@@ -59,7 +59,7 @@ func otherDrafts(r, inner *spec.Release, wanted func(law compiled.NoiseLaw) bool
 		if law.Asked == inner.Budget.Noise || !wanted(law) {
 			continue
 		}
-		rough := law.Kind == budget.DiscreteLaplace // whose composition takes long
+		rough := law.Kind.Pure() // whose composition takes long
 		d, err := (&draftPlan{about: rough}).measurable(r, withNoise(inner, law.Asked), func(string, *draftPlan) {})
 		out = append(out, otherDraft{law, d, err})
 	}
@@ -145,7 +145,7 @@ func nearest(ratio float64) float64 {
 // checkNoise refuses a plan that was asked for Laplace noise and has none.
 func checkNoise(p *plan.Plan) error {
 	if kept := describe.KeptGaussian(p); len(kept) > 0 &&
-		!slices.ContainsFunc(p.Strategies, func(s strategy.Group) bool { return s.Noise == budget.DiscreteLaplace }) {
+		!slices.ContainsFunc(p.Strategies, func(s strategy.Group) bool { return s.Noise.Pure() }) {
 		return p.Release().Problem("budget.noise", document.Problem{
 			Message:  "nothing in this release can have Laplace noise under epsilon and delta: " + strings.Join(kept, "; "),
 			Expected: "noise: gaussian, or leave it out, or a budget of epsilon alone",

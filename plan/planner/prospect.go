@@ -60,8 +60,8 @@ func roots(p *compiled.Prospects) {
 	p.Laplace = !p.Plan.Adapts()
 	for _, m := range p.Plan.Measurements {
 		for _, step := range plan.Mechanisms([]plan.Measurement{m}) {
-			p.Laplace = p.Laplace && step.Kind == budget.DiscreteLaplace
-			if step.Kind != budget.DiscreteGaussian {
+			p.Laplace = p.Laplace && step.Kind.Pure()
+			if !step.Kind.Normal() {
 				leaf := leafAt(p, m.Leaf)
 				p.Roots[leaf] += math.Sqrt(2 * floatOfRat(step.Rho()) / p.Amounts[leaf])
 			}
@@ -77,10 +77,10 @@ func floatOfRat(x *big.Rat) float64 {
 // smooth is the variance of the continuous law of a mechanism's parameter.
 func smooth(m budget.Mechanism) float64 {
 	parameter := floatOfRat(m.Parameter)
-	if m.Kind == budget.DiscreteLaplace {
-		return 2 * workload.Square(parameter)
+	if m.Kind.Name() == "" {
+		return parameter // of what adds no noise
 	}
-	return parameter
+	return m.Kind.ContinuousVariance(parameter)
 }
 
 // tables works out the errors of all tables.
@@ -190,7 +190,7 @@ func isGaussian(p *compiled.Prospects, t compiled.Prospect, measured map[string]
 		}
 	}
 	for _, m := range measured {
-		if rests[leafAt(p, m.Leaf)] && m.Mechanism.Kind != budget.DiscreteGaussian {
+		if rests[leafAt(p, m.Leaf)] && !m.Mechanism.Kind.Normal() {
 			return false
 		}
 	}
@@ -204,9 +204,9 @@ func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Tab
 	largest := max(s.StandardError, s.Uneven)
 	law := func(tail, held float64) float64 {
 		switch {
-		case t.Alone == budget.DiscreteLaplace:
-			return -budget.Log(tail) / math.Sqrt2
-		case gaussian || t.Alone == budget.DiscreteGaussian:
+		case t.Alone.Name() != "":
+			return t.Alone.ContinuousQuantile(tail)
+		case gaussian:
 			return budget.NormalQuantile(tail / 2)
 		}
 		return held

@@ -51,15 +51,15 @@ func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
 func (d *draftPlan) costWith(p optimise.Planned, noise budget.Kind) budget.Cost {
 	cost := p.CostWith(noise, d.plan.Leaves[p.Group.Leaf].Amount)
 	asked := p.Group.Release.Budget
-	if asked.Delta == nil || noise != budget.DiscreteLaplace {
+	if asked.Delta == nil || !noise.Pure() {
 		return cost
 	}
 	root := func(p optimise.Planned) float64 {
 		if p.Share == nil {
 			return 0
 		}
-		return math.Sqrt(optimise.Worth(p.CostWith(budget.DiscreteGaussian, d.plan.Leaves[p.Group.Leaf].Amount),
-			budget.DiscreteGaussian))
+		inRho := budget.Usual(false)
+		return math.Sqrt(optimise.Worth(p.CostWith(inRho, d.plan.Leaves[p.Group.Leaf].Amount), inRho))
 	}
 	var roots float64
 	for _, other := range d.division.Planned {
@@ -83,7 +83,7 @@ func (d *draftPlan) assessQuantiles() error {
 		switch {
 		case p.Share != nil:
 			cost = p.CostWith(p.Noise, d.plan.Leaves[g.Leaf].Amount)
-		case p.Noise == budget.DiscreteLaplace:
+		case p.Noise.Pure():
 			cost = budget.Cost{Epsilon: p.Needs}
 		}
 		ways := make([]optimise.QuantileWay, 1, 2) // the one that is taken first

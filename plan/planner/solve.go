@@ -208,7 +208,7 @@ func (d *draftPlan) lacks(key string, noises widestNoises) float64 {
 		if m, ok := d.plan.Measurement(shown.Statistics[0].Measurement); ok {
 			if widest := noises.of(asked, m.Mechanism.Kind); widest != nil {
 				factor, _ = new(big.Rat).Quo(m.Mechanism.Parameter, widest).Float64()
-				if m.Mechanism.Kind == budget.DiscreteGaussian {
+				if m.Mechanism.Kind.Normal() {
 					factor = math.Sqrt(factor)
 				}
 			}

@@ -39,7 +39,7 @@ func (d *draftPlan) saySparse(at int, m plan.Measurement) error {
 
 // judgeSparse works out the false cells of a table, and fails where they are too many.
 func judgeSparse(s *selection.AboveFacts, noise budget.Mechanism, t *workload.Table) error {
-	if noise.Kind == budget.DiscreteGaussian &&
+	if !noise.Kind.Pure() &&
 		noise.Parameter.Cmp(new(big.Rat).SetInt64(workload.MostSigmaSquared)) >= 0 {
 		return &workload.Fault{Key: "cells",
 			Message: fmt.Sprintf("the noise of table %s has a standard error of 65 536 or more, in which no cell of a sparse table can be told from none", t.Path), Expected: "more of the budget for it"}

@@ -109,7 +109,7 @@ func traceDesigns(d *draftPlan, b *strings.Builder) {
 			if slices.Contains(g.Best, j) {
 				best = "best with this noise"
 			}
-			lines = append(lines, fmt.Sprintf("     %s\t%s\t%s\t%s\t%s", one.Kind, optimise.NoiseName(one.Noise),
+			lines = append(lines, fmt.Sprintf("     %s\t%s\t%s\t%s\t%s", one.Kind, one.Noise.Name(),
 				budget.Plural(int64(len(one.Planned)), "measurement"), figureText(g, one), best))
 		}
 		inColumns(b, lines)
@@ -125,7 +125,7 @@ func figureText(g *optimise.Group, one optimise.Design) string {
 		return "needs ρ " + budget.DecimalNearest(one.Error, 5)
 	}
 	letter := "ρ"
-	if one.Noise == budget.DiscreteLaplace {
+	if one.Noise.Pure() {
 		letter = "ε"
 	}
 	cells := 0.0
@@ -173,7 +173,7 @@ func traceDivision(d *draftPlan, b *strings.Builder) {
 		if g.Needed {
 			part = "what its targets need"
 		}
-		fmt.Fprintf(b, "   Group %d: %s with %s noise, for %s\n", i+1, taken.Kind, optimise.NoiseName(taken.Noise), part)
+		fmt.Fprintf(b, "   Group %d: %s with %s noise, for %s\n", i+1, taken.Kind, taken.Noise.Name(), part)
 	}
 	what := "weighted sum of variances"
 	if d.blueprint.Release.Budget.Minimise == spec.LeastLargest {
@@ -187,10 +187,10 @@ func traceDivision(d *draftPlan, b *strings.Builder) {
 	if len(d.uniform) > 1 {
 		for i, noise := range optimise.Noises(d.blueprint.Release.Budget) {
 			if d.uniform[i] == nil {
-				fmt.Fprintf(b, "   All groups with %s noise: no chance\n", optimise.NoiseName(noise))
+				fmt.Fprintf(b, "   All groups with %s noise: no chance\n", noise.Name())
 				continue
 			}
-			fmt.Fprintf(b, "   All groups with %s noise: %s\n", optimise.NoiseName(noise), figures(d.uniform[i]))
+			fmt.Fprintf(b, "   All groups with %s noise: %s\n", noise.Name(), figures(d.uniform[i]))
 		}
 	}
 	traceLines(b, len(d.plan.Leaves), func(i int) string {

@@ -111,9 +111,9 @@ func sentenceOfBins(m plan.Measurement, asked string) string {
 		answers = "a count of all and sums and differences of these from which counts up to each bin have the least error"
 	}
 	return words.Capital(asked) +
-		fmt.Sprintf(": %s, with %s noise, from which quantiles are read.", answers, words.Noise[m.Mechanism.Kind])
+		fmt.Sprintf(": %s, with %s noise, from which quantiles are read.", answers, m.Mechanism.Kind.Name())
 }
 
 func sentenceOfSums(m plan.Measurement, asked string) string {
-	return fmt.Sprintf("Sums over each cell, with %s noise: %s.", words.Noise[m.Mechanism.Kind], asked)
+	return fmt.Sprintf("Sums over each cell, with %s noise: %s.", m.Mechanism.Kind.Name(), asked)
 }

@@ -89,7 +89,7 @@ func spentOn(all []plan.Measurement, charge budget.Cost) (report.Amount, float64
 // their error otherwise; shared is true where a table rests on what was measured for
 // others, and ranged are the columns along which sums of neighbours are measured.
 func strategyText(s report.Strategy, shared bool, ranged []string) string {
-	b, noise := &strings.Builder{}, words.Noise[budget.Kind(s.Noise)]
+	b, noise := &strings.Builder{}, budget.Kind(s.Noise).Name()
 	switch strategy.Kind(s.Kind) {
 	case strategy.EqualShares:
 		b.WriteString("Each table is measured by itself, all with equal shares, with " + noise +
@@ -158,7 +158,7 @@ var otherwise = map[strategy.Kind]string{
 // otherWay says a strategy that was not taken by what is other about it: the way, the noise, or both.
 func otherWay(s report.Strategy, other report.Instead) string {
 	way := otherwise[strategy.Kind(other.Kind)]
-	noise := words.Noise[budget.Kind(other.Noise)] + " noise" + words.When(other.Needs == "", " everywhere")
+	noise := budget.Kind(other.Noise).Name() + " noise" + words.When(other.Needs == "", " everywhere")
 	switch {
 	case other.Noise == s.Noise:
 		return way
@@ -250,7 +250,7 @@ func behindOf(e compiled.Estimate, bear map[int]bool) behind {
 			b.sumOf = e.Sources[source].ID
 		}
 	}
-	for _, kind := range []budget.Kind{budget.DiscreteLaplace, budget.DiscreteGaussian} {
+	for _, kind := range budget.Laws() {
 		if kinds[kind] {
 			b.noise = append(b.noise, string(kind))
 		}

@@ -193,33 +193,35 @@ func outlooksOf(tables []report.Table) []describe.Outlook {
 
 // noiseText names the law with its parameter in the field's letters.
 func noiseText(m report.Mechanism) string {
-	l, ok := laws[budget.Kind(m.Kind)]
+	kind := budget.Kind(m.Kind)
+	if kind.Name() != "" {
+		return kind.Name() + ", " + kind.ParameterName() + " = " + nearText(m.Parameter)
+	}
+	l, ok := others[kind]
 	if !ok {
 		return m.Kind + ", " + m.Parameter
 	}
-	return l.name + ", " + l.letter + " = " + l.number(m.Parameter)
+	return l.name + ", " + l.letter + " = " + words.Up(m.Parameter)
 }
 
 // lawText names the law alone.
 func lawText(m report.Mechanism) string {
-	l, ok := laws[budget.Kind(m.Kind)]
+	kind := budget.Kind(m.Kind)
+	if word := kind.ParameterWord(); kind.Name() != "" {
+		return kind.Name() + ", " + words.When(word != "", word+" ") + kind.ParameterName()
+	}
+	l, ok := others[kind]
 	if !ok {
 		return m.Kind
 	}
-	return l.name + ", " + words.When(l.letter == "t", "scale ") + l.letter
+	return l.name + ", " + l.letter
 }
 
-// laws are the laws of noise, each with its parameter in the field's letters and how that is written: what is no scale
-// of noise is rounded up.
-var laws = map[budget.Kind]struct {
-	name, letter string
-	number       func(exact string) string
-}{
-	budget.DiscreteLaplace:      {"discrete Laplace", "t", nearText},
-	budget.DiscreteGaussian:     {"discrete Gaussian", "σ²", nearText},
-	budget.ExponentialMechanism: {"exponential mechanism", "ε", words.Up},
-	budget.ExponentialQuantiles: {"quantiles by the exponential mechanism", "θ", words.Up},
-	budget.AdaptiveBlock:        {"adaptive block", "ρ", words.Up},
+// others are what mechanisms do that add no noise, each with its parameter in the field's letters. It is rounded up.
+var others = map[budget.Kind]struct{ name, letter string }{
+	budget.ExponentialMechanism: {"exponential mechanism", "ε"},
+	budget.ExponentialQuantiles: {"quantiles by the exponential mechanism", "θ"},
+	budget.AdaptiveBlock:        {"adaptive block", "ρ"},
 }
 
 // nearText shows an exact number in four significant digits.
@@ -252,7 +254,7 @@ func sourceText(s report.Statistic) string {
 func noisesText(kinds []string) string {
 	names := make([]string, len(kinds))
 	for i, kind := range kinds {
-		names[i] = words.Noise[budget.Kind(kind)]
+		names[i] = budget.Kind(kind).Name()
 	}
 	return strings.Join(names, " and ")
 }

@@ -61,10 +61,6 @@ func OneRow(s string) string { return strings.Join(strings.Fields(s), " ") }
 // Category is the label of a category, its code where it has none.
 func Category(c domain.Category) string { return cmp.Or(c.Label, c.Code) }
 
-// Noise are the kinds of noise in words.
-var Noise = map[budget.Kind]string{budget.DiscreteLaplace: "discrete Laplace",
-	budget.DiscreteGaussian: "discrete Gaussian"}
-
 // FirstOf is the first name and how many more there are.
 func FirstOf(names []string) string {
 	if more := len(names) - 1; more > 0 {

@@ -1,0 +1,24 @@
+package compiled
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dprelease/dprelease/budget"
+)
+
+// TestLawsHaveOneNameEverywhere: what a spec calls a law of noise is what the law calls itself.
+func TestLawsHaveOneNameEverywhere(t *testing.T) {
+	for _, kind := range budget.Laws() {
+		asked := NoiseAsked(kind)
+		if back, ok := budget.LawAsked(string(asked)); !ok || back != kind {
+			t.Errorf("%s is asked for as %q, which is %q", kind, asked, back)
+		}
+		if !strings.HasSuffix(kind.Name(), asked.Law()) {
+			t.Errorf("%s is called %q, and %q in a spec, which calls it %s", kind, kind.Name(), asked, asked.Law())
+		}
+	}
+	if budget.Usual(true) != budget.DiscreteLaplace || budget.Usual(false) != budget.DiscreteGaussian {
+		t.Errorf("the usual laws are %q and %q", budget.Usual(true), budget.Usual(false))
+	}
+}
