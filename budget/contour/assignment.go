@@ -108,7 +108,7 @@ func (r *repeated) join(groups map[string]*group, counts []int64) error {
 			switch {
 			case !known:
 				return fmt.Errorf("%w: no law of the loss of %s is known", ErrCannotJudge, r.step.Kind)
-			case r.shapes == nil:
+			case r.shapes == nil: // of noise that is smooth: see gather
 				joinNormal(groups, r.step, count)
 				continue
 			}
