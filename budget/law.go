@@ -112,8 +112,8 @@ func LawAsked(name string) (Kind, bool) {
 // addsNoise reports whether the kind has a law of noise, and with it sensitivities, a variance and margins.
 func (k Kind) addsNoise() bool { return k.law() != nil }
 
-// Smooths reports whether the noise is of the law that smoothing is proved for: docs/proofs/smoothing.md.
-func (k Kind) Smooths() bool { return k.addsNoise() && k.law().smooths() }
+// smooths reports whether the noise is of the law that smoothing is proved for: docs/proofs/smoothing.md.
+func (k Kind) smooths() bool { return k.addsNoise() && k.law().smooths() }
 
 // Pure reports whether the kind adds noise that is priced in ε, by L1. Other noise is priced in ρ, by L2².
 func (k Kind) Pure() bool { return k.addsNoise() && k.law().pure() }
