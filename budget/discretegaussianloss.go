@@ -11,8 +11,8 @@ import (
 // maxGaussianShift is the largest shift whose losses are counted in integers: d² + 2d·reach must be one.
 const maxGaussianShift = 1 << 30
 
-// coordinate is the pair of one coordinate that changes by d: (X, X+d). A law of more than maxAtoms atoms is given by its
-// tails.
+// coordinate is the pair of one coordinate that changes by d: (X, X+d). A law of more than maxAtoms atoms is given by
+// its tails.
 func (discreteGaussian) coordinate(sigmaSquared *big.Rat, d int64) pair {
 	if sigma := math.Sqrt(nearest(sigmaSquared)); 2*tailDeviations*sigma > maxAtoms {
 		return gaussianTails(nearest(sigmaSquared), float64(d))
@@ -32,8 +32,8 @@ func (l discreteGaussian) unlisted(m Mechanism, _ []Shift) pair {
 	return zcdpAtoms(nearest(l.price(m)))
 }
 
-// knownByNorms reports whether the shifts cannot be listed, take too many atoms, or are of many shapes with so much noise
-// that their norm tells nearly everything, or with so much that it tells everything.
+// knownByNorms reports whether the shifts cannot be listed, take too many atoms, or are of many shapes with so much
+// noise that their norm tells nearly everything, or with so much that it tells everything.
 func (discreteGaussian) knownByNorms(m Mechanism) bool {
 	if m.Parameter.Cmp(big.NewRat(nearlyContinuous, 1)) >= 0 {
 		return true

@@ -42,8 +42,8 @@ func (discreteLaplace) knownByNorms(Mechanism) bool { return false }
 
 func (discreteLaplace) smooths() bool { return false }
 
-// coarseLaplace are the pairs of whole shifts of Laplace noise, all brought to the same multiples of a loss; nil where that
-// would be too rough, or too much work.
+// coarseLaplace are the pairs of whole shifts of Laplace noise, all brought to the same multiples of a loss; nil where
+// that would be too rough, or too much work.
 func coarseLaplace(scale *big.Rat, shifts []Shift) []atoms {
 	largest, longest := int64(0), 0
 	for _, shift := range shifts {

@@ -20,7 +20,8 @@ func (d laplaceDraw) reach(weight float64) float64 { return float64(weight * d.s
 
 func (d laplaceDraw) pole() float64 { return d.of }
 
-// series: with u = pole·sin²(wθ/2), a power series in θ², the coefficients of ln(1+u) follow from (1+u)·(ln(1+u))′ = u′.
+// series: with u = pole·sin²(wθ/2), a power series in θ², the coefficients of ln(1+u) follow from (1+u)·(ln(1+u))′ =
+// u′.
 func (d laplaceDraw) series(square float64) series {
 	var out, u series
 	next := d.of / 2 // 4·sin²(x/2) = 2 − 2·cos x = 2(x²/2! − x⁴/4! + …)

@@ -112,14 +112,14 @@ func LawAsked(name string) (Kind, bool) {
 // addsNoise reports whether the kind has a law of noise, and with it sensitivities, a variance and margins.
 func (k Kind) addsNoise() bool { return k.law() != nil }
 
-// Smooths reports whether the noise is of the law that smoothing is proved for: docs/proofs/smoothing.md.
-func (k Kind) Smooths() bool { return k.addsNoise() && k.law().smooths() }
+// smooths reports whether the noise is of the law that smoothing is proved for: docs/proofs/smoothing.md.
+func (k Kind) smooths() bool { return k.addsNoise() && k.law().smooths() }
 
 // Pure reports whether the kind adds noise that is priced in ε, by L1. Other noise is priced in ρ, by L2².
 func (k Kind) Pure() bool { return k.addsNoise() && k.law().pure() }
 
-// Normal reports whether the kind adds noise that is sub-Gaussian with its parameter, a variance: the law of much of it,
-// and of sums of it, is taken for normal.
+// Normal reports whether the kind adds noise that is sub-Gaussian with its parameter, a variance: the law of much of
+// it, and of sums of it, is taken for normal.
 func (k Kind) Normal() bool { return k.addsNoise() && k.law().normal() }
 
 // Name is the name of a law of noise within a sentence, such as "discrete Laplace"; "" for a kind that adds none.
@@ -147,7 +147,8 @@ func (k Kind) Buy(l1, l2Squared *big.Int, cost *big.Rat) (Mechanism, error) {
 	return k.law().buy(l1, l2Squared, cost)
 }
 
-// RoughVariance is the variance of the continuous limit of the noise that a cost buys. The kind has to be one of [Laws].
+// RoughVariance is the variance of the continuous limit of the noise that a cost buys. The kind has to be one of
+// [Laws].
 func (k Kind) RoughVariance(l1, l2Squared, cost float64) float64 {
 	return k.ContinuousVariance(k.law().parameterFor(l1, l2Squared, cost))
 }
@@ -160,8 +161,8 @@ func (k Kind) ContinuousVariance(parameter float64) float64 { return k.law().con
 // continuous limit. The kind has to be one of [Laws].
 func (k Kind) ContinuousQuantile(chance float64) float64 { return k.law().quantile(chance) }
 
-// ExcessOver is the fourth cumulant of noise of a variance, over that variance; 0 for a law that is taken for normal. The
-// kind has to be one of [Laws].
+// ExcessOver is the fourth cumulant of noise of a variance, over that variance; 0 for a law that is taken for normal.
+// The kind has to be one of [Laws].
 func (k Kind) ExcessOver(variance float64) float64 { return k.law().excess(variance) }
 
 // Outcomes are the integers that noise X takes.

@@ -9,8 +9,8 @@ import (
 // This file holds the law of a weighted sum of noise: how far what is put together from noisy integers lies from the
 // exact figure.
 
-// NoiseTerm is so many independent draws of one noise, each times a weight: of a [Mechanism] of this kind, one of [Laws],
-// with this parameter.
+// NoiseTerm is so many independent draws of one noise, each times a weight: of a [Mechanism] of this kind, one of
+// [Laws], with this parameter.
 type NoiseTerm struct {
 	Weight    float64
 	Count     int64

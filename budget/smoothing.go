@@ -42,7 +42,7 @@ const (
 // Theorem: Peikert 2010, theorem 3.1. Argument: docs/proofs/smoothing.md.
 func (m Mechanism) smoothed() (muSquared, slack float64, ok bool) {
 	variance := big.NewRat(smoothingVariance, 1)
-	if !m.Kind.Smooths() || m.Parameter.Cmp(big.NewRat(leastSmoothed, 1)) < 0 {
+	if !m.Kind.smooths() || m.Parameter.Cmp(big.NewRat(leastSmoothed, 1)) < 0 {
 		return 0, 0, false
 	}
 	squares, changed := m.reach()
@@ -84,7 +84,7 @@ func (m Mechanism) reach() (squares, coordinates *big.Int) {
 // summation formula, for Gaussians of variance τ² ≥ 3 with 1/τ² = 1/σ² + (d/σ²)²/μ². Argument:
 // docs/proofs/smoothing.md.
 func (m Mechanism) absorbed(besides float64) (muSquared, slack float64, ok bool) {
-	if !m.Kind.Smooths() || !(besides > 0) {
+	if !m.Kind.smooths() || !(besides > 0) {
 		return 0, 0, false
 	}
 	shifts, ok := m.worstShifts()

@@ -76,17 +76,6 @@ func gather(steps []budget.Mechanism) ([]*repeated, error) {
 	return kinds, nil
 }
 
-// losses are the laws of the loss of a coordinate that moves by s, with a name, of each law of noise.
-var losses = map[budget.Kind]func(parameter *big.Rat, s int64) (law, string){
-	budget.DiscreteLaplace: func(parameter *big.Rat, s int64) (law, string) {
-		rate := new(big.Rat).Inv(parameter)
-		return newLaplace(rate, s), fmt.Sprint("laplace ", rate, s)
-	},
-	budget.DiscreteGaussian: func(parameter *big.Rat, s int64) (law, string) {
-		return newGaussian(parameter, s), fmt.Sprint("gaussian ", parameter, s)
-	},
-}
-
 // join adds the coordinates of a mechanism to groups of equal laws, counts[i] of
 // its runs taking shape i.
 func (r *repeated) join(groups map[string]*group, counts []int64) error {
@@ -99,23 +88,25 @@ func (r *repeated) join(groups map[string]*group, counts []int64) error {
 	}
 	for i, count := range counts {
 		switch r.step.Kind {
+		case budget.DiscreteGaussian:
+			if r.shapes == nil {
+				joinNormal(groups, r.step, count)
+				continue
+			}
+			for _, s := range r.shapes[i] {
+				add(newGaussian(parameter, s), count, fmt.Sprint("gaussian ", parameter, s))
+			}
+		case budget.DiscreteLaplace:
+			for _, s := range r.shapes[i] {
+				rate := new(big.Rat).Inv(parameter)
+				add(newLaplace(rate, s), count, fmt.Sprint("laplace ", rate, s))
+			}
 		case budget.RandomizedResponse, budget.PermuteAndFlip:
 			add(newLaplace(parameter, 1), count, fmt.Sprint("laplace ", parameter, 1))
 		case budget.ExponentialMechanism:
 			add(newExponential(parameter), count, fmt.Sprint("exponential ", parameter))
 		default:
-			lossOf, known := losses[r.step.Kind]
-			switch {
-			case !known:
-				return fmt.Errorf("%w: no law of the loss of %s is known", ErrCannotJudge, r.step.Kind)
-			case r.shapes == nil:
-				joinNormal(groups, r.step, count)
-				continue
-			}
-			for _, s := range r.shapes[i] {
-				l, name := lossOf(parameter, s)
-				add(l, count, name)
-			}
+			return fmt.Errorf("%w: no law of the loss of %s is known", ErrCannotJudge, r.step.Kind)
 		}
 	}
 	return nil
@@ -128,7 +119,7 @@ const smoothing = 3
 
 // smooth tells Gaussian noise of which a norm alone says nearly everything.
 func smooth(step budget.Mechanism) bool {
-	return step.Kind.Smooths() && step.Parameter.Cmp(big.NewRat(8*smoothing, 1)) >= 0 &&
+	return step.Kind == budget.DiscreteGaussian && step.Parameter.Cmp(big.NewRat(8*smoothing, 1)) >= 0 &&
 		step.L1.BitLen() <= 40
 }
 

@@ -34,7 +34,7 @@ func shapes(m budget.Mechanism) ([]budget.Shift, error) {
 	}
 	l1 := m.L1.Int64()
 	reach := new(big.Int).Mul(m.L1, m.L1)
-	if m.Kind.Pure() || m.L2Squared.Cmp(reach) >= 0 {
+	if m.Kind == budget.DiscreteLaplace || m.L2Squared.Cmp(reach) >= 0 {
 		return []budget.Shift{{l1}}, nil
 	}
 	search := shapeSearch{l1: l1, l2Squared: m.L2Squared.Int64()} // below l1²

@@ -39,9 +39,9 @@ type Group struct {
 // path is that of the group's leaf.
 func (g *Group) path() string { return g.Chains.Leaves[g.Leaf] }
 
-// Noises are the kinds of noise that a budget can be spent on: the one that is asked for or else the usual noise that is
-// priced in ε for a pure ε, that is priced in ρ for a ρ, and for ε and δ either, whichever the whole composition makes
-// the better one.
+// Noises are the kinds of noise that a budget can be spent on: the one that is asked for or else the usual noise that
+// is priced in ε for a pure ε, that is priced in ρ for a ρ, and for ε and δ either, whichever the whole composition
+// makes the better one.
 func Noises(b spec.Budget) []budget.Kind {
 	if kind, ok := budget.LawAsked(string(b.Noise)); ok {
 		return []budget.Kind{kind}
