@@ -15,7 +15,6 @@ import (
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/tabulate"
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -161,21 +160,6 @@ func (t *tally) answer(all []plan.Measurement, counts []answer.Answer) {
 			next++
 		}
 	}
-}
-
-// project turns the counts of a query's marginal into its answers: the exact integers
-// of the residual along each axis whose factor is one, in the memory of the counts.
-func project(r *spec.Release, m plan.Measurement, t answer.Answer) (answer.Answer, error) {
-	columns, axes, plain, err := m.Query.Residual(r)
-	if err != nil || !slices.Contains(plain, false) || t.Len() == 0 {
-		return t, err
-	}
-	t = t.Wide()
-	t.Counts, err = residual.Exact(columns, axes, plain, t.Counts)
-	if err == nil && slices.ContainsFunc(t.Counts, large) {
-		err = errLargeSum
-	}
-	return t, err
 }
 
 // makeUp counts rows drawn uniformly, column by column within a chunk, but for those that are impossible.

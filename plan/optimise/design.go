@@ -141,30 +141,25 @@ var spending = [selection.Kinds]func(p Planned, m *plan.Measurement, amount budg
 	},
 }
 
-// buying lists, by what is counted, how a cost buys a measurement's mechanism; nil where it buys noise.
+// buying lists, by what is counted, how a cost buys a measurement's mechanism.
 var buying = [counted.Kinds]func(p Planned, m *plan.Measurement, cost *big.Rat) error{
-	counted.KindQuantiles: Planned.draw,
+	counted.KindRows:       Planned.noise,
+	counted.KindValues:     Planned.noise,
+	counted.KindQuantiles:  Planned.draw,
+	counted.KindBins:       Planned.noise,
+	counted.KindDistinct:   Planned.noise,
+	counted.KindDiagnostic: Planned.noise,
 }
 
 // spendOnAnswers spends all of a measurement's cost on its answers.
 func (p Planned) spendOnAnswers(m *plan.Measurement, _ budget.Cost, cost *big.Rat) error {
-	if buy := buying[p.What.Kind()]; buy != nil {
-		return buy(p, m, cost)
-	}
-	return p.noise(m, cost)
+	return buying[p.What.Kind()](p, m, cost)
 }
 
 // noise gives a measurement the noise that a cost buys.
 func (p Planned) noise(m *plan.Measurement, cost *big.Rat) (err error) {
 	m.Mechanism, err = noiseFor(p.Noise, p.Sensitivity, cost)
 	return err
-}
-
-// noiseFor is the noise of a kind that a cost buys: an ε for noise that is priced in ε, else a ρ.
-func noiseFor(kind budget.Kind, s *counted.Sensitivity, cost *big.Rat) (m budget.Mechanism, err error) {
-	m, err = kind.Buy(s.L1, s.L2Squared, cost)
-	m.Shifts = s.Shifts
-	return m, err
 }
 
 // draw gives a measurement of quantiles the mechanism that a cost buys, and the ends of its intervals.
@@ -475,10 +470,19 @@ const (
 	muchMore = 8
 )
 
+// noResiduals lists, by which answers are given out, why residuals cannot be measured in place of counts; "" where they
+// can.
+var noResiduals = [selection.Kinds]string{
+	selection.KindAll:    "",
+	selection.KindAbove:  "the table is sparse, and residuals have no threshold",
+	selection.KindTop:    "cells are chosen by their counts, and residuals are none",
+	selection.KindGroups: "nobody lists the groups that residuals would be of",
+}
+
 // residuals designs the strategy of residuals. why says why it cannot be taken.
 func (g *Group) residuals(r *spec.Release) (d Design, why string, err error) {
-	if g.Tables[0].Sparse() {
-		return d, "the table is sparse, and residuals have no threshold", nil
+	if why := noResiduals[g.Tables[0].Selection.Kind()]; why != "" {
+		return d, why, nil
 	}
 	if g.Apart() {
 		return d, "some cells are impossible, and what is known of the others is no sum of residuals", nil

@@ -62,10 +62,8 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 			}
 			for place, tables := range workload.Connected(of, c) {
 				g := &Group{Release: r, Leaf: leaf, place: place, Tables: tables, Chains: c, Minimise: r.Budget.Minimise,
-					Unit: each, Needed: l.Needed}
-				if tables[0].Of == nil && tables[0].What.Weighted() {
-					g.Unit, _ = confidential.Weight.Lattice.Step.Float64()
-				}
+					Needed: l.Needed}
+				g.Unit = unitOf(tables[0], confidential, each)
 				if err := g.design(r, tighten); err != nil {
 					return nil, workload.At(r, "marginals."+g.Tables[0].Marginal.Name, err)
 				}
@@ -516,15 +514,19 @@ func distinct(all []Planned) error {
 // partBits is how many digits of a share are kept.
 const partBits = 30
 
+// leastShare is the least part that a measurement has of a leaf. A design may give less, or nothing, to one that helps no
+// table: it is measured all the same, and its noise must have a law.
+const leastShare = 1. / (1 << partBits)
+
 // ExactShares are shares in proportion to parts, as exact fractions of few digits: each rounded down by less than 2⁻²⁹
-// of it, unless it has no more digits than that.
+// of it, unless it has no more digits than that; none is below leastShare.
 //
 // Contract: they add up to at most 1, whatever the rounding of floats.
 func ExactShares(parts []float64) []*big.Rat {
 	all := sum(parts)
 	out, total, most := make([]*big.Rat, len(parts)), new(big.Rat), 0
 	for i, p := range parts {
-		fraction, exponent := math.Frexp(p / all)
+		fraction, exponent := math.Frexp(max(p/all, leastShare))
 		out[i] = new(big.Rat).SetInt64(int64(math.Floor(math.Ldexp(fraction, partBits))))
 		out[i].Quo(out[i], new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(partBits-exponent))))
 		total.Add(total, out[i])

@@ -52,14 +52,6 @@ func Noises(b spec.Budget) []budget.Kind {
 	return []budget.Kind{budget.Usual(b.Epsilon != nil)}
 }
 
-// noiseInRho is the noise of a budget that is priced in ρ: the one that is asked for, or else the usual one.
-func noiseInRho(b spec.Budget) budget.Kind {
-	if kind := Noises(b)[0]; !kind.Pure() {
-		return kind
-	}
-	return budget.Usual(false)
-}
-
 // design lists the designs of a group, and finds the best of each kind of noise. A group that has no way of its own
 // with a kind takes discrete Gaussian noise, with which it always has one. Designs of a leaf of targets keep margins
 // that are smaller than asked by the factor tighten.
@@ -120,24 +112,41 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 		g.Designs = append(g.Designs, d)
 		return nil
 	}
-	if g.Tables[0].Top() > 0 {
-		if noise.Pure() && r.Budget.Delta != nil {
-			return nil // under ε and δ choices have bounded range, and counts Gaussian noise
-		}
-		d, err := g.chosen(r, noise)
-		if err == nil {
-			g.Designs = append(g.Designs, d)
-		}
-		return err
+	return designing[g.Tables[0].Selection.Kind()](g, r, noise)
+}
+
+// designing lists, by which answers are given out, what adds the designs of one kind of noise.
+var designing = [selection.Kinds]func(g *Group, r *spec.Release, noise budget.Kind) error{
+	selection.KindAll:    (*Group).designAnswers,
+	selection.KindAbove:  (*Group).designAnswers,
+	selection.KindTop:    (*Group).designTop,
+	selection.KindGroups: (*Group).designGroups,
+}
+
+// designTop adds the design of a table of the largest cells, if choices can be made with the noise.
+func (g *Group) designTop(r *spec.Release, noise budget.Kind) error {
+	if noise.Pure() && r.Budget.Delta != nil {
+		return nil // under ε and δ choices have bounded range, and counts Gaussian noise
 	}
-	if t := g.Tables[0]; t.Discovers != nil {
-		if noise.Pure() && t.Differ(r) > selection.MostResponses {
-			return nil
-		}
-		d, err := g.discovered(noise)
+	d, err := g.chosen(r, noise)
+	if err == nil {
 		g.Designs = append(g.Designs, d)
-		return err
 	}
+	return err
+}
+
+// designGroups adds the design of a table of groups that nobody lists, if they can be selected with the noise.
+func (g *Group) designGroups(r *spec.Release, noise budget.Kind) error {
+	if noise.Pure() && g.Tables[0].Differ(r) > selection.MostResponses {
+		return nil
+	}
+	d, err := g.discovered(noise)
+	g.Designs = append(g.Designs, d)
+	return err
+}
+
+// designAnswers adds the designs of tables whose cells all get noise.
+func (g *Group) designAnswers(r *spec.Release, noise budget.Kind) error {
 	if g.Minimise == spec.Guarded && !g.Apart() {
 		return g.guardedFor(r, noise)
 	}

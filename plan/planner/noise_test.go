@@ -361,3 +361,16 @@ func TestEditedOtherNoiseIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasurementsThatHelpNoTableHaveALaw plans a spec of which the best division gives one total next to nothing.
+func TestMeasurementsThatHelpNoTableHaveALaw(t *testing.T) {
+	text := fmt.Sprintf(plantest.Crossed, "add-remove", "{epsilon: 1, split: {l0: 1}}", 2,
+		"{m0: {by: [kind], budget: l0, ranges: [kind]}, m1: {by: [age, kind], budget: l0}, m2: {by: [sex], budget: l0}, "+
+			"m3: {by: [age.same, kind], budget: l0}, m4: {by: [age], budget: l0}}")
+	p := plantest.PlanOfText(t, text)
+	for _, m := range p.Measurements {
+		if err := m.Mechanism.Validate(); err != nil {
+			t.Errorf("measurement %s: %v", m.ID, err)
+		}
+	}
+}

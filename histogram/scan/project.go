@@ -1,0 +1,27 @@
+package scan
+
+import (
+	"slices"
+
+	"github.com/dprelease/dprelease/histogram/internal/answer"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/plan/residual"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the projection: from the counts of a question's cells to the integers of its factors.
+
+// project turns the counts of a query's marginal into its answers: the exact integers
+// of the residual along each axis whose factor is one, in the memory of the counts.
+func project(r *spec.Release, m plan.Measurement, t answer.Answer) (answer.Answer, error) {
+	columns, axes, plain, err := m.Query.Residual(r)
+	if err != nil || !slices.Contains(plain, false) || t.Len() == 0 {
+		return t, err
+	}
+	t = t.Wide()
+	t.Counts, err = residual.Exact(columns, axes, plain, t.Counts)
+	if err == nil && slices.ContainsFunc(t.Counts, large) {
+		err = errLargeSum
+	}
+	return t, err
+}

@@ -1,0 +1,26 @@
+package optimise
+
+import (
+	"math/big"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the noise that a cost buys.
+
+// noiseFor is the noise of a kind that a cost buys: an ε for noise that is priced in ε, else a ρ.
+func noiseFor(kind budget.Kind, s *counted.Sensitivity, cost *big.Rat) (m budget.Mechanism, err error) {
+	m, err = kind.Buy(s.L1, s.L2Squared, cost)
+	m.Shifts = s.Shifts
+	return m, err
+}
+
+// noiseInRho is the noise of a budget that is priced in ρ: the one that is asked for, or else the usual one.
+func noiseInRho(b spec.Budget) budget.Kind {
+	if kind := Noises(b)[0]; !kind.Pure() {
+		return kind
+	}
+	return budget.Usual(false)
+}
