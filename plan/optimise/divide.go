@@ -516,7 +516,7 @@ const partBits = 30
 
 // leastShare is the least part that a measurement has of a leaf. A design may give less, or nothing, to one that helps no
 // table: it is measured all the same, and its noise must have a law.
-const leastShare = 1. / (1 << partBits)
+const leastShare = 1. / (1 << 40)
 
 // ExactShares are shares in proportion to parts, as exact fractions of few digits: each rounded down by less than 2⁻²⁹
 // of it, unless it has no more digits than that; none is below leastShare.

@@ -367,7 +367,10 @@ func TestMeasurementsThatHelpNoTableHaveALaw(t *testing.T) {
 	text := fmt.Sprintf(plantest.Crossed, "add-remove", "{epsilon: 1, split: {l0: 1}}", 2,
 		"{m0: {by: [kind], budget: l0, ranges: [kind]}, m1: {by: [age, kind], budget: l0}, m2: {by: [sex], budget: l0}, "+
 			"m3: {by: [age.same, kind], budget: l0}, m4: {by: [age], budget: l0}}")
-	p := plantest.PlanOfText(t, text)
+	p, err := plantest.PlanOfText(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, m := range p.Measurements {
 		if err := m.Mechanism.Validate(); err != nil {
 			t.Errorf("measurement %s: %v", m.ID, err)
