@@ -235,7 +235,7 @@ func (b *Blueprint) divide(choice []int, best *Division) (*Division, error) {
 				own, at = append(own, parts[i]), append(at, i)
 			}
 		}
-		for i, share := range ExactShares(own) {
+		for i, share := range ExactShares(raised(own)) {
 			d.Planned[at[i]].Share = share
 		}
 	}
@@ -511,22 +511,32 @@ func distinct(all []Planned) error {
 	return nil
 }
 
+// leastShare is the least part that a measurement has of a leaf. A design may give less, or nothing, to one that helps no
+// table: it is measured all the same, and its noise must have a law.
+const leastShare = 1. / (1 << 30)
+
+// raised are parts none of which is below the least share of them all.
+func raised(parts []float64) []float64 {
+	least := leastShare * sum(parts)
+	out := make([]float64, len(parts))
+	for i, p := range parts {
+		out[i] = max(p, least)
+	}
+	return out
+}
+
 // partBits is how many digits of a share are kept.
 const partBits = 30
 
-// leastShare is the least part that a measurement has of a leaf. A design may give less, or nothing, to one that helps no
-// table: it is measured all the same, and its noise must have a law.
-const leastShare = 1. / (1 << 40)
-
 // ExactShares are shares in proportion to parts, as exact fractions of few digits: each rounded down by less than 2⁻²⁹
-// of it, unless it has no more digits than that; none is below leastShare.
+// of it, unless it has no more digits than that.
 //
 // Contract: they add up to at most 1, whatever the rounding of floats.
 func ExactShares(parts []float64) []*big.Rat {
 	all := sum(parts)
 	out, total, most := make([]*big.Rat, len(parts)), new(big.Rat), 0
 	for i, p := range parts {
-		fraction, exponent := math.Frexp(max(p/all, leastShare))
+		fraction, exponent := math.Frexp(p / all)
 		out[i] = new(big.Rat).SetInt64(int64(math.Floor(math.Ldexp(fraction, partBits))))
 		out[i].Quo(out[i], new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(partBits-exponent))))
 		total.Add(total, out[i])
