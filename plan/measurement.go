@@ -50,31 +50,22 @@ var errIllegal = errors.New("asks for what this version cannot count at once")
 func (m Measurement) Check(t *spec.Table) error {
 	q := m.Query
 	kind := q.Counted.Kind()
+	traits := kind.Traits()
 	plain := !slices.ContainsFunc(q.Factors, func(f Factor) bool { return f.Basis != Identity })
 	bounded := q.PerUnit != spec.PerUnit{}
 	switch {
 	case !legal[kind][m.Selection.Kind()],
-		!plain && !shapes[kind].anyFactor,
-		len(q.Factors) > 0 && shapes[kind].noFactor,
-		bounded && shapes[kind].ownBound:
+		!plain && !traits.AnyFactor,
+		len(q.Factors) > 0 && traits.NoFactor,
+		bounded && traits.OwnBound:
 		return errIllegal
 	}
 	return q.Counted.Check(t)
 }
 
-// shapes says of each kind of what is counted which factors and bounds it takes, and whether its answers are drawn.
-var shapes = [counted.Kinds]struct{ anyFactor, noFactor, ownBound, drawn bool }{
-	counted.KindRows:       {anyFactor: true},
-	counted.KindValues:     {anyFactor: true},
-	counted.KindQuantiles:  {drawn: true},
-	counted.KindBins:       {},
-	counted.KindDistinct:   {ownBound: true},
-	counted.KindDiagnostic: {noFactor: true, ownBound: true},
-}
-
 // Noisy reports whether the answers get noise, or are drawn.
 func (m Measurement) Noisy() bool {
-	return shapes[m.Query.Counted.Kind()].drawn || m.Mechanism.Variance() > 0
+	return m.Query.Counted.Kind().Traits().Drawn || m.Mechanism.Variance() > 0
 }
 
 // Canonical is the definition from which the noise stream of the measurement is

@@ -122,17 +122,18 @@ func measures(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 		return false
 	}
 	q.Counted = t.What
-	return reflect.DeepEqual(q, t.Query()) && counting[t.What.Kind()].measures(t, r, m)
-}
-
-// measuresAsAsked reports whether a measurement counts what a part asks for, in its cells.
-func measuresAsAsked(t *workload.Table, _ *spec.Release, m plan.Measurement) bool {
+	if !reflect.DeepEqual(q, t.Query()) {
+		return false
+	}
+	if t.What.Kind().Traits().Drawn {
+		return measuresDrawn(t, r, m)
+	}
 	return m.Cells == t.Cells && reflect.DeepEqual(m.Query.Counted, t.What)
 }
 
-// measuresQuantiles reports whether a measurement is of a part's quantiles, drawn with the ends of their intervals, or
+// measuresDrawn reports whether a measurement is of a part's quantiles, drawn with the ends of their intervals, or
 // of bins that they can be read from.
-func measuresQuantiles(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
+func measuresDrawn(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 	asked := t.Quantiles()
 	switch got := m.Query.Counted.(type) {
 	case counted.Bins:
@@ -271,11 +272,11 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 		if err := m.Check(p.Release().Table(m.Query.Table)); err != nil {
 			return fmt.Errorf("measurement %s: %w", m.ID, err)
 		}
-		kind, given := counting[m.Query.Counted.Kind()], giving[m.Selection.Kind()]
+		kind, given := m.Query.Counted.Kind().Traits(), giving[m.Selection.Kind()]
 		switch {
-		case !itself[m.ID] && !(kind.shared && given.shared && m.Query.PerUnit == (spec.PerUnit{})):
+		case !itself[m.ID] && !(kind.AsRows && given.shared && m.Query.PerUnit == (spec.PerUnit{})):
 			return fmt.Errorf("measurement %s is of no table", m.ID)
-		case kind.several || given.unlisted:
+		case kind.Several || given.unlisted:
 			continue // held against its part, or its table
 		}
 		if cells, ok := answers(w.Chains[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID],
@@ -291,21 +292,6 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 		}
 	}
 	return nil
-}
-
-// counting lists, by what is counted, whether a measurement counts it as a part asks for it, whether a cell has several
-// answers, and whether several tables, or microdata, can rest on a measurement of it: on one of rows, as the bound of
-// their table keeps them, whose answers are all given out.
-var counting = [counted.Kinds]struct {
-	measures        func(t *workload.Table, r *spec.Release, m plan.Measurement) bool
-	several, shared bool
-}{
-	counted.KindRows:       {measures: measuresAsAsked, shared: true},
-	counted.KindValues:     {measures: measuresAsAsked},
-	counted.KindQuantiles:  {measures: measuresQuantiles, several: true},
-	counted.KindBins:       {measures: measuresAsAsked, several: true},
-	counted.KindDistinct:   {measures: measuresAsAsked},
-	counted.KindDiagnostic: {measures: measuresAsAsked},
 }
 
 // giving lists, by which answers are given out, how many there may be, or that no plan knows their number, and whether

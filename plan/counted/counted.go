@@ -29,6 +29,36 @@ const (
 	Kinds = int(KindDiagnostic) + 1
 )
 
+// Traits are what the planner asks of a kind: which questions it makes, and what can rest on their answers.
+type Traits struct {
+	// AnyFactor says that factors may be residuals or ranges, and NoFactor that there may be none; else factors are of
+	// categories.
+	AnyFactor, NoFactor bool
+	// OwnBound says that the kind bounds by itself what a unit adds, so that there is no other bound per unit.
+	OwnBound bool
+	// AsRows says that rows count as 1 each: tables can share a measurement, and other values of a column move a unit's
+	// rows from cell to cell.
+	AsRows bool
+	// Drawn says that answers are drawn by a mechanism of their own, and get no noise.
+	Drawn bool
+	// Several says that a cell has several answers, and PerFigure how many of them are for one figure.
+	Several   bool
+	PerFigure int64
+}
+
+// traits lists those of each kind.
+var traits = [Kinds]Traits{
+	KindRows:       {AnyFactor: true, AsRows: true, PerFigure: 1},
+	KindValues:     {AnyFactor: true, PerFigure: 1},
+	KindQuantiles:  {Drawn: true, Several: true, PerFigure: DrawsPerShare},
+	KindBins:       {Several: true, PerFigure: 1},
+	KindDistinct:   {OwnBound: true, PerFigure: 1},
+	KindDiagnostic: {NoFactor: true, OwnBound: true, PerFigure: 1},
+}
+
+// Traits returns those of the kind.
+func (k Kind) Traits() Traits { return traits[k] }
+
 // Counted is what a question counts in each cell of its factors: one of [Rows], [Values], [Quantiles], [Bins],
 // [Distinct] and [Diagnostic].
 type Counted interface {

@@ -10,7 +10,6 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/attributes"
 	"github.com/dprelease/dprelease/plan/compiled"
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/residual"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -483,17 +482,6 @@ func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism
 	return tables, steps, nil
 }
 
-// movesByCells lists of what is counted whether other values of a column move a unit's rows from cell to cell, and each
-// adds what it added before.
-var movesByCells = [counted.Kinds]bool{
-	counted.KindRows:       true,
-	counted.KindValues:     false,
-	counted.KindQuantiles:  false,
-	counted.KindBins:       false,
-	counted.KindDistinct:   false,
-	counted.KindDiagnostic: false,
-}
-
 // changed is the mechanism of a measurement for neighbours that differ in a unit's values of one column: k rows that
 // leave one cell for another or, in a residual, move the integers by the difference of two columns of the query that
 // differ in one factor, that of a column that is made of the same values, or where several are what removing a unit and
@@ -503,7 +491,7 @@ var movesByCells = [counted.Kinds]bool{
 // Guarantee: the sensitivity bounds that move. Neighbours: a unit with other values of the column in its k rows, all
 // else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
 func changed(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism, error) {
-	if !movesByCells[m.Query.Counted.Kind()] || m.Query.PerUnit != (spec.PerUnit{}) {
+	if !m.Query.Counted.Kind().Traits().AsRows || m.Query.PerUnit != (spec.PerUnit{}) {
 		return exchanged(p, m.Mechanism), nil
 	}
 	t := p.Release().Table(m.Query.Table)

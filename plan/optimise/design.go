@@ -141,19 +141,12 @@ var spending = [selection.Kinds]func(p Planned, m *plan.Measurement, amount budg
 	},
 }
 
-// buying lists, by what is counted, how a cost buys a measurement's mechanism.
-var buying = [counted.Kinds]func(p Planned, m *plan.Measurement, cost *big.Rat) error{
-	counted.KindRows:       Planned.noise,
-	counted.KindValues:     Planned.noise,
-	counted.KindQuantiles:  Planned.draw,
-	counted.KindBins:       Planned.noise,
-	counted.KindDistinct:   Planned.noise,
-	counted.KindDiagnostic: Planned.noise,
-}
-
 // spendOnAnswers spends all of a measurement's cost on its answers.
 func (p Planned) spendOnAnswers(m *plan.Measurement, _ budget.Cost, cost *big.Rat) error {
-	return buying[p.What.Kind()](p, m, cost)
+	if p.What.Kind().Traits().Drawn {
+		return p.draw(m, cost)
+	}
+	return p.noise(m, cost)
 }
 
 // noise gives a measurement the noise that a cost buys.

@@ -65,7 +65,7 @@ func (t *Table) Possible() int64 { return selecting[t.Selection.Kind()].possible
 
 // possibleCells is how many figures get noise of a table that has all cells.
 func possibleCells(t *Table) int64 {
-	return (t.Cells - t.Impossible) / counting[t.What.Kind()].perFigure
+	return (t.Cells - t.Impossible) / t.What.Kind().Traits().PerFigure
 }
 
 // UsualGroups is as how many cells a table counts beside others of its leaf whose groups nobody knows the number of.

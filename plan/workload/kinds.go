@@ -4,14 +4,13 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/plan"
-	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/limit"
 	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// This file lists what follows for a table from which answers are given out, and from what is counted.
+// This file lists what follows for a table from which answers are given out.
 
 // selecting lists what follows from which answers are given out.
 var selecting = [selection.Kinds]struct {
@@ -55,24 +54,9 @@ func selectionOf(m *spec.Marginal, unlisted []*spec.Column) selection.Selection 
 	return selection.All{}
 }
 
-// counting lists what follows from what is counted.
-var counting = [counted.Kinds]struct {
-	// perFigure is how many answers there are for each figure: of a quantile the ends of its interval too.
-	perFigure int64
-	// ownBound says that it bounds by itself what a unit adds, and asRows that it counts rows, each as 1.
-	ownBound, asRows bool
-}{
-	counted.KindRows:       {perFigure: 1, asRows: true},
-	counted.KindValues:     {perFigure: 1},
-	counted.KindQuantiles:  {perFigure: counted.DrawsPerShare},
-	counted.KindBins:       {perFigure: 1},
-	counted.KindDistinct:   {perFigure: 1, ownBound: true},
-	counted.KindDiagnostic: {perFigure: 1},
-}
-
 // Valued tells that it is not the rows of the confidential table that are counted, each as 1.
 func (t *Table) Valued() bool {
-	return t.Of != nil || !counting[t.What.Kind()].asRows || t.PerUnit != (spec.PerUnit{})
+	return t.Of != nil || !t.What.Kind().Traits().AsRows || t.PerUnit != (spec.PerUnit{})
 }
 
 // SomeCells tells that some cells are published, by what is counted in them, so that they are not visited one by one.

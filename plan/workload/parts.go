@@ -74,7 +74,7 @@ func newPart(r *spec.Release, t *Table, p statistic.Part) *Table {
 	if p.Once {
 		part.PerUnit = onceEach(part.PerUnit)
 	}
-	if counting[p.Counted.Kind()].ownBound {
+	if p.Counted.Kind().Traits().OwnBound {
 		part.PerUnit = spec.PerUnit{}
 	}
 	part.weigh(confidential)

@@ -134,6 +134,11 @@ func (t *tree) writeKinds(w io.Writer) error {
 		fmt.Fprintf(w, "%5d  %s\n", byKind[k.name], k.name)
 	}
 	fmt.Fprintf(w, "by package: %s\n", counts(byPackage))
+	lacks, legal := 0, t.legalPairs()
+	for _, s := range t.sources {
+		lacks += len(t.holes(s, legal))
+	}
+	fmt.Fprintf(w, "Arrays by kind that have nothing for a kind, or for a pair that is legal: %d\n", lacks)
 	return nil
 }
 
