@@ -39,19 +39,6 @@ type Group struct {
 // path is that of the group's leaf.
 func (g *Group) path() string { return g.Chains.Leaves[g.Leaf] }
 
-// Noises are the kinds of noise that a budget can be spent on: the one that is asked for or else the usual noise that
-// is priced in ε for a pure ε, that is priced in ρ for a ρ, and for ε and δ either, whichever the whole composition
-// makes the better one.
-func Noises(b spec.Budget) []budget.Kind {
-	if kind, ok := budget.LawAsked(string(b.Noise)); ok {
-		return []budget.Kind{kind}
-	}
-	if b.Delta != nil {
-		return []budget.Kind{budget.Usual(false), budget.Usual(true)}
-	}
-	return []budget.Kind{budget.Usual(b.Epsilon != nil)}
-}
-
 // design lists the designs of a group, and finds the best of each kind of noise. A group that has no way of its own
 // with a kind takes discrete Gaussian noise, with which it always has one. Designs of a leaf of targets keep margins
 // that are smaller than asked by the factor tighten.

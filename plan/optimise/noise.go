@@ -24,3 +24,16 @@ func noiseInRho(b spec.Budget) budget.Kind {
 	}
 	return budget.Usual(false)
 }
+
+// Noises are the kinds of noise that a budget can be spent on: the one that is asked for or else the usual noise that
+// is priced in ε for a pure ε, that is priced in ρ for a ρ, and for ε and δ either, whichever the whole composition
+// makes the better one.
+func Noises(b spec.Budget) []budget.Kind {
+	if kind, ok := budget.LawAsked(string(b.Noise)); ok {
+		return []budget.Kind{kind}
+	}
+	if b.Delta != nil {
+		return []budget.Kind{budget.Usual(false), budget.Usual(true)}
+	}
+	return []budget.Kind{budget.Usual(b.Epsilon != nil)}
+}
