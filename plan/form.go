@@ -51,49 +51,62 @@ type definitionForm struct {
 	Top        *selection.Top    `json:"top,omitempty"`
 }
 
+// countedForms lists how what is counted lies in a query's form: where it is written, and what is read there, nil where
+// there is none.
+var countedForms = [counted.Kinds]struct {
+	write func(f *queryForm, c counted.Counted)
+	read  func(f queryForm) counted.Counted
+}{
+	counted.KindRows: {func(*queryForm, counted.Counted) {}, func(queryForm) counted.Counted { return nil }},
+	counted.KindValues: {func(f *queryForm, c counted.Counted) { f.Value = pointer[counted.Values](c) },
+		func(f queryForm) counted.Counted { return pointed(f.Value) }},
+	counted.KindQuantiles: {func(f *queryForm, c counted.Counted) { f.Quantile = pointer[counted.Quantiles](c) },
+		func(f queryForm) counted.Counted { return pointed(f.Quantile) }},
+	counted.KindBins: {func(f *queryForm, c counted.Counted) { f.Distribution = pointer[counted.Bins](c) },
+		func(f queryForm) counted.Counted { return pointed(f.Distribution) }},
+	counted.KindDistinct: {func(f *queryForm, c counted.Counted) { f.Distinct = pointer[counted.Distinct](c) },
+		func(f queryForm) counted.Counted { return pointed(f.Distinct) }},
+	counted.KindDiagnostic: {func(f *queryForm, c counted.Counted) { f.Diagnostic = c.(counted.Diagnostic) },
+		func(f queryForm) counted.Counted {
+			if f.Diagnostic == "" {
+				return nil
+			}
+			return f.Diagnostic
+		}},
+}
+
+// pointer returns what is counted as its form points to it.
+func pointer[T counted.Counted](c counted.Counted) *T {
+	value := c.(T)
+	return &value
+}
+
+// pointed returns what a form points to, nil where it points to nothing.
+func pointed[T counted.Counted](p *T) counted.Counted {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
 // form returns the query as it is written.
 func (q Query) form() queryForm {
 	f := queryForm{Table: q.Table, Factors: q.Factors, PerUnit: q.PerUnit}
-	switch c := q.Counted.(type) {
-	case counted.Values:
-		f.Value = &c
-	case counted.Quantiles:
-		f.Quantile = &c
-	case counted.Bins:
-		f.Distribution = &c
-	case counted.Distinct:
-		f.Distinct = &c
-	case counted.Diagnostic:
-		f.Diagnostic = c
-	}
+	countedForms[q.Counted.Kind()].write(&f, q.Counted)
 	return f
 }
 
 // query reads the form. It reports an error where more than one thing is counted.
 func (f queryForm) query() (Query, error) {
-	q := Query{Table: f.Table, Factors: f.Factors, PerUnit: f.PerUnit}
-	var kinds []counted.Counted
-	if f.Value != nil {
-		kinds = append(kinds, *f.Value)
+	q := Query{Table: f.Table, Factors: f.Factors, PerUnit: f.PerUnit, Counted: counted.Rows{}}
+	found := 0
+	for _, form := range countedForms {
+		if c := form.read(f); c != nil {
+			q.Counted = c
+			found++
+		}
 	}
-	if f.Quantile != nil {
-		kinds = append(kinds, *f.Quantile)
-	}
-	if f.Distribution != nil {
-		kinds = append(kinds, *f.Distribution)
-	}
-	if f.Distinct != nil {
-		kinds = append(kinds, *f.Distinct)
-	}
-	if f.Diagnostic != "" {
-		kinds = append(kinds, f.Diagnostic)
-	}
-	switch len(kinds) {
-	case 0:
-		q.Counted = counted.Rows{}
-	case 1:
-		q.Counted = kinds[0]
-	default:
+	if found > 1 {
 		return q, errors.New("a measurement " + errIllegal.Error())
 	}
 	return q, nil
@@ -106,15 +119,40 @@ func (q Query) MarshalJSON() ([]byte, error) { return written(q.form()) }
 func (m Measurement) form() measurementForm {
 	f := measurementForm{ID: m.ID, Leaf: m.Leaf, Query: m.Query.form(), Cells: m.Cells, Impossible: m.Impossible,
 		Mechanism: m.Mechanism}
-	switch s := m.Selection.(type) {
-	case selection.Above:
-		f.Above = s.Threshold
-	case selection.Groups:
-		f.Discovery = &s
-	case selection.Top:
-		f.Top = &s
-	}
+	selectionForms[m.Selection.Kind()].write(&f, m.Selection)
 	return f
+}
+
+// selectionForms lists how what is given out lies in a measurement's form: where it is written, and what is read there,
+// nil where there is none.
+var selectionForms = [selection.Kinds]struct {
+	write func(f *measurementForm, s selection.Selection)
+	read  func(f measurementForm) selection.Selection
+}{
+	selection.KindAll: {func(*measurementForm, selection.Selection) {},
+		func(measurementForm) selection.Selection { return nil }},
+	selection.KindAbove: {func(f *measurementForm, s selection.Selection) { f.Above = selection.Threshold(s) },
+		func(f measurementForm) selection.Selection {
+			if f.Above == 0 {
+				return nil
+			}
+			return selection.Above{Threshold: f.Above}
+		}},
+	selection.KindTop: {func(f *measurementForm, s selection.Selection) { top := s.(selection.Top); f.Top = &top },
+		func(f measurementForm) selection.Selection {
+			if f.Top == nil {
+				return nil
+			}
+			return *f.Top
+		}},
+	selection.KindGroups: {
+		func(f *measurementForm, s selection.Selection) { groups := s.(selection.Groups); f.Discovery = &groups },
+		func(f measurementForm) selection.Selection {
+			if f.Discovery == nil {
+				return nil
+			}
+			return *f.Discovery
+		}},
 }
 
 // MarshalJSON writes the measurement in its form.
@@ -140,22 +178,15 @@ func (m *Measurement) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*m = Measurement{ID: f.ID, Leaf: f.Leaf, Query: q, Cells: f.Cells, Impossible: f.Impossible, Mechanism: f.Mechanism}
-	var kinds []selection.Selection
-	if f.Above != 0 {
-		kinds = append(kinds, selection.Above{Threshold: f.Above})
+	m.Selection = selection.All{}
+	found := 0
+	for _, form := range selectionForms {
+		if s := form.read(f); s != nil {
+			m.Selection = s
+			found++
+		}
 	}
-	if f.Discovery != nil {
-		kinds = append(kinds, *f.Discovery)
-	}
-	if f.Top != nil {
-		kinds = append(kinds, *f.Top)
-	}
-	switch len(kinds) {
-	case 0:
-		m.Selection = selection.All{}
-	case 1:
-		m.Selection = kinds[0]
-	default:
+	if found > 1 {
 		return errors.New("a measurement " + errIllegal.Error())
 	}
 	return nil

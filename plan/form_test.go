@@ -3,8 +3,13 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dprelease/dprelease/plan/counted"
+	"github.com/dprelease/dprelease/plan/selection"
 )
 
 // TestMeasurementsOfOneKindAreRead reads a measurement of each kind of what is counted and of what is given out, and
@@ -15,6 +20,8 @@ func TestMeasurementsOfOneKindAreRead(t *testing.T) {
 	const noise = `{"kind":"discrete-laplace","parameter":"1","l1":"1","l2_squared":"1"}`
 	gives := []string{`"above":4`, `"discovery":{"columns":["x"],"groups":1,"select":` + noise + `,"delta":"1/8"}`,
 		`"top":{"of":1,"select":` + noise + `,"sensitivity":1}`}
+	var met [counted.Kinds]bool
+	var givenOut [selection.Kinds]bool
 	read := func(query, given string) error {
 		query = strings.TrimSuffix(`"table":"t","factors":[],`+query, ",")
 		text := fmt.Sprintf(`{"id":"m","query":{%s},"cells":1,"mechanism":%s,%s`, query, noise, given)
@@ -23,7 +30,15 @@ func TestMeasurementsOfOneKindAreRead(t *testing.T) {
 		if err == nil && (m.Query.Counted == nil || m.Selection == nil) {
 			t.Errorf("%s, %s: is of no kind", query, given)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		met[m.Query.Counted.Kind()], givenOut[m.Selection.Kind()] = true, true
+		var again Measurement
+		if b, err := json.Marshal(m); err != nil || json.Unmarshal(b, &again) != nil || !reflect.DeepEqual(m, again) {
+			t.Errorf("%s, %s: is written as another: %s, %v", query, given, b, err)
+		}
+		return nil
 	}
 	for i, count := range append(counts, "") {
 		for j, give := range append(gives, "") {
@@ -51,5 +66,8 @@ func TestMeasurementsOfOneKindAreRead(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &m); err != nil || m.Query.Counted == nil || m.Selection == nil {
 			t.Errorf("%s: is of no kind, %v", text, err)
 		}
+	}
+	if slices.Contains(met[:], false) || slices.Contains(givenOut[:], false) {
+		t.Errorf("of some kinds nothing was read and written: %v, %v", met, givenOut)
 	}
 }
