@@ -23,7 +23,7 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
 	}
-	if m.Cells != nil {
+	if placed[m.Measurement.Selection.Kind()] {
 		if slices.ContainsFunc(m.Cells, mask.Holds) {
 			return nil, fmt.Errorf("measurement %s has a row where the spec says that none can be", m.Measurement.ID)
 		}

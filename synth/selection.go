@@ -17,3 +17,11 @@ var placing = [selection.Kinds]func(r *spec.Release, planned plan.Table, t *Tabl
 	selection.KindTop:    func(_ *spec.Release, _ plan.Table, t *Table, m measured.Measured) error { return t.choose(m) },
 	selection.KindGroups: discover,
 }
+
+// placed lists, by which answers are given out, whether an answer says which cells it is of.
+var placed = [selection.Kinds]bool{
+	selection.KindAll:    false,
+	selection.KindAbove:  true,
+	selection.KindTop:    true,
+	selection.KindGroups: false,
+}

@@ -511,16 +511,21 @@ func distinct(all []Planned) error {
 	return nil
 }
 
-// leastShare is the least part that a measurement has of a leaf. A design may give less, or nothing, to one that helps no
-// table: it is measured all the same, and its noise must have a law.
-const leastShare = 1. / (1 << 30)
+const (
+	// nothing is the part of a leaf below which noise has no law: its parameter would be beyond what mechanisms have.
+	nothing = 1. / (1 << 44)
+	// leastShare is what a measurement gets in place of next to nothing.
+	leastShare = 1. / (1 << 30)
+)
 
-// raised are parts none of which is below the least share of them all.
+// raised are parts of which those next to nothing are raised to the least share of all. A design may give nothing to a
+// measurement that helps no table: it is measured all the same, and its noise must have a law.
 func raised(parts []float64) []float64 {
-	least := leastShare * sum(parts)
-	out := make([]float64, len(parts))
+	all, out := sum(parts), slices.Clone(parts)
 	for i, p := range parts {
-		out[i] = max(p, least)
+		if p < nothing*all {
+			out[i] = leastShare * all
+		}
 	}
 	return out
 }
