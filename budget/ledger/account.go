@@ -97,7 +97,7 @@ type quota struct {
 	limit  budget.Cost
 }
 
-// quotas are those of a reservation on a day, the cap first. A rehearsal has none.
+// quotas returns the quotas that a reservation must fit on a day, the cap first; a rehearsal has none.
 func (a *account) quotas(day string) ([]quota, error) {
 	if a.status == Rehearsal {
 		return nil, nil
