@@ -3,6 +3,7 @@ package spec
 // This file holds the grammar of the language as data, from the top down to the budget.
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/dprelease/dprelease/spec/meaning"
@@ -197,4 +198,11 @@ func fitShape() *shape.Shape {
 // this version does not build described as such. It says what a spec may look like; what the
 // parts must be to each other (that a marginal's attributes exist, that shares add up) only
 // Parse finds out.
-func Schema() []byte { return language().Schema("dprelease spec, version 1", meaning.Keys()) }
+func Schema() []byte { return language().Schema("dprelease spec, version 1", meanings()) }
+
+// meanings says what every key of a spec does, by its path.
+func meanings() map[string]shape.Meaning {
+	all := meaning.Keys()
+	maps.Copy(all, statMeanings())
+	return all
+}

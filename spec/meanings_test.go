@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dprelease/dprelease/spec/meaning"
 	"github.com/dprelease/dprelease/spec/shape"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -68,7 +67,7 @@ func TestEverySchemaNodeIsDescribed(t *testing.T) {
 }
 
 func TestEveryKeyHasAMeaningAndEveryMeaningAKey(t *testing.T) {
-	all, seen := meaning.Keys(), map[string]bool{}
+	all, seen := meanings(), map[string]bool{}
 	for _, k := range walkSchema(t).keys {
 		seen[k.path] = true
 		if _, ok := all[k.path]; !ok {
@@ -88,7 +87,7 @@ func TestEveryKeyHasAMeaningAndEveryMeaningAKey(t *testing.T) {
 // TestMeaningsSayWhatHoldsWithoutAKey holds the words to the shapes: a key that must be there has nothing without it,
 // every other says what holds then, but for those that a choice goes by (a statistic is its key).
 func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
-	all := meaning.Keys()
+	all := meanings()
 	var walk func(s *shape.Shape, path string, chosen []string, depth int)
 	walk = func(s *shape.Shape, path string, chosen []string, depth int) {
 		if s == nil || depth > 14 || strings.Contains(path, "split.*.split") {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dprelease/dprelease/spec/domain"
+	"github.com/dprelease/dprelease/spec/shape"
 
 	"github.com/dprelease/dprelease/spec/document"
 )
@@ -55,4 +56,59 @@ func (s statReader) checkAbove(n document.Node, l *domain.Lattice) {
 		return
 	}
 	s.Wrong(n, p)
+}
+
+// ratioShape is what over what: two terms, of which the first may stand without `of`.
+func ratioShape() *shape.Shape {
+	column, where := shape.Text("a column"), termWhere()
+	says := "two terms: {of: {status: unemployed}, over: {status: [employed, unemployed]}}, or {sum: turnover, over: {sum: staff}}"
+	return shape.Object(says,
+		shape.Field{Key: "of", Shape: termShape()},
+		shape.Field{Key: "sum", Shape: column}, shape.Field{Key: "mean", Shape: column},
+		shape.Field{Key: "where", Shape: where},
+		shape.Field{Key: "over", Shape: termShape()},
+	).WithForms([]string{"of", "over"}, []string{"sum", "over"}, []string{"mean", "over"}, []string{"where", "over"},
+		[]string{"sum", "where", "over"}, []string{"mean", "where", "over"}).OrSay(says)
+}
+
+// termShape is one term of a ratio: a count, sum or mean over the rows that meet conditions.
+func termShape() *shape.Shape {
+	says := "a term: count, {sum: x}, {mean: x}, each with where: {column: category} if it is not of all rows, or {column: category} for a count"
+	column := shape.Text("a column")
+	conditions := whereShape(says).OrSay(says)
+	return shape.Choice(says,
+		shape.OnKey(shape.Object(says, shape.Field{Key: "sum", Shape: column}, shape.Field{Key: "mean", Shape: column},
+			shape.Field{Key: "where", Shape: termWhere()}).
+			WithForms([]string{"sum"}, []string{"mean"}, []string{"where"}, []string{"sum", "where"}, []string{"mean", "where"}),
+			"sum", "mean", "where"),
+		shape.OnMapping(conditions),
+		shape.OnScalar(shape.Enum(says, Count.String())))
+}
+
+func termWhere() *shape.Shape {
+	return whereShape("attributes and the categories of the rows that count, as {sex: female, status: [employed, unemployed]}")
+}
+
+// ratioMeanings says what the keys of a ratio do, by their paths below the statistic.
+var ratioMeanings = map[string]shape.Meaning{
+	"ratio": {Is: "One term over another, each a count, a sum or a mean over the rows that meet conditions.",
+		Example: "{of: {status: unemployed}, over: {status: [employed, unemployed]}}"},
+	"ratio.of": {Is: "The first term, where it does not stand by itself as sum, mean or where.",
+		Without: "the first term is sum, mean or where", Example: "{status: unemployed}"},
+	"ratio.sum": {Is: "The first term is the sum of this column.", Without: "it is another", Example: "turnover"},
+	"ratio.mean": {Is: "The first term is the mean of this column.", Without: "it is another",
+		Example: "pay"},
+	"ratio.where": {Is: "Which rows the first term is over; alone, the count of those.", Without: "all rows",
+		Example: "{sex: female}"},
+	"ratio.over": {Is: "The second term. It must not be able to be negative.", Example: "{sum: staff}"},
+	"ratio.of.sum": {Is: "The sum of this column.", Without: "the term is a mean or a count",
+		Example: "turnover"},
+	"ratio.of.mean": {Is: "The mean of this column.", Without: "the term is a sum or a count", Example: "pay"},
+	"ratio.of.where": {Is: "Which rows the term is over.", Without: "all rows",
+		Example: "{sex: female}"},
+	"ratio.over.sum": {Is: "The sum of this column.", Without: "the term is a mean or a count",
+		Example: "staff"},
+	"ratio.over.mean": {Is: "The mean of this column.", Without: "the term is a sum or a count", Example: "pay"},
+	"ratio.over.where": {Is: "Which rows the term is over.", Without: "all rows",
+		Example: "{sex: male}"},
 }

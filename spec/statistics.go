@@ -10,23 +10,10 @@ import (
 
 	"github.com/dprelease/dprelease/spec/domain"
 
-	"github.com/dprelease/dprelease/spec/document"
 	"gopkg.in/yaml.v3"
+
+	"github.com/dprelease/dprelease/spec/document"
 )
-
-// statForm is a way to ask for a statistic.
-type statForm struct {
-	key string
-	// read reads what the key is of into a statistic, which it names but for `as`. item is the whole entry.
-	read func(s statReader, item, of document.Node, stat *Stat)
-}
-
-// statForms are the ways to ask for a statistic by the key of a mapping.
-var statForms = []statForm{
-	{"sum", measurable(Sum, 1)}, {"mean", measurable(Mean, 1)}, {"variance", measurable(Variance, 2)},
-	{"deviation", measurable(Deviation, 2)}, {"median", statReader.median}, {"quantiles", statReader.quantiles},
-	{"distinct", statReader.distinct}, {"ratio", statReader.ratio},
-}
 
 // measurable reads a statistic of the sums of a column's values up to a power.
 func measurable(kind StatKind, power int) func(s statReader, item, of document.Node, stat *Stat) {
@@ -100,17 +87,19 @@ func (s statReader) read(item document.Node) Stat {
 		return stat // already reported
 	}
 	for _, form := range statForms {
-		if of := item.Get(form.key); of.Present() {
+		of := item.Get(form.key)
+		if of.Present() || form.value == nil && item.Text() == form.key {
 			form.read(s, item, of, &stat)
 			stat.Name = item.Get("as").TextOr(stat.Name)
-			return stat
+			break
 		}
 	}
-	if item.Text() == Units.String() {
-		stat.Kind = Units
-		s.needsUnits(item, "units")
-	}
 	return stat
+}
+
+func (s statReader) units(item, _ document.Node, stat *Stat) {
+	stat.Kind = Units
+	s.needsUnits(item, "units")
 }
 
 // needsUnits reports what is counted by units where each row is one.

@@ -1,8 +1,6 @@
 package query
 
 import (
-	"errors"
-
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/spec"
 )
@@ -21,16 +19,11 @@ type adds struct {
 	fill func(r *TotalRow, all []*contribution, i int, known *laws)
 }
 
-var adding = [spec.StatKinds]adds{
-	spec.Count:     {ofNoColumn, (*contribution).withCounts, countRows, (*TotalRow).add},
-	spec.Sum:       {ofOneColumn, (*contribution).withSums, (*contribution).sum, (*TotalRow).add},
-	spec.Mean:      {ofOneColumn, (*contribution).withSums, (*contribution).mean, (*TotalRow).mean},
-	spec.Units:     notAdded,
-	spec.Distinct:  notAdded,
-	spec.Ratio:     notAdded,
-	spec.Variance:  notAdded,
-	spec.Deviation: notAdded,
-	spec.Quantiles: notAdded,
+// adding lists the statistics that a question can ask for: what adds up over cells and over releases.
+var adding = map[spec.StatKind]adds{
+	spec.Count: {ofNoColumn, (*contribution).withCounts, countRows, (*TotalRow).add},
+	spec.Sum:   {ofOneColumn, (*contribution).withSums, (*contribution).sum, (*TotalRow).add},
+	spec.Mean:  {ofOneColumn, (*contribution).withSums, (*contribution).mean, (*TotalRow).mean},
 }
 
 func countRows(c *contribution, _ string, answers []measured.Measured) error { return c.count(answers) }
@@ -38,13 +31,3 @@ func countRows(c *contribution, _ string, answers []measured.Measured) error { r
 func ofNoColumn(_ string, ofColumn bool) bool { return !ofColumn }
 
 func ofOneColumn(column string, _ bool) bool { return column != "" }
-
-// notAdded is how statistics are that cannot be asked for.
-var notAdded = adds{
-	asked: func(string, bool) bool { return false },
-	from:  func(*contribution, []holder, string) (holder, error) { return holder{}, errNotAdded },
-	rows:  func(*contribution, string, []measured.Measured) error { return errNotAdded },
-	fill:  func(*TotalRow, []*contribution, int, *laws) {},
-}
-
-var errNotAdded = errors.New("does not add up, neither over cells nor over releases")

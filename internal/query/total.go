@@ -72,8 +72,8 @@ const RatioLaw interval.Law = "ratio"
 // statistic splits what a question asks for into the kind of statistic and its column.
 func (q Question) statistic() (kind spec.StatKind, column string, err error) {
 	name, column, ofColumn := strings.Cut(cmp.Or(q.Statistic, spec.Count.String()), "=")
-	for i, adds := range adding {
-		if kind := spec.StatKind(i); kind.String() == name && adds.asked(column, ofColumn) {
+	for kind, adds := range adding {
+		if kind.String() == name && adds.asked(column, ofColumn) {
 			return kind, column, nil
 		}
 	}

@@ -2,7 +2,7 @@ package meaning
 
 import "github.com/dprelease/dprelease/spec/shape"
 
-// This file holds what the keys of a marginal and of its statistics mean.
+// This file holds what the keys of a marginal mean, but for those of its statistics.
 
 var ofMarginals = map[string]shape.Meaning{
 	"marginals": {Is: "What is published: a table for each marginal, by names of your choice.",
@@ -63,51 +63,4 @@ var ofMarginals = map[string]shape.Meaning{
 	"marginals.*.target.of": {
 		Is: "Whether that is asked of each cell by itself, or of all cells of a table at once.", Without: "each-cell",
 		Example: "all-cells", Page: "docs/spec.md#how-good-a-table-must-be"},
-}
-
-const statPage = "docs/spec.md#numbers-not-only-counts"
-
-var ofStatistics = map[string]shape.Meaning{
-	"marginals.*.stats[].sum":  {Is: "The sum of a column of numbers.", Example: "pay", Page: statPage},
-	"marginals.*.stats[].mean": {Is: "Its mean.", Example: "pay", Page: statPage},
-	"marginals.*.stats[].variance": {Is: "The mean square of the distance of its values from their mean.", Example: "pay",
-		Page: statPage},
-	"marginals.*.stats[].deviation": {Is: "The root of that.", Example: "pay", Page: statPage},
-	"marginals.*.stats[].median": {Is: "The value that half of the rows have or lie below.", Example: "pay",
-		Page: statPage},
-	"marginals.*.stats[].quantiles": {Is: "The same for the shares of `at`.", Example: "pay", Page: statPage},
-	"marginals.*.stats[].at": {Is: "The shares of the quantiles, ascending.", Example: "[10%, 50%, 90%]",
-		Page: statPage},
-	"marginals.*.stats[].distinct": {Is: "How many values of a column occur.", Example: "rank", Page: statPage},
-	"marginals.*.stats[].per_unit": {Is: "Of `distinct`: how many values one unit gives at most.", Example: "2",
-		Page: statPage},
-	"marginals.*.stats[].ratio": {
-		Is:      "One term over another, each a count, a sum or a mean over the rows that meet conditions.",
-		Example: "{of: {status: unemployed}, over: {status: [employed, unemployed]}}", Page: statPage},
-	"marginals.*.stats[].as": {Is: "The name of the statistic in its columns. A ratio must have one.",
-		Without: "a name made of the column and the statistic, as pay_mean", Example: "rate", Page: statPage},
-
-	"marginals.*.stats[].ratio.of": {
-		Is:      "The first term, where it does not stand by itself as sum, mean or where.",
-		Without: "the first term is sum, mean or where", Example: "{status: unemployed}", Page: statPage},
-	"marginals.*.stats[].ratio.sum": {Is: "The first term is the sum of this column.", Without: "it is another",
-		Example: "turnover", Page: statPage},
-	"marginals.*.stats[].ratio.mean": {Is: "The first term is the mean of this column.", Without: "it is another",
-		Example: "pay", Page: statPage},
-	"marginals.*.stats[].ratio.where": {Is: "Which rows the first term is over; alone, the count of those.",
-		Without: "all rows", Example: "{sex: female}", Page: statPage},
-	"marginals.*.stats[].ratio.over": {Is: "The second term. It must not be able to be negative.",
-		Example: "{sum: staff}", Page: statPage},
-	"marginals.*.stats[].ratio.of.sum": {Is: "The sum of this column.", Without: "the term is a mean or a count",
-		Example: "turnover", Page: statPage},
-	"marginals.*.stats[].ratio.of.mean": {Is: "The mean of this column.", Without: "the term is a sum or a count",
-		Example: "pay", Page: statPage},
-	"marginals.*.stats[].ratio.of.where": {Is: "Which rows the term is over.", Without: "all rows",
-		Example: "{sex: female}", Page: statPage},
-	"marginals.*.stats[].ratio.over.sum": {Is: "The sum of this column.", Without: "the term is a mean or a count",
-		Example: "staff", Page: statPage},
-	"marginals.*.stats[].ratio.over.mean": {Is: "The mean of this column.", Without: "the term is a sum or a count",
-		Example: "pay", Page: statPage},
-	"marginals.*.stats[].ratio.over.where": {Is: "Which rows the term is over.", Without: "all rows",
-		Example: "{sex: male}", Page: statPage},
 }

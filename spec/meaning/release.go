@@ -8,10 +8,10 @@ import (
 
 // This file holds what the keys of a release mean, but for those of its tables and marginals.
 
-// Keys are the meanings of all keys by their paths. A name that the spec chooses stands as *, an entry of a list as [].
+// Keys are the meanings of all keys by their paths, but for those of statistics, which lie where statistics are read. A name that the spec chooses stands as *, an entry of a list as [].
 func Keys() map[string]shape.Meaning {
 	all := map[string]shape.Meaning{}
-	for _, some := range []map[string]shape.Meaning{ofRelease, ofTables, ofColumns, ofMarginals, ofStatistics} {
+	for _, some := range []map[string]shape.Meaning{ofRelease, ofTables, ofColumns, ofMarginals} {
 		maps.Copy(all, some)
 	}
 	return all
