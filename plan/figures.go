@@ -38,8 +38,8 @@ type Term struct {
 	// Counts is the part that holds the counts, "" for the table's own count, and Sums the one of the sums.
 	Counts string `json:"counts,omitempty"`
 	Sums   string `json:"sums,omitempty"`
-	// Where are the cells that it takes: of the attributes that its parts have beside those of the table, in their order,
-	// the categories; none stands for all.
+	// Where are the cells that it takes: of the attributes that it adds up over, in the order of what it rests on, the
+	// categories; none stands for all.
 	Where []Condition `json:"where,omitempty"`
 }
 

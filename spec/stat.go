@@ -15,13 +15,13 @@ type StatKind int
 // the weights up, and the others are what they are of rows that stand for as many as their weights say.
 const (
 	Count     StatKind = iota
+	Sum                       // of a column
 	Units                     // units that have a row in the group
 	Distinct                  // values of a column that occur, where a unit gives at most so many
-	Sum                       // of a column
 	Mean                      // of a column
+	Ratio                     // of two terms
 	Variance                  // of a column: the mean square of the distance from the mean
 	Deviation                 // the root of the variance
-	Ratio                     // of two terms
 	Quantiles                 // of a column; a median is the one of 1/2
 	StatKinds int      = iota // how many kinds there are
 )

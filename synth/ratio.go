@@ -114,16 +114,21 @@ func (r *Ratio) within(a, b, place float64) bool {
 }
 
 // Of is the ratio of one cell, from its noisy figures in the order of the parts.
-//
-// The estimate is A/B, in the domain; its error that of the delta method, √Var(A − θB)/B. Where the set is all of the
-// domain, or not an interval, the figure is [Unbounded]: so it is for a noisy denominator that is not positive and,
-// where the domain has no end, for one that may be as small as one likes.
 func (r *Ratio) Of(y ...float64) Figure {
 	var a, b float64
 	for i, p := range r.parts {
 		a += float64(p.Over * y[i])
 		b += float64(p.Under * y[i])
 	}
+	return r.ofSums(a, b)
+}
+
+// ofSums is the ratio of one cell, from its noisy A and B.
+//
+// The estimate is A/B, in the domain; its error that of the delta method, √Var(A − θB)/B. Where the set is all of the
+// domain, or not an interval, the figure is [Unbounded]: so it is for a noisy denominator that is not positive and,
+// where the domain has no end, for one that may be as small as one likes.
+func (r *Ratio) ofSums(a, b float64) Figure {
 	if !(b > 0) {
 		return unpublished(Unbounded)
 	}

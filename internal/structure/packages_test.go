@@ -104,7 +104,7 @@ var may = map[string][]string{
 		"plan/usefulness"},
 	"report/internal/words":   {"budget", "plan/describe", "spec/domain"},
 	"report/internal/shading": {"report/internal/words"},
-	"report/notes": {"plan/selection", "spec", "budget", "plan", "plan/describe", "report", "report/internal/words",
+	"report/notes": {"plan/selection", "plan/statistic", "spec", "budget", "plan", "plan/describe", "report", "report/internal/words",
 		"plan/usefulness"},
 	"report/maker": {"plan/counted", "plan/selection", "plan/statistic", "spec", "spec/domain", "budget", "plan", "synth", "plan/compiled", "plan/describe", "report",
 		"report/internal/shading", "report/internal/words", "report/notes", "plan/attributes", "plan/strategy",

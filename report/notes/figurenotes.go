@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec"
@@ -84,19 +85,32 @@ func wereText(n int64) string {
 
 // unbiasedNote says which figures are unbiased.
 func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
-	named := func(kind spec.StatKind, name string) string { return words.When(kinds[kind.String()], name) }
-	yes := words.Said(named(spec.Sum, "sums"), named(spec.Units, "counts of units"), named(spec.Distinct, "counts of values"))
-	no := words.Said(named(spec.Mean, "means"), named(spec.Ratio, "ratios"), named(spec.Variance, "variances"),
-		named(spec.Deviation, "standard deviations"), named(spec.Quantiles, "quantiles"))
+	yes, no := pluralsOf(kinds, statistic.Statistic.Additive), pluralsOf(kinds, isBiased)
 	text := words.Said(
 		words.When(len(yes) > 0, words.Capital(words.List(yes))+" are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic."),
 		words.When(kinds[spec.Units.String()] || kinds[spec.Distinct.String()],
 			"Do not add counts of units or of values up over cells: a unit or a value can be in several."),
 		words.When(len(no) > 0, words.Capital(words.List(no))+" are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it."),
-		words.When(len(no) > 1 || len(no) == 1 && !kinds[spec.Quantiles.String()], "Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval."),
+		words.When(pluralsOf(kinds, isQuotient) != nil, "Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval."),
 	)
 	return report.Note{Heading: "Which figures are unbiased", Text: strings.Join(text, " ")}
 }
+
+// pluralsOf names the statistics of some kinds of which something holds.
+func pluralsOf(kinds map[string]bool, holds func(statistic.Statistic) bool) (names []string) {
+	for kind := range spec.StatKind(spec.StatKinds) {
+		if of := statistic.Of(kind); kinds[kind.String()] && holds(of) {
+			names = append(names, of.Plural())
+		}
+	}
+	return names
+}
+
+// isBiased reports whether the figures of a statistic are not unbiased.
+func isBiased(of statistic.Statistic) bool { return !of.Additive() }
+
+// isQuotient reports whether they are so because they are divided by a noisy figure.
+func isQuotient(of statistic.Statistic) bool { return isBiased(of) && !of.Ranked() }
 
 // clampedNote says of which rows figures are.
 func clampedNote(r *report.Report) report.Note {

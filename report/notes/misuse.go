@@ -9,7 +9,6 @@ import (
 
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
-	"github.com/dprelease/dprelease/spec"
 )
 
 // Misuse says what the figures must not be used for, what matters most first.
@@ -53,8 +52,7 @@ func NotReading(r *report.Report) []string {
 	figures := words.Said(
 		"Do not work out a percentage or a rate over a small base without its margin: the base is noisy too.",
 		"Do not take a difference from exact figures published elsewhere for an error of either, and do not check exact figures by these.",
-		words.When(kinds[spec.Mean.String()] || kinds[spec.Ratio.String()] || kinds[spec.Quantiles.String()] ||
-			kinds[spec.Variance.String()] || kinds[spec.Deviation.String()], "Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size."),
+		words.When(pluralsOf(kinds, isBiased) != nil, "Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size."),
 		words.When(withheld > 0, "Do not conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides."),
 	)
 	return slices.Concat(figures, misread(r.Tables), words.Said(
