@@ -13,13 +13,12 @@ import (
 
 // statForm is a way to ask for a statistic.
 type statForm struct {
-	key string // of the mapping, or the word that is the whole entry
-	// example shows the form in messages.
-	example string
-	// value is what the key has, nil where it is a word; others are the keys that go with it, besides its name.
-	value  *shape.Shape
-	others []shape.Field
-	named  bool // it has no name of its own
+	key     string // of the mapping
+	example string // the form as messages show it
+	word   bool          // the key by itself is an entry
+	value  *shape.Shape  // what the key has, nil where it is a word alone
+	others []shape.Field // the keys that go with it, besides `as`
+	named  bool          // it has no name of its own
 	// means says what its keys do, by their paths below the statistic.
 	means map[string]shape.Meaning
 	// read reads what the key has into a statistic, which it names but for `as`. item is the whole entry.
@@ -31,8 +30,8 @@ const statPage = "docs/spec.md#numbers-not-only-counts"
 
 // statForms are the ways to ask for a statistic.
 var statForms = []statForm{
-	{key: "count", example: "count", read: func(statReader, document.Node, document.Node, *Stat) {}},
-	{key: "units", example: "units", read: statReader.units},
+	{key: "count", example: "count", word: true, read: func(statReader, document.Node, document.Node, *Stat) {}},
+	{key: "units", example: "units", word: true, read: statReader.units},
 	ofColumn("sum", "The sum of a column of numbers.", measurable(Sum, 1)),
 	ofColumn("mean", "Its mean.", measurable(Mean, 1)),
 	ofColumn("variance", "The mean square of the distance of its values from their mean.", measurable(Variance, 2)),
@@ -67,7 +66,7 @@ func ofColumn(key, is string, read func(s statReader, item, of document.Node, st
 func statShape() *shape.Shape {
 	var examples, words []string
 	for _, form := range statForms {
-		if examples = append(examples, form.example); form.value == nil {
+		if examples = append(examples, form.example); form.word {
 			words = append(words, form.key)
 		}
 	}

@@ -88,7 +88,7 @@ func (s statReader) read(item document.Node) Stat {
 	}
 	for _, form := range statForms {
 		of := item.Get(form.key)
-		if of.Present() || form.value == nil && item.Text() == form.key {
+		if of.Present() || form.word && item.Text() == form.key {
 			form.read(s, item, of, &stat)
 			stat.Name = item.Get("as").TextOr(stat.Name)
 			break
