@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dprelease/dprelease/plan/counted"
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 	"github.com/dprelease/dprelease/plan/optimise"
+	"github.com/dprelease/dprelease/plan/selection"
 	"github.com/dprelease/dprelease/plan/strategy"
 	"github.com/dprelease/dprelease/plan/workload"
 	"github.com/dprelease/dprelease/spec"
@@ -54,7 +56,7 @@ func BenchmarkChoose(b *testing.B) {
 			m := &r.Marginals[0]
 			for _, by := range workload.Choose(m.By, 3) { // a marginal of a release may not ask for so many
 				t := &workload.Table{Place: len(tables), Path: workload.TablePath(m.Name, true, by), Marginal: m, By: by,
-					Counted: by, Sums: workload.SumsOf(m, by), Weight: 1}
+					Counted: by, Sums: workload.SumsOf(m, by), Weight: 1, What: counted.Rows{}, Selection: selection.All{}}
 				if t.Cells, err = workload.Cells(r, t); err != nil {
 					b.Fatal(err)
 				}
