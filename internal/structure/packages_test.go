@@ -93,7 +93,7 @@ var may = map[string][]string{
 	"histogram/evaluate": {"plan/counted", "plan/selection", "spec", "spec/domain", "budget/ledger", "internal/noise", "plan", "plan/compiled",
 		"plan/describe", "plan/planner", "histogram", "histogram/internal/answer", "histogram/internal/encoding",
 		"histogram/scan",
-		"internal/memory", "internal/parallel", "plan/attributes", "plan/impossible"},
+		"internal/memory", "internal/parallel", "plan/attributes", "plan/impossible", "plan/statistic"},
 	"internal/progress": {},
 	"histogram/source":  {"spec/files", "spec", "spec/domain", "spec/document", "internal/regular"},
 	"synth": {"plan/counted", "plan/selection", "plan/statistic", "spec", "spec/domain", "budget", "plan", "plan/residual", "internal/measured", "synth/graphical",
