@@ -23,6 +23,7 @@ const (
 	Variance                  // of a column: the mean square of the distance from the mean
 	Deviation                 // the root of the variance
 	Quantiles                 // of a column; a median is the one of 1/2
+	Share                     // of the rows of the group in those of several groups together
 	StatKinds int      = iota // how many kinds there are
 )
 
@@ -35,7 +36,7 @@ var statKinds = [StatKinds]struct {
 }{
 	Count: {word: "count", rows: true}, Units: {word: "units", units: true}, Distinct: {word: "distinct"},
 	Sum: {word: "sum"}, Mean: {word: "mean", isQuotient: true}, Variance: {word: "variance"},
-	Deviation: {word: "deviation"}, Ratio: {word: "ratio"}, Quantiles: {word: "quantiles"},
+	Deviation: {word: "deviation"}, Ratio: {word: "ratio"}, Quantiles: {word: "quantiles"}, Share: {word: "share"},
 }
 
 // String returns the word of the kind.
@@ -70,7 +71,7 @@ type Stat struct {
 	// Name is the name of its columns: what the spec says (as: …), or one made of what it is: count, units, turnover_sum.
 	// A quantile's columns are named by it and the share: pay_q25.
 	Name string
-	// Column is what it is of; "" for Count, Units and Ratio.
+	// Column is what it is of; "" for Count, Units, Ratio and Share.
 	Column string
 	// At are the shares of Quantiles, ascending, each above 0 and below 1.
 	At []*big.Rat
@@ -80,6 +81,9 @@ type Stat struct {
 	PerUnit int64
 	// Of and Over are the terms of a Ratio.
 	Of, Over Term
+	// Within are the attributes that the groups of a total have in common, of which a Share is; none: it is the total of
+	// the table.
+	Within []Attribute
 	// Line is where it stands in the spec.
 	Line int
 }

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,12 +14,12 @@ import (
 
 // statForm is a way to ask for a statistic.
 type statForm struct {
-	key     string // of the mapping
-	example string // the form as messages show it
-	word   bool          // the key by itself is an entry
-	value  *shape.Shape  // what the key has, nil where it is a word alone
-	others []shape.Field // the keys that go with it, besides `as`
-	named  bool          // it has no name of its own
+	key     string        // of the mapping
+	example string        // the form as messages show it
+	word    bool          // the key by itself is an entry
+	value   *shape.Shape  // what the key has, nil where it is a word alone
+	others  []shape.Field // the keys that go with it, besides `as`
+	named   bool          // it has no name of its own
 	// means says what its keys do, by their paths below the statistic.
 	means map[string]shape.Meaning
 	// read reads what the key has into a statistic, which it names but for `as`. item is the whole entry.
@@ -52,6 +53,16 @@ var statForms = []statForm{
 			"distinct": {Is: "How many values of a column occur.", Example: "rank"},
 			"per_unit": {Is: "Of `distinct`: how many values one unit gives at most.", Example: "2"},
 		}, read: statReader.distinct},
+	{key: "share", example: "share, {share: {of: [a]}}", word: true, value: shape.Object(
+		"{of: [a]}: attributes of by that the cells of a total have in common; share alone is of the table's total",
+		shape.Field{Key: "of", Shape: shape.List("attributes of by, as [region]", shape.Text("an attribute of by"), 1, 0),
+			Required: "the attributes that the cells of a total have in common", Fix: "of: [region]"}),
+		means: map[string]shape.Meaning{
+			"share": {Is: "The count of a cell divided by the total of the cells that agree with it in the attributes of `of`. The word `share` alone is the share of the table's total.",
+				Example: "{of: [region]}"},
+			"share.of": {Is: "Attributes of `by`: the shares of the cells that agree in them add up to 1, but for noise.",
+				Example: "[region]"},
+		}, read: statReader.share},
 	{key: "ratio", example: "{ratio: {of: …, over: …}, as: name}", value: ratioShape(), named: true, means: ratioMeanings,
 		read: statReader.ratio},
 }
@@ -100,4 +111,24 @@ func statMeanings() map[string]shape.Meaning {
 		paths["marginals.*.stats[]."+key] = m
 	}
 	return paths
+}
+
+func (s statReader) share(item, of document.Node, stat *Stat) {
+	stat.Kind, stat.Name = Share, "share"
+	names, by := s.root.Get("marginals").Get(s.marginal.Name).Get("by").Texts(), s.marginal.By
+	for _, n := range of.Get("of").Items() {
+		at := slices.IndexFunc(by, func(a Attribute) bool { return a.String() == n.Text() })
+		switch {
+		case !slices.Contains(names, n.Text()):
+			s.Wrong(n, s.notInBy(s.marginal, n, names))
+		case at >= 0 && slices.Contains(stat.Within, by[at]):
+			s.Wrong(n, document.Problem{Message: fmt.Sprintf("%s is there twice", n.Text()), Expected: "each attribute once"})
+		case at >= 0:
+			stat.Within = append(stat.Within, by[at])
+		}
+	}
+	if len(stat.Within) == len(by) {
+		s.Wrong(item, document.Problem{Message: "the share of a cell in itself is 1",
+			Expected: "a total of several cells: fewer attributes in `of`, or more in `by`"})
+	}
 }

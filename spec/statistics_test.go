@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -240,5 +241,27 @@ func TestSharedSpecsOfNumbers(t *testing.T) {
 	}
 	if l := business.Tables[0].Column("turnover").Lattice; fmt.Sprint(l.Strata) != "[{0 2000} {0 10000} {0 50000} {0 1000000}]" {
 		t.Errorf("turnover %+v", l)
+	}
+}
+
+// Shares are of the total of the table, or of the cells that have some attributes in common.
+func TestSharesSayWhatTheyAreOf(t *testing.T) {
+	r, err := Parse(Source{Name: "release.yaml", Text: `version: 1
+release: shares
+privacy: {protects: person, neighbours: add-remove}
+budget: {rho: 1}
+tables: {persons: {source: {csv: p.csv}, unit: row, columns: {age: {type: integer, range: [0, 9], levels: {half: {width: 5}}}, sex: {values: [f, m]}}}}
+marginals: {all: {by: [sex, age.half], stats: [share, {share: {of: [age.half]}, as: of_half}]}}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, half := r.Marginals[0].Stats[0], r.Marginals[0].Stats[1]
+	if all.Kind != Share || all.Name != "share" || len(all.Within) != 0 {
+		t.Errorf("a share of the table is read as %+v", all)
+	}
+	if half.Kind != Share || half.Name != "of_half" ||
+		!slices.Equal(half.Within, []Attribute{{Column: "age", Level: "half"}}) {
+		t.Errorf("a share of halves is read as %+v", half)
 	}
 }

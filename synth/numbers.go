@@ -2,6 +2,7 @@ package synth
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -31,6 +32,9 @@ type numbers struct {
 	noises   []Noise   // of the counts of each class
 	unit     float64   // what a unit of weight stands for: the step of the weights, 1 without weights
 	laws     map[string]any
+	keys     []Key
+	estimate *compiled.Estimate // that the counts are from, nil where they are one measurement
+	marginal int                // the table's place in it
 }
 
 // newNumbers takes a table whose count is there. e is the estimate that the count is from, nil where it is one
@@ -38,7 +42,7 @@ type numbers struct {
 func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[string]measured.Measured,
 	e *compiled.Estimate, marginal int) *numbers {
 	n := &numbers{release: r, table: r.Table(planned.From), planned: planned, measured: byID, cells: table.Cells,
-		laws: map[string]any{}}
+		laws: map[string]any{}, keys: table.Keys, estimate: e, marginal: marginal}
 	n.unit, _ = n.table.WeightStep().Float64()
 	n.counts, n.classes = table.Statistics[0].Unbiased.Float64Values(), make([]int, table.Cells)
 	if e == nil {
@@ -121,6 +125,7 @@ var working = [spec.StatKinds]func(n *numbers, f plan.Figure) (func(cell int) Fi
 	spec.Deviation: (*numbers).deviation,
 	spec.Ratio:     (*numbers).ratio,
 	spec.Quantiles: (*numbers).quantile,
+	spec.Share:     (*numbers).share,
 }
 
 // figure says what a figure is in each cell.
@@ -309,4 +314,64 @@ func (n *numbers) deviation(f plan.Figure) (func(cell int) Figure, error) {
 		return nil, err
 	}
 	return func(cell int) Figure { return variance(cell).Root() }, nil
+}
+
+// share is the count of a cell over the total of several, itself among them.
+func (n *numbers) share(f plan.Figure) (func(cell int) Figure, error) {
+	sizes := make([]int, len(n.keys))
+	for i, key := range n.keys {
+		sizes[i] = key.Level.Size()
+	}
+	of, all := statistic.Totals(f, n.planned.By, sizes)
+	totals := make([]float64, all)
+	for cell, count := range n.counts {
+		totals[of[cell]] += count
+	}
+	return func(cell int) Figure {
+		l := law(n, fmt.Sprint("share ", f.Name, n.classes[cell]), func() *Ratio {
+			return NewRatio(n.shareParts(f, cell, sizes, n.cells/all), Domain{Low: 0, High: 1}, confidence)
+		})
+		return l.ofSums(n.counts[cell], totals[of[cell]])
+	}, nil
+}
+
+// shareParts are the independent noises that the count of a cell and its total, of so many cells, rest on.
+//
+// Of a table that is one measurement these are the noise of the cell, which is in the total as well, and that of the
+// other cells. Of one that is put together they are those of all integers that the two rest on, by their weights in
+// both. Cells of one class have the same: the weights of a cell depend on its category along each axis, and along the
+// axes that a total adds up over its own are alike for all integers.
+func (n *numbers) shareParts(f plan.Figure, cell int, sizes []int, together int) []Part {
+	if n.estimate == nil {
+		others := slices.Clone(n.noises[0])
+		for i := range others {
+			others[i].Count *= int64(together - 1)
+		}
+		return []Part{{Noise: n.noises[0], Over: 1, Under: 1}, {Noise: others, Under: 1}}
+	}
+	one, total := make([][]float64, len(sizes)), make([][]float64, len(sizes))
+	for i := len(sizes) - 1; i >= 0; i-- {
+		one[i], cell = indicator([]int{cell % sizes[i]}, sizes[i]), cell/sizes[i]
+		if total[i] = one[i]; statistic.TakesAny(f, n.planned.By[i]) {
+			total[i] = slices.Repeat([]float64{1}, sizes[i])
+		}
+	}
+	over, under := n.estimate.Sum(n.marginal, one).Weights(), n.estimate.Sum(n.marginal, total).Weights()
+	var parts []Part
+	for _, source := range slices.Sorted(maps.Keys(over)) {
+		place := map[[2]float64]int{}
+		for i, weight := range over[source] {
+			both := [2]float64{weight, under[source][i]}
+			at, known := place[both]
+			if !known {
+				at = len(parts)
+				place[both] = at
+				noise := NoiseOf(n.estimate.Sources[source].Mechanism)
+				noise[0].Count = 0
+				parts = append(parts, Part{Noise: noise, Over: both[0], Under: both[1]})
+			}
+			parts[at].Noise[0].Count++
+		}
+	}
+	return parts
 }

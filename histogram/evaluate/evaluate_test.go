@@ -371,7 +371,7 @@ tables:
       pay: {type: decimal, range: {by: size, small: [0, 5], large: [4, 10]}, step: 0.5, null: drop}
 marginals:
   pay: {by: [kind], stats: [count, units, {sum: pay}, {mean: pay}, {variance: pay}, {deviation: pay}, {median: pay}, {distinct: size, per_unit: 9}, {ratio: {of: {size: large}, over: {size: [small, large]}}, as: share}]}
-  sizes: {by: [size, kind], stats: [count, {mean: pay}]}
+  sizes: {by: [size, kind], stats: [count, {mean: pay}, {share: {of: [kind]}, as: within}, {share: {of: [size]}, as: across}]}
 `})
 	if err != nil {
 		t.Fatal(err)
@@ -398,6 +398,8 @@ marginals:
 		{figureOf("pay", "size_distinct", 0, 2, 1, 0), 3, 3, 3, 0, 0, 0},
 		{figureOf("pay", "share", 0, 0.25, 0.5, 0), 2, 1, 2, 0, 1, 0.5},
 		{figureOf("sizes", "pay_mean", 0, 4, 0, 0, 5, 6, 0), 3, 2, 3, 0, 3, 1},
+		{figureOf("sizes", "within", 0.1, 0.75, 0, 0, 0.25, 0.5, 0), 4, 3, 4, 0, 2, 0.5}, // of a 3 and 1, of b 0 and ½
+		{figureOf("sizes", "across", 0.1, 1, 0, 0, 0.5, 1. / 3, 0.25), 6, 4, 6, 0, 0, 1./6 + 0.25}, // 3 0 0, 1 ½ 0
 	} {
 		got := compared(t, p.Plan(), dir, 1, Claims{Tables: []Claim{c.claim}}).Tables[0]
 		if got.Cells != c.cells || got.Covered != c.covered || got.Bounded != c.bounded || got.Withheld != c.withheld ||

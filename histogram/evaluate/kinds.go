@@ -3,6 +3,7 @@ package evaluate
 import (
 	"math"
 
+	"github.com/dprelease/dprelease/plan/statistic"
 	"github.com/dprelease/dprelease/spec"
 )
 
@@ -19,6 +20,7 @@ var truthOf = [spec.StatKinds]func(x *truths) (func(cell int) truth, error){
 	spec.Variance:  ofMoments(varianceOf),
 	spec.Deviation: ofMoments(deviationOf),
 	spec.Quantiles: (*truths).quantile,
+	spec.Share:     (*truths).share,
 }
 
 // termOf lists what a term of a kind is, of rows by weight and of the sum of their values, in the unit of the table's
@@ -33,6 +35,7 @@ var termOf = [spec.StatKinds]func(unit, rows, sum float64) float64{
 	spec.Variance:  noTerm,
 	spec.Deviation: noTerm,
 	spec.Quantiles: noTerm,
+	spec.Share:     noTerm,
 }
 
 // noTerm is of statistics that are no terms of ratios.
@@ -47,4 +50,23 @@ func (x *truths) count() (func(cell int) truth, error) {
 func (x *truths) part() (func(cell int) truth, error) {
 	part := x.got[x.figure.Part].Counts
 	return func(cell int) truth { return exactly(float64(part[cell])) }, nil
+}
+
+// share is the count of a cell over the total of several.
+func (x *truths) share() (func(cell int) truth, error) {
+	levels, err := x.asked[""].Query.Levels(x.comparison.plan.Release())
+	if err != nil {
+		return nil, err
+	}
+	sizes := make([]int, len(levels))
+	for i, level := range levels {
+		sizes[i] = level.Size()
+	}
+	counts := x.got[""].Counts
+	of, all := statistic.Totals(x.figure, x.table.By, sizes)
+	totals := make([]float64, all)
+	for cell, count := range counts {
+		totals[of[cell]] += float64(count)
+	}
+	return func(cell int) truth { return exactly(quotient(float64(counts[cell]), totals[of[cell]])) }, nil
 }

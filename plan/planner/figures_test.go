@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dprelease/dprelease/plan/counted"
@@ -68,5 +69,14 @@ func TestSumsByStratum(t *testing.T) {
 	whole, ok := p.Measurement("values/m/pay_whole_sums")
 	if v := whole.Query.Counted.(counted.Values); !ok || v.Per != "" || v.Times != 1 || v.Minus != 450 {
 		t.Errorf("%+v", v)
+	}
+}
+
+// A share is of rows: of units, of which one can be in several cells, there is none.
+func TestSharesAreOfRows(t *testing.T) {
+	text := strings.Replace(payRelease, "stats: [count, {mean: pay}", "stats: [units, share, {mean: pay}", 1)
+	_, err := planner.New(plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: text}))(t))
+	if err == nil || !strings.Contains(err.Error(), "share is of rows, and the table counts units") {
+		t.Errorf("a share of units: %v", err)
 	}
 }

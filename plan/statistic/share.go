@@ -1,0 +1,82 @@
+package statistic
+
+import (
+	"slices"
+
+	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/plan"
+	"github.com/dprelease/dprelease/spec"
+)
+
+// This file holds the share of a cell's rows in those of several cells together.
+
+// share is a ratio of two sums of the table's own counts: the denominator takes the cells that agree with the cell in
+// some attributes, with any category of the others.
+type share struct{ plain }
+
+func (share) Plural() string { return "shares" }
+
+func (share) Parts(t Table, s spec.Stat) ([]Part, error) {
+	if t.Units {
+		return nil, &Fault{s.Name + " is of rows, and the table counts units, of which one can be in several cells",
+			"stats: [count, …] in place of units"}
+	}
+	return nil, nil
+}
+
+func (share) Figures(t Table, s spec.Stat) []plan.Figure {
+	f := figure(s)
+	f.Of, f.Over = &plan.Term{Kind: spec.Count}, &plan.Term{Kind: spec.Count}
+	for _, a := range t.By {
+		if !slices.Contains(s.Within, a) {
+			f.Over.Where = append(f.Over.Where, plan.Condition{Attribute: a.String()})
+		}
+	}
+	return []plan.Figure{f}
+}
+
+func (share) OfCount(plan.Figure) bool { return true }
+
+// RestsOn says the error of a share of 1/k, of a cell among k with as many rows, each with independent noise: A/B for a
+// cell A of a total B has the variance of (A − B/k)/B, which is 1 − 1/k times that of a cell, over the square of k times
+// its rows.
+func (share) RestsOn(f plan.Figure, from Measured) Rest {
+	k := cellsOf(*f.Over, from.Rows)
+	return Rest{PerRows: true, Counts: (1 - 1/k) / squareOf(k)}
+}
+
+func (share) What(f plan.Figure) string {
+	var any []string
+	for _, c := range f.Over.Where {
+		any = append(any, c.Attribute)
+	}
+	return "share of rows among all categories of " + budget.InWords(any)
+}
+
+func (share) In(plan.Figure, string) string { return "a share, from 0 to 1" }
+func (share) Mapped() bool                  { return true }
+
+// Totals says which total the share of each cell of a table is of, by the table's attributes and how many categories
+// each has: cells with the same number share a total, of which there are so many.
+func Totals(f plan.Figure, by []string, sizes []int) (of []int, totals int) {
+	of, totals = []int{0}, 1
+	for i, size := range sizes {
+		own := size // how many totals its categories are in
+		if TakesAny(f, by[i]) {
+			own = 1
+		}
+		next := make([]int, 0, len(of)*size)
+		for _, total := range of {
+			for category := range size {
+				next = append(next, total*own+category%own)
+			}
+		}
+		of, totals = next, totals*own
+	}
+	return of, totals
+}
+
+// TakesAny reports whether the total of a share takes all categories of an attribute.
+func TakesAny(f plan.Figure, attribute string) bool {
+	return slices.ContainsFunc(f.Over.Where, func(c plan.Condition) bool { return c.Attribute == attribute })
+}
