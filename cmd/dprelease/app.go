@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dprelease/dprelease"
 	"github.com/dprelease/dprelease/budget/ledger"
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/diagnostics"
@@ -72,8 +73,8 @@ type outcome struct {
 	Marked   string  `json:"marked,omitempty"`    // RELEASE, or what is printed on everything instead
 	Path     string  `json:"path,omitempty"`      // what was written, or found written
 	// of run and publish: none, made, added, replaced or there before
-	Signature        release.Signature `json:"signature,omitempty"`
-	*release.Payment                   // of run and measure
+	Signature        string `json:"signature,omitempty"`
+	*release.Payment        // of run and measure
 	// of a release that was there: the day its files were counted, if they differ now
 	InputsChanged string             `json:"inputs_changed_since,omitempty"`
 	Problems      []document.Problem `json:"problems,omitempty"` // of a spec, all of them
@@ -242,20 +243,33 @@ func message(code int, err error) string {
 	return strings.TrimRight(verdict.InWords(err), "\n")
 }
 
-// options are the common flags in the form that the steps take.
+// steps are the common flags as the front door takes them.
+func (a *app) steps() dprelease.Options {
+	return dprelease.Options{
+		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, OfficeKey: a.office,
+		Today: a.today, Memory: int64(a.memory), Log: a.log(), Step: a.progress.step,
+		Progress: func(p dprelease.Progress) { a.progress.show(progress.Progress(p), time.Now()) },
+	}
+}
+
+// options are the common flags in the form that other steps take. It fails where the office key cannot be read.
 func (a *app) options() (release.Options, error) {
 	office, err := a.officeKey()
+	return release.Options{
+		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
+		Memory: int64(a.memory), Log: a.log(), Step: a.progress.step,
+		Progress: func(p progress.Progress) { a.progress.show(p, time.Now()) },
+	}, err
+}
+
+// log writes warnings beside the progress, and with --verbose every step.
+func (a *app) log() *slog.Logger {
 	level := slog.LevelWarn
 	if a.verbose {
 		level = slog.LevelInfo
 		a.progress.verbose = true
 	}
-	return release.Options{
-		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
-		Memory: int64(a.memory), Progress: func(p progress.Progress) { a.progress.show(p, time.Now()) },
-		Step: a.progress.step,
-		Log:  slog.New(slog.NewTextHandler(a.progress, &slog.HandlerOptions{Level: level})),
-	}, err
+	return slog.New(slog.NewTextHandler(a.progress, &slog.HandlerOptions{Level: level}))
 }
 
 // fromEnvironment takes what flags leave out from the environment. (As defaults of

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease"
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/draft"
 	"github.com/dprelease/dprelease/internal/planfile"
@@ -204,7 +205,7 @@ func (a *app) runCommand() *cobra.Command {
 			}
 			a.planned(p, "")
 			a.warn(p)
-			result, err := release.Run(c.Context(), p, options)
+			result, err := dprelease.Run(c.Context(), p, a.steps())
 			a.pay(c.Context(), p, options)
 			if err != nil {
 				return err
@@ -235,7 +236,7 @@ func (a *app) measureCommand() *cobra.Command {
 				return err
 			}
 			a.planned(p, release.MeasuredFolder(a.out, p.Name))
-			result, err := release.Measure(c.Context(), p, options)
+			result, err := dprelease.Measure(c.Context(), p, a.steps())
 			a.pay(c.Context(), p, options)
 			if err != nil {
 				return err
@@ -258,8 +259,7 @@ func (a *app) measureCommand() *cobra.Command {
 }
 
 func (a *app) publishCommand() *cobra.Command {
-	var revision release.Revision
-	var rows, methods []string
+	var only dprelease.Options // what of the options is for this step alone
 	c := &cobra.Command{
 		Use:   "publish MEASURED",
 		Short: "Derive tables and report from sealed measurements; costs nothing, repeatable",
@@ -273,28 +273,28 @@ With --rows N the microdata are drawn with N rows, from the same measurements;
 with --method tables from a model of all that was measured, of the tables too.`,
 		Args: between(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if revision.Number < 1 {
+			if only.Revision < 1 {
 				return &usageError{fmt.Errorf("--revision %d: publications are numbered from 1, which is the first",
-					revision.Number)}
+					only.Revision)}
 			}
-			options, err := a.options()
+			if _, err := a.officeKey(); err != nil {
+				return err
+			}
+			steps := a.steps()
+			steps.Revision, steps.Reason, steps.Rows, steps.Methods = only.Revision, only.Reason, only.Rows, only.Methods
+			r, err := dprelease.Publish(c.Context(), args[0], steps)
 			if err != nil {
 				return err
 			}
-			options.Revision, options.Rows, options.Methods = revision, rows, methods
-			r, err := release.Publish(c.Context(), args[0], options)
-			if err != nil {
-				return err
-			}
-			a.outcome.Path, a.outcome.Marked = r.Place, r.Status
+			a.outcome.Path, a.outcome.Marked = r.Folder, r.Status
 			if r.Status == published.PracticeStatus {
 				a.say("%s: it was measured on a practice account.", r.Status)
 			}
 			if r.Already {
 				a.outcome.Status = "already done"
-				a.say("Already done: %s holds what these measurements lead to, byte for byte.", r.Place)
+				a.say("Already done: %s holds what these measurements lead to, byte for byte.", r.Folder)
 			} else {
-				a.say("Published in %s. Open %s first.", r.Place, filepath.Join(r.Place, "report.html"))
+				a.say("Published in %s. Open %s first.", r.Folder, filepath.Join(r.Folder, "report.html"))
 			}
 			a.signed(r)
 			return nil
@@ -303,12 +303,12 @@ with --method tables from a model of all that was measured, of the tables too.`,
 	a.outFlag(c)
 	a.ledgerFlag(c, "with one, only what it paid for is published")
 	a.officeFlag(c, "the manifest")
-	c.Flags().IntVar(&revision.Number, "revision", 1, "which publication of these measurements this is")
-	c.Flags().StringArrayVar(&rows, "rows", nil,
+	c.Flags().IntVar(&only.Revision, "revision", 1, "which publication of these measurements this is")
+	c.Flags().StringArrayVar(&only.Rows, "rows", nil,
 		"how many rows of microdata to draw, `N` or TABLE=N, instead of as many as the plan says")
-	c.Flags().StringArrayVar(&methods, "method", nil,
+	c.Flags().StringArrayVar(&only.Methods, "method", nil,
 		"by which method to make the model of microdata anew, `METHOD` or TABLE=METHOD, instead of by that of the plan: tables, of all that was measured")
-	c.Flags().StringVar(&revision.Reason, "reason", "", "why a revision replaces the one before it, one line")
+	c.Flags().StringVar(&only.Reason, "reason", "", "why a revision replaces the one before it, one line")
 	return c
 }
 
@@ -356,7 +356,7 @@ func (a *app) load(ctx context.Context, path string) (*compiled.Compiled, error)
 	if err != nil {
 		return nil, err
 	}
-	p, err := planfile.Load(ctx, s)
+	p, err := dprelease.Plan(ctx, path, dprelease.Spec{Params: s.Params, Public: s.Public, Data: s.Data})
 	if err != nil {
 		return nil, err
 	}
@@ -407,16 +407,16 @@ func (a *app) practiceBanner() {
 }
 
 // already prints where a release is that was there before.
-func (a *app) already(r release.Result) {
+func (a *app) already(r dprelease.Result) {
 	a.outcome.Status = "already done"
-	a.say("Already done from the same plan, nothing spent: %s", r.Place)
+	a.say("Already done from the same plan, nothing spent: %s", r.Folder)
 	a.changed(r)
 }
 
 // signed says whether a published folder is signed, and what was done about it. A folder that nobody may pass on needs
 // no signature.
-func (a *app) signed(r release.Result) {
-	switch a.outcome.Signature = r.Signature; r.Signature {
+func (a *app) signed(r dprelease.Result) {
+	switch a.outcome.Signature = r.Signature; release.Signature(r.Signature) {
 	case release.Unsigned:
 		switch {
 		case r.Status == published.PracticeStatus:
@@ -437,7 +437,7 @@ func (a *app) signed(r release.Result) {
 }
 
 // changed says where the source files are no longer those that a release counts.
-func (a *app) changed(r release.Result) {
+func (a *app) changed(r dprelease.Result) {
 	if a.outcome.InputsChanged = r.InputsChanged; r.InputsChanged != "" {
 		a.say("Note: the source files are no longer those that were counted on %s, and they were not counted again. "+
 			"To publish mended data, give the release a new name and name this one in `corrects:`.", r.InputsChanged)
@@ -457,8 +457,8 @@ func contents(p *compiled.Compiled, cells string) string {
 }
 
 // published prints where a finished release is.
-func (a *app) published(p *compiled.Compiled, r release.Result) {
-	a.outcome.Path, a.outcome.Marked = r.Place, r.Status
+func (a *app) published(p *compiled.Compiled, r dprelease.Result) {
+	a.outcome.Path, a.outcome.Marked = r.Folder, r.Status
 	if r.Status == published.PracticeStatus {
 		a.practiceBanner()
 	}
@@ -477,7 +477,7 @@ func (a *app) published(p *compiled.Compiled, r release.Result) {
 	if len(p.Synthetic) > 0 {
 		lines = append(lines, [2]string{"microdata/", "rows drawn from a model, a Parquet file per table: without intervals"})
 	}
-	a.say("Published %s for %s in %s:", contents(p, " ("+cellsOf(p)+")"), describe.Budget(p.Guarantee), r.Place)
+	a.say("Published %s for %s in %s:", contents(p, " ("+cellsOf(p)+")"), describe.Budget(p.Guarantee), r.Folder)
 	for _, line := range append(lines, [2]string{"manifest.json", "every other file with its SHA-256"}) {
 		a.say("  %-14s %s", line[0], line[1])
 	}

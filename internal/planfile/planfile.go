@@ -36,6 +36,11 @@ func Load(ctx context.Context, s Spec) (*compiled.Compiled, error) {
 	return p, err
 }
 
+// LoadSpec reads a spec, and does not plan it. Errors: as of [Load].
+func LoadSpec(ctx context.Context, s Spec) (*spec.Release, error) {
+	return ofSpec(ctx, s, func(r *spec.Release) (*spec.Release, error) { return r, nil })
+}
+
 // LoadLike is [Load], and need not plan where earlier returns a plan of the same spec with other values of its
 // parameters, by the key of both: refilled reports whether the plan is that one with its own values.
 func LoadLike(ctx context.Context, s Spec, earlier func(key string) *compiled.Compiled) (p *compiled.Compiled,
