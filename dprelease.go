@@ -20,11 +20,11 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/progress"
 	"github.com/dprelease/dprelease/internal/release"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verify"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"

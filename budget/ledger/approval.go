@@ -11,8 +11,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/canonical"
-	"github.com/dprelease/dprelease/internal/sign"
 )
 
 // approvalPurpose is what an approval's key signs it for.

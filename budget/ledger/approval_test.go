@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // atOffice is a ledger file with the accounts of newOffice, whose clock a test sets.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // maxReasons is how many approvals of one role that do not serve are given as reasons.

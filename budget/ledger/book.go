@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // book is the sum of a chain of entries.

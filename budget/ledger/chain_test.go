@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // newKey draws a key.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/canonical"
-	"github.com/dprelease/dprelease/internal/sign"
 )
 
 // kind is what an entry does. Kinds are never renamed and never change their meaning; an unknown one is refused.

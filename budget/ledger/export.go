@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/canonical"
-	"github.com/dprelease/dprelease/internal/sign"
 )
 
 // exportFormat names the form of an export. Its first line is a header, its last the head, each line between an entry.

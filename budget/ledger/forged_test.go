@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // office is a signed ledger in memory: a register, and below it a quarter that methodologist and officer approve, with

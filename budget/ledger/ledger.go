@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // Ledger holds accounts. Its methods may be called from many goroutines, and many processes may open one place.

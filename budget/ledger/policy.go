@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // Policy opens an account. Its definition of privacy loss is that of its cap.

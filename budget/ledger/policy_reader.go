@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/spec/document"
 	"github.com/dprelease/dprelease/spec/shape"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // someKey is a public key, of whomever.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // ErrAccountExists is wrapped by Init's error where the account exists under another policy or status.

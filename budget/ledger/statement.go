@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // Statement is an account as of the last entry of its ledger. All amounts are exact, but for Joint.

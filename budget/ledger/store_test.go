@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/testdata"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget"
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 	"pgregory.net/rapid"
 )
 

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // signedAt opens a ledger with a key.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/query"
 	"github.com/dprelease/dprelease/internal/show"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/trace"
 	"github.com/dprelease/dprelease/plan"
 )

@@ -9,9 +9,9 @@ import (
 
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/screen"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/spf13/cobra"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/durable"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/spec/files"
 )

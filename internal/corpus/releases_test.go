@@ -19,11 +19,11 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/evaluate"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/release"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/spec"

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/canonical"
-	"github.com/dprelease/dprelease/internal/sign"
 )
 
 // This file holds the signature of a manifest.

@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/durable"
 	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
 )

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/histogram/scan"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/memory"
 	"github.com/dprelease/dprelease/internal/progress"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 

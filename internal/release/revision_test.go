@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/account"
 	"github.com/dprelease/dprelease/internal/ending"
 	"github.com/dprelease/dprelease/internal/planfile"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/releasetest"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/state"
 	"github.com/dprelease/dprelease/internal/verdict"
 )

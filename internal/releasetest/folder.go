@@ -15,9 +15,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/canonical"
 	"github.com/dprelease/dprelease/internal/published"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/parquet-go/parquet-go"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/histogram/source"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/plan/compiled"
 	"github.com/dprelease/dprelease/plan/planner"
 	"github.com/dprelease/dprelease/spec"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dprelease/dprelease/budget/ledger"
-	"github.com/dprelease/dprelease/internal/sign"
+	"github.com/dprelease/dprelease/budget/sign"
 )
 
 // Signed is a signed and approved release, with what an auditor holds of it: the folder, the office's public key and an

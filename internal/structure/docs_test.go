@@ -293,7 +293,7 @@ func folded(e ast.Expr) (string, bool) {
 var errorPackages = []string{"budget/ledger", "cmd/dprelease", "histogram", "histogram/evaluate",
 	"histogram/internal/encoding", "histogram/scan", "internal/account", "internal/derive", "internal/diff",
 	"internal/draft", "internal/durable", "internal/ending", "internal/evaluate", "internal/memory", "internal/parallel",
-	"internal/planfile", "internal/published", "internal/query", "internal/release", "internal/sign", "internal/state",
+	"internal/planfile", "internal/published", "internal/query", "internal/release", "budget/sign", "internal/state",
 	"internal/trace", "internal/verdict", "internal/verify", "plan"}
 
 // within are texts that stand within messages that have a row.

@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget/ledger"
+	"github.com/dprelease/dprelease/budget/sign"
 	"github.com/dprelease/dprelease/internal/measured"
 	"github.com/dprelease/dprelease/internal/published"
 	"github.com/dprelease/dprelease/internal/regular"
 	"github.com/dprelease/dprelease/internal/screen"
-	"github.com/dprelease/dprelease/internal/sign"
 	"github.com/dprelease/dprelease/internal/verdict"
 	"github.com/dprelease/dprelease/plan/compiled"
 )

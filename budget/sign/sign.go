@@ -1,6 +1,10 @@
-// Package sign makes and checks detached Ed25519 signatures (RFC 8032): those of
-// people who approve, and of the office that keeps the account. Keys are kept in
-// PEM, as openssl writes them: private ones in PKCS #8, public ones in PKIX form.
+// Package sign makes and checks detached Ed25519 signatures (RFC 8032): of people who approve plans, and of the office
+// that keeps the account.
+//
+// It owns keys and their files: PEM, as openssl writes it, PKCS #8 for private keys and PKIX for public ones.
+//
+// It never prints a private key, never reads one that others than its owner can read, and never signs a message without
+// the purpose of the signature.
 package sign
 
 import (
