@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A Rényi divergence of order α is a moment of the loss, D_α = ln E[e^{(α−1)L}]/(α−1). No release asks for one, but every
-// composition is tilted by such a moment, and each δ that it computes is a multiple of it.
+// This file checks moments of the loss. A Rényi divergence of order α is ln E[e^{(α−1)L}]/(α−1). No release asks for one,
+// but every composition is tilted by such a moment, and each δ that it computes is a multiple of it.
 
 // momentKinds maps the kinds of case that fix a Rényi divergence to the moment that a composition is tilted by.
 var momentKinds = map[string]func(t *testing.T, v vector) any{

@@ -142,8 +142,8 @@ func computeOf(kind string) func(t *testing.T, v vector) any {
 	return nil
 }
 
-// assertVectors checks the figures of all cases, and the bounds that they are or have. It fails for a case of a kind of
-// which it does not know how.
+// assertVectors checks the figures of all cases, and those that cases bound. It fails for a case of a kind that nothing
+// computes or bounds.
 func assertVectors(t *testing.T, vectors []vector) {
 	checked, waiting := map[string]int{}, map[string]int{}
 	for _, v := range vectors {
