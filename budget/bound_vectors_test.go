@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// This file checks functions that releases use against cases of mechanisms, conversions and calibrations that no release
-// has in this form: the figures follow from what the functions return, or bound it.
+// This file checks functions that releases use against cases of mechanisms, conversions and calibrations that no
+// release has in this form: the figures follow from what the functions return, or bound it.
 
 // fineness is by how much answers are scaled up for discrete noise to be as good as continuous.
 const fineness = 1 << 20
@@ -35,14 +35,16 @@ var derivedKinds = map[string]func(t *testing.T, v vector) any{
 	"kov.epsilon0": func(t *testing.T, v vector) any {
 		total := v.input(t, "total_epsilon")
 		return turningPoint(total, 0, func(epsilon0 float64) bool {
-			return gridEpsilon(t, epsilon0, v.inputOr("delta0", 0), int64(v.input(t, "k")), v.input(t, "total_delta")) <=
-				total*(1+1e-9)
+			delta0, count := v.inputOr("delta0", 0), int64(v.input(t, "k"))
+			return gridEpsilon(t, epsilon0, delta0, count, v.input(t, "total_delta")) <= total*(1+1e-9)
 		})
 	},
 
 	"rr.pure_epsilon": func(t *testing.T, v vector) any {
 		attacks := responseOf(t, v).attacks(t, v.text(t, "relation"))
-		return turningPoint(0, 50, func(epsilon float64) bool { return attacks.allowedBy(mustCompose(t, response(epsilon))) })
+		return turningPoint(0, 50, func(epsilon float64) bool {
+			return attacks.allowedBy(mustCompose(t, response(epsilon)))
+		})
 	},
 	"tradeoff.rr_tpr": func(t *testing.T, v vector) any {
 		r := responseOf(t, v)
@@ -51,7 +53,8 @@ var derivedKinds = map[string]func(t *testing.T, v vector) any{
 
 	"rdp.gaussian": func(t *testing.T, v vector) any {
 		sigma := decimal(v.input(t, "sigma"))
-		m := Mechanism{Kind: DiscreteGaussian, Parameter: sigma.Mul(sigma, sigma), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+		m := Mechanism{Kind: DiscreteGaussian, Parameter: sigma.Mul(sigma, sigma), L1: big.NewInt(1),
+			L2Squared: big.NewInt(1)}
 		return atOrders(t, v, func(order float64) float64 { return order * nearest(m.Rho()) })
 	},
 	"rdp.exponential_mechanism": func(t *testing.T, v vector) any {
@@ -67,7 +70,8 @@ var derivedKinds = map[string]func(t *testing.T, v vector) any{
 	},
 	"em.epsilon_k": func(t *testing.T, v vector) any {
 		m, count := exponentialStep(v.input(t, "epsilon0")), v.input(t, "k")
-		return ZCDPEpsilon(count*nearest(m.Rho()), v.input(t, "delta")) - count*savedByBoundedRange(v.input(t, "epsilon0"))
+		saved := count * savedByBoundedRange(v.input(t, "epsilon0"))
+		return ZCDPEpsilon(count*nearest(m.Rho()), v.input(t, "delta")) - saved
 	},
 	"rdp.to_epsilon_one_order": epsilonOfDivergences,
 	"rdp.to_epsilon":           epsilonOfDivergences,
@@ -87,7 +91,8 @@ var derivedKinds = map[string]func(t *testing.T, v vector) any{
 		const finest = 1 << 40
 		sigma := decimal(v.input(t, "sigma"))
 		sigma.Mul(sigma, big.NewRat(finest, 1))
-		m := Mechanism{Kind: DiscreteGaussian, Parameter: sigma.Mul(sigma, sigma), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+		m := Mechanism{Kind: DiscreteGaussian, Parameter: sigma.Mul(sigma, sigma), L1: big.NewInt(1),
+			L2Squared: big.NewInt(1)}
 		return v.inputOr("linf", 1) + float64(m.LeastAbove(delta)+1)/finest
 	},
 }
@@ -125,11 +130,13 @@ var boundedKinds = map[string]func(t *testing.T, v vector) []string{
 		if err != nil {
 			t.Fatal(err)
 		}
-		most := turningPoint(epsilon, 0, func(rho float64) bool { return gaussianOfRho(rho).Delta(epsilon) <= delta })
+		most := turningPoint(epsilon, 0, func(rho float64) bool {
+			return gaussianOfRho(rho).Delta(epsilon) <= delta
+		})
 		return outside("ρ", nearest(rho), v.Expected.(float64), most)
 	},
-	// Randomized response of ε/2 has bounded range ε, which gives the lower end. The upper end adds what a plan does not
-	// save: it takes divergences to be αε²/8.
+	// Randomized response of ε/2 has bounded range ε, which gives the lower end. The upper end adds what a plan does
+	// not save: it takes divergences to be αε²/8.
 	"em.epsilon_k": func(t *testing.T, v vector) []string {
 		epsilon0, count, delta := v.input(t, "epsilon0"), v.input(t, "k"), v.input(t, "delta")
 		bound, err := mustCompose(t, repeat(exponentialStep(epsilon0), int64(count))...).EpsilonAt(exactly(delta))
@@ -169,6 +176,8 @@ var ownTolerances = map[string]tolerance{
 	"approx.delta_zero_eps": {Abs: 1e-7}, // bounds the rounding of the transform of 10⁵ runs
 	"rdp.laplace":           {Abs: 1e-13, Rel: 1e-9},
 	"rdp.psg":               {Abs: 1e-13, Rel: 1e-7},
+	"rdp.rr_replace":        {Rel: 1e-9},
+	"rdp.rr_special":        {Rel: 1e-9},
 }
 
 // turningPoint bisects between no, where does is false, and yes, where it is true, for where it turns.
@@ -185,7 +194,9 @@ func turningPoint(no, yes float64, does func(x float64) bool) float64 {
 
 // sampledGaussianDelta is δ of a Gaussian mechanism that sees a sample, at one ε or at several.
 func sampledGaussianDelta(t *testing.T, v vector) any {
-	return atEpsilons(t, v, func(epsilon float64) float64 { return sampledDelta(t, v, epsilon, gaussianOf(t, v).Delta) })
+	return atEpsilons(t, v, func(epsilon float64) float64 {
+		return sampledDelta(t, v, epsilon, gaussianOf(t, v).Delta)
+	})
 }
 
 // laplaceDelta is δ of continuous Laplace noise, of a sample or not, at one ε or at several.
@@ -219,8 +230,8 @@ func scaledUp(sensitivity float64) *big.Int {
 	return big.NewInt(int64(math.Round(sensitivity * fineness)))
 }
 
-// gridEpsilon is the least ε = (count−2i)·ε₀ ≥ 0 at which count steps of ε₀ and δ₀ have a δ of at most total, or +Inf:
-// the ε of their composition, rounded up to this grid.
+// gridEpsilon is the least ε = (count−2i)·ε₀ ≥ 0 at which count steps of ε₀ and δ₀ have a δ of at most total, or
+// +Inf: the ε of their composition, rounded up to this grid.
 func gridEpsilon(t *testing.T, epsilon0, delta0 float64, count int64, total float64) float64 {
 	var epsilon float64
 	if delta0 == 0 {
@@ -290,7 +301,8 @@ func (all attacks) allowedBy(loss Loss) bool {
 }
 
 // savedByBoundedRange is by how much the divergence of any order α of a mechanism of bounded range ε is below αε²/8:
-// ε²/8 less its largest Kullback–Leibler divergence, y + e^{−y} − 1 with y = ln((e^ε−1)/ε) (Dong, Durfee & Rogers 2020).
+// ε²/8 less its largest Kullback–Leibler divergence, y + e^{−y} − 1 with y = ln((e^ε−1)/ε) (Dong, Durfee & Rogers
+// 2020).
 func savedByBoundedRange(epsilon float64) float64 {
 	y := math.Log(math.Expm1(epsilon) / epsilon)
 	return epsilon*epsilon/8 - (y + math.Expm1(-y))
@@ -334,9 +346,9 @@ func gaussianOfRho(rho float64) Gaussian { return Gaussian{Sigma: 1, L2: math.Sq
 
 func blockOf(rho float64) Mechanism { return Mechanism{Kind: AdaptiveBlock, Parameter: exactly(rho)} }
 
-// boundedBySampling checks the loss that a release of a sample reports, with discrete noise so fine that it is as good as
-// continuous. At the δ of a case, which has eight digits, it is the ε of the case. Where the case adds a unit to a sample
-// it is more, as it holds for a removal too, which loses more.
+// boundedBySampling checks the loss that a release of a sample reports, with discrete noise so fine that it is as good
+// as continuous. At the δ of a case, which has eight digits, it is the ε of the case. Where the case adds a unit to a
+// sample it is more, as it holds for a removal too, which loses more.
 func boundedBySampling(t *testing.T, v vector) []string {
 	q := v.inputOr("sampling_prob", 1)
 	loss, err := mustCompose(t, fineNoise(t, v)).Sampled(decimal(q))
@@ -375,7 +387,8 @@ func fineNoise(t *testing.T, v vector) Mechanism {
 	}
 	if v.has("sigma") {
 		l, sigma := scaledUp(l2Of(v)), scaled("sigma")
-		return Mechanism{Kind: DiscreteGaussian, Parameter: sigma.Mul(sigma, sigma), L1: l, L2Squared: new(big.Int).Mul(l, l)}
+		return Mechanism{Kind: DiscreteGaussian, Parameter: sigma.Mul(sigma, sigma), L1: l,
+			L2Squared: new(big.Int).Mul(l, l)}
 	}
 	l := scaledUp(v.inputOr("l1_sensitivity", 1))
 	return Mechanism{Kind: DiscreteLaplace, Parameter: scaled("scale"), L1: l, L2Squared: new(big.Int).Mul(l, l)}

@@ -128,8 +128,8 @@ func (a addition) lossHeads(x float64) (p, q float64) {
 // lossRange returns the infimum and the supremum of the loss.
 func (a addition) lossRange() (low, high float64) { return math.Inf(-1), -log1p(-a.Rate) }
 
-// replacement is a [subsampledGaussian] in which a unit is replaced by another, if it takes part, with answers that move
-// by L2 to one side or to the other: the mixture with N(μ, 1) against that with N(−μ, 1). The loss,
+// replacement is a [subsampledGaussian] in which a unit is replaced by another, if it takes part, with answers that
+// move by L2 to one side or to the other: the mixture with N(μ, 1) against that with N(−μ, 1). The loss,
 //
 //	L(x) = ln((1 − Rate + Rate·exp(μx − μ²/2)) / (1 − Rate + Rate·exp(−μx − μ²/2))),
 //

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// This file checks moments of the loss. A Rényi divergence of order α is ln E[e^{(α−1)L}]/(α−1). No release asks for one,
-// but every composition is tilted by such a moment, and each δ that it computes is a multiple of it.
+// This file checks moments of the loss. A Rényi divergence of order α is ln E[e^{(α−1)L}]/(α−1). No release asks for
+// one, but every composition is tilted by such a moment, and each δ that it computes is a multiple of it.
 
 // momentKinds maps the kinds of case that fix a Rényi divergence to the moment that a composition is tilted by.
 var momentKinds = map[string]func(t *testing.T, v vector) any{
@@ -18,7 +18,8 @@ var momentKinds = map[string]func(t *testing.T, v vector) any{
 	},
 	"rdp.dlaplace": func(t *testing.T, v vector) any {
 		scale := decimal(v.input(t, "a"))
-		return atOrders(t, v, momentsOf(step{laplaceAtoms(scale.Inv(scale), int64(v.inputOr("sensitivity", 1))), 1}, fine))
+		noise := laplaceAtoms(scale.Inv(scale), int64(v.inputOr("sensitivity", 1)))
+		return atOrders(t, v, momentsOf(step{noise, 1}, fine))
 	},
 	"rdp.psg": func(t *testing.T, v vector) any {
 		return atOrders(t, v, momentsOf(step{continuousFrom(1e-300, removal(subsampled(t, v))), 1},
