@@ -127,3 +127,35 @@ func (a addition) lossHeads(x float64) (p, q float64) {
 
 // lossRange returns the infimum and the supremum of the loss.
 func (a addition) lossRange() (low, high float64) { return math.Inf(-1), -log1p(-a.Rate) }
+
+// replacement is a [subsampledGaussian] in which a unit is replaced by another, if it takes part, with answers that
+// move by L2 to one side or to the other: the mixture with N(μ, 1) against that with N(−μ, 1). The loss,
+//
+//	L(x) = ln((1 − Rate + Rate·exp(μx − μ²/2)) / (1 − Rate + Rate·exp(−μx − μ²/2))),
+//
+// increases in x, and L(−x) = −L(x).
+type replacement subsampledGaussian
+
+// cut returns the x with L(x) = loss: sinh(μx − loss/2) = (1−Rate)/Rate·exp(μ²/2)·sinh(loss/2).
+func (r replacement) cut(loss float64) float64 {
+	mu := r.mu()
+	rest := (1 - r.Rate) / r.Rate * math.Exp(mu*mu/2) * math.Sinh(loss/2)
+	return (loss/2 + math.Asinh(rest)) / mu
+}
+
+// lossTails returns P(L > x) and Q(L > x).
+func (r replacement) lossTails(x float64) (p, q float64) {
+	c := r.cut(x)
+	p, _ = subsampledGaussian(r).mixture(c)
+	_, q = subsampledGaussian(r).mixture(-c)
+	return p, q
+}
+
+// lossHeads returns P(L ≤ x) and Q(L ≤ x).
+func (r replacement) lossHeads(x float64) (p, q float64) {
+	q, p = r.lossTails(-x)
+	return p, q
+}
+
+// lossRange returns the infimum and the supremum of the loss.
+func (replacement) lossRange() (low, high float64) { return math.Inf(-1), math.Inf(1) }

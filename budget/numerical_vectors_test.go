@@ -199,8 +199,10 @@ type curve interface {
 }
 
 // continuous is the pair of a law, cut off where less than 1e-60 is left.
-func continuous(l curve) tails {
-	const negligible = 1e-60
+func continuous(l curve) tails { return continuousFrom(1e-60, l) }
+
+// continuousFrom is continuous with another mass that is negligible.
+func continuousFrom(negligible float64, l curve) tails {
 	low, high := l.lossRange()
 	reach := func(mass func(x float64) float64, sign float64) float64 {
 		x := 1e-6
