@@ -26,6 +26,8 @@ type Figure struct {
 	// Of and Over are the terms of a ratio.
 	Of   *Term `json:"of,omitempty"`
 	Over *Term `json:"over,omitempty"`
+	// Within are the attributes that the cells of the total of a share have in common; none: the total is the table's.
+	Within []string `json:"within,omitempty"`
 	// Quality is how good it will be.
 	Quality Quality `json:"quality"`
 }

@@ -702,6 +702,7 @@ var errorCases = map[string][]errorCase{
 		figure("without of", "counts: {by: [sex]}", "counts: {by: [sex], stats: [{share: {}}]}"),
 		figure("as a text", "counts: {by: [sex]}", "counts: {by: [sex], stats: [{share: sex}]}"),
 		figure("of a by that is wrong", "counts: {by: [sex]}", "counts: {by: [sex, szie], stats: [{share: {of: [szie]}}]}"),
+		figure("of the only attribute, which is wrong", "counts: {by: [sex]}", "counts: {by: [szie], stats: [share]}"),
 		figure("twice under one name", "counts: {by: [sex]}",
 			"counts: {by: [sex, size], stats: [share, {share: {of: [sex]}}]}"),
 		figure("of every subset", "counts: {by: [sex]}", "counts: {by: [sex, size], every: [1, 2], stats: [share]}"),

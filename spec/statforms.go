@@ -60,7 +60,7 @@ var statForms = []statForm{
 		means: map[string]shape.Meaning{
 			"share": {Is: "The count of a cell divided by the total of the cells that agree with it in the attributes of `of`. The word `share` alone is the share of the table's total.",
 				Example: "{of: [region]}"},
-			"share.of": {Is: "Attributes of `by`: the shares of the cells that agree in them add up to 1, but for noise.",
+			"share.of": {Is: "Attributes of `by`: the shares of the cells that agree in them add up to 1, unless noise takes a count below 0 and its share is shown as 0.",
 				Example: "[region]"},
 		}, read: statReader.share},
 	{key: "ratio", example: "{ratio: {of: …, over: …}, as: name}", value: ratioShape(), named: true, means: ratioMeanings,
@@ -127,7 +127,7 @@ func (s statReader) share(item, of document.Node, stat *Stat) {
 			stat.Within = append(stat.Within, by[at])
 		}
 	}
-	if len(stat.Within) == len(by) {
+	if len(stat.Within) == len(by) && len(by) == len(names) {
 		s.Wrong(item, document.Problem{Message: "the share of a cell in itself is 1",
 			Expected: "a total of several cells: fewer attributes in `of`, or more in `by`"})
 	}

@@ -328,7 +328,7 @@ func (n *numbers) share(f plan.Figure) (func(cell int) Figure, error) {
 		totals[of[cell]] += count
 	}
 	return func(cell int) Figure {
-		l := law(n, fmt.Sprint("share ", f.Name, n.classes[cell]), func() *Ratio {
+		l := law(n, fmt.Sprint("share ", f.Name, " ", n.classes[cell]), func() *Ratio {
 			return NewRatio(n.shareParts(f, cell, sizes, n.cells/all), Domain{Low: 0, High: 1}, confidence)
 		})
 		return l.ofSums(n.counts[cell], totals[of[cell]])

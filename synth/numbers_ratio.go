@@ -91,7 +91,7 @@ func (n *numbers) ratio(f plan.Figure) (func(cell int) Figure, error) {
 	}
 	if statistic.IsMean(*f.Of) && statistic.IsMean(*f.Over) {
 		return func(cell int) Figure {
-			l := law(n, fmt.Sprint("ratio ", f.Name, n.classes[cell]), func() *MeanRatio {
+			l := law(n, fmt.Sprint("ratio ", f.Name, " ", n.classes[cell]), func() *MeanRatio {
 				parts := make([]MeanPart, len(ingredients))
 				for i, g := range ingredients {
 					parts[i] = MeanPart{Noise: g.noise(n.classes[cell]), OverSum: g.ofSum, OverCount: g.ofCount, UnderSum: g.overSum,
@@ -107,7 +107,7 @@ func (n *numbers) ratio(f plan.Figure) (func(cell int) Figure, error) {
 	}
 	ends := n.domainOf(f, takings)
 	return func(cell int) Figure {
-		l := law(n, fmt.Sprint("ratio ", f.Name, n.classes[cell]), func() *Ratio {
+		l := law(n, fmt.Sprint("ratio ", f.Name, " ", n.classes[cell]), func() *Ratio {
 			parts := make([]Part, len(ingredients))
 			for i, g := range ingredients {
 				parts[i] = Part{Noise: g.noise(n.classes[cell]), Over: g.ofSum + g.ofCount, Under: g.overSum + g.overCount}

@@ -8,6 +8,7 @@ import (
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/statistic"
+	"github.com/dprelease/dprelease/spec"
 	"github.com/dprelease/dprelease/synth"
 	"github.com/parquet-go/parquet-go"
 )
@@ -28,12 +29,15 @@ type TracedFigure struct {
 	// Measurements are those that it is worked out from, beside the count where OfCount says that it is of that too.
 	Measurements []string `json:"measurements,omitempty"`
 	OfCount      bool     `json:"of_count"`
+	// ofTotal reports that it is also worked out from the counts of other cells.
+	ofTotal bool
 }
 
 // tracedFigure reads a figure of a row, whose values are found by what follows its name.
 func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) TracedFigure {
 	of := statistic.OfFigure(f)
-	t := TracedFigure{Name: f.Name, What: of.What(f), Measurements: f.Parts(), OfCount: of.OfCount(f)}
+	t := TracedFigure{Name: f.Name, What: of.What(f), Measurements: f.Parts(), OfCount: of.OfCount(f),
+		ofTotal: f.Kind == spec.Share}
 	columns := map[string]**float64{statistic.Published: &t.Published, statistic.StandardError: &t.StandardError,
 		statistic.Low:  &t.Low,
 		statistic.High: &t.High}
@@ -74,7 +78,10 @@ func (f TracedFigure) text(count string) string {
 	}
 	text += "\n"
 	var from []string
-	if f.OfCount {
+	switch {
+	case f.ofTotal:
+		from = append(from, count+" and those of the other cells of its total")
+	case f.OfCount:
 		from = append(from, count)
 	}
 	for _, id := range f.Measurements {

@@ -104,6 +104,9 @@ func texts(q plan.Quality) (error, margin string) {
 
 // restsOn says what a figure's parts are and cost, each cost once.
 func restsOn(f plan.Figure, measured map[string]plan.Measurement, seen map[string]bool) string {
+	if f.Parts() == nil {
+		return "the counts"
+	}
 	var all []string
 	for _, id := range f.Parts() {
 		name := strings.TrimPrefix(id, "values/")

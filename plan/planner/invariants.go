@@ -31,6 +31,22 @@ func hold(p *plan.Plan, tables []*workload.Table) {
 	}
 }
 
+// sharesNoisy fails where a table has shares of public figures: worked out from the noisy counts they would contradict
+// the counts beside them.
+func sharesNoisy(p *plan.Plan) error {
+	for _, t := range p.Tables {
+		at := slices.IndexFunc(t.Figures, func(f plan.Figure) bool { return f.Kind == spec.Share })
+		if at < 0 || isNoisy(t) {
+			continue
+		}
+		return workload.At(p.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "stats",
+			Message: fmt.Sprintf("the counts of table %s are public figures, of invariant %s, and so is %s: nothing has to be measured for it",
+				t.Path, t.Invariant, t.Figures[at].Name),
+			Expected: "statistics without shares: divide the public figures"})
+	}
+	return nil
+}
+
 // isNoisy reports whether the counts of a table have noise: no invariant decides them.
 func isNoisy(t plan.Table) bool { return t.Invariant == "" }
 

@@ -80,6 +80,9 @@ func TestInvariantRefusals(t *testing.T) {
 		"zeros where they cross": {
 			"impossible: [{where: {b: x, d: k}}]\ninvariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}, j: {by: [d], values: {k: 5, l: 1}}}\n", "marginals: {x: {by: [b, c, d], budget: m}, y: {by: [c], budget: t}}\n",
 			[]string{"marginals.x", "has impossible cells where what invariants and others say of it crosses"}},
+		"shares of public figures": {"invariants: {i: {by: [b, c], from: bc.csv}}\n",
+			"marginals: {x: {by: [b], stats: [count, share], budget: m}, y: {by: [c], budget: t}}\n",
+			[]string{"marginals.x.stats", "the counts of table x are public figures, of invariant i, and so is share"}},
 		"a circle": {"invariants: {i: {by: [b, c], from: bc.csv}, j: {by: [c, d], from: cd.csv}, k: {by: [d, b], from: db.csv}}\n", "marginals: {x: {by: [b, c, d], budget: m}, y: {by: [c], budget: t}}\n",
 			[]string{"marginals.x", "crosses others, or invariants, in a circle"}},
 		"microdata": {"invariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}}\n",

@@ -114,6 +114,9 @@ func (d *draftPlan) measurable(r, inner *spec.Release, done func(string, *draftP
 	}
 	hold(p, d.tables)
 	p.Invariants = compiled.Invariants(p)
+	if err := sharesNoisy(p); err != nil {
+		return nil, err
+	}
 	return d, invariantsPossible(p)
 }
 

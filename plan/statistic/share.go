@@ -28,7 +28,9 @@ func (share) Figures(t Table, s spec.Stat) []plan.Figure {
 	f := figure(s)
 	f.Of, f.Over = &plan.Term{Kind: spec.Count}, &plan.Term{Kind: spec.Count}
 	for _, a := range t.By {
-		if !slices.Contains(s.Within, a) {
+		if slices.Contains(s.Within, a) {
+			f.Within = append(f.Within, a.String())
+		} else {
 			f.Over.Where = append(f.Over.Where, plan.Condition{Attribute: a.String()})
 		}
 	}
@@ -46,14 +48,13 @@ func (share) RestsOn(f plan.Figure, from Measured) Rest {
 }
 
 func (share) What(f plan.Figure) string {
-	var any []string
-	for _, c := range f.Over.Where {
-		any = append(any, c.Attribute)
+	if f.Within == nil {
+		return "share of all rows"
 	}
-	return "share of rows among all categories of " + budget.InWords(any)
+	return "share of the rows with the same " + budget.InWords(f.Within)
 }
 
-func (share) In(plan.Figure, string) string { return "a share, from 0 to 1" }
+func (share) In(plan.Figure, string) string { return "fractions from 0 to 1" }
 func (share) Mapped() bool                  { return true }
 
 // Totals says which total the share of each cell of a table is of, by the table's attributes and how many categories
@@ -78,5 +79,5 @@ func Totals(f plan.Figure, by []string, sizes []int) (of []int, totals int) {
 
 // TakesAny reports whether the total of a share takes all categories of an attribute.
 func TakesAny(f plan.Figure, attribute string) bool {
-	return slices.ContainsFunc(f.Over.Where, func(c plan.Condition) bool { return c.Attribute == attribute })
+	return !slices.Contains(f.Within, attribute)
 }

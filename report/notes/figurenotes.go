@@ -65,6 +65,10 @@ func figureNotes(r *report.Report) []report.Note {
 		notes = append(notes, report.Note{Heading: "Figures of one cell are correlated",
 			Text: "A mean, a sum and a deviation of one column rest on the same noisy integers, and on the count beside them. Do not take them for independent, and do not work a mean out of the sum and the count: the published mean has an interval that reckons with both."})
 	}
+	if kinds[spec.Share.String()] {
+		notes = append(notes, report.Note{Heading: "Shares of one total are correlated",
+			Text: "A share rests on the noisy counts of its cell and of all other cells of its total. Noise that makes one share of a total larger makes others smaller, and the noise of the total moves all of them. Do not take them for independent, and do not work a share out of two counts: the published share has an interval that takes into account the noise that both have in common."})
+	}
 	return notes
 }
 
