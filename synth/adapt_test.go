@@ -73,7 +73,7 @@ func (j journal) Measure(_ context.Context, round, _ int, _ budget.Mechanism) (m
 func correlated() (sizes []int, codes [][]uint32) {
 	sizes = []int{4, 4, 3, 2, 3}
 	codes = make([][]uint32, len(sizes))
-	r := seeded([32]byte{20})
+	r := seededStream([32]byte{20})
 	for range 500 {
 		a, c := uint32(r.below(4)), uint32(r.below(3))
 		for i, code := range []uint32{a, (a + 1) % 4, c, a / 2, 2 - c} {

@@ -155,7 +155,7 @@ func BenchmarkDraw(b *testing.B) {
 	}
 	rho := big.NewRat(149731, 10_000_000)
 	wide := make([][]uint32, 2)
-	r := seeded([32]byte{30})
+	r := seededStream([32]byte{30})
 	for range 1_000_000 {
 		first := r.below(500)
 		wide[0], wide[1] = append(wide[0], uint32(first)), append(wide[1], uint32((first+r.below(20))%500))

@@ -65,7 +65,7 @@ func TestAIMOfManyColumns(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("set DPRELEASE_LONG to run it")
 	}
-	r := seeded([32]byte{60})
+	r := seededStream([32]byte{60})
 	sizes, codes := make([]int, 35), make([][]uint32, 35)
 	for i := range sizes {
 		sizes[i] = 2 + i%5

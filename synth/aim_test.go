@@ -292,11 +292,11 @@ func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 		pair := slices.IndexFunc(a.candidates,
 			func(c graphical.Clique) bool { return slices.Equal(c, graphical.Clique{0, 3}) })
 		turn, _ := a.schedule.Next()
-		if q := a.question(t.Context(), turn); slices.Contains(q.candidates, pair) != want || len(q.candidates) < 3 {
+		if q := a.questionFor(t.Context(), turn); slices.Contains(q.candidates, pair) != want || len(q.candidates) < 3 {
 			t.Errorf("%d given: %d candidates, the pair among them: %t", given, len(q.candidates), !want)
 		}
 		choice := []measured.Round{{Choice: pair, Turn: turn}}
-		if err := a.replay(t.Context(), s.plan, s.asked, measured.Rounds{Classes: a.merged(), Each: choice}); err == nil ||
+		if err := a.replay(t.Context(), s.plan, s.asked, measured.Rounds{Classes: a.categoryClasses(), Each: choice}); err == nil ||
 			strings.Contains(err.Error(), "was not to be chosen") == want {
 			t.Errorf("%d given: %v", given, err)
 		}
@@ -306,7 +306,7 @@ func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 // TestModelRowsAreTheModel: of as many rows as a model has, the counts of every clique of its tree are those that the
 // model expects to within a row for each column of the clique.
 func TestModelRowsAreTheModel(t *testing.T) {
-	r := seeded([32]byte{40})
+	r := seededStream([32]byte{40})
 	for range 20 {
 		var d graphical.Domain
 		for range 5 {

@@ -124,7 +124,7 @@ func (o *farthestFirst) Select(ctx context.Context, round int, _ budget.Mechanis
 		for _, x := range models[i] {
 			model = append(model, float64(x)/adaptive.ModelScale)
 		}
-		if d := distance(countsOf(m), model); d > most {
+		if d := l1Distance(countsOf(m), model); d > most {
 			best, most = c, d
 		}
 	}
@@ -243,7 +243,7 @@ func TestChildrenFollowTheirParents(t *testing.T) {
 		if again, err := Redraw(t.Context(), s, 1, Asked{Before: before}); err != nil || !reflect.DeepEqual(first, again) {
 			t.Errorf("drawn again, the rows are others (%v)", err)
 		}
-		living, err := parent.children(slices.IndexFunc(parent.Keys,
+		living, err := parent.countChildren(slices.IndexFunc(parent.Keys,
 			func(k Key) bool { return k.Attribute.Column == "persons" }))
 		if err != nil || first.Rows != int(living) || first.Asked != 0 || first.Rows < 7*parent.Rows/6 ||
 			first.Rows > 8*parent.Rows/6 {
@@ -271,7 +271,7 @@ func TestChildrenNeedTheirParents(t *testing.T) {
 		}
 	}
 	full := Microdata{Codes: [][]uint32{slices.Repeat([]uint32{1 << 30}, 3)}}
-	if _, err := full.children(0); err != errManyChildren {
+	if _, err := full.countChildren(0); err != errManyChildren {
 		t.Errorf("%v", err)
 	}
 	// A column that hangs on two given ones is none that the method makes.

@@ -198,10 +198,10 @@ func consistent(t testing.TB, s *measured.Sealed) (map[int][]int64, *consistentF
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.project(t.Context()); err != nil {
+	if err := f.projectSteps(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	counts, err := f.round(t.Context(), newStream(s, "counts of t"))
+	counts, err := f.roundSteps(t.Context(), newStream(s, "counts of t"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func checkDesign(t testing.TB, d design) outcome {
 		return outcome{refused: true}
 	}
 	codes := map[string][]uint32{"a": {}, "b": {}, "c": {}, "d": {}}
-	random := seeded([32]byte{d.seed})
+	random := seededStream([32]byte{d.seed})
 	for range d.rows { // none of which cannot be
 		first := uint32(random.below(3))
 		last := uint32(random.below(2))
@@ -290,8 +290,8 @@ func checkDesign(t testing.TB, d design) outcome {
 		for _, other := range f.Steps {
 			near = near && !(other.Impossible && step.Margin.Meet(other.Margin).Ways() > 0)
 		}
-		for cell, x := range f.real[i] {
-			if n := float64(f.whole[i][cell]); x < 0 || near && math.Abs(n-x) >= 1 {
+		for cell, x := range f.projected[i] {
+			if n := float64(f.rounded[i][cell]); x < 0 || near && math.Abs(n-x) >= 1 {
 				t.Fatalf("step %d: %v for %v\n%s", i, n, x, d.spec)
 			}
 		}
@@ -468,11 +468,11 @@ func TestConsistentAdult(t *testing.T) {
 		for i, table := range f.Tables {
 			truth := countedBy(t, p, p.Query(p.Tables[table.At]), codes)
 			own := f.tables[i]
-			free, _ := nearest(t.Context(), own.cells, nil, []marginal{{of: make([]int32, len(own.cells)), sums: f.real[0]}}, 0)
-			for cell, at := range own.places {
+			free, _ := projectOnMargins(t.Context(), own.cells, nil, []marginal{{of: make([]int32, len(own.cells)), sums: f.projected[0]}}, 0)
+			for cell, at := range own.indexes {
 				exact := float64(truth[cell])
 				raw += math.Abs(tables[table.At].Statistics[0].Unbiased.Value(cell) - exact)
-				projected += math.Abs(f.real[table.From][at] - exact)
+				projected += math.Abs(f.projected[table.From][at] - exact)
 				rounded += math.Abs(float64(counts[table.At][cell]) - exact)
 				loose += math.Abs(free[at] - exact)
 			}

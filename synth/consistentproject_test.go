@@ -57,7 +57,7 @@ func optimum(y []float64, impossible []bool, margins []marginal) []float64 {
 			objective += (cells[i] - y[i]) * (cells[i] - y[i]) / 2
 		}
 		for _, m := range margins {
-			for s, sum := range added(cells, m.of, len(m.sums)) {
+			for s, sum := range sumsBy(cells, m.of, len(m.sums)) {
 				off := sum - m.sums[s]
 				if k := m.slackOf(s); k > 0 {
 					objective += off * off / (2 * k)
@@ -76,7 +76,7 @@ func optimum(y []float64, impossible []bool, margins []marginal) []float64 {
 // TestProjectionIsNearest compares projections of small tables with the optimum by enumeration: sums along rows and
 // columns of a real table, cells that cannot be, and sums that may be off.
 func TestProjectionIsNearest(t *testing.T) {
-	r := seeded([32]byte{41})
+	r := seededStream([32]byte{41})
 	rows, columns := []int32{0, 0, 0, 1, 1, 1}, []int32{0, 1, 2, 0, 1, 2}
 	for n := range 60 {
 		y, truth := make([]float64, 6), make([]float64, 6)
@@ -91,7 +91,7 @@ func TestProjectionIsNearest(t *testing.T) {
 			}
 			y[i] = truth[i] + 12*(r.unit()-0.5)
 		}
-		margins := []marginal{{of: rows, sums: added(truth, rows, 2)}, {of: columns, sums: added(truth, columns, 3)}}
+		margins := []marginal{{of: rows, sums: sumsBy(truth, rows, 2)}, {of: columns, sums: sumsBy(truth, columns, 3)}}
 		if n%3 == 2 { // columns may be off
 			margins[1].slack = []float64{0.5, 2, 0.1}
 			for i := range margins[1].sums {
@@ -99,7 +99,7 @@ func TestProjectionIsNearest(t *testing.T) {
 			}
 		}
 		want := optimum(y, impossible, margins)
-		got, _ := nearest(t.Context(), y, impossible, margins, 0)
+		got, _ := projectOnMargins(t.Context(), y, impossible, margins, 0)
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 1e-6 {
 				t.Fatalf("projection %d of %v: %v, the nearest is %v", n, y, got, want)
@@ -110,7 +110,7 @@ func TestProjectionIsNearest(t *testing.T) {
 
 // TestProjectionHasItsSums: what stands is kept, to a millionth, where nearly all must be zero, and where all must.
 func TestProjectionHasItsSums(t *testing.T) {
-	r := seeded([32]byte{42})
+	r := seededStream([32]byte{42})
 	const side = 12
 	var rows, columns []int32
 	for i := range int32(side * side) {
@@ -124,11 +124,11 @@ func TestProjectionHasItsSums(t *testing.T) {
 		for i := range y {
 			y[i] = truth[i] + 200*(r.unit()-0.5)
 		}
-		x, _ := nearest(t.Context(), y, nil, []marginal{{of: rows, sums: added(truth, rows, side)},
-			{of: columns, sums: added(truth, columns, side)}}, 0)
+		x, _ := projectOnMargins(t.Context(), y, nil, []marginal{{of: rows, sums: sumsBy(truth, rows, side)},
+			{of: columns, sums: sumsBy(truth, columns, side)}}, 0)
 		for _, of := range [][]int32{rows, columns} {
-			for s, sum := range added(x, of, side) {
-				if want := added(truth, of, side)[s]; math.Abs(sum-want) > 1e-6*max(1, want) {
+			for s, sum := range sumsBy(x, of, side) {
+				if want := sumsBy(truth, of, side)[s]; math.Abs(sum-want) > 1e-6*max(1, want) {
 					t.Errorf("%d filled: a sum is %v, not %v", filled, sum, want)
 				}
 			}

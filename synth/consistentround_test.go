@@ -56,7 +56,7 @@ func tablesWith(rows, columns []int64, visit func(cells []int64)) {
 // their number rounded up or down, and of such tables it is the nearest. Sums are those of the numbers, rounded at
 // will, so that in some cases not all cells can be.
 func TestRoundingIsNearest(t *testing.T) {
-	r := seeded([32]byte{43})
+	r := seededStream([32]byte{43})
 	hard := 0
 	for n := range 150 {
 		rows, columns := int(2+r.below(2)), int(2+r.below(2))
@@ -72,7 +72,7 @@ func TestRoundingIsNearest(t *testing.T) {
 				places[i] = of(i)
 			}
 			out := make([]int64, sums)
-			for s, x := range added(real, places, sums) {
+			for s, x := range sumsBy(real, places, sums) {
 				out[s] = int64(math.Floor(x)) + int64(r.below(2))
 			}
 			return out
@@ -121,7 +121,7 @@ func TestRoundingIsNearest(t *testing.T) {
 
 // TestBringIsNearest: cells of one sum are their numbers rounded up or down, those with the largest fractions up.
 func TestBringIsNearest(t *testing.T) {
-	r := seeded([32]byte{44})
+	r := seededStream([32]byte{44})
 	for _, c := range []struct {
 		real []float64
 		sum  int64
@@ -142,7 +142,7 @@ func TestBringIsNearest(t *testing.T) {
 			cells[i] = newCell(x, r)
 			open = append(open, &cells[i])
 		}
-		ok := bring(open, c.sum)
+		ok := adjustSum(open, c.sum)
 		for i, want := range c.want {
 			if cells[i].at != want {
 				t.Errorf("%v brought to %d: %v, expected %v", c.real, c.sum, wholeOf(cells), c.want)
@@ -169,11 +169,11 @@ func roundable(t testing.TB, rows, columns int, r *stream) (real []float64, down
 	}
 	rounded := func(of []int32, sums int) []int64 {
 		cells, open := make([]cell, sums), []*cell(nil)
-		for s, x := range added(real, of, sums) {
+		for s, x := range sumsBy(real, of, sums) {
 			cells[s] = newCell(x, r)
 			open = append(open, &cells[s])
 		}
-		if !bring(open, int64(sum(real))) {
+		if !adjustSum(open, int64(sum(real))) {
 			t.Fatal("no sums")
 		}
 		return wholeOf(cells)
@@ -189,7 +189,7 @@ func gain(t *transport, down, across []int64) string {
 	for i := range t.rows {
 		for j := range t.columns {
 			c, by := t.cells[i*t.columns+j], t.potential[i]-t.potential[t.rows+j]
-			if rows[i], columns[j] = rows[i]-c.at, columns[j]-c.at; c.at < 0 || c.up()+by < 0 || c.at > 0 && c.down()-by < 0 {
+			if rows[i], columns[j] = rows[i]-c.at, columns[j]-c.at; c.at < 0 || c.costUp()+by < 0 || c.at > 0 && c.costDown()-by < 0 {
 				return fmt.Sprintf("cell %d, %d of %d", i, j, c.at)
 			}
 		}
@@ -206,7 +206,7 @@ func gain(t *transport, down, across []int64) string {
 // ways and square ones, some with sums that are off by more than rounding. Exchanging two units so that all sums stay
 // is found.
 func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
-	r := seeded([32]byte{45})
+	r := seededStream([32]byte{45})
 	for _, c := range []struct{ rows, columns, off int }{{2000, 3, 0}, {3, 400, 0}, {60, 60, 0}, {150, 12, 0}, {1, 30, 0},
 		{30, 1, 0}, {40, 40, 9}, {300, 2, 30}} {
 		real, down, across := roundable(t, c.rows, c.columns, r)
@@ -239,7 +239,7 @@ func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
 
 // TestRoundingIsInterrupted: a table is not balanced once its context has ended.
 func TestRoundingIsInterrupted(t *testing.T) {
-	r := seeded([32]byte{46})
+	r := seededStream([32]byte{46})
 	real, down, across := roundable(t, 40, 40, r)
 	cells := make([]cell, len(real))
 	for i, x := range real {
@@ -255,7 +255,7 @@ func TestRoundingIsInterrupted(t *testing.T) {
 // TestExchangesHaveTheSums: exchanges mend most of what columns lack, and what they leave is mended as well: nearly all
 // cells are their number rounded up or down, no more than one of 500 is not.
 func TestExchangesHaveTheSums(t *testing.T) {
-	r := seeded([32]byte{48})
+	r := seededStream([32]byte{48})
 	const side = 60
 	real, down, across := roundable(t, side, side, r)
 	cells := make([]cell, len(real))
@@ -264,14 +264,14 @@ func TestExchangesHaveTheSums(t *testing.T) {
 	}
 	table := newTransport(cells, down, across)
 	lacks := func() (all int64) {
-		for _, n := range table.lack {
+		for _, n := range table.imbalance {
 			all += max(n, -n)
 		}
 		return all
 	}
-	table.settle()
+	table.fixRows()
 	before := lacks()
-	if table.exchange(t.Context()); before == 0 || lacks() > before/4 {
+	if table.exchangePairs(t.Context()); before == 0 || lacks() > before/4 {
 		t.Errorf("columns lack %d of %d", lacks(), before)
 	}
 	if !table.balance(t.Context()) {

@@ -80,7 +80,7 @@ func TestQuantilesOfManyValuesMissAsOftenAsStated(t *testing.T) {
 		}
 	}
 	stated := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16"), cells, share), 0.95)
-	wrong := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16").times(1/1.1), cells, share), 0.95)
+	wrong := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16").scaledBy(1/1.1), cells, share), 0.95)
 	var right, planted tally
 	noisy := make([]float64, cells)
 	for range intervalsPerFault {
@@ -135,7 +135,7 @@ func TestQuantilesOfRowsApartMissAsOftenAsStated(t *testing.T) {
 	source := newDrawn(t, "G16")
 	for _, share := range []float64{0.1, 0.5, 0.75} {
 		stated := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16"), cells, share), 0.95)
-		wrong := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16").times(1/1.2), cells, share), 0.95)
+		wrong := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16").scaledBy(1/1.2), cells, share), 0.95)
 		var right, planted tally
 		noisy := make([]float64, cells)
 		for range intervalsPerCase {

@@ -12,37 +12,37 @@ import (
 	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
-// This file holds the drawing of microdata: the model that is made of what was measured, and the rows drawn from it.
+// This file holds the drawing of microdata: the model of the measurements, and the rows drawn from it.
 
-// Asked is what a publication asks for beside the plan: all of it is public, and nothing of it costs anything, as what
-// was measured stays the same.
+// Asked is what a publication asks for in addition to the plan. All of it is public and costs no budget, as the
+// measurements stay the same.
 type Asked struct {
-	Rows   int64  // how many rows; 0: as plan and noisy total say
-	Method string // by which the model is made of what was measured; "": that of the plan
-	// Before are the microdata of the methods before, as they were drawn, of which that of a parent is looked at: how many
-	// rows its children have it says, and nobody else.
+	Rows   int64  // number of rows; 0: as the plan or the noisy total says
+	Method string // by which the model is made from the measurements; "": the method of the plan
+	// Before holds the microdata of the earlier methods, as they were drawn. A parent among them determines the number of
+	// rows of its children.
 	Before []Microdata
 }
 
-// Drawing is a model that was fitted, from which rows can be drawn.
+// Drawing is a fitted model from which rows can be drawn.
 type Drawing struct {
-	sealed *measured.Sealed
-	asked  plan.Synthetic
-	law    rowLaw
-	known  []known
-	out    Microdata // without rows
-	before []Microdata
-	spread []scatter // of the files that were drawn
+	sealed    *measured.Sealed
+	asked     plan.Synthetic
+	law       rowLaw
+	estimates []setEstimate
+	out       Microdata // what every file has, without rows
+	before    []Microdata
+	spread    []scatter // between the files drawn so far
 }
 
 // NewDrawing fits a model to the measurements of a method of the plan, s.Plan.Synthetic[method]. Its files have as many
-// rows as are asked for, or the plan says or, where neither does, as the noisy total does: none if that is below ½, and
-// 2^31−1 at most.
+// rows as how asks for or, failing that, as the plan says or, failing that, as the noisy total says: none if that is
+// below ½, and at most 2^31−1.
 //
-// The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
-// measurement of it is missing or not whole, or its rounds are not such as the method makes. It ends with the context.
+// The same sealed measurements give the same rows on every machine. It returns an error if there is no such method, if
+// a measurement of it is missing or incomplete, or if the method does not make its rounds. It ends with the context.
 //
-// Rows that have a parent are drawn given the rows of that, which are drawn first, and there are as many as these say.
+// Rows with a parent are drawn given the rows of the parent, which are drawn first and determine their number.
 func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) (*Drawing, error) {
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
 		return nil, fmt.Errorf("there are no microdata number %d", method+1)
@@ -66,12 +66,12 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 	}
 	var variance float64
 	if d.out.Method == plan.Tables {
-		err = d.fix(ctx, columns, rounds)
+		err = d.fitFixed(ctx, columns, rounds)
 	} else {
 		d.out.Total, variance = totalOf(columns)
 		d.out.TotalError = math.Sqrt(variance)
 		if d.law, err = rowLawOf(ctx, s.Plan.Plan(), asked, columns, rounds); err == nil {
-			d.known = knownOf(asked, columns, rounds)
+			d.estimates = estimatesOf(asked, columns, rounds)
 		}
 	}
 	if err == nil {
@@ -84,9 +84,9 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 	return d, nil
 }
 
-// fix makes the model of fixed measurements.
-func (d *Drawing) fix(ctx context.Context, columns []measured.Measured, rounds measured.Rounds) error {
-	if columns != nil { // rounds that the method does not make are refused whatever is made of them
+// fitFixed fits the model of fixed measurements.
+func (d *Drawing) fitFixed(ctx context.Context, columns []measured.Measured, rounds measured.Rounds) error {
+	if columns != nil { // rounds that the method cannot make are refused in any case
 		if _, err := rowLawOf(ctx, d.sealed.Plan.Plan(), d.asked, columns, rounds); err != nil {
 			return err
 		}
@@ -97,13 +97,13 @@ func (d *Drawing) fix(ctx context.Context, columns []measured.Measured, rounds m
 	}
 	d.out.Total, d.out.TotalError = f.total.mean, math.Sqrt(1/f.total.precision)
 	for _, s := range f.sets {
-		d.known = append(d.known, s.known)
+		d.estimates = append(d.estimates, s.setEstimate)
 	}
-	d.law, d.out.Shape = f.law(ctx, adaptive.MostOfModel())
+	d.law, d.out.Shape = f.newLaw(ctx, adaptive.MostOfModel())
 	return nil
 }
 
-// Draw draws the rows of a file, from 1 on: each one others. It ends with the context.
+// Draw draws the rows of a file; files are numbered from 1 and have different rows. It ends with the context.
 func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 	out, purpose := d.out, "rows of "+d.asked.Table
 	if file > 1 {
@@ -114,12 +114,12 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 	}
 	random := newStream(d.sealed, purpose)
 	if d.asked.Parent == "" {
-		out.Codes = d.law.draw(ctx, out.Rows, random)
+		out.Codes = d.law.drawRows(ctx, out.Rows, random)
 	} else if err := out.drawChildren(ctx, d.sealed.Plan.Plan(), d.asked, d.law, d.before, random); err != nil {
 		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.asked.Table, err)
 	}
-	out.compare(ctx, d.law, d.known)
-	d.tally(ctx, out)
+	out.compareFits(ctx, d.law, d.estimates)
+	d.tallyFile(ctx, out)
 	if err := ctx.Err(); err != nil {
 		return Microdata{}, err
 	}
@@ -137,7 +137,7 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 	return out, nil
 }
 
-// rowLawOf is the model of a method's measurements. It fails on rounds that the method does not make.
+// rowLawOf fits the model of a method's measurements. It returns an error if the method does not make these rounds.
 func rowLawOf(ctx context.Context, p *plan.Plan, asked plan.Synthetic, columns []measured.Measured,
 	rounds measured.Rounds) (rowLaw, error) {
 	if asked.Method == plan.AIM {
@@ -151,10 +151,11 @@ func rowLawOf(ctx context.Context, p *plan.Plan, asked plan.Synthetic, columns [
 		return nil, err
 	}
 	total, _ := totalOf(columns)
-	return fit(ctx, max(total, 1), columns, adaptive.Candidates(asked), rounds.Each), nil
+	return fitTree(ctx, max(total, 1), columns, adaptive.Candidates(asked), rounds.Each), nil
 }
 
-// rowsOf is how many rows microdata have, given those that a publication asks for, 0 for none, and the noisy total.
+// rowsOf returns the number of rows of microdata, given the number that a publication asks for, 0 for none, and the
+// noisy total.
 func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
 	switch {
 	case rows > 0:
@@ -165,8 +166,8 @@ func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
 	return min(max(math.Floor(total+0.5), 0), mostRows)
 }
 
-// Bytes is about the memory that [NewDrawing] and one file take, and writing that: 16 bytes for every value, and what
-// the model takes. It fails as NewDrawing does on measurements of columns, and ends with the context.
+// Bytes returns about the memory that [NewDrawing], one file and writing it take: 16 bytes for every value, and the
+// model. It returns the errors of NewDrawing about measurements of columns, and ends with the context.
 func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int64, error) {
 	asked := s.Plan.Synthetic[method]
 	if asked.Parent != "" {
@@ -174,7 +175,7 @@ func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int6
 		if err != nil {
 			return 0, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
 		}
-		children, err := parent.children(size)
+		children, err := parent.countChildren(size)
 		return children*(16*int64(len(asked.Columns()))+4) + modelBytes(asked, s.Rounds[method]), err
 	}
 	total, model := 0.0, modelBytes(asked, s.Rounds[method])
@@ -202,13 +203,12 @@ func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int6
 	return int64(rowsOf(asked, how.Rows, total))*16*int64(len(asked.Columns())) + model, nil
 }
 
-// bytesOfFixed is what a cell of a table takes, by method tables: its counts and those it is fitted to, where it lies
-// in smaller tables, and the rows of it.
+// bytesOfFixed is the memory for a cell of a table by method tables: its counts, the counts it is fitted to, its
+// indexes into smaller tables, and its rows.
 const bytesOfFixed = 128
 
-// modelBytes is about the memory of the model of rounds. Where cliques hang together, its tables are there twice, a
-// third time as logarithms and in parts on the way to rows; and of each set of columns that was measured there are
-// eight tables.
+// modelBytes returns about the memory of the model of rounds. The tables of a junction tree exist twice, a third time
+// as logarithms, and partly while rows are drawn; each measured set of columns has eight tables.
 func modelBytes(asked plan.Synthetic, rounds measured.Rounds) int64 {
 	cells := int64(0)
 	if asked.Most != nil {
@@ -220,7 +220,7 @@ func modelBytes(asked plan.Synthetic, rounds measured.Rounds) int64 {
 	return 8 * cells
 }
 
-// columnsOf finds the measurements of the single columns, in order.
+// columnsOf returns the measurements of the single columns, in order.
 func columnsOf(s *measured.Sealed, asked plan.Synthetic) ([]measured.Measured, error) {
 	byID := measured.ByID(s.Measured)
 	columns := make([]measured.Measured, len(asked.By))

@@ -13,7 +13,7 @@ func TestFiguresScale(t *testing.T) {
 	if want := (Figure{Value: 106, Estimate: 106, Error: 1.5, Low: 103, High: 112}); got != want {
 		t.Errorf("%v, expected %v", got, want)
 	}
-	if f := unpublished(Unbounded).Scaled(1, 2); f.Value == f.Value || f.HasInterval() || f.Flag != Unbounded {
+	if f := unpublishedFigure(Unbounded).Scaled(1, 2); f.Value == f.Value || f.HasInterval() || f.Flag != Unbounded {
 		t.Errorf("%v is published", f)
 	}
 }
@@ -41,7 +41,7 @@ func TestFiguresAreShownByNoisyCounts(t *testing.T) {
 
 func TestColumnsHaveNulls(t *testing.T) {
 	c := ColumnsOf([]Figure{{Value: 0, Estimate: -2, Error: 0.5, Low: -4, High: 4, Flag: NoiseDominates},
-		unpublished(Unbounded), unpublished(Withheld)})
+		unpublishedFigure(Unbounded), unpublishedFigure(Withheld)})
 	if want := []Flag{NoiseDominates, Unbounded, Withheld}; !slices.Equal(c.Flags, want) {
 		t.Errorf("flags %q, expected %q", c.Flags, want)
 	}
@@ -77,7 +77,7 @@ func TestFiguresThatCanBeAddedUpAreFlaggedByOneRule(t *testing.T) {
 	} {
 		want := Figure{Value: of.value, Estimate: of.estimate, Error: 1, Low: of.estimate - of.margin, High: of.estimate +
 			of.margin, Flag: of.flag}
-		if got := additive(of.estimate, 1, of.margin, of.least, of.most); got != want {
+		if got := additiveFigure(of.estimate, 1, of.margin, of.least, of.most); got != want {
 			t.Errorf("%v ± %v between %v and %v: %+v, expected %+v", of.estimate, of.margin, of.least, of.most, got, want)
 		}
 	}

@@ -31,7 +31,7 @@ func TestKnownByHand(t *testing.T) {
 		return measured.Round{Choice: slices.IndexFunc(candidates, func(c []int) bool { return slices.Equal(c, set) }),
 			Measured: m}
 	}
-	all := knownOf(asked, columns, measured.Rounds{Classes: [][]int{{0, 1}, {0, 1, 1}, {0, 1}}, Each: []measured.Round{
+	all := estimatesOf(asked, columns, measured.Rounds{Classes: [][]int{{0, 1}, {0, 1, 1}, {0, 1}}, Each: []measured.Round{
 		round(measuredOnce(100, 1, 2, 3, 4), 0, 1),
 		round(measuredOnce(100, 1, 2, 3, 4, 5, 6, 7, 8), 0, 1, 2),
 		round(measuredOnce(16, 5, 6, 7, 8), 0, 1),
@@ -78,10 +78,10 @@ func TestKnownByHand(t *testing.T) {
 	}
 	// Rows (0, 1, 0), (0, 2, 1) and (1, 2, 1): the categories 1 and 2 are one class.
 	rows := [][]uint32{{0, 0, 1}, {1, 2, 2}, {0, 1, 1}}
-	if got := all[8].tally(rows); !slices.Equal(got, []float64{0, 0, 1, 1, 0, 0, 0, 1}) {
+	if got := all[8].countRows(rows); !slices.Equal(got, []float64{0, 0, 1, 1, 0, 0, 0, 1}) {
 		t.Errorf("rows are tallied as %v", got)
 	}
-	if got := all[1].tally(rows); !slices.Equal(got, []float64{0, 1, 2}) {
+	if got := all[1].countRows(rows); !slices.Equal(got, []float64{0, 1, 2}) {
 		t.Errorf("rows are tallied as %v", got)
 	}
 }
@@ -96,8 +96,8 @@ func TestRowsBesideTheEstimate(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Keys = keys
-	m.compare(t.Context(), model{columns: [][]float64{{15, 5}}},
-		[]known{{columns: []int{0}, of: [][]int{nil}, sizes: []int{2}, counts: []float64{19, 2}, sigma: 0.5, proxy: 0.25,
+	m.compareFits(t.Context(), model{columns: [][]float64{{15, 5}}},
+		[]setEstimate{{columns: []int{0}, of: [][]int{nil}, sizes: []int{2}, counts: []float64{19, 2}, sigma: 0.5, proxy: 0.25,
 			measured: 1}})
 	f := m.Fits[0]
 	if f.Distance != 4+3 || f.Rows != 1+2 || f.Off != 1 || f.Cells != 2 {
@@ -117,7 +117,7 @@ func TestRowsBesideTheEstimate(t *testing.T) {
 // twenty. The noise is that of a normal law, whose sums are within the bound far more often: the chance of a false
 // alarm is nil.
 func TestNoiseIsWithinItsBound(t *testing.T) {
-	r := seeded([32]byte{50})
+	r := seededStream([32]byte{50})
 	normal := func() float64 {
 		s := -6.0
 		for range 12 {
@@ -126,7 +126,7 @@ func TestNoiseIsWithinItsBound(t *testing.T) {
 		return s
 	}
 	above := 0
-	e := known{counts: make([]float64, 3), proxy: 9}
+	e := setEstimate{counts: make([]float64, 3), proxy: 9}
 	for range 20_000 {
 		s := 0.0
 		for range e.counts {

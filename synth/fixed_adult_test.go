@@ -71,7 +71,7 @@ func TestTablesOfAdult(t *testing.T) {
 		}
 		fitted := time.Since(start)
 		start = time.Now()
-		rows := d.law.draw(t.Context(), d.out.Rows, newStream(s, "rows of t"))
+		rows := d.law.drawRows(t.Context(), d.out.Rows, newStream(s, "rows of t"))
 		drawn := time.Since(start)
 		a, b := twoWay(adultSizes, codes, rows), threeWay(adultSizes, codes, rows)
 		t.Logf("%s: projection %v, rows %v; L1/N of all 2-ways %.4f, of all 3-ways %.4f", d.out.Shape, fitted, drawn, a, b)

@@ -27,7 +27,7 @@ func lawsOf(t testing.TB, s *measured.Sealed) map[string]rowLaw {
 		if err != nil {
 			t.Fatal(err)
 		}
-		law, as := f.law(t.Context(), most)
+		law, as := f.newLaw(t.Context(), most)
 		if as != shape {
 			t.Fatalf("a model of %v is a %s", most, as)
 		}
@@ -38,7 +38,7 @@ func lawsOf(t testing.TB, s *measured.Sealed) map[string]rowLaw {
 
 // following are rows of columns that each follow the one before in three rows of four.
 func following(sizes []int, rows int) [][]uint32 {
-	r, codes := seeded([32]byte{41}), make([][]uint32, len(sizes))
+	r, codes := seededStream([32]byte{41}), make([][]uint32, len(sizes))
 	for i, size := range sizes {
 		for row := range rows {
 			code := uint32(r.below(uint64(size)))
@@ -69,16 +69,16 @@ func TestMeasurementsWeighByInverseVariance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	law, _ := f.law(t.Context(), adaptive.MostOfModel())
+	law, _ := f.newLaw(t.Context(), adaptive.MostOfModel())
 	weights := [3]float64{1 / table.Mechanism.Variance(), 1 / s.column[0].Mechanism.Variance(),
 		1 / (3 * s.asked.Noise.Variance())}
 	said := [3][]float64{{1000, 2000, 3000, 4000}, {1060, 1940, 3060, 3940}, {990, 1980, 3010, 4020}}
-	total := f.rows()
+	total := f.modelRows()
 	if math.Abs(total-10_000) > 1 {
 		t.Errorf("the total is %v", total)
 	}
 	of := slices.IndexFunc(f.sets, func(s set) bool { return slices.Equal(s.columns, []int{0}) })
-	law.(*treeLaw).marginals(t.Context(), []known{f.sets[of].known}, func(_ int, counts []float64) {
+	law.(*treeLaw).visitMarginals(t.Context(), []setEstimate{f.sets[of].setEstimate}, func(_ int, counts []float64) {
 		for i, got := range counts {
 			want, all := 0.0, 0.0
 			for k, w := range weights {
@@ -99,7 +99,7 @@ func TestRowsKeepToTables(t *testing.T) {
 	s := sealedFrom(t, planOfTables(t, sizes, "{rho: 1}", "m: {by: ["+columnNames(4)+"], every: [2]}", ", files: 2"),
 		named(codes), noise.Key{}, false)
 	for shape, law := range lawsOf(t, s) {
-		rows := law.draw(t.Context(), 2000, newStream(s, "rows"))
+		rows := law.drawRows(t.Context(), 2000, newStream(s, "rows"))
 		if l1 := twoWay(sizes, codes, rows); l1 > 0.01 {
 			t.Errorf("%s: the L1/N of pairs is %.4f", shape, l1)
 		}
@@ -121,7 +121,7 @@ func TestRowsKeepToTables(t *testing.T) {
 		if math.Abs(float64(2*first-all)) > 8*math.Sqrt(float64(all)) {
 			t.Errorf("%s: %d of %d rows with a category are in the first half", shape, first, all)
 		}
-		if !reflect.DeepEqual(rows, lawsOf(t, s)[shape].draw(t.Context(), 2000, newStream(s, "rows"))) {
+		if !reflect.DeepEqual(rows, lawsOf(t, s)[shape].drawRows(t.Context(), 2000, newStream(s, "rows"))) {
 			t.Errorf("%s: other rows of the same measurements", shape)
 		}
 	}
@@ -136,8 +136,8 @@ func TestRowsKeepToTables(t *testing.T) {
 		t.Errorf("%d rows of a total of %v with %d fits, %v", one.Rows, one.Total, len(one.Fits), err)
 	}
 	d.Spread(one.Fits)
-	for i, k := range d.known { // half the squared difference is the variance of two
-		a, b, squares := k.tally(one.Codes), k.tally(two.Codes), 0.0
+	for i, k := range d.estimates { // half the squared difference is the variance of two
+		a, b, squares := k.countRows(one.Codes), k.countRows(two.Codes), 0.0
 		for cell := range a {
 			squares += (a[cell] - b[cell]) * (a[cell] - b[cell]) / 2
 		}
@@ -164,7 +164,7 @@ func TestRowsKeepToLevels(t *testing.T) {
 	codes := following([]int{12, 3, 4}, 3000)
 	s := sealedFrom(t, p.Plan(), map[string][]uint32{"a": codes[0], "b": codes[1], "c": codes[2]}, noise.Key{}, false)
 	for shape, law := range lawsOf(t, s) {
-		rows := law.draw(t.Context(), 3000, newStream(s, "rows"))
+		rows := law.drawRows(t.Context(), 3000, newStream(s, "rows"))
 		count := func(codes [][]uint32, of func(row int) int, cells int) []float64 {
 			out := make([]float64, cells)
 			for row := range codes[0] {
@@ -176,7 +176,7 @@ func TestRowsKeepToLevels(t *testing.T) {
 			return count(c, func(row int) int { return int(c[1][row])*2 + int(c[0][row])/6 }, 6)
 		}
 		third := func(c [][]uint32) []float64 { return count(c, func(row int) int { return int(c[0][row]) / 4 }, 3) }
-		if d, e := distance(half(codes), half(rows)), distance(third(codes), third(rows)); d > 30 || e > 30 {
+		if d, e := l1Distance(half(codes), half(rows)), l1Distance(third(codes), third(rows)); d > 30 || e > 30 {
 			t.Errorf("%s: the levels are off by %v and %v rows", shape, d, e)
 		}
 		within := count(rows, func(row int) int { return int(rows[0][row]) }, 12)
@@ -219,7 +219,7 @@ func TestRowsOfOddCounts(t *testing.T) {
 			""), c.answer)
 		for shape, law := range lawsOf(t, s) {
 			for _, n := range []int{0, 1, 57} {
-				for column, codes := range law.draw(t.Context(), n, newStream(s, "rows")) {
+				for column, codes := range law.drawRows(t.Context(), n, newStream(s, "rows")) {
 					if len(codes) != n || n > 0 && int(slices.Max(codes)) >= c.sizes[column] {
 						t.Errorf("%s, %s: column %d of %d rows is %v", name, shape, column, n, codes)
 					}
@@ -287,7 +287,7 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 // A table that an invariant decides is published without noise; a model is made of what was measured, whose noise it
 // has as if there were no invariant.
 func TestModelsKnowTheNoiseOfTablesThatInvariantsDecide(t *testing.T) {
-	of := func(invariants string) *fixed {
+	of := func(invariants string) *fixedEstimates {
 		p := planOf(t, []int{3, 2}, "{rho: 1/50}", "marginals: {m: {by: [c0, c1]}, n: {by: [c1]}}\n"+invariants+
 			"synthetic: {t: {method: tables}}\n")
 		s := sealedWith(t, p, func(i int) int64 { return int64(10 * i) })
@@ -307,8 +307,8 @@ func TestModelsKnowTheNoiseOfTablesThatInvariantsDecide(t *testing.T) {
 		}
 	}
 	for i := range held.columns {
-		for k, s := range held.columns[i].singles {
-			if want := free.columns[i].singles[k].variance; !(math.Abs(s.variance-want) < 1e-9*want) {
+		for k, s := range held.columns[i].sums {
+			if want := free.columns[i].sums[k].variance; !(math.Abs(s.variance-want) < 1e-9*want) {
 				t.Errorf("column %d has variance %v, without the invariant %v", i, s.variance, want)
 			}
 		}

@@ -57,7 +57,7 @@ func farthest(t *testing.T, law [4][4]float64, draw func(codes [][]uint32, n int
 		for row := range 4 * each {
 			codes[2], codes[3] = append(codes[2], uint32(row>>1&1)), append(codes[3], uint32(row&1))
 		}
-		draw(codes, 4*each, seeded([32]byte{41, byte(k), byte(k >> 8)}))
+		draw(codes, 4*each, seededStream([32]byte{41, byte(k), byte(k >> 8)}))
 		var counts [4][4]float64
 		for row := range 4 * each {
 			if codes[2][row] != uint32(row>>1&1) || codes[3][row] != uint32(row&1) {
@@ -136,7 +136,7 @@ func TestRowsGivenHiddenCategories(t *testing.T) {
 		{of: []int{1, 0, 1, 1}, size: []float64{1, 3}, share: []float64{0.2, 1, 0.5, 0.3}},
 	}}
 	given := []uint32{0, 1, 2, 3, 1, 1, 0, 2}
-	codes := a.drawGiven(t.Context(), [][]uint32{nil, slices.Clone(given)}, len(given), seeded([32]byte{42}))
+	codes := a.drawGiven(t.Context(), [][]uint32{nil, slices.Clone(given)}, len(given), seededStream([32]byte{42}))
 	if !slices.Equal(codes[1], given) || !slices.Equal(codes[0], []uint32{1, 0, 1, 1, 0, 0, 1, 1}) {
 		t.Errorf("rows are %v", codes)
 	}

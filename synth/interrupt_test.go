@@ -62,7 +62,7 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		d.law, _ = f.law(ctx, most)
+		d.law, _ = f.newLaw(ctx, most)
 		m, err := d.Draw(ctx, 1)
 		if err != nil && m.Codes != nil {
 			t.Error("rows and an error")
@@ -73,7 +73,7 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 		checkEnds(t, 100, 2*pairs, func(ctx context.Context) error { return draw(ctx, adaptive.MostOfModel()) })
 	})
 	t.Run(Gradual, func(t *testing.T) {
-		checkEnds(t, sweeps*pairs, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.ModelSize{}) })
+		checkEnds(t, updateSweeps*pairs, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.ModelSize{}) })
 	})
 	t.Run("model", func(t *testing.T) {
 		checkEnds(t, 100, pairs, func(ctx context.Context) error {
@@ -86,9 +86,9 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		law, _ := f.law(t.Context(), plan.ModelSize{})
-		checkEnds(t, sweeps*pairs, 4, func(ctx context.Context) error {
-			if law.draw(ctx, rows, newStream(s, "rows")) == nil {
+		law, _ := f.newLaw(t.Context(), plan.ModelSize{})
+		checkEnds(t, updateSweeps*pairs, 4, func(ctx context.Context) error {
+			if law.drawRows(ctx, rows, newStream(s, "rows")) == nil {
 				return ctx.Err()
 			}
 			return nil
@@ -100,7 +100,7 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkEnds(t, 20*pairs, pairs+2, func(ctx context.Context) error {
-			f.targets(ctx)
+			f.projectTargets(ctx)
 			return ctx.Err()
 		})
 	})
@@ -110,12 +110,12 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 func TestProjectionsEndWithTheContext(t *testing.T) {
 	c := &column{classes: equalParts([]int{0, 1, 2, 3}, 4), partitions: [][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {0, 1, 1, 0}},
 		sizes: []int{4, 2, 2}}
-	c.singles = []single{{split: 0, counts: []float64{3, -9, 30, 40}, variance: 1},
+	c.sums = []columnSums{{split: 0, counts: []float64{3, -9, 30, 40}, variance: 1},
 		{split: 1, counts: []float64{10, 50}, variance: 2}, {split: 2, counts: []float64{70, 9}, variance: 3}}
-	f := &fixed{columns: []column{*c}}
+	f := &fixedEstimates{columns: []column{*c}}
 	f.total.add(60, 1)
 	checkEnds(t, 10, 2, func(ctx context.Context) error {
-		f.learn(ctx, 0)
+		f.fitColumn(ctx, 0)
 		return ctx.Err()
 	})
 	pair := coupling{noisy: []float64{50, -7, 3, 20, 5, -40}, rowSize: []float64{1, 1}, colSize: []float64{1, 1, 1},

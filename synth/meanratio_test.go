@@ -63,7 +63,7 @@ func TestWrongLawsOfRatiosOfMeansAreCaught(t *testing.T) {
 	scale := MeanRange{Centre: 120, Low: 20, High: 220}
 	larger, without := separate("G1000000", "G100"), separate("G1000000", "G100")
 	for i := range larger {
-		larger[i].Noise = larger[i].Noise.times(1 / 1.1)
+		larger[i].Noise = larger[i].Noise.scaledBy(1 / 1.1)
 	}
 	without[1].Noise, without[3].Noise = nil, nil
 	for name, parts := range map[string][]MeanPart{"a tenth larger": larger, "no counts": without} {

@@ -180,7 +180,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 						if want := max(0, int(math.Floor(m.Total+0.5))); rows == 0 && m.Rows != want || rows > 0 && m.Rows != int(rows) {
 							t.Errorf("%d rows, expected %d or %d", m.Rows, rows, want)
 						}
-						for _, p := range fit(t.Context(), max(m.Total, 1), sealed.Measured, adaptive.Candidates(s.asked),
+						for _, p := range fitTree(t.Context(), max(m.Total, 1), sealed.Measured, adaptive.Candidates(s.asked),
 							sealed.Rounds[0].Each).
 							pairs {
 							for _, c := range p.counts {

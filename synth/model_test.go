@@ -41,7 +41,7 @@ func TestCombinedIsLeastSquares(t *testing.T) {
 		if math.Abs(variance-120) > 1e-9 {
 			t.Fatalf("the variance of the total is said to be %v, expected 120", variance)
 		}
-		m := fit(t.Context(), n, out.Measured, adaptive.Candidates(s.asked), out.Rounds[0].Each)
+		m := fitTree(t.Context(), n, out.Measured, adaptive.Candidates(s.asked), out.Rounds[0].Each)
 		total.add(n - 120_000)
 		first.add(m.columns[0][1] - 70_000)
 		second.add(m.columns[1][2] - 40_000)
@@ -76,7 +76,7 @@ func (m moments) variance() float64 { return m.squares/m.n - m.mean()*m.mean() }
 
 // TestCombinedByHand: to a total of 40 the first lacks 5 a category and the second is 1 over; weights are 4 to 1.
 func TestCombinedByHand(t *testing.T) {
-	e := combined([]evidence{{[]float64{10, 20}, 1}, {[]float64{13, 29}, 4}}, 40)
+	e := pooledEvidence([]evidence{{[]float64{10, 20}, 1}, {[]float64{13, 29}, 4}}, 40)
 	for i, want := range []float64{14.4, 25.6} {
 		if math.Abs(e.counts[i]-want) > 1e-12 || math.Abs(e.variance-0.8) > 1e-12 {
 			t.Errorf("category %d has %v with variance %v, expected %v with 0.8", i, e.counts[i], e.variance, want)
@@ -98,13 +98,13 @@ func TestHiddenCategoriesAreOne(t *testing.T) {
 	// Their total is 100. For 80, 5 less each would leave the hidden ones below zero; without them 9.5 less each would
 	// leave the last one below zero; so the first has all.
 	for i, want := range []float64{80, 0, 0, 0} {
-		got := c.spread(c.fitted(evidence{[]float64{90, 2, -1, 9}, 4}, 80))[i]
+		got := c.categoryCounts(c.fittedCounts(evidence{[]float64{90, 2, -1, 9}, 4}, 80))[i]
 		if math.Abs(got-want) > 1e-12 {
 			t.Errorf("category %d has %v of 80, expected %v", i, got, want)
 		}
 	}
 	for i, want := range []float64{92.5, 4.5, 1.5, 11.5} { // 110: each 2.5 more, 3 + 3 of which are parted 3 to 1
-		got := c.spread(c.fitted(evidence{[]float64{90, 2, -1, 9}, 4}, 110))[i]
+		got := c.categoryCounts(c.fittedCounts(evidence{[]float64{90, 2, -1, 9}, 4}, 110))[i]
 		if math.Abs(got-want) > 1e-12 {
 			t.Errorf("category %d has %v of 110, expected %v", i, got, want)
 		}
@@ -119,7 +119,7 @@ func TestFitIsALaw(t *testing.T) {
 	// some of the categories
 	hiding := planned(t, sizes, 0, big.NewRat(20_000, 1), big.NewRat(20_000, 1), big.NewRat(1, 1))
 	truth := chained(1000)
-	r := seeded([32]byte{12})
+	r := seededStream([32]byte{12})
 	for trial := range 200 {
 		s, spread := []setting{slight, hiding}[trial%2], math.Ldexp(1, trial/2%14)
 		noisy := func(counts []float64) []int64 {
@@ -139,7 +139,7 @@ func TestFitIsALaw(t *testing.T) {
 		}
 		out := s.sealed(t, columns, pairs, [2]int{1, 3}, [2]int{0, 1}, [2]int{1, 2})
 		total, _ := totalOf(out.Measured)
-		m := fit(t.Context(), max(total, 1), out.Measured, adaptive.Candidates(s.asked), out.Rounds[0].Each)
+		m := fitTree(t.Context(), max(total, 1), out.Measured, adaptive.Candidates(s.asked), out.Rounds[0].Each)
 		for _, p := range m.pairs {
 			checkSums(t, p.counts, m.columns[p.pair[0]], m.columns[p.pair[1]])
 		}

@@ -14,7 +14,7 @@ func TestMarginsOfTwoDraws(t *testing.T) {
 		weight        float64
 	}{{"L1", "L1", 0.37}, {"L1", "L1", -2.5}, {"L3", "L1", 1.01}, {"G4", "L2", 0.5}, {"G100", "G2", 3}, {"L10", "G1", 7.3},
 		{"L40", "L1", 0.001}, {"L900", "L1", 300}, {"L900", "G9", 0.1}} {
-		law := append(noiseNamed(c.first).times(1), noiseNamed(c.second).times(c.weight)...)
+		law := append(noiseNamed(c.first).scaledBy(1), noiseNamed(c.second).scaledBy(c.weight)...)
 		deviation := math.Sqrt(law.Variance())
 		for _, confidence := range []float64{0.5, 0.95, 0.951, 0.999} {
 			m := law.Margin(confidence)
@@ -51,7 +51,7 @@ func TestNoiseWithoutDraws(t *testing.T) {
 	if m, v := (Noise{}).Margin(0.95), (Noise{}).Variance(); m != 0 || v != 0 {
 		t.Errorf("nothing has margin %v and variance %v", m, v)
 	}
-	if n := noiseNamed("L3").times(0); len(n) != 0 {
+	if n := noiseNamed("L3").scaledBy(0); len(n) != 0 {
 		t.Errorf("no weight leaves %v", n)
 	}
 }

@@ -322,7 +322,7 @@ func holdWeights(t *testing.T, at string, r *Reader, table int, selected [][]int
 		m := r.Needed(table)[0]
 		byID[m.ID] = r.ownWeights(m, selected)
 	} else {
-		for source, weights := range r.sum(table, selected).Weights() {
+		for source, weights := range r.selectedSum(table, selected).Weights() {
 			byID[r.Needed(table)[source].ID] = weights
 		}
 	}

@@ -25,7 +25,7 @@ func TestSetsHoldTheTruthWithTheirProbability(t *testing.T) {
 					if denominator == 1 {
 						theta = numerator / 8 // where what the noises may be meets
 					}
-					place := r.place(theta)
+					place := r.positionOf(theta)
 					alpha, _ := r.direction(place)
 					p := probabilityWithin(c.over, c.under, -theta, (r.margin(place)+roundoff)/alpha)
 					least = min(least, p)
@@ -63,7 +63,7 @@ func TestMeansCover(t *testing.T) {
 			var set, published tally
 			for range intervalsPerCase {
 				s, n := sum+sums.next(), count+counts.next()
-				set.count(r.within(s, n, r.place(theta)), true)
+				set.count(r.isWithin(s, n, r.positionOf(theta)), true)
 				f := r.Of(s, n)
 				if published.add(f, theta); f.Value < -c.half || f.Value > c.half || f.Low < -c.half || f.High > c.half {
 					t.Fatalf("%v: %v is not in the range", c, f)
@@ -89,7 +89,7 @@ func TestMeansCover(t *testing.T) {
 func TestWrongLawsOfMeansAreCaught(t *testing.T) {
 	sums, counts := newDrawn(t, "G1000000"), newDrawn(t, "G100")
 	for name, r := range map[string]*Ratio{
-		"a tenth larger": NewMean(Noise(noiseNamed("G1000000")).times(1/1.1), noiseNamed("G100").times(1/1.1), -100, 100,
+		"a tenth larger": NewMean(Noise(noiseNamed("G1000000")).scaledBy(1/1.1), noiseNamed("G100").scaledBy(1/1.1), -100, 100,
 			0.95),
 		"no count": NewMean(noiseNamed("G1000000"), nil, -100, 100, 0.95),
 	} {
@@ -172,7 +172,7 @@ func TestSharesCover(t *testing.T) {
 				for i, p := range c.parts {
 					a, b = a+p.Over*noisy[i], b+p.Under*noisy[i]
 				}
-				set.count(r.within(a, b, r.place(theta)), true)
+				set.count(r.isWithin(a, b, r.positionOf(theta)), true)
 			}
 			t.Logf("%s %v: set %.4f, published %.4f, with an interval %.3f", c.name, group, set.share(), published.share(),
 				published.bounded/published.all)

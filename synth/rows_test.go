@@ -116,7 +116,7 @@ func TestRowsFollowTheTree(t *testing.T) {
 	joint := m.joint()
 	sums, squares := make([]float64, len(joint)), make([]float64, len(joint))
 	for draw := range draws {
-		codes := m.draw(t.Context(), rows, seeded([32]byte{5, byte(draw), byte(draw >> 8)}))
+		codes := m.drawRows(t.Context(), rows, seededStream([32]byte{5, byte(draw), byte(draw >> 8)}))
 		counts := make([]float64, len(joint))
 		for row := range rows {
 			counts[((int(codes[0][row])*3+int(codes[1][row]))*2+int(codes[2][row]))*3+int(codes[3][row])]++
@@ -144,7 +144,7 @@ func TestRowsRound(t *testing.T) {
 	m := chained(777)
 	for seed := range 50 {
 		const rows = 5000
-		codes := m.draw(t.Context(), rows, seeded([32]byte{6, byte(seed)}))
+		codes := m.drawRows(t.Context(), rows, seededStream([32]byte{6, byte(seed)}))
 		first := make([]float64, 2)
 		for _, c := range codes[0] {
 			first[c]++
@@ -182,7 +182,7 @@ func TestOrderOfRowsCarriesNothing(t *testing.T) {
 		pairs: []pairTable{{[]int{0, 1}, 2, []float64{20, 0, 0, 20}}}}
 	ones, alike := 0, 0
 	for draw := range 4000 {
-		codes := m.draw(t.Context(), 40, seeded([32]byte{7, byte(draw), byte(draw >> 8)}))
+		codes := m.drawRows(t.Context(), 40, seededStream([32]byte{7, byte(draw), byte(draw >> 8)}))
 		ones += int(codes[1][0])
 		if codes[1][0] == codes[1][1] {
 			alike++
@@ -206,7 +206,7 @@ func TestOrderOfRowsCarriesNothing(t *testing.T) {
 func TestApportion(t *testing.T) {
 	weights := []float64{0, 0.5, 2.25, 4, 0, 0.25, 3}
 	const n = 7
-	r := seeded([32]byte{8})
+	r := seededStream([32]byte{8})
 	sums := make([]float64, len(weights))
 	for range 20000 {
 		total := 0
@@ -228,7 +228,7 @@ func TestApportion(t *testing.T) {
 	// none has less than 500 but with a probability of 10⁻⁷⁰.
 	together := map[[2]int]int{}
 	for range 6000 {
-		together[[2]int(positive(floats(apportion([]float64{1, 1, 1, 1}, 2, r))))]++
+		together[[2]int(positiveIndexes(toFloats(apportion([]float64{1, 1, 1, 1}, 2, r))))]++
 	}
 	for pair, times := range together {
 		if times < 500 {
@@ -250,7 +250,7 @@ func TestApportion(t *testing.T) {
 func TestBackedOff(t *testing.T) {
 	m := model{total: 8, columns: [][]float64{{4, 4}, {2, 6}}, pairs: []pairTable{{[]int{0, 1}, 2, []float64{0, 0, 2, 6}}}}
 	counts := make([]int, 4)
-	codes := m.draw(t.Context(), 8, seeded([32]byte{9}))
+	codes := m.drawRows(t.Context(), 8, seededStream([32]byte{9}))
 	for row := range codes[0] {
 		counts[codes[0][row]*2+codes[1][row]]++
 	}
@@ -263,7 +263,7 @@ func TestBackedOff(t *testing.T) {
 // words are refused where they must: of four that follow each other, three would make a result below 3·2⁶² of their own
 // and the fourth one more of the first, so that half of all results were multiples of 3, and not 3,333 ± 47 of 10,000.
 func TestBelow(t *testing.T) {
-	r := seeded([32]byte{10})
+	r := seededStream([32]byte{10})
 	counts := make([]int, 3)
 	for range 30000 {
 		counts[r.below(3)]++
@@ -286,7 +286,7 @@ func TestBelow(t *testing.T) {
 
 // TestShuffle: all orders of 3 are equally likely: of 30,000 each has 5,000 ± 65; bounds are 6.5 of that.
 func TestShuffle(t *testing.T) {
-	r := seeded([32]byte{11})
+	r := seededStream([32]byte{11})
 	counts := map[[3]int]int{}
 	for range 30000 {
 		entries := [3]int{0, 1, 2}

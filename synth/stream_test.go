@@ -16,11 +16,11 @@ func TestStreamIsBound(t *testing.T) {
 		return s.sealed(t, [][]int64{{1, 2}, {3, 4}, {5, 6}}, map[[2]int][]int64{{0, 1}: {1, 2, 3, 4}, {0, 2}: {5, 6, 7, 8}},
 			[2]int{0, 1}, [2]int{0, 2})
 	}
-	first := newStream(build(), "rows").word()
-	if newStream(build(), "rows").word() != first {
+	first := newStream(build(), "rows").nextWord()
+	if newStream(build(), "rows").nextWord() != first {
 		t.Fatal("equal measurements give different streams")
 	}
-	seen := map[uint64]string{first: "no change", newStream(build(), "columns").word(): "another purpose"}
+	seen := map[uint64]string{first: "no change", newStream(build(), "columns").nextWord(): "another purpose"}
 	if len(seen) != 2 {
 		t.Error("another purpose gives the same stream")
 	}
@@ -49,7 +49,7 @@ func TestStreamIsBound(t *testing.T) {
 	} {
 		m := build()
 		change(m)
-		word := newStream(m, "rows").word()
+		word := newStream(m, "rows").nextWord()
 		if other, ok := seen[word]; ok {
 			t.Errorf("%s and %s give the same stream", name, other)
 		}

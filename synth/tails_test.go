@@ -22,7 +22,7 @@ func TestMarginsByMoments(t *testing.T) {
 				var sum Noise
 				for i, s := range shares {
 					weights[i] = s / math.Sqrt(noises[i].Variance())
-					sum = append(sum, noises[i].times(weights[i])...)
+					sum = append(sum, noises[i].scaledBy(weights[i])...)
 				}
 				own := sum.Margin(confidence)
 				if got := margins.margin(weights)/own - 1; got < -0.006 || got > 0.02 {

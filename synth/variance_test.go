@@ -76,7 +76,7 @@ func TestWrongLawsOfVariancesAreCaught(t *testing.T) {
 	lawful := []Noise{noiseNamed("G2500"), noiseNamed("G1000000"), noiseNamed("G100000000")}
 	n, s, q := of("at the ends", 4000, func(i int) float64 { return float64(i%4/3)*2 - 1 }).sums(100)
 	for name, law := range map[string][3]Noise{
-		"a tenth larger": {lawful[0].times(1 / 1.1), lawful[1].times(1 / 1.1), lawful[2].times(1 / 1.1)},
+		"a tenth larger": {lawful[0].scaledBy(1 / 1.1), lawful[1].scaledBy(1 / 1.1), lawful[2].scaledBy(1 / 1.1)},
 		"no count":       {nil, lawful[1], lawful[2]},
 		"no sum":         {lawful[0], nil, lawful[2]},
 	} {
