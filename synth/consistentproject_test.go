@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// optimum is the projection by enumeration: of every set of cells that may be above zero the solution of its linear
-// conditions, and of those that can be the one with the least objective.
+// optimum returns the projection by enumeration: for every set of cells that may be positive it solves the linear
+// conditions; of the feasible solutions it takes the one with the least objective.
 func optimum(y []float64, impossible []bool, margins []marginal) []float64 {
 	rows := 0
 	for _, m := range margins {
@@ -73,8 +73,8 @@ func optimum(y []float64, impossible []bool, margins []marginal) []float64 {
 	return best
 }
 
-// TestProjectionIsNearest compares projections of small tables with the optimum by enumeration: sums along rows and
-// columns of a real table, cells that cannot be, and sums that may be off.
+// TestProjectionIsNearest compares projections of small tables with the optimum by enumeration: sums of rows and
+// columns of a real table, impossible cells, and sums with slack.
 func TestProjectionIsNearest(t *testing.T) {
 	r := seededStream([32]byte{41})
 	rows, columns := []int32{0, 0, 0, 1, 1, 1}, []int32{0, 1, 2, 0, 1, 2}
@@ -92,7 +92,7 @@ func TestProjectionIsNearest(t *testing.T) {
 			y[i] = truth[i] + 12*(r.unit()-0.5)
 		}
 		margins := []marginal{{of: rows, sums: sumsBy(truth, rows, 2)}, {of: columns, sums: sumsBy(truth, columns, 3)}}
-		if n%3 == 2 { // columns may be off
+		if n%3 == 2 { // columns have slack
 			margins[1].slack = []float64{0.5, 2, 0.1}
 			for i := range margins[1].sums {
 				margins[1].sums[i] += 3 * (r.unit() - 0.5)
@@ -108,7 +108,7 @@ func TestProjectionIsNearest(t *testing.T) {
 	}
 }
 
-// TestProjectionHasItsSums: what stands is kept, to a millionth, where nearly all must be zero, and where all must.
+// TestProjectionHasItsSums: fixed sums are kept, to a millionth, if nearly all must be zero, and if all must.
 func TestProjectionHasItsSums(t *testing.T) {
 	r := seededStream([32]byte{42})
 	const side = 12

@@ -14,10 +14,12 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// measuredOnce is an answer of some columns with noise of a variance.
+// measuredOnce returns an answer for some columns with noise of this variance.
 func measuredOnce(variance int64, answers ...int64) measured.Measured {
-	return answered(plan.Measurement{Query: plan.Query{Counted: counted.Rows{}}, Selection: selection.All{}, Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian,
-		Parameter: big.NewRat(variance, 1), L1: one.Num(), L2Squared: one.Num()}}, answers)
+	mechanism := budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(variance, 1), L1: one.Num(),
+		L2Squared: one.Num()}
+	return withAnswers(plan.Measurement{Query: plan.Query{Counted: counted.Rows{}}, Selection: selection.All{},
+		Mechanism: mechanism}, answers)
 }
 
 // TestKnownByHand: three columns of 2, 3 and 2 categories, of which the last two of the second are merged. All three
@@ -86,10 +88,10 @@ func TestKnownByHand(t *testing.T) {
 	}
 }
 
-// TestRowsBesideTheEstimate: 10 rows of one column, as the plan says, where the noisy total is 20; each row counts as
-// two.
+// TestRowsBesideTheEstimate: 10 rows of one column, as the plan says, while the noisy total is 20; each row counts
+// twice.
 func TestRowsBesideTheEstimate(t *testing.T) {
-	s := planned(t, []int{2, 2}, 10, one, one, one)
+	s := plannedSetting(t, []int{2, 2}, 10, one, one, one)
 	m := Microdata{Rows: 10, Total: 20, Codes: [][]uint32{make([]uint32, 10)}}
 	keys, err := keysOf(s.plan.Release(), plan.Query{Table: "t", Factors: s.asked.By})
 	if err != nil {
@@ -97,8 +99,8 @@ func TestRowsBesideTheEstimate(t *testing.T) {
 	}
 	m.Keys = keys
 	m.compareFits(t.Context(), model{columns: [][]float64{{15, 5}}},
-		[]setEstimate{{columns: []int{0}, of: [][]int{nil}, sizes: []int{2}, counts: []float64{19, 2}, sigma: 0.5, proxy: 0.25,
-			measured: 1}})
+		[]setEstimate{{columns: []int{0}, of: [][]int{nil}, sizes: []int{2}, counts: []float64{19, 2}, sigma: 0.5,
+			proxy: 0.25, measured: 1}})
 	f := m.Fits[0]
 	if f.Distance != 4+3 || f.Rows != 1+2 || f.Off != 1 || f.Cells != 2 {
 		t.Errorf("%+v", f)
@@ -113,9 +115,9 @@ func TestRowsBesideTheEstimate(t *testing.T) {
 	}
 }
 
-// TestNoiseIsWithinItsBound draws noise of 3 cells 20,000 times: it is above the bound less often than one time in
-// twenty. The noise is that of a normal law, whose sums are within the bound far more often: the chance of a false
-// alarm is nil.
+// TestNoiseIsWithinItsBound draws noise of 3 cells 20,000 times: it exceeds the bound in less than one draw in twenty.
+// The noise has a normal law, whose sums are within the bound far more often: there is practically no chance of a false
+// alarm.
 func TestNoiseIsWithinItsBound(t *testing.T) {
 	r := seededStream([32]byte{50})
 	normal := func() float64 {

@@ -31,9 +31,9 @@ type setting struct {
 	column []plan.Measurement
 }
 
-// planned is a setting in which single columns have noise of variance parameter columnNoise, pairs of pairNoise, and
-// choices are made with selectEpsilon.
-func planned(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, selectEpsilon *big.Rat) setting {
+// plannedSetting returns a setting in which single columns have noise of variance parameter columnNoise, pairs of
+// pairNoise, and choices are made with selectEpsilon.
+func plannedSetting(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, selectEpsilon *big.Rat) setting {
 	t.Helper()
 	p := planOf(t, sizes, "{rho: 1}", "marginals: {m: {by: [c0]}}\n")
 	s := setting{plan: p, sizes: sizes}
@@ -51,8 +51,8 @@ func planned(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, sele
 	}
 	for i, n := range sizes {
 		s.column = append(s.column, plan.Measurement{
-			ID: s.asked.Column(i), Query: plan.Query{Table: "t", Factors: s.asked.By[i : i+1], Counted: counted.Rows{}}, Selection: selection.All{}, Cells: int64(n),
-			Mechanism: gaussian(columnNoise),
+			ID: s.asked.Column(i), Query: plan.Query{Table: "t", Factors: s.asked.By[i : i+1], Counted: counted.Rows{}},
+			Selection: selection.All{}, Cells: int64(n), Mechanism: gaussian(columnNoise),
 		})
 	}
 	p.Measurements = append(p.Measurements, s.column...)
@@ -60,7 +60,7 @@ func planned(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, sele
 	return s
 }
 
-// planOf is the plan of a table with columns c0, c1 … of given sizes.
+// planOf returns the plan of a table with columns c0, c1 … of given sizes.
 func planOf(t testing.TB, sizes []int, budget, asked string) *plan.Plan {
 	t.Helper()
 	var columns []string
@@ -84,19 +84,20 @@ tables: {t: {source: {csv: t.csv}, unit: row, columns: {` + strings.Join(columns
 	return p.Plan()
 }
 
-// answered is a measurement with its answers.
-func answered(m plan.Measurement, answers []int64) measured.Measured {
+// withAnswers returns a measurement with its answers.
+func withAnswers(m plan.Measurement, answers []int64) measured.Measured {
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	b.AppendValues(answers, nil)
 	return measured.Measured{Measurement: m, Values: b.NewInt64Array()}
 }
 
-// sealed is what a setting is published from: noisy columns and pairs.
-func (s setting) sealed(t testing.TB, columns [][]int64, pairs map[[2]int][]int64, order ...[2]int) *measured.Sealed {
+// sealedAnswers seals noisy columns and pairs of a setting.
+func (s setting) sealedAnswers(t testing.TB, columns [][]int64, pairs map[[2]int][]int64,
+	order ...[2]int) *measured.Sealed {
 	t.Helper()
 	out := &measured.Sealed{Plan: compiled.Of(s.plan), Rounds: []measured.Rounds{{}}}
 	for i, answers := range columns {
-		out.Measured = append(out.Measured, answered(s.column[i], answers))
+		out.Measured = append(out.Measured, withAnswers(s.column[i], answers))
 	}
 	for round, pair := range order {
 		for choice, candidate := range adaptive.Candidates(s.asked) {
@@ -107,7 +108,7 @@ func (s setting) sealed(t testing.TB, columns [][]int64, pairs map[[2]int][]int6
 				}
 				out.Rounds[0].Each = append(out.Rounds[0].Each, measured.Round{
 					Choice: choice, Turn: adaptive.Turn{Select: s.asked.Select, Noise: s.asked.Noise},
-					Measured: answered(m, pairs[pair]),
+					Measured: withAnswers(m, pairs[pair]),
 				})
 			}
 		}
@@ -115,15 +116,15 @@ func (s setting) sealed(t testing.TB, columns [][]int64, pairs map[[2]int][]int6
 	return out
 }
 
-// exact is an oracle on rows whose codes it knows, with noise and choices as they are in a release. It counts what it
-// may be asked beforehand.
+// exact is an oracle on rows whose codes it knows, with noise and choices as in a release. It counts all candidates in
+// advance.
 type exact struct {
 	setting
 	streams    *noise.Streams
 	codes      [][]uint32 // by column
 	columns    [][]int64
 	candidates [][]int
-	counts     [][]int64 // by place among the candidates
+	counts     [][]int64 // by index of the candidate
 	classes    [][]int
 }
 
@@ -132,16 +133,16 @@ func newExact(s setting, codes [][]uint32, key noise.Key) *exact {
 	o := &exact{setting: s, streams: noise.NewStreams(key, s.plan.Hash()), codes: codes,
 		candidates: adaptive.Candidates(s.asked)}
 	for i := range s.sizes {
-		o.columns = append(o.columns, tallied(s.sizes, codes, []int{i}))
+		o.columns = append(o.columns, countCodes(s.sizes, codes, []int{i}))
 	}
 	for _, c := range o.candidates {
-		o.counts = append(o.counts, tallied(s.sizes, codes, c))
+		o.counts = append(o.counts, countCodes(s.sizes, codes, c))
 	}
 	return o
 }
 
-// tallied counts the rows of each cell of some columns.
-func tallied(sizes []int, codes [][]uint32, columns []int) []int64 {
+// countCodes counts the rows of each cell of some columns.
+func countCodes(sizes []int, codes [][]uint32, columns []int) []int64 {
 	cells := 1
 	place := make([]int32, len(codes[0]))
 	for _, a := range columns {
@@ -170,12 +171,12 @@ func (o *exact) Merge(classes [][]int) error {
 		}
 	}
 	for i, c := range o.candidates {
-		o.counts[i] = tallied(sizes, codes, c)
+		o.counts[i] = countCodes(sizes, codes, c)
 	}
 	return nil
 }
 
-func hashed(counts []int64) []byte {
+func hashCounts(counts []int64) []byte {
 	h := sha256.New()
 	for _, c := range counts {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(c)))
@@ -183,19 +184,19 @@ func hashed(counts []int64) []byte {
 	return h.Sum(nil)
 }
 
-// noisy answers a measurement.
-func (o *exact) noisy(m plan.Measurement, counts []int64) (measured.Measured, error) {
+// addNoise answers a measurement.
+func (o *exact) addNoise(m plan.Measurement, counts []int64) (measured.Measured, error) {
 	answers := append([]int64(nil), counts...)
-	err := noise.AddDiscreteGaussian(o.streams.Noise(m.Canonical(), hashed(counts), 0), m.Mechanism.Parameter, answers)
-	return answered(m, answers), err
+	err := noise.AddDiscreteGaussian(o.streams.Noise(m.Canonical(), hashCounts(counts), 0), m.Mechanism.Parameter, answers)
+	return withAnswers(m, answers), err
 }
 
-// single answers all measurements of single columns.
-func (o *exact) single(t testing.TB) []measured.Measured {
+// measureColumns answers all measurements of single columns.
+func (o *exact) measureColumns(t testing.TB) []measured.Measured {
 	t.Helper()
 	var all []measured.Measured
 	for i, counts := range o.columns {
-		m, err := o.noisy(o.column[i], counts)
+		m, err := o.addNoise(o.column[i], counts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +222,7 @@ func (o *exact) Select(_ context.Context, round int, how budget.Mechanism, candi
 	if o.asked.Method == plan.AIM {
 		most = int64(o.asked.Ways)
 	}
-	bits := o.streams.Selection([]byte("t"), hashed(scores), round)
+	bits := o.streams.Selection([]byte("t"), hashCounts(scores), round)
 	i, err := noise.ExponentialMechanism(bits, scores, how.Parameter, most*adaptive.ModelScale, false)
 	if err != nil {
 		return 0, err
@@ -234,5 +235,5 @@ func (o *exact) Measure(_ context.Context, round, choice int, how budget.Mechani
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	return o.noisy(m, o.counts[choice])
+	return o.addNoise(m, o.counts[choice])
 }

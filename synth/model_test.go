@@ -9,12 +9,12 @@ import (
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
-// TestCombinedIsLeastSquares holds the variance of fitted counts, over 20,000 draws of the noise, to that of least
-// squares. Columns have 2 and 3 categories and noise of variance 100, their pair one of variance 300, and all counts
-// are far from zero. The total is known with variance T = 1/(1/200 + 1/300) = 120. The first column's effect is known
-// from itself with variance 100 and from the pair with 3·300, together 1/(1/100 + 1/900) = 90 a category before its
-// mean is taken out; the second's likewise with 2·300, 1/(1/100 + 1/600) = 600/7. What neither explains is known from
-// the pair alone. So the variances of a category of the first and of the second column, and of a cell of the pair, are
+// TestCombinedIsLeastSquares compares the variance of fitted counts, over 20,000 draws of the noise, with that of least
+// squares. Columns have 2 and 3 categories and noise of variance 100, their pair has noise of variance 300, and all
+// counts are far from zero. The total is known with variance T = 1/(1/200 + 1/300) = 120. The first column's effect is
+// known from itself with variance 100 and from the pair with 3·300, together 1/(1/100 + 1/900) = 90 a category before
+// its mean is subtracted; the second's likewise with 2·300, 1/(1/100 + 1/600) = 600/7. The interaction is known only
+// from the pair. So the variances of a category of the first and of the second column, and of a cell of the pair, are
 //
 //	T/4 + 90/2 = 75,   T/9 + 600/7·2/3 = 70.476,   T/36 + 90/2/9 + 600/7·2/3/4 + 300·1/2·2/3 = 122.619.
 //
@@ -22,17 +22,18 @@ import (
 // deviation of √(2/n) = 0.01; 6.5 of that is 0.065, which the noise passes with a probability below 1e-9.
 func TestCombinedIsLeastSquares(t *testing.T) {
 	const draws = 20_000
-	s := planned(t, []int{2, 3}, 0, big.NewRat(100, 1), big.NewRat(300, 1), big.NewRat(1, 1))
+	s := plannedSetting(t, []int{2, 3}, 0, big.NewRat(100, 1), big.NewRat(300, 1), big.NewRat(1, 1))
 	streams := noise.NewStreams(noise.Key{1}, "variance")
 	answer := func(id string, parameter int64, draw int, exact ...int64) []int64 {
-		if err := noise.AddDiscreteGaussian(streams.Noise([]byte(id), nil, draw), big.NewRat(parameter, 1), exact); err != nil {
+		err := noise.AddDiscreteGaussian(streams.Noise([]byte(id), nil, draw), big.NewRat(parameter, 1), exact)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return exact
 	}
 	var first, second, cell, total moments
 	for draw := range draws {
-		out := s.sealed(t, [][]int64{
+		out := s.sealedAnswers(t, [][]int64{
 			answer("first", 100, draw, 50_000, 70_000),
 			answer("second", 100, draw, 30_000, 50_000, 40_000),
 		}, map[[2]int][]int64{{0, 1}: answer("pair", 300, draw, 10_000, 20_000, 20_000, 20_000, 30_000, 20_000)},
@@ -67,7 +68,7 @@ func TestCombinedIsLeastSquares(t *testing.T) {
 	}
 }
 
-// moments are those of a sample.
+// moments are the moments of a sample.
 type moments struct{ n, sum, squares float64 }
 
 func (m *moments) add(x float64)    { m.n, m.sum, m.squares = m.n+1, m.sum+x, m.squares+x*x }
@@ -85,7 +86,7 @@ func TestCombinedByHand(t *testing.T) {
 }
 
 func TestHiddenCategoriesAreOne(t *testing.T) {
-	// σ = 2: 90 and 9 stand for themselves; 2 and −1 are hidden and have the parts 2 + 1 and 0 + 1 of 4.
+	// σ = 2: 90 and 9 are visible; 2 and −1 are hidden and have the shares 2 + 1 and 0 + 1 of 4.
 	c := classesOf(evidence{[]float64{90, 2, -1, 9}, 4})
 	for i, want := range []struct {
 		class       int
@@ -103,7 +104,7 @@ func TestHiddenCategoriesAreOne(t *testing.T) {
 			t.Errorf("category %d has %v of 80, expected %v", i, got, want)
 		}
 	}
-	for i, want := range []float64{92.5, 4.5, 1.5, 11.5} { // 110: each 2.5 more, 3 + 3 of which are parted 3 to 1
+	for i, want := range []float64{92.5, 4.5, 1.5, 11.5} { // 110: each 2.5 more, 3 + 3 of which are divided 3 to 1
 		got := c.categoryCounts(c.fittedCounts(evidence{[]float64{90, 2, -1, 9}, 4}, 110))[i]
 		if math.Abs(got-want) > 1e-12 {
 			t.Errorf("category %d has %v of 110, expected %v", i, got, want)
@@ -112,13 +113,13 @@ func TestHiddenCategoriesAreOne(t *testing.T) {
 }
 
 // TestFitIsALaw fits noisy tables of four columns along a tree, with noise from slight to larger than any count. Every
-// table of the model agrees with its columns, and the law that they make has just these tables.
+// table of the model agrees with its columns, and the law that they determine has exactly these tables.
 func TestFitIsALaw(t *testing.T) {
 	sizes := []int{2, 3, 2, 3}
-	slight := planned(t, sizes, 0, big.NewRat(4, 1), big.NewRat(4, 1), big.NewRat(1, 1))
+	slight := plannedSetting(t, sizes, 0, big.NewRat(4, 1), big.NewRat(4, 1), big.NewRat(1, 1))
 	// some of the categories
-	hiding := planned(t, sizes, 0, big.NewRat(20_000, 1), big.NewRat(20_000, 1), big.NewRat(1, 1))
-	truth := chained(1000)
+	hiding := plannedSetting(t, sizes, 0, big.NewRat(20_000, 1), big.NewRat(20_000, 1), big.NewRat(1, 1))
+	truth := chainedModel(1000)
 	r := seededStream([32]byte{12})
 	for trial := range 200 {
 		s, spread := []setting{slight, hiding}[trial%2], math.Ldexp(1, trial/2%14)
@@ -137,7 +138,7 @@ func TestFitIsALaw(t *testing.T) {
 		for _, p := range truth.pairs {
 			pairs[[2]int(p.pair)] = noisy(p.counts)
 		}
-		out := s.sealed(t, columns, pairs, [2]int{1, 3}, [2]int{0, 1}, [2]int{1, 2})
+		out := s.sealedAnswers(t, columns, pairs, [2]int{1, 3}, [2]int{0, 1}, [2]int{1, 2})
 		total, _ := totalOf(out.Measured)
 		m := fitTree(t.Context(), max(total, 1), out.Measured, adaptive.Candidates(s.asked), out.Rounds[0].Each)
 		for _, p := range m.pairs {

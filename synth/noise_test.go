@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestMarginsOfTwoDraws holds margins of two draws, narrow and wide, against the sum over all outcomes: what is within
-// has at least the probability, and what is within a 2000th of a deviation less has not. Both to 1e-9, for what the
-// tables leave out.
+// TestMarginsOfTwoDraws compares margins of two draws, narrow and wide, with the sum over all outcomes: the margin has
+// at least the probability, and a 2000th of a deviation less does not. Both to 1e-9, for what the tables leave out.
 func TestMarginsOfTwoDraws(t *testing.T) {
 	for _, c := range []struct {
 		first, second string
@@ -30,10 +29,10 @@ func TestMarginsOfTwoDraws(t *testing.T) {
 	}
 }
 
-// probabilityWithin is P(|X + weight·Y| ≤ m), by outcome.
+// probabilityWithin returns P(|X + weight·Y| ≤ m), outcome by outcome.
 func probabilityWithin(first, second string, weight, m float64) float64 {
-	x, p := outcomes(first)
-	y, q := outcomes(second)
+	x, p := outcomesOf(first)
+	y, q := outcomesOf(second)
 	below := make([]float64, len(p)+1)
 	for i, v := range p {
 		below[i+1] = below[i] + v

@@ -6,7 +6,7 @@ import (
 )
 
 // TestProjectIsNearest checks the conditions that only the nearest counts meet: the total, no negative count, and one
-// multiplier for all counts, which is reached where a count is positive and not passed where it is zero (Karush, Kuhn &
+// multiplier for all counts, which holds with equality for a positive count and as a bound for a zero (Karush, Kuhn &
 // Tucker). Tolerances are some thousand roundings of the largest number.
 func TestProjectIsNearest(t *testing.T) {
 	r := seededStream([32]byte{1})
