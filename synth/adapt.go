@@ -63,7 +63,7 @@ func Adapt(ctx context.Context, p *plan.Plan, s plan.Synthetic, columns []measur
 // asker asks an oracle the questions of one method.
 type asker struct {
 	plan       *plan.Plan
-	asked      plan.Synthetic
+	synthetic  plan.Synthetic
 	candidates [][]int
 	classes    [][]int // of the merged categories; nil: none were merged
 	oracle     Oracle
@@ -87,7 +87,7 @@ func (a *asker) askRound(ctx context.Context, round int, t adaptive.Turn, q ques
 		answer, err = a.oracle.Measure(ctx, round, choice, t.Noise)
 	}
 	if err == nil {
-		err = checkRound(a.plan, a.asked, round, choice, a.classes, t.Noise, answer)
+		err = checkRound(a.plan, a.synthetic, round, choice, a.classes, t.Noise, answer)
 	}
 	if err != nil {
 		return measured.Round{}, fmt.Errorf("round %d: %w", round+1, err)
@@ -103,8 +103,8 @@ func (a *asker) mstRounds(ctx context.Context, columns []measured.Measured) (rou
 	for i, pair := range a.candidates {
 		expected[i] = toModelUnits(m.independentCounts(pair))
 	}
-	joined := adaptive.ForestOf(a.asked)
-	for round := range a.asked.Rounds {
+	joined := adaptive.ForestOf(a.synthetic)
+	for round := range a.synthetic.Rounds {
 		var q question
 		for i, pair := range a.candidates {
 			if joined.Apart(pair) {
@@ -114,7 +114,7 @@ func (a *asker) mstRounds(ctx context.Context, columns []measured.Measured) (rou
 		if len(q.candidates) == 0 {
 			break
 		}
-		r, err := a.askRound(ctx, round, adaptive.Turn{Select: a.asked.Select, Noise: a.asked.Noise}, q)
+		r, err := a.askRound(ctx, round, adaptive.Turn{Select: a.synthetic.Select, Noise: a.synthetic.Noise}, q)
 		if err != nil {
 			return nil, err
 		}

@@ -90,7 +90,7 @@ func adaptCorrelated(t *testing.T, key byte) (setting, []measured.Measured, *rec
 	o := newExact(s, codes, noise.Key{key})
 	columns := o.measureColumns(t)
 	r := &recorder{Oracle: o}
-	rounds, err := Adapt(context.Background(), s.plan, s.asked, columns, r)
+	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, columns, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func adaptCorrelated(t *testing.T, key byte) (setting, []measured.Measured, *rec
 func TestAdaptReplays(t *testing.T) {
 	s, columns, first, rounds := adaptCorrelated(t, 1)
 	second := &recorder{Oracle: journal{first.choices, first.answers}}
-	again, err := Adapt(context.Background(), s.plan, s.asked, columns, second)
+	again, err := Adapt(context.Background(), s.plan, s.synthetic, columns, second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestAdaptReplays(t *testing.T) {
 // those before, in order; and each comes with as many counts as it has cells, within bounds.
 func TestAdaptAsks(t *testing.T) {
 	s, _, r, rounds := adaptCorrelated(t, 2)
-	pairs := adaptive.Candidates(s.asked)
+	pairs := adaptive.Candidates(s.synthetic)
 	if len(rounds) != 4 || len(r.asked) != 8 {
 		t.Fatalf("%d rounds of %d questions, expected 4 of 8", len(rounds), len(r.asked))
 	}
@@ -166,7 +166,7 @@ func areLinked(pairs [][]int, rounds []measured.Round, from, to int) bool {
 func TestAdaptFindsTheTree(t *testing.T) {
 	s, _, _, rounds := adaptCorrelated(t, 3)
 	for i, r := range rounds[:3] {
-		pair := adaptive.Candidates(s.asked)[r.Choice]
+		pair := adaptive.Candidates(s.synthetic)[r.Choice]
 		if first := []int{0, 0, 1, 0, 1}; first[pair[0]] != first[pair[1]] {
 			t.Errorf("round %d chose columns %v, which do not depend on each other", i, pair)
 		}
@@ -180,7 +180,7 @@ func TestAdaptModels(t *testing.T) {
 	s := plannedSetting(t, []int{2, 3, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	columns := s.sealedAnswers(t, [][]int64{{30, 10}, {20, 20, 0}, {60, 20}}, nil).Measured
 	r := &recorder{Oracle: journal{choices: []int{7}}}
-	if _, err := Adapt(context.Background(), s.plan, s.asked, columns, r); err == nil {
+	if _, err := Adapt(context.Background(), s.plan, s.synthetic, columns, r); err == nil {
 		t.Fatal("a choice that was no candidate is taken")
 	}
 	fitted := [][]float64{{37.5, 17.5}, {25, 25, 5}, {47.5, 7.5}}
@@ -209,7 +209,7 @@ func TestAdaptModelsAreBounded(t *testing.T) {
 		{[][]int64{{1 << 61, 0}, {1 << 61, 0}}, []int64{1 << 50, 0, 0, 0}},
 	} {
 		r := &recorder{Oracle: journal{choices: []int{7}}}
-		_, err := Adapt(context.Background(), s.plan, s.asked, s.sealedAnswers(t, c.columns, nil).Measured, r)
+		_, err := Adapt(context.Background(), s.plan, s.synthetic, s.sealedAnswers(t, c.columns, nil).Measured, r)
 		if err == nil || !slices.Equal(r.asked[0].models[0], c.want) {
 			t.Errorf("%v: models %v, expected %v", c.columns, r.asked[0].models[0], c.want)
 		}
@@ -222,7 +222,7 @@ func TestAdaptRefuses(t *testing.T) {
 		map[[2]int][]int64{{0, 1}: {0, 1, 2, 1, 1, 1}}, [2]int{0, 1})
 	columns, answer := sealed.Measured, sealed.Rounds[0].Each[0].Measured
 	good := journal{[]int{0}, []measured.Measured{answer}}
-	if _, err := Adapt(context.Background(), s.plan, s.asked, columns, good); err != nil {
+	if _, err := Adapt(context.Background(), s.plan, s.synthetic, columns, good); err != nil {
 		t.Fatal(err)
 	}
 	short := withAnswers(answer.Measurement, []int64{1, 2, 3})
@@ -242,7 +242,7 @@ func TestAdaptRefuses(t *testing.T) {
 		"no selection":        {columns, failing{gone, nil}, "gone"},
 		"no measurement":      {columns, failing{nil, gone}, "gone"},
 	} {
-		rounds, err := Adapt(context.Background(), s.plan, s.asked, c.columns, c.oracle)
+		rounds, err := Adapt(context.Background(), s.plan, s.synthetic, c.columns, c.oracle)
 		if err == nil || !strings.Contains(err.Error(), c.want) || rounds.Each != nil {
 			t.Errorf("%s: error %v, expected one with %q", name, err, c.want)
 		}
@@ -269,10 +269,10 @@ func (f failing) Measure(context.Context, int, int, budget.Mechanism) (measured.
 // TestAdaptKeepsToItsRounds: a plan with fewer rounds than a tree has pairs asks for no more.
 func TestAdaptKeepsToItsRounds(t *testing.T) {
 	s := plannedSetting(t, []int{2, 2, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
-	s.asked.Rounds = 1
+	s.synthetic.Rounds = 1
 	sealed := s.sealedAnswers(t, [][]int64{{3, 4}, {1, 2}, {5, 6}}, map[[2]int][]int64{{0, 2}: {0, 1, 2, 1}}, [2]int{0, 2})
 	r := &recorder{Oracle: journal{[]int{1}, []measured.Measured{sealed.Rounds[0].Each[0].Measured}}}
-	rounds, err := Adapt(context.Background(), s.plan, s.asked, sealed.Measured, r)
+	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, sealed.Measured, r)
 	if err != nil || len(rounds.Each) != 1 || len(r.asked) != 2 {
 		t.Errorf("%d rounds of %d questions, error %v", len(rounds.Each), len(r.asked), err)
 	}
@@ -282,7 +282,7 @@ func TestAdaptKeepsToItsRounds(t *testing.T) {
 func TestAdaptAlone(t *testing.T) {
 	s := plannedSetting(t, []int{3}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	columns := s.sealedAnswers(t, [][]int64{{3, 4, 5}}, nil).Measured
-	rounds, err := Adapt(context.Background(), s.plan, s.asked, columns, journal{})
+	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, columns, journal{})
 	if err != nil || len(rounds.Each) != 0 {
 		t.Errorf("%d rounds, error %v", len(rounds.Each), err)
 	}

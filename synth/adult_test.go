@@ -63,11 +63,11 @@ func halfForMicrodata(t testing.TB, sizes []int, rho *big.Rat, method string) se
 // planSetting returns the setting of a plan's first microdata.
 func planSetting(t testing.TB, sizes []int, p *plan.Plan) setting {
 	t.Helper()
-	s := setting{plan: p, asked: p.Synthetic[0], sizes: sizes}
+	s := setting{plan: p, synthetic: p.Synthetic[0], sizes: sizes}
 	for i := range sizes {
-		m, ok := p.Measurement(s.asked.Column(i))
+		m, ok := p.Measurement(s.synthetic.Column(i))
 		if !ok {
-			t.Fatalf("the plan does not measure %s", s.asked.Column(i))
+			t.Fatalf("the plan does not measure %s", s.synthetic.Column(i))
 		}
 		s.column = append(s.column, m)
 	}
@@ -105,7 +105,7 @@ func (s setting) sealRelease(t testing.TB, codes [][]uint32, key noise.Key) (out
 	o := newExact(s, codes, key)
 	out = &measured.Sealed{Plan: compiled.Of(s.plan), Measured: o.measureColumns(t)}
 	start := time.Now()
-	rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
+	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, out.Measured, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ const (
 
 // aimRounds runs the rounds of method aim.
 func (a *asker) aimRounds(ctx context.Context, columns []measured.Measured) (rounds []measured.Round, err error) {
-	m, err := newAIM(ctx, a.asked, columns)
+	m, err := newAIM(ctx, a.synthetic, columns)
 	if err != nil {
 		return nil, err
 	}

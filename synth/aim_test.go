@@ -34,7 +34,7 @@ func aimRelease(t testing.TB, key byte) (setting, *measured.Sealed, *recorder) {
 	o := newExact(s, codes, noise.Key{key})
 	r := &recorder{Oracle: o}
 	out := &measured.Sealed{Plan: compiled.Of(s.plan), Measured: o.measureColumns(t)}
-	rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, r)
+	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, out.Measured, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func aimRelease(t testing.TB, key byte) (setting, *measured.Sealed, *recorder) {
 func TestAIMReplays(t *testing.T) {
 	s, out, first := aimRelease(t, 1)
 	second := &recorder{Oracle: journal{first.choices, first.answers}}
-	again, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, second)
+	again, err := Adapt(context.Background(), s.plan, s.synthetic, out.Measured, second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestAIMReplays(t *testing.T) {
 	if !reflect.DeepEqual(out.Rounds[0], again) {
 		t.Error("the rounds differ")
 	}
-	if err := measured.Allowed(s.plan, s.asked, again); err != nil {
+	if err := measured.Allowed(s.plan, s.synthetic, again); err != nil {
 		t.Error(err)
 	}
 }
@@ -66,7 +66,7 @@ func TestAIMReplays(t *testing.T) {
 // hundreds of rows in L1 from independence, and no other set a hundred: the chance of another choice is below e⁻²⁰.
 func TestAIMFindsWhatDepends(t *testing.T) {
 	s, out, _ := aimRelease(t, 2)
-	first := adaptive.Candidates(s.asked)[out.Rounds[0].Each[0].Choice]
+	first := adaptive.Candidates(s.synthetic)[out.Rounds[0].Each[0].Choice]
 	kind := []int{0, 0, 1, 0, 1}
 	joined := false
 	for i := range first {
@@ -172,7 +172,7 @@ func (o *stubborn) Select(_ context.Context, _ int, _ budget.Mechanism, candidat
 }
 
 func (o *stubborn) Measure(_ context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
-	m, err := adaptive.Answer(o.plan, o.asked, round, choice, o.classes, how)
+	m, err := adaptive.Answer(o.plan, o.synthetic, round, choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}
@@ -193,7 +193,7 @@ func TestAIMAlwaysDraws(t *testing.T) {
 					answers[n/2] = column
 					out.Measured = append(out.Measured, withAnswers(s.column[i], answers))
 				}
-				rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
+				rounds, err := Adapt(context.Background(), s.plan, s.synthetic, out.Measured, o)
 				if err != nil {
 					t.Fatalf("%v, columns %d, answers %d: %v", sizes, column, value, err)
 				}
@@ -239,27 +239,27 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 		{plan.ModelSize{Cells: 1 << 20, Largest: 64}, 3},
 	} {
 		s := aimSetting(t, sizes, big.NewRat(2, 1))
-		s.asked.Most = &c.most
+		s.synthetic.Most = &c.most
 		s.plan.Synthetic[0].Most = &c.most
 		o := &stubborn{setting: s, value: 10}
 		out := &measured.Sealed{Plan: compiled.Of(s.plan)}
 		for i, n := range sizes {
 			out.Measured = append(out.Measured, withAnswers(s.column[i], slices.Repeat([]int64{40}, n)))
 		}
-		rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
+		rounds, err := Adapt(context.Background(), s.plan, s.synthetic, out.Measured, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ways := 0
 		for _, r := range rounds.Each {
-			ways = max(ways, len(adaptive.Candidates(s.asked)[r.Choice]))
+			ways = max(ways, len(adaptive.Candidates(s.synthetic)[r.Choice]))
 		}
 		if ways != c.ways {
 			t.Errorf("with %+v sets of %d columns are asked for, expected %d", c.most, ways, c.ways)
 		}
-		columns, err := newAIM(t.Context(), s.asked, out.Measured)
+		columns, err := newAIM(t.Context(), s.synthetic, out.Measured)
 		if err == nil {
-			err = columns.replay(t.Context(), s.plan, s.asked, rounds)
+			err = columns.replay(t.Context(), s.plan, s.synthetic, rounds)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -277,12 +277,12 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 	for given, want := range []bool{true, true, false} {
 		s := aimSetting(t, []int{4, 4, 4, 4}, big.NewRat(2, 1))
-		s.asked.Given, s.asked.Most = given, &plan.ModelSize{Cells: 1 << 20, Largest: 16}
+		s.synthetic.Given, s.synthetic.Most = given, &plan.ModelSize{Cells: 1 << 20, Largest: 16}
 		var columns []measured.Measured
 		for i := range s.sizes {
 			columns = append(columns, withAnswers(s.column[i], slices.Repeat([]int64{4000}, 4)))
 		}
-		a, err := newAIM(t.Context(), s.asked, columns)
+		a, err := newAIM(t.Context(), s.synthetic, columns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 			t.Errorf("%d given: %d candidates, the pair among them: %t", given, len(q.candidates), !want)
 		}
 		choice := []measured.Round{{Choice: pair, Turn: turn}}
-		err = a.replay(t.Context(), s.plan, s.asked, measured.Rounds{Classes: a.categoryClasses(), Each: choice})
+		err = a.replay(t.Context(), s.plan, s.synthetic, measured.Rounds{Classes: a.categoryClasses(), Each: choice})
 		if err == nil || strings.Contains(err.Error(), "was not to be chosen") == want {
 			t.Errorf("%d given: %v", given, err)
 		}

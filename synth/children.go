@@ -11,14 +11,14 @@ import (
 // This file holds children: rows drawn given the parent rows that they belong to, which are rows of another table.
 
 // parentOf returns the microdata of the parent table, and the index of their column that holds the number of children.
-func parentOf(p *plan.Plan, asked plan.Synthetic, before []Microdata) (parent *Microdata, size int, err error) {
-	at, ok := p.Parent(asked)
-	if !ok || at >= len(before) || before[at].Table != asked.Parent {
-		return nil, 0, fmt.Errorf("the rows of %s that they belong to are not drawn", asked.Parent)
+func parentOf(p *plan.Plan, synthetic plan.Synthetic, before []Microdata) (parent *Microdata, size int, err error) {
+	at, ok := p.Parent(synthetic)
+	if !ok || at >= len(before) || before[at].Table != synthetic.Parent {
+		return nil, 0, fmt.Errorf("the rows of %s that they belong to are not drawn", synthetic.Parent)
 	}
 	parent = &before[at]
-	given := asked.GivenBy()
-	size, err = parent.givenColumn(p, asked, given[len(given)-1])
+	given := synthetic.GivenBy()
+	size, err = parent.givenColumn(p, synthetic, given[len(given)-1])
 	return parent, size, err
 }
 
@@ -53,13 +53,13 @@ func (m *Microdata) countChildren(size int) (int64, error) {
 // drawChildren draws the children of every row of the parent, as many as that row says, each given the parent row's
 // columns. The children of a parent row are consecutive, and are drawn independently of each other given that row.
 // Otherwise their order carries no information.
-func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, asked plan.Synthetic, law rowLaw,
+func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, synthetic plan.Synthetic, law rowLaw,
 	before []Microdata, r *stream) error {
 	given, ok := law.(givenLaw)
 	if !ok {
-		return fmt.Errorf("by method %s no rows are drawn given others", asked.Method)
+		return fmt.Errorf("by method %s no rows are drawn given others", synthetic.Method)
 	}
-	parent, size, err := parentOf(p, asked, before)
+	parent, size, err := parentOf(p, synthetic, before)
 	if err != nil {
 		return err
 	}
@@ -73,9 +73,9 @@ func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, asked plan.S
 			m.Parents = append(m.Parents, uint32(row))
 		}
 	}
-	codes := make([][]uint32, len(asked.By))
-	for i, f := range asked.GivenBy() {
-		column, err := parent.givenColumn(p, asked, f)
+	codes := make([][]uint32, len(synthetic.By))
+	for i, f := range synthetic.GivenBy() {
+		column, err := parent.givenColumn(p, synthetic, f)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, asked plan.S
 		for row, of := range m.Parents {
 			own[row] = parent.Codes[column][of]
 		}
-		codes[len(asked.Own())+i] = own
+		codes[len(synthetic.Own())+i] = own
 	}
 	m.Codes = given.drawGiven(ctx, codes, m.Rows, r)
 	return nil

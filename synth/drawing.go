@@ -27,7 +27,7 @@ type Asked struct {
 // Drawing is a fitted model from which rows can be drawn.
 type Drawing struct {
 	sealed    *measured.Sealed
-	asked     plan.Synthetic
+	synthetic plan.Synthetic
 	law       rowLaw
 	estimates []setEstimate
 	out       Microdata // what every file has, without rows
@@ -47,22 +47,23 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
 		return nil, fmt.Errorf("there are no microdata number %d", method+1)
 	}
-	asked, rounds := s.Plan.Synthetic[method], s.Rounds[method]
-	keys, err := keysOf(s.Plan.Release(), plan.Query{Table: asked.Table, Factors: asked.Columns()})
+	synthetic, rounds := s.Plan.Synthetic[method], s.Rounds[method]
+	keys, err := keysOf(s.Plan.Release(), plan.Query{Table: synthetic.Table, Factors: synthetic.Columns()})
 	if err != nil {
 		return nil, err
 	}
-	d := &Drawing{sealed: s, asked: asked, before: how.Before, out: Microdata{Table: asked.Table, Own: len(asked.Own()),
-		Given: asked.Given, Method: cmp.Or(how.Method, asked.Method), Keys: keys, Asked: how.Rows, Files: asked.Drawn(),
+	d := &Drawing{sealed: s, synthetic: synthetic, before: how.Before, out: Microdata{Table: synthetic.Table,
+		Own: len(synthetic.Own()), Given: synthetic.Given, Method: cmp.Or(how.Method, synthetic.Method), Keys: keys,
+		Asked: how.Rows, Files: synthetic.Drawn(),
 		Rounds: len(rounds.Each)}}
 	var columns []measured.Measured
-	if asked.Adaptive() {
-		if columns, err = columnsOf(s, asked); err != nil {
+	if synthetic.Adaptive() {
+		if columns, err = columnsOf(s, synthetic); err != nil {
 			return nil, err
 		}
 	}
-	if err := asked.Refits(d.out.Method); err != nil {
-		return nil, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+	if err := synthetic.Refits(d.out.Method); err != nil {
+		return nil, fmt.Errorf("the microdata of %s: %w", synthetic.Table, err)
 	}
 	var variance float64
 	if d.out.Method == plan.Tables {
@@ -70,8 +71,8 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 	} else {
 		d.out.Total, variance = totalOf(columns)
 		d.out.TotalError = math.Sqrt(variance)
-		if d.law, err = rowLawOf(ctx, s.Plan.Plan(), asked, columns, rounds); err == nil {
-			d.estimates = estimatesOf(asked, columns, rounds)
+		if d.law, err = rowLawOf(ctx, s.Plan.Plan(), synthetic, columns, rounds); err == nil {
+			d.estimates = estimatesOf(synthetic, columns, rounds)
 		}
 	}
 	if err == nil {
@@ -80,18 +81,18 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 	if err != nil {
 		return nil, err
 	}
-	d.out.Rows = int(rowsOf(asked, how.Rows, d.out.Total))
+	d.out.Rows = int(rowsOf(synthetic, how.Rows, d.out.Total))
 	return d, nil
 }
 
 // fitFixed fits the model of fixed measurements.
 func (d *Drawing) fitFixed(ctx context.Context, columns []measured.Measured, rounds measured.Rounds) error {
 	if columns != nil { // rounds that the method cannot make are refused in any case
-		if _, err := rowLawOf(ctx, d.sealed.Plan.Plan(), d.asked, columns, rounds); err != nil {
+		if _, err := rowLawOf(ctx, d.sealed.Plan.Plan(), d.synthetic, columns, rounds); err != nil {
 			return err
 		}
 	}
-	f, err := newFixed(ctx, d.sealed, d.asked, columns, rounds)
+	f, err := newFixed(ctx, d.sealed, d.synthetic, columns, rounds)
 	if err != nil {
 		return err
 	}
@@ -105,26 +106,26 @@ func (d *Drawing) fitFixed(ctx context.Context, columns []measured.Measured, rou
 
 // Draw draws the rows of a file; files are numbered from 1 and have different rows. It ends with the context.
 func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
-	out, purpose := d.out, "rows of "+d.asked.Table
+	out, purpose := d.out, "rows of "+d.synthetic.Table
 	if file > 1 {
 		purpose += fmt.Sprintf(", file %d", file)
 	}
-	if d.out.Method != d.asked.Method {
+	if d.out.Method != d.synthetic.Method {
 		purpose += ", method " + d.out.Method
 	}
 	random := newStream(d.sealed, purpose)
-	if d.asked.Parent == "" {
+	if d.synthetic.Parent == "" {
 		out.Codes = d.law.drawRows(ctx, out.Rows, random)
-	} else if err := out.drawChildren(ctx, d.sealed.Plan.Plan(), d.asked, d.law, d.before, random); err != nil {
-		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.asked.Table, err)
+	} else if err := out.drawChildren(ctx, d.sealed.Plan.Plan(), d.synthetic, d.law, d.before, random); err != nil {
+		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.synthetic.Table, err)
 	}
 	out.compareFits(ctx, d.law, d.estimates)
 	d.tallyFile(ctx, out)
 	if err := ctx.Err(); err != nil {
 		return Microdata{}, err
 	}
-	for i := range d.asked.Derived {
-		from, of, err := d.sealed.Plan.Origin(d.asked, i)
+	for i := range d.synthetic.Derived {
+		from, of, err := d.sealed.Plan.Origin(d.synthetic, i)
 		if err != nil {
 			return Microdata{}, err
 		}
@@ -138,30 +139,30 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 }
 
 // rowLawOf fits the model of a method's measurements. It returns an error if the method does not make these rounds.
-func rowLawOf(ctx context.Context, p *plan.Plan, asked plan.Synthetic, columns []measured.Measured,
+func rowLawOf(ctx context.Context, p *plan.Plan, synthetic plan.Synthetic, columns []measured.Measured,
 	rounds measured.Rounds) (rowLaw, error) {
-	if asked.Method == plan.AIM {
-		a, err := newAIM(ctx, asked, columns)
+	if synthetic.Method == plan.AIM {
+		a, err := newAIM(ctx, synthetic, columns)
 		if err != nil {
-			return nil, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+			return nil, fmt.Errorf("the microdata of %s: %w", synthetic.Table, err)
 		}
-		return a, a.replay(ctx, p, asked, rounds)
+		return a, a.replay(ctx, p, synthetic, rounds)
 	}
-	if err := checkRounds(p, asked, rounds); err != nil {
+	if err := checkRounds(p, synthetic, rounds); err != nil {
 		return nil, err
 	}
 	total, _ := totalOf(columns)
-	return fitTree(ctx, max(total, 1), columns, adaptive.Candidates(asked), rounds.Each), nil
+	return fitTree(ctx, max(total, 1), columns, adaptive.Candidates(synthetic), rounds.Each), nil
 }
 
 // rowsOf returns the number of rows of microdata, given the number that a publication asks for, 0 for none, and the
 // noisy total.
-func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
+func rowsOf(synthetic plan.Synthetic, rows int64, total float64) float64 {
 	switch {
 	case rows > 0:
 		return float64(rows)
-	case asked.Rows > 0:
-		return float64(asked.Rows)
+	case synthetic.Rows > 0:
+		return float64(synthetic.Rows)
 	}
 	return min(max(math.Floor(total+0.5), 0), mostRows)
 }
@@ -169,38 +170,38 @@ func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
 // Bytes returns about the memory that [NewDrawing], one file and writing it take: 16 bytes for every value, and the
 // model. It returns the errors of NewDrawing about measurements of columns, and ends with the context.
 func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int64, error) {
-	asked := s.Plan.Synthetic[method]
-	if asked.Parent != "" {
-		parent, size, err := parentOf(s.Plan.Plan(), asked, how.Before)
+	synthetic := s.Plan.Synthetic[method]
+	if synthetic.Parent != "" {
+		parent, size, err := parentOf(s.Plan.Plan(), synthetic, how.Before)
 		if err != nil {
-			return 0, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+			return 0, fmt.Errorf("the microdata of %s: %w", synthetic.Table, err)
 		}
 		children, err := parent.countChildren(size)
-		return children*(16*int64(len(asked.Columns()))+4) + modelBytes(asked, s.Rounds[method]), err
+		return children*(16*int64(len(synthetic.Columns()))+4) + modelBytes(synthetic, s.Rounds[method]), err
 	}
-	total, model := 0.0, modelBytes(asked, s.Rounds[method])
-	if asked.Adaptive() {
-		columns, err := columnsOf(s, asked)
+	total, model := 0.0, modelBytes(synthetic, s.Rounds[method])
+	if synthetic.Adaptive() {
+		columns, err := columnsOf(s, synthetic)
 		if err != nil {
 			return 0, err
 		}
 		total, _ = totalOf(columns)
 	}
-	if cmp.Or(how.Method, asked.Method) == plan.Tables {
+	if cmp.Or(how.Method, synthetic.Method) == plan.Tables {
 		cells := int64(0)
-		for _, e := range tabulation.Of(s.Plan.Plan(), asked) {
+		for _, e := range tabulation.Of(s.Plan.Plan(), synthetic) {
 			cells += s.Plan.Tables[e.Table].Cells
 		}
 		model += cells*bytesOfFixed + 32*adaptive.MostOfModel().Cells
-		if !asked.Adaptive() && how.Rows == 0 && asked.Rows == 0 {
-			f, err := newFixed(ctx, s, asked, nil, measured.Rounds{})
+		if !synthetic.Adaptive() && how.Rows == 0 && synthetic.Rows == 0 {
+			f, err := newFixed(ctx, s, synthetic, nil, measured.Rounds{})
 			if err != nil {
 				return 0, err
 			}
 			total = f.total.mean
 		}
 	}
-	return int64(rowsOf(asked, how.Rows, total))*16*int64(len(asked.Columns())) + model, nil
+	return int64(rowsOf(synthetic, how.Rows, total))*16*int64(len(synthetic.Columns())) + model, nil
 }
 
 // bytesOfFixed is the memory for a cell of a table by method tables: its counts, the counts it is fitted to, its
@@ -209,10 +210,10 @@ const bytesOfFixed = 128
 
 // modelBytes returns about the memory of the model of rounds. The tables of a junction tree exist twice, a third time
 // as logarithms, and partly while rows are drawn; each measured set of columns has eight tables.
-func modelBytes(asked plan.Synthetic, rounds measured.Rounds) int64 {
+func modelBytes(synthetic plan.Synthetic, rounds measured.Rounds) int64 {
 	cells := int64(0)
-	if asked.Most != nil {
-		cells = 4 * asked.Most.Cells
+	if synthetic.Most != nil {
+		cells = 4 * synthetic.Most.Cells
 	}
 	for _, r := range rounds.Each {
 		cells += 8 * int64(r.Measured.Values.Len())
@@ -221,11 +222,11 @@ func modelBytes(asked plan.Synthetic, rounds measured.Rounds) int64 {
 }
 
 // columnsOf returns the measurements of the single columns, in order.
-func columnsOf(s *measured.Sealed, asked plan.Synthetic) ([]measured.Measured, error) {
+func columnsOf(s *measured.Sealed, synthetic plan.Synthetic) ([]measured.Measured, error) {
 	byID := measured.ByID(s.Measured)
-	columns := make([]measured.Measured, len(asked.By))
-	for i := range asked.By {
-		columns[i] = byID[asked.Column(i)]
+	columns := make([]measured.Measured, len(synthetic.By))
+	for i := range synthetic.By {
+		columns[i] = byID[synthetic.Column(i)]
 	}
-	return columns, checkColumns(s.Plan.Plan(), asked, columns)
+	return columns, checkColumns(s.Plan.Plan(), synthetic, columns)
 }

@@ -93,7 +93,7 @@ func TestKnownByHand(t *testing.T) {
 func TestRowsBesideTheEstimate(t *testing.T) {
 	s := plannedSetting(t, []int{2, 2}, 10, one, one, one)
 	m := Microdata{Rows: 10, Total: 20, Codes: [][]uint32{make([]uint32, 10)}}
-	keys, err := keysOf(s.plan.Release(), plan.Query{Table: "t", Factors: s.asked.By})
+	keys, err := keysOf(s.plan.Release(), plan.Query{Table: "t", Factors: s.synthetic.By})
 	if err != nil {
 		t.Fatal(err)
 	}

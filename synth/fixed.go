@@ -35,29 +35,29 @@ type set struct {
 
 // newFixed collects what is known. It returns an error if a measurement is missing or incomplete, and if nothing is
 // known. It ends with the context.
-func newFixed(ctx context.Context, s *measured.Sealed, asked plan.Synthetic, columns []measured.Measured,
+func newFixed(ctx context.Context, s *measured.Sealed, synthetic plan.Synthetic, columns []measured.Measured,
 	rounds measured.Rounds) (*fixedEstimates, error) {
 	f := &fixedEstimates{}
 	var err error
 	if f.reader, err = NewReader(s.Plan); err != nil {
 		return nil, err
 	}
-	levels, err := plan.Query{Table: asked.Table, Factors: asked.By}.Levels(s.Plan.Release())
+	levels, err := plan.Query{Table: synthetic.Table, Factors: synthetic.By}.Levels(s.Plan.Release())
 	if err != nil {
 		return nil, err
 	}
-	if err := f.readTables(s, asked); err != nil {
+	if err := f.readTables(s, synthetic); err != nil {
 		return nil, err
 	}
 	if columns != nil {
-		for _, k := range estimatesOf(asked, columns, rounds) {
+		for _, k := range estimatesOf(synthetic, columns, rounds) {
 			if k.measured > 0 {
 				f.sets = append(f.sets, set{setEstimate: k, table: -1, unit: 1})
 			}
 		}
 	}
 	if len(f.totals) == 0 && len(f.sets) == 0 {
-		return nil, fmt.Errorf("the microdata of %s: no table of the release tells of their columns", asked.Table)
+		return nil, fmt.Errorf("the microdata of %s: no table of the release tells of their columns", synthetic.Table)
 	}
 	for i := range f.sets {
 		f.totals = f.addSums(f.totals, &f.sets[i], -1)
@@ -65,7 +65,7 @@ func newFixed(ctx context.Context, s *measured.Sealed, asked plan.Synthetic, col
 	for _, one := range f.totals {
 		f.total.add(one.counts[0], one.variance)
 	}
-	f.columns = make([]column, len(asked.By))
+	f.columns = make([]column, len(synthetic.By))
 	for i, level := range levels {
 		f.columns[i] = newColumn(i, level.Size(), f.sets)
 	}
@@ -78,10 +78,10 @@ func newFixed(ctx context.Context, s *measured.Sealed, asked plan.Synthetic, col
 }
 
 // readTables reads the estimates of the release's tables.
-func (f *fixedEstimates) readTables(s *measured.Sealed, asked plan.Synthetic) error {
+func (f *fixedEstimates) readTables(s *measured.Sealed, synthetic plan.Synthetic) error {
 	byID := measured.ByID(s.Measured)
 	together := make([]*reconstruction, len(f.reader.estimates))
-	for _, e := range tabulation.Of(s.Plan.Plan(), asked) {
+	for _, e := range tabulation.Of(s.Plan.Plan(), synthetic) {
 		t := s.Plan.Tables[e.Table]
 		st := t.Statistics[0]
 		one := set{setEstimate: setEstimate{path: t.Path, measured: 1}, table: e.Table, unit: st.UnitValue()}
@@ -121,7 +121,7 @@ func (f *fixedEstimates) readTables(s *measured.Sealed, asked plan.Synthetic) er
 		for i, x := range cells {
 			cells[i] = min(max(float64(one.unit*x), -mostCount), mostCount)
 		}
-		keys, err := keysOf(s.Plan.Release(), levelsOf(asked, e.By))
+		keys, err := keysOf(s.Plan.Release(), levelsOf(synthetic, e.By))
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Path, err)
 		}
@@ -136,10 +136,10 @@ func (f *fixedEstimates) readTables(s *measured.Sealed, asked plan.Synthetic) er
 }
 
 // levelsOf returns a query of columns of microdata at the levels of a table.
-func levelsOf(asked plan.Synthetic, by []tabulation.Column) plan.Query {
-	q := plan.Query{Table: asked.Table}
+func levelsOf(synthetic plan.Synthetic, by []tabulation.Column) plan.Query {
+	q := plan.Query{Table: synthetic.Table}
 	for _, b := range by {
-		q.Factors = append(q.Factors, plan.Factor{Attribute: asked.By[b.Column].Attribute, Level: b.Level,
+		q.Factors = append(q.Factors, plan.Factor{Attribute: synthetic.By[b.Column].Attribute, Level: b.Level,
 			Basis: plan.Identity})
 	}
 	return q

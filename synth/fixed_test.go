@@ -65,13 +65,13 @@ func TestMeasurementsWeighByInverseVariance(t *testing.T) {
 		map[[2]int][]int64{{0, 1}: {290, 300, 400, 580, 600, 800, 900, 900, 1210, 1200, 1200, 1620}}, [2]int{0, 1})
 	table := s.plan.Measurements[0]
 	in.Measured = append(in.Measured, withAnswers(table, []int64{1000, 2000, 3000, 4000}))
-	f, err := newFixed(t.Context(), in, s.asked, in.Measured[:2], in.Rounds[0])
+	f, err := newFixed(t.Context(), in, s.synthetic, in.Measured[:2], in.Rounds[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	law, _ := f.newLaw(t.Context(), adaptive.MostOfModel())
 	weights := [3]float64{1 / table.Mechanism.Variance(), 1 / s.column[0].Mechanism.Variance(),
-		1 / (3 * s.asked.Noise.Variance())}
+		1 / (3 * s.synthetic.Noise.Variance())}
 	said := [3][]float64{{1000, 2000, 3000, 4000}, {1060, 1940, 3060, 3940}, {990, 1980, 3010, 4020}}
 	total := f.modelRows()
 	if math.Abs(total-10_000) > 1 {

@@ -25,10 +25,10 @@ import (
 
 // setting is microdata of one table with columns of given sizes, planned by hand.
 type setting struct {
-	plan   *plan.Plan
-	asked  plan.Synthetic
-	sizes  []int
-	column []plan.Measurement
+	plan      *plan.Plan
+	synthetic plan.Synthetic
+	sizes     []int
+	column    []plan.Measurement
 }
 
 // plannedSetting returns a setting in which single columns have noise of variance parameter columnNoise, pairs of
@@ -41,22 +41,22 @@ func plannedSetting(t testing.TB, sizes []int, rows int64, columnNoise, pairNois
 		return budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: parameter, L1: big.NewInt(1),
 			L2Squared: big.NewInt(1)}
 	}
-	s.asked = plan.Synthetic{
+	s.synthetic = plan.Synthetic{
 		Table: "t", Method: plan.MST, Ways: 2, Rows: rows, Rounds: len(sizes) - 1, Noise: gaussian(pairNoise),
 		Select: budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: selectEpsilon},
 		Block:  budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: big.NewRat(1, 1)},
 	}
 	for i := range sizes {
-		s.asked.By = append(s.asked.By, plan.Factor{Attribute: fmt.Sprintf("c%d", i), Basis: plan.Identity})
+		s.synthetic.By = append(s.synthetic.By, plan.Factor{Attribute: fmt.Sprintf("c%d", i), Basis: plan.Identity})
 	}
 	for i, n := range sizes {
 		s.column = append(s.column, plan.Measurement{
-			ID: s.asked.Column(i), Query: plan.Query{Table: "t", Factors: s.asked.By[i : i+1], Counted: counted.Rows{}},
+			ID: s.synthetic.Column(i), Query: plan.Query{Table: "t", Factors: s.synthetic.By[i : i+1], Counted: counted.Rows{}},
 			Selection: selection.All{}, Cells: int64(n), Mechanism: gaussian(columnNoise),
 		})
 	}
 	p.Measurements = append(p.Measurements, s.column...)
-	p.Synthetic = []plan.Synthetic{s.asked}
+	p.Synthetic = []plan.Synthetic{s.synthetic}
 	return s
 }
 
@@ -100,14 +100,14 @@ func (s setting) sealedAnswers(t testing.TB, columns [][]int64, pairs map[[2]int
 		out.Measured = append(out.Measured, withAnswers(s.column[i], answers))
 	}
 	for round, pair := range order {
-		for choice, candidate := range adaptive.Candidates(s.asked) {
+		for choice, candidate := range adaptive.Candidates(s.synthetic) {
 			if candidate[0] == pair[0] && candidate[1] == pair[1] {
-				m, err := adaptive.Answer(s.plan, s.asked, min(round, s.asked.Rounds-1), choice, nil, s.asked.Noise)
+				m, err := adaptive.Answer(s.plan, s.synthetic, min(round, s.synthetic.Rounds-1), choice, nil, s.synthetic.Noise)
 				if err != nil {
 					t.Fatal(err)
 				}
 				out.Rounds[0].Each = append(out.Rounds[0].Each, measured.Round{
-					Choice: choice, Turn: adaptive.Turn{Select: s.asked.Select, Noise: s.asked.Noise},
+					Choice: choice, Turn: adaptive.Turn{Select: s.synthetic.Select, Noise: s.synthetic.Noise},
 					Measured: withAnswers(m, pairs[pair]),
 				})
 			}
@@ -131,7 +131,7 @@ type exact struct {
 // newExact counts rows, given by column.
 func newExact(s setting, codes [][]uint32, key noise.Key) *exact {
 	o := &exact{setting: s, streams: noise.NewStreams(key, s.plan.Hash()), codes: codes,
-		candidates: adaptive.Candidates(s.asked)}
+		candidates: adaptive.Candidates(s.synthetic)}
 	for i := range s.sizes {
 		o.columns = append(o.columns, countCodes(s.sizes, codes, []int{i}))
 	}
@@ -159,7 +159,7 @@ func countCodes(sizes []int, codes [][]uint32, columns []int) []int64 {
 }
 
 func (o *exact) Merge(classes [][]int) error {
-	sizes, err := adaptive.Classes(o.plan, o.asked, classes)
+	sizes, err := adaptive.Classes(o.plan, o.synthetic, classes)
 	if err != nil {
 		return err
 	}
@@ -216,11 +216,11 @@ func (o *exact) Select(_ context.Context, round int, how budget.Mechanism, candi
 		if penalties != nil {
 			scores[i] -= penalties[i]
 		}
-		scores[i] *= adaptive.Weight(o.asked, o.candidates[c])
+		scores[i] *= adaptive.Weight(o.synthetic, o.candidates[c])
 	}
 	most := int64(1)
-	if o.asked.Method == plan.AIM {
-		most = int64(o.asked.Ways)
+	if o.synthetic.Method == plan.AIM {
+		most = int64(o.synthetic.Ways)
 	}
 	bits := o.streams.Selection([]byte("t"), hashCounts(scores), round)
 	i, err := noise.ExponentialMechanism(bits, scores, how.Parameter, most*adaptive.ModelScale, false)
@@ -231,7 +231,7 @@ func (o *exact) Select(_ context.Context, round int, how budget.Mechanism, candi
 }
 
 func (o *exact) Measure(_ context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
-	m, err := adaptive.Answer(o.plan, o.asked, round, choice, o.classes, how)
+	m, err := adaptive.Answer(o.plan, o.synthetic, round, choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}

@@ -158,7 +158,7 @@ func TestAdaptAsksNothingOfAModelThatWasNotFitted(t *testing.T) {
 	rounds := 0
 	checkEnds(t, firstSteps/2, 3*int64(len(o.candidates)), func(ctx context.Context) error {
 		r := &recorder{Oracle: newExact(s, codes, noise.Key{3})}
-		made, err := Adapt(ctx, s.plan, s.asked, columns, r)
+		made, err := Adapt(ctx, s.plan, s.synthetic, columns, r)
 		if err == nil {
 			whole, rounds = r, len(made.Each)
 			return nil

@@ -30,14 +30,14 @@ type setEstimate struct {
 
 // estimatesOf returns what measurements determine: every column as it was measured before the rounds, every set of
 // columns that rounds have measured, including single columns, and every subset of two columns or more of such a set.
-func estimatesOf(asked plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) []setEstimate {
+func estimatesOf(synthetic plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) []setEstimate {
 	var all []setEstimate
 	for i, m := range columns {
 		all = append(all, setEstimate{columns: []int{i}, of: [][]int{nil}, sizes: []int{m.Values.Len()}, counts: countsOf(m),
 			sigma: math.Sqrt(varianceOf(m)), proxy: proxyOf(m), measured: 1, first: true})
 	}
 	single := len(all)
-	candidates, sizes, place := adaptive.Candidates(asked), make([]int, len(columns)), map[string]int{}
+	candidates, sizes, place := adaptive.Candidates(synthetic), make([]int, len(columns)), map[string]int{}
 	for i, m := range columns {
 		if sizes[i] = m.Values.Len(); rounds.Classes != nil {
 			sizes[i] = slices.Max(rounds.Classes[i]) + 1

@@ -167,7 +167,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/%v/%d/%v", name, sizes, rows, variance), func(t *testing.T) {
 						sealed := s.sealedAnswers(t, columns, pairs, order...)
 						if total, _ := totalOf(sealed.Measured); rows == 0 && total > mostRows {
-							if capped := rowsOf(s.asked, 0, total); capped != mostRows { // too many to draw here
+							if capped := rowsOf(s.synthetic, 0, total); capped != mostRows { // too many to draw here
 								t.Errorf("a total of %v makes %v rows", total, capped)
 							}
 							return
@@ -180,7 +180,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 						if want := max(0, int(math.Floor(m.Total+0.5))); rows == 0 && m.Rows != want || rows > 0 && m.Rows != int(rows) {
 							t.Errorf("%d rows, expected %d or %d", m.Rows, rows, want)
 						}
-						for _, p := range fitTree(t.Context(), max(m.Total, 1), sealed.Measured, adaptive.Candidates(s.asked),
+						for _, p := range fitTree(t.Context(), max(m.Total, 1), sealed.Measured, adaptive.Candidates(s.synthetic),
 							sealed.Rounds[0].Each).
 							pairs {
 							for _, c := range p.counts {

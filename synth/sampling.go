@@ -39,9 +39,9 @@ func NewSampling(p *plan.Plan, t plan.Table, sums bool) *Sampling {
 const continuity = 3
 
 // Interval returns the interval of a figure whose noise has this margin and standard error: of all counts N for which
-// the figure is likely, those with (figure − N)² ≤ margin² + z²·spread·N (the score interval of Wilson 1927, with the
-// quantile of the noise added to that of the sample). It is exact for neither law, and covers slightly more than the
-// confidence if the sample's share of the error is normal.
+// the figure is likely, those with (figure − N)² ≤ margin² + z²·varianceRatio·N (the score interval of Wilson 1927,
+// with the quantile of the noise added to that of the sample). It is exact for neither law, and covers slightly more
+// than the confidence if the sample's share of the error is normal.
 func (s *Sampling) Interval(figure, margin, deviation float64) (low, high float64) {
 	if s == nil {
 		return figure - margin, figure + margin

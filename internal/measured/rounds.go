@@ -112,12 +112,12 @@ func Allowed(p *plan.Plan, s plan.Synthetic, made Rounds) error {
 			}
 			joined.Join(candidates[r.Choice])
 		}
-		asked, err := adaptive.Answer(p, s, i, r.Choice, made.Classes, r.Turn.Noise)
+		wanted, err := adaptive.Answer(p, s, i, r.Choice, made.Classes, r.Turn.Noise)
 		if err != nil {
 			return fmt.Errorf("round %d: %w", i+1, err)
 		}
-		if m := r.Measured.Measurement; m.Cells != asked.Cells || !bytes.Equal(m.Canonical(), asked.Canonical()) {
-			return fmt.Errorf("round %d is answered by measurement %s, and asks for %s", i+1, m.ID, asked.ID)
+		if m := r.Measured.Measurement; m.Cells != wanted.Cells || !bytes.Equal(m.Canonical(), wanted.Canonical()) {
+			return fmt.Errorf("round %d is answered by measurement %s, and asks for %s", i+1, m.ID, wanted.ID)
 		}
 		for _, rho := range []*big.Rat{r.Turn.Select.Rho(), r.Turn.Noise.Rho()} {
 			if rho == nil {

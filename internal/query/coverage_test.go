@@ -262,17 +262,17 @@ func questionsOf(p *compiled.Compiled, pt plan.Table, random *rand.Rand) [][]Que
 // askFigures answers a question once, for the half-widths, which are the same in every draw, and computes the laws.
 func (c *coverage) askFigures(t *testing.T, table, class int, q Question) []figureAsked {
 	t.Helper()
-	asked, err := resolveQuestion(c.p, q)
+	question, err := resolveQuestion(c.p, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	matching, lacks, err := asked.match(table)
+	matching, lacks, err := question.match(table)
 	if err != nil || lacks != nil {
 		t.Fatal(lacks, err)
 	}
 	var a Answer
 	answers := c.answersWith(c.exact)
-	if err := a.fill(t.Context(), c.p, c.reader, asked, matching, answers); err != nil {
+	if err := a.fill(t.Context(), c.p, c.reader, question, matching, answers); err != nil {
 		t.Fatal(err)
 	}
 	figures, err := c.reader.Statistic(table, answers)
@@ -284,7 +284,7 @@ func (c *coverage) askFigures(t *testing.T, table, class int, q Question) []figu
 	}
 	var out []figureAsked
 	least := 1.0
-	for i, at := range matching.questionRows(asked) {
+	for i, at := range matching.questionRows(question) {
 		row, selected := a.Rows[i], matching.selectedCategories(at.at)
 		f := figureAsked{table: table, class: class, row: at.at, cell: matching.cellIndex(selected),
 			groupings: matching.groupings, margin: (row.High - row.Low) / 2, deviation: row.StandardError, named: row.Law}

@@ -175,12 +175,12 @@ func conditionOf(attribute spec.Attribute, name string, level *domain.Level, tex
 		from, to, ranged := rangeOf(codes, part)
 		switch {
 		case slices.Contains(codes, part):
-			c.Codes, c.asked = append(c.Codes, part), append(c.asked, part)
+			c.Codes, c.given = append(c.Codes, part), append(c.given, part)
 		case ranged && from > to:
 			return c, fmt.Errorf("range %q of %s runs backwards: %s comes before %s, so give %s%s%s", part, attribute, codes[to],
 				codes[from], codes[to], rangeMark, codes[from])
 		case ranged:
-			c.Codes, c.asked = append(c.Codes, codes[from:to+1]...), append(c.asked, part)
+			c.Codes, c.given = append(c.Codes, codes[from:to+1]...), append(c.given, part)
 		default:
 			return c, unknownCode(attribute, codes, part)
 		}

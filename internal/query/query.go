@@ -55,7 +55,7 @@ type Answer struct {
 type Condition struct {
 	Attribute string   `json:"attribute"`
 	Codes     []string `json:"codes"`
-	asked     []string // codes and ranges of codes, as given
+	given     []string // codes and ranges of codes, as given
 }
 
 // OtherTable is another table that could have answered. StandardError is the root mean square over the rows. Same is
@@ -93,7 +93,7 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked, reader, matches, err := findMatches(e.Plan, q)
+	question, reader, matches, err := findMatches(e.Plan, q)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
@@ -107,7 +107,7 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	}
 	a := &Answer{
 		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, From: e.Plan.Tables[matches[best].table].From,
-		By: append([]string{}, q.By...), Where: asked.conditions, Covers: published.Covers(e.Plan.Sample),
+		By: append([]string{}, q.By...), Where: question.conditions, Covers: published.Covers(e.Plan.Sample),
 	}
 	for i, h := range matches {
 		if i != best {
@@ -116,22 +116,22 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 		}
 	}
 	if _, sparse := reader.Sparse(matches[best].table); sparse {
-		return a, a.fillSparse(ctx, e.Plan, reader, asked, matches[best], answers)
+		return a, a.fillSparse(ctx, e.Plan, reader, question, matches[best], answers)
 	}
-	return a, a.fill(ctx, e.Plan, reader, asked, matches[best], answers)
+	return a, a.fill(ctx, e.Plan, reader, question, matches[best], answers)
 }
 
 // findMatches resolves a question in a release, and returns the tables that hold it, with a reader for them.
-func findMatches(p *compiled.Compiled, q Question) (asked *resolvedQuestion, reader *synth.Reader,
+func findMatches(p *compiled.Compiled, q Question) (question *resolvedQuestion, reader *synth.Reader,
 	matches []matchingTable, err error) {
-	if asked, err = resolveQuestion(p, q); err != nil {
+	if question, err = resolveQuestion(p, q); err != nil {
 		return nil, nil, nil, err
 	}
 	if reader, err = synth.NewReader(p); err != nil {
 		return nil, nil, nil, err
 	}
-	matches, err = asked.matchingTables()
-	return asked, reader, matches, err
+	matches, err = question.matchingTables()
+	return question, reader, matches, err
 }
 
 // leastVariance computes the mean variance of each table's answer, and returns the index of the least; if several are
@@ -163,7 +163,7 @@ func leastVariance(reader *synth.Reader, p *compiled.Compiled, matches []matchin
 
 // fill computes the rows.
 func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.Reader,
-	asked *resolvedQuestion, from matchingTable, answers []measured.Measured) error {
+	question *resolvedQuestion, from matchingTable, answers []measured.Measured) error {
 	table := p.Tables[from.table]
 	figures, err := reader.Statistic(from.table, answers)
 	if err != nil {
@@ -188,7 +188,7 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 	sampling := synth.NewSampling(p.Plan(), table, true)
 	laws := map[int]*interval.Interval{}
 	bear := map[string]bool{}
-	for _, row := range from.questionRows(asked) {
+	for _, row := range from.questionRows(question) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -225,4 +225,4 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 }
 
 // String returns the condition as it was asked.
-func (c Condition) String() string { return c.Attribute + " = " + strings.Join(c.asked, " or ") }
+func (c Condition) String() string { return c.Attribute + " = " + strings.Join(c.given, " or ") }

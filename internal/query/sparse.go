@@ -23,7 +23,7 @@ const mostSparseRows = 1_000_000
 
 // fillSparse computes the rows of an answer from a sparse table, one cell each. It returns an error if a row would add
 // cells up: cells that are not published would be missing in the sum.
-func (a *Answer) fillSparse(ctx context.Context, p *compiled.Compiled, reader *synth.Reader, asked *resolvedQuestion,
+func (a *Answer) fillSparse(ctx context.Context, p *compiled.Compiled, reader *synth.Reader, question *resolvedQuestion,
 	from matchingTable, answers []measured.Measured) error {
 	table, answer := p.Tables[from.table], answers[0]
 	refuse := func(format string, args ...any) error {
@@ -43,7 +43,7 @@ func (a *Answer) fillSparse(ctx context.Context, p *compiled.Compiled, reader *s
 	}
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
 	a.Measurements, a.Above = []string{answer.Measurement.ID}, table.Sparse.Above
-	for _, row := range from.questionRows(asked) {
+	for _, row := range from.questionRows(question) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

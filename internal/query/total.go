@@ -108,7 +108,7 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 	first := all[0]
 	t := &Total{
 		Status: first.edition.Manifest.Status, From: first.plannedTable().From, Statistic: kind.String(), Column: column,
-		By: append([]string{}, q.By...), Where: first.asked.conditions, Weighted: first.plannedTable().Weighted,
+		By: append([]string{}, q.By...), Where: first.question.conditions, Weighted: first.plannedTable().Weighted,
 		Confidence: first.plannedTable().Statistics[0].Confidence, Covers: published.Covers(plan.Sample{}),
 	}
 	for _, c := range all {
@@ -140,11 +140,11 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 
 // contribution is the part of one release in a total.
 type contribution struct {
-	edition *published.Release
-	asked   *resolvedQuestion
-	from    matchingTable
-	reader  *synth.Reader
-	rows    []contributed
+	edition  *published.Release
+	question *resolvedQuestion
+	from     matchingTable
+	reader   *synth.Reader
+	rows     []contributed
 }
 
 // contributed is the part of a release in one row.
@@ -174,11 +174,11 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 	if err := addsUp(e.Plan.Sample); err != nil {
 		return refuse(err)
 	}
-	asked, reader, matches, err := findMatches(e.Plan, q)
+	question, reader, matches, err := findMatches(e.Plan, q)
 	if err != nil {
 		return refuse(err)
 	}
-	c := &contribution{edition: e, asked: asked, reader: reader}
+	c := &contribution{edition: e, question: question, reader: reader}
 	if c.from, err = adding[kind].from(c, matches, column); err != nil {
 		return refuse(err)
 	}
@@ -245,7 +245,7 @@ func (c *contribution) setCounts(answers []measured.Measured) error {
 		return err
 	}
 	sums := synth.Sums(cells, c.from.groupings)
-	for _, row := range c.from.questionRows(c.asked) {
+	for _, row := range c.from.questionRows(c.question) {
 		c.rows = append(c.rows, contributed{
 			keys: row.keys, cells: c.from.cellsIn(row.at), value: sums[row.at],
 			rests: c.reader.CountBearings(c.from.table, c.from.selectedCategories(row.at)),
@@ -285,7 +285,7 @@ func (c *contribution) setColumn(column string, answers []measured.Measured,
 	if err := c.setCounts(answers); err != nil {
 		return err
 	}
-	for i, row := range c.from.questionRows(c.asked) {
+	for i, row := range c.from.questionRows(c.question) {
 		r := &c.rows[i]
 		r.count, r.countRests = r.value, r.rests
 		if err := each(totals, r, c.from.selectedCategories(row.at)); err != nil {
@@ -314,7 +314,7 @@ func (c *contribution) checkCombines(before []*contribution) error {
 			return fmt.Errorf("has intervals of another confidence than %s", other.edition.Place)
 		case !slices.EqualFunc(c.rows, other.rows, func(a, b contributed) bool { return slices.Equal(a.keys, b.keys) }):
 			return fmt.Errorf("has other categories of %s than %s: ask by a level that both have",
-				strings.Join(c.asked.attributeNames(), ", "), other.edition.Place)
+				strings.Join(c.question.attributeNames(), ", "), other.edition.Place)
 		}
 	}
 	return nil

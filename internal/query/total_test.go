@@ -99,7 +99,7 @@ func TestTotalsRestOnWhatMovesThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		values := func(answers []measured.Measured) []float64 {
-			again := &contribution{edition: c.edition, asked: c.asked, reader: c.reader, from: c.from}
+			again := &contribution{edition: c.edition, question: c.question, reader: c.reader, from: c.from}
 			if err := adding[kind].rows(again, column, answers); err != nil {
 				t.Fatal(err)
 			}

@@ -41,7 +41,7 @@ type term struct {
 	// Position in the present tree.
 	inside    *term   // a term that has all its attributes; nil: it is multiplied into the table of host
 	contained []*term // the terms inside it
-	sweep     *sweep  // over its own table, with those of holds
+	sweep     *sweep  // over its own table, with those of contained
 	host      int
 	counts    []float64 // that the model expects
 	trial     []float64 // that the model would expect after a trial step
