@@ -15,14 +15,14 @@ import (
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
-// asking is what an oracle is asked.
+// asking is one question to an oracle.
 type asking struct {
-	round, choice int // choice of a measurement; −1 for a selection
+	round, choice int // choice is −1 for a selection
 	how           string
 	question
 }
 
-// recorder keeps what is asked of an oracle, and its answers as a journal does.
+// recorder keeps the questions to an oracle, and its answers as a journal does.
 type recorder struct {
 	Oracle
 	asked   []asking
@@ -52,7 +52,7 @@ func (r *recorder) Measure(ctx context.Context, round, choice int, how budget.Me
 	return m, err
 }
 
-// journal answers from what was recorded.
+// journal answers with what was recorded.
 type journal struct {
 	choices []int
 	answers []measured.Measured
@@ -69,11 +69,11 @@ func (j journal) Measure(_ context.Context, round, _ int, _ budget.Mechanism) (m
 	return j.answers[round], nil
 }
 
-// correlated is 500 rows of five columns, of which the second and the fourth follow the first and the last the third.
-func correlated() (sizes []int, codes [][]uint32) {
+// correlatedRows returns 500 rows of five columns: the second and fourth column follow the first, the last the third.
+func correlatedRows() (sizes []int, codes [][]uint32) {
 	sizes = []int{4, 4, 3, 2, 3}
 	codes = make([][]uint32, len(sizes))
-	r := seeded([32]byte{20})
+	r := seededStream([32]byte{20})
 	for range 500 {
 		a, c := uint32(r.below(4)), uint32(r.below(3))
 		for i, code := range []uint32{a, (a + 1) % 4, c, a / 2, 2 - c} {
@@ -83,25 +83,25 @@ func correlated() (sizes []int, codes [][]uint32) {
 	return sizes, codes
 }
 
-func adapted(t *testing.T, key byte) (setting, []measured.Measured, *recorder, []measured.Round) {
+func adaptCorrelated(t *testing.T, key byte) (setting, []measured.Measured, *recorder, []measured.Round) {
 	t.Helper()
-	sizes, codes := correlated()
-	s := planned(t, sizes, 0, big.NewRat(9, 1), big.NewRat(9, 1), big.NewRat(2, 1))
+	sizes, codes := correlatedRows()
+	s := plannedSetting(t, sizes, 0, big.NewRat(9, 1), big.NewRat(9, 1), big.NewRat(2, 1))
 	o := newExact(s, codes, noise.Key{key})
-	columns := o.single(t)
+	columns := o.measureColumns(t)
 	r := &recorder{Oracle: o}
-	rounds, err := Adapt(context.Background(), s.plan, s.asked, columns, r)
+	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, columns, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s, columns, r, rounds.Each
 }
 
-// TestAdaptReplays: answered from a journal, the method asks the very same and ends with the same rounds.
+// TestAdaptReplays: answered from a journal, the method asks the same questions and ends with the same rounds.
 func TestAdaptReplays(t *testing.T) {
-	s, columns, first, rounds := adapted(t, 1)
+	s, columns, first, rounds := adaptCorrelated(t, 1)
 	second := &recorder{Oracle: journal{first.choices, first.answers}}
-	again, err := Adapt(context.Background(), s.plan, s.asked, columns, second)
+	again, err := Adapt(context.Background(), s.plan, s.synthetic, columns, second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,10 +114,10 @@ func TestAdaptReplays(t *testing.T) {
 }
 
 // TestAdaptAsks: every round selects and then measures its choice; candidates are all pairs that close no cycle with
-// those before, in order; and each comes with counts of its size, in bounds.
+// those before, in order; and each comes with as many counts as it has cells, within bounds.
 func TestAdaptAsks(t *testing.T) {
-	s, _, r, rounds := adapted(t, 2)
-	pairs := adaptive.Candidates(s.asked)
+	s, _, r, rounds := adaptCorrelated(t, 2)
+	pairs := adaptive.Candidates(s.synthetic)
 	if len(rounds) != 4 || len(r.asked) != 8 {
 		t.Fatalf("%d rounds of %d questions, expected 4 of 8", len(rounds), len(r.asked))
 	}
@@ -129,7 +129,7 @@ func TestAdaptAsks(t *testing.T) {
 		}
 		var want []int
 		for i, pair := range pairs {
-			if !linked(pairs, rounds[:round], pair[0], pair[1]) {
+			if !areLinked(pairs, rounds[:round], pair[0], pair[1]) {
 				want = append(want, i)
 			}
 		}
@@ -145,8 +145,8 @@ func TestAdaptAsks(t *testing.T) {
 	}
 }
 
-// linked reports whether there is a way from one column to another along rounds.
-func linked(pairs [][]int, rounds []measured.Round, from, to int) bool {
+// areLinked reports whether rounds link one column to another.
+func areLinked(pairs [][]int, rounds []measured.Round, from, to int) bool {
 	reached := []int{from}
 	for i := 0; i < len(reached); i++ {
 		for _, r := range rounds {
@@ -160,27 +160,27 @@ func linked(pairs [][]int, rounds []measured.Round, from, to int) bool {
 	return slices.Contains(reached, to)
 }
 
-// TestAdaptFindsTheTree: with little noise the tree holds pairs that depend on each other, while there are such. Of 500
-// rows such a pair lies at least 500 in L1 from independence, and any other at most some 80, so that at an ε of 2 it is
-// chosen with a probability of some e⁻⁴⁰⁰.
+// TestAdaptFindsTheTree: with little noise the tree has pairs that depend on each other, as long as there are any. Of
+// 500 rows such a pair is at least 500 in L1 from independence, and any other at most some 80, so that at an ε of 2 one
+// of the others is chosen with a probability of about e⁻⁴⁰⁰.
 func TestAdaptFindsTheTree(t *testing.T) {
-	s, _, _, rounds := adapted(t, 3)
+	s, _, _, rounds := adaptCorrelated(t, 3)
 	for i, r := range rounds[:3] {
-		pair := adaptive.Candidates(s.asked)[r.Choice]
+		pair := adaptive.Candidates(s.synthetic)[r.Choice]
 		if first := []int{0, 0, 1, 0, 1}; first[pair[0]] != first[pair[1]] {
 			t.Errorf("round %d chose columns %v, which do not depend on each other", i, pair)
 		}
 	}
 }
 
-// TestAdaptModels works the models out by hand. Noise has a variance of 1. The columns sum to 40, 40 and 80, with
-// variances 2, 3 and 2: the total is (40/2 + 40/3 + 80/2)/(1/2 + 1/3 + 1/2) = 55. Each column is moved to it by the
-// same number in all its categories: 37.5 and 17.5; 25, 25 and 5; 47.5 and 7.5. All are above 3.
+// TestAdaptModels compares with models computed by hand. Noise has a variance of 1. The columns sum to 40, 40 and 80,
+// with variances 2, 3 and 2: the total is (40/2 + 40/3 + 80/2)/(1/2 + 1/3 + 1/2) = 55. Each column is moved to it by
+// the same number in all its categories: 37.5 and 17.5; 25, 25 and 5; 47.5 and 7.5. All are above 3.
 func TestAdaptModels(t *testing.T) {
-	s := planned(t, []int{2, 3, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
-	columns := s.sealed(t, [][]int64{{30, 10}, {20, 20, 0}, {60, 20}}, nil).Measured
+	s := plannedSetting(t, []int{2, 3, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
+	columns := s.sealedAnswers(t, [][]int64{{30, 10}, {20, 20, 0}, {60, 20}}, nil).Measured
 	r := &recorder{Oracle: journal{choices: []int{7}}}
-	if _, err := Adapt(context.Background(), s.plan, s.asked, columns, r); err == nil {
+	if _, err := Adapt(context.Background(), s.plan, s.synthetic, columns, r); err == nil {
 		t.Fatal("a choice that was no candidate is taken")
 	}
 	fitted := [][]float64{{37.5, 17.5}, {25, 25, 5}, {47.5, 7.5}}
@@ -197,19 +197,19 @@ func TestAdaptModels(t *testing.T) {
 	}
 }
 
-// TestAdaptModelsAreBounded: counts that no table can have still make models within bounds.
+// TestAdaptModelsAreBounded: counts that no table can have still give models within bounds.
 func TestAdaptModelsAreBounded(t *testing.T) {
-	s := planned(t, []int{2, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
+	s := plannedSetting(t, []int{2, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	for _, c := range []struct {
 		columns [][]int64
 		want    []int64
 	}{
-		{[][]int64{{0, 0}, {0, 0}}, []int64{256, 256, 256, 256}}, // a total of 1 at least
+		{[][]int64{{0, 0}, {0, 0}}, []int64{256, 256, 256, 256}}, // a total of at least 1
 		{[][]int64{{-5e6, -5e6}, {-7e6, -7e6}}, []int64{256, 256, 256, 256}},
 		{[][]int64{{1 << 61, 0}, {1 << 61, 0}}, []int64{1 << 50, 0, 0, 0}},
 	} {
 		r := &recorder{Oracle: journal{choices: []int{7}}}
-		_, err := Adapt(context.Background(), s.plan, s.asked, s.sealed(t, c.columns, nil).Measured, r)
+		_, err := Adapt(context.Background(), s.plan, s.synthetic, s.sealedAnswers(t, c.columns, nil).Measured, r)
 		if err == nil || !slices.Equal(r.asked[0].models[0], c.want) {
 			t.Errorf("%v: models %v, expected %v", c.columns, r.asked[0].models[0], c.want)
 		}
@@ -217,14 +217,15 @@ func TestAdaptModelsAreBounded(t *testing.T) {
 }
 
 func TestAdaptRefuses(t *testing.T) {
-	s := planned(t, []int{2, 3}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
-	sealed := s.sealed(t, [][]int64{{3, 4}, {1, 2, 3}}, map[[2]int][]int64{{0, 1}: {0, 1, 2, 1, 1, 1}}, [2]int{0, 1})
+	s := plannedSetting(t, []int{2, 3}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
+	sealed := s.sealedAnswers(t, [][]int64{{3, 4}, {1, 2, 3}},
+		map[[2]int][]int64{{0, 1}: {0, 1, 2, 1, 1, 1}}, [2]int{0, 1})
 	columns, answer := sealed.Measured, sealed.Rounds[0].Each[0].Measured
 	good := journal{[]int{0}, []measured.Measured{answer}}
-	if _, err := Adapt(context.Background(), s.plan, s.asked, columns, good); err != nil {
+	if _, err := Adapt(context.Background(), s.plan, s.synthetic, columns, good); err != nil {
 		t.Fatal(err)
 	}
-	short := answered(answer.Measurement, []int64{1, 2, 3})
+	short := withAnswers(answer.Measurement, []int64{1, 2, 3})
 	gone := errors.New("gone")
 	for name, c := range map[string]struct {
 		columns []measured.Measured
@@ -233,7 +234,7 @@ func TestAdaptRefuses(t *testing.T) {
 	}{
 		"a column too few":     {columns[:1], good, "1 are measured"},
 		"columns out of order": {[]measured.Measured{columns[1], columns[0]}, good, "is expected"},
-		"a column cut short": {[]measured.Measured{columns[0], answered(columns[1].Measurement, []int64{1, 2})}, good,
+		"a column cut short": {[]measured.Measured{columns[0], withAnswers(columns[1].Measurement, []int64{1, 2})}, good,
 			"3 answers"},
 		"no such candidate":   {columns, journal{[]int{1}, nil}, "not among the candidates"},
 		"another answer":      {columns, journal{[]int{0}, columns[:1]}, "is expected"},
@@ -241,7 +242,7 @@ func TestAdaptRefuses(t *testing.T) {
 		"no selection":        {columns, failing{gone, nil}, "gone"},
 		"no measurement":      {columns, failing{nil, gone}, "gone"},
 	} {
-		rounds, err := Adapt(context.Background(), s.plan, s.asked, c.columns, c.oracle)
+		rounds, err := Adapt(context.Background(), s.plan, s.synthetic, c.columns, c.oracle)
 		if err == nil || !strings.Contains(err.Error(), c.want) || rounds.Each != nil {
 			t.Errorf("%s: error %v, expected one with %q", name, err, c.want)
 		}
@@ -265,13 +266,13 @@ func (f failing) Measure(context.Context, int, int, budget.Mechanism) (measured.
 	return measured.Measured{}, f.measuring
 }
 
-// TestAdaptKeepsToItsRounds: a plan with fewer rounds than a tree has pairs is not asked for more.
+// TestAdaptKeepsToItsRounds: a plan with fewer rounds than a tree has pairs asks for no more.
 func TestAdaptKeepsToItsRounds(t *testing.T) {
-	s := planned(t, []int{2, 2, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
-	s.asked.Rounds = 1
-	sealed := s.sealed(t, [][]int64{{3, 4}, {1, 2}, {5, 6}}, map[[2]int][]int64{{0, 2}: {0, 1, 2, 1}}, [2]int{0, 2})
+	s := plannedSetting(t, []int{2, 2, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
+	s.synthetic.Rounds = 1
+	sealed := s.sealedAnswers(t, [][]int64{{3, 4}, {1, 2}, {5, 6}}, map[[2]int][]int64{{0, 2}: {0, 1, 2, 1}}, [2]int{0, 2})
 	r := &recorder{Oracle: journal{[]int{1}, []measured.Measured{sealed.Rounds[0].Each[0].Measured}}}
-	rounds, err := Adapt(context.Background(), s.plan, s.asked, sealed.Measured, r)
+	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, sealed.Measured, r)
 	if err != nil || len(rounds.Each) != 1 || len(r.asked) != 2 {
 		t.Errorf("%d rounds of %d questions, error %v", len(rounds.Each), len(r.asked), err)
 	}
@@ -279,8 +280,9 @@ func TestAdaptKeepsToItsRounds(t *testing.T) {
 
 // TestAdaptAlone: one column has no pair to ask for.
 func TestAdaptAlone(t *testing.T) {
-	s := planned(t, []int{3}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
-	rounds, err := Adapt(context.Background(), s.plan, s.asked, s.sealed(t, [][]int64{{3, 4, 5}}, nil).Measured, journal{})
+	s := plannedSetting(t, []int{3}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
+	columns := s.sealedAnswers(t, [][]int64{{3, 4, 5}}, nil).Measured
+	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, columns, journal{})
 	if err != nil || len(rounds.Each) != 0 {
 		t.Errorf("%d rounds, error %v", len(rounds.Each), err)
 	}

@@ -18,14 +18,14 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// adultSizes are the categories of the columns of adult15.csv, whose codes are 0, 1, 2 …
+// adultSizes are the numbers of categories of the columns of adult15.csv, whose codes are 0, 1, 2 …
 var adultSizes = []int{32, 9, 32, 16, 16, 7, 15, 6, 5, 2, 32, 32, 32, 42, 2}
 
-// adult is the codes of adult15.csv, by column.
-func adult(t testing.TB) [][]uint32 { return coded(t, "adult15.csv", adultSizes) }
+// adultCodes returns the codes of adult15.csv, by column.
+func adultCodes(t testing.TB) [][]uint32 { return readCodes(t, "adult15.csv", adultSizes) }
 
-// coded is the codes of a file, by column.
-func coded(t testing.TB, file string, sizes []int) [][]uint32 {
+// readCodes returns the codes of a file, by column.
+func readCodes(t testing.TB, file string, sizes []int) [][]uint32 {
 	t.Helper()
 	f, err := os.Open(testdata.Data(t, file))
 	if err != nil {
@@ -50,8 +50,9 @@ func coded(t testing.TB, file string, sizes []int) [][]uint32 {
 	return codes
 }
 
-// halved is the setting that the planner makes of a budget of twice this ρ, of which half is for the microdata.
-func halved(t testing.TB, sizes []int, rho *big.Rat, method string) setting {
+// halfForMicrodata returns the setting that the planner makes of a budget of twice this ρ, half of it for the
+// microdata.
+func halfForMicrodata(t testing.TB, sizes []int, rho *big.Rat, method string) setting {
 	t.Helper()
 	return planSetting(t, sizes,
 		planOf(t, sizes, fmt.Sprintf("{rho: %s, split: {tables: 1/2, microdata: 1/2}}",
@@ -59,21 +60,21 @@ func halved(t testing.TB, sizes []int, rho *big.Rat, method string) setting {
 			"marginals: {m: {by: [c0], budget: tables}}\nsynthetic: {t: {budget: microdata, method: "+method+"}}\n"))
 }
 
-// planSetting is the setting of a plan's first microdata.
+// planSetting returns the setting of a plan's first microdata.
 func planSetting(t testing.TB, sizes []int, p *plan.Plan) setting {
 	t.Helper()
-	s := setting{plan: p, asked: p.Synthetic[0], sizes: sizes}
+	s := setting{plan: p, synthetic: p.Synthetic[0], sizes: sizes}
 	for i := range sizes {
-		m, ok := p.Measurement(s.asked.Column(i))
+		m, ok := p.Measurement(s.synthetic.Column(i))
 		if !ok {
-			t.Fatalf("the plan does not measure %s", s.asked.Column(i))
+			t.Fatalf("the plan does not measure %s", s.synthetic.Column(i))
 		}
 		s.column = append(s.column, m)
 	}
 	return s
 }
 
-// threeWay is the mean over all triples of columns of Σ|share of a cell in a − share in b|.
+// threeWay returns the mean over all triples of columns of Σ|share of a cell in a − share in b|.
 func threeWay(sizes []int, a, b [][]uint32) float64 {
 	total, triples := 0.0, 0
 	for i := range sizes {
@@ -97,13 +98,14 @@ func threeWay(sizes []int, a, b [][]uint32) float64 {
 	return total / float64(triples)
 }
 
-// release is what microdata of rows are published from, by a setting's noise and choices under a key.
-func (s setting) release(t testing.TB, codes [][]uint32, key noise.Key) (out *measured.Sealed, adapting time.Duration) {
+// sealRelease seals what a setting measures of rows, with its noise and choices under a key.
+func (s setting) sealRelease(t testing.TB, codes [][]uint32, key noise.Key) (out *measured.Sealed,
+	adapting time.Duration) {
 	t.Helper()
 	o := newExact(s, codes, key)
-	out = &measured.Sealed{Plan: compiled.Of(s.plan), Measured: o.single(t)}
+	out = &measured.Sealed{Plan: compiled.Of(s.plan), Measured: o.measureColumns(t)}
 	start := time.Now()
-	rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
+	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, out.Measured, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,17 +114,17 @@ func (s setting) release(t testing.TB, codes [][]uint32, key noise.Key) (out *me
 }
 
 // TestAdult makes microdata of adult15 at ε = 1 and δ = 10⁻⁹, which is ρ = 0.0149731, and compares all 455 tables of
-// three columns with the truth. The aim is an L1/N of 0.19 in the mean, of a range of 0 to 2, and the method's best is
-// some 0.16, which is what a tree leaves out however little noise there is. Over 100 keys the mean was 0.180, the
-// standard deviation 0.0041 and the largest 0.187. The mean of five has a standard deviation of 0.002, so 0.20 is ten
-// of them away: by no chance, but by anything that takes a tenth off the quality.
+// three columns with the truth. The aim is a mean L1/N of 0.19, of a range of 0 to 2; the best that the method can
+// reach is about 0.16, the error of a tree without noise. Over 100 keys the mean was 0.180, the standard deviation
+// 0.0041 and the largest 0.187. The mean of five has a standard deviation of 0.002, so 0.20 is ten of them away: chance
+// does not reach it, but losing a tenth of the quality does.
 func TestAdult(t *testing.T) {
-	codes := adult(t)
-	s := halved(t, adultSizes, big.NewRat(149731, 10_000_000), plan.MST)
+	codes := adultCodes(t)
+	s := halfForMicrodata(t, adultSizes, big.NewRat(149731, 10_000_000), plan.MST)
 	var mean float64
 	const runs = 5
 	for run := range runs {
-		out, adapting := s.release(t, codes, noise.Key{byte(run + 1)})
+		out, adapting := s.sealRelease(t, codes, noise.Key{byte(run + 1)})
 		start := time.Now()
 		m, err := Draw(t.Context(), out, 0)
 		if err != nil {
@@ -155,14 +157,14 @@ func BenchmarkDraw(b *testing.B) {
 	}
 	rho := big.NewRat(149731, 10_000_000)
 	wide := make([][]uint32, 2)
-	r := seeded([32]byte{30})
+	r := seededStream([32]byte{30})
 	for range 1_000_000 {
 		first := r.below(500)
 		wide[0], wide[1] = append(wide[0], uint32(first)), append(wide[1], uint32((first+r.below(20))%500))
 	}
-	out, _ := halved(b, []int{500, 500}, rho, plan.MST).release(b, wide, noise.Key{1})
+	out, _ := halfForMicrodata(b, []int{500, 500}, rho, plan.MST).sealRelease(b, wide, noise.Key{1})
 	b.Run("wide", run(out))
-	out, _ = halved(b, adultSizes, rho, plan.MST).release(b, adult(b), noise.Key{1})
+	out, _ = halfForMicrodata(b, adultSizes, rho, plan.MST).sealRelease(b, adultCodes(b), noise.Key{1})
 	b.Run("adult", run(out))
 	out.Plan.Synthetic[0].Rows = 100 * 48_842
 	b.Run("adult100", run(out))

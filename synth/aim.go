@@ -13,8 +13,8 @@ import (
 	"github.com/dprelease/dprelease/synth/graphical"
 )
 
-// This file holds AIM (McKenna, Mullins, Sheldon & Miklau 2022): rounds that each measure the marginal that a model of
-// all answers so far gets most wrong, beside what the noise of the coming answer will be.
+// This file holds AIM (McKenna, Mullins, Sheldon & Miklau 2022): each round measures the marginal that a model of all
+// answers so far gets most wrong, relative to the noise of the coming answer.
 
 // aim is the state of the method: a model of the columns' classes, and the marginals that may be measured.
 type aim struct {
@@ -22,13 +22,13 @@ type aim struct {
 	columns    []classes
 	domain     graphical.Domain // the classes of each column
 	candidates []graphical.Clique
-	most       graphical.Size // of the model, when all is spent
-	totals     pool           // of the number of rows
+	most       graphical.Size // size of the model when the whole budget is spent
+	totals     pool           // estimates of the number of rows
 	schedule   *adaptive.Schedule
 }
 
-// newAIM is the method after the measurement of single columns, whose categories it merges where the noise hides them.
-// The variance of a class is that of the sum of its categories.
+// newAIM returns the method after the measurement of single columns. It merges the categories of a column that the
+// noise hides. The variance of a class is that of the sum of its categories.
 func newAIM(ctx context.Context, s plan.Synthetic, columns []measured.Measured) (*aim, error) {
 	if s.Most == nil {
 		return nil, errors.New("the plan does not say how large its model may become")
@@ -64,8 +64,8 @@ func newAIM(ctx context.Context, s plan.Synthetic, columns []measured.Measured) 
 	return a, nil
 }
 
-// merged is the class of each category of each column.
-func (a *aim) merged() [][]int {
+// categoryClasses returns the class of each category of each column.
+func (a *aim) categoryClasses() [][]int {
 	out := make([][]int, len(a.columns))
 	for i, c := range a.columns {
 		out[i] = c.of
@@ -73,55 +73,56 @@ func (a *aim) merged() [][]int {
 	return out
 }
 
-// Steps of the fit: to the columns, to each answer, and to all at last. A model that is fitted less than wholly keeps
-// to what is simple, and so to less of the noise.
+// Steps of the fit to the columns, to each answer, and to all answers at the end. A model that is not fitted completely
+// stays simpler, and follows less of the noise.
 const (
 	firstSteps = 50
 	roundSteps = 15
 	lastSteps  = 60
 )
 
-// aim makes the rounds of method aim.
-func (a *asker) aim(ctx context.Context, columns []measured.Measured) (rounds []measured.Round, err error) {
-	m, err := newAIM(ctx, a.asked, columns)
+// aimRounds runs the rounds of method aim.
+func (a *asker) aimRounds(ctx context.Context, columns []measured.Measured) (rounds []measured.Round, err error) {
+	m, err := newAIM(ctx, a.synthetic, columns)
 	if err != nil {
 		return nil, err
 	}
-	a.classes = m.merged()
+	a.classes = m.categoryClasses()
 	if err := a.oracle.Merge(a.classes); err != nil {
 		return nil, err
 	}
 	for round := 0; ; round++ {
 		turn, last := m.schedule.Next()
-		q := m.question(ctx, turn)
-		if err := ctx.Err(); err != nil { // the question may be of a model that was not fitted to its end
+		q := m.questionFor(ctx, turn)
+		if err := ctx.Err(); err != nil { // the question may come from a model that was not fitted to the end
 			return nil, err
 		}
-		r, err := a.round(ctx, round, turn, q)
+		r, err := a.askRound(ctx, round, turn, q)
 		if err != nil {
 			return nil, err
 		}
 		if rounds = append(rounds, r); last {
 			return rounds, nil
 		}
-		m.learn(ctx, r, false)
+		m.addAnswer(ctx, r, false)
 	}
 }
 
-// replay learns what rounds were answered. It fails on rounds that the method does not make.
+// replay adds the answers of earlier rounds to the model. It returns an error if the method does not make these rounds.
 func (a *aim) replay(ctx context.Context, p *plan.Plan, s plan.Synthetic, made measured.Rounds) error {
-	if !slices.EqualFunc(made.Classes, a.merged(), slices.Equal) {
+	if !slices.EqualFunc(made.Classes, a.categoryClasses(), slices.Equal) {
 		return errors.New("the classes are not those that the measurements of the columns lead to")
 	}
 	for i, r := range made.Each {
-		// what follows from a model that was not fitted to its end is not held against the rounds
+		// Check the context first: rounds are not judged by a model that was not fitted to the end.
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		turn, last := a.schedule.Next()
 		var err error
 		switch {
-		case r.Choice < 0 || r.Choice >= len(a.candidates) || !a.open(a.model.SizeWith(a.candidates[r.Choice]), a.grown()):
+		case r.Choice < 0 || r.Choice >= len(a.candidates) ||
+			!a.isOpen(a.model.SizeWith(a.candidates[r.Choice]), a.currentLimit()):
 			err = fmt.Errorf("%d was not to be chosen", r.Choice)
 		case !turn.Equal(r.Turn):
 			err = errors.New("its mechanisms do not follow from the rounds before")
@@ -133,7 +134,7 @@ func (a *aim) replay(ctx context.Context, p *plan.Plan, s plan.Synthetic, made m
 		if err != nil {
 			return fmt.Errorf("round %d of the microdata of %s: %w", i+1, s.Table, err)
 		}
-		a.learn(ctx, r, last)
+		a.addAnswer(ctx, r, last)
 	}
 	if len(made.Each) == 0 {
 		return fmt.Errorf("the microdata of %s have no rounds", s.Table)
@@ -141,42 +142,42 @@ func (a *aim) replay(ctx context.Context, p *plan.Plan, s plan.Synthetic, made m
 	return nil
 }
 
-// question is what a round chooses among: how far the model may be off, less what the noise of the answer will be.
-func (a *aim) question(ctx context.Context, t adaptive.Turn) question {
+// questionFor returns the choice of a round. A candidate's penalty is the expected L1 norm of the noise of its answer.
+func (a *aim) questionFor(ctx context.Context, t adaptive.Turn) question {
 	var q question
 	var asked []graphical.Clique
-	most, sizes := a.grown(), a.model.SizesWith(ctx, a.candidates)
+	most, sizes := a.currentLimit(), a.model.SizesWith(ctx, a.candidates)
 	for i, c := range a.candidates {
-		if a.open(sizes[i], most) {
+		if a.isOpen(sizes[i], most) {
 			q.candidates, asked = append(q.candidates, i), append(asked, c)
 		}
 	}
 	q.models, q.penalties = make([][]int64, len(asked)), make([]int64, len(asked))
 	sigma := deviationOf(t)
 	a.model.Marginals(ctx, asked, func(i int, counts []float64) {
-		q.models[i] = quantised(counts)
+		q.models[i] = toModelUnits(counts)
 		q.penalties[i] = int64(min(math.Floor(adaptive.ModelScale*(meanDeviation*sigma*float64(len(counts)))), 1<<60))
 	})
 	return q
 }
 
-// grown is the size that the model may have now: as large a part of its greatest as is spent of the loss.
-func (a *aim) grown() graphical.Size {
+// currentLimit returns the size that the model may have now: the spent share of the budget times its final size.
+func (a *aim) currentLimit() graphical.Size {
 	return graphical.Size{Total: float64(a.most.Total * a.schedule.Used()), Largest: a.most.Largest}
 }
 
-// open reports whether a candidate may be chosen, by the size of the model with it: one that is part of the model in
-// any case, or with which it has a size at most.
-func (a *aim) open(size, most graphical.Size) bool {
+// isOpen reports whether a candidate may be chosen, given the size of the model with it: either the candidate does not
+// enlarge the model, or that size is within the limit.
+func (a *aim) isOpen(size, most graphical.Size) bool {
 	return size == a.model.Size() || size.Within(most)
 }
 
-// deviationOf is the standard deviation of the noise of a turn, kept from zero.
+// deviationOf returns the standard deviation of the noise of a turn, which is never zero.
 func deviationOf(t adaptive.Turn) float64 { return math.Sqrt(max(t.Noise.Variance(), leastVariance)) }
 
-// learn takes the answer of a round into the model. Where the model was as near to it before as noise alone would be,
-// the rounds that follow get quieter.
-func (a *aim) learn(ctx context.Context, r measured.Round, last bool) {
+// addAnswer adds the answer of a round to the model. If the model was already as close to the answer as noise would be,
+// the following rounds use less noise.
+func (a *aim) addAnswer(ctx context.Context, r measured.Round, last bool) {
 	clique := a.candidates[r.Choice]
 	counts := countsOf(r.Measured)
 	variances := slices.Repeat([]float64{varianceOf(r.Measured)}, len(counts))
@@ -189,7 +190,7 @@ func (a *aim) learn(ctx context.Context, r measured.Round, last bool) {
 		return
 	}
 	a.model.Fit(ctx, roundSteps)
-	if distance(before, a.model.Marginal(clique)) <= meanDeviation*deviationOf(r.Turn)*float64(len(counts)) {
+	if l1Distance(before, a.model.Marginal(clique)) <= meanDeviation*deviationOf(r.Turn)*float64(len(counts)) {
 		a.schedule.Quieter()
 	}
 }

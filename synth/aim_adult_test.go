@@ -10,12 +10,12 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// taxiSizes are the categories of the columns of taxi.csv.
+// taxiSizes are the numbers of categories of the columns of taxi.csv.
 var taxiSizes = []int{21, 101, 78, 78, 9, 11, 11, 11, 11, 11}
 
-// TestAIM compares the rows of AIM with the truth, as TestAdult does those of MST: five releases of each, at ρ of ε =
-// 0.1, 1 and 10 at δ = 10⁻⁹. The means were 0.2981, 0.1170, 0.0816 and 0.1446. Releases are the same whenever nothing
-// is changed that they depend on.
+// TestAIM compares the rows of AIM with the truth, as TestAdult does for MST: five releases of each, at ρ of ε = 0.1, 1
+// and 10 at δ = 10⁻⁹. The means were 0.2981, 0.1170, 0.0816 and 0.1446. Releases stay the same unless something changes
+// that they depend on.
 func TestAIM(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("set DPRELEASE_LONG to run it")
@@ -33,13 +33,13 @@ func TestAIM(t *testing.T) {
 		{"taxi, ε=1", "taxi.csv", taxiSizes, "0.0149731", 0.15},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			codes := coded(t, c.file, c.sizes)
+			codes := readCodes(t, c.file, c.sizes)
 			rho, _ := new(big.Rat).SetString(c.rho)
-			s := halved(t, c.sizes, rho, plan.AIM)
+			s := halfForMicrodata(t, c.sizes, rho, plan.AIM)
 			mean := 0.0
 			const runs = 5
 			for run := range runs {
-				out, adapting := s.release(t, codes, noise.Key{byte(run + 1)})
+				out, adapting := s.sealRelease(t, codes, noise.Key{byte(run + 1)})
 				start := time.Now()
 				m, err := Draw(t.Context(), out, 0)
 				if err != nil {
@@ -65,7 +65,7 @@ func TestAIMOfManyColumns(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("set DPRELEASE_LONG to run it")
 	}
-	r := seeded([32]byte{60})
+	r := seededStream([32]byte{60})
 	sizes, codes := make([]int, 35), make([][]uint32, 35)
 	for i := range sizes {
 		sizes[i] = 2 + i%5
@@ -77,8 +77,8 @@ func TestAIMOfManyColumns(t *testing.T) {
 			codes[i] = append(codes[i], code)
 		}
 	}
-	s := halved(t, sizes, big.NewRat(149731, 10_000_000), plan.AIM)
-	out, adapting := s.release(t, codes, noise.Key{1})
+	s := halfForMicrodata(t, sizes, big.NewRat(149731, 10_000_000), plan.AIM)
+	out, adapting := s.sealRelease(t, codes, noise.Key{1})
 	start := time.Now()
 	m, err := Draw(t.Context(), out, 0)
 	if err != nil {

@@ -20,21 +20,21 @@ import (
 	"github.com/dprelease/dprelease/synth/graphical"
 )
 
-// aimSetting is a plan of method aim with so much ρ for the microdata.
+// aimSetting returns a plan of method aim with this ρ for the microdata.
 func aimSetting(t testing.TB, sizes []int, rho *big.Rat) setting {
 	t.Helper()
-	return halved(t, sizes, rho, plan.AIM)
+	return halfForMicrodata(t, sizes, rho, plan.AIM)
 }
 
-// aimRelease is what microdata of correlated rows are published from, and all that was asked for it.
+// aimRelease seals a release of correlated rows, and returns it with all questions of the method.
 func aimRelease(t testing.TB, key byte) (setting, *measured.Sealed, *recorder) {
 	t.Helper()
-	sizes, codes := correlated()
+	sizes, codes := correlatedRows()
 	s := aimSetting(t, sizes, big.NewRat(2, 1))
 	o := newExact(s, codes, noise.Key{key})
 	r := &recorder{Oracle: o}
-	out := &measured.Sealed{Plan: compiled.Of(s.plan), Measured: o.single(t)}
-	rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, r)
+	out := &measured.Sealed{Plan: compiled.Of(s.plan), Measured: o.measureColumns(t)}
+	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, out.Measured, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,12 +42,12 @@ func aimRelease(t testing.TB, key byte) (setting, *measured.Sealed, *recorder) {
 	return s, out, r
 }
 
-// TestAIMReplays: answered from a journal, the method asks the very same and ends with the same rounds; what was asked
-// is what its plan allows.
+// TestAIMReplays: answered from a journal, the method asks the same questions and ends with the same rounds; the plan
+// allows all questions.
 func TestAIMReplays(t *testing.T) {
 	s, out, first := aimRelease(t, 1)
 	second := &recorder{Oracle: journal{first.choices, first.answers}}
-	again, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, second)
+	again, err := Adapt(context.Background(), s.plan, s.synthetic, out.Measured, second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,16 +57,16 @@ func TestAIMReplays(t *testing.T) {
 	if !reflect.DeepEqual(out.Rounds[0], again) {
 		t.Error("the rounds differ")
 	}
-	if err := measured.Allowed(s.plan, s.asked, again); err != nil {
+	if err := measured.Allowed(s.plan, s.synthetic, again); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestAIMFindsWhatDepends: with little noise the first rounds ask for columns that depend on each other. Such a set
-// lies hundreds of rows in L1 from independence, and none other a hundred: the chance of another choice is below e⁻²⁰.
+// TestAIMFindsWhatDepends: with little noise the first rounds ask for columns that depend on each other. Such a set is
+// hundreds of rows in L1 from independence, and no other set a hundred: the chance of another choice is below e⁻²⁰.
 func TestAIMFindsWhatDepends(t *testing.T) {
 	s, out, _ := aimRelease(t, 2)
-	first := adaptive.Candidates(s.asked)[out.Rounds[0].Each[0].Choice]
+	first := adaptive.Candidates(s.synthetic)[out.Rounds[0].Each[0].Choice]
 	kind := []int{0, 0, 1, 0, 1}
 	joined := false
 	for i := range first {
@@ -82,8 +82,8 @@ func TestAIMFindsWhatDepends(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkMicrodata(t, s, m)
-	// The fourth column is half the first, exactly. Rows that break that are made by noise alone, whose deviation in a
-	// cell of a pair is below 3 here: 8 cells and 8 deviations.
+	// The fourth column is half the first, exactly. Only noise makes rows that violate that; its deviation in a cell of a
+	// pair is below 3 here: 8 cells and 8 deviations.
 	broken := 0
 	for row, a := range m.Codes[0] {
 		if m.Codes[3][row] != a/2 {
@@ -95,7 +95,7 @@ func TestAIMFindsWhatDepends(t *testing.T) {
 	}
 }
 
-// TestAIMOnOneAndTwoCores: what is asked and what is drawn is the same, to the bit.
+// TestAIMOnOneAndTwoCores: questions and rows are the same, to the bit.
 func TestAIMOnOneAndTwoCores(t *testing.T) {
 	run := func(cores int) ([]asking, [][]uint32) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
@@ -116,7 +116,7 @@ func TestAIMOnOneAndTwoCores(t *testing.T) {
 	}
 }
 
-// TestAIMRefusesRounds: rounds that the method does not make are not drawn from.
+// TestAIMRefusesRounds: no rows are drawn from rounds that the method does not make.
 func TestAIMRefusesRounds(t *testing.T) {
 	_, out, _ := aimRelease(t, 4)
 	made := out.Rounds[0]
@@ -149,7 +149,7 @@ func TestAIMRefusesRounds(t *testing.T) {
 	}
 }
 
-// stubborn answers everything with one number, and chooses the last candidate.
+// stubborn answers every question with one number, and chooses the last candidate.
 type stubborn struct {
 	setting
 	value   int64
@@ -172,15 +172,15 @@ func (o *stubborn) Select(_ context.Context, _ int, _ budget.Mechanism, candidat
 }
 
 func (o *stubborn) Measure(_ context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
-	m, err := adaptive.Answer(o.plan, o.asked, round, choice, o.classes, how)
+	m, err := adaptive.Answer(o.plan, o.synthetic, round, choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	return answered(m, slices.Repeat([]int64{o.value}, int(m.Cells))), nil
+	return withAnswers(m, slices.Repeat([]int64{o.value}, int(m.Cells))), nil
 }
 
-// TestAIMAlwaysDraws: whatever the answers, there are rows and finite figures: of all-zero, negative and huge counts,
-// of columns with one category and with 500.
+// TestAIMAlwaysDraws: whatever the answers, there are rows and finite figures: for all-zero, negative and huge counts,
+// for columns with one category and with 500.
 func TestAIMAlwaysDraws(t *testing.T) {
 	for _, sizes := range [][]int{{1, 1, 1}, {2, 500, 2}} {
 		for _, column := range []int64{0, -1e6, 1 << 50} {
@@ -191,9 +191,9 @@ func TestAIMAlwaysDraws(t *testing.T) {
 				for i, n := range sizes {
 					answers := slices.Repeat([]int64{0}, n)
 					answers[n/2] = column
-					out.Measured = append(out.Measured, answered(s.column[i], answers))
+					out.Measured = append(out.Measured, withAnswers(s.column[i], answers))
 				}
-				rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
+				rounds, err := Adapt(context.Background(), s.plan, s.synthetic, out.Measured, o)
 				if err != nil {
 					t.Fatalf("%v, columns %d, answers %d: %v", sizes, column, value, err)
 				}
@@ -218,7 +218,7 @@ func TestAIMAlwaysDraws(t *testing.T) {
 func TestAIMOfOneRow(t *testing.T) {
 	sizes := []int{2, 3, 4}
 	s := aimSetting(t, sizes, big.NewRat(2, 1))
-	out, _ := s.release(t, [][]uint32{{1}, {2}, {3}}, noise.Key{5})
+	out, _ := s.sealRelease(t, [][]uint32{{1}, {2}, {3}}, noise.Key{5})
 	m, err := Draw(t.Context(), out, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -226,40 +226,40 @@ func TestAIMOfOneRow(t *testing.T) {
 	checkMicrodata(t, s, m)
 }
 
-// TestAIMKeepsToItsCap: of sets with which the model would be larger than it may, none is asked for; where none fits,
-// those are that it holds anyway.
+// TestAIMKeepsToItsCap: no set is asked for with which the model would exceed its limit; if none fits, sets are asked
+// for that the model contains anyway.
 func TestAIMKeepsToItsCap(t *testing.T) {
 	sizes := []int{4, 4, 4, 4}
 	for _, c := range []struct {
 		most plan.ModelSize
-		ways int // the most columns of what is asked
+		ways int // the most columns in a question
 	}{
 		{plan.ModelSize{Cells: 1, Largest: 1}, 1},
 		{plan.ModelSize{Cells: 1 << 20, Largest: 16}, 2},
 		{plan.ModelSize{Cells: 1 << 20, Largest: 64}, 3},
 	} {
 		s := aimSetting(t, sizes, big.NewRat(2, 1))
-		s.asked.Most = &c.most
+		s.synthetic.Most = &c.most
 		s.plan.Synthetic[0].Most = &c.most
 		o := &stubborn{setting: s, value: 10}
 		out := &measured.Sealed{Plan: compiled.Of(s.plan)}
 		for i, n := range sizes {
-			out.Measured = append(out.Measured, answered(s.column[i], slices.Repeat([]int64{40}, n)))
+			out.Measured = append(out.Measured, withAnswers(s.column[i], slices.Repeat([]int64{40}, n)))
 		}
-		rounds, err := Adapt(context.Background(), s.plan, s.asked, out.Measured, o)
+		rounds, err := Adapt(context.Background(), s.plan, s.synthetic, out.Measured, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ways := 0
 		for _, r := range rounds.Each {
-			ways = max(ways, len(adaptive.Candidates(s.asked)[r.Choice]))
+			ways = max(ways, len(adaptive.Candidates(s.synthetic)[r.Choice]))
 		}
 		if ways != c.ways {
 			t.Errorf("with %+v sets of %d columns are asked for, expected %d", c.most, ways, c.ways)
 		}
-		columns, err := newAIM(t.Context(), s.asked, out.Measured)
+		columns, err := newAIM(t.Context(), s.synthetic, out.Measured)
 		if err == nil {
-			err = columns.replay(t.Context(), s.plan, s.asked, rounds)
+			err = columns.replay(t.Context(), s.plan, s.synthetic, rounds)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -271,18 +271,18 @@ func TestAIMKeepsToItsCap(t *testing.T) {
 	}
 }
 
-// TestAIMCountsGivenColumnsTogether: with a pair of a column and a given one in the model, a pair with another given
-// one makes a table of all three, and is not among what a round chooses from where there is no room for that; nor is it
-// drawn from, where a journal has it chosen.
+// TestAIMCountsGivenColumnsTogether: if the model has a pair of a column and a given one, a pair with another given
+// column makes a table of all three. It is not a candidate if there is no room for that table, and no rows are drawn
+// from a journal in which it was chosen.
 func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 	for given, want := range []bool{true, true, false} {
 		s := aimSetting(t, []int{4, 4, 4, 4}, big.NewRat(2, 1))
-		s.asked.Given, s.asked.Most = given, &plan.ModelSize{Cells: 1 << 20, Largest: 16}
+		s.synthetic.Given, s.synthetic.Most = given, &plan.ModelSize{Cells: 1 << 20, Largest: 16}
 		var columns []measured.Measured
 		for i := range s.sizes {
-			columns = append(columns, answered(s.column[i], slices.Repeat([]int64{4000}, 4)))
+			columns = append(columns, withAnswers(s.column[i], slices.Repeat([]int64{4000}, 4)))
 		}
-		a, err := newAIM(t.Context(), s.asked, columns)
+		a, err := newAIM(t.Context(), s.synthetic, columns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,21 +292,21 @@ func TestAIMCountsGivenColumnsTogether(t *testing.T) {
 		pair := slices.IndexFunc(a.candidates,
 			func(c graphical.Clique) bool { return slices.Equal(c, graphical.Clique{0, 3}) })
 		turn, _ := a.schedule.Next()
-		if q := a.question(t.Context(), turn); slices.Contains(q.candidates, pair) != want || len(q.candidates) < 3 {
+		if q := a.questionFor(t.Context(), turn); slices.Contains(q.candidates, pair) != want || len(q.candidates) < 3 {
 			t.Errorf("%d given: %d candidates, the pair among them: %t", given, len(q.candidates), !want)
 		}
 		choice := []measured.Round{{Choice: pair, Turn: turn}}
-		if err := a.replay(t.Context(), s.plan, s.asked, measured.Rounds{Classes: a.merged(), Each: choice}); err == nil ||
-			strings.Contains(err.Error(), "was not to be chosen") == want {
+		err = a.replay(t.Context(), s.plan, s.synthetic, measured.Rounds{Classes: a.categoryClasses(), Each: choice})
+		if err == nil || strings.Contains(err.Error(), "was not to be chosen") == want {
 			t.Errorf("%d given: %v", given, err)
 		}
 	}
 }
 
-// TestModelRowsAreTheModel: of as many rows as a model has, the counts of every clique of its tree are those that the
-// model expects to within a row for each column of the clique.
+// TestModelRowsAreTheModel: if as many rows are drawn as a model has, the counts of every clique of its tree are those
+// that the model expects to within a row for each column of the clique.
 func TestModelRowsAreTheModel(t *testing.T) {
-	r := seeded([32]byte{40})
+	r := seededStream([32]byte{40})
 	for range 20 {
 		var d graphical.Domain
 		for range 5 {
@@ -327,7 +327,7 @@ func TestModelRowsAreTheModel(t *testing.T) {
 		codes := make([][]uint32, len(d))
 		drawModel(t.Context(), m, d, codes, 200, r)
 		for _, c := range m.Tree().Cliques {
-			rows := tallied(d, codes, c)
+			rows := countCodes(d, codes, c)
 			for cell, want := range m.Marginal(c) {
 				if math.Abs(float64(rows[cell])-want) > float64(len(c))+1e-6 {
 					t.Fatalf("%v of %v: %d rows in cell %d, where %v are expected", c, d, rows[cell], cell, want)

@@ -11,27 +11,27 @@ import (
 
 // This file holds the quantiles of a table that are read from noisy counts of bins of their column.
 
-// sums are how many rows there are up to each bin of a cell, as weighted sums of its noisy answers.
-type sums struct {
+// binSums computes the number of rows up to each bin of a cell, as weighted sums of the cell's noisy answers.
+type binSums struct {
 	counted.Bins
 	bins  int
 	rows  [][]counted.WeightedAnswer // nil: the answers are the counts of the bins
 	unit  float64                    // what an answer of 1 stands for
-	noise Noise                      // of an answer
+	noise Noise                      // of one answer
 }
 
-// sums are those of a part.
-func (n *numbers) sums(p part) (*sums, error) {
+// binSumsOf returns the sums of a part.
+func (n *numbers) binSumsOf(p part) (*binSums, error) {
 	d := p.Measurement.Query.Counted.(counted.Bins)
 	l := n.table.Column(d.Column).Lattice
-	s := &sums{Bins: d, bins: int(d.Len(l)), unit: n.unit, noise: p.noise}
+	s := &binSums{Bins: d, bins: int(d.Len(l)), unit: n.unit, noise: p.noise}
 	var err error
 	s.rows, err = d.Prefixes(l)
 	return s, err
 }
 
-// of are those of one cell.
-func (s *sums) of(answers []int64) []float64 {
+// cellSums returns the sums of one cell, bin by bin.
+func (s *binSums) cellSums(answers []int64) []float64 {
 	out := make([]float64, s.bins)
 	all := 0.0
 	for j := range out {
@@ -48,15 +48,15 @@ func (s *sums) of(answers []int64) []float64 {
 	return out
 }
 
-// less is the noise of F_j − share·N, with F of −1 no rows.
-func (s *sums) less(share float64) func(bin int) Noise {
+// prefixNoise returns the noise of F_j − share·N by bin j, where F_−1 is 0.
+func (s *binSums) prefixNoise(share float64) func(bin int) Noise {
 	if s.rows == nil {
-		return PrefixNoise(s.noise.times(s.unit), s.bins, share)
+		return PrefixNoise(s.noise.scaledBy(s.unit), s.bins, share)
 	}
-	all := s.rows[s.bins-1][0].Weight // N is the first answer times that
+	all := s.rows[s.bins-1][0].Weight // N is this times the first answer
 	return func(bin int) Noise {
 		if bin < 0 {
-			return s.noise.times(float64(-share * float64(s.unit*all)))
+			return s.noise.scaledBy(float64(-share * float64(s.unit*all)))
 		}
 		out := make(Noise, 0, len(s.noise)*len(s.rows[bin]))
 		for _, w := range s.rows[bin] {
@@ -74,8 +74,8 @@ func (s *sums) less(share float64) func(bin int) Noise {
 	}
 }
 
-// read is a quantile that is read from a distribution.
-func (n *numbers) read(f plan.Figure, p part) (func(cell int) Figure, error) {
+// readQuantile returns a quantile that is read from a distribution.
+func (n *numbers) readQuantile(f plan.Figure, p part) (func(cell int) Figure, error) {
 	type outcome struct {
 		all map[string][]Figure
 		err error
@@ -91,10 +91,10 @@ func (n *numbers) read(f plan.Figure, p part) (func(cell int) Figure, error) {
 	return func(cell int) Figure { return cells[cell] }, nil
 }
 
-// readAll are all quantiles that are read from one distribution, by their shares. They are brought to values that there
-// are.
+// readAll returns all quantiles that are read from one distribution, by their shares, rounded to the step of the
+// column.
 func (n *numbers) readAll(id string, p part) (map[string][]Figure, error) {
-	s, err := n.sums(p)
+	s, err := n.binSumsOf(p)
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +115,10 @@ func (n *numbers) readAll(id string, p part) (map[string][]Figure, error) {
 			return nil, fmt.Errorf("the share %q of a quantile is no fraction", f.At)
 		}
 		q, _ := share.Float64()
-		laws[f.At], all[f.At] = NewDistribution(bins, q, s.less(q), confidence), make([]Figure, n.cells)
+		laws[f.At], all[f.At] = NewDistribution(bins, q, s.prefixNoise(q), confidence), make([]Figure, n.cells)
 	}
 	for cell := range n.cells {
-		noisy := s.of(p.values[cell*s.bins:][:s.bins])
+		noisy := s.cellSums(p.values[cell*s.bins:][:s.bins])
 		rising := NonDecreasing(noisy)
 		for at, of := range laws {
 			out := of.Of(noisy, rising)

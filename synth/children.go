@@ -8,22 +8,22 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds children: rows that are drawn given the rows of another table that they belong to.
+// This file holds children: rows drawn given the parent rows that they belong to, which are rows of another table.
 
-// parentOf finds the rows that microdata belong to, and their column that says how many belong to each.
-func parentOf(p *plan.Plan, asked plan.Synthetic, before []Microdata) (parent *Microdata, size int, err error) {
-	at, ok := p.Parent(asked)
-	if !ok || at >= len(before) || before[at].Table != asked.Parent {
-		return nil, 0, fmt.Errorf("the rows of %s that they belong to are not drawn", asked.Parent)
+// parentOf returns the microdata of the parent table, and the index of their column that holds the number of children.
+func parentOf(p *plan.Plan, synthetic plan.Synthetic, before []Microdata) (parent *Microdata, size int, err error) {
+	at, ok := p.Parent(synthetic)
+	if !ok || at >= len(before) || before[at].Table != synthetic.Parent {
+		return nil, 0, fmt.Errorf("the rows of %s that they belong to are not drawn", synthetic.Parent)
 	}
 	parent = &before[at]
-	given := asked.GivenBy()
-	size, err = parent.column(p, asked, given[len(given)-1])
+	given := synthetic.GivenBy()
+	size, err = parent.givenColumn(p, synthetic, given[len(given)-1])
 	return parent, size, err
 }
 
-// column is the place of the column that children have as a given one.
-func (m *Microdata) column(p *plan.Plan, child plan.Synthetic, given plan.Factor) (int, error) {
+// givenColumn returns the index of the column of m that its children have as a given one.
+func (m *Microdata) givenColumn(p *plan.Plan, child plan.Synthetic, given plan.Factor) (int, error) {
 	column := p.Release().Table(child.Table).Column(given.Attribute)
 	for i, k := range m.Keys {
 		if column != nil && column.Link != nil && k.Attribute.Column == column.Link.Column &&
@@ -34,11 +34,12 @@ func (m *Microdata) column(p *plan.Plan, child plan.Synthetic, given plan.Factor
 	return 0, fmt.Errorf("the rows of %s have no column for %s", m.Table, given)
 }
 
-// errManyChildren refuses more rows than can be numbered.
+// errManyChildren is the error for more rows than can be numbered.
 var errManyChildren = errors.New("they would be more than 2^31−1 rows: draw fewer rows of their parent")
 
-// children is how many rows belong to all rows, by the column of their numbers: its categories are 0, 1, 2 and so on.
-func (m *Microdata) children(size int) (int64, error) {
+// countChildren returns the number of children of all rows, from the column that holds their numbers: its categories
+// are 0, 1, 2 and so on.
+func (m *Microdata) countChildren(size int) (int64, error) {
 	n := int64(0)
 	for _, c := range m.Codes[size] {
 		n += int64(c)
@@ -49,20 +50,20 @@ func (m *Microdata) children(size int) (int64, error) {
 	return n, nil
 }
 
-// drawChildren makes rows for every row of the parent, as many as it says, each given its columns. Rows of one parent
-// row stand together and are drawn independently of each other, given that row; but for that their order carries
-// nothing.
-func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, asked plan.Synthetic, law rowLaw,
+// drawChildren draws the children of every row of the parent, as many as that row says, each given the parent row's
+// columns. The children of a parent row are consecutive, and are drawn independently of each other given that row.
+// Otherwise their order carries no information.
+func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, synthetic plan.Synthetic, law rowLaw,
 	before []Microdata, r *stream) error {
 	given, ok := law.(givenLaw)
 	if !ok {
-		return fmt.Errorf("by method %s no rows are drawn given others", asked.Method)
+		return fmt.Errorf("by method %s no rows are drawn given others", synthetic.Method)
 	}
-	parent, size, err := parentOf(p, asked, before)
+	parent, size, err := parentOf(p, synthetic, before)
 	if err != nil {
 		return err
 	}
-	n, err := parent.children(size)
+	n, err := parent.countChildren(size)
 	if err != nil {
 		return err
 	}
@@ -72,9 +73,9 @@ func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, asked plan.S
 			m.Parents = append(m.Parents, uint32(row))
 		}
 	}
-	codes := make([][]uint32, len(asked.By))
-	for i, f := range asked.GivenBy() {
-		column, err := parent.column(p, asked, f)
+	codes := make([][]uint32, len(synthetic.By))
+	for i, f := range synthetic.GivenBy() {
+		column, err := parent.givenColumn(p, synthetic, f)
 		if err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (m *Microdata) drawChildren(ctx context.Context, p *plan.Plan, asked plan.S
 		for row, of := range m.Parents {
 			own[row] = parent.Codes[column][of]
 		}
-		codes[len(asked.Own())+i] = own
+		codes[len(synthetic.Own())+i] = own
 	}
 	m.Codes = given.drawGiven(ctx, codes, m.Rows, r)
 	return nil

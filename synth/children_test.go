@@ -31,9 +31,8 @@ synthetic: {households: {budget: homes, method: mst}, persons: {budget: people, 
 // byName are the codes of rows by attribute.
 type byName []map[string]int
 
-// sealedHomes is what microdata of these rows are published from, measured without noise. rounds are the pairs of
-// columns that were chosen, by table; where there are none for persons, they are made by method aim, which chooses
-// itself.
+// sealedHomes seals a release that measures these rows without noise. rounds are the pairs of columns that were chosen,
+// by table; if there are none for persons, method aim makes them and chooses itself.
 func sealedHomes(t *testing.T, rows map[string]byName, rounds map[string][][2]string) *measured.Sealed {
 	t.Helper()
 	text := households
@@ -65,7 +64,7 @@ func sealedHomes(t *testing.T, rows map[string]byName, rounds map[string][][2]st
 			}
 			counts[cell]++
 		}
-		return answered(m, counts)
+		return withAnswers(m, counts)
 	}
 	s := &measured.Sealed{Plan: compiled.Of(p.Plan())}
 	for _, m := range p.Measurements {
@@ -99,7 +98,7 @@ func sealedHomes(t *testing.T, rows map[string]byName, rounds map[string][][2]st
 	return s
 }
 
-// farthestFirst is an oracle that chooses what its model is farthest from, and answers without noise.
+// farthestFirst is an oracle that chooses the set that is farthest from its model, and answers without noise.
 type farthestFirst struct {
 	plan    *plan.Plan
 	asked   plan.Synthetic
@@ -124,7 +123,7 @@ func (o *farthestFirst) Select(ctx context.Context, round int, _ budget.Mechanis
 		for _, x := range models[i] {
 			model = append(model, float64(x)/adaptive.ModelScale)
 		}
-		if d := distance(countsOf(m), model); d > most {
+		if d := l1Distance(countsOf(m), model); d > most {
 			best, most = c, d
 		}
 	}
@@ -139,8 +138,8 @@ func (o *farthestFirst) Measure(_ context.Context, round, choice int, how budget
 	return o.answer(m), nil
 }
 
-// livedIn are households whose tenure decides how many persons live there and of which sex, and whose persons' sex
-// decides their age; areas go with nothing.
+// livedIn returns households whose tenure decides how many persons live there and of which sex, and whose persons' sex
+// decides their age; areas depend on nothing.
 func livedIn() map[string]byName {
 	rows := map[string]byName{}
 	for i := range 1200 {
@@ -163,8 +162,8 @@ var livedInRounds = map[string][][2]string{
 }
 
 // Every row of a child belongs to a row of its parent, which has as many as its size says; it has the parent's columns,
-// and its own as the model says given them: here as they decide it. A model by aim, in which no cell is wholly empty,
-// says so but for a few rows.
+// and its own as the model says given them: here they are determined. A model by aim, in which no cell is quite empty,
+// deviates in a few rows.
 func TestChildrenAreDrawnGivenTheirParents(t *testing.T) {
 	t.Run("mst", func(t *testing.T) { childrenOfTheirParents(t, livedInRounds, 0) })
 	t.Run("aim", func(t *testing.T) {
@@ -227,7 +226,7 @@ func childrenOfTheirParents(t *testing.T, rounds map[string][][2]string, others 
 	}
 }
 
-// The rows are the same whenever they are drawn, and others for other parent rows: as many as these say.
+// The same parent rows always give the same rows; other parent rows give others, as many as these say.
 func TestChildrenFollowTheirParents(t *testing.T) {
 	s := sealedHomes(t, livedIn(), livedInRounds)
 	for _, rows := range []int64{0, 300} {
@@ -243,7 +242,7 @@ func TestChildrenFollowTheirParents(t *testing.T) {
 		if again, err := Redraw(t.Context(), s, 1, Asked{Before: before}); err != nil || !reflect.DeepEqual(first, again) {
 			t.Errorf("drawn again, the rows are others (%v)", err)
 		}
-		living, err := parent.children(slices.IndexFunc(parent.Keys,
+		living, err := parent.countChildren(slices.IndexFunc(parent.Keys,
 			func(k Key) bool { return k.Attribute.Column == "persons" }))
 		if err != nil || first.Rows != int(living) || first.Asked != 0 || first.Rows < 7*parent.Rows/6 ||
 			first.Rows > 8*parent.Rows/6 {
@@ -271,10 +270,10 @@ func TestChildrenNeedTheirParents(t *testing.T) {
 		}
 	}
 	full := Microdata{Codes: [][]uint32{slices.Repeat([]uint32{1 << 30}, 3)}}
-	if _, err := full.children(0); err != errManyChildren {
+	if _, err := full.countChildren(0); err != errManyChildren {
 		t.Errorf("%v", err)
 	}
-	// A column that hangs on two given ones is none that the method makes.
+	// A column that depends on two given ones is not one that the method makes.
 	twice := sealedHomes(t, livedIn(), map[string][][2]string{"households": livedInRounds["households"],
 		"persons": {{"sex", "households.tenure"}, {"sex", "households.area"}}})
 	if _, err := Draw(t.Context(), twice, 1); err == nil || !strings.Contains(err.Error(), "was not to be chosen") {

@@ -6,21 +6,22 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 )
 
-// This file holds a column: what is known of how many rows each of its categories has.
+// This file holds what is known of one column: the number of rows in each of its categories.
 
-// evidence is a noisy estimate of a column's counts: unbiased, with independent noise of one variance.
+// evidence is a noisy estimate of a column's counts: unbiased, with independent noise of equal variance.
 type evidence struct {
 	counts   []float64
 	variance float64
 }
 
-// combined is the weighted mean of evidence, by inverse variance, which has the least variance; its total is left
-// out of that and set to the one given, as totals are estimated from all columns together.
+// pooledEvidence returns the mean of evidence weighted by inverse variance, which has the least variance. The totals of
+// the evidence are replaced by the given one, since totals are estimated from all columns together.
 //
-// With noise of one variance in all cells of a table, its total, the effect of either column and what these leave are
-// independent. So for measurements of columns, and of pairs of columns without a cycle, this is what least squares on
-// all of them together would say of the column beside its total, and not only the best mean of the given evidence.
-func combined(all []evidence, total float64) evidence {
+// With noise of one variance in all cells of a table, its total, the effect of either column and the interaction are
+// independent. For measurements of columns, and of pairs of columns without a cycle, this mean is therefore what least
+// squares on all of them together would give for the column, apart from its total, and not only the best mean of the
+// given evidence.
+func pooledEvidence(all []evidence, total float64) evidence {
 	n := len(all[0].counts)
 	out := evidence{counts: make([]float64, n)}
 	weights := 0.0
@@ -38,16 +39,17 @@ func combined(all []evidence, total float64) evidence {
 	return out
 }
 
-// classes puts categories together that the noise hides: a category whose estimate is well above the noise is a
-// class of its own, and all the others are one.
+// classes merges the categories that the noise hides: a category whose estimate is well above the noise is a class of
+// its own, and all the others form one class.
 type classes struct {
-	of    []int     // category → class
-	size  []float64 // class → number of its categories
-	share []float64 // category → its part of the class
+	of    []int     // by category: its class
+	size  []float64 // by class: the number of its categories
+	share []float64 // by category: its share of the class
 }
 
-// classesOf sorts the categories by their estimates. Within the class of the hidden ones each has a part that goes with
-// its estimate, where that is positive, and half a standard deviation for what the noise may have taken from it.
+// classesOf classifies the categories by their estimates. In the class of hidden categories, the share of a category is
+// proportional to its estimate, if that is positive, plus half a standard deviation for what the noise may have taken
+// from it.
 func classesOf(e evidence) classes {
 	c := classes{of: make([]int, len(e.counts)), share: make([]float64, len(e.counts))}
 	deviation := math.Sqrt(e.variance)
@@ -77,8 +79,8 @@ func classesOf(e evidence) classes {
 	return c
 }
 
-// merged are the classes of codes.
-func (c classes) merged(codes []uint32) []uint32 {
+// classCodes returns the classes of codes.
+func (c classes) classCodes(codes []uint32) []uint32 {
 	out := make([]uint32, len(codes))
 	for row, code := range codes {
 		out[row] = uint32(c.of[code])
@@ -86,8 +88,8 @@ func (c classes) merged(codes []uint32) []uint32 {
 	return out
 }
 
-// means are the mean counts of a category in each class.
-func (c classes) means(counts []float64) []float64 {
+// classMeans returns the mean count of a category in each class.
+func (c classes) classMeans(counts []float64) []float64 {
 	m := make([]float64, len(c.size))
 	for i, count := range counts {
 		m[c.of[i]] += count / c.size[c.of[i]]
@@ -95,18 +97,18 @@ func (c classes) means(counts []float64) []float64 {
 	return m
 }
 
-// fitted are the counts of the classes, none negative and with this total, that are nearest to the evidence.
-func (c classes) fitted(e evidence, total float64) []float64 {
+// fittedCounts returns the counts of the classes that are nearest to the evidence, nonnegative and with this total.
+func (c classes) fittedCounts(e evidence, total float64) []float64 {
 	counts := make([]float64, len(c.size))
-	project(counts, c.means(e.counts), c.size, total, math.NaN())
+	projectOnSimplex(counts, c.classMeans(e.counts), c.size, total, math.NaN())
 	for i := range counts {
 		counts[i] *= c.size[i]
 	}
 	return counts
 }
 
-// spread is the counts of categories, from those of classes.
-func (c classes) spread(counts []float64) []float64 {
+// categoryCounts distributes counts of classes over their categories.
+func (c classes) categoryCounts(counts []float64) []float64 {
 	out := make([]float64, len(c.of))
 	for i, class := range c.of {
 		out[i] = counts[class] * c.share[i]
@@ -114,7 +116,7 @@ func (c classes) spread(counts []float64) []float64 {
 	return out
 }
 
-// sum is Σ x, in order.
+// sum returns Σ x, added in order.
 func sum(x []float64) float64 {
 	s := 0.0
 	for _, v := range x {
@@ -123,7 +125,7 @@ func sum(x []float64) float64 {
 	return s
 }
 
-// product is Π n: of the sizes of the last axes of a table, how far apart neighbours along the axis before lie.
+// product returns Π n. For the sizes of the last axes of a table it is the stride of the axis before them.
 func product(sizes []int) int {
 	out := 1
 	for _, n := range sizes {
@@ -132,7 +134,7 @@ func product(sizes []int) int {
 	return out
 }
 
-// pool is a mean by inverse variance.
+// pool is a mean weighted by inverse variance.
 type pool struct{ mean, precision float64 }
 
 func (p *pool) add(x, variance float64) {

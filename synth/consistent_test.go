@@ -24,7 +24,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// planned makes the plan of a spec.
+// plannedOf plans a spec.
 func plannedOf(t testing.TB, text string) *plan.Plan {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
@@ -63,7 +63,7 @@ func countedBy(t testing.TB, p *plan.Plan, q plan.Query, codes map[string][]uint
 	return out
 }
 
-// sealedFrom measures the rows as the plan says, but for noise times none, which is 0 or 1.
+// sealedFrom measures the rows as the plan says, with noise only if noisy.
 func sealedFrom(t testing.TB, p *plan.Plan, codes map[string][]uint32, key noise.Key, noisy bool) *measured.Sealed {
 	t.Helper()
 	out := &measured.Sealed{Plan: compiled.Of(p), Rounds: make([]measured.Rounds, len(p.Synthetic))}
@@ -85,7 +85,7 @@ func sealedFrom(t testing.TB, p *plan.Plan, codes map[string][]uint32, key noise
 			if m.Mechanism.Kind == budget.DiscreteLaplace {
 				add = noise.AddDiscreteLaplace
 			}
-			if err := add(streams.Noise(m.Canonical(), hashed(exact), 0), m.Mechanism.Parameter, answers); err != nil {
+			if err := add(streams.Noise(m.Canonical(), hashCounts(exact), 0), m.Mechanism.Parameter, answers); err != nil {
 				t.Fatal(err)
 			}
 			if m.Impossible > 0 {
@@ -97,14 +97,14 @@ func sealedFrom(t testing.TB, p *plan.Plan, codes map[string][]uint32, key noise
 				}
 			}
 		}
-		out.Measured = append(out.Measured, answered(m, answers))
+		out.Measured = append(out.Measured, withAnswers(m, answers))
 	}
 	return out
 }
 
-// disagreement says where counts do not add up: two tables whose sums differ of what both show, a count below zero, or
-// one where none can be; "" where they do. It goes by the plan's queries alone: what a cell of a table shows is looked
-// up row by row of all combinations of the columns' categories.
+// disagreement describes counts that do not add up: two tables with different sums over a common margin, a count below
+// zero, or a positive count in an impossible cell; "" if there are none. It uses only the plan's queries: what a cell
+// of a table counts is found row by row over all combinations of the columns' categories.
 func disagreement(t testing.TB, p *plan.Plan, counts map[int][]int64) string {
 	t.Helper()
 	table := p.Release().Tables[0]
@@ -152,7 +152,7 @@ func disagreement(t testing.TB, p *plan.Plan, counts map[int][]int64) string {
 	return ""
 }
 
-// liesIn is the category of another level that one lies in, by the base cells of the domain.
+// liesIn returns the category of another level that contains a category, by the base categories of the domain.
 func liesIn(table *spec.Table, column string, level *domain.Level, coarser string, code int) int {
 	of := table.Column(column).Domain
 	to, _ := of.Level(coarser)
@@ -164,8 +164,8 @@ func liesIn(table *spec.Table, column string, level *domain.Level, coarser strin
 	return -1
 }
 
-// sharedOf are the attributes that two tables share: of each column the coarser of the two levels, which here lie
-// within each other.
+// sharedOf returns the attributes that two tables share: of each column the coarser of the two levels, which are nested
+// here.
 func sharedOf(t testing.TB, p *plan.Plan, at, other int) []spec.Attribute {
 	t.Helper()
 	var out []spec.Attribute
@@ -187,8 +187,8 @@ func sharedOf(t testing.TB, p *plan.Plan, at, other int) []spec.Attribute {
 	return out
 }
 
-// consistent are the counts that sealed measurements lead to, and the fit before it is rounded.
-func consistent(t testing.TB, s *measured.Sealed) (map[int][]int64, *consistentFit, []Table) {
+// consistentCounts returns the counts that sealed measurements lead to, with the fit before rounding.
+func consistentCounts(t testing.TB, s *measured.Sealed) (map[int][]int64, *consistentFit, []Table) {
 	t.Helper()
 	tables, err := Estimate(s)
 	if err != nil {
@@ -198,33 +198,34 @@ func consistent(t testing.TB, s *measured.Sealed) (map[int][]int64, *consistentF
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.project(t.Context()); err != nil {
+	if err := f.projectSteps(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	counts, err := f.round(t.Context(), newStream(s, "counts of t"))
+	counts, err := f.roundSteps(t.Context(), newStream(s, "counts of t"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return counts, f, tables
 }
 
-// designed is a spec of a table of four columns, one of three levels, with these tables and impossible cells.
-func designed(budget, marginals, impossible string) string {
+// designedSpec returns a spec of a table of four columns, one with three levels, with these tables and impossible
+// cells.
+func designedSpec(budget, marginals, impossible string) string {
 	return "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + budget +
 		"\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {type: integer, range: [0, 11], levels: {third: {width: 4}, half: {width: 6}, sixth: {width: 2}}}, " +
 		"b: {values: [x, y, z]}, c: {values: [p, q]}, d: {values: [k, l, m, n]}}}}\n" + impossible + marginals +
 		"publish: {integers: consistent}\n"
 }
 
-// design is a release and the rows that it is of.
+// design is a release with its rows.
 type design struct {
 	spec string
 	rows int
 	seed byte
 }
 
-// drawDesign draws tables of up to three attributes at several levels, with impossible cells or none, of rows from none
-// on and noise from little to much more than counts.
+// drawDesign draws tables of up to three attributes at several levels, with or without impossible cells, no rows or
+// many, and noise from little to much more than counts.
 func drawDesign(r *rapid.T) design {
 	marginals := "marginals:\n"
 	for i := range rapid.IntRange(1, 5).Draw(r, "tables") {
@@ -244,16 +245,16 @@ func drawDesign(r *rapid.T) design {
 	}
 	budget := rapid.SampledFrom([]string{"{rho: 1/2}", "{rho: 1/5000}", "{epsilon: 1}", "{epsilon: 1/20}"}).Draw(r,
 		"budget")
-	return design{designed(budget, marginals, impossible), rapid.SampledFrom([]int{0, 3, 200}).Draw(r, "rows"),
+	return design{designedSpec(budget, marginals, impossible), rapid.SampledFrom([]int{0, 3, 200}).Draw(r, "rows"),
 		byte(rapid.IntRange(0, 255).Draw(r, "seed"))}
 }
 
-// outcome is what came of a design.
+// outcome says what happened to a design.
 type outcome struct{ refused, apart bool }
 
-// checkDesign makes the counts of a design: they add up, and are the same again; those of totals and of single columns
-// that no table with impossible cells holds are the projection, rounded up or down. It tells whether the planner found
-// no order, and whether rounding each table by itself would have left tables apart.
+// checkDesign computes the counts of a design twice and checks that they add up and are equal; totals and single
+// columns that are not in a table with impossible cells are the projection, rounded up or down. It reports whether the
+// planner found no order, and whether rounding each table by itself would have left disagreements.
 func checkDesign(t testing.TB, d design) outcome {
 	source, err := spec.Parse(spec.Source{Name: "release.yaml", Text: d.spec})
 	if err != nil {
@@ -267,8 +268,8 @@ func checkDesign(t testing.TB, d design) outcome {
 		return outcome{refused: true}
 	}
 	codes := map[string][]uint32{"a": {}, "b": {}, "c": {}, "d": {}}
-	random := seeded([32]byte{d.seed})
-	for range d.rows { // none of which cannot be
+	random := seededStream([32]byte{d.seed})
+	for range d.rows { // all of which are possible
 		first := uint32(random.below(3))
 		last := uint32(random.below(2))
 		if first == 0 {
@@ -278,20 +279,20 @@ func checkDesign(t testing.TB, d design) outcome {
 			append(codes["b"], first), append(codes["c"], 0), append(codes["d"], last)
 	}
 	s := sealedFrom(t, p.Plan(), codes, noise.Key{7}, true)
-	counts, f, tables := consistent(t, s)
+	counts, f, tables := consistentCounts(t, s)
 	if says := disagreement(t, p.Plan(), counts); says != "" {
 		t.Fatalf("%s\n%s", says, d.spec)
 	}
-	if again, _, _ := consistent(t, s); !reflect.DeepEqual(again, counts) {
+	if again, _, _ := consistentCounts(t, s); !reflect.DeepEqual(again, counts) {
 		t.Fatalf("other counts from the same measurements\n%s", d.spec)
 	}
 	for i, step := range f.Steps {
-		near := step.Margin.Ways() < 2 // and no table with impossible cells holds the column
+		near := step.Margin.Ways() < 2 // and no table with impossible cells has the column
 		for _, other := range f.Steps {
 			near = near && !(other.Impossible && step.Margin.Meet(other.Margin).Ways() > 0)
 		}
-		for cell, x := range f.real[i] {
-			if n := float64(f.whole[i][cell]); x < 0 || near && math.Abs(n-x) >= 1 {
+		for cell, x := range f.projected[i] {
+			if n := float64(f.rounded[i][cell]); x < 0 || near && math.Abs(n-x) >= 1 {
 				t.Fatalf("step %d: %v for %v\n%s", i, n, x, d.spec)
 			}
 		}
@@ -303,7 +304,7 @@ func checkDesign(t testing.TB, d design) outcome {
 	return outcome{apart: disagreement(t, p.Plan(), plain) != ""}
 }
 
-// TestCountsAddUp draws releases whose counts must add up. Rounding each table by itself is found out.
+// TestCountsAddUp draws releases whose counts must add up. Negative control: rounding each table by itself fails.
 func TestCountsAddUp(t *testing.T) {
 	designs, apart, refused := rapid.Custom(drawDesign), 0, 0
 	tell := func(o outcome) {
@@ -314,7 +315,7 @@ func TestCountsAddUp(t *testing.T) {
 			refused++
 		}
 	}
-	if os.Getenv("DPRELEASE_LONG") == "" { // a few that are always the same
+	if os.Getenv("DPRELEASE_LONG") == "" { // a few fixed ones
 		for seed := range 3 {
 			tell(checkDesign(t, designs.Example(seed)))
 		}
@@ -327,8 +328,8 @@ func TestCountsAddUp(t *testing.T) {
 	t.Logf("%d releases where rounding alone would not add up, %d refused", apart, refused)
 }
 
-// TestCountsOfNothing makes counts of measurements that no rows could give: nothing but zeros, all far below zero, a
-// table of one cell and one of none of its attributes' cells above zero, and numbers near the largest that can be.
+// TestCountsOfNothing computes counts from measurements that no rows could give: only zeros, all far below zero, a
+// table of one cell and one without a cell above zero, and numbers near the largest possible.
 func TestCountsOfNothing(t *testing.T) {
 	p := plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n"+
 		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {values: [x]}, b: {values: [x, y]}, c: {values: [x, y, z]}}}}\n"+
@@ -342,9 +343,9 @@ func TestCountsOfNothing(t *testing.T) {
 			for i := range answers {
 				answers[i] = c.answer
 			}
-			s.Measured = append(s.Measured, answered(m, answers))
+			s.Measured = append(s.Measured, withAnswers(m, answers))
 		}
-		counts, _, _ := consistent(t, s)
+		counts, _, _ := consistentCounts(t, s)
 		if says := disagreement(t, p, counts); says != "" {
 			t.Errorf("answers %d: %s", c.answer, says)
 		}
@@ -358,10 +359,10 @@ func TestCountsOfNothing(t *testing.T) {
 	}
 }
 
-// TestConsistentPublished: what stands beside a count stays; its flag says where it is not the estimate, rounded,
-// unless the flag has more to say.
+// TestConsistentPublished: the figures other than the count stay; the flag says if a count is not the rounded estimate,
+// unless another flag takes precedence.
 func TestConsistentPublished(t *testing.T) {
-	p := plannedOf(t, designed("{rho: 1/500}", "marginals: {m: {by: [b, d]}, n: {by: [b, c]}}\n",
+	p := plannedOf(t, designedSpec("{rho: 1/500}", "marginals: {m: {by: [b, d]}, n: {by: [b, c]}}\n",
 		"impossible: [{where: {b: x, d: k}}]\n"))
 	codes := map[string][]uint32{"a": {}, "b": {}, "c": {}, "d": {}}
 	for i := range uint32(4000) {
@@ -409,18 +410,18 @@ func TestConsistentPublished(t *testing.T) {
 	}
 }
 
-// TestWellKnownTableWithinAnother: the counts of a table that most of the budget goes to stay near its estimates,
-// though they are sums of those of a larger one, whose noise is far above its cells. Over ten keys the mean distance is
-// 0.55 to 1.24 standard errors; by the larger table's cells and single columns alone it is 2.65 to 3.1.
+// TestWellKnownTableWithinAnother: the counts of a table with most of the budget stay near its estimates, although they
+// are sums of those of a larger table, whose noise is far above its cells. Over ten keys the mean distance is 0.55 to
+// 1.24 standard errors; from the larger table's cells and single columns only it is 2.65 to 3.1.
 func TestWellKnownTableWithinAnother(t *testing.T) {
-	p := plannedOf(t, designed("{rho: 1/100, split: {well: 9/10, badly: 1/10}}",
+	p := plannedOf(t, designedSpec("{rho: 1/100, split: {well: 9/10, badly: 1/10}}",
 		"marginals: {m: {by: [a, b], budget: well}, n: {by: [a, b, c, d], budget: badly}}\n", ""))
 	codes := map[string][]uint32{"a": {}, "b": {}, "c": {}, "d": {}}
 	for i := range uint32(4000) {
 		codes["a"], codes["b"], codes["c"], codes["d"] = append(codes["a"], i*i%12), append(codes["b"], i%3),
 			append(codes["c"], i/7%2), append(codes["d"], i/5%4)
 	}
-	counts, f, tables := consistent(t, sealedFrom(t, p, codes, noise.Key{3}, true))
+	counts, f, tables := consistentCounts(t, sealedFrom(t, p, codes, noise.Key{3}, true))
 	well := tables[f.Tables[0].At].Statistics[0]
 	off := 0.0
 	for cell, n := range counts[f.Tables[0].At] {
@@ -432,10 +433,10 @@ func TestWellKnownTableWithinAnother(t *testing.T) {
 	}
 }
 
-// adultPairs is the plan of all tables of two columns of adult15, at ε = 1 and δ = 10⁻⁹, with the rows.
+// adultPairs returns the plan of all tables of two columns of adult15, at ε = 1 and δ = 10⁻⁹, with the rows.
 func adultPairs(t testing.TB) (*plan.Plan, map[string][]uint32) {
 	t.Helper()
-	columns := adult(t)
+	columns := adultCodes(t)
 	var names, described []string
 	codes := map[string][]uint32{}
 	for i, n := range adultSizes {
@@ -449,10 +450,10 @@ func adultPairs(t testing.TB) (*plan.Plan, map[string][]uint32) {
 		"marginals: {m: {by: ["+strings.Join(names, ", ")+"], every: [2]}}\npublish: {integers: consistent}\n"), codes
 }
 
-// TestConsistentAdult makes all 105 tables of two columns of adult15 add up, at ε = 1 and δ = 10⁻⁹. Of the 35 290 cells
-// the unbiased estimates have an L1/N of some 0.23 in the mean over the tables, of a range of 0 to 2. Projections are
-// held to 0.075, rounded or not; over five keys they were 0.0707 to 0.0728, with a mean of 0.0716. With single columns
-// free to follow the cells, only totals standing, they are 0.0887 to 0.0903: so that is found.
+// TestConsistentAdult makes all 105 tables of two columns of adult15 add up, at ε = 1 and δ = 10⁻⁹. For the 35 290
+// cells the unbiased estimates have a mean L1/N over the tables of some 0.23, of a range of 0 to 2. The limit for
+// projections is 0.075, rounded or not; over five keys they were 0.0707 to 0.0728, with a mean of 0.0716. Negative
+// control: if single columns may follow the cells, and only totals are fixed, they are 0.0887 to 0.0903.
 func TestConsistentAdult(t *testing.T) {
 	p, codes := adultPairs(t)
 	keys := 1
@@ -462,17 +463,18 @@ func TestConsistentAdult(t *testing.T) {
 	for key := range keys {
 		s := sealedFrom(t, p, codes, noise.Key{byte(key + 1)}, true)
 		start := time.Now()
-		counts, f, tables := consistent(t, s)
+		counts, f, tables := consistentCounts(t, s)
 		took := time.Since(start)
 		var raw, projected, rounded, loose float64
 		for i, table := range f.Tables {
 			truth := countedBy(t, p, p.Query(p.Tables[table.At]), codes)
 			own := f.tables[i]
-			free, _ := nearest(t.Context(), own.cells, nil, []marginal{{of: make([]int32, len(own.cells)), sums: f.real[0]}}, 0)
-			for cell, at := range own.places {
+			total := marginal{of: make([]int32, len(own.cells)), sums: f.projected[0]}
+			free, _ := projectOnMargins(t.Context(), own.cells, nil, []marginal{total}, 0)
+			for cell, at := range own.indexes {
 				exact := float64(truth[cell])
 				raw += math.Abs(tables[table.At].Statistics[0].Unbiased.Value(cell) - exact)
-				projected += math.Abs(f.real[table.From][at] - exact)
+				projected += math.Abs(f.projected[table.From][at] - exact)
 				rounded += math.Abs(float64(counts[table.At][cell]) - exact)
 				loose += math.Abs(free[at] - exact)
 			}
@@ -491,7 +493,7 @@ func TestConsistentAdult(t *testing.T) {
 	}
 }
 
-// BenchmarkConsistent makes the 105 tables of two columns of adult15 add up, from their estimates on.
+// BenchmarkConsistent makes the 105 tables of two columns of adult15 add up, starting from their estimates.
 func BenchmarkConsistent(b *testing.B) {
 	p, codes := adultPairs(b)
 	s := sealedFrom(b, p, codes, noise.Key{1}, true)

@@ -5,43 +5,44 @@ import (
 	"math"
 )
 
-// This file holds the projection of estimates on counts that can be: none negative, zero where nothing can be, and of
-// given margins.
+// This file holds the projection of estimates on possible counts: nonnegative, zero where no row can be, and with given
+// margins.
 
-// marginal is what is known of sums of the cells of a table.
+// marginal holds sums of the cells of a table that are known.
 type marginal struct {
-	of   []int32   // of each cell the sum that it is in
-	sums []float64 // what they are
-	// slack is 0 for sums that stand. Else a sum may be off by d for d²/(2·slack) beside half the squared distance of the
-	// cells.
+	of   []int32   // of each cell, the index of its sum
+	sums []float64 // the known values
+	// slack is 0 for fixed sums. A sum with slack may differ from its value by d at a cost of d²/(2·slack), in addition to
+	// half the squared distance of the cells.
 	slack []float64
 }
 
-// nearest is the projection: the x ≥ 0, zero where impossible, that has the sums that stand and for which
+// projectOnMargins returns the projection of y: the x ≥ 0, zero where impossible, that has the fixed sums and for which
 //
 //	½·Σ (x−y)² + Σ (sum of x − sum)²/(2·slack)
 //
-// is least. It is max(0, y + Σ u), u the multipliers of the sums that a cell is in, which maximise the concave dual: of
-// each the derivative is sum − (sum of x) − slack·u. With D the number of cells in a sum plus its slack, and u in units
-// of 1/√D, no curvature of the dual is above the number of margins, as each margin's own is a projection at most. So
-// gradient steps of one over that number ascend; they are accelerated, and begin anew where they no longer lead upwards
-// (Beck & Teboulle 2009; O'Donoghue & Candès 2015). steps is how many were made; none is begun once the context has
-// ended. It ends when no sum is off by more than enough, or by more than can be told.
+// is least. It is max(0, y + Σ u), where u are the multipliers of the sums that a cell is in. They maximise the concave
+// dual, whose derivative by a multiplier is sum − (sum of x) − slack·u. With D the number of cells in a sum plus its
+// slack, and u in units of 1/√D, no curvature of the dual is above the number of margins, as each margin's own is a
+// projection at most. Gradient steps of one over that number therefore ascend; they are accelerated, and the
+// acceleration restarts when they no longer lead upwards (Beck & Teboulle 2009; O'Donoghue & Candès 2015). steps is the
+// number of steps made; none begins once the context has ended. The projection ends when no sum is off by more than
+// enough, or by more than rounding errors.
 //
-// There is such an x for sums that agree with each other and can be joined two at a time ([fitting.Step]).
-func nearest(ctx context.Context, y []float64, impossible []bool, margins []marginal, enough float64) (x []float64,
-	steps int) {
+// Such an x exists if the sums agree with each other and can be joined two at a time ([fitting.Step]).
+func projectOnMargins(ctx context.Context, y []float64, impossible []bool, margins []marginal, enough float64) (
+	x []float64, steps int) {
 	x = make([]float64, len(y))
 	if len(margins) == 0 {
-		fill(x, y, impossible, nil, nil)
+		applyMultipliers(x, y, impossible, nil, nil)
 		return x, 0
 	}
 	a := newAscent(y, margins)
 	most := max(leastSteps, min(mostSteps, mostWork/(len(y)*len(margins)+1)))
 	for steps < most && ctx.Err() == nil {
-		fill(x, y, impossible, margins, a.ahead)
+		applyMultipliers(x, y, impossible, margins, a.ahead)
 		steps++
-		if a.step(x) <= max(a.tolerance, enough) {
+		if a.takeStep(x) <= max(a.tolerance, enough) {
 			break
 		}
 	}
@@ -49,23 +50,22 @@ func nearest(ctx context.Context, y []float64, impossible []bool, margins []marg
 }
 
 const (
-	// mostSteps bounds the work of a projection: what rounding makes of it has its sums exactly in any case.
+	// mostSteps bounds the work of a projection: rounding makes the sums exact in any case.
 	mostSteps = 2000
-	// leastSteps are made of the largest tables too, and mostWork bounds what the steps of others look at: cells times
-	// margins.
+	// leastSteps are made even for the largest tables, and mostWork bounds cells times margins times steps for the others.
 	leastSteps = 100
 	mostWork   = 1 << 31
-	// precise is how far, relative to the largest figure, sums may be off when the projection ends.
-	precise = 1e-11
-	// slight is how far sums may be off in a table that stays near others within it, as each of these pulls: far less than
-	// rounding moves them by.
-	slight = 1e-2
+	// relativeTolerance is the error of sums, relative to the largest figure, at which a projection ends.
+	relativeTolerance = 1e-11
+	// slightError is the error of sums at which a projection ends if the table stays near others within it, as each of
+	// these pulls: it is far smaller than the changes by rounding.
+	slightError = 1e-2
 )
 
 // ascent is the state of the dual ascent.
 type ascent struct {
 	margins   []marginal
-	u, ahead  [][]float64 // multipliers, and where the gradient is taken
+	u, ahead  [][]float64 // multipliers, and the point at which the gradient is taken
 	scale     [][]float64 // 1 ÷ (number of margins · D)
 	sums      [][]float64
 	momentum  float64
@@ -92,7 +92,7 @@ func newAscent(y []float64, margins []marginal) *ascent {
 		a.ahead = append(a.ahead, make([]float64, len(m.sums)))
 		a.sums = append(a.sums, make([]float64, len(m.sums)))
 	}
-	a.tolerance = float64(largest * precise)
+	a.tolerance = float64(largest * relativeTolerance)
 	return a
 }
 
@@ -103,8 +103,8 @@ func (m marginal) slackOf(s int) float64 {
 	return m.slack[s]
 }
 
-// fill sets x to what multipliers lead to.
-func fill(x, y []float64, impossible []bool, margins []marginal, u [][]float64) {
+// applyMultipliers sets x to the cells that the multipliers u determine.
+func applyMultipliers(x, y []float64, impossible []bool, margins []marginal, u [][]float64) {
 	copy(x, y)
 	for k, m := range margins {
 		of := u[k]
@@ -119,8 +119,8 @@ func fill(x, y []float64, impossible []bool, margins []marginal, u [][]float64) 
 	}
 }
 
-// step makes one step, given the cells where the gradient is taken, and is how far off the worst sum was.
-func (a *ascent) step(x []float64) (worst float64) {
+// takeStep makes one step, given the cells x at which the gradient is taken, and returns the largest error of a sum.
+func (a *ascent) takeStep(x []float64) (worst float64) {
 	along := 0.0
 	for k, m := range a.margins {
 		sums := a.sums[k]

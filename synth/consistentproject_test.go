@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// optimum is the projection by enumeration: of every set of cells that may be above zero the solution of its linear
-// conditions, and of those that can be the one with the least objective.
+// optimum returns the projection by enumeration: for every set of cells that may be positive it solves the linear
+// conditions; of the feasible solutions it takes the one with the least objective.
 func optimum(y []float64, impossible []bool, margins []marginal) []float64 {
 	rows := 0
 	for _, m := range margins {
@@ -57,7 +57,7 @@ func optimum(y []float64, impossible []bool, margins []marginal) []float64 {
 			objective += (cells[i] - y[i]) * (cells[i] - y[i]) / 2
 		}
 		for _, m := range margins {
-			for s, sum := range added(cells, m.of, len(m.sums)) {
+			for s, sum := range sumsBy(cells, m.of, len(m.sums)) {
 				off := sum - m.sums[s]
 				if k := m.slackOf(s); k > 0 {
 					objective += off * off / (2 * k)
@@ -73,10 +73,10 @@ func optimum(y []float64, impossible []bool, margins []marginal) []float64 {
 	return best
 }
 
-// TestProjectionIsNearest compares projections of small tables with the optimum by enumeration: sums along rows and
-// columns of a real table, cells that cannot be, and sums that may be off.
+// TestProjectionIsNearest compares projections of small tables with the optimum by enumeration: sums of rows and
+// columns of a real table, impossible cells, and sums with slack.
 func TestProjectionIsNearest(t *testing.T) {
-	r := seeded([32]byte{41})
+	r := seededStream([32]byte{41})
 	rows, columns := []int32{0, 0, 0, 1, 1, 1}, []int32{0, 1, 2, 0, 1, 2}
 	for n := range 60 {
 		y, truth := make([]float64, 6), make([]float64, 6)
@@ -91,15 +91,15 @@ func TestProjectionIsNearest(t *testing.T) {
 			}
 			y[i] = truth[i] + 12*(r.unit()-0.5)
 		}
-		margins := []marginal{{of: rows, sums: added(truth, rows, 2)}, {of: columns, sums: added(truth, columns, 3)}}
-		if n%3 == 2 { // columns may be off
+		margins := []marginal{{of: rows, sums: sumsBy(truth, rows, 2)}, {of: columns, sums: sumsBy(truth, columns, 3)}}
+		if n%3 == 2 { // columns have slack
 			margins[1].slack = []float64{0.5, 2, 0.1}
 			for i := range margins[1].sums {
 				margins[1].sums[i] += 3 * (r.unit() - 0.5)
 			}
 		}
 		want := optimum(y, impossible, margins)
-		got, _ := nearest(t.Context(), y, impossible, margins, 0)
+		got, _ := projectOnMargins(t.Context(), y, impossible, margins, 0)
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 1e-6 {
 				t.Fatalf("projection %d of %v: %v, the nearest is %v", n, y, got, want)
@@ -108,9 +108,9 @@ func TestProjectionIsNearest(t *testing.T) {
 	}
 }
 
-// TestProjectionHasItsSums: what stands is kept, to a millionth, where nearly all must be zero, and where all must.
+// TestProjectionHasItsSums: fixed sums are kept, to a millionth, if nearly all must be zero, and if all must.
 func TestProjectionHasItsSums(t *testing.T) {
-	r := seeded([32]byte{42})
+	r := seededStream([32]byte{42})
 	const side = 12
 	var rows, columns []int32
 	for i := range int32(side * side) {
@@ -124,11 +124,11 @@ func TestProjectionHasItsSums(t *testing.T) {
 		for i := range y {
 			y[i] = truth[i] + 200*(r.unit()-0.5)
 		}
-		x, _ := nearest(t.Context(), y, nil, []marginal{{of: rows, sums: added(truth, rows, side)},
-			{of: columns, sums: added(truth, columns, side)}}, 0)
+		x, _ := projectOnMargins(t.Context(), y, nil, []marginal{{of: rows, sums: sumsBy(truth, rows, side)},
+			{of: columns, sums: sumsBy(truth, columns, side)}}, 0)
 		for _, of := range [][]int32{rows, columns} {
-			for s, sum := range added(x, of, side) {
-				if want := added(truth, of, side)[s]; math.Abs(sum-want) > 1e-6*max(1, want) {
+			for s, sum := range sumsBy(x, of, side) {
+				if want := sumsBy(truth, of, side)[s]; math.Abs(sum-want) > 1e-6*max(1, want) {
 					t.Errorf("%d filled: a sum is %v, not %v", filled, sum, want)
 				}
 			}

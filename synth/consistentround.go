@@ -9,84 +9,84 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds controlled rounding: whole numbers nearest to given ones that have given sums.
+// This file holds controlled rounding: the whole numbers nearest to given ones that have given sums.
 
 const (
-	// grain is the unit in which fractions are compared, so that all costs are exact integers.
+	// grain is the unit of fractions, so that all costs are exact integers.
 	grain = 1 << 24
-	// whole is how near to a whole number one counts as it.
-	whole = 1e-6
-	// beyond is the cost of a number that is neither the given one rounded up nor down: above all that fractions amount
-	// to.
-	beyond = int64(1) << 44
-	// mostCount bounds counts, so that fractions of them are told by float64, and no sum of them overflows.
+	// wholeTolerance is the distance from a whole number within which a number counts as whole.
+	wholeTolerance = 1e-6
+	// beyondCost is the cost of a number that is neither the given one rounded up nor down. It exceeds the sum of the
+	// costs of fractions.
+	beyondCost = int64(1) << 44
+	// mostCount bounds counts, so that float64 resolves their fractions and no sum overflows.
 	mostCount = spec.MaxCount
 )
 
-// cell is a number on its way to a whole one.
+// cell is a number that is being rounded.
 type cell struct {
 	low, high int64 // the number rounded down and up
-	fraction  int64 // of it above low, in grains; ties are broken by chance
+	fraction  int64 // of the number above low, in sixteenths of grains; ties are broken at random
 	at        int64
 }
 
-// newCell begins at the nearest whole number.
+// newCell returns a cell at the nearest whole number.
 func newCell(x float64, r *stream) cell {
 	x = min(max(x, 0), mostCount)
-	c := cell{low: int64(math.Floor(x + whole))}
+	c := cell{low: int64(math.Floor(x + wholeTolerance))}
 	c.high = c.low
-	if above := x - float64(c.low); above > whole {
+	if above := x - float64(c.low); above > wholeTolerance {
 		c.high++
 		c.fraction = int64(float64(above * grain))
 	}
-	c.fraction = c.fraction<<4 + int64(r.below(16)) // a chance that is less than a grain
+	c.fraction = c.fraction<<4 + int64(r.below(16)) // a random part of less than a grain
 	if c.at = c.low; c.high > c.low && c.fraction > grain<<3 {
 		c.at = c.high
 	}
 	return c
 }
 
-// up is what one more adds to the squared distance from the number, in sixteenths of grains, and what leaving the two
-// whole numbers next to it costs.
-func (c cell) up() int64 {
-	cost := far(c.at-c.low) + grain<<4 - 2*c.fraction
+// costUp returns how much raising the cell by one adds to the squared distance from the number, in sixteenths of
+// grains, including the cost of leaving the two whole numbers next to it.
+func (c cell) costUp() int64 {
+	cost := doubledDistance(c.at-c.low) + grain<<4 - 2*c.fraction
 	if c.at >= c.high {
-		cost += beyond
+		cost += beyondCost
 	}
 	return cost
 }
 
-// down is what one less adds.
-func (c cell) down() int64 {
-	cost := 2*c.fraction - far(c.at-c.low) + grain<<4
+// costDown returns the same for lowering the cell by one.
+func (c cell) costDown() int64 {
+	cost := 2*c.fraction - doubledDistance(c.at-c.low) + grain<<4
 	if c.at <= c.low {
-		cost += beyond
+		cost += beyondCost
 	}
 	return cost
 }
 
-// far is twice a distance, in sixteenths of grains. It stays below beyond.
-func far(distance int64) int64 {
+// doubledDistance returns twice a distance, in sixteenths of grains. It stays below beyondCost.
+func doubledDistance(distance int64) int64 {
 	const most = 1 << 12
 	return 2 * min(max(distance, -most), most) * (grain << 4)
 }
 
-// bring brings the sum of cells to a number, one by one in each of them, those first in which it costs the least. It is
-// false where there is no cell and the number is not 0.
-func bring(cells []*cell, sum int64) bool {
+// adjustSum changes cells by one at a time, the cheapest first, until they have this sum. It returns false if it
+// cannot: if there is no cell, or none left to lower.
+func adjustSum(cells []*cell, sum int64) bool {
 	for _, c := range cells {
 		sum -= c.at
 	}
 	for sum != 0 {
-		step, cost := int64(1), cell.up
+		step, cost := int64(1), cell.costUp
 		if sum < 0 {
-			step, cost = -1, cell.down
+			step, cost = -1, cell.costDown
 			cells = slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return c.at == 0 })
 		}
 		if len(cells) == 0 {
 			return false
 		}
-		if each := sum / int64(len(cells)); each > bulk { // far from what the cells say: all alike
+		if each := sum / int64(len(cells)); each > bulkAmount { // far from the given numbers: raise all cells equally
 			for _, c := range cells {
 				c.at += each
 				sum -= each
@@ -103,144 +103,145 @@ func bring(cells []*cell, sum int64) bool {
 	return true
 }
 
-// transport is a table of rows × columns whose whole numbers are to have given sums along both.
+// transport is a table of rows × columns whose whole numbers must have given sums of rows and of columns.
 //
-// It is a flow of least cost in a network of rows and columns, which has integer flows for integer sums (Causey, Cox &
-// Ernst 1985): one more in a cell leads from its row to its column, one less back. The cost of a cell is the squared
-// distance from the given number, and very much where it is not this number rounded: so that is left only where no
-// table with these sums keeps to it. A potential of each row and column is kept with which no arc gains, so that the
-// table is the nearest of all with its present sums, and these are brought to those asked for in three ways:
+// It is solved as a minimum-cost flow in a network of rows and columns, which has integer flows for integer sums
+// (Causey, Cox & Ernst 1985): an arc from its row to its column raises a cell by one, the arc back lowers it. The cost
+// of a cell is its squared distance from the given number, plus a large penalty if it is not this number rounded up or
+// down, which is therefore left only if no table with these sums keeps to it. Each row and column has a potential such
+// that no arc has a negative reduced cost, so the table is the nearest of all with its present sums. These are brought
+// to the wanted ones in three stages:
 //
-//   - each row by itself, which leaves columns alone to lack ([transport.settle]);
-//   - all columns at once: the potential of one that lacks is moved by as much as would mend it if all others stayed,
-//     and every row
-//     moves units from column to column while that gains ([transport.lean]);
-//   - what is left then, in a large table by exchanges of two cells of a row ([transport.exchange]), else on shortest
-//     paths from column to column ([transport.mend]).
+//   - each row by itself, which leaves only columns with an imbalance ([transport.fixRows]);
+//   - all columns at once: the potential of an unbalanced column is moved by as much as would balance it if all
+//     others stayed, and every row moves units from column to column while that gains ([transport.adjustColumns]);
+//   - the rest: in a large table by exchanges of two cells of a row ([transport.exchangePairs]), otherwise along
+//     shortest paths from column to column ([transport.augmentPaths]).
 //
-// All is quickest where rows are not fewer than columns.
+// It is fastest if there are at least as many rows as columns.
 type transport struct {
-	rows, columns int
-	cells         []cell
-	lack          []int64 // of each row what it lacks, then of each column what it has too much of
-	potential     []int64
-	distance      []int64
-	before, root  []int32 // the node before on the shortest path, and the first on it
-	done, served  []bool  // nodes of whose distance none is shorter, and first ones that have found a last one
-	touched       []int32 // whose distance is known
-	found         []int32 // last nodes of paths
-	reach         []reach // a heap
+	rows, columns     int
+	cells             []cell
+	imbalance         []int64 // of each row, the missing amount; then of each column, the excess
+	potential         []int64
+	distance          []int64
+	predecessor, root []int32      // the predecessor on the shortest path, and the first node of that path
+	done, served      []bool       // nodes whose distance is final, and first nodes whose path has ended
+	touched           []int32      // nodes whose distance is known
+	found             []int32      // last nodes of the paths
+	queue             []queuedNode // a heap
 }
 
-// reach is a node on its way into the tree of shortest paths.
-type reach struct {
+// queuedNode is a node that waits to enter the tree of shortest paths.
+type queuedNode struct {
 	distance int64
 	node     int32
 }
 
-// newTransport is the table of cells, row-major, with these sums.
+// newTransport returns the transport of cells, row-major, with these sums.
 func newTransport(cells []cell, rows, columns []int64) *transport {
 	n := len(rows) + len(columns)
 	t := &transport{rows: len(rows), columns: len(columns), cells: cells, potential: make([]int64, n),
-		distance: slices.Repeat([]int64{unreached}, n), before: make([]int32, n), root: make([]int32, n), done: make([]bool, n),
+		distance:    slices.Repeat([]int64{unreached}, n),
+		predecessor: make([]int32, n), root: make([]int32, n), done: make([]bool, n),
 		served: make([]bool, n)}
-	t.lack = append(t.lack, rows...)
+	t.imbalance = append(t.imbalance, rows...)
 	for _, c := range columns {
-		t.lack = append(t.lack, -c)
+		t.imbalance = append(t.imbalance, -c)
 	}
 	for i := range rows {
 		for j := range columns {
 			at := cells[i*len(columns)+j].at
-			t.lack[i] -= at
-			t.lack[t.rows+j] += at
+			t.imbalance[i] -= at
+			t.imbalance[t.rows+j] += at
 		}
 	}
 	return t
 }
 
-// balance gives the table its sums. It is false where these are none of one table, or the context has ended.
+// balance gives the table its sums. It returns false if no table has them, or if the context has ended.
 func (t *transport) balance(ctx context.Context) bool {
-	if !t.settle() {
+	if !t.fixRows() {
 		return false
 	}
-	t.lean(ctx)
+	t.adjustColumns(ctx)
 	if len(t.cells) > exactCells {
-		t.exchange(ctx)
+		t.exchangePairs(ctx)
 	}
-	for slices.ContainsFunc(t.lack[t.rows:], func(n int64) bool { return n > 0 }) {
-		if ctx.Err() != nil || !t.mend() {
+	for slices.ContainsFunc(t.imbalance[t.rows:], func(n int64) bool { return n > 0 }) {
+		if ctx.Err() != nil || !t.augmentPaths() {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(t.lack, func(n int64) bool { return n != 0 })
+	return !slices.ContainsFunc(t.imbalance, func(n int64) bool { return n != 0 })
 }
 
-// row is the cells of a row.
-func (t *transport) row(i int) []cell { return t.cells[i*t.columns : (i+1)*t.columns] }
+// rowCells returns the cells of a row.
+func (t *transport) rowCells(i int) []cell { return t.cells[i*t.columns : (i+1)*t.columns] }
 
-// settle gives each row its sum, by itself. It is false where one has no cells for it.
-func (t *transport) settle() bool {
+// fixRows gives each row its sum, row by row. It returns false if a row cannot have its sum.
+func (t *transport) fixRows() bool {
 	own, before := make([]*cell, t.columns), make([]int64, t.columns)
 	for i := range t.rows {
-		cells := t.row(i)
-		sum := t.lack[i]
+		cells := t.rowCells(i)
+		sum := t.imbalance[i]
 		for j := range cells {
 			own[j], before[j] = &cells[j], cells[j].at
 			sum += cells[j].at
 		}
-		if t.lack[i] != 0 {
-			if !bring(own, sum) {
+		if t.imbalance[i] != 0 {
+			if !adjustSum(own, sum) {
 				return false
 			}
-			t.lack[i] = 0
+			t.imbalance[i] = 0
 			for j := range cells {
-				t.lack[t.rows+j] += cells[j].at - before[j]
+				t.imbalance[t.rows+j] += cells[j].at - before[j]
 			}
 		}
-		t.ground(i)
+		t.setRowPotential(i)
 	}
 	return true
 }
 
-// ground gives a row the largest potential with which none of its cells gains by one more. As no move between its cells
-// gains, none does by one less either.
-func (t *transport) ground(i int) {
+// setRowPotential gives a row the largest potential for which raising a cell gains nothing. As no move between the
+// cells of the row gains, lowering a cell gains nothing either.
+func (t *transport) setRowPotential(i int) {
 	least := unreached
-	for j, c := range t.row(i) {
-		least = min(least, c.up()-t.potential[t.rows+j])
+	for j, c := range t.rowCells(i) {
+		least = min(least, c.costUp()-t.potential[t.rows+j])
 	}
 	t.potential[i] = -least
 }
 
-// leanings bounds how often potentials of all columns are moved. After a few times what columns lack no longer shrinks
-// by it.
-const leanings = 12
+// maxAdjustments bounds how often the potentials of all columns are moved. After a few times this no longer reduces the
+// imbalance.
+const maxAdjustments = 12
 
-// lean moves the potentials of columns against what they lack: the fractions of a column's cells are spread over a
-// unit, so one that lacks a n-th of its cells gets about these for a n-th of what a unit costs. It ends when that no
-// longer helps.
-func (t *transport) lean(ctx context.Context) {
-	between := make([]int64, t.columns) // how many cells are between two whole numbers
+// adjustColumns moves the potentials of columns against their imbalance. The fractions of a column's cells are spread
+// over a unit, so a column that lacks one n-th of its cells gets about these for one n-th of the cost of a unit. It
+// ends when the imbalance no longer decreases.
+func (t *transport) adjustColumns(ctx context.Context) {
+	between := make([]int64, t.columns) // cells between two whole numbers, by column
 	for i := range t.cells {
 		if t.cells[i].high > t.cells[i].low {
 			between[i%t.columns]++
 		}
 	}
 	lacks := func() (all int64) {
-		for _, n := range t.lack[t.rows:] {
+		for _, n := range t.imbalance[t.rows:] {
 			all += max(n, -n)
 		}
 		return all
 	}
-	for before, round := lacks(), 0; before > 0 && round < leanings && ctx.Err() == nil; round++ {
+	for before, round := lacks(), 0; before > 0 && round < maxAdjustments && ctx.Err() == nil; round++ {
 		for j, n := range between {
 			if n > 0 {
-				often := max(min(-t.lack[t.rows+j], n), -n)
+				often := max(min(-t.imbalance[t.rows+j], n), -n)
 				t.potential[t.rows+j] += often * (grain << 5 / n)
 			}
 		}
 		for i := range t.rows {
-			t.sway(i)
+			t.adjustRow(i)
 		}
 		now := lacks()
 		if now >= before {
@@ -250,21 +251,20 @@ func (t *transport) lean(ctx context.Context) {
 	}
 }
 
-// sway moves units between the cells of a row while that gains by the potentials of columns. No cell moves by more than
-// a unit or two for these, so that there is an end after as many moves as cells; but for rows that were far from their
-// sums.
-func (t *transport) sway(i int) {
-	cells := t.row(i)
+// adjustRow moves units between the cells of a row while that gains by the potentials of columns. A cell moves by at
+// most a unit or two, so it ends after at most as many moves as cells, unless the row was far from its sum.
+func (t *transport) adjustRow(i int) {
+	cells := t.rowCells(i)
 	for range cells {
 		up, down := unreached, unreached
 		var more, less int
 		for j := range cells {
 			c, p := &cells[j], t.potential[t.rows+j]
-			if cost := c.up() - p; cost < up {
+			if cost := c.costUp() - p; cost < up {
 				up, more = cost, j
 			}
 			if c.at > 0 {
-				if cost := c.down() + p; cost < down {
+				if cost := c.costDown() + p; cost < down {
 					down, less = cost, j
 				}
 			}
@@ -274,34 +274,35 @@ func (t *transport) sway(i int) {
 		}
 		cells[more].at++
 		cells[less].at--
-		t.lack[t.rows+more]++
-		t.lack[t.rows+less]--
+		t.imbalance[t.rows+more]++
+		t.imbalance[t.rows+less]--
 	}
-	t.ground(i)
+	t.setRowPotential(i)
 }
 
-// exactCells is up to how many cells the nearest table is found. Shortest paths of larger ones would take minutes.
+// exactCells is the largest number of cells for which the nearest table is found. The shortest paths of larger tables
+// would take minutes.
 const exactCells = 1 << 17
 
-// exchange mends what columns of a large table still lack, pair by pair: in the row where it costs the least, and none
-// beyond the number rounded up or down. What no such row is found for is left for paths, of which none is sure to be a
-// shortest one after that: sums are exact all the same.
-func (t *transport) exchange(ctx context.Context) {
+// exchangePairs reduces the imbalance of columns of a large table, pair by pair: in the row where an exchange costs
+// least, without leaving the numbers rounded up or down. What no such row balances is left for paths, which need not be
+// the shortest after this; the sums are exact in any case.
+func (t *transport) exchangePairs(ctx context.Context) {
 	const tries = 16 // columns that a unit is offered to
 	to := 0
 	for from := range t.columns {
-		for try := 0; try < tries && t.lack[t.rows+from] > 0 && ctx.Err() == nil; try++ {
-			for looked := 0; t.lack[t.rows+to] >= 0; looked++ {
+		for try := 0; try < tries && t.imbalance[t.rows+from] > 0 && ctx.Err() == nil; try++ {
+			for looked := 0; t.imbalance[t.rows+to] >= 0; looked++ {
 				if looked == t.columns {
 					return
 				}
 				to = (to + 1) % t.columns
 			}
-			best, least := -1, beyond
+			best, least := -1, beyondCost
 			for i := range t.rows {
 				less, more := &t.cells[i*t.columns+from], &t.cells[i*t.columns+to]
 				if less.at > less.low && more.at < more.high {
-					if cost := less.down() + more.up(); cost < least {
+					if cost := less.costDown() + more.costUp(); cost < least {
 						best, least = i, cost
 					}
 				}
@@ -309,8 +310,8 @@ func (t *transport) exchange(ctx context.Context) {
 			if best >= 0 {
 				t.cells[best*t.columns+from].at--
 				t.cells[best*t.columns+to].at++
-				t.lack[t.rows+from]--
-				t.lack[t.rows+to]++
+				t.imbalance[t.rows+from]--
+				t.imbalance[t.rows+to]++
 				try = -1
 			}
 			to = (to + 1) % t.columns
@@ -320,29 +321,29 @@ func (t *transport) exchange(ctx context.Context) {
 
 const unreached = int64(1<<63 - 1)
 
-// mend moves units from columns that have too many to the nearest that lack one, on shortest paths from all of these at
-// once (Dijkstra, with the potentials of Edmonds & Karp 1972). It ends when half of them have found one, each another,
-// or as much again was looked at for the next one as for all before: their paths lie in trees of their own, so that
-// none changes what another costs. Nodes further than the last keep their potentials, nearer ones fall behind it by the
-// difference. It is false where none was found.
-func (t *transport) mend() bool {
-	t.reach, t.touched, t.found = t.reach[:0], t.touched[:0], t.found[:0]
-	for j, n := range t.lack[t.rows:] {
+// augmentPaths moves units from columns with an excess to the nearest columns that lack one, along shortest paths from
+// all of these at once (Dijkstra, with the potentials of Edmonds & Karp 1972). It stops when half of the starting
+// columns have found an end, each its own, or when the next end takes as many nodes as all before: their paths lie in
+// different trees, so that none changes the cost of another. Nodes farther than the last one keep their potentials,
+// those of nearer nodes are reduced by the difference. It returns false if no path was found.
+func (t *transport) augmentPaths() bool {
+	t.queue, t.touched, t.found = t.queue[:0], t.touched[:0], t.found[:0]
+	for j, n := range t.imbalance[t.rows:] {
 		if n > 0 {
 			t.visit(t.rows+j, 0, -1)
 		}
 	}
 	last := int64(0)
 	roots, looked, enough := len(t.touched), 0, 0
-	for 2*len(t.found) < roots && len(t.reach) > 0 && (len(t.found) == 0 || looked < enough) {
-		next := t.nearest()
+	for 2*len(t.found) < roots && len(t.queue) > 0 && (len(t.found) == 0 || looked < enough) {
+		next := t.popNearest()
 		node := int(next.node)
 		if t.done[node] {
-			continue // by a shorter path
+			continue // reached on a shorter path before
 		}
 		t.done[node], last = true, next.distance
 		looked++
-		if root := t.root[node]; t.lack[node] < 0 && !t.served[root] {
+		if root := t.root[node]; t.imbalance[node] < 0 && !t.served[root] {
 			t.found, t.served[root], enough = append(t.found, next.node), true, 2*looked
 		}
 		t.relax(node)
@@ -354,7 +355,7 @@ func (t *transport) mend() bool {
 	}
 	for _, node := range t.found {
 		t.served[t.root[node]] = false
-		t.move(int(t.root[node]), int(node))
+		t.augment(int(t.root[node]), int(node))
 	}
 	for _, node := range t.touched {
 		t.distance[node], t.done[node] = unreached, false
@@ -362,61 +363,61 @@ func (t *transport) mend() bool {
 	return len(t.found) > 0
 }
 
-// visit notes a path to a node that is shorter than those before.
+// visit records a path to a node that is shorter than those before.
 func (t *transport) visit(node int, distance int64, before int32) {
 	if t.distance[node] == unreached {
 		t.touched = append(t.touched, int32(node))
 	}
-	t.distance[node], t.before[node], t.root[node] = distance, before, int32(node)
+	t.distance[node], t.predecessor[node], t.root[node] = distance, before, int32(node)
 	if before >= 0 {
 		t.root[node] = t.root[before]
 	}
-	t.reach = append(t.reach, reach{distance, int32(node)})
-	for at := len(t.reach) - 1; at > 0; {
+	t.queue = append(t.queue, queuedNode{distance, int32(node)})
+	for at := len(t.queue) - 1; at > 0; {
 		above := (at - 1) / 2
-		if !t.reach[at].less(t.reach[above]) {
+		if !t.queue[at].less(t.queue[above]) {
 			break
 		}
-		t.reach[at], t.reach[above] = t.reach[above], t.reach[at]
+		t.queue[at], t.queue[above] = t.queue[above], t.queue[at]
 		at = above
 	}
 }
 
-// nearest takes the least from the heap.
-func (t *transport) nearest() reach {
-	first, last := t.reach[0], len(t.reach)-1
-	t.reach[0] = t.reach[last]
-	t.reach = t.reach[:last]
+// popNearest removes the least entry from the heap.
+func (t *transport) popNearest() queuedNode {
+	first, last := t.queue[0], len(t.queue)-1
+	t.queue[0] = t.queue[last]
+	t.queue = t.queue[:last]
 	for at := 0; ; {
 		least := at
 		for _, below := range [2]int{2*at + 1, 2*at + 2} {
-			if below < last && t.reach[below].less(t.reach[least]) {
+			if below < last && t.queue[below].less(t.queue[least]) {
 				least = below
 			}
 		}
 		if least == at {
 			return first
 		}
-		t.reach[at], t.reach[least] = t.reach[least], t.reach[at]
+		t.queue[at], t.queue[least] = t.queue[least], t.queue[at]
 		at = least
 	}
 }
 
-// less orders by distance, and those alike by their places.
-func (r reach) less(o reach) bool {
+// less orders by distance, and by node if distances are equal.
+func (r queuedNode) less(o queuedNode) bool {
 	return r.distance < o.distance || r.distance == o.distance && r.node < o.node
 }
 
-// bulk is from how much on that a node lacks more than one is moved at a time. Numbers whose sums are near those asked
-// for never lack as much; of others the result is not the nearest, but is there soon.
-const bulk = 64
+// bulkAmount is the imbalance above which more than one unit is moved at a time. Numbers whose sums are near the wanted
+// ones never reach it; for others the result is not the nearest, but is found soon.
+const bulkAmount = 64
 
-// move takes a path. One less in a cell is at most all that it has.
-func (t *transport) move(from, reached int) {
-	amount := max(1, min(t.lack[from], -t.lack[reached])/bulk)
+// augment moves units along a path. A cell is lowered by at most its value.
+func (t *transport) augment(from, reached int) {
+	amount := max(1, min(t.imbalance[from], -t.imbalance[reached])/bulkAmount)
 	path := func(visit func(c *cell, up bool)) {
-		for node := int32(reached); t.before[node] >= 0; node = t.before[node] {
-			if before := t.before[node]; int(before) < t.rows {
+		for node := int32(reached); t.predecessor[node] >= 0; node = t.predecessor[node] {
+			if before := t.predecessor[node]; int(before) < t.rows {
 				visit(&t.cells[int(before)*t.columns+int(node)-t.rows], true)
 			} else {
 				visit(&t.cells[int(node)*t.columns+int(before)-t.rows], false)
@@ -435,17 +436,17 @@ func (t *transport) move(from, reached int) {
 			c.at -= amount
 		}
 	})
-	t.lack[from] -= amount
-	t.lack[reached] += amount
+	t.imbalance[from] -= amount
+	t.imbalance[reached] += amount
 }
 
-// relax follows the arcs of a node: of a row one more in each of its cells, of a column one less where there is one.
+// relax follows the arcs of a node: from a row, raising each of its cells; from a column, lowering each positive cell.
 func (t *transport) relax(node int) {
 	base := t.distance[node] + t.potential[node]
 	if node < t.rows {
 		for j := range t.columns {
 			to := t.rows + j
-			if d := base + t.cells[node*t.columns+j].up() - t.potential[to]; !t.done[to] && d < t.distance[to] {
+			if d := base + t.cells[node*t.columns+j].costUp() - t.potential[to]; !t.done[to] && d < t.distance[to] {
 				t.visit(to, d, int32(node))
 			}
 		}
@@ -456,7 +457,7 @@ func (t *transport) relax(node int) {
 		if c.at == 0 || t.done[i] {
 			continue
 		}
-		if d := base + c.down() - t.potential[i]; d < t.distance[i] {
+		if d := base + c.costDown() - t.potential[i]; d < t.distance[i] {
 			t.visit(i, d, int32(node))
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// outside counts cells that are not the number rounded up or down; squares is the squared distance.
-func outside(real []float64, cells []int64) (count int, squares float64) {
+// notRounded counts cells that are not the number rounded up or down; squares is the squared distance.
+func notRounded(real []float64, cells []int64) (count int, squares float64) {
 	for i, x := range real {
 		d := math.Abs(float64(cells[i]) - x)
 		if d >= 1 {
@@ -52,11 +52,11 @@ func tablesWith(rows, columns []int64, visit func(cells []int64)) {
 	walk(0, 0)
 }
 
-// TestRoundingIsNearest compares controlled rounding with all tables that have the sums: as few cells as can be are not
-// their number rounded up or down, and of such tables it is the nearest. Sums are those of the numbers, rounded at
-// will, so that in some cases not all cells can be.
+// TestRoundingIsNearest compares controlled rounding with all tables that have the sums: as few cells as possible are
+// not their number rounded up or down, and among such tables it is the nearest. Sums are those of the numbers, rounded
+// arbitrarily, so that sometimes not all cells can be.
 func TestRoundingIsNearest(t *testing.T) {
-	r := seeded([32]byte{43})
+	r := seededStream([32]byte{43})
 	hard := 0
 	for n := range 150 {
 		rows, columns := int(2+r.below(2)), int(2+r.below(2))
@@ -72,7 +72,7 @@ func TestRoundingIsNearest(t *testing.T) {
 				places[i] = of(i)
 			}
 			out := make([]int64, sums)
-			for s, x := range added(real, places, sums) {
+			for s, x := range sumsBy(real, places, sums) {
 				out[s] = int64(math.Floor(x)) + int64(r.below(2))
 			}
 			return out
@@ -97,10 +97,10 @@ func TestRoundingIsNearest(t *testing.T) {
 			continue
 		}
 		rounded := wholeOf(cells)
-		got, squares := outside(real, rounded)
+		got, squares := notRounded(real, rounded)
 		count, least, found := len(real)+1, math.Inf(1), false
 		tablesWith(down, across, func(cells []int64) {
-			c, s := outside(real, cells)
+			c, s := notRounded(real, cells)
 			if c < count || c == count && s < least {
 				count, least = c, s
 			}
@@ -119,9 +119,9 @@ func TestRoundingIsNearest(t *testing.T) {
 	}
 }
 
-// TestBringIsNearest: cells of one sum are their numbers rounded up or down, those with the largest fractions up.
-func TestBringIsNearest(t *testing.T) {
-	r := seeded([32]byte{44})
+// TestAdjustedSumIsNearest: cells of one sum are their numbers rounded up or down, those with the largest fractions up.
+func TestAdjustedSumIsNearest(t *testing.T) {
+	r := seededStream([32]byte{44})
 	for _, c := range []struct {
 		real []float64
 		sum  int64
@@ -142,7 +142,7 @@ func TestBringIsNearest(t *testing.T) {
 			cells[i] = newCell(x, r)
 			open = append(open, &cells[i])
 		}
-		ok := bring(open, c.sum)
+		ok := adjustSum(open, c.sum)
 		for i, want := range c.want {
 			if cells[i].at != want {
 				t.Errorf("%v brought to %d: %v, expected %v", c.real, c.sum, wholeOf(cells), c.want)
@@ -155,9 +155,9 @@ func TestBringIsNearest(t *testing.T) {
 	}
 }
 
-// roundable is a table of numbers, half of them not above 0, and the sums of its rows and columns, rounded so that they
-// agree.
-func roundable(t testing.TB, rows, columns int, r *stream) (real []float64, down, across []int64) {
+// randomRoundable returns a table of numbers, half of them not positive, and the sums of its rows and columns, rounded
+// so that they agree.
+func randomRoundable(t testing.TB, rows, columns int, r *stream) (real []float64, down, across []int64) {
 	t.Helper()
 	real = make([]float64, rows*columns)
 	var row, column []int32
@@ -169,11 +169,11 @@ func roundable(t testing.TB, rows, columns int, r *stream) (real []float64, down
 	}
 	rounded := func(of []int32, sums int) []int64 {
 		cells, open := make([]cell, sums), []*cell(nil)
-		for s, x := range added(real, of, sums) {
+		for s, x := range sumsBy(real, of, sums) {
 			cells[s] = newCell(x, r)
 			open = append(open, &cells[s])
 		}
-		if !bring(open, int64(sum(real))) {
+		if !adjustSum(open, int64(sum(real))) {
 			t.Fatal("no sums")
 		}
 		return wholeOf(cells)
@@ -181,15 +181,16 @@ func roundable(t testing.TB, rows, columns int, r *stream) (real []float64, down
 	return real, rounded(row, rows), rounded(column, columns)
 }
 
-// gain is an arc of a balanced table that gains, or a sum that it has not; "" where neither is. Where no arc gains by
-// some potentials, no circle of them does, so no other table with these sums is nearer (Klein 1967), whichever way the
-// potentials were found.
-func gain(t *transport, down, across []int64) string {
+// negativeArc describes an arc of a balanced table with a negative reduced cost, or a wrong sum; "" if there is
+// neither. If no arc is negative for some potentials, no cycle is, so no other table with these sums is nearer (Klein
+// 1967), however the potentials were found.
+func negativeArc(t *transport, down, across []int64) string {
 	rows, columns := slices.Clone(down), slices.Clone(across)
 	for i := range t.rows {
 		for j := range t.columns {
 			c, by := t.cells[i*t.columns+j], t.potential[i]-t.potential[t.rows+j]
-			if rows[i], columns[j] = rows[i]-c.at, columns[j]-c.at; c.at < 0 || c.up()+by < 0 || c.at > 0 && c.down()-by < 0 {
+			rows[i], columns[j] = rows[i]-c.at, columns[j]-c.at
+			if c.at < 0 || c.costUp()+by < 0 || c.at > 0 && c.costDown()-by < 0 {
 				return fmt.Sprintf("cell %d, %d of %d", i, j, c.at)
 			}
 		}
@@ -202,14 +203,14 @@ func gain(t *transport, down, across []int64) string {
 	return ""
 }
 
-// TestRoundingOfLargerTablesIsNearest rounds tables that are too large to be compared with all others, skinny ones both
-// ways and square ones, some with sums that are off by more than rounding. Exchanging two units so that all sums stay
-// is found.
+// TestRoundingOfLargerTablesIsNearest rounds tables that are too large for enumeration, narrow ones in both directions
+// and square ones, some with sums that are off by more than rounding. Negative control: exchanging two units so that
+// all sums stay is detected.
 func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
-	r := seeded([32]byte{45})
+	r := seededStream([32]byte{45})
 	for _, c := range []struct{ rows, columns, off int }{{2000, 3, 0}, {3, 400, 0}, {60, 60, 0}, {150, 12, 0}, {1, 30, 0},
 		{30, 1, 0}, {40, 40, 9}, {300, 2, 30}} {
-		real, down, across := roundable(t, c.rows, c.columns, r)
+		real, down, across := randomRoundable(t, c.rows, c.columns, r)
 		for range c.off {
 			down[r.below(uint64(c.rows))]++
 			across[r.below(uint64(c.columns))]++
@@ -222,7 +223,7 @@ func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
 		if !table.balance(t.Context()) {
 			t.Fatalf("%d × %d: not balanced", c.rows, c.columns)
 		}
-		if says := gain(table, down, across); says != "" {
+		if says := negativeArc(table, down, across); says != "" {
 			t.Errorf("%d × %d: %s", c.rows, c.columns, says)
 		}
 		if c.rows < 2 || c.columns < 2 {
@@ -231,7 +232,7 @@ func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
 		last := c.columns + 1
 		cells[0].at, cells[1].at, cells[c.columns].at, cells[last].at = cells[0].at+2, cells[1].at-2, cells[c.columns].at-2,
 			cells[last].at+2
-		if gain(table, down, across) == "" {
+		if negativeArc(table, down, across) == "" {
 			t.Errorf("%d × %d: another table would be as near", c.rows, c.columns)
 		}
 	}
@@ -239,8 +240,8 @@ func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
 
 // TestRoundingIsInterrupted: a table is not balanced once its context has ended.
 func TestRoundingIsInterrupted(t *testing.T) {
-	r := seeded([32]byte{46})
-	real, down, across := roundable(t, 40, 40, r)
+	r := seededStream([32]byte{46})
+	real, down, across := randomRoundable(t, 40, 40, r)
 	cells := make([]cell, len(real))
 	for i, x := range real {
 		cells[i] = newCell(x, r)
@@ -252,26 +253,26 @@ func TestRoundingIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestExchangesHaveTheSums: exchanges mend most of what columns lack, and what they leave is mended as well: nearly all
-// cells are their number rounded up or down, no more than one of 500 is not.
+// TestExchangesHaveTheSums: exchanges remove most of the imbalance of columns, and paths remove the rest: nearly all
+// cells are their number rounded up or down, all except at most one in 500.
 func TestExchangesHaveTheSums(t *testing.T) {
-	r := seeded([32]byte{48})
+	r := seededStream([32]byte{48})
 	const side = 60
-	real, down, across := roundable(t, side, side, r)
+	real, down, across := randomRoundable(t, side, side, r)
 	cells := make([]cell, len(real))
 	for i, x := range real {
 		cells[i] = newCell(x, r)
 	}
 	table := newTransport(cells, down, across)
 	lacks := func() (all int64) {
-		for _, n := range table.lack {
+		for _, n := range table.imbalance {
 			all += max(n, -n)
 		}
 		return all
 	}
-	table.settle()
+	table.fixRows()
 	before := lacks()
-	if table.exchange(t.Context()); before == 0 || lacks() > before/4 {
+	if table.exchangePairs(t.Context()); before == 0 || lacks() > before/4 {
 		t.Errorf("columns lack %d of %d", lacks(), before)
 	}
 	if !table.balance(t.Context()) {
@@ -285,7 +286,7 @@ func TestExchangesHaveTheSums(t *testing.T) {
 	if !slices.Equal(rows, down) || !slices.Equal(columns, across) || slices.Min(wholeOf(cells)) < 0 {
 		t.Error("other sums than were asked for, or a cell below 0")
 	}
-	if off, _ := outside(real, wholeOf(cells)); off > side*side/500 {
+	if off, _ := notRounded(real, wholeOf(cells)); off > side*side/500 {
 		t.Errorf("%d of %d cells are not their number rounded up or down", off, side*side)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
-// This file holds counts of tables that are those of the microdata, which add up as all counts of the same rows do.
+// This file holds counts of tables that are taken from the microdata, and add up as all counts of the same rows do.
 
-// tabulate counts the tables of a consistency from its microdata, by their places in the plan.
-func tabulate(p *plan.Plan, c plan.Consistency, microdata []Microdata) (map[int][]int64, error) {
+// tabulateMicrodata counts the tables of a consistency from its microdata. It returns them by their index in the plan.
+func tabulateMicrodata(p *plan.Plan, c plan.Consistency, microdata []Microdata) (map[int][]int64, error) {
 	at := slices.IndexFunc(microdata, func(m Microdata) bool { return m.Table == c.Table })
 	if at < 0 {
 		return nil, fmt.Errorf("the microdata are missing")
@@ -27,15 +27,15 @@ func tabulate(p *plan.Plan, c plan.Consistency, microdata []Microdata) (map[int]
 			return nil, err
 		}
 		cells := make([]int64, t.Cells)
-		places := make([]int64, rows.Rows)
+		indexes := make([]int64, rows.Rows)
 		size := t.Cells
 		for _, a := range by {
 			size /= int64(a.Categories)
 			for row, code := range rows.Codes[a.Column] {
-				places[row] += int64(a.Of[code]) * size
+				indexes[row] += int64(a.Of[code]) * size
 			}
 		}
-		for _, place := range places {
+		for _, place := range indexes {
 			cells[place]++
 		}
 		out[i] = cells

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// drawnCoupling is a table of random counts with its sums, and noise of the size given on it.
+// drawnCoupling returns a table of random counts with its sums, and noise of the given size on it.
 func drawnCoupling(r *stream, rows, cols int, noise float64) coupling {
 	c := coupling{noisy: make([]float64, rows*cols), rowSize: make([]float64, rows), colSize: make([]float64, cols),
 		rowTotal: make([]float64, rows), colTotal: make([]float64, cols)}
@@ -53,9 +53,9 @@ func checkSums(t *testing.T, x, rowTotal, colTotal []float64) {
 	}
 }
 
-// corner is a table with the sums of c: cell after cell, in random order, gets as much as its row and column allow.
-// Every corner of the set of tables with these sums arises from some order.
-func (c coupling) corner(r *stream) []float64 {
+// randomCorner returns a table with the sums of c: cell after cell, in random order, gets as much as its row and column
+// allow. Every corner of the set of tables with these sums arises from some order.
+func (c coupling) randomCorner(r *stream) []float64 {
 	rows, cols := append([]float64(nil), c.rowTotal...), append([]float64(nil), c.colTotal...)
 	x := make([]float64, len(rows)*len(cols))
 	order := make([]int, len(x))
@@ -72,13 +72,13 @@ func (c coupling) corner(r *stream) []float64 {
 	return x
 }
 
-// TestCouplingIsNearest holds the fitted table x against corners z of the set of tables with its sums. A point x of a
+// TestCouplingIsNearest compares the fitted table x with corners z of the set of tables with its sums. A point x of a
 // convex set is the one nearest to y if and only if (y − x)·(z − x) ≤ 0 for every corner z, in the inner product of the
 // distance: here Σ (y − x)(z − x)/size over cells of classes, y and x their sums. With 12 cells there are 12! orders
-// but fewer than 1,000 corners, so 4,000 orders meet those that matter; in small tables a fit that leaves out the
-// sums of columns, the sizes or the non-negativity fails at once.
+// but fewer than 1,000 corners, so 4,000 orders meet those that matter; in small tables a fit that ignores the sums of
+// columns, the sizes or the non-negativity fails at once.
 func TestCouplingIsNearest(t *testing.T) {
-	r := seeded([32]byte{2})
+	r := seededStream([32]byte{2})
 	for trial := range 40 {
 		c := drawnCoupling(r, 3, 4, 60)
 		x := c.fit(t.Context())
@@ -87,22 +87,22 @@ func TestCouplingIsNearest(t *testing.T) {
 		worst := math.Inf(-1)
 		for range 4000 {
 			product := 0.0
-			for cell, z := range c.corner(r) {
+			for cell, z := range c.randomCorner(r) {
 				size := c.rowSize[cell/4] * c.colSize[cell%4]
 				product += (c.noisy[cell]*size - x[cell]) * (z - x[cell]) / size
 			}
 			worst = math.Max(worst, product)
 		}
-		// Sums are let be wrong by 1e-9 of the total, before they are put right, and y − x is 60 at most for a cell.
+		// Sums may be wrong by 1e-9 of the total before they are corrected, and y − x is at most 60 for a cell.
 		if worst > 2*60*1e-9*total*12 {
 			t.Errorf("trial %d: going towards another table comes nearer, by %v", trial, worst)
 		}
 	}
 }
 
-// TestCouplingKeepsWhatFits: a table whose sums are right already is its own nearest.
+// TestCouplingKeepsWhatFits: a table whose sums are already right is its own nearest.
 func TestCouplingKeepsWhatFits(t *testing.T) {
-	r := seeded([32]byte{3})
+	r := seededStream([32]byte{3})
 	for range 40 {
 		c := drawnCoupling(r, 4, 5, 0)
 		for cell, v := range c.fit(t.Context()) {
@@ -114,9 +114,9 @@ func TestCouplingKeepsWhatFits(t *testing.T) {
 	}
 }
 
-// TestCouplingSumsAlways: sums hold however large the noise is and whatever rows have nothing.
+// TestCouplingSumsAlways: the sums hold however large the noise is and whatever rows are empty.
 func TestCouplingSumsAlways(t *testing.T) {
-	r := seeded([32]byte{4})
+	r := seededStream([32]byte{4})
 	for trial := range 300 {
 		c := drawnCoupling(r, 1+int(r.below(9)), 1+int(r.below(9)), math.Ldexp(1, int(r.below(62))))
 		checkSums(t, c.fit(t.Context()), c.rowTotal, c.colTotal)

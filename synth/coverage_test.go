@@ -14,7 +14,7 @@ import (
 // This file holds what the tests of intervals share: noise as it is drawn in a release, populations, and a test of
 // coverage.
 
-// mechanismNamed is noise by its name: L3 is discrete Laplace of scale 3, G9 discrete Gaussian of σ² = 9.
+// mechanismNamed returns a mechanism by its name: L3 is discrete Laplace of scale 3, G9 discrete Gaussian of σ² = 9.
 func mechanismNamed(name string) budget.Mechanism {
 	parameter, err := strconv.ParseInt(name[1:], 10, 64)
 	if err != nil {
@@ -29,7 +29,7 @@ func mechanismNamed(name string) budget.Mechanism {
 
 func noiseNamed(name string) Noise { return NoiseOf(mechanismNamed(name)) }
 
-// drawn are draws of noise.
+// drawn is a sequence of draws of noise.
 type drawn struct {
 	mechanism budget.Mechanism
 	bits      *noise.Bits
@@ -67,8 +67,8 @@ type population struct {
 	values []float64
 }
 
-// of makes a group of so many rows.
-func of(name string, rows int, value func(i int) float64) population {
+// populationOf returns a group of this many rows.
+func populationOf(name string, rows int, value func(i int) float64) population {
 	p := population{name: name}
 	for i := range rows {
 		p.values = append(p.values, max(-1, min(1, value(i))))
@@ -76,23 +76,23 @@ func of(name string, rows int, value func(i int) float64) population {
 	return p
 }
 
-// populations of groups from a single row to very many.
+// populations returns groups from a single row to very many.
 func populations(sizes ...int) []population {
 	var out []population
 	for _, n := range sizes {
 		share := func(i int) float64 { return (float64(i) + 0.5) / float64(n) }
 		out = append(out,
-			of("all equal", n, func(int) float64 { return 0.3 }),
-			of("skewed", n, func(i int) float64 { return 2*math.Pow(share(i), 4) - 0.99 }),
-			of("heavy tails", n, func(i int) float64 { return 0.02/(1-share(i)) - 0.95 }),
-			of("even", n, func(i int) float64 { return 1.9*share(i) - 0.95 }))
+			populationOf("all equal", n, func(int) float64 { return 0.3 }),
+			populationOf("skewed", n, func(i int) float64 { return 2*math.Pow(share(i), 4) - 0.99 }),
+			populationOf("heavy tails", n, func(i int) float64 { return 0.02/(1-share(i)) - 0.95 }),
+			populationOf("even", n, func(i int) float64 { return 1.9*share(i) - 0.95 }))
 	}
 	return out
 }
 
-// sums are the count, the sum and the sum of squares of a population's values on a lattice of so many steps on either
-// side.
-func (p population) sums(half float64) (count, sum, squares float64) {
+// latticeSums returns the count, the sum and the sum of squares of a population's values on a lattice with half steps
+// on either side.
+func (p population) latticeSums(half float64) (count, sum, squares float64) {
 	for _, v := range p.values {
 		x := math.Floor(v*half + 0.5)
 		count, sum, squares = count+1, sum+x, squares+x*x
@@ -104,12 +104,12 @@ func (p population) sums(half float64) (count, sum, squares float64) {
 type tally struct{ all, covering, bounded float64 }
 
 func (c *tally) add(f Figure, truth float64) {
-	near := 1e-9 * math.Abs(truth) // what float64 loses of the truth
-	c.count(!(truth < f.Low-near || truth > f.High+near), f.HasInterval())
+	near := 1e-9 * math.Abs(truth) // rounding error of the truth
+	c.addInterval(!(truth < f.Low-near || truth > f.High+near), f.HasInterval())
 }
 
-// count counts an interval. What is published without one leaves all open, and covers.
-func (c *tally) count(covers, bounded bool) {
+// addInterval counts an interval. A figure without one leaves every value open, and so covers the truth.
+func (c *tally) addInterval(covers, bounded bool) {
 	c.all++
 	if bounded {
 		c.bounded++
@@ -119,9 +119,9 @@ func (c *tally) count(covers, bounded bool) {
 	}
 }
 
-// unlikely reports whether a share of covering intervals is outside low to high where the chance of that is below 1e-9
-// for any coverage between them: by Chernoff's bound, P(K/n beyond k/n) ≤ exp(−n·D(k/n ‖ p)).
-func (c tally) unlikely(low, high float64) bool {
+// isUnlikely reports whether the share of covering intervals is outside low to high and the chance of that is below
+// 1e-9 for any coverage between them: by Chernoff's bound, P(K/n beyond k/n) ≤ exp(−n·D(k/n ‖ p)).
+func (c tally) isUnlikely(low, high float64) bool {
 	share := c.covering / c.all
 	p := max(low, min(high, share))
 	divergence := 0.0
@@ -136,9 +136,9 @@ func (c tally) unlikely(low, high float64) bool {
 
 func (c tally) share() float64 { return c.covering / c.all }
 
-// intervalsPerCase is how many are drawn of each case: a share of 0.933 and less fails a test for 0.95, and 0.940 and
-// less in the long run, with DPRELEASE_LONG. Planted faults get intervalsPerFault: shares up to 0.9455 fail, and up to
-// 0.9402 one for 0.945.
+// intervalsPerCase is the number of draws of each case: a share of at most 0.933 fails a test for 0.95, and at most
+// 0.940 in the long run, with DPRELEASE_LONG. Planted faults get intervalsPerFault: shares up to 0.9455 fail, and up to
+// 0.9402 for a bound of 0.945.
 var intervalsPerCase = 8000
 
 const intervalsPerFault = 100000
@@ -149,8 +149,8 @@ func init() {
 	}
 }
 
-// outcomes lists x and P(x) of noise, but for 1e-11, from its law alone.
-func outcomes(name string) (x, p []float64) {
+// outcomesOf lists x and P(x) of noise, up to 1e-11, from its law only.
+func outcomesOf(name string) (x, p []float64) {
 	m := mechanismNamed(name)
 	parameter, _ := m.Parameter.Float64()
 	last := 26 * parameter

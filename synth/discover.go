@@ -10,13 +10,13 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// This file holds tables of groups that nobody listed: their keys are those that were selected.
+// This file holds tables with discovered groups: their keys are those that a selection let through.
 
 var errNoGroups = errors.New("its measurement holds groups that it cannot have")
 
-// Groups are the keys of a table of groups that are not listed, whose categories are those that occur in the answer to
-// its measurement, in ascending order; and the places of its groups among all combinations of these, ascending. It
-// fails on an answer that no selection gives: with keys that are none, out of order or twice.
+// Groups returns the keys of a table with discovered groups, whose categories are those that occur in the answer to its
+// measurement, ascending; and the indexes of its groups among all combinations of these categories, ascending. It
+// returns an error if no selection gives such an answer: if keys are invalid, out of order or repeated.
 func Groups(r *spec.Release, t plan.Table, m measured.Measured) (keys []Key, places []uint64, err error) {
 	table := r.Table(t.From)
 	if table == nil || t.Discovered == nil || m.Keys == nil || len(m.Keys) != m.Values.Len() {
@@ -64,13 +64,13 @@ func Groups(r *spec.Release, t plan.Table, m measured.Measured) (keys []Key, pla
 	return keys, places, nil
 }
 
-// discover gives a table the keys that were selected.
-func discover(r *spec.Release, planned plan.Table, t *Table, m measured.Measured) error {
+// setGroups gives a table the keys that were selected.
+func setGroups(r *spec.Release, planned plan.Table, t *Table, m measured.Measured) error {
 	keys, places, err := Groups(r, planned, m)
 	if err != nil {
 		return err
 	}
-	for i := range keys { // as they are published
+	for i := range keys { // as published
 		keys[i].Attribute, keys[i].Type = t.Keys[i].Attribute, t.Keys[i].Type
 		if planned := t.Keys[i].Level; planned.Size() > 0 {
 			keys[i].Level = planned

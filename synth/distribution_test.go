@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// cellsOf are consecutive values, one to a cell.
+// cellsOf returns consecutive values, one in each cell.
 func cellsOf(n int) []Cell {
 	out := make([]Cell, n)
 	for i := range out {
@@ -15,8 +15,8 @@ func cellsOf(n int) []Cell {
 	return out
 }
 
-// counted counts a population's values by cell.
-func (p population) counted(cells int) []float64 {
+// cellCounts counts a population's values by cell.
+func (p population) cellCounts(cells int) []float64 {
 	out := make([]float64, cells)
 	for _, v := range p.values {
 		out[min(cells-1, int((v+1)/2*float64(cells)))]++
@@ -24,8 +24,8 @@ func (p population) counted(cells int) []float64 {
 	return out
 }
 
-// TestQuantilesCover draws intervals of quantiles from counts by cell: at least 0.95 hold the first value with F ≥ q·N.
-// Most hold it more often, as half of what the confidence leaves is for one side, which cannot miss where many rows
+// TestQuantilesCover draws intervals of quantiles from counts by cell: at least 0.95 contain the first value with F ≥
+// q·N. Most contain it more often, as half of one minus the confidence is for one side, which cannot miss if many rows
 // have one value.
 func TestQuantilesCover(t *testing.T) {
 	for law, sizes := range map[string][]int{"L2": {20}, "G25": {8, 90}} {
@@ -34,7 +34,7 @@ func TestQuantilesCover(t *testing.T) {
 			for _, share := range []float64{0.1, 0.5, 0.75} {
 				d := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed(law), cells, share), 0.95)
 				for _, p := range populations(1, 5, 300, 20000) {
-					counts := p.counted(cells)
+					counts := p.cellCounts(cells)
 					var truth float64
 					below := 0.0
 					for i, n := range counts {
@@ -55,7 +55,7 @@ func TestQuantilesCover(t *testing.T) {
 					}
 					t.Logf("%s, %d cells, %v of %s of %d: %.4f, with an interval %.3f", law, cells, share, p.name, len(p.values),
 						published.share(), published.bounded/published.all)
-					if published.unlikely(0.95, 1) {
+					if published.isUnlikely(0.95, 1) {
 						t.Errorf("%s, %d cells, %v of %s of %d: a coverage of %v", law, cells, share, p.name, len(p.values),
 							published.share())
 					}
@@ -65,13 +65,13 @@ func TestQuantilesCover(t *testing.T) {
 	}
 }
 
-// TestQuantilesOfManyValuesMissAsOftenAsStated takes rows that are spread so thinly that either side misses: 0.95 to
-// 0.96 of the intervals hold the truth. Noise that is a tenth larger than stated has a coverage of 0.938: shares of up
-// to 0.9455 of 100 000 are found, 9 deviations away, so that it is missed with a probability below 1e-12.
+// TestQuantilesOfManyValuesMissAsOftenAsStated has rows that are spread so thinly that either side misses: 0.95 to 0.96
+// of the intervals contain the truth. Noise that is a tenth larger than stated has a coverage of 0.938: shares of up to
+// 0.9455 of 100 000 are detected, 9 deviations away, so that it is missed with a probability below 1e-12.
 func TestQuantilesOfManyValuesMissAsOftenAsStated(t *testing.T) {
 	const cells, share = 400, 0.5
 	source := newDrawn(t, "G16")
-	counts := of("even", 1201, func(i int) float64 { return float64(i)/600.5 - 0.999 }).counted(cells)
+	counts := populationOf("even", 1201, func(i int) float64 { return float64(i)/600.5 - 0.999 }).cellCounts(cells)
 	truth, below := 0.0, 0.0
 	for i, n := range counts {
 		if below += n; below >= share*1201 {
@@ -80,7 +80,7 @@ func TestQuantilesOfManyValuesMissAsOftenAsStated(t *testing.T) {
 		}
 	}
 	stated := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16"), cells, share), 0.95)
-	wrong := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16").times(1/1.1), cells, share), 0.95)
+	wrong := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16").scaledBy(1/1.1), cells, share), 0.95)
 	var right, planted tally
 	noisy := make([]float64, cells)
 	for range intervalsPerFault {
@@ -93,10 +93,10 @@ func TestQuantilesOfManyValuesMissAsOftenAsStated(t *testing.T) {
 		planted.add(wrong.Of(noisy, NonDecreasing(noisy)), truth)
 	}
 	t.Logf("stated %.4f, a tenth larger %.4f", right.share(), planted.share())
-	if right.unlikely(0.95, 0.96) {
+	if right.isUnlikely(0.95, 0.96) {
 		t.Errorf("a coverage of %v", right.share())
 	}
-	if !planted.unlikely(0.95, 1) {
+	if !planted.isUnlikely(0.95, 1) {
 		t.Errorf("noise a tenth larger than stated has a coverage of %v", planted.share())
 	}
 }
@@ -126,16 +126,15 @@ func TestNonDecreasing(t *testing.T) {
 	}
 }
 
-// TestQuantilesOfRowsApartMissAsOftenAsStated takes a share of the rows in one bin and the rest in another, far apart:
-// all values from the one to the other are quantiles, and 0.95 to 0.96 of the intervals hold them, at whatever share.
-// Noise that is a fifth larger than stated has a coverage of 0.90: shares of up to 0.940 of 20 000 are found, 18
-// deviations away.
+// TestQuantilesOfRowsApartMissAsOftenAsStated has a share of the rows in one bin and the rest in another, far away: all
+// values between the two are quantiles, and 0.95 to 0.96 of the intervals contain them, for any share. Noise that is a
+// fifth larger than stated has a coverage of 0.90: shares of up to 0.940 of 20 000 are detected, 18 deviations away.
 func TestQuantilesOfRowsApartMissAsOftenAsStated(t *testing.T) {
 	const cells, low, high, rows = 40, 12, 30, 4000
 	source := newDrawn(t, "G16")
 	for _, share := range []float64{0.1, 0.5, 0.75} {
 		stated := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16"), cells, share), 0.95)
-		wrong := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16").times(1/1.2), cells, share), 0.95)
+		wrong := NewDistribution(cellsOf(cells), share, PrefixNoise(noiseNamed("G16").scaledBy(1/1.2), cells, share), 0.95)
 		var right, planted tally
 		noisy := make([]float64, cells)
 		for range intervalsPerCase {
@@ -151,14 +150,14 @@ func TestQuantilesOfRowsApartMissAsOftenAsStated(t *testing.T) {
 			}
 			for seen, d := range map[*tally]*Distribution{&right: stated, &planted: wrong} {
 				f := d.Of(noisy, NonDecreasing(noisy))
-				seen.count(!(f.Low > low || f.High < high), f.HasInterval())
+				seen.addInterval(!(f.Low > low || f.High < high), f.HasInterval())
 			}
 		}
 		t.Logf("%v: stated %.4f, a fifth larger %.4f", share, right.share(), planted.share())
-		if right.unlikely(0.95, 0.96) || right.bounded < right.all {
+		if right.isUnlikely(0.95, 0.96) || right.bounded < right.all {
 			t.Errorf("%v: a coverage of %v", share, right.share())
 		}
-		if !planted.unlikely(0.95, 1) {
+		if !planted.isUnlikely(0.95, 1) {
 			t.Errorf("%v: noise a fifth larger than stated has a coverage of %v", share, planted.share())
 		}
 	}

@@ -21,7 +21,7 @@ func Draw(ctx context.Context, s *measured.Sealed, method int) (Microdata, error
 	return Redraw(ctx, s, method, Asked{Before: before})
 }
 
-// Redraw draws the first file of what is asked for.
+// Redraw draws the first file for these options.
 func Redraw(ctx context.Context, s *measured.Sealed, method int, asked Asked) (Microdata, error) {
 	d, err := NewDrawing(ctx, s, method, asked)
 	if err != nil {

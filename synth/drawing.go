@@ -12,66 +12,67 @@ import (
 	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
-// This file holds the drawing of microdata: the model that is made of what was measured, and the rows drawn from it.
+// This file holds the drawing of microdata: the model of the measurements, and the rows drawn from it.
 
-// Asked is what a publication asks for beside the plan: all of it is public, and nothing of it costs anything, as what
-// was measured stays the same.
+// Asked is what a publication asks for in addition to the plan. All of it is public and costs no budget, as the
+// measurements stay the same.
 type Asked struct {
-	Rows   int64  // how many rows; 0: as plan and noisy total say
-	Method string // by which the model is made of what was measured; "": that of the plan
-	// Before are the microdata of the methods before, as they were drawn, of which that of a parent is looked at: how many
-	// rows its children have it says, and nobody else.
+	Rows   int64  // number of rows; 0: as the plan or the noisy total says
+	Method string // by which the model is made from the measurements; "": the method of the plan
+	// Before holds the microdata of the earlier methods, as they were drawn. A parent among them determines the number of
+	// rows of its children.
 	Before []Microdata
 }
 
-// Drawing is a model that was fitted, from which rows can be drawn.
+// Drawing is a fitted model from which rows can be drawn.
 type Drawing struct {
-	sealed *measured.Sealed
-	asked  plan.Synthetic
-	law    rowLaw
-	known  []known
-	out    Microdata // without rows
-	before []Microdata
-	spread []scatter // of the files that were drawn
+	sealed    *measured.Sealed
+	synthetic plan.Synthetic
+	law       rowLaw
+	estimates []setEstimate
+	out       Microdata // what every file has, without rows
+	before    []Microdata
+	spread    []scatter // between the files drawn so far
 }
 
 // NewDrawing fits a model to the measurements of a method of the plan, s.Plan.Synthetic[method]. Its files have as many
-// rows as are asked for, or the plan says or, where neither does, as the noisy total does: none if that is below ½, and
-// 2^31−1 at most.
+// rows as how asks for or, failing that, as the plan says or, failing that, as the noisy total says: none if that is
+// below ½, and at most 2^31−1.
 //
-// The same sealed measurements give the same rows on every machine. It fails where there is no such method, a
-// measurement of it is missing or not whole, or its rounds are not such as the method makes. It ends with the context.
+// The same sealed measurements give the same rows on every machine. It returns an error if there is no such method, if
+// a measurement of it is missing or incomplete, or if the method does not make its rounds. It ends with the context.
 //
-// Rows that have a parent are drawn given the rows of that, which are drawn first, and there are as many as these say.
+// Rows with a parent are drawn given the rows of the parent, which are drawn first and determine their number.
 func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) (*Drawing, error) {
 	if method < 0 || method >= len(s.Plan.Synthetic) || method >= len(s.Rounds) {
 		return nil, fmt.Errorf("there are no microdata number %d", method+1)
 	}
-	asked, rounds := s.Plan.Synthetic[method], s.Rounds[method]
-	keys, err := keysOf(s.Plan.Release(), plan.Query{Table: asked.Table, Factors: asked.Columns()})
+	synthetic, rounds := s.Plan.Synthetic[method], s.Rounds[method]
+	keys, err := keysOf(s.Plan.Release(), plan.Query{Table: synthetic.Table, Factors: synthetic.Columns()})
 	if err != nil {
 		return nil, err
 	}
-	d := &Drawing{sealed: s, asked: asked, before: how.Before, out: Microdata{Table: asked.Table, Own: len(asked.Own()),
-		Given: asked.Given, Method: cmp.Or(how.Method, asked.Method), Keys: keys, Asked: how.Rows, Files: asked.Drawn(),
+	d := &Drawing{sealed: s, synthetic: synthetic, before: how.Before, out: Microdata{Table: synthetic.Table,
+		Own: len(synthetic.Own()), Given: synthetic.Given, Method: cmp.Or(how.Method, synthetic.Method), Keys: keys,
+		Asked: how.Rows, Files: synthetic.Drawn(),
 		Rounds: len(rounds.Each)}}
 	var columns []measured.Measured
-	if asked.Adaptive() {
-		if columns, err = columnsOf(s, asked); err != nil {
+	if synthetic.Adaptive() {
+		if columns, err = columnsOf(s, synthetic); err != nil {
 			return nil, err
 		}
 	}
-	if err := asked.Refits(d.out.Method); err != nil {
-		return nil, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+	if err := synthetic.Refits(d.out.Method); err != nil {
+		return nil, fmt.Errorf("the microdata of %s: %w", synthetic.Table, err)
 	}
 	var variance float64
 	if d.out.Method == plan.Tables {
-		err = d.fix(ctx, columns, rounds)
+		err = d.fitFixed(ctx, columns, rounds)
 	} else {
 		d.out.Total, variance = totalOf(columns)
 		d.out.TotalError = math.Sqrt(variance)
-		if d.law, err = rowLawOf(ctx, s.Plan.Plan(), asked, columns, rounds); err == nil {
-			d.known = knownOf(asked, columns, rounds)
+		if d.law, err = rowLawOf(ctx, s.Plan.Plan(), synthetic, columns, rounds); err == nil {
+			d.estimates = estimatesOf(synthetic, columns, rounds)
 		}
 	}
 	if err == nil {
@@ -80,51 +81,51 @@ func NewDrawing(ctx context.Context, s *measured.Sealed, method int, how Asked) 
 	if err != nil {
 		return nil, err
 	}
-	d.out.Rows = int(rowsOf(asked, how.Rows, d.out.Total))
+	d.out.Rows = int(rowsOf(synthetic, how.Rows, d.out.Total))
 	return d, nil
 }
 
-// fix makes the model of fixed measurements.
-func (d *Drawing) fix(ctx context.Context, columns []measured.Measured, rounds measured.Rounds) error {
-	if columns != nil { // rounds that the method does not make are refused whatever is made of them
-		if _, err := rowLawOf(ctx, d.sealed.Plan.Plan(), d.asked, columns, rounds); err != nil {
+// fitFixed fits the model of fixed measurements.
+func (d *Drawing) fitFixed(ctx context.Context, columns []measured.Measured, rounds measured.Rounds) error {
+	if columns != nil { // rounds that the method cannot make are refused in any case
+		if _, err := rowLawOf(ctx, d.sealed.Plan.Plan(), d.synthetic, columns, rounds); err != nil {
 			return err
 		}
 	}
-	f, err := newFixed(ctx, d.sealed, d.asked, columns, rounds)
+	f, err := newFixed(ctx, d.sealed, d.synthetic, columns, rounds)
 	if err != nil {
 		return err
 	}
 	d.out.Total, d.out.TotalError = f.total.mean, math.Sqrt(1/f.total.precision)
 	for _, s := range f.sets {
-		d.known = append(d.known, s.known)
+		d.estimates = append(d.estimates, s.setEstimate)
 	}
-	d.law, d.out.Shape = f.law(ctx, adaptive.MostOfModel())
+	d.law, d.out.Shape = f.newLaw(ctx, adaptive.MostOfModel())
 	return nil
 }
 
-// Draw draws the rows of a file, from 1 on: each one others. It ends with the context.
+// Draw draws the rows of a file; files are numbered from 1 and have different rows. It ends with the context.
 func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
-	out, purpose := d.out, "rows of "+d.asked.Table
+	out, purpose := d.out, "rows of "+d.synthetic.Table
 	if file > 1 {
 		purpose += fmt.Sprintf(", file %d", file)
 	}
-	if d.out.Method != d.asked.Method {
+	if d.out.Method != d.synthetic.Method {
 		purpose += ", method " + d.out.Method
 	}
 	random := newStream(d.sealed, purpose)
-	if d.asked.Parent == "" {
-		out.Codes = d.law.draw(ctx, out.Rows, random)
-	} else if err := out.drawChildren(ctx, d.sealed.Plan.Plan(), d.asked, d.law, d.before, random); err != nil {
-		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.asked.Table, err)
+	if d.synthetic.Parent == "" {
+		out.Codes = d.law.drawRows(ctx, out.Rows, random)
+	} else if err := out.drawChildren(ctx, d.sealed.Plan.Plan(), d.synthetic, d.law, d.before, random); err != nil {
+		return Microdata{}, fmt.Errorf("the microdata of %s: %w", d.synthetic.Table, err)
 	}
-	out.compare(ctx, d.law, d.known)
-	d.tally(ctx, out)
+	out.compareFits(ctx, d.law, d.estimates)
+	d.tallyFile(ctx, out)
 	if err := ctx.Err(); err != nil {
 		return Microdata{}, err
 	}
-	for i := range d.asked.Derived {
-		from, of, err := d.sealed.Plan.Origin(d.asked, i)
+	for i := range d.synthetic.Derived {
+		from, of, err := d.sealed.Plan.Origin(d.synthetic, i)
 		if err != nil {
 			return Microdata{}, err
 		}
@@ -137,82 +138,82 @@ func (d *Drawing) Draw(ctx context.Context, file int) (Microdata, error) {
 	return out, nil
 }
 
-// rowLawOf is the model of a method's measurements. It fails on rounds that the method does not make.
-func rowLawOf(ctx context.Context, p *plan.Plan, asked plan.Synthetic, columns []measured.Measured,
+// rowLawOf fits the model of a method's measurements. It returns an error if the method does not make these rounds.
+func rowLawOf(ctx context.Context, p *plan.Plan, synthetic plan.Synthetic, columns []measured.Measured,
 	rounds measured.Rounds) (rowLaw, error) {
-	if asked.Method == plan.AIM {
-		a, err := newAIM(ctx, asked, columns)
+	if synthetic.Method == plan.AIM {
+		a, err := newAIM(ctx, synthetic, columns)
 		if err != nil {
-			return nil, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+			return nil, fmt.Errorf("the microdata of %s: %w", synthetic.Table, err)
 		}
-		return a, a.replay(ctx, p, asked, rounds)
+		return a, a.replay(ctx, p, synthetic, rounds)
 	}
-	if err := checkRounds(p, asked, rounds); err != nil {
+	if err := checkRounds(p, synthetic, rounds); err != nil {
 		return nil, err
 	}
 	total, _ := totalOf(columns)
-	return fit(ctx, max(total, 1), columns, adaptive.Candidates(asked), rounds.Each), nil
+	return fitTree(ctx, max(total, 1), columns, adaptive.Candidates(synthetic), rounds.Each), nil
 }
 
-// rowsOf is how many rows microdata have, given those that a publication asks for, 0 for none, and the noisy total.
-func rowsOf(asked plan.Synthetic, rows int64, total float64) float64 {
+// rowsOf returns the number of rows of microdata, given the number that a publication asks for, 0 for none, and the
+// noisy total.
+func rowsOf(synthetic plan.Synthetic, rows int64, total float64) float64 {
 	switch {
 	case rows > 0:
 		return float64(rows)
-	case asked.Rows > 0:
-		return float64(asked.Rows)
+	case synthetic.Rows > 0:
+		return float64(synthetic.Rows)
 	}
 	return min(max(math.Floor(total+0.5), 0), mostRows)
 }
 
-// Bytes is about the memory that [NewDrawing] and one file take, and writing that: 16 bytes for every value, and what
-// the model takes. It fails as NewDrawing does on measurements of columns, and ends with the context.
+// Bytes returns about the memory that [NewDrawing], one file and writing it take: 16 bytes for every value, and the
+// model. It returns the errors of NewDrawing about measurements of columns, and ends with the context.
 func Bytes(ctx context.Context, s *measured.Sealed, method int, how Asked) (int64, error) {
-	asked := s.Plan.Synthetic[method]
-	if asked.Parent != "" {
-		parent, size, err := parentOf(s.Plan.Plan(), asked, how.Before)
+	synthetic := s.Plan.Synthetic[method]
+	if synthetic.Parent != "" {
+		parent, size, err := parentOf(s.Plan.Plan(), synthetic, how.Before)
 		if err != nil {
-			return 0, fmt.Errorf("the microdata of %s: %w", asked.Table, err)
+			return 0, fmt.Errorf("the microdata of %s: %w", synthetic.Table, err)
 		}
-		children, err := parent.children(size)
-		return children*(16*int64(len(asked.Columns()))+4) + modelBytes(asked, s.Rounds[method]), err
+		children, err := parent.countChildren(size)
+		return children*(16*int64(len(synthetic.Columns()))+4) + modelBytes(synthetic, s.Rounds[method]), err
 	}
-	total, model := 0.0, modelBytes(asked, s.Rounds[method])
-	if asked.Adaptive() {
-		columns, err := columnsOf(s, asked)
+	total, model := 0.0, modelBytes(synthetic, s.Rounds[method])
+	if synthetic.Adaptive() {
+		columns, err := columnsOf(s, synthetic)
 		if err != nil {
 			return 0, err
 		}
 		total, _ = totalOf(columns)
 	}
-	if cmp.Or(how.Method, asked.Method) == plan.Tables {
+	if cmp.Or(how.Method, synthetic.Method) == plan.Tables {
 		cells := int64(0)
-		for _, e := range tabulation.Of(s.Plan.Plan(), asked) {
+		for _, e := range tabulation.Of(s.Plan.Plan(), synthetic) {
 			cells += s.Plan.Tables[e.Table].Cells
 		}
 		model += cells*bytesOfFixed + 32*adaptive.MostOfModel().Cells
-		if !asked.Adaptive() && how.Rows == 0 && asked.Rows == 0 {
-			f, err := newFixed(ctx, s, asked, nil, measured.Rounds{})
+		if !synthetic.Adaptive() && how.Rows == 0 && synthetic.Rows == 0 {
+			f, err := newFixed(ctx, s, synthetic, nil, measured.Rounds{})
 			if err != nil {
 				return 0, err
 			}
 			total = f.total.mean
 		}
 	}
-	return int64(rowsOf(asked, how.Rows, total))*16*int64(len(asked.Columns())) + model, nil
+	return int64(rowsOf(synthetic, how.Rows, total))*16*int64(len(synthetic.Columns())) + model, nil
 }
 
-// bytesOfFixed is what a cell of a table takes, by method tables: its counts and those it is fitted to, where it lies
-// in smaller tables, and the rows of it.
+// bytesOfFixed is the memory for a cell of a table by method tables: its counts, the counts it is fitted to, its
+// indexes into smaller tables, and its rows.
 const bytesOfFixed = 128
 
-// modelBytes is about the memory of the model of rounds. Where cliques hang together, its tables are there twice, a
-// third time as logarithms and in parts on the way to rows; and of each set of columns that was measured there are
-// eight tables.
-func modelBytes(asked plan.Synthetic, rounds measured.Rounds) int64 {
+// modelBytes returns about the memory of the model of rounds. The tables of a junction tree exist twice, a third time
+// as logarithms, and partly while rows are drawn; each measured set of columns has eight tables.
+func modelBytes(synthetic plan.Synthetic, rounds measured.Rounds) int64 {
 	cells := int64(0)
-	if asked.Most != nil {
-		cells = 4 * asked.Most.Cells
+	if synthetic.Most != nil {
+		cells = 4 * synthetic.Most.Cells
 	}
 	for _, r := range rounds.Each {
 		cells += 8 * int64(r.Measured.Values.Len())
@@ -220,12 +221,12 @@ func modelBytes(asked plan.Synthetic, rounds measured.Rounds) int64 {
 	return 8 * cells
 }
 
-// columnsOf finds the measurements of the single columns, in order.
-func columnsOf(s *measured.Sealed, asked plan.Synthetic) ([]measured.Measured, error) {
+// columnsOf returns the measurements of the single columns, in order.
+func columnsOf(s *measured.Sealed, synthetic plan.Synthetic) ([]measured.Measured, error) {
 	byID := measured.ByID(s.Measured)
-	columns := make([]measured.Measured, len(asked.By))
-	for i := range asked.By {
-		columns[i] = byID[asked.Column(i)]
+	columns := make([]measured.Measured, len(synthetic.By))
+	for i := range synthetic.By {
+		columns[i] = byID[synthetic.Column(i)]
 	}
-	return columns, checkColumns(s.Plan.Plan(), asked, columns)
+	return columns, checkColumns(s.Plan.Plan(), synthetic, columns)
 }

@@ -10,9 +10,10 @@ import (
 
 // This file holds the estimate: every table of a plan from its sealed measurements.
 
-// Estimate derives every table of the plan from the sealed measurements: a table that is one measurement is its noisy
-// counts, with an interval that inverts the law of the noise; the others are put together by generalised least squares;
-// what an invariant decides are its figures. It fails where a measurement is missing.
+// Estimate derives every table of the plan from the sealed measurements. A table that is one measurement consists of
+// its noisy counts, with an interval that inverts the law of the noise; other tables are reconstructed by generalised
+// least squares; a table that an invariant decides has its public figures. It returns an error if a measurement is
+// missing.
 func Estimate(s *measured.Sealed) ([]Table, error) {
 	byID := measured.ByID(s.Measured)
 	tables := make([]Table, len(s.Plan.Tables))
@@ -34,12 +35,12 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
-		if err := placing[t.Selects()](s.Plan.Release(), t, &tables[i], m); err != nil {
+		if err := setIndexes[t.Selects()](s.Plan.Release(), t, &tables[i], m); err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Path, err)
 		}
-		tables[i].Statistics = []Statistic{alone(st, m, impossible)}
-		NewSampling(s.Plan.Plan(), t, false).widen(&tables[i].Statistics[0])
-		if err := number(&tables[i], s.Plan.Plan(), i, byID, nil, 0); err != nil {
+		tables[i].Statistics = []Statistic{standaloneStatistic(st, m, impossible)}
+		NewSampling(s.Plan.Plan(), t, false).widenStatistic(&tables[i].Statistics[0])
+		if err := addNumbers(&tables[i], s.Plan.Plan(), i, byID, nil, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -54,26 +55,26 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		}
 		for marginal, at := range e.Tables {
 			if tables[at].Statistics == nil {
-				tables[at].Statistics = []Statistic{r.statistic(marginal, s.Plan.Tables[at].Statistics[0])}
-				NewSampling(s.Plan.Plan(), s.Plan.Tables[at], false).widen(&tables[at].Statistics[0])
-				if err := number(&tables[at], s.Plan.Plan(), at, byID, &e, marginal); err != nil {
+				tables[at].Statistics = []Statistic{r.statisticOf(marginal, s.Plan.Tables[at].Statistics[0])}
+				NewSampling(s.Plan.Plan(), s.Plan.Tables[at], false).widenStatistic(&tables[at].Statistics[0])
+				if err := addNumbers(&tables[at], s.Plan.Plan(), at, byID, &e, marginal); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
-	return tables, hold(s.Plan.Plan(), tables)
+	return tables, applyInvariants(s.Plan.Plan(), tables)
 }
 
-// number adds the figures of a table beside its count.
-func number(t *Table, p *plan.Plan, at int, byID map[string]measured.Measured, e *compiled.Estimate,
+// addNumbers adds to a table the figures other than its count.
+func addNumbers(t *Table, p *plan.Plan, at int, byID map[string]measured.Measured, e *compiled.Estimate,
 	marginal int) error {
 	planned := p.Tables[at]
 	if len(planned.Figures) == 0 {
 		return nil
 	}
 	var err error
-	if t.Numbers, err = newNumbers(p.Release(), planned, *t, byID, e, marginal).all(); err != nil {
+	if t.Numbers, err = newNumbers(p.Release(), planned, *t, byID, e, marginal).allNumbers(); err != nil {
 		return fmt.Errorf("table %s: %w", t.Path, err)
 	}
 	return nil

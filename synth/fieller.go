@@ -2,16 +2,17 @@ package synth
 
 import "math"
 
-// This file holds the sets of ratios that a noisy numerator and denominator leave.
+// This file holds the sets of ratios that agree with a noisy numerator and denominator.
 
-// plane puts the directions θ = β/α of a numerator A and a denominator B on a line: where |θ| is small beside the
-// deviation of A over that of B the place goes with θ, from −1 to 1, and else with 1/θ, to ±2 at infinity.
+// plane maps the directions θ = β/α of a numerator A and a denominator B to positions on a line. Where |θ| is small
+// relative to the deviation of A over that of B the position is proportional to θ, from −1 to 1; elsewhere it goes with
+// 1/θ, to ±2 at infinity.
 type plane struct{ over, under float64 } // deviations of A and B
 
-// infinity is the place of θ = ∞.
+// infinity is the position of θ = ∞.
 const infinity = 2
 
-func (p plane) place(theta float64) float64 {
+func (p plane) positionOf(theta float64) float64 {
 	small := theta * p.under / p.over
 	switch {
 	case small > 1:
@@ -22,37 +23,38 @@ func (p plane) place(theta float64) float64 {
 	return small
 }
 
-// direction is α and β at a place, where the larger of the deviations of αA and βB is 1.
-func (p plane) direction(place float64) (alpha, beta float64) {
+// direction returns α and β at a position, scaled so that the larger of the deviations of αA and βB is 1.
+func (p plane) direction(position float64) (alpha, beta float64) {
 	switch {
-	case place > 1:
-		return (infinity - place) / p.over, 1 / p.under
-	case place < -1:
-		return (infinity + place) / p.over, -1 / p.under
+	case position > 1:
+		return (infinity - position) / p.over, 1 / p.under
+	case position < -1:
+		return (infinity + position) / p.over, -1 / p.under
 	}
-	return 1 / p.over, place / p.under
+	return 1 / p.over, position / p.under
 }
 
-// theta is the ratio at a place.
-func (p plane) theta(place float64) float64 {
-	alpha, beta := p.direction(place)
+// ratioAt returns the ratio at a position.
+func (p plane) ratioAt(position float64) float64 {
+	alpha, beta := p.direction(position)
 	return beta / alpha
 }
 
-// figure is an estimate, at a place, with the set of the places of a domain that are within. Where that is all of the
-// domain, not an interval, or reaches to where the domain has no end, the figure is [Unbounded].
-func (p plane) figure(domain Domain, estimate, deviation, at float64, within func(place float64) bool) Figure {
-	from, to := p.place(domain.Low), p.place(domain.High)
-	low, high, ok := span(at, from, to, within)
+// figureWithin returns an estimate, at a position, with the set of the positions of a domain for which within is true.
+// The figure is [Unbounded] if the set is the whole domain, is not an interval, or reaches an infinite end of the
+// domain.
+func (p plane) figureWithin(domain Domain, estimate, deviation, at float64, within func(place float64) bool) Figure {
+	from, to := p.positionOf(domain.Low), p.positionOf(domain.High)
+	low, high, ok := spanWithin(at, from, to, within)
 	if !ok || math.IsInf(domain.High, 1) && !(high < to) || math.IsInf(domain.Low, -1) && !(low > from) {
-		return unpublished(Unbounded)
+		return unpublishedFigure(Unbounded)
 	}
-	out := bounded(estimate, deviation, domain.Low, domain.High)
+	out := boundedFigure(estimate, deviation, domain.Low, domain.High)
 	if low > from {
-		out.Low = math.Min(estimate, p.theta(low))
+		out.Low = math.Min(estimate, p.ratioAt(low))
 	}
 	if high < to {
-		out.High = math.Max(estimate, p.theta(high))
+		out.High = math.Max(estimate, p.ratioAt(high))
 	}
 	return out
 }
@@ -60,10 +62,10 @@ func (p plane) figure(domain Domain, estimate, deviation, at float64, within fun
 // bisections of an interval leave less than 1e-12 of it.
 const bisections = 40
 
-// span is the set of the places between from and to that are within, for an estimate at a place, which is within where
-// it lies between them. It is an interval, two that reach to both ends, or nothing: ok tells the first, unless it is
-// all.
-func span(at, from, to float64, within func(place float64) bool) (low, high float64, ok bool) {
+// spanWithin returns the set of the positions between from and to for which within is true, given the position of the
+// estimate, for which within is true if it lies between them. The set is an interval, two that reach both ends, or
+// empty: ok is true for an interval that is not the whole range.
+func spanWithin(at, from, to float64, within func(place float64) bool) (low, high float64, ok bool) {
 	edge := func(inside, outside float64) float64 {
 		for range bisections {
 			if middle := (inside + outside) / 2; within(middle) {

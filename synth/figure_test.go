@@ -13,7 +13,7 @@ func TestFiguresScale(t *testing.T) {
 	if want := (Figure{Value: 106, Estimate: 106, Error: 1.5, Low: 103, High: 112}); got != want {
 		t.Errorf("%v, expected %v", got, want)
 	}
-	if f := unpublished(Unbounded).Scaled(1, 2); f.Value == f.Value || f.HasInterval() || f.Flag != Unbounded {
+	if f := unpublishedFigure(Unbounded).Scaled(1, 2); f.Value == f.Value || f.HasInterval() || f.Flag != Unbounded {
 		t.Errorf("%v is published", f)
 	}
 }
@@ -41,7 +41,7 @@ func TestFiguresAreShownByNoisyCounts(t *testing.T) {
 
 func TestColumnsHaveNulls(t *testing.T) {
 	c := ColumnsOf([]Figure{{Value: 0, Estimate: -2, Error: 0.5, Low: -4, High: 4, Flag: NoiseDominates},
-		unpublished(Unbounded), unpublished(Withheld)})
+		unpublishedFigure(Unbounded), unpublishedFigure(Withheld)})
 	if want := []Flag{NoiseDominates, Unbounded, Withheld}; !slices.Equal(c.Flags, want) {
 		t.Errorf("flags %q, expected %q", c.Flags, want)
 	}
@@ -56,8 +56,8 @@ func TestColumnsHaveNulls(t *testing.T) {
 	}
 }
 
-// TestFiguresThatCanBeAddedUpAreFlaggedByOneRule wants the flag exactly where the interval holds zero or nothing that
-// can be, the estimate as it was drawn, and a figure for reading that can be.
+// TestFiguresThatCanBeAddedUpAreFlaggedByOneRule expects the flag exactly if the interval contains zero or no possible
+// value, the estimate as it was drawn, and a possible value for reading.
 func TestFiguresThatCanBeAddedUpAreFlaggedByOneRule(t *testing.T) {
 	inf := math.Inf(1)
 	for _, of := range []struct {
@@ -66,18 +66,18 @@ func TestFiguresThatCanBeAddedUpAreFlaggedByOneRule(t *testing.T) {
 		flag                          Flag
 	}{
 		{-470, 350, 0, inf, 0, NoiseDominates}, // an empty cell of values from 0 to 32, whose interval lies below zero
-		{-470, 350, -inf, inf, -470, Plain},    // what values of both signs may well add up to
+		{-470, 350, -inf, inf, -470, Plain},    // a possible sum of values of both signs
 		{470, 350, 0, inf, 470, Plain},
 		{470, 470, 0, inf, 470, NoiseDominates},
 		{300, 350, -inf, inf, 300, NoiseDominates},
 		{90, 20, -inf, 0, 0, NoiseDominates},
 		{-90, 20, -inf, 0, -90, Plain},
-		{60, 5, 0, 50, 50, NoiseDominates}, // more values than there are
+		{60, 5, 0, 50, 50, NoiseDominates}, // more values than exist
 		{52, 5, 0, 50, 50, Plain},
 	} {
 		want := Figure{Value: of.value, Estimate: of.estimate, Error: 1, Low: of.estimate - of.margin, High: of.estimate +
 			of.margin, Flag: of.flag}
-		if got := additive(of.estimate, 1, of.margin, of.least, of.most); got != want {
+		if got := additiveFigure(of.estimate, 1, of.margin, of.least, of.most); got != want {
 			t.Errorf("%v ± %v between %v and %v: %+v, expected %+v", of.estimate, of.margin, of.least, of.most, got, want)
 		}
 	}

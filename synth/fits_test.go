@@ -14,10 +14,12 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// measuredOnce is an answer of some columns with noise of a variance.
+// measuredOnce returns an answer for some columns with noise of this variance.
 func measuredOnce(variance int64, answers ...int64) measured.Measured {
-	return answered(plan.Measurement{Query: plan.Query{Counted: counted.Rows{}}, Selection: selection.All{}, Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian,
-		Parameter: big.NewRat(variance, 1), L1: one.Num(), L2Squared: one.Num()}}, answers)
+	mechanism := budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(variance, 1), L1: one.Num(),
+		L2Squared: one.Num()}
+	return withAnswers(plan.Measurement{Query: plan.Query{Counted: counted.Rows{}}, Selection: selection.All{},
+		Mechanism: mechanism}, answers)
 }
 
 // TestKnownByHand: three columns of 2, 3 and 2 categories, of which the last two of the second are merged. All three
@@ -31,7 +33,7 @@ func TestKnownByHand(t *testing.T) {
 		return measured.Round{Choice: slices.IndexFunc(candidates, func(c []int) bool { return slices.Equal(c, set) }),
 			Measured: m}
 	}
-	all := knownOf(asked, columns, measured.Rounds{Classes: [][]int{{0, 1}, {0, 1, 1}, {0, 1}}, Each: []measured.Round{
+	all := estimatesOf(asked, columns, measured.Rounds{Classes: [][]int{{0, 1}, {0, 1, 1}, {0, 1}}, Each: []measured.Round{
 		round(measuredOnce(100, 1, 2, 3, 4), 0, 1),
 		round(measuredOnce(100, 1, 2, 3, 4, 5, 6, 7, 8), 0, 1, 2),
 		round(measuredOnce(16, 5, 6, 7, 8), 0, 1),
@@ -78,27 +80,27 @@ func TestKnownByHand(t *testing.T) {
 	}
 	// Rows (0, 1, 0), (0, 2, 1) and (1, 2, 1): the categories 1 and 2 are one class.
 	rows := [][]uint32{{0, 0, 1}, {1, 2, 2}, {0, 1, 1}}
-	if got := all[8].tally(rows); !slices.Equal(got, []float64{0, 0, 1, 1, 0, 0, 0, 1}) {
+	if got := all[8].countRows(rows); !slices.Equal(got, []float64{0, 0, 1, 1, 0, 0, 0, 1}) {
 		t.Errorf("rows are tallied as %v", got)
 	}
-	if got := all[1].tally(rows); !slices.Equal(got, []float64{0, 1, 2}) {
+	if got := all[1].countRows(rows); !slices.Equal(got, []float64{0, 1, 2}) {
 		t.Errorf("rows are tallied as %v", got)
 	}
 }
 
-// TestRowsBesideTheEstimate: 10 rows of one column, as the plan says, where the noisy total is 20; each row counts as
-// two.
+// TestRowsBesideTheEstimate: 10 rows of one column, as the plan says, while the noisy total is 20; each row counts
+// twice.
 func TestRowsBesideTheEstimate(t *testing.T) {
-	s := planned(t, []int{2, 2}, 10, one, one, one)
+	s := plannedSetting(t, []int{2, 2}, 10, one, one, one)
 	m := Microdata{Rows: 10, Total: 20, Codes: [][]uint32{make([]uint32, 10)}}
-	keys, err := keysOf(s.plan.Release(), plan.Query{Table: "t", Factors: s.asked.By})
+	keys, err := keysOf(s.plan.Release(), plan.Query{Table: "t", Factors: s.synthetic.By})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Keys = keys
-	m.compare(t.Context(), model{columns: [][]float64{{15, 5}}},
-		[]known{{columns: []int{0}, of: [][]int{nil}, sizes: []int{2}, counts: []float64{19, 2}, sigma: 0.5, proxy: 0.25,
-			measured: 1}})
+	m.compareFits(t.Context(), model{columns: [][]float64{{15, 5}}},
+		[]setEstimate{{columns: []int{0}, of: [][]int{nil}, sizes: []int{2}, counts: []float64{19, 2}, sigma: 0.5,
+			proxy: 0.25, measured: 1}})
 	f := m.Fits[0]
 	if f.Distance != 4+3 || f.Rows != 1+2 || f.Off != 1 || f.Cells != 2 {
 		t.Errorf("%+v", f)
@@ -113,11 +115,11 @@ func TestRowsBesideTheEstimate(t *testing.T) {
 	}
 }
 
-// TestNoiseIsWithinItsBound draws noise of 3 cells 20,000 times: it is above the bound less often than one time in
-// twenty. The noise is that of a normal law, whose sums are within the bound far more often: the chance of a false
-// alarm is nil.
+// TestNoiseIsWithinItsBound draws noise of 3 cells 20,000 times: it exceeds the bound in less than one draw in twenty.
+// The noise has a normal law, whose sums are within the bound far more often: there is practically no chance of a false
+// alarm.
 func TestNoiseIsWithinItsBound(t *testing.T) {
-	r := seeded([32]byte{50})
+	r := seededStream([32]byte{50})
 	normal := func() float64 {
 		s := -6.0
 		for range 12 {
@@ -126,7 +128,7 @@ func TestNoiseIsWithinItsBound(t *testing.T) {
 		return s
 	}
 	above := 0
-	e := known{counts: make([]float64, 3), proxy: 9}
+	e := setEstimate{counts: make([]float64, 3), proxy: 9}
 	for range 20_000 {
 		s := 0.0
 		for range e.counts {

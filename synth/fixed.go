@@ -12,79 +12,79 @@ import (
 	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
-// This file holds what is known of the columns of microdata from measurements that nothing was chosen by: the tables of
-// the release, and beside them all that an adaptive method has measured.
+// This file holds what measurements say of the columns of microdata if no model chose them: the tables of the release,
+// together with all measurements of an adaptive method.
 
-// fixed is that for the columns of microdata.
-type fixed struct {
-	total   pool // of the number of rows
+// fixedEstimates is what is known of the columns of microdata.
+type fixedEstimates struct {
+	total   pool // estimates of the number of rows
 	sets    []set
 	columns []column
 	reader  *Reader
-	totals  []single
+	totals  []columnSums
 }
 
-// set is the unbiased estimate of the counts of a set of columns.
+// set is the unbiased estimate of the counts of a set of columns, with its source.
 type set struct {
-	known
-	table int   // its place in the plan; −1: measured by an adaptive method
-	order []int // of the table's attributes, the column of each
+	setEstimate
+	table int   // index in the plan; −1: measured by an adaptive method
+	order []int // by attribute of the table: the index of its column
 	unit  float64
-	split []int // of each column, which of its partitions the set tells apart
+	split []int // by column: the index of the partition by which the set divides it
 }
 
-// newFixed gathers what is known. It fails where a measurement is missing or not whole, and where nothing is known; and
-// it ends with the context.
-func newFixed(ctx context.Context, s *measured.Sealed, asked plan.Synthetic, columns []measured.Measured,
-	rounds measured.Rounds) (*fixed, error) {
-	f := &fixed{}
+// newFixed collects what is known. It returns an error if a measurement is missing or incomplete, and if nothing is
+// known. It ends with the context.
+func newFixed(ctx context.Context, s *measured.Sealed, synthetic plan.Synthetic, columns []measured.Measured,
+	rounds measured.Rounds) (*fixedEstimates, error) {
+	f := &fixedEstimates{}
 	var err error
 	if f.reader, err = NewReader(s.Plan); err != nil {
 		return nil, err
 	}
-	levels, err := plan.Query{Table: asked.Table, Factors: asked.By}.Levels(s.Plan.Release())
+	levels, err := plan.Query{Table: synthetic.Table, Factors: synthetic.By}.Levels(s.Plan.Release())
 	if err != nil {
 		return nil, err
 	}
-	if err := f.read(s, asked); err != nil {
+	if err := f.readTables(s, synthetic); err != nil {
 		return nil, err
 	}
 	if columns != nil {
-		for _, k := range knownOf(asked, columns, rounds) {
+		for _, k := range estimatesOf(synthetic, columns, rounds) {
 			if k.measured > 0 {
-				f.sets = append(f.sets, set{known: k, table: -1, unit: 1})
+				f.sets = append(f.sets, set{setEstimate: k, table: -1, unit: 1})
 			}
 		}
 	}
 	if len(f.totals) == 0 && len(f.sets) == 0 {
-		return nil, fmt.Errorf("the microdata of %s: no table of the release tells of their columns", asked.Table)
+		return nil, fmt.Errorf("the microdata of %s: no table of the release tells of their columns", synthetic.Table)
 	}
 	for i := range f.sets {
-		f.totals = f.add(f.totals, &f.sets[i], -1)
+		f.totals = f.addSums(f.totals, &f.sets[i], -1)
 	}
 	for _, one := range f.totals {
 		f.total.add(one.counts[0], one.variance)
 	}
-	f.columns = make([]column, len(asked.By))
+	f.columns = make([]column, len(synthetic.By))
 	for i, level := range levels {
 		f.columns[i] = newColumn(i, level.Size(), f.sets)
 	}
 	for i := range f.columns {
 		if ctx.Err() == nil {
-			f.learn(ctx, i)
+			f.fitColumn(ctx, i)
 		}
 	}
 	return f, ctx.Err()
 }
 
-// read reads the estimates of the release's tables.
-func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
+// readTables reads the estimates of the release's tables.
+func (f *fixedEstimates) readTables(s *measured.Sealed, synthetic plan.Synthetic) error {
 	byID := measured.ByID(s.Measured)
 	together := make([]*reconstruction, len(f.reader.estimates))
-	for _, e := range tabulation.Of(s.Plan.Plan(), asked) {
+	for _, e := range tabulation.Of(s.Plan.Plan(), synthetic) {
 		t := s.Plan.Tables[e.Table]
 		st := t.Statistics[0]
-		one := set{known: known{path: t.Path, measured: 1}, table: e.Table, unit: st.UnitValue()}
+		one := set{setEstimate: setEstimate{path: t.Path, measured: 1}, table: e.Table, unit: st.UnitValue()}
 		var cells []float64
 		if at := f.reader.at[e.Table]; at.estimate < 0 {
 			m, ok := byID[st.Measurement]
@@ -104,9 +104,9 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 				}
 			}
 			r := together[at.estimate]
-			cells = r.shown(at.marginal, r.Axes[at.marginal])
+			cells = r.shownCells(at.marginal, r.Axes[at.marginal])
 			one.sigma = max(st.StandardError, math.Sqrt(leastVariance))
-			if f.reader.Held(e.Table) { // the plan says the error of what is published, and read are the estimates
+			if f.reader.Held(e.Table) { // the plan gives the error of the public figure, but the measured estimate is used
 				groupings := make([]Grouping, len(e.By))
 				for i, b := range e.By {
 					groupings[i] = Grouping{Of: identity[int](b.Categories), Rows: b.Categories}
@@ -121,13 +121,13 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 		for i, x := range cells {
 			cells[i] = min(max(float64(one.unit*x), -mostCount), mostCount)
 		}
-		keys, err := keysOf(s.Plan.Release(), levelsOf(asked, e.By))
+		keys, err := keysOf(s.Plan.Release(), levelsOf(synthetic, e.By))
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Path, err)
 		}
-		one.arrange(e.By, keys, cells)
+		one.setCells(e.By, keys, cells)
 		if len(e.By) == 0 {
-			f.totals = f.add(f.totals, &one, -1)
+			f.totals = f.addSums(f.totals, &one, -1)
 			continue
 		}
 		f.sets = append(f.sets, one)
@@ -135,24 +135,24 @@ func (f *fixed) read(s *measured.Sealed, asked plan.Synthetic) error {
 	return nil
 }
 
-// levelsOf are columns of microdata at the levels that a table has.
-func levelsOf(asked plan.Synthetic, by []tabulation.Column) plan.Query {
-	q := plan.Query{Table: asked.Table}
+// levelsOf returns a query of columns of microdata at the levels of a table.
+func levelsOf(synthetic plan.Synthetic, by []tabulation.Column) plan.Query {
+	q := plan.Query{Table: synthetic.Table}
 	for _, b := range by {
-		q.Factors = append(q.Factors, plan.Factor{Attribute: asked.By[b.Column].Attribute, Level: b.Level,
+		q.Factors = append(q.Factors, plan.Factor{Attribute: synthetic.By[b.Column].Attribute, Level: b.Level,
 			Basis: plan.Identity})
 	}
 	return q
 }
 
-// arrange takes the cells of a table, whose columns come to lie in ascending order.
-func (s *set) arrange(by []tabulation.Column, keys []Key, cells []float64) {
+// setCells stores the cells of a table with its columns in ascending order.
+func (s *set) setCells(by []tabulation.Column, keys []Key, cells []float64) {
 	axes := identity[int](len(by))
 	for _, b := range by {
 		s.order = append(s.order, b.Column)
 	}
 	slices.SortFunc(axes, func(a, b int) int { return cmp.Compare(by[a].Column, by[b].Column) })
-	steps := make([]int, len(by)) // of each attribute, among the arranged cells
+	steps := make([]int, len(by)) // by attribute: its stride among the stored cells
 	step := 1
 	for _, axis := range slices.Backward(axes) {
 		steps[axis] = step
@@ -177,21 +177,21 @@ func (s *set) arrange(by []tabulation.Column, keys []Key, cells []float64) {
 	}
 }
 
-// single is what is known of the sums of a set: by the classes of one of its columns, or of all rows.
-type single struct {
+// columnSums are sums of a set by the classes of one of its columns, or its total.
+type columnSums struct {
 	from     *set
-	split    int // of the column
+	split    int // index of the column's partition
 	counts   []float64
-	variance float64 // mean of a sum's
+	variance float64 // mean over the sums
 }
 
-// sums adds a set up by the classes of one of its columns, the at-th, or to the total for −1.
-func (f *fixed) sums(s *set, at int) single {
+// sumSet adds a set up by the classes of its at-th column, or to the total if at is −1.
+func (f *fixedEstimates) sumSet(s *set, at int) columnSums {
 	size, step := 1, 1
 	if at >= 0 {
 		size, step = s.sizes[at], product(s.sizes[at+1:])
 	}
-	out := single{from: s, counts: make([]float64, size)}
+	out := columnSums{from: s, counts: make([]float64, size)}
 	if at >= 0 && s.split != nil {
 		out.split = s.split[at]
 	}
@@ -215,17 +215,17 @@ func (f *fixed) sums(s *set, at int) single {
 	return out
 }
 
-// add adds what a set says of a column, or of the total. Of several that were put together from the same estimates,
-// which all say the same of it, the smallest stays.
-func (f *fixed) add(all []single, s *set, at int) []single {
+// addSums adds the sums of a set for one of its columns, or for the total. Of several sets that were reconstructed from
+// the same estimates, and therefore agree, it keeps the smallest.
+func (f *fixedEstimates) addSums(all []columnSums, s *set, at int) []columnSums {
 	for i, other := range all {
 		if s.table >= 0 && other.from.table >= 0 && f.reader.Together(s.table, other.from.table) &&
 			(at < 0 || other.split == s.split[at]) {
 			if len(s.counts) < len(other.from.counts) {
-				all[i] = f.sums(s, at)
+				all[i] = f.sumSet(s, at)
 			}
 			return all
 		}
 	}
-	return append(all, f.sums(s, at))
+	return append(all, f.sumSet(s, at))
 }

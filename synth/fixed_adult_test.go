@@ -12,8 +12,8 @@ import (
 	"github.com/dprelease/dprelease/internal/noise"
 )
 
-// named are codes by the names that columns have in [planOf].
-func named(codes [][]uint32) map[string][]uint32 {
+// codesByName returns codes by the column names of [planOf].
+func codesByName(codes [][]uint32) map[string][]uint32 {
 	out := map[string][]uint32{}
 	for i, c := range codes {
 		out[fmt.Sprintf("c%d", i)] = c
@@ -21,7 +21,7 @@ func named(codes [][]uint32) map[string][]uint32 {
 	return out
 }
 
-// columnNames are those of so many columns in [planOf].
+// columnNames returns the names of n columns of [planOf].
 func columnNames(n int) string {
 	names := make([]string, n)
 	for i := range names {
@@ -30,7 +30,7 @@ func columnNames(n int) string {
 	return strings.Join(names, ", ")
 }
 
-// twoWay is the mean over all pairs of columns of Σ|share of a cell in a − share in b|.
+// twoWay returns the mean over all pairs of columns of Σ|share of a cell in a − share in b|.
 func twoWay(sizes []int, a, b [][]uint32) float64 {
 	total, pairs := 0.0, 0
 	for i := range sizes {
@@ -51,19 +51,19 @@ func twoWay(sizes []int, a, b [][]uint32) float64 {
 	return total / float64(pairs)
 }
 
-// TestTablesOfAdult compares the rows that are made of all pairs of columns of adult15 at ε = 1 and δ = 10⁻⁹ with the
-// truth: the means of five releases were 0.0675 of all pairs and 0.1568 of all triples. No tree holds 105 pairs of 15
-// columns. Releases are the same whenever nothing is changed that they depend on.
+// TestTablesOfAdult compares rows made from all pairs of columns of adult15 at ε = 1 and δ = 10⁻⁹ with the truth: the
+// means of five releases were 0.0675 for all pairs and 0.1568 for all triples. No tree holds 105 pairs of 15 columns.
+// Releases stay the same unless something changes that they depend on.
 func TestTablesOfAdult(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("set DPRELEASE_LONG to run it")
 	}
-	codes := adult(t)
+	codes := adultCodes(t)
 	p := planOfTables(t, adultSizes, "{rho: 0.0149731}", "m: {by: ["+columnNames(15)+"], every: [2]}", "")
 	const runs = 5
 	var two, three float64
 	for run := range runs {
-		s := sealedFrom(t, p, named(codes), noise.Key{byte(run + 1)}, true)
+		s := sealedFrom(t, p, codesByName(codes), noise.Key{byte(run + 1)}, true)
 		start := time.Now()
 		d, err := NewDrawing(t.Context(), s, 0, Asked{})
 		if err != nil {
@@ -71,7 +71,7 @@ func TestTablesOfAdult(t *testing.T) {
 		}
 		fitted := time.Since(start)
 		start = time.Now()
-		rows := d.law.draw(t.Context(), d.out.Rows, newStream(s, "rows of t"))
+		rows := d.law.drawRows(t.Context(), d.out.Rows, newStream(s, "rows of t"))
 		drawn := time.Since(start)
 		a, b := twoWay(adultSizes, codes, rows), threeWay(adultSizes, codes, rows)
 		t.Logf("%s: projection %v, rows %v; L1/N of all 2-ways %.4f, of all 3-ways %.4f", d.out.Shape, fitted, drawn, a, b)
@@ -83,8 +83,8 @@ func TestTablesOfAdult(t *testing.T) {
 	}
 }
 
-// TestTablesOfManyColumns makes rows of all pairs of 35 columns with 222 thousand cells, of which one has 181
-// categories, and of all pairs of 100 columns with two: no tree holds either. The first take 200 MB.
+// TestTablesOfManyColumns makes rows from all pairs of 35 columns with 222 thousand cells, of which one has 181
+// categories, and from all pairs of 100 columns with two: no tree holds either. The first take 200 MB.
 func TestTablesOfManyColumns(t *testing.T) {
 	if os.Getenv("DPRELEASE_LONG") == "" {
 		t.Skip("set DPRELEASE_LONG to run it")
@@ -102,9 +102,9 @@ func TestTablesOfManyColumns(t *testing.T) {
 		rows  int
 	}{"35 columns": {wide, 200_000}, "100 columns": {binary, 50_000}} {
 		t.Run(name, func(t *testing.T) {
-			codes := following(c.sizes, c.rows)
+			codes := followingRows(c.sizes, c.rows)
 			s := sealedFrom(t, planOfTables(t, c.sizes, "{rho: 0.0149731}", "m: {by: ["+columnNames(len(c.sizes))+
-				"], every: [2]}", ""), named(codes), noise.Key{1}, true)
+				"], every: [2]}", ""), codesByName(codes), noise.Key{1}, true)
 			need, err := Bytes(t.Context(), s, 0, Asked{})
 			if err != nil {
 				t.Fatal(err)

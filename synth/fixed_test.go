@@ -18,7 +18,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// lawsOf are both models of what is measured: the tree, and the targets that rows are brought to where no tree fits.
+// lawsOf returns both models of what is measured: the tree, and the targets that are used if no tree is small enough.
 func lawsOf(t testing.TB, s *measured.Sealed) map[string]rowLaw {
 	t.Helper()
 	out := map[string]rowLaw{}
@@ -27,7 +27,7 @@ func lawsOf(t testing.TB, s *measured.Sealed) map[string]rowLaw {
 		if err != nil {
 			t.Fatal(err)
 		}
-		law, as := f.law(t.Context(), most)
+		law, as := f.newLaw(t.Context(), most)
 		if as != shape {
 			t.Fatalf("a model of %v is a %s", most, as)
 		}
@@ -36,9 +36,9 @@ func lawsOf(t testing.TB, s *measured.Sealed) map[string]rowLaw {
 	return out
 }
 
-// following are rows of columns that each follow the one before in three rows of four.
-func following(sizes []int, rows int) [][]uint32 {
-	r, codes := seeded([32]byte{41}), make([][]uint32, len(sizes))
+// followingRows returns rows whose columns each follow the one before in three rows of four.
+func followingRows(sizes []int, rows int) [][]uint32 {
+	r, codes := seededStream([32]byte{41}), make([][]uint32, len(sizes))
 	for i, size := range sizes {
 		for row := range rows {
 			code := uint32(r.below(uint64(size)))
@@ -51,34 +51,34 @@ func following(sizes []int, rows int) [][]uint32 {
 	return codes
 }
 
-// planOfTables is the plan of microdata of a table with columns of given sizes that are made of its marginals.
+// planOfTables returns the plan of microdata made from the marginals of a table with columns of given sizes.
 func planOfTables(t testing.TB, sizes []int, budget, marginals, asked string) *plan.Plan {
 	t.Helper()
 	return planOf(t, sizes, budget, "marginals: {"+marginals+"}\nsynthetic: {t: {method: tables"+asked+"}}\n")
 }
 
-// What is measured twice counts by its inverse variance: a table of noise ½, a column of noise 4, and a pair whose
-// cells have noise 1, which make one of 3 for the first column. A weight of 1/σ would be off by more than 3 rows.
+// Repeated measurements are weighted by inverse variance: a table of noise ½, a column of noise 4, and a pair whose
+// cells have noise 1, which give a noise of 3 for the first column. A weight of 1/σ would be off by more than 3 rows.
 func TestMeasurementsWeighByInverseVariance(t *testing.T) {
-	s := planned(t, []int{4, 3}, 0, big.NewRat(4, 1), big.NewRat(1, 1), big.NewRat(1, 1))
-	in := s.sealed(t, [][]int64{{1060, 1940, 3060, 3940}, {3000, 3000, 4000}},
+	s := plannedSetting(t, []int{4, 3}, 0, big.NewRat(4, 1), big.NewRat(1, 1), big.NewRat(1, 1))
+	in := s.sealedAnswers(t, [][]int64{{1060, 1940, 3060, 3940}, {3000, 3000, 4000}},
 		map[[2]int][]int64{{0, 1}: {290, 300, 400, 580, 600, 800, 900, 900, 1210, 1200, 1200, 1620}}, [2]int{0, 1})
 	table := s.plan.Measurements[0]
-	in.Measured = append(in.Measured, answered(table, []int64{1000, 2000, 3000, 4000}))
-	f, err := newFixed(t.Context(), in, s.asked, in.Measured[:2], in.Rounds[0])
+	in.Measured = append(in.Measured, withAnswers(table, []int64{1000, 2000, 3000, 4000}))
+	f, err := newFixed(t.Context(), in, s.synthetic, in.Measured[:2], in.Rounds[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	law, _ := f.law(t.Context(), adaptive.MostOfModel())
+	law, _ := f.newLaw(t.Context(), adaptive.MostOfModel())
 	weights := [3]float64{1 / table.Mechanism.Variance(), 1 / s.column[0].Mechanism.Variance(),
-		1 / (3 * s.asked.Noise.Variance())}
+		1 / (3 * s.synthetic.Noise.Variance())}
 	said := [3][]float64{{1000, 2000, 3000, 4000}, {1060, 1940, 3060, 3940}, {990, 1980, 3010, 4020}}
-	total := f.rows()
+	total := f.modelRows()
 	if math.Abs(total-10_000) > 1 {
 		t.Errorf("the total is %v", total)
 	}
 	of := slices.IndexFunc(f.sets, func(s set) bool { return slices.Equal(s.columns, []int{0}) })
-	law.(*treeLaw).marginals(t.Context(), []known{f.sets[of].known}, func(_ int, counts []float64) {
+	law.(*treeLaw).visitMarginals(t.Context(), []setEstimate{f.sets[of].setEstimate}, func(_ int, counts []float64) {
 		for i, got := range counts {
 			want, all := 0.0, 0.0
 			for k, w := range weights {
@@ -91,15 +91,15 @@ func TestMeasurementsWeighByInverseVariance(t *testing.T) {
 	})
 }
 
-// Rows keep to the tables that they are made of, whether a tree holds these or not; the same measurements give the same
-// rows, and each file others.
+// Rows agree with the tables that they are made from, with or without a tree; the same measurements give the same rows,
+// and each file has others.
 func TestRowsKeepToTables(t *testing.T) {
 	sizes := []int{4, 3, 5, 2}
-	codes := following(sizes, 2000)
+	codes := followingRows(sizes, 2000)
 	s := sealedFrom(t, planOfTables(t, sizes, "{rho: 1}", "m: {by: ["+columnNames(4)+"], every: [2]}", ", files: 2"),
-		named(codes), noise.Key{}, false)
+		codesByName(codes), noise.Key{}, false)
 	for shape, law := range lawsOf(t, s) {
-		rows := law.draw(t.Context(), 2000, newStream(s, "rows"))
+		rows := law.drawRows(t.Context(), 2000, newStream(s, "rows"))
 		if l1 := twoWay(sizes, codes, rows); l1 > 0.01 {
 			t.Errorf("%s: the L1/N of pairs is %.4f", shape, l1)
 		}
@@ -121,7 +121,7 @@ func TestRowsKeepToTables(t *testing.T) {
 		if math.Abs(float64(2*first-all)) > 8*math.Sqrt(float64(all)) {
 			t.Errorf("%s: %d of %d rows with a category are in the first half", shape, first, all)
 		}
-		if !reflect.DeepEqual(rows, lawsOf(t, s)[shape].draw(t.Context(), 2000, newStream(s, "rows"))) {
+		if !reflect.DeepEqual(rows, lawsOf(t, s)[shape].drawRows(t.Context(), 2000, newStream(s, "rows"))) {
 			t.Errorf("%s: other rows of the same measurements", shape)
 		}
 	}
@@ -136,8 +136,8 @@ func TestRowsKeepToTables(t *testing.T) {
 		t.Errorf("%d rows of a total of %v with %d fits, %v", one.Rows, one.Total, len(one.Fits), err)
 	}
 	d.Spread(one.Fits)
-	for i, k := range d.known { // half the squared difference is the variance of two
-		a, b, squares := k.tally(one.Codes), k.tally(two.Codes), 0.0
+	for i, k := range d.estimates { // half the squared difference estimates the variance
+		a, b, squares := k.countRows(one.Codes), k.countRows(two.Codes), 0.0
 		for cell := range a {
 			squares += (a[cell] - b[cell]) * (a[cell] - b[cell]) / 2
 		}
@@ -147,8 +147,8 @@ func TestRowsKeepToTables(t *testing.T) {
 	}
 }
 
-// Levels of a column that do not lie within each other are both kept to, and a column that no table tells of has every
-// category alike.
+// Rows agree with levels of a column that are not nested, and a column that no table counts has equal shares of every
+// category.
 func TestRowsKeepToLevels(t *testing.T) {
 	r, err := spec.Parse(spec.Source{Name: "release.yaml",
 		Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n" +
@@ -161,10 +161,10 @@ func TestRowsKeepToLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := following([]int{12, 3, 4}, 3000)
+	codes := followingRows([]int{12, 3, 4}, 3000)
 	s := sealedFrom(t, p.Plan(), map[string][]uint32{"a": codes[0], "b": codes[1], "c": codes[2]}, noise.Key{}, false)
 	for shape, law := range lawsOf(t, s) {
-		rows := law.draw(t.Context(), 3000, newStream(s, "rows"))
+		rows := law.drawRows(t.Context(), 3000, newStream(s, "rows"))
 		count := func(codes [][]uint32, of func(row int) int, cells int) []float64 {
 			out := make([]float64, cells)
 			for row := range codes[0] {
@@ -176,11 +176,11 @@ func TestRowsKeepToLevels(t *testing.T) {
 			return count(c, func(row int) int { return int(c[1][row])*2 + int(c[0][row])/6 }, 6)
 		}
 		third := func(c [][]uint32) []float64 { return count(c, func(row int) int { return int(c[0][row]) / 4 }, 3) }
-		if d, e := distance(half(codes), half(rows)), distance(third(codes), third(rows)); d > 30 || e > 30 {
+		if d, e := l1Distance(half(codes), half(rows)), l1Distance(third(codes), third(rows)); d > 30 || e > 30 {
 			t.Errorf("%s: the levels are off by %v and %v rows", shape, d, e)
 		}
 		within := count(rows, func(row int) int { return int(rows[0][row]) }, 12)
-		for _, pair := range [][2]int{{0, 1}, {4, 5}, {6, 7}, {8, 11}} { // that no level tells apart
+		for _, pair := range [][2]int{{0, 1}, {4, 5}, {6, 7}, {8, 11}} { // which no level distinguishes
 			if math.Abs(within[pair[0]]-within[pair[1]]) > 8 {
 				t.Errorf("%s: categories %v, which are one to all tables, have %v rows", shape, pair, within)
 			}
@@ -200,8 +200,8 @@ func TestRowsKeepToLevels(t *testing.T) {
 	}
 }
 
-// Whatever the noise has made of the counts, rows are what they can be: of declared categories, as many as asked for,
-// and none where the total is not positive; and all figures are numbers.
+// Whatever the noise has made of the counts, rows are valid: of declared categories, as many as asked for, and none if
+// the total is not positive; and all figures are numbers.
 func TestRowsOfOddCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		sizes  []int
@@ -219,7 +219,7 @@ func TestRowsOfOddCounts(t *testing.T) {
 			""), c.answer)
 		for shape, law := range lawsOf(t, s) {
 			for _, n := range []int{0, 1, 57} {
-				for column, codes := range law.draw(t.Context(), n, newStream(s, "rows")) {
+				for column, codes := range law.drawRows(t.Context(), n, newStream(s, "rows")) {
 					if len(codes) != n || n > 0 && int(slices.Max(codes)) >= c.sizes[column] {
 						t.Errorf("%s, %s: column %d of %d rows is %v", name, shape, column, n, codes)
 					}
@@ -240,7 +240,7 @@ func TestRowsOfOddCounts(t *testing.T) {
 	}
 }
 
-// sealedWith has the same answers to every measurement, by cell.
+// sealedWith seals the same answers to every measurement, by cell.
 func sealedWith(t testing.TB, p *plan.Plan, answer func(i int) int64) *measured.Sealed {
 	t.Helper()
 	out := &measured.Sealed{Plan: compiled.Of(p), Rounds: make([]measured.Rounds, len(p.Synthetic))}
@@ -249,13 +249,13 @@ func sealedWith(t testing.TB, p *plan.Plan, answer func(i int) int64) *measured.
 		for i := range all {
 			all[i] = answer(i)
 		}
-		out.Measured = append(out.Measured, answered(m, all))
+		out.Measured = append(out.Measured, withAnswers(m, all))
 	}
 	return out
 }
 
-// A model of tables is refused where a measurement is missing or short, and a model by another method where its rounds
-// were not made.
+// A model of tables is refused if a measurement is missing or short, and a model by another method if its rounds were
+// not made.
 func TestTablesThatAreNotWhole(t *testing.T) {
 	whole := sealedWith(t, planOfTables(t, []int{3, 4}, "{epsilon: 1}", "m: {by: [c0, c1]}, n: {by: [c0]}", ""),
 		func(i int) int64 { return int64(i) })
@@ -263,7 +263,7 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 		"missing": func(s *measured.Sealed) { s.Measured = s.Measured[:len(s.Measured)-1] },
 		"short": func(s *measured.Sealed) {
 			last := len(s.Measured) - 1
-			s.Measured = append(slices.Clone(s.Measured[:last]), answered(s.Measured[last].Measurement, []int64{1}))
+			s.Measured = append(slices.Clone(s.Measured[:last]), withAnswers(s.Measured[last].Measurement, []int64{1}))
 		},
 	} {
 		s := *whole
@@ -284,10 +284,10 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 	}
 }
 
-// A table that an invariant decides is published without noise; a model is made of what was measured, whose noise it
+// A table that an invariant decides is published without noise; a model is made from the measurements, whose noise it
 // has as if there were no invariant.
 func TestModelsKnowTheNoiseOfTablesThatInvariantsDecide(t *testing.T) {
-	of := func(invariants string) *fixed {
+	of := func(invariants string) *fixedEstimates {
 		p := planOf(t, []int{3, 2}, "{rho: 1/50}", "marginals: {m: {by: [c0, c1]}, n: {by: [c1]}}\n"+invariants+
 			"synthetic: {t: {method: tables}}\n")
 		s := sealedWith(t, p, func(i int) int64 { return int64(10 * i) })
@@ -301,14 +301,14 @@ func TestModelsKnowTheNoiseOfTablesThatInvariantsDecide(t *testing.T) {
 	if !held.reader.Held(1) || held.reader.Held(0) || len(free.sets) != 2 || len(held.sets) != 2 {
 		t.Fatalf("%d and %d sets", len(free.sets), len(held.sets))
 	}
-	for i, s := range held.sets { // a plan rounds the errors that it says
+	for i, s := range held.sets { // a plan rounds its errors
 		if want := free.sets[i].sigma; !(math.Abs(s.sigma-want) < 1e-6*want) || want < 1 {
 			t.Errorf("%s has noise of %v, without the invariant %v", s.path, s.sigma, want)
 		}
 	}
 	for i := range held.columns {
-		for k, s := range held.columns[i].singles {
-			if want := free.columns[i].singles[k].variance; !(math.Abs(s.variance-want) < 1e-9*want) {
+		for k, s := range held.columns[i].sums {
+			if want := free.columns[i].sums[k].variance; !(math.Abs(s.variance-want) < 1e-9*want) {
 				t.Errorf("column %d has variance %v, without the invariant %v", i, s.variance, want)
 			}
 		}

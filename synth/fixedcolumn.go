@@ -6,19 +6,20 @@ import (
 	"slices"
 )
 
-// This file holds a column of microdata as tables tell of it: by its categories, or by levels of them.
+// This file holds a column of microdata as the tables count it: by its categories, or by levels of them.
 
-// column is the finest classes of categories that any set tells apart, which are the model's, and how each set divides
-// these. Categories of one class are alike to all that is known, and get equal parts of it.
+// column divides categories into the finest classes that any set distinguishes, which are the classes of the model, and
+// says how each set merges these. Nothing that is known distinguishes the categories of one class, so they get equal
+// shares of it.
 type column struct {
 	classes
-	partitions [][]int   // the class of each finest one; the first is that of itself
-	sizes      []int     // classes of each partition
-	counts     []float64 // of the finest classes: none negative, and of the total
-	singles    []single
+	partitions [][]int   // by finest class: its class in the partition; the first is the finest itself
+	sizes      []int     // number of classes of each partition
+	counts     []float64 // of the finest classes: nonnegative, with the total of the model
+	sums       []columnSums
 }
 
-// newColumn finds the classes of a column, and tells each set by which of its partitions it divides the column.
+// newColumn finds the classes of a column, and records for each set by which partition it divides the column.
 func newColumn(place, categories int, sets []set) column {
 	finest, n := make([]int, categories), 1
 	var all [][]int
@@ -37,10 +38,10 @@ func newColumn(place, categories int, sets []set) column {
 	each(func(_ *set, _ int, of []int) {
 		if !slices.ContainsFunc(all, func(other []int) bool { return slices.Equal(of, other) }) {
 			all = append(all, of)
-			finest, n = meet(finest, of)
+			finest, n = refine(finest, of)
 		}
 	})
-	for _, of := range all { // one that is the finest itself, in its own order
+	for _, of := range all { // if one set has the finest partition, use its order
 		if slices.Max(of)+1 == n {
 			finest = of
 			break
@@ -65,8 +66,8 @@ func newColumn(place, categories int, sets []set) column {
 	return c
 }
 
-// meet divides categories by two divisions at once, numbered as they come.
-func meet(a, b []int) (of []int, n int) {
+// refine returns the coarsest partition that refines two partitions, numbered in order of appearance.
+func refine(a, b []int) (of []int, n int) {
 	of = make([]int, len(a))
 	places := map[[2]int]int{}
 	for i := range a {
@@ -80,7 +81,7 @@ func meet(a, b []int) (of []int, n int) {
 	return of, len(places)
 }
 
-// equalParts are classes whose categories have equal parts of them.
+// equalParts returns classes whose categories have equal shares.
 func equalParts(of []int, n int) classes {
 	c := classes{of: of, size: make([]float64, n), share: make([]float64, len(of))}
 	for _, class := range of {
@@ -92,18 +93,18 @@ func equalParts(of []int, n int) classes {
 	return c
 }
 
-// learn fits the counts of the i-th column: none negative and of the total, nearest to all that sets say of it in least
-// squares by inverse variance.
-func (f *fixed) learn(ctx context.Context, i int) {
+// fitColumn fits the counts of the i-th column: nonnegative, with the total of the model, and nearest to all that sets
+// say of it in least squares weighted by inverse variance.
+func (f *fixedEstimates) fitColumn(ctx context.Context, i int) {
 	c := &f.columns[i]
 	for k := range f.sets {
 		if at := slices.Index(f.sets[k].columns, i); at >= 0 {
-			c.singles = f.add(c.singles, &f.sets[k], at)
+			c.sums = f.addSums(c.sums, &f.sets[k], at)
 		}
 	}
-	total, y, variance := f.rows(), make([]float64, c.sizes[0]), 0.0
+	total, y, variance := f.modelRows(), make([]float64, c.sizes[0]), 0.0
 	said := make([]pool, len(y))
-	for _, one := range c.singles {
+	for _, one := range c.sums {
 		for class, x := range one.counts {
 			if one.split == 0 {
 				said[class].add(x, one.variance)
@@ -111,32 +112,33 @@ func (f *fixed) learn(ctx context.Context, i int) {
 		}
 	}
 	for class, p := range said {
-		if y[class], variance = p.mean, 1/p.precision; p.precision == 0 { // but for coarser levels nothing says how many
+		// only coarser levels were counted: assume equal counts
+		if y[class], variance = p.mean, 1/p.precision; p.precision == 0 {
 			y[class], variance = float64(total*(c.size[class]/float64(len(c.of)))), float64(total*total)
 		}
 	}
 	margins := []marginal{{of: make([]int32, len(y)), sums: []float64{total}}}
-	for _, one := range c.singles {
+	for _, one := range c.sums {
 		if one.split == 0 {
 			continue
 		}
-		margins = append(margins, marginal{of: narrow(c.partitions[one.split]), sums: one.counts,
+		margins = append(margins, marginal{of: toInt32(c.partitions[one.split]), sums: one.counts,
 			slack: slices.Repeat([]float64{one.variance / variance}, len(one.counts))})
 	}
 	if c.counts = make([]float64, len(y)); len(margins) == 1 {
-		project(c.counts, y, slices.Repeat([]float64{1}, len(y)), total, math.NaN())
+		projectOnSimplex(c.counts, y, slices.Repeat([]float64{1}, len(y)), total, math.NaN())
 	} else {
-		c.counts, _ = nearest(ctx, y, nil, margins, 0)
+		c.counts, _ = projectOnMargins(ctx, y, nil, margins, 0)
 	}
-	exactly(c.counts, total)
+	scaleToTotal(c.counts, total)
 }
 
-// rows is the number of rows that a model has: one at least.
-func (f *fixed) rows() float64 { return max(f.total.mean, 1) }
+// modelRows returns the number of rows of a model, at least one.
+func (f *fixedEstimates) modelRows() float64 { return max(f.total.mean, 1) }
 
-// exactly scales counts to a total, which is where they are but for rounding. Where noise is so far beyond the total
-// that rounding has left nothing of it, all are alike.
-func exactly(counts []float64, total float64) {
+// scaleToTotal scales counts to a total that they have except for rounding. If noise is so much larger than the total
+// that rounding has left none of it, all counts become equal.
+func scaleToTotal(counts []float64, total float64) {
 	s := sum(counts)
 	for i := range counts {
 		if s > 0 {
@@ -147,7 +149,7 @@ func exactly(counts []float64, total float64) {
 	}
 }
 
-func narrow(of []int) []int32 {
+func toInt32(of []int) []int32 {
 	out := make([]int32, len(of))
 	for i, class := range of {
 		out[i] = int32(class)
@@ -155,8 +157,8 @@ func narrow(of []int) []int32 {
 	return out
 }
 
-// coarser is the counts of a column by one of its partitions.
-func (c *column) coarser(split int) []float64 {
+// countsBy returns the counts of a column by one of its partitions.
+func (c *column) countsBy(split int) []float64 {
 	out := make([]float64, c.sizes[split])
 	for class, of := range c.partitions[split] {
 		out[of] += c.counts[class]

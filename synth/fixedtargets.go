@@ -7,20 +7,21 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 )
 
-// This file holds targets: the counts of sets of columns that are to be those of rows.
+// This file holds targets: the counts of sets of columns that the rows are to have.
 
-// target is counts of a set of columns that can be: none negative, of the total, and of single
-// columns as all other targets have them.
+// target is possible counts of a set of columns: nonnegative, with the total of the model, and with the counts of
+// single columns that all targets share.
 type target struct {
 	*set
 	cells []float64
 }
 
-// targets project what is known of each set of two columns or more: first the total and single columns ([fixed.learn]),
-// which are known best and then stand, and then sets by their number of columns. A set keeps near the smaller ones that
-// it holds too, by inverse variance. Fitted together by their variances, the well-known sums would give way to what
-// cells below zero pull them to. It ends with the context: what is left of the targets has no cells then.
-func (f *fixed) targets(ctx context.Context) []target {
+// projectTargets projects what is known of each set of two columns or more. The total and single columns
+// ([fixedEstimates.fitColumn]), which are known best, stay fixed; the sets follow by their number of columns. A set
+// stays near the smaller targets that it contains, weighted by inverse variance. If all were fitted together by their
+// variances, cells below zero would distort the well-known sums. It ends with the context: remaining targets then have
+// no cells.
+func (f *fixedEstimates) projectTargets(ctx context.Context) []target {
 	var all []target
 	for i := range f.sets {
 		if len(f.sets[i].columns) > 1 {
@@ -36,7 +37,7 @@ func (f *fixed) targets(ctx context.Context) []target {
 		known := all[:from]
 		parallel.Each(2, to-from, func(i int) {
 			if ctx.Err() == nil {
-				f.project(ctx, &all[from+i], known)
+				f.projectTarget(ctx, &all[from+i], known)
 			}
 		})
 		from = to
@@ -44,25 +45,25 @@ func (f *fixed) targets(ctx context.Context) []target {
 	return all
 }
 
-// project projects a set, given the targets of smaller ones.
-func (f *fixed) project(ctx context.Context, t *target, smaller []target) {
+// projectTarget projects a set, given the targets of smaller ones.
+func (f *fixedEstimates) projectTarget(ctx context.Context, t *target, smaller []target) {
 	variance := float64(t.sigma * t.sigma)
 	var margins []marginal
 	for at, column := range t.columns {
 		c := &f.columns[column]
-		margins = append(margins, marginal{of: t.along(at, identity[int](t.sizes[at])), sums: c.coarser(t.split[at])})
+		margins = append(margins, marginal{of: t.cellClasses(at, identity[int](t.sizes[at])), sums: c.countsBy(t.split[at])})
 	}
 	for i := range smaller {
-		if m, ok := f.within(t, &smaller[i], variance); ok {
+		if m, ok := f.marginFrom(t, &smaller[i], variance); ok {
 			margins = append(margins, m)
 		}
 	}
-	t.cells, _ = nearest(ctx, t.counts, nil, margins, 0)
-	exactly(t.cells, f.rows())
+	t.cells, _ = projectOnMargins(ctx, t.counts, nil, margins, 0)
+	scaleToTotal(t.cells, f.modelRows())
 }
 
-// within is what a smaller target asks of a set: false where the set does not hold it.
-func (f *fixed) within(t *target, smaller *target, variance float64) (marginal, bool) {
+// marginFrom returns the margin of a set that stays near a smaller target, or false if the set does not contain it.
+func (f *fixedEstimates) marginFrom(t *target, smaller *target, variance float64) (marginal, bool) {
 	axes, of := make([]int, len(smaller.columns)), make([][]int, len(smaller.columns))
 	for i, column := range smaller.columns {
 		at := slices.Index(t.columns, column)
@@ -80,15 +81,15 @@ func (f *fixed) within(t *target, smaller *target, variance float64) (marginal, 
 	m := marginal{of: make([]int32, len(t.counts)), sums: smaller.cells,
 		slack: slices.Repeat([]float64{slack}, len(smaller.cells))}
 	for i, at := range axes {
-		for cell, own := range t.along(at, of[i]) {
+		for cell, own := range t.cellClasses(at, of[i]) {
 			m.of[cell] = m.of[cell]*int32(smaller.sizes[i]) + own
 		}
 	}
 	return m, true
 }
 
-// along is of each cell of a set the class that its category of a column, the at-th, lies in.
-func (s *set) along(at int, of []int) []int32 {
+// cellClasses returns, for each cell of a set, the class of its category of the at-th column.
+func (s *set) cellClasses(at int, of []int) []int32 {
 	out, step := make([]int32, len(s.counts)), product(s.sizes[at+1:])
 	for cell := range out {
 		out[cell] = int32(of[cell/step%s.sizes[at]])
@@ -96,8 +97,8 @@ func (s *set) along(at int, of []int) []int32 {
 	return out
 }
 
-// nestedIn finds the class of a coarse division in which each of the classes of a fine one lies; false where one lies
-// in several.
+// nestedIn returns, for each class of a fine partition, the class of a coarse one that contains it, or false if one
+// lies in several.
 func nestedIn(fine, coarse []int, classes int) ([]int, bool) {
 	out := make([]int, classes)
 	for i := range out {

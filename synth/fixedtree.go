@@ -8,15 +8,15 @@ import (
 	"github.com/dprelease/dprelease/synth/graphical"
 )
 
-// This file holds the model of fixed measurements where a junction tree of all of them fits.
+// This file holds the model of fixed measurements if a junction tree of all of them is small enough.
 
-// treeSteps are those of its fit at most.
+// treeSteps bounds the steps of its fit.
 const treeSteps = 200
 
-// treeLaw is that model. Its attributes are the columns by their finest classes and, for each partition of a column
-// that sets divide it by, one more, which the first decides.
+// treeLaw is the model. Its attributes are the columns by their finest classes and one more for each coarser partition
+// of a column, which the finest classes determine.
 type treeLaw struct {
-	*fixed
+	*fixedEstimates
 	model *graphical.Model
 	nodes nodes
 }
@@ -24,10 +24,10 @@ type treeLaw struct {
 // nodes are the attributes of a graphical model of columns.
 type nodes struct {
 	domain graphical.Domain
-	at     [][]int // of each column and partition
+	at     [][]int // by column and partition
 }
 
-func (f *fixed) nodes() nodes {
+func (f *fixedEstimates) treeNodes() nodes {
 	n := nodes{at: make([][]int, len(f.columns))}
 	for i, c := range f.columns {
 		for _, size := range c.sizes {
@@ -38,8 +38,8 @@ func (f *fixed) nodes() nodes {
 	return n
 }
 
-// clique is the attributes of a set.
-func (n nodes) clique(s *set) graphical.Clique {
+// cliqueOf returns the attributes of a set.
+func (n nodes) cliqueOf(s *set) graphical.Clique {
 	out := make(graphical.Clique, len(s.columns))
 	for i, column := range s.columns {
 		out[i] = n.at[column][s.split[i]]
@@ -47,11 +47,11 @@ func (n nodes) clique(s *set) graphical.Clique {
 	return out
 }
 
-// size is that of the smallest tree that is found for all sets.
-func (f *fixed) size(n nodes) graphical.Size {
+// treeSize returns the size of the smallest tree that is found for all sets.
+func (f *fixedEstimates) treeSize(n nodes) graphical.Size {
 	var all []graphical.Clique
 	for i := range f.sets {
-		all = append(all, n.clique(&f.sets[i]))
+		all = append(all, n.cliqueOf(&f.sets[i]))
 	}
 	for _, at := range n.at {
 		for _, coarse := range at[1:] {
@@ -65,24 +65,24 @@ func (f *fixed) size(n nodes) graphical.Size {
 const (
 	// Tree is a junction tree of all sets of columns that were measured.
 	Tree = "tree"
-	// Gradual is targets for each set by itself, to which rows are brought by and by.
+	// Gradual is a target for each set by itself, to which rows are brought step by step.
 	Gradual = "gradual"
 )
 
-// law is a model of rows, and its shape: a tree where one fits within a size. It ends with the context, and what it
-// gives then is no model.
-func (f *fixed) law(ctx context.Context, most plan.ModelSize) (rowLaw, string) {
-	n := f.nodes()
-	if !f.size(n).Within(graphical.Size{Total: float64(most.Cells), Largest: float64(most.Largest)}) {
-		return &gradual{f, f.targets(ctx)}, Gradual
+// newLaw returns a model of rows and its shape: a tree if one fits within a size. If the context has ended the result
+// is not a model.
+func (f *fixedEstimates) newLaw(ctx context.Context, most plan.ModelSize) (rowLaw, string) {
+	n := f.treeNodes()
+	if !f.treeSize(n).Within(graphical.Size{Total: float64(most.Cells), Largest: float64(most.Largest)}) {
+		return &gradual{f, f.projectTargets(ctx)}, Gradual
 	}
-	t := &treeLaw{f, graphical.New(n.domain, nil, f.rows()), n}
+	t := &treeLaw{f, graphical.New(n.domain, nil, f.modelRows()), n}
 	for i, c := range f.columns {
 		for split, of := range c.partitions[1:] {
 			if ctx.Err() != nil {
 				return t, Tree
 			}
-			t.model.Never(graphical.Clique{n.at[i][0], n.at[i][split+1]}, apart(of, c.sizes[split+1]))
+			t.model.Never(graphical.Clique{n.at[i][0], n.at[i][split+1]}, impossiblePairs(of, c.sizes[split+1]))
 		}
 	}
 	for i := range f.sets {
@@ -90,15 +90,15 @@ func (f *fixed) law(ctx context.Context, most plan.ModelSize) (rowLaw, string) {
 			return t, Tree
 		}
 		s := &f.sets[i]
-		t.model.Measure(n.clique(s), s.counts, slices.Repeat([]float64{s.sigma * s.sigma}, len(s.counts)))
+		t.model.Measure(n.cliqueOf(s), s.counts, slices.Repeat([]float64{s.sigma * s.sigma}, len(s.counts)))
 	}
-	t.sharpen(ctx)
+	t.addColumnSums(ctx)
 	t.model.Fit(ctx, treeSteps)
 	return t, Tree
 }
 
-// apart are the cells of a fine division and a coarse one that no category is in.
-func apart(of []int, classes int) []bool {
+// impossiblePairs marks the cells of a fine and a coarse partition that no category is in.
+func impossiblePairs(of []int, classes int) []bool {
 	out := make([]bool, len(of)*classes)
 	for fine, coarse := range of {
 		for class := range classes {
@@ -108,12 +108,12 @@ func apart(of []int, classes int) []bool {
 	return out
 }
 
-// sharpen adds what is known of single columns beyond what cell errors alone let the sets say of them: cells of tables
-// that were put together have noise that cancels in sums.
-func (t *treeLaw) sharpen(ctx context.Context) {
+// addColumnSums measures what is known of single columns beyond what the cell errors of the sets imply: the noise of
+// reconstructed tables partly cancels in sums.
+func (t *treeLaw) addColumnSums(ctx context.Context) {
 	for i := range t.columns {
 		c := &t.columns[i]
-		for _, one := range c.singles {
+		for _, one := range c.sums {
 			if ctx.Err() != nil {
 				return
 			}
@@ -127,14 +127,15 @@ func (t *treeLaw) sharpen(ctx context.Context) {
 				}
 			}
 			if more := 1/one.variance - said; more > float64(said*roundoff) {
-				t.model.Measure(graphical.Clique{t.nodes.at[i][one.split]}, one.counts, slices.Repeat([]float64{1 / more}, len(one.counts)))
+				t.model.Measure(graphical.Clique{t.nodes.at[i][one.split]}, one.counts,
+					slices.Repeat([]float64{1 / more}, len(one.counts)))
 			}
 		}
 	}
 }
 
-// draw makes n rows: first the classes of all columns, and of each class its categories.
-func (t *treeLaw) draw(ctx context.Context, n int, r *stream) [][]uint32 {
+// drawRows draws n rows: first the classes of all columns, and then the categories of each class.
+func (t *treeLaw) drawRows(ctx context.Context, n int, r *stream) [][]uint32 {
 	drawn := make([][]uint32, len(t.nodes.domain))
 	drawModel(ctx, t.model, t.nodes.domain, drawn, n, r)
 	codes := make([][]uint32, len(t.columns))
@@ -147,10 +148,10 @@ func (t *treeLaw) draw(ctx context.Context, n int, r *stream) [][]uint32 {
 	return codes
 }
 
-func (t *treeLaw) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
+func (t *treeLaw) visitMarginals(ctx context.Context, of []setEstimate, found func(i int, counts []float64)) {
 	asked := make([]graphical.Clique, len(of))
 	for i := range of {
-		asked[i] = t.nodes.clique(&t.sets[i])
+		asked[i] = t.nodes.cliqueOf(&t.sets[i])
 	}
 	t.model.Marginals(ctx, asked, found)
 }

@@ -25,15 +25,15 @@ import (
 
 // setting is microdata of one table with columns of given sizes, planned by hand.
 type setting struct {
-	plan   *plan.Plan
-	asked  plan.Synthetic
-	sizes  []int
-	column []plan.Measurement
+	plan      *plan.Plan
+	synthetic plan.Synthetic
+	sizes     []int
+	column    []plan.Measurement
 }
 
-// planned is a setting in which single columns have noise of variance parameter columnNoise, pairs of pairNoise, and
-// choices are made with selectEpsilon.
-func planned(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, selectEpsilon *big.Rat) setting {
+// plannedSetting returns a setting in which single columns have noise of variance parameter columnNoise, pairs of
+// pairNoise, and choices are made with selectEpsilon.
+func plannedSetting(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, selectEpsilon *big.Rat) setting {
 	t.Helper()
 	p := planOf(t, sizes, "{rho: 1}", "marginals: {m: {by: [c0]}}\n")
 	s := setting{plan: p, sizes: sizes}
@@ -41,26 +41,26 @@ func planned(t testing.TB, sizes []int, rows int64, columnNoise, pairNoise, sele
 		return budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: parameter, L1: big.NewInt(1),
 			L2Squared: big.NewInt(1)}
 	}
-	s.asked = plan.Synthetic{
+	s.synthetic = plan.Synthetic{
 		Table: "t", Method: plan.MST, Ways: 2, Rows: rows, Rounds: len(sizes) - 1, Noise: gaussian(pairNoise),
 		Select: budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: selectEpsilon},
 		Block:  budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: big.NewRat(1, 1)},
 	}
 	for i := range sizes {
-		s.asked.By = append(s.asked.By, plan.Factor{Attribute: fmt.Sprintf("c%d", i), Basis: plan.Identity})
+		s.synthetic.By = append(s.synthetic.By, plan.Factor{Attribute: fmt.Sprintf("c%d", i), Basis: plan.Identity})
 	}
 	for i, n := range sizes {
 		s.column = append(s.column, plan.Measurement{
-			ID: s.asked.Column(i), Query: plan.Query{Table: "t", Factors: s.asked.By[i : i+1], Counted: counted.Rows{}}, Selection: selection.All{}, Cells: int64(n),
-			Mechanism: gaussian(columnNoise),
+			ID: s.synthetic.Column(i), Query: plan.Query{Table: "t", Factors: s.synthetic.By[i : i+1], Counted: counted.Rows{}},
+			Selection: selection.All{}, Cells: int64(n), Mechanism: gaussian(columnNoise),
 		})
 	}
 	p.Measurements = append(p.Measurements, s.column...)
-	p.Synthetic = []plan.Synthetic{s.asked}
+	p.Synthetic = []plan.Synthetic{s.synthetic}
 	return s
 }
 
-// planOf is the plan of a table with columns c0, c1 … of given sizes.
+// planOf returns the plan of a table with columns c0, c1 … of given sizes.
 func planOf(t testing.TB, sizes []int, budget, asked string) *plan.Plan {
 	t.Helper()
 	var columns []string
@@ -84,30 +84,31 @@ tables: {t: {source: {csv: t.csv}, unit: row, columns: {` + strings.Join(columns
 	return p.Plan()
 }
 
-// answered is a measurement with its answers.
-func answered(m plan.Measurement, answers []int64) measured.Measured {
+// withAnswers returns a measurement with its answers.
+func withAnswers(m plan.Measurement, answers []int64) measured.Measured {
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	b.AppendValues(answers, nil)
 	return measured.Measured{Measurement: m, Values: b.NewInt64Array()}
 }
 
-// sealed is what a setting is published from: noisy columns and pairs.
-func (s setting) sealed(t testing.TB, columns [][]int64, pairs map[[2]int][]int64, order ...[2]int) *measured.Sealed {
+// sealedAnswers seals noisy columns and pairs of a setting.
+func (s setting) sealedAnswers(t testing.TB, columns [][]int64, pairs map[[2]int][]int64,
+	order ...[2]int) *measured.Sealed {
 	t.Helper()
 	out := &measured.Sealed{Plan: compiled.Of(s.plan), Rounds: []measured.Rounds{{}}}
 	for i, answers := range columns {
-		out.Measured = append(out.Measured, answered(s.column[i], answers))
+		out.Measured = append(out.Measured, withAnswers(s.column[i], answers))
 	}
 	for round, pair := range order {
-		for choice, candidate := range adaptive.Candidates(s.asked) {
+		for choice, candidate := range adaptive.Candidates(s.synthetic) {
 			if candidate[0] == pair[0] && candidate[1] == pair[1] {
-				m, err := adaptive.Answer(s.plan, s.asked, min(round, s.asked.Rounds-1), choice, nil, s.asked.Noise)
+				m, err := adaptive.Answer(s.plan, s.synthetic, min(round, s.synthetic.Rounds-1), choice, nil, s.synthetic.Noise)
 				if err != nil {
 					t.Fatal(err)
 				}
 				out.Rounds[0].Each = append(out.Rounds[0].Each, measured.Round{
-					Choice: choice, Turn: adaptive.Turn{Select: s.asked.Select, Noise: s.asked.Noise},
-					Measured: answered(m, pairs[pair]),
+					Choice: choice, Turn: adaptive.Turn{Select: s.synthetic.Select, Noise: s.synthetic.Noise},
+					Measured: withAnswers(m, pairs[pair]),
 				})
 			}
 		}
@@ -115,33 +116,33 @@ func (s setting) sealed(t testing.TB, columns [][]int64, pairs map[[2]int][]int6
 	return out
 }
 
-// exact is an oracle on rows whose codes it knows, with noise and choices as they are in a release. It counts what it
-// may be asked beforehand.
+// exact is an oracle on rows whose codes it knows, with noise and choices as in a release. It counts all candidates in
+// advance.
 type exact struct {
 	setting
 	streams    *noise.Streams
 	codes      [][]uint32 // by column
 	columns    [][]int64
 	candidates [][]int
-	counts     [][]int64 // by place among the candidates
+	counts     [][]int64 // by index of the candidate
 	classes    [][]int
 }
 
 // newExact counts rows, given by column.
 func newExact(s setting, codes [][]uint32, key noise.Key) *exact {
 	o := &exact{setting: s, streams: noise.NewStreams(key, s.plan.Hash()), codes: codes,
-		candidates: adaptive.Candidates(s.asked)}
+		candidates: adaptive.Candidates(s.synthetic)}
 	for i := range s.sizes {
-		o.columns = append(o.columns, tallied(s.sizes, codes, []int{i}))
+		o.columns = append(o.columns, countCodes(s.sizes, codes, []int{i}))
 	}
 	for _, c := range o.candidates {
-		o.counts = append(o.counts, tallied(s.sizes, codes, c))
+		o.counts = append(o.counts, countCodes(s.sizes, codes, c))
 	}
 	return o
 }
 
-// tallied counts the rows of each cell of some columns.
-func tallied(sizes []int, codes [][]uint32, columns []int) []int64 {
+// countCodes counts the rows of each cell of some columns.
+func countCodes(sizes []int, codes [][]uint32, columns []int) []int64 {
 	cells := 1
 	place := make([]int32, len(codes[0]))
 	for _, a := range columns {
@@ -158,7 +159,7 @@ func tallied(sizes []int, codes [][]uint32, columns []int) []int64 {
 }
 
 func (o *exact) Merge(classes [][]int) error {
-	sizes, err := adaptive.Classes(o.plan, o.asked, classes)
+	sizes, err := adaptive.Classes(o.plan, o.synthetic, classes)
 	if err != nil {
 		return err
 	}
@@ -170,12 +171,12 @@ func (o *exact) Merge(classes [][]int) error {
 		}
 	}
 	for i, c := range o.candidates {
-		o.counts[i] = tallied(sizes, codes, c)
+		o.counts[i] = countCodes(sizes, codes, c)
 	}
 	return nil
 }
 
-func hashed(counts []int64) []byte {
+func hashCounts(counts []int64) []byte {
 	h := sha256.New()
 	for _, c := range counts {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(c)))
@@ -183,19 +184,19 @@ func hashed(counts []int64) []byte {
 	return h.Sum(nil)
 }
 
-// noisy answers a measurement.
-func (o *exact) noisy(m plan.Measurement, counts []int64) (measured.Measured, error) {
+// addNoise answers a measurement.
+func (o *exact) addNoise(m plan.Measurement, counts []int64) (measured.Measured, error) {
 	answers := append([]int64(nil), counts...)
-	err := noise.AddDiscreteGaussian(o.streams.Noise(m.Canonical(), hashed(counts), 0), m.Mechanism.Parameter, answers)
-	return answered(m, answers), err
+	err := noise.AddDiscreteGaussian(o.streams.Noise(m.Canonical(), hashCounts(counts), 0), m.Mechanism.Parameter, answers)
+	return withAnswers(m, answers), err
 }
 
-// single answers all measurements of single columns.
-func (o *exact) single(t testing.TB) []measured.Measured {
+// measureColumns answers all measurements of single columns.
+func (o *exact) measureColumns(t testing.TB) []measured.Measured {
 	t.Helper()
 	var all []measured.Measured
 	for i, counts := range o.columns {
-		m, err := o.noisy(o.column[i], counts)
+		m, err := o.addNoise(o.column[i], counts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,13 +216,13 @@ func (o *exact) Select(_ context.Context, round int, how budget.Mechanism, candi
 		if penalties != nil {
 			scores[i] -= penalties[i]
 		}
-		scores[i] *= adaptive.Weight(o.asked, o.candidates[c])
+		scores[i] *= adaptive.Weight(o.synthetic, o.candidates[c])
 	}
 	most := int64(1)
-	if o.asked.Method == plan.AIM {
-		most = int64(o.asked.Ways)
+	if o.synthetic.Method == plan.AIM {
+		most = int64(o.synthetic.Ways)
 	}
-	bits := o.streams.Selection([]byte("t"), hashed(scores), round)
+	bits := o.streams.Selection([]byte("t"), hashCounts(scores), round)
 	i, err := noise.ExponentialMechanism(bits, scores, how.Parameter, most*adaptive.ModelScale, false)
 	if err != nil {
 		return 0, err
@@ -230,9 +231,9 @@ func (o *exact) Select(_ context.Context, round int, how budget.Mechanism, candi
 }
 
 func (o *exact) Measure(_ context.Context, round, choice int, how budget.Mechanism) (measured.Measured, error) {
-	m, err := adaptive.Answer(o.plan, o.asked, round, choice, o.classes, how)
+	m, err := adaptive.Answer(o.plan, o.synthetic, round, choice, o.classes, how)
 	if err != nil {
 		return measured.Measured{}, err
 	}
-	return o.noisy(m, o.counts[choice])
+	return o.addNoise(m, o.counts[choice])
 }

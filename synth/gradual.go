@@ -10,37 +10,37 @@ import (
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
-// This file holds rows that are brought to the counts of sets of columns by and by, where no tree of all of them fits:
-// gradual update (GUM; Zhang, Wang, Li, Honorio, Backes, He, Chen & Zhang 2021).
+// This file holds rows that are brought step by step to the counts of sets of columns, if no tree of all of them is
+// small enough: gradual update (GUM; Zhang, Wang, Li, Honorio, Backes, He, Chen & Zhang 2021).
 
 const (
-	sweeps = 24   // over all targets
-	yield  = 0.94 // what is left of a step in the next sweep
+	updateSweeps = 24   // over all targets
+	stepDecay    = 0.94 // factor of the step from one sweep to the next
 )
 
-// gradual is a law of rows that are given, and then changed set by set.
+// gradual is a law of rows that are drawn from a tree of pairs, and then changed set by set.
 type gradual struct {
-	*fixed
+	*fixedEstimates
 	aims []target
 }
 
-// draw makes n rows. They begin as those of a tree of pairs that depend on each other most; then in each sweep every
-// target is brought nearer: of cells that have too many rows some are freed, and given to those that have too few, half
-// of them as a copy of a row that is there, which keeps what all other columns have together, and half of them by
-// changing the columns of the target alone, which makes rows that were not there.
-func (g *gradual) draw(ctx context.Context, n int, r *stream) [][]uint32 {
-	codes := g.begin().draw(ctx, n, r)
+// drawRows draws n rows. They begin as rows of a tree of the pairs that depend on each other most. Then each sweep
+// moves the rows towards every target: some rows of cells that have too many are freed, and given to cells that have
+// too few, half of them as a copy of a row there, which preserves the joint distribution of all other columns, and half
+// of them by changing only the columns of the target, which makes new rows.
+func (g *gradual) drawRows(ctx context.Context, n int, r *stream) [][]uint32 {
+	codes := g.startTree().drawRows(ctx, n, r)
 	if ctx.Err() == nil && n > 0 {
 		u := newUpdate(g, codes, r)
 		step := 1.0
-		for range sweeps {
+		for range updateSweeps {
 			for i := range u.aims {
 				if ctx.Err() != nil {
 					return nil
 				}
-				u.toward(&u.aims[i], step)
+				u.moveToward(&u.aims[i], step)
 			}
-			step = float64(step * yield)
+			step = float64(step * stepDecay)
 		}
 	}
 	for i, c := range g.columns {
@@ -53,25 +53,25 @@ func (g *gradual) draw(ctx context.Context, n int, r *stream) [][]uint32 {
 	return codes
 }
 
-// marginals are the targets: of single columns by what they are given as, of sets by their cells.
-func (g *gradual) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
+// visitMarginals gives the targets: of single columns their counts, of larger sets their cells.
+func (g *gradual) visitMarginals(ctx context.Context, of []setEstimate, found func(i int, counts []float64)) {
 	for i := range of {
 		if ctx.Err() != nil {
 			return
 		}
 		s := &g.sets[i]
 		if len(s.columns) == 1 {
-			found(i, g.columns[s.columns[0]].coarser(s.split[0]))
+			found(i, g.columns[s.columns[0]].countsBy(s.split[0]))
 			continue
 		}
 		found(i, g.aims[slices.IndexFunc(g.aims, func(t target) bool { return t.set == s })].cells)
 	}
 }
 
-// begin is the tree that rows are drawn from at first: columns, and pairs of them that are further from independence
-// than noise alone would be, those first that are most so.
-func (g *gradual) begin() model {
-	m := model{total: g.rows()}
+// startTree returns the tree from which rows are first drawn: columns, and pairs of them that are farther from
+// independence than noise explains, in descending order of dependence.
+func (g *gradual) startTree() model {
+	m := model{total: g.modelRows()}
 	for i := range g.columns {
 		m.columns = append(m.columns, g.columns[i].counts)
 	}
@@ -85,8 +85,8 @@ func (g *gradual) begin() model {
 		if len(t.columns) != 2 || t.split[0] != 0 || t.split[1] != 0 {
 			continue
 		}
-		edges = append(edges, edge{t,
-			distance(t.cells, m.independent(t.columns)) - float64(float64(meanDeviation*t.sigma)*float64(len(positive(t.cells))))})
+		edges = append(edges, edge{t, l1Distance(t.cells, m.independentCounts(t.columns)) -
+			float64(float64(meanDeviation*t.sigma)*float64(len(positiveIndexes(t.cells))))})
 	}
 	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(b.score, a.score) })
 	forest := adaptive.NewForest(len(g.columns))
@@ -99,7 +99,7 @@ func (g *gradual) begin() model {
 	return m
 }
 
-// shuffleRows puts rows into a random order, so that it carries nothing.
+// shuffleRows puts rows into a random order, so that the order carries no information.
 func shuffleRows(codes [][]uint32, r *stream) {
 	if len(codes) == 0 {
 		return
@@ -115,31 +115,31 @@ func shuffleRows(codes [][]uint32, r *stream) {
 	}
 }
 
-// update is the state of the rows on their way.
+// update is the state of the rows during the update.
 type update struct {
-	codes  [][]uint32
-	aims   []aimed
-	r      *stream
-	place  []uint32 // of each row, its cell
-	rows   []uint32 // by cell, and one more
-	freed  []uint32
-	copied []uint32 // rows that become as others are
-	like   []uint32 // those others
+	codes     [][]uint32
+	aims      []aimed
+	r         *stream
+	cells     []uint32 // by row: its cell
+	rows      []uint32 // row indexes by cell, and one entry for all others
+	freed     []uint32
+	copied    []uint32 // rows to overwrite
+	templates []uint32 // the rows they are copied from
 }
 
 // aimed is a target in whole rows.
 type aimed struct {
 	columns []int
 	sizes   []int
-	of      [][]uint32 // the set's class of each of a column's; nil: itself
-	parts   [][]shares // of each column that has such, of each class the column's own
+	of      [][]uint32 // by column and finest class: the set's class; nil: the same
+	parts   [][]shares // by column with a coarser partition and class: the finest classes in it
 	want    []int32
 	count   []int32
 	bucket  []slot
-	more    []int32 // rows that a cell is to get, below zero to give
+	more    []int32 // rows that a cell is to gain; negative: to give
 }
 
-// slot is where the next row of a cell goes.
+// slot is the position for the next row of a cell.
 type slot struct{ next, step uint32 }
 
 // shares are the finest classes of a class, with their counts.
@@ -150,8 +150,8 @@ type shares struct {
 
 func newUpdate(g *gradual, codes [][]uint32, r *stream) *update {
 	n := len(codes[0])
-	u := &update{codes: codes, r: r, place: make([]uint32, n), rows: make([]uint32, n+1)}
-	for _, t := range slices.Backward(g.aims) { // larger ones first: smaller ones are known better and have the last word
+	u := &update{codes: codes, r: r, cells: make([]uint32, n), rows: make([]uint32, n+1)}
+	for _, t := range slices.Backward(g.aims) { // larger sets first: smaller ones are known better and have the last word
 		u.aims = append(u.aims, newAimed(g, t.set, t.cells, n, r))
 	}
 	return u
@@ -180,9 +180,9 @@ func newAimed(g *gradual, s *set, cells []float64, n int, r *stream) aimed {
 	return a
 }
 
-// toward brings rows nearer to a target by a part of what is missing.
-func (u *update) toward(a *aimed, step float64) {
-	u.tally(a)
+// moveToward moves rows towards a target by a part of the difference.
+func (u *update) moveToward(a *aimed, step float64) {
+	u.countCells(a)
 	moves := 0
 	for cell, want := range a.want {
 		off := want - a.count[cell]
@@ -205,18 +205,18 @@ func (u *update) toward(a *aimed, step float64) {
 	if moves == 0 {
 		return
 	}
-	u.sort(a)
-	u.free(a)
-	u.fill(a)
+	u.sortRows(a)
+	u.freeRows(a)
+	u.fillCells(a)
 }
 
-// tally finds the cell of each row, and counts the rows of each cell.
-func (u *update) tally(a *aimed) {
+// countCells finds the cell of each row, and counts the rows of each cell.
+func (u *update) countCells(a *aimed) {
 	clear(a.count)
 	last := len(a.columns) - 1
 	for i, column := range a.columns {
 		size, codes, of := uint32(a.sizes[i]), u.codes[column], a.of[i]
-		place := u.place[:len(codes)]
+		place := u.cells[:len(codes)]
 		switch {
 		case i == 0 && of == nil:
 			copy(place, codes)
@@ -243,38 +243,38 @@ func (u *update) tally(a *aimed) {
 	if last > 0 && a.of[last] == nil {
 		return
 	}
-	for _, at := range u.place {
+	for _, at := range u.cells {
 		a.count[at]++
 	}
 }
 
-// sort puts rows of cells that change into buckets; those of others are all put into one place behind, which takes less
-// time than to tell them apart.
-func (u *update) sort(a *aimed) {
+// sortRows puts rows of cells that change into buckets. The rows of all other cells overwrite one entry at the end,
+// which is faster than a test.
+func (u *update) sortRows(a *aimed) {
 	next := uint32(0)
 	for cell, more := range a.more {
 		if more == 0 {
-			a.bucket[cell] = slot{uint32(len(u.place)), 0}
+			a.bucket[cell] = slot{uint32(len(u.cells)), 0}
 			continue
 		}
 		a.bucket[cell] = slot{next, 1}
 		next += uint32(a.count[cell])
 	}
-	for row, cell := range u.place {
+	for row, cell := range u.cells {
 		s := &a.bucket[cell]
 		u.rows[s.next] = uint32(row)
 		s.next += s.step
 	}
 }
 
-// rowsIn are the rows of a cell that changes.
+// rowsIn returns the rows of a cell that changes.
 func (u *update) rowsIn(a *aimed, cell int) []uint32 {
 	end := a.bucket[cell].next
 	return u.rows[end-uint32(a.count[cell]) : end]
 }
 
-// free draws the rows that cells give.
-func (u *update) free(a *aimed) {
+// freeRows draws the rows that cells give.
+func (u *update) freeRows(a *aimed) {
 	u.freed = u.freed[:0]
 	for cell, more := range a.more {
 		if more >= 0 {
@@ -290,10 +290,10 @@ func (u *update) free(a *aimed) {
 	shuffle(u.r, u.freed)
 }
 
-// fill gives freed rows to the cells that lack some, as long as there are any.
-func (u *update) fill(a *aimed) {
+// fillCells gives freed rows to the cells that lack some, as long as there are any.
+func (u *update) fillCells(a *aimed) {
 	left := u.freed
-	u.copied, u.like = u.copied[:0], u.like[:0]
+	u.copied, u.templates = u.copied[:0], u.templates[:0]
 	categories := make([]uint32, len(a.columns))
 	for cell, more := range a.more {
 		if more <= 0 || len(left) == 0 {
@@ -316,26 +316,26 @@ func (u *update) fill(a *aimed) {
 		}
 		for i, row := range given {
 			if i < copied {
-				u.copied, u.like = append(u.copied, row), append(u.like, rows[u.r.below(uint64(len(rows)))])
+				u.copied, u.templates = append(u.copied, row), append(u.templates, rows[u.r.below(uint64(len(rows)))])
 				continue
 			}
 			for k, column := range a.columns {
-				u.set(a, k, column, row, categories[k])
+				u.setClass(a, k, column, row, categories[k])
 			}
 		}
 	}
-	u.copy()
+	u.copyRows()
 }
 
-// manyCopied is from how many codes on they are copied two columns at a time.
+// manyCopied is the number of codes from which they are copied two columns at a time.
 const manyCopied = 1 << 13
 
-// copy copies rows, column by column: none of those that are copied is changed before.
-func (u *update) copy() {
+// copyRows copies rows, column by column. A row that is copied from is never overwritten.
+func (u *update) copyRows() {
 	column := func(i int) {
 		codes := u.codes[i]
 		for k, row := range u.copied {
-			codes[row] = codes[u.like[k]]
+			codes[row] = codes[u.templates[k]]
 		}
 	}
 	if len(u.copied)*len(u.codes) >= manyCopied {
@@ -347,9 +347,9 @@ func (u *update) copy() {
 	}
 }
 
-// set changes one column of a row: to the class itself or, where several of the column's are in it and none of them is
-// there, one of these by their counts.
-func (u *update) set(a *aimed, k, column int, row, class uint32) {
+// setClass changes one column of a row: to the class itself or, if the class contains several finest classes and the
+// row has none of them, to one of these, drawn by their counts.
+func (u *update) setClass(a *aimed, k, column int, row, class uint32) {
 	if a.of[k] == nil {
 		u.codes[column][row] = class
 		return

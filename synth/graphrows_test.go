@@ -10,9 +10,9 @@ import (
 
 // This file holds tests of rows that are drawn from a graphical model given some of their columns.
 
-// chainGiven is the model of a chain of columns 2–0–1–3 of two categories each, of which 2 and 3 are given or, where
-// free, none; and its law of the first two given the last two: by the definition of a Markov chain,
-// p(a|c)·p(b|a)·p(d|b) over its sum.
+// chainGiven returns the model of a chain of columns 2–0–1–3 of two categories each, of which 2 and 3 are given unless
+// free; and its law of the first two given the last two: by the definition of a Markov chain, p(a|c)·p(b|a)·p(d|b) over
+// its sum.
 func chainGiven(t *testing.T, free bool) (m *graphical.Model, d graphical.Domain, law [4][4]float64) {
 	const total = 1e6
 	first, zero, one, three := [2]float64{0.4, 0.6}, [2][2]float64{{0.7, 0.3}, {0.2, 0.8}},
@@ -45,10 +45,10 @@ func chainGiven(t *testing.T, free bool) (m *graphical.Model, d graphical.Domain
 	return m, d, law
 }
 
-// farthest draws rows given two columns, ten with each of four cells, again and again, and returns by how many standard
-// errors of its mean the cell of all columns is off that is farthest from a law. The mean is that of the law exactly,
-// although each draw has rounded counts.
-func farthest(t *testing.T, law [4][4]float64, draw func(codes [][]uint32, n int, r *stream)) float64 {
+// worstDeviation draws rows given two columns, ten with each of four cells, again and again, and compares the mean
+// count of each cell of all columns with a law. It returns the largest difference in standard errors. The mean is
+// exactly that of the law, although each draw has rounded counts.
+func worstDeviation(t *testing.T, law [4][4]float64, draw func(codes [][]uint32, n int, r *stream)) float64 {
 	t.Helper()
 	const draws, each = 1500, 10
 	var sums, squares [4][4]float64
@@ -57,7 +57,7 @@ func farthest(t *testing.T, law [4][4]float64, draw func(codes [][]uint32, n int
 		for row := range 4 * each {
 			codes[2], codes[3] = append(codes[2], uint32(row>>1&1)), append(codes[3], uint32(row&1))
 		}
-		draw(codes, 4*each, seeded([32]byte{41, byte(k), byte(k >> 8)}))
+		draw(codes, 4*each, seededStream([32]byte{41, byte(k), byte(k >> 8)}))
 		var counts [4][4]float64
 		for row := range 4 * each {
 			if codes[2][row] != uint32(row>>1&1) || codes[3][row] != uint32(row&1) {
@@ -87,17 +87,20 @@ func farthest(t *testing.T, law [4][4]float64, draw func(codes [][]uint32, n int
 }
 
 // TestRowsGivenOthersFollowTheModel counts rows of many draws in every cell given what they have. Means are close to
-// normal, so 16 of them beyond seven of their deviations are a false alarm of less than 1e-10, and the seeds are fixed.
-// The same bound finds rows that are drawn along the tree of a model in which nothing is given, and rows drawn without
-// a look at what they have.
+// normal, so that one of 16 of them is more than seven of their deviations off with a probability below 1e-10, and the
+// seeds are fixed. Negative controls: the same bound detects rows that are drawn along the tree of a model without
+// given columns, and rows that ignore the given columns.
 func TestRowsGivenOthersFollowTheModel(t *testing.T) {
 	m, d, law := chainGiven(t, false)
-	if off := farthest(t, law, func(codes [][]uint32, n int, r *stream) { drawModel(t.Context(), m, d, codes, n, r) }); off > 7 {
+	off := worstDeviation(t, law, func(codes [][]uint32, n int, r *stream) {
+		drawModel(t.Context(), m, d, codes, n, r)
+	})
+	if off > 7 {
 		t.Errorf("a cell is off by %v of its standard errors", off)
 	}
 	free, _, _ := chainGiven(t, true)
 	tree := free.Tree()
-	if off := farthest(t, law, func(codes [][]uint32, n int, r *stream) {
+	if off := worstDeviation(t, law, func(codes [][]uint32, n int, r *stream) {
 		for _, clique := range tree.Cliques {
 			var given graphical.Clique
 			for _, a := range clique {
@@ -116,7 +119,7 @@ func TestRowsGivenOthersFollowTheModel(t *testing.T) {
 	}); off < 7 {
 		t.Errorf("along another tree cells are off by %v of their standard errors", off)
 	}
-	if off := farthest(t, law, func(codes [][]uint32, n int, r *stream) {
+	if off := worstDeviation(t, law, func(codes [][]uint32, n int, r *stream) {
 		own := make([][]uint32, 4)
 		drawModel(t.Context(), free, d, own, n, r)
 		copy(codes, own[:2])
@@ -125,8 +128,8 @@ func TestRowsGivenOthersFollowTheModel(t *testing.T) {
 	}
 }
 
-// Rows keep the categories that they are given, also those that the noise hides, which the model has as one class; and
-// each of their own is drawn given the class.
+// Rows keep their given categories, even those that the noise hides, which the model merges into one class; their own
+// categories are drawn given the class.
 func TestRowsGivenHiddenCategories(t *testing.T) {
 	m := graphical.New(graphical.Domain{2, 2}, graphical.Clique{1}, 100)
 	m.Measure(graphical.Clique{0, 1}, []float64{50, 0, 0, 50}, slices.Repeat([]float64{0x1p-10}, 4))
@@ -136,7 +139,7 @@ func TestRowsGivenHiddenCategories(t *testing.T) {
 		{of: []int{1, 0, 1, 1}, size: []float64{1, 3}, share: []float64{0.2, 1, 0.5, 0.3}},
 	}}
 	given := []uint32{0, 1, 2, 3, 1, 1, 0, 2}
-	codes := a.drawGiven(t.Context(), [][]uint32{nil, slices.Clone(given)}, len(given), seeded([32]byte{42}))
+	codes := a.drawGiven(t.Context(), [][]uint32{nil, slices.Clone(given)}, len(given), seededStream([32]byte{42}))
 	if !slices.Equal(codes[1], given) || !slices.Equal(codes[0], []uint32{1, 0, 1, 1, 0, 0, 1, 1}) {
 		t.Errorf("rows are %v", codes)
 	}

@@ -13,8 +13,8 @@ import (
 
 // This file holds impossible cells: those that the spec says no row falls into, published as exact zeros.
 
-// impossibleOf says which integers of a measurement are of impossible cells; nil where none is, as of a sparse
-// measurement. It fails where one of them is not the 0 that it is by the spec: no such measurement is made.
+// impossibleOf reports which integers of a measurement are of impossible cells; nil if none is, and for a sparse
+// measurement. It returns an error if one of them is not the 0 that the spec requires: no such measurement is made.
 func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	if m.Measurement.Impossible == 0 {
 		return nil, nil
@@ -23,7 +23,7 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measurement %s: %w", m.Measurement.ID, err)
 	}
-	if placed[m.Measurement.Selection.Kind()] {
+	if listsCells[m.Measurement.Selection.Kind()] {
 		if slices.ContainsFunc(m.Cells, mask.Holds) {
 			return nil, fmt.Errorf("measurement %s has a row where the spec says that none can be", m.Measurement.ID)
 		}
@@ -41,14 +41,14 @@ func impossibleOf(r *spec.Release, m measured.Measured) ([]bool, error) {
 	return cells, nil
 }
 
-// impossible says which cells of a measurement of the plan are; nil where none is.
-func (r *Reader) impossible(m plan.Measurement) []bool {
+// impossibleCells reports which cells of a measurement of the plan are impossible; nil if none is.
+func (r *Reader) impossibleCells(m plan.Measurement) []bool {
 	if m.Impossible == 0 {
 		return nil
 	}
 	mask, err := impossible.Of(m.Query, r.plan.Release())
 	if err != nil {
-		return nil // of a plan that was not made from its release
+		return nil // the plan was not made from its release
 	}
 	return mask.Cells()
 }

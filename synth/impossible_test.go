@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// A measurement with anything but 0 where nothing can be is not one that this program made.
+// This program never makes a measurement with a value other than 0 in an impossible cell.
 func TestMeasurementOfWhatCannotBe(t *testing.T) {
 	r, err := spec.Parse(spec.Source{Name: "r.yaml", Text: `version: 1
 release: r

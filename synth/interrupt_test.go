@@ -14,11 +14,11 @@ import (
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
-// This file holds tests of interruptions: what fits and draws ends with the context.
+// This file holds tests of interruptions: fitting and drawing end with the context.
 
-// checkEnds runs work to its end, in which it must ask its context often, and then again with contexts that end on the
-// way: at the first asks, at the last and at some between. Whichever ask is told that the context has ended, the work
-// fails with that; and no part of it is begun thereafter, as each part asks first.
+// checkEnds runs work to its end, in which it must check its context often, and then again with contexts that end on
+// the way: at the first checks, at the last and at some between. Whichever check finds that the context has ended, the
+// work fails with that error; and no part of it begins thereafter, as each part checks first.
 func checkEnds(t *testing.T, often, late int64, work func(ctx context.Context) error) {
 	t.Helper()
 	whole := testdata.NeverEnding(t.Context())
@@ -46,13 +46,13 @@ func checkEnds(t *testing.T, often, late int64, work func(ctx context.Context) e
 	}
 }
 
-// Microdata of tables end with the context wherever that ends: while columns and targets are projected, a tree is
-// fitted, or rows are drawn.
+// Microdata of tables end with the context at any point: while columns and targets are projected, a tree is fitted, or
+// rows are drawn.
 func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 	sizes := []int{4, 3, 5, 2, 3}
 	const rows, pairs = 300, 10
 	s := sealedFrom(t, planOfTables(t, sizes, "{rho: 1/50}", "m: {by: ["+columnNames(5)+"], every: [2]}", ""),
-		named(following(sizes, rows)), noise.Key{7}, true)
+		codesByName(followingRows(sizes, rows)), noise.Key{7}, true)
 	draw := func(ctx context.Context, most plan.ModelSize) (err error) {
 		d, err := NewDrawing(ctx, s, 0, Asked{})
 		if err != nil {
@@ -62,7 +62,7 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		d.law, _ = f.law(ctx, most)
+		d.law, _ = f.newLaw(ctx, most)
 		m, err := d.Draw(ctx, 1)
 		if err != nil && m.Codes != nil {
 			t.Error("rows and an error")
@@ -73,7 +73,7 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 		checkEnds(t, 100, 2*pairs, func(ctx context.Context) error { return draw(ctx, adaptive.MostOfModel()) })
 	})
 	t.Run(Gradual, func(t *testing.T) {
-		checkEnds(t, sweeps*pairs, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.ModelSize{}) })
+		checkEnds(t, updateSweeps*pairs, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.ModelSize{}) })
 	})
 	t.Run("model", func(t *testing.T) {
 		checkEnds(t, 100, pairs, func(ctx context.Context) error {
@@ -86,9 +86,9 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		law, _ := f.law(t.Context(), plan.ModelSize{})
-		checkEnds(t, sweeps*pairs, 4, func(ctx context.Context) error {
-			if law.draw(ctx, rows, newStream(s, "rows")) == nil {
+		law, _ := f.newLaw(t.Context(), plan.ModelSize{})
+		checkEnds(t, updateSweeps*pairs, 4, func(ctx context.Context) error {
+			if law.drawRows(ctx, rows, newStream(s, "rows")) == nil {
 				return ctx.Err()
 			}
 			return nil
@@ -100,22 +100,22 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkEnds(t, 20*pairs, pairs+2, func(ctx context.Context) error {
-			f.targets(ctx)
+			f.projectTargets(ctx)
 			return ctx.Err()
 		})
 	})
 }
 
-// A column of levels that are projected, and the tables of pairs by method mst, end with the context.
+// The projection of a column with levels, and the tables of pairs by method mst, end with the context.
 func TestProjectionsEndWithTheContext(t *testing.T) {
 	c := &column{classes: equalParts([]int{0, 1, 2, 3}, 4), partitions: [][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {0, 1, 1, 0}},
 		sizes: []int{4, 2, 2}}
-	c.singles = []single{{split: 0, counts: []float64{3, -9, 30, 40}, variance: 1},
+	c.sums = []columnSums{{split: 0, counts: []float64{3, -9, 30, 40}, variance: 1},
 		{split: 1, counts: []float64{10, 50}, variance: 2}, {split: 2, counts: []float64{70, 9}, variance: 3}}
-	f := &fixed{columns: []column{*c}}
+	f := &fixedEstimates{columns: []column{*c}}
 	f.total.add(60, 1)
 	checkEnds(t, 10, 2, func(ctx context.Context) error {
-		f.learn(ctx, 0)
+		f.fitColumn(ctx, 0)
 		return ctx.Err()
 	})
 	pair := coupling{noisy: []float64{50, -7, 3, 20, 5, -40}, rowSize: []float64{1, 1}, colSize: []float64{1, 1, 1},
@@ -126,8 +126,7 @@ func TestProjectionsEndWithTheContext(t *testing.T) {
 	})
 }
 
-// By the other methods too, also where rows are drawn given those of a parent, the fit and the rows end with the
-// context.
+// With the other methods too, also for rows drawn given those of a parent, the fit and the rows end with the context.
 func TestMicrodataOfRoundsEndWithTheContext(t *testing.T) {
 	_, out, _ := aimRelease(t, 3)
 	for name, c := range map[string]struct {
@@ -148,18 +147,18 @@ func TestMicrodataOfRoundsEndWithTheContext(t *testing.T) {
 	}
 }
 
-// A method that is cut off while it fits its model asks nothing that it would not have asked: no question is of a model
-// that was not fitted to its end.
+// A method that is interrupted while it fits its model asks nothing that it would not have asked: no question follows
+// from a model that was not fitted to its end.
 func TestAdaptAsksNothingOfAModelThatWasNotFitted(t *testing.T) {
-	sizes, codes := correlated()
+	sizes, codes := correlatedRows()
 	s := aimSetting(t, sizes, big.NewRat(2, 1))
 	o := newExact(s, codes, noise.Key{3})
-	columns := o.single(t)
+	columns := o.measureColumns(t)
 	whole := &recorder{Oracle: o}
 	rounds := 0
 	checkEnds(t, firstSteps/2, 3*int64(len(o.candidates)), func(ctx context.Context) error {
 		r := &recorder{Oracle: newExact(s, codes, noise.Key{3})}
-		made, err := Adapt(ctx, s.plan, s.asked, columns, r)
+		made, err := Adapt(ctx, s.plan, s.synthetic, columns, r)
 		if err == nil {
 			whole, rounds = r, len(made.Each)
 			return nil

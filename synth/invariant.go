@@ -13,9 +13,9 @@ import (
 // for it.
 const Public Flag = "invariant"
 
-// held is the statistic of a table that an invariant decides; false of any other table. Cells that the spec says no row
-// falls into stay marked as such: their figure is 0.
-func held(p *plan.Plan, t plan.Table) (Statistic, bool, error) {
+// publicStatistic returns the statistic of a table that an invariant decides, and false for any other table. Impossible
+// cells keep that flag: their figure is 0.
+func publicStatistic(p *plan.Plan, t plan.Table) (Statistic, bool, error) {
 	if t.Invariant == "" {
 		return Statistic{}, false, nil
 	}
@@ -25,7 +25,7 @@ func held(p *plan.Plan, t plan.Table) (Statistic, bool, error) {
 		return Statistic{}, false, fmt.Errorf("table %s: invariant %s does not decide it", t.Path, t.Invariant)
 	}
 	st := t.Statistics[0]
-	out := newStatistic(st.Name, floats(counts), make([]float64, len(counts)), func(int) float64 { return 0 })
+	out := newStatistic(st.Name, toFloats(counts), make([]float64, len(counts)), func(int) float64 { return 0 })
 	impossible := mask.Cells()
 	for i := range out.Flags {
 		if out.Flags[i] = Public; impossible != nil && impossible[i] {
@@ -36,10 +36,10 @@ func held(p *plan.Plan, t plan.Table) (Statistic, bool, error) {
 	return out, true, nil
 }
 
-// hold puts public figures into the place of the estimates of the tables that they decide.
-func hold(p *plan.Plan, tables []Table) error {
+// applyInvariants replaces the estimates of tables that an invariant decides by public figures.
+func applyInvariants(p *plan.Plan, tables []Table) error {
 	for i, t := range p.Tables {
-		st, is, err := held(p, t)
+		st, is, err := publicStatistic(p, t)
 		if err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func hold(p *plan.Plan, tables []Table) error {
 	return nil
 }
 
-// Held reports whether an invariant decides a table, so that nothing that was measured bears on its cells.
-func (r *Reader) Held(table int) bool { return isHeld(r.plan.Tables[table]) }
+// Held reports whether an invariant decides a table, so that its cells do not depend on any measurement.
+func (r *Reader) Held(table int) bool { return isInvariant(r.plan.Tables[table]) }
 
-// isHeld reports whether an invariant decides a table.
-func isHeld(t plan.Table) bool { return t.Invariant != "" }
+// isInvariant reports whether an invariant decides a table.
+func isInvariant(t plan.Table) bool { return t.Invariant != "" }

@@ -18,15 +18,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// keeping is a design with invariants, whose figures are those of other rows than are measured: of as many, or of few
-// beside many.
+// keeping is a design with invariants, whose figures come from other rows than are measured: as many, or far fewer.
 type keeping struct {
 	design
 	by    [][]string // of each invariant
-	truth int        // how many rows the figures are of
+	truth int        // number of rows that the figures count
 }
 
-// drawKeeping draws invariants of up to two attributes beside a design.
+// drawKeeping draws a design with invariants of up to two attributes.
 func drawKeeping(r *rapid.T) keeping {
 	k := keeping{design: drawDesign(r), truth: rapid.SampledFrom([]int{0, 5, 300}).Draw(r, "truth")}
 	for range rapid.IntRange(1, 2).Draw(r, "invariants") {
@@ -43,10 +42,10 @@ func drawKeeping(r *rapid.T) keeping {
 	return k
 }
 
-// someRows are rows of the table of [designed], none of which cannot be.
+// someRows returns possible rows of the table of [designedSpec].
 func someRows(rows int, seed byte) map[string][]uint32 {
 	codes := map[string][]uint32{"a": {}, "b": {}, "c": {}, "d": {}}
-	random := seeded([32]byte{seed})
+	random := seededStream([32]byte{seed})
 	for range rows {
 		first, last := uint32(random.below(3)), uint32(random.below(2))
 		if first == 0 {
@@ -59,8 +58,8 @@ func someRows(rows int, seed byte) map[string][]uint32 {
 	return codes
 }
 
-// source is the spec with the figures counted row by row, each invariant in a file.
-func (k keeping) source(t testing.TB) (spec.Source, []map[string]int64) {
+// sourceWithFigures returns the spec with the figures counted row by row, each invariant in a file.
+func (k keeping) sourceWithFigures(t testing.TB) (spec.Source, []map[string]int64) {
 	t.Helper()
 	plain, err := spec.Parse(spec.Source{Name: "release.yaml", Text: k.spec})
 	if err != nil {
@@ -108,16 +107,17 @@ func (k keeping) source(t testing.TB) (spec.Source, []map[string]int64) {
 	return src, figures
 }
 
-// broken says where a table does not keep to an invariant: its sums by what both show, each of the coarser of two
-// levels, are not those of the figures; "" where all do. Figures are keyed by codes.
-func (k keeping) broken(t testing.TB, p *plan.Plan, counts map[int][]int64, figures []map[string]int64) string {
+// brokenInvariant describes where a table does not agree with an invariant: its sums over a common margin, by the
+// coarser of two levels, are not those of the figures; "" if all agree. Figures are keyed by codes.
+func (k keeping) brokenInvariant(t testing.TB, p *plan.Plan, counts map[int][]int64,
+	figures []map[string]int64) string {
 	t.Helper()
 	table := p.Release().Tables[0]
 	level := func(column, name string) *domain.Level { l, _ := table.Column(column).Domain.Level(name); return l }
 	for i, by := range k.by {
 		for at, own := range counts {
 			q := p.Query(p.Tables[at])
-			var shared [][3]string // column, level of the table, level that both have
+			var shared [][3]string // column, level of the table, common level
 			for _, a := range by {
 				column, name, _ := strings.Cut(a, ".")
 				for _, f := range q.Factors {
@@ -166,9 +166,10 @@ func (k keeping) broken(t testing.TB, p *plan.Plan, counts map[int][]int64, figu
 	return ""
 }
 
-// checkKeeping makes counts that keep to invariants. What an invariant decides is marked so, and has no error.
+// checkKeeping computes counts that agree with invariants. Tables that an invariant decides are flagged, and have no
+// error.
 func checkKeeping(t testing.TB, k keeping) (refused bool) {
-	src, figures := k.source(t)
+	src, figures := k.sourceWithFigures(t)
 	r, err := spec.Parse(src)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, src.Text)
@@ -181,11 +182,11 @@ func checkKeeping(t testing.TB, k keeping) (refused bool) {
 		return true
 	}
 	s := sealedFrom(t, p.Plan(), someRows(k.rows, k.seed), noise.Key{7}, true)
-	counts, f, tables := consistent(t, s)
+	counts, f, tables := consistentCounts(t, s)
 	if says := disagreement(t, p.Plan(), counts); says != "" {
 		t.Fatalf("%s\n%s", says, src.Text)
 	}
-	if says := k.broken(t, p.Plan(), counts, figures); says != "" {
+	if says := k.brokenInvariant(t, p.Plan(), counts, figures); says != "" {
 		t.Fatalf("%s\n%s", says, src.Text)
 	}
 	for at, own := range counts {
@@ -203,21 +204,23 @@ func checkKeeping(t testing.TB, k keeping) (refused bool) {
 				t.Fatalf("%s: no invariant decides it\n%s", p.Tables[at].Path, src.Text)
 			}
 		}
-		// Two counts of a table that change places are found out, where they are in two sums of an invariant.
-		if k.planted(t, p.Plan(), counts, figures, at) {
+		// Exchanging two counts of a table is detected if they are in two sums of an invariant.
+		if k.isPlantedMissed(t, p.Plan(), counts, figures, at) {
 			t.Fatalf("%s: counts that changed places are not found\n%s", p.Tables[at].Path, src.Text)
 		}
 	}
 	for i, step := range f.Steps {
-		if step.Given != nil && !slices.Equal(f.whole[i], step.Given) {
-			t.Fatalf("step %d: %v for %v\n%s", i, f.whole[i], step.Given, src.Text)
+		if step.Given != nil && !slices.Equal(f.rounded[i], step.Given) {
+			t.Fatalf("step %d: %v for %v\n%s", i, f.rounded[i], step.Given, src.Text)
 		}
 	}
 	return false
 }
 
-// planted moves a row to another cell of a table that an invariant decides, and tells that nobody found it.
-func (k keeping) planted(t testing.TB, p *plan.Plan, counts map[int][]int64, figures []map[string]int64, at int) bool {
+// isPlantedMissed moves a row to another cell of a table that an invariant decides, and reports whether no check found
+// it.
+func (k keeping) isPlantedMissed(t testing.TB, p *plan.Plan, counts map[int][]int64,
+	figures []map[string]int64, at int) bool {
 	own := slices.Clone(counts[at])
 	from := slices.IndexFunc(own, func(n int64) bool { return n > 0 })
 	if p.Tables[at].Invariant == "" || from < 0 || len(own) < 2 {
@@ -225,11 +228,11 @@ func (k keeping) planted(t testing.TB, p *plan.Plan, counts map[int][]int64, fig
 	}
 	own[from]--
 	own[(from+1)%len(own)]++
-	return k.broken(t, p, map[int][]int64{at: own}, figures) == ""
+	return k.brokenInvariant(t, p, map[int][]int64{at: own}, figures) == ""
 }
 
-// TestCountsKeepToInvariants draws releases with invariants, of other rows than are measured: no noise, and no other
-// figure, keeps a table from them. That real rows have the figures is enough for the planner to find them possible.
+// TestCountsKeepToInvariants draws releases with invariants, from other rows than are measured: neither noise nor other
+// figures make a table disagree with them. Since real rows have the figures, the planner finds them possible.
 func TestCountsKeepToInvariants(t *testing.T) {
 	designs, done, refused := rapid.Custom(drawKeeping), 0, 0
 	tell := func(r bool) {
@@ -238,7 +241,7 @@ func TestCountsKeepToInvariants(t *testing.T) {
 		}
 	}
 	if os.Getenv("DPRELEASE_LONG") == "" {
-		for seed := range 3 { // a few that are always the same
+		for seed := range 3 { // a few fixed ones
 			tell(checkKeeping(t, designs.Example(seed)))
 		}
 	} else {
@@ -250,8 +253,8 @@ func TestCountsKeepToInvariants(t *testing.T) {
 	t.Logf("%d of %d are refused", refused, done)
 }
 
-// What an invariant decides has no noise for a reader either, also of a secret sample, and nothing is needed for it;
-// tables that it does not decide are as they were measured.
+// Tables that an invariant decides have no noise for a reader either, also with a secret sample, and need no
+// measurement; tables that it does not decide stay as measured.
 func TestReadersTakePublicFigures(t *testing.T) {
 	for name, sample := range map[string]string{"all units": "", "a sample": "sample: {poisson: 50%}, "} {
 		t.Run(name, func(t *testing.T) {

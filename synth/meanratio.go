@@ -4,45 +4,45 @@ import "math"
 
 // This file holds ratios of two means.
 
-// MeanPart is a noisy figure of a ratio of means: what it is multiplied with in the sum and in the count of the mean in
-// the numerator and of the one in the denominator. The noises of the parts are independent.
+// MeanPart is a noisy figure in a ratio of means, with its coefficients in the sum and the count of the mean in the
+// numerator and of the mean in the denominator. The noises of the parts are independent.
 type MeanPart struct {
 	Noise                Noise
 	OverSum, OverCount   float64
 	UnderSum, UnderCount float64
 }
 
-// MeanRange is what a mean may be, from Low to High, and what its sum is centred at: the mean is Centre + sum/count.
+// MeanRange is the range of a mean, from Low to High, and the centre of its sum: the mean is Centre + sum/count.
 type MeanRange struct{ Centre, Low, High float64 }
 
 // MeanRatio is the law of θ = μ₁/μ₂ for means μ = c + S/N of noisy sums and counts. The range of μ₂ lies above 0 or
-// starts there. It is not for concurrent use.
+// starts there. It is not safe for concurrent use.
 //
 // With t = μ − c, S − tN is noise alone, of a known law. So is
 //
 //	(S₁ − t₁N₁)/N₁ − θ·(S₂ − t₂N₂)/N₂
 //
-// but for the counts it is divided by; it is μ̂₁ − θμ̂₂, which the data say, and
+// except for the counts by which it is divided. It equals μ̂₁ − θμ̂₂, which the data give, and
 //
 //	{θ in the domain : |μ̂₁ − θμ̂₂| ≤ q(θ)}
 //
-// is the interval, with q(θ) a margin for the noisy counts and for the means that fit the data best where μ₁ = θμ₂. As
-// noise has one law with its negative, what it does to these two changes the coverage only in the square of its share
-// in the counts. q is raised by as much, Σ(deviation/N)², which in simulation makes up for it. Where a noisy count is
-// below steady deviations of its noise, there is no interval. Where μ₂ may be 0 and the set has no end, nothing is
+// is the interval, where q(θ) is a margin for the noisy counts and for the means that fit the data best with μ₁ = θμ₂.
+// As the noise is symmetric, its effect on these two changes the coverage only in the square of its ratio to the
+// counts. q is raised by as much, Σ(deviation/N)², which compensates for it in simulations. If a noisy count is below
+// steadyDeviations deviations of its noise, there is no interval. If μ₂ may be 0 and the set has no end, nothing is
 // published.
 type MeanRatio struct {
 	parts       []MeanPart
 	over, under MeanRange
 	margins     *tails
-	counts      [2]float64 // deviations of the noise
+	counts      [2]float64 // deviations of the noise of both counts
 }
 
-// steady is the least of a noisy count, in deviations of its noise, for which what is not linear in the noise is left
-// out.
-const steady = 4
+// steadyDeviations is the least noisy count, in deviations of its noise, for which terms that are not linear in the
+// noise are neglected.
+const steadyDeviations = 4
 
-// NewMeanRatio is the law of a ratio of means at a confidence.
+// NewMeanRatio returns the law of a ratio of means at a confidence.
 func NewMeanRatio(parts []MeanPart, over, under MeanRange, confidence float64) *MeanRatio {
 	noises := make([]Noise, len(parts))
 	overs, unders := make([]float64, len(parts)), make([]float64, len(parts))
@@ -54,11 +54,11 @@ func NewMeanRatio(parts []MeanPart, over, under MeanRange, confidence float64) *
 	return r
 }
 
-// noisyMean is a mean with its sum and count.
+// noisyMean is a mean, given by its sum and count.
 type noisyMean struct{ sum, count float64 }
 
-// weights are what α(S₁ − t₁N₁)/N₁ − β(S₂ − t₂N₂)/N₂ multiplies the noises of the parts with.
-func (r *MeanRatio) weights(out []float64, alpha, over float64, first noisyMean, beta, under float64,
+// noiseWeights sets out to the coefficients of the noises of the parts in α(S₁ − t₁N₁)/N₁ − β(S₂ − t₂N₂)/N₂.
+func (r *MeanRatio) noiseWeights(out []float64, alpha, over float64, first noisyMean, beta, under float64,
 	second noisyMean) {
 	for i, p := range r.parts {
 		out[i] = float64(alpha*(p.OverSum-float64(over*p.OverCount)))/first.count -
@@ -66,7 +66,7 @@ func (r *MeanRatio) weights(out []float64, alpha, over float64, first noisyMean,
 	}
 }
 
-// Of is the ratio of one cell, from its noisy figures in the order of the parts.
+// Of returns the ratio of one cell, from its noisy figures in the order of the parts.
 func (r *MeanRatio) Of(y ...float64) Figure {
 	var first, second noisyMean
 	for i, p := range r.parts {
@@ -76,20 +76,21 @@ func (r *MeanRatio) Of(y ...float64) Figure {
 		second.count += float64(p.UnderCount * y[i])
 	}
 	if !(first.count > 0 && second.count > 0) {
-		return unpublished(Unbounded)
+		return unpublishedFigure(Unbounded)
 	}
 	over, under := r.over.Centre+first.sum/first.count, r.under.Centre+second.sum/second.count
 	estimate := r.over.clamp(over) / r.under.clamp(under)
 	if r.under.clamp(under) == 0 {
-		return unpublished(Unbounded)
+		return unpublishedFigure(Unbounded)
 	}
-	if first.count < steady*r.counts[0] || second.count < steady*r.counts[1] {
-		return unpublished(Unbounded)
+	if first.count < steadyDeviations*r.counts[0] || second.count < steadyDeviations*r.counts[1] {
+		return unpublishedFigure(Unbounded)
 	}
 	raised := 1 + squareOf(r.counts[0]/first.count) + squareOf(r.counts[1]/second.count)
 	weights := make([]float64, len(r.parts))
 	deviation := func(alpha, beta float64) float64 {
-		r.weights(weights, alpha, r.over.clamp(over)-r.over.Centre, first, beta, r.under.clamp(under)-r.under.Centre, second)
+		r.noiseWeights(weights, alpha, r.over.clamp(over)-r.over.Centre, first,
+			beta, r.under.clamp(under)-r.under.Centre, second)
 		return math.Sqrt(r.margins.variance(weights))
 	}
 	p := plane{deviation(1, 0), deviation(0, 1)}
@@ -97,27 +98,27 @@ func (r *MeanRatio) Of(y ...float64) Figure {
 		p = plane{math.Max(p.over, p.under), math.Max(p.over, p.under)}
 	}
 	if p.over == 0 { // nothing is noisy
-		return bounded(estimate, 0, estimate, estimate)
+		return boundedFigure(estimate, 0, estimate, estimate)
 	}
 	within := func(place float64) bool {
 		alpha, beta := p.direction(place)
-		// The means βm and αm that are nearest to the noisy ones, each in its deviations.
+		// The means βm and αm nearest to the noisy ones, each in units of its deviation.
 		a, b := beta/p.over, alpha/p.under
 		m := (float64(a*over)/p.over + float64(b*under)/p.under) / (float64(a*a) + float64(b*b))
-		r.weights(weights, alpha, r.over.clamp(float64(beta*m))-r.over.Centre, first,
+		r.noiseWeights(weights, alpha, r.over.clamp(float64(beta*m))-r.over.Centre, first,
 			beta, r.under.clamp(float64(alpha*m))-r.under.Centre, second)
 		return math.Abs(float64(alpha*over)-float64(beta*under)) <= float64(raised*r.margins.margin(weights))+roundoff
 	}
-	at := p.place(over / under)
+	at := p.positionOf(over / under)
 	if !(under > 0) {
 		at = infinity
 	}
-	return p.figure(r.domain(), estimate, deviation(1, estimate)/r.under.clamp(under), at, within)
+	return p.figureWithin(r.domain(), estimate, deviation(1, estimate)/r.under.clamp(under), at, within)
 }
 
 func squareOf(x float64) float64 { return float64(x * x) }
 
-// domain is what the ratio may be.
+// domain returns the range of the ratio.
 func (r *MeanRatio) domain() Domain {
 	out := Domain{Low: r.over.Low / r.under.High, High: r.over.High / r.under.Low}
 	if r.over.Low < 0 {

@@ -5,34 +5,34 @@ import (
 	"testing"
 )
 
-// separate are the parts of a ratio of means of groups that have no row in common.
-func separate(sum, count string) []MeanPart {
+// separateGroups returns the parts of a ratio of means of groups without common rows.
+func separateGroups(sum, count string) []MeanPart {
 	return []MeanPart{{Noise: noiseNamed(sum), OverSum: 1}, {Noise: noiseNamed(count), OverCount: 1},
 		{Noise: noiseNamed(sum), UnderSum: 1}, {Noise: noiseNamed(count), UnderCount: 1}}
 }
 
-// nested are those of a group in the numerator that is part of the one in the denominator, measured beside the rest of
-// that.
-func nested(sum, count string) []MeanPart {
+// nestedGroups returns the parts of a ratio whose numerator's group is part of the denominator's; that group and the
+// rest are measured separately.
+func nestedGroups(sum, count string) []MeanPart {
 	return []MeanPart{{Noise: noiseNamed(sum), OverSum: 1, UnderSum: 1},
 		{Noise: noiseNamed(count), OverCount: 1, UnderCount: 1}, {Noise: noiseNamed(sum), UnderSum: 1},
 		{Noise: noiseNamed(count), UnderCount: 1}}
 }
 
-// TestRatiosOfMeansCover draws intervals of ratios of means of two populations each: 0.94 to 0.96 of them hold the
-// truth where no group is tiny, and at least 0.94 always. Tiny groups have no interval.
+// TestRatiosOfMeansCover draws intervals of ratios of means of two populations each: 0.94 to 0.96 of them contain the
+// truth if no group is tiny, and at least 0.94 always. Tiny groups have no interval.
 func TestRatiosOfMeansCover(t *testing.T) {
 	for k, c := range meanCases {
 		scale := MeanRange{Centre: 1.2 * c.half, Low: 0.2 * c.half, High: 2.2 * c.half}
 		sources := []*drawn{newDrawn(t, c.sum), newDrawn(t, c.count), newDrawn(t, c.sum), newDrawn(t, c.count)}
-		for name, parts := range map[string][]MeanPart{"separate": separate(c.sum, c.count),
-			"nested": nested(c.sum, c.count)} {
+		for name, parts := range map[string][]MeanPart{"separate": separateGroups(c.sum, c.count),
+			"nested": nestedGroups(c.sum, c.count)} {
 			r := NewMeanRatio(parts, scale, scale, 0.95)
 			small := int(math.Ceil(7 * r.counts[1]))
 			for i, sizes := range [][2]int{{1, 1}, {2, 5}, {5, 3000}, {small, 2 * small}, {3 * small, 4 * small}, {4000, 900}} {
 				over, under := populations(sizes[0])[(i+k)%4], populations(sizes[1])[(i+k/2+1)%4]
-				n1, s1, _ := over.sums(c.half)
-				n2, s2, _ := under.sums(c.half)
+				n1, s1, _ := over.latticeSums(c.half)
+				n2, s2, _ := under.latticeSums(c.half)
 				theta := (scale.Centre + s1/n1) / (scale.Centre + s2/n2)
 				if name == "nested" {
 					theta = (scale.Centre + s1/n1) / (scale.Centre + (s1+s2)/(n1+n2))
@@ -47,7 +47,7 @@ func TestRatiosOfMeansCover(t *testing.T) {
 				if min(sizes[0], sizes[1]) >= 3*small {
 					most = 0.96
 				}
-				if published.unlikely(0.945, most) {
+				if published.isUnlikely(0.945, most) {
 					t.Errorf("%v, %s of %v: a coverage of %v", c, name, sizes, published.share())
 				}
 			}
@@ -56,14 +56,14 @@ func TestRatiosOfMeansCover(t *testing.T) {
 }
 
 // TestWrongLawsOfRatiosOfMeansAreCaught plants noise that is a tenth larger than stated, with a coverage of 0.926, and
-// counts whose noise is left out, with one of 0.89. Shares of up to 0.9402 of 100 000 are found, 16 deviations away:
+// counts whose noise is left out, with one of 0.89. Shares of up to 0.9402 of 100 000 are detected, 16 deviations away:
 // either is missed with a probability below 1e-12.
 func TestWrongLawsOfRatiosOfMeansAreCaught(t *testing.T) {
 	sums, counts := newDrawn(t, "G1000000"), newDrawn(t, "G100")
 	scale := MeanRange{Centre: 120, Low: 20, High: 220}
-	larger, without := separate("G1000000", "G100"), separate("G1000000", "G100")
+	larger, without := separateGroups("G1000000", "G100"), separateGroups("G1000000", "G100")
 	for i := range larger {
-		larger[i].Noise = larger[i].Noise.times(1 / 1.1)
+		larger[i].Noise = larger[i].Noise.scaledBy(1 / 1.1)
 	}
 	without[1].Noise, without[3].Noise = nil, nil
 	for name, parts := range map[string][]MeanPart{"a tenth larger": larger, "no counts": without} {
@@ -72,7 +72,7 @@ func TestWrongLawsOfRatiosOfMeansAreCaught(t *testing.T) {
 		for range intervalsPerFault {
 			c.add(r.Of(80*700+sums.next(), 700+counts.next(), -70*900+sums.next(), 900+counts.next()), 200./50)
 		}
-		if t.Logf("%s: %.4f", name, c.share()); !c.unlikely(0.945, 1) {
+		if t.Logf("%s: %.4f", name, c.share()); !c.isUnlikely(0.945, 1) {
 			t.Errorf("%s: a coverage of %v is not found", name, c.share())
 		}
 	}
@@ -80,7 +80,7 @@ func TestWrongLawsOfRatiosOfMeansAreCaught(t *testing.T) {
 
 func TestRatiosOfMeansStayInTheirDomain(t *testing.T) {
 	scale := MeanRange{Centre: 120, Low: 20, High: 220}
-	r := NewMeanRatio(separate("L100", "L1"), scale, scale, 0.95)
+	r := NewMeanRatio(separateGroups("L100", "L1"), scale, scale, 0.95)
 	sums, counts := newDrawn(t, "L100"), newDrawn(t, "L1")
 	for range 2000 {
 		f := r.Of(sums.next(), 8+counts.next(), sums.next(), 9+counts.next())
@@ -97,7 +97,7 @@ func TestRatiosOfMeansStayInTheirDomain(t *testing.T) {
 	if exact.Value != 1.5 || exact.Low != 1.5 || exact.High != 1.5 {
 		t.Errorf("an exact ratio of 180 to 120 is %v", exact)
 	}
-	signed := NewMeanRatio(separate("L100", "L1"), MeanRange{Low: -50, High: -10}, scale, 0.95).domain()
+	signed := NewMeanRatio(separateGroups("L100", "L1"), MeanRange{Low: -50, High: -10}, scale, 0.95).domain()
 	if signed.Low != -2.5 || signed.High != -10./220 {
 		t.Errorf("−50 … −10 over 20 … 220 is from %v to %v", signed.Low, signed.High)
 	}
@@ -108,7 +108,7 @@ func TestRatiosOfMeansStayInTheirDomain(t *testing.T) {
 func TestRatiosOverMeansNearZeroAreFiniteOrNull(t *testing.T) {
 	for _, over := range []MeanRange{{Centre: 10, Low: 0, High: 20}, {Centre: 0, Low: -10, High: 10},
 		{Centre: -10, Low: -20, High: 0}} {
-		r := NewMeanRatio(separate("L100", "L1"), over, MeanRange{Centre: 10, Low: 0, High: 20}, 0.95)
+		r := NewMeanRatio(separateGroups("L100", "L1"), over, MeanRange{Centre: 10, Low: 0, High: 20}, 0.95)
 		sums, counts := newDrawn(t, "L100"), newDrawn(t, "L1")
 		var bounded, without int
 		for i := range 4000 {

@@ -6,29 +6,29 @@ import (
 
 // This file holds microdata: rows drawn from a model of the measurements.
 
-// Microdata are rows drawn from a model that was fitted to measurements. No row stands for a unit, and nothing of them
-// has an interval: how far a model is from the truth beyond noise is not known, but for what was measured.
+// Microdata are rows drawn from a model that was fitted to measurements. No row represents a unit, and figures computed
+// from them have no interval: except for what was measured, the error of a model beyond noise is not known.
 type Microdata struct {
 	Table  string
 	Method string // by which the model was made
-	Shape  string // of the model: [Tree] or [Gradual] by method tables, "" by another
-	// the columns: those of a row, those that it has from its parent row, and those that others decide
+	Shape  string // of the model: [Tree] or [Gradual] by method tables, otherwise ""
+	// the columns: a row's own, those given by its parent row, and derived ones
 	Keys       []Key
-	Own, Given int        // how many are a row's own, and how many it has from its parent row
-	Parents    []uint32   // of each row, the place of its parent row among those of the parent; nil without a parent
-	Rows       int        // how many
-	Asked      int64      // as many as the publication asked for; 0: as the plan says or the noisy total does
-	Files      int        // how many times rows are drawn, each time others from the same model
-	Codes      [][]uint32 // by key, then row: places among the categories of the key
+	Own, Given int        // number of a row's own columns, and of those given by its parent row
+	Parents    []uint32   // by row: the index of its parent row; nil without a parent table
+	Rows       int        // number of rows
+	Asked      int64      // number that the publication asked for; 0: as the plan or the noisy total says
+	Files      int        // number of files, each with other rows of the same model
+	Codes      [][]uint32 // by key, then row: indexes of the categories
 	Total      float64    // the unbiased noisy number of rows of the confidential table
 	TotalError float64    // the standard error of Total, from the law of the noise
-	Rounds     int        // that were made
-	Fits       []Fit      // of what was measured: single columns, and then larger sets
-	// cells in which the rows are off by more than three standard errors, the farthest first: ten at most
+	Rounds     int        // number of rounds made
+	Fits       []Fit      // of what was measured: single columns, then larger sets
+	// cells in which the rows are off by more than three standard errors, the farthest first: at most ten
 	Furthest []CellFit
 }
 
-// Written are the places of the columns that are published with a row: all but those that its parent row has.
+// Written returns the indexes of the columns that are published with a row: all except those given by its parent row.
 func (m Microdata) Written() (keys []int) {
 	for i := range m.Keys {
 		if i < m.Own || i >= m.Own+m.Given {
@@ -38,7 +38,7 @@ func (m Microdata) Written() (keys []int) {
 	return keys
 }
 
-// Parent is the place of the row that a row belongs to, and its own where it belongs to none.
+// Parent returns the index of the row's parent row, or the row itself without a parent table.
 func (m Microdata) Parent(row int) int {
 	if m.Parents == nil {
 		return row
@@ -46,5 +46,5 @@ func (m Microdata) Parent(row int) int {
 	return int(m.Parents[row])
 }
 
-// mostRows is how many rows are drawn at most, whatever the noisy total.
+// mostRows is the greatest number of rows that are drawn, whatever the noisy total.
 const mostRows = math.MaxInt32

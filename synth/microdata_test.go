@@ -19,9 +19,9 @@ var one = big.NewRat(1, 1)
 // those of the columns. Of tables with sums of 10 and no negative count the nearest to 12, −2, −2, 12 is 10, 0, 0, 10,
 // at a distance of 8; and of the 20 rows 10 are of either kind.
 func TestDrawByHand(t *testing.T) {
-	s := planned(t, []int{2, 2}, 0, big.NewRat(1, 4), big.NewRat(1, 9), one)
-	m, err := Draw(t.Context(), s.sealed(t, [][]int64{{10, 10}, {10, 10}}, map[[2]int][]int64{{0, 1}: {12, -2, -2, 12}},
-		[2]int{0, 1}), 0)
+	s := plannedSetting(t, []int{2, 2}, 0, big.NewRat(1, 4), big.NewRat(1, 9), one)
+	m, err := Draw(t.Context(), s.sealedAnswers(t, [][]int64{{10, 10}, {10, 10}},
+		map[[2]int][]int64{{0, 1}: {12, -2, -2, 12}}, [2]int{0, 1}), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestDrawByHand(t *testing.T) {
 		m.Keys[1].Level.Size() != 2 {
 		t.Errorf("table %q, %d rows, total %v, keys %v", m.Table, m.Rows, m.Total, m.Keys)
 	}
-	if !slices.Equal(m.Codes[0], m.Codes[1]) || m.ones(0) != 10 {
+	if !slices.Equal(m.Codes[0], m.Codes[1]) || m.countOnes(0) != 10 {
 		t.Errorf("codes %v", m.Codes)
 	}
 	if len(m.Fits) != 3 {
@@ -40,14 +40,14 @@ func TestDrawByHand(t *testing.T) {
 		p.Measured != 1 || math.Abs(p.Distance-8) > 1e-7 {
 		t.Errorf("pair %+v", p)
 	}
-	// The discrete law of σ² = 1/9 has two values of weight e^(−4.5) beside zero and next to nothing more.
+	// The discrete law of σ² = 1/9 has, in addition to zero, two values of weight e^(−4.5) and next to nothing more.
 	if weight := 2 * math.Exp(-4.5); math.Abs(p.Sigma*p.Sigma-weight/(1+weight)) > 1e-6 {
 		t.Errorf("σ² is %v, expected %v", p.Sigma*p.Sigma, weight/(1+weight))
 	}
 }
 
-// ones is how many rows have the second category.
-func (m Microdata) ones(column int) int {
+// countOnes returns the number of rows with the second category.
+func (m Microdata) countOnes(column int) int {
 	n := 0
 	for _, c := range m.Codes[column] {
 		if c == 1 {
@@ -60,8 +60,8 @@ func (m Microdata) ones(column int) int {
 // TestTotalOfMicrodata: sums of 900 and 1,200 have variances of 200 and 300, so weights of 3 and 2: the total is 1,020
 // with a standard error of √120.
 func TestTotalOfMicrodata(t *testing.T) {
-	s := planned(t, []int{2, 3}, 0, big.NewRat(100, 1), one, one)
-	m, err := Draw(t.Context(), s.sealed(t, [][]int64{{450, 450}, {400, 400, 400}}, nil), 0)
+	s := plannedSetting(t, []int{2, 3}, 0, big.NewRat(100, 1), one, one)
+	m, err := Draw(t.Context(), s.sealedAnswers(t, [][]int64{{450, 450}, {400, 400, 400}}, nil), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,16 +70,16 @@ func TestTotalOfMicrodata(t *testing.T) {
 	}
 }
 
-// TestDrawRepeats: equal measurements give equal rows, and rows are other ones as soon as any integer or any choice of
-// the sealed folder is, also of what the microdata do not use.
+// TestDrawRepeats: equal measurements give equal rows; rows differ as soon as any integer or any choice of the sealed
+// folder does, even one that the microdata do not use.
 func TestDrawRepeats(t *testing.T) {
-	s := planned(t, []int{2, 3, 2}, 500, big.NewRat(4, 1), big.NewRat(4, 1), one)
+	s := plannedSetting(t, []int{2, 3, 2}, 500, big.NewRat(4, 1), big.NewRat(4, 1), one)
 	pairs := map[[2]int][]int64{{0, 1}: {90, 70, 80, 85, 95, 75}, {0, 2}: {120, 130, 110, 140},
 		{1, 2}: {80, 81, 82, 83, 84, 85}}
 	build := func(extra int64, order ...[2]int) *measured.Sealed {
-		out := s.sealed(t, [][]int64{{240, 260}, {160, 170, 170}, {250, 250}}, pairs, order...)
+		out := s.sealedAnswers(t, [][]int64{{240, 260}, {160, 170, 170}, {250, 250}}, pairs, order...)
 		other := s.plan.Measurements[0]
-		out.Measured = append([]measured.Measured{answered(other, []int64{extra, 3})}, out.Measured...)
+		out.Measured = append([]measured.Measured{withAnswers(other, []int64{extra, 3})}, out.Measured...)
 		return out
 	}
 	draw := func(s *measured.Sealed) [][]uint32 {
@@ -104,7 +104,7 @@ func TestDrawRepeats(t *testing.T) {
 	}
 }
 
-// checkMicrodata checks what holds of all microdata: as many codes as rows, each a category, and finite figures.
+// checkMicrodata checks what holds for all microdata: as many codes as rows, each a category, and finite figures.
 func checkMicrodata(t *testing.T, s setting, m Microdata) {
 	t.Helper()
 	if len(m.Codes) != len(s.sizes) {
@@ -130,7 +130,7 @@ func checkMicrodata(t *testing.T, s setting, m Microdata) {
 	}
 }
 
-// TestDrawAlwaysDraws draws from measurements of every kind that noise can make.
+// TestDrawAlwaysDraws draws from measurements of every kind that noise can produce.
 func TestDrawAlwaysDraws(t *testing.T) {
 	ramp := func(n int) []int64 {
 		x := make([]int64, n)
@@ -154,7 +154,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 		for _, sizes := range [][]int{{1}, {3}, {1, 1}, {2, 2}, {1, 5, 1, 2}, {500, 1}, {500, 500}, {4, 3, 2, 6}} {
 			for _, rows := range []int64{0, 1, 25} {
 				for _, variance := range []*big.Rat{big.NewRat(1, 1<<40), one, big.NewRat(1<<40, 1)} {
-					s := planned(t, sizes, rows, variance, variance, one)
+					s := plannedSetting(t, sizes, rows, variance, variance, one)
 					var columns [][]int64
 					for _, n := range sizes {
 						columns = append(columns, fill(n))
@@ -165,9 +165,9 @@ func TestDrawAlwaysDraws(t *testing.T) {
 						pairs[pair], order = fill(sizes[i/2]*sizes[i]), append(order, pair)
 					}
 					t.Run(fmt.Sprintf("%s/%v/%d/%v", name, sizes, rows, variance), func(t *testing.T) {
-						sealed := s.sealed(t, columns, pairs, order...)
+						sealed := s.sealedAnswers(t, columns, pairs, order...)
 						if total, _ := totalOf(sealed.Measured); rows == 0 && total > mostRows {
-							if capped := rowsOf(s.asked, 0, total); capped != mostRows { // too many to draw here
+							if capped := rowsOf(s.synthetic, 0, total); capped != mostRows { // too many to draw here
 								t.Errorf("a total of %v makes %v rows", total, capped)
 							}
 							return
@@ -180,7 +180,7 @@ func TestDrawAlwaysDraws(t *testing.T) {
 						if want := max(0, int(math.Floor(m.Total+0.5))); rows == 0 && m.Rows != want || rows > 0 && m.Rows != int(rows) {
 							t.Errorf("%d rows, expected %d or %d", m.Rows, rows, want)
 						}
-						for _, p := range fit(t.Context(), max(m.Total, 1), sealed.Measured, adaptive.Candidates(s.asked),
+						for _, p := range fitTree(t.Context(), max(m.Total, 1), sealed.Measured, adaptive.Candidates(s.synthetic),
 							sealed.Rounds[0].Each).
 							pairs {
 							for _, c := range p.counts {
@@ -196,10 +196,10 @@ func TestDrawAlwaysDraws(t *testing.T) {
 	}
 }
 
-// TestDrawWithoutPairs: a plan may end its rounds early; columns that no pair joins do not depend on each other.
+// TestDrawWithoutPairs: a plan may end its rounds early; columns that no pair joins are independent.
 func TestDrawWithoutPairs(t *testing.T) {
-	s := planned(t, []int{2, 2}, 1000, one, one, one)
-	m, err := Draw(t.Context(), s.sealed(t, [][]int64{{500, 500}, {500, 500}}, nil), 0)
+	s := plannedSetting(t, []int{2, 2}, 1000, one, one, one)
+	m, err := Draw(t.Context(), s.sealedAnswers(t, [][]int64{{500, 500}, {500, 500}}, nil), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,8 +208,8 @@ func TestDrawWithoutPairs(t *testing.T) {
 		both += int(m.Codes[0][row] * m.Codes[1][row])
 	}
 	// Hypergeometric: 250 ± √(250·250/999) = 7.9; 6.5 of that is 52.
-	if m.ones(0) != 500 || m.ones(1) != 500 || both < 198 || both > 302 {
-		t.Errorf("%d, %d and both %d of 1000", m.ones(0), m.ones(1), both)
+	if m.countOnes(0) != 500 || m.countOnes(1) != 500 || both < 198 || both > 302 {
+		t.Errorf("%d, %d and both %d of 1000", m.countOnes(0), m.countOnes(1), both)
 	}
 }
 
@@ -217,13 +217,13 @@ func TestDrawWithoutPairs(t *testing.T) {
 // number of rows has as many of either kind as their margins say, 30 and 10 of 40.
 func TestRedraw(t *testing.T) {
 	for _, planRows := range []int64{0, 8} {
-		s := planned(t, []int{2, 2}, planRows, big.NewRat(1, 4), big.NewRat(1, 9), one)
-		sealed := s.sealed(t, [][]int64{{15, 5}, {15, 5}}, map[[2]int][]int64{{0, 1}: {15, 0, 0, 5}}, [2]int{0, 1})
+		s := plannedSetting(t, []int{2, 2}, planRows, big.NewRat(1, 4), big.NewRat(1, 9), one)
+		sealed := s.sealedAnswers(t, [][]int64{{15, 5}, {15, 5}}, map[[2]int][]int64{{0, 1}: {15, 0, 0, 5}}, [2]int{0, 1})
 		m, err := Redraw(t.Context(), sealed, 0, Asked{Rows: 40})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Rows != 40 || m.Asked != 40 || len(m.Codes[0]) != 40 || m.ones(0) != 10 ||
+		if m.Rows != 40 || m.Asked != 40 || len(m.Codes[0]) != 40 || m.countOnes(0) != 10 ||
 			!slices.Equal(m.Codes[0], m.Codes[1]) {
 			t.Errorf("%d rows, %d asked: %v and %v", m.Rows, m.Asked, m.Codes[0], m.Codes[1])
 		}
@@ -246,10 +246,10 @@ func TestRedraw(t *testing.T) {
 }
 
 func TestDrawRefuses(t *testing.T) {
-	s := planned(t, []int{2, 3, 2}, 10, one, one, one)
+	s := plannedSetting(t, []int{2, 3, 2}, 10, one, one, one)
 	pairs := map[[2]int][]int64{{0, 1}: {1, 2, 3, 4, 5, 6}, {0, 2}: {1, 2, 3, 4}, {1, 2}: {1, 2, 3, 4, 5, 6}}
 	sealed := func(order ...[2]int) *measured.Sealed {
-		return s.sealed(t, [][]int64{{10, 10}, {6, 7, 7}, {11, 9}}, pairs, order...)
+		return s.sealedAnswers(t, [][]int64{{10, 10}, {6, 7, 7}, {11, 9}}, pairs, order...)
 	}
 	if _, err := Draw(t.Context(), sealed([2]int{0, 1}, [2]int{1, 2}), 0); err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func TestDrawRefuses(t *testing.T) {
 			"is expected"},
 		{"an answer cut short", 0, func(m *measured.Sealed) {
 			r := &m.Rounds[0].Each[0]
-			r.Measured = answered(r.Measured.Measurement, []int64{1, 2})
+			r.Measured = withAnswers(r.Measured.Measurement, []int64{1, 2})
 		}, "6 answers"},
 	} {
 		m := sealed([2]int{0, 1}, [2]int{1, 2})
@@ -284,8 +284,7 @@ func TestDrawRefuses(t *testing.T) {
 	}
 }
 
-// TestBytesAreThoseOfTheRows: 16 for each value, told before a row is drawn, however
-// many rows forged answers ask for.
+// TestBytesAreThoseOfTheRows: 16 for each value, known before a row is drawn, however many rows forged answers ask for.
 func TestBytesAreThoseOfTheRows(t *testing.T) {
 	for _, c := range []struct {
 		rows    int64
@@ -297,11 +296,12 @@ func TestBytesAreThoseOfTheRows(t *testing.T) {
 		{0, [][]int64{{-5, 0}, {0, -5}}, 0},
 		{0, [][]int64{{1 << 40, 0}, {1 << 40, 0}}, mostRows * 2 * 16},
 	} {
-		s := planned(t, []int{2, 2}, c.rows, one, one, one)
-		if got, err := Bytes(t.Context(), s.sealed(t, c.columns, nil), 0, Asked{Rows: 7}); err != nil || got != 7*2*16 {
+		s := plannedSetting(t, []int{2, 2}, c.rows, one, one, one)
+		got, err := Bytes(t.Context(), s.sealedAnswers(t, c.columns, nil), 0, Asked{Rows: 7})
+		if err != nil || got != 7*2*16 {
 			t.Errorf("seven rows: %d bytes, %v", got, err)
 		}
-		if got, err := Bytes(t.Context(), s.sealed(t, c.columns, nil), 0, Asked{}); err != nil || got != c.want {
+		if got, err := Bytes(t.Context(), s.sealedAnswers(t, c.columns, nil), 0, Asked{}); err != nil || got != c.want {
 			t.Errorf("%d rows asked, columns %v: %d bytes, %v; expected %d", c.rows, c.columns, got, err, c.want)
 		}
 	}

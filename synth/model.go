@@ -7,26 +7,26 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// This file holds the tree model: columns that depend on each other along measured pairs, and on nothing else.
+// This file holds the tree model: columns that depend on each other only along measured pairs.
 
-// model is a law of rows: for every column how many rows each category has, and for the pairs of a forest how many each
-// two categories have together. Sums of a pair's table are the counts of its columns. Given a column, what lies on the
-// one side of it in its tree is independent of what lies on the other.
+// model is a law of rows: for every column the number of rows in each category, and for the pairs of a forest the joint
+// counts. The sums of a pair's table are the counts of its columns. Given a column, the two sides of it in its tree are
+// independent.
 type model struct {
 	total   float64
 	columns [][]float64
 	pairs   []pairTable
 }
 
-// pairTable is the counts of two columns together, row-major.
+// pairTable is the joint counts of two columns, row-major.
 type pairTable struct {
 	pair   []int
 	cols   int // categories of the second
 	counts []float64
 }
 
-// other is the column that the pair joins to a given one.
-func (t *pairTable) other(column int) (int, bool) {
+// otherColumn returns the column that the pair joins to a given one.
+func (t *pairTable) otherColumn(column int) (int, bool) {
 	switch column {
 	case t.pair[0]:
 		return t.pair[1], true
@@ -36,8 +36,8 @@ func (t *pairTable) other(column int) (int, bool) {
 	return 0, false
 }
 
-// given sets counts to those of the other column with one category of column.
-func (t *pairTable) given(column, category int, counts []float64) {
+// conditionalCounts sets counts to those of the other column among rows with this category of column.
+func (t *pairTable) conditionalCounts(column, category int, counts []float64) {
 	at, stride := category*t.cols, 1
 	if column == t.pair[1] {
 		at, stride = category, t.cols
@@ -48,7 +48,7 @@ func (t *pairTable) given(column, category int, counts []float64) {
 }
 
 // totalOf estimates the number of rows from measurements of single columns: the mean of their sums by inverse variance.
-// It is unbiased; the standard error is that of the law of the noise.
+// It is unbiased; the variance comes from the law of the noise.
 func totalOf(columns []measured.Measured) (total, variance float64) {
 	weights := 0.0
 	for _, m := range columns {
@@ -61,17 +61,17 @@ func totalOf(columns []measured.Measured) (total, variance float64) {
 	return total, 1 / weights
 }
 
-// varianceOf is the variance of the noise of one answer, kept from zero.
+// varianceOf returns the variance of the noise of one answer, which is never zero.
 func varianceOf(m measured.Measured) float64 {
 	return max(m.Measurement.Mechanism.Variance(), leastVariance)
 }
 
-// leastVariance is what variances are kept from falling below.
+// leastVariance is a lower bound for variances, so that none is zero.
 const leastVariance = 0x1p-60
 
-func countsOf(m measured.Measured) []float64 { return floats(m.Values.Int64Values()) }
+func countsOf(m measured.Measured) []float64 { return toFloats(m.Values.Int64Values()) }
 
-func floats[N int | int64](numbers []N) []float64 {
+func toFloats[N int | int64](numbers []N) []float64 {
 	out := make([]float64, len(numbers))
 	for i, n := range numbers {
 		out[i] = float64(n)
@@ -79,20 +79,20 @@ func floats[N int | int64](numbers []N) []float64 {
 	return out
 }
 
-// fit fits a model to measurements of its columns, and of pairs of them that make a forest.
+// fitTree fits a model to measurements of its columns, and of pairs of them that form a forest.
 //
 // It goes from the total to columns to pairs, which on a forest loses nothing: tables of pairs that agree on the
-// columns they share always belong to a law of rows (Vorob'ev 1962). Each column has the mean of all that is known of
-// it, and each pair then the table with these columns that is nearest to its measurement; both without negative counts.
+// columns they share always belong to a law of rows (Vorob'ev 1962). Each column gets the mean of all evidence about
+// it, and then each pair the table with these columns that is nearest to its measurement; both are nonnegative.
 // Categories of a column that the noise hides are fitted as one. It ends with the context, as [coupling.fit] does.
-func fit(ctx context.Context, total float64, columns []measured.Measured, pairs [][]int,
+func fitTree(ctx context.Context, total float64, columns []measured.Measured, pairs [][]int,
 	rounds []measured.Round) model {
 	known := make([][]evidence, len(columns))
 	for i, m := range columns {
 		known[i] = []evidence{{countsOf(m), varianceOf(m)}}
 	}
 	for _, r := range rounds {
-		first, second := margins(r.Measured, columns[pairs[r.Choice][1]].Values.Len())
+		first, second := pairMargins(r.Measured, columns[pairs[r.Choice][1]].Values.Len())
 		known[pairs[r.Choice][0]] = append(known[pairs[r.Choice][0]], first)
 		known[pairs[r.Choice][1]] = append(known[pairs[r.Choice][1]], second)
 	}
@@ -100,10 +100,10 @@ func fit(ctx context.Context, total float64, columns []measured.Measured, pairs 
 	sorted := make([]classes, len(columns))
 	fitted := make([][]float64, len(columns))
 	for i, all := range known {
-		e := combined(all, total)
+		e := pooledEvidence(all, total)
 		sorted[i] = classesOf(e)
-		fitted[i] = sorted[i].fitted(e, total)
-		m.columns = append(m.columns, sorted[i].spread(fitted[i]))
+		fitted[i] = sorted[i].fittedCounts(e, total)
+		m.columns = append(m.columns, sorted[i].categoryCounts(fitted[i]))
 	}
 	for _, r := range rounds {
 		a, b := pairs[r.Choice][0], pairs[r.Choice][1]
@@ -116,8 +116,8 @@ func fit(ctx context.Context, total float64, columns []measured.Measured, pairs 
 	return m
 }
 
-// margins are what a measured pair says of its columns.
-func margins(m measured.Measured, cols int) (first, second evidence) {
+// pairMargins returns the evidence of a measured pair about its columns.
+func pairMargins(m measured.Measured, cols int) (first, second evidence) {
 	counts := countsOf(m)
 	rows := len(counts) / cols
 	first.counts, first.variance = make([]float64, rows), float64(cols)*varianceOf(m)
@@ -129,7 +129,7 @@ func margins(m measured.Measured, cols int) (first, second evidence) {
 	return first, second
 }
 
-// meansOf are the mean counts of a cell in the classes of two columns, row-major.
+// meansOf returns the mean counts of a cell in the classes of two columns, row-major.
 func meansOf(counts []float64, a, b classes) []float64 {
 	means := make([]float64, len(a.size)*len(b.size))
 	for i, count := range counts {
@@ -139,7 +139,7 @@ func meansOf(counts []float64, a, b classes) []float64 {
 	return means
 }
 
-// spreadPair is the counts of two columns' categories together, from those of their classes.
+// spreadPair returns the joint counts of two columns' categories, given those of their classes.
 func spreadPair(counts []float64, a, b classes) []float64 {
 	out := make([]float64, len(a.of)*len(b.of))
 	for i, row := range a.of {
@@ -150,8 +150,8 @@ func spreadPair(counts []float64, a, b classes) []float64 {
 	return out
 }
 
-// independent is the counts of a pair of columns if neither depended on the other.
-func (m model) independent(pair []int) []float64 {
+// independentCounts returns the joint counts of a pair of columns if they were independent.
+func (m model) independentCounts(pair []int) []float64 {
 	return residual.Cross(m.columns[pair[0]], m.columns[pair[1]],
 		func(a, b float64) float64 { return float64(a * (b / m.total)) })
 }

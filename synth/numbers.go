@@ -17,10 +17,10 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the numbers of a table: its figures beside the count, cell by cell, from the noisy integers that the
-// plan says they rest on.
+// This file holds the numbers of a table: its figures other than the count, cell by cell, computed from the
+// measurements that the plan names.
 
-// numbers works out those of one table.
+// numbers computes the figures of one table.
 type numbers struct {
 	release  *spec.Release
 	table    *spec.Table
@@ -28,16 +28,16 @@ type numbers struct {
 	measured map[string]measured.Measured
 	cells    int
 	counts   []float64 // noisy, in published units
-	classes  []int     // of each cell: cells of one class have counts of one law of noise
-	noises   []Noise   // of the counts of each class
-	unit     float64   // what a unit of weight stands for: the step of the weights, 1 without weights
+	classes  []int     // by cell: the class of its count; counts of one class have the same law of noise
+	noises   []Noise   // by class
+	unit     float64   // what a unit of weight stands for: the step of the weights, or 1
 	laws     map[string]any
 	keys     []Key
-	estimate *compiled.Estimate // that the counts are from, nil where they are one measurement
-	marginal int                // the table's place in it
+	estimate *compiled.Estimate // from which the counts come; nil if they are one measurement
+	marginal int                // index of the table in estimate
 }
 
-// newNumbers takes a table whose count is there. e is the estimate that the count is from, nil where it is one
+// newNumbers takes a table whose count is computed. e is the estimate from which the count comes, nil if it is one
 // measurement.
 func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[string]measured.Measured,
 	e *compiled.Estimate, marginal int) *numbers {
@@ -47,21 +47,21 @@ func newNumbers(r *spec.Release, planned plan.Table, table Table, byID map[strin
 	n.counts, n.classes = table.Statistics[0].Unbiased.Float64Values(), make([]int, table.Cells)
 	if e == nil {
 		unit := planned.Statistics[0].UnitValue()
-		n.noises = []Noise{NoiseOf(byID[planned.Statistics[0].Measurement].Measurement.Mechanism).times(unit)}
+		n.noises = []Noise{NoiseOf(byID[planned.Statistics[0].Measurement].Measurement.Mechanism).scaledBy(unit)}
 		return n
 	}
 	n.classify(e, marginal)
 	return n
 }
 
-// classify finds the laws of the noise of counts that are put together: one for cells of one shape along every axis.
+// classify finds the laws of the noise of reconstructed counts: one for all cells of equal shape along every axis.
 func (n *numbers) classify(e *compiled.Estimate, marginal int) {
 	axes := e.Axes[marginal]
 	shapes := make([][]string, len(axes))
 	for i, a := range axes {
 		shapes[i] = shapesOf(e, a)
 	}
-	for cell, first := range alikeBy(crossed(shapes)) {
+	for cell, first := range alikeBy(crossShapes(shapes)) {
 		if cell != first {
 			n.classes[cell] = n.classes[first]
 			continue
@@ -75,7 +75,7 @@ func (n *numbers) classify(e *compiled.Estimate, marginal int) {
 	}
 }
 
-// shapesOf are the shapes of the categories of an axis. Where all are of one kind, one is worked out.
+// shapesOf returns the shapes of the categories of an axis. If all categories are of one kind, it computes only one.
 func shapesOf(e *compiled.Estimate, a residual.Axis) []string {
 	column := e.Columns[a.Column]
 	shapes := make([]string, column.Size(a.Level))
@@ -94,11 +94,11 @@ func shapesOf(e *compiled.Estimate, a residual.Axis) []string {
 	return shapes
 }
 
-// all are the figures of the table, in the plan's order.
-func (n *numbers) all() ([]Number, error) {
+// allNumbers returns the figures of the table, in the plan's order.
+func (n *numbers) allNumbers() ([]Number, error) {
 	var out []Number
 	for _, f := range n.planned.Figures {
-		of, err := n.figure(f)
+		of, err := n.figureOf(f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -114,36 +114,38 @@ func (n *numbers) all() ([]Number, error) {
 	return out, nil
 }
 
-// working lists how the figures of each statistic are worked out, cell by cell.
-var working = [spec.StatKinds]func(n *numbers, f plan.Figure) (func(cell int) Figure, error){
-	spec.Count:     (*numbers).none,
-	spec.Units:     (*numbers).counted,
-	spec.Distinct:  (*numbers).counted,
-	spec.Sum:       (*numbers).sum,
-	spec.Mean:      (*numbers).mean,
-	spec.Variance:  (*numbers).variance,
-	spec.Deviation: (*numbers).deviation,
-	spec.Ratio:     (*numbers).ratio,
-	spec.Quantiles: (*numbers).quantile,
+// figures lists, by statistic, how a figure is computed, cell by cell.
+var figures = [spec.StatKinds]func(n *numbers, f plan.Figure) (func(cell int) Figure, error){
+	spec.Count:     (*numbers).noFigure,
+	spec.Units:     (*numbers).countedFigure,
+	spec.Distinct:  (*numbers).countedFigure,
+	spec.Sum:       (*numbers).sumFigure,
+	spec.Mean:      (*numbers).meanFigure,
+	spec.Variance:  (*numbers).varianceFigure,
+	spec.Deviation: (*numbers).deviationFigure,
+	spec.Ratio:     (*numbers).ratioFigure,
+	spec.Quantiles: (*numbers).quantileFigure,
 	spec.Share:     (*numbers).share,
 }
 
-// figure says what a figure is in each cell.
-func (n *numbers) figure(f plan.Figure) (func(cell int) Figure, error) { return working[f.Kind](n, f) }
+// figureOf returns the function that computes a figure in each cell.
+func (n *numbers) figureOf(f plan.Figure) (func(cell int) Figure, error) {
+	return figures[f.Kind](n, f)
+}
 
-// none fails: the count is the table's own statistic.
-func (n *numbers) none(f plan.Figure) (func(cell int) Figure, error) {
+// noFigure fails: the count is the table's own statistic.
+func (n *numbers) noFigure(f plan.Figure) (func(cell int) Figure, error) {
 	return nil, fmt.Errorf("there is no way to work out a %s", f.Kind)
 }
 
-// part is a part with its noisy integers.
+// part is a measurement of a figure with its noisy integers.
 type part struct {
 	measured.Measured
 	noise  Noise
 	values []int64
 }
 
-func (n *numbers) part(id string) (part, error) {
+func (n *numbers) partOf(id string) (part, error) {
 	m, ok := n.measured[id]
 	if !ok || int64(m.Values.Len()) != m.Measurement.Cells {
 		return part{}, fmt.Errorf("measurement %s is missing, or not whole", id)
@@ -151,26 +153,26 @@ func (n *numbers) part(id string) (part, error) {
 	return part{Measured: m, noise: NoiseOf(m.Measurement.Mechanism), values: m.Values.Int64Values()}, nil
 }
 
-// counted is a count of units or of values, as it was drawn.
-func (n *numbers) counted(f plan.Figure) (func(cell int) Figure, error) {
-	p, err := n.part(f.Part)
+// countedFigure is a count of units or of values, as it was drawn.
+func (n *numbers) countedFigure(f plan.Figure) (func(cell int) Figure, error) {
+	p, err := n.partOf(f.Part)
 	if err != nil {
 		return nil, err
 	}
 	margin, deviation := p.noise.Margin(confidence), math.Sqrt(p.noise.Variance())
 	least, most := statistic.OfFigure(f).Limits(f, n.table)
-	return func(cell int) Figure { return additive(float64(p.values[cell]), deviation, margin, least, most) }, nil
+	return func(cell int) Figure { return additiveFigure(float64(p.values[cell]), deviation, margin, least, most) }, nil
 }
 
-// confidence of every interval.
+// confidence is that of every interval.
 const confidence = 0.95
 
-// scale is how sums of a column about the middle of a range are read: an integer is factor units of the column, the
-// middle is centre, and values lie up to half from it.
+// scale converts sums of a column about the middle of a range: an integer stands for factor units of the column, the
+// middle is centre, and values lie within half of it.
 type scale struct{ factor, centre, half float64 }
 
-// scales are those of a part's cells: one, or of strata one for each cell.
-func (n *numbers) scales(p part) func(cell int) scale {
+// scalesOf returns the scale by cell of a part. All cells have one scale, unless the column's range depends on strata.
+func (n *numbers) scalesOf(p part) func(cell int) scale {
 	v := valuesOf(p.Measurement.Query)
 	l := n.table.Column(v.Column).Lattice
 	step, _ := l.Step.Float64()
@@ -192,7 +194,7 @@ func (n *numbers) scales(p part) func(cell int) scale {
 	return func(cell int) scale { return all[cell/stride%size] }
 }
 
-// strideOf is how the categories of a column follow each other among the cells of a query.
+// strideOf returns the stride and the number of a column's categories among the cells of a query.
 func (n *numbers) strideOf(q plan.Query, column string) (stride, size int) {
 	levels, err := q.Levels(n.release)
 	if err != nil {
@@ -209,7 +211,7 @@ func (n *numbers) strideOf(q plan.Query, column string) (stride, size int) {
 	return stride, size
 }
 
-// law works out a law once for all cells that share it.
+// law returns the law for a key, which it computes once for all cells that share it.
 func law[T any](n *numbers, key string, make func() T) T {
 	known, ok := n.laws[key]
 	if !ok {
@@ -219,52 +221,52 @@ func law[T any](n *numbers, key string, make func() T) T {
 	return known.(T)
 }
 
-// sum is the sum of a column: that about the middle of its range, and the middle as often as the count says.
-func (n *numbers) sum(f plan.Figure) (func(cell int) Figure, error) {
-	p, err := n.part(f.Sums)
+// sumFigure is the sum of a column: the sum about the middle of its range, plus the middle times the count.
+func (n *numbers) sumFigure(f plan.Figure) (func(cell int) Figure, error) {
+	p, err := n.partOf(f.Sums)
 	if err != nil {
 		return nil, err
 	}
-	scales := n.scales(p)
+	scales := n.scalesOf(p)
 	least, most := statistic.OfFigure(f).Limits(f, n.table)
 	type margins struct{ deviation, margin float64 }
 	return func(cell int) Figure {
 		s, class := scales(cell), n.classes[cell]
 		m := law(n, fmt.Sprint("sum ", f.Sums, s, class), func() margins {
-			noise := slices.Concat(p.noise.times(float64(s.factor*n.unit)), n.noises[class].times(s.centre))
+			noise := slices.Concat(p.noise.scaledBy(float64(s.factor*n.unit)), n.noises[class].scaledBy(s.centre))
 			return margins{math.Sqrt(noise.Variance()), noise.Margin(confidence)}
 		})
 		v := float64(float64(s.factor*n.unit)*float64(p.values[cell])) + float64(s.centre*n.counts[cell])
-		return additive(v, m.deviation, m.margin, least, most)
+		return additiveFigure(v, m.deviation, m.margin, least, most)
 	}, nil
 }
 
-// mean is the mean of a column.
-func (n *numbers) mean(f plan.Figure) (func(cell int) Figure, error) {
-	p, err := n.part(f.Sums)
+// meanFigure is the mean of a column.
+func (n *numbers) meanFigure(f plan.Figure) (func(cell int) Figure, error) {
+	p, err := n.partOf(f.Sums)
 	if err != nil {
 		return nil, err
 	}
-	scales := n.scales(p)
+	scales := n.scalesOf(p)
 	return func(cell int) Figure {
 		s, class := scales(cell), n.classes[cell]
 		factor := float64(s.factor * n.unit)
 		l := law(n, fmt.Sprint("mean ", f.Sums, s, class), func() *Ratio {
-			return NewMean(p.noise.times(factor), n.noises[class], -s.half, s.half, confidence)
+			return NewMean(p.noise.scaledBy(factor), n.noises[class], -s.half, s.half, confidence)
 		})
 		return l.Of(float64(factor*float64(p.values[cell])), n.counts[cell]).Scaled(s.centre, 1)
 	}, nil
 }
 
-// quantile is a value as it was drawn, with the ends of its interval.
-func (n *numbers) quantile(f plan.Figure) (func(cell int) Figure, error) {
-	p, err := n.part(f.Part)
+// quantileFigure is a value as it was drawn, with the ends of its interval.
+func (n *numbers) quantileFigure(f plan.Figure) (func(cell int) Figure, error) {
+	p, err := n.partOf(f.Part)
 	if err != nil {
 		return nil, err
 	}
 	q, drawn := p.Measurement.Query.Counted.(counted.Quantiles)
 	if !drawn {
-		return n.read(f, p)
+		return n.readQuantile(f, p)
 	}
 	l := n.table.Column(q.Column).Lattice
 	step, _ := l.Step.Float64()
@@ -280,36 +282,36 @@ func (n *numbers) quantile(f plan.Figure) (func(cell int) Figure, error) {
 		drawn := p.values[cell*q.Draws()+3*f.Place:][:3]
 		value := float64(step * float64(drawn[0]))
 		if whole := ends(cell); drawn[1] <= whole.First && drawn[2] >= whole.Last {
-			return unpublished(Unbounded)
+			return unpublishedFigure(Unbounded)
 		}
-		return bounded(value, null, float64(step*float64(drawn[1])), float64(step*float64(drawn[2])))
+		return boundedFigure(value, null, float64(step*float64(drawn[1])), float64(step*float64(drawn[2])))
 	}, nil
 }
 
-// variance is the variance of a column.
-func (n *numbers) variance(f plan.Figure) (func(cell int) Figure, error) {
-	p, err := n.part(f.Sums)
+// varianceFigure is the variance of a column.
+func (n *numbers) varianceFigure(f plan.Figure) (func(cell int) Figure, error) {
+	p, err := n.partOf(f.Sums)
 	if err != nil {
 		return nil, err
 	}
-	squares, err := n.part(f.Squares)
+	squares, err := n.partOf(f.Squares)
 	if err != nil {
 		return nil, err
 	}
-	scales := n.scales(p)
+	scales := n.scalesOf(p)
 	return func(cell int) Figure {
 		s, class := scales(cell), n.classes[cell]
 		factor, square := float64(s.factor*n.unit), float64(s.factor*s.factor)*n.unit
 		l := law(n, fmt.Sprint("variance ", f.Sums, s, class), func() *Variance {
-			return NewVariance(n.noises[class], p.noise.times(factor), squares.noise.times(square), s.half, confidence)
+			return NewVariance(n.noises[class], p.noise.scaledBy(factor), squares.noise.scaledBy(square), s.half, confidence)
 		})
 		return l.Of(n.counts[cell], float64(factor*float64(p.values[cell])), float64(square*float64(squares.values[cell])))
 	}, nil
 }
 
-// deviation is the standard deviation of a column: the root of its variance.
-func (n *numbers) deviation(f plan.Figure) (func(cell int) Figure, error) {
-	variance, err := n.variance(f)
+// deviationFigure is the standard deviation of a column: the root of its variance.
+func (n *numbers) deviationFigure(f plan.Figure) (func(cell int) Figure, error) {
+	variance, err := n.varianceFigure(f)
 	if err != nil {
 		return nil, err
 	}

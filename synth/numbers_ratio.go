@@ -15,15 +15,16 @@ import (
 
 // This file holds the ratios of a table's numbers: which cells of their parts each term takes.
 
-// taking is which of the cells that a part has for one cell of the table the terms of a ratio take: places that both
-// take, that the numerator alone takes, and that the denominator alone takes.
-type taking struct {
+// termCells are cells, of those that a part has for one cell of the table, that the same terms of a ratio take: both,
+// only the numerator, or only the denominator.
+type termCells struct {
 	of, over bool
-	places   []int
+	indexes  []int
 }
 
-// takings are those of a ratio whose parts have some cells for each cell of the table.
-func (n *numbers) takings(f plan.Figure) (all []taking, per int, err error) {
+// termCellsOf returns the cells that the terms of a ratio take, and how many cells its parts have for each cell of the
+// table.
+func (n *numbers) termCellsOf(f plan.Figure) (all []termCells, per int, err error) {
 	per = 1
 	masks := [2][]bool{{true}, {true}}
 	for i := range f.Of.Where {
@@ -39,18 +40,18 @@ func (n *numbers) takings(f plan.Figure) (all []taking, per int, err error) {
 			})
 		}
 	}
-	all = []taking{{of: true, over: true}, {of: true}, {over: true}}
+	all = []termCells{{of: true, over: true}, {of: true}, {over: true}}
 	for place := range per {
 		for i := range all {
 			if all[i].of == masks[0][place] && all[i].over == masks[1][place] {
-				all[i].places = append(all[i].places, place)
+				all[i].indexes = append(all[i].indexes, place)
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(t taking) bool { return t.places == nil }), per, nil
+	return slices.DeleteFunc(all, func(t termCells) bool { return t.indexes == nil }), per, nil
 }
 
-// levelOf is the level of an attribute of the table's rows, as a spec writes it.
+// levelOf returns the level of an attribute of the table's rows, named as in a spec.
 func (n *numbers) levelOf(attribute string) (*domain.Level, error) {
 	for _, c := range n.table.Columns {
 		for _, level := range append([]string{""}, c.Domain.LevelNames()...) {
@@ -64,21 +65,21 @@ func (n *numbers) levelOf(attribute string) (*domain.Level, error) {
 	return nil, fmt.Errorf("there is no attribute %s", attribute)
 }
 
-// ingredient is a noisy number of a cell that a ratio rests on: what it is in a cell, its noise by the class of the
-// cell's count, and what it is multiplied with in the sums and counts of both terms.
+// ingredient is a noisy number on which a ratio depends: its value by cell, its noise by the class of the cell's count,
+// and its coefficients in the sums and counts of both terms.
 type ingredient struct {
 	value                              func(cell int) float64
 	noise                              func(class int) Noise
 	ofSum, ofCount, overSum, overCount float64
 }
 
-// ratio is the ratio of two terms.
-func (n *numbers) ratio(f plan.Figure) (func(cell int) Figure, error) {
-	takings, per, err := n.takings(f)
+// ratioFigure is the ratio of two terms.
+func (n *numbers) ratioFigure(f plan.Figure) (func(cell int) Figure, error) {
+	takings, per, err := n.termCellsOf(f)
 	if err != nil {
 		return nil, err
 	}
-	ingredients, err := n.ingredients(f, takings, per)
+	ingredients, err := n.ingredientsOf(f, takings, per)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +119,9 @@ func (n *numbers) ratio(f plan.Figure) (func(cell int) Figure, error) {
 	}, nil
 }
 
-// ingredients are the counts that a ratio rests on, one for each of its takings, and the sums of its columns.
-func (n *numbers) ingredients(f plan.Figure, takings []taking, per int) ([]ingredient, error) {
+// ingredientsOf returns the counts on which a ratio depends, one for each group of term cells, and the sums of its
+// columns.
+func (n *numbers) ingredientsOf(f plan.Figure, takings []termCells, per int) ([]ingredient, error) {
 	var all []ingredient
 	for _, t := range takings {
 		g, err := n.countOf(f, t, per)
@@ -162,7 +164,7 @@ func (n *numbers) ingredients(f plan.Figure, takings []taking, per int) ([]ingre
 	return all, nil
 }
 
-// summedColumns are the columns whose sums a ratio rests on.
+// summedColumns returns the columns whose sums a ratio uses.
 func summedColumns(f plan.Figure) []string {
 	var out []string
 	for _, t := range []*plan.Term{f.Of, f.Over} {
@@ -173,43 +175,43 @@ func summedColumns(f plan.Figure) []string {
 	return out
 }
 
-// countOf is the count of some of the cells that a part has for a cell, or the table's own.
-func (n *numbers) countOf(f plan.Figure, t taking, per int) (ingredient, error) {
+// countOf returns the count of some of the cells that a part has for a cell, or the table's own count.
+func (n *numbers) countOf(f plan.Figure, t termCells, per int) (ingredient, error) {
 	if statistic.OfFigure(f).OfCount(f) {
 		return ingredient{
 			value: func(cell int) float64 { return n.counts[cell] },
 			noise: func(class int) Noise { return n.noises[class] },
 		}, nil
 	}
-	return n.added(f.Of.Counts, t, per, n.unit)
+	return n.sumOfCells(f.Of.Counts, t, per, n.unit)
 }
 
-// sumOf is the sum of a column about the middle of its range in some of the cells that a part has for a cell.
-func (n *numbers) sumOf(id string, t taking, per int) (ingredient, error) {
-	p, err := n.part(id)
+// sumOf returns the sum of a column about the middle of its range in some of the cells that a part has for a cell.
+func (n *numbers) sumOf(id string, t termCells, per int) (ingredient, error) {
+	p, err := n.partOf(id)
 	if err != nil {
 		return ingredient{}, err
 	}
 	if valuesOf(p.Measurement.Query).Per != "" {
 		return ingredient{}, fmt.Errorf("strata in a ratio")
 	}
-	return n.added(id, t, per, float64(n.scales(p)(0).factor*n.unit))
+	return n.sumOfCells(id, t, per, float64(n.scalesOf(p)(0).factor*n.unit))
 }
 
-// added is the sum of some of the cells that a part has for a cell of the table, times a factor.
-func (n *numbers) added(id string, t taking, per int, factor float64) (ingredient, error) {
-	p, err := n.part(id)
+// sumOfCells returns the sum of some of the cells that a part has for a cell of the table, times a factor.
+func (n *numbers) sumOfCells(id string, t termCells, per int, factor float64) (ingredient, error) {
+	p, err := n.partOf(id)
 	if err != nil {
 		return ingredient{}, err
 	}
-	noise := p.noise.times(factor)
+	noise := p.noise.scaledBy(factor)
 	for i := range noise {
-		noise[i].Count *= int64(len(t.places))
+		noise[i].Count *= int64(len(t.indexes))
 	}
 	return ingredient{
 		value: func(cell int) float64 {
 			var sum int64
-			for _, place := range t.places {
+			for _, place := range t.indexes {
 				sum += p.values[cell*per+place]
 			}
 			return float64(factor * float64(sum))
@@ -218,7 +220,7 @@ func (n *numbers) added(id string, t taking, per int, factor float64) (ingredien
 	}, nil
 }
 
-// rangeOf is that of a column's mean.
+// rangeOf returns the range of a column's mean.
 func (n *numbers) rangeOf(column string) MeanRange {
 	l := n.table.Column(column).Lattice
 	step, _ := l.Step.Float64()
@@ -226,11 +228,11 @@ func (n *numbers) rangeOf(column string) MeanRange {
 		High: float64(step * float64(l.Last))}
 }
 
-// domainOf is what a ratio of counts and sums may be: a share where the denominator takes all rows of the numerator,
-// what the ranges of its columns leave where both take the same rows, and else anything from 0 on.
-func (n *numbers) domainOf(f plan.Figure, takings []taking) Domain {
-	ofAlone := slices.ContainsFunc(takings, func(t taking) bool { return t.of && !t.over })
-	overAlone := slices.ContainsFunc(takings, func(t taking) bool { return t.over && !t.of })
+// domainOf returns the range of a ratio of counts and sums: a share if the denominator takes all rows of the numerator,
+// the ratio of the columns' ranges if both take the same rows, and otherwise anything from 0 on.
+func (n *numbers) domainOf(f plan.Figure, takings []termCells) Domain {
+	ofAlone := slices.ContainsFunc(takings, func(t termCells) bool { return t.of && !t.over })
+	overAlone := slices.ContainsFunc(takings, func(t termCells) bool { return t.over && !t.of })
 	bounds := func(t *plan.Term) (low, high float64) {
 		if t.Column == "" { // rows
 			return 1, 1

@@ -7,8 +7,8 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// A share of a table that is one measurement rests on the noise of its cell, which is in its total as well: of a total of
-// k cells the variances of both, and their covariance, are 1, k and 1 times that of a cell.
+// A share of a table that is one measurement rests on the noise of its cell, which is in its total as well: of a total
+// of k cells the variances of both, and their covariance, are 1, k and 1 times that of a cell.
 func TestSharesOfOneMeasurementHaveTheNoiseOfTheirCell(t *testing.T) {
 	n := &numbers{noises: []Noise{noiseNamed("L7")}, planned: plan.Table{By: []string{"a", "b"}}}
 	cell := n.noises[0].Variance()

@@ -11,15 +11,15 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// This file holds the query: sums of a table's cells, with the errors that they have together.
+// This file holds the query: sums of a table's cells, with their joint errors.
 
-// Grouping says of each category of a key in which row of an answer it is counted, −1 for none.
+// Grouping gives for each category of a key the row of an answer in which it is counted, −1 for none.
 type Grouping struct {
 	Of   []int
 	Rows int
 }
 
-// Members are the categories of every row.
+// Members returns the categories of every row.
 func (g Grouping) Members() [][]int {
 	out := make([][]int, g.Rows)
 	for category, row := range g.Of {
@@ -30,19 +30,19 @@ func (g Grouping) Members() [][]int {
 	return out
 }
 
-// Reader answers questions about the tables of a plan from its measurements alone.
+// Reader answers questions about the tables of a plan, using only its measurements.
 type Reader struct {
 	plan      *plan.Plan
 	estimates []compiled.Estimate
-	at        []place // of each table
+	at        []tableSource // by table
 }
 
-// place is where a table is among the estimates; estimate is −1 where it is one measurement.
-type place struct{ estimate, marginal int }
+// tableSource locates a table among the estimates; estimate is −1 if the table is one measurement.
+type tableSource struct{ estimate, marginal int }
 
-// NewReader finds how each table of a plan is put together. It fails on a plan that does not say so.
+// NewReader finds how each table of a plan is reconstructed. It returns an error if the plan does not say so.
 func NewReader(p *compiled.Compiled) (*Reader, error) {
-	r := &Reader{plan: p.Plan(), at: make([]place, len(p.Tables))}
+	r := &Reader{plan: p.Plan(), at: make([]tableSource, len(p.Tables))}
 	var err error
 	if r.estimates, err = p.Estimates(); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func NewReader(p *compiled.Compiled) (*Reader, error) {
 	for i, e := range r.estimates {
 		for marginal, table := range e.Tables {
 			if p.Tables[table].Statistics[0].Measurement == "" {
-				r.at[table] = place{i, marginal}
+				r.at[table] = tableSource{i, marginal}
 			}
 		}
 	}
@@ -65,16 +65,16 @@ func NewReader(p *compiled.Compiled) (*Reader, error) {
 	return r, nil
 }
 
-// Needed are the measurements that a table is read from: none where an invariant decides it.
+// Needed returns the measurements from which a table is read: none if an invariant decides it.
 func (r *Reader) Needed(table int) []plan.Measurement {
 	if r.Held(table) {
 		return nil
 	}
-	return r.sources(table)
+	return r.sourcesOf(table)
 }
 
-// sources are the measurements that a table's estimates come from.
-func (r *Reader) sources(table int) []plan.Measurement {
+// sourcesOf returns the measurements from which a table's estimates come.
+func (r *Reader) sourcesOf(table int) []plan.Measurement {
 	if at := r.at[table]; at.estimate >= 0 {
 		return r.estimates[at.estimate].Sources
 	}
@@ -82,16 +82,16 @@ func (r *Reader) sources(table int) []plan.Measurement {
 	return []plan.Measurement{m}
 }
 
-// Together reports whether two tables were put together from the same estimates, so that both give one answer to what
-// both hold.
+// Together reports whether two tables are reconstructed from the same estimates, so that both give the same answer to a
+// question that both hold.
 func (r *Reader) Together(table, other int) bool {
 	return r.at[table].estimate >= 0 && r.at[table].estimate == r.at[other].estimate
 }
 
-// Statistic is the table's figures as they are published, from the measurements that it needs. It fails where one is
-// missing.
+// Statistic returns the table's figures as they are published, from the measurements that it needs. It returns an error
+// if one is missing.
 func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, error) {
-	if st, is, err := held(r.plan, r.plan.Tables[table]); is || err != nil {
+	if st, is, err := publicStatistic(r.plan, r.plan.Tables[table]); is || err != nil {
 		return st, err
 	}
 	byID := measured.ByID(answers)
@@ -102,17 +102,17 @@ func (r *Reader) Statistic(table int, answers []measured.Measured) (Statistic, e
 			return Statistic{}, fmt.Errorf("measurement %s is missing", st.Measurement)
 		}
 		impossible, err := impossibleOf(r.plan.Release(), m)
-		return alone(st, m, impossible), err
+		return standaloneStatistic(st, m, impossible), err
 	}
 	together, err := newReconstruction(r.estimates[at.estimate], byID)
 	if err != nil {
 		return Statistic{}, err
 	}
-	return together.statistic(at.marginal, st), nil
+	return together.statisticOf(at.marginal, st), nil
 }
 
-// Cells are the table's unbiased estimates cell by cell, also where it shows sums of them, from the measurements that
-// it needs. It fails where one is missing.
+// Cells returns the table's unbiased estimates cell by cell, even if it shows sums of them, from the measurements that
+// it needs. It returns an error if one is missing.
 func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, error) {
 	at := r.at[table]
 	if at.estimate < 0 || r.Held(table) {
@@ -128,10 +128,10 @@ func (r *Reader) Cells(table int, answers []measured.Measured) (*array.Float64, 
 	for i := range axes {
 		axes[i].Sums = residual.Cells
 	}
-	return decimals(together.shown(at.marginal, axes)), nil
+	return float64Column(together.shownCells(at.marginal, axes)), nil
 }
 
-// Shows reports whether a table shows its cells, and no sums of them.
+// Shows reports whether a table shows its cells, rather than sums of them.
 func (r *Reader) Shows(table int) bool {
 	at := r.at[table]
 	return at.estimate < 0 || !slices.ContainsFunc(r.estimates[at.estimate].Axes[at.marginal],
@@ -150,7 +150,7 @@ func Sums(cells *array.Float64, groupings []Grouping) []float64 {
 	return out
 }
 
-// rowsIn is how many rows an answer has.
+// rowsIn returns the number of rows of an answer.
 func rowsIn(groupings []Grouping) int {
 	rows := 1
 	for _, g := range groupings {
@@ -159,7 +159,7 @@ func rowsIn(groupings []Grouping) int {
 	return rows
 }
 
-// rowsOfCells are the rows of an answer that a table's cells are counted in, −1 for none.
+// rowsOfCells returns, for each cell of a table, the row of an answer in which it is counted, −1 for none.
 func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 	at, rows = []int{0}, 1
 	for _, g := range groupings {
@@ -174,9 +174,9 @@ func rowsOfCells(groupings []Grouping) (at []int, rows int) {
 	return at, rows
 }
 
-// Variances are those of the noise on Sums ([compiled.Estimate.SumVariances]). A table that is one measurement has
-// independent noise: its variance times the number of cells that are not impossible. One that an invariant decides has
-// none.
+// Variances returns the variances of the noise on Sums ([compiled.Estimate.SumVariances]). A table that is one
+// measurement has independent noise: its variance times the number of possible cells. A table that an invariant decides
+// has none.
 func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 	if r.Held(table) {
 		return make([]float64, rowsIn(groupings))
@@ -184,7 +184,7 @@ func (r *Reader) Variances(table int, groupings []Grouping) []float64 {
 	return r.measuredVariances(table, groupings)
 }
 
-// measuredVariances are those of what was measured, of a table that an invariant decides as well.
+// measuredVariances returns the variances of the measured estimates, even of a table that an invariant decides.
 func (r *Reader) measuredVariances(table int, groupings []Grouping) []float64 {
 	at := r.at[table]
 	if at.estimate >= 0 {
@@ -194,15 +194,15 @@ func (r *Reader) measuredVariances(table int, groupings []Grouping) []float64 {
 		}
 		return r.estimates[at.estimate].SumVariances(at.marginal, q)
 	}
-	m := r.sources(table)[0]
+	m := r.sourcesOf(table)[0]
 	var out []float64
-	for _, cells := range r.counted(m, groupings) {
+	for _, cells := range r.countedCells(m, groupings) {
 		out = append(out, float64(float64(cells)*m.Mechanism.Variance()))
 	}
 	return out
 }
 
-// coefficients are, of every row, 1 for the categories that it adds up.
+// coefficients returns for every row the vector with 1 for the categories that it adds up.
 func (g Grouping) coefficients() [][]float64 {
 	out := make([][]float64, g.Rows)
 	for row, selected := range g.Members() {
@@ -211,14 +211,14 @@ func (g Grouping) coefficients() [][]float64 {
 	return out
 }
 
-// Alike says for each row of an answer which row, the first, has noise of the same law.
+// Alike gives for each row of an answer the first row whose noise has the same law.
 func (r *Reader) Alike(table int, groupings []Grouping) []int {
 	at := r.at[table]
 	if r.Held(table) {
 		return make([]int, rowsIn(groupings))
 	}
 	if at.estimate < 0 {
-		return alikeBy(r.counted(r.sources(table)[0], groupings))
+		return alikeBy(r.countedCells(r.sourcesOf(table)[0], groupings))
 	}
 	e := &r.estimates[at.estimate]
 	shapes := make([][]string, len(groupings))
@@ -227,11 +227,12 @@ func (r *Reader) Alike(table int, groupings []Grouping) []int {
 			shapes[i] = append(shapes[i], e.Shape(e.Axes[at.marginal][i], q))
 		}
 	}
-	return alikeBy(crossed(shapes))
+	return alikeBy(crossShapes(shapes))
 }
 
-// crossed numbers each combination of one shape along every axis, the last axis's shapes the fastest: equal ones alike.
-func crossed(shapes [][]string) []int {
+// crossShapes numbers each combination of one shape along every axis, the last axis's shapes the fastest. Equal
+// combinations get equal numbers.
+func crossShapes(shapes [][]string) []int {
 	all := []int{0}
 	for _, of := range shapes {
 		all = residual.Cross(all, alikeBy(of), func(before, shape int) int { return before*len(of) + shape })
@@ -239,7 +240,7 @@ func crossed(shapes [][]string) []int {
 	return all
 }
 
-// alikeBy says for each place of a list where its value is first.
+// alikeBy gives for each entry of a list the index of the first equal entry.
 func alikeBy[T comparable](list []T) []int {
 	first := map[T]int{}
 	out := make([]int, len(list))
@@ -252,10 +253,10 @@ func alikeBy[T comparable](list []T) []int {
 	return out
 }
 
-// counted is how many cells of a measurement are added up in each row of an answer, impossible ones left out.
-func (r *Reader) counted(m plan.Measurement, groupings []Grouping) []int64 {
+// countedCells returns the number of possible cells of a measurement that are added up in each row of an answer.
+func (r *Reader) countedCells(m plan.Measurement, groupings []Grouping) []int64 {
 	at, rows := rowsOfCells(groupings)
-	out, impossible := make([]int64, rows), r.impossible(m)
+	out, impossible := make([]int64, rows), r.impossibleCells(m)
 	for i, row := range at {
 		if row >= 0 && (impossible == nil || !impossible[i]) {
 			out[row]++
@@ -264,7 +265,7 @@ func (r *Reader) counted(m plan.Measurement, groupings []Grouping) []int64 {
 	return out
 }
 
-// indicator is 1 where a category is selected.
+// indicator returns the vector with 1 for selected categories and 0 for others.
 func indicator(selected []int, size int) []float64 {
 	out := make([]float64, size)
 	for _, s := range selected {

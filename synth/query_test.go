@@ -19,9 +19,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// questions are plans whose tables come about in every way there is: residuals of columns with levels of uneven groups,
-// shared by two leaves; direct measurements of two leaves that bear on each other's tables; sums of pure ones; and a
-// table that is one measurement.
+// questions are plans whose tables are computed in every possible way: residuals of columns with levels of uneven
+// groups, shared by two allocations; direct measurements of two allocations that contribute to each other's tables;
+// sums of pure ones; and a table that is one measurement.
 var questions = map[string]string{
 	"levels": `budget: {rho: 1, minimise: sum, split: {a: 1/2, b: 1/2}}
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {
@@ -61,7 +61,7 @@ func readerOf(t *testing.T, text string) *Reader {
 	return reader
 }
 
-// everySelection are some categories of each key: all, one, and two drawn by lot.
+// everySelection returns some categories of each key: all, one, and two at random.
 func everySelection(random *rand.Rand, levels []*domain.Level) [][][]int {
 	whole, single, some, others := make([][]int, len(levels)), make([][]int, len(levels)), make([][]int, len(levels)),
 		make([][]int, len(levels))
@@ -79,7 +79,8 @@ func everySelection(random *rand.Rand, levels []*domain.Level) [][][]int {
 	return [][][]int{whole, single, some, others}
 }
 
-// groupingOf is an answer of one row, of the selected categories, and of a second one, of all others of the first key.
+// groupingOf returns an answer with one row of the selected categories, and a second one of all others of the first
+// key.
 func groupingOf(levels []*domain.Level, selected [][]int) []Grouping {
 	out := make([]Grouping, len(levels))
 	for i, l := range levels {
@@ -94,16 +95,17 @@ func groupingOf(levels []*domain.Level, selected [][]int) []Grouping {
 	return out
 }
 
-// dense is least squares with matrices over the rows of the table's finest domain.
+// dense is least squares with matrices over the finest cells of a table.
 type dense struct {
 	design  *mat.Dense // a row per integer
-	weights []float64  // one over the variance of each
+	weights []float64  // 1/variance of each integer
 	columns []*spec.Column
 }
 
-// rowsOf is a query as a matrix over the base domain, by its definition.
+// rowsOf returns a query as a matrix over the base domain, by its definition.
 func (d dense) rowsOf(r *spec.Release, q plan.Query) [][]float64 {
-	rows := [][]float64{{1}} // Kronecker product over the table's columns, in their order; answers in that of the factors
+	// Kronecker product over the table's columns, in their order; answers are in the order of the factors
+	rows := [][]float64{{1}}
 	factors := map[string]plan.Factor{}
 	for _, f := range q.Factors {
 		factors[f.Attribute] = f
@@ -165,10 +167,10 @@ func residualOf(counts [][]float64, group []int) [][]float64 {
 	return out
 }
 
-// order is the place in the rows of rowsOf, by the table's columns, of each answer, by the query's factors.
-func (d dense) order(r *spec.Release, q plan.Query) []int {
+// rowOrder returns, for each answer by the query's factors, its index in the rows of rowsOf, by the table's columns.
+func (d dense) rowOrder(r *spec.Release, q plan.Query) []int {
 	levels, _ := q.Levels(r)
-	stride := make([]int, len(levels)) // of each factor in the columns' order
+	stride := make([]int, len(levels)) // of each factor, in the order of the columns
 	n := 1
 	for i := len(d.columns) - 1; i >= 0; i-- {
 		for k, f := range q.Factors {
@@ -197,7 +199,7 @@ func denseOf(r *Reader, sources []plan.Measurement) dense {
 	var all []float64
 	for _, m := range sources {
 		rows := d.rowsOf(release, m.Query)
-		for _, at := range d.order(release, m.Query) {
+		for _, at := range d.rowOrder(release, m.Query) {
 			all = append(all, rows[at]...)
 			d.weights = append(d.weights, 1/m.Mechanism.Variance())
 		}
@@ -206,7 +208,7 @@ func denseOf(r *Reader, sources []plan.Measurement) dense {
 	return d
 }
 
-// solve are the weights of the least-squares estimate of a sum of base cells on every integer, and its variance.
+// solve returns the weights of the least-squares estimate of a sum of base cells on all integers, and its variance.
 func (d dense) solve(sum []float64) (weights []float64, variance float64) {
 	n, base := d.design.Dims()
 	scaled := mat.NewDense(n, base, nil) // W^(1/2) A
@@ -235,7 +237,7 @@ func (d dense) solve(sum []float64) (weights []float64, variance float64) {
 	return weights, variance
 }
 
-// sumOf is a sum of a table's cells over the base domain.
+// sumOf returns a sum of a table's cells as a vector over the base domain.
 func (d dense) sumOf(r *Reader, table int, selected [][]int) []float64 {
 	release := r.plan.Release()
 	q := r.plan.Query(r.plan.Tables[table])
@@ -255,8 +257,8 @@ func (d dense) sumOf(r *Reader, table int, selected [][]int) []float64 {
 	return sum
 }
 
-// TestSumsAreLeastSquares holds values, variances, weights and contributions against dense least squares over the
-// measurements that each table needs. Singular values below 1e-9 of the largest are none: the true ones lie above 1e-3.
+// TestSumsAreLeastSquares compares values, variances, weights and contributions with dense least squares over the
+// measurements that each table needs. Singular values below 1e-9 of the largest are zero: the true ones are above 1e-3.
 func TestSumsAreLeastSquares(t *testing.T) {
 	for name, text := range questions {
 		r, random := readerOf(t, text), rand.New(rand.NewPCG(7, 8))
@@ -270,7 +272,7 @@ func TestSumsAreLeastSquares(t *testing.T) {
 					values[i] = random.Int64N(2000) - 500
 					all = append(all, float64(values[i]))
 				}
-				answers = append(answers, answered(m, values))
+				answers = append(answers, withAnswers(m, values))
 			}
 			if pt.Statistics[0].Measurement == "" {
 				together++
@@ -314,7 +316,7 @@ func TestSumsAreLeastSquares(t *testing.T) {
 	}
 }
 
-// holdWeights compares the weights on single integers, and those listed together, with the ones wanted.
+// holdWeights compares the weights on single integers, and those listed together, with the expected ones.
 func holdWeights(t *testing.T, at string, r *Reader, table int, selected [][]int, want []float64) {
 	t.Helper()
 	byID := map[string][]float64{}
@@ -322,7 +324,7 @@ func holdWeights(t *testing.T, at string, r *Reader, table int, selected [][]int
 		m := r.Needed(table)[0]
 		byID[m.ID] = r.ownWeights(m, selected)
 	} else {
-		for source, weights := range r.sum(table, selected).Weights() {
+		for source, weights := range r.selectedSum(table, selected).Weights() {
 			byID[r.Needed(table)[source].ID] = weights
 		}
 	}
@@ -357,7 +359,7 @@ func holdWeights(t *testing.T, at string, r *Reader, table int, selected [][]int
 	}
 }
 
-// holdTrace checks that what the measurements bring adds up to the estimate, and to its variance.
+// holdTrace checks that the contributions of the measurements add up to the estimate, and to its variance.
 func holdTrace(t *testing.T, at string, r *Reader, table int, selected [][]int, answers []measured.Measured, want,
 	variance float64) {
 	t.Helper()
@@ -376,10 +378,10 @@ func holdTrace(t *testing.T, at string, r *Reader, table int, selected [][]int, 
 	}
 }
 
-// TestVariancesAreThoseOfTheNoise draws noise on empty tables 1000 times and holds Σ error²/variance against its law,
-// χ² of 1000 degrees (the noise is Gaussian but for its being whole, Laplace noise is not tried here). Wilson and
-// Hilferty's cube root of it is normal to within 1e-4 of its deviation so near the middle, and exceeds 6.47 deviations
-// with a chance of 1e-10. That the cells of a table were independent, the mutant, is refuted.
+// TestVariancesAreThoseOfTheNoise draws noise on empty tables 1000 times and compares Σ error²/variance with its law,
+// χ² of 1000 degrees (the noise is Gaussian except for rounding to whole numbers; Laplace noise is not tested here).
+// The cube root of Wilson and Hilferty is normal to within 1e-4 of its deviation so near the middle, and exceeds 6.47
+// deviations with a chance of 1e-10. Negative control: the mutant with independent cells is refuted.
 func TestVariancesAreThoseOfTheNoise(t *testing.T) {
 	const draws, beyond = 1000, 6.47
 	for _, name := range []string{"levels", "direct", "alone"} {
@@ -429,12 +431,12 @@ func TestVariancesAreThoseOfTheNoise(t *testing.T) {
 	}
 }
 
-// cubeRootLaw is a χ² figure in deviations from its mean (Wilson & Hilferty 1931).
+// cubeRootLaw returns a χ² figure in deviations from its mean (Wilson & Hilferty 1931).
 func cubeRootLaw(x, degrees float64) float64 {
 	return (math.Cbrt(x/degrees) - (1 - 2/(9*degrees))) / math.Sqrt(2/(9*degrees))
 }
 
-// selectedCells says of each cell whether it is in the first row of an answer.
+// selectedCells reports for each cell whether it is in the first row of an answer.
 func selectedCells(groupings []Grouping) []bool {
 	out := []bool{true}
 	for _, g := range groupings {
@@ -449,7 +451,7 @@ func selectedCells(groupings []Grouping) []bool {
 	return out
 }
 
-// noiseOnly are answers of empty tables.
+// noiseOnly returns answers of empty tables.
 func noiseOnly(t *testing.T, r *Reader, table, draw int) []measured.Measured {
 	t.Helper()
 	var key noise.Key
@@ -458,15 +460,16 @@ func noiseOnly(t *testing.T, r *Reader, table, draw int) []measured.Measured {
 	var out []measured.Measured
 	for _, m := range r.Needed(table) {
 		answers := make([]int64, m.Cells)
-		if err := noise.AddDiscreteGaussian(streams.Noise(m.Canonical(), hashed(answers), 0), m.Mechanism.Parameter, answers); err != nil {
+		stream := streams.Noise(m.Canonical(), hashCounts(answers), 0)
+		if err := noise.AddDiscreteGaussian(stream, m.Mechanism.Parameter, answers); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, answered(m, answers))
+		out = append(out, withAnswers(m, answers))
 	}
 	return out
 }
 
-// TestAlikeRowsHaveOneLaw compares the weights of every row with those of the row it is said to be like.
+// TestAlikeRowsHaveOneLaw compares the weights of every row with those of the row that Alike gives for it.
 func TestAlikeRowsHaveOneLaw(t *testing.T) {
 	for name, text := range questions {
 		r := readerOf(t, text)
@@ -476,7 +479,7 @@ func TestAlikeRowsHaveOneLaw(t *testing.T) {
 				t.Fatal(err)
 			}
 			groupings := make([]Grouping, len(levels))
-			for i, l := range levels { // every category a row
+			for i, l := range levels { // each category is a row
 				groupings[i].Rows = l.Size()
 				for c := range l.Size() {
 					groupings[i].Of = append(groupings[i].Of, c)
@@ -497,7 +500,7 @@ func TestAlikeRowsHaveOneLaw(t *testing.T) {
 	}
 }
 
-// lawOf writes a cell's weights, but for their signs.
+// lawOf formats a cell's weights without their signs.
 func lawOf(r *Reader, table int, levels []*domain.Level, row int) string {
 	selected := make([][]int, len(levels))
 	for i := len(levels) - 1; i >= 0; i-- {

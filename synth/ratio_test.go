@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestSetsHoldTheTruthWithTheirProbability sums over all outcomes of two noises the probability that the set holds the
-// true θ, which is that of |A − θB| ≤ q(θ): at least the confidence at every θ, to 1e-9 for what is left out of the
-// sums. At 0.95 it is at most 0.0035 more where both noises spread over ten integers and more, and θ is not so small or
-// large that one stands alone: 0.003, and what one step of the lattice takes it to.
+// TestSetsHoldTheTruthWithTheirProbability sums over all outcomes of two noises the probability that the set contains
+// the true θ, which is that of |A − θB| ≤ q(θ): at least the confidence at every θ, to 1e-9 for what is left out of the
+// sums. At 0.95 it is at most 0.0035 more if both noises spread over at least ten integers, and θ is not so small or
+// large that only one of them matters: 0.003, and one step of the lattice.
 func TestSetsHoldTheTruthWithTheirProbability(t *testing.T) {
 	for _, c := range []struct {
 		over, under string
@@ -23,9 +23,9 @@ func TestSetsHoldTheTruthWithTheirProbability(t *testing.T) {
 				for denominator := 1.0; denominator <= 9; denominator++ {
 					theta := numerator / denominator * r.over / r.under / 8
 					if denominator == 1 {
-						theta = numerator / 8 // where what the noises may be meets
+						theta = numerator / 8 // where possible values of the noises coincide
 					}
-					place := r.place(theta)
+					place := r.positionOf(theta)
 					alpha, _ := r.direction(place)
 					p := probabilityWithin(c.over, c.under, -theta, (r.margin(place)+roundoff)/alpha)
 					least = min(least, p)
@@ -48,22 +48,22 @@ var meanCases = []struct {
 	half       float64
 }{{"L100", "L1", 100}, {"L1000", "L10", 100}, {"G250000", "G100", 50}, {"G4000000000", "G4", 50000}}
 
-// TestMeansCover draws intervals of means. The set of Fieller holds the truth in 0.95 to 0.954 of all, however small
-// the group. What is published holds it at least as often; where a group is tiny, or its mean at the end of the range,
-// more often, as sets that are no interval are not published.
+// TestMeansCover draws intervals of means. Fieller's set contains the truth in 0.95 to 0.954 of all draws, however
+// small the group. What is published contains it at least as often; if a group is tiny, or its mean at the end of the
+// range, more often, as sets that are not intervals are not published.
 func TestMeansCover(t *testing.T) {
 	for _, c := range meanCases {
 		sums, counts := newDrawn(t, c.sum), newDrawn(t, c.count)
 		r := NewMean(noiseNamed(c.sum), noiseNamed(c.count), -c.half, c.half, 0.95)
 		groups := populations(1, 2, 5, 50, 2000)
-		groups = append(groups, of("at the end", 30, func(int) float64 { return 1 }))
+		groups = append(groups, populationOf("at the end", 30, func(int) float64 { return 1 }))
 		for _, p := range groups {
-			count, sum, _ := p.sums(c.half)
+			count, sum, _ := p.latticeSums(c.half)
 			theta := sum / count
 			var set, published tally
 			for range intervalsPerCase {
 				s, n := sum+sums.next(), count+counts.next()
-				set.count(r.within(s, n, r.place(theta)), true)
+				set.addInterval(r.isWithin(s, n, r.positionOf(theta)), true)
 				f := r.Of(s, n)
 				if published.add(f, theta); f.Value < -c.half || f.Value > c.half || f.Low < -c.half || f.High > c.half {
 					t.Fatalf("%v: %v is not in the range", c, f)
@@ -75,7 +75,8 @@ func TestMeansCover(t *testing.T) {
 			}
 			t.Logf("%s/%s %s of %v: set %.4f, published %.4f, with an interval %.3f", c.sum, c.count, p.name, count, set.share(),
 				published.share(), published.bounded/published.all)
-			if set.unlikely(0.95, most) || published.unlikely(0.95, 1) || count >= 2000 && published.unlikely(0.95, 0.957) {
+			if set.isUnlikely(0.95, most) || published.isUnlikely(0.95, 1) ||
+				count >= 2000 && published.isUnlikely(0.95, 0.957) {
 				t.Errorf("%v, %s of %v: the set holds the truth in %v, what is published in %v", c, p.name, count, set.share(),
 					published.share())
 			}
@@ -85,27 +86,28 @@ func TestMeansCover(t *testing.T) {
 
 // TestWrongLawsOfMeansAreCaught plants two faults: noise of the sum and the count that is a tenth larger than stated,
 // with a coverage of 0.925, and a count whose noise is left out, with one of 0.86. Shares of up to 0.9455 of 100 000
-// are found, 24 deviations away: either is missed with a probability below 1e-12.
+// are detected, 24 deviations away: either is missed with a probability below 1e-12.
 func TestWrongLawsOfMeansAreCaught(t *testing.T) {
 	sums, counts := newDrawn(t, "G1000000"), newDrawn(t, "G100")
 	for name, r := range map[string]*Ratio{
-		"a tenth larger": NewMean(Noise(noiseNamed("G1000000")).times(1/1.1), noiseNamed("G100").times(1/1.1), -100, 100,
-			0.95),
+		"a tenth larger": NewMean(Noise(noiseNamed("G1000000")).scaledBy(1/1.1), noiseNamed("G100").scaledBy(1/1.1),
+			-100, 100, 0.95),
 		"no count": NewMean(noiseNamed("G1000000"), nil, -100, 100, 0.95),
 	} {
 		var c tally
 		for range intervalsPerFault {
 			c.add(r.Of(90*500+sums.next(), 500+counts.next()), 90)
 		}
-		if t.Logf("%s: %.4f", name, c.share()); !c.unlikely(0.95, 1) {
+		if t.Logf("%s: %.4f", name, c.share()); !c.isUnlikely(0.95, 1) {
 			t.Errorf("%s: a coverage of %v is not found", name, c.share())
 		}
 	}
 }
 
-// TestErrorsOfMeansArePredicted sums the squares of errors over what the delta method predicts for the truth, in groups
-// that are large beside the noise: n independent squares with mean 1 and variance at most 5, that of Laplace noise. The
-// bound is 6.2 deviations and 0.01 for what the delta method leaves out, the square of noise over count.
+// TestErrorsOfMeansArePredicted sums the squares of errors over those that the delta method predicts at the truth, in
+// groups that are large relative to the noise: n independent squares with mean 1 and variance at most 5, that of
+// Laplace noise. The bound is 6.2 deviations and 0.01 for the remainder of the delta method, the square of noise over
+// count.
 func TestErrorsOfMeansArePredicted(t *testing.T) {
 	for _, c := range meanCases {
 		sums, counts := newDrawn(t, c.sum), newDrawn(t, c.count)
@@ -126,8 +128,8 @@ func TestErrorsOfMeansArePredicted(t *testing.T) {
 	}
 }
 
-// TestSharesCover draws intervals of shares, whose numerator is part of the denominator, with categories that overlap
-// as well, and of ratios of sums without an end.
+// TestSharesCover draws intervals of shares, whose numerator is part of the denominator, also with overlapping
+// categories, and of ratios of sums without a finite end.
 func TestSharesCover(t *testing.T) {
 	share := func(law string) []Part { return []Part{{noiseNamed(law), 1, 1}, {noiseNamed(law), 0, 1}} }
 	unit := Domain{Low: 0, High: 1}
@@ -137,7 +139,7 @@ func TestSharesCover(t *testing.T) {
 		laws   []string
 		domain Domain
 		groups [][]float64
-		most   float64 // of the coverage where noise is small beside the denominator
+		most   float64 // of the coverage if noise is small relative to the denominator
 	}{
 		{"share of few steps", share("L3"), []string{"L3", "L3"}, unit, [][]float64{{1, 0}, {1, 1}, {2, 3}, {10, 40},
 			{300, 500}, {0, 200}}, 0.96},
@@ -172,11 +174,11 @@ func TestSharesCover(t *testing.T) {
 				for i, p := range c.parts {
 					a, b = a+p.Over*noisy[i], b+p.Under*noisy[i]
 				}
-				set.count(r.within(a, b, r.place(theta)), true)
+				set.addInterval(r.isWithin(a, b, r.positionOf(theta)), true)
 			}
 			t.Logf("%s %v: set %.4f, published %.4f, with an interval %.3f", c.name, group, set.share(), published.share(),
 				published.bounded/published.all)
-			if set.unlikely(0.95, c.most) || published.unlikely(0.95, 1) {
+			if set.isUnlikely(0.95, c.most) || published.isUnlikely(0.95, 1) {
 				t.Errorf("%s of %v: the set holds the truth in %v, what is published in %v", c.name, group, set.share(),
 					published.share())
 			}
@@ -184,8 +186,9 @@ func TestSharesCover(t *testing.T) {
 	}
 }
 
-// TestSharedNoiseIsNotIndependent plants a share whose numerator and denominator are taken for independent. Its
-// intervals are too wide, with a coverage of 0.999: that of 100 000 is found as too much, 30 deviations above 0.9634.
+// TestSharedNoiseIsNotIndependent plants a share whose numerator and denominator are treated as independent. Its
+// intervals are too wide, with a coverage of 0.999: in 100 000 draws that is detected as too much, 30 deviations above
+// 0.9634.
 func TestSharedNoiseIsNotIndependent(t *testing.T) {
 	source := newDrawn(t, "G400")
 	law := noiseNamed("G400")
@@ -195,7 +198,7 @@ func TestSharedNoiseIsNotIndependent(t *testing.T) {
 		a := 4000 + source.next()
 		c.add(r.Of(a, a+4000+source.next()), 0.5)
 	}
-	if t.Logf("%.4f", c.share()); !c.unlikely(0.95, 0.956) {
+	if t.Logf("%.4f", c.share()); !c.isUnlikely(0.95, 0.956) {
 		t.Errorf("a coverage of %v is not found", c.share())
 	}
 }

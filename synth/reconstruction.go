@@ -12,16 +12,17 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// This file holds the reconstruction: tables that are put together from all that was measured of their residuals.
+// This file holds the reconstruction: tables that are put together from all measurements of their residuals.
 
-// reconstruction is the estimates of the residuals that the tables of one confidential table need, in units of counts.
+// reconstruction holds the estimates of the residuals that the tables of one confidential table need, in units of
+// counts.
 type reconstruction struct {
 	compiled.Estimate
 	noisy     []*array.Int64 // by source
 	residuals [][]float64    // nil until a table needs it
 }
 
-// newReconstruction takes the measurements that an estimate needs. It fails where one is missing, or not whole.
+// newReconstruction takes the measurements that an estimate needs. It returns an error if one is missing or incomplete.
 func newReconstruction(e compiled.Estimate, byID map[string]measured.Measured) (*reconstruction, error) {
 	r := &reconstruction{Estimate: e, noisy: make([]*array.Int64, len(e.Sources)),
 		residuals: make([][]float64, len(e.Residuals))}
@@ -35,16 +36,16 @@ func newReconstruction(e compiled.Estimate, byID map[string]measured.Measured) (
 	return r, nil
 }
 
-// residual estimates a residual: each source's own figure of it, weighted as the plan says.
+// residualOf estimates a residual: the figures of its sources, weighted as the plan says.
 //
-// Contract: unbiased, and of the variances that the plan predicts (docs/proofs/residuals.md). It reads noisy integers
-// alone.
-func (r *reconstruction) residual(i int) []float64 {
-	if r.residuals[i] != nil { // a table before needed it
+// Contract: unbiased, and of the variances that the plan predicts (docs/proofs/residuals.md). It reads only noisy
+// integers.
+func (r *reconstruction) residualOf(i int) []float64 {
+	if r.residuals[i] != nil { // computed for an earlier table
 		return r.residuals[i]
 	}
 	for k, part := range r.Parts[i] {
-		noisy := floats(r.noisy[part.Source].Int64Values())
+		noisy := toFloats(r.noisy[part.Source].Int64Values())
 		figure := r.Places[part.Source].Figure(r.Columns, r.Residuals[i].Axes, noisy)
 		if k == 0 {
 			r.residuals[i] = make([]float64, len(figure))
@@ -56,10 +57,10 @@ func (r *reconstruction) residual(i int) []float64 {
 	return r.residuals[i]
 }
 
-// statistic puts a table together. Sums of noisy integers, each as it was drawn, are rid of what rounding adds.
-func (r *reconstruction) statistic(marginal int, st plan.Statistic) Statistic {
+// statisticOf reconstructs a table. It removes rounding errors from sums of noisy integers that are whole.
+func (r *reconstruction) statisticOf(marginal int, st plan.Statistic) Statistic {
 	axes := r.Axes[marginal]
-	cells := r.shown(marginal, axes)
+	cells := r.shownCells(marginal, axes)
 	if r.Whole(marginal) {
 		for i, v := range cells {
 			cells[i] = math.Floor(v + 0.5)
@@ -80,11 +81,11 @@ func (r *reconstruction) statistic(marginal int, st plan.Statistic) Statistic {
 	return out
 }
 
-// shown is what a marginal shows along these axes.
-func (r *reconstruction) shown(marginal int, axes residual.Set) []float64 {
+// shownCells returns what a marginal shows along these axes.
+func (r *reconstruction) shownCells(marginal int, axes residual.Set) []float64 {
 	cells := make([]float64, int(r.Cells(marginal)))
 	for _, i := range r.Of(marginal) {
-		residual.Spread(r.Columns, axes, r.Residuals[i].Axes, r.residual(i), cells)
+		residual.Spread(r.Columns, axes, r.Residuals[i].Axes, r.residualOf(i), cells)
 	}
 	return cells
 }

@@ -9,28 +9,29 @@ import (
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
-// This file holds the checks of rounds: that they are such as their method makes.
+// This file holds the checks of rounds: that their method can make them.
 
-// checkRounds returns an error unless rounds are such as method mst makes.
-func checkRounds(p *plan.Plan, asked plan.Synthetic, made measured.Rounds) error {
-	rounds, pairs, joined := made.Each, adaptive.Candidates(asked), adaptive.ForestOf(asked)
-	if len(rounds) > asked.Rounds {
-		return fmt.Errorf("the microdata of %s have %d rounds, more than the %d of the plan", asked.Table, len(rounds),
-			asked.Rounds)
+// checkRounds returns an error unless method mst can make these rounds.
+func checkRounds(p *plan.Plan, synthetic plan.Synthetic, made measured.Rounds) error {
+	rounds, pairs, joined := made.Each, adaptive.Candidates(synthetic), adaptive.ForestOf(synthetic)
+	if len(rounds) > synthetic.Rounds {
+		return fmt.Errorf("the microdata of %s have %d rounds, more than the %d of the plan", synthetic.Table, len(rounds),
+			synthetic.Rounds)
 	}
 	for i, r := range rounds {
 		if r.Choice < 0 || r.Choice >= len(pairs) || !joined.Apart(pairs[r.Choice]) {
-			return fmt.Errorf("round %d of the microdata of %s: %d was not to be chosen", i+1, asked.Table, r.Choice)
+			return fmt.Errorf("round %d of the microdata of %s: %d was not to be chosen", i+1, synthetic.Table, r.Choice)
 		}
-		if err := checkRound(p, asked, i, r.Choice, made.Classes, r.Measured.Measurement.Mechanism, r.Measured); err != nil {
-			return fmt.Errorf("round %d of the microdata of %s: %w", i+1, asked.Table, err)
+		mechanism := r.Measured.Measurement.Mechanism
+		if err := checkRound(p, synthetic, i, r.Choice, made.Classes, mechanism, r.Measured); err != nil {
+			return fmt.Errorf("round %d of the microdata of %s: %w", i+1, synthetic.Table, err)
 		}
 		joined.Join(pairs[r.Choice])
 	}
 	return nil
 }
 
-// checkColumns returns an error unless columns are measurements of the method's columns, whole and in order.
+// checkColumns returns an error unless columns are the complete measurements of the method's columns, in order.
 func checkColumns(p *plan.Plan, s plan.Synthetic, columns []measured.Measured) error {
 	if len(s.By) == 0 || len(columns) != len(s.By) {
 		return fmt.Errorf("the microdata of %s have %d columns, of which %d are measured", s.Table, len(s.By), len(columns))
@@ -47,7 +48,7 @@ func checkColumns(p *plan.Plan, s plan.Synthetic, columns []measured.Measured) e
 	return nil
 }
 
-// checkRound returns an error unless an answer is the measurement of a choice, whole.
+// checkRound returns an error unless an answer is the complete measurement of a choice.
 func checkRound(p *plan.Plan, s plan.Synthetic, round, choice int, classes [][]int, noise budget.Mechanism,
 	answer measured.Measured) error {
 	m, err := adaptive.Answer(p, s, round, choice, classes, noise)

@@ -8,18 +8,19 @@ import (
 
 // This file holds the drawing of rows from a tree model.
 
-// draw makes n rows: column by column, each given the column before it in its tree. Counts are the expected ones,
-// rounded up or down: of the rows with one category of a column, each category of the next has its expected number to
-// within one, and which of these rows they are is random. No order of the rows carries anything: that of the first
-// column is random, and each next one is dealt out at random among rows that are alike so far as it depends on them.
-func (m model) draw(ctx context.Context, n int, r *stream) [][]uint32 {
+// drawRows draws n rows: column by column, each given the column before it in its tree. Counts are the expected ones,
+// rounded up or down: among the rows with one category of a column, each category of the next column has its expected
+// number to within one, and which of these rows have it is random. The order of the rows carries no information: the
+// first column is in random order, and each following one is dealt at random among the rows that are equal in the
+// column it depends on.
+func (m model) drawRows(ctx context.Context, n int, r *stream) [][]uint32 {
 	return m.drawGiven(ctx, make([][]uint32, len(m.columns)), n, r)
 }
 
-// drawGiven is draw where rows have some columns already, those that are not nil: the others are drawn given these.
-// Where no two of these are in one tree, that is by the law of the model given all that the rows have.
+// drawGiven is drawRows for rows that already have the columns that are not nil: the others are drawn given these. If
+// no two of these are in one tree, the result follows the law of the model given all that the rows have.
 func (m model) drawGiven(ctx context.Context, codes [][]uint32, n int, r *stream) [][]uint32 {
-	for _, step := range m.order(codes) {
+	for _, step := range m.drawingOrder(codes) {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -28,19 +29,19 @@ func (m model) drawGiven(ctx context.Context, codes [][]uint32, n int, r *stream
 		}
 		codes[step.column] = make([]uint32, n)
 		if step.pair == nil {
-			deal(codes[step.column], identity[uint32](n), m.columns[step.column], r)
+			dealCategories(codes[step.column], identity[uint32](n), m.columns[step.column], r)
 			continue
 		}
-		groups := group(codes[step.parent], len(m.columns[step.parent]))
+		groups := groupRows(codes[step.parent], len(m.columns[step.parent]))
 		weights := make([]float64, len(m.columns[step.column]))
 		for category, rows := range groups {
 			if len(rows) == 0 {
 				continue
 			}
-			if step.pair.given(step.parent, category, weights); sum(weights) <= 0 {
+			if step.pair.conditionalCounts(step.parent, category, weights); sum(weights) <= 0 {
 				copy(weights, m.columns[step.column])
 			}
-			deal(codes[step.column], rows, weights, r)
+			dealCategories(codes[step.column], rows, weights, r)
 		}
 	}
 	return codes
@@ -49,12 +50,12 @@ func (m model) drawGiven(ctx context.Context, codes [][]uint32, n int, r *stream
 // step is a column in the order in which a model is drawn.
 type step struct {
 	column, parent int
-	pair           *pairTable // of the two; nil for the first of a tree
+	pair           *pairTable // of column and parent; nil for the first column of a tree
 }
 
-// order is every column once, each after its parent: trees in the order of their first columns, but those first that
-// rows have some column of, from that one on; breadth first.
-func (m model) order(codes [][]uint32) []step {
+// drawingOrder returns every column once, each after its parent, breadth first. Trees with a given column come first,
+// starting from that column, then the others in the order of their first columns.
+func (m model) drawingOrder(codes [][]uint32) []step {
 	var steps []step
 	seen := make([]bool, len(m.columns))
 	var roots []int
@@ -74,7 +75,7 @@ func (m model) order(codes [][]uint32) []step {
 		for next := len(steps) - 1; next < len(steps); next++ {
 			at := steps[next].column
 			for i := range m.pairs {
-				if child, ok := m.pairs[i].other(at); ok && !seen[child] {
+				if child, ok := m.pairs[i].otherColumn(at); ok && !seen[child] {
 					seen[child] = true
 					steps = append(steps, step{column: child, parent: at, pair: &m.pairs[i]})
 				}
@@ -84,8 +85,8 @@ func (m model) order(codes [][]uint32) []step {
 	return steps
 }
 
-// deal gives each of some rows a category: numbers by weight, rounded, and then the rows by chance.
-func deal(codes []uint32, rows []uint32, weights []float64, r *stream) {
+// dealCategories gives each of some rows a category: the weights are rounded to numbers, which are dealt at random.
+func dealCategories(codes []uint32, rows []uint32, weights []float64, r *stream) {
 	dealt := make([]uint32, 0, len(rows))
 	for category, count := range apportion(weights, len(rows), r) {
 		for range count {
@@ -98,12 +99,12 @@ func deal(codes []uint32, rows []uint32, weights []float64, r *stream) {
 	}
 }
 
-// apportion divides n among categories by weights, of which one is positive: each gets its part n·w/Σw rounded up or
-// down, by chance, with its part as the mean. Systematic sampling (Madow 1949): parts are laid end to end, in random
-// order, over marks one apart that begin at a random place, and each gets the marks that it covers.
+// apportion divides n among categories by weights, one of which must be positive: each gets its part n·w/Σw rounded up
+// or down, at random, with its part as the mean. Systematic sampling (Madow 1949): parts are laid end to end, in random
+// order, over marks one apart that begin at a random position, and each gets the marks that it covers.
 func apportion(weights []float64, n int, r *stream) []int {
 	counts := make([]int, len(weights))
-	order := positive(weights)
+	order := positiveIndexes(weights)
 	shuffle(r, order)
 	total, start := sum(weights), r.unit()
 	reached, marks := 0.0, 0
@@ -119,8 +120,8 @@ func apportion(weights []float64, n int, r *stream) []int {
 	return counts
 }
 
-// group is the places of each category, ascending.
-func group[N int32 | uint32](codes []N, categories int) [][]N {
+// groupRows returns the indexes of the rows of each category, ascending.
+func groupRows[N int32 | uint32](codes []N, categories int) [][]N {
 	sizes := make([]int, categories)
 	for _, c := range codes {
 		sizes[c]++
@@ -136,7 +137,7 @@ func group[N int32 | uint32](codes []N, categories int) [][]N {
 	return groups
 }
 
-// identity is 0, 1 and so on, n numbers.
+// identity returns 0, 1 and so on, n numbers.
 func identity[N int | uint32](n int) []N {
 	out := make([]N, n)
 	for i := range out {
@@ -145,8 +146,8 @@ func identity[N int | uint32](n int) []N {
 	return out
 }
 
-// marginals of a tree: of its columns and its pairs.
-func (m model) marginals(ctx context.Context, of []known, found func(i int, counts []float64)) {
+// visitMarginals gives the counts of the tree's columns and pairs.
+func (m model) visitMarginals(ctx context.Context, of []setEstimate, found func(i int, counts []float64)) {
 	for i, e := range of {
 		if ctx.Err() != nil {
 			return

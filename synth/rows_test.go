@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// chained is a model of columns of 2, 3, 2 and 3 categories in the tree 0–1, 1–2, 1–3. Its tables are counted from some
-// law of all four columns together, so that they agree; that law itself is not one of a tree.
-func chained(total float64) model {
+// chainedModel returns a model of columns of 2, 3, 2 and 3 categories in the tree 0–1, 1–2, 1–3. Its tables are counted
+// from some law of all four columns together, so that they agree; that law itself is not a law of the tree.
+func chainedModel(total float64) model {
 	sizes := []int{2, 3, 2, 3}
 	m := model{total: total}
 	for _, n := range sizes {
@@ -22,7 +22,7 @@ func chained(total float64) model {
 		weights[i] = float64(1 + (7*i+i*i)%11)
 		sum += weights[i]
 	}
-	each(sizes, func(cell int, codes []int) {
+	visitCells(sizes, func(cell int, codes []int) {
 		count := weights[cell] / sum * total
 		for column, code := range codes {
 			m.columns[column][code] += count
@@ -34,8 +34,8 @@ func chained(total float64) model {
 	return m
 }
 
-// each visits the cells of a table of all columns.
-func each(sizes []int, visit func(cell int, codes []int)) {
+// visitCells visits the cells of a table of all columns.
+func visitCells(sizes []int, visit func(cell int, codes []int)) {
 	cells := 1
 	for _, n := range sizes {
 		cells *= n
@@ -50,10 +50,10 @@ func each(sizes []int, visit func(cell int, codes []int)) {
 	}
 }
 
-// joint enumerates the law of a model from the definition of a Markov forest, and nothing of the way in which rows are
-// drawn: the product of the parts of all columns, times, for every pair, how much likelier its two categories are
-// together than if they did not depend on each other.
-func (m model) joint() []float64 {
+// jointLaw enumerates the law of a model from the definition of a Markov forest, without the code that draws rows: the
+// product of the shares of all columns times, for every pair, how much likelier its two categories are together than if
+// they were independent.
+func (m model) jointLaw() []float64 {
 	var sizes []int
 	cells := 1
 	for _, c := range m.columns {
@@ -61,7 +61,7 @@ func (m model) joint() []float64 {
 		cells *= len(c)
 	}
 	out := make([]float64, cells)
-	each(sizes, func(cell int, codes []int) {
+	visitCells(sizes, func(cell int, codes []int) {
 		p := m.total
 		for column, code := range codes {
 			p *= m.columns[column][code] / m.total
@@ -77,14 +77,14 @@ func (m model) joint() []float64 {
 	return out
 }
 
-// checkJoint sums the enumerated law to columns and pairs, which are those of the model to 1e-9 of the total.
+// checkJoint sums the enumerated law over columns and pairs, and compares with the model to 1e-9 of the total.
 func (m model) checkJoint(t *testing.T) {
 	t.Helper()
 	var sizes []int
 	for _, c := range m.columns {
 		sizes = append(sizes, len(c))
 	}
-	joint := m.joint()
+	joint := m.jointLaw()
 	close := func(what string, got, want []float64) {
 		for i := range want {
 			if !(math.Abs(got[i]-want[i]) <= 1e-9*m.total) {
@@ -94,29 +94,31 @@ func (m model) checkJoint(t *testing.T) {
 	}
 	for column, want := range m.columns {
 		got := make([]float64, len(want))
-		each(sizes, func(cell int, codes []int) { got[codes[column]] += joint[cell] })
+		visitCells(sizes, func(cell int, codes []int) { got[codes[column]] += joint[cell] })
 		close(fmt.Sprintf("column %d", column), got, want)
 	}
 	for _, pair := range m.pairs {
 		got := make([]float64, len(pair.counts))
-		each(sizes, func(cell int, codes []int) { got[codes[pair.pair[0]]*pair.cols+codes[pair.pair[1]]] += joint[cell] })
+		visitCells(sizes, func(cell int, codes []int) {
+			got[codes[pair.pair[0]]*pair.cols+codes[pair.pair[1]]] += joint[cell]
+		})
 		close(fmt.Sprintf("pair %v", pair.pair), got, pair.counts)
 	}
 }
 
-func TestLawOfATree(t *testing.T) { chained(1000).checkJoint(t) }
+func TestLawOfATree(t *testing.T) { chainedModel(1000).checkJoint(t) }
 
-// TestRowsFollowTheTree counts the rows of many draws in every cell of all columns together. The mean is the enumerated
-// law, exactly, although each draw has rounded counts. 4,000 draws of 60 rows give the least likely cell 500 rows, so
+// TestRowsFollowTheTree counts the rows of many draws in every cell of all columns together. The mean is exactly the
+// enumerated law, although each draw has rounded counts. 4,000 draws of 60 rows give the least likely cell 500 rows, so
 // the mean is close to normal; seven of its standard deviations make 36 false alarms together of less than 1e-10, and
 // the seeds are fixed.
 func TestRowsFollowTheTree(t *testing.T) {
 	const draws, rows = 4000, 60
-	m := chained(1000)
-	joint := m.joint()
+	m := chainedModel(1000)
+	joint := m.jointLaw()
 	sums, squares := make([]float64, len(joint)), make([]float64, len(joint))
 	for draw := range draws {
-		codes := m.draw(t.Context(), rows, seeded([32]byte{5, byte(draw), byte(draw >> 8)}))
+		codes := m.drawRows(t.Context(), rows, seededStream([32]byte{5, byte(draw), byte(draw >> 8)}))
 		counts := make([]float64, len(joint))
 		for row := range rows {
 			counts[((int(codes[0][row])*3+int(codes[1][row]))*2+int(codes[2][row]))*3+int(codes[3][row])]++
@@ -141,16 +143,16 @@ func TestRowsFollowTheTree(t *testing.T) {
 // TestRowsRound: counts of the first column are within one of those expected, and so are those of each next column
 // among the rows with one category of the column before it, down the tree 0–1, 1–2, 1–3 from its first column.
 func TestRowsRound(t *testing.T) {
-	m := chained(777)
+	m := chainedModel(777)
 	for seed := range 50 {
 		const rows = 5000
-		codes := m.draw(t.Context(), rows, seeded([32]byte{6, byte(seed)}))
+		codes := m.drawRows(t.Context(), rows, seededStream([32]byte{6, byte(seed)}))
 		first := make([]float64, 2)
 		for _, c := range codes[0] {
 			first[c]++
 		}
 		for c, got := range first {
-			within(t, got, m.columns[0][c]/m.total*rows)
+			checkRounded(t, got, m.columns[0][c]/m.total*rows)
 		}
 		for _, pair := range m.pairs {
 			counts, groups := make([]float64, len(pair.counts)), make([]float64, len(pair.counts)/pair.cols)
@@ -160,29 +162,30 @@ func TestRowsRound(t *testing.T) {
 			}
 			for cell, got := range counts {
 				given := cell / pair.cols
-				within(t, got, groups[given]*pair.counts[cell]/m.columns[pair.pair[0]][given])
+				checkRounded(t, got, groups[given]*pair.counts[cell]/m.columns[pair.pair[0]][given])
 			}
 		}
 	}
 }
 
-// within checks that a whole number is an expected one rounded up or down.
-func within(t *testing.T, got, want float64) {
+// checkRounded checks that a whole number is an expected one rounded up or down.
+func checkRounded(t *testing.T, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) >= 1+1e-9 {
 		t.Errorf("%v rows where %v are expected", got, want)
 	}
 }
 
-// TestOrderOfRowsCarriesNothing: a row's place tells nothing of it, nor of the row before. Half of 40 rows have
-// category 1 in either column, and the columns always agree. Over 4,000 draws the first row has it 2,000 times, give or
-// take √1000 = 32, and the first two are alike with probability 19/39, 1,949 ± 32. Bounds are 6.5 of that.
+// TestOrderOfRowsCarriesNothing: the position of a row reveals nothing about it, nor does the row before. Half of 40
+// rows have category 1 in either column, and the columns always agree. Over 4,000 draws the first row has it 2,000
+// times, give or take √1000 = 32, and the first two are equal with probability 19/39, 1,949 ± 32. Bounds are 6.5 of
+// that.
 func TestOrderOfRowsCarriesNothing(t *testing.T) {
 	m := model{total: 40, columns: [][]float64{{20, 20}, {20, 20}},
 		pairs: []pairTable{{[]int{0, 1}, 2, []float64{20, 0, 0, 20}}}}
 	ones, alike := 0, 0
 	for draw := range 4000 {
-		codes := m.draw(t.Context(), 40, seeded([32]byte{7, byte(draw), byte(draw >> 8)}))
+		codes := m.drawRows(t.Context(), 40, seededStream([32]byte{7, byte(draw), byte(draw >> 8)}))
 		ones += int(codes[1][0])
 		if codes[1][0] == codes[1][1] {
 			alike++
@@ -201,17 +204,17 @@ func TestOrderOfRowsCarriesNothing(t *testing.T) {
 	}
 }
 
-// TestApportion: parts rounded up or down, with the parts as means. A part's fraction f is rounded up with probability
-// f, so over 20,000 draws the mean is within 6.5·√(f(1−f)/20000) ≤ 0.023.
+// TestApportion: parts are rounded up or down, with the parts as means. A part's fraction f is rounded up with
+// probability f, so over 20,000 draws the mean is within 6.5·√(f(1−f)/20000) ≤ 0.023.
 func TestApportion(t *testing.T) {
 	weights := []float64{0, 0.5, 2.25, 4, 0, 0.25, 3}
 	const n = 7
-	r := seeded([32]byte{8})
+	r := seededStream([32]byte{8})
 	sums := make([]float64, len(weights))
 	for range 20000 {
 		total := 0
 		for i, count := range apportion(weights, n, r) {
-			within(t, float64(count), weights[i]/10*n)
+			checkRounded(t, float64(count), weights[i]/10*n)
 			sums[i] += float64(count)
 			total += count
 		}
@@ -224,11 +227,11 @@ func TestApportion(t *testing.T) {
 			t.Errorf("weight %v got %v in the mean, expected %v", w, sums[i]/20000, w/10*n)
 		}
 	}
-	// Of four equal parts of a half, any two can be rounded up together: each of 6 pairs has 1/6 of 6,000 draws, where
-	// none has less than 500 but with a probability of 10⁻⁷⁰.
+	// Of four equal parts of a half, any two can be rounded up together: each of 6 pairs has 1/6 of 6,000 draws, and none
+	// has fewer than 500 except with a probability of 10⁻⁷⁰.
 	together := map[[2]int]int{}
 	for range 6000 {
-		together[[2]int(positive(floats(apportion([]float64{1, 1, 1, 1}, 2, r))))]++
+		together[[2]int(positiveIndexes(toFloats(apportion([]float64{1, 1, 1, 1}, 2, r))))]++
 	}
 	for pair, times := range together {
 		if times < 500 {
@@ -246,11 +249,11 @@ func TestApportion(t *testing.T) {
 	}
 }
 
-// TestBackedOff: rows with a category that the pair has nothing of follow the other column alone.
+// TestBackedOff: rows with a category that the pair has no counts for follow the other column's marginal.
 func TestBackedOff(t *testing.T) {
 	m := model{total: 8, columns: [][]float64{{4, 4}, {2, 6}}, pairs: []pairTable{{[]int{0, 1}, 2, []float64{0, 0, 2, 6}}}}
 	counts := make([]int, 4)
-	codes := m.draw(t.Context(), 8, seeded([32]byte{9}))
+	codes := m.drawRows(t.Context(), 8, seededStream([32]byte{9}))
 	for row := range codes[0] {
 		counts[codes[0][row]*2+codes[1][row]]++
 	}
@@ -260,10 +263,10 @@ func TestBackedOff(t *testing.T) {
 }
 
 // TestBelow: all results of 3 are equally likely: of 30,000 draws each has 10,000 ± 82; bounds are 6.5 of that. And
-// words are refused where they must: of four that follow each other, three would make a result below 3·2⁶² of their own
-// and the fourth one more of the first, so that half of all results were multiples of 3, and not 3,333 ± 47 of 10,000.
+// words are rejected if they must be: of four consecutive ones, three would give a result below 3·2⁶² of their own and
+// the fourth would repeat the first, so that half of all results were multiples of 3, and not 3,333 ± 47 of 10,000.
 func TestBelow(t *testing.T) {
-	r := seeded([32]byte{10})
+	r := seededStream([32]byte{10})
 	counts := make([]int, 3)
 	for range 30000 {
 		counts[r.below(3)]++
@@ -286,7 +289,7 @@ func TestBelow(t *testing.T) {
 
 // TestShuffle: all orders of 3 are equally likely: of 30,000 each has 5,000 ± 65; bounds are 6.5 of that.
 func TestShuffle(t *testing.T) {
-	r := seeded([32]byte{11})
+	r := seededStream([32]byte{11})
 	counts := map[[3]int]int{}
 	for range 30000 {
 		entries := [3]int{0, 1, 2}

@@ -2,26 +2,27 @@ package synth
 
 import "math"
 
-// This file holds the projection of noisy counts on counts that can be: none negative, and of a given sum.
+// This file holds the projection of noisy counts on nonnegative counts with a given sum.
 
-// project sets x to the counts nearest to noisy ones t that are not negative and have this total ≥ 0, and returns the
-// λ by which x_i = max(0, t_i + λ). Counts and distance are weighted: Σ w_i·x_i = total, and Σ w_i·(x_i − t_i)² is
-// least, for w_i > 0. guess is a λ to begin from; NaN is none.
+// projectOnSimplex sets x to the nonnegative counts with this total ≥ 0 that are nearest to noisy counts t, and returns
+// the λ for which x_i = max(0, t_i + λ). Counts and distance are weighted: Σ w_i·x_i = total, and Σ w_i·(x_i − t_i)² is
+// least, for w_i > 0. guess is a λ to begin with; NaN is none.
 //
-// The weighted sum is convex, piecewise linear and increasing in λ. So a Newton step from any place where it increases
-// ends at or above the solution, and from there each step descends and leaves fewer terms positive, or has arrived.
-func project(x, t, w []float64, total, guess float64) float64 {
+// The weighted sum is convex, piecewise linear and increasing in λ. A Newton step from any λ where it increases
+// therefore ends at or above the solution, and from there each step descends and leaves fewer terms positive, or has
+// arrived.
+func projectOnSimplex(x, t, w []float64, total, guess float64) float64 {
 	top := 0
 	for i := range t {
 		if t[i] > t[top] {
 			top = i
 		}
 	}
-	// Terms are taken from the largest, so that no size of the noise drowns the total.
+	// Take differences from the largest term, so that the total keeps its precision next to large noise.
 	highest := t[top]
 	lambda := guess + highest
 	if !(lambda > 0) {
-		lambda = total / w[top] // the largest term alone makes the total
+		lambda = total / w[top] // as if the largest term were the only positive one
 	}
 	for before := -1; ; {
 		sum, slope, positive := 0.0, 0.0, 0
@@ -46,7 +47,7 @@ func project(x, t, w []float64, total, guess float64) float64 {
 		x[i] = math.Max(0, (t[i]-highest)+lambda)
 		sum += float64(w[i] * x[i])
 	}
-	if sum > 0 { // rounding is all that it takes off
+	if sum > 0 { // removes only rounding errors
 		scale := total / sum
 		for i := range x {
 			x[i] *= scale

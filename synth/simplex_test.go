@@ -6,10 +6,10 @@ import (
 )
 
 // TestProjectIsNearest checks the conditions that only the nearest counts meet: the total, no negative count, and one
-// multiplier for all counts, which is reached where a count is positive and not passed where it is zero (Karush, Kuhn &
+// multiplier for all counts, which holds with equality for a positive count and as a bound for a zero (Karush, Kuhn &
 // Tucker). Tolerances are some thousand roundings of the largest number.
 func TestProjectIsNearest(t *testing.T) {
-	r := seeded([32]byte{1})
+	r := seededStream([32]byte{1})
 	for trial := range 2000 {
 		n := 1 + int(r.below(40))
 		scale := math.Ldexp(1, int(r.below(60))-10)
@@ -26,7 +26,7 @@ func TestProjectIsNearest(t *testing.T) {
 		if trial%2 == 0 {
 			guess = (r.unit() - 0.5) * scale
 		}
-		multiplier := project(x, noisy, weights, total, guess)
+		multiplier := projectOnSimplex(x, noisy, weights, total, guess)
 		got := 0.0
 		for i, v := range x {
 			got += weights[i] * v
@@ -60,7 +60,7 @@ func TestProjectByHand(t *testing.T) {
 		{[]float64{0x1p62, 0x1p62 - 1024, 0}, []float64{1, 1, 1}, 2000, []float64{1512, 488, 0}},
 	} {
 		x := make([]float64, len(c.noisy))
-		project(x, c.noisy, c.weights, c.total, math.NaN())
+		projectOnSimplex(x, c.noisy, c.weights, c.total, math.NaN())
 		for i := range x {
 			if math.Abs(x[i]-c.want[i]) > 1e-12*(1+c.total) {
 				t.Errorf("%v with total %v gives %v, expected %v", c.noisy, c.total, x, c.want)

@@ -11,7 +11,7 @@ import (
 
 // This file holds single cells of sparse tables: their figures, or that they have none.
 
-// Sparse is the sparse measurement that a table is; false of any other table.
+// Sparse returns the measurement of a sparse table, and false for any other table.
 func (r *Reader) Sparse(table int) (plan.Measurement, bool) {
 	if r.plan.Tables[table].Sparse == nil {
 		return plan.Measurement{}, false
@@ -19,8 +19,8 @@ func (r *Reader) Sparse(table int) (plan.Measurement, bool) {
 	return r.Needed(table)[0], true
 }
 
-// Cell is where among the answers to a sparse measurement a cell of its is, by the category of each key; false where
-// it is not above the threshold. ruledOut reports whether it cannot have rows.
+// Cell returns the index of a cell among the answers to a sparse measurement, given the category of each key; above is
+// false if the cell is not above the threshold. ruledOut reports whether it cannot have rows.
 func (r *Reader) Cell(answer measured.Measured, categories []int) (at int, above, ruledOut bool, err error) {
 	levels, err := answer.Measurement.Query.Levels(r.plan.Release())
 	if err != nil {

@@ -20,8 +20,8 @@ impossible: [{where: {from: 3, to: [4, 5]}, rows: drop}]
 marginals: {od: {by: [to, from], cells: {above: 20}}, tens: {by: [tens, to], cells: {above: 20}}}
 `
 
-// TestSparseTablesHaveTheirCells holds the rows of sparse tables, one of them by a derived column, to the cells that
-// they are of.
+// TestSparseTablesHaveTheirCells compares the rows of sparse tables, one of them by a derived column, with the cells
+// that they represent.
 func TestSparseTablesHaveTheirCells(t *testing.T) {
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: sparseText})
 	if err != nil {

@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// This file holds how far several files of rows from one model lie from each other: by their drawing, and by nothing
-// else.
+// This file holds the variation between several files of rows from one model, which comes only from their drawing.
 
-// scatter is that of the counts of a set of columns.
+// scatter is the variation of the counts of a set of columns.
 type scatter struct {
 	files         int
-	mean, squares []float64 // of each cell: the mean, and the sum of squared distances from it
+	mean, squares []float64 // by cell: the mean, and the sum of squared deviations from it
 }
 
 // add takes the counts of one more file (Welford 1962).
@@ -27,7 +26,8 @@ func (s *scatter) add(counts []float64) {
 	}
 }
 
-// deviation is the standard deviation of the counts of a cell between files, as the root of the mean square over cells.
+// deviation returns the standard deviation of the count of a cell between files, as the root mean square over the
+// cells.
 func (s *scatter) deviation() float64 {
 	if s.files < 2 {
 		return 0
@@ -35,23 +35,23 @@ func (s *scatter) deviation() float64 {
 	return math.Sqrt(sum(s.squares) / float64(s.files-1) / float64(len(s.squares)))
 }
 
-// tally counts rows of a file, where several are drawn. It ends with the context.
-func (d *Drawing) tally(ctx context.Context, m Microdata) {
+// tallyFile counts the rows of a file, if there are several files. It ends with the context.
+func (d *Drawing) tallyFile(ctx context.Context, m Microdata) {
 	if m.Files < 2 {
 		return
 	}
 	if d.spread == nil {
-		d.spread = make([]scatter, len(d.known))
+		d.spread = make([]scatter, len(d.estimates))
 	}
-	for i, k := range d.known {
+	for i, k := range d.estimates {
 		if ctx.Err() != nil {
 			return
 		}
-		d.spread[i].add(k.tally(m.Codes))
+		d.spread[i].add(k.countRows(m.Codes))
 	}
 }
 
-// Spread tells of each of the fits of microdata how far the files lie from each other that were drawn so far.
+// Spread sets the spread of each fit to that of the files drawn so far.
 func (d *Drawing) Spread(fits []Fit) {
 	for i := range d.spread {
 		fits[i].Spread = d.spread[i].deviation()

@@ -10,45 +10,41 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds the statistic of a table: one figure per cell with its interval, and what is said of single cells.
+// This file holds the statistic of a table: one figure per cell with its interval, and the flags of single cells.
 
 // Statistic is one figure per cell. Arrays have one entry per cell.
 type Statistic struct {
 	Name      string
-	Published *array.Int64 // for reading: the estimate, rounded, with negative counts shown as zero; or [Consistent]
-	// Unbiased is for arithmetic: its mean over the noise is the exact value. Low and
-	// High are an interval around it, which covers the exact value with probability
-	// Attained.
+	Published *array.Int64 // for reading: the rounded estimate, with negative counts shown as zero; or [Consistent]
+	// Unbiased is for arithmetic: its mean over the noise is the exact value. Low and High are an interval around it,
+	// which covers the exact value with probability Attained.
 	Unbiased, Low, High *array.Float64
 	Error               *array.Float64 // standard errors of Unbiased, from the law of the noise
-	// Whole is true where Unbiased, Low and High are whole numbers: the figure is one
-	// measurement, as it was drawn.
+	// Whole is true if Unbiased, Low and High are whole numbers: the figure is one measurement, as it was drawn.
 	Whole         bool
 	Fitted        bool    // Published is by [Consistent]
-	Tabulated     bool    // and counts rows of microdata
+	Tabulated     bool    // Published counts rows of microdata
 	StandardError float64 // root mean square of Error
-	Margin        float64 // (High − Low) / 2, of the widest
-	Confidence    float64 // asked of the interval
-	Attained      float64 // given by the law, at least Confidence
+	Margin        float64 // (High − Low) / 2 of the widest interval
+	Confidence    float64 // that was asked for
+	Attained      float64 // by the law of the noise, at least Confidence
 	Flags         []Flag
 }
 
-// Flag says what a reader should know of one cell.
+// Flag is a remark about one cell.
 type Flag string
 
 const (
-	// Plain is a cell with nothing to add.
+	// Plain marks a cell without a remark.
 	Plain Flag = ""
-	// NoiseDominates marks a cell whose interval reaches zero: it cannot be
-	// told from an empty one.
+	// NoiseDominates marks a cell whose interval reaches zero: it cannot be distinguished from an empty one.
 	NoiseDominates Flag = "noise_dominates"
-	// Impossible marks a cell that the spec says no row falls into: its zero is
-	// exact, and was not measured.
+	// Impossible marks a cell that the spec says no row falls into: its zero is exact, and was not measured.
 	Impossible Flag = "impossible"
 )
 
-// alone is the statistic of a count that is one measurement. Its impossible cells are exact zeros.
-func alone(st plan.Statistic, m measured.Measured, impossible []bool) Statistic {
+// standaloneStatistic returns the statistic of a count that is one measurement. Its impossible cells are exact zeros.
+func standaloneStatistic(st plan.Statistic, m measured.Measured, impossible []bool) Statistic {
 	law, unit := m.Measurement.Mechanism, st.UnitValue()
 	whole, attained := law.Margin(st.Confidence)
 	margin, deviation := float64(unit*float64(whole)), float64(unit*math.Sqrt(law.Variance()))
@@ -75,10 +71,11 @@ func alone(st plan.Statistic, m measured.Measured, impossible []bool) Statistic 
 	return out
 }
 
-// newStatistic makes the columns of a statistic of its unbiased estimates, their
-// standard errors and margins. The estimates and errors are its own from then on.
+// newStatistic returns the statistic with these unbiased estimates, standard errors and margins. It takes ownership of
+// the estimates and errors.
 func newStatistic(name string, cells, errors []float64, margin func(i int) float64) Statistic {
-	out := Statistic{Name: name, Flags: make([]Flag, len(cells)), Unbiased: decimals(cells), Error: decimals(errors)}
+	out := Statistic{Name: name, Flags: make([]Flag, len(cells)), Unbiased: float64Column(cells),
+		Error: float64Column(errors)}
 	published, low, high := make([]int64, len(cells)), make([]float64, len(cells)), make([]float64, len(cells))
 	for i, v := range cells {
 		m := margin(i)
@@ -88,20 +85,20 @@ func newStatistic(name string, cells, errors []float64, margin func(i int) float
 			out.Flags[i] = NoiseDominates
 		}
 	}
-	out.Low, out.High = decimals(low), decimals(high)
-	out.Published = integers(published)
+	out.Low, out.High = float64Column(low), float64Column(high)
+	out.Published = int64Column(published)
 	return out
 }
 
-// integers are these very values, not a copy.
-func integers(values []int64) *array.Int64 {
+// int64Column returns an array of these values, without a copy.
+func int64Column(values []int64) *array.Int64 {
 	data := columnOf(arrow.PrimitiveTypes.Int64, len(values), arrow.Int64Traits.CastToBytes(values))
 	defer data.Release()
 	return array.NewInt64Data(data)
 }
 
-// decimals are these very values, not a copy.
-func decimals(values []float64) *array.Float64 {
+// float64Column returns an array of these values, without a copy.
+func float64Column(values []float64) *array.Float64 {
 	data := columnOf(arrow.PrimitiveTypes.Float64, len(values), arrow.Float64Traits.CastToBytes(values))
 	defer data.Release()
 	return array.NewFloat64Data(data)

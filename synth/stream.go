@@ -19,9 +19,9 @@ type stream struct {
 	next   int
 }
 
-// newStream is the stream for one purpose of a sealed folder. Its seed is the SHA-256 of the plan hash, the purpose and
-// every measurement with its definition and its noisy integers. All of that is published or may be, so what is drawn
-// from it tells nothing more.
+// newStream returns the stream for one purpose of a sealed folder. Its seed is the SHA-256 of the plan hash, the
+// purpose and every measurement with its definition and its noisy integers. All of that is published or may be, so
+// draws from it reveal nothing more.
 func newStream(s *measured.Sealed, purpose string) *stream {
 	h := sha256.New()
 	word := func(n uint64) { h.Write(binary.BigEndian.AppendUint64(nil, n)) }
@@ -52,10 +52,10 @@ func newStream(s *measured.Sealed, purpose string) *stream {
 			answers(r.Measured)
 		}
 	}
-	return seeded([sha256.Size]byte(h.Sum(nil)))
+	return seededStream([sha256.Size]byte(h.Sum(nil)))
 }
 
-func seeded(seed [sha256.Size]byte) *stream {
+func seededStream(seed [sha256.Size]byte) *stream {
 	block, err := aes.NewCipher(seed[:])
 	if err != nil {
 		panic("synth: AES refused a 32-byte key: " + err.Error()) // its only error is another length
@@ -65,8 +65,8 @@ func seeded(seed [sha256.Size]byte) *stream {
 	return r
 }
 
-// word is the next 64 bits.
-func (r *stream) word() uint64 {
+// nextWord returns the next 64 bits.
+func (r *stream) nextWord() uint64 {
 	if r.next == len(r.buffer) {
 		clear(r.buffer[:])
 		r.keys.XORKeyStream(r.buffer[:], r.buffer[:])
@@ -77,22 +77,22 @@ func (r *stream) word() uint64 {
 	return w
 }
 
-// below is a uniform integer in [0, n), for n > 0. Theorem: Lemire 2019: of the 2⁶⁴ words those are refused that would
-// make some results likelier than others.
+// below returns a uniform integer in [0, n), for n > 0. Theorem: Lemire 2019: it rejects those of the 2⁶⁴ words that
+// would make some results likelier than others.
 func (r *stream) below(n uint64) uint64 {
-	high, low := bits.Mul64(r.word(), n)
+	high, low := bits.Mul64(r.nextWord(), n)
 	if low < n {
 		for refused := -n % n; low < refused; {
-			high, low = bits.Mul64(r.word(), n)
+			high, low = bits.Mul64(r.nextWord(), n)
 		}
 	}
 	return high
 }
 
-// unit is a uniform multiple of 2⁻⁵³ in [0, 1).
-func (r *stream) unit() float64 { return float64(float64(r.word()>>11) * 0x1p-53) }
+// unit returns a uniform multiple of 2⁻⁵³ in [0, 1).
+func (r *stream) unit() float64 { return float64(float64(r.nextWord()>>11) * 0x1p-53) }
 
-// shuffle puts entries into a uniform random order.
+// shuffle puts entries into a uniformly random order.
 func shuffle[E any](r *stream, entries []E) {
 	for i := len(entries) - 1; i > 0; i-- {
 		j := r.below(uint64(i + 1))

@@ -6,34 +6,33 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// Table is a published table: a row per combination of its keys' categories, in
-// domain order, the last key's categories changing fastest; of a sparse table a row for
-// each cell that is above its threshold.
+// Table is a published table: a row per combination of its keys' categories, in domain order, the last key's categories
+// changing fastest; of a sparse table, a row for each cell above its threshold.
 type Table struct {
 	Path       string
 	Marginal   string
 	Keys       []Key
 	Statistics []Statistic
-	Numbers    []Number // beside counts, in the plan's order
+	Numbers    []Number // figures other than counts, in the plan's order
 	Cells      int
-	// Places are, of a sparse table, the places in domain order of the cells that have a row, ascending, and of one of
-	// chosen cells of these, in the order of their choice; nil where all have.
+	// Places are the indexes, in domain order, of the cells that have a row: in a sparse table ascending, in a table of
+	// chosen cells in the order of their choice; nil if all cells have a row.
 	Places []uint64
 }
 
-// Key is an attribute of a table with its categories. Type is that of its column.
+// Key is an attribute of a table with its categories. Type is the type of its column.
 type Key struct {
 	Attribute spec.Attribute
 	Type      domain.Type
 	Level     *domain.Level
 }
 
-// Category is the category of a key in a row of the table.
+// Category returns the category of a key in a row of the table.
 func (t Table) Category(row, key int) domain.Category {
 	return t.Keys[key].Level.Categories[t.CategoriesOf(key)(row)]
 }
 
-// CategoriesOf says of a key which category a row has, a place among those of its level.
+// CategoriesOf returns a function that gives the category of a key in a row, as an index into its level.
 func (t Table) CategoriesOf(key int) func(row int) int {
 	size, stride := uint64(t.Keys[key].Level.Size()), uint64(1)
 	for _, later := range t.Keys[key+1:] {
@@ -45,13 +44,13 @@ func (t Table) CategoriesOf(key int) func(row int) int {
 	return func(row int) int { return int(t.Places[row] / stride % size) }
 }
 
-// Number is a figure beside the count, of every cell.
+// Number is a figure other than the count, in every cell.
 type Number struct {
 	plan.Figure
 	FigureColumns
 }
 
-// keysOf finds the categories of a query's factors.
+// keysOf returns the keys of a query's factors.
 func keysOf(r *spec.Release, q plan.Query) ([]Key, error) {
 	levels, err := q.Levels(r)
 	if err != nil {

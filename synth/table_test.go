@@ -23,7 +23,7 @@ tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ri
 marginals: {m: {by: [age.half, mode]}}
 `
 
-func estimate(t *testing.T, answers ...int64) Table {
+func estimateRelease(t *testing.T, answers ...int64) Table {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: release})
 	if err != nil {
@@ -44,7 +44,7 @@ func estimate(t *testing.T, answers ...int64) Table {
 }
 
 func TestCounts(t *testing.T) {
-	table := estimate(t, 4, 3, -2, 1000)
+	table := estimateRelease(t, 4, 3, -2, 1000)
 	s := table.Statistics[0]
 	if got, want := s.Published.Int64Values(), []int64{4, 3, 0, 1000}; !slices.Equal(got, want) {
 		t.Errorf("published: %v, expected %v", got, want)
@@ -78,7 +78,7 @@ func TestCounts(t *testing.T) {
 }
 
 func TestKeysAreInOrder(t *testing.T) {
-	table := estimate(t, 0, 0, 0, 0)
+	table := estimateRelease(t, 0, 0, 0, 0)
 	if table.Cells != 4 || len(table.Keys) != 2 || table.Keys[0].Attribute.String() != "age.half" ||
 		table.Keys[1].Attribute.String() != "mode" {
 		t.Fatalf("%d cells, keys %v", table.Cells, table.Keys)

@@ -6,28 +6,29 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// This file holds margins of weighted sums of several noises, for weights that are of each cell its own.
+// This file holds margins of weighted sums of several noises, for weights that differ from cell to cell.
 
-// tails are margins of Σ w_k·X_k for independent noises X_k and any weights. In standard deviations they hardly differ:
-// between 1.96, of normal noise, and 2.12, of Laplace noise, at 0.95. They are those of a sum of two Laplace draws and,
-// where these are alike, a normal one, all spread over very many integers, that has the same variance and fourth
-// moment. Of sums with such moments these have about the widest: where noise spreads over ten integers and more, their
-// margin at 0.95 is between 0.3 % below the law's own and 1.5 % above. Where it does not, and one noise gives the sum
-// most of its steps, half of such a step is added, less the deviation of the other noise that blurs it.
+// tails gives margins of Σ w_k·X_k for independent noises X_k and any weights. In standard deviations margins hardly
+// differ: at 0.95 between 1.96, for normal noise, and 2.12, for Laplace noise. The margins are those of a sum of two
+// Laplace draws and, if these have equal scale, a normal one, all spread over very many integers, that has the same
+// variance and fourth moment. Among sums with such moments these have about the widest margins: if noise spreads over
+// at least ten integers, their margin at 0.95 is between 0.3 % below the law's own and 1.5 % above. If it does not, and
+// one noise gives the sum most of its steps, half of such a step is added, less the deviation of the other noise that
+// blurs it.
 type tails struct {
 	noises    []Noise
 	variances []float64
 	fourths   []float64 // fourth cumulants
-	steps     []float64 // how far apart what the noise may be is, at most
+	steps     []float64 // largest distance between neighbouring values of the noise
 	multiples [tailNodes + 1]float64
 }
 
 const (
-	// tailNodes are how many parts the excess kurtosis from 0 to that of Laplace noise is divided into.
+	// tailNodes is the number of parts into which the excess kurtosis from 0 to that of Laplace noise is divided.
 	tailNodes       = 16
 	laplaceKurtosis = 3
-	// finely is the parameter of noise that spreads over very many integers.
-	finely = 0x1p30
+	// fineParameter is the parameter of noise that spreads over very many integers.
+	fineParameter = 0x1p30
 )
 
 func newTails(noises []Noise, confidence float64) *tails {
@@ -48,7 +49,8 @@ func newTails(noises []Noise, confidence float64) *tails {
 	return t
 }
 
-// fineNoise has variance 1 and an excess kurtosis of 3·Σp² for shares p of Laplace draws in the variance.
+// fineNoise returns noise with variance 1 and an excess kurtosis of 3·Σp² for shares p of Laplace draws in the
+// variance.
 func fineNoise(kurtosis float64) Noise {
 	first := math.Sqrt(kurtosis / (2 * laplaceKurtosis))
 	second := first
@@ -56,13 +58,14 @@ func fineNoise(kurtosis float64) Noise {
 		first = float64((1 + math.Sqrt(float64(2*kurtosis/laplaceKurtosis)-1)) / 2)
 		second = 1 - first
 	}
-	laplace := Noise{{Weight: 1, Count: 1, Kind: budget.DiscreteLaplace, Parameter: finely}}
-	normal := Noise{{Weight: 1, Count: 1, Kind: budget.DiscreteGaussian, Parameter: finely * finely}}
-	out := append(laplace.times(math.Sqrt(first/2)/finely), laplace.times(math.Sqrt(second/2)/finely)...)
-	return append(out, normal.times(math.Sqrt(math.Max(0, 1-first-second))/finely)...)
+	laplace := Noise{{Weight: 1, Count: 1, Kind: budget.DiscreteLaplace, Parameter: fineParameter}}
+	normal := Noise{{Weight: 1, Count: 1, Kind: budget.DiscreteGaussian, Parameter: fineParameter * fineParameter}}
+	out := append(laplace.scaledBy(math.Sqrt(first/2)/fineParameter),
+		laplace.scaledBy(math.Sqrt(second/2)/fineParameter)...)
+	return append(out, normal.scaledBy(math.Sqrt(math.Max(0, 1-first-second))/fineParameter)...)
 }
 
-// variance is that of the sum with these weights.
+// variance returns the variance of the sum with these weights.
 func (t *tails) variance(weights []float64) float64 {
 	var sum float64
 	for i, w := range weights {
@@ -71,7 +74,7 @@ func (t *tails) variance(weights []float64) float64 {
 	return sum
 }
 
-// margin is one of the sum with these weights.
+// margin returns the margin of the sum with these weights.
 func (t *tails) margin(weights []float64) float64 {
 	variance := t.variance(weights)
 	if variance == 0 {

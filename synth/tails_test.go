@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMarginsByMoments holds margins by the moments of a sum against those of its own law: up to 0.6 % below, for what
-// one step of the coarsest lattice takes these up as well, and 2 % above.
+// TestMarginsByMoments compares margins by the moments of a sum with those of its own law: up to 0.6 % below, for the
+// effect of one step of the coarsest lattice, and 2 % above.
 func TestMarginsByMoments(t *testing.T) {
 	for _, names := range [][3]string{{"L100", "L100", "L100"}, {"L1000", "L20", "L4000"}, {"L100", "G10000", "L300"},
 		{"G400", "G900", "L20"}} {
@@ -22,7 +22,7 @@ func TestMarginsByMoments(t *testing.T) {
 				var sum Noise
 				for i, s := range shares {
 					weights[i] = s / math.Sqrt(noises[i].Variance())
-					sum = append(sum, noises[i].times(weights[i])...)
+					sum = append(sum, noises[i].scaledBy(weights[i])...)
 				}
 				own := sum.Margin(confidence)
 				if got := margins.margin(weights)/own - 1; got < -0.006 || got > 0.02 {
@@ -36,8 +36,7 @@ func TestMarginsByMoments(t *testing.T) {
 	}
 }
 
-// TestMarginsOfCoarseNoise holds the margin of one noise of few steps, beside others that are next to nothing, to at
-// least its own.
+// TestMarginsOfCoarseNoise: the margin of one noise of few steps, with others that are negligible, is at least its own.
 func TestMarginsOfCoarseNoise(t *testing.T) {
 	for _, name := range []string{"L1", "L2", "G1", "G2", "G9"} {
 		noises := []Noise{noiseNamed(name), noiseNamed("L1000")}
@@ -48,7 +47,7 @@ func TestMarginsOfCoarseNoise(t *testing.T) {
 	}
 }
 
-// TestKurtosisOfFineNoise holds the nodes to the fourth moments they stand for: that of a Laplace draw is 6 for a
+// TestKurtosisOfFineNoise compares the nodes with the fourth moments they represent: that of a Laplace draw is 6 for a
 // variance of 1.
 func TestKurtosisOfFineNoise(t *testing.T) {
 	for _, want := range []float64{0, 0.4, 1.5, 2, 3} {

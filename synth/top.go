@@ -9,9 +9,9 @@ import (
 
 // This file holds tables of chosen cells: which cells they are.
 
-// choose gives a table a row for each cell that was chosen, in the order of the choice. It fails where that is not as
-// many as the plan chooses.
-func (t *Table) choose(m measured.Measured) error {
+// setChosen gives a table a row for each cell that was chosen, in the order of the choice. It returns an error if there
+// are not as many as the plan chooses.
+func (t *Table) setChosen(m measured.Measured) error {
 	c, ok := m.Measurement.Selection.(selection.Top)
 	if !ok || int64(len(m.Cells)) != c.Of || m.Values.Len() != len(m.Cells) {
 		return fmt.Errorf("measurement %s has not as many cells as are chosen", m.Measurement.ID)

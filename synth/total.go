@@ -11,12 +11,12 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// This file holds the totals of a column: sums of its values over cells of a table, with the noisy integers that they
-// rest on.
+// This file holds the totals of a column: sums of its values over cells of a table, with the measurements that
+// contribute to them.
 
 // ColumnTotals adds up a column's values over cells of a table that publishes their sum, mean, variance or deviation. A
-// cell's sum is Σ (value − centre) + centre·count, for the centre of the column's range: the first is a measurement of
-// its own, and the count is the table's. (No table has such statistics and impossible cells.)
+// cell's sum is Σ (value − centre) + centre·count, for the centre of the column's range: the first term is a
+// measurement of its own, and the count is the table's. (No table has both such statistics and impossible cells.)
 type ColumnTotals struct {
 	reader  *Reader
 	table   int
@@ -25,11 +25,11 @@ type ColumnTotals struct {
 	counts  *array.Float64
 	unit    float64
 	scale   func(cell int) scale
-	stratum int // the key that the column's range depends on, −1 for none
+	stratum int // the index of the key on which the column's range depends, −1 for none
 	sizes   []int
 }
 
-// ColumnMeasurement is the measurement of the sums of a column that a table has; false where it has none.
+// ColumnMeasurement returns the measurement of the sums of a column in a table, and false if there is none.
 func (r *Reader) ColumnMeasurement(table int, column string) (plan.Measurement, bool) {
 	for _, f := range r.plan.Tables[table].Figures {
 		if f.Column == column && f.Sums != "" {
@@ -40,8 +40,8 @@ func (r *Reader) ColumnMeasurement(table int, column string) (plan.Measurement, 
 }
 
 // ColumnTotals reads the sums of a column, for a table that [Reader.Shows] its cells. The answers are those of
-// [Reader.Needed] and [Reader.ColumnMeasurement]. It fails where one is missing, or the table has no sums of the
-// column.
+// [Reader.Needed] and [Reader.ColumnMeasurement]. It returns an error if one is missing, or if the table has no sums of
+// the column.
 func (r *Reader) ColumnTotals(table int, column string, answers []measured.Measured) (*ColumnTotals, error) {
 	p, ok := r.ColumnMeasurement(table, column)
 	if !ok {
@@ -62,7 +62,7 @@ func (r *Reader) ColumnTotals(table int, column string, answers []measured.Measu
 	n := &numbers{release: r.plan.Release(), table: r.plan.Release().Table(r.plan.Tables[table].From)}
 	c := &ColumnTotals{
 		reader: r, table: table, part: p, values: answers[at].Values.Int64Values(), counts: counts, unit: 1, stratum: -1,
-		scale: n.scales(part{Measured: answers[at]}),
+		scale: n.scalesOf(part{Measured: answers[at]}),
 	}
 	if w := n.table.Weight; w != nil {
 		c.unit, _ = w.Lattice.Step.Float64()
@@ -76,8 +76,8 @@ func (r *Reader) ColumnTotals(table int, column string, answers []measured.Measu
 	return c, nil
 }
 
-// Centre is the centre of the column's range in the cells whose category of each key is selected, and half its width;
-// one is false where they have ranges of different centres.
+// Centre returns the centre and half width of the column's range in the cells whose category of each key is selected;
+// one is false if their ranges have different centres.
 func (c *ColumnTotals) Centre(selected [][]int) (centre, half float64, one bool) {
 	if c.stratum < 0 {
 		s := c.scale(0)
@@ -94,11 +94,11 @@ func (c *ColumnTotals) Centre(selected [][]int) (centre, half float64, one bool)
 	return centre, half, true
 }
 
-// Of is the sum over the cells whose category of each key is selected, and what it rests on, with weights in the
-// column's unit.
+// Of returns the sum over the cells whose category of each key is selected, and the contributions to it, with weights
+// in the column's unit.
 func (c *ColumnTotals) Of(selected [][]int) (sum float64, rests []compiled.Bearing) {
 	about, rests := c.AboutCentre(selected)
-	q := c.coefficients(selected)
+	q := c.countCoefficients(selected)
 	centre := 1.0
 	if c.stratum < 0 {
 		centre = c.scale(0).centre
@@ -109,11 +109,12 @@ func (c *ColumnTotals) Of(selected [][]int) (sum float64, rests []compiled.Beari
 			counted += float64(w * c.counts.Value(cell))
 		}
 	}
-	return about + float64(centre*counted), append(rests, c.reader.weighted(c.table, q, centre)...)
+	return about + float64(centre*counted), append(rests, c.reader.weightedBearings(c.table, q, centre)...)
 }
 
-// coefficients are those of the counts along every key: 1 where a category is selected, or the centre of its stratum.
-func (c *ColumnTotals) coefficients(selected [][]int) [][]float64 {
+// countCoefficients returns the coefficients of the counts along every key: 1 for a selected category, or the centre of
+// its stratum.
+func (c *ColumnTotals) countCoefficients(selected [][]int) [][]float64 {
 	q := c.indicators(selected)
 	if c.stratum < 0 {
 		return q
@@ -125,7 +126,7 @@ func (c *ColumnTotals) coefficients(selected [][]int) [][]float64 {
 	return q
 }
 
-// indicators are, along every key, 1 where a category is selected.
+// indicators returns, along every key, the vector with 1 for selected categories.
 func (c *ColumnTotals) indicators(selected [][]int) [][]float64 {
 	q := make([][]float64, len(selected))
 	for key, s := range selected {
@@ -134,7 +135,7 @@ func (c *ColumnTotals) indicators(selected [][]int) [][]float64 {
 	return q
 }
 
-// AboutCentre is Σ (value − centre) over these cells, each about its own centre, and what it rests on.
+// AboutCentre returns Σ (value − centre) over these cells, each about its own centre, and the contributions to it.
 func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []compiled.Bearing) {
 	weights := residual.Outer(c.indicators(selected)...)
 	for cell, w := range weights {
@@ -146,7 +147,8 @@ func (c *ColumnTotals) AboutCentre(selected [][]int) (sum float64, rests []compi
 	return sum, bearingsOn(c.part, weights)
 }
 
-// bearingsOn is what a sum rests on that has these weights on the integers of one measurement, none where all are 0.
+// bearingsOn returns the contribution of one measurement to a sum with these weights on its integers, none if all are
+// 0.
 func bearingsOn(m plan.Measurement, all []float64) []compiled.Bearing {
 	var weights []float64
 	var integers []int64
@@ -167,24 +169,26 @@ func bearingsOn(m plan.Measurement, all []float64) []compiled.Bearing {
 	return []compiled.Bearing{compiled.NewBearing(m, weights, integers)}
 }
 
-// weighted is what factor times the sum Σ Π_a q_a(s_a)·count_s of a table's counts rests on, in published units.
-func (r *Reader) weighted(table int, q [][]float64, factor float64) []compiled.Bearing {
+// weightedBearings returns the contributions to factor times the sum Σ Π_a q_a(s_a)·count_s of a table's counts, in
+// published units.
+func (r *Reader) weightedBearings(table int, q [][]float64, factor float64) []compiled.Bearing {
 	if r.Held(table) || factor == 0 {
 		return nil
 	}
 	factor = float64(factor * r.plan.Tables[table].Statistics[0].UnitValue())
 	if at := r.at[table]; at.estimate >= 0 {
-		return scaled(r.estimates[at.estimate].Sum(at.marginal, q).Bearings(), factor)
+		return scaledBearings(r.estimates[at.estimate].Sum(at.marginal, q).Bearings(), factor)
 	}
-	return scaled(bearingsOn(r.sources(table)[0], residual.Outer(q...)), factor)
+	return scaledBearings(bearingsOn(r.sourcesOf(table)[0], residual.Outer(q...)), factor)
 }
 
-// CountBearings is what the count of the cells whose category of each key is selected rests on, in published units.
+// CountBearings returns the contributions to the count of the cells whose category of each key is selected, in
+// published units.
 func (r *Reader) CountBearings(table int, selected [][]int) []compiled.Bearing {
-	return scaled(r.Bearings(table, selected), r.countUnit(table))
+	return scaledBearings(r.Bearings(table, selected), r.countUnit(table))
 }
 
-// countUnit is what one noisy integer of a table's count stands for; 1 of figures that were public before.
+// countUnit returns what one noisy integer of a table's count stands for; 1 for public figures.
 func (r *Reader) countUnit(table int) float64 {
 	if r.Held(table) {
 		return 1
@@ -192,8 +196,8 @@ func (r *Reader) countUnit(table int) float64 {
 	return r.plan.Tables[table].Statistics[0].UnitValue()
 }
 
-// scaled are what a figure times a factor rests on.
-func scaled(rests []compiled.Bearing, factor float64) []compiled.Bearing {
+// scaledBearings returns the contributions to a figure times a factor.
+func scaledBearings(rests []compiled.Bearing, factor float64) []compiled.Bearing {
 	out := make([]compiled.Bearing, len(rests))
 	for i, b := range rests {
 		b.Weights = slices.Clone(b.Weights)

@@ -9,30 +9,30 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// This file holds the trace: the noisy integers that a figure is made of, with their weights.
+// This file holds the trace: the noisy integers from which a figure is computed, with their weights.
 
-// Trace is where a figure comes from.
+// Trace says where a figure comes from.
 type Trace struct {
 	Bearings []compiled.Bearing
 	// Sums are, by bearing, Σ weight × noisy integer: together they are the unbiased estimate.
 	Sums []float64
 }
 
-// Bearings are the measurements that a sum of cells rests on: those whose category of each key is selected.
-// Measurements that cancel out of it are left out, and nothing bears on what an invariant decides.
+// Bearings returns the measurements that contribute to a sum of cells: those whose category of each key is selected. It
+// leaves out measurements that cancel; a table that an invariant decides has no contributions.
 func (r *Reader) Bearings(table int, selected [][]int) []compiled.Bearing {
 	if r.Held(table) {
 		return nil
 	}
 	if at := r.at[table]; at.estimate >= 0 {
-		return r.sum(table, selected).Bearings()
+		return r.selectedSum(table, selected).Bearings()
 	}
-	m := r.sources(table)[0]
+	m := r.sourcesOf(table)[0]
 	return bearingsOn(m, r.ownWeights(m, selected))
 }
 
-// sum is the one of a table that is put together whose categories are selected.
-func (r *Reader) sum(table int, selected [][]int) *compiled.Sum {
+// selectedSum returns the sum of a reconstructed table over the selected categories.
+func (r *Reader) selectedSum(table int, selected [][]int) *compiled.Sum {
 	at := r.at[table]
 	e := &r.estimates[at.estimate]
 	q := make([][]float64, len(selected))
@@ -42,8 +42,8 @@ func (r *Reader) sum(table int, selected [][]int) *compiled.Sum {
 	return e.Sum(at.marginal, q)
 }
 
-// ownWeights are those of a sum of cells of a table that is one measurement: 1 for every cell that is selected, but for
-// impossible ones, on which nothing rests.
+// ownWeights returns the weights of a sum of cells of a table that is one measurement: 1 for every selected cell that
+// is possible.
 func (r *Reader) ownWeights(m plan.Measurement, selected [][]int) []float64 {
 	levels, _ := m.Query.Levels(r.plan.Release())
 	in := make([][]float64, len(selected))
@@ -51,7 +51,7 @@ func (r *Reader) ownWeights(m plan.Measurement, selected [][]int) []float64 {
 		in[i] = indicator(s, levels[i].Size())
 	}
 	weights := residual.Outer(in...)
-	for i, impossible := range r.impossible(m) {
+	for i, impossible := range r.impossibleCells(m) {
 		if impossible {
 			weights[i] = 0
 		}
@@ -59,7 +59,8 @@ func (r *Reader) ownWeights(m plan.Measurement, selected [][]int) []float64 {
 	return weights
 }
 
-// Trace finds the measurements behind a sum of cells, and adds up what each brings. It fails where one is missing.
+// Trace finds the measurements that contribute to a sum of cells, and adds up each contribution. It returns an error if
+// one is missing.
 func (r *Reader) Trace(table int, selected [][]int, answers []measured.Measured) (*Trace, error) {
 	byID := measured.ByID(answers)
 	t := &Trace{Bearings: r.Bearings(table, selected)}
@@ -68,11 +69,11 @@ func (r *Reader) Trace(table int, selected [][]int, answers []measured.Measured)
 	}
 	weights := map[string][]float64{}
 	if at := r.at[table]; at.estimate >= 0 {
-		for source, own := range r.sum(table, selected).Weights() {
+		for source, own := range r.selectedSum(table, selected).Weights() {
 			weights[r.estimates[at.estimate].Sources[source].ID] = own
 		}
 	} else {
-		m := r.sources(table)[0]
+		m := r.sourcesOf(table)[0]
 		weights[m.ID] = r.ownWeights(m, selected)
 	}
 	for _, b := range t.Bearings {

@@ -5,5 +5,5 @@ import (
 	"github.com/dprelease/dprelease/plan/counted"
 )
 
-// valuesOf is what a query adds up that is of the sums of a column's values.
+// valuesOf returns the counted values of a query for sums of a column.
 func valuesOf(q plan.Query) counted.Values { return q.Counted.(counted.Values) }

@@ -5,39 +5,39 @@ import "math"
 // This file holds variances and standard deviations.
 
 // Variance is the law of v = Σ(x−m)²/N, m the mean, from a noisy count N and noisy sums S of x−c and Q of (x−c)², each
-// of independent noise. It is not for concurrent use.
+// of independent noise. It is not safe for concurrent use.
 //
 // With μ = m − c, Q − 2μS + μ²N − vN is noise alone, of a known law; and it is
 //
 //	Q − S²/N + N·(S/N − μ)² − vN,
 //
-// which the data say but for the third term. That is the square of noise over N: it is taken for its mean over the
-// noise, Var(S−μN)/N. With q(v) a margin of the noise, for the μ that the data say, the interval is
+// which the data give except for the third term. That is the square of noise over N: it is replaced by its mean over
+// the noise, Var(S−μN)/N. With q(v) a margin of the noise, for the μ that the data give, the interval is
 //
 //	{v from 0 to the most it may be : |Q − S²/N + Var(S−μN)/N − vN| ≤ q(v)}.
 //
-// What that leaves out goes with the square of the noise over N; q is raised by as much as the square of the deviation
-// of the noise of N over N. Where N is below steady deviations of its noise, or Var(S−μN)/N is more than a tolerable
-// part of the deviation that q is a multiple of, there is no interval.
+// What that neglects is of the order of the square of the noise over N; q is raised by the square of the ratio of the
+// deviation of the noise of N to N. If N is below steadyDeviations deviations of its noise, or if Var(S−μN)/N is more
+// than tolerableExcess of the deviation of which q is a multiple, there is no interval.
 type Variance struct {
-	half      float64 // of the range of x−c
+	half      float64 // half the range of x−c
 	deviation float64 // of the noise of N
 	margins   *tails  // of Q, S and N
 }
 
-// tolerable is which part of the deviation of Q − 2μS + μ²N − vN the mean of N·(S/N−μ)² is at most.
-const tolerable = 1. / 10
+// tolerableExcess is the largest ratio of the mean of N·(S/N−μ)² to the deviation of Q − 2μS + μ²N − vN.
+const tolerableExcess = 1. / 10
 
-// NewVariance is the law of a variance of values from c−half to c+half, at a confidence.
+// NewVariance returns the law of a variance of values from c−half to c+half, at a confidence.
 func NewVariance(count, sum, squares Noise, half, confidence float64) *Variance {
 	return &Variance{half: half, deviation: math.Sqrt(count.Variance()), margins: newTails([]Noise{squares, sum, count},
 		confidence)}
 }
 
-// Of is the variance of one cell. Its error is that of the delta method.
+// Of returns the variance of one cell. Its error is that of the delta method.
 func (v *Variance) Of(count, sum, squares float64) Figure {
 	if !(count > 0) {
-		return unpublished(Unbounded)
+		return unpublishedFigure(Unbounded)
 	}
 	most := v.half * v.half
 	mu := math.Max(-v.half, math.Min(v.half, sum/count))
@@ -46,22 +46,22 @@ func (v *Variance) Of(count, sum, squares float64) Figure {
 	estimate := math.Max(0, math.Min(most, total/count))
 	weights := []float64{1, -2 * mu, float64(mu*mu) - estimate}
 	deviation := math.Sqrt(v.margins.variance(weights))
-	if count < steady*v.deviation || excess > tolerable*deviation {
-		return unpublished(Unbounded)
+	if count < steadyDeviations*v.deviation || excess > tolerableExcess*deviation {
+		return unpublishedFigure(Unbounded)
 	}
 	raised := 1 + squareOf(v.deviation/count)
-	low, high, ok := span(total/count, 0, most, func(x float64) bool {
+	low, high, ok := spanWithin(total/count, 0, most, func(x float64) bool {
 		weights[2] = float64(mu*mu) - x
 		return math.Abs(total-float64(x*count)) <= float64(raised*v.margins.margin(weights))+float64(roundoff*deviation)
 	})
 	if !ok {
-		return unpublished(Unbounded)
+		return unpublishedFigure(Unbounded)
 	}
-	return bounded(estimate, deviation/count, low, high)
+	return boundedFigure(estimate, deviation/count, low, high)
 }
 
-// Root is the figure's square root: of a variance the standard deviation. Its error is that of the delta method, or
-// √Error where that is less, as |√a − √b| ≤ √|a−b|.
+// Root returns the figure's square root: for a variance, the standard deviation. Its error is that of the delta method,
+// or √Error if that is less, as |√a − √b| ≤ √|a−b|.
 func (f Figure) Root() Figure {
 	value := math.Sqrt(f.Value)
 	out := Figure{value, value, math.Sqrt(f.Error), math.Sqrt(f.Low), math.Sqrt(f.High), f.Flag}

@@ -12,18 +12,18 @@ var varianceCases = []struct {
 }{{"L10000", "L100", "L1", 100}, {"L100000", "L1000", "L10", 100}, {"G10000000000", "G1000000", "G100", 100},
 	{"G640000", "G1600", "G4", 20}, {"L10000", "L1000", "L10", 100}}
 
-// TestVariancesCover draws intervals of variances: at least 0.94 of them hold the truth always, and at most 0.96 where
-// the noise is small beside the count. Where all values are alike, or all at both ends, the variance is at the end of
-// what it may be: only one side can miss, and 0.975 hold it. Roots hold the standard deviation as often.
+// TestVariancesCover draws intervals of variances: at least 0.94 of them contain the truth always, and at most 0.96 if
+// the noise is small relative to the count. If all values are equal, or all at both ends, the variance is at the end of
+// its range: only one side can miss, and 0.975 contain it. Roots contain the standard deviation as often.
 func TestVariancesCover(t *testing.T) {
 	for _, c := range varianceCases {
 		squares, sums, counts := newDrawn(t, c.squares), newDrawn(t, c.sum), newDrawn(t, c.count)
 		v := NewVariance(noiseNamed(c.count), noiseNamed(c.sum), noiseNamed(c.squares), c.half, 0.95)
 		small := int(math.Ceil(8 * v.deviation))
 		groups := populations(1, 2, 5, small, 5*small, 4000)
-		groups = append(groups, of("at both ends", 100, func(i int) float64 { return float64(1 - i%2*2) }))
+		groups = append(groups, populationOf("at both ends", 100, func(i int) float64 { return float64(1 - i%2*2) }))
 		for _, p := range groups {
-			n, s, q := p.sums(c.half)
+			n, s, q := p.latticeSums(c.half)
 			truth := q/n - s/n*s/n
 			var variance, deviation tally
 			for range intervalsPerCase {
@@ -40,20 +40,21 @@ func TestVariancesCover(t *testing.T) {
 			if n >= float64(5*small) && truth > 0.01*c.half*c.half && p.name != "at both ends" {
 				most = 0.96
 			}
-			if variance.unlikely(0.945, most) || variance.share() != deviation.share() {
+			if variance.isUnlikely(0.945, most) || variance.share() != deviation.share() {
 				t.Errorf("%v, %s of %v: a coverage of %v, and %v of roots", c, p.name, n, variance.share(), deviation.share())
 			}
 		}
 	}
 }
 
-// TestVariancesAreUnbiased takes the mean of estimates in groups that are large beside the noise: it is the truth to
-// 6.2 standard errors and a twentieth of the error of one, for what goes with the square of the noise over the count.
+// TestVariancesAreUnbiased takes the mean of estimates in groups that are large relative to the noise: it is the truth
+// to 6.2 standard errors and a twentieth of the error of one, for terms of the order of the square of the noise over
+// the count.
 func TestVariancesAreUnbiased(t *testing.T) {
 	for _, c := range varianceCases {
 		squares, sums, counts := newDrawn(t, c.squares), newDrawn(t, c.sum), newDrawn(t, c.count)
 		v := NewVariance(noiseNamed(c.count), noiseNamed(c.sum), noiseNamed(c.squares), c.half, 0.95)
-		n, s, q := of("even", 2000, func(i int) float64 { return float64(i)/1200 - 0.7 }).sums(c.half)
+		n, s, q := populationOf("even", 2000, func(i int) float64 { return float64(i)/1200 - 0.7 }).latticeSums(c.half)
 		truth := q/n - s/n*s/n
 		var mean, square float64
 		for range intervalsPerCase {
@@ -69,14 +70,14 @@ func TestVariancesAreUnbiased(t *testing.T) {
 }
 
 // TestWrongLawsOfVariancesAreCaught plants noise that is a tenth larger than stated, a count whose noise is left out,
-// and a sum whose is. Coverages are 0.933 and less; shares of up to 0.9402 of 100 000 are found, 9 deviations away:
-// each is missed with a probability below 1e-12.
+// and a sum whose noise is. Coverages are at most 0.933; shares of up to 0.9402 of 100 000 are detected, 9 deviations
+// away: each is missed with a probability below 1e-12.
 func TestWrongLawsOfVariancesAreCaught(t *testing.T) {
 	squares, sums, counts := newDrawn(t, "G100000000"), newDrawn(t, "G1000000"), newDrawn(t, "G2500")
 	lawful := []Noise{noiseNamed("G2500"), noiseNamed("G1000000"), noiseNamed("G100000000")}
-	n, s, q := of("at the ends", 4000, func(i int) float64 { return float64(i%4/3)*2 - 1 }).sums(100)
+	n, s, q := populationOf("at the ends", 4000, func(i int) float64 { return float64(i%4/3)*2 - 1 }).latticeSums(100)
 	for name, law := range map[string][3]Noise{
-		"a tenth larger": {lawful[0].times(1 / 1.1), lawful[1].times(1 / 1.1), lawful[2].times(1 / 1.1)},
+		"a tenth larger": {lawful[0].scaledBy(1 / 1.1), lawful[1].scaledBy(1 / 1.1), lawful[2].scaledBy(1 / 1.1)},
 		"no count":       {nil, lawful[1], lawful[2]},
 		"no sum":         {lawful[0], nil, lawful[2]},
 	} {
@@ -85,7 +86,7 @@ func TestWrongLawsOfVariancesAreCaught(t *testing.T) {
 		for range intervalsPerFault {
 			c.add(v.Of(n+counts.next(), s+sums.next(), q+squares.next()), q/n-s/n*s/n)
 		}
-		if t.Logf("%s: %.4f", name, c.share()); !c.unlikely(0.945, 1) {
+		if t.Logf("%s: %.4f", name, c.share()); !c.isUnlikely(0.945, 1) {
 			t.Errorf("%s: a coverage of %v is not found", name, c.share())
 		}
 	}

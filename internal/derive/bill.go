@@ -1,7 +1,6 @@
 package derive
 
-// This file holds the bill of materials: the modules that the program is built
-// from, with their checksums.
+// This file holds the bill of materials: the modules from which the program is built, with their checksums.
 
 import (
 	"bytes"
@@ -18,15 +17,14 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// moduleLines are the modules of every system that the program is built for, so
-// that one source publishes one list whatever the machine: a line each of path,
-// version and checksum as in go.sum.
+// moduleLines lists the modules of every system for which the program is built, so that one source publishes one list
+// on every machine: a line each of path, version and checksum as in go.sum.
 //
 //go:embed modules.txt
 var moduleLines string
 
-// Modules are what this program was built from: the list of its source, and where
-// the build departed from that, what the build used.
+// Modules returns the modules of this program: the list of its source and, where the build differs from that, what the
+// build used.
 func Modules() []report.Module {
 	var all []report.Module
 	for line := range strings.Lines(moduleLines) {
@@ -54,7 +52,7 @@ func Modules() []report.Module {
 	return all
 }
 
-// bill is a bill of materials as CycloneDX 1.6 writes it.
+// bill is a bill of materials in the format of CycloneDX 1.6.
 type bill struct {
 	Format      string `json:"bomFormat"`
 	SpecVersion string `json:"specVersion"`
@@ -79,12 +77,11 @@ type billProperty struct {
 	Value string `json:"value"`
 }
 
-// sumProperty is the property that holds a module's checksum: that of go.sum,
-// which is of a list of the module's files and not of an archive.
+// sumProperty is the property that holds a module's checksum as in go.sum, which covers a list of the module's files,
+// not an archive.
 const sumProperty = "go.sum"
 
-// encodeBill writes the bill of materials of a program, "name version", that was
-// built from these modules.
+// encodeBill returns the bill of materials of a program, "name version", built from these modules.
 func encodeBill(software string, modules []report.Module) ([]byte, error) {
 	name, version, _ := strings.Cut(software, " ")
 	b := bill{Format: "CycloneDX", SpecVersion: "1.6", Version: 1, Components: []billComponent{}}
@@ -100,12 +97,12 @@ func encodeBill(software string, modules []report.Module) ([]byte, error) {
 	return canonical.Indented(b)
 }
 
-// packageURL names a Go module for scanners.
+// packageURL returns the URL by which scanners identify a Go module.
 func packageURL(path, version string) string {
 	return "pkg:golang/" + path + "@" + url.QueryEscape(version)
 }
 
-// ReadBill reads what encodeBill writes for this software, and nothing else.
+// ReadBill reads exactly what encodeBill writes for this software.
 func ReadBill(text []byte, software string) ([]report.Module, error) {
 	var b bill
 	if err := json.Unmarshal(text, &b); err != nil {

@@ -15,8 +15,8 @@ import (
 
 var updateModules = flag.Bool("update-modules", false, "write modules.txt again")
 
-// TestModulesAreThoseOfEverySystem holds modules.txt against what the go command
-// says of the program on all systems that it is built for.
+// TestModulesAreThoseOfEverySystem compares modules.txt with the go command's list for all systems for which the
+// program is built.
 func TestModulesAreThoseOfEverySystem(t *testing.T) {
 	if testing.Short() {
 		t.Skip("lists the program's packages six times")

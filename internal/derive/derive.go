@@ -1,6 +1,6 @@
-// Package derive works out everything that is published of sealed measurements: tables, microdata, report, pages, bill
-// of materials and manifest, with equal bytes from equal measurements. Publishing, rehearsing and verifying ask it
-// alike. It makes nothing durable, signs nothing and reads no confidential byte.
+// Package derive computes everything that is published from sealed measurements: tables, microdata, report, pages, bill
+// of materials and manifest, with equal bytes from equal measurements. Publishing, rehearsing and verifying all use it.
+// It makes nothing durable, signs nothing and reads no confidential byte.
 package derive
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// Release fills a folder with everything that is published of sealed measurements and the record of their debit; m says
-// which publication it is, and built what the program was built from.
+// Release fills a folder with everything that is published from sealed measurements and the record of their debit; m
+// says which publication it is, and built lists the modules of the program.
 func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger.Record, m published.Manifest,
 	built []report.Module) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	out.begins("putting together %s", budget.Plural(int64(len(s.Plan.Tables)), "table"))
+	out.reportStep("putting together %s", budget.Plural(int64(len(s.Plan.Tables)), "table"))
 	metadata := Metadata(s.Plan, record.Status)
 	tables, err := synth.Estimate(s)
 	if err != nil {
@@ -39,7 +39,7 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 		return err
 	}
 	if len(s.Plan.Consistent) > 0 {
-		out.begins("making the counts of tables add up")
+		out.reportStep("making the counts of tables add up")
 		err := memory.Check(synth.ConsistentBytes(s.Plan.Plan()), memory.Available(0))
 		if err == nil {
 			err = synth.Consistent(ctx, s, tables, microdata)
@@ -48,9 +48,9 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 			return err
 		}
 	}
-	var pages []paper
+	var pages []document
 	err = parallel.Both(func() (err error) {
-		pages, err = papers(s, tables, microdata, record, built)
+		pages, err = documentsOf(s, tables, microdata, record, built)
 		return err
 	}, func() error {
 		return writeTables(ctx, out, s, tables, metadata)
@@ -58,7 +58,7 @@ func Release(ctx context.Context, out *Folder, s *measured.Sealed, record ledger
 	if err != nil {
 		return err
 	}
-	out.begins("writing the report")
+	out.reportStep("writing the report")
 	for _, p := range pages {
 		if err := out.Write(p.name, p.text); err != nil {
 			return err
@@ -77,7 +77,7 @@ func writeTables(ctx context.Context, out *Folder, s *measured.Sealed, tables []
 	for _, t := range tables {
 		rows += int64(t.Cells)
 	}
-	out.begins("writing %s", budget.Plural(int64(len(tables)), "table"))
+	out.reportStep("writing %s", budget.Plural(int64(len(tables)), "table"))
 	part := 0
 	var tell func(progress.Progress)
 	if out.Progress != nil {
@@ -108,9 +108,8 @@ func writeTables(ctx context.Context, out *Folder, s *measured.Sealed, tables []
 	})
 }
 
-// writeMicrodata draws and writes the microdata of every method, in the plan's order, as
-// the publication asks. What it returns of several files are the rows of the first, and
-// how far all lie from each other.
+// writeMicrodata draws and writes the microdata of every method, in the plan's order, as the publication asks. If a
+// method has several files it returns the rows of the first, and the spread of all.
 func writeMicrodata(ctx context.Context, out *Folder, s *measured.Sealed, asks published.Manifest,
 	metadata [][2]string) ([]synth.Microdata, error) {
 	var all []synth.Microdata
@@ -118,7 +117,7 @@ func writeMicrodata(ctx context.Context, out *Folder, s *measured.Sealed, asks p
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out.begins("fitting a model of the microdata of %s", method.Table)
+		out.reportStep("fitting a model of the microdata of %s", method.Table)
 		asked := synth.Asked{Rows: asks.Rows[method.Table], Method: asks.Methods[method.Table], Before: all}
 		need, err := synth.Bytes(ctx, s, i, asked)
 		if err == nil {
@@ -150,9 +149,9 @@ func writeFiles(ctx context.Context, out *Folder, d *synth.Drawing, table string
 			return first, err
 		}
 		if len(names) > 1 {
-			out.begins("drawing file %d of %d of the microdata of %s", i+1, len(names), table)
+			out.reportStep("drawing file %d of %d of the microdata of %s", i+1, len(names), table)
 		} else {
-			out.begins("drawing the microdata of %s", table)
+			out.reportStep("drawing the microdata of %s", table)
 		}
 		m, err := d.Draw(ctx, i+1)
 		if err != nil {
@@ -174,17 +173,17 @@ func writeFiles(ctx context.Context, out *Folder, d *synth.Drawing, table string
 	return first, nil
 }
 
-// paper is a file of a release that is neither a table nor microdata.
-type paper struct {
+// document is a file of a release that is neither a table nor microdata.
+type document struct {
 	name string // within the release
 	text []byte
 }
 
-// papers are the plan, its approvals, the ledger's proof, the bill of materials, the report and the readme.
-func papers(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record,
-	built []report.Module) ([]paper, error) {
+// documentsOf returns the plan, its approvals, the ledger's proof, the bill of materials, the report and the readme.
+func documentsOf(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdata, record ledger.Record,
+	built []report.Module) ([]document, error) {
 	r, err := maker.New(maker.Input{Plan: s.Plan, Tables: tables, Microdata: microdata, Receipt: s.Receipt,
-		Software: published.Software, Modules: built, Approvals: reported(record.Approvals)})
+		Software: published.Software, Modules: built, Approvals: reportedApprovals(record.Approvals)})
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
@@ -196,7 +195,7 @@ func papers(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdat
 	if err != nil {
 		return nil, err
 	}
-	out := []paper{
+	out := []document{
 		{measured.PlanFile, s.Plan.Bytes()},
 		{published.ProofFile, s.Receipt},
 		{published.BillFile, materials},
@@ -210,13 +209,13 @@ func papers(s *measured.Sealed, tables []synth.Table, microdata []synth.Microdat
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, paper{published.ApprovalsFile, b})
+		out = append(out, document{published.ApprovalsFile, b})
 	}
 	return out, nil
 }
 
-// reported are the approvals of a release as its report tells of them.
-func reported(all []ledger.Approval) []report.Approval {
+// reportedApprovals returns the approvals of a release in the form of its report.
+func reportedApprovals(all []ledger.Approval) []report.Approval {
 	var out []report.Approval
 	for _, a := range all {
 		one := report.Approval{Role: a.Role, Statement: a.Statement, Signer: a.Signer.String(),

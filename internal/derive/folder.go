@@ -11,31 +11,31 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// This file holds the folder in the making: files that are written at the same time, and listed.
+// This file holds a folder in the making, whose files are written concurrently and listed.
 
-// Folder is a folder in the making: its files are written at the same time, and each is listed with its SHA-256.
+// Folder is a folder in the making: its files are written concurrently, and each is listed with its SHA-256.
 type Folder struct {
 	Dir string
 
-	writing errgroup.Group   // of the files that are being written
-	lines   []published.Line // of every file, in the order of writing
+	writing errgroup.Group   // the writes in progress
+	lines   []published.Line // of every file, in the order of the calls to Write
 
-	Progress func(progress.Progress)          // is told how far a release is written; nil: nobody
-	Step     func(format string, args ...any) // is told which step begins; nil: nobody
+	Progress func(progress.Progress)          // called with the progress of writing a release; may be nil
+	Step     func(format string, args ...any) // called when a step begins; may be nil
 }
 
-// NewFolder returns a folder that is there, in which nothing is listed yet.
+// NewFolder returns a Folder for an existing directory, with nothing listed yet.
 func NewFolder(dir string) *Folder {
 	f := &Folder{Dir: dir}
 	f.writing.SetLimit(writtenAtOnce)
 	return f
 }
 
-// writtenAtOnce is how many files are written at the same time, while the next ones are made.
+// writtenAtOnce bounds the files that are written at the same time, while the next ones are computed.
 const writtenAtOnce = 4
 
-// Write puts a file, at a slash-separated path, into the folder. It is there, and its error is told, once the
-// folder is settled, and durable once it is committed; until then b may not change.
+// Write puts a file, at a slash-separated path, into the folder. [Folder.Settle] waits for the write and returns its
+// error; the file is durable once the folder is committed. b must not change before Settle returns.
 func (f *Folder) Write(name string, b []byte) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("%q would be written outside the release", name)
@@ -55,8 +55,8 @@ func (f *Folder) Write(name string, b []byte) error {
 // Settle waits for the files that are being written.
 func (f *Folder) Settle() error { return f.writing.Wait() }
 
-// begins says which step begins.
-func (f *Folder) begins(format string, args ...any) {
+// reportStep reports that a step begins.
+func (f *Folder) reportStep(format string, args ...any) {
 	if f.Step != nil {
 		f.Step(format, args...)
 	}

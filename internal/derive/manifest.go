@@ -12,10 +12,9 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// This file holds how the manifest of a release is written and signed.
+// This file holds the writing of a release's manifest.
 
-// writeManifest closes a staging folder with the list of its files; m says which
-// publication it is.
+// writeManifest completes a staging folder with the list of its files; m says which publication it is.
 func writeManifest(out *Folder, p *compiled.Compiled, record ledger.Record, m published.Manifest) error {
 	m.Format, m.Release, m.Status, m.PlanHash, m.Software = published.ManifestFormat, p.Name,
 		published.StatusText(record.Status), p.Hash(), published.Software
@@ -29,13 +28,13 @@ func writeManifest(out *Folder, p *compiled.Compiled, record ledger.Record, m pu
 	return out.Write(published.ManifestFile, b)
 }
 
-// lineOf is the manifest's line of a file.
+// lineOf returns the manifest's line of a file.
 func lineOf(path string, b []byte) published.Line {
 	h := sha256.Sum256(b)
 	return published.Line{Path: path, Bytes: int64(len(b)), SHA256: hex.EncodeToString(h[:])}
 }
 
-// comparePaths orders slash-separated paths as [published.Files] lists them: by their parts.
+// comparePaths orders slash-separated paths part by part, as [published.Files] lists them.
 func comparePaths(a, b string) int {
 	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }

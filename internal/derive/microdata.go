@@ -8,16 +8,14 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds microdata as they are published: a row for each that was drawn, in the columns that a table has as
-// keys.
+// This file holds published microdata: a row for each drawn row, with the columns of table keys.
 
-// microdataStatement says to a reader of the file alone what its rows are.
+// microdataStatement tells a reader who has only the file what its rows are.
 const microdataStatement = "model only: every row is drawn from a model that was fitted to noisy counts; none is a row of the confidential table or belongs to anybody, " +
 	"and no figure from them has an interval, since how far the model is from the truth is not known"
 
-// encodeMicrodata is a table's microdata as Parquet, with their meaning and that of their
-// release as metadata. Equal input gives equal bytes. linked is the name of the column that says which rows of several
-// tables belong together, "" where none do.
+// encodeMicrodata returns a table's microdata as Parquet, with their meaning and that of their release as metadata.
+// Equal input gives equal bytes. linked is the name of the column that links rows of several tables, "" without one.
 func encodeMicrodata(ctx context.Context, m synth.Microdata, linked string, release [][2]string,
 	wrote func(rows int)) ([]byte, error) {
 	var columns []column
@@ -40,8 +38,8 @@ func encodeMicrodata(ctx context.Context, m synth.Microdata, linked string, rele
 	}, release...), wrote)
 }
 
-// linkColumn numbers the rows of a parent, from 1 on, and says of the rows of its children which of them they belong
-// to. The numbers are in the order of the rows, which carries nothing: none is an id of the data.
+// linkColumn numbers the rows of a parent, from 1 on, and gives for the rows of its children the number of their
+// parent. The numbers are in the order of the rows, which carries no information: none is an id of the data.
 func linkColumn(m synth.Microdata, name string) column {
 	label := "number of the row, by which rows of other microdata belong to it"
 	if m.Parents != nil {

@@ -17,15 +17,15 @@ import (
 const (
 	// rowsPerGroup bounds the rows of one Parquet row group.
 	rowsPerGroup = 1 << 20
-	// rowsAtOnce are given to the library at a time. Pages end with them alone.
+	// rowsAtOnce is the number of rows passed to the library at a time. Pages end only between these.
 	rowsAtOnce = 64
 )
 
-// compression is of all files: it keeps the megabytes that an encoder takes for the next file.
+// compression is shared by all files, so that an encoder's megabytes of memory serve the next file.
 var compression zstd.Codec
 
-// encodeRows writes rows of columns as Parquet, the columns of a row group side by side. Equal input gives equal bytes.
-// wrote is told of rows when they are written.
+// encodeRows writes rows of columns as Parquet, the columns of a row group concurrently. Equal input gives equal bytes.
+// It calls wrote with the number of rows when rows have been written.
 func encodeRows(ctx context.Context, columns []column, n int, metadata [][2]string, wrote func(rows int)) ([]byte,
 	error) {
 	var b bytes.Buffer
@@ -56,7 +56,7 @@ func encodeRows(ctx context.Context, columns []column, n int, metadata [][2]stri
 	return b.Bytes(), nil
 }
 
-// encodeGroup writes the columns of a row group, each into its own writer.
+// encodeGroup writes the columns of a row group, each with its own writer.
 func encodeGroup(ctx context.Context, writers []*parquet.ColumnWriter, columns []column, from, to int) error {
 	return parallel.Do(ctx, runtime.GOMAXPROCS(0), len(columns), func(j int) error {
 		values := make([]parquet.Value, rowsAtOnce)
@@ -71,10 +71,9 @@ func encodeGroup(ctx context.Context, writers []*parquet.ColumnWriter, columns [
 	})
 }
 
-// schemaOf declares the columns in their order. A struct type carries them,
-// since Parquet groups of the library are sorted by name. Texts are written plainly:
-// the runs that the library makes of the indexes of a dictionary differ between
-// processors, and compression leaves little of either.
+// schemaOf declares the columns in order. It uses a struct type, since Parquet groups of the library are sorted by
+// name. Texts are written plainly: the library's runs of dictionary indexes differ between processors, and compression
+// leaves little of either.
 func schemaOf(columns []column) *parquet.Schema {
 	fields := make([]reflect.StructField, len(columns))
 	for i, c := range columns {

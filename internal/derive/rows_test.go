@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// manyRows are columns of every kind, whatever their length.
+// manyRows returns columns of every kind, for any number of rows.
 func manyRows(n int) []column {
 	flags := make([]synth.Flag, n)
 	for i := range flags {
@@ -37,8 +37,8 @@ func manyRows(n int) []column {
 	}
 }
 
-// The columns of a row group are written side by side to the bytes that row after row leads to, and what was written is
-// told group by group.
+// Columns that are written concurrently give the bytes of writing row after row, and progress is reported group by
+// group.
 func TestColumnsSideBySideAreRowsOneByOne(t *testing.T) {
 	for _, n := range []int{0, 1, rowsAtOnce, rowsPerGroup + 5} {
 		var told []int
@@ -80,7 +80,7 @@ func TestColumnsSideBySideAreRowsOneByOne(t *testing.T) {
 	}
 }
 
-// Writing ends behind the row group in which it is told to.
+// Writing stops after the row group in which the context ends.
 func TestWritingIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	n, groups := 2*rowsPerGroup+5, 0

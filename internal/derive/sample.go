@@ -6,9 +6,9 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds what the columns of a table say of the error of a sample.
+// This file holds what the columns of a table say about the error of a sample.
 
-// errorsOf says what an end of an interval is and what its standard error is of.
+// errorsOf describes the end of an interval, and the errors that a standard error covers.
 func errorsOf(t plan.Table, confidence float64) (end, of string) {
 	if t.Sampled() {
 		return fmt.Sprintf("end of the %g%% interval, of privacy noise and sample", 100*confidence),

@@ -12,24 +12,24 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// This file holds what a published table says of which of its cells it has.
+// This file holds what a published table says about the selection of its cells.
 
-// selecting lists how the columns of estimates are labelled, and what the metadata of the table say of its rows.
+// selecting gives, by how cells are selected, the labels of the columns of estimates and the metadata about the rows.
 var selecting = [selection.Kinds]struct {
 	label    func(columns []column, t synth.Table, planned plan.Table)
 	metadata func(planned plan.Table) [][2]string
 }{
-	selection.KindAll:    {asTheyAre, noMetadata},
-	selection.KindAbove:  {liftedColumns, sparseMetadata},
-	selection.KindTop:    {asTheyAre, topMetadata},
-	selection.KindGroups: {foundColumns, groupsMetadata},
+	selection.KindAll:    {keepLabels, noMetadata},
+	selection.KindAbove:  {labelSparse, sparseMetadata},
+	selection.KindTop:    {keepLabels, topMetadata},
+	selection.KindGroups: {labelDiscovered, groupsMetadata},
 }
 
-func asTheyAre([]column, synth.Table, plan.Table) {}
+func keepLabels([]column, synth.Table, plan.Table) {}
 
 func noMetadata(plan.Table) [][2]string { return nil }
 
-// relabel gives the columns of the estimates of counts a label.
+// relabel sets the label of the columns of count estimates.
 func relabel(columns []column, t synth.Table, label string) {
 	for i, c := range columns {
 		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+statistic.Unbiased }) {
@@ -38,19 +38,19 @@ func relabel(columns []column, t synth.Table, label string) {
 	}
 }
 
-// liftedColumns says of the estimates of a sparse table what they are.
-func liftedColumns(columns []column, t synth.Table, planned plan.Table) {
+// labelSparse describes the estimates of a sparse table.
+func labelSparse(columns []column, t synth.Table, planned plan.Table) {
 	relabel(columns, t, fmt.Sprintf(
 		"noisy count as it is: unbiased over all cells, too large on the mean where it is little above %d; not for sums",
 		planned.Sparse.Above))
 }
 
-// foundColumns says of the estimates of a table of groups that nobody listed what they are.
-func foundColumns(columns []column, t synth.Table, _ plan.Table) {
+// labelDiscovered describes the estimates of a table of discovered groups.
+func labelDiscovered(columns []column, t synth.Table, _ plan.Table) {
 	relabel(columns, t, "unbiased estimate of the group; groups that were not selected are missing in every sum")
 }
 
-// sparseMetadata says what the rows of a sparse table are.
+// sparseMetadata describes the rows of a sparse table.
 func sparseMetadata(planned plan.Table) [][2]string {
 	s := planned.Sparse
 	return [][2]string{{"dprelease.sparse",
@@ -58,12 +58,12 @@ func sparseMetadata(planned plan.Table) [][2]string {
 			planned.Cells, s.Above, s.Bound, 100*planned.Statistics[0].Confidence, s.FalseCells)}}
 }
 
-// groupsMetadata says what the rows of a table of groups that nobody listed are.
+// groupsMetadata describes the rows of a table of discovered groups.
 func groupsMetadata(planned plan.Table) [][2]string {
 	return [][2]string{{"dprelease.discovered", describe.Discovered(planned.Discovered)}}
 }
 
-// topMetadata says what the rows of a table of chosen cells are.
+// topMetadata describes the rows of a table of chosen cells.
 func topMetadata(planned plan.Table) [][2]string {
 	return [][2]string{{"dprelease.top",
 		fmt.Sprintf("a row for each of %d cells out of %d declared ones, chosen privately one after the other by their counts, in the order of their choice; with a probability of %s no cell that is not here has over %d more than one that is; the counts are drawn after the choice, and their intervals hold whichever cells were chosen",

@@ -11,10 +11,10 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds the columns of the numbers that a table publishes beside its count.
+// This file holds the columns of a table's figures other than counts.
 
-// numberColumns are a figure's value, unbiased estimate where it has one, standard error, interval and flag: null where
-// nothing is published. What is counted is in whole numbers, and shown as zero where it was drawn below.
+// numberColumns returns a figure's value, unbiased estimate if it has one, standard error, interval and flag: null
+// where nothing is published. Counted figures are whole numbers, and are shown as zero if the draw is negative.
 func numberColumns(n synth.Number, planned plan.Table, confidence float64, protects string) []column {
 	of := statistic.OfFigure(n.Figure)
 	kind, values, unit := optionalDecimal, nullableDecimals, describe.In(n.Figure, planned, protects)
@@ -45,7 +45,7 @@ func numberColumns(n synth.Number, planned plan.Table, confidence float64, prote
 	)
 }
 
-// numberFlagsText is what the flag of a figure says.
+// numberFlagsText describes the flags of a figure.
 func numberFlagsText(n synth.Number) string {
 	const withheld = "or withheld where the noisy count is below what the spec shows"
 	if statistic.OfFigure(n.Figure).Additive() {
@@ -55,8 +55,8 @@ func numberFlagsText(n synth.Number) string {
 	return "null, or unbounded where the noise leaves open all that the figure may be: nothing is published; " + withheld
 }
 
-// nullable gives those entries that are not null.
-func nullable(of *array.Float64, value func(float64) parquet.Value) func(int, []parquet.Value) {
+// nullableValues returns the entries that are not null.
+func nullableValues(of *array.Float64, value func(float64) parquet.Value) func(int, []parquet.Value) {
 	return valuesBy(func(row int) parquet.Value {
 		if of.IsNull(row) {
 			return parquet.NullValue()
@@ -66,9 +66,9 @@ func nullable(of *array.Float64, value func(float64) parquet.Value) func(int, []
 }
 
 func nullableDecimals(of *array.Float64) func(int, []parquet.Value) {
-	return nullable(of, parquet.DoubleValue)
+	return nullableValues(of, parquet.DoubleValue)
 }
 
 func nullableIntegers(of *array.Float64) func(int, []parquet.Value) {
-	return nullable(of, func(v float64) parquet.Value { return parquet.Int64Value(int64(v)) })
+	return nullableValues(of, func(v float64) parquet.Value { return parquet.Int64Value(int64(v)) })
 }

@@ -21,19 +21,18 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// column is one column of a published table: its Parquet type, what it means,
-// and its values.
+// column is one column of a published table: its Parquet type, its meaning and its values.
 type column struct {
 	Name      string `json:"name"`
 	Label     string `json:"label"`
 	Unit      string `json:"unit,omitempty"`
 	Statistic string `json:"statistic"`
 	kind      reflect.Type
-	values    func(row int, into []parquet.Value) // from a row on
+	values    func(row int, into []parquet.Value) // starting with a row
 }
 
-// Table is a published table as Parquet, with its meaning and that of its
-// release as metadata. Equal input gives equal bytes.
+// Table returns a published table as Parquet, with its meaning and that of its release as metadata. Equal input gives
+// equal bytes.
 func Table(ctx context.Context, t synth.Table, planned plan.Table, protects string, release [][2]string,
 	wrote func(rows int)) ([]byte, error) {
 	columns := columnsOf(t, planned, protects)
@@ -55,8 +54,8 @@ var (
 	optionalDecimal = reflect.TypeFor[*float64]()
 )
 
-// columnsOf lists a table's columns: keys, their labels where a code book has
-// any, then the columns of the count, and those of every figure beside it.
+// columnsOf returns a table's columns: keys, their labels if a code book has any, then the columns of the count, and
+// those of every other figure.
 func columnsOf(t synth.Table, planned plan.Table, protects string) []column {
 	var columns []column
 	for i, k := range t.Keys {
@@ -71,9 +70,8 @@ func columnsOf(t synth.Table, planned plan.Table, protects string) []column {
 	return columns
 }
 
-// keyColumns are the code of a key, a number where all codes are whole numbers of
-// an integer column, and, where there are labels, the label. category is that of a row,
-// a place among those of the key.
+// keyColumns returns the column of a key's codes, numbers if all codes of an integer column are whole numbers, and a
+// column of labels if there are any. category gives the index of a row's category.
 func keyColumns(k synth.Key, category func(row int) int) []column {
 	name := k.Attribute.String()
 	key := column{Name: name, Label: name, Statistic: "key", kind: textKind}
@@ -105,7 +103,7 @@ func keyColumns(k synth.Key, category func(row int) int) []column {
 		values: of(labels)}}
 }
 
-// wholeNumbers reads a level's codes as whole numbers, where all of them are.
+// wholeNumbers reads a level's codes as whole numbers, if all of them are.
 func wholeNumbers(l *domain.Level) ([]int64, bool) {
 	numbers := make([]int64, len(l.Categories))
 	for i, c := range l.Categories {
@@ -118,9 +116,9 @@ func wholeNumbers(l *domain.Level) ([]int64, bool) {
 	return numbers, true
 }
 
-// statisticColumns are a count's published value, unbiased estimate, standard
-// error, interval and flag. What is one measurement is in whole numbers, what is put
-// together from several, or adds up weights that are not whole, is not.
+// statisticColumns returns a count's published value, unbiased estimate, standard error, interval and flag. A count
+// that is one measurement is in whole numbers; one that is reconstructed, or adds up weights that are not whole, is
+// not.
 func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []column {
 	kind, figure := decimalKind, decimalValues
 	if s.Whole {
@@ -148,7 +146,7 @@ func statisticColumns(s synth.Statistic, planned plan.Table, protects string) []
 	}
 }
 
-// valuesBy are the values of a column whose value in each row is told.
+// valuesBy returns the values of a column, given the value in each row.
 func valuesBy(value func(row int) parquet.Value) func(int, []parquet.Value) {
 	return func(row int, into []parquet.Value) {
 		for i := range into {
@@ -169,7 +167,7 @@ func wholeValues(of *array.Float64) func(int, []parquet.Value) {
 	return valuesBy(func(row int) parquet.Value { return parquet.Int64Value(int64(of.Value(row))) })
 }
 
-// flagValues are texts, null where there is nothing to say.
+// flagValues returns texts, null for no flag.
 func flagValues(of []synth.Flag) func(int, []parquet.Value) {
 	texts := map[synth.Flag]parquet.Value{synth.Plain: parquet.NullValue()}
 	for _, f := range []synth.Flag{synth.NoiseDominates, synth.Impossible, synth.Public, synth.Fitted, synth.Unbounded,
@@ -187,7 +185,7 @@ func flagValues(of []synth.Flag) func(int, []parquet.Value) {
 	}
 }
 
-// flagsText is what the flag of a statistic says.
+// flagsText describes the flags of a statistic.
 func flagsText(s synth.Statistic) string {
 	text := "null, or noise_dominates where the interval reaches zero"
 	if slices.Contains(s.Flags, synth.Impossible) {
@@ -202,7 +200,7 @@ func flagsText(s synth.Statistic) string {
 	return text
 }
 
-// Metadata is what every table and all microdata of a release say of it.
+// Metadata returns what every table and all microdata of a release say about the release.
 func Metadata(p *compiled.Compiled, status ledger.Status) [][2]string {
 	g := p.Guarantee
 	return [][2]string{
@@ -218,7 +216,7 @@ func Metadata(p *compiled.Compiled, status ledger.Status) [][2]string {
 	}
 }
 
-// tableMetadata is the meaning of a table, for a reader who has only the file.
+// tableMetadata returns the meaning of a table, for a reader who has only the file.
 func tableMetadata(t synth.Table, planned plan.Table, columns []column) ([][2]string, error) {
 	described, err := json.Marshal(columns)
 	if err != nil {

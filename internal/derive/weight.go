@@ -2,9 +2,9 @@ package derive
 
 import "github.com/dprelease/dprelease/plan"
 
-// This file holds what a published table says of counts by weight.
+// This file holds what a published table says about weighted counts.
 
-// roundedText says of the published count of a table that it is rounded, "" where it is whole as it is drawn.
+// roundedText says that a weighted count is published rounded, "" for other counts.
 func roundedText(planned plan.Table) string {
 	if !planned.Weighted {
 		return ""

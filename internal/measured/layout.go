@@ -9,14 +9,14 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// layout is how the answers of a measurement lie in its file: how it is written, and how it is read into an answer that
-// has its measurement, value by value.
+// layout is how the answers of a measurement are stored in its file. decode is given an answer that has its
+// measurement, and adds the values one by one.
 type layout struct {
 	encode func(m Measured, planHash, status string) ([]byte, error)
 	decode func(f *parquet.File, into *Measured, add func(int64)) error
 }
 
-// layouts lists the layouts by which answers are given out.
+// layouts lists the layouts by how answers are selected.
 var layouts = [selection.Kinds]layout{
 	selection.KindAll:    {encodeAll, decodeAll},
 	selection.KindAbove:  {encodeCells, decodeAbove},
@@ -41,7 +41,7 @@ func encodeCells(m Measured, planHash, status string) ([]byte, error) {
 	})
 }
 
-// decodeAbove reads cells in ascending order, whose values are above the threshold.
+// decodeAbove reads cells in ascending order, whose values must be above the threshold.
 func decodeAbove(f *parquet.File, into *Measured, add func(int64)) error {
 	m := into.Measurement
 	above := m.Selection.(selection.Above).Threshold
@@ -57,7 +57,7 @@ func decodeAbove(f *parquet.File, into *Measured, add func(int64)) error {
 	})
 }
 
-// decodeTop reads as many cells as are chosen, each once.
+// decodeTop reads as many cells as the measurement chooses, each once.
 func decodeTop(f *parquet.File, into *Measured, add func(int64)) error {
 	m, seen := into.Measurement, map[int64]bool{}
 	return decodeRows(f, m.Selection.(selection.Top).Of, func(r sparseRow) error {

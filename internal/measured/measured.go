@@ -1,6 +1,5 @@
-// Package measured reads and writes the sealed folder: the noisy integers of a
-// release, the plan they answer and the receipt of their debit. It is all that
-// publishing may read.
+// Package measured reads and writes the sealed folder: the noisy integers of a release, the plan they answer and the
+// receipt of their debit. Publishing may read nothing else.
 //
 // The package never sees an exact count: it is handed noisy integers only.
 package measured
@@ -24,16 +23,16 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// Measured is a measurement with its noisy answers, in the order that [plan.Query] documents. Of a sparse measurement
-// those are there that are above its threshold, and no others; Cells are their places in that order, ascending. Of a
-// measurement that chooses cells those are there that were chosen, and Cells are their places in the order of their
-// choice. Cells is nil of a measurement whose answers are all there.
+// Measured is a measurement with its noisy answers, in the order that [plan.Query] documents. A sparse measurement has
+// only the answers above its threshold; Cells are their indexes in that order, ascending. A measurement that chooses
+// cells has only the answers of chosen cells; Cells are their indexes, in the order of the choice. For other
+// measurements, which have all answers, Cells is nil.
 type Measured struct {
 	Measurement plan.Measurement
 	Values      *array.Int64
 	Cells       []uint64
-	// Keys are the keys of each answer to a measurement whose groups are not listed, by the attributes of its query, in
-	// the order of their bytes; nil of any other.
+	// Keys are, for a measurement of discovered groups, the keys of each answer by the attributes of its query, in the
+	// order of their bytes; nil for other measurements.
 	Keys [][]string
 }
 
@@ -49,23 +48,22 @@ func ByID(all []Measured) map[string]Measured {
 // Sealed is the content of a sealed folder.
 type Sealed struct {
 	Plan     *compiled.Compiled
-	Receipt  json.RawMessage // of the debit, as the ledger records it
-	Status   string          // of the release, in words, as every measurement carries it
+	Receipt  json.RawMessage // of the debit, as in the ledger
+	Status   string          // of the release, in words, as in every measurement
 	Measured []Measured      // in the plan's order
 	Rounds   []Rounds        // of each adaptive method, in the plan's order
 }
 
-// Names of what a sealed folder holds.
+// Names of the files in a sealed folder.
 const (
 	PlanFile    = "plan.json"
 	ReceiptFile = "receipt.json"
 	SealFile    = "seal.json" // SHA-256 of every other file
 )
 
-// Path is where a measurement's answers are kept within a release or a sealed
-// folder, slash-separated: one INT64 column "value", a row per answer; of a sparse
-// measurement an INT64 column "cell" before it; of groups that are not listed a column "keys", a list of texts, one for
-// each attribute.
+// Path returns the slash-separated path of a measurement's answers within a release or a sealed folder. The file has
+// one INT64 column "value", with a row per answer; for a sparse measurement an INT64 column "cell" before it; for
+// discovered groups a column "keys", a list with one text for each attribute.
 func Path(id string) string { return "measurements/" + id + ".parquet" }
 
 // row is the layout of a measurement file.
@@ -79,14 +77,14 @@ type sparseRow struct {
 	Value int64 `parquet:"value,delta"`
 }
 
-// groupRow is the layout of the file of a measurement whose groups are not listed.
+// groupRow is the layout of the file of a measurement of discovered groups.
 type groupRow struct {
 	Keys  []string `parquet:"keys,list"`
 	Value int64    `parquet:"value,delta"`
 }
 
-// Seal writes a sealed folder's content, file by file under slash-separated names. Making it durable, before anybody is
-// told that the folder is there, is left to the caller.
+// Seal writes a sealed folder's content, file by file under slash-separated names. The caller must make it durable
+// before it announces the folder.
 func Seal(write func(name string, b []byte) error, s *Sealed) error {
 	hashes := map[string]string{}
 	add := func(name string, b []byte) error {
@@ -112,9 +110,9 @@ func Seal(write func(name string, b []byte) error, s *Sealed) error {
 	return write(SealFile, b)
 }
 
-// Drawn writes the files of all that was drawn, which are the same in a sealed folder
-// and in a release: a measurement each, and for every adaptive method its choices and
-// what was answered to them. It fails on rounds that the plan does not allow.
+// Drawn writes the files of all draws, which are the same in a sealed folder and in a release: a file for each
+// measurement, and for every adaptive method its choices and their answers. It returns an error for rounds that the
+// plan does not allow.
 func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 	if len(s.Rounds) != len(s.Plan.Synthetic) {
 		return fmt.Errorf("there are rounds of %d adaptive methods, and the plan has %d", len(s.Rounds),
@@ -160,21 +158,21 @@ func (s *Sealed) Drawn(write func(name string, b []byte) error) error {
 	return nil
 }
 
-// HashOf is the [SealHash] of the folder that [Seal] would write.
+// HashOf returns the [SealHash] of the folder that [Seal] would write.
 func HashOf(s *Sealed) (string, error) {
 	var last string
 	err := Seal(func(_ string, b []byte) error { last = hashOf(b); return nil }, s)
 	return last, err
 }
 
-// The most bytes that are read of a seal, and of a file that it lists.
+// Limits of the size of a seal, and of a file that it lists.
 const (
 	mostSeal   = 64 << 20
 	mostSealed = 1 << 36
 )
 
-// SealHash is the SHA-256, in hexadecimal, of a sealed folder's list of its files: it
-// stands for all that the folder holds.
+// SealHash returns the SHA-256, in hexadecimal, of a sealed folder's list of its files, which identifies everything in
+// the folder.
 func SealHash(dir string) (string, error) {
 	b, err := regular.Read(filepath.Join(dir, SealFile), mostSeal)
 	if err != nil {
@@ -188,11 +186,11 @@ func hashOf(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// seal reads the files of a sealed folder, each only as it was written.
+// seal reads the files of a sealed folder, and refuses those that have changed.
 type seal struct {
 	dir    string
 	hashes map[string]string
-	plan   string // hash of the plan in it, once that is read
+	plan   string // hash of the plan, once the plan is read
 }
 
 func openSeal(dir string) (seal, error) {
@@ -207,10 +205,10 @@ func openSeal(dir string) (seal, error) {
 	return s, nil
 }
 
-func (s seal) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
+func (s seal) pathOf(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-func (s seal) read(name string) ([]byte, error) {
-	path := s.path(name)
+func (s seal) readFile(name string) ([]byte, error) {
+	path := s.pathOf(name)
 	b, err := regular.Read(path, mostSealed)
 	if err != nil {
 		return nil, err
@@ -221,14 +219,13 @@ func (s seal) read(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Encode is a measurement's file: Parquet with its canonical definition, the
-// plan hash and the release's status in words as metadata. Equal input gives
-// equal bytes.
+// Encode returns a measurement's file: Parquet with its canonical definition, the plan hash and the release's status in
+// words as metadata. Equal input gives equal bytes.
 func Encode(m Measured, planHash, status string) ([]byte, error) {
 	return layouts[m.Measurement.Selection.Kind()].encode(m, planHash, status)
 }
 
-// compression is of all files: it keeps the megabytes that an encoder takes for the next file.
+// compression is shared by all files, so that an encoder's megabytes of memory serve the next file.
 var compression zstd.Codec
 
 // encodeRows is Encode for one layout.
@@ -255,25 +252,24 @@ func encodeRows[T any](m Measured, planHash, status string, at func(i int) T) ([
 	return b.Bytes(), nil
 }
 
-// Open reads a sealed folder and checks that every file is as it was sealed, that
-// there is an answer of the right length to every measurement of the plan, and that
-// its adaptive methods have chosen what they may, with an answer to each choice. The
-// plan is read by compile, once: [compiled.Read], or what is stricter.
+// Open reads a sealed folder and checks that every file is as it was sealed, that every measurement of the plan has an
+// answer of the right length, and that each choice of its adaptive methods is allowed and has an answer. It calls
+// compile once, to read the plan: [compiled.Read], or a stricter function.
 func Open(dir string, compile func(text []byte) (*compiled.Compiled, error)) (*Sealed, error) {
 	files, err := openSeal(dir)
 	if err != nil {
 		return nil, err
 	}
-	text, err := files.read(PlanFile)
+	text, err := files.readFile(PlanFile)
 	if err != nil {
 		return nil, err
 	}
 	p, err := compile(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", files.path(PlanFile), err)
+		return nil, fmt.Errorf("%s: %w", files.pathOf(PlanFile), err)
 	}
 	s := &Sealed{Plan: p}
-	if s.Receipt, err = files.read(ReceiptFile); err != nil {
+	if s.Receipt, err = files.readFile(ReceiptFile); err != nil {
 		return nil, err
 	}
 	files.plan = p.Hash()
@@ -285,7 +281,7 @@ func Open(dir string, compile func(text []byte) (*compiled.Compiled, error)) (*S
 		s.Measured = append(s.Measured, answer)
 	}
 	for _, method := range p.Synthetic {
-		var rounds Rounds // none of a method that measures nothing
+		var rounds Rounds // none for a method that measures nothing
 		if method.Adaptive() {
 			if rounds, err = s.readRounds(files, method); err != nil {
 				return nil, err
@@ -296,9 +292,9 @@ func Open(dir string, compile func(text []byte) (*compiled.Compiled, error)) (*S
 	return s, nil
 }
 
-// readMeasured reads the answer to a measurement; the first one says the status.
+// readMeasured reads the answer to a measurement; the first one sets the status.
 func (s *Sealed) readMeasured(files seal, m plan.Measurement) (Measured, error) {
-	b, err := files.read(Path(m.ID))
+	b, err := files.readFile(Path(m.ID))
 	if err != nil {
 		return Measured{}, err
 	}
@@ -307,15 +303,15 @@ func (s *Sealed) readMeasured(files seal, m plan.Measurement) (Measured, error) 
 		err = errors.New("has another status than the measurements before it")
 	}
 	if err != nil {
-		return Measured{}, fmt.Errorf("%s: %w", files.path(Path(m.ID)), err)
+		return Measured{}, fmt.Errorf("%s: %w", files.pathOf(Path(m.ID)), err)
 	}
 	s.Status = status
 	return answer, nil
 }
 
-// Decode reads a measurement's file and checks that it answers this measurement of this plan, whole; of a sparse one,
-// that what is there is above its threshold, each place once; of one that chooses cells, that as many are there as are
-// chosen, each once. status is what its metadata carry.
+// Decode reads a measurement's file and checks that it is a complete answer to this measurement of this plan; for a
+// sparse one, that the values are above its threshold and the cells distinct; for one that chooses cells, that it has
+// as many cells as are chosen, each once. status is the status in its metadata.
 func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, status string, err error) {
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -339,8 +335,8 @@ func Decode(b []byte, m plan.Measurement, planHash string) (answer Measured, sta
 	return answer, status, nil
 }
 
-// decodeRows reads the rows of a file, which must be so many.
-func decodeRows[T any](f *parquet.File, want int64, tell func(T) error) error {
+// decodeRows reads the rows of a file, of which there must be want.
+func decodeRows[T any](f *parquet.File, want int64, add func(T) error) error {
 	r := parquet.NewGenericReader[T](f)
 	defer r.Close()
 	if r.NumRows() != want {
@@ -350,7 +346,7 @@ func decodeRows[T any](f *parquet.File, want int64, tell func(T) error) error {
 	for n := int64(0); n < want; {
 		k, err := r.Read(rows[:min(want-n, int64(len(rows)))])
 		for _, one := range rows[:k] {
-			if err := tell(one); err != nil {
+			if err := add(one); err != nil {
 				return err
 			}
 		}

@@ -24,7 +24,7 @@ tables: {t: {source: {csv: t.csv}, unit: row, columns: {mode: {values: [walk, ri
 marginals: {m: {every: [1], by: [mode, hour], budget: ones}, both: {by: [mode, hour]}}
 `
 
-func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64) {
+func sealedSample(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64) {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
@@ -61,7 +61,7 @@ func sealed(t *testing.T) (dir string, p *plan.Plan, answers map[string][]int64)
 }
 
 func TestSealedFolderReadsBack(t *testing.T) {
-	dir, p, answers := sealed(t)
+	dir, p, answers := sealedSample(t)
 	s, err := Open(dir, compiled.Read)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestSealedFolderReadsBack(t *testing.T) {
 
 // A flipped bit in any file is an error, never a panic, never other numbers.
 func TestDamagedMeasurements(t *testing.T) {
-	dir, _, _ := sealed(t)
+	dir, _, _ := sealedSample(t)
 	for _, name := range []string{Path("both"), PlanFile, ReceiptFile} {
 		path := filepath.Join(dir, name)
 		good, err := os.ReadFile(path)
@@ -133,7 +133,7 @@ func TestOpenRefusesWhatDoesNotBelong(t *testing.T) {
 			return os.WriteFile(path, []byte(strings.Replace(string(b), `"release": "r"`, `"release": "s"`, 1)), 0o600)
 		},
 	} {
-		dir, _, _ := sealed(t)
+		dir, _, _ := sealedSample(t)
 		if err := spoil(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,7 @@
 package measured
 
 // This file holds the rounds of an adaptive method as they are sealed and published: what was chosen, in order, and by
-// which mechanisms. What was answered lies beside them, as measurements.
+// which mechanisms. The answers are separate files, like other measurements.
 
 import (
 	"bytes"
@@ -14,24 +14,24 @@ import (
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
-// Rounds are what an adaptive method has asked and was answered.
+// Rounds are the questions of an adaptive method, with their answers.
 type Rounds struct {
-	// Classes[i] is the class of each category of the i-th column, of those whose categories were merged before the first
-	// round; nil where no column's were.
+	// Classes[i] is the class of each category of the i-th column, if categories were merged before the first round; nil
+	// if no column's were.
 	Classes [][]int
 	Each    []Round
 }
 
-// Round is one round of an adaptive method: what it chose, a place among
-// [adaptive.Candidates], what it spent on that and on the answer, and the noisy answer.
+// Round is one round of an adaptive method: its choice, an index into [adaptive.Candidates], the budget of the choice
+// and of the answer, and the noisy answer.
 type Round struct {
 	Choice   int
 	Turn     adaptive.Turn
 	Measured Measured
 }
 
-// RoundsPath is where the choices for a table's microdata are kept within a release or
-// a sealed folder, slash-separated.
+// RoundsPath returns the slash-separated path of the choices for a table's microdata within a release or a sealed
+// folder.
 func RoundsPath(table string) string { return "rounds/" + table + ".json" }
 
 // roundsFile is the layout of a file of rounds.
@@ -46,33 +46,32 @@ type roundLine struct {
 	adaptive.Turn
 }
 
-// EncodeRounds is the file of what rounds have chosen, in their order: canonical JSON. It
-// fails on a mechanism that is none.
+// EncodeRounds returns the file of the choices of rounds, in order, as canonical JSON. It returns an error for an
+// invalid mechanism.
 func EncodeRounds(r Rounds) ([]byte, error) {
 	file := roundsFile{Classes: r.Classes}
 	for _, one := range r.Each {
 		file.Rounds = append(file.Rounds, roundLine{one.Choice, one.Turn})
 	}
-	return file.bytes()
+	return file.encode()
 }
 
-func (f roundsFile) bytes() ([]byte, error) {
+func (f roundsFile) encode() ([]byte, error) {
 	if f.Rounds == nil {
-		f.Rounds = []roundLine{} // none are written in one form as well
+		f.Rounds = []roundLine{} // an empty list is written as [], never as null
 	}
 	b, err := json.Marshal(f)
 	return append(b, '\n'), err
 }
 
-// DecodeRounds reads a file of rounds, in no other form than that of [EncodeRounds], and
-// checks that the method of s may have made them. Their answers are to be read: each is
-// its measurement alone.
+// DecodeRounds reads a file of rounds, only in the form of [EncodeRounds], and checks that the method of s may have
+// made them. The answers are not read: each round has only its measurement.
 func DecodeRounds(b []byte, p *plan.Plan, s plan.Synthetic) (Rounds, error) {
 	var file roundsFile
 	err := json.Unmarshal(b, &file)
 	var again []byte
 	if err == nil {
-		again, err = file.bytes()
+		again, err = file.encode()
 	}
 	if err != nil || !bytes.Equal(again, b) {
 		return Rounds{}, errors.New("is not in the form in which rounds are written")
@@ -88,12 +87,11 @@ func DecodeRounds(b []byte, p *plan.Plan, s plan.Synthetic) (Rounds, error) {
 	return out, Allowed(p, s, out)
 }
 
-// Allowed returns an error unless the method of s may have made these rounds, in this
-// order: each has chosen one of its candidates, by mechanisms that its schedule gives, and
-// asked what its turn and its choice ask; of MST, each pair joins two trees of the forest that the pairs
-// before it are; and the block of the plan holds what all have spent. That
-// a choice was open to the method, and that the classes are those that its columns'
-// answers lead to, it cannot tell: package synth can.
+// Allowed returns an error unless the method of s may have made these rounds, in this order: each has chosen one of its
+// candidates, by mechanisms of its schedule, and has measured what its turn and its choice require; with MST, each pair
+// joins two trees of the forest of the pairs before it; and the block of the plan covers the budget of all rounds. It
+// does not check that a choice was open to the method, nor that the classes follow from the answers of the columns:
+// package synth does.
 //
 // Guarantee: the ρ of all choices and answers together, exactly added up, is within the
 // block that the plan's loss counts. Theorem: Bun & Steinke 2016, lemma 2.3, and as a
@@ -114,12 +112,12 @@ func Allowed(p *plan.Plan, s plan.Synthetic, made Rounds) error {
 			}
 			joined.Join(candidates[r.Choice])
 		}
-		asked, err := adaptive.Answer(p, s, i, r.Choice, made.Classes, r.Turn.Noise)
+		wanted, err := adaptive.Answer(p, s, i, r.Choice, made.Classes, r.Turn.Noise)
 		if err != nil {
 			return fmt.Errorf("round %d: %w", i+1, err)
 		}
-		if m := r.Measured.Measurement; m.Cells != asked.Cells || !bytes.Equal(m.Canonical(), asked.Canonical()) {
-			return fmt.Errorf("round %d is answered by measurement %s, and asks for %s", i+1, m.ID, asked.ID)
+		if m := r.Measured.Measurement; m.Cells != wanted.Cells || !bytes.Equal(m.Canonical(), wanted.Canonical()) {
+			return fmt.Errorf("round %d is answered by measurement %s, and asks for %s", i+1, m.ID, wanted.ID)
 		}
 		for _, rho := range []*big.Rat{r.Turn.Select.Rho(), r.Turn.Noise.Rho()} {
 			if rho == nil {
@@ -149,13 +147,13 @@ func Allowed(p *plan.Plan, s plan.Synthetic, made Rounds) error {
 // readRounds reads the rounds of one adaptive method from a sealed folder.
 func (s *Sealed) readRounds(files seal, method plan.Synthetic) (Rounds, error) {
 	name := RoundsPath(method.Table)
-	b, err := files.read(name)
+	b, err := files.readFile(name)
 	if err != nil {
 		return Rounds{}, err
 	}
 	rounds, err := DecodeRounds(b, s.Plan.Plan(), method)
 	if err != nil {
-		return Rounds{}, fmt.Errorf("%s: %w", files.path(name), err)
+		return Rounds{}, fmt.Errorf("%s: %w", files.pathOf(name), err)
 	}
 	for i, r := range rounds.Each {
 		if rounds.Each[i].Measured, err = s.readMeasured(files, r.Measured.Measurement); err != nil {

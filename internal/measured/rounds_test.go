@@ -27,8 +27,8 @@ marginals: {m: {by: [mode], budget: tables}}
 synthetic: {t: {budget: rows, method: mst}}
 `
 
-// planned is the plan of adaptive, with these words in the place of its method.
-func planned(t *testing.T, method string) *plan.Plan {
+// planWithMethod returns the plan of the spec adaptive with this method.
+func planWithMethod(t *testing.T, method string) *plan.Plan {
 	t.Helper()
 	text := strings.Replace(adaptiveText, "method: mst", method, 1)
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
@@ -42,7 +42,7 @@ func planned(t *testing.T, method string) *plan.Plan {
 	return p.Plan()
 }
 
-// answerTo is an answer to a measurement, some integers.
+// answerTo returns an answer to a measurement, with arbitrary integers.
 func answerTo(m plan.Measurement, from int64) Measured {
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	for i := range m.Cells {
@@ -51,7 +51,7 @@ func answerTo(m plan.Measurement, from int64) Measured {
 	return Measured{Measurement: m, Values: b.NewInt64Array()}
 }
 
-// sealedWith is a sealed folder's content with these rounds, in memory.
+// sealedWith returns a sealed folder's content with these rounds, in memory.
 func sealedWith(p *plan.Plan, r Rounds) *Sealed {
 	s := &Sealed{Plan: compiled.Of(p), Receipt: []byte("{}"), Status: "RELEASE", Rounds: []Rounds{r}}
 	for i, m := range p.Measurements {
@@ -60,10 +60,10 @@ func sealedWith(p *plan.Plan, r Rounds) *Sealed {
 	return s
 }
 
-// withRounds is a sealed folder's content with these choices of MST.
+// withRounds returns a sealed folder's content with these choices of MST.
 func withRounds(t *testing.T, choices ...int) *Sealed {
 	t.Helper()
-	p, r := planned(t, "method: mst"), Rounds{}
+	p, r := planWithMethod(t, "method: mst"), Rounds{}
 	method := p.Synthetic[0]
 	for i, c := range choices {
 		m, err := adaptive.Answer(p, method, min(i, method.Rounds-1), c, nil, method.Noise)
@@ -76,8 +76,8 @@ func withRounds(t *testing.T, choices ...int) *Sealed {
 	return sealedWith(p, r)
 }
 
-// folder seals into a folder, where edit may change a file before its digest is taken.
-func folder(t *testing.T, s *Sealed, edit func(name string, b []byte) []byte) string {
+// sealedFolder seals into a folder. edit may change a file before its digest is taken.
+func sealedFolder(t *testing.T, s *Sealed, edit func(name string, b []byte) []byte) string {
 	t.Helper()
 	dir, hashes := t.TempDir(), map[string]string{}
 	write := func(name string, b []byte) error {
@@ -107,7 +107,7 @@ func folder(t *testing.T, s *Sealed, edit func(name string, b []byte) []byte) st
 func TestSealedRoundsReadBack(t *testing.T) {
 	for _, choices := range [][]int{{4, 0, 5}, {0, 1, 2}} {
 		s := withRounds(t, choices...)
-		back, err := Open(folder(t, s, nil), compiled.Read)
+		back, err := Open(sealedFolder(t, s, nil), compiled.Read)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestSealedRoundsReadBack(t *testing.T) {
 	s := withRounds(t, 4, 0, 5)
 	choose, noise := jsonOf(t, s.Rounds[0].Each[0].Turn.Select), jsonOf(t, s.Rounds[0].Each[0].Turn.Noise)
 	want := fmt.Sprintf(`{"rounds":[{"choice":4,"select":%[1]s,"noise":%[2]s},{"choice":0,"select":%[1]s,"noise":%[2]s},{"choice":5,"select":%[1]s,"noise":%[2]s}]}`+"\n", choose, noise)
-	dir := folder(t, s, nil)
+	dir := sealedFolder(t, s, nil)
 	if b, err := os.ReadFile(filepath.Join(dir, "rounds", "t.json")); err != nil || string(b) != want {
 		t.Errorf("rounds are written as %s, %v", b, err)
 	}
@@ -141,22 +141,22 @@ func jsonOf(t *testing.T, v any) string {
 	return string(b)
 }
 
-// choosing puts other choices into a file of rounds, which go on as the last one did.
-func choosing(t *testing.T, choices ...int) func(string, []byte) []byte {
+// withChoices replaces the choices in a file of rounds; further rounds are like the last one.
+func withChoices(t *testing.T, choices ...int) func(string, []byte) []byte {
 	turn := withRounds(t, 0).Rounds[0].Each[0].Turn
 	file := roundsFile{}
 	for _, c := range choices {
 		file.Rounds = append(file.Rounds, roundLine{c, turn})
 	}
-	b, err := file.bytes()
+	b, err := file.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return inPlaceOf("rounds/t.json", string(b))
 }
 
-// replacing changes the first place in which a file of rounds has a text.
-func replacing(old, with string) func(string, []byte) []byte {
+// withText replaces the first occurrence of a text in a file of rounds.
+func withText(old, with string) func(string, []byte) []byte {
 	return func(name string, b []byte) []byte {
 		if name != "rounds/t.json" {
 			return b
@@ -168,26 +168,26 @@ func replacing(old, with string) func(string, []byte) []byte {
 func TestOpenRefusesRoundsThatDoNotBelong(t *testing.T) {
 	pair := Path("microdata/t/mode_x_hour") // 01
 	for says, edit := range map[string]func(name string, b []byte) []byte{
-		"had joined":                   choosing(t, 0, 0, 1),
-		"no round 2 with a choice 6":   choosing(t, 0, 6, 1),
-		"no round 4 with a choice 3":   choosing(t, 0, 1, 2, 3),
-		"in which rounds":              replacing("}]}", "}] }"),
-		"in which rounds are":          replacing(`{"rounds"`, `{"classes":[],"rounds"`),
-		"in which rounds are w":        replacing(`"parameter":"`, `"parameter":"0`),
-		"in which rounds are writ":     replacing(`"choice":0`, `"choice":0,"choice":0`),
-		"have no classes of 4 columns": replacing(`{"rounds"`, `{"classes":[null,null,null,null],"rounds"`),
-		"not made by the mechanisms":   replacing(`gaussian","parameter":"`, `gaussian","parameter":"9`),
-		"microdata/t/mode_x_way":       choosing(t, 0, 5, 2),
-		"holds 2 rounds, where the":    choosing(t, 0, 5),
+		"had joined":                   withChoices(t, 0, 0, 1),
+		"no round 2 with a choice 6":   withChoices(t, 0, 6, 1),
+		"no round 4 with a choice 3":   withChoices(t, 0, 1, 2, 3),
+		"in which rounds":              withText("}]}", "}] }"),
+		"in which rounds are":          withText(`{"rounds"`, `{"classes":[],"rounds"`),
+		"in which rounds are w":        withText(`"parameter":"`, `"parameter":"0`),
+		"in which rounds are writ":     withText(`"choice":0`, `"choice":0,"choice":0`),
+		"have no classes of 4 columns": withText(`{"rounds"`, `{"classes":[null,null,null,null],"rounds"`),
+		"not made by the mechanisms":   withText(`gaussian","parameter":"`, `gaussian","parameter":"9`),
+		"microdata/t/mode_x_way":       withChoices(t, 0, 5, 2),
+		"holds 2 rounds, where the":    withChoices(t, 0, 5),
 		"magic":                        inPlaceOf(pair, "PAR2"),
 		"answers another question":     fromAnother(t, pair, Path("microdata/t/day_x_way")),
 	} {
-		if _, err := Open(folder(t, withRounds(t, 0, 5, 1), edit), compiled.Read); err == nil ||
+		if _, err := Open(sealedFolder(t, withRounds(t, 0, 5, 1), edit), compiled.Read); err == nil ||
 			!strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-	dir := folder(t, withRounds(t, 0, 5, 1), nil)
+	dir := sealedFolder(t, withRounds(t, 0, 5, 1), nil)
 	if err := os.Remove(filepath.Join(dir, "rounds", "t.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -205,16 +205,16 @@ func inPlaceOf(file, text string) func(string, []byte) []byte {
 	}
 }
 
-// fromAnother puts one file's content into the place of another.
+// fromAnother replaces one file's content by another's.
 func fromAnother(t *testing.T, file, other string) func(string, []byte) []byte {
-	b, err := os.ReadFile(filepath.Join(folder(t, withRounds(t, 0, 5, 1), nil), filepath.FromSlash(other)))
+	b, err := os.ReadFile(filepath.Join(sealedFolder(t, withRounds(t, 0, 5, 1), nil), filepath.FromSlash(other)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return inPlaceOf(file, string(b))
 }
 
-// What could not be opened is not sealed either.
+// What cannot be opened cannot be sealed either.
 func TestSealRefusesRoundsThatThePlanDoesNotAllow(t *testing.T) {
 	nowhere := func(string, []byte) error { return nil }
 	for name, s := range map[string]*Sealed{
@@ -237,10 +237,10 @@ func TestSealRefusesRoundsThatThePlanDoesNotAllow(t *testing.T) {
 	}
 }
 
-// Three choices among four columns are allowed where they are a spanning tree: where a
-// walk along them comes to every column.
+// Three choices among four columns are allowed if and only if they form a spanning tree: a walk along them reaches
+// every column.
 func TestAllowedAreForests(t *testing.T) {
-	p := planned(t, "method: mst")
+	p := planWithMethod(t, "method: mst")
 	s := p.Synthetic[0]
 	pairs := adaptive.Candidates(s)
 	allowed := 0
@@ -257,7 +257,7 @@ func TestAllowedAreForests(t *testing.T) {
 					r.Each = append(r.Each, Round{Choice: choice, Turn: adaptive.Turn{Select: s.Select, Noise: s.Noise},
 						Measured: Measured{Measurement: m}})
 				}
-				if got, want := Allowed(p, s, r) == nil, len(reached(pairs, made)) == len(s.By); got != want {
+				if got, want := Allowed(p, s, r) == nil, len(reachedColumns(pairs, made)) == len(s.By); got != want {
 					t.Errorf("%v: allowed is %v", made, got)
 				} else if got {
 					allowed++
@@ -271,9 +271,9 @@ func TestAllowedAreForests(t *testing.T) {
 	}
 }
 
-// reached are the columns that a walk along pairs comes to from the first: three pairs
-// reach all four only where they make no cycle.
-func reached(pairs [][]int, made []int) map[int]bool {
+// reachedColumns returns the columns that a walk along pairs reaches from the first: three pairs reach all four only if
+// they make no cycle.
+func reachedColumns(pairs [][]int, made []int) map[int]bool {
 	seen := map[int]bool{0: true}
 	for range made {
 		for _, c := range made {

@@ -15,7 +15,7 @@ import (
 // merging are classes of the four columns of adaptive, of 3, 4, 2 and 2 categories.
 var merging = [][]int{{0, 1, 1}, nil, nil, {0, 1}}
 
-// aimRounds are whole rounds of AIM, that follow the plan's schedule with noise that gets less after the rounds of
+// aimRounds returns complete rounds of AIM that follow the plan's schedule, with less noise after the rounds in
 // quieter, and choose the candidates in turn.
 func aimRounds(t *testing.T, p *plan.Plan, classes [][]int, quieter ...int) Rounds {
 	t.Helper()
@@ -38,13 +38,13 @@ func aimRounds(t *testing.T, p *plan.Plan, classes [][]int, quieter ...int) Roun
 }
 
 func TestSealedRoundsOfAIMReadBack(t *testing.T) {
-	p := planned(t, "method: aim, ways: 3")
+	p := planWithMethod(t, "method: aim, ways: 3")
 	for _, c := range []struct {
 		classes [][]int
 		quieter []int
 	}{{nil, nil}, {merging, []int{0, 3}}, {[][]int{nil, nil, nil, nil}, []int{1}}} {
 		made := aimRounds(t, p, c.classes, c.quieter...)
-		back, err := Open(folder(t, sealedWith(p, made), nil), compiled.Read)
+		back, err := Open(sealedFolder(t, sealedWith(p, made), nil), compiled.Read)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,10 +63,10 @@ func TestSealedRoundsOfAIMReadBack(t *testing.T) {
 	}
 }
 
-// A sequence of rounds is sealed and read only where the plan allows it: forged ones that spend more, ask for what is
-// no candidate, are of another shape or order, are too long or cut short, are refused.
+// A sequence of rounds is sealed and read only if the plan allows it: forged ones are refused that spend more, ask for
+// what is not a candidate, have another shape or order, are too long or cut short.
 func TestForgedRoundsOfAIMAreRefused(t *testing.T) {
-	p := planned(t, "method: aim, ways: 3")
+	p := planWithMethod(t, "method: aim, ways: 3")
 	method := p.Synthetic[0]
 	turned := func(r *Round, i int, turn adaptive.Turn) {
 		m, err := adaptive.Answer(p, method, i, r.Choice, merging, turn.Noise)

@@ -19,7 +19,8 @@ tables: {t: {source: {csv: t.csv}, unit: row, columns: {from: {type: integer, ra
 marginals: {od: {by: [from, to], cells: {above: 60}}}
 `
 
-// TestSparseMeasurementsReadBack writes cells far apart, and none, and refuses what is no answer to the measurement.
+// TestSparseMeasurementsReadBack writes cells far apart, and none, and checks that invalid answers to the measurement
+// are refused.
 func TestSparseMeasurementsReadBack(t *testing.T) {
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: sparseText})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// chosenOf is an answer of cells that were chosen, with their noisy counts.
+// chosenOf returns an answer of chosen cells, with their noisy counts.
 func chosenOf(of int64, cells []uint64, counts []int64) Measured {
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	b.AppendValues(counts, nil)
@@ -29,7 +29,8 @@ func chosenOf(of int64, cells []uint64, counts []int64) Measured {
 	}
 }
 
-// TestChosenCellsAreReadInTheirOrder writes and reads an answer, and refuses what chooses other cells than it may.
+// TestChosenCellsAreReadInTheirOrder writes and reads an answer, and checks that other choices than allowed are
+// refused.
 func TestChosenCellsAreReadInTheirOrder(t *testing.T) {
 	m := chosenOf(3, []uint64{1<<40 - 1, 7, 9}, []int64{12, -3, 40})
 	b, err := Encode(m, "hash", "release")

@@ -7,26 +7,28 @@ import (
 
 // This file lists how statistics are added up over cells and releases.
 
-// adds is how a statistic is added up.
+// adds says how a statistic is added up.
 type adds struct {
-	// asked reports whether a question can ask for it so: with this column, and whether one is given.
-	asked func(column string, ofColumn bool) bool
-	// from returns the table of a release, of those that hold the question, which it is read from.
-	from func(c *contribution, held []holder, column string) (holder, error)
-	// rows works out what a release brings to each row.
+	// accepts reports whether a question can ask for the statistic with this column; ofColumn is false if it names none.
+	accepts func(column string, ofColumn bool) bool
+	// from chooses the table from which a release is read, among those that hold the question.
+	from func(c *contribution, held []matchingTable, column string) (matchingTable, error)
+	// rows computes a release's contribution to each row.
 	rows func(c *contribution, column string, answers []measured.Measured) error
-	// fill fills in a row, the i-th, of some releases together.
+	// fill sets the i-th row of the total over some releases.
 	fill func(r *TotalRow, all []*contribution, i int, known *laws)
 }
 
-// adding lists the statistics that a question can ask for: what adds up over cells and over releases.
+// adding lists the statistics that a question can ask for: those that add up over cells and over releases.
 var adding = map[spec.StatKind]adds{
-	spec.Count: {ofNoColumn, (*contribution).withCounts, countRows, (*TotalRow).add},
-	spec.Sum:   {ofOneColumn, (*contribution).withSums, (*contribution).sum, (*TotalRow).add},
-	spec.Mean:  {ofOneColumn, (*contribution).withSums, (*contribution).mean, (*TotalRow).mean},
+	spec.Count: {ofNoColumn, (*contribution).withCounts, countRows, (*TotalRow).setSum},
+	spec.Sum:   {ofOneColumn, (*contribution).withSums, (*contribution).setSums, (*TotalRow).setSum},
+	spec.Mean:  {ofOneColumn, (*contribution).withSums, (*contribution).setMeans, (*TotalRow).setMean},
 }
 
-func countRows(c *contribution, _ string, answers []measured.Measured) error { return c.count(answers) }
+func countRows(c *contribution, _ string, answers []measured.Measured) error {
+	return c.setCounts(answers)
+}
 
 func ofNoColumn(_ string, ofColumn bool) bool { return !ofColumn }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/dprelease/dprelease/internal/releasetest"
 )
 
-// TestAnswersAreCountsAlsoOfTablesThatCountUp asks for what only a table that counts up holds.
+// TestAnswersAreCountsAlsoOfTablesThatCountUp asks questions that only a table of cumulative counts holds.
 func TestAnswersAreCountsAlsoOfTablesThatCountUp(t *testing.T) {
 	place := publishedtest.Ages(t, releasetest.CountsUpSpec, "{rho: 1/50}")
 	a, err := Query(t.Context(), place, Question{By: []string{"mode", "age.ten"}})
@@ -32,7 +32,7 @@ func TestAnswersAreCountsAlsoOfTablesThatCountUp(t *testing.T) {
 				truth++
 			}
 		}
-		if math.Abs(r.Unbiased-truth) > 7*r.StandardError { // of 18 cells, by chance once in 10^10 runs
+		if math.Abs(r.Unbiased-truth) > 7*r.StandardError { // over 18 cells, by chance once in 10^10 runs
 			t.Errorf("%v: %v ± %v, the truth is %v", r.Keys, r.Unbiased, r.StandardError, truth)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// This file holds what a simulation of coverage expects, from definitions alone: every measurement as a matrix over the
-// finest cells of its table, the weights of least squares by dense matrices, and the law of a weighted sum of noise by
+// This file computes what a simulation of coverage expects, from definitions only: every measurement as a matrix over
+// the finest cells of its table, the least-squares weights by dense matrices, and the law of a weighted sum of noise by
 // convolving probabilities.
 
-// explicit is a table of few cells with everything written out.
+// explicit is a table of few cells in explicit form.
 type explicit struct {
 	release *spec.Release
 	columns []*spec.Column
@@ -37,8 +37,8 @@ func newExplicit(r *spec.Release) *explicit {
 	return x
 }
 
-// category is a level's category of each category of the column.
-func category(c *spec.Column, level string) (of []int, size int) {
+// categoriesOf returns a level's category for each category of the column.
+func categoriesOf(c *spec.Column, level string) (of []int, size int) {
 	l, _ := c.Domain.Level(level)
 	for base := range c.Domain.Size() {
 		of = append(of, l.Category(base))
@@ -46,18 +46,18 @@ func category(c *spec.Column, level string) (of []int, size int) {
 	return of, l.Size()
 }
 
-// factor is the matrix of a factor by its definition: a row per integer, an entry per category of the column. That of a
-// residual is c·(g·x − Σ over the group), with c = most g / g, rounded.
-func (x *explicit) factor(t testing.TB, c *spec.Column, f plan.Factor) [][]float64 {
+// factorMatrix returns the matrix of a factor by its definition: a row per integer, an entry per category of the
+// column. For a residual, the entries are c·(g·x − Σ over the group), with c = most g / g, rounded.
+func (x *explicit) factorMatrix(t testing.TB, c *spec.Column, f plan.Factor) [][]float64 {
 	t.Helper()
-	of, size := category(c, f.Level)
+	of, size := categoriesOf(c, f.Level)
 	rows, group := make([][]float64, size), make([]int, size)
 	for j := range rows {
 		rows[j] = make([]float64, len(of))
 	}
 	within := make([]int, len(of))
 	if f.Within != "" {
-		within, _ = category(c, f.Within)
+		within, _ = categoriesOf(c, f.Within)
 	}
 	for base, j := range of {
 		rows[j][base], group[j] = 1, within[base]
@@ -67,7 +67,7 @@ func (x *explicit) factor(t testing.TB, c *spec.Column, f plan.Factor) [][]float
 		return rows
 	case plan.Residual:
 	case plan.Ranges:
-		return x.certified(t, c, f)
+		return x.rangesMatrix(t, c, f)
 	default:
 		t.Fatalf("%s: no definition of the basis %q", f, f.Basis)
 	}
@@ -88,26 +88,26 @@ func (x *explicit) factor(t testing.TB, c *spec.Column, f plan.Factor) [][]float
 	return out
 }
 
-// matrix is that of a measurement: a row per integer, in the order of its factors.
-func (x *explicit) matrix(t testing.TB, m plan.Measurement) [][]float64 {
+// measurementMatrix returns the matrix of a measurement: a row per integer, in the order of its factors.
+func (x *explicit) measurementMatrix(t testing.TB, m plan.Measurement) [][]float64 {
 	t.Helper()
 	rows := [][]float64{slices.Repeat([]float64{1}, len(x.counts))}
 	for _, f := range m.Query.Factors {
 		at := slices.IndexFunc(x.columns, func(c *spec.Column) bool { return c.Name == f.Attribute })
-		rows = x.times(rows, at, x.factor(t, x.columns[at], f))
+		rows = x.timesFactor(rows, at, x.factorMatrix(t, x.columns[at], f))
 	}
 	return rows
 }
 
-// certified is the matrix of a factor of ranges, whose integers are what they were worked out to be: how each category
-// counts is taken from the counting itself.
-func (x *explicit) certified(t testing.TB, c *spec.Column, f plan.Factor) [][]float64 {
+// rangesMatrix returns the matrix of a factor of ranges. How each category counts in an integer is taken from the
+// counting itself.
+func (x *explicit) rangesMatrix(t testing.TB, c *spec.Column, f plan.Factor) [][]float64 {
 	t.Helper()
 	columns, axes, plain, err := plan.Query{Table: x.release.Tables[0].Name, Factors: []plan.Factor{f}}.Residual(x.release)
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, size := category(c, f.Level)
+	of, size := categoriesOf(c, f.Level)
 	var rows [][]float64
 	for base, j := range of {
 		one := make([]int64, size)
@@ -126,8 +126,8 @@ func (x *explicit) certified(t testing.TB, c *spec.Column, f plan.Factor) [][]fl
 	return rows
 }
 
-// times are the products of rows with those of a column's factor, the latter fastest.
-func (x *explicit) times(rows [][]float64, column int, factor [][]float64) [][]float64 {
+// timesFactor returns the products of rows with those of a column's factor, the latter fastest.
+func (x *explicit) timesFactor(rows [][]float64, column int, factor [][]float64) [][]float64 {
 	stride := 1
 	for _, c := range x.columns[column+1:] {
 		stride *= c.Domain.Size()
@@ -146,37 +146,37 @@ func (x *explicit) times(rows [][]float64, column int, factor [][]float64) [][]f
 	return out
 }
 
-// sum is a sum of cells of a table over the finest cells.
-func (x *explicit) sum(q plan.Query, selected [][]int) []float64 {
+// cellSum returns a sum of cells of a table as a vector over the finest cells.
+func (x *explicit) cellSum(q plan.Query, selected [][]int) []float64 {
 	rows := [][]float64{slices.Repeat([]float64{1}, len(x.counts))}
 	for key, f := range q.Factors {
 		at := slices.IndexFunc(x.columns, func(c *spec.Column) bool { return c.Name == f.Attribute })
-		of, _ := category(x.columns[at], f.Level)
+		of, _ := categoriesOf(x.columns[at], f.Level)
 		in := make([]float64, len(of))
 		for base, j := range of {
 			if slices.Contains(selected[key], j) {
 				in[base] = 1
 			}
 		}
-		rows = x.times(rows, at, [][]float64{in})
+		rows = x.timesFactor(rows, at, [][]float64{in})
 	}
 	return rows[0]
 }
 
-// count is what a row of a matrix counts.
-func (x *explicit) count(row []float64) (sum float64) {
+// countOf returns the count of a row of a matrix.
+func (x *explicit) countOf(row []float64) (sum float64) {
 	for i, v := range row {
 		sum += v * x.counts[i]
 	}
 	return sum
 }
 
-// leastSquares is the estimator of least squares from some measurements: A of all their integers, W = 1/variance.
+// leastSquares is the least-squares estimator from some measurements: A has their integers as rows, W = 1/variance.
 type leastSquares struct {
 	measured  []plan.Measurement
 	design    *mat.Dense // A
 	precision []float64  // W
-	of        []int      // the measurement of each integer
+	of        []int      // index of the measurement of each integer
 	inverse   *mat.Dense // (AᵀWA)⁺
 }
 
@@ -186,7 +186,7 @@ func (x *explicit) leastSquares(t testing.TB, measured []plan.Measurement) *leas
 	normal := mat.NewSymDense(cells, nil)
 	var all []float64
 	for i, m := range measured {
-		for _, row := range x.matrix(t, m) {
+		for _, row := range x.measurementMatrix(t, m) {
 			all = append(all, row...)
 			l.of, l.precision = append(l.of, i), append(l.precision, 1/m.Mechanism.Variance())
 			normal.SymRankOne(normal, 1/m.Mechanism.Variance(), mat.NewVecDense(cells, row))
@@ -209,8 +209,8 @@ func (x *explicit) leastSquares(t testing.TB, measured []plan.Measurement) *leas
 	return l
 }
 
-// weights are those of a sum's estimate on every integer, W·A·(AᵀWA)⁺·sum. It fails where the estimate is not unbiased:
-// then the measurements do not hold the sum.
+// weights returns the weights of a sum's estimate on all integers, W·A·(AᵀWA)⁺·sum. It fails the test if the estimate
+// is biased: the measurements then do not determine the sum.
 func (l *leastSquares) weights(t testing.TB, sum []float64) []float64 {
 	t.Helper()
 	var solved, w, back mat.VecDense
@@ -228,17 +228,17 @@ func (l *leastSquares) weights(t testing.TB, sum []float64) []float64 {
 	return w.RawVector().Data
 }
 
-// sumOfNoise is the law of Σ weight·noise on the multiples of a step. Where the weights have no common step, every
-// group of equal weights is rounded to one, and the sum is off by slack at most. Discrete Gaussian noise of a deviation
-// of 100 or more is a normal variable that is rounded to a whole number, but for a distance of the laws below 1e-6: the
-// sum of these is normal, and off by half of every weight at most.
+// sumOfNoise is the law of Σ weight·noise on the multiples of a step. If the weights have no common step, every group
+// of equal weights is rounded to a multiple, and the sum is off by at most slack. Discrete Gaussian noise with a
+// deviation of at least 100 is a normal variable rounded to a whole number, except for a distance of the laws below
+// 1e-6: the sum of these is normal, and off by at most half of each weight.
 type sumOfNoise struct {
 	releasetest.Law
 	step, slack, deviation float64
-	normal                 float64 // deviation of the part of noise of a deviation of 100 or more
+	normal                 float64 // deviation of the sum of all noise with a deviation of at least 100
 }
 
-// grouped draws of one noise and one weight.
+// draws of one noise with one weight
 type weighted struct {
 	measurement int
 	weight      float64
@@ -293,7 +293,7 @@ func (l *leastSquares) newSumOfNoise(weights []float64, scale func(measurement i
 	return out
 }
 
-// commonStep is the largest 1/d, for a whole d, of which all weights are multiples; false where there is none.
+// commonStep returns the largest 1/d, for a whole d, of which all weights are multiples; false if there is none.
 func commonStep(groups []weighted) (float64, bool) {
 	for d := 1.0; d <= 6000; d++ {
 		if !slices.ContainsFunc(groups, func(g weighted) bool { return math.Abs(g.weight*d-math.Round(g.weight*d)) > 1e-7 }) {
@@ -303,9 +303,9 @@ func commonStep(groups []weighted) (float64, bool) {
 	return 0, false
 }
 
-// within bounds P(|sum| ≤ m) from both sides: equal where there is a common step, of which m may be a multiple but for
-// rounding.
-func (s sumOfNoise) within(m float64) (low, high float64) {
+// probabilityWithin bounds P(|sum| ≤ m) from both sides. The bounds are equal if there is a common step, of which m may
+// be a multiple up to rounding.
+func (s sumOfNoise) probabilityWithin(m float64) (low, high float64) {
 	if s.normal > 0 {
 		at := func(m float64) (sum float64) {
 			for i, p := range s.P {
@@ -328,10 +328,10 @@ func (s sumOfNoise) within(m float64) (low, high float64) {
 	return at(m - s.slack), at(m + s.slack)
 }
 
-// TestCoverageLaws holds the convolution against closed forms: the variance of a sum, the law of one draw, and that of
-// two draws with weights that have no common step.
+// TestCoverageLaws compares the convolution with closed forms: the variance of a sum, the law of one draw, and the law
+// of two draws whose weights have no common step.
 func TestCoverageLaws(t *testing.T) {
-	r := coverageSettings[0].plan(t)
+	r := coverageSettings[0].compilePlan(t)
 	l := newExplicit(r.Release()).leastSquares(t, r.Measurements[:1])
 	one := releasetest.NoiseLaw(r.Measurements[0].Mechanism)
 	for _, weights := range [][]float64{{1}, {1. / 12}, {math.Sqrt2 / 3}} {
@@ -343,7 +343,8 @@ func TestCoverageLaws(t *testing.T) {
 					want += p
 				}
 			}
-			if low, high := s.within((m + 0.3) * weights[0]); low > want+1e-12 || high < want-1e-12 || high-low > 1e-9 {
+			low, high := s.probabilityWithin((m + 0.3) * weights[0])
+			if low > want+1e-12 || high < want-1e-12 || high-low > 1e-9 {
 				t.Errorf("weight %v: within %v between %v and %v, expected %v", weights[0], m, low, high, want)
 			}
 		}

@@ -28,39 +28,39 @@ import (
 )
 
 // The tests of this file draw the whole noise of small releases many thousand times and count how often the intervals
-// hold the exact figure: those of cells as they are published, and those of margins, totals and random sums of cells as
-// a query answers them. The four classes are counted apart. In each class a draw gives one interval, so that the
-// intervals of a class are independent.
+// contain the exact figure: those of published cells, and those of margins, totals and random sums of cells as a query
+// answers them. The four classes are counted separately. In each class a draw gives one interval, so that the intervals
+// of a class are independent.
 //
-// What is expected is worked out here alone ([explicit], [sumOfNoise]): the noise by its definition, with the plan's
-// parameters; the weights by dense least squares over the measurements that the table is read from; the law by
+// The expectation is computed only here ([explicit], [sumOfNoise]): the noise by its definition, with the plan's
+// parameters; the weights by dense least squares over the measurements from which the table is read; the law by
 // convolution.
 //
-// Failures by chance. The number of intervals of a class that hold is a sum of independent indicators of known
-// probabilities; its tails are below those of the binomial law of their mean (Hoeffding 1956). A class fails where one
-// of the two tails is below 5e-12: 1e-11 a check, and 4 checks for each of at most 20 settings, below 8e-10 a run.
+// False alarms. The number of intervals of a class that hold is a sum of independent indicators of known probabilities;
+// its tails are below those of the binomial law with their mean (Hoeffding 1956). A class fails if one of the two tails
+// is below 5e-12: 1e-11 a check, and 4 checks for each of at most 20 settings, below 8e-10 a run.
 //
-// Power. In every setting that is run the same check must find planted mistakes, and the chance that it does not is
-// worked out from their laws and must be below 1e-9. Where the law is smooth they are, in every class, half-widths 10 %
-// short, as of a standard error that is too small, and one measurement that is weighted twice; where noise is so small
-// that its lattice shows, intervals of 1.96 standard errors that are said to hold 95 %, in the classes where they hold
-// so much more or less that this must be noticed, of which there is one at least.
+// Power. In every setting that is run, the same check must find planted mistakes; the chance that it does not is
+// computed from their laws and must be below 1e-9. If the law is smooth, the mistakes are, in every class, half-widths
+// that are 10 % too short, as with a standard error that is too small, and one measurement that is weighted twice. If
+// noise is so small that its lattice shows, the mistakes are intervals of 1.96 standard errors that claim to hold 95 %,
+// in the classes where they hold so much more or less that this must be noticed; there is at least one such class.
 //
-// The long run, with DPRELEASE_LONG, draws three times as often, or twice where the lattice shows, at least 20 000
-// intervals of each class, and finds half-widths that are 5 % short. Four settings are left to it: two variants of
-// direct measurement, levels, whose laws take long to work out, and cumulative tables (prefix sums).
+// The long run, with DPRELEASE_LONG, draws three times as often, or twice if the lattice shows, at least 20 000
+// intervals of each class, and finds half-widths that are 5 % too short. Four settings run only there: two variants of
+// direct measurement, levels, whose laws take long to compute, and cumulative tables (prefix sums).
 const (
 	coverageTail = 5e-12
 	coverageMiss = 1e-9
-	plantedDraws = 3 // one draw in so many is repeated with a measurement weighted twice
+	plantedDraws = 3 // one draw in this many is repeated with a measurement weighted twice
 )
 
-// inLongRun tells that everything is drawn as often as it takes to find small mistakes.
+// inLongRun reports whether everything is drawn often enough to find small mistakes.
 var inLongRun = os.Getenv("DPRELEASE_LONG") != ""
 
-// thorough is how often a setting is drawn, with how many intervals at least, and which share of the half-widths is
-// planted.
-func (s coverageSetting) thorough() (times, leastIntervals int, short float64) {
+// effort returns how often a setting is drawn, the least number of intervals, and by which share half-widths are
+// shortened.
+func (s coverageSetting) effort() (times, leastIntervals int, short float64) {
 	switch {
 	case inLongRun:
 		return s.draws, 20_000, 0.95
@@ -114,7 +114,7 @@ marginals: {m: {by: [age, y]}, n: {by: [age.band, y]}, o: {by: [age.band]}}
 		"marginals: {m: {by: [age, y], ranges: [age]}, n: {by: [age]}}\n", 60_000, true, false, false},
 }
 
-func (s coverageSetting) plan(t testing.TB) *compiled.Compiled {
+func (s coverageSetting) compilePlan(t testing.TB) *compiled.Compiled {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{Name: "release.yaml",
 		Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n" + s.text})
@@ -134,7 +134,7 @@ func (s coverageSetting) plan(t testing.TB) *compiled.Compiled {
 // Classes of figures.
 var coverageClasses = []string{"cells", "margins", "totals", "random sums"}
 
-// figureAsked is one figure whose interval is held against its law.
+// figureAsked is one figure whose interval is compared with its law.
 type figureAsked struct {
 	table     int
 	class     int
@@ -157,25 +157,25 @@ type coverage struct {
 	x       *explicit
 	exact   [][]int64         // of each measurement
 	fits    []*leastSquares   // of each table
-	figures [][][]figureAsked // by class and table, those that have any
+	figures [][][]figureAsked // by class and table, without empty ones
 	laws    map[string]sumOfNoise
-	times   int // that it is drawn
-	least   int // intervals of a class
+	times   int // number of draws
+	least   int // least number of intervals of a class
 	short   float64
 }
 
-// TestCoverage simulates every setting; those that are long where DPRELEASE_LONG is set.
+// TestCoverage simulates every setting; the long ones only if DPRELEASE_LONG is set.
 func TestCoverage(t *testing.T) {
 	for _, s := range coverageSettings {
 		t.Run(s.name, func(t *testing.T) {
 			releasetest.SkipLong(t, s.long)
-			newCoverage(t, s).hold(t)
+			newCoverage(t, s).checkCoverage(t)
 		})
 	}
 }
 
-// Every run plants a mistake in every setting that it has, and has a setting of every strategy whose law is smooth and,
-// but for direct measurement, one whose lattice shows.
+// Every run plants a mistake in each of its settings, and has for every strategy a setting whose law is smooth and,
+// except for direct measurement, one whose lattice shows.
 func TestCoverageHasPowerInEveryRun(t *testing.T) {
 	smooth, rough := map[strategy.Kind]bool{}, map[strategy.Kind]bool{}
 	for _, s := range coverageSettings {
@@ -195,8 +195,8 @@ func TestCoverageHasPowerInEveryRun(t *testing.T) {
 
 func newCoverage(t *testing.T, s coverageSetting) *coverage {
 	t.Helper()
-	c := &coverage{coverageSetting: s, p: s.plan(t)}
-	c.times, c.least, c.short = s.thorough()
+	c := &coverage{coverageSetting: s, p: s.compilePlan(t)}
+	c.times, c.least, c.short = s.effort()
 	c.x = newExplicit(c.p.Release())
 	var err error
 	if c.reader, err = synth.NewReader(c.p); err != nil {
@@ -204,8 +204,8 @@ func newCoverage(t *testing.T, s coverageSetting) *coverage {
 	}
 	for _, m := range c.p.Measurements {
 		var exact []int64
-		for _, row := range c.x.matrix(t, m) {
-			exact = append(exact, int64(c.x.count(row)))
+		for _, row := range c.x.measurementMatrix(t, m) {
+			exact = append(exact, int64(c.x.countOf(row)))
 		}
 		c.exact = append(c.exact, exact)
 	}
@@ -216,10 +216,10 @@ func newCoverage(t *testing.T, s coverageSetting) *coverage {
 		for class, questions := range questionsOf(c.p, pt, random) {
 			var of []figureAsked
 			for _, q := range questions {
-				of = append(of, c.ask(t, table, class, q)...)
+				of = append(of, c.askFigures(t, table, class, q)...)
 			}
 			if of != nil {
-				c.plant(of)
+				c.plantMistakes(of)
 				c.figures[class] = append(c.figures[class], of)
 			}
 		}
@@ -227,8 +227,8 @@ func newCoverage(t *testing.T, s coverageSetting) *coverage {
 	return c
 }
 
-// questionsOf are, by class, what a table is asked: all cells, all margins of one key, the total, and up to eight sums
-// by lot that are none of these.
+// questionsOf returns, by class, the questions to a table: all cells, all margins of one key, the total, and up to
+// eight other random sums.
 func questionsOf(p *compiled.Compiled, pt plan.Table, random *rand.Rand) [][]Question {
 	out := [][]Question{{{By: pt.By}}, nil, {{}}, nil}
 	levels, _ := p.Query(pt).Levels(p.Release())
@@ -259,20 +259,20 @@ func questionsOf(p *compiled.Compiled, pt plan.Table, random *rand.Rand) [][]Que
 	return out
 }
 
-// ask has a question answered once, for the half-widths, which are the same whatever is drawn, and works out the laws.
-func (c *coverage) ask(t *testing.T, table, class int, q Question) []figureAsked {
+// askFigures answers a question once, for the half-widths, which are the same in every draw, and computes the laws.
+func (c *coverage) askFigures(t *testing.T, table, class int, q Question) []figureAsked {
 	t.Helper()
-	inquiry, err := newInquiry(c.p, q)
+	question, err := resolveQuestion(c.p, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	holder, lacks, err := inquiry.hold(table)
+	matching, lacks, err := question.match(table)
 	if err != nil || lacks != nil {
 		t.Fatal(lacks, err)
 	}
 	var a Answer
-	answers := c.answers(c.exact)
-	if err := a.fill(t.Context(), c.p, c.reader, inquiry, holder, answers); err != nil {
+	answers := c.answersWith(c.exact)
+	if err := a.fill(t.Context(), c.p, c.reader, question, matching, answers); err != nil {
 		t.Fatal(err)
 	}
 	figures, err := c.reader.Statistic(table, answers)
@@ -284,21 +284,22 @@ func (c *coverage) ask(t *testing.T, table, class int, q Question) []figureAsked
 	}
 	var out []figureAsked
 	least := 1.0
-	for i, at := range holder.rows(inquiry) {
-		row, selected := a.Rows[i], holder.selected(at.at)
-		f := figureAsked{table: table, class: class, row: at.at, cell: holder.cell(selected), groupings: holder.groupings,
-			margin: (row.High - row.Low) / 2, deviation: row.StandardError, named: row.Law}
-		sum := c.x.sum(c.p.Query(c.p.Tables[table]), selected)
-		f.truth, f.weights = c.x.count(sum), c.fits[table].weights(t, sum)
-		f.law = c.law(table, f.weights, -1)
+	for i, at := range matching.questionRows(question) {
+		row, selected := a.Rows[i], matching.selectedCategories(at.at)
+		f := figureAsked{table: table, class: class, row: at.at, cell: matching.cellIndex(selected),
+			groupings: matching.groupings, margin: (row.High - row.Low) / 2, deviation: row.StandardError, named: row.Law}
+		sum := c.x.cellSum(c.p.Query(c.p.Tables[table]), selected)
+		f.truth, f.weights = c.x.countOf(sum), c.fits[table].weights(t, sum)
+		f.law = c.lawOf(table, f.weights, -1)
 		if math.Abs(row.Unbiased-f.truth) > 1e-8 || math.Abs(f.deviation/f.law.deviation-1) > 1e-9 {
 			t.Errorf("table %s, %v: %v ± %v without noise; counted %v, least squares have ± %v", a.Table, q, row.Unbiased,
 				f.deviation, f.truth, f.law.deviation)
 		}
-		_, high := f.law.within(f.margin)
+		_, high := f.law.probabilityWithin(f.margin)
 		least = min(least, high)
-		// What is said is a lower bound: less than 1e-3 below what an interval shorter by 1/500 of the deviation has.
-		if low, _ := f.law.within(f.margin - 0.002*f.deviation); row.Attained > high+1e-7 || row.Attained < low-1e-3 {
+		// The probability is a lower bound: less than 1e-3 below that of an interval shorter by 1/500 of the deviation.
+		low, _ := f.law.probabilityWithin(f.margin - 0.002*f.deviation)
+		if row.Attained > high+1e-7 || row.Attained < low-1e-3 {
 			t.Errorf("table %s, %v, row %d: said to attain %v, the law gives %v to %v", a.Table, q, i, row.Attained, low, high)
 		}
 		out = append(out, f)
@@ -334,16 +335,16 @@ func (c *coverage) askShown(t *testing.T, table int, figures synth.Statistic) []
 				}
 			}
 		}
-		sum := c.x.sum(q, selected)
+		sum := c.x.cellSum(q, selected)
 		f := figureAsked{table: table, cell: cell, margin: (figures.High.Value(cell) - figures.Low.Value(cell)) / 2,
 			deviation: figures.Error.Value(cell)}
-		f.truth, f.weights = c.x.count(sum), c.fits[table].weights(t, sum)
-		f.law = c.law(table, f.weights, -1)
+		f.truth, f.weights = c.x.countOf(sum), c.fits[table].weights(t, sum)
+		f.law = c.lawOf(table, f.weights, -1)
 		if math.Abs(figures.Unbiased.Value(cell)-f.truth) > 1e-8 || math.Abs(f.deviation/f.law.deviation-1) > 1e-9 {
 			t.Errorf("table %s, sum %d: %v ± %v without noise; counted %v, least squares have ± %v", pt.Path, cell,
 				figures.Unbiased.Value(cell), f.deviation, f.truth, f.law.deviation)
 		}
-		_, high := f.law.within(f.margin)
+		_, high := f.law.probabilityWithin(f.margin)
 		least = min(least, high)
 		out = append(out, f)
 	}
@@ -353,8 +354,8 @@ func (c *coverage) askShown(t *testing.T, table int, figures synth.Statistic) []
 	return out
 }
 
-// law is that of a sum's noise, where one measurement may be weighted twice. It is kept by what it depends on.
-func (c *coverage) law(table int, weights []float64, twice int) sumOfNoise {
+// lawOf returns the law of a sum's noise, where one measurement may be weighted twice. Laws are cached.
+func (c *coverage) lawOf(table int, weights []float64, twice int) sumOfNoise {
 	fit := c.fits[table]
 	factor := func(m int) float64 {
 		if m == twice {
@@ -376,8 +377,8 @@ func (c *coverage) law(table int, weights []float64, twice int) sumOfNoise {
 	return c.laws[key]
 }
 
-// answers are measurements with these integers.
-func (c *coverage) answers(integers [][]int64) []measured.Measured {
+// answersWith returns the measurements with these integers.
+func (c *coverage) answersWith(integers [][]int64) []measured.Measured {
 	out := make([]measured.Measured, len(integers))
 	for i, m := range c.p.Measurements {
 		b := array.NewInt64Builder(memory.DefaultAllocator)
@@ -387,7 +388,7 @@ func (c *coverage) answers(integers [][]int64) []measured.Measured {
 	return out
 }
 
-// coverageTally is how many intervals of a class hold, with the bounds of what is expected.
+// coverageTally counts the intervals of a class that hold, with bounds of the expectation.
 type coverageTally struct {
 	n, hits   int
 	low, high float64 // Σ probability
@@ -405,30 +406,30 @@ func (c *coverageTally) merge(o coverageTally) {
 	c.n, c.hits, c.low, c.high = c.n+o.n, c.hits+o.hits, c.low+o.low, c.high+o.high
 }
 
-// tails are the probabilities of so few hits, and of so many.
+// tails returns the probabilities of at most, and at least, this many hits.
 func (c coverageTally) tails(hits int) (few, many float64) {
 	n := float64(c.n)
 	return releasetest.AtLeast(c.n-hits, c.n, 1-c.low/n), releasetest.AtLeast(hits, c.n, c.high/n)
 }
 
-// alarm tells that so many hits are not what is expected.
-func (c coverageTally) alarm(hits int) bool {
+// isAlarming reports whether this many hits contradict the expectation.
+func (c coverageTally) isAlarming(hits int) bool {
 	few, many := c.tails(hits)
 	return few < coverageTail || many < coverageTail
 }
 
-// missed bounds the probability that there is no alarm where an interval holds with another probability on the mean.
-func (c coverageTally) missed(p float64) float64 {
+// missedAlarm bounds the probability of no alarm if an interval holds with another mean probability.
+func (c coverageTally) missedAlarm(p float64) float64 {
 	least, most := 0, c.n // hits without an alarm
 	for high := int(c.low); high-least > 1; {
-		if middle := (least + high) / 2; c.alarm(middle) {
+		if middle := (least + high) / 2; c.isAlarming(middle) {
 			least = middle
 		} else {
 			high = middle
 		}
 	}
 	for low := int(c.high) + 1; most-low > 1; {
-		if middle := (low + most) / 2; c.alarm(middle) {
+		if middle := (low + most) / 2; c.isAlarming(middle) {
 			most = middle
 		} else {
 			low = middle
@@ -437,17 +438,17 @@ func (c coverageTally) missed(p float64) float64 {
 	return min(releasetest.AtLeast(least, c.n, p), releasetest.AtLeast(c.n-most, c.n, 1-p))
 }
 
-// coverageSeen is what the draws of a class show: the intervals as they are, and planted ones; some are the honest ones
-// of the draws that were repeated.
+// coverageSeen is what the draws of a class show: honest intervals and planted ones; some honest ones are those of the
+// draws that were repeated.
 type coverageSeen struct{ honest, short, normal, some, doubled coverageTally }
 
-// hold draws and judges.
-func (c *coverage) hold(t *testing.T) {
+// checkCoverage draws all noise and checks the tallies.
+func (c *coverage) checkCoverage(t *testing.T) {
 	t.Helper()
 	rough := 0
 	for class, s := range c.simulate(t) {
 		name := coverageClasses[class]
-		if s.honest.n == 0 && name == "margins" { // of tables of one key they are cells
+		if s.honest.n == 0 && name == "margins" { // margins of tables with one key are cells
 			continue
 		}
 		n := float64(s.honest.n)
@@ -457,18 +458,18 @@ func (c *coverage) hold(t *testing.T) {
 		if s.honest.n < c.least {
 			t.Errorf("%s: only %d intervals", name, s.honest.n)
 		}
-		if s.honest.alarm(s.honest.hits) {
+		if s.honest.isAlarming(s.honest.hits) {
 			t.Errorf("%s: %.4f of %d intervals hold, by the law %.4f to %.4f", name, float64(s.honest.hits)/n, s.honest.n,
 				s.honest.low/n, s.honest.high/n)
 		}
 		if c.smooth {
-			s.honest.finds(t, fmt.Sprintf("%s, half-widths %.0f %% short", name, 100*(1-c.short)), s.short)
-			s.some.finds(t, name+", a measurement weighted twice", s.doubled)
+			s.honest.checkFound(t, fmt.Sprintf("%s, half-widths %.0f %% short", name, 100*(1-c.short)), s.short)
+			s.some.checkFound(t, name+", a measurement weighted twice", s.doubled)
 		}
 		said := coverageTally{n: s.honest.n, low: 0.95 * n, high: 0.95 * n}
-		if c.rough && said.missed(s.normal.low/n) < coverageMiss {
+		if c.rough && said.missedAlarm(s.normal.low/n) < coverageMiss {
 			rough++
-			said.finds(t, name+", 1.96 standard errors for 95 %", s.normal)
+			said.checkFound(t, name+", 1.96 standard errors for 95 %", s.normal)
 		}
 	}
 	if c.rough && rough == 0 {
@@ -476,21 +477,21 @@ func (c *coverage) hold(t *testing.T) {
 	}
 }
 
-// finds wants a planted mistake to raise an alarm, now and but for coverageMiss of all runs.
-func (c coverageTally) finds(t *testing.T, what string, planted coverageTally) {
+// checkFound requires a planted mistake to raise an alarm, now and in all runs except a share of coverageMiss.
+func (c coverageTally) checkFound(t *testing.T, what string, planted coverageTally) {
 	t.Helper()
 	n := float64(planted.n)
-	missed := max(c.missed(planted.low/n), c.missed(planted.high/n))
+	missed := max(c.missedAlarm(planted.low/n), c.missedAlarm(planted.high/n))
 	t.Logf("%s: %.4f hold, missed with probability below %.0e", what, float64(planted.hits)/n, missed)
 	if planted.n != c.n || missed > coverageMiss {
 		t.Errorf("%s: missed with probability %.0e by %d of %d intervals", what, missed, planted.n, c.n)
 	}
-	if !c.alarm(planted.hits) {
+	if !c.isAlarming(planted.hits) {
 		t.Errorf("%s is not noticed", what)
 	}
 }
 
-// simulate draws the noise of all measurements so often.
+// simulate draws the noise of all measurements c.times times.
 func (c *coverage) simulate(t *testing.T) []coverageSeen {
 	t.Helper()
 	key, err := noise.NewKey()
@@ -522,7 +523,8 @@ func (c *coverage) simulate(t *testing.T) []coverageSeen {
 	return out
 }
 
-// simulatePart makes every workers-th draw, from one on. The noise of a measurement is drawn in one go for all of them.
+// simulatePart makes every workers-th draw, starting with one. The noise of a measurement is drawn at once for all of
+// them.
 func (c *coverage) simulatePart(streams *noise.Streams, from, workers int) ([]coverageSeen, error) {
 	own := (c.times - from + workers - 1) / workers
 	drawn := make([][]int64, len(c.p.Measurements))
@@ -549,7 +551,7 @@ func (c *coverage) simulatePart(streams *noise.Streams, from, workers int) ([]co
 			honest, ok := known[f.table]
 			if !ok {
 				var err error
-				if honest, err = c.drawnTable(f.table, c.drawn(drawn, k, -1)); err != nil {
+				if honest, err = c.drawnTable(f.table, c.drawnAnswers(drawn, k, -1)); err != nil {
 					return nil, err
 				}
 				known[f.table] = honest
@@ -558,18 +560,18 @@ func (c *coverage) simulatePart(streams *noise.Streams, from, workers int) ([]co
 			if !c.smooth || draw%plantedDraws > 0 {
 				continue
 			}
-			doubled, err := c.drawnTable(f.table, c.drawn(drawn, k, f.planted.measurement))
+			doubled, err := c.drawnTable(f.table, c.drawnAnswers(drawn, k, f.planted.measurement))
 			if err != nil {
 				return nil, err
 			}
 			seen[class].some.add(hit, f.planted.honest)
-			seen[class].doubled.add(f.off(doubled) <= f.margin+f.planted.slack, f.planted.doubled)
+			seen[class].doubled.add(f.errorIn(doubled) <= f.margin+f.planted.slack, f.planted.doubled)
 		}
 	}
 	return seen, nil
 }
 
-// drawnTable is a table of one draw: what is published, and its cells, which that may be sums of.
+// drawnTable is a table of one draw: the published figures, and its cells, of which these may be sums.
 type drawnTable struct {
 	synth.Statistic
 	cells *array.Float64
@@ -585,33 +587,34 @@ func (c *coverage) drawnTable(table int, answers []measured.Measured) (out drawn
 	return out, err
 }
 
-// of is the estimate of a figure.
-func (d drawnTable) of(f figureAsked) float64 {
+// estimateOf returns the estimate of a figure.
+func (d drawnTable) estimateOf(f figureAsked) float64 {
 	if f.class == 0 {
 		return d.Unbiased.Value(f.cell)
 	}
 	return f.named.Figure(synth.Sums(d.cells, f.groupings)[f.row])
 }
 
-// off is by how much an estimate of the figure is off.
-func (f figureAsked) off(d drawnTable) float64 { return math.Abs(d.of(f) - f.truth) }
+// errorIn returns the absolute error of an estimate of the figure.
+func (f figureAsked) errorIn(d drawnTable) float64 { return math.Abs(d.estimateOf(f) - f.truth) }
 
 // add takes the interval of a figure from its table.
 func (s *coverageSeen) add(f figureAsked, figures drawnTable) (hit bool) {
-	unbiased := figures.of(f)
+	unbiased := figures.estimateOf(f)
 	low, high := unbiased-f.margin, unbiased+f.margin
 	if f.class == 0 {
 		low, high = figures.Low.Value(f.cell), figures.High.Value(f.cell)
 	}
 	hit = low <= f.truth && f.truth <= high
 	s.honest.add(hit, f.planted.honest)
-	s.short.add(f.off(figures) <= f.planted.shorter, f.planted.short)
-	s.normal.add(f.off(figures) <= f.planted.wide, f.planted.normal)
+	s.short.add(f.errorIn(figures) <= f.planted.shorter, f.planted.short)
+	s.normal.add(f.errorIn(figures) <= f.planted.wide, f.planted.normal)
 	return hit
 }
 
-// drawn are the answers of a draw; the noise of one measurement may be doubled, which is as if its weight were.
-func (c *coverage) drawn(drawn [][]int64, k, twice int) []measured.Measured {
+// drawnAnswers returns the answers of a draw; the noise of one measurement may be doubled, which has the effect of a
+// doubled weight.
+func (c *coverage) drawnAnswers(drawn [][]int64, k, twice int) []measured.Measured {
 	out := make([]measured.Measured, len(drawn))
 	for i, m := range c.p.Measurements {
 		integers := slices.Clone(c.exact[i])
@@ -628,23 +631,23 @@ func (c *coverage) drawn(drawn [][]int64, k, twice int) []measured.Measured {
 	return out
 }
 
-// plantedLaw are the probabilities, from below and above, of a figure's interval as it is and with mistakes.
+// plantedLaw holds the probabilities, from below and above, of a figure's interval, honest and with mistakes.
 type plantedLaw struct {
 	honest, short, normal, doubled [2]float64
-	shorter, wide, slack           float64 // half-widths of the mistakes, wider by what rounding may do
-	measurement                    int     // that is weighted twice: the one that brings most of the variance
+	shorter, wide, slack           float64 // half-widths of the mistakes, and the allowance for rounding
+	measurement                    int     // weighted twice: the one with the most variance
 }
 
-// plant works out the laws of the figures of one class and table.
-func (c *coverage) plant(figures []figureAsked) {
+// plantMistakes computes the laws of the figures of one class and table.
+func (c *coverage) plantMistakes(figures []figureAsked) {
 	for i := range figures {
 		f := &figures[i]
 		fit, p := c.fits[f.table], &f.planted
 		p.slack = 1e-6 * f.law.step
 		p.shorter, p.wide = c.short*f.margin, 1.959963984540054*f.deviation
-		p.honest[0], p.honest[1] = f.law.within(f.margin)
-		p.short[0], p.short[1] = f.law.within(p.shorter)
-		p.normal[0], p.normal[1] = f.law.within(p.wide)
+		p.honest[0], p.honest[1] = f.law.probabilityWithin(f.margin)
+		p.short[0], p.short[1] = f.law.probabilityWithin(p.shorter)
+		p.normal[0], p.normal[1] = f.law.probabilityWithin(p.wide)
 		p.shorter, p.wide = p.shorter+p.slack, p.wide+p.slack
 		if !c.smooth {
 			continue
@@ -656,6 +659,6 @@ func (c *coverage) plant(figures []figureAsked) {
 		most := slices.Index(share, slices.Max(share))
 		p.measurement = slices.IndexFunc(c.p.Measurements,
 			func(m plan.Measurement) bool { return m.ID == fit.measured[most].ID })
-		p.doubled[0], p.doubled[1] = c.law(f.table, f.weights, most).within(f.margin)
+		p.doubled[0], p.doubled[1] = c.lawOf(f.table, f.weights, most).probabilityWithin(f.margin)
 	}
 }

@@ -2,9 +2,9 @@ package query
 
 import "github.com/dprelease/dprelease/plan"
 
-// This file holds what cannot be asked of tables of what is left out.
+// This file holds what cannot be asked of tables that count what is left out.
 
-// lacksRows says that a table counts what is left out and not the rows of a question, nothing of other tables.
+// lacksRows reports that a table counts what is left out, rather than rows. It returns nil for other tables.
 func lacksRows(t plan.Table) []lack {
 	if t.Counts == "" {
 		return nil

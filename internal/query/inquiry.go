@@ -16,10 +16,10 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// This file holds the inquiry: a question whose names are found in the release, and the tables that hold it.
+// This file resolves a question: it finds its names in the release, and the tables that hold it.
 
-// inquiry is a question whose names were found.
-type inquiry struct {
+// resolvedQuestion is a question whose names were found.
+type resolvedQuestion struct {
 	plan       *compiled.Compiled
 	among      []*spec.Table // the confidential tables whose rows may be meant
 	by         []spec.Attribute
@@ -27,15 +27,16 @@ type inquiry struct {
 	conditions []Condition
 }
 
-// newInquiry finds the names of a question. It fails on one that is not there, and tells the nearest.
-func newInquiry(p *compiled.Compiled, q Question) (*inquiry, error) {
-	a := &inquiry{plan: p}
+// resolveQuestion finds the names of a question. If one is not there, it returns an error that suggests the nearest
+// name.
+func resolveQuestion(p *compiled.Compiled, q Question) (*resolvedQuestion, error) {
+	a := &resolvedQuestion{plan: p}
 	var err error
 	if a.among, err = tablesAsked(p.Release(), q); err != nil {
 		return nil, err
 	}
 	for _, by := range q.By {
-		attribute, _, err := a.attribute(by)
+		attribute, _, err := a.findAttribute(by)
 		if err != nil {
 			return nil, err
 		}
@@ -47,9 +48,9 @@ func newInquiry(p *compiled.Compiled, q Question) (*inquiry, error) {
 	for _, where := range q.Where {
 		name, codes, ok := strings.Cut(where, "=")
 		if !ok {
-			return nil, fmt.Errorf("condition %q: expected attribute=code, such as %s", where, example(p.Release()))
+			return nil, fmt.Errorf("condition %q: expected attribute=code, such as %s", where, exampleCondition(p.Release()))
 		}
-		attribute, level, err := a.attribute(name)
+		attribute, level, err := a.findAttribute(name)
 		if err != nil {
 			return nil, err
 		}
@@ -65,8 +66,8 @@ func newInquiry(p *compiled.Compiled, q Question) (*inquiry, error) {
 	return a, nil
 }
 
-// tablesAsked are the confidential tables whose rows a question may count: the one that it names, or those that have
-// all of its columns, of which there is one. Where none has, all are, so that the name that is nowhere is told.
+// tablesAsked returns the confidential tables whose rows a question may count: the one that it names, or the only one
+// that has all of its columns. If none has, it returns all, so that the error is about the unknown name.
 func tablesAsked(r *spec.Release, q Question) ([]*spec.Table, error) {
 	var names, fit []string
 	for _, t := range r.Tables {
@@ -97,26 +98,26 @@ func tablesAsked(r *spec.Release, q Question) ([]*spec.Table, error) {
 	return r.Tables, nil
 }
 
-// conditionsIn parts a text at the commas behind which another attribute and = stand.
-func (a *inquiry) conditionsIn(text string) []string {
+// conditionsIn splits a text at the commas that are followed by another attribute and =.
+func (a *resolvedQuestion) conditionsIn(text string) []string {
 	return published.Pairs(text, func(name string) bool {
-		_, _, err := a.attribute(name)
+		_, _, err := a.findAttribute(name)
 		return err == nil
 	})
 }
 
-// errNoCategory is a question whose conditions no row can meet.
+// errNoCategory is the error for a question whose conditions no row can meet.
 var errNoCategory = errors.New("no category meets all conditions on this column")
 
-// attribute finds an attribute of the release: of a derived column, that by which its rows are counted, so that every
-// table that holds the origin answers.
-func (a *inquiry) attribute(name string) (spec.Attribute, *domain.Level, error) {
+// findAttribute finds an attribute of the release. For a derived column it returns the attribute by which its rows are
+// counted, so that every table that has the origin can answer.
+func (a *resolvedQuestion) findAttribute(name string) (spec.Attribute, *domain.Level, error) {
 	column, levelName, dotted := strings.Cut(name, ".")
 	out := spec.Attribute{Column: column, Level: levelName}
 	var columns, levels []string
 	for _, t := range a.among {
 		for _, c := range t.Columns {
-			if c.Domain == nil { // of statistics alone
+			if c.Domain == nil { // only for statistics
 				continue
 			}
 			columns = append(columns, c.Name)
@@ -132,7 +133,7 @@ func (a *inquiry) attribute(name string) (spec.Attribute, *domain.Level, error) 
 		}
 	}
 	if !slices.Contains(columns, column) {
-		if err := a.noAttribute(name); err != nil {
+		if err := a.notCounted(name); err != nil {
 			return out, nil, err
 		}
 		return out, nil, published.NoSuch("column", column, columns)
@@ -140,9 +141,9 @@ func (a *inquiry) attribute(name string) (spec.Attribute, *domain.Level, error) 
 	return out, nil, published.NoSuch("attribute", name, levels)
 }
 
-// noAttribute says of a figure, and of a column that figures are of, that rows cannot be counted by it; nil of another
-// name.
-func (a *inquiry) noAttribute(name string) error {
+// notCounted returns an error if name is a figure, or a column that has only figures: rows cannot be counted by it. It
+// returns nil for other names.
+func (a *resolvedQuestion) notCounted(name string) error {
 	for _, t := range a.plan.Tables {
 		for _, f := range t.Figures {
 			if f.Name == name {
@@ -158,11 +159,11 @@ func (a *inquiry) noAttribute(name string) error {
 	return nil
 }
 
-// rangeMark stands between the first code of a range and the last.
+// rangeMark stands between the first and the last code of a range.
 const rangeMark = ".."
 
-// conditionOf reads the codes of a condition: one, or several with commas between them, of which each may be a range of
-// neighbours. What is a code itself, with its commas and dots, is that code.
+// conditionOf reads the codes of a condition: one, or several separated by commas, each of which may be a range. A text
+// that is a code, commas and dots included, is read as that code.
 func conditionOf(attribute spec.Attribute, name string, level *domain.Level, text string) (Condition, error) {
 	c := Condition{Attribute: name}
 	codes := published.CategoryCodes(level)
@@ -174,14 +175,14 @@ func conditionOf(attribute spec.Attribute, name string, level *domain.Level, tex
 		from, to, ranged := rangeOf(codes, part)
 		switch {
 		case slices.Contains(codes, part):
-			c.Codes, c.asked = append(c.Codes, part), append(c.asked, part)
+			c.Codes, c.given = append(c.Codes, part), append(c.given, part)
 		case ranged && from > to:
 			return c, fmt.Errorf("range %q of %s runs backwards: %s comes before %s, so give %s%s%s", part, attribute, codes[to],
 				codes[from], codes[to], rangeMark, codes[from])
 		case ranged:
-			c.Codes, c.asked = append(c.Codes, codes[from:to+1]...), append(c.asked, part)
+			c.Codes, c.given = append(c.Codes, codes[from:to+1]...), append(c.given, part)
 		default:
-			return c, noEnd(attribute, codes, part)
+			return c, unknownCode(attribute, codes, part)
 		}
 	}
 	return c, nil
@@ -201,8 +202,8 @@ func rangeOf(codes []string, text string) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// noEnd says which code there is not: of a range, which of its ends.
-func noEnd(attribute spec.Attribute, codes []string, text string) error {
+// unknownCode returns the error for a code that does not exist; for a range, it names the missing end.
+func unknownCode(attribute spec.Attribute, codes []string, text string) error {
 	from, to, ranged := strings.Cut(text, rangeMark)
 	switch {
 	case ranged && slices.Contains(codes, from):
@@ -213,8 +214,8 @@ func noEnd(attribute spec.Attribute, codes []string, text string) error {
 	return published.NoSuch("category of "+attribute.String(), text, codes)
 }
 
-// example is a condition that the release can answer.
-func example(r *spec.Release) string {
+// exampleCondition returns a condition that the release can answer.
+func exampleCondition(r *spec.Release) string {
 	for _, t := range r.Tables {
 		for _, c := range t.Columns {
 			if c.Domain == nil {
@@ -228,31 +229,32 @@ func example(r *spec.Release) string {
 	return "region=north"
 }
 
-// holder is a published table whose cells, added up, are the answer.
-type holder struct {
+// matchingTable is a published table whose cells, added up, are the answer.
+type matchingTable struct {
 	table     int
 	groupings []synth.Grouping
 	members   [][][]int // by key and row: the categories
-	keys      []int     // of each attribute of the question, the key that it is
+	keys      []int     // by attribute of the question: the index of its key
 	codes     [][]string
 	deviation float64
 }
 
-// holders are the published tables that hold the question: where no other table does, the first that counts fewer rows
-// of a unit, or the first sparse one, from which single cells can be told. It fails where there is none.
-func (a *inquiry) holders() ([]holder, error) {
-	var out, bounded, sparse []holder
-	var near []nearTable
+// matchingTables returns the published tables that hold the question. If there is none that counts all rows, it returns
+// the first that counts fewer rows of a unit or, failing that, the first sparse one, which gives only single cells. It
+// returns an error if there is none at all.
+func (a *resolvedQuestion) matchingTables() ([]matchingTable, error) {
+	var out, bounded, sparse []matchingTable
+	var near []nearMiss
 	for i, t := range a.plan.Tables {
 		if !slices.ContainsFunc(a.among, func(of *spec.Table) bool { return of.Name == t.From }) {
 			continue
 		}
-		h, lacks, err := a.hold(i)
+		h, lacks, err := a.match(i)
 		switch {
 		case err != nil:
 			return nil, err
 		case lacks != nil:
-			near = append(near, nearTable{t.Path, lacks})
+			near = append(near, nearMiss{t.Path, lacks})
 		case selecting[t.Selects()].singly:
 			sparse = append(sparse, h)
 		case t.PerUnit != spec.PerUnit{}:
@@ -269,24 +271,24 @@ func (a *inquiry) holders() ([]holder, error) {
 	case sparse != nil:
 		return sparse[:1], nil
 	}
-	return nil, noHolder(near)
+	return nil, noMatch(near)
 }
 
-// nearTable is a table that does not hold a question, with what it lacks.
-type nearTable struct {
+// nearMiss is a table that does not hold a question, with what it lacks.
+type nearMiss struct {
 	path  string
 	lacks []lack
 }
 
-// lack is why a table does not hold a question. A column that is not there is worse than categories that are cut
-// elsewhere.
+// lack is a reason why a table does not hold a question. A missing column is worse than categories that are divided
+// differently.
 type lack struct {
 	says   string
 	column bool
 }
 
-// distance orders tables by what they lack.
-func (n nearTable) distance() int {
+// penalty orders tables by what they lack.
+func (n nearMiss) penalty() int {
 	sum := 0
 	for _, l := range n.lacks {
 		if sum++; l.column {
@@ -296,16 +298,16 @@ func (n nearTable) distance() int {
 	return sum
 }
 
-// noHolder says which tables lack the least.
-func noHolder(near []nearTable) error {
-	slices.SortStableFunc(near, func(x, y nearTable) int { return x.distance() - y.distance() })
+// noMatch returns an error that names the tables that lack least.
+func noMatch(near []nearMiss) error {
+	slices.SortStableFunc(near, func(x, y nearMiss) int { return x.penalty() - y.penalty() })
 	if near == nil {
 		return errors.New("the release has no tables, and microdata answer no query: what is counted in them has no interval")
 	}
 	const most = 3
 	text := "no published table holds all of this. Nearest:"
 	for i, n := range near {
-		if i == most || n.distance() > near[0].distance() {
+		if i == most || n.penalty() > near[0].penalty() {
 			break
 		}
 		var says []string
@@ -317,8 +319,8 @@ func noHolder(near []nearTable) error {
 	return errors.New(text)
 }
 
-// hold groups the cells of a table by the rows of the question; lacks says why it cannot.
-func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
+// match groups the cells of a table by the rows of the question; lacks says why it cannot.
+func (a *resolvedQuestion) match(table int) (h matchingTable, lacks []lack, err error) {
 	p := a.plan
 	t := p.Tables[table]
 	if says := selecting[t.Selects()].notAdded; says != "" {
@@ -329,18 +331,18 @@ func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
 	if err != nil {
 		return h, nil, err
 	}
-	h = holder{table: table, keys: make([]int, len(a.by)), codes: make([][]string, len(a.by))}
-	lacks = append(a.missing(q), lacksRows(t)...)
+	h = matchingTable{table: table, keys: make([]int, len(a.by)), codes: make([][]string, len(a.by))}
+	lacks = append(a.missingColumns(q), lacksRows(t)...)
 	if t.Statistics[0].Name == spec.Units.String() {
 		lacks = append(lacks, lack{says: fmt.Sprintf("counts each %s once in every cell, and no rows", p.Guarantee.Protects)})
 	}
 	for key, f := range q.Factors {
 		column := p.Release().Table(q.Table).Column(f.Attribute)
-		classes, codes, ok := a.classes(column)
+		classes, codes, ok := a.rowOfCategory(column)
 		if !ok {
 			return h, nil, fmt.Errorf("%s: %w", column.Name, errNoCategory)
 		}
-		of, whole := grouped(column.Domain.Size(), levels[key], classes)
+		of, whole := rowOfLevel(column.Domain.Size(), levels[key], classes)
 		if !whole {
 			lacks = append(lacks, lack{says: fmt.Sprintf("categories of %s lie across those asked for", f)})
 		}
@@ -355,8 +357,8 @@ func (a *inquiry) hold(table int) (h holder, lacks []lack, err error) {
 	return h, lacks, nil
 }
 
-// missing are the columns of the question that a query does not have.
-func (a *inquiry) missing(q plan.Query) []lack {
+// missingColumns returns the columns of the question that a query does not have.
+func (a *resolvedQuestion) missingColumns(q plan.Query) []lack {
 	var out []lack
 	for _, attribute := range append(slices.Clone(a.by), a.wheres...) {
 		has := slices.ContainsFunc(q.Factors, func(f plan.Factor) bool { return f.Attribute == attribute.Column })
@@ -368,9 +370,9 @@ func (a *inquiry) missing(q plan.Query) []lack {
 	return out
 }
 
-// classes say of every base category of a column in which row it is counted, −1 for none, with the rows' codes: one row
-// without a code where the question is not by the column. It is false where no category is counted.
-func (a *inquiry) classes(column *spec.Column) (of []int, codes []string, ok bool) {
+// rowOfCategory returns, for every base category of a column, the row in which it is counted, −1 for none, with the
+// rows' codes: one row without a code if the question is not by the column. It returns false if no category is counted.
+func (a *resolvedQuestion) rowOfCategory(column *spec.Column) (of []int, codes []string, ok bool) {
 	of = make([]int, column.Domain.Size())
 	for i, where := range a.wheres {
 		if where.Column != column.Name {
@@ -423,9 +425,9 @@ func (a *inquiry) classes(column *spec.Column) (of []int, codes []string, ok boo
 	return of, codes, true
 }
 
-// grouped says of every category of a level in which row it is counted; whole is false where one lies in several. A
-// category that no base category lies in is in no row.
-func grouped(base int, level *domain.Level, classes []int) (of []int, whole bool) {
+// rowOfLevel returns, for every category of a level, the row in which it is counted; whole is false if one lies in
+// several. A category without base categories is in no row.
+func rowOfLevel(base int, level *domain.Level, classes []int) (of []int, whole bool) {
 	of, whole = slices.Repeat([]int{-1}, level.Size()), true
 	seen := make([]bool, level.Size())
 	for b := range base {
@@ -436,26 +438,26 @@ func grouped(base int, level *domain.Level, classes []int) (of []int, whole bool
 	return of, whole
 }
 
-// inquiryRow is a row of the question, and where it is among those of the table's groupings.
-type inquiryRow struct {
+// questionRow is a row of the question, and its index among the rows of the table's groupings.
+type questionRow struct {
 	keys []string
 	at   int
 }
 
-// rows are those of the question, in its own order of attributes, the last one's categories fastest.
-func (h holder) rows(a *inquiry) []inquiryRow {
+// questionRows returns the rows of the question, in its own order of attributes, the last one's categories fastest.
+func (h matchingTable) questionRows(a *resolvedQuestion) []questionRow {
 	strides := make([]int, len(h.groupings))
 	n := 1
 	for key := len(h.groupings) - 1; key >= 0; key-- {
 		strides[key] = n
 		n *= h.groupings[key].Rows
 	}
-	out := []inquiryRow{{keys: []string{}}}
+	out := []questionRow{{keys: []string{}}}
 	for i := range a.by {
-		next := make([]inquiryRow, 0, len(out)*len(h.codes[i]))
+		next := make([]questionRow, 0, len(out)*len(h.codes[i]))
 		for _, row := range out {
 			for c, code := range h.codes[i] {
-				next = append(next, inquiryRow{append(slices.Clone(row.keys), code), row.at + strides[h.keys[i]]*c})
+				next = append(next, questionRow{append(slices.Clone(row.keys), code), row.at + strides[h.keys[i]]*c})
 			}
 		}
 		out = next
@@ -463,8 +465,8 @@ func (h holder) rows(a *inquiry) []inquiryRow {
 	return out
 }
 
-// selected are the categories of each key that a row adds up.
-func (h holder) selected(row int) [][]int {
+// selectedCategories returns the categories of each key that a row adds up.
+func (h matchingTable) selectedCategories(row int) [][]int {
 	out := make([][]int, len(h.members))
 	for key := len(h.members) - 1; key >= 0; key-- {
 		out[key] = h.members[key][row%len(h.members[key])]
@@ -473,17 +475,17 @@ func (h holder) selected(row int) [][]int {
 	return out
 }
 
-// cells is how many cells of the table a row adds up.
-func (h holder) cells(row int) int {
+// cellsIn returns the number of cells of the table that a row adds up.
+func (h matchingTable) cellsIn(row int) int {
 	n := 1
-	for _, s := range h.selected(row) {
+	for _, s := range h.selectedCategories(row) {
 		n *= len(s)
 	}
 	return n
 }
 
-// cell is the place of the one cell that is selected, −1 where there are several.
-func (h holder) cell(selected [][]int) int {
+// cellIndex returns the index of the one cell that is selected, −1 if there are several.
+func (h matchingTable) cellIndex(selected [][]int) int {
 	at := 0
 	for key, s := range selected {
 		if len(s) != 1 {

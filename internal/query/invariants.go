@@ -2,9 +2,9 @@ package query
 
 import "fmt"
 
-// This file holds what is said of answers that are public figures.
+// This file holds the notes on answers that are public figures.
 
-// publicNotes are the notes of an answer from a table of public figures, "" from another.
+// publicNotes returns the notes of an answer from a table of public figures, "" for another table.
 func (a *Answer) publicNotes(cells string) string {
 	if a.Invariant == "" {
 		return ""

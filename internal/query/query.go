@@ -1,5 +1,5 @@
-// Package query answers questions that no published table answers as it is, each with its interval, from the published
-// measurements of one release or of several. It reads published folders alone, spends nothing and writes nothing.
+// Package query answers questions that no published table answers directly, each with an interval, from the published
+// measurements of one release or of several. It reads only published folders, spends no budget and writes nothing.
 package query
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// Question is what is asked of a published release: a count for every combination of categories of By, of the rows that
+// Question is a question to a published release: a count for every combination of categories of By, of the rows that
 // meet all of Where.
 type Question struct {
-	Table string   // the confidential table whose rows are counted; "" where one alone has the columns
+	Table string   // the confidential table whose rows are counted; "" if only one has the columns
 	By    []string // attributes
-	Where []string // attribute=code, or several codes with commas, or ranges of them, as 18..24
-	// Statistic is what is asked of these rows: "" or count, or of [Totals] sum=COLUMN or mean=COLUMN.
+	Where []string // attribute=code, or several codes with commas, or ranges of them, such as 18..24
+	// Statistic is the statistic of these rows: "" or count; for [Totals] also sum=COLUMN or mean=COLUMN.
 	Statistic string
 }
 
-// Answer is what the measurements of a release say to a question.
+// Answer is the answer of a release's measurements to a question.
 type Answer struct {
 	Folder  string      `json:"folder"`
 	Release string      `json:"release"`
@@ -33,33 +33,33 @@ type Answer struct {
 	From    string      `json:"from"`   // the confidential table whose rows are counted
 	By      []string    `json:"by"`
 	Where   []Condition `json:"where,omitempty"`
-	// Table is the published table whose cells are added up, Others those that hold the same counts as well.
+	// Table is the published table whose cells are added up; Others hold the same counts.
 	Table     string       `json:"table"`
 	Others    []OtherTable `json:"other_tables,omitempty"`
 	Statistic string       `json:"statistic"`
 	Weighted  bool         `json:"weighted,omitempty"` // the count adds up weights
-	// what one noisy integer stands for, of weights that are not whole
+	// what one noisy integer stands for, if weights are not whole
 	Step string `json:"step,omitempty"`
-	// which rows of a unit the table counts, where it counts fewer than others
+	// which rows of a unit the table counts, if it counts fewer than others
 	Bounded string `json:"bounded,omitempty"`
-	Above   int64  `json:"above,omitempty"` // the table's threshold, of a sparse one
-	// whose public figures the table's cells are: then no measurement bears on them
+	Above   int64  `json:"above,omitempty"` // threshold of a sparse table
+	// whose public figures the table's cells are; then no measurement contributes to them
 	Invariant    string      `json:"invariant,omitempty"`
-	Measurements []string    `json:"measurements"` // that bear on any row
+	Measurements []string    `json:"measurements"` // that contribute to any row
 	Confidence   float64     `json:"confidence"`
 	Rows         []AnswerRow `json:"rows"`
 	Covers       string      `json:"interval_covers"`
 }
 
-// Condition is a filter: rows are counted that have one of the codes.
+// Condition is a filter: it keeps rows that have one of the codes.
 type Condition struct {
 	Attribute string   `json:"attribute"`
 	Codes     []string `json:"codes"`
-	asked     []string // codes and ranges of codes, as they were given
+	given     []string // codes and ranges of codes, as given
 }
 
-// OtherTable is a table that could have answered. StandardError is the root mean square over the rows. Same is true
-// where it was put together with the one that did, and its answer is the same.
+// OtherTable is another table that could have answered. StandardError is the root mean square over the rows. Same is
+// true if it is reconstructed together with the table that answered, so that its answer is the same.
 type OtherTable struct {
 	Table         string  `json:"table"`
 	StandardError float64 `json:"standard_error"`
@@ -76,15 +76,15 @@ type AnswerRow struct {
 	High          float64      `json:"high"`
 	Law           interval.Law `json:"law"`
 	Attained      float64      `json:"attained"`
-	// NotAbove is what is known of a cell that a sparse table does not have; of another row nil. Then there is no
+	// NotAbove is what is known of a cell that a sparse table does not list; nil for other rows. A row with it has no
 	// estimate.
 	NotAbove *interval.NotAbove `json:"not_above,omitempty"`
 }
 
-// answerName is what every answer tells, also one from a table that counts up.
+// answerName names the statistic of every answer, even of one from a table of cumulative counts.
 const answerName = "count"
 
-// Query answers a question from a published folder alone, which is opened as [published.OpenFolder] does.
+// Query answers a question from a published folder, which is opened as [published.OpenFolder] does.
 //
 // Errors: *[verdict.Unusable] for what is not a published folder, for a question that names what the release does not
 // have, and for one that no table holds; *[published.Altered] for a folder that was changed.
@@ -93,65 +93,67 @@ func Query(ctx context.Context, place string, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	inquiry, reader, held, err := inquire(e.Plan, q)
+	question, reader, matches, err := findMatches(e.Plan, q)
 	if err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
 	}
-	best := leastVariance(reader, e.Plan, held)
+	best := leastVariance(reader, e.Plan, matches)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	answers, err := e.Answers(reader.Needed(held[best].table))
+	answers, err := e.Answers(reader.Needed(matches[best].table))
 	if err != nil {
 		return nil, err
 	}
 	a := &Answer{
-		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, From: e.Plan.Tables[held[best].table].From,
-		By: append([]string{}, q.By...), Where: inquiry.conditions, Covers: published.Covers(e.Plan.Sample),
+		Folder: place, Release: e.Plan.Name, Status: e.Manifest.Status, From: e.Plan.Tables[matches[best].table].From,
+		By: append([]string{}, q.By...), Where: question.conditions, Covers: published.Covers(e.Plan.Sample),
 	}
-	for i, h := range held {
+	for i, h := range matches {
 		if i != best {
 			a.Others = append(a.Others, OtherTable{e.Plan.Tables[h.table].Path, h.deviation,
-				reader.Together(h.table, held[best].table)})
+				reader.Together(h.table, matches[best].table)})
 		}
 	}
-	if _, sparse := reader.Sparse(held[best].table); sparse {
-		return a, a.fillSparse(ctx, e.Plan, reader, inquiry, held[best], answers)
+	if _, sparse := reader.Sparse(matches[best].table); sparse {
+		return a, a.fillSparse(ctx, e.Plan, reader, question, matches[best], answers)
 	}
-	return a, a.fill(ctx, e.Plan, reader, inquiry, held[best], answers)
+	return a, a.fill(ctx, e.Plan, reader, question, matches[best], answers)
 }
 
-// inquire finds the names of a question in a release, and the tables that hold it, with what reads them.
-func inquire(p *compiled.Compiled, q Question) (asked *inquiry, reader *synth.Reader, held []holder, err error) {
-	if asked, err = newInquiry(p, q); err != nil {
+// findMatches resolves a question in a release, and returns the tables that hold it, with a reader for them.
+func findMatches(p *compiled.Compiled, q Question) (question *resolvedQuestion, reader *synth.Reader,
+	matches []matchingTable, err error) {
+	if question, err = resolveQuestion(p, q); err != nil {
 		return nil, nil, nil, err
 	}
 	if reader, err = synth.NewReader(p); err != nil {
 		return nil, nil, nil, err
 	}
-	held, err = asked.holders()
-	return asked, reader, held, err
+	matches, err = question.matchingTables()
+	return question, reader, matches, err
 }
 
-// leastVariance works out the mean variance of the answer that each table gives, and finds the one of the least; of
-// equals that of the fewest cells. Differences that rounding makes are none.
-func leastVariance(reader *synth.Reader, p *compiled.Compiled, held []holder) int {
+// leastVariance computes the mean variance of each table's answer, and returns the index of the least; if several are
+// equal up to rounding, that of the table with the fewest cells.
+func leastVariance(reader *synth.Reader, p *compiled.Compiled, matches []matchingTable) int {
 	best := 0
-	if len(held) == 1 {
+	if len(matches) == 1 {
 		return best
 	}
-	for i := range held {
+	for i := range matches {
 		var sum float64
-		variances := reader.Variances(held[i].table, held[i].groupings)
+		variances := reader.Variances(matches[i].table, matches[i].groupings)
 		for _, v := range variances {
 			sum += v
 		}
-		held[i].deviation = p.Tables[held[i].table].Statistics[0].UnitValue() * math.Sqrt(sum/float64(max(len(variances), 1)))
-		ratio := 1.0 // of two that have no noise
-		if held[i].deviation > 0 || held[best].deviation > 0 {
-			ratio = held[i].deviation / held[best].deviation
+		unit := p.Tables[matches[i].table].Statistics[0].UnitValue()
+		matches[i].deviation = unit * math.Sqrt(sum/float64(max(len(variances), 1)))
+		ratio := 1.0 // if neither has noise
+		if matches[i].deviation > 0 || matches[best].deviation > 0 {
+			ratio = matches[i].deviation / matches[best].deviation
 		}
-		fewer := p.Tables[held[i].table].Cells < p.Tables[held[best].table].Cells
+		fewer := p.Tables[matches[i].table].Cells < p.Tables[matches[best].table].Cells
 		if ratio < 1-1e-9 || ratio <= 1+1e-9 && fewer {
 			best = i
 		}
@@ -159,9 +161,9 @@ func leastVariance(reader *synth.Reader, p *compiled.Compiled, held []holder) in
 	return best
 }
 
-// fill works out the rows.
-func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.Reader, asked *inquiry, from holder,
-	answers []measured.Measured) error {
+// fill computes the rows.
+func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.Reader,
+	question *resolvedQuestion, from matchingTable, answers []measured.Measured) error {
 	table := p.Tables[from.table]
 	figures, err := reader.Statistic(from.table, answers)
 	if err != nil {
@@ -169,7 +171,7 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 	}
 	cells := figures.Unbiased
 	shown := reader.Shows(from.table)
-	if !shown { // sums of cells, of which no others can be added up
+	if !shown { // the table shows sums of its cells, which cannot be added up
 		if cells, err = reader.Cells(from.table, answers); err != nil {
 			return &verdict.Unusable{File: a.Folder, Err: err}
 		}
@@ -186,15 +188,15 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 	sampling := synth.NewSampling(p.Plan(), table, true)
 	laws := map[int]*interval.Interval{}
 	bear := map[string]bool{}
-	for _, row := range from.rows(asked) {
+	for _, row := range from.questionRows(question) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		selected := from.selected(row.at)
+		selected := from.selectedCategories(row.at)
 		law, ok := laws[alike[row.at]]
 		if !ok {
 			bearings := reader.Bearings(from.table, selected)
-			cell := from.cell(selected)
+			cell := from.cellIndex(selected)
 			if !shown {
 				cell = -1
 			}
@@ -206,7 +208,7 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 		}
 		sum := unit * law.Law.Figure(sums[row.at]/unit)
 		one := AnswerRow{
-			Keys: row.keys, Cells: from.cells(row.at), Unbiased: sum, StandardError: unit * math.Sqrt(variances[row.at]),
+			Keys: row.keys, Cells: from.cellsIn(row.at), Unbiased: sum, StandardError: unit * math.Sqrt(variances[row.at]),
 			Law: law.Law, Attained: law.Attained,
 		}
 		if one.Low, one.High = sampling.Interval(sum, law.Margin, one.StandardError); sampling != nil {
@@ -222,5 +224,5 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 	return nil
 }
 
-// String is the condition as it was asked.
-func (c Condition) String() string { return c.Attribute + " = " + strings.Join(c.asked, " or ") }
+// String returns the condition as it was asked.
+func (c Condition) String() string { return c.Attribute + " = " + strings.Join(c.given, " or ") }

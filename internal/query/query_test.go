@@ -21,7 +21,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// querySpec has a column of levels of uneven groups, and a budget to fill in.
+// querySpec has a column with levels of uneven groups, and a budget to fill in.
 const querySpec = `version: 1
 release: NAME
 privacy: {protects: trip, neighbours: add-remove}
@@ -36,13 +36,13 @@ marginals:
   wide: {by: [age.twenty, mode, side]}
 `
 
-// publishQueried makes a release of querySpec on a practice account.
+// publishQueried publishes a release of querySpec on a practice account.
 func publishQueried(t *testing.T, budget string) string {
 	t.Helper()
 	return publishedtest.Ages(t, querySpec, budget)
 }
 
-// publishedSum adds up the published unbiased figures of a table whose keys are accepted, with how many they are.
+// publishedSum returns the sum of the published unbiased figures of the rows whose keys are accepted, and their number.
 func publishedSum(t *testing.T, place string, path string, accept func(keys map[string]string) bool) (sum float64,
 	cells int) {
 	t.Helper()
@@ -68,7 +68,7 @@ func publishedSum(t *testing.T, place string, path string, accept func(keys map[
 	return sum, cells
 }
 
-// TestQueriesAndTraces publishes releases of both kinds of noise and asks them everything.
+// TestQueriesAndTraces publishes releases with both kinds of noise and asks them everything.
 func TestQueriesAndTraces(t *testing.T) {
 	for _, budget := range []string{"{rho: 1/2}", "{epsilon: 2}"} {
 		t.Run(budget, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestQueriesAndTraces(t *testing.T) {
 			answersAreSumsOfPublishedCells(t, place, false)
 			answersOfCellsAreThePublishedOnes(t, place)
 			tracesAddUpToThePublishedNumber(t, place)
-			refusals(t, place)
+			unanswerableQuestionsAreRefused(t, place)
 			if budget == "{epsilon: 2}" {
 				answersAreWritten(t, place)
 				alteredReleasesAreNotRead(t, place)
@@ -85,7 +85,8 @@ func TestQueriesAndTraces(t *testing.T) {
 	}
 }
 
-// TestSumsOfOneMeasurementHaveTheExactLaw: where nothing else bears on a table, sums of its cells are of whole numbers.
+// TestSumsOfOneMeasurementHaveTheExactLaw: if only one measurement contributes to a table, sums of its cells are whole
+// numbers.
 func TestSumsOfOneMeasurementHaveTheExactLaw(t *testing.T) {
 	alone, _, _ := strings.Cut(querySpec, "  wide:")
 	for _, budget := range []string{"{rho: 1/2}", "{epsilon: 2}"} {
@@ -194,8 +195,8 @@ func tracesAddUpToThePublishedNumber(t *testing.T, place string) {
 	}
 }
 
-// refusals are of questions that cannot be answered, with what to ask instead.
-func refusals(t *testing.T, place string) {
+// unanswerableQuestionsAreRefused checks that each error says what to ask instead.
+func unanswerableQuestionsAreRefused(t *testing.T, place string) {
 	t.Helper()
 	for want, q := range map[string]Question{
 		`there is no column "mod"; did you mean "mode"?`:                 {By: []string{"mod"}},
@@ -308,7 +309,7 @@ func answersAreWritten(t *testing.T, place string) {
 	}
 }
 
-// TestRangesOfCategories asks for neighbours by the ends of their range: the same figure as by all of their codes.
+// TestRangesOfCategories asks for ranges by their ends: the figure is the same as with all of their codes.
 func TestRangesOfCategories(t *testing.T) {
 	spec := strings.Replace(querySpec, "[mon, tue]", `[mon, a, b, c, a..c, "c,d", e..f, e]`, 1) +
 		"  days: {by: [day, age]}\n"

@@ -8,7 +8,7 @@ import (
 
 // This file holds what cannot be asked of a release that measures a sample of its units.
 
-// addsUp reports an error if the errors of a release do not add up with those of others.
+// addsUp returns an error if the errors of a release do not add up with those of others.
 func addsUp(s plan.Sample) error {
 	if s.Partial() {
 		return errors.New(

@@ -2,10 +2,10 @@ package query
 
 import "github.com/dprelease/dprelease/plan/selection"
 
-// This file holds what can be asked of tables by which of their cells they have.
+// This file holds what can be asked of a table, by how its cells are selected.
 
-// selecting lists why nothing is added up from a table, and what to do instead, "" where it is; and whether its cells
-// are told one by one.
+// selecting gives, by how cells are selected, why no sum can be read from the table, and what to do instead, "" if sums
+// can be read; and whether only single cells can be asked for.
 var selecting = [selection.Kinds]struct {
 	notAdded string
 	singly   bool

@@ -15,16 +15,16 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// This file holds what is said of single cells of sparse tables: figures as of any table, or that the cell is not above
+// This file holds answers about single cells of sparse tables: figures as in any table, or that the cell is not above
 // the threshold.
 
 // mostSparseRows bounds the rows of an answer from a sparse table.
 const mostSparseRows = 1_000_000
 
-// fillSparse works out the rows of an answer from a sparse table, one cell each. It fails where a row would add cells
-// up: those that are not published are missing in every sum.
-func (a *Answer) fillSparse(ctx context.Context, p *compiled.Compiled, reader *synth.Reader, asked *inquiry,
-	from holder, answers []measured.Measured) error {
+// fillSparse computes the rows of an answer from a sparse table, one cell each. It returns an error if a row would add
+// cells up: cells that are not published would be missing in the sum.
+func (a *Answer) fillSparse(ctx context.Context, p *compiled.Compiled, reader *synth.Reader, question *resolvedQuestion,
+	from matchingTable, answers []measured.Measured) error {
 	table, answer := p.Tables[from.table], answers[0]
 	refuse := func(format string, args ...any) error {
 		return &verdict.Unusable{File: a.Folder, Err: fmt.Errorf(format, args...)}
@@ -43,12 +43,12 @@ func (a *Answer) fillSparse(ctx context.Context, p *compiled.Compiled, reader *s
 	}
 	a.Table, a.Statistic, a.Confidence = table.Path, answerName, table.Statistics[0].Confidence
 	a.Measurements, a.Above = []string{answer.Measurement.ID}, table.Sparse.Above
-	for _, row := range from.rows(asked) {
+	for _, row := range from.questionRows(question) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var cell []int
-		for key, of := range from.selected(row.at) {
+		for key, of := range from.selectedCategories(row.at) {
 			if len(of) != 1 {
 				return refuse("only table %s holds this, which has the cells above %s alone: nothing can be added up from it, so give one category of %s", table.Path, budget.Group(table.Sparse.Above), table.By[key])
 			}
@@ -64,7 +64,7 @@ func (a *Answer) fillSparse(ctx context.Context, p *compiled.Compiled, reader *s
 	return nil
 }
 
-// sparseRow is what a sparse table says of one cell.
+// sparseRow returns the answer of a sparse table about one cell.
 func (a *Answer) sparseRow(reader *synth.Reader, table plan.Table, answer measured.Measured, figures synth.Statistic,
 	cell []int) (AnswerRow, error) {
 	at, above, impossible, err := reader.Cell(answer, cell)
@@ -95,7 +95,7 @@ func (a *Answer) coversText() string {
 	return "Figures are unbiased estimates, and may be negative. Intervals cover " + a.Covers + ".\n"
 }
 
-// MarshalJSON leaves the estimate out of a row that has none.
+// MarshalJSON omits the estimate of a row that has none.
 func (r AnswerRow) MarshalJSON() ([]byte, error) {
 	type plain AnswerRow
 	if r.NotAbove == nil {

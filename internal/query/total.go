@@ -39,41 +39,41 @@ type Total struct {
 	Rows       []TotalRow     `json:"rows"`
 }
 
-// TotalRelease is a release of a total, with the published table that it is read from.
+// TotalRelease is a release of a total, with the published table from which it is read.
 type TotalRelease struct {
 	Folder  string `json:"folder"`
 	Release string `json:"release"`
 	Status  string `json:"status"`
 	Table   string `json:"table"`
-	// which rows of a unit the table counts, where it counts fewer than others
+	// which rows of a unit the table counts, if it counts fewer than others
 	Bounded      string   `json:"bounded,omitempty"`
-	Measurements []string `json:"measurements"` // that bear on any row
+	Measurements []string `json:"measurements"` // that contribute to any row
 }
 
 // TotalRow is one figure of a total.
 type TotalRow struct {
-	Release string   `json:"release,omitempty"` // of one release alone, where each is asked for
+	Release string   `json:"release,omitempty"` // if each release has rows of its own: the release
 	Keys    []string `json:"keys"`              // codes, in the order of By
-	Cells   int      `json:"cells"`             // of published tables that are added up
-	// unbiased, of a count or a sum; null where the noise says nothing of a mean
+	Cells   int      `json:"cells"`             // number of cells of published tables that are added up
+	// unbiased for a count or a sum; null if the noise leaves open every value of a mean
 	Value         *float64     `json:"value"`
-	StandardError *float64     `json:"noise_se"` // null where a mean has no interval
+	StandardError *float64     `json:"noise_se"` // null if a mean has no interval
 	Low           *float64     `json:"low"`
 	High          *float64     `json:"high"`
 	Law           interval.Law `json:"law"`
 	// the probability with which the interval covers the figure without noise
 	Attained float64 `json:"attained"`
-	Flag     string  `json:"flag,omitempty"` // unbounded: the noise leaves open all that a mean may be
+	Flag     string  `json:"flag,omitempty"` // unbounded: the noise leaves open every value of a mean
 }
 
-// RatioLaw is that of a mean, by inverting the law of its sum and count; it attains what it says.
+// RatioLaw is the law of a mean, whose interval inverts the law of its sum and count; it attains its confidence.
 const RatioLaw interval.Law = "ratio"
 
-// statistic splits what a question asks for into the kind of statistic and its column.
-func (q Question) statistic() (kind spec.StatKind, column string, err error) {
+// splitStatistic splits what a question asks for into the kind of statistic and its column.
+func (q Question) splitStatistic() (kind spec.StatKind, column string, err error) {
 	name, column, ofColumn := strings.Cut(cmp.Or(q.Statistic, spec.Count.String()), "=")
 	for kind, adds := range adding {
-		if kind.String() == name && adds.asked(column, ofColumn) {
+		if kind.String() == name && adds.accepts(column, ofColumn) {
 			return kind, column, nil
 		}
 	}
@@ -81,13 +81,13 @@ func (q Question) statistic() (kind spec.StatKind, column string, err error) {
 		"statistic %q: expected count, sum=COLUMN or mean=COLUMN; distinct units, chosen cells (top) and quantiles do not add up, neither over cells nor over releases", q.Statistic)
 }
 
-// Totals answers a question from the published folders of one release or several, each of which must be as its manifest
-// says. With each, every release has rows of its own.
+// Totals answers a question from the published folders of one release or several, each of which must agree with its
+// manifest. With each, every release has rows of its own.
 //
 // Errors: *[verdict.Unusable] for what is not a published folder, for a question that a release does not hold, and for
 // releases that cannot be combined; *[published.Altered] for a folder that was changed.
 func Totals(ctx context.Context, places []string, q Question, each bool) (*Total, error) {
-	kind, column, err := q.statistic()
+	kind, column, err := q.splitStatistic()
 	if err != nil {
 		return nil, &verdict.Unusable{File: strings.Join(places, " "), Err: err}
 	}
@@ -100,22 +100,22 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 		if err != nil {
 			return nil, err
 		}
-		if err := c.combines(all); err != nil {
+		if err := c.checkCombines(all); err != nil {
 			return nil, &verdict.Unusable{File: place, Err: err}
 		}
 		all = append(all, c)
 	}
 	first := all[0]
 	t := &Total{
-		Status: first.edition.Manifest.Status, From: first.planned().From, Statistic: kind.String(), Column: column,
-		By: append([]string{}, q.By...), Where: first.asked.conditions, Weighted: first.planned().Weighted,
-		Confidence: first.planned().Statistics[0].Confidence, Covers: published.Covers(plan.Sample{}),
+		Status: first.edition.Manifest.Status, From: first.plannedTable().From, Statistic: kind.String(), Column: column,
+		By: append([]string{}, q.By...), Where: first.question.conditions, Weighted: first.plannedTable().Weighted,
+		Confidence: first.plannedTable().Statistics[0].Confidence, Covers: published.Covers(plan.Sample{}),
 	}
 	for _, c := range all {
 		if published.Marked(c.edition.Manifest.Status) != "" {
 			t.Status = c.edition.Manifest.Status
 		}
-		t.Releases = append(t.Releases, c.release())
+		t.Releases = append(t.Releases, c.totalRelease())
 	}
 	together := len(all)
 	if each {
@@ -138,33 +138,33 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 	return t, nil
 }
 
-// contribution is what one release brings to a total.
+// contribution is the part of one release in a total.
 type contribution struct {
-	edition *published.Release
-	asked   *inquiry
-	from    holder
-	reader  *synth.Reader
-	rows    []contributed
+	edition  *published.Release
+	question *resolvedQuestion
+	from     matchingTable
+	reader   *synth.Reader
+	rows     []contributed
 }
 
-// contributed is what a release brings to one row.
+// contributed is the part of a release in one row.
 type contributed struct {
 	keys  []string
 	cells int
-	// value is the count or the sum, and of a mean the sum about the centre. It rests on the bearings, in the unit of the
-	// value.
+	// value is the count or the sum; for a mean, the sum about the centre. rests are the contributions to it, in the unit
+	// of the value.
 	value float64
 	rests []compiled.Bearing
-	// count is, of a mean, what the sum is divided by; centre and half are the middle of the column's range and half its
-	// width.
+	// count is, for a mean, the divisor of the sum; centre and half are the middle and half the width of the column's
+	// range.
 	count        float64
 	countRests   []compiled.Bearing
 	centre, half float64
 }
 
-func (c *contribution) planned() plan.Table { return c.edition.Plan.Tables[c.from.table] }
+func (c *contribution) plannedTable() plan.Table { return c.edition.Plan.Tables[c.from.table] }
 
-// newContribution works out the rows of one release.
+// newContribution computes the rows of one release.
 func newContribution(place string, q Question, kind spec.StatKind, column string) (*contribution, error) {
 	e, err := published.Open(place)
 	if err != nil {
@@ -174,19 +174,20 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 	if err := addsUp(e.Plan.Sample); err != nil {
 		return refuse(err)
 	}
-	asked, reader, held, err := inquire(e.Plan, q)
+	question, reader, matches, err := findMatches(e.Plan, q)
 	if err != nil {
 		return refuse(err)
 	}
-	c := &contribution{edition: e, asked: asked, reader: reader}
-	if c.from, err = adding[kind].from(c, held, column); err != nil {
+	c := &contribution{edition: e, question: question, reader: reader}
+	if c.from, err = adding[kind].from(c, matches, column); err != nil {
 		return refuse(err)
 	}
 	if _, sparse := c.reader.Sparse(c.from.table); sparse {
-		return refuse(fmt.Errorf("table %s has the cells above a threshold alone, which do not add up", c.planned().Path))
+		return refuse(fmt.Errorf("table %s has the cells above a threshold alone, which do not add up",
+			c.plannedTable().Path))
 	}
 	needed := c.reader.Needed(c.from.table)
-	if m, ok := c.reader.ColumnMeasurement(c.from.table, column); ok { // of a count there is no column
+	if m, ok := c.reader.ColumnMeasurement(c.from.table, column); ok { // a count has no column
 		needed = append(slices.Clone(needed), m)
 	}
 	answers, err := e.Answers(needed)
@@ -199,16 +200,16 @@ func newContribution(place string, q Question, kind spec.StatKind, column string
 	return c, nil
 }
 
-// withCounts is the table whose counts have the least variance.
-func (c *contribution) withCounts(held []holder, _ string) (holder, error) {
-	return held[leastVariance(c.reader, c.edition.Plan, held)], nil
+// withCounts chooses the table whose counts have the least variance.
+func (c *contribution) withCounts(matches []matchingTable, _ string) (matchingTable, error) {
+	return matches[leastVariance(c.reader, c.edition.Plan, matches)], nil
 }
 
-// withSums is the table whose sums of a column have the least variance.
-func (c *contribution) withSums(held []holder, column string) (best holder, err error) {
+// withSums chooses the table whose sums of a column have the least variance.
+func (c *contribution) withSums(matches []matchingTable, column string) (best matchingTable, err error) {
 	least := math.Inf(1)
 	var lack string
-	for _, h := range held {
+	for _, h := range matches {
 		m, ok := c.reader.ColumnMeasurement(h.table, column)
 		t := c.edition.Plan.Tables[h.table]
 		switch {
@@ -237,66 +238,66 @@ func (c *contribution) withSums(held []holder, column string) (best holder, err 
 	return best, nil
 }
 
-// count works out the rows of a count.
-func (c *contribution) count(answers []measured.Measured) error {
+// setCounts computes the rows of a count.
+func (c *contribution) setCounts(answers []measured.Measured) error {
 	cells, err := c.reader.Cells(c.from.table, answers)
 	if err != nil {
 		return err
 	}
 	sums := synth.Sums(cells, c.from.groupings)
-	for _, row := range c.from.rows(c.asked) {
+	for _, row := range c.from.questionRows(c.question) {
 		c.rows = append(c.rows, contributed{
-			keys: row.keys, cells: c.from.cells(row.at), value: sums[row.at],
-			rests: c.reader.CountBearings(c.from.table, c.from.selected(row.at)),
+			keys: row.keys, cells: c.from.cellsIn(row.at), value: sums[row.at],
+			rests: c.reader.CountBearings(c.from.table, c.from.selectedCategories(row.at)),
 		})
 	}
 	return nil
 }
 
-// sum works out the rows of a sum.
-func (c *contribution) sum(column string, answers []measured.Measured) error {
-	return c.ofColumn(column, answers, func(totals *synth.ColumnTotals, r *contributed, selected [][]int) error {
+// setSums computes the rows of a sum.
+func (c *contribution) setSums(column string, answers []measured.Measured) error {
+	return c.setColumn(column, answers, func(totals *synth.ColumnTotals, r *contributed, selected [][]int) error {
 		r.value, r.rests = totals.Of(selected)
 		return nil
 	})
 }
 
-// mean works out what the rows of a mean are worked out from.
-func (c *contribution) mean(column string, answers []measured.Measured) error {
-	return c.ofColumn(column, answers, func(totals *synth.ColumnTotals, r *contributed, selected [][]int) error {
+// setMeans computes the sums and counts of the rows of a mean.
+func (c *contribution) setMeans(column string, answers []measured.Measured) error {
+	return c.setColumn(column, answers, func(totals *synth.ColumnTotals, r *contributed, selected [][]int) error {
 		var one bool
 		if r.centre, r.half, one = totals.Centre(selected); !one {
 			return fmt.Errorf("the range of %s differs between the cells of table %s that would be added up, and the mean over them has no interval: "+
-				"ask by what it depends on, or for sum=%s and the count", column, c.planned().Path, column)
+				"ask by what it depends on, or for sum=%s and the count", column, c.plannedTable().Path, column)
 		}
 		r.value, r.rests = totals.AboutCentre(selected)
 		return nil
 	})
 }
 
-// ofColumn works out rows of a count, and of each by its cells what else there is of a column.
-func (c *contribution) ofColumn(column string, answers []measured.Measured,
+// setColumn computes the rows of a count, and then calls each for what a row needs of a column.
+func (c *contribution) setColumn(column string, answers []measured.Measured,
 	each func(totals *synth.ColumnTotals, r *contributed, selected [][]int) error) error {
 	totals, err := c.reader.ColumnTotals(c.from.table, column, answers)
 	if err != nil {
 		return err
 	}
-	if err := c.count(answers); err != nil {
+	if err := c.setCounts(answers); err != nil {
 		return err
 	}
-	for i, row := range c.from.rows(c.asked) {
+	for i, row := range c.from.questionRows(c.question) {
 		r := &c.rows[i]
 		r.count, r.countRests = r.value, r.rests
-		if err := each(totals, r, c.from.selected(row.at)); err != nil {
+		if err := each(totals, r, c.from.selectedCategories(row.at)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// combines returns an error unless the release can be added to those before it: another draw, of the same table, with
-// the same categories, counted in the same way.
-func (c *contribution) combines(before []*contribution) error {
+// checkCombines returns an error unless the release can be added to those before it: another draw, of the same table,
+// with the same categories, counted in the same way.
+func (c *contribution) checkCombines(before []*contribution) error {
 	for _, other := range before {
 		p, o := c.edition.Plan, other.edition.Plan
 		switch {
@@ -304,30 +305,30 @@ func (c *contribution) combines(before []*contribution) error {
 			return fmt.Errorf("holds the same release as %s: its rows and its noise would be counted twice", other.edition.Place)
 		case p.Corrects == o.Name || o.Corrects == p.Name:
 			return fmt.Errorf("and %s are a release and its correction, of the same rows: name one of them", other.edition.Place)
-		case c.planned().From != other.planned().From:
-			return fmt.Errorf("counts rows of %s, and %s those of %s", c.planned().From, other.edition.Place,
-				other.planned().From)
-		case c.planned().Weighted != other.planned().Weighted:
+		case c.plannedTable().From != other.plannedTable().From:
+			return fmt.Errorf("counts rows of %s, and %s those of %s", c.plannedTable().From, other.edition.Place,
+				other.plannedTable().From)
+		case c.plannedTable().Weighted != other.plannedTable().Weighted:
 			return fmt.Errorf("counts rows by weights, or %s does, and not both", other.edition.Place)
-		case c.planned().Statistics[0].Confidence != other.planned().Statistics[0].Confidence:
+		case c.plannedTable().Statistics[0].Confidence != other.plannedTable().Statistics[0].Confidence:
 			return fmt.Errorf("has intervals of another confidence than %s", other.edition.Place)
 		case !slices.EqualFunc(c.rows, other.rows, func(a, b contributed) bool { return slices.Equal(a.keys, b.keys) }):
 			return fmt.Errorf("has other categories of %s than %s: ask by a level that both have",
-				strings.Join(c.asked.names(), ", "), other.edition.Place)
+				strings.Join(c.question.attributeNames(), ", "), other.edition.Place)
 		}
 	}
 	return nil
 }
 
-// laws are the laws of the noise of figures, by what they rest on, and the confidence of the intervals by them.
+// laws caches the laws of the noise of figures by their noise terms, with the confidence of the intervals.
 type laws struct {
 	confidence float64
 	sums       map[string]*interval.Interval
 	ratios     map[string]*synth.Ratio
 }
 
-// names are the attributes of the question.
-func (a *inquiry) names() []string {
+// attributeNames returns the attributes of the question.
+func (a *resolvedQuestion) attributeNames() []string {
 	var all []string
 	for _, by := range a.by {
 		all = append(all, by.String())
@@ -335,11 +336,12 @@ func (a *inquiry) names() []string {
 	return all
 }
 
-// release says what was read of the release.
-func (c *contribution) release() TotalRelease {
+// totalRelease describes what was read of the release.
+func (c *contribution) totalRelease() TotalRelease {
 	out := TotalRelease{
-		Folder: c.edition.Place, Release: c.edition.Plan.Name, Status: c.edition.Manifest.Status, Table: c.planned().Path,
-		Bounded: published.BoundText(c.edition.Plan.Plan(), c.planned()), Measurements: []string{},
+		Folder: c.edition.Place, Release: c.edition.Plan.Name, Status: c.edition.Manifest.Status,
+		Table:   c.plannedTable().Path,
+		Bounded: published.BoundText(c.edition.Plan.Plan(), c.plannedTable()), Measurements: []string{},
 	}
 	for _, row := range c.rows {
 		for _, b := range slices.Concat(row.rests, row.countRests) {
@@ -351,8 +353,8 @@ func (c *contribution) release() TotalRelease {
 	return out
 }
 
-// add fills in a count or a sum.
-func (r *TotalRow) add(all []*contribution, i int, known *laws) {
+// setSum sets a count or a sum.
+func (r *TotalRow) setSum(all []*contribution, i int, known *laws) {
 	var value float64
 	var rests []compiled.Bearing
 	for _, c := range all {
@@ -371,12 +373,12 @@ func (r *TotalRow) add(all []*contribution, i int, known *laws) {
 	for _, b := range rests {
 		variance += b.Variance
 	}
-	r.fill(value, math.Sqrt(variance), value-law.Margin, value+law.Margin)
+	r.setFigure(value, math.Sqrt(variance), value-law.Margin, value+law.Margin)
 	r.Law, r.Attained = law.Law, law.Attained
 }
 
-// mean fills in a mean: with C the centre of the first release's range, C + Σ (sum about c + (c−C)·count) / Σ count.
-func (r *TotalRow) mean(all []*contribution, i int, known *laws) {
+// setMean sets a mean: with C the centre of the first release's range, C + Σ (sum about c + (c−C)·count) / Σ count.
+func (r *TotalRow) setMean(all []*contribution, i int, known *laws) {
 	centre := all[0].rows[i].centre
 	domain := synth.Domain{Low: math.Inf(1), High: math.Inf(-1)}
 	var parts []synth.Part
@@ -396,12 +398,12 @@ func (r *TotalRow) mean(all []*contribution, i int, known *laws) {
 		known.ratios[key] = ratio
 	}
 	f := ratio.Of(values...).Scaled(centre, 1)
-	r.fill(f.Value, f.Error, f.Low, f.High)
+	r.setFigure(f.Value, f.Error, f.Low, f.High)
 	r.Law, r.Attained, r.Flag = RatioLaw, known.confidence, string(f.Flag)
 }
 
-// fill takes the figure, without what is not a number.
-func (r *TotalRow) fill(value, deviation, low, high float64) {
+// setFigure sets the figure, and leaves null what is not a number.
+func (r *TotalRow) setFigure(value, deviation, low, high float64) {
 	for _, f := range []struct {
 		of *(*float64)
 		v  float64

@@ -20,7 +20,7 @@ import (
 	"github.com/dprelease/dprelease/internal/verdict"
 )
 
-// weeklySpec has weights in halves, a column whose range depends on another, and tables that are put together from
+// weeklySpec has weights in halves, a column whose range depends on another, and tables that are reconstructed from
 // shared measurements.
 const weeklySpec = `version: 1
 release: NAME
@@ -42,7 +42,7 @@ marginals:
   mode: {by: [mode], stats: [count, {sum: pay}], budget: b}
 `
 
-// publishWeek makes a release of weeklySpec on a practice account.
+// publishWeek publishes a release of weeklySpec on a practice account.
 func publishWeek(t *testing.T, dir, name, spec string) string {
 	t.Helper()
 	rows := "mode,side,pay,hours,w\n"
@@ -71,8 +71,8 @@ func publishWeek(t *testing.T, dir, name, spec string) string {
 	return filepath.Join(dir, name)
 }
 
-// TestTotalsRestOnWhatMovesThem: what a sum is said to rest on is what moves it. Every noisy integer is raised by one,
-// and what that does to the figure must be its weight.
+// TestTotalsRestOnWhatMovesThem: the stated contributions to a sum are the actual ones. Every noisy integer is raised
+// by one, and the change of the figure must be the integer's weight.
 func TestTotalsRestOnWhatMovesThem(t *testing.T) {
 	place := publishWeek(t, t.TempDir(), "w", weeklySpec)
 	for _, q := range []Question{
@@ -82,7 +82,7 @@ func TestTotalsRestOnWhatMovesThem(t *testing.T) {
 		{Where: []string{"mode=ride,fly"}, Statistic: "sum=pay"},
 		{By: []string{"side"}},
 	} {
-		kind, column, err := q.statistic()
+		kind, column, err := q.splitStatistic()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestTotalsRestOnWhatMovesThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		values := func(answers []measured.Measured) []float64 {
-			again := &contribution{edition: c.edition, asked: c.asked, reader: c.reader, from: c.from}
+			again := &contribution{edition: c.edition, question: c.question, reader: c.reader, from: c.from}
 			if err := adding[kind].rows(again, column, answers); err != nil {
 				t.Fatal(err)
 			}
@@ -110,10 +110,10 @@ func TestTotalsRestOnWhatMovesThem(t *testing.T) {
 			return out
 		}
 		before := values(answers)
-		got := make([]map[string]map[float64]int64, len(before)) // by row, measurement and weight: integers
+		got := make([]map[string]map[float64]int64, len(before)) // by row, measurement and weight: number of integers
 		for at, m := range answers {
 			for i := range m.Values.Len() {
-				for row, v := range values(raised(answers, at, i)) {
+				for row, v := range values(withIntegerRaised(answers, at, i)) {
 					weight := math.Round((v-before[row])*1e6) / 1e6
 					if weight == 0 {
 						continue
@@ -143,8 +143,8 @@ func TestTotalsRestOnWhatMovesThem(t *testing.T) {
 	}
 }
 
-// raised are the answers with one integer raised by one.
-func raised(answers []measured.Measured, at, i int) []measured.Measured {
+// withIntegerRaised returns the answers with one integer raised by one.
+func withIntegerRaised(answers []measured.Measured, at, i int) []measured.Measured {
 	out := slices.Clone(answers)
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	defer b.Release()
@@ -222,7 +222,7 @@ func TestTotalsOfSeveralReleases(t *testing.T) {
 	}
 }
 
-// TestTotalsRefuse: what would count rows or noise twice, or add up what does not add up.
+// TestTotalsRefuse: what would count rows or noise twice, or does not add up, is refused.
 func TestTotalsRefuse(t *testing.T) {
 	dir := t.TempDir()
 	first := publishWeek(t, dir, "w1", weeklySpec)

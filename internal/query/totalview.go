@@ -14,22 +14,22 @@ import (
 	"github.com/dprelease/dprelease/plan/statistic"
 )
 
-// This file holds the total as people and spreadsheets read it.
+// This file prints a total for people and spreadsheets.
 
-// name is the statistic's column.
-func (t *Total) name() string {
+// columnName returns the name of the statistic's column.
+func (t *Total) columnName() string {
 	if t.Column == "" {
 		return t.Statistic
 	}
 	return t.Column + "_" + t.Statistic
 }
 
-// each reports whether every release has rows of its own.
-func (t *Total) each() bool { return len(t.Rows) > 0 && t.Rows[0].Release != "" }
+// isByRelease reports whether every release has rows of its own.
+func (t *Total) isByRelease() bool { return len(t.Rows) > 0 && t.Rows[0].Release != "" }
 
-// behind are keys behind that of the release, where each has rows of its own.
-func (t *Total) behind(release string, keys []string) []string {
-	if !t.each() {
+// withRelease puts the release before the keys, if every release has rows of its own.
+func (t *Total) withRelease(release string, keys []string) []string {
+	if !t.isByRelease() {
 		return keys
 	}
 	return append([]string{release}, keys...)
@@ -37,11 +37,11 @@ func (t *Total) behind(release string, keys []string) []string {
 
 // Write prints the total as text.
 func (t *Total) Write(w io.Writer) error {
-	keys := t.behind("release", t.By)
-	rows := [][]string{append(slices.Clone(keys), t.name(), "standard error",
+	keys := t.withRelease("release", t.By)
+	rows := [][]string{append(slices.Clone(keys), t.columnName(), "standard error",
 		fmt.Sprintf("%g %% interval", 100*t.Confidence))}
 	for _, r := range t.Rows {
-		line := slices.Clone(t.behind(r.Release, r.Keys))
+		line := slices.Clone(t.withRelease(r.Release, r.Keys))
 		value, deviation, between := "", "", "says nothing"
 		d := 0
 		if r.StandardError != nil {
@@ -61,7 +61,7 @@ func (t *Total) Write(w io.Writer) error {
 	return err
 }
 
-// title says what was asked, and of which releases.
+// title returns the question, and the releases it was put to.
 func (t *Total) title() string {
 	text := t.Statistic
 	if t.Column != "" {
@@ -76,14 +76,14 @@ func (t *Total) title() string {
 		return names[0] + ": " + text
 	}
 	together := "together"
-	if t.each() {
+	if t.isByRelease() {
 		together = "each"
 	}
 	return fmt.Sprintf("%s %s: %s\n%s", budget.Plural(int64(len(names)), "release"), together, text,
 		strings.Join(names, ", "))
 }
 
-// notes say where the figures come from and what their intervals are.
+// notes returns where the figures come from and what their intervals are.
 func (t *Total) notes() string {
 	var b strings.Builder
 	for _, r := range t.Releases {
@@ -93,7 +93,7 @@ func (t *Total) notes() string {
 		}
 		b.WriteString(".\n")
 	}
-	if len(t.Releases) > 1 && !t.each() {
+	if len(t.Releases) > 1 && !t.isByRelease() {
 		b.WriteString("The noise of each release was drawn independently, so variances add up. A row that lies in several releases is counted in each.\n")
 	}
 	levels, unbounded := attained{}, false
@@ -115,17 +115,17 @@ func (t *Total) notes() string {
 	return b.String() + "Intervals cover " + t.Covers + ".\n"
 }
 
-// CSV prints the total as a table whose columns are named as those of published tables, behind one of the release where
+// CSV prints the total as a table whose columns are named as in published tables, after a column for the release if
 // each has rows of its own.
 func (t *Total) CSV(w io.Writer) error {
 	suffix := statistic.Unbiased
 	if t.Statistic == "mean" {
 		suffix = ""
 	}
-	lines := [][]string{csvHead(t.behind("release", t.By), t.name(), suffix)}
+	lines := [][]string{csvHead(t.withRelease("release", t.By), t.columnName(), suffix)}
 	for _, r := range t.Rows {
 		figures := []*float64{r.Value, r.StandardError, r.Low, r.High}
-		lines = append(lines, csvLine(t.behind(r.Release, r.Keys), figures, r.Law, r.Attained))
+		lines = append(lines, csvLine(t.withRelease(r.Release, r.Keys), figures, r.Law, r.Attained))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }

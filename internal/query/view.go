@@ -16,14 +16,14 @@ import (
 	"github.com/dprelease/dprelease/plan/statistic"
 )
 
-// This file holds the answer as people read it.
+// This file prints an answer for people.
 
 // Write prints the answer as text.
 func (a *Answer) Write(w io.Writer) error {
 	head := append(slices.Clone(a.By), a.Statistic, "standard error", fmt.Sprintf("%g %% interval", 100*a.Confidence))
 	rows := [][]string{head}
 	for _, r := range a.Rows {
-		d := screen.Decimals(r.StandardError, r.whole() && a.Step == "")
+		d := screen.Decimals(r.StandardError, r.isWhole() && a.Step == "")
 		if n := r.NotAbove; n != nil {
 			rows = append(rows, append(slices.Clone(r.Keys), "not above "+budget.Group(n.Threshold), "",
 				"0 … "+budget.Group(n.Bound)))
@@ -38,7 +38,7 @@ func (a *Answer) Write(w io.Writer) error {
 	return err
 }
 
-// title says what was asked.
+// title returns the question.
 func (a *Answer) title() string {
 	return a.Release + ": " + a.Statistic + " of " + rowsText(a.Weighted, a.From, a.By, a.Where)
 }
@@ -61,20 +61,20 @@ func rowsText(weighted bool, from string, by []string, where []Condition) string
 // attained is, by law, the least probability with which an interval covers its figure.
 type attained map[interval.Law]float64
 
-// add notes what an interval attains.
+// add records what an interval attains.
 func (a attained) add(law interval.Law, probability float64) {
 	if before, ok := a[law]; !ok || probability < before {
 		a[law] = probability
 	}
 }
 
-// lawText is what is said of intervals by a law.
+// lawText is a sentence about the intervals by a law.
 type lawText struct {
 	of   interval.Law
 	says string
 }
 
-// text says of each law that there is what its intervals attain.
+// text returns the sentences about the laws that occur, with what their intervals attain.
 func (a attained) text(laws ...lawText) string {
 	text := ""
 	for _, law := range laws {
@@ -85,7 +85,7 @@ func (a attained) text(laws ...lawText) string {
 	return text
 }
 
-// notes say where the answer comes from and what its intervals are.
+// notes returns where the answer comes from and what its intervals are.
 func (a *Answer) notes() string {
 	least, most := a.Rows[0].Cells, a.Rows[0].Cells
 	levels := attained{}
@@ -100,9 +100,9 @@ func (a *Answer) notes() string {
 	return cmp.Or(a.publicNotes(cells), a.noiseNotes(cells, levels))
 }
 
-// noiseNotes are the notes of an answer that has noise, of so many cells and with intervals that attain these levels.
+// noiseNotes returns the notes of an answer with noise: from how many cells, and with which attained levels.
 func (a *Answer) noiseNotes(cells string, levels attained) string {
-	text := fmt.Sprintf("\nFrom table %s, %s a figure; noise of %s.\n", a.Table, cells, listed(a.Measurements))
+	text := fmt.Sprintf("\nFrom table %s, %s a figure; noise of %s.\n", a.Table, cells, listMeasurements(a.Measurements))
 	if a.Bounded != "" {
 		text += fmt.Sprintf("The table counts %s; no other table holds these counts.\n", a.Bounded)
 	}
@@ -130,8 +130,8 @@ func (a *Answer) noiseNotes(cells string, levels attained) string {
 	return text + a.coversText()
 }
 
-// listed names measurements.
-func listed(ids []string) string {
+// listMeasurements names measurements.
+func listMeasurements(ids []string) string {
 	const most = 4
 	names := strings.Join(ids, ", ")
 	if len(ids) > most {
@@ -143,7 +143,7 @@ func listed(ids []string) string {
 	return "measurement " + names
 }
 
-// CSV prints the answer as a table whose columns are named as those of published tables.
+// CSV prints the answer as a table whose columns are named as in published tables.
 func (a *Answer) CSV(w io.Writer) error {
 	lines := [][]string{csvHead(a.By, a.Statistic, statistic.Unbiased)}
 	for _, r := range a.Rows {
@@ -156,13 +156,13 @@ func (a *Answer) CSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// csvHead are the columns of an answer behind its keys: the figure, whose own column has this suffix, and its interval.
+// csvHead returns the header of an answer: the keys, the figure, whose own column has this suffix, and its interval.
 func csvHead(keys []string, name, suffix string) []string {
 	return append(screen.NoFormulas(keys), name+suffix, name+statistic.StandardError, name+statistic.Low,
 		name+statistic.High, name+"_law", name+"_attained")
 }
 
-// csvLine is a row below those, with nothing in the place of a figure that there is not.
+// csvLine returns a line under csvHead. A figure that is nil leaves its column empty.
 func csvLine(keys []string, figures []*float64, law interval.Law, attained float64) []string {
 	line := screen.NoFormulas(keys)
 	for _, v := range figures {
@@ -175,5 +175,5 @@ func csvLine(keys []string, figures []*float64, law interval.Law, attained float
 	return append(line, string(law), strconv.FormatFloat(attained, 'f', 6, 64))
 }
 
-// whole tells a figure that is a sum of noisy integers.
-func (r AnswerRow) whole() bool { return r.Law == interval.Exact }
+// isWhole reports whether a figure is a sum of noisy integers.
+func (r AnswerRow) isWhole() bool { return r.Law == interval.Exact }

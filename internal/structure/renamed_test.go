@@ -116,10 +116,10 @@ func (r *renaming) compare(a, b reflect.Value) {
 	}
 	switch x := a.Interface().(type) {
 	case *ast.Ident:
-		if (x == nil) != b.IsNil() {
+		if to, is := b.Interface().(*ast.Ident); !is || (x == nil) != (to == nil) {
 			r.fail("a name more or less")
 		} else if x != nil {
-			r.rename(x, b.Interface().(*ast.Ident))
+			r.rename(x, to)
 		}
 		return
 	case token.Pos, *ast.Object, *ast.CommentGroup, *ast.Scope:

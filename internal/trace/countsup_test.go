@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/plan/statistic"
 )
 
-// TestFiguresThatCountUpAreTraced follows every cell of every table to its measurements.
+// TestFiguresThatCountUpAreTraced traces every cell of every table to its measurements.
 func TestFiguresThatCountUpAreTraced(t *testing.T) {
 	for _, budget := range []string{"{rho: 1/50}", "{epsilon: 1}"} {
 		place := publishedtest.Ages(t, releasetest.CountsUpSpec, budget)
@@ -58,7 +58,7 @@ func TestFiguresThatCountUpAreTraced(t *testing.T) {
 	}
 }
 
-// cellText is a cell as the command line names it.
+// cellText returns a cell as named on the command line.
 func cellText(keys []KeyOf) string {
 	var parts []string
 	for _, k := range keys {

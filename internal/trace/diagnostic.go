@@ -1,8 +1,8 @@
 package trace
 
-// This file holds what a trace says of a table of what is left out.
+// This file holds what a trace says about a table of what is left out.
 
-// leftOutText says what is counted in place of rows, "" where rows are.
+// leftOutText says what is counted instead of rows, "" if rows are.
 func (t *Trace) leftOutText() string {
 	if t.Counts == "" {
 		return ""

@@ -13,27 +13,26 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// This file holds the traced figure: what a cell has beside its count, and which noisy integers that is worked out
-// from.
+// This file holds the trace of a figure other than the count, and the noisy integers from which it is computed.
 
 // TracedFigure is one figure of a cell. What is not published is nil.
 type TracedFigure struct {
 	Name          string   `json:"name"`
 	What          string   `json:"what"`
 	Published     *float64 `json:"published"`
-	Unbiased      *float64 `json:"unbiased,omitempty"` // of a figure that can be added up
+	Unbiased      *float64 `json:"unbiased,omitempty"` // if the figure can be added up
 	StandardError *float64 `json:"noise_se"`
 	Low           *float64 `json:"low"`
 	High          *float64 `json:"high"`
 	Flag          string   `json:"flag,omitempty"`
-	// Measurements are those that it is worked out from, beside the count where OfCount says that it is of that too.
+	// Measurements are those from which it is computed, in addition to the count if OfCount is true.
 	Measurements []string `json:"measurements,omitempty"`
 	OfCount      bool     `json:"of_count"`
 	// ofTotal reports that it is also worked out from the counts of other cells.
 	ofTotal bool
 }
 
-// tracedFigure reads a figure of a row, whose values are found by what follows its name.
+// tracedFigure reads a figure of a row. value returns the column with the figure's name and this suffix.
 func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) TracedFigure {
 	of := statistic.OfFigure(f)
 	t := TracedFigure{Name: f.Name, What: of.What(f), Measurements: f.Parts(), OfCount: of.OfCount(f),
@@ -56,7 +55,7 @@ func tracedFigure(f plan.Figure, value func(suffix string) parquet.Value) Traced
 	return t
 }
 
-// text is a figure in a few lines; count is what the cell's count is called that it rests on.
+// text returns a figure in a few lines; count names the cell's count, on which it may depend.
 func (f TracedFigure) text(count string) string {
 	text := "\n" + f.Name + ": " + f.What + "\n"
 	switch {

@@ -6,9 +6,9 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds what a trace says of a count that was made to add up with other tables.
+// This file holds what a trace says about a count that was made to add up with other tables.
 
-// fittedText says that the published count is not the estimate, rounded, and how far from it it is.
+// fittedText says that the published count is not the rounded estimate, and how far it is from it.
 func (t *Trace) fittedText() string {
 	var how string
 	switch t.Fitted {

@@ -12,12 +12,12 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// This file holds the trace of a group of a table of groups that nobody listed.
+// This file holds the trace of a discovered group.
 
-// NotSelected is why a group has no figure that no selection let through.
+// NotSelected is why a group that no selection let through has no figure.
 const NotSelected = "not selected"
 
-// groupCell is the trace of a group of a table of groups that nobody listed.
+// groupCell traces a discovered group.
 func (t *Trace) groupCell(e *published.Release, reader *synth.Reader, table int, codes []string,
 	answers []measured.Measured) error {
 	at, err := t.selectedAt(e, e.Plan.Tables[table], answers[0], codes)
@@ -27,7 +27,7 @@ func (t *Trace) groupCell(e *published.Release, reader *synth.Reader, table int,
 	return t.someCell(e, reader, table, at, answers)
 }
 
-// selectedAt is the row of a group of a table of groups that nobody listed, −1 where it was not selected.
+// selectedAt returns the row of a group in a table of discovered groups, −1 if the group was not selected.
 func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer measured.Measured, codes []string) (int,
 	error) {
 	keys, _, err := synth.Groups(e.Plan.Release(), planned, answer)
@@ -36,12 +36,12 @@ func (t *Trace) selectedAt(e *published.Release, planned plan.Table, answer meas
 	}
 	declared := e.Plan.Release().Table(planned.From)
 	for i, k := range keys {
-		if _, err := t.key(planned.By[i], k.Level, codes[i]); err == nil {
+		if _, err := t.addKey(planned.By[i], k.Level, codes[i]); err == nil {
 			continue
 		} else if declared.Column(k.Attribute.Column).Domain.Discover() == nil {
 			return 0, err
 		}
-		t.Cell = append(t.Cell, KeyOf{Attribute: planned.By[i], Code: codes[i]}) // of a group that nobody listed
+		t.Cell = append(t.Cell, KeyOf{Attribute: planned.By[i], Code: codes[i]}) // the group itself was discovered
 	}
 	says := describe.Discovered(planned.Discovered)
 	at := slices.IndexFunc(answer.Keys, func(group []string) bool { return slices.Equal(group, codes) })

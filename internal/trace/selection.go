@@ -7,7 +7,7 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// This file lists how a cell is traced, by which of its cells its table has.
+// cellTraces lists how a cell is traced, by how the cells of its table are selected.
 
 var cellTraces = [selection.Kinds]func(t *Trace, e *published.Release, reader *synth.Reader, table int, codes []string,
 	answers []measured.Measured) error{

@@ -11,37 +11,36 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// This file holds the trace of a cell of a table that has some of its cells: how the cell came to be in it, and the one
-// noisy integer that its count is; or why it is not in it, and what that says.
+// This file holds the trace of a cell of a table with selected cells: how the cell came to be in it, and the one noisy
+// integer that is its count; or why it is not in it, and what that reveals.
 
-// Choice is how a cell came into a table of chosen cells, or a group into one of those that nobody listed.
+// Choice is how a cell came into a table of chosen cells, or a group into a table of discovered groups.
 type Choice struct {
-	// Place is which of the choices found the cell, from 1 on; 0 where a selection let a group through, which has no
-	// order.
+	// Place is the number of the choice that found the cell, from 1 on; 0 for a selected group, which has no order.
 	Place int64 `json:"place,omitempty"`
-	Of    int64 `json:"of"` // how many cells are in the table
-	// Select made each choice or selected each group, Times as often as it is charged. None where the noisy number itself
-	// decides.
+	Of    int64 `json:"of"` // number of cells in the table
+	// Select is the mechanism that made each choice or selected each group, and Times is how often it is charged. Select
+	// is nil if the noisy number itself decides.
 	Select *budget.Mechanism `json:"select,omitempty"`
 	Times  int64             `json:"times,omitempty"`
-	Says   string            `json:"says"` // what the choice or the selection promises
+	Says   string            `json:"says"` // guarantee of the choice or the selection
 }
 
-// Missing is why a cell has no figure that a table could have had.
+// Missing is why a cell that the table could have had has no figure.
 type Missing struct {
 	Why  string `json:"why"`  // not chosen, or not selected
-	Says string `json:"says"` // what that tells of the cell
+	Says string `json:"says"` // what that reveals about the cell
 }
 
-// someCell is the trace of a cell at a row of a table of chosen cells, or of groups that nobody listed; −1 where it
-// is not in the table.
+// someCell traces the cell at a row of a table of chosen cells, or of discovered groups; −1 stands for a cell that is
+// not in the table.
 func (t *Trace) someCell(e *published.Release, reader *synth.Reader, table, at int, answers []measured.Measured) error {
 	if at < 0 {
 		return nil
 	}
 	err := t.oneAnswer(e, reader, table, at, answers)
 	if len(t.Bearings) > 0 {
-		t.Bearings[0].Integers = int64(answers[0].Values.Len()) // of all that it could have had
+		t.Bearings[0].Integers = int64(answers[0].Values.Len()) // including those that are not published
 	}
 	return err
 }
@@ -60,16 +59,16 @@ func (c *Choice) text() string {
 		}
 		text = strings.TrimSuffix(text, ".") + ", " + how + fmt.Sprintf(", charged %s.", budget.Plural(c.Times, "time"))
 	}
-	return sentences(text + " " + c.Says)
+	return wrapSentences(text + " " + c.Says)
 }
 
-// sentencesColumns is how wide sentences of a trace are set.
+// sentencesColumns is the width of sentences of a trace.
 const sentencesColumns = 100
 
-// sentences sets a text in lines.
-func sentences(text string) string {
+// wrapSentences breaks a text into lines.
+func wrapSentences(text string) string {
 	return strings.Join(screen.Wrap(text, sentencesColumns), "\n") + "\n"
 }
 
 // text says why the cell has no figure.
-func (m *Missing) text() string { return m.Why + "\n\n" + sentences(m.Says) }
+func (m *Missing) text() string { return m.Why + "\n\n" + wrapSentences(m.Says) }

@@ -13,7 +13,7 @@ import (
 
 // This file holds the trace of a cell of a sparse table.
 
-// sparseCell is the trace of a cell of a sparse table.
+// sparseCell traces a cell of a sparse table.
 func (t *Trace) sparseCell(e *published.Release, reader *synth.Reader, table int, codes []string,
 	answers []measured.Measured) error {
 	_, selected, err := t.cellOf(e, table, codes)
@@ -39,10 +39,11 @@ func (t *Trace) sparseCell(e *published.Release, reader *synth.Reader, table int
 	return t.oneAnswer(e, reader, table, at, answers)
 }
 
-// oneAnswer is the trace of a figure that is the answer at a place of a table's own measurement, and nothing else.
-func (t *Trace) oneAnswer(e *published.Release, reader *synth.Reader, table, at int, answers []measured.Measured) error {
+// oneAnswer traces a figure that is one answer to a table's own measurement, at this index.
+func (t *Trace) oneAnswer(e *published.Release, reader *synth.Reader, table, at int,
+	answers []measured.Measured) error {
 	planned, answer := e.Plan.Tables[table], answers[0]
-	if err := t.read(e, planned, at); err != nil {
+	if err := t.readFigures(e, planned, at); err != nil {
 		return err
 	}
 	figures, err := reader.Statistic(table, answers)
@@ -54,7 +55,7 @@ func (t *Trace) oneAnswer(e *published.Release, reader *synth.Reader, table, at 
 		Bearings: []compiled.Bearing{compiled.NewBearing(answer.Measurement, []float64{1}, []int64{1})},
 		Sums:     []float64{float64(answer.Values.Value(at))},
 	}
-	t.origins(made, unit)
+	t.setOrigins(made, unit)
 	law := interval.New(made.Bearings, t.Confidence, figures, at, unit)
 	t.Law, t.Attained = law.Law, law.Attained
 	if t.Difference != 0 {
@@ -63,7 +64,7 @@ func (t *Trace) oneAnswer(e *published.Release, reader *synth.Reader, table, at 
 	return nil
 }
 
-// MarshalJSON leaves out of a cell that is not published what it does not have.
+// MarshalJSON omits what a cell that is not published does not have.
 func (t *Trace) MarshalJSON() ([]byte, error) {
 	type plain Trace
 	if t.NotAbove == nil && t.Missing == nil {

@@ -14,10 +14,10 @@ import (
 
 // This file holds the trace of a cell of a table of chosen cells.
 
-// NotChosen is why a cell has no figure that is none of the chosen ones.
+// NotChosen is why a cell that was not chosen has no figure.
 const NotChosen = "not chosen"
 
-// topCell is the trace of a cell of a table of chosen cells.
+// topCell traces a cell of a table of chosen cells.
 func (t *Trace) topCell(e *published.Release, reader *synth.Reader, table int, codes []string,
 	answers []measured.Measured) error {
 	at, err := t.chosenAt(e, e.Plan.Tables[table], answers[0], codes)
@@ -27,7 +27,7 @@ func (t *Trace) topCell(e *published.Release, reader *synth.Reader, table int, c
 	return t.someCell(e, reader, table, at, answers)
 }
 
-// chosenAt is the row of a cell of a table of chosen cells, −1 where it was not chosen.
+// chosenAt returns the row of a cell in a table of chosen cells, −1 if the cell was not chosen.
 func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measured.Measured, codes []string) (int,
 	error) {
 	levels, err := answer.Measurement.Query.Levels(e.Plan.Release())
@@ -36,7 +36,7 @@ func (t *Trace) chosenAt(e *published.Release, planned plan.Table, answer measur
 	}
 	cell := uint64(0)
 	for i, l := range levels {
-		category, err := t.key(planned.By[i], l, codes[i])
+		category, err := t.addKey(planned.By[i], l, codes[i])
 		if err != nil {
 			return 0, err
 		}

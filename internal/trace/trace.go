@@ -1,5 +1,5 @@
-// Package trace follows one published number back to the noisy integers that it is made of. It reads a published folder
-// alone and writes nothing.
+// Package trace follows one published number back to the noisy integers from which it is computed. It reads only a
+// published folder, and writes nothing.
 package trace
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Trace is where a published figure comes from.
+// Trace says where a published figure comes from.
 type Trace struct {
 	Folder    string  `json:"folder"`
 	Release   string  `json:"release"`
@@ -34,12 +34,12 @@ type Trace struct {
 	Table     string  `json:"table"`
 	Cell      []KeyOf `json:"cell"`
 	Statistic string  `json:"statistic"`
-	Counts    string  `json:"counts,omitempty"`   // what is counted in place of rows
+	Counts    string  `json:"counts,omitempty"`   // what is counted instead of rows
 	Weighted  bool    `json:"weighted,omitempty"` // the count adds up weights
 	Published int64   `json:"published"`
-	// whose public figure, or sum of such, it is: then it is made of no measurement
+	// whose public figure, or sum of public figures, it is; then it depends on no measurement
 	Invariant string `json:"invariant,omitempty"`
-	// how the published count was made to add up with other tables; "" where it is the estimate, rounded
+	// how the published count was made to add up with other tables; "" if it is the rounded estimate
 	Fitted        string       `json:"fitted,omitempty"`
 	Unbiased      float64      `json:"unbiased"`
 	StandardError float64      `json:"noise_se"`
@@ -49,17 +49,17 @@ type Trace struct {
 	Law           interval.Law `json:"law"`
 	Attained      float64      `json:"attained"`
 	Covers        string       `json:"interval_covers"`
-	Bearings      []Origin     `json:"measurements"` // those that bring most of the variance first
-	// Sum is Σ weight × noisy integer over all measurements; Difference is Unbiased less that, which is rounding.
+	Bearings      []Origin     `json:"measurements"` // in descending order of their share of the variance
+	// Sum is Σ weight × noisy integer over all measurements; Difference is Unbiased minus Sum, which is rounding.
 	Sum        float64 `json:"sum"`
 	Difference float64 `json:"difference"`
-	// Figures are what the cell has beside its count.
+	// Figures are the figures of the cell other than its count.
 	Figures []TracedFigure `json:"figures,omitempty"`
-	// NotAbove is what is known of a cell that a sparse table does not have; of another cell nil. Then there are no
-	// figures but the ends of the interval.
+	// NotAbove is what is known of a cell that a sparse table does not list; nil for other cells. The only figures of such
+	// a cell are the ends of the interval.
 	NotAbove *interval.NotAbove `json:"not_above,omitempty"`
-	// Choice is how the cell came into a table that has some of its cells; Missing is why it did not, and then there are
-	// no figures.
+	// Choice is how the cell came into a table with selected cells; Missing is why it did not, and then there are no
+	// figures.
 	Choice  *Choice  `json:"choice,omitempty"`
 	Missing *Missing `json:"missing,omitempty"`
 	// the share of the units that was drawn in secret, an exact fraction; "" for all
@@ -73,23 +73,23 @@ type KeyOf struct {
 	Label     string `json:"label,omitempty"`
 }
 
-// Origin is a measurement that a figure is made of.
+// Origin is a measurement that contributes to a figure.
 type Origin struct {
 	Measurement string            `json:"measurement"`
 	File        string            `json:"file"`
 	Mechanism   budget.Mechanism  `json:"mechanism"`
 	Variance    float64           `json:"variance"` // of the noise on one integer
-	Integers    int64             `json:"integers"` // that it has
-	Weights     []compiled.Weight `json:"weights"`  // largest first; integers with no weight are left out
+	Integers    int64             `json:"integers"` // number of integers
+	Weights     []compiled.Weight `json:"weights"`  // largest first, without zeros
 	Sum         float64           `json:"sum"`      // Σ weight × noisy integer
 	Share       float64           `json:"share_of_variance"`
 }
 
-// Cell follows one figure of a published folder, which must be as its manifest says. The cell is named by
-// attribute=code for each key of the table, one by one or several with commas.
+// Cell traces one figure of a published folder, which must agree with its manifest. The cell is named by attribute=code
+// for each key of the table, one by one or several with commas.
 //
 // Errors: *[verdict.Unusable] for what is not a published folder, and for a table or cell that is not there;
-// *[published.Altered] for a folder that was changed, or whose figure is not what its measurements lead to.
+// *[published.Altered] for a folder that was changed, or whose figure does not follow from its measurements.
 func Cell(ctx context.Context, place, table string, cell []string) (*Trace, error) {
 	e, err := published.Open(place)
 	if err != nil {
@@ -128,7 +128,7 @@ func Cell(ctx context.Context, place, table string, cell []string) (*Trace, erro
 	return t, nil
 }
 
-// declaredCell is the trace of a cell of a table that has all of them.
+// declaredCell traces a cell of a table that has all cells.
 func (t *Trace) declaredCell(e *published.Release, reader *synth.Reader, table int, codes []string,
 	answers []measured.Measured) error {
 	planned := e.Plan.Tables[table]
@@ -136,7 +136,7 @@ func (t *Trace) declaredCell(e *published.Release, reader *synth.Reader, table i
 	if err != nil {
 		return &verdict.Unusable{File: t.Folder, Err: err}
 	}
-	if err := t.read(e, planned, row); err != nil {
+	if err := t.readFigures(e, planned, row); err != nil {
 		return err
 	}
 	for i, up := range published.CountsUp(e.Plan.Plan(), planned) {
@@ -153,16 +153,16 @@ func (t *Trace) declaredCell(e *published.Release, reader *synth.Reader, table i
 		return &verdict.Unusable{File: t.Folder, Err: err}
 	}
 	unit := planned.Statistics[0].UnitValue()
-	t.origins(made, unit)
-	t.Difference = t.differs(figures, row)
-	t.interval(e.Plan.Sample, interval.New(made.Bearings, t.Confidence, figures, row, unit))
+	t.setOrigins(made, unit)
+	t.Difference = t.differenceIn(figures, row)
+	t.setInterval(e.Plan.Sample, interval.New(made.Bearings, t.Confidence, figures, row, unit))
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
 		return &published.Altered{Place: t.Folder, File: planned.File()}
 	}
 	return nil
 }
 
-// upTo is a category and all before it.
+// upTo returns a category and all before it.
 func upTo(category int) []int {
 	out := make([]int, category+1)
 	for i := range out {
@@ -171,9 +171,9 @@ func upTo(category int) []int {
 	return out
 }
 
-// origins lists the measurements, those that bring most of the variance first. unit is what one noisy integer stands
-// for.
-func (t *Trace) origins(made *synth.Trace, unit float64) {
+// setOrigins lists the measurements in descending order of their share of the variance. unit is what one noisy integer
+// stands for.
+func (t *Trace) setOrigins(made *synth.Trace, unit float64) {
 	var variance float64
 	for _, b := range made.Bearings {
 		variance += b.Variance
@@ -194,11 +194,11 @@ func (t *Trace) origins(made *synth.Trace, unit float64) {
 	slices.SortStableFunc(t.Bearings, func(a, b Origin) int { return cmp.Compare(b.Share, a.Share) })
 }
 
-// codesOf are the codes by which a cell of a table is named, in the order of its keys.
+// codesOf returns the codes that name a cell of a table, in the order of its keys.
 func codesOf(t plan.Table, cell []string) ([]string, error) {
 	by, codes := t.By, map[string]string{}
 	for _, part := range pairsOf(by, cell) {
-		if part == "" && len(by) == 0 { // the one cell that there is
+		if part == "" && len(by) == 0 { // the only cell
 			continue
 		}
 		name, code, ok := strings.Cut(part, "=")
@@ -225,7 +225,7 @@ func codesOf(t plan.Table, cell []string) ([]string, error) {
 	return out, nil
 }
 
-// cellOf finds the row of a cell in a table that has all of them, and notes of each key which category it is.
+// cellOf returns the row of a cell in a table that has all cells, and records the category of each key.
 func (t *Trace) cellOf(e *published.Release, table int, codes []string) (row int, selected [][]int, err error) {
 	planned := e.Plan.Tables[table]
 	levels, err := e.Plan.Query(planned).Levels(e.Plan.Release())
@@ -233,7 +233,7 @@ func (t *Trace) cellOf(e *published.Release, table int, codes []string) (row int
 		return 0, nil, err
 	}
 	for i, code := range codes {
-		category, err := t.key(planned.By[i], levels[i], code)
+		category, err := t.addKey(planned.By[i], levels[i], code)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -243,8 +243,8 @@ func (t *Trace) cellOf(e *published.Release, table int, codes []string) (row int
 	return row, selected, nil
 }
 
-// key finds the category of a key by its code, and notes it.
-func (t *Trace) key(attribute string, level *domain.Level, code string) (int, error) {
+// addKey finds the category of a key by its code, and records it.
+func (t *Trace) addKey(attribute string, level *domain.Level, code string) (int, error) {
 	category := slices.IndexFunc(level.Categories, func(c domain.Category) bool { return c.Code == code })
 	if category < 0 {
 		return 0, published.NoSuch("category of "+attribute, code, published.CategoryCodes(level))
@@ -253,7 +253,7 @@ func (t *Trace) key(attribute string, level *domain.Level, code string) (int, er
 	return category, nil
 }
 
-// pairsOf parts what names a cell at the commas that a key follows: codes may hold commas too.
+// pairsOf splits the name of a cell at the commas that are followed by a key: codes may contain commas too.
 func pairsOf(by, cell []string) []string {
 	var out []string
 	for _, text := range cell {
@@ -263,8 +263,8 @@ func pairsOf(by, cell []string) []string {
 	return out
 }
 
-// read takes the figures of the cell from the published file, whose keys must be those of the cell.
-func (t *Trace) read(e *published.Release, table plan.Table, at int) error {
+// readFigures reads the figures of the cell from the published file, and checks that the row has the keys of the cell.
+func (t *Trace) readFigures(e *published.Release, table plan.Table, at int) error {
 	f, err := e.Parquet(table.File())
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/dprelease/dprelease/plan/compiled"
 )
 
-// This file holds the trace as people read it.
+// This file prints a trace for people.
 
 // Write prints the trace as text.
 func (t *Trace) Write(w io.Writer) error {
@@ -22,7 +22,7 @@ func (t *Trace) Write(w io.Writer) error {
 	return err
 }
 
-// text is the trace as it is printed.
+// text returns the trace as it is printed.
 func (t *Trace) text() string {
 	names := make([]string, len(t.Cell))
 	for i, k := range t.Cell {
@@ -49,7 +49,7 @@ func (t *Trace) text() string {
 	return text + cmp.Or(t.publicText(), t.noiseText())
 }
 
-// noiseText says which figures there are, and what they are made of.
+// noiseText says which figures there are, and from what they are computed.
 func (t *Trace) noiseText() string {
 	d := screen.Decimals(t.StandardError, t.Law == interval.Exact)
 	law := "exact law of the noise, which attains " + screen.PercentDown(t.Attained)
@@ -75,7 +75,7 @@ func (t *Trace) noiseText() string {
 	return text + t.figuresText() + "The interval covers " + t.Covers + ".\n"
 }
 
-// figuresText says what the cell has beside its count.
+// figuresText describes the figures of the cell other than its count.
 func (t *Trace) figuresText() string {
 	count := t.countName()
 	var b strings.Builder
@@ -85,7 +85,7 @@ func (t *Trace) figuresText() string {
 	return b.String()
 }
 
-// text is an origin in three lines.
+// text returns an origin in three lines.
 func (o Origin) text() string {
 	kind := o.Mechanism.Kind
 	noise := kind.Name() + " noise of " + cmp.Or(kind.ParameterWord(), kind.ParameterName()+" =") + " "
@@ -102,7 +102,7 @@ func (o Origin) text() string {
 		screen.Shortly(o.Sum))
 }
 
-// weightsText names the weights, largest first.
+// weightsText lists the weights, largest first.
 func weightsText(weights []compiled.Weight) string {
 	const most = 6
 	var parts []string

@@ -1,8 +1,8 @@
 package trace
 
-// This file holds what a trace says of weights.
+// This file holds what a trace says about weights.
 
-// weightText says that rows count by their weights, "" where each counts as one.
+// weightText says that rows count by their weights, "" if each counts as one.
 func (t *Trace) weightText() string {
 	if !t.Weighted {
 		return ""

@@ -5,7 +5,7 @@
 // cliques of the graph made chordal, whose marginals determine it (Lauritzen & Spiegelhalter 1988). Counts are
 // expected numbers of rows, tables row-major: the last attribute's categories change fastest.
 //
-// It never reads a plan or data, draws nothing at random but from constants, and gives the same bits on every
-// machine: it uses + − × ÷ and √ alone, no product that is added is fused with its sum, and sums are in declared
+// It never reads a plan or data, draws nothing at random except from constants, and gives the same bits on every
+// machine: it uses only + − × ÷ and √, a product that is added is never fused with its sum, and sums are in declared
 // order, however many of its two goroutines run at once.
 package graphical

@@ -7,10 +7,11 @@ import "slices"
 // Domain is the number of categories of each attribute, each at least 1.
 type Domain []int
 
-// Clique is a set of attributes: places in a domain, ascending.
+// Clique is a set of attributes: indexes into a domain, ascending.
 type Clique []int
 
-// Cells is how many cells the table of a clique has, as a float64, which holds what no table could.
+// Cells returns the number of cells in the table of a clique. It is a float64, so that it can exceed the size of any
+// table.
 func (d Domain) Cells(c Clique) float64 {
 	cells := 1.0
 	for _, a := range c {
@@ -29,24 +30,24 @@ func (c Clique) has(attribute int) bool {
 	return found
 }
 
-// union is the attributes of either.
+// union returns the attributes that are in either clique.
 func (c Clique) union(other Clique) Clique {
 	out := slices.Concat(c, other)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// common is the attributes of both.
-func (c Clique) common(other Clique) Clique {
+// intersection returns the attributes that are in both cliques.
+func (c Clique) intersection(other Clique) Clique {
 	return slices.DeleteFunc(slices.Clone(c), func(a int) bool { return !other.has(a) })
 }
 
-// without is the attributes of the first alone.
+// without returns the attributes of c that are not in other.
 func (c Clique) without(other Clique) Clique {
 	return slices.DeleteFunc(slices.Clone(c), other.has)
 }
 
-// key tells cliques apart.
+// key encodes a clique as a map key.
 func (c Clique) key() string {
 	b := make([]byte, 0, 2*len(c))
 	for _, a := range c {
@@ -55,11 +56,12 @@ func (c Clique) key() string {
 	return string(b)
 }
 
-// Least is the size of a tree for cliques together: of that which the greedy elimination finds, or a smaller one.
+// Least returns the size of a tree for all the cliques together, as greedy elimination finds it: the least size may be
+// smaller.
 func (d Domain) Least(cliques []Clique) Size {
 	g := newGraph(d, nil)
 	for _, c := range cliques {
-		g.add(c)
+		g.addClique(c)
 	}
-	return g.greedy().size
+	return g.greedyElimination().size
 }

@@ -6,38 +6,38 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 )
 
-// This file holds the algebra of tables over cliques: sums over some attributes, and products cell by cell, of one
-// large table and many small ones at once.
+// This file holds the algebra of tables over cliques: sums over some attributes and cell-by-cell products of one large
+// table with many small ones at once.
 
-// A sweep goes once over the cells of a large table, row by row, and with them over those of small tables, each of some
-// of its attributes. A row is the cells that differ in the last axis alone; attributes that no small table tells apart
-// are one axis.
+// sweep goes once over the cells of a large table, row by row, together with the cells of small tables over some of its
+// attributes. A row is a run of cells that differ only in the last axis. Adjacent attributes that every small table
+// treats as one are merged into one axis.
 type sweep struct {
-	sizes []int // of the axes but the last, the slowest first
-	below int   // rows under one place of the first of them
-	row   int   // cells of a row
-	views []view
+	sizes     []int // of all axes but the last, the slowest first
+	rowsBelow int   // rows for each index of the first axis
+	row       int   // cells of a row
+	views     []view
 }
 
-// view is how a small table lies in the large one.
+// view says how the cells of a small table correspond to those of the large one.
 type view struct {
-	// by axis: from the cell of one row to that of the next, where that axis moves on and those behind it begin anew
+	// by axis: the step from the cell of one row to that of the next, when that axis advances and those after it restart
 	next  []int
-	first int  // from one place of the first axis to the next
-	along bool // a row has a cell for each of its own; else it has one cell for all
+	first int  // step from one index of the first axis to the next
+	along bool // each cell of a row has its own cell in the small table; otherwise a row has one cell for all
 	cells int
 }
 
-// operand is a small table in a sweep: a factor of the large one's cells, or what they are added to.
+// operand is a small table in a sweep: either a factor of the large table's cells, or a table to which they are added.
 type operand struct {
 	view   int
 	values []float64
 }
 
-// newSweep is the sweep over a table whose axes are the attributes of a clique in some order, the last of them the last
-// of the clique, with those of small cliques.
+// newSweep returns the sweep over a table whose axes are the attributes of a clique in this order, with small tables
+// over these cliques. The last axis must be the last attribute of the clique.
 func newSweep(d Domain, order []int, small ...Clique) *sweep {
-	s := &sweep{below: 1, row: 1, views: make([]view, len(small))}
+	s := &sweep{rowsBelow: 1, row: 1, views: make([]view, len(small))}
 	steps := make([][]int, len(small)) // of each small table, by axis of the large one
 	for i, c := range small {
 		s.views[i].cells = int(d.Cells(c))
@@ -48,15 +48,15 @@ func newSweep(d Domain, order []int, small ...Clique) *sweep {
 		if d[a] == 1 {
 			continue
 		}
-		one := true // with the axis before
+		merges := true // whether this axis merges with the one before
 		of := make([]int, len(small))
 		for i, c := range small {
 			if at, found := slices.BinarySearch(c, a); found {
 				of[i] = int(d.Cells(c[at+1:]))
 			}
-			one = one && len(sizes) > 0 && steps[i][len(sizes)-1] == of[i]*d[a]
+			merges = merges && len(sizes) > 0 && steps[i][len(sizes)-1] == of[i]*d[a]
 		}
-		if one && len(small) > 0 {
+		if merges && len(small) > 0 {
 			sizes[len(sizes)-1] *= d[a]
 		} else {
 			sizes = append(sizes, d[a])
@@ -68,17 +68,17 @@ func newSweep(d Domain, order []int, small ...Clique) *sweep {
 	if n := len(sizes); n > 0 {
 		s.sizes, s.row = sizes[:n-1], sizes[n-1]
 		for i := range s.views {
-			s.views[i].see(steps[i], s.sizes)
+			s.views[i].setSteps(steps[i], s.sizes)
 		}
 	}
 	for _, n := range s.sizes[min(1, len(s.sizes)):] {
-		s.below *= n
+		s.rowsBelow *= n
 	}
 	return s
 }
 
-// see sets a view by the steps of its table along all axes, whose sizes but the last are given.
-func (v *view) see(steps, sizes []int) {
+// setSteps sets a view from the steps of its table along all axes. sizes lists the sizes of all axes but the last.
+func (v *view) setSteps(steps, sizes []int) {
 	v.along = steps[len(sizes)] == 1
 	v.next = make([]int, len(sizes))
 	back := 0
@@ -91,20 +91,20 @@ func (v *view) see(steps, sizes []int) {
 	}
 }
 
-// divided is the cells from which on a sweep is made by two goroutines.
-const divided = 1 << 14
+// dividedCells is the number of cells from which a sweep is divided between two goroutines.
+const dividedCells = 1 << 14
 
-// run sets out to the cells of in, nil for ones, times a constant and all factors, and adds them to the sums. out may
-// be in, and nil where there are no factors and the constant is 1. A large table is done in two halves, whatever runs
-// at once, and what both add to is summed half by half.
+// run sets out to the cells of in (nil stands for ones) times a constant and all factors, and adds the results to the
+// sums. out may be in, and may be nil if there are no factors and the constant is 1. A large table is always processed
+// in two halves whose sums are added afterwards, so that the result does not depend on how many goroutines run.
 func (s *sweep) run(out, in []float64, constant float64, factors, sums []operand) {
 	if len(s.sizes) == 0 {
-		s.part(0, 1, out, in, constant, factors, sums)
+		s.runRows(0, 1, out, in, constant, factors, sums)
 		return
 	}
 	n := s.sizes[0]
-	if n*s.below*s.row < divided {
-		s.part(0, n, out, in, constant, factors, sums)
+	if n*s.rowsBelow*s.row < dividedCells {
+		s.runRows(0, n, out, in, constant, factors, sums)
 		return
 	}
 	second := slices.Clone(sums)
@@ -115,9 +115,9 @@ func (s *sweep) run(out, in []float64, constant float64, factors, sums []operand
 	}
 	parallel.Each(2, 2, func(half int) {
 		if half == 0 {
-			s.part(0, n/2, out, in, constant, factors, sums)
+			s.runRows(0, n/2, out, in, constant, factors, sums)
 		} else {
-			s.part(n/2, n, out, in, constant, factors, second)
+			s.runRows(n/2, n, out, in, constant, factors, second)
 		}
 	})
 	for i, o := range sums {
@@ -129,16 +129,16 @@ func (s *sweep) run(out, in []float64, constant float64, factors, sums []operand
 	}
 }
 
-// cursor is the place of a sweep in a small table.
+// cursor is the position of a sweep in a small table.
 type cursor struct {
 	values []float64
 	next   []int
 	at     int
 }
 
-// cursors are those of operands at a place of the first axis: first those with a cell for each of a row, of which there
-// are along.
-func (s *sweep) cursors(operands []operand, from int) (all []cursor, along int) {
+// cursorsAt returns the cursors of operands at an index of the first axis. The first of them, along in number, have a
+// cell of their own for each cell of a row.
+func (s *sweep) cursorsAt(operands []operand, from int) (all []cursor, along int) {
 	all = make([]cursor, 0, len(operands))
 	for _, want := range []bool{true, false} {
 		for _, o := range operands {
@@ -153,14 +153,14 @@ func (s *sweep) cursors(operands []operand, from int) (all []cursor, along int) 
 	return all, along
 }
 
-// part does the rows of some places of the first axis.
-func (s *sweep) part(from, to int, out, in []float64, constant float64, factors, sums []operand) {
-	multiply, alongFactors := s.cursors(factors, from)
-	add, alongSums := s.cursors(sums, from)
+// runRows processes the rows of a range of indexes of the first axis.
+func (s *sweep) runRows(from, to int, out, in []float64, constant float64, factors, sums []operand) {
+	multiply, alongFactors := s.cursorsAt(factors, from)
+	add, alongSums := s.cursorsAt(sums, from)
 	rowFactors, rowSums := multiply[:alongFactors], add[:alongSums]
 	oneFactors, oneSums := multiply[alongFactors:], add[alongSums:]
-	n, places := s.row, make([]int, len(s.sizes))
-	for at, end := from*s.below*n, to*s.below*n; at < end; at += n {
+	n, indexes := s.row, make([]int, len(s.sizes))
+	for at, end := from*s.rowsBelow*n, to*s.rowsBelow*n; at < end; at += n {
 		var row []float64
 		if out == nil {
 			row = in[at : at+n]
@@ -171,15 +171,15 @@ func (s *sweep) part(from, to int, out, in []float64, constant float64, factors,
 				f *= oneFactors[i].values[oneFactors[i].at]
 			}
 			if in == nil {
-				fill(row, f)
+				fillWith(row, f)
 				multiplyAll(row, rowFactors)
 			} else {
-				product(row, in[at:at+n], f, rowFactors)
+				productRow(row, in[at:at+n], f, rowFactors)
 			}
 		}
 		for i := range rowSums {
 			c := &rowSums[i]
-			accumulate(c.values[c.at:c.at+n], row)
+			addRow(c.values[c.at:c.at+n], row)
 		}
 		if len(oneSums) > 0 {
 			all := sum(row)
@@ -187,14 +187,14 @@ func (s *sweep) part(from, to int, out, in []float64, constant float64, factors,
 				oneSums[i].values[oneSums[i].at] += all
 			}
 		}
-		k := len(places) - 1
-		for ; k > 0 && places[k] == s.sizes[k]-1; k-- {
-			places[k] = 0
+		k := len(indexes) - 1
+		for ; k > 0 && indexes[k] == s.sizes[k]-1; k-- {
+			indexes[k] = 0
 		}
 		if k < 0 {
 			return
 		}
-		places[k]++
+		indexes[k]++
 		for i := range multiply {
 			multiply[i].at += multiply[i].next[k]
 		}
@@ -204,14 +204,14 @@ func (s *sweep) part(from, to int, out, in []float64, constant float64, factors,
 	}
 }
 
-func fill(x []float64, v float64) {
+func fillWith(x []float64, v float64) {
 	for i := range x {
 		x[i] = v
 	}
 }
 
-// product sets out to x·f times the cells of all factors of a row.
-func product(out, x []float64, f float64, factors []cursor) {
+// productRow sets out to x·f times the cells of all factors of a row.
+func productRow(out, x []float64, f float64, factors []cursor) {
 	x = x[:len(out)]
 	switch len(factors) {
 	case 0:
@@ -248,52 +248,53 @@ func multiplyAll(out []float64, factors []cursor) {
 	}
 }
 
-func accumulate(to, x []float64) {
+func addRow(to, x []float64) {
 	x = x[:len(to)]
 	for i := range to {
 		to[i] += x[i]
 	}
 }
 
-// rows calls visit with the first cell of every row, in order, and with the cell of a small table that belongs to it.
-func (s *sweep) rows(of int, visit func(large, small int)) {
-	v, at, small, places := s.views[of], 0, 0, make([]int, len(s.sizes))
+// visitRows calls visit with the first cell of every row, in order, and with the cell of a small table onto which it
+// projects.
+func (s *sweep) visitRows(of int, visit func(large, small int)) {
+	v, at, small, indexes := s.views[of], 0, 0, make([]int, len(s.sizes))
 	for {
 		visit(at, small)
-		k := len(places) - 1
-		for ; k >= 0 && places[k] == s.sizes[k]-1; k-- {
-			places[k] = 0
+		k := len(indexes) - 1
+		for ; k >= 0 && indexes[k] == s.sizes[k]-1; k-- {
+			indexes[k] = 0
 		}
 		if k < 0 {
 			return
 		}
-		places[k]++
+		indexes[k]++
 		at += s.row
 		small += v.next[k]
 	}
 }
 
-// pairs calls visit with every cell of the large table and that of a small one that it belongs to.
-func (s *sweep) pairs(of int, visit func(large, small int)) {
+// visitCells calls visit with every cell of the large table and the cell of a small table onto which it projects.
+func (s *sweep) visitCells(of int, visit func(large, small int)) {
 	step := 0
 	if s.views[of].along {
 		step = 1
 	}
-	s.rows(of, func(large, small int) {
+	s.visitRows(of, func(large, small int) {
 		for i := range s.row {
 			visit(large+i, small+i*step)
 		}
 	})
 }
 
-// project is the sum of a table, whose axes are given, over the attributes that a clique does not have.
-func project(d Domain, axes []int, table []float64, onto Clique) []float64 {
+// marginalTable returns the sums of a table, whose axes are given, over the attributes that a clique does not have.
+func marginalTable(d Domain, axes []int, table []float64, onto Clique) []float64 {
 	out := make([]float64, int(d.Cells(onto)))
 	newSweep(d, axes, onto).run(nil, table, 1, nil, []operand{{0, out}})
 	return out
 }
 
-// sum is Σ x, in four interleaved parts.
+// sum returns Σ x, in four interleaved parts.
 func sum(x []float64) float64 {
 	var a, b, c, e float64
 	for len(x) >= 4 {

@@ -7,52 +7,53 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 )
 
-// This file holds the fit of a model to its measurements: mirror descent.
+// This file holds the fit of a model to its measurements, by mirror descent.
 
 const (
-	longer   = 1.03 // what a step grows by after one that was right
-	shorter  = 0.5  // what it shrinks to otherwise
-	impetus  = 0.9  // the most of a move that is made again
-	anew     = 50   // steps after which the tables are made from the terms again
-	halvings = 40   // in a row, after which there is nothing to be gained
+	stepGrowth    = 1.03 // growth of the step size after an accepted step
+	stepReduction = 0.5  // reduction of the step size after a rejected step
+	maxMomentum   = 0.9  // largest part of the move before that a step repeats
+	deriveEvery   = 50   // steps after which the tables are derived from the terms again
+	maxRejected   = 40   // rejected steps in a row after which nothing is left to gain
 )
 
-// Fit moves the law towards the one that fits best, by so many steps at most: that with the least Σ ‖expected −
-// measured‖²/2σ² over the measurements. The problem is convex in the expected counts, and a step multiplies the factor
-// of a measurement by exp(−α·(expected − measured)/σ²): mirror descent under the entropy, by whose geometry the law
-// stays one of the tree (McKenna, Sheldon & Miklau 2019). α is found by trying: a step must gain half of what its slope
-// promises. It returns how much Σ is left.
+// Fit moves the law, in at most this many steps, towards the one with the least Σ ‖expected − measured‖²/2σ² over the
+// measurements. The problem is convex in the expected counts, and a step multiplies the factor of a measurement by
+// exp(−α·(expected − measured)/σ²): mirror descent under the entropy, by whose geometry the law stays one of the tree
+// (McKenna, Sheldon & Miklau 2019). α is found by backtracking: a step must gain half of what its slope promises. Fit
+// returns the remaining Σ.
 //
-// To that a step adds a part of the move before it, the greater the longer all went well (Polyak 1964), and must then
-// gain anything; where it does not, it is made without, and the part begins at none (O'Donoghue & Candès 2015).
+// A step also repeats a part of the move before it, the greater the more steps in a row were accepted (Polyak 1964),
+// and must then gain anything at all. If it does not, the step is made without that part, which restarts at zero
+// (O'Donoghue & Candès 2015).
 //
-// No step is begun once the context has ended: who asks looks at that.
+// No step begins once the context has ended; checking the context is left to the caller.
 func (m *Model) Fit(ctx context.Context, steps int) (loss float64) {
 	now := m.calibrated()
 	if m.next == nil {
-		m.next = now.twin()
+		m.next = now.emptyCopy()
 	}
 	if loss = m.loss(false); m.step == 0 {
 		m.step = m.firstStep()
 	}
-	for step, well, failed := 1, 0, 0; step <= steps && failed < halvings && ctx.Err() == nil; step++ {
-		if step%anew == 0 {
-			m.derive()
+	for step, accepted, failed := 1, 0, 0; step <= steps && failed < maxRejected && ctx.Err() == nil; step++ {
+		if step%deriveEvery == 0 {
+			m.deriveTables()
 			loss = m.loss(false)
 		}
-		again := min(impetus, float64(well)/float64(well+3))
-		slope, sound := m.try(m.step, again)
+		momentum := min(maxMomentum, float64(accepted)/float64(accepted+3))
+		slope, sound := m.tryStep(m.step, momentum)
 		after := m.loss(true)
-		if !sound || !(after <= loss) || well == 0 && !(loss-after >= slope/2) {
-			if well == 0 {
-				m.step *= shorter
+		if !sound || !(after <= loss) || accepted == 0 && !(loss-after >= slope/2) {
+			if accepted == 0 {
+				m.step *= stepReduction
 				failed++
 			}
-			well = 0
+			accepted = 0
 			continue
 		}
 		failed, loss = 0, after
-		well++
+		accepted++
 		m.now, m.next = m.next, m.now
 		for _, t := range m.terms {
 			t.counts, t.trial = t.trial, t.counts
@@ -60,12 +61,12 @@ func (m *Model) Fit(ctx context.Context, steps int) (loss float64) {
 				t.theta[i] += x
 			}
 		}
-		m.step *= longer
+		m.step *= stepGrowth
 	}
 	return loss
 }
 
-// firstStep is a step that is right at the start: 2 over the sum of the curvatures, times the rows.
+// firstStep returns a step size that is right at the start: 2 over the sum of the curvatures, times the rows.
 func (m *Model) firstStep() float64 {
 	weights := 0.0
 	for _, t := range m.terms {
@@ -78,7 +79,7 @@ func (m *Model) firstStep() float64 {
 	return 2 / (m.total * max(weights, 1e-300))
 }
 
-// loss is Σ ‖expected − measured‖²/2σ², of the law or of the one that is tried.
+// loss returns Σ ‖expected − measured‖²/2σ², either of the present law or of the trial law.
 func (m *Model) loss(trial bool) float64 {
 	loss := 0.0
 	for _, t := range m.terms {
@@ -89,41 +90,41 @@ func (m *Model) loss(trial bool) float64 {
 		if trial {
 			counts = t.trial
 		}
-		loss += float64(squares(t.weight, counts, t.noisy) / 2)
+		loss += float64(squaredError(t.weight, counts, t.noisy) / 2)
 	}
 	return loss
 }
 
-// try makes the law that a step leads to, with this part of the move before, in next and the trial counts of the terms.
-// slope is what the step would gain if the loss were linear: ⟨gradient, expected − tried⟩.
-func (m *Model) try(step, again float64) (slope float64, sound bool) {
-	parallel.Each(2, len(m.terms), func(i int) { m.terms[i].propose(step, again) })
-	if _, sound = m.spread(m.next, m.now); !sound {
+// tryStep computes the law that a step leads to, repeating this part of the move before, in m.next and the trial counts
+// of the terms. slope is what the step would gain if the loss were linear: ⟨gradient, expected − tried⟩.
+func (m *Model) tryStep(step, momentum float64) (slope float64, sound bool) {
+	parallel.Each(2, len(m.terms), func(i int) { m.terms[i].propose(step, momentum) })
+	if _, sound = m.propagate(m.next, m.now); !sound {
 		return 0, false
 	}
 	slopes := make([]float64, len(m.terms))
-	parallel.Each(2, len(m.terms), func(i int) { slopes[i] = m.terms[i].slope() })
+	parallel.Each(2, len(m.terms), func(i int) { slopes[i] = m.terms[i].lossSlope() })
 	return sum(slopes), true
 }
 
 // propose sets the move and the factor of a step.
-func (t *term) propose(step, again float64) {
+func (t *term) propose(step, momentum float64) {
 	if t.noisy == nil {
-		fill(t.factor, 1)
+		fillWith(t.factor, 1)
 		return
 	}
-	if again == 0 {
-		clear(t.move) // which may be any, of a step that failed
+	if momentum == 0 {
+		clear(t.move) // a failed step may have left anything in it
 	}
 	for i, c := range t.counts {
-		t.move[i] = float64(again*t.move[i]) - float64(step*t.weight[i]*(c-t.noisy[i]))
+		t.move[i] = float64(momentum*t.move[i]) - float64(step*t.weight[i]*(c-t.noisy[i]))
 	}
 	for i, x := range t.move {
-		t.factor[i] = exponential(x)
+		t.factor[i] = expNearZero(x)
 	}
 }
 
-func (t *term) slope() float64 {
+func (t *term) lossSlope() float64 {
 	s := 0.0
 	if t.noisy == nil {
 		return s
@@ -134,9 +135,9 @@ func (t *term) slope() float64 {
 	return s
 }
 
-// exponential is eˣ to 10 digits and more near 0, where almost all moves of a fit are. The fit corrects what is
-// missing.
-func exponential(x float64) float64 {
+// expNearZero returns eˣ to at least 10 digits near 0, where almost all moves of a fit are. The fit corrects the
+// difference.
+func expNearZero(x float64) float64 {
 	if !(x > -0.0625 && x < 0.0625) {
 		return budget.Exp(min(x, 700))
 	}
@@ -146,8 +147,8 @@ func exponential(x float64) float64 {
 	return even + float64(x*odd)
 }
 
-// squares is Σ w·(a − b)².
-func squares(w, a, b []float64) float64 {
+// squaredError returns Σ w·(a − b)².
+func squaredError(w, a, b []float64) float64 {
 	s := 0.0
 	for i, x := range a {
 		d := x - b[i]

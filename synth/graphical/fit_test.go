@@ -14,7 +14,7 @@ import (
 
 func repeated(x float64, n int) []float64 {
 	out := make([]float64, n)
-	fill(out, x)
+	fillWith(out, x)
 	return out
 }
 
@@ -26,13 +26,13 @@ func TestWeightsAreInverseVariances(t *testing.T) {
 	m.Measure(Clique{0}, []float64{60, 40}, repeated(1, 2))
 	m.Measure(Clique{0, 1}, repeated(25, 4), repeated(2, 4))
 	m.Fit(t.Context(), 3000)
-	if got := m.Marginal(Clique{0}); far(got, []float64{58, 42}) > 1e-6 {
+	if got := m.Marginal(Clique{0}); maxDifference(got, []float64{58, 42}) > 1e-6 {
 		t.Errorf("the column is %v, expected 58 and 42", got)
 	}
 }
 
-// TestRepeatsArePooled: of 30 with variance 1 and 90 with variance 3 the mean by inverse variance is 45, whichever came
-// first.
+// TestRepeatsArePooled: the inverse-variance mean of 30 with variance 1 and 90 with variance 3 is 45, whichever is
+// measured first.
 func TestRepeatsArePooled(t *testing.T) {
 	for _, first := range []int{0, 1} {
 		m := New(Domain{2}, nil, 100)
@@ -44,23 +44,23 @@ func TestRepeatsArePooled(t *testing.T) {
 			}
 		}
 		m.Fit(t.Context(), 3000)
-		if got := m.Marginal(Clique{0}); far(got, []float64{45, 55}) > 1e-6 {
+		if got := m.Marginal(Clique{0}); maxDifference(got, []float64{45, 55}) > 1e-6 {
 			t.Errorf("the column is %v, expected 45 and 55", got)
 		}
 	}
 }
 
-// measurement is one of a random problem.
+// measurement is one measurement of a random problem.
 type measurement struct {
 	of              Clique
 	noisy, variance []float64
 }
 
-// measurements are some of random cliques of a random law, with much noise.
-func measurements(r *rand.Rand, d Domain, total float64) []measurement {
+// randomMeasurements returns very noisy measurements of random cliques of a uniform law.
+func randomMeasurements(r *rand.Rand, d Domain, total float64) []measurement {
 	var all []measurement
 	for range 4 {
-		c := subset(r, len(d), 1+r.IntN(2))
+		c := randomClique(r, len(d), 1+r.IntN(2))
 		n := int(d.Cells(c))
 		one := measurement{c, make([]float64, n), make([]float64, n)}
 		spread := total / float64(n) * (0.2 + r.Float64())
@@ -72,8 +72,8 @@ func measurements(r *rand.Rand, d Domain, total float64) []measurement {
 	return all
 }
 
-// leastLoss minimises Σ‖marginal − noisy‖²/2σ² over all tables of the whole domain without negative cells and with a
-// total, by projected gradients, and returns the table.
+// leastLoss minimises Σ‖marginal − noisy‖²/2σ² over all nonnegative tables of the whole domain with this total, by
+// projected gradients, and returns the table.
 func leastLoss(d Domain, total float64, all []measurement) []float64 {
 	every := make(Clique, len(d))
 	for a := range every {
@@ -91,7 +91,7 @@ func leastLoss(d Domain, total float64, all []measurement) []float64 {
 		for _, m := range all {
 			now := marginalOf(d, ahead, m.of)
 			for i := range gradient {
-				at := d.place(m.of, d.codes(i))
+				at := d.cellOf(m.of, d.codesOf(i))
 				gradient[i] += (now[at] - m.noisy[at]) / m.variance[at]
 			}
 		}
@@ -109,7 +109,7 @@ func leastLoss(d Domain, total float64, all []measurement) []float64 {
 	return x
 }
 
-// toSimplex moves x to the nearest point without negative entries that has a sum.
+// toSimplex moves x to the nearest point that has no negative entries and this sum.
 func toSimplex(x []float64, total float64) {
 	sorted := slices.Clone(x)
 	slices.SortFunc(sorted, func(a, b float64) int { return int(math.Copysign(1, b-a)) })
@@ -135,20 +135,20 @@ func lossOf(d Domain, x []float64, all []measurement) float64 {
 	return loss
 }
 
-// TestFitFindsTheOptimum compares the loss of fits with the least that any table of the whole domain has. Mirror
-// descent comes near a side of the simplex slowly, so to a thousandth.
+// TestFitFindsTheOptimum compares the loss of fits with the least loss of any table of the whole domain. Mirror descent
+// approaches a side of the simplex slowly, hence the tolerance of a thousandth.
 func TestFitFindsTheOptimum(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for run := range 6 {
 		d := Domain{3, 2, 4}
-		all := measurements(r, d, 500)
+		all := randomMeasurements(r, d, 500)
 		m := New(d, nil, 500)
 		for _, one := range all {
 			m.Measure(one.of, one.noisy, one.variance)
 		}
 		said := m.Fit(t.Context(), 2500)
 		want := lossOf(d, leastLoss(d, 500, all), all)
-		fitted := 0.0 // from the marginals, by the measurements as they were made
+		fitted := 0.0 // computed from the marginals and the measurements
 		for _, one := range all {
 			for i, v := range m.Marginal(one.of) {
 				fitted += (v - one.noisy[i]) * (v - one.noisy[i]) / (2 * one.variance[i])
@@ -163,8 +163,8 @@ func TestFitFindsTheOptimum(t *testing.T) {
 	}
 }
 
-// TestSizeWithIsABound: with a measurement of a clique a model has the size at most that it was said to have, and of a
-// clique that its tree holds it has none more; with given attributes too.
+// TestSizeWithIsABound: a model with a measurement of a clique is no larger than SizeWith said, and a clique that the
+// tree hosts leaves the size as it is; also with given attributes.
 func TestSizeWithIsABound(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	for run := range 40 {
@@ -172,21 +172,21 @@ func TestSizeWithIsABound(t *testing.T) {
 		for range 12 {
 			d = append(d, 1+r.IntN(5))
 		}
-		m := New(d, subset(r, len(d), run%2*4), 10)
+		m := New(d, randomClique(r, len(d), run%2*4), 10)
 		for range 14 {
-			c := subset(r, len(d), 2)
+			c := randomClique(r, len(d), 2)
 			before, said := m.Size(), m.SizeWith(c)
 			if said.Total > 5000 {
 				continue
 			}
-			held := m.joined(m.inside(c))
-			m.term(m.inside(c))
+			held := m.isHosted(m.rankClique(c))
+			m.termOf(m.rankClique(c))
 			m.calibrated()
 			if !m.Size().Within(said) || held && said != before {
 				t.Fatalf("%v with %v has size %v, was said to have %v, and %v before", d, c, m.Size(), said, before)
 			}
 			for _, term := range m.terms {
-				if !m.joined(term.of) {
+				if !m.isHosted(term.of) {
 					t.Fatalf("no clique holds %v", term.of)
 				}
 			}
@@ -194,9 +194,9 @@ func TestSizeWithIsABound(t *testing.T) {
 	}
 }
 
-// TestGivenAttributesStandTogether: an attribute with edges to two that are given makes a clique of the three, as it is
-// drawn given both, where it would else make two of a pair each; and so do two with an edge between them and one each
-// to those.
+// TestGivenAttributesStandTogether: an attribute with edges to two given ones makes a clique of all three, since it is
+// drawn given both; if they were not given it would make two cliques of a pair each. The same holds for two attributes
+// with an edge between them and one to a given attribute each.
 func TestGivenAttributesStandTogether(t *testing.T) {
 	for _, c := range []struct {
 		given    Clique
@@ -217,19 +217,19 @@ func TestGivenAttributesStandTogether(t *testing.T) {
 	}
 }
 
-// TestTreeIsAJunctionTree: every attribute is in a clique, the cliques with an attribute hang together, and what a
-// clique shares with its parent is what both have. Of given attributes it is strong.
+// TestTreeIsAJunctionTree: every attribute is in a clique, the cliques with an attribute are connected, and a clique
+// and its parent share the intersection of both. With given attributes the tree is strong.
 func TestTreeIsAJunctionTree(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
 	for run := range 100 {
-		given := subset(r, 7, run%5)
+		given := randomClique(r, 7, run%5)
 		g := newGraph(Domain{2, 3, 2, 4, 2, 2, 3}, given)
 		for range r.IntN(8) {
-			g.add(subset(r, 7, 1+r.IntN(3)))
+			g.addClique(randomClique(r, 7, 1+r.IntN(3)))
 		}
-		best := g.smallest(nil)
-		tree := best.tree()
-		tops := make([]int, 7) // cliques with an attribute whose parent has it not
+		best := g.bestElimination(nil)
+		tree := best.junctionTree()
+		tops := make([]int, 7) // by attribute: cliques that have it and whose parent does not
 		for i, c := range tree.Cliques {
 			var parent Clique
 			if i > 0 {
@@ -238,7 +238,7 @@ func TestTreeIsAJunctionTree(t *testing.T) {
 				}
 				parent = tree.Cliques[tree.Parent[i]]
 			}
-			if !slices.Equal(tree.Shared[i], c.common(parent)) {
+			if !slices.Equal(tree.Shared[i], c.intersection(parent)) {
 				t.Fatalf("%v and %v are said to share %v", c, parent, tree.Shared[i])
 			}
 			for _, a := range c {
@@ -246,7 +246,7 @@ func TestTreeIsAJunctionTree(t *testing.T) {
 					tops[a]++
 				}
 			}
-			if !given.holds(tree.Shared[i]) && len(c.without(parent).common(given)) > 0 {
+			if !given.holds(tree.Shared[i]) && len(c.without(parent).intersection(given)) > 0 {
 				t.Fatalf("%v below %v is not strong, where %v are given", c, parent, given)
 			}
 		}
@@ -256,11 +256,11 @@ func TestTreeIsAJunctionTree(t *testing.T) {
 	}
 }
 
-// A fit whose context ends after so many asks has made as many steps, to the bit, and no marginal is found then.
+// A fit whose context ends after n checks makes the same n steps, to the bit, and afterwards no marginal is found.
 func TestFitsEndWithTheContext(t *testing.T) {
 	fitted := func(ctx context.Context, steps int) *Model {
 		m := New(Domain{3, 2, 4}, nil, 100)
-		for _, one := range measurements(rand.New(rand.NewPCG(3, 4)), Domain{3, 2, 4}, 100) {
+		for _, one := range randomMeasurements(rand.New(rand.NewPCG(3, 4)), Domain{3, 2, 4}, 100) {
 			m.Measure(one.of, one.noisy, one.variance)
 		}
 		m.Fit(ctx, steps)
@@ -292,7 +292,7 @@ func TestFitsEndWithTheContext(t *testing.T) {
 	}
 }
 
-// TestCoresMakeNoDifference: a model with tables that are gone over in halves has the same bits on one core and on two.
+// TestCoresMakeNoDifference: a model with tables that are processed in halves has the same bits on one core and on two.
 func TestCoresMakeNoDifference(t *testing.T) {
 	run := func(cores int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
@@ -306,8 +306,8 @@ func TestCoresMakeNoDifference(t *testing.T) {
 			m.Measure(c, noisy, repeated(9, len(noisy)))
 			m.Fit(t.Context(), 3)
 		}
-		if m.Size().Largest < divided {
-			t.Fatalf("no table has %d cells: %v", divided, m.Size())
+		if m.Size().Largest < dividedCells {
+			t.Fatalf("no table has %d cells: %v", dividedCells, m.Size())
 		}
 		return fmt.Sprintf("%x", m.Marginal(Clique{0, 1}))
 	}
@@ -316,7 +316,7 @@ func TestCoresMakeNoDifference(t *testing.T) {
 	}
 }
 
-// TestDegenerateModelsAreFinite: measurements that no table can have, and attributes of one category.
+// TestDegenerateModelsAreFinite measures counts that no table can have, and attributes of one category.
 func TestDegenerateModelsAreFinite(t *testing.T) {
 	for _, d := range []Domain{{1}, {1, 1}, {2, 1, 3}, {500, 2}} {
 		for _, total := range []float64{-5, 0, 1, 1e18} {
@@ -346,8 +346,7 @@ func TestDegenerateModelsAreFinite(t *testing.T) {
 	}
 }
 
-// TestSweepInHalves compares sums and products of a table that is gone over in halves with those of its cells one by
-// one.
+// TestSweepInHalves compares sums and products of a table that is processed in halves with those computed cell by cell.
 func TestSweepInHalves(t *testing.T) {
 	d, all := Domain{6, 20, 30, 40}, Clique{0, 1, 2, 3}
 	r := rand.New(rand.NewPCG(10, 11))
@@ -361,7 +360,7 @@ func TestSweepInHalves(t *testing.T) {
 	order := []int{2, 0, 1, 3}
 	of := []Clique{{3}, {0, 1}, {2, 3}, {0, 2}, nil, {1, 2, 3}}
 	in := random(int(d.Cells(all)))
-	if len(in) < divided {
+	if len(in) < dividedCells {
 		t.Fatal("the table is too small")
 	}
 	var factors, sums []operand
@@ -382,18 +381,18 @@ func TestSweepInHalves(t *testing.T) {
 		}
 		x *= 0.5
 		for i, c := range of {
-			x *= factors[i].values[d.place(c, codes)]
+			x *= factors[i].values[d.cellOf(c, codes)]
 		}
 		if math.Abs(out[cell]-x) > 1e-12*x {
 			t.Fatalf("cell %d is %v, expected %v", cell, out[cell], x)
 		}
 		for i, c := range of {
-			wanted[i][d.place(c, codes)] += x
+			wanted[i][d.cellOf(c, codes)] += x
 		}
 	}
 	for i, c := range of {
-		if far(wanted[i], sums[i].values) > 1e-10*slices.Max(wanted[i]) {
-			t.Errorf("sums over %v are off by %v", c, far(wanted[i], sums[i].values))
+		if maxDifference(wanted[i], sums[i].values) > 1e-10*slices.Max(wanted[i]) {
+			t.Errorf("sums over %v are off by %v", c, maxDifference(wanted[i], sums[i].values))
 		}
 	}
 }

@@ -7,29 +7,29 @@ import (
 	"github.com/dprelease/dprelease/internal/parallel"
 )
 
-// This file holds the marginals of a model, also of attributes that no clique of its tree holds together.
+// This file holds the marginals of a model, including those of attributes that no clique of its tree has together.
 
-// Marginal is the counts that the model expects of a clique: of one alone, which is not worth an interruption.
+// Marginal returns the counts that the model expects of one clique, which is too little work to need a context.
 func (m *Model) Marginal(c Clique) (counts []float64) {
 	m.Marginals(context.Background(), []Clique{c}, func(_ int, expected []float64) { counts = expected })
 	return counts
 }
 
-// Marginals calls found with the place of each clique and the counts that the model expects of it. It is called by two
-// goroutines, in no order, and must not change what it gets; and for no clique any more once the context has ended.
+// Marginals calls found with the index of each clique and the counts that the model expects of it. found is called by
+// two goroutines, in any order, and must not change the counts. Once the context has ended it is not called any more.
 func (m *Model) Marginals(ctx context.Context, cliques []Clique, found func(i int, counts []float64)) {
 	law := m.calibrated()
-	law.settle()
+	law.applyLevel()
 	q := newInquiry(m.domain, law, m.total)
 	questions := make([]question, len(cliques))
-	bothUntil(ctx, len(cliques), func(i int) { questions[i] = q.prepare(i, m.inside(cliques[i])) })
+	bothUntil(ctx, len(cliques), func(i int) { questions[i] = q.chooseRoot(i, m.rankClique(cliques[i])) })
 	var jobs [][]question
 	together := map[string]int{}
 	for _, asked := range questions {
 		if ctx.Err() != nil {
 			return
 		}
-		q.ask(asked.root, asked.of, -1)
+		q.requestBases(asked.root, asked.of, -1)
 		if job, known := together[asked.group.key()]; known && len(asked.group) > 1 {
 			jobs[job] = append(jobs[job], asked)
 			continue
@@ -37,23 +37,23 @@ func (m *Model) Marginals(ctx context.Context, cliques []Clique, found func(i in
 		together[asked.group.key()] = len(jobs)
 		jobs = append(jobs, []question{asked})
 	}
-	bothUntil(ctx, len(q.jobs), func(i int) { *q.jobs[i].into = q.project(q.jobs[i]) })
+	bothUntil(ctx, len(q.jobs), func(i int) { *q.jobs[i].into = q.projectClique(q.jobs[i]) })
 	bothUntil(ctx, len(q.ways), func(a int) {
 		for _, w := range q.ways[a] {
-			q.given(w.from, w.to, []int{a}, nil)
+			q.conditionalLaw(w.from, w.to, []int{a}, nil)
 		}
 	})
 	bothUntil(ctx, len(jobs), func(i int) {
 		known := map[string]*array{}
 		for _, asked := range jobs[i] {
-			found(asked.place, q.joint(asked.root, asked.of, -1, known).arranged(m.domain, m.ranked(cliques[asked.place])).
-				values)
+			counts := q.jointCounts(asked.root, asked.of, -1, known)
+			found(asked.index, counts.reordered(m.domain, m.ranksOf(cliques[asked.index])).values)
 		}
 	})
 }
 
-// bothUntil does n jobs, each by one of two goroutines, and begins no job once the context has ended. So jobs may rest on those of a call before with
-// the same context.
+// bothUntil runs n jobs on two goroutines, and begins no job once the context has ended. Jobs may therefore depend on
+// those of an earlier call with the same context.
 func bothUntil(ctx context.Context, n int, job func(i int)) {
 	parallel.Each(2, n, func(i int) {
 		if ctx.Err() == nil {
@@ -68,33 +68,34 @@ type array struct {
 	values []float64
 }
 
-// inquiry is many questions to one law. The counts of any attributes are those of what a clique has of them and of what
-// it shares with its neighbours, in which the conditional laws of the attributes beyond these neighbours are then put,
-// one after the other, and summed over. What clique that is makes no difference but for time.
+// inquiry answers many questions about one law. The counts of any attributes are computed from a root clique: its
+// marginal of the attributes that are asked for and of those that it shares with its neighbours is multiplied by the
+// conditional laws of the attributes beyond these neighbours, one after the other, and what is no longer needed is
+// summed over. The choice of the root affects only the time.
 type inquiry struct {
-	domain Domain
-	law    *calibrated
-	toward [][]int // clique, attribute → the neighbour that is nearer to it; −1: it is in the clique
-	bases  map[base]*array
-	jobs   []projection
-	beyond map[way]*array
-	ways   [][]way // those to each attribute
-	none   float64 // counts that are left out of sums: 2⁻⁴⁰ of the rows
+	domain     Domain
+	law        *calibrated
+	toward     [][]int // by clique and attribute: the neighbour on the path to it; −1: the clique has it
+	bases      map[base]*array
+	jobs       []projection
+	beyond     map[way]*array
+	ways       [][]way // by attribute: the ways to it
+	negligible float64 // counts up to this one are left out of sums: 2⁻⁴⁰ of the rows
 }
 
-// base is some attributes of a clique, together.
+// base identifies a marginal of a clique.
 type base struct {
 	clique     int
 	attributes string
 }
 
-// way is what lies beyond an edge: of one clique towards another, one attribute.
+// way identifies an attribute that lies beyond the edge from one clique to another.
 type way struct{ from, to, attribute int }
 
-// question asks for the counts of some attributes. Those of them that lie beyond one edge of the root are found
-// together with it, and for all questions that have the same: the largest such group.
+// question asks for the counts of some attributes. The largest group of them that lies beyond one edge of the root is
+// found jointly, and only once for all questions with the same group.
 type question struct {
-	place int // among what is asked
+	index int // index among the questions
 	of    Clique
 	root  int
 	group Clique
@@ -108,7 +109,7 @@ type projection struct {
 
 func newInquiry(d Domain, law *calibrated, total float64) *inquiry {
 	q := &inquiry{domain: d, law: law, bases: map[base]*array{}, beyond: map[way]*array{}, ways: make([][]way, len(d)),
-		none: total * 0x1p-40}
+		negligible: total * 0x1p-40}
 	n := len(law.Cliques)
 	q.toward = make([][]int, n)
 	for i := range q.toward {
@@ -137,16 +138,17 @@ func newInquiry(d Domain, law *calibrated, total float64) *inquiry {
 	return q
 }
 
-// shared is what two neighbours share.
-func (q *inquiry) shared(a, b int) Clique {
+// separator returns the attributes that two neighbours share.
+func (q *inquiry) separator(a, b int) Clique {
 	if q.law.Parent[a] == b {
 		return q.law.Shared[a]
 	}
 	return q.law.Shared[b]
 }
 
-// groups are the attributes that lie beyond the edges of a clique, by edge; the clique's own are left out.
-func (q *inquiry) groups(clique int, of []int, from int) (towards []int, groups [][]int) {
+// groupByEdge returns the attributes that lie beyond the edges of a clique, by edge. It leaves out the attributes of
+// the clique itself and those beyond the edge to from.
+func (q *inquiry) groupByEdge(clique int, of []int, from int) (towards []int, groups [][]int) {
 	for _, a := range of {
 		to := q.toward[clique][a]
 		if to < 0 || to == from {
@@ -161,8 +163,9 @@ func (q *inquiry) groups(clique int, of []int, from int) (towards []int, groups 
 	return towards, groups
 }
 
-// needed is what a clique has of some attributes, and of those that it shares with the ways to the others.
-func (q *inquiry) needed(clique int, of []int, towards []int) Clique {
+// neededAttributes returns those of some attributes that a clique has, and all that it shares with the neighbours
+// towards the others.
+func (q *inquiry) neededAttributes(clique int, of []int, towards []int) Clique {
 	var own Clique
 	for _, a := range of {
 		if q.toward[clique][a] == -1 {
@@ -171,13 +174,13 @@ func (q *inquiry) needed(clique int, of []int, towards []int) Clique {
 	}
 	slices.Sort(own)
 	for _, to := range towards {
-		own = own.union(q.shared(clique, to))
+		own = own.union(q.separator(clique, to))
 	}
 	return own
 }
 
-// aside reports whether all of some attributes lie beyond one edge of a clique.
-func (q *inquiry) aside(clique int, of Clique) bool {
+// isBeyondOneEdge reports whether all of some attributes lie beyond the same edge of a clique.
+func (q *inquiry) isBeyondOneEdge(clique int, of Clique) bool {
 	for _, a := range of {
 		if to := q.toward[clique][a]; to < 0 || to != q.toward[clique][of[0]] {
 			return false
@@ -186,28 +189,28 @@ func (q *inquiry) aside(clique int, of Clique) bool {
 	return len(of) > 0
 }
 
-// prepare chooses where a question is answered, by the cells that it takes there: those of the table that it starts
+// chooseRoot chooses the root of a question, by the cells that an answer takes there: those of the table that it starts
 // from, times those of the largest group beyond one edge.
-func (q *inquiry) prepare(place int, of Clique) question {
-	asked, best := question{place: place, of: of}, 0.0
+func (q *inquiry) chooseRoot(index int, of Clique) question {
+	asked, best := question{index: index, of: of}, 0.0
 	for i := range q.law.Cliques {
-		if q.aside(i, of) {
+		if q.isBeyondOneEdge(i, of) {
 			continue
 		}
 		largest := 1.0
-		towards, groups := q.groups(i, of, -1)
+		towards, groups := q.groupByEdge(i, of, -1)
 		for _, g := range groups {
 			largest = max(largest, q.domain.Cells(g))
 			if len(g) > 1 {
-				largest *= 16 // more so, as it is found for this question alone
+				largest *= 16 // weighted more, as it is computed for this question only
 			}
 		}
-		cells := float64(q.domain.Cells(q.needed(i, of, towards))*largest) + float64(len(q.law.tables[i])/4)
+		cells := float64(q.domain.Cells(q.neededAttributes(i, of, towards))*largest) + float64(len(q.law.tables[i])/4)
 		if best == 0 || cells < best {
 			best, asked.root = cells, i
 		}
 	}
-	_, groups := q.groups(asked.root, of, -1)
+	_, groups := q.groupByEdge(asked.root, of, -1)
 	for _, g := range groups {
 		if len(g) > len(asked.group) {
 			asked.group = g
@@ -216,12 +219,12 @@ func (q *inquiry) prepare(place int, of Clique) question {
 	return asked
 }
 
-// ask lists the projections of cliques that a question needs.
-func (q *inquiry) ask(clique int, of []int, from int) {
-	towards, groups := q.groups(clique, of, from)
-	own := q.needed(clique, of, towards)
+// requestBases adds the projections of cliques that a question needs to the jobs.
+func (q *inquiry) requestBases(clique int, of []int, from int) {
+	towards, groups := q.groupByEdge(clique, of, from)
+	own := q.neededAttributes(clique, of, towards)
 	if from >= 0 {
-		own = own.union(q.shared(clique, from))
+		own = own.union(q.separator(clique, from))
 	}
 	id := base{clique, own.key()}
 	if q.bases[id] == nil {
@@ -233,22 +236,22 @@ func (q *inquiry) ask(clique int, of []int, from int) {
 			if _, known := q.beyond[way{clique, to, a}]; !known {
 				q.beyond[way{clique, to, a}] = &array{}
 				q.ways[a] = append(q.ways[a], way{clique, to, a})
-				q.ask(to, []int{a}, clique)
+				q.requestBases(to, []int{a}, clique)
 			}
 		}
 		if len(groups[i]) > 1 {
-			q.ask(to, groups[i], clique)
+			q.requestBases(to, groups[i], clique)
 		}
 	}
 }
 
-func (q *inquiry) project(p projection) array {
-	return array{p.onto, project(q.domain, q.law.axes[p.clique], q.law.tables[p.clique], p.onto)}
+func (q *inquiry) projectClique(p projection) array {
+	return array{p.onto, marginalTable(q.domain, q.law.axes[p.clique], q.law.tables[p.clique], p.onto)}
 }
 
-// given is the law of attributes beyond an edge given those that it shares: an array of the shared ones, then of them.
-// That of a single one is kept with the inquiry, and others among those that are known.
-func (q *inquiry) given(from, to int, of []int, known map[string]*array) *array {
+// conditionalLaw returns the law of attributes beyond an edge given those that the edge shares: an array of the shared
+// attributes, then of these. The law of a single attribute is kept with the inquiry, others are kept in known.
+func (q *inquiry) conditionalLaw(from, to int, of []int, known map[string]*array) *array {
 	var out *array
 	if len(of) == 1 {
 		out = q.beyond[way{from, to, of[0]}]
@@ -262,8 +265,8 @@ func (q *inquiry) given(from, to int, of []int, known map[string]*array) *array 
 	if out.values != nil {
 		return out
 	}
-	shared := q.shared(from, to)
-	*out = q.joint(to, of, from, known).arranged(q.domain, slices.Concat(shared, of))
+	shared := q.separator(from, to)
+	*out = q.jointCounts(to, of, from, known).reordered(q.domain, slices.Concat(shared, of))
 	if base := q.bases[base{to, shared.union(of).key()}]; base != nil && &base.values[0] == &out.values[0] {
 		out.values = slices.Clone(out.values)
 	}
@@ -276,41 +279,43 @@ func (q *inquiry) given(from, to int, of []int, known map[string]*array) *array 
 	return out
 }
 
-// joint is the counts of attributes, seen from a clique, and of what it shares with the neighbour from which it is
-// asked.
-func (q *inquiry) joint(clique int, of []int, from int, known map[string]*array) array {
-	towards, groups := q.groups(clique, of, from)
-	own := q.needed(clique, of, towards)
+// jointCounts returns the counts of attributes, computed from a clique, together with what that clique shares with the
+// neighbour from, or without that if from is negative.
+func (q *inquiry) jointCounts(clique int, of []int, from int, known map[string]*array) array {
+	towards, groups := q.groupByEdge(clique, of, from)
+	own := q.neededAttributes(clique, of, towards)
 	var keep Clique
 	if from >= 0 {
-		keep = q.shared(clique, from)
+		keep = q.separator(clique, from)
 		own = own.union(keep)
 	}
 	out := *q.bases[base{clique, own.key()}]
 	for len(towards) > 0 {
-		// The next is the one that leaves the fewest cells.
+		// Continue with the neighbour that leaves the fewest cells.
 		best, least := 0, 0.0
 		for i, to := range towards {
-			cells := q.domain.Cells(q.left(out.of, clique, of, keep, towards, to)) * q.domain.Cells(groups[i])
+			cells := q.domain.Cells(q.remainingAttributes(out.of, clique, of, keep, towards, to)) * q.domain.Cells(groups[i])
 			if i == 0 || cells < least {
 				best, least = i, cells
 			}
 		}
 		to := towards[best]
-		left := q.left(out.of, clique, of, keep, towards, to)
-		out = q.put(out, q.given(clique, to, groups[best], known), q.shared(clique, to), groups[best], left)
+		left := q.remainingAttributes(out.of, clique, of, keep, towards, to)
+		law := q.conditionalLaw(clique, to, groups[best], known)
+		out = q.multiplyIn(out, law, q.separator(clique, to), groups[best], left)
 		towards, groups = slices.Delete(towards, best, best+1), slices.Delete(groups, best, best+1)
 	}
 	return out
 }
 
-// left is what is still needed of an array once the way to a neighbour is put in.
-func (q *inquiry) left(have []int, clique int, of []int, keep Clique, towards []int, done int) Clique {
+// remainingAttributes returns the attributes of an array that are still needed once the law beyond the neighbour done
+// has been multiplied in.
+func (q *inquiry) remainingAttributes(have []int, clique int, of []int, keep Clique, towards []int, done int) Clique {
 	var out Clique
 	for _, a := range have {
 		needed := slices.Contains(of, a) || keep.has(a)
 		for _, to := range towards {
-			needed = needed || to != done && q.shared(clique, to).has(a)
+			needed = needed || to != done && q.separator(clique, to).has(a)
 		}
 		if needed {
 			out = append(out, a)
@@ -319,8 +324,8 @@ func (q *inquiry) left(have []int, clique int, of []int, keep Clique, towards []
 	return out
 }
 
-// put multiplies an array by a conditional law and sums over what is not left.
-func (q *inquiry) put(x array, law *array, shared Clique, of []int, left []int) array {
+// multiplyIn multiplies an array by a conditional law and sums over the attributes that are not left.
+func (q *inquiry) multiplyIn(x array, law *array, shared Clique, of []int, left []int) array {
 	var kept, summed, others []int
 	for _, a := range shared {
 		if slices.Contains(left, a) {
@@ -334,31 +339,31 @@ func (q *inquiry) put(x array, law *array, shared Clique, of []int, left []int) 
 			others = append(others, a)
 		}
 	}
-	a := x.arranged(q.domain, slices.Concat(kept, others, summed)).values
-	b := law.arranged(q.domain, slices.Concat(kept, summed, of)).values
+	a := x.reordered(q.domain, slices.Concat(kept, others, summed)).values
+	b := law.reordered(q.domain, slices.Concat(kept, summed, of)).values
 	n, sums, columns := int(q.domain.Cells(others)), int(q.domain.Cells(summed)), int(q.domain.Cells(of))
 	out := array{slices.Concat(kept, others, of), make([]float64, len(a)/sums*columns)}
 	for i := range int(q.domain.Cells(kept)) {
 		for j := range n {
 			row := i*n + j
 			multiplyRow(out.values[row*columns:(row+1)*columns], a[row*sums:(row+1)*sums], b[i*sums*columns:(i+1)*sums*columns],
-				q.none)
+				q.negligible)
 		}
 	}
 	return out
 }
 
-// multiplyRow adds to a row another times a matrix; entries of that other that are none or less are left out.
-func multiplyRow(out, row, matrix []float64, none float64) {
+// multiplyRow adds row × matrix to out. It leaves out entries of row that are at most none.
+func multiplyRow(out, row, matrix []float64, negligible float64) {
 	n := len(out)
 	for k := 0; k < len(row); k++ {
 		x := row[k]
-		if x <= none {
+		if x <= negligible {
 			continue
 		}
-		// Two rows of the matrix at a time, where there are such.
+		// Take two rows of the matrix at a time if there are two left.
 		l := k + 1
-		for l < len(row) && row[l] <= none {
+		for l < len(row) && row[l] <= negligible {
 			l++
 		}
 		if l == len(row) {
@@ -378,12 +383,12 @@ func multiplyRow(out, row, matrix []float64, none float64) {
 	}
 }
 
-// arranged is the array with its attributes in another order.
-func (x array) arranged(d Domain, of []int) array {
+// reordered returns the array with its attributes in another order.
+func (x array) reordered(d Domain, of []int) array {
 	if slices.Equal(x.of, of) {
 		return x
 	}
-	steps := make([]int, len(of)) // in x
+	steps := make([]int, len(of)) // through x.values
 	step := 1
 	for i := len(x.of) - 1; i >= 0; i-- {
 		steps[slices.Index(of, x.of[i])] = step
@@ -394,12 +399,13 @@ func (x array) arranged(d Domain, of []int) array {
 		sizes[i] = d[a]
 	}
 	out := array{of, make([]float64, len(x.values))}
-	gather(out.values, x.values, sizes, steps)
+	copyPermuted(out.values, x.values, sizes, steps)
 	return out
 }
 
-// gather sets a table to the cells of another in another order, given the sizes of what runs and the steps of each.
-func gather(out, from []float64, sizes, steps []int) {
+// copyPermuted sets a table to the cells of another in another order, given the sizes of its axes and their steps in
+// the other.
+func copyPermuted(out, from []float64, sizes, steps []int) {
 	if len(sizes) == 0 {
 		out[0] = from[0]
 		return
@@ -415,6 +421,6 @@ func gather(out, from []float64, sizes, steps []int) {
 	}
 	n := len(out) / sizes[0]
 	for i := range sizes[0] {
-		gather(out[i*n:(i+1)*n], from[i*steps[0]:], sizes[1:], steps[1:])
+		copyPermuted(out[i*n:(i+1)*n], from[i*steps[0]:], sizes[1:], steps[1:])
 	}
 }

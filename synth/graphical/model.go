@@ -8,115 +8,118 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// This file holds models: what is known of marginals, and the law that is made of it.
+// This file holds models: the measured marginals, and the law that they determine.
 
-// Model is the law of the rows of a table, as far as measurements of marginals tell it.
+// Model is the law of the rows of a table, as far as measurements of marginals determine it.
 //
-// Attributes are known inside by their ranks: those with more categories come later, whatever their places.
+// Internally attributes are numbered by rank: attributes with more categories have higher ranks, whatever their indexes
+// in the domain of the caller.
 type Model struct {
-	domain Domain // by rank
-	ranks  []int  // by place
-	places []int  // by rank
-	given  Clique // places of the attributes that rows have before they are drawn
-	total  float64
-	graph  *graph
-	order  []int // in which it was last eliminated; nil: an edge was added that its tree did not have
-	terms  []*term
-	size   Size
+	domain  Domain // by rank
+	ranks   []int  // by index
+	indexes []int  // indexes by rank
+	given   Clique // indexes of the attributes that rows have before they are drawn
+	total   float64
+	graph   *graph
+	order   []int // of the last elimination; nil: an edge was added that its tree did not have
+	terms   []*term
+	size    Size
 
-	now  *calibrated // nil before the first measurement and after each; [Model.derive] makes it
+	now  *calibrated // nil before the first measurement and after each one; [Model.calibrated] computes it
 	next *calibrated // scratch of the fit
-	step float64     // of the fit, as large as the last one found right
+	step float64     // step size of the fit: the last one that was accepted, adjusted
 }
 
 // term is a factor of the law, over the attributes of a measurement.
 type term struct {
 	of     Clique    // ranks
-	noisy  []float64 // nil: it is known of some cells that no row is in them, and nothing else
-	weight []float64 // 1/variance of each
+	noisy  []float64 // nil: only impossible cells are known
+	weight []float64 // 1/variance of each count
 	theta  []float64 // logarithms of the factor
-	never  []bool    // cells that no row is in; nil: none
+	never  []bool    // impossible cells; nil: none
 
-	// How it lies in the present tree.
-	inside *term   // a term that holds its attributes; nil: it is multiplied into the table of host
-	holds  []*term // that are inside it
-	sweep  *sweep  // over its own table, with those of holds
-	host   int
-	counts []float64 // that the model expects
-	trial  []float64 // that a step of the fit would
-	move   []float64 // of theta, in that step or, before it is made, in the last one
-	factor []float64
+	// Position in the present tree.
+	inside    *term   // a term that has all its attributes; nil: it is multiplied into the table of host
+	contained []*term // the terms inside it
+	sweep     *sweep  // over its own table, with those of contained
+	host      int
+	counts    []float64 // that the model expects
+	trial     []float64 // that the model would expect after a trial step
+	move      []float64 // change of theta in the trial step or, before there is one, in the last step
+	factor    []float64
 }
 
-// New is the model of rows of which nothing is known but their number: every cell has as many. Rows are drawn given
-// some attributes, or with none of them given.
+// New returns the model of rows of which only the number is known: every cell is equally likely. Rows are drawn given
+// the values of some attributes, which may be none.
 func New(d Domain, given Clique, total float64) *Model {
-	m := &Model{ranks: make([]int, len(d)), places: make([]int, len(d)), given: given}
+	m := &Model{ranks: make([]int, len(d)), indexes: make([]int, len(d)), given: given}
 	for place := range d {
-		m.places[place] = place
+		m.indexes[place] = place
 	}
-	slices.SortStableFunc(m.places, func(a, b int) int { return d[a] - d[b] })
-	for rank, place := range m.places {
+	slices.SortStableFunc(m.indexes, func(a, b int) int { return d[a] - d[b] })
+	for rank, place := range m.indexes {
 		m.ranks[place] = rank
 		m.domain = append(m.domain, d[place])
 	}
-	m.graph = newGraph(m.domain, m.inside(given))
+	m.graph = newGraph(m.domain, m.rankClique(given))
 	m.SetTotal(total)
-	m.size = m.graph.greedy().size
+	m.size = m.graph.greedyElimination().size
 	return m
 }
 
-// SetTotal sets the number of rows, 1 at least.
+// SetTotal sets the number of rows, to at least 1.
 func (m *Model) SetTotal(total float64) {
 	m.total, m.now = max(total, 1), nil
 }
 
-// Total is the number of rows.
+// Total returns the number of rows.
 func (m *Model) Total() float64 { return m.total }
 
-// Size is the cells of the tree that the model needs.
+// Size returns the size of the tree that the model needs.
 func (m *Model) Size() Size { return m.size }
 
-// Tree is the tree of the model.
+// Tree returns the tree of the model, with the attribute indexes of the caller.
 func (m *Model) Tree() *Tree {
 	have := m.calibrated().Tree
 	t := &Tree{Parent: have.Parent}
 	for i := range have.Cliques {
-		t.Cliques, t.Shared = append(t.Cliques, m.placed(have.Cliques[i])), append(t.Shared, m.placed(have.Shared[i]))
+		t.Cliques = append(t.Cliques, m.indexClique(have.Cliques[i]))
+		t.Shared = append(t.Shared, m.indexClique(have.Shared[i]))
 	}
 	return t
 }
 
-// Step is one attribute of rows that are drawn, and those that they have before, which it depends on.
+// Step is one attribute to be drawn, with the earlier attributes of the row that it depends on.
 type Step struct {
 	Attribute int
 	Given     Clique
 }
 
-// Steps are the attributes that are not given, in an order in which rows can be drawn by the law of the model given
-// those that are: each attribute by its law given those of its step, which one clique of the tree holds with it.
+// Steps returns the attributes that are not given, in an order in which rows can be drawn by the law of the model given
+// those that are: each attribute by its law given the attributes of its step. One clique of the tree has all of them.
 //
-// A clique's parent comes before it, so what rows have of its attributes by then is what both share, and what is given.
-// Of all that they have, the rest of the clique depends on this alone: other cliques that have been passed lie beyond
-// what is shared, and what is given in others yet beyond given attributes, as the tree is strong.
+// A clique's parent comes before it, so the attributes of the clique that a row has by then are those it shares with
+// its parent, and given ones. Given all attributes of the row so far, the rest of the clique depends only on these:
+// other cliques that were visited lie beyond what is shared, and given attributes of others lie beyond given
+// attributes, as the tree is strong.
 func (m *Model) Steps() []Step {
 	var steps []Step
 	known := slices.Clone(m.given)
 	for _, clique := range m.Tree().Cliques {
 		for _, a := range clique.without(known) {
-			steps = append(steps, Step{a, clique.common(known)})
+			steps = append(steps, Step{a, clique.intersection(known)})
 			known = known.union(Clique{a})
 		}
 	}
 	return steps
 }
 
-// ranked is a clique by rank, in the order of its places.
-func (m *Model) ranked(c Clique) []int {
+// ranksOf returns the ranks of a clique's attributes, in the order of the clique.
+func (m *Model) ranksOf(c Clique) []int {
 	return renamed(c, m.ranks)
 }
 
-// renamed is the names of the attributes of a clique, in its order.
+// renamed returns the names of a clique's attributes, in the order of the clique.
 func renamed(c Clique, names []int) []int {
 	out := make([]int, len(c))
 	for i, a := range c {
@@ -125,26 +128,26 @@ func renamed(c Clique, names []int) []int {
 	return out
 }
 
-// inside is a clique of ranks, given its places.
-func (m *Model) inside(c Clique) Clique {
-	return slices.Sorted(slices.Values(m.ranked(c)))
+// rankClique converts a clique of indexes to one of ranks.
+func (m *Model) rankClique(c Clique) Clique {
+	return slices.Sorted(slices.Values(m.ranksOf(c)))
 }
 
-// placed is a clique of places, given its ranks.
-func (m *Model) placed(c Clique) Clique {
-	return slices.Sorted(slices.Values(renamed(c, m.places)))
+// indexClique converts a clique of ranks to one of indexes.
+func (m *Model) indexClique(c Clique) Clique {
+	return slices.Sorted(slices.Values(renamed(c, m.indexes)))
 }
 
-// SizeWith is the size that the model would have at most with a measurement of this clique.
+// SizeWith returns an upper bound of the size that the model would have with a measurement of this clique.
 func (m *Model) SizeWith(c Clique) Size {
-	ranks := m.inside(c)
-	if m.joined(ranks) {
+	ranks := m.rankClique(c)
+	if m.isHosted(ranks) {
 		return m.size
 	}
-	return m.graph.with(ranks).greedy().size
+	return m.graph.withClique(ranks).greedyElimination().size
 }
 
-// SizesWith is SizeWith of each of many cliques, but of those that are left once the context has ended.
+// SizesWith returns SizeWith of each clique. Sizes not computed before the context ended are zero.
 func (m *Model) SizesWith(ctx context.Context, cliques []Clique) []Size {
 	sizes := make([]Size, len(cliques))
 	m.calibrated()
@@ -152,20 +155,20 @@ func (m *Model) SizesWith(ctx context.Context, cliques []Clique) []Size {
 	return sizes
 }
 
-// joined reports whether one clique of the tree holds another.
-func (m *Model) joined(c Clique) bool {
-	return m.calibrated().host(m.domain, c) >= 0
+// isHosted reports whether one clique of the tree has all attributes of another.
+func (m *Model) isHosted(c Clique) bool {
+	return m.calibrated().smallestHost(m.domain, c) >= 0
 }
 
-// Measure adds a measurement of the counts of a clique, row-major, with independent noise of these variances. One of
-// the same clique before is pooled with it by inverse variance.
+// Measure adds a measurement of the counts of a clique, row-major, with independent noise of these variances. It pools
+// an earlier measurement of the same clique with this one by inverse variance.
 //
-// The law moves at once most of the way that the new counts suggest, cell by cell and the less the noisier they are
-// beside what the model expects, so that [Model.Fit] has little left to do.
+// The law moves at once most of the way that the new counts suggest, cell by cell, and the less the noisier they are
+// relative to what the model expects, so that [Model.Fit] has little left to do.
 func (m *Model) Measure(c Clique, noisy, variance []float64) {
-	expected, ranks := m.ordered(c, m.Marginal(c)), m.inside(c)
-	noisy, variance = m.ordered(c, noisy), m.ordered(c, variance)
-	t := m.term(ranks)
+	expected, ranks := m.byRank(c, m.Marginal(c)), m.rankClique(c)
+	noisy, variance = m.byRank(c, noisy), m.byRank(c, variance)
+	t := m.termOf(ranks)
 	if t.noisy == nil {
 		t.noisy, t.weight = make([]float64, len(noisy)), make([]float64, len(noisy))
 	}
@@ -180,14 +183,14 @@ func (m *Model) Measure(c Clique, noisy, variance []float64) {
 	}
 }
 
-// ordered is a table over a clique with its axes in the order of their ranks.
-func (m *Model) ordered(c Clique, table []float64) []float64 {
-	return array{m.ranked(c), table}.arranged(m.domain, m.inside(c)).values
+// byRank returns a table over a clique with its axes in the order of their ranks.
+func (m *Model) byRank(c Clique, table []float64) []float64 {
+	return array{m.ranksOf(c), table}.reordered(m.domain, m.rankClique(c)).values
 }
 
-// Never says of cells of a clique that no row is in them. They must leave some cells possible.
+// Never declares cells of a clique impossible. Some cells must stay possible.
 func (m *Model) Never(c Clique, cells []bool) {
-	t := m.term(m.inside(c))
+	t := m.termOf(m.rankClique(c))
 	if t.never == nil {
 		t.never = make([]bool, len(cells))
 	}
@@ -197,14 +200,14 @@ func (m *Model) Never(c Clique, cells []bool) {
 			mask[i] = 1
 		}
 	}
-	for i, never := range m.ordered(c, mask) {
+	for i, never := range m.byRank(c, mask) {
 		t.never[i] = t.never[i] || never == 1
 	}
 }
 
-// term is that of a clique of ranks, which is added where there is none.
-func (m *Model) term(c Clique) *term {
-	if !m.joined(c) {
+// termOf returns the term of a clique of ranks, which it adds if there is none.
+func (m *Model) termOf(c Clique) *term {
+	if !m.isHosted(c) {
 		m.order = nil
 	}
 	m.now, m.next = nil, nil
@@ -218,28 +221,28 @@ func (m *Model) term(c Clique) *term {
 		move: make([]float64, n), factor: make([]float64, n)}
 	m.terms = append(m.terms, t)
 	slices.SortStableFunc(m.terms, func(a, b *term) int { return len(a.of) - len(b.of) })
-	m.graph.add(c)
+	m.graph.addClique(c)
 	return t
 }
 
-// calibrated is the law as it stands.
+// calibrated returns the present law.
 func (m *Model) calibrated() *calibrated {
 	if m.now == nil {
-		best := m.graph.smallest(m.order)
+		best := m.graph.bestElimination(m.order)
 		m.size, m.order = best.size, best.order
-		tree := best.tree()
-		m.now = newCalibrated(m.domain, tree, m.lay(tree))
-		m.derive()
+		tree := best.junctionTree()
+		m.now = newCalibrated(m.domain, tree, m.hostTerms(tree))
+		m.deriveTables()
 	}
 	return m.now
 }
 
-// lay finds for every term where it is multiplied in: into a larger one where there is such, which takes less time than
-// into a clique. It returns the cliques of the others, by the clique of the tree that hosts them.
-func (m *Model) lay(tree *Tree) [][]Clique {
+// hostTerms finds for every term where it is multiplied in: into a larger term if one has its attributes, which takes
+// less time than into a clique. It returns the cliques of the other terms, by the clique of the tree that hosts them.
+func (m *Model) hostTerms(tree *Tree) [][]Clique {
 	hosted := make([][]Clique, len(tree.Cliques))
 	for _, t := range m.terms {
-		t.holds = nil
+		t.contained = nil
 	}
 	for i, t := range m.terms {
 		t.inside = nil
@@ -249,15 +252,15 @@ func (m *Model) lay(tree *Tree) [][]Clique {
 			}
 		}
 		if t.inside != nil {
-			t.inside.holds = append(t.inside.holds, t)
+			t.inside.contained = append(t.inside.contained, t)
 			continue
 		}
-		t.host = tree.host(m.domain, t.of)
+		t.host = tree.smallestHost(m.domain, t.of)
 		hosted[t.host] = append(hosted[t.host], t.of)
 	}
 	for _, t := range m.terms {
 		var small []Clique
-		for _, other := range t.holds {
+		for _, other := range t.contained {
 			small = append(small, other.of)
 		}
 		t.sweep = newSweep(m.domain, t.of, small...)
@@ -265,8 +268,9 @@ func (m *Model) lay(tree *Tree) [][]Clique {
 	return hosted
 }
 
-// derive makes the tables of the cliques from the terms alone, so that no error of earlier steps is left in them.
-func (m *Model) derive() {
+// deriveTables computes the tables of the cliques from the terms only, so that no error of earlier steps is left in
+// them.
+func (m *Model) deriveTables() {
 	for _, t := range m.terms {
 		most := math.Inf(-1)
 		for i, v := range t.theta {
@@ -276,31 +280,31 @@ func (m *Model) derive() {
 		}
 		for i, v := range t.theta {
 			if t.factor[i] = 0; t.never == nil || !t.never[i] {
-				t.factor[i] = exponential(v - most)
+				t.factor[i] = expNearZero(v - most)
 			}
 		}
 	}
-	if whole, _ := m.spread(m.now, nil); !whole {
-		m.logs()
+	if whole, _ := m.propagate(m.now, nil); !whole {
+		m.setLogarithms()
 		m.now.calibrateLogs(m.total)
-		m.expect()
+		m.setTrials()
 	}
 	for _, t := range m.terms {
 		t.counts, t.trial = t.trial, t.counts
 	}
 }
 
-// spread makes the law that has the factors of another, nil for none, and those of the terms, and sets trial of every
-// term to the counts that it expects.
-func (m *Model) spread(law, from *calibrated) (whole, sound bool) {
+// propagate computes the law that has the factors of another (nil for none) and those of the terms, and sets trial of
+// every term to the counts that the law expects.
+func (m *Model) propagate(law, from *calibrated) (whole, sound bool) {
 	factors, counts := make([][]operand, len(law.Cliques)), make([][]operand, len(law.Cliques))
-	for _, t := range m.terms { // those inside others come before them
+	for _, t := range m.terms { // terms inside others come before them
 		clear(t.trial)
 		var inside []operand
-		for i, other := range t.holds {
+		for i, other := range t.contained {
 			inside = append(inside, operand{i, other.factor})
 		}
-		if t.holds != nil {
+		if t.contained != nil {
 			t.sweep.run(t.factor, t.factor, 1, inside, nil)
 		}
 		if t.inside == nil {
@@ -309,26 +313,26 @@ func (m *Model) spread(law, from *calibrated) (whole, sound bool) {
 		}
 	}
 	if whole, sound = law.calibrate(from, m.total, factors, counts); sound {
-		m.within()
+		m.projectTrials()
 	}
 	return whole, sound
 }
 
-// within sets trial of every term inside another by that of the other.
-func (m *Model) within() {
-	for _, t := range slices.Backward(m.terms) { // those inside others come after them
+// projectTrials sets trial of every term inside another from trial of the other.
+func (m *Model) projectTrials() {
+	for _, t := range slices.Backward(m.terms) { // terms inside others come after them
 		var inside []operand
-		for i, other := range t.holds {
+		for i, other := range t.contained {
 			inside = append(inside, operand{i, other.trial})
 		}
-		if t.holds != nil {
+		if t.contained != nil {
 			t.sweep.run(nil, t.trial, 1, nil, inside)
 		}
 	}
 }
 
-// logs sets the table of every clique to the sum of the logarithms of its factors.
-func (m *Model) logs() {
+// setLogarithms sets the table of every clique to the sum of the logarithms of its factors.
+func (m *Model) setLogarithms() {
 	for _, table := range m.now.tables {
 		clear(table)
 	}
@@ -341,20 +345,20 @@ func (m *Model) logs() {
 		}
 	}
 	hosted := make([]int, len(m.now.tables))
-	for _, t := range m.terms { // those inside others come before them
-		for view, other := range t.holds {
-			t.sweep.pairs(view, func(large, small int) { t.factor[large] += other.factor[small] })
+	for _, t := range m.terms { // terms inside others come before them
+		for view, other := range t.contained {
+			t.sweep.visitCells(view, func(large, small int) { t.factor[large] += other.factor[small] })
 		}
 		if t.inside == nil {
 			table := m.now.tables[t.host]
-			m.now.sweeps[t.host].pairs(hosted[t.host], func(large, small int) { table[large] += t.factor[small] })
+			m.now.sweeps[t.host].visitCells(hosted[t.host], func(large, small int) { table[large] += t.factor[small] })
 			hosted[t.host]++
 		}
 	}
 }
 
-// expect sets trial of every term to the counts of the law.
-func (m *Model) expect() {
+// setTrials sets trial of every term to the counts of the law.
+func (m *Model) setTrials() {
 	hosted := make([]int, len(m.now.tables))
 	for _, t := range m.terms {
 		clear(t.trial)
@@ -363,5 +367,5 @@ func (m *Model) expect() {
 			hosted[t.host]++
 		}
 	}
-	m.within()
+	m.projectTrials()
 }

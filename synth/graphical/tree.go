@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// This file holds junction trees: how the sets of attributes of a model hang together.
+// This file holds junction trees, and the elimination of a graph of attributes that leads to them.
 
-// Tree is a junction tree: cliques such that the attributes that two of them share are in all cliques between them.
-// Every attribute of the domain is in one. The first is the root, and parents come before children. Of a model with
-// given attributes it is strong (Jensen, Jensen & Dittmer 1994): what a clique shares with its parent is given, or the
-// clique has no given attribute beside that.
+// Tree is a junction tree: the attributes that two of its cliques share are in all cliques between them. Every
+// attribute of the domain is in a clique. The first clique is the root, and parents come before children. The tree of a
+// model with given attributes is strong (Jensen, Jensen & Dittmer 1994): what a clique shares with its parent is given,
+// or the clique has no other given attribute.
 type Tree struct {
 	Cliques []Clique
 	Parent  []int    // of each clique; −1 of the root
-	Shared  []Clique // attributes of each clique and its parent, which may be none
+	Shared  []Clique // attributes of each clique that its parent has too; may be none
 }
 
-// host is the clique of the tree with the fewest cells that holds one; −1: none does.
-func (t *Tree) host(d Domain, c Clique) int {
+// smallestHost returns the clique of the tree with the fewest cells that has all attributes of c, or −1 if none does.
+func (t *Tree) smallestHost(d Domain, c Clique) int {
 	best := -1
 	for i, have := range t.Cliques {
 		if have.holds(c) && (best < 0 || d.Cells(have) < d.Cells(t.Cliques[best])) {
@@ -28,18 +28,18 @@ func (t *Tree) host(d Domain, c Clique) int {
 	return best
 }
 
-// Size is the cells of all cliques of a tree, and of the largest.
+// Size is the number of cells of all cliques of a tree, and of the largest clique.
 type Size struct{ Total, Largest float64 }
 
-// Within reports whether a size is within another.
+// Within reports whether neither number of a size exceeds that of most.
 func (s Size) Within(most Size) bool { return s.Total <= most.Total && s.Largest <= most.Largest }
 
-// graph is attributes with edges between those that are in one clique.
+// graph has attributes as vertices and an edge between any two attributes that are in one clique.
 type graph struct {
-	domain Domain
-	given  []bool // of each attribute: it is taken out after all that are not
-	words  int
-	near   []uint64 // words of each attribute: those that it has an edge to
+	domain     Domain
+	given      []bool // by attribute: it is eliminated after all that are not given
+	words      int
+	neighbours []uint64 // words of each attribute: the set of its neighbours
 }
 
 func newGraph(d Domain, given Clique) *graph {
@@ -51,27 +51,27 @@ func newGraph(d Domain, given Clique) *graph {
 	return g
 }
 
-func (g *graph) of(a int) []uint64 { return g.near[a*g.words : (a+1)*g.words] }
+func (g *graph) neighboursOf(a int) []uint64 { return g.neighbours[a*g.words : (a+1)*g.words] }
 
-// add joins all attributes of a clique.
-func (g *graph) add(c Clique) {
+// addClique joins all attributes of a clique.
+func (g *graph) addClique(c Clique) {
 	for _, a := range c {
 		for _, b := range c {
 			if a != b {
-				g.of(a)[b/64] |= 1 << (b % 64)
+				g.neighboursOf(a)[b/64] |= 1 << (b % 64)
 			}
 		}
 	}
 }
 
-func (g *graph) with(c Clique) *graph {
-	out := &graph{g.domain, g.given, g.words, slices.Clone(g.near)}
-	out.add(c)
+func (g *graph) withClique(c Clique) *graph {
+	out := &graph{g.domain, g.given, g.words, slices.Clone(g.neighbours)}
+	out.addClique(c)
 	return out
 }
 
-// each calls f with the attributes of a set, ascending.
-func each(set []uint64, f func(a int)) {
+// forEachBit calls f with the attributes of a set, ascending.
+func forEachBit(set []uint64, f func(a int)) {
 	for w, word := range set {
 		for ; word != 0; word &= word - 1 {
 			f(w*64 + bits.TrailingZeros64(word))
@@ -79,10 +79,10 @@ func each(set []uint64, f func(a int)) {
 	}
 }
 
-// cells is the cells of the clique of an attribute and those near it.
-func (g *graph) cells(a int) float64 {
+// cliqueCells returns the number of cells of the clique of an attribute and its neighbours.
+func (g *graph) cliqueCells(a int) float64 {
 	cells := float64(g.domain[a])
-	for w, word := range g.of(a) {
+	for w, word := range g.neighboursOf(a) {
 		for ; word != 0; word &= word - 1 {
 			cells *= float64(g.domain[w*64+bits.TrailingZeros64(word)])
 		}
@@ -90,20 +90,20 @@ func (g *graph) cells(a int) float64 {
 	return cells
 }
 
-// elimination is the order in which attributes were taken out of a graph, each after those that were near it then had
-// been joined; and of each attribute what was near.
+// elimination is the order in which attributes were eliminated from a graph, each after its remaining neighbours had
+// been joined, with those neighbours.
 type elimination struct {
-	order []int
-	left  [][]uint64 // by place in the order
-	size  Size       // of the maximal cliques
+	order      []int
+	neighbours [][]uint64 // in the order of elimination
+	size       Size       // of the maximal cliques
 }
 
-// eliminate takes all attributes out of the graph, which it changes, always the one that weighs least in what is left
-// of it, and of equal ones the first; given ones when no other is left. So an attribute that is not given depends,
-// given all that are and those taken out later, on what is near it when it is taken out alone.
+// eliminate takes all attributes out of the graph, which it changes: always the one with the least weight in the graph
+// that is left, and the first of equal ones; given ones once no other is left. Given all given attributes and those
+// taken out later, an attribute that is not given therefore depends only on its neighbours when it is taken out.
 func (g *graph) eliminate(weigh func(g *graph, a int) float64) elimination {
 	n := len(g.domain)
-	e := elimination{order: make([]int, 0, n), left: make([][]uint64, 0, n)}
+	e := elimination{order: make([]int, 0, n), neighbours: make([][]uint64, 0, n)}
 	weight, done := make([]float64, n), make([]bool, n)
 	for a := range weight {
 		weight[a] = weigh(g, a)
@@ -118,35 +118,35 @@ func (g *graph) eliminate(weigh func(g *graph, a int) float64) elimination {
 		}
 		done[best] = true
 		near := taken[len(e.order)*g.words : (len(e.order)+1)*g.words]
-		copy(near, g.of(best))
-		if !e.within(best, near) {
-			cells := g.cells(best)
+		copy(near, g.neighboursOf(best))
+		if !e.isPart(best, near) {
+			cells := g.cliqueCells(best)
 			e.size.Total += cells
 			e.size.Largest = max(e.size.Largest, cells)
 		}
-		e.order, e.left = append(e.order, best), append(e.left, near)
-		each(near, func(a int) {
-			of := g.of(a)
+		e.order, e.neighbours = append(e.order, best), append(e.neighbours, near)
+		forEachBit(near, func(a int) {
+			of := g.neighboursOf(a)
 			for w := range of {
 				of[w] |= near[w]
 			}
 			of[a/64] &^= 1 << (a % 64)
 			of[best/64] &^= 1 << (best % 64)
 		})
-		each(near, func(a int) { weight[a] = weigh(g, a) })
+		forEachBit(near, func(a int) { weight[a] = weigh(g, a) })
 	}
 	return e
 }
 
-// within reports whether the clique of an attribute is part of one before it.
-func (e *elimination) within(a int, near []uint64) bool {
-	for i := len(e.left) - 1; i >= 0; i-- {
-		if e.left[i][a/64]>>(a%64)&1 == 0 {
+// isPart reports whether the clique of an attribute is part of an earlier one.
+func (e *elimination) isPart(a int, near []uint64) bool {
+	for i := len(e.neighbours) - 1; i >= 0; i-- {
+		if e.neighbours[i][a/64]>>(a%64)&1 == 0 {
 			continue
 		}
 		all := true
 		for w, word := range near {
-			all = all && word&^e.left[i][w] == 0
+			all = all && word&^e.neighbours[i][w] == 0
 		}
 		if all {
 			return true
@@ -155,9 +155,9 @@ func (e *elimination) within(a int, near []uint64) bool {
 	return false
 }
 
-// tree is the junction tree of an elimination: each clique hangs at that of the next attribute that it was eliminated
-// beside (Tarjan & Yannakakis 1984), and those that are part of another are left out.
-func (e *elimination) tree() *Tree {
+// junctionTree returns the junction tree of an elimination: the parent of a clique is that of the first of its
+// attributes to be eliminated after it (Tarjan & Yannakakis 1984). Cliques that are part of another are left out.
+func (e *elimination) junctionTree() *Tree {
 	n := len(e.order)
 	at, cliques, parent := make([]int, n), make([]Clique, n), make([]int, n)
 	for i, a := range e.order {
@@ -165,17 +165,17 @@ func (e *elimination) tree() *Tree {
 	}
 	for i := n - 1; i >= 0; i-- {
 		parent[i] = n
-		each(e.left[i], func(a int) {
+		forEachBit(e.neighbours[i], func(a int) {
 			cliques[i] = append(cliques[i], a)
 			parent[i] = min(parent[i], at[a])
 		})
 		if parent[i] == n {
-			parent[i] = n - 1 // a part of its own hangs at the last attribute by nothing
+			parent[i] = n - 1 // a connected component of its own is attached to the last attribute, with nothing shared
 		}
 		cliques[i] = cliques[i].union(Clique{e.order[i]})
 	}
 	parent[n-1] = -1
-	// A clique that one of its children holds is left out: that child takes its place.
+	// A clique that is part of one of its children is left out: the child replaces it.
 	instead := make([]int, n)
 	for i := range instead {
 		instead[i] = i
@@ -198,11 +198,11 @@ func (e *elimination) tree() *Tree {
 			near[a], near[b] = append(near[a], b), append(near[b], a)
 		}
 	}
-	return rooted(cliques, near, find(n-1))
+	return rootedTree(cliques, near, find(n-1))
 }
 
-// rooted is the tree of those cliques that can be reached from one of them.
-func rooted(cliques []Clique, near [][]int, root int) *Tree {
+// rootedTree returns the tree of the cliques that can be reached from root.
+func rootedTree(cliques []Clique, near [][]int, root int) *Tree {
 	t := &Tree{Cliques: []Clique{cliques[root]}, Parent: []int{-1}, Shared: []Clique{nil}}
 	from := []int{root}
 	for i := 0; i < len(from); i++ {
@@ -212,29 +212,31 @@ func rooted(cliques []Clique, near [][]int, root int) *Tree {
 			}
 			from = append(from, next)
 			t.Cliques, t.Parent = append(t.Cliques, cliques[next]), append(t.Parent, i)
-			t.Shared = append(t.Shared, cliques[next].common(cliques[from[i]]))
+			t.Shared = append(t.Shared, cliques[next].intersection(cliques[from[i]]))
 		}
 	}
 	return t
 }
 
-// restarts is how many orders of elimination are tried beside one.
+// restarts is the number of further elimination orders that are tried.
 const restarts = 16
 
-// smallest is the best of several eliminations of the graph: that in an order given, or where that is nil the one that
-// always takes the attribute whose clique has the fewest cells; and others that are no larger in any way, in which each
-// number of cells is multiplied by a number in [1, 2). So an edge that a tree has anyway makes none larger.
-func (g *graph) smallest(order []int) elimination {
+// bestElimination returns the best of several eliminations of the graph: the one in a given order or, if that is nil,
+// the one that always takes the attribute whose clique has the fewest cells; and others, none larger in total or in the
+// largest clique, in which each number of cells is multiplied by a number in [1, 2). An edge that the tree has anyway
+// therefore makes none larger.
+func (g *graph) bestElimination(order []int) elimination {
 	if order == nil {
-		order = g.greedy().order
+		order = g.greedyElimination().order
 	}
 	at := make([]float64, len(order))
 	for i, a := range order {
 		at[a] = float64(i)
 	}
-	best, source := g.with(nil).eliminate(func(_ *graph, a int) float64 { return at[a] }), chance(0x9e3779b97f4a7c15)
+	best := g.withClique(nil).eliminate(func(_ *graph, a int) float64 { return at[a] })
+	source := publicSequence(0x9e3779b97f4a7c15)
 	for range restarts {
-		e := g.with(nil).eliminate(func(g *graph, a int) float64 { return g.cells(a) * (1 + source.unit()) })
+		e := g.withClique(nil).eliminate(func(g *graph, a int) float64 { return g.cliqueCells(a) * (1 + source.nextUnit()) })
 		if e.size.Total < best.size.Total && e.size.Within(best.size) {
 			best = e
 		}
@@ -242,13 +244,15 @@ func (g *graph) smallest(order []int) elimination {
 	return best
 }
 
-// greedy always takes the attribute whose clique has the fewest cells.
-func (g *graph) greedy() elimination { return g.with(nil).eliminate((*graph).cells) }
+// greedyElimination eliminates the attribute whose clique has the fewest cells at each step.
+func (g *graph) greedyElimination() elimination {
+	return g.withClique(nil).eliminate((*graph).cliqueCells)
+}
 
-// chance is a public sequence of numbers, the same wherever it begins the same (SplitMix64: Steele, Lea & Flood 2014).
-type chance uint64
+// publicSequence is a pseudo-random sequence that its start determines (SplitMix64: Steele, Lea & Flood 2014).
+type publicSequence uint64
 
-func (c *chance) unit() float64 {
+func (c *publicSequence) nextUnit() float64 {
 	*c += 0x9e3779b97f4a7c15
 	z := uint64(*c)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
