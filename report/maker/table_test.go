@@ -23,7 +23,7 @@ func TestTotalsAreExact(t *testing.T) {
 		{[]float64{3, -3}, false, "0"},
 		{nil, true, "0"},
 	} {
-		if got := totalOf(c.values, c.whole); got != c.want {
+		if got := sumFloats(c.values, c.whole); got != c.want {
 			t.Errorf("%v: %s, want %s", c.values, got, c.want)
 		}
 	}
