@@ -40,7 +40,7 @@ func TestNumbersUnderChartsHaveRoom(t *testing.T) {
 
 func TestTicksOfNarrowScales(t *testing.T) {
 	for _, s := range []scale{{0, 1}, {5, 5}, {36_700_000, 36_700_000}, {-4e9, -4e9}, {1e17, 1e17 + 16}, {1e30, 1e30}} {
-		wide, ticks := s.ticks(5)
+		wide, ticks := s.roundTicks(5)
 		if len(ticks) < 2 || len(ticks) > 6 || wide.low > s.low || wide.high < s.high {
 			t.Errorf("the scale %v has ticks at %v", s, ticks)
 		}
