@@ -40,7 +40,8 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("two cells differ from %d on, want %d", s.Apart, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
-	box := fmt.Sprintf("less than %d apart: that may be noise alone. From there on two that were picked beforehand differ, 95%% sure.", want)
+	box := fmt.Sprintf("less than %d apart: that may be noise alone. From there on two that were picked beforehand differ, 95%% sure.",
+		want)
 	if text := strings.Join(r.Misuse, " "); !strings.Contains(text, box) {
 		t.Errorf("the box does not say %q:\n%s", box, text)
 	}
@@ -49,7 +50,8 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	}
 	page := pageOf(t, r)
 	for _, said := range []string{
-		fmt.Sprintf("Two cells less than %[1]d apart: may be noise alone. At least %[1]d apart, even where intervals overlap: more than noise (wrong for at most 5 in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.", want), fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
+		fmt.Sprintf("Two cells less than %[1]d apart: may be noise alone. At least %[1]d apart, even where intervals overlap: more than noise (wrong for at most 5 in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.",
+			want), fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
 		}
@@ -73,7 +75,8 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 			"terminal": strings.Contains(string(page.Terminal(r, screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
 			"markdown": strings.Contains(string(page.Markdown(r)), "| status | count | "+want+" |"),
 			"box": strings.Contains(box,
-				"Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not && strings.Contains(box, "No table needs to be left out") != not,
+				"Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not &&
+				strings.Contains(box, "No table needs to be left out") != not,
 			"readme": strings.Contains(strings.Join(strings.Fields(string(page.Readme(r))), " "),
 				"Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not,
 		} {
@@ -109,7 +112,8 @@ func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	}
 	html := pageOf(t, r)
 	for _, said := range []string{
-		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The report’s list <a href="#zero">“Cells that could be zero”</a> names them.`, `<tr id="table-1">`,
+		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The report’s list <a href="#zero">“Cells that could be zero”</a> names them.`,
+		`<tr id="table-1">`,
 		`<td class="word">add up first</td><td class="n">16</td><td class="n"><a href="#zero-1-1">2 of 6</a></td>`,
 		`<dt id="zero-1-1"><a href="#table-1">status</a></dt><dd>2 of 6 by sex and status: male, employed; male, inactive</dd>`,
 	} {

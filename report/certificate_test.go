@@ -158,7 +158,8 @@ func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 	for status, want := range map[report.Status]string{
 		report.Practice:  "nobody has approved what was spent of a practice account",
 		report.Rehearsal: "a rehearsal is of made-up data, and asks for none"} {
-		if text := string(page.Markdown(reportOf(t, specInput(status, specText)))); !strings.Contains(text, "- Approvals: none") || !strings.Contains(text, want) {
+		if text := string(page.Markdown(reportOf(t, specInput(status, specText)))); !strings.Contains(text,
+			"- Approvals: none") || !strings.Contains(text, want) {
 			t.Errorf("%s: the page does not say %q", status, want)
 		}
 	}
@@ -168,9 +169,14 @@ func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 // that it is one.
 func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	for status, want := range map[report.Status]struct{ said, not string }{
-		report.Official:  {"- Cost: ε = 2 of privacy budget (not money)\n- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.", "practice"},
-		report.Practice:  {"- Cost: ε = 2 of privacy budget (not money)\n- Paid by: practice account lfs-panel, which has room for three releases like its first; this was debit 7, 2026-03-01.", "ledger show"},
-		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2 of privacy budget (not money).\n", "debit 7, 2026-03-01"},
+		report.Official: {"- Cost: ε = 2 of privacy budget (not money)\n" +
+			"- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.",
+			"practice"},
+		report.Practice: {"- Cost: ε = 2 of privacy budget (not money)\n" +
+			"- Paid by: practice account lfs-panel, which has room for three releases like its first; this was debit 7, 2026-03-01.",
+			"ledger show"},
+		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2 of privacy budget (not money).\n",
+			"debit 7, 2026-03-01"},
 	} {
 		text := partOf("\n"+string(page.Markdown(reportOf(t, specInput(status, specText)))), "Cost")
 		if !strings.Contains(text, want.said) || strings.Contains(text, want.not) {

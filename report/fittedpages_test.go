@@ -56,7 +56,8 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 		t.Fatalf("%v cells, moved by up to %v: the fixture shows nothing", cells, most)
 	}
 	first := "Of the 17 published numbers, as they were before they were made to add up (count_unbiased), on average at least 19 of 20 are off the exact count by "
-	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on the mean and by %d at most, and can be so much further off the exact figure.", budget.DecimalNearest(off/cells, 2), int(math.Ceil(most)))
+	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on the mean and by %d at most, and can be so much further off the exact figure.",
+		budget.DecimalNearest(off/cells, 2), int(math.Ceil(most)))
 	r := reportOf(t, in)
 	for name, text := range fittedPages(t, r) {
 		for _, want := range []string{first, then} {
@@ -69,7 +70,8 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 		!strings.Contains(page, fmt.Sprintf("adding up moved counts by up to %d", int(math.Ceil(most)))) {
 		t.Error("the tile promises a margin of published counts")
 	}
-	if plain := strings.Join(page.View{Report: reportOf(t, input(report.Official, nil))}.Opening(), " "); strings.Contains(plain, "add up") {
+	if plain := strings.Join(page.View{Report: reportOf(t, input(report.Official, nil))}.Opening(),
+		" "); strings.Contains(plain, "add up") {
 		t.Error(plain)
 	}
 }
@@ -79,7 +81,8 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	const of = "Where counts were made to add up, margins, chances, intervals and verdicts are of count_unbiased"
 	said := map[string][]string{
-		"report.html": {of, "A chance is the least that one number, as it was before counts were made to add up, has to lie within the margin",
+		"report.html": {of,
+			"A chance is the least that one number, as it was before counts were made to add up, has to lie within the margin",
 			"differ, 95% sure, if their unbiased counts are at least so far apart",
 			"differ beyond noise if their unbiased counts are at least", "noise takes the unbiased ones so far apart",
 			"around the unbiased count", "it is that of the unbiased count, and the dot or the line can lie outside",
@@ -111,11 +114,14 @@ func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	for i := range r.Tables {
 		r.Tables[i].Statistics[0].Fitted.Way = plan.Tabulated
 	}
-	if text := fittedPages(t, r)["README.txt"]; !strings.Contains(text, "for reading: how many rows of the microdata are in the cell") || strings.Contains(text, "the noisy figure, rounded and fitted") {
+	if text := fittedPages(t, r)["README.txt"]; !strings.Contains(text,
+		"for reading: how many rows of the microdata are in the cell") ||
+		strings.Contains(text, "the noisy figure, rounded and fitted") {
 		t.Error("README.txt takes counts of a model's rows for noisy figures")
 	}
 	_, page := whatIfPage(t,
-		"version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\npublish: {integers: consistent}\n"+
+		"version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n"+
+			"publish: {integers: consistent}\n"+
 			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}}}}\nmarginals: {m: {by: [sex]}}\n")
 	if !strings.Contains(page, "19 times in 20 the count, before it is made to add up, lies that near") {
 		t.Error("the page of other budgets promises a margin of published counts")

@@ -229,7 +229,10 @@ func oneTable(budget string) string {
 
 // head is a spec from its budget, columns and marginals.
 func head(budget, columns, marginals string) string {
-	return fmt.Sprintf("version: 1\nparams: {quarter: {pattern: '20\\d\\dq[1-4]'}}\nrelease: labour-${quarter}\nprivacy: {protects: person, neighbours: add-remove, account: lfs-panel}\nbudget: %s\ntables: {persons: {source: {parquet: lfs.parquet}, unit: {id: person_id, max_rows: 1}, columns: {%s}}}\nmarginals: {%s}\n",
+	return fmt.Sprintf("version: 1\nparams: {quarter: {pattern: '20\\d\\dq[1-4]'}}\nrelease: labour-${quarter}\n"+
+		"privacy: {protects: person, neighbours: add-remove, account: lfs-panel}\nbudget: %s\n"+
+		"tables: {persons: {source: {parquet: lfs.parquet}, unit: {id: person_id, max_rows: 1}, columns: {%s}}}\n"+
+		"marginals: {%s}\n",
 		budget, columns, marginals)
 }
 
@@ -279,7 +282,8 @@ var levelsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}",
 	"sex:    {values: [female, male]}",
 	"sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 11], levels: {band: {edges: [0, 2, 5]}}}",
 	"  status: {by: [sex, status], budget: headline}\n",
-	"  status: {by: [sex, status], budget: headline}\n  bands:  {every: [0, 1, 2], by: [sex, age.band], budget: detail}\n  ages:   {by: [age], budget: detail}\n")
+	"  status: {by: [sex, status], budget: headline}\n"+
+		"  bands:  {every: [0, 1, 2], by: [sex, age.band], budget: detail}\n  ages:   {by: [age], budget: detail}\n")
 
 // aloneInput is a release of two tables each of which is one measurement: they have an impossible cell.
 func aloneInput() maker.Input {

@@ -160,7 +160,8 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 		}
 	}
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))) {
-		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "it is a public number, and tells nothing of the data") || strings.Contains(text, "as the noisy total") {
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text,
+			"it is a public number, and tells nothing of the data") || strings.Contains(text, "as the noisy total") {
 			t.Errorf("%s does not say that the spec fixes the number of rows", name)
 		}
 	}

@@ -47,7 +47,8 @@ func TestSeriesAreThePublishedCells(t *testing.T) {
 		}
 	}
 	s := all["status"][0]
-	if got := fmt.Sprint(s.Of, s.Labels, s.Columns, s.Ordered); got != "[sex status] [female male] [employed unemployed inactive] 0" {
+	if got := fmt.Sprint(s.Of, s.Labels, s.Columns,
+		s.Ordered); got != "[sex status] [female male] [employed unemployed inactive] 0" {
 		t.Errorf("the table of two attributes is labelled %s", got)
 	}
 	s = all["pairs/status"][0]
@@ -58,7 +59,8 @@ func TestSeriesAreThePublishedCells(t *testing.T) {
 
 func TestSeriesOfNumbersAreOrdered(t *testing.T) {
 	r := reportOf(t, specInput(report.Official,
-		head("{epsilon: 1}", "age: {type: integer, range: [0, 60], levels: {ten: {width: 10}}, null: {as: not told}}, code: {type: integer, values: [3, 1, 2]}",
+		head("{epsilon: 1}",
+			"age: {type: integer, range: [0, 60], levels: {ten: {width: 10}}, null: {as: not told}}, code: {type: integer, values: [3, 1, 2]}",
 			"ages: {by: [age]}, tens: {by: [age.ten]}, codes: {by: [code]}")))
 	all := seriesOf(r)
 	for path, want := range map[string]int{"ages": 61, "tens": 7} {
@@ -112,7 +114,8 @@ func TestChosenCellsAreDrawnFromTheLargestCountOn(t *testing.T) {
 	r := reportOf(t, maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, report.Official),
 		Software: "dprelease 0.1.0"})
 	drawn := r.Tables[0].Series[0]
-	if got := fmt.Sprint(drawn.Labels, *drawn.Points[0].Value, *drawn.Points[1].Value, *drawn.Points[2].Value); got != "[b d e] 900 700 500" {
+	if got := fmt.Sprint(drawn.Labels, *drawn.Points[0].Value, *drawn.Points[1].Value,
+		*drawn.Points[2].Value); got != "[b d e] 900 700 500" {
 		t.Errorf("drawn are %s", got)
 	}
 }

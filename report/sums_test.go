@@ -31,7 +31,8 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 				continue
 			}
 			for _, want := range []string{
-				"In upto a row counts those that have its category of age or one before it: it is already added up, so do not add its rows.", "In ages a row counts those of its own category; it is there for sums of neighbours along age, which `dprelease query` adds up with their error."} {
+				"In upto a row counts those that have its category of age or one before it: it is already added up, so do not add its rows.",
+				"In ages a row counts those of its own category; it is there for sums of neighbours along age, which `dprelease query` adds up with their error."} {
 				if strings.Count(text, want) != 1 {
 					t.Errorf("%s: %s does not say %q once", budget, name, want)
 				}
@@ -40,7 +41,8 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 		if got := note(t, r, "Add up the unbiased column"); strings.Contains(got, "cumulative") {
 			t.Error(got)
 		}
-		if got := note(t, r, "Cumulative counts are already added up"); !strings.Contains(got, "adding rows counts the same units again") {
+		if got := note(t, r, "Cumulative counts are already added up"); !strings.Contains(got,
+			"adding rows counts the same units again") {
 			t.Error(got)
 		}
 		found := false

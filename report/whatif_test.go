@@ -110,7 +110,8 @@ func TestWhatIfPageKeepsTheLawOfTheNoise(t *testing.T) {
 	if !strings.Contains(page, `"noise":"gaussian"`) {
 		t.Error("the page does not hold the law of the noise")
 	}
-	if _, page := whatIfPage(t, strings.Replace(whatIfSpec, "  noise: gaussian\n", "", 1)); strings.Contains(page, `"noise":`) {
+	if _, page := whatIfPage(t, strings.Replace(whatIfSpec, "  noise: gaussian\n", "", 1)); strings.Contains(page,
+		`"noise":`) {
 		t.Error("the page of a spec without a law of the noise holds one")
 	}
 }
@@ -132,7 +133,9 @@ func TestWhatIfPageOfManyTablesIsSmall(t *testing.T) {
 	}
 	by := strings.Join(names, ", ")
 	p, page := whatIfPage(t,
-		"version: 1\nrelease: many\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1, split: {few: 1/2, many: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n"+
+		"version: 1\nrelease: many\nprivacy: {protects: person, neighbours: add-remove}\n"+
+			"budget: {rho: 1, split: {few: 1/2, many: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n"+
+			"    columns:\n"+
 			strings.Join(columns, "")+"marginals:\n  few: {every: [1], by: ["+by+
 			"], budget: few}\n  many: {every: [2, 3], by: ["+
 			by+"], budget: many}\n")
