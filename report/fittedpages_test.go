@@ -1,7 +1,7 @@
 package report_test
 
-// This file holds what the pages say of counts that were made to add up: errors are those of the unbiased counts, and
-// how far the published ones were moved from these.
+// This file tests what pages say about counts that were adjusted to add up: errors are of the unbiased counts, and the
+// pages say how far the published ones were moved from these.
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 )
 
-// fittedInput is the fixture's release with counts that add up, which noise has taken far below zero.
+// fittedInput is the fixture's release with counts that add up, some of which noise has made strongly negative.
 func fittedInput() maker.Input {
 	p, noisy := planned(specText+"publish: {integers: consistent}\n"), map[string][]int64{}
 	for _, m := range p.Measurements {
@@ -28,7 +28,7 @@ func fittedInput() maker.Input {
 		Software: "dprelease 0.1.0"}
 }
 
-// fittedPages are all pages of a report, each text in one line.
+// fittedPages returns all pages of a report, each text on one line.
 func fittedPages(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
 	all := pages(t, r)
@@ -40,8 +40,8 @@ func fittedPages(t *testing.T, r *report.Report) map[string]string {
 	return all
 }
 
-// Of numbers that were made to add up the margin is that of what they were before, on every page, and how far they were
-// moved comes with it.
+// For numbers that were adjusted to add up the margin is of the numbers before the adjustment, on every page, followed
+// by how far they were moved.
 func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 	in := fittedInput()
 	var cells, off, most float64
@@ -76,8 +76,8 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 	}
 }
 
-// What a margin, a chance, a distance, a flag and a verdict are of is said where they stand; nothing is promised of
-// what was moved.
+// Every margin, probability, difference, flag and verdict says which counts it is about; nothing is promised about
+// adjusted counts.
 func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	const of = "Where counts were made to add up, margins, chances, intervals and verdicts are of count_unbiased"
 	said := map[string][]string{

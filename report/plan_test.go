@@ -1,7 +1,6 @@
 package report_test
 
-// This file holds the report against plans of the planner, in every form of
-// budget and neighbours.
+// This file tests reports of the planner's plans, for every form of budget and neighbours.
 
 import (
 	"strings"

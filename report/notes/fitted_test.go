@@ -14,7 +14,8 @@ func TestHowFarCountsWereMovedInWords(t *testing.T) {
 	}
 }
 
-// TestMovedAmongOthers: where not all numbers were made to add up it is said how many were; of one, of one.
+// TestMovedAmongOthers checks that the sentence says how many numbers were adjusted to add up if not all were, and uses
+// the singular for one.
 func TestMovedAmongOthers(t *testing.T) {
 	fitted := report.Statistic{Name: "count", Confidence: 0.95, Margin: 3, Fitted: &report.Fitted{Off: 2, MostOff: 7.5}}
 	added := report.Table{Path: "a", Cells: 4, Impossible: 2, Statistics: []report.Statistic{fitted}}

@@ -47,7 +47,7 @@ func TestTablesNotToBeUsedCellByCell(t *testing.T) {
 	}
 }
 
-// Counts that are those of the microdata do add up with them, and are told apart from what was measured.
+// Counts taken from the microdata add up with them, and are distinguished from measured ones.
 func TestWhatMicrodataAddUpTo(t *testing.T) {
 	table := func(path, way string) report.Table {
 		s := report.Statistic{Name: "count"}
