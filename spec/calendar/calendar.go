@@ -1,8 +1,8 @@
 // Package calendar represents dates as days and timestamps as microseconds since 1970-01-01, without time zones, for
 // the years 0000 to 9999.
 //
-// It reads texts as dates and timestamps, and converts between days and calendar dates, for both the domains of columns
-// and the expressions over them.
+// It owns how texts are read as dates and timestamps, and how days and calendar dates are converted, for both the
+// domains of columns and the expressions over them.
 //
 // It never asks what day it is, and knows neither domains nor expressions.
 package calendar

@@ -1,6 +1,6 @@
 // Package document reads a YAML text strictly, and reports its mistakes so that a person can correct them.
 //
-// It is the only front end for everything that people write in YAML: specs and the policies of accounts.
+// It owns the only front end for everything that people write in YAML: specs and the policies of accounts.
 // [Findings.Read] builds a tree of nodes, each with its position and the path of keys that leads to it, and refuses
 // what a reader could overlook: duplicate keys, aliases, merge keys, tags, a second document. Later readers add to the
 // same Findings: a [Problem] has file, line and column, the path of its key, what is wrong, what is expected, the

@@ -1,8 +1,8 @@
 // Package domain describes what the values of a column can be: their type, and a public, ordered set of base cells with
 // its levels, or a lattice to which numbers are rounded.
 //
-// It reads how a spec declares them (categories, code books with maps of their places, ranges, grids, categories that
-// nobody lists) and maps every raw value exactly: to the code of a cell, to an index on the lattice, to a cell of an
+// It owns how a spec declares them (categories, code books with maps of their places, ranges, grids, categories that
+// nobody lists) and how every raw value is mapped, exactly: to the code of a cell, to an index on the lattice, to a cell of an
 // axis, or to a number that an expression takes. A value that does not fit yields a Fit, never an error that contains
 // the value.
 //
