@@ -2,9 +2,9 @@
 // its levels, or a lattice to which numbers are rounded.
 //
 // It owns how a spec declares them (categories, code books with maps of their places, ranges, grids, categories that
-// nobody lists) and how every raw value is mapped, exactly: to the code of a cell, to an index on the lattice, to a cell of an
-// axis, or to a number that an expression takes. A value that does not fit yields a Fit, never an error that contains
-// the value.
+// nobody lists) and how every raw value is mapped, exactly: to the code of a cell, to an index on the lattice, to a
+// cell of an axis, or to a number that an expression takes. A value that does not fit yields a Fit, never an error that
+// contains the value.
 //
 // It knows no tables and no rules between columns, and does not decide what happens to values that do not fit: package
 // spec does. It reads no confidential file; code books and maps come from the set of public files that it is given.
