@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds from how far apart on two cells differ, and which cells could be zero, as the pages say them.
+// This file tests what pages say about which cells differ, and which could be zero.
 
 import (
 	"fmt"
@@ -14,11 +14,11 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 )
 
-// At ε = 4/15 a cell has a draw of discrete Laplace noise of scale 15/4, and two are as far apart as the probabilities
-// of two such draws say, added up value by value. The distance stands in the box, beside the table, under its chart and
-// where it is said how to read the figures.
+// At ε = 4/15 a cell has discrete Laplace noise of scale 15/4, and the smallest real difference follows from the
+// distribution of the difference of two draws, summed value by value. It is stated in the box, next to the table, under
+// its chart and in the advice on how to read the figures.
 func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
-	chances := make([]float64, 400) // of a difference of so much or more
+	chances := make([]float64, 400) // of a difference of at least the index
 	var norm float64
 	for x := -300; x <= 300; x++ {
 		for y := -300; y <= 300; y++ {
@@ -40,7 +40,8 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("two cells differ from %d on, want %d", s.Apart, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
-	box := fmt.Sprintf("less than %d apart: that may be noise alone. From there on two that were picked beforehand differ, 95%% sure.", want)
+	box := fmt.Sprintf("less than %d apart: that may be noise alone. From there on two that were picked beforehand differ, 95%% sure.",
+		want)
 	if text := strings.Join(r.Misuse, " "); !strings.Contains(text, box) {
 		t.Errorf("the box does not say %q:\n%s", box, text)
 	}
@@ -49,15 +50,16 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	}
 	page := pageOf(t, r)
 	for _, said := range []string{
-		fmt.Sprintf("Two cells less than %[1]d apart: may be noise alone. At least %[1]d apart, even where intervals overlap: more than noise (wrong for at most 5 in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.", want), fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
+		fmt.Sprintf("Two cells less than %[1]d apart: may be noise alone. At least %[1]d apart, even where intervals overlap: more than noise (wrong for at most 5 in 100 pairs that are equal and picked beforehand; whoever looks at many pairs finds such by chance). Sampling error, if any, comes on top.",
+			want), fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
 		}
 	}
 }
 
-// One rule says of every table whether its cells are to be used one by one: in the list of tables, in the terminal, in
-// report.md and where the box names tables.
+// A single rule says for every table whether its cells may be used one by one: in the list of tables, in the terminal,
+// in report.md and where the box names tables.
 func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 	for counts, want := range map[[6]int64]string{
 		{500, 600, 400, 300, 700, 800}: "use",
@@ -73,7 +75,8 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 			"terminal": strings.Contains(string(page.Terminal(r, screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
 			"markdown": strings.Contains(string(page.Markdown(r)), "| status | count | "+want+" |"),
 			"box": strings.Contains(box,
-				"Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not && strings.Contains(box, "No table needs to be left out") != not,
+				"Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not &&
+				strings.Contains(box, "No table needs to be left out") != not,
 			"readme": strings.Contains(strings.Join(strings.Fields(string(page.Readme(r))), " "),
 				"Do not use the table status cell by cell: the noise is large beside an average cell, and 4 of its 6 cells could be zero.") == not,
 		} {
@@ -84,8 +87,8 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 	}
 }
 
-// One cell has no other to differ from. The error of a secret sample is in no law of noise, so that intervals decide
-// there.
+// A single cell has no other to differ from. The error of a secret sample has no noise distribution, so that only
+// intervals decide.
 func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 	for _, s := range reportOf(t, levelsInput()).Tables {
 		if (s.Cells == 1) != (s.Statistics[0].Apart == 0) {
@@ -100,7 +103,7 @@ func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 	}
 }
 
-// Of the six counts 12 and 3 are within the margin of 11 or one above it: 3 and −4 could be zero.
+// Of the six counts 12 and 3 are at most one above the margin of 11: 3 and −4 could be zero.
 func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	r := reportOf(t, noisyInput([]int64{500, 12, 400, 3, 700, -4}))
 	want := "Do not use by itself a cell that could be zero, as its interval reaches zero: 2 of 6, in status (2 of 6). The report’s list “Cells that could be zero” names them."
@@ -109,7 +112,8 @@ func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	}
 	html := pageOf(t, r)
 	for _, said := range []string{
-		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The report’s list <a href="#zero">“Cells that could be zero”</a> names them.`, `<tr id="table-1">`,
+		`2 of 6, in <a href="#table-1">status</a> (2 of 6). The report’s list <a href="#zero">“Cells that could be zero”</a> names them.`,
+		`<tr id="table-1">`,
 		`<td class="word">add up first</td><td class="n">16</td><td class="n"><a href="#zero-1-1">2 of 6</a></td>`,
 		`<dt id="zero-1-1"><a href="#table-1">status</a></dt><dd>2 of 6 by sex and status: male, employed; male, inactive</dd>`,
 	} {
@@ -124,8 +128,8 @@ func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	}
 }
 
-// Values that a policy puts into a category are a bias of the tables that show the column, at whatever level; a
-// category that a range gets for them alone tells how many they are.
+// Values that a policy counts as a category are a bias of the tables with the column, at every level. A category that a
+// range adds only for them shows how many they are.
 func TestValuesPutIntoACategoryAreABias(t *testing.T) {
 	r := reportOf(t, specInput(report.Official, head("{epsilon: 2}",
 		"sex: {values: [female, male], unknown: {as: male}, null: drop}, age: {type: integer, range: [0, 5], null: {as: not stated}, levels: {half: {width: 3}}}",
@@ -147,8 +151,8 @@ func TestValuesPutIntoACategoryAreABias(t *testing.T) {
 	}
 }
 
-// The bar of what cells are fit for is of all of them: where the spec has no classes, those shown as 0 are a part of
-// it.
+// The bar of what cells can be used for covers all of them: without classes in the spec, it includes cells that are
+// shown as 0.
 func TestCellsShownAsZeroAreInTheBar(t *testing.T) {
 	page := pageOf(t, reportOf(t, noisyInput([]int64{500, 600, 400, 12, 0, -40})))
 	if want := "margin at most 10%: " + budget.Percent(3.0/6) + "; at most 50%: 0%; more: " + budget.Percent(1.0/6) +

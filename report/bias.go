@@ -1,6 +1,6 @@
 package report
 
-// This file holds bias: what moves figures away from the truth on the mean.
+// This file holds bias: the causes that move figures away from the truth on average over the noise.
 
 import (
 	"cmp"
@@ -8,19 +8,19 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Bias is one cause of bias, with the published tables that it bears on.
+// Bias is one cause of bias, with the published tables that it affects.
 type Bias struct {
 	Cause     string   `json:"cause"`
 	Tables    []string `json:"tables"` // paths; none: every one
 	Direction string   `json:"direction"`
-	// Size says how large it is: known exactly, told by a noisy count, bounded by public numbers alone, or not known.
+	// Size says how large it is: known exactly, estimated by a noisy count, bounded by public numbers alone, or not known.
 	Size string `json:"size"`
-	// Noisy is the count that tells it, Margin that of its interval; absent where none was paid for.
+	// Noisy is the count that estimates it, Margin the margin of that count; absent if none was paid for.
 	Noisy  *float64 `json:"noisy_count,omitempty"`
 	Margin *float64 `json:"margin,omitempty"`
 }
 
-// TablesText names the tables that it bears on.
+// TablesText names the affected tables.
 func (b Bias) TablesText() string {
 	return cmp.Or(words.Few(b.Tables), "all")
 }

@@ -1,7 +1,7 @@
 package report_test
 
-// This file holds the page as a browser has it: nothing is loaded, nothing is wrong on the console, and nothing sticks
-// out of a narrow screen. It needs Chromium and is skipped where there is none.
+// This file tests the pages in a browser: nothing is loaded, the console shows no error, and nothing overflows a narrow
+// screen. It needs Chromium and is skipped without it.
 
 import (
 	"context"
@@ -23,7 +23,8 @@ import (
 // narrow is the width of a small telephone's screen, in pixels.
 const narrow = 400
 
-// seen is what a browser says of a page: its name, how wide it came out and through what, and what it tried to load.
+// seen is what a browser reports about a page: its name, its width and the element that caused it, and what it tried to
+// load.
 type seen struct {
 	Name   string   `json:"name"`
 	Width  int      `json:"width"`
@@ -31,7 +32,7 @@ type seen struct {
 	Loaded []string `json:"loaded"`
 }
 
-// lookAtAll opens the frames' details, and says what it sees of each.
+// lookAtAll opens the details of all frames, and reports on each.
 const lookAtAll = `<script>
 addEventListener("load", () => {
   const all = [...document.querySelectorAll("iframe")].map(frame => {
@@ -48,7 +49,7 @@ addEventListener("load", () => {
 })
 </script>`
 
-// browserFor is the browser of a test, which is skipped where there is none.
+// browserFor returns the browser of a test, which is skipped without one.
 func browserFor(t *testing.T) string {
 	t.Helper()
 	names := []string{"chromium", "chromium-browser", "google-chrome"}
@@ -61,13 +62,13 @@ func browserFor(t *testing.T) string {
 	return ""
 }
 
-// headless are the options of a browser without a screen, whose profile lies in a folder of its own.
+// headless returns the options of a browser without a screen, with a profile in a folder of its own.
 func headless(dir string) []string {
 	return []string{"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
 		"--user-data-dir=" + filepath.Join(dir, "profile")}
 }
 
-// mostPrinted bounds a report on paper, in bytes: what goes by mail.
+// mostPrinted bounds the bytes of a printed report, so that it can be sent by mail.
 const mostPrinted = 3 << 20
 
 // TestHatchedCellsArePrintedInFewBytes prints a report of two tables of 960 cells each, all of which could be zero.
@@ -154,7 +155,8 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// lookAt opens pages, each in a narrow frame, and returns what the browser says of them and writes to its console.
+// lookAt opens pages, each in a narrow frame, and returns what the browser reports about them and writes to its
+// console.
 func lookAt(t *testing.T, browser string, pages map[string]string) ([]seen, string) {
 	t.Helper()
 	var b strings.Builder

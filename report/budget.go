@@ -1,16 +1,16 @@
 package report
 
-// This file holds the budget: what was asked for, where it went, and the receipt of the ledger for it.
+// This file holds the budget: the requested amount, where it went, and the ledger's receipt for it.
 
 import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Budget says what the release cost. Amounts are exact.
+// Budget is the cost of the release. Amounts are exact.
 type Budget struct {
-	Asked     Amount   `json:"asked"`   // the spec's terms
-	Charged   Amount   `json:"charged"` // the account's terms: ε, or ρ
+	Asked     Amount   `json:"asked"`   // in the spec's terms
+	Charged   Amount   `json:"charged"` // in the account's terms: ε or ρ
 	Leaves    []Leaf   `json:"leaves"`
 	Receipt   Receipt  `json:"receipt"`
 	Sentences []string `json:"sentences"`
@@ -23,15 +23,14 @@ type Amount struct {
 	Rho     string `json:"rho,omitempty"`
 }
 
-// Leaf is one wall of the budget.
+// Leaf is a leaf of the budget's split.
 type Leaf struct {
-	Path   string `json:"path"`  // "" where the budget is not split
+	Path   string `json:"path"`  // "" if the budget is not split
 	Share  string `json:"share"` // of the whole, an exact fraction
 	Amount Amount `json:"amount"`
 	Needed bool   `json:"needed,omitempty"` // it is what the targets of its tables need, not a share
 	Tables int    `json:"tables"`
-	// Microdata is the table of the microdata that it pays for, and then for nothing
-	// else.
+	// Microdata is the table of the microdata that it pays for; such a leaf pays for nothing else.
 	Microdata string `json:"microdata,omitempty"`
 }
 
@@ -44,7 +43,7 @@ type Receipt struct {
 	PreviousHash string `json:"previous_hash"`
 }
 
-// String writes the amount in decimals, rounded up where it has too many digits.
+// String writes the amount in decimals, rounded up if it has too many digits.
 func (a Amount) String() string {
 	return budget.Amounts(words.Exact(a.Epsilon), words.Exact(a.Rho), words.Exact(a.Delta))
 }

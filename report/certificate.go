@@ -1,6 +1,7 @@
 package report
 
-// This file holds the certificate: what an auditor asks of a release beyond its guarantee and budget.
+// This file holds the certificate: what an auditor needs to know about a release in addition to its guarantee and
+// budget.
 
 import (
 	"strings"
@@ -10,30 +11,27 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Certificate says under which assumptions the guarantee holds, where the privacy
-// loss goes, with which exact noise, who approved it, and what is known of the
-// account that paid.
+// Certificate says under which assumptions the guarantee holds, how the privacy loss is distributed, with which exact
+// noise, who approved the release, and what is known of the account that paid.
 type Certificate struct {
 	Assumptions []string `json:"assumptions"`
-	// public figures that are published as they are, which may be exact facts about the data
+	// public figures that are published unchanged, which may be exact facts about the data
 	GivenAway  []string `json:"given_away"`
 	Loss       Loss     `json:"loss"`
 	Mechanisms []Noise  `json:"mechanisms"`
-	// Sensitivities are there where rows do not all count as one, or figures are of values.
+	// Sensitivities are present if not every row counts as one, or if figures use values.
 	Sensitivities []Sensitivity `json:"sensitivities,omitempty"`
 	Approvals     []Approval    `json:"approvals"`
 	Account       Account       `json:"account"`
 	Hazards       []Hazard      `json:"hazards"`
 }
 
-// Loss is the privacy loss of the whole release, of all measurements that bear on each
-// table, which tables share, and of each attribute for somebody who knows all else
-// about a unit ([plan.Plan.StatedLoss]).
-// Another value is one unit taken away and one added, so that where neighbours add
-// or remove a unit an attribute can lose more than the whole does: up to twice its
-// ε where that is pure, and up to four times its ρ.
+// Loss is the privacy loss of the whole release; of each table, from all measurements that affect it, which tables
+// share; and of each attribute, against an attacker who knows everything else about a unit ([plan.Plan.StatedLoss]).
+// Changing a value amounts to removing one unit and adding another. So if neighbours add or remove a unit, an attribute
+// can lose more than the whole release: up to twice its ε if that is pure, and up to four times its ρ.
 type Loss struct {
-	Methods    []string `json:"methods"` // of the ε at a δ
+	Methods    []string `json:"methods"` // of computing ε at a δ
 	Whole      LossOf   `json:"whole"`
 	Tables     []LossOf `json:"tables"`
 	Attributes []LossOf `json:"attributes"`
@@ -42,8 +40,8 @@ type Loss struct {
 // LossOf is the loss of some of the measurements.
 type LossOf struct {
 	Of      string `json:"of"`
-	Tables  int    `json:"tables"`            // that lose it together
-	Epsilon string `json:"epsilon,omitempty"` // pure and exact, where there is one
+	Tables  int    `json:"tables"`            // number of tables that share it
+	Epsilon string `json:"epsilon,omitempty"` // pure and exact, if there is one
 	Rho     string `json:"rho"`               // exact
 	At      []At   `json:"at"`
 }
@@ -54,11 +52,10 @@ type At struct {
 	Epsilon float64 `json:"epsilon"`
 }
 
-// Noise is a mechanism with the measurements that use it, or the block of an
-// adaptive method. Its numbers are exact.
+// Noise is a mechanism with the measurements that use it, or the block of an adaptive method. Its numbers are exact.
 type Noise struct {
 	Mechanism    Mechanism `json:"mechanism"`
-	Shifts       [][]int64 `json:"shifts"` // by which one unit can move the answers; empty: any within L1 and L2
+	Shifts       [][]int64 `json:"shifts"` // possible changes of the answers by one unit; empty: any within L1 and L2
 	Measurements []string  `json:"measurements"`
 }
 
@@ -66,7 +63,7 @@ type Noise struct {
 type Approval struct {
 	Role        string `json:"role"`
 	Statement   string `json:"statement"`
-	Signer      string `json:"signer"`      // public key, in one word
+	Signer      string `json:"signer"`      // public key, as one word
 	Fingerprint string `json:"fingerprint"` // of the key
 	Until       string `json:"until,omitempty"`
 }
@@ -75,11 +72,10 @@ type Approval struct {
 type Account struct {
 	Comparisons int64  `json:"comparisons_with_the_truth"` // recorded before this release
 	Witnessed   bool   `json:"rollback_is_noticed"`
-	Sentence    string `json:"sentence"` // on the comparisons; empty for a rehearsal
+	Sentence    string `json:"sentence"` // about the comparisons; empty for a rehearsal
 }
 
-// Heads are the columns that a page of losses has beside names and numbers of
-// tables.
+// Heads returns the headings of the columns with losses in a table of losses.
 func (l Loss) Heads() []string {
 	heads := []string{"ρ"}
 	if l.Whole.Epsilon != "" {
@@ -91,7 +87,7 @@ func (l Loss) Heads() []string {
 	return heads
 }
 
-// Cells are the figures below those heads, rounded up.
+// Cells returns the values of those columns, rounded up.
 func (l LossOf) Cells() []string {
 	cells := []string{words.Up(l.Rho)}
 	if l.Epsilon != "" {
@@ -103,7 +99,7 @@ func (l LossOf) Cells() []string {
 	return cells
 }
 
-// Uses names the first measurement of a mechanism and how many more there are.
+// Uses names the first measurement of a mechanism and the number of others.
 func (n Noise) Uses() string {
 	return words.FirstOf(n.Measurements)
 }

@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds the certificate: each statement against the release it is of.
+// This file compares each statement of the certificate with the release.
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 )
 
-// answer is what a release says to a hazard.
+// answer returns the release's answer to a hazard.
 func answer(t *testing.T, r *report.Report, hazard string) report.Hazard {
 	t.Helper()
 	for _, h := range r.Certificate.Hazards {
@@ -92,11 +92,10 @@ func TestCertificateOfTheAccount(t *testing.T) {
 	}
 }
 
-// TestLossOfAnAttribute checks figures that can be added up by hand: under ε = 2,
-// split 3/5 and 2/5, the noise of the headline table has t = 1707/2048 and that of
-// sex by status t = 5/4. Another sex moves one row from a cell to another, so 2/t in
-// each of the two. All four tables are put together from both, so somebody who is
-// counted or not loses 1/t in each for any of them.
+// TestLossOfAnAttribute checks figures that can be added up by hand: under ε = 2, split 3/5 and 2/5, the noise of the
+// headline table has t = 1707/2048 and that of sex by status t = 5/4. Another sex moves one row from one cell to
+// another, which costs 2/t in each of the two. All four tables are reconstructed from both, so being counted or not
+// costs 1/t in each for any of them.
 func TestLossOfAnAttribute(t *testing.T) {
 	loss := reportOf(t, input(report.Official, nil)).Certificate.Loss
 	if len(loss.Attributes) != 2 || len(loss.Tables) != 4 {
@@ -146,8 +145,7 @@ func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
 	}
 }
 
-// A debit without approvals does not tell whether its account asks for any, so the
-// pages do not either.
+// A debit without approvals does not show whether its account requires any, so the pages do not say it either.
 func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 	r := reportOf(t, specInput(report.Official, specText))
 	for _, text := range []string{pageOf(t, r), string(page.Markdown(r))} {
@@ -158,19 +156,25 @@ func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 	for status, want := range map[report.Status]string{
 		report.Practice:  "nobody has approved what was spent of a practice account",
 		report.Rehearsal: "a rehearsal is of made-up data, and asks for none"} {
-		if text := string(page.Markdown(reportOf(t, specInput(status, specText)))); !strings.Contains(text, "- Approvals: none") || !strings.Contains(text, want) {
+		if text := string(page.Markdown(reportOf(t, specInput(status, specText)))); !strings.Contains(text,
+			"- Approvals: none") || !strings.Contains(text, want) {
 			t.Errorf("%s: the page does not say %q", status, want)
 		}
 	}
 }
 
-// What stands for the cap and what is left is said to be unknown, as no receipt holds it, and a practice account says
-// that it is one.
+// The cap and the remaining budget are stated as unknown, because no receipt contains them, and a practice account is
+// named as such.
 func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	for status, want := range map[report.Status]struct{ said, not string }{
-		report.Official:  {"- Cost: ε = 2 of privacy budget (not money)\n- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.", "practice"},
-		report.Practice:  {"- Cost: ε = 2 of privacy budget (not money)\n- Paid by: practice account lfs-panel, which has room for three releases like its first; this was debit 7, 2026-03-01.", "ledger show"},
-		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2 of privacy budget (not money).\n", "debit 7, 2026-03-01"},
+		report.Official: {"- Cost: ε = 2 of privacy budget (not money)\n" +
+			"- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.",
+			"practice"},
+		report.Practice: {"- Cost: ε = 2 of privacy budget (not money)\n" +
+			"- Paid by: practice account lfs-panel, which has room for three releases like its first; this was debit 7, 2026-03-01.",
+			"ledger show"},
+		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data, and its account is gone. A release would cost ε = 2 of privacy budget (not money).\n",
+			"debit 7, 2026-03-01"},
 	} {
 		text := partOf("\n"+string(page.Markdown(reportOf(t, specInput(status, specText)))), "Cost")
 		if !strings.Contains(text, want.said) || strings.Contains(text, want.not) {
@@ -185,8 +189,8 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	}
 }
 
-// The row of the whole release says what differs: one in the data or not and, of data whose number of units is public,
-// all of one's values. A whole record that is another one is told of in words.
+// The row of the whole release names what differs: one unit in the data or not or, for data with a public number of
+// units, all values of one unit. The change of a whole record is described in words.
 func TestTheRowOfTheWholeReleaseIsNamed(t *testing.T) {
 	for neighbours, want := range map[string][]string{
 		"add-remove": {"| one person in the data or not, with all attributes (the whole release) |",

@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// discoverText is a spec with a table of groups that nobody listed, beside another table.
+// discoverText is a spec with a table of groups that are not listed, and another table.
 const discoverText = `version: 1
 params: {quarter: {pattern: '20\d\dq[1-4]'}}
 release: labour-${quarter}
@@ -53,8 +53,8 @@ func discoverInput(groups string) maker.Input {
 		Software: "dprelease 0.1.0"}
 }
 
-// TestReportOnGroupsThatNobodyListed says on every page which groups appear and what it means that one does not, and
-// lists what their selection costs; the report is one by its schema.
+// TestReportOnGroupsThatNobodyListed checks that every page says which groups appear and what it means that one does
+// not, and lists the cost of their selection; the report follows its schema.
 func TestReportOnGroupsThatNobodyListed(t *testing.T) {
 	schema := compiledSchema(t)
 	for groups, kind := range map[string]string{"1": "randomized-response", "3": "discrete-gaussian"} {
@@ -103,7 +103,7 @@ func TestReportOnGroupsThatNobodyListed(t *testing.T) {
 	}
 }
 
-// TestGroupsOutOfOrderAreNone refuses keys that no selection gives.
+// TestGroupsOutOfOrderAreNone refuses keys that no selection produces.
 func TestGroupsOutOfOrderAreNone(t *testing.T) {
 	p := planned(strings.ReplaceAll(discoverText, "GROUPS", "1"))
 	for name, keys := range map[string][][]string{

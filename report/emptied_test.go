@@ -1,6 +1,7 @@
 package report_test
 
-// This file holds reports that somebody has emptied in part: they are refused, or every page of them can be made.
+// This file tests reports that somebody has emptied in part: either they are refused, or every page of them can be
+// made.
 
 import (
 	"fmt"
@@ -14,7 +15,7 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 )
 
-// TestEmptiedReports empties every list of a report, and leaves out every value that may be absent, one at a time.
+// TestEmptiedReports empties every list of a report, and removes every optional value, one at a time.
 func TestEmptiedReports(t *testing.T) {
 	for _, name := range []string{"report.json", "figures.json", "microdata.json", "older.json"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
@@ -83,7 +84,7 @@ func emptied(v reflect.Value, name string, do func(what string)) {
 	}
 }
 
-// panicOf calls a function, and says with what it panicked, or nothing.
+// panicOf calls a function and returns what it panicked with, "" for nothing.
 func panicOf(do func()) (says string) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -1,7 +1,7 @@
 package report_test
 
-// This file holds what a report may depend on: the plan and the noisy answers. That its pages come from report.json
-// alone is in TestReadGivesTheReportBack.
+// This file tests that a report depends only on the plan and the noisy answers. TestReadGivesTheReportBack tests that
+// its pages depend only on report.json.
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// pagesOf are all pages of a report by the names of their files.
+// pagesOf returns all pages of a report by the names of their files.
 func pagesOf(t *testing.T, r *report.Report) map[string][]byte {
 	t.Helper()
 	html, err := page.HTML(r)
@@ -28,7 +28,8 @@ func pagesOf(t *testing.T, r *report.Report) map[string][]byte {
 		"README.txt": page.Readme(r)}
 }
 
-// exactCounts are answers of two confidential tables to a measurement: of as many rows in other cells.
+// exactCounts returns the exact answers of two confidential tables to a measurement: the same number of rows in
+// different cells.
 func exactCounts(m plan.Measurement, other bool) []int64 {
 	counts := make([]int64, m.Cells)
 	for i := range counts {
@@ -41,15 +42,15 @@ func exactCounts(m plan.Measurement, other bool) []int64 {
 	return counts
 }
 
-// TestEqualAnswersMakeEqualReports: two tables of confidential rows, and noise that leads from either to the same noisy
-// answers. Nothing of the exact counts is in a report that these do not tell; one more in one answer shows.
+// TestEqualAnswersMakeEqualReports takes two confidential tables, and noise that gives the same noisy answers for both.
+// The reports are equal, and one more in a single answer changes the report.
 func TestEqualAnswersMakeEqualReports(t *testing.T) {
 	p := planned(specText)
 	of := func(other bool, more int64) map[string][]byte {
 		s := &measured.Sealed{Plan: compiled.Of(p)}
 		for _, m := range p.Measurements {
 			answers := exactCounts(m, other)
-			noise := make([]int64, len(answers)) // what was drawn, where the answer is that of noisyCounts
+			noise := make([]int64, len(answers)) // the noise that turns the exact answer into noisyCounts
 			for i := range noise {
 				noise[i] = noisyCounts["pairs/sex_x_status"][i%6] - answers[i]
 				answers[i] += noise[i]

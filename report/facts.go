@@ -1,6 +1,6 @@
 package report
 
-// This file holds what is read off the tables of a report for sentences and for pages.
+// This file derives facts from the tables of a report, for sentences and for pages.
 
 import (
 	"cmp"
@@ -9,13 +9,13 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Rounded tells that the published figure is rounded where the unbiased one is a multiple of a unit that is not whole.
+// Rounded reports whether the published figure is rounded from an unbiased one that is a multiple of a fractional unit.
 func (s Statistic) Rounded() bool {
 	unit := words.Exact(s.Unit)
 	return unit != nil && !unit.IsInt()
 }
 
-// Those are the tables for which something holds.
+// Those returns the tables for which is is true.
 func Those(tables []Table, is func(Table) bool) []Table {
 	var out []Table
 	for _, t := range tables {
@@ -26,7 +26,7 @@ func Those(tables []Table, is func(Table) bool) []Table {
 	return out
 }
 
-// Paths are the paths of the tables for which something holds.
+// Paths returns the paths of the tables for which is is true.
 func Paths(tables []Table, is func(Table) bool) []string {
 	var paths []string
 	for _, t := range Those(tables, is) {
@@ -35,7 +35,7 @@ func Paths(tables []Table, is func(Table) bool) []string {
 	return paths
 }
 
-// Total adds up what tables have of something.
+// Total returns the sum of of over the tables.
 func Total(tables []Table, of func(Table) int64) int64 {
 	var n int64
 	for _, t := range tables {
@@ -44,16 +44,17 @@ func Total(tables []Table, of func(Table) int64) int64 {
 	return n
 }
 
-// Reconstructed reports whether the statistic is put together from several measurements, or from one that is no table.
+// Reconstructed reports whether the statistic is reconstructed from several measurements, or from one that is not a
+// table.
 func (s Statistic) Reconstructed() bool { return s.Mechanism == nil && s.SumOf == "" }
 
-// AnyStatistic reports whether a statistic of some table is so.
+// AnyStatistic reports whether is is true for a statistic of some table.
 func (r *Report) AnyStatistic(is func(Statistic) bool) bool {
 	return slices.ContainsFunc(r.Tables, func(t Table) bool { return slices.ContainsFunc(t.Statistics, is) })
 }
 
-// Distances are the least and the largest distance from which on two cells of a table differ beyond noise; 0 where none
-// is known.
+// Distances returns the smallest and the largest difference, over the tables, from which two cells of a table differ by
+// more than noise; 0 if none is known.
 func (r *Report) Distances() (least, most int64) {
 	for _, t := range r.Tables {
 		for _, s := range t.Statistics {
@@ -66,28 +67,28 @@ func (r *Report) Distances() (least, most int64) {
 	return least, most
 }
 
-// Apart tells that it is known of some table from how far apart on two of its cells differ.
+// Apart reports whether such a difference is known for some table.
 func (r *Report) Apart() bool {
 	_, most := r.Distances()
 	return most > 0
 }
 
-// Figured are the tables that have figures beside their count.
+// Figured returns the tables that have figures in addition to their count.
 func (r *Report) Figured() []Table {
 	return Those(r.Tables, func(t Table) bool { return len(t.Figures) > 0 })
 }
 
-// FittedSome reports whether counts of some table were made to add up.
+// FittedSome reports whether the counts of some table were adjusted to add up.
 func (r *Report) FittedSome() bool {
 	return r.AnyStatistic(func(s Statistic) bool { return s.Fitted != nil })
 }
 
-// Together reports whether some table is not one measurement as it was drawn.
+// Together reports whether some table is not a single measurement as it was drawn.
 func (r *Report) Together() bool {
 	return r.AnyStatistic(func(s Statistic) bool { return s.Mechanism == nil })
 }
 
-// Reconstructed reports whether some table is put together from several measurements.
+// Reconstructed reports whether some table is reconstructed from several measurements.
 func (r *Report) Reconstructed() bool { return r.AnyStatistic(Statistic.Reconstructed) }
 
 // Uneven reports whether cells of some table have different errors.
@@ -95,12 +96,12 @@ func (r *Report) Uneven() bool {
 	return r.AnyStatistic(func(s Statistic) bool { return s.Largest > 0 })
 }
 
-// Adapts tells that microdata were made by an adaptive method.
+// Adapts reports whether an adaptive method made microdata.
 func (r *Report) Adapts() bool {
 	return slices.ContainsFunc(r.Microdata, func(m Microdata) bool { return m.Block != nil })
 }
 
-// CountName is the name of the first figure that is no sum along a column, or else of the first.
+// CountName returns the name of the first count that is not cumulative, or of the first count if all are.
 func (r *Report) CountName() string {
 	for _, t := range r.Tables {
 		if t.Cumulative == nil {
@@ -108,12 +109,12 @@ func (r *Report) CountName() string {
 		}
 	}
 	if len(r.Tables) == 0 {
-		return "count" // of microdata alone
+		return "count" // for a release with only microdata
 	}
 	return r.Tables[0].Statistics[0].Name
 }
 
-// Ratio is n ÷ of, 0 where there is nothing.
+// Ratio returns n ÷ of, 0 if of is 0.
 func Ratio(n, of int64) float64 {
 	if of == 0 {
 		return 0

@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds reports of figures beside counts, and of counts by weight.
+// This file tests reports with figures other than counts, and with weighted counts.
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// figuresText is a spec with a figure of every kind, by weights of a kind.
+// figuresText is a spec with a figure of every kind, with weights of the given kind.
 func figuresText(weight string) string {
 	return fmt.Sprintf(`version: 1
 params: {quarter: {pattern: '20\d\dq[1-4]'}}
@@ -47,7 +47,7 @@ marginals:
 `, weight)
 }
 
-// togetherText is a spec whose counts are put together from what tables share, with figures beside them.
+// togetherText is a spec whose counts are reconstructed from what tables share, with other figures.
 var togetherText = head("{rho: 1/2}",
 	"sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}, hours: {type: integer, range: [0, 60]}",
 	"pairs: {every: [0, 1, 2], by: [sex, status]}, hours: {by: [sex, status], stats: [count, {sum: hours}, {mean: hours}]}")
@@ -57,7 +57,7 @@ const (
 	calibratedWeight = "\n    weight: {from: w, range: [1, 40], step: 1, kind: calibrated}"
 )
 
-// figuresInput is a release of that spec, of counts that are large in one cell and none in the next.
+// figuresInput is a release of that spec, with counts that are large in one cell and zero in the next.
 func figuresInput(status report.Status, weight string) maker.Input {
 	return figuresOf(status, figuresText(weight))
 }
@@ -76,7 +76,7 @@ func figuresOf(status report.Status, text string) maker.Input {
 	return maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
 }
 
-// madeUp are answers that fit together: 40 000 rows in every cell but the last, which has none.
+// madeUp returns consistent answers: 40 000 rows in every cell but the last, which has none.
 func madeUp(p *plan.Plan, m plan.Measurement, seed int64) []int64 {
 	values := make([]int64, m.Cells)
 	if q, ok := m.Query.Counted.(counted.Quantiles); ok {
@@ -169,7 +169,7 @@ func TestEveryKindOfFigureIsTold(t *testing.T) {
 	}
 }
 
-// The first table withholds the figures of its last cell, whose noisy count is below what is shown, and of no other.
+// The first table withholds the figures of its last cell, whose noisy count is below the threshold, and of no other.
 func TestFiguresAreCounted(t *testing.T) {
 	for _, f := range reports()["figures"].Tables[0].Figures {
 		if f.Withheld != 1 {
@@ -191,13 +191,13 @@ func TestTypicalErrorsAreMedians(t *testing.T) {
 			least = min(least, n.Error.Value(i))
 		}
 	}
-	if *f.StandardError != least { // of two, the nearest rank to a half is the smaller
+	if *f.StandardError != least { // the nearest rank to a half of two values is the smaller
 		t.Errorf("%v is not the median of %v", *f.StandardError, n.Error)
 	}
 }
 
-// Without weights nothing speaks of them, and with them every page says that no error is a sampling error; calibrated
-// ones are told with the promise.
+// A report without weights does not mention them. With weights every page says that no error is a sampling error;
+// calibrated weights are mentioned with the guarantee.
 func TestWeightsAreTold(t *testing.T) {
 	for weight, says := range map[string][3]bool{"": {}, designWeight: {true, true, false},
 		calibratedWeight: {true, false, true}} {
@@ -218,8 +218,8 @@ func TestWeightsAreTold(t *testing.T) {
 	}
 }
 
-// A published weighted count is rounded to a whole number where the step is not one, and the headline's margin has room
-// for that.
+// A published weighted count is rounded to a whole number if the step is not one, and the headline's margin allows for
+// that.
 func TestHeadlineOfWeightedCounts(t *testing.T) {
 	for weight, half := range map[string]float64{designWeight: 0.5, calibratedWeight: 0} {
 		r := reportOf(t, figuresInput(report.Official, weight))
@@ -234,7 +234,7 @@ func TestHeadlineOfWeightedCounts(t *testing.T) {
 	}
 }
 
-// What one person can move is in the unit of the data: three rows of weight 25, and of pay at most 10 050 from the
+// The sensitivity of one person is in the unit of the data: three rows of weight 25, and of pay at most 10 050 from the
 // middle.
 func TestSensitivitiesAreInTheUnitOfTheData(t *testing.T) {
 	most := map[string]string{}
@@ -277,7 +277,8 @@ func TestNewRefusesFiguresThatAreNotThePlans(t *testing.T) {
 	}
 }
 
-// TestTheBoxSpeaksOfCounts: figures have errors of their own beside them, for which no one distance holds.
+// TestTheBoxSpeaksOfCounts checks that the box is about counts: other figures have their own errors, for which no
+// single difference is valid.
 func TestTheBoxSpeaksOfCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		in         maker.Input
@@ -300,7 +301,7 @@ func TestTheBoxSpeaksOfCounts(t *testing.T) {
 	}
 }
 
-// TestRowsLeftOutMoveFiguresEitherWay: pay may be below zero, so that sums without some rows may be too high.
+// TestRowsLeftOutMoveFiguresEitherWay uses pay that may be below zero, so that sums without some rows may be too high.
 func TestRowsLeftOutMoveFiguresEitherWay(t *testing.T) {
 	for name, want := range map[string]string{"release": "too low",
 		"figures": "counts too low, other figures either way"} {
@@ -319,7 +320,7 @@ func TestRowsLeftOutMoveFiguresEitherWay(t *testing.T) {
 	}
 }
 
-// TestTerminalSetsOneSignBeforeHalfWidths of figures beside counts.
+// TestTerminalSetsOneSignBeforeHalfWidths checks the half widths of figures other than counts.
 func TestTerminalSetsOneSignBeforeHalfWidths(t *testing.T) {
 	page := string(page.Terminal(reports()["figures"], screen.Look{Columns: 200}, "f", true))
 	if !strings.Contains(page, "Figures beside counts") || strings.Contains(page, "±±") || strings.Contains(page, "±–") {

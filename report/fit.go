@@ -1,6 +1,6 @@
 package report
 
-// This file holds the cells of tables by what they are precise enough for, in the classes that the spec has.
+// This file counts the cells of tables by class of precision.
 
 import (
 	"fmt"
@@ -10,22 +10,22 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// FitClass is how many cells of a table are in a class of fitness: the first whose AtMost their relative standard error
-// does not pass. That is the standard error beside a figure divided by the figure without its sign, before it is shown
-// as zero or rounded. Impossible and withheld cells are in no class.
+// FitClass is the number of a table's cells in a class of precision: the first class whose AtMost is not exceeded by
+// their relative standard error. That is the standard error published with a figure divided by the absolute value of
+// the figure, before it is shown as zero or rounded. Impossible and withheld cells are in no class.
 type FitClass struct {
 	Name   string `json:"name"`
-	AtMost string `json:"at_most,omitempty"` // an exact fraction; "" of the last class, which takes the rest
-	// From is, of counts, from which count on a cell of the table is in this class or a better one, whichever cell it is.
+	AtMost string `json:"at_most,omitempty"` // an exact fraction; "" for the last class, which takes the rest
+	// From is, for counts, the least count for which every cell of the table is in this class or a better one.
 	From  int64   `json:"from,omitempty"`
 	Cells int64   `json:"cells"`
 	Share float64 `json:"share"` // of the cells in all classes
 }
 
-// FitColumn is a class with what heads its column.
+// FitColumn is a class with the heading of its column.
 type FitColumn struct {
 	Name  string
-	Bound string // what the relative standard error of its figures is
+	Bound string // bound on the relative standard error of its figures
 }
 
 // FitRow is a figure of a table with its cells by class.
@@ -34,7 +34,7 @@ type FitRow struct {
 	Classes       []FitClass
 }
 
-// FitColumns are the classes of the release, none where the spec has none.
+// FitColumns returns the classes of the release, none if the spec defines none.
 func (r *Report) FitColumns() []FitColumn {
 	rows := r.FitRows()
 	if len(rows) == 0 {
@@ -47,7 +47,7 @@ func (r *Report) FitColumns() []FitColumn {
 	return columns
 }
 
-// FitRows are the figures of the release that are sorted into classes, in the order of the tables.
+// FitRows returns the figures of the release that are sorted into classes, in the order of the tables.
 func (r *Report) FitRows() []FitRow {
 	var rows []FitRow
 	for _, t := range r.Tables {
@@ -65,7 +65,7 @@ func (r *Report) FitRows() []FitRow {
 	return rows
 }
 
-// Percent is the bound of the class as a percentage, "" of the last.
+// Percent returns the bound of the class as a percentage, "" for the last.
 func (c FitClass) Percent() string {
 	r, ok := new(big.Rat).SetString(c.AtMost)
 	if !ok {
@@ -75,12 +75,12 @@ func (c FitClass) Percent() string {
 	return budget.Percent(v)
 }
 
-// CellsText is how many cells are in the class, with their share.
+// CellsText returns the number of cells in the class, with their share.
 func (c FitClass) CellsText() string {
 	return words.Either(c.Cells == 0, "0", fmt.Sprintf("%s (%s)", budget.Group(c.Cells), budget.Percent(c.Share)))
 }
 
-// FitFrom says of a table of counts from which count on its cells are in a class, "" where that is not known.
+// FitFrom says for a table of counts from which count on its cells are in a class, "" if that is not known.
 func (row FitRow) FitFrom() string {
 	var from []string
 	for _, c := range row.Classes {

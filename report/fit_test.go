@@ -16,13 +16,13 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// fitText is a spec with classes of fitness before its privacy.
+// fitText is a spec with classes of precision before its privacy.
 func fitText(text, classes string) string {
 	return strings.Replace(text, "privacy:", "fit: "+classes+"\nprivacy:", 1)
 }
 
-// TestCellsAreSortedByFitness: a discrete Laplace of scale 15/4 has a variance of 2q/(1−q)² with q = e^(−4/15), 27.96,
-// so a standard error of 5.287: a twentieth of 105.7, a fifth of 26.4.
+// TestCellsAreSortedByFitness uses discrete Laplace noise of scale 15/4. Its variance is 2q/(1−q)² with q = e^(−4/15),
+// 27.96, so its standard error is 5.287: a twentieth of 105.7, a fifth of 26.4.
 func TestCellsAreSortedByFitness(t *testing.T) {
 	p := planned(fitText(oneTable("{epsilon: 4/15}"), "{precise: 5%, usable: 20%, unreliable: rest}"))
 	in := maker.Input{Plan: compiled.Of(p),
@@ -50,7 +50,7 @@ func TestCellsAreSortedByFitness(t *testing.T) {
 	}
 }
 
-// TestFitSparesWhatWasNotMeasured: an impossible cell is in no class.
+// TestFitSparesWhatWasNotMeasured checks that an impossible cell is in no class.
 func TestFitSparesWhatWasNotMeasured(t *testing.T) {
 	p := planned(fitText(impossibleText, "{precise: 5%}"))
 	r := reportOf(t, maker.Input{Plan: compiled.Of(p),
@@ -73,7 +73,8 @@ func TestFitSparesWhatWasNotMeasured(t *testing.T) {
 	}
 }
 
-// TestFiguresAreSortedByFitness: those that can be below zero by their size, the others as noise that is below zero is.
+// TestFiguresAreSortedByFitness checks that figures that can be below zero are sorted by their absolute value, and
+// others as noise if they are below zero.
 func TestFiguresAreSortedByFitness(t *testing.T) {
 	in := figuresOf(report.Official, fitText(figuresText(""), "{precise: 5%, usable: 20%}"))
 	classes := func(name string, values, errors []float64, flags ...synth.Flag) []int64 {
@@ -127,7 +128,7 @@ func withNull(v float64) *array.Float64 {
 	return b.NewFloat64Array()
 }
 
-// TestFitIsAbsentWithoutAWord: what figures are good for is for the office to say.
+// TestFitIsAbsentWithoutAWord checks that there are no classes without a definition in the spec.
 func TestFitIsAbsentWithoutAWord(t *testing.T) {
 	r := reports()["one table"]
 	if r.Tables[0].Statistics[0].Fit != nil || (page.View{Report: r}).FitText() != "" || r.FitRows() != nil ||

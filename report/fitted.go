@@ -2,28 +2,28 @@ package report
 
 // This file holds how far counts were moved to add up.
 
-// Fitted is how far the published counts of a table are from the unbiased estimates, which stand beside them. Gaps are
-// published − unbiased in standard errors, over the cells that have one; distances are in counts, without their sign,
-// over the possible cells.
+// Fitted is how far the published counts of a table are from the unbiased estimates, which are published with them.
+// Gaps are published − unbiased in standard errors, over the cells that have one. Distances are absolute differences in
+// counts, over the possible cells.
 type Fitted struct {
-	Way     string  `json:"way"`         // fitted: to the estimates; microdata: counted from these
-	Moved   int64   `json:"moved"`       // cells whose count is not the estimate, rounded, and 0 where that is negative
-	Mean    float64 `json:"mean_gap"`    // with its sign
+	Way     string  `json:"way"`         // fitted: adjusted to the estimates; microdata: counted in the microdata
+	Moved   int64   `json:"moved"`       // cells whose count is not the estimate, rounded, with 0 for a negative one
+	Mean    float64 `json:"mean_gap"`    // signed
 	Spread  float64 `json:"rms_gap"`     // root mean square
-	Largest float64 `json:"largest_gap"` // without its sign
-	// Off and MostOff are the mean and the largest distance; absent in reports that older versions made.
+	Largest float64 `json:"largest_gap"` // absolute
+	// Off and MostOff are the mean and the largest distance; absent in reports of older versions.
 	Off     float64 `json:"mean_distance,omitempty"`
 	MostOff float64 `json:"largest_distance,omitempty"`
 }
 
-// Adjustment is how far the counts of some tables that were made to add up lie from the unbiased ones, in counts.
+// Adjustment is how far counts of some tables that were adjusted to add up are from the unbiased ones, in counts.
 type Adjustment struct {
 	Name       string // of the counts
 	Cells      int64
 	Mean, Most float64
 }
 
-// AdjustmentOf sums up how far the counts of tables were moved.
+// AdjustmentOf summarises how far the counts of tables were moved.
 func AdjustmentOf(tables []Table) Adjustment {
 	var m Adjustment
 	off := 0.0

@@ -1,7 +1,7 @@
 package report_test
 
-// This file holds what the pages say of counts that were made to add up: errors are those of the unbiased counts, and
-// how far the published ones were moved from these.
+// This file tests what pages say about counts that were adjusted to add up: errors are of the unbiased counts, and the
+// pages say how far the published ones were moved from these.
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 )
 
-// fittedInput is the fixture's release with counts that add up, which noise has taken far below zero.
+// fittedInput is the fixture's release with counts that add up, some of which noise has made strongly negative.
 func fittedInput() maker.Input {
 	p, noisy := planned(specText+"publish: {integers: consistent}\n"), map[string][]int64{}
 	for _, m := range p.Measurements {
@@ -28,7 +28,7 @@ func fittedInput() maker.Input {
 		Software: "dprelease 0.1.0"}
 }
 
-// fittedPages are all pages of a report, each text in one line.
+// fittedPages returns all pages of a report, each text on one line.
 func fittedPages(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
 	all := pages(t, r)
@@ -40,8 +40,8 @@ func fittedPages(t *testing.T, r *report.Report) map[string]string {
 	return all
 }
 
-// Of numbers that were made to add up the margin is that of what they were before, on every page, and how far they were
-// moved comes with it.
+// For numbers that were adjusted to add up the margin is of the numbers before the adjustment, on every page, followed
+// by how far they were moved.
 func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 	in := fittedInput()
 	var cells, off, most float64
@@ -56,7 +56,8 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 		t.Fatalf("%v cells, moved by up to %v: the fixture shows nothing", cells, most)
 	}
 	first := "Of the 17 published numbers, as they were before they were made to add up (count_unbiased), on average at least 19 of 20 are off the exact count by "
-	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on the mean and by %d at most, and can be so much further off the exact figure.", budget.DecimalNearest(off/cells, 2), int(math.Ceil(most)))
+	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on the mean and by %d at most, and can be so much further off the exact figure.",
+		budget.DecimalNearest(off/cells, 2), int(math.Ceil(most)))
 	r := reportOf(t, in)
 	for name, text := range fittedPages(t, r) {
 		for _, want := range []string{first, then} {
@@ -69,17 +70,19 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 		!strings.Contains(page, fmt.Sprintf("adding up moved counts by up to %d", int(math.Ceil(most)))) {
 		t.Error("the tile promises a margin of published counts")
 	}
-	if plain := strings.Join(page.View{Report: reportOf(t, input(report.Official, nil))}.Opening(), " "); strings.Contains(plain, "add up") {
+	if plain := strings.Join(page.View{Report: reportOf(t, input(report.Official, nil))}.Opening(),
+		" "); strings.Contains(plain, "add up") {
 		t.Error(plain)
 	}
 }
 
-// What a margin, a chance, a distance, a flag and a verdict are of is said where they stand; nothing is promised of
-// what was moved.
+// Every margin, probability, difference, flag and verdict says which counts it is about; nothing is promised about
+// adjusted counts.
 func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	const of = "Where counts were made to add up, margins, chances, intervals and verdicts are of count_unbiased"
 	said := map[string][]string{
-		"report.html": {of, "A chance is the least that one number, as it was before counts were made to add up, has to lie within the margin",
+		"report.html": {of,
+			"A chance is the least that one number, as it was before counts were made to add up, has to lie within the margin",
 			"differ, 95% sure, if their unbiased counts are at least so far apart",
 			"differ beyond noise if their unbiased counts are at least", "noise takes the unbiased ones so far apart",
 			"around the unbiased count", "it is that of the unbiased count, and the dot or the line can lie outside",
@@ -111,11 +114,14 @@ func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	for i := range r.Tables {
 		r.Tables[i].Statistics[0].Fitted.Way = plan.Tabulated
 	}
-	if text := fittedPages(t, r)["README.txt"]; !strings.Contains(text, "for reading: how many rows of the microdata are in the cell") || strings.Contains(text, "the noisy figure, rounded and fitted") {
+	if text := fittedPages(t, r)["README.txt"]; !strings.Contains(text,
+		"for reading: how many rows of the microdata are in the cell") ||
+		strings.Contains(text, "the noisy figure, rounded and fitted") {
 		t.Error("README.txt takes counts of a model's rows for noisy figures")
 	}
 	_, page := whatIfPage(t,
-		"version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\npublish: {integers: consistent}\n"+
+		"version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n"+
+			"publish: {integers: consistent}\n"+
 			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}}}}\nmarginals: {m: {by: [sex]}}\n")
 	if !strings.Contains(page, "19 times in 20 the count, before it is made to add up, lies that near") {
 		t.Error("the page of other budgets promises a margin of published counts")

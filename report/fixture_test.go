@@ -48,7 +48,7 @@ var noisyCounts = map[string][]int64{
 	"pairs/sex_x_status": {18190, 9, 9380, 19951, -4, 5031},
 }
 
-// planned is the planner's plan of a spec that must be well formed.
+// planned returns the plan of a valid spec.
 func planned(text string) *plan.Plan {
 	params := map[string]string{}
 	if strings.Contains(text, "${quarter}") {
@@ -65,8 +65,8 @@ func planned(text string) *plan.Plan {
 	return p.Plan()
 }
 
-// published is what comes out of a plan with those noisy counts; tables that
-// are not among them get the counts of one that is, over and over.
+// published returns the output of a plan with those noisy counts; other tables get the counts of one of these,
+// repeated.
 func published(p *plan.Plan, noisy map[string][]int64) []synth.Table {
 	s := &measured.Sealed{Plan: compiled.Of(p)}
 	for _, m := range p.Measurements {
@@ -93,7 +93,7 @@ func integers(values []int64) *array.Int64 {
 	return b.NewInt64Array()
 }
 
-// receiptFor is the ledger's record of the debit of a plan.
+// receiptFor returns the ledger's record of the debit of a plan.
 func receiptFor(p *plan.Plan, status report.Status) json.RawMessage {
 	cost, err := json.Marshal(p.Cost)
 	if err != nil {
@@ -104,7 +104,7 @@ func receiptFor(p *plan.Plan, status report.Status) json.RawMessage {
 		p.Name, p.Hash(), status, cost, strings.Repeat("5a", 32), strings.Repeat("0c", 32)))
 }
 
-// input is the fixture as a whole, after a change to its plan.
+// input is the whole fixture, after a change to its plan.
 func input(status report.Status, change func(*plan.Plan)) maker.Input {
 	p := planned(specText)
 	tables := published(p, noisyCounts)
@@ -132,7 +132,7 @@ func specInput(status report.Status, text string) maker.Input {
 		Software: "dprelease 0.1.0"}
 }
 
-// microdataText is the fixture's spec with microdata that half of the budget pays for.
+// microdataText is the fixture's spec with microdata for half of the budget.
 func microdataText(entry string) string {
 	return changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}",
 		"{rho: 1/2, split: {headline: 3/10, detail: 1/5, microdata: 1/2}}",
@@ -141,7 +141,7 @@ func microdataText(entry string) string {
 		"synthetic: {persons: {budget: microdata, method: mst, by: [sex, age.band, status]" + entry + "}}\n"
 }
 
-// microdataInput is a release with microdata, whose model is off by these distances.
+// microdataInput is a release with microdata whose model has these distances.
 func microdataInput(status report.Status, entry string, rows int, distances ...float64) maker.Input {
 	return microdataOf(status, microdataText(entry), rows, distances...)
 }
@@ -176,10 +176,10 @@ func microdataOf(status report.Status, text string, rows int, distances ...float
 	return in
 }
 
-// changed is the fixture's spec with some of its texts replaced.
+// changed is the fixture's spec with some texts replaced.
 func changed(oldnew ...string) string { return strings.NewReplacer(oldnew...).Replace(specText) }
 
-// reportOf makes a report that must succeed.
+// reportOf makes a report, and fails the test on an error.
 func reportOf(t testing.TB, in maker.Input) *report.Report {
 	t.Helper()
 	r, err := maker.New(in)
@@ -189,7 +189,7 @@ func reportOf(t testing.TB, in maker.Input) *report.Report {
 	return r
 }
 
-// pageOf renders a page that must succeed.
+// pageOf renders a page, and fails the test on an error.
 func pageOf(t testing.TB, r *report.Report) string {
 	t.Helper()
 	b, err := page.HTML(r)
@@ -210,7 +210,7 @@ func manyInput() maker.Input {
 		"pairs: {every: [2], by: ["+strings.Join(names, ", ")+"]}"))
 }
 
-// partsInput is a release of n marginals, each a part of the budget by itself.
+// partsInput is a release of n marginals, each with a part of the budget.
 func partsInput(n int) maker.Input {
 	var parts, marginals []string
 	for i := range n {
@@ -227,14 +227,16 @@ func oneTable(budget string) string {
 		"status: {by: [sex, status]}")
 }
 
-// head is a spec from its budget, columns and marginals.
+// head is a spec with the given budget, columns and marginals.
 func head(budget, columns, marginals string) string {
-	return fmt.Sprintf("version: 1\nparams: {quarter: {pattern: '20\\d\\dq[1-4]'}}\nrelease: labour-${quarter}\nprivacy: {protects: person, neighbours: add-remove, account: lfs-panel}\nbudget: %s\ntables: {persons: {source: {parquet: lfs.parquet}, unit: {id: person_id, max_rows: 1}, columns: {%s}}}\nmarginals: {%s}\n",
+	return fmt.Sprintf("version: 1\nparams: {quarter: {pattern: '20\\d\\dq[1-4]'}}\nrelease: labour-${quarter}\n"+
+		"privacy: {protects: person, neighbours: add-remove, account: lfs-panel}\nbudget: %s\n"+
+		"tables: {persons: {source: {parquet: lfs.parquet}, unit: {id: person_id, max_rows: 1}, columns: {%s}}}\n"+
+		"marginals: {%s}\n",
 		budget, columns, marginals)
 }
 
-// noisyInput is a release of one table with those noisy counts and a margin of
-// 11.
+// noisyInput is a release of one table with those noisy counts and a margin of 11.
 func noisyInput(noisy []int64) maker.Input {
 	p := planned(oneTable("{epsilon: 4/15}"))
 	return maker.Input{Plan: compiled.Of(p), Tables: published(p, map[string][]int64{"status": noisy}),
@@ -248,8 +250,8 @@ func floats(values ...float64) *array.Float64 {
 	return b.NewFloat64Array()
 }
 
-// residualCounts are noisy answers to residuals of the fixture's columns: integers
-// that are not all consistent, as noise makes them.
+// residualCounts are noisy answers to residuals of the fixture's columns: integers that are not consistent with each
+// other, because of noise.
 var residualCounts = map[string][]int64{
 	"residuals/persons/total":        {54470},
 	"residuals/persons/sex":          {2513, -2507},
@@ -257,7 +259,7 @@ var residualCounts = map[string][]int64{
 	"residuals/persons/sex_x_status": {-7301, 3290, 4022, 7310, -3301, -4010},
 }
 
-// residualsInput is a release in ρ whose tables are put together from residuals.
+// residualsInput is a release in ρ whose tables are reconstructed from residuals.
 func residualsInput() maker.Input {
 	p := planned(residualsText)
 	return maker.Input{Plan: compiled.Of(p), Tables: published(p, residualCounts), Receipt: receiptFor(p, report.Official),
@@ -268,8 +270,8 @@ var residualsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}",
 	", budget: detail", "",
 	"every: [1, 2]", "every: [0, 1, 2]")
 
-// levelsInput is a release in ρ with ages at two levels, of groups of several sizes,
-// so that cells of a table have different errors, beside a table of another subject.
+// levelsInput is a release in ρ with ages at two levels, in groups of several sizes, so that cells of a table have
+// different errors, and a table on another subject.
 func levelsInput() maker.Input {
 	return specInput(report.Official, levelsText)
 }
@@ -279,9 +281,10 @@ var levelsText = changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}",
 	"sex:    {values: [female, male]}",
 	"sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 11], levels: {band: {edges: [0, 2, 5]}}}",
 	"  status: {by: [sex, status], budget: headline}\n",
-	"  status: {by: [sex, status], budget: headline}\n  bands:  {every: [0, 1, 2], by: [sex, age.band], budget: detail}\n  ages:   {by: [age], budget: detail}\n")
+	"  status: {by: [sex, status], budget: headline}\n"+
+		"  bands:  {every: [0, 1, 2], by: [sex, age.band], budget: detail}\n  ages:   {by: [age], budget: detail}\n")
 
-// aloneInput is a release of two tables each of which is one measurement: they have an impossible cell.
+// aloneInput is a release of two tables, each a single measurement, with an impossible cell.
 func aloneInput() maker.Input {
 	p := planned(strings.Replace(impossibleText, "  sexes: {by: [sex]}\n", "  again: {by: [work, sex]}\n", 1))
 	tables := published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}, "again": {2, 700, 400, 0, 300, 1}})
@@ -289,15 +292,14 @@ func aloneInput() maker.Input {
 		Software: "dprelease 0.1.0"}
 }
 
-// sumsInput is a release of a pure ε of which the largest table alone is measured, the others being sums of it.
+// sumsInput is a release of a pure ε in which only the largest table is measured; the others are sums of it.
 func sumsInput() maker.Input {
 	return specInput(report.Official,
 		head("{epsilon: 1}", "sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}",
 			"pairs: {every: [1, 2], by: [sex, status]}"))
 }
 
-// summedInput is a release with a table that counts up and one that is asked for ranges, beside a plain one, of a
-// public number of rows.
+// summedInput is a release, with a public number of rows, of a cumulative table, one with ranges, and a plain one.
 func summedInput(budget string) maker.Input {
 	text := head(budget, "sex: {values: [female, male]}, age: {type: integer, range: [0, 7]}",
 		"upto: {by: [sex, age], cumulative: [age]}, ages: {by: [age], ranges: [age]}, sexes: {by: [sex]}")
@@ -305,8 +307,8 @@ func summedInput(budget string) maker.Input {
 		"source: {parquet: lfs.parquet}, expect: {rows: [700, 900]},", 1))
 }
 
-// targetInput is a release with a part of the budget that is what a target needs, of each cell, beside a target for all
-// cells at once.
+// targetInput is a release with a part of the budget for a target of each cell, and a target for all cells
+// simultaneously.
 func targetInput() maker.Input {
 	return specInput(report.Official, head("{epsilon: 3, delta: 1e-9, split: {a: needed, b: 1}}",
 		"sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}",

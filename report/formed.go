@@ -1,15 +1,15 @@
 package report
 
-// This file holds what every report has, which the pages count on.
+// This file checks what the pages assume of every report.
 
 import (
 	"errors"
 	"fmt"
 )
 
-// formed returns an error that names the first list of a report that cannot be as short as it is. A report that was
-// read may be anybody's: without what these lists hold there is no page to make of it.
-func (r *Report) formed() error {
+// checkForm returns an error that names the first list of a report that is too short to be valid. A report that was
+// read may come from anyone, and pages cannot be made without the content of these lists.
+func (r *Report) checkForm() error {
 	if len(r.Tables) == 0 && len(r.Microdata) == 0 {
 		return errors.New("it is of no table and no microdata")
 	}
@@ -43,15 +43,15 @@ func (r *Report) formed() error {
 		}
 	}
 	for _, m := range r.Microdata {
-		if err := m.formed(); err != nil {
+		if err := m.checkForm(); err != nil {
 			return fmt.Errorf("the microdata of %q %w", m.Table, err)
 		}
 	}
 	return nil
 }
 
-// formed is that of the microdata of a table.
-func (m Microdata) formed() error {
+// checkForm checks the microdata of a table in the same way.
+func (m Microdata) checkForm() error {
 	for _, c := range m.FarCells {
 		if len(c.Categories) != len(c.Columns) {
 			return fmt.Errorf("have a cell of %d columns with %d categories", len(c.Columns), len(c.Categories))

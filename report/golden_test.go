@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds the report against files that people can read.
+// This file compares the report with files that people can read.
 
 import (
 	"bytes"

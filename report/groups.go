@@ -1,6 +1,6 @@
 package report
 
-// This file holds tables of groups that nobody listed.
+// This file holds tables of groups that are not listed.
 
-// hasGroups reports whether a table shows the groups that a selection let through.
+// hasGroups reports whether a table shows the groups that a private selection chose.
 func hasGroups(t Table) bool { return t.Discovered != nil }

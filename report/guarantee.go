@@ -1,11 +1,11 @@
 package report
 
-// This file holds the guarantee: what is promised, in numbers and in words.
+// This file holds the guarantee, in numbers and in words.
 
 import "github.com/dprelease/dprelease/plan"
 
-// Guarantee is the promise of a release. Epsilon, Delta and Rho are exact, as
-// asked for; fields of other definitions are absent.
+// Guarantee is the guarantee of a release. Epsilon, Delta and Rho are exact, as requested; fields of other definitions
+// are absent.
 type Guarantee struct {
 	Definition  string            `json:"definition"` // "pure", "approximate" or "zcdp"
 	Epsilon     string            `json:"epsilon,omitempty"`
@@ -16,27 +16,27 @@ type Guarantee struct {
 	Protects    string            `json:"protects"`
 	Neighbours  string            `json:"neighbours"` // "add-remove" or "replace"
 	Unit        string            `json:"unit"`
-	MaxRows     int64             `json:"max_rows"`                  // in all tables
-	Rows        []plan.UnitRows   `json:"rows_in_tables,omitempty"`  // where they are several
-	WithoutID   string            `json:"rows_without_id,omitempty"` // what happens to them, "" where the run stops
-	// the share of the units that is drawn in secret, an exact fraction; "" for all
+	MaxRows     int64             `json:"max_rows"`                  // over all tables
+	Rows        []plan.UnitRows   `json:"rows_in_tables,omitempty"`  // if there are several tables
+	WithoutID   string            `json:"rows_without_id,omitempty"` // what happens to them; "" if the run stops
+	// the probability with which a unit is selected, in secret, as an exact fraction; "" for all units
 	Sample    string   `json:"sample,omitempty"`
 	Meaning   Meaning  `json:"meaning"`
-	Statement string   `json:"statement"` // the promise in the field's terms
-	Sentences []string `json:"sentences"` // the promise in words that anyone understands
+	Statement string   `json:"statement"` // in the field's terms
+	Sentences []string `json:"sentences"` // in words that anyone understands
 }
 
-// Meaning is what the promise comes to for one unit, every figure rounded up.
+// Meaning is what the guarantee means for one unit. Every figure is rounded up.
 type Meaning struct {
-	Epsilon string  `json:"epsilon"` // the ε and δ it is worked out at
+	Epsilon string  `json:"epsilon"` // the ε and δ that it is computed for
 	Delta   string  `json:"delta"`
 	Factor  string  `json:"factor"`      // e^ε, or a power of ten above it
 	Guess   float64 `json:"guess_right"` // (e^ε + δ)/(1 + e^ε)
 	Weak    bool    `json:"weak"`        // ε above 10
 }
 
-// Replaced reports whether neighbours differ by one unit replaced, and not by one added or removed.
+// Replaced reports whether neighbours differ by replacing one unit, rather than by adding or removing one.
 func (g Guarantee) Replaced() bool { return g.Neighbours == "replace" }
 
-// ByRow tells that each row is protected, not all rows of a unit together.
+// ByRow reports whether each row is protected, rather than all rows of a unit together.
 func (g Guarantee) ByRow() bool { return g.Unit == "each row" }

@@ -1,13 +1,12 @@
 package report
 
-// This file holds the hazards: the ways in which differential privacy goes wrong in practice, each with the answer of
-// the release.
+// This file holds the hazards: the ways in which differential privacy goes wrong in practice, each with the release's
+// answer.
 
 import "slices"
 
-// Hazard is one of them with its answer. The list follows the subjects of NIST SP
-// 800-226, "Guidelines for Evaluating Differential Privacy Guarantees" (2025), in
-// words of our own.
+// Hazard is one hazard with its answer. The list follows the subjects of NIST SP 800-226, "Guidelines for Evaluating
+// Differential Privacy Guarantees" (2025), in our own words.
 type Hazard struct {
 	Hazard string `json:"hazard"`
 	Answer string `json:"answer"`
@@ -26,7 +25,7 @@ const (
 	Weigh By = "weigh"
 )
 
-// Weighed are the hazards that are left to those who approve or read.
+// Weighed returns the hazards that are left to those who approve or read the release.
 func (c Certificate) Weighed() []Hazard {
 	return slices.DeleteFunc(slices.Clone(c.Hazards), func(h Hazard) bool { return h.By != Weigh })
 }

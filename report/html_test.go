@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds the page: safe, self-contained, and good to read for everyone.
+// This file tests that the page is safe, self-contained, and accessible to everyone.
 
 import (
 	"encoding/xml"
@@ -33,7 +33,7 @@ func TestPageEscapesHostileTexts(t *testing.T) {
 	walk(t, page, func(xml.StartElement) {})
 }
 
-// hostileReport is that of the fixture with a text wherever a spec can bring one.
+// hostileReport is the fixture's report with a text in every position that a spec can fill.
 func hostileReport(t *testing.T, text string) *report.Report {
 	t.Helper()
 	in := input(report.Practice, nil)
@@ -62,7 +62,7 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	for i := range r.Certificate.Mechanisms {
 		r.Certificate.Mechanisms[i].Measurements = []string{text}
 	}
-	for i := range r.Tables { // a path is what the planner makes of names, and so is what it is a sum of
+	for i := range r.Tables { // the planner makes paths from names, and SumOf is a path
 		r.Tables[i].Statistics[0].SumOf = text
 		r.Tables[i].Cumulative, r.Tables[i].Ranges = []string{text}, []string{text}
 		r.Tables[i].Target = &plan.Target{Margin: text, Confidence: text}
@@ -82,7 +82,7 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	return r
 }
 
-// walk calls visit for every element and fails where tags do not match.
+// walk calls visit for every element, and fails if tags do not match.
 func walk(t *testing.T, page string, visit func(xml.StartElement)) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))
@@ -112,7 +112,7 @@ func walk(t *testing.T, page string, visit func(xml.StartElement)) {
 	}
 }
 
-// attribute is the value of an element's attribute.
+// attribute returns the value of an element's attribute.
 func attribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
@@ -185,14 +185,14 @@ func TestPageIsAccessible(t *testing.T) {
 	}
 }
 
-// element is an element of a page with what is in it.
+// element is an element of a page with its content.
 type element struct {
 	tag, class string
 	attributes func(name string) string
 	inside     []*element
 }
 
-// elements are the top of a page's tree, which must be well formed.
+// elements returns the roots of a page's tree, which must be well formed.
 func elements(t *testing.T, page string) *element {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))
@@ -218,7 +218,7 @@ func elements(t *testing.T, page string) *element {
 	}
 }
 
-// all are the elements of a tag within one, however deep.
+// all returns the descendants with a tag.
 func (e *element) all(tag string) []*element {
 	var found []*element
 	for _, in := range e.inside {
@@ -230,15 +230,15 @@ func (e *element) all(tag string) []*element {
 	return found
 }
 
-// TestDrawingsAreNamed holds that each drawing has a title before all else and a name for those who do not see it, and
-// each figure a caption and a table that says the same; that what scrolls can be reached and is named; and that each
-// section has a heading or a name.
+// TestDrawingsAreNamed checks that each drawing begins with a title and has an accessible name, and that each figure
+// has a caption and a table with the same content; that scrolling elements can be reached and have a name; and that
+// each section has a heading or a name.
 func TestDrawingsAreNamed(t *testing.T) {
 	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
 			page := elements(t, pageOf(t, r))
 			for _, svg := range page.all("svg") {
-				if svg.class == "plot" || svg.class == "map" { // a part of another; a map has its heading
+				if svg.class == "plot" || svg.class == "map" { // part of another drawing; a map has its heading
 					continue
 				}
 				if svg.attributes("role") != "img" || svg.attributes("aria-label")+svg.attributes("aria-labelledby") == "" ||
@@ -312,8 +312,8 @@ func TestBudgetChartStaysReadable(t *testing.T) {
 	}
 }
 
-// readable are the pairs of colours that the page sets text in, with the least
-// contrast of WCAG 2.2 AA: 4.5 for text, 3 for shapes that mean something.
+// readable are the pairs of colours in which the page sets text, with the least contrast of WCAG 2.2 AA: 4.5 for text,
+// 3 for meaningful shapes.
 var readable = []struct {
 	ink, paper string
 	least      float64
@@ -353,7 +353,7 @@ func TestColoursHaveContrast(t *testing.T) {
 	for i, name := range []string{"light", "dark", "print"} {
 		for _, pair := range readable {
 			ink, paper := themes[i][pair.ink], themes[i][pair.paper]
-			if ink == "" && i == 2 { // what print says nothing of is as in light
+			if ink == "" && i == 2 { // colours without a rule for print are those of the light theme
 				ink = themes[0][pair.ink]
 			}
 			if paper == "" && i == 2 {
@@ -375,14 +375,14 @@ func TestContrastOfKnownColours(t *testing.T) {
 	}
 }
 
-// contrast is the contrast ratio of WCAG 2.2.
+// contrast returns the contrast ratio of WCAG 2.2.
 func contrast(t *testing.T, a, b string) float64 {
 	t.Helper()
 	x, y := luminance(t, a), luminance(t, b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// luminance is the relative luminance of an sRGB colour, WCAG 2.2.
+// luminance returns the relative luminance of an sRGB colour, by WCAG 2.2.
 func luminance(t *testing.T, colour string) float64 {
 	t.Helper()
 	v, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 32)
@@ -399,8 +399,8 @@ func luminance(t *testing.T, colour string) float64 {
 	return 0.2126*linear(16) + 0.7152*linear(8) + 0.0722*linear(0)
 }
 
-// TestPagesShowWhatTheyHold: no text of a spec turns the direction of writing or commands a terminal, on any page;
-// letters that are joined stay so.
+// TestPagesShowWhatTheyHold checks that no text of a spec changes the direction of writing or controls a terminal, on
+// any page, and that joined letters stay joined.
 func TestPagesShowWhatTheyHold(t *testing.T) {
 	in := input(report.Official, nil)
 	r := reportOf(t, in)
@@ -422,7 +422,7 @@ func TestPagesShowWhatTheyHold(t *testing.T) {
 	}
 }
 
-// What is code in a sentence is set as such: no backquote is left but in the spec as it was written.
+// Code in a sentence is set as code: no backquote remains except in the spec as it was written.
 func TestCodeIsSetAsCode(t *testing.T) {
 	planted := reportOf(t, input(report.Practice, nil))
 	planted.Plan.Warnings = []string{"ask for `every` by itself"}

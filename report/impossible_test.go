@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// impossibleText is the fixture's spec with a combination that cannot be and a column under another name.
+// impossibleText is the fixture's spec with an impossible combination and a column under another name.
 const impossibleText = `version: 1
 params: {quarter: {pattern: '20\d\dq[1-4]'}}
 release: labour-${quarter}
@@ -33,8 +33,8 @@ marginals:
   sexes: {by: [sex]}
 `
 
-// A report says how many cells cannot be, by which rule and that the rule is no finding; they are not among the numbers
-// with noise.
+// A report says how many cells are impossible, by which rule, and that the rule is not a finding; these cells are not
+// among the numbers with noise.
 func TestReportOnImpossibleCells(t *testing.T) {
 	p := planned(impossibleText)
 	tables := published(p, map[string][]int64{"pairs": {2, 400, 300, 700, 0, 1}, "sexes": {700, 703}})
@@ -57,7 +57,8 @@ func TestReportOnImpossibleCells(t *testing.T) {
 		text := strings.Join(strings.Fields(page), " ")
 		for _, says := range []string{
 			"1 more cannot be by the spec, and are exact zeros.", "Declared in the spec, not read from data",
-			"no row of persons has sex = male with status = unemployed: a row that is so is left out before anything is bounded or counted", "1 of 6 cells of pairs",
+			"no row of persons has sex = male with status = unemployed: a row that is so is left out before anything is bounded or counted",
+			"1 of 6 cells of pairs",
 		} {
 			if !strings.Contains(text, says) {
 				t.Errorf("%s does not say %q", name, says)
@@ -67,7 +68,7 @@ func TestReportOnImpossibleCells(t *testing.T) {
 	if last := r.Guarantee.Sentences[len(r.Guarantee.Sentences)-1]; last != "Given away, since the spec declares it and no data was read for it: no row of persons has sex = male with status = unemployed." {
 		t.Errorf("guarantee: %q", last)
 	}
-	// Figures where nothing can be are another release's.
+	// Figures in impossible cells belong to another release.
 	tables[0].Statistics[0].Flags[4] = ""
 	if _, err := maker.New(maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, report.Official),
 		Software: "dprelease 0.1.0"}); err == nil || !strings.Contains(err.Error(), "1 impossible cells") {

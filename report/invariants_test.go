@@ -14,13 +14,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// publicText is a spec whose sexes are public, and so is how many there are by sex and work.
+// publicText is a spec in which the sexes are public, and so are the counts by sex and work.
 var publicText = strings.Replace(strings.Replace(impossibleText, "marginals:",
 	"invariants: {sexes: {by: [sex], values: {female: 800, male: 650}}}\nmarginals:\n  other: {by: [work]}", 1),
 	"rows: drop}", "rows: error}", 1)
 
-// A report lists public figures among what is given away, leaves their cells out of the numbers with noise, and says
-// that nothing compared them with the data: as a bias, a hazard and a note.
+// A report lists public figures among what is given away, excludes their cells from the numbers with noise, and says,
+// as a bias, a hazard and a note, that they were not compared with the data.
 func TestReportOnPublicFigures(t *testing.T) {
 	p := planned(publicText)
 	tables := published(p, map[string][]int64{"other": {800, 300, 400}, "pairs": {2, 400, 300, 700, 0, 1},
@@ -68,7 +68,7 @@ func TestReportOnPublicFigures(t *testing.T) {
 	if _, err := page.HTML(r); err != nil {
 		t.Error(err)
 	}
-	// A cell that says of itself what the plan does not is another release's.
+	// A cell with a flag that contradicts the plan belongs to another release.
 	for table, flag := range map[string]synth.Flag{"sexes": synth.Plain, "other": synth.Public} {
 		at := slices.IndexFunc(tables, func(t synth.Table) bool { return t.Path == table })
 		flags := tables[at].Statistics[0].Flags

@@ -7,26 +7,26 @@ type Map struct {
 	Kind   string `json:"kind"` // grid, areas or flows
 	Table  string `json:"table"`
 	Figure string `json:"figure"`
-	Of     string `json:"of"`    // the places, as pickup.16x16, or origins and destinations
+	Of     string `json:"of"`    // the places, such as pickup.16x16, or origins and destinations
 	Title  string `json:"title"` // in words
-	Text   string `json:"text"`  // what the picture shows, for those who do not see it
-	Where  string `json:"where"` // which part of the world it is
-	// Width and Height are those of the drawing, whose paths are in SVG's language.
+	Text   string `json:"text"`  // describes the picture for readers who cannot see it
+	Where  string `json:"where"` // the part of the world that it shows
+	// Width and Height are the size of the drawing. Its paths are in SVG's syntax.
 	Width   int        `json:"width"`
 	Height  int        `json:"height"`
-	Ground  string     `json:"ground,omitempty"` // all places, under flows
+	Ground  string     `json:"ground,omitempty"` // all places, drawn under flows
 	Classes []MapClass `json:"classes"`          // ascending
-	// Unsure are the places whose figure is withheld, unbounded, or has a margin as large as itself.
+	// Unsure are the places whose figure is withheld, unbounded, or no larger than its margin.
 	Unsure string  `json:"unsure,omitempty"`
-	Beside []Place `json:"beside,omitempty"` // categories that are no place of the map, such as those outside its box
+	Beside []Place `json:"beside,omitempty"` // categories that are not on the map, such as the one for places outside its box
 	// Largest are the places, or flows, with the largest figures.
 	Largest []Place `json:"largest"`
 }
 
-// MapClass is the places whose figures are from one round number to before the next.
+// MapClass is the places whose figures are in a class that begins at a round number.
 type MapClass struct {
 	Range string `json:"range"` // in words
-	Shade int    `json:"shade"` // 1 to 6, the higher the more
+	Shade int    `json:"shade"` // 1 to 6, darker for larger figures
 	Path  string `json:"path"`
 }
 

@@ -47,7 +47,7 @@ var mapsFiles = map[string]string{
 {"type": "Feature", "id": "e", "geometry": {"type": "Polygon", "coordinates": [[[1, 0], [2, 0], [2, 1], [1, 1], [1, 0]]]}}]}`,
 }
 
-// mapsCounts are noisy counts of mapsText: cells from the south-west northwards, and what is outside.
+// mapsCounts are noisy counts of mapsText: cells from the south-west northwards, and places outside.
 var mapsCounts = map[string][]int64{
 	"cells": {10, 20, 30, 0, 50, 60, 1, 5000, 77},
 	"flows": {900, 400, 3, 35, 800, 2, 0, 1, 12},
@@ -83,7 +83,7 @@ func TestMapsOfPlaces(t *testing.T) {
 	}
 	alone := strings.NewReplacer(", split: {a: 1/4, b: 1/4, c: 1/4, d: 1/4}", "", ", budget: a",
 		"").Replace(mapsText[:strings.Index(mapsText, "  flows:")])
-	cells := reportOf(t, mapsOf(t, alone)).Maps[0] // whose counts nothing else bears on
+	cells := reportOf(t, mapsOf(t, alone)).Maps[0] // whose counts no other measurement affects
 	// 8 degrees by 4 at latitude 42, where a degree of longitude is 0.74 of one of latitude: 960 × 646, in cells of 240 ×
 	// 323.
 	if cells.Width != 960 || cells.Height < 640 || cells.Height > 652 {
@@ -95,7 +95,7 @@ func TestMapsOfPlaces(t *testing.T) {
 	for _, c := range cells.Classes {
 		paths[c.Range] = c.Path
 	}
-	// Of 10, 20, 30, 0, 50, 60, 1 and 5000, two have a margin as large as themselves.
+	// Two of 10, 20, 30, 0, 50, 60, 1 and 5000 are no larger than their margins.
 	if want := cell(1, 1) + cell(3, 0); cells.Unsure != want {
 		t.Errorf("hatched %q, want %q", cells.Unsure, want)
 	}
@@ -118,7 +118,7 @@ func TestMapsOfPlaces(t *testing.T) {
 	}
 }
 
-// All that is drawn is well-formed, closed and within the drawing, and loads nothing.
+// Every drawing is well formed, closed and within its frame, and loads nothing.
 func TestMapsAreDrawings(t *testing.T) {
 	r := reportOf(t, mapsInput(t))
 	page := pageOf(t, r)

@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds report.md: texts of a spec stay texts.
+// This file tests report.md: texts of a spec never become markup.
 
 import (
 	"regexp"

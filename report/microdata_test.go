@@ -49,14 +49,14 @@ func TestFiguresOfMicrodata(t *testing.T) {
 		m.Columns[1].Cells != 3 {
 		t.Errorf("%+v", m)
 	}
-	// the discrete law is not quite the continuous one
+	// the discrete distribution differs slightly from the continuous one
 	if c := m.Columns[1]; math.Abs(c.StandardError-math.Sqrt(18)) > 1e-3 {
 		t.Errorf("the noise of a column has the standard error %v", c.StandardError)
 	}
 }
 
-// TestReportOfMicrodataAlone reports a release without tables: it follows the schema, and no page speaks of tables that
-// are not there.
+// TestReportOfMicrodataAlone reports a release without tables: the report follows the schema, and no page mentions
+// tables.
 func TestReportOfMicrodataAlone(t *testing.T) {
 	in := microdataOf(report.Official, `version: 1
 release: labour-2026q1
@@ -100,8 +100,8 @@ synthetic: {persons: {method: mst, by: [sex, age.band, status]}}
 	}
 }
 
-// TestMicrodataOfSingleColumnsSaySoFirst reports adaptive microdata of which no round measured a pair: the opening, the
-// pages and the terminal say it, and neither does where a pair was measured.
+// TestMicrodataOfSingleColumnsSaySoFirst reports adaptive microdata no round of which measured a pair: the opening, the
+// pages and the terminal say so, and none does if a pair was measured.
 func TestMicrodataOfSingleColumnsSaySoFirst(t *testing.T) {
 	const says = "no two columns were measured together"
 	for name, c := range map[string]struct {
@@ -119,7 +119,7 @@ func TestMicrodataOfSingleColumnsSaySoFirst(t *testing.T) {
 		}
 		for page, text := range pages(t, r) {
 			if page == "report.json" {
-				continue // figures alone
+				continue // only figures
 			}
 			if got := strings.Contains(strings.Join(strings.Fields(text), " "), says); got != c.is {
 				t.Errorf("%s: %s says it is %v", name, page, got)
@@ -138,15 +138,14 @@ func exactly(t *testing.T, text string) *big.Rat {
 	return r
 }
 
-// pages are all that a reader may open.
+// pages returns all pages that a reader may open.
 func pages(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
 	return map[string]string{"report.json": string(r.JSON()), "report.html": pageOf(t, r),
 		"report.md": string(page.Markdown(r)), "README.txt": string(page.Readme(r))}
 }
 
-// Every page says what the rows are, that nothing is known of their error, what was
-// measured and what was not.
+// Every page says what the rows are, that nothing is known about their error, what was measured and what was not.
 func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, "", 54470, 20.5, 14.25))) {
 		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
@@ -160,7 +159,8 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 		}
 	}
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))) {
-		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "it is a public number, and tells nothing of the data") || strings.Contains(text, "as the noisy total") {
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text,
+			"it is a public number, and tells nothing of the data") || strings.Contains(text, "as the noisy total") {
 			t.Errorf("%s does not say that the spec fixes the number of rows", name)
 		}
 	}
@@ -172,7 +172,7 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 	}
 }
 
-// What is said of the distance of rows to the truth is of rows scaled to the noisy total, whatever their number.
+// The distance of rows to the truth is stated for rows scaled to the noisy total, whatever their number.
 func TestDistancesAreOfScaledRows(t *testing.T) {
 	r := reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
@@ -186,8 +186,8 @@ func TestDistancesAreOfScaledRows(t *testing.T) {
 	}
 }
 
-// Of method aim the pages say what its rounds choose by, and what its rows are not to be trusted for; more sets of
-// columns than a sentence holds are named by the table alone.
+// For method aim the pages say how its rounds select, and what must not be trusted about its rows. Only the table names
+// more sets of columns than a sentence can.
 func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 	in := microdataOf(report.Official, strings.Replace(microdataText(""), "method: mst", "method: aim", 1), 54470, 20.5,
 		14.25)
@@ -215,7 +215,7 @@ func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 	}
 }
 
-// A release without microdata has not a word of them.
+// The report of a release without microdata does not mention them.
 func TestWithoutMicrodataNothingIsSaidOfThem(t *testing.T) {
 	for name, text := range pages(t, reportOf(t, input(report.Official, nil))) {
 		for _, word := range []string{"icrodata", "adaptive", "rounds"} {
@@ -297,8 +297,8 @@ func TestNewRefusesMicrodataOfAnotherPlan(t *testing.T) {
 	}
 }
 
-// Everything that the planner can plan with microdata can be told of: a total below
-// zero, no row, a promise in ε and δ.
+// A report can describe everything that the planner can plan with microdata: a total below zero, no rows, a guarantee
+// in ε and δ.
 func TestMicrodataAtTheEdge(t *testing.T) {
 	text := strings.Replace(microdataText(""), "{rho: 1/2,", "{epsilon: 3, delta: 1e-6,", 1)
 	in := specInput(report.Official, text)
@@ -313,7 +313,7 @@ func TestMicrodataAtTheEdge(t *testing.T) {
 	}
 }
 
-// Microdata are made of rows without their weights, which is said of a table that has weights and of no other.
+// Microdata have no weights, which the report says only for a table that has some.
 func TestMicrodataOfWeightedRows(t *testing.T) {
 	const says = "each as one, without their weights"
 	for weight, want := range map[string]bool{"": false,

@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds microdata of tables, and of several files, as the report tells of them.
+// This file tests what a report says about microdata made from tables, and in several files.
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// tablesInput is a release whose microdata are made of its tables, of which none tells of the age, in four files.
+// tablesInput is a release whose microdata are made from its tables, none of which contains the age, in four files.
 func tablesInput(shape string) maker.Input {
 	text := strings.Replace(microdataText(", files: 4"), "budget: microdata, method: mst", "method: tables", 1)
 	text = strings.Replace(text, "headline: 3/10, detail: 1/5, microdata: 1/2", "headline: 3/5, detail: 2/5", 1)
@@ -27,8 +27,8 @@ func tablesInput(shape string) maker.Input {
 	return in
 }
 
-// Every page says that microdata of tables cost nothing, which column no table tells of, and what several files tell
-// and what not.
+// Every page says that microdata made from tables cost nothing, which column no table contains, and what several files
+// show and do not show.
 func TestEveryPageSaysWhatMicrodataOfTablesAre(t *testing.T) {
 	for shape, says := range map[string]string{synth.Tree: "a junction tree that holds all of them",
 		synth.Gradual: "No junction tree of all of them is small enough"} {
@@ -65,7 +65,7 @@ func TestEveryPageSaysWhatMicrodataOfTablesAre(t *testing.T) {
 	}
 }
 
-// What is not of the plan's method, or in another number of files, is refused.
+// Microdata of another method than the plan's, or in another number of files, are refused.
 func TestMicrodataOfAnotherMethodAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*synth.Microdata){
 		"rounds it has not":  func(m *synth.Microdata) { m.Method, m.Shape = "mst", "" },

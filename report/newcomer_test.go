@@ -1,6 +1,7 @@
 package report_test
 
-// This file holds what somebody asks who opens a report for the first time, and where the answer stands.
+// This file tests that the questions of somebody who opens a report for the first time are answered in the expected
+// places.
 
 import (
 	"maps"
@@ -12,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 )
 
-// question is one of five, with the part of report.md in which it is answered and one of the texts that answer it.
+// question is one of five, with the part of report.md that answers it and the texts that may answer it.
 type question struct {
 	asks, part string
 	answers    []string
@@ -46,7 +47,7 @@ var questions = []question{
 		answers: []string{"- This page alone cannot be checked: the folder that it came in can, and you need all of it: ask "}},
 }
 
-// TestNewcomersFindTheirAnswers in every kind of release.
+// TestNewcomersFindTheirAnswers tests every kind of release.
 func TestNewcomersFindTheirAnswers(t *testing.T) {
 	all := reports()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -54,7 +55,7 @@ func TestNewcomersFindTheirAnswers(t *testing.T) {
 		for _, q := range questions {
 			part := partOf(page, q.part)
 			answered := slices.ContainsFunc(q.answers, func(a string) bool { return strings.Contains(part, a) })
-			if strings.HasSuffix(q.asks, "must not be used?") && !answered { // none, which is said as well
+			if strings.HasSuffix(q.asks, "must not be used?") && !answered { // there is none, which the page says too
 				answered = strings.Contains(partOf(page, "More about the promise and the figures"), "No table needs to be left out")
 			}
 			if !answered {
@@ -64,7 +65,7 @@ func TestNewcomersFindTheirAnswers(t *testing.T) {
 	}
 }
 
-// partOf is the text of a page under a heading, that before the first where there is none.
+// partOf returns the text of a page under a heading, or before the first heading for "".
 func partOf(page, heading string) string {
 	if heading != "" {
 		_, page, _ = strings.Cut(page, "\n## "+heading+"\n")
@@ -73,12 +74,12 @@ func partOf(page, heading string) string {
 	return page
 }
 
-// TestOpeningIsInOrder: the subject, then the promise, then how close the figures are; the box comes next, and is
-// short.
+// TestOpeningIsInOrder checks the order of the opening: the subject, the guarantee, how close the figures are, and then
+// the box, which is short.
 func TestOpeningIsInOrder(t *testing.T) {
 	for name, r := range reports() {
 		opening := (page.View{Report: r}).Opening()
-		oneRow := func(s string) string { return strings.Join(strings.Fields(s), " ") } // as the page writes it
+		oneRow := func(s string) string { return strings.Join(strings.Fields(s), " ") } // in the form of the page
 		text := oneRow(string(page.Markdown(r)))
 		at := 0
 		for _, s := range opening {
@@ -95,7 +96,7 @@ func TestOpeningIsInOrder(t *testing.T) {
 			t.Errorf("%s: the box has %d items", name, n)
 		}
 		last := opening[len(opening)-1]
-		if name == "no pair" { // microdata of single columns say so behind it
+		if name == "no pair" { // microdata of single columns add a sentence
 			last = opening[len(opening)-2]
 		}
 		if opening[0] != (page.View{Report: r}).Subject() || last != r.Accuracy.Sentence {
@@ -108,7 +109,8 @@ func TestOpeningIsInOrder(t *testing.T) {
 	}
 }
 
-// TestLargePromisesAreSaidPlainly: e^4 is 54.6 and e^7.3 is 1480.3, so that even odds end at 1 in 1481.3 wrong.
+// TestLargePromisesAreSaidPlainly uses e^4 = 54.6 and e^7.3 = 1480.3, so that a guess at even odds is wrong once in
+// 1481.3.
 func TestLargePromisesAreSaidPlainly(t *testing.T) {
 	for _, c := range []struct {
 		budget string
@@ -138,7 +140,7 @@ func TestLargePromisesAreSaidPlainly(t *testing.T) {
 	}
 }
 
-// TestOneNumberIsOne and no number is none.
+// TestOneNumberIsOne checks the sentences about a single number, and about none.
 func TestOneNumberIsOne(t *testing.T) {
 	one := reportOf(t, specInput(report.Official, head("{epsilon: 4/15}", "sex: {values: [female, male]}",
 		"total: {by: []}")))

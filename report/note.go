@@ -1,12 +1,12 @@
 package report
 
-// This file holds the notes on how to read the figures.
+// This file holds the headings of the notes on how to read the figures.
 
 import (
 	"slices"
 )
 
-// NoteOnDiscovered heads the notes on groups that nobody listed.
+// NoteOnDiscovered heads the notes on groups that are not listed.
 const NoteOnDiscovered = "Groups that nobody listed"
 
 // Headings of the notes that other pages repeat.
@@ -15,7 +15,7 @@ const (
 	NoteOnWithheld = "Withheld by the noisy count alone"
 )
 
-// NotesHeaded is the note with a heading, none where there is none.
+// NotesHeaded returns the notes with one of the headings.
 func (r *Report) NotesHeaded(headings ...string) []Note {
 	return slices.DeleteFunc(slices.Clone(r.Reading), func(n Note) bool { return !slices.Contains(headings, n.Heading) })
 }
@@ -26,16 +26,16 @@ const NoteOnAddingUp = "Counts that add up"
 // NoteOnImpossible heads the note on impossible cells.
 const NoteOnImpossible = "Cells that cannot be"
 
-// Impossible is the note on cells that cannot be, none where the spec declares nothing.
+// Impossible returns the note on impossible cells, none if the spec declares none.
 func (r *Report) Impossible() []Note { return r.NotesHeaded(NoteOnImpossible) }
 
 // NoteOnPublicFigures heads the note on invariants.
 const NoteOnPublicFigures = "Figures that were public before"
 
-// PublicFigures is the note on invariants, none where there are none.
+// PublicFigures returns the note on invariants, none if there are none.
 func (r *Report) PublicFigures() []Note { return r.NotesHeaded(NoteOnPublicFigures) }
 
-// Headings of the notes on tables that were put together.
+// Headings of the notes on tables that were reconstructed together.
 const (
 	NoteAllAgree    = "Tables agree with each other"
 	NoteSomeAgree   = "Some tables agree with each other"
@@ -51,5 +51,5 @@ type Note struct {
 // NoteOnSparse heads the notes on sparse tables.
 const NoteOnSparse = "Cells above a threshold"
 
-// NoteOnTop heads the notes on tables of chosen cells.
+// NoteOnTop heads the notes on tables of selected cells.
 const NoteOnTop = "Cells that were chosen"

@@ -13,8 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A report that was made before bias and warnings had fields is read, follows the schema, and has no part for what it
-// does not say.
+// A report of a version without bias and warnings is read, follows the schema, and has no section about them.
 func TestOlderReportsAreRead(t *testing.T) {
 	older, err := os.ReadFile(filepath.Join("testdata", "older.json"))
 	if err != nil {

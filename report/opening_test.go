@@ -1,7 +1,7 @@
 package report_test
 
-// This file holds what the opening says of populations, of rows that are protected one by one, and of tables to leave
-// out.
+// This file tests what the opening says about populations, about rows that are protected one by one, and about tables
+// to avoid.
 
 import (
 	"strings"
@@ -17,8 +17,8 @@ func rowText(budget string) string {
 	return strings.Replace(oneTable(budget), "unit: {id: person_id, max_rows: 1}", "unit: row", 1)
 }
 
-// What is promised of single rows, and that a promise is weak, stands where the promise is: on the first page and in
-// the terminal.
+// The guarantee for single rows, and the warning about a weak guarantee, are stated with the guarantee: on the first
+// page and in the terminal.
 func TestThePromiseStandsWithItsCaveats(t *testing.T) {
 	const ofRows, weak = "of a person with several rows the promise holds row by row", "This promise is weak."
 	for name, c := range map[string]struct {
@@ -36,7 +36,7 @@ func TestThePromiseStandsWithItsCaveats(t *testing.T) {
 	}
 }
 
-// A sentence that ends in a text of the spec ends once.
+// A sentence that ends in a text of the spec has one full stop.
 func TestTheSubjectEndsOnce(t *testing.T) {
 	for population, want := range map[string]string{"people": "These figures are about people.",
 		"people.": "These figures are about people.", "people, all?": "These figures are about people, all?"} {
@@ -46,7 +46,7 @@ func TestTheSubjectEndsOnce(t *testing.T) {
 	}
 }
 
-// Where no cell is published, nothing is said of how many of them could be zero, and none are said to be elsewhere.
+// If no cell is published, the page does not say how many could be zero.
 func TestNothingIsSaidOfNoCells(t *testing.T) {
 	const left = "No table needs to be left out"
 	for name, c := range map[string]struct {

@@ -1,6 +1,6 @@
 package report
 
-// This file holds where a release comes from.
+// This file holds the provenance of a release.
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ type Provenance struct {
 	PlanHash  string     `json:"plan_hash"` // of plan.json
 	SpecHash  string     `json:"spec_hash"` // of the text of the spec
 	CodeBooks []CodeBook `json:"code_books"`
-	// Public are the tables that rows are joined to, in spec order.
+	// Public are the tables to which rows are joined, in spec order.
 	Public []PublicTable `json:"public_tables,omitempty"`
 	Params []Param       `json:"params"`
 	// Rows are the conditions under which rows of a table count, in spec order.
 	Rows []Rows `json:"rows,omitempty"`
-	// Microdata is what the rows of microdata were drawn from.
+	// Microdata says what the rows of microdata were drawn from.
 	Microdata string   `json:"microdata,omitempty"`
 	Software  string   `json:"software"`
 	Modules   []Module `json:"modules"`
@@ -31,23 +31,23 @@ type Module struct {
 	Sum     string `json:"sum"` // as in go.sum
 }
 
-// CodeBook is a public file that the spec reads categories from.
+// CodeBook is a public file from which the spec reads categories.
 type CodeBook struct {
 	Path string `json:"path"` // as written in the spec
 	Hash string `json:"hash"`
 }
 
-// PublicTable is a public file that columns of a table are looked up in.
+// PublicTable is a public file in which columns of a table are looked up.
 type PublicTable struct {
-	Table string   `json:"table"` // whose rows are joined to it
+	Table string   `json:"table"` // the table whose rows are joined to it
 	Name  string   `json:"name"`
 	Path  string   `json:"path"` // as written in the spec
 	On    []string `json:"on"`   // the columns of the key
 	Rows  int      `json:"rows"`
-	Hash  string   `json:"hash"` // of what the plan holds of it: the key, and the columns that are looked up
+	Hash  string   `json:"hash"` // of its extract in the plan: the key, and the columns that are looked up
 }
 
-// String is the public table within a sentence.
+// String describes the public table within a sentence.
 func (t PublicTable) String() string {
 	return fmt.Sprintf("%s (%s), to which rows of %s are joined by %s,", t.Name, t.Path, t.Table, words.List(t.On))
 }
@@ -58,7 +58,7 @@ type Rows struct {
 	Where string `json:"where"`
 }
 
-// Param is a value that the spec was given.
+// Param is a value given for a parameter of the spec.
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

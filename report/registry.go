@@ -12,15 +12,14 @@ import (
 // its fields.
 const RegistryFormat = "dprelease.registry/1"
 
-// Registry is what a public registry of deployments of differential privacy asks
-// of one: who promises what to whom, with which parameters, and how that can be
-// checked. Everything in it is read off the report.
+// Registry is what a public registry of deployments of differential privacy asks about one: who promises what to whom,
+// with which parameters, and how that can be checked. All of it is taken from the report.
 type Registry struct {
 	Format         string       `json:"format"`
 	Release        string       `json:"release"`
 	Title          string       `json:"title"`
 	Status         Status       `json:"status"`
-	Contact        string       `json:"contact"` // of the organisation that answers for it
+	Contact        string       `json:"contact"` // of the organisation responsible for it
 	Date           string       `json:"date"`    // of the debit
 	Population     string       `json:"population"`
 	Protected      Protected    `json:"protected"`
@@ -35,15 +34,15 @@ type Registry struct {
 	Hazards        []Hazard     `json:"hazards"`
 }
 
-// Protected is who is protected, against the knowledge of what.
+// Protected says who is protected.
 type Protected struct {
 	Noun       string `json:"noun"` // person, household, trip
-	Unit       string `json:"unit"` // which rows make up one
+	Unit       string `json:"unit"` // which rows make up one unit
 	MaxRows    int64  `json:"max_rows"`
 	Neighbours string `json:"neighbours"`
 }
 
-// Stated is the promise with its parameters, exact, and what they come to.
+// Stated is the guarantee with its exact parameters, and their equivalents.
 type Stated struct {
 	Definition  string            `json:"definition"`
 	Epsilon     string            `json:"epsilon,omitempty"`
@@ -84,16 +83,16 @@ type Paid struct {
 	Witnessed   bool   `json:"rollback_is_noticed"`
 }
 
-// Verification is how anybody checks the release.
+// Verification says how anyone can check the release.
 type Verification struct {
 	Command  string `json:"command"`
 	PlanHash string `json:"plan_hash"`
 	SpecHash string `json:"spec_hash"`
-	// URL is where the release can be had; the organisation fills it in.
+	// URL is where the release can be obtained; the organisation fills it in.
 	URL string `json:"url"`
 }
 
-// Registry is the release's entry.
+// Registry returns the release's entry.
 func (r *Report) Registry() Registry {
 	g, c := r.Guarantee, r.Certificate
 	attributes := make([]string, len(c.Loss.Attributes))
@@ -134,5 +133,5 @@ func (r *Report) Registry() Registry {
 	}
 }
 
-// JSON is the entry as a document, indented, with a closing newline.
+// JSON returns the entry as an indented document with a final newline.
 func (e Registry) JSON() []byte { return canonical.Must(canonical.Indented(e)) }

@@ -1,7 +1,6 @@
 package report_test
 
-// This file holds the registry entry: it says what the report says, and its page
-// documents every field.
+// This file tests that the registry entry agrees with the report, and that its page documents every field.
 
 import (
 	"os"
@@ -18,7 +17,7 @@ func TestRegistryEntrySaysWhatTheReportSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e, hazards := r.Registry(), 20
 			if r.Bounds != nil && len(r.Bounds.Weights) > 0 {
-				hazards += 2 // of weights
+				hazards += 2 // for weights
 			}
 			if e.Status != r.Status || e.Date != "2026-03-01" || e.Protected.Noun != "person" || e.Guarantee.Definition == "" ||
 				e.Guarantee.Statement != r.Guarantee.Statement {
@@ -47,8 +46,7 @@ func TestRegistryPageDocumentsEveryField(t *testing.T) {
 	documented(t, string(page), "", reflect.TypeFor[report.Registry]())
 }
 
-// documented asserts that a page names every field of a type, with the names of
-// those that hold it.
+// documented fails unless a page names every field of a type, qualified by the names of the fields around it.
 func documented(t *testing.T, page, path string, typ reflect.Type) {
 	t.Helper()
 	for typ.Kind() == reflect.Slice || typ.Kind() == reflect.Pointer {

@@ -2,8 +2,8 @@ package report
 
 // This file holds the distribution of the relative margins of a table.
 
-// RelativeMargin is how margin ÷ published figure spreads over the cells with a
-// published figure above zero; of a figure beside the count, half the width of its interval in place of the margin.
+// RelativeMargin is the distribution of margin ÷ published figure over the cells with a published figure above zero.
+// For figures other than the count, half the width of the interval replaces the margin.
 type RelativeMargin struct {
 	Cells int64 `json:"cells"` // with a published figure above zero
 	// Nearest-rank quantiles over those cells.

@@ -14,8 +14,8 @@ import (
 // Format names the layout of report.json.
 const Format = "dprelease.report/1"
 
-// Report is what is said of a release. Its JSON form is report.json; field
-// order is the order of the file.
+// Report is everything that is said about a release. Its JSON form is report.json; the order of its fields is the order
+// of the file.
 type Report struct {
 	Format      string      `json:"format"`
 	Release     string      `json:"release"`
@@ -25,20 +25,20 @@ type Report struct {
 	Contact     string      `json:"contact"`
 	Date        string      `json:"date"` // of the debit, YYYY-MM-DD
 	Status      Status      `json:"status"`
-	Banner      string      `json:"banner,omitempty"` // to be shown on every page
-	StatusText  string      `json:"status_text"`      // what the status means, in words
+	Banner      string      `json:"banner,omitempty"` // shown on every page
+	StatusText  string      `json:"status_text"`      // the meaning of the status, in words
 	Accuracy    Accuracy    `json:"accuracy"`
 	Guarantee   Guarantee   `json:"guarantee"`
 	Misuse      []string    `json:"must_not_be_used_for"`
 	Budget      Budget      `json:"budget"`
 	Tables      []Table     `json:"tables"`
 	Maps        []Map       `json:"maps,omitempty"`
-	Bounds      *Bounds     `json:"bounds,omitempty"` // where rows do not all count as one, or figures are of values
+	Bounds      *Bounds     `json:"bounds,omitempty"` // present if not every row counts as one, or if figures use values
 	Strategies  []Strategy  `json:"how_measured"`
 	Microdata   []Microdata `json:"microdata,omitempty"`
-	Bias        []Bias      `json:"bias,omitempty"` // apart from noise; absent in reports that older versions made
+	Bias        []Bias      `json:"bias,omitempty"` // other than noise; absent in reports of older versions
 	Reading     []Note      `json:"how_to_read"`
-	NotReading  []string    `json:"how_not_to_read,omitempty"` // absent there as well
+	NotReading  []string    `json:"how_not_to_read,omitempty"` // absent in the same reports
 	Plan        Plan        `json:"plan"`
 	Certificate Certificate `json:"certificate"`
 	Provenance  Provenance  `json:"provenance"`
@@ -46,8 +46,7 @@ type Report struct {
 	Spec        Spec        `json:"spec"`
 }
 
-// Plan is what was fixed before any confidential byte was read. Expectations
-// are with each [Table].
+// Plan is what was fixed before any confidential byte was read. Expectations are in each [Table].
 type Plan struct {
 	Choices  []string `json:"choices"`
 	Warnings []string `json:"warnings"`
@@ -59,12 +58,11 @@ type Spec struct {
 	Text string `json:"text"`
 }
 
-// JSON is the canonical report.json: indented, in declared field order, with a
-// closing newline.
+// JSON returns the canonical report.json: indented, in declared field order, with a final newline.
 func (r *Report) JSON() []byte { return canonical.Must(canonical.Indented(r)) }
 
-// Read decodes a report.json. It fails on bytes that are not a canonical report
-// of this format, so that Read(b) without error means r.JSON() equals b.
+// Read decodes a report.json. It returns an error if the bytes are not a canonical report of this format, so that
+// r.JSON() equals b if Read(b) succeeds.
 func Read(b []byte) (*Report, error) {
 	var r Report
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -80,9 +78,10 @@ func Read(b []byte) (*Report, error) {
 		return nil, fmt.Errorf("the report's status is %q, expected %q, %q or %q", r.Status, Official, Practice, Rehearsal)
 	}
 	if !bytes.Equal(r.JSON(), b) {
-		return nil, errors.New("the report was edited after it was made (it is not in canonical form): take it from the release again")
+		return nil,
+			errors.New("the report was edited after it was made (it is not in canonical form): take it from the release again")
 	}
-	if err := r.formed(); err != nil {
+	if err := r.checkForm(); err != nil {
 		return nil, fmt.Errorf("not a report that this program makes: %w", err)
 	}
 	return &r, nil

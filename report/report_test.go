@@ -85,8 +85,7 @@ func TestEqualInputsGiveEqualBytesWhereverTheyAreRun(t *testing.T) {
 	}
 }
 
-// importsOf adds the imports of a package of this module, all the way down for
-// packages of ours.
+// importsOf adds the imports of a package of this module, recursively for packages of this module.
 func importsOf(t *testing.T, root, path string, seen map[string]bool) {
 	t.Helper()
 	const module = "github.com/dprelease/dprelease"
@@ -241,7 +240,7 @@ func rewrite(from, to string) func(*maker.Input) {
 	}
 }
 
-// statistic changes the first table's figure.
+// statistic changes the first table's statistic.
 func statistic(change func(*synth.Statistic)) func(*maker.Input) {
 	return func(in *maker.Input) { change(&in.Tables[0].Statistics[0]) }
 }
@@ -325,7 +324,7 @@ func TestBannerIsOnEveryPageOfWhatIsNoRelease(t *testing.T) {
 func TestReadmeLinesFitATerminal(t *testing.T) {
 	for name, r := range reports() {
 		for _, line := range strings.Split(string(page.Readme(r)), "\n") {
-			code := strings.Contains(line, "tables/"+r.Tables[0].Path) // cannot be broken
+			code := strings.Contains(line, "tables/"+r.Tables[0].Path) // code cannot be broken into lines
 			if len([]rune(line)) > 78 && !code || strings.TrimRight(line, " ") != line {
 				t.Errorf("%s: %q", name, line)
 			}
@@ -333,8 +332,8 @@ func TestReadmeLinesFitATerminal(t *testing.T) {
 	}
 }
 
-// Where rows without an id are left out, the report says so with the promise, with what the figures are about and with
-// what the promise rests on; elsewhere it does not speak of them.
+// If rows without an id are left out, the report says so with the guarantee, with the subject of the figures and with
+// the assumptions; otherwise it does not mention them.
 func TestReportOfRowsWithoutAnID(t *testing.T) {
 	texts := []string{"Rows without an id are in no figure: all of them were left out.", ", rows without an id left out.",
 		"Rows without an id were left out of every count."}

@@ -10,5 +10,5 @@ import (
 //go:embed schema.json
 var schemaText []byte
 
-// Schema is the JSON Schema (draft 2020-12) of report.json.
+// Schema returns the JSON Schema (draft 2020-12) of report.json.
 func Schema() []byte { return slices.Clone(schemaText) }

@@ -82,7 +82,7 @@ func TestSchemaRefusesWhatIsNoFigure(t *testing.T) {
 	}
 }
 
-// reports are those of all inputs, made once: they are only read.
+// reports returns the reports of all inputs, which are made once and only read.
 var reports = sync.OnceValue(func() map[string]*report.Report {
 	all := map[string]*report.Report{}
 	for name, in := range inputs() {
@@ -138,7 +138,7 @@ func TestSchemaHasTheFieldsOfTheGoTypes(t *testing.T) {
 	}
 }
 
-// same asserts that a schema describes a Go type, all the way down.
+// same fails unless a schema describes a Go type, recursively.
 func same(t *testing.T, defs map[string]*node, used map[string]bool, path string, typ reflect.Type, n *node) {
 	t.Helper()
 	for n.Ref != "" {

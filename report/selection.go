@@ -2,11 +2,11 @@ package report
 
 import "github.com/dprelease/dprelease/plan/selection"
 
-// This file holds which of its cells a table shows: all of them, those above a threshold, those that were chosen, or
-// groups that nobody listed.
+// This file holds which of its cells a table shows: all of them, those above a threshold, privately selected ones, or
+// groups that are not listed.
 
-// facts lists by which facts of a table each kind of selection is known, and whether it leaves cells out.
-var facts = [selection.Kinds]struct {
+// kindFacts lists for each kind of selection the fact by which a table has it, and whether it leaves cells out.
+var kindFacts = [selection.Kinds]struct {
 	has  func(t Table) bool
 	some bool
 }{
@@ -16,14 +16,14 @@ var facts = [selection.Kinds]struct {
 	selection.KindGroups: {hasGroups, true},
 }
 
-// Selects returns which of its cells the table shows: all of them where nothing else is said.
+// Selects returns which of its cells the table shows: all of them if nothing else is stated.
 func (t Table) Selects() selection.Kind {
 	kind := selection.Kind(selection.Kinds) - 1
-	for !facts[kind].has(t) {
+	for !kindFacts[kind].has(t) {
 		kind--
 	}
 	return kind
 }
 
-// SomeCells reports whether the table shows some of its cells, by what is counted in them.
-func (t Table) SomeCells() bool { return facts[t.Selects()].some }
+// SomeCells reports whether the data decide which of its cells the table shows.
+func (t Table) SomeCells() bool { return kindFacts[t.Selects()].some }

@@ -7,10 +7,10 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// Text is the figure of a point or, where it is not published, the flag that says why.
+// Text returns the figure of a point or, if it is not published, the flag that says why.
 func (p Point) Text() string {
 	switch {
-	case p.Value == nil && p.Flag == "": // in a report that says no reason
+	case p.Value == nil && p.Flag == "": // in a report without a reason
 		return "not published"
 	case p.Value == nil:
 		return string(p.Flag)
@@ -18,7 +18,7 @@ func (p Point) Text() string {
 	return words.Figure(*p.Value)
 }
 
-// LowText and HighText are the ends of its interval, a dash for none.
+// LowText and HighText return the ends of its interval, a dash for none.
 func (p Point) LowText() string { return endText(p.Low) }
 
 func (p Point) HighText() string { return endText(p.High) }
@@ -30,8 +30,8 @@ func endText(v *float64) string {
 	return words.Figure(*v)
 }
 
-// IsSure tells that a figure could not be zero, or is an exact one. A count that is shown as 0 could be more, even
-// where its interval lies below zero.
+// IsSure reports whether a figure could not be zero, or is exact. A count that is shown as 0 could be larger, even if
+// its interval lies below zero.
 func (p Point) IsSure() bool {
 	if p.Value == nil || p.Low == nil || p.High == nil {
 		return false
@@ -39,24 +39,24 @@ func (p Point) IsSure() bool {
 	return *p.Low > 0 || *p.High < 0 && *p.Value < 0 || *p.Low == *p.High
 }
 
-// CouldBeZero is said of figures that tell nothing by themselves.
+// CouldBeZero marks figures that mean nothing by themselves.
 const CouldBeZero = "could be zero"
 
-// Unsure says of a published figure that it could be zero, "" of others.
+// Unsure returns CouldBeZero for a published figure that could be zero, "" for others.
 func (p Point) Unsure() string {
 	return words.When(p.Value != nil && !p.IsSure(), CouldBeZero)
 }
 
 // Series is a figure of a table cell by cell. A table of one attribute, or of few cells, has a label for each of its
-// points; one of two attributes has labels for its rows and its columns, and its points row by row.
+// points; a table of two attributes has labels for its rows and its columns, and its points row by row.
 type Series struct {
 	Figure  string   `json:"figure"` // name of its column
 	What    string   `json:"what"`   // in words
 	Of      []string `json:"of"`     // the attributes
 	Labels  []string `json:"labels"`
-	Columns []string `json:"columns,omitempty"` // labels of the columns, of a table of two attributes
-	// Ordered is how many labels, from the first, follow each other as numbers or days do. Those behind them are
-	// categories added for what is unknown. It is 0 where labels have no order.
+	Columns []string `json:"columns,omitempty"` // labels of the columns of a table of two attributes
+	// Ordered is the number of leading labels that are consecutive numbers or days. The labels after them are categories
+	// added for unknown values. It is 0 if labels have no order.
 	Ordered int     `json:"ordered,omitempty"`
 	Points  []Point `json:"points"`
 }
@@ -67,5 +67,5 @@ type Point struct {
 	Value *float64   `json:"value,omitempty"` // as published
 	Low   *float64   `json:"low,omitempty"`
 	High  *float64   `json:"high,omitempty"`
-	Flag  synth.Flag `json:"flag,omitempty"` // withheld or unbounded, of a figure that is not published
+	Flag  synth.Flag `json:"flag,omitempty"` // withheld or unbounded, for a figure that is not published
 }

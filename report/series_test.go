@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds series and their charts: what is drawn, that it is what was published, and what is too large for it.
+// This file tests series and their charts: what is drawn, that it was published, and what is too large to draw.
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// seriesOf are the series of a report's tables by path.
+// seriesOf returns the series of a report's tables by path.
 func seriesOf(r *report.Report) map[string][]report.Series {
 	all := map[string][]report.Series{}
 	for _, t := range r.Tables {
@@ -47,7 +47,8 @@ func TestSeriesAreThePublishedCells(t *testing.T) {
 		}
 	}
 	s := all["status"][0]
-	if got := fmt.Sprint(s.Of, s.Labels, s.Columns, s.Ordered); got != "[sex status] [female male] [employed unemployed inactive] 0" {
+	if got := fmt.Sprint(s.Of, s.Labels, s.Columns,
+		s.Ordered); got != "[sex status] [female male] [employed unemployed inactive] 0" {
 		t.Errorf("the table of two attributes is labelled %s", got)
 	}
 	s = all["pairs/status"][0]
@@ -58,7 +59,8 @@ func TestSeriesAreThePublishedCells(t *testing.T) {
 
 func TestSeriesOfNumbersAreOrdered(t *testing.T) {
 	r := reportOf(t, specInput(report.Official,
-		head("{epsilon: 1}", "age: {type: integer, range: [0, 60], levels: {ten: {width: 10}}, null: {as: not told}}, code: {type: integer, values: [3, 1, 2]}",
+		head("{epsilon: 1}",
+			"age: {type: integer, range: [0, 60], levels: {ten: {width: 10}}, null: {as: not told}}, code: {type: integer, values: [3, 1, 2]}",
 			"ages: {by: [age]}, tens: {by: [age.ten]}, codes: {by: [code]}")))
 	all := seriesOf(r)
 	for path, want := range map[string]int{"ages": 61, "tens": 7} {
@@ -76,8 +78,8 @@ func TestSeriesOfNumbersAreOrdered(t *testing.T) {
 	}
 }
 
-// TestListedCodesAreNoNumbers: a line joins neighbours along a range, and never codes that a spec lists, be they whole
-// numbers.
+// TestListedCodesAreNoNumbers checks that a line joins neighbours of a range, and never codes that a spec lists, even
+// whole numbers.
 func TestListedCodesAreNoNumbers(t *testing.T) {
 	var codes []string
 	for i := range 30 {
@@ -95,8 +97,8 @@ func TestListedCodesAreNoNumbers(t *testing.T) {
 	}
 }
 
-// TestChosenCellsAreDrawnFromTheLargestCountOn: cells are published in the order in which they were chosen, and drawn
-// by their counts.
+// TestChosenCellsAreDrawnFromTheLargestCountOn checks that cells are published in the order of selection, and drawn by
+// descending count.
 func TestChosenCellsAreDrawnFromTheLargestCountOn(t *testing.T) {
 	p := planned(head("{epsilon: 1}", "place: {values: [a, b, c, d, e, f]}",
 		"busy: {by: [place], top: 3, stats: [count]}"))
@@ -112,13 +114,14 @@ func TestChosenCellsAreDrawnFromTheLargestCountOn(t *testing.T) {
 	r := reportOf(t, maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, report.Official),
 		Software: "dprelease 0.1.0"})
 	drawn := r.Tables[0].Series[0]
-	if got := fmt.Sprint(drawn.Labels, *drawn.Points[0].Value, *drawn.Points[1].Value, *drawn.Points[2].Value); got != "[b d e] 900 700 500" {
+	if got := fmt.Sprint(drawn.Labels, *drawn.Points[0].Value, *drawn.Points[1].Value,
+		*drawn.Points[2].Value); got != "[b d e] 900 700 500" {
 		t.Errorf("drawn are %s", got)
 	}
 }
 
-// TestChartsSayWhyAFigureIsNotPublished: of a ratio that the noise leaves open, in a table that withholds none, the
-// chart says so.
+// TestChartsSayWhyAFigureIsNotPublished checks a ratio for which the noise leaves every value open, in a table that
+// withholds none: the chart says so.
 func TestChartsSayWhyAFigureIsNotPublished(t *testing.T) {
 	page := pageOf(t, reports()["figures"])
 	ratio := between(t, page, ">Sum of pay over sum of hours", "</figure>")
@@ -188,8 +191,8 @@ func TestSeriesOfManyTablesAreFew(t *testing.T) {
 	}
 }
 
-// TestChartsKeepToTheirFrame reads every place of every page's charts: parts of the width are between 0 and 100 %, and
-// places of a path within its box.
+// TestChartsKeepToTheirFrame reads every position in the charts of every page: shares of the width are between 0 and
+// 100 %, and positions of a path within its box.
 func TestChartsKeepToTheirFrame(t *testing.T) {
 	for name, r := range reports() {
 		page := pageOf(t, r)
@@ -209,7 +212,7 @@ func TestChartsKeepToTheirFrame(t *testing.T) {
 	}
 }
 
-// TestStripsShowWhereTheFigureIs works out by hand where dots must be: on a scale from 0 to 20 000.
+// TestStripsShowWhereTheFigureIs computes by hand where dots must be, on a scale from 0 to 20 000.
 func TestStripsShowWhereTheFigureIs(t *testing.T) {
 	page := pageOf(t, reportOf(t,
 		specInput(report.Official, head("{epsilon: 1}", "work: {values: [a, b, c, d, e, f]}", "status: {by: [work]}"))))
@@ -222,8 +225,8 @@ func TestStripsShowWhereTheFigureIs(t *testing.T) {
 	}
 }
 
-// TestHeatMapsShadeByTheFigure works out by hand which shade each cell has: breaks are at 400, 600, 800 and 1000, and a
-// cell that could be zero, as one that is shown as 0 in the place of −500, is hatched.
+// TestHeatMapsShadeByTheFigure computes by hand the shade of each cell: breaks are at 400, 600, 800 and 1000, and a
+// cell that could be zero, including one shown as 0 instead of −500, is hatched.
 func TestHeatMapsShadeByTheFigure(t *testing.T) {
 	page := pageOf(t, reportOf(t, noisyInput([]int64{-500, 250, 500, 750, 1000, 1000})))
 	var shades []string
@@ -236,7 +239,7 @@ func TestHeatMapsShadeByTheFigure(t *testing.T) {
 	}
 }
 
-// TestFitBarsFillTheirWidth holds that classes stand side by side.
+// TestFitBarsFillTheirWidth checks that classes are placed side by side without gaps.
 func TestFitBarsFillTheirWidth(t *testing.T) {
 	for name, r := range reports() {
 		page := elements(t, pageOf(t, r))

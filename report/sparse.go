@@ -2,8 +2,8 @@ package report
 
 // This file holds tables of the cells above a threshold.
 
-// hasThreshold reports whether a table shows the cells above a threshold alone.
+// hasThreshold reports whether a table shows only the cells above a threshold.
 func hasThreshold(t Table) bool { return t.Sparse != nil }
 
-// SparseIn are the sparse ones of some tables.
+// SparseIn returns the sparse tables among some tables.
 func SparseIn(tables []Table) []Table { return Those(tables, hasThreshold) }

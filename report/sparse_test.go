@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// sparseText is a spec with a table of 12 321 cells of which those above 20 are published, beside another table.
+// sparseText is a spec with a table of 12 321 cells, of which those above 20 are published, and another table.
 const sparseText = `version: 1
 params: {quarter: {pattern: '20\d\dq[1-4]'}}
 release: labour-${quarter}
@@ -34,7 +34,7 @@ marginals:
   sexes: {by: [sex]}
 `
 
-// sparseInput is a release of that spec with three cells above the threshold, the others as they are.
+// sparseInput is a release of that spec with three cells above the threshold.
 func sparseInput(text string) maker.Input {
 	return sparseOf(text, []int64{21, 400, 33}, []uint64{0, 112, 12320})
 }
@@ -64,8 +64,8 @@ func sparseAlone() string {
 		Replace(sparseText)
 }
 
-// A report counts the cells of a sparse table apart from those that the headline's margin is of, and says on every page
-// what a cell means that is there, and one that is not.
+// A report counts the cells of a sparse table separately from those that the headline's margin covers, and says on
+// every page what a present and an absent cell mean.
 func TestReportOnSparseTables(t *testing.T) {
 	r := reportOf(t, sparseInput(sparseText))
 	pairs, sexes := r.Tables[0], r.Tables[1]

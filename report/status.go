@@ -1,9 +1,9 @@
 package report
 
-// This file holds the status of a release and what is said of it.
+// This file holds the status of a release.
 
-// Status says what a release is: the real thing, practice on real data, or a
-// rehearsal on made-up data. The words are those of the ledger's receipts.
+// Status says what a release is: an official release, practice on real data, or a rehearsal on invented data. The words
+// are the same as in the ledger's receipts.
 type Status string
 
 // The three statuses.
@@ -13,7 +13,7 @@ const (
 	Rehearsal Status = "rehearsal"
 )
 
-// Banner is what every page must carry, "" for a release.
+// Banner returns the text that every page must show, "" for an official release.
 func (s Status) Banner() string {
 	switch s {
 	case Practice:

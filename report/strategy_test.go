@@ -1,7 +1,6 @@
 package report_test
 
-// This file holds tables that are put together from several measurements, or are sums
-// of one, as the report tells of them.
+// This file tests what a report says about tables that are reconstructed from several measurements, or are sums of one.
 
 import (
 	"encoding/json"
@@ -17,7 +16,7 @@ import (
 	"github.com/dprelease/dprelease/report/maker"
 )
 
-// tableOf finds a table's figure.
+// tableOf finds a table's statistic.
 func tableOf(t *testing.T, r *report.Report, path string) report.Statistic {
 	t.Helper()
 	for _, table := range r.Tables {
@@ -29,7 +28,7 @@ func tableOf(t *testing.T, r *report.Report, path string) report.Statistic {
 	return report.Statistic{}
 }
 
-// note is a paragraph of the advice.
+// note finds a paragraph of the advice.
 func note(t *testing.T, r *report.Report, heading string) string {
 	t.Helper()
 	for _, n := range r.Reading {
@@ -69,7 +68,7 @@ func TestFiguresOfATablePutTogether(t *testing.T) {
 	if math.Abs(s.StandardError-want) > 1e-6*want { // a plan keeps seven digits, rounded up
 		t.Errorf("standard error %v, want %v", s.StandardError, want)
 	}
-	within := func(quarters int) float64 { // the chance of a cell's noise to lie within so many quarters
+	within := func(quarters int) float64 { // the probability that a cell's noise lies within so many quarters
 		sum := 0.0
 		for i := -60; i <= 60; i++ {
 			for j := -60; j <= 60; j++ {
@@ -86,11 +85,11 @@ func TestFiguresOfATablePutTogether(t *testing.T) {
 	for within(quarters) < 0.95 {
 		quarters++
 	}
-	// The interval is at least that of the law, and wider by less than one in a thousand.
+	// The interval is at least as wide as the distribution requires, and wider by less than one in a thousand.
 	if least := float64(quarters) / 4; s.Margin < least || s.Margin > least*1.001 {
 		t.Errorf("margin %v, want %v", s.Margin, least)
 	}
-	// What it is said to attain is a bound from below.
+	// The attained level is a lower bound.
 	if exact := within(quarters); s.Attained > exact+1e-12 || s.Attained < 0.95 {
 		t.Errorf("attained %v, want at most %v", s.Attained, exact)
 	}
@@ -112,7 +111,7 @@ func TestFiguresOfATablePutTogether(t *testing.T) {
 	}
 }
 
-// Groups of 2, 3 and 7 ages: a cell's error depends on its group, and its margin too.
+// Ages are in groups of 2, 3 and 7: the error and the margin of a cell depend on its group.
 func TestFiguresOfUnevenCells(t *testing.T) {
 	in := levelsInput()
 	r := reportOf(t, in)
@@ -160,8 +159,8 @@ func TestFiguresOfUnevenCells(t *testing.T) {
 	}
 }
 
-// What the groups cost is the charge but for the noise's scale, which is rounded up, and
-// each is what its own measurements cost.
+// The groups cost the charge, up to the scale of the noise, which is rounded up, and each costs what its own
+// measurements cost.
 func TestStrategiesSayWhatTheyCost(t *testing.T) {
 	for name, in := range map[string]maker.Input{"pure": input(report.Official, nil), "residuals": residualsInput(),
 		"levels": levelsInput(), "microdata": microdataInput(report.Official, "", 54470, 20.5, 14.25)} {
@@ -193,8 +192,8 @@ func TestStrategiesSayWhatTheyCost(t *testing.T) {
 	}
 }
 
-// Where no table has a mechanism of its own, no page speaks of one; the group says what
-// it cost, and what the other strategy would have had.
+// If no table has its own mechanism, no page mentions one. The group states its cost, and the error of the rejected
+// strategy.
 func TestPagesOfTablesPutTogether(t *testing.T) {
 	in := residualsInput()
 	r := reportOf(t, in)
@@ -305,7 +304,7 @@ func TestPagesOfRepeatedTables(t *testing.T) {
 	}
 }
 
-// A release whose tables are each one measurement has not a word of others.
+// A release in which every table is a single measurement does not mention shared ones.
 func TestTablesAloneStayAlone(t *testing.T) {
 	for _, in := range []maker.Input{aloneInput(), specInput(report.Official, oneTable("{epsilon: 1}"))} {
 		r := reportOf(t, in)
@@ -324,7 +323,7 @@ func TestTablesAloneStayAlone(t *testing.T) {
 	}
 }
 
-// Decades and steps of fifteen years do not lie within each other.
+// Decades and steps of fifteen years do not nest.
 func TestLevelsThatDoNotAgree(t *testing.T) {
 	text := changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2}", ", budget: headline", "",
 		", budget: detail", "",
@@ -341,7 +340,7 @@ func TestLevelsThatDoNotAgree(t *testing.T) {
 	}
 }
 
-// A weight and a loser of smaller error are told of.
+// The report mentions weights, and a rejected strategy with a smaller error.
 func TestChoicesAreExplained(t *testing.T) {
 	text := strings.Replace(residualsText, "marginals:\n", "marginals:\n  total: {by: [sex], weight: 7}\n", 1)
 	in := specInput(report.Official, text)

@@ -1,6 +1,7 @@
 package report_test
 
-// This file holds tables that count up, or whose neighbouring cells are to be added up, as the report tells of them.
+// This file tests what a report says about cumulative tables, and about tables whose neighbouring cells should be added
+// up.
 
 import (
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 )
 
-// A table that counts up is explained wherever it stands, and nowhere added up again.
+// A cumulative table is explained wherever it is listed, and never summed again.
 func TestPagesOfTablesThatCountUp(t *testing.T) {
 	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}", "{epsilon: 1, delta: 1e-9, minimise: sum}"} {
 		r := reportOf(t, summedInput(budget))
@@ -31,7 +32,8 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 				continue
 			}
 			for _, want := range []string{
-				"In upto a row counts those that have its category of age or one before it: it is already added up, so do not add its rows.", "In ages a row counts those of its own category; it is there for sums of neighbours along age, which `dprelease query` adds up with their error."} {
+				"In upto a row counts those that have its category of age or one before it: it is already added up, so do not add its rows.",
+				"In ages a row counts those of its own category; it is there for sums of neighbours along age, which `dprelease query` adds up with their error."} {
 				if strings.Count(text, want) != 1 {
 					t.Errorf("%s: %s does not say %q once", budget, name, want)
 				}
@@ -40,7 +42,8 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 		if got := note(t, r, "Add up the unbiased column"); strings.Contains(got, "cumulative") {
 			t.Error(got)
 		}
-		if got := note(t, r, "Cumulative counts are already added up"); !strings.Contains(got, "adding rows counts the same units again") {
+		if got := note(t, r, "Cumulative counts are already added up"); !strings.Contains(got,
+			"adding rows counts the same units again") {
 			t.Error(got)
 		}
 		found := false
@@ -64,7 +67,7 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 	}
 }
 
-// A release of nothing else has no advice to add up.
+// A release with only such tables gives no advice to add up.
 func TestCumulativeTablesAlone(t *testing.T) {
 	r := reportOf(t, specInput(report.Official, head("{rho: 1}", "age: {type: integer, range: [0, 7]}",
 		"upto: {by: [age], cumulative: [age]}")))

@@ -32,8 +32,8 @@ marginals:
   wards: {table: visits, by: [ward]}
 `
 
-// TestReportsOfTwoTables: the unit is said table by table, in every form, and public tables are named and not called
-// code books.
+// TestReportsOfTwoTables checks that the unit is stated for each table, in every form, and that public tables are named
+// and not called code books.
 func TestReportsOfTwoTables(t *testing.T) {
 	r, err := spec.Parse(spec.Source{Text: twoTables,
 		Files: map[string]string{"register.csv": "person_id,name,size\n1,A,small\n2,B,large\n"}})

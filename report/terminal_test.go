@@ -11,7 +11,8 @@ import (
 	"github.com/dprelease/dprelease/report/page"
 )
 
-// The page for a terminal names every table with its margin, the promise and what the figures are not for, and fits.
+// The terminal page names every table with its margin, the guarantee and what the figures must not be used for, and
+// fits the width.
 func TestTerminal(t *testing.T) {
 	r, err := maker.New(input(report.Practice, nil))
 	if err != nil {
@@ -37,7 +38,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// Hostile texts of a spec command no terminal, and what is set in colour says the same without.
+// Hostile texts of a spec cannot control a terminal, and coloured text means the same without colour.
 func TestTerminalOfHostileTexts(t *testing.T) {
 	r, err := maker.New(input(report.Official, nil))
 	if err != nil {
@@ -58,7 +59,7 @@ func TestTerminalOfHostileTexts(t *testing.T) {
 	}
 }
 
-// What is promised is said under the relation that it is promised under.
+// The guarantee is stated with its neighbouring relation.
 func TestTerminalSaysTheRelation(t *testing.T) {
 	for relation, want := range map[string]string{"add-remove": "With or without one: any result",
 		"replace": "Whatever one's values are: any result"} {

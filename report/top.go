@@ -1,6 +1,6 @@
 package report
 
-// This file holds tables of chosen cells.
+// This file holds tables of selected cells.
 
-// hasChoices reports whether a table shows the cells that were chosen alone.
+// hasChoices reports whether a table shows only selected cells.
 func hasChoices(t Table) bool { return t.Top != nil }

@@ -1,7 +1,7 @@
 package report
 
-// This file holds the one rule by which every page says of a table whether its cells are to be used one by one, and
-// which cells could be zero.
+// This file holds the single rule by which every page says whether a table's cells may be used one by one, and which
+// cells could be zero.
 
 import (
 	"cmp"
@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	NoiseShare = 0.5 // from which part of the cells on a table has many that could be zero
+	NoiseShare = 0.5 // share of cells that could be zero from which on a table has many of them
 )
 
-// BadShare is the part of the cells of a count that could be zero or, where the spec has classes of fitness, are in the
-// last one.
+// BadShare returns the share of a count's cells that could be zero or, if it is larger and the spec has classes of
+// precision, that are in the last class.
 func (s Statistic) BadShare() float64 {
 	if s.Fit == nil {
 		return s.NoiseShare
@@ -24,8 +24,8 @@ func (s Statistic) BadShare() float64 {
 	return max(s.NoiseShare, s.Fit[len(s.Fit)-1].Share)
 }
 
-// Verdict says whether the cells of a count are to be used one by one. In a report that does not say it, from before
-// reports did, it goes by the part of the cells that could be zero.
+// Verdict says whether the cells of a count may be used one by one. For a report of a version without verdicts, it uses
+// the share of the cells that could be zero.
 func (t Table) Verdict(s Statistic) usefulness.Verdict {
 	switch {
 	case s.Verdict != "":
@@ -38,7 +38,7 @@ func (t Table) Verdict(s Statistic) usefulness.Verdict {
 	return usefulness.AddUpFirst
 }
 
-// NotSingly are the paths of the tables of which no cell is to be used by itself.
+// NotSingly returns the paths of the tables no cell of which may be used by itself.
 func NotSingly(r *Report) []string {
 	return Paths(r.Tables, func(t Table) bool {
 		return !t.Aside &&
@@ -46,8 +46,8 @@ func NotSingly(r *Report) []string {
 	})
 }
 
-// CouldBeZero are the tables with cells that could be zero, the largest part of them first, how many these are, and of
-// how many.
+// CouldBeZero returns the tables with cells that could be zero, by descending share of such cells, their number, and
+// the number of all possible cells.
 func (r *Report) CouldBeZero() (in []Table, cells, of int64) {
 	for _, t := range r.Tables {
 		if t.Aside {
@@ -64,10 +64,10 @@ func (r *Report) CouldBeZero() (in []Table, cells, of int64) {
 	return in, cells, of
 }
 
-// Possible is how many counts a table has that are no exact zeros.
+// Possible returns the number of a table's counts that are not exact zeros.
 func (t Table) Possible() int64 { return (t.Cells - t.Impossible) * int64(len(t.Statistics)) }
 
-// ShownAsZero is how many of its counts are below zero and shown as 0.
+// ShownAsZero returns the number of its counts that are below zero and shown as 0.
 func (t Table) ShownAsZero() int64 {
 	var n int64
 	for _, s := range t.Statistics {
@@ -76,7 +76,7 @@ func (t Table) ShownAsZero() int64 {
 	return n
 }
 
-// NoiseCells is how many of its counts could be zero.
+// NoiseCells returns the number of its counts that could be zero.
 func (t Table) NoiseCells() int64 {
 	var n int64
 	for _, s := range t.Statistics {
@@ -85,7 +85,7 @@ func (t Table) NoiseCells() int64 {
 	return n
 }
 
-// ZerosNamed tells that the report names the cells that could be zero.
+// ZerosNamed reports whether the report names the cells that could be zero.
 func (r *Report) ZerosNamed() bool {
 	return r.AnyStatistic(func(s Statistic) bool { return s.NoiseLabels != nil })
 }

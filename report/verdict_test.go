@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds the verdict on a table, which plan, what-if and report give by one rule.
+// This file tests the verdict on a table, for which plan, what-if page and report use the same rule.
 
 import (
 	"strings"
@@ -13,8 +13,8 @@ import (
 )
 
 // TestPlanAndReportGiveOneVerdict publishes a table of six cells whose spec expects a number of rows. Its counts have
-// discrete Laplace noise of scale 15/4, with a standard error of 5.3 and a margin of 11: of 6000 rows it is small
-// beside an average cell of 1000, however unevenly they lie, and of 12 it is not.
+// discrete Laplace noise of scale 15/4, with a standard error of 5.3 and a margin of 11: with 6000 rows that is small
+// relative to an average cell of 1000, however unevenly the rows are distributed, and with 12 rows it is not.
 func TestPlanAndReportGiveOneVerdict(t *testing.T) {
 	for _, c := range []struct {
 		rows   string
@@ -26,7 +26,7 @@ func TestPlanAndReportGiveOneVerdict(t *testing.T) {
 		{"[6000, 6000]", []int64{3, 5994, 1, -2, 0, 2}, usefulness.UseCells, usefulness.AddUpFirst}, // all rows in one cell
 		{"[12, 12]", []int64{3, 2, 1, 2, 4, 1}, usefulness.DoNotUse, usefulness.DoNotUse},
 		{"[12, 12]", []int64{30, 28, 27, 29, 31, 28}, usefulness.DoNotUse, usefulness.DoNotUse},
-		// the noise happens to lift all of them
+		// the noise happens to raise all of them
 	} {
 		p := planned(strings.Replace(oneTable("{epsilon: 4/15}"), "max_rows: 1}", "max_rows: 1}, expect: {rows: "+c.rows+"}",
 			1))

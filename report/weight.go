@@ -2,7 +2,7 @@ package report
 
 import "slices"
 
-// This file holds counts by weight.
+// This file holds weighted counts.
 
 // Weighted reports whether some count of a release is a sum of weights.
 func Weighted(tables []Table) bool {

@@ -24,7 +24,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// whatIfSpec is a release whose budget is divided in all ways that there are.
+// whatIfSpec is a release whose budget is divided in every possible way.
 const whatIfSpec = `version: 1
 release: survey
 about: {title: "A survey"}
@@ -73,7 +73,7 @@ func whatIfPage(t *testing.T, text string) (*compiled.Prospects, string) {
 	return p, string(page)
 }
 
-// between is the text between two others, once.
+// between returns the text between two others, which occurs once.
 func between(t *testing.T, text, before, after string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, before)
@@ -104,13 +104,14 @@ func TestWhatIfPageNeedsNothingButItself(t *testing.T) {
 	}
 }
 
-// The page knows the law of the noise that the spec asks for, so that the budget to paste asks for it too.
+// The page knows the requested noise distribution, so that the budget to paste requests it too.
 func TestWhatIfPageKeepsTheLawOfTheNoise(t *testing.T) {
 	_, page := whatIfPage(t, whatIfSpec)
 	if !strings.Contains(page, `"noise":"gaussian"`) {
 		t.Error("the page does not hold the law of the noise")
 	}
-	if _, page := whatIfPage(t, strings.Replace(whatIfSpec, "  noise: gaussian\n", "", 1)); strings.Contains(page, `"noise":`) {
+	if _, page := whatIfPage(t, strings.Replace(whatIfSpec, "  noise: gaussian\n", "", 1)); strings.Contains(page,
+		`"noise":`) {
 		t.Error("the page of a spec without a law of the noise holds one")
 	}
 }
@@ -123,7 +124,7 @@ func TestWhatIfPageEscapes(t *testing.T) {
 	}
 }
 
-// TestWhatIfPageOfManyTablesIsSmall: of 575 tables that two leaves pay for.
+// TestWhatIfPageOfManyTablesIsSmall uses 575 tables that two leaves pay for.
 func TestWhatIfPageOfManyTablesIsSmall(t *testing.T) {
 	var columns, names []string
 	for i := range 15 {
@@ -132,7 +133,9 @@ func TestWhatIfPageOfManyTablesIsSmall(t *testing.T) {
 	}
 	by := strings.Join(names, ", ")
 	p, page := whatIfPage(t,
-		"version: 1\nrelease: many\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1, split: {few: 1/2, many: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n"+
+		"version: 1\nrelease: many\nprivacy: {protects: person, neighbours: add-remove}\n"+
+			"budget: {rho: 1, split: {few: 1/2, many: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n"+
+			"    columns:\n"+
 			strings.Join(columns, "")+"marginals:\n  few: {every: [1], by: ["+by+
 			"], budget: few}\n  many: {every: [2, 3], by: ["+
 			by+"], budget: many}\n")
@@ -141,7 +144,7 @@ func TestWhatIfPageOfManyTablesIsSmall(t *testing.T) {
 	}
 }
 
-// TestWhatIfColoursHaveContrast holds what the page writes in colours of the report's stylesheet.
+// TestWhatIfColoursHaveContrast checks the page's use of the colours of the report's stylesheet.
 func TestWhatIfColoursHaveContrast(t *testing.T) {
 	style, err := os.ReadFile(filepath.Join("page", "whatif.css"))
 	if err != nil {
@@ -172,11 +175,11 @@ func TestWhatIfColoursHaveContrast(t *testing.T) {
 	}
 }
 
-// moved is what the page says where its sliders are somewhere.
+// moved is what the page shows with its sliders in some position.
 type moved struct {
 	YAML, Status string
 	Width        int
-	Broken       []string // words of the table's heads that go over two lines
+	Broken       []string // words of the table's headings that do not fit on one line
 	Rows         [][]string
 }
 
@@ -203,7 +206,7 @@ addEventListener("load", () => {
 })
 </script>`
 
-// inBrowser opens a page at several places, in frames of a width in pixels.
+// inBrowser opens a page with several positions of its sliders, in frames of a width in pixels.
 func inBrowser(t *testing.T, page string, width int, places []string) []moved {
 	t.Helper()
 	browser := browserFor(t)
@@ -241,7 +244,7 @@ func inBrowser(t *testing.T, page string, width int, places []string) []moved {
 	return all
 }
 
-// figureIn is the first number of a text.
+// figureIn returns the first number of a text.
 func figureIn(t *testing.T, text string) float64 {
 	t.Helper()
 	v, err := strconv.ParseFloat(regexp.MustCompile(`[0-9.]+`).FindString(strings.ReplaceAll(text, "\u202f", "")), 64)
@@ -252,7 +255,7 @@ func figureIn(t *testing.T, text string) float64 {
 }
 
 // TestWhatIfPageInABrowser moves the sliders by the page's address, and plans the spec with the budget that the page
-// says to paste: what was shown is what is planned then, to 1% and one unit of a margin.
+// says to paste: the page showed what is planned then, to 1% and one unit of a margin.
 func TestWhatIfPageInABrowser(t *testing.T) {
 	p, page := whatIfPage(t, whatIfSpec)
 	places := []string{"", "rho=0.1&leaf.no=80", "rho=0.04&leaf.no.two=12.5&leaf.fixed=0.01",

@@ -1,6 +1,6 @@
 package report_test
 
-// This file holds targets and bands: what the plan said of a table, on every page that lists tables.
+// This file tests targets and bands, on every page that lists tables.
 
 import (
 	"math"

@@ -8,11 +8,12 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// TestOneMistakeInManyPlacesIsToldOnce reads a draft of 35 columns whose categories nobody has written yet: one problem
-// is rendered, and every other place named by its line, column and key. The list of problems holds them all.
+// TestOneMistakeInManyPlacesIsToldOnce reads a draft of 35 columns without categories. The first problem is rendered,
+// and every other place is listed with its line, column and key. The list of problems contains them all.
 func TestOneMistakeInManyPlacesIsToldOnce(t *testing.T) {
 	var text strings.Builder
-	text.WriteString("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\ntables:\n  rows:\n    source: {csv: r.csv}\n    unit: row\n    columns:\n")
+	text.WriteString("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n" +
+		"tables:\n  rows:\n    source: {csv: r.csv}\n    unit: row\n    columns:\n")
 	for i := range 35 {
 		fmt.Fprintf(&text, "      c%d: {values: []}\n", i)
 	}

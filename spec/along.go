@@ -1,7 +1,7 @@
 package spec
 
-// This file holds the reading of the attributes along which a marginal is summed up: cumulative tables, and sums of
-// neighbouring categories that are to be accurate.
+// This file reads the attributes along which a marginal is summed: cumulative tables, and sums of neighbouring
+// categories that should be accurate.
 
 import (
 	"fmt"
@@ -11,16 +11,17 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// readAlong reads cumulative and ranges: attributes of by, each in one of the two at most.
+// readAlong reads cumulative and ranges: attributes of by, each in at most one of the two.
 func (r *reader) readAlong(m *Marginal, t *Table, n document.Node) {
 	seen := map[string]string{}
-	m.Cumulative = r.readSummed(m, t, n, n.Get("cumulative"), seen)
-	m.Ranges = r.readSummed(m, t, n, n.Get("ranges"), seen)
+	m.Cumulative = r.readSummedAttributes(m, t, n, n.Get("cumulative"), seen)
+	m.Ranges = r.readSummedAttributes(m, t, n, n.Get("ranges"), seen)
 }
 
-// readSummed reads one of the two lists. Those that were seen before, here or in the other list, are in seen with its
-// key.
-func (r *reader) readSummed(m *Marginal, t *Table, n, along document.Node, seen map[string]string) []Attribute {
+// readSummedAttributes reads one of the two lists. seen maps the attributes read before, in either list, to the key of
+// their list.
+func (r *reader) readSummedAttributes(m *Marginal, t *Table, n, along document.Node,
+	seen map[string]string) []Attribute {
 	by := n.Get("by").Texts()
 	var all []Attribute
 	for _, item := range along.Items() {
@@ -51,7 +52,7 @@ func (r *reader) readSummed(m *Marginal, t *Table, n, along document.Node, seen 
 	return all
 }
 
-// notInBy is an attribute that by does not have.
+// notInBy returns the problem of an attribute that is not in by.
 func (r *reader) notInBy(m *Marginal, item document.Node, by []string) document.Problem {
 	if len(by) == 0 {
 		return document.Problem{Message: fmt.Sprintf("%q is not in by", document.Clip(item.Text())),

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of attributes: tables, columns and levels that something names.
+// This file resolves the names of tables, columns and levels.
 
 import (
 	"fmt"
@@ -12,17 +12,18 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// tableNames are the names of the tables.
+// tableNames returns the names of the tables.
 func (r *reader) tableNames() []string {
 	return namesOf(r.release.Tables, func(t *Table) string { return t.Name })
 }
 
-// readTable finds the table that something is of, nil where that cannot be told. It may be left out where there is one.
+// readTable finds the table named under key table, which is optional if there is only one table. It returns nil and
+// reports a problem if the table is unknown.
 func (r *reader) readTable(n document.Node, what string) *Table {
 	at, tables := n.Get("table"), r.release.Tables
 	switch {
 	case at.Present() || len(tables) == 0:
-		return r.table(at)
+		return r.findTable(at)
 	case len(tables) == 1:
 		return tables[0]
 	}
@@ -33,8 +34,8 @@ func (r *reader) readTable(n document.Node, what string) *Table {
 	return nil
 }
 
-// table finds the table that is named at a node, and reports where there is none, unless there are no tables at all.
-func (r *reader) table(at document.Node) *Table {
+// findTable finds the table that is named at a node. It reports an unknown name, unless there are no tables at all.
+func (r *reader) findTable(at document.Node) *Table {
 	t := r.release.Table(at.Text())
 	if t == nil && len(r.release.Tables) > 0 {
 		names := r.tableNames()
@@ -44,8 +45,7 @@ func (r *reader) table(at document.Node) *Table {
 	return t
 }
 
-// readAttributes reads a list of attributes of a table, without those that are not there and
-// those that may not stand in it.
+// readAttributes reads a list of attributes of a table, without unknown ones and those that `may` rejects.
 func (r *reader) readAttributes(root document.Node, t *Table, n document.Node,
 	may func(Attribute) (document.Problem, bool)) []Attribute {
 	columns := root.Get("tables").Get(t.Name).Get("columns")
@@ -68,7 +68,7 @@ func (r *reader) readAttributes(root document.Node, t *Table, n document.Node,
 	return all
 }
 
-// eachColumnOnce is a condition on attributes: no two are of one column.
+// eachColumnOnce returns a condition on attributes: no two are of the same column.
 func eachColumnOnce(expected string) func(Attribute) (document.Problem, bool) {
 	seen := map[string]bool{}
 	return func(a Attribute) (document.Problem, bool) {
@@ -78,21 +78,21 @@ func eachColumnOnce(expected string) func(Attribute) (document.Problem, bool) {
 	}
 }
 
-// checkAttribute reports an attribute whose column or level there is not.
+// checkAttribute reports an attribute whose column or level does not exist.
 func (r *reader) checkAttribute(t *Table, n document.Node, a Attribute, dotted bool) bool {
 	if !r.checkColumn(t, n, a) {
 		return false
 	}
 	c := t.Column(a.Column)
 	switch {
-	case c.isDiscovered() && a.Level == "" && !dotted && !r.discovers:
-		r.notListed(n, c)
+	case c.isDiscovered() && a.Level == "" && !dotted && !r.allowsUnlisted:
+		r.reportNotListed(n, c)
 	case c.Domain == nil && c.Lattice != nil:
-		r.Wrong(n, noCells(c))
+		r.Wrong(n, noCellsProblem(c))
 	case c.Domain != nil && (levelOf(t, a) == nil || dotted && a.Level == ""):
 		r.reportLevel(n, c, a, dotted)
 	default:
-		return true // also where it is not built, or already reported
+		return true // also if the domain is missing because it is not built or has a problem
 	}
 	return false
 }
@@ -138,18 +138,19 @@ func (r *reader) reportLevel(n document.Node, c *Column, a Attribute, dotted boo
 	r.Wrong(n, r.WithNearest(n, p, near))
 }
 
-// noCells is the problem of a column that is for statistics alone.
-func noCells(c *Column) document.Problem {
+// noCellsProblem returns the problem of a column that serves only statistics.
+func noCellsProblem(c *Column) document.Problem {
 	return document.Problem{
 		Message:  fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name, domain.MaxCells),
 		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s", c.Origin()),
 	}
 }
 
-// notListed reports an attribute whose categories are not listed where they would have to be.
-func (r *reader) notListed(n document.Node, c *Column) {
+// reportNotListed reports an attribute whose categories are not listed where they must be.
+func (r *reader) reportNotListed(n document.Node, c *Column) {
 	r.Wrong(n, document.Problem{
-		Message:  fmt.Sprintf("the categories of %s are not listed: they become known by a selection that is paid for, and only there", c.Name),
+		Message: fmt.Sprintf("the categories of %s are not listed: they become known by a selection that is paid for, and only there",
+			c.Name),
 		Expected: "it in the `by` of a marginal, or a list of its values",
 	})
 }

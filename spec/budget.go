@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of the budget: its form, and the tree of its split.
+// This file reads the budget: its form, and the tree of its split.
 
 import (
 	"fmt"
@@ -9,20 +9,20 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// readBudget reads the amounts and the split, and what is bought beside it.
+// readBudget reads the amounts, the split, and the extras that are paid for outside the split.
 func (r *reader) readBudget(root document.Node) {
 	n, extras := root.Get("budget"), r.readExtras(root)
 	if !r.Sound(n) {
 		return
 	}
 	b := &r.release.Budget
-	b.Epsilon, b.Delta, b.Rho = r.amount(n.Get("epsilon")), r.amount(n.Get("delta")), r.amount(n.Get("rho"))
+	b.Epsilon, b.Delta, b.Rho = r.readAmount(n.Get("epsilon")), r.readAmount(n.Get("delta")), r.readAmount(n.Get("rho"))
 	if delta := n.Get("delta"); b.Delta != nil && b.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
 		r.Wrong(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, as 1e-9"})
 	}
 	b.Minimise = Objective(n.Get("minimise").TextOr(string(Guarded)))
 	r.readNoise(n.Get("noise"))
-	split, rest := n.Get("split"), r.beside(extras)
+	split, rest := n.Get("split"), r.shareWithoutExtras(extras)
 	if rest == nil {
 		return // already reported
 	}
@@ -36,17 +36,17 @@ func (r *reader) readBudget(root document.Node) {
 	if b.Delta == nil && b.Epsilon != nil {
 		s.total, s.pure = b.Epsilon, true
 	}
-	has := &room{share: rest, exact: s.total != nil}
+	has := &knownAmount{share: rest, exact: s.total != nil}
 	if s.total != nil {
 		has.most = new(big.Rat).Mul(rest, s.total)
 	}
-	b.Split = s.read(split, "", has)
+	b.Split = s.readSplit(split, "", has)
 	b.Leaves = s.leaves
 	r.addExtras(b, extras, rest)
 }
 
-// readNoise reads the law of the noise. A budget of ε alone has noise that is priced in ε, and one of ρ noise that is
-// priced in ρ.
+// readNoise reads the noise distribution. A budget of ε alone requires noise that is priced in ε, a budget of ρ noise
+// that is priced in ρ.
 func (r *reader) readNoise(n document.Node) {
 	if !n.Present() {
 		return
@@ -57,7 +57,7 @@ func (r *reader) readNoise(n document.Node) {
 	if b.Rho != nil {
 		form, only = "rho", GaussianNoise
 	}
-	if b.Delta == nil && !b.Noise.pricedAs(only) {
+	if b.Delta == nil && !b.Noise.isPricedAs(only) {
 		r.Wrong(n, document.Problem{
 			Message:  fmt.Sprintf("a budget of %s is spent on %s noise, not on %s noise", form, only.Law(), b.Noise.Law()),
 			Expected: fmt.Sprintf("noise: %s, or leave it out; a budget of epsilon and delta can be spent on either law", only),
@@ -65,8 +65,8 @@ func (r *reader) readNoise(n document.Node) {
 	}
 }
 
-// amount reads an amount of budget, which is above zero; nil where there is none.
-func (r *reader) amount(n document.Node) *big.Rat {
+// readAmount reads an amount of budget, which must be above zero. It returns nil if the amount is absent.
+func (r *reader) readAmount(n document.Node) *big.Rat {
 	if !n.Present() {
 		return nil
 	}
@@ -77,45 +77,45 @@ func (r *reader) amount(n document.Node) *big.Rat {
 	return x
 }
 
-// splitter turns a split into a tree and its leaves.
+// splitter reads a split into a tree and its leaves.
 type splitter struct {
 	*reader
-	total  *big.Rat // of the budget, nil where it is {epsilon, delta}: how much ρ that is depends on all that it buys
+	total  *big.Rat // of the budget; nil for {epsilon, delta}, whose amount of ρ depends on all its measurements
 	pure   bool     // the budget is {epsilon}
 	leaves []Leaf
 }
 
-// room is what is known beforehand of what a split shares out.
-type room struct {
-	share *big.Rat // of the whole budget, nil where that depends on what is needed, or on the amount of the whole
-	most  *big.Rat // the amount that it has at most, nil where nothing is known
-	exact bool     // it has that amount
+// knownAmount is what can be known about an amount before targets are resolved.
+type knownAmount struct {
+	share *big.Rat // the share of the whole budget; nil if it depends on targets or on the whole amount
+	most  *big.Rat // an upper bound of the amount, nil if none is known
+	exact bool     // the amount is exactly most
 }
 
-// portion is a part as it stands in the spec.
+// portion is a part with its node in the spec.
 type portion struct {
 	document.Node
 	Part
 }
 
-// read reads a split, whose parts have the room given, nil where something is wrong with what it is part of.
-func (s *splitter) read(n document.Node, prefix string, has *room) []Part {
-	portions, ok := s.portions(n, prefix)
-	if !ok || has != nil && !s.adds(n, portions, *has) {
+// readSplit reads a split of the amount has, which is nil if an enclosing part has a problem.
+func (s *splitter) readSplit(n document.Node, prefix string, has *knownAmount) []Part {
+	portions, ok := s.readPortions(n, prefix)
+	if !ok || has != nil && !s.checkSum(n, portions, *has) {
 		has = nil
 	}
 	parts := make([]Part, len(portions))
 	for i, e := range portions {
-		var gets room
+		var gets knownAmount
 		if has != nil {
-			gets = s.gets(e.Part, portions, *has)
+			gets = s.amountOfPart(e.Part, portions, *has)
 		}
 		if split := e.Get("split"); split.Present() {
 			inside := &gets
 			if has == nil {
 				inside = nil
 			}
-			e.Parts = s.read(split, e.Part.Path+".", inside)
+			e.Parts = s.readSplit(split, e.Part.Path+".", inside)
 		} else {
 			s.leaves = append(s.leaves, Leaf{Path: e.Part.Path, Share: gets.share, Needed: ok && e.isNeeded(),
 				Line: e.Node.Key.Line})
@@ -125,34 +125,34 @@ func (s *splitter) read(n document.Node, prefix string, has *room) []Part {
 	return parts
 }
 
-// gets is what is known of what a part gets of a split.
-func (s *splitter) gets(p Part, portions []portion, has room) room {
-	taken, needed, _ := taken(portions)
+// amountOfPart returns what is known about the amount of a part of a split.
+func (s *splitter) amountOfPart(p Part, portions []portion, has knownAmount) knownAmount {
+	absolute, needed, _ := sumAmounts(portions)
 	switch {
 	case p.isNeeded():
-		return room{}
+		return knownAmount{}
 	case p.Amount != nil && s.total != nil:
-		return room{share: new(big.Rat).Quo(p.Amount, s.total), most: p.Amount, exact: true}
+		return knownAmount{share: new(big.Rat).Quo(p.Amount, s.total), most: p.Amount, exact: true}
 	case p.Amount != nil:
-		return room{most: p.Amount, exact: true}
+		return knownAmount{most: p.Amount, exact: true}
 	}
-	var gets room
+	var gets knownAmount
 	if has.most != nil {
-		gets.most = new(big.Rat).Sub(has.most, taken)
+		gets.most = new(big.Rat).Sub(has.most, absolute)
 		gets.most.Mul(gets.most, p.Share)
 		gets.exact = has.exact && !needed
 	}
 	switch {
 	case gets.exact && s.total != nil:
 		gets.share = new(big.Rat).Quo(gets.most, s.total)
-	case !needed && taken.Sign() == 0 && has.share != nil:
+	case !needed && absolute.Sign() == 0 && has.share != nil:
 		gets.share = new(big.Rat).Mul(has.share, p.Share)
 	}
 	return gets
 }
 
-// taken is what the absolute parts take, and whether there are needed parts and parts with a share.
-func taken(portions []portion) (sum *big.Rat, needed, shares bool) {
+// sumAmounts adds up the absolute parts, and reports whether there are needed parts and parts with a share.
+func sumAmounts(portions []portion) (sum *big.Rat, needed, shares bool) {
 	sum = new(big.Rat)
 	for _, e := range portions {
 		switch {
@@ -167,8 +167,8 @@ func taken(portions []portion) (sum *big.Rat, needed, shares bool) {
 	return sum, needed, shares
 }
 
-// portions reads the entries of a split; it is false where one of them is wrong.
-func (s *splitter) portions(n document.Node, prefix string) (portions []portion, ok bool) {
+// readPortions reads the entries of a split. ok is false if one of them has a problem.
+func (s *splitter) readPortions(n document.Node, prefix string) (portions []portion, ok bool) {
 	ok = true
 	for _, pair := range n.Pairs() {
 		e := portion{pair, Part{Path: prefix + pair.Key.Value}}
@@ -181,10 +181,10 @@ func (s *splitter) portions(n document.Node, prefix string) (portions []portion,
 		switch {
 		case pair.Text() == "needed":
 		case source.Key != pair.Key && source.Key.Value != "share":
-			e.Amount = s.absolute(source)
+			e.Amount = s.readAbsolute(source)
 			ok = ok && e.Amount != nil
 		default:
-			e.Share = s.amount(source)
+			e.Share = s.readAmount(source)
 			ok = ok && e.Share != nil
 		}
 		ok = ok && s.Sound(source)
@@ -193,8 +193,8 @@ func (s *splitter) portions(n document.Node, prefix string) (portions []portion,
 	return portions, ok
 }
 
-// absolute reads an absolute amount: of ε in a pure budget, else of ρ.
-func (s *splitter) absolute(n document.Node) *big.Rat {
+// readAbsolute reads an absolute amount: of ε in a pure budget, and of ρ in any other.
+func (s *splitter) readAbsolute(n document.Node) *big.Rat {
 	form := n.Key.Value
 	switch {
 	case form == "epsilon" && s.total == nil:
@@ -208,28 +208,28 @@ func (s *splitter) absolute(n document.Node) *big.Rat {
 			Expected: "a share, or an amount of the kind of the whole budget"})
 		return nil
 	}
-	return s.amount(n)
+	return s.readAmount(n)
 }
 
-// adds reports a split whose parts do not add up to what it has.
-func (s *splitter) adds(n document.Node, portions []portion, has room) bool {
-	taken, needed, shares := taken(portions)
+// checkSum reports a split whose parts do not add up to its amount.
+func (s *splitter) checkSum(n document.Node, portions []portion, has knownAmount) bool {
+	absolute, needed, shares := sumAmounts(portions)
 	p := document.Problem{}
 	switch {
-	case (shares || needed) && has.most != nil && taken.Cmp(has.most) >= 0:
+	case (shares || needed) && has.most != nil && absolute.Cmp(has.most) >= 0:
 		p.Message = "the absolute amounts leave nothing for the shares"
 		if !shares {
 			p.Message = "the absolute amounts leave nothing for what is needed"
 		}
 		p.Expected = "absolute amounts of less than " + document.FormatNumber(has.most) + " together"
 	case shares:
-		return s.sharesAdd(n, portions)
+		return s.checkShares(n, portions)
 	case needed:
 		return true
-	case has.exact && taken.Cmp(has.most) == 0:
+	case has.exact && absolute.Cmp(has.most) == 0:
 		return true
 	case has.exact:
-		p.Message = fmt.Sprintf("the amounts add up to %s of %s", document.FormatNumber(taken),
+		p.Message = fmt.Sprintf("the amounts add up to %s of %s", document.FormatNumber(absolute),
 			document.FormatNumber(has.most))
 		p.Expected = "amounts that add up to exactly " + document.FormatNumber(has.most) +
 			", or a leaf with a share of what is left"
@@ -241,8 +241,8 @@ func (s *splitter) adds(n document.Node, portions []portion, has room) bool {
 	return false
 }
 
-// sharesAdd reports shares that do not add up to 1.
-func (s *splitter) sharesAdd(n document.Node, portions []portion) bool {
+// checkShares reports shares that do not add up to 1.
+func (s *splitter) checkShares(n document.Node, portions []portion) bool {
 	sum := new(big.Rat)
 	for _, e := range portions {
 		if e.Share != nil {

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds how much sums of values hold, and how many values are told apart.
+// This file checks that sums of values fit 62 bits.
 
 import (
 	"fmt"
@@ -11,15 +11,15 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// checkFits reports a step so fine that 62 bits would not hold a sum of powers of all values, each times its weight.
+// checkFits reports a step so fine that a sum of powers of all values, each times its weight, would not fit 62 bits.
 func (s statReader) checkFits(n document.Node, c *Column, l *domain.Lattice, power int) {
-	weight, rows := big.NewInt(s.table.mostWeight()), mostRows(s.table)
-	most := func(step int64) bool { // whether values in so many times the step fit
+	weight, rows := big.NewInt(s.table.maxWeight()), maxRows(s.table)
+	fitsAt := func(step int64) bool { // reports whether the sum fits with a step this many times larger
 		value := big.NewInt(l.Largest())
 		value.Add(value, big.NewInt(step-1)).Quo(value, big.NewInt(step))
-		return fits(value.Exp(value, big.NewInt(int64(power)), nil), weight, rows)
+		return fitsIn62Bits(value.Exp(value, big.NewInt(int64(power)), nil), weight, rows)
 	}
-	if most(1) {
+	if fitsAt(1) {
 		return
 	}
 	what := "a sum"
@@ -34,7 +34,7 @@ func (s statReader) checkFits(n document.Node, c *Column, l *domain.Lattice, pow
 	}
 	p.Expected = "a larger step"
 	for step := int64(10); step < l.Largest(); step *= 10 {
-		if most(step) {
+		if fitsAt(step) {
 			p.Expected += ", as " + document.FormatNumber(new(big.Rat).Mul(l.Step, new(big.Rat).SetInt64(step)))
 			break
 		}

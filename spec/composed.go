@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the form of names beyond ASCII: two texts that look the same must be one name, and one file.
+// This file checks the Unicode form of names: two texts that look the same must be the same name, and the same file.
 
 import (
 	"fmt"
@@ -9,33 +9,33 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// checkComposed reports names of the spec's own that are not in Unicode's composed form (NFC). Categories are not
-// names: they are texts of the data.
+// checkComposed reports names introduced by the spec that are not in Unicode's composed form (NFC). Categories are
+// exempt: they are texts of the data.
 func (r *reader) checkComposed(root document.Node) {
 	for _, table := range root.Get("tables").Pairs() {
-		r.composed(table.AtKey())
+		r.requireComposed(table.AtKey())
 		for _, join := range table.Get("join").Pairs() {
-			r.composed(join.AtKey())
+			r.requireComposed(join.AtKey())
 		}
 		for _, column := range table.Get("columns").Pairs() {
-			r.composed(column.AtKey())
+			r.requireComposed(column.AtKey())
 			for _, level := range column.Get("levels").Pairs() {
-				r.composed(level.AtKey())
+				r.requireComposed(level.AtKey())
 			}
 		}
 	}
 	for _, marginal := range root.Get("marginals").Pairs() {
 		for _, stat := range marginal.Get("stats").Items() {
-			r.composed(stat.Get("as"))
+			r.requireComposed(stat.Get("as"))
 		}
 	}
 	for _, table := range root.Get("synthetic").Pairs() {
-		r.composed(table.Get("size"))
+		r.requireComposed(table.Get("size"))
 	}
 }
 
-// composed reports a name that is not in composed form.
-func (r *reader) composed(n document.Node) {
+// requireComposed reports a name that is not in composed form.
+func (r *reader) requireComposed(n document.Node) {
 	name := n.Text()
 	if norm.NFC.IsNormalString(name) {
 		return

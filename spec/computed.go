@@ -9,20 +9,20 @@ import (
 	"github.com/dprelease/dprelease/spec/expression"
 )
 
-// This file holds computed columns: those whose values are made, row by row, of columns of the source.
+// This file holds computed columns, whose values are computed, row by row, from columns of the source.
 
-// Lookup is a column of a public table, looked up by the key of the row.
+// Lookup is a column of a public table in which a row's key is looked up.
 type Lookup struct {
-	// Join is the name of a public table among those that the column's table is joined to.
+	// Join is the name of a public table to which the column's table is joined.
 	Join string
-	// Column is a column of it.
+	// Column is a column of the public table.
 	Column string
-	// On are the columns of the key, which are read of the source.
+	// On are the columns of the key, which are read from the source.
 	On []string
 }
 
-// Inputs are the columns of the source that the column's values are made of: one for a column that is read as it is,
-// none for one that another decides.
+// Inputs returns the columns of the source that the column's values are computed from: one for a column that is read
+// unchanged, none for a column that is derived from another.
 func (c *Column) Inputs() []string {
 	switch {
 	case c.Expression != nil:
@@ -40,31 +40,32 @@ func (c *Column) Inputs() []string {
 // Expression is an expression over the columns of a table's source and of its public tables.
 type Expression struct {
 	*expression.Expression
-	// Categories are those of false and of true where the column has two of its own, nil where it has not.
+	// Categories are the categories of false and of true if the column names its own two, nil otherwise.
 	Categories []string
-	// OnlyTrue says that false counts as null, as in a predicate.
+	// OnlyTrue reports that false counts as null, as in a predicate.
 	OnlyTrue bool
 	sources  []string
 }
 
-// Equal tells that two expressions are the same.
+// Equal reports whether two expressions are the same.
 func (e *Expression) Equal(other *Expression) bool {
 	return e == other || e != nil && other != nil && e.Text() == other.Text() &&
 		slices.Equal(e.Categories, other.Categories) && slices.Equal(e.sources, other.sources)
 }
 
-// Sources are the columns of the source that the expression needs, each once: those that it names, and the keys of the
-// public tables that it names columns of.
+// Sources returns the columns of the source that the expression needs, each once: the columns that it names, and the
+// keys of the public tables whose columns it names.
 func (e *Expression) Sources() []string { return e.sources }
 
-// Predicate says which rows of a table count: those for which Expression is true. A row for which it is null does not,
-// and one that has a value which cannot be read is a matter of Unknown: Refuse or Drop.
+// Predicate selects the rows of a table that count: the rows for which Expression is true. A row for which it is null
+// does not count. Unknown, which is Refuse or Drop, applies to a row with a value that cannot be read.
 type Predicate struct {
 	Expression *Expression
 	Unknown    Action
 }
 
-// Column is the predicate as a column of the one category true: null where it is not true, which drops the row.
+// Column returns the predicate as a column with the single category true. The column is null where the predicate is not
+// true, which drops the row.
 func (w *Predicate) Column() *Column {
 	e := *w.Expression
 	e.OnlyTrue = true
@@ -74,7 +75,7 @@ func (w *Predicate) Column() *Column {
 		Unknown: Policy{Action: w.Unknown}, Null: Policy{Action: Drop}}
 }
 
-// Origin is where the values of a column come from, in the words of the spec.
+// Origin says in the words of the spec where the values of a column come from.
 func (c *Column) Origin() string {
 	switch {
 	case c.DerivedFrom != nil:

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of derived columns: a level of another column, under a name of its own.
+// This file reads derived columns: a level of another column, under a name of its own.
 
 import (
 	"fmt"
@@ -11,7 +11,8 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// readDerived reads which attribute decides a derived column; its domain comes when all columns of the table are read.
+// readDerived reads the attribute that a column is derived from. Its domain is set once all columns of the table are
+// read.
 func (r *reader) readDerived(n document.Node) *Column {
 	column, level, _ := strings.Cut(n.Get("derived_from").Text(), ".")
 	for _, key := range []string{"from", "type", "levels", "unknown", "null"} {
@@ -27,7 +28,7 @@ func (r *reader) readDerived(n document.Node) *Column {
 		DerivedFrom: &Attribute{Column: column, Level: level}}
 }
 
-// deriveColumns gives the derived columns of a table their domains.
+// deriveColumns sets the domains of a table's derived columns.
 func (r *reader) deriveColumns(t *Table, columns document.Node) {
 	for _, n := range r.Entries(columns) {
 		from := n.Get("derived_from")
@@ -57,20 +58,20 @@ func (r *reader) deriveColumns(t *Table, columns document.Node) {
 	}
 }
 
-// checkDecided reports attributes of a marginal of which one is derived from the column of another.
+// checkDecided reports attributes of a marginal that come from the same column.
 func (r *reader) checkDecided(t *Table, m *Marginal, n document.Node) {
 	first := map[string]Attribute{}
 	for _, item := range n.Get("by").Items() {
 		column, level, _ := strings.Cut(item.Text(), ".")
 		a := Attribute{column, level}
-		origin := t.origin(a)
+		origin := t.originOf(a)
 		before, twice := first[origin.Column]
 		if !twice {
 			first[origin.Column] = a
 			continue
 		}
 		if before.Column != a.Column && m.Every == nil {
-			r.Wrong(item, t.decided(before, a))
+			r.Wrong(item, t.sameOriginProblem(before, a))
 		}
 	}
 	if len(m.By) < len(n.Get("by").Items()) {

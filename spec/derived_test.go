@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A derived column has the categories of its level, with their labels, and no levels of its own; nothing of it is read.
+// A derived column has the categories of its level, with their labels, and no levels of its own. None of its values is
+// read.
 func TestDerivedColumnsHaveTheirLevelsCategories(t *testing.T) {
 	src := baseSource()
 	src.Text = strings.Replace(derived, "      stage:  {",
@@ -44,7 +45,7 @@ func TestDerivedColumnsHaveTheirLevelsCategories(t *testing.T) {
 	}
 }
 
-// Derived columns stand in microdata beside what decides them, of all columns or of those that are named.
+// Microdata include derived columns together with a column that decides them, whether the columns are named or not.
 func TestMicrodataHaveDerivedColumnsBesideWhatDecidesThem(t *testing.T) {
 	for synthetic, want := range map[string][]Attribute{
 		"{}":                               {{"half", ""}, {"mode", ""}, {"hour", ""}},
@@ -52,7 +53,8 @@ func TestMicrodataHaveDerivedColumnsBesideWhatDecidesThem(t *testing.T) {
 		"{by: [mode, half, hour.quarter]}": {{"mode", ""}, {"half", ""}, {"hour", "quarter"}},
 		"{by: [mode, hour.third]}":         {{"mode", ""}, {"hour", "third"}},
 	} {
-		r, err := Parse(Source{Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1, split: {m: 1/2, t: 1/2}}\n" +
+		r, err := Parse(Source{Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\n" +
+			"budget: {rho: 1, split: {m: 1/2, t: 1/2}}\n" +
 			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {half: {derived_from: hour.half}, mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 23], levels: {half: {width: 12}, third: {width: 8}, quarter: {width: 6}}}}}}\n" +
 			"marginals: {m: {by: [half]}}\nsynthetic: {t: " + synthetic + "}\n"})
 		if err != nil {

@@ -1,7 +1,7 @@
 package spec
 
-// This file holds columns whose categories nobody lists: what they are as keys of tables, and what a marginal by them
-// may be.
+// This file holds columns whose categories are not listed: the type of their keys in published tables, and the
+// marginals in which they may occur.
 
 import (
 	"fmt"
@@ -11,15 +11,15 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// isDiscovered reports whether nobody lists the categories of a column: those appear that a selection lets through.
+// isDiscovered reports whether the categories of a column are not listed, so that a private selection decides which
+// appear.
 func (c *Column) isDiscovered() bool { return c.Domain != nil && c.Domain.Discover() != nil }
 
-// wholeLength is how many characters every whole number has that fits into 64 bits whatever its digits and sign are.
+// wholeLength is the largest number of characters with which every integer fits 64 bits, whatever its digits and sign.
 const wholeLength = 18
 
-// KeyType is the type of a column's categories as keys of published tables. Those that nobody lists are integers where
-// all of them would fit into 64 bits, and else texts: what type they have does not depend on which of them are
-// selected.
+// KeyType returns the type of a column's categories as keys of published tables. Unlisted categories are integers if
+// all that may occur fit 64 bits, and texts otherwise: the type does not depend on which categories are selected.
 func (c *Column) KeyType() domain.Type {
 	if c.isDiscovered() && c.Domain.Discover().MaxLength > wholeLength {
 		return domain.Text
@@ -27,7 +27,7 @@ func (c *Column) KeyType() domain.Type {
 	return c.Type
 }
 
-// Discovers are the columns of a table whose categories are not listed, among those that a marginal is by.
+// Discovers returns the columns of a table that a marginal is by and whose categories are not listed.
 func (t *Table) Discovers(by []Attribute) (all []*Column) {
 	for _, a := range by {
 		if c := t.Column(a.Column); c != nil && c.isDiscovered() {
@@ -37,7 +37,7 @@ func (t *Table) Discovers(by []Attribute) (all []*Column) {
 	return all
 }
 
-// checkDiscovers reports what a marginal by columns whose categories are not listed cannot be.
+// checkDiscovers reports the settings that are invalid in a marginal by columns whose categories are not listed.
 func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 	columns := t.Discovers(m.By)
 	if len(columns) == 0 {
@@ -51,7 +51,7 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 		}
 	}
 	r.checkDiscoverBudget(by, name)
-	r.notBeside(n, []conflict{
+	r.reportConflicts(n, []conflict{
 		{key: "every", why: "it asks for a table for each subset"},
 		{key: "cumulative", why: "it counts up along a list of categories, and this table has some groups and not others"},
 		{key: "ranges", why: "it adds up neighbouring categories, and this table has some groups and not others"},
@@ -71,7 +71,8 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 			Expected: "a list of its values"})
 	case !t.measuresAll():
 		r.Wrong(by, document.Problem{
-			Message: fmt.Sprintf("%s, whose categories are not listed, beside a sample: the selection is not amplified by it in this version", name), Expected: "no sample, or a list of its values"})
+			Message: fmt.Sprintf("%s, whose categories are not listed, beside a sample: the selection is not amplified by it in this version",
+				name), Expected: "no sample, or a list of its values"})
 	}
 }
 
@@ -84,18 +85,20 @@ func (r *reader) checkDiscoverBudget(by document.Node, name string) {
 		return
 	case b.Epsilon != nil:
 		p.Message = fmt.Sprintf(
-			"a budget of ε alone cannot pay for groups that nobody listed, those of %s: what never appears without a unit may never appear with it, and so, unit by unit, no group of any size", name)
+			"a budget of ε alone cannot pay for groups that nobody listed, those of %s: what never appears without a unit may never appear with it, and so, unit by unit, no group of any size",
+			name)
 	case b.Rho != nil:
 		p.Message = fmt.Sprintf(
-			"a budget of ρ has no δ to pay for groups that nobody listed, those of %s: that one appears which a single unit has is a loss beyond every ρ, and only δ bounds how likely it is", name)
+			"a budget of ρ has no δ to pay for groups that nobody listed, those of %s: that one appears which a single unit has is a loss beyond every ρ, and only δ bounds how likely it is",
+			name)
 	default:
 		return // already reported
 	}
 	r.Wrong(by, p)
 }
 
-// checkDiscoverFigures reports figures of groups that are not listed other than numbers of units, and groups of a unit
-// without a bound.
+// checkDiscoverFigures reports statistics of unlisted groups other than numbers of units, and a missing bound on the
+// groups of a unit.
 func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by document.Node, name string) {
 	at := n.Get("stats").Or(by)
 	others := slices.ContainsFunc(m.Stats, func(s Stat) bool { return !s.Kind.countsRowsOrUnits() })
@@ -122,7 +125,8 @@ func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by document.Node
 		return
 	}
 	r.Wrong(by, document.Problem{
-		Message:  fmt.Sprintf("nothing says in how many groups of %s one unit may count, by which the δ of the selection is divided", name),
+		Message: fmt.Sprintf("nothing says in how many groups of %s one unit may count, by which the δ of the selection is divided",
+			name),
 		Expected: "per_unit: {groups: N} in the marginal", Fix: "per_unit: {groups: 1}",
 	})
 }

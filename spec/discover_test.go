@@ -9,7 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// discoverText is a spec by a column that nobody lists, with a budget, more of its column, its table and its marginal.
+// discoverText is a spec with a column whose categories are not listed, given its budget and further keys of its
+// column, table and marginal.
 func discoverText(budget, discover, more, unit, marginal string) string {
 	return `version: 1
 release: words
@@ -83,7 +84,8 @@ func init() {
 	}
 }
 
-// TestColumnsThatNobodyLists reads what a column and a marginal may say, and which values can be categories.
+// TestColumnsThatNobodyLists reads the settings of a column without listed categories and of its marginal, and tests
+// which values can be categories.
 func TestColumnsThatNobodyLists(t *testing.T) {
 	r, err := Parse(Source{Name: "r.yaml", Text: discoverText("{epsilon: 1, delta: 1e-9}", "{max_length: 3, at_least: 5}",
 		", unknown: drop", "{id: customer, max_rows: 9}", "{by: [region, word], stats: [units], per_unit: {groups: 2}}")})
@@ -135,7 +137,7 @@ func TestColumnsThatNobodyLists(t *testing.T) {
 	}
 }
 
-// The type of keys does not depend on which are selected: integers where every key that there may be is one of 64 bits.
+// The type of keys does not depend on which keys are selected: they are integers if every possible key fits 64 bits.
 func TestTypesOfKeysAreOfTheSpecAlone(t *testing.T) {
 	for _, c := range []struct {
 		of     domain.Type

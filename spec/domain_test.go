@@ -8,7 +8,7 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// column parses one column, written as in a spec, of a table with nothing else.
+// column parses one column, written as in a spec, of a table with no other column.
 func column(t testing.TB, text string, files map[string]string) *Column {
 	t.Helper()
 	c, err := tryColumn(text, files)

@@ -2,7 +2,7 @@ package spec
 
 import "strings"
 
-// errorCases are changes that each make the base wrong, by topic.
+// errorCases are changes, by topic, each of which makes the base invalid.
 var errorCases = map[string][]errorCase{
 	"document": {
 		{name: "empty file", text: "\n"},
@@ -80,12 +80,18 @@ var errorCases = map[string][]errorCase{
 		one("correction of what is no name", "version: 1", "version: 1\ncorrects: Survey"),
 		one("correction without a name", "version: 1", "version: 1\ncorrects:"),
 		{name: "total with choices among groups",
-			text: "version: 1\nrelease: x\nprivacy: {protects: person, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
-				"    unit: {id: who, max_rows: 4, null: drop}\n    columns: {mode: {values: [walk, ride], unknown: drop, null: drop}, day: {values: [a, b, c], unknown: drop, null: drop}}\nmarginals:\n" +
-				"  groups: {by: [mode], per_unit: {groups: 1}}\n  rows: {by: [mode], per_unit: {rows_per_group: 1}}\n  days: {by: [mode], stats: [{distinct: day, per_unit: 2}]}\n  all: {by: [mode], per_unit: {total: 2}}\n", params: map[string]string{}},
+			text: "version: 1\nrelease: x\nprivacy: {protects: person, neighbours: replace, total: true}\nbudget: {rho: 1}\n" +
+				"tables:\n  t:\n    source: {csv: t.csv}\n" +
+				"    unit: {id: who, max_rows: 4, null: drop}\n" +
+				"    columns: {mode: {values: [walk, ride], unknown: drop, null: drop}, day: {values: [a, b, c], unknown: drop, null: drop}}\nmarginals:\n" +
+				"  groups: {by: [mode], per_unit: {groups: 1}}\n  rows: {by: [mode], per_unit: {rows_per_group: 1}}\n" +
+				"  days: {by: [mode], stats: [{distinct: day, per_unit: 2}]}\n  all: {by: [mode], per_unit: {total: 2}}\n",
+			params: map[string]string{}},
 		{name: "total with rules of completeness",
-			text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
-				"    unit: row\n    expect: {rows: [1, 2]}\n    columns: {mode: {values: [walk], unknown: drop, null: drop}}\nmarginals: {m: {by: [mode]}}\n", params: map[string]string{}},
+			text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\n" +
+				"tables:\n  t:\n    source: {csv: t.csv}\n" +
+				"    unit: row\n    expect: {rows: [1, 2]}\n    columns: {mode: {values: [walk], unknown: drop, null: drop}}\n" +
+				"marginals: {m: {by: [mode]}}\n", params: map[string]string{}},
 		one("total is no boolean", "account: survey", "total: maybe"),
 		{name: "total with ids that may be null", text: totalIDs("null: error, "), params: map[string]string{}},
 		{name: "total with ids that must not be null", text: totalIDs(""), params: map[string]string{}},
@@ -250,7 +256,8 @@ var errorCases = map[string][]errorCase{
 		one("bounds that hold nothing", "hour:   {values: {integers: [0, 23]}}",
 			"hour:   {from: \"= clamp(age, 9, 0)\", values: {integers: [0, 9]}}"),
 		one("on lines of their own", "hour:   {values: {integers: [0, 23]}}",
-			"hour:\n        from: >\n          age > 3\n          or sax == 3 or sex == 'f' or sex == 3\n        values: [no, yes]"),
+			"hour:\n        from: >\n          age > 3\n          or sax == 3 or sex == 'f' or sex == 3\n"+
+				"        values: [no, yes]"),
 		one("condition with three categories", "hour:   {values: {integers: [0, 23]}}",
 			"hour:   {from: age > 3, values: [no, yes, maybe]}"),
 		one("condition as a range", "hour:   {values: {integers: [0, 23]}}",
@@ -270,8 +277,11 @@ var errorCases = map[string][]errorCase{
 		one("where with another policy", "    unit: {id: person_id",
 			"    where: {is: age > 3, unknown: as}\n    unit: {id: person_id"),
 		{name: "where under total",
-			text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove, total: true}\nbudget: {epsilon: 1}\ntables:\n  persons:\n    source: {csv: a.csv}\n" +
-				"    unit: {id: person_id, max_rows: 3, null: drop}\n    where: age > 3\n    columns: {sex: {values: [f], unknown: drop, null: drop}}\nmarginals: {m: {by: [sex]}}\n", params: map[string]string{}},
+			text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove, total: true}\n" +
+				"budget: {epsilon: 1}\ntables:\n  persons:\n    source: {csv: a.csv}\n" +
+				"    unit: {id: person_id, max_rows: 3, null: drop}\n    where: age > 3\n" +
+				"    columns: {sex: {values: [f], unknown: drop, null: drop}}\nmarginals: {m: {by: [sex]}}\n",
+			params: map[string]string{}},
 	},
 	"tables": {
 		one("unit missing", "    unit: {id: person_id, max_rows: 3}\n", ""),
@@ -300,7 +310,9 @@ var errorCases = map[string][]errorCase{
 			"  units:\n    source: {arrow: u.arrow}\n    unit: row\n    columns: {kind: {values: [a]}}\nmarginals:"),
 		{name: "id missing in the first of three tables", edits: []edit{{"unit: {id: person_id, max_rows: 3}", "unit: row"},
 			{"marginals:",
-				"  visits:\n    source: {arrow: v.arrow}\n    unit: {id: patient, max_rows: 4}\n    columns: {kind: {values: [a]}}\n  units:\n    source: {arrow: u.arrow}\n    unit: row\n    columns: {kind: {values: [a]}}\nmarginals:"}}},
+				"  visits:\n    source: {arrow: v.arrow}\n    unit: {id: patient, max_rows: 4}\n" +
+					"    columns: {kind: {values: [a]}}\n  units:\n    source: {arrow: u.arrow}\n    unit: row\n" +
+					"    columns: {kind: {values: [a]}}\nmarginals:"}}},
 		one("max_rows missing in the second table", "marginals:",
 			"  visits:\n    source: {arrow: v.arrow}\n    unit: {id: patient}\n    columns: {kind: {values: [a]}}\nmarginals:"),
 		one("domain missing", "{values: [female, male], unknown: drop}", "{unknown: drop}"),
@@ -482,8 +494,10 @@ var errorCases = map[string][]errorCase{
 		one("by a figure", "[age, region.state]}", "[age, region.state], top: 2, stats: [{distinct: sex, per_unit: 1}]}"),
 		one("by no column", "[age, region.state]}", "[aeg, region.state], top: 2}"),
 		{name: "in a total release",
-			text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
-				"    unit: row\n    columns: {mode: {values: [walk, ride, bus], unknown: drop, null: drop}}\nmarginals: {m: {by: [mode], top: 1}}\n", params: map[string]string{}},
+			text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\n" +
+				"tables:\n  t:\n    source: {csv: t.csv}\n" +
+				"    unit: row\n    columns: {mode: {values: [walk, ride, bus], unknown: drop, null: drop}}\n" +
+				"marginals: {m: {by: [mode], top: 1}}\n", params: map[string]string{}},
 		one("of a secret sample", "[age, region.state]}", "[age, region.state], top: 2}").
 			with("    unit: {id: person_id, max_rows: 3}\n",
 				"    unit: {id: person_id, max_rows: 3}\n    sample: {poisson: 10%}\n"),
@@ -751,15 +765,18 @@ var errorCases = map[string][]errorCase{
 		after("with microdata", "  split: {main: 1/2", "  split: {main: 1/4, persons: 1/4").with("marginals:",
 			"synthetic: {persons: {by: [age, sex]}}\nmarginals:"),
 		{name: "total, and rows that stop the run",
-			text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
-				"    unit: row\n    columns: {mode: {values: [walk, ride], unknown: drop, null: drop}, foot: {derived_from: mode}}\nimpossible:\n  - where: {mode: walk}\n  - {where: {mode: walk}, rows: error}\n  - {where: {foot: walk}, rows: drop}\nmarginals: {m: {by: [mode]}}\n", params: map[string]string{}},
+			text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\n" +
+				"tables:\n  t:\n    source: {csv: t.csv}\n" +
+				"    unit: row\n    columns: {mode: {values: [walk, ride], unknown: drop, null: drop}, foot: {derived_from: mode}}\nimpossible:\n  - where: {mode: walk}\n  - {where: {mode: walk}, rows: error}\n  - {where: {foot: walk}, rows: drop}\nmarginals: {m: {by: [mode]}}\n",
+			params: map[string]string{}},
 	},
 	"invariants": invariantCases,
 	"linked": {
 		child("no such microdata", "[sex, age.band], parent: households", "[sex, age.band], parent: household"),
 		child("its own parent", "[sex, age.band], parent: households", "[sex, age.band], parent: persons"),
 		child("a parent of a parent", "parent: households, size", "parent: persons, size"),
-		child("no parent left", "  households: {budget: homes, by: [tenure, own, area.half]}\n  cars: {budget: cars, parent: households, size: n_cars, method: auto}\n", ""),
+		child("no parent left", "  households: {budget: homes, by: [tenure, own, area.half]}\n"+
+			"  cars: {budget: cars, parent: households, size: n_cars, method: auto}\n", ""),
 		child("a parent of several rows", "max_rows: 1", "max_rows: 2"),
 		child("a parent of several rows, before its children", "max_rows: 1", "max_rows: 2").
 			with("  households: {budget: homes, by: [tenure, own, area.half]}\n", "").with("synthetic:\n",
@@ -785,7 +802,8 @@ var errorCases = map[string][]errorCase{
 		child("size that is no name", "size: n_cars", "size: n.cars"),
 		child("size without a parent", "parent: households, size: n_cars", "size: n_cars"),
 		{name: "a parent under total",
-			text: "version: 1\nrelease: r\nprivacy: {protects: household, neighbours: add-remove, total: true}\nbudget: {rho: 1, split: {tables: 1/2, homes: 1/4, people: 1/4}}\ntables:\n" +
+			text: "version: 1\nrelease: r\nprivacy: {protects: household, neighbours: add-remove, total: true}\n" +
+				"budget: {rho: 1, split: {tables: 1/2, homes: 1/4, people: 1/4}}\ntables:\n" +
 				"  households: {source: {csv: h.csv}, unit: {id: hh, max_rows: 1, null: drop}, columns: {area: {values: [x, y], unknown: drop, null: drop}, old: {values: [n, o], unknown: drop, null: drop}}}\n" +
 				"  persons: {source: {csv: p.csv}, unit: {id: hh, max_rows: 3, null: drop}, columns: {sex: {values: [f, m], unknown: drop, null: drop}, age: {values: [y, z], unknown: drop, null: drop}}}\nmarginals: {sexes: {table: persons, by: [sex], budget: tables}}\n" +
 				"synthetic: {households: {budget: homes}, persons: {budget: people, parent: households}}\n",
@@ -834,8 +852,10 @@ var errorCases = map[string][]errorCase{
 		micro("no finest level", "region.state, fare.coarse]}\n", "region.state, fare]}\n"),
 		micro("all columns, of which two have no finest level", ", by: [age, sex, region.state, fare.coarse]}", "}"),
 		{name: "a table of one column",
-			text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1, split: {main: 1/2, micro: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
-				"    unit: row\n    columns: {mode: {values: [walk]}}\nmarginals: {main: {by: [mode]}}\nsynthetic: {t: {budget: micro}}\n", params: map[string]string{}},
+			text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\n" +
+				"budget: {rho: 1, split: {main: 1/2, micro: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
+				"    unit: row\n    columns: {mode: {values: [walk]}}\nmarginals: {main: {by: [mode]}}\n" +
+				"synthetic: {t: {budget: micro}}\n", params: map[string]string{}},
 		micro("leaf mistyped", "budget: micro", "budget: mirco"),
 		micro("leaf not named", "{budget: micro, rows: noisy", "{rows: noisy"),
 		micro("leaf not named, and none is free", "main: 1/4, micro: 1/4, more: {share: 50%, split: {ages: 0.4, rest: 60%}}}",

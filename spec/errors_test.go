@@ -14,8 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files of rendered problems anew")
 
-// base is a release that uses every kind of domain and has nothing wrong with it. The error
-// cases change one thing in it.
+// base is a valid release that uses every kind of domain. Each error case changes one thing in it.
 const base = `version: 1
 params: {quarter: {pattern: '20\d\dq[1-4]'}}
 release: survey-${quarter}
@@ -47,19 +46,19 @@ marginals:
 
 const regions = "code,label,state,state_label\n01,One,s1,North\n02,Two,s1,North\n1,Three,s2,South\n"
 
-// governed is the base with everything in it that says how the release is governed: further
-// accounts, what it corrects, no resuming, and what its files must hold.
+// governed is the base with all keys of governance: further accounts, the release that it corrects, no resuming, and
+// conditions on its files.
 var governed = strings.NewReplacer(
 	"params:", "corrects: survey-${quarter}-v1\nfit: {precise: 5%, use with caution: 1/3, unreliable: rest}\nparams:",
 	"account: survey", "account: [survey, register], resume: never",
 	"    unit: {id", "    expect: {rows: [10, 20], every: [region.state, age, age.band]}\n    unit: {id",
 ).Replace(base)
 
-// withMicrodata is the base with microdata that say everything about themselves.
+// withMicrodata is the base with microdata that set every key.
 var withMicrodata = strings.Replace(base, "main: 1/2", "main: 1/4, micro: 1/4", 1) +
 	"synthetic:\n  persons: {budget: micro, rows: noisy, method: auto, by: [age, sex, region.state, fare.coarse]}\n"
 
-// withChildren is a release of microdata of households and of those who live in them.
+// withChildren is a release of microdata of households and of their members.
 const withChildren = `version: 1
 release: homes
 privacy: {protects: household, neighbours: add-remove, account: census}
@@ -91,8 +90,8 @@ synthetic:
   cars: {budget: cars, parent: households, size: n_cars, method: auto}
 `
 
-// targeted is the base with everything in it that says how good its tables must be: targets, leaves that get what these
-// need, absolute amounts, what is made least, cumulative tables and ranges.
+// targeted is the base with all keys of accuracy: targets, leaves that get what these need, absolute amounts, an
+// objective, cumulative tables and ranges.
 var targeted = strings.NewReplacer(
 	"  delta: 1e-9\n", "  delta: 1e-9\n  minimise: largest\n  noise: laplace\n",
 	"main: 1/2, more: {share: 50%, split: {ages: 0.4, rest: 60%}}",
@@ -102,16 +101,17 @@ var targeted = strings.NewReplacer(
 	"stats: [count]", "cumulative: [age.band, fare.coarse], ranges: [region], target: {margin: 1/2}",
 ).Replace(base)
 
-// derived is the base with a derived column in its tables, and with what no row is.
+// derived is the base with a derived column in its tables, and with impossible combinations.
 var derived = strings.NewReplacer(
 	"      hour:   {", "      stage:  {derived_from: age.band}\n      hour:   {",
 	"{by: [age, region.state]}", "{by: [sex, stage, region.state]}",
 	"by: [age.band, sex,", "by: [age.band, stage, sex,",
-	"marginals:", "impossible:\n  - {table: persons, where: {stage: 0–15, size: [NO, \"01\"]}}\n  - {where: {region.state: s1, hour: 7, sex: female}, rows: drop}\nmarginals:",
+	"marginals:", "impossible:\n  - {table: persons, where: {stage: 0–15, size: [NO, \"01\"]}}\n"+
+		"  - {where: {region.state: s1, hour: 7, sex: female}, rows: drop}\nmarginals:",
 ).Replace(base)
 
-// numbers is a release of everything that is not a plain count: statistics, weights, ranges by category, bounds per
-// unit, suggested bounds and diagnostics.
+// numbers is a release of everything other than plain counts: statistics, weights, ranges by category, bounds per unit,
+// suggested bounds and diagnostics.
 const numbers = `version: 1
 release: payroll
 privacy: {protects: person, neighbours: replace, account: payroll}
@@ -168,7 +168,7 @@ tables:
 marginals: {m: {by: [], stats: [{mean: fare}]}}
 `
 
-// drawn is a release of which a part of the units is measured.
+// drawn is a release that is measured on a sample of the units.
 const drawn = `version: 1
 release: trips
 privacy: {protects: trip, neighbours: add-remove, account: trips}
@@ -197,7 +197,7 @@ func numbersSource() Source {
 	return Source{Name: "release.yaml", Text: numbers, Files: map[string]string{"regions.csv": regions}}
 }
 
-// fitted is a case of the base with classes of fitness.
+// fitted is a case of the base with classes of precision.
 func fitted(name, classes string) errorCase {
 	return one(name, "privacy:", "fit: "+classes+"\nprivacy:")
 }
@@ -216,7 +216,7 @@ func after(name, old, new string) errorCase {
 	return c
 }
 
-// beside is a case of derived with microdata and nothing impossible.
+// beside is a case of derived with microdata and without impossible combinations.
 func beside(name, microdata string) errorCase {
 	c := after(name, "  split: {main: 1/2", "  split: {main: 1/4, persons: 1/4")
 	from, to := strings.Index(derived, "impossible:"), strings.Index(derived, "marginals:")
@@ -252,8 +252,7 @@ func TestBaseIsWellFormed(t *testing.T) {
 	}
 }
 
-// edit is one change to the base: the old text, which it holds once, and the new. In a file
-// it changes a code book.
+// edit replaces old, which occurs once in the base, by new. In a file it changes a code book.
 type edit struct{ old, new string }
 
 type errorCase struct {
@@ -307,7 +306,7 @@ func book(name, text string) errorCase {
 	return errorCase{name: name, files: map[string]string{"regions.csv": text}}
 }
 
-// TestProblemsAreRendered compares every case's rendered problems with testdata/TOPIC.txt.
+// TestProblemsAreRendered compares the rendered problems of every case with testdata/TOPIC.txt.
 func TestProblemsAreRendered(t *testing.T) {
 	for topic, cases := range errorCases {
 		t.Run(topic, func(t *testing.T) {
@@ -362,9 +361,10 @@ func TestRowUnitsOfPersonsWarn(t *testing.T) {
 	}
 }
 
-// totalIDs is a total release whose unit has an id, with a policy for those that are null.
+// totalIDs is a total release whose unit has an id, with a policy for null ids.
 func totalIDs(policy string) string {
-	return "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
+	return "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace, total: true}\nbudget: {rho: 1}\n" +
+		"tables:\n  t:\n    source: {csv: t.csv}\n" +
 		"    unit: {id: trip, " + policy +
 		"max_rows: 1}\n    columns: {mode: {values: [walk], unknown: drop, null: drop}}\nmarginals: {m: {by: [mode]}}\n"
 }

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of expressions: of the values of a column, and of which rows of a table count.
+// This file reads expressions: the values of a column, and the rows of a table that count.
 
 import (
 	"errors"
@@ -14,11 +14,11 @@ import (
 	"github.com/dprelease/dprelease/spec/expression"
 )
 
-// marked is the equals sign that an expression may begin with.
-var marked = regexp.MustCompile(`^\s*=`)
+// equalsMark matches the equals sign with which an expression may begin.
+var equalsMark = regexp.MustCompile(`^\s*=`)
 
-// sourceColumn returns the column of the source that a text names, in plain letters or in backticks. Any other text is
-// a column of a public table or an expression. Quotes around a text are YAML's, and change nothing.
+// sourceColumn returns the column of the source that a text names, plainly or in backticks. Any other text is a column
+// of a public table or an expression. YAML's quotes around a text make no difference.
 func sourceColumn(from document.Node) (name string, ok bool) {
 	if plainName.MatchString(from.Text()) {
 		return from.Text(), true
@@ -28,15 +28,15 @@ func sourceColumn(from document.Node) (name string, ok bool) {
 
 var plainName = regexp.MustCompile(`^` + plainSyntax + `$`)
 
-// readExpression reads an expression over a table, nil where something is wrong with it. columns is the node of the
-// table's columns, for what they say of the source.
+// readExpression reads an expression over a table. It returns nil if a problem was reported. columns is the node of the
+// table's columns, which declare the types of source columns.
 func (r *reader) readExpression(t *Table, n, columns document.Node) *Expression {
 	text := n.Text()
-	mark := len(marked.FindString(text))
-	read, err := expression.Parse(text[mark:], declaredIn(columns))
+	mark := len(equalsMark.FindString(text))
+	read, err := expression.Parse(text[mark:], declaredColumns(columns))
 	if err != nil {
 		var wrong *expression.Error
-		errors.As(err, &wrong) // it is no other
+		errors.As(err, &wrong) // Parse returns no other type
 		r.reportExpression(n, mark, wrong)
 		return nil
 	}
@@ -59,7 +59,7 @@ func (r *reader) readExpression(t *Table, n, columns document.Node) *Expression 
 	return e
 }
 
-// reportExpression reports what is wrong with an expression, where in its line it is.
+// reportExpression reports a problem of an expression at its position within the line.
 func (r *reader) reportExpression(n document.Node, mark int, wrong *expression.Error) {
 	text := n.Text()
 	at, end := min(mark+wrong.At, len(text)), min(mark+wrong.End, len(text))
@@ -85,10 +85,10 @@ func (r *reader) reportExpression(n document.Node, mark int, wrong *expression.E
 	r.Wrong(n, p)
 }
 
-// declaredIn is what the columns of a table say of those of the source that they are read from: their kind, and of
-// numbers the places. Texts say nothing: a column has no other type where none is given.
-func declaredIn(columns document.Node) func(table, name string) expression.Column {
-	said := map[string]expression.Column{}
+// declaredColumns returns the kinds that the columns of a table declare for the source columns they read, and the
+// decimal places of numbers. Type text declares nothing, because it is the default.
+func declaredColumns(columns document.Node) func(table, name string) expression.Column {
+	declaredAs := map[string]expression.Column{}
 	for _, c := range columns.Pairs() {
 		name := c.Key.Value
 		if from := c.Get("from"); from.Present() {
@@ -104,30 +104,30 @@ func declaredIn(columns document.Node) func(table, name string) expression.Colum
 		case c.Get("values").Get("integers").Present():
 			declared.Kind = expression.Number
 		case of.Present():
-			declared.Kind = kinds[domain.Type(of.Text())]
+			declared.Kind = kindByType[domain.Type(of.Text())]
 			if domain.Type(of.Text()) == domain.Decimal {
-				declared.Places = placesOfStep(c.Get("step"))
+				declared.Places = stepPlaces(c.Get("step"))
 			}
 		}
-		if before, twice := said[name]; twice && before != declared {
+		if before, twice := declaredAs[name]; twice && before != declared {
 			declared = expression.Column{}
 		}
-		said[name] = declared
+		declaredAs[name] = declared
 	}
 	return func(table, name string) expression.Column {
 		if table != "" {
 			return expression.Column{}
 		}
-		return said[name]
+		return declaredAs[name]
 	}
 }
 
-var kinds = map[domain.Type]expression.Kind{
+var kindByType = map[domain.Type]expression.Kind{
 	domain.Integer: expression.Number, domain.Decimal: expression.Number, domain.Date: expression.Date,
 	domain.Timestamp: expression.Timestamp, domain.Boolean: expression.Boolean}
 
-// placesOfStep is how many places the multiples of a step have, −1 where that is not known.
-func placesOfStep(step document.Node) int {
+// stepPlaces returns the number of decimal places of a step's multiples, −1 if it is not known.
+func stepPlaces(step document.Node) int {
 	x, err := document.ParseNumber(step.Text())
 	if err != nil {
 		return -1
@@ -138,7 +138,8 @@ func placesOfStep(step document.Node) int {
 	return -1
 }
 
-// readPredicate reads which rows of a table count, nil where the spec does not say or something is wrong with it.
+// readPredicate reads which rows of a table count. It returns nil if the spec gives no condition or a problem was
+// reported.
 func (r *reader) readPredicate(t *Table, n, columns document.Node) *Predicate {
 	if !r.Sound(n) {
 		return nil
@@ -158,7 +159,7 @@ func (r *reader) readPredicate(t *Table, n, columns document.Node) *Predicate {
 	return w
 }
 
-// checkExpression reports a column whose domain does not go with what its expression gives, and finds the categories of
+// checkExpression reports a column whose domain does not match the type of its expression, and finds the categories of
 // false and true.
 func (r *reader) checkExpression(c *Column, n document.Node) {
 	gives := c.Expression.Type()
@@ -208,8 +209,8 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 	r.Wrong(at, p)
 }
 
-// checkConstants reports a value that an expression is written to give, which is no category of its column and which no
-// policy is for. In a column without a list of categories there is none.
+// checkConstants reports a constant of an expression that is not a category of its column and that no policy covers. A
+// column without a list of categories accepts any constant.
 func (r *reader) checkConstants(c *Column, from document.Node) {
 	if c.Domain == nil || c.Domain.Ranged() || c.isDiscovered() || c.Unknown.Action != Refuse {
 		return
@@ -223,28 +224,31 @@ func (r *reader) checkConstants(c *Column, from document.Node) {
 		if _, fit := c.Domain.CodeOfText(text); fit == domain.Fits {
 			continue
 		}
-		r.reportExpression(from, len(marked.FindString(from.Text())), &expression.Error{
+		r.reportExpression(from, len(equalsMark.FindString(from.Text())), &expression.Error{
 			At: constant.At, End: constant.End,
-			Message:  fmt.Sprintf("the expression can give %q, which is no category of %s: a row for which it does stops the run", document.Clip(text), c.Name),
+			Message: fmt.Sprintf("the expression can give %q, which is no category of %s: a row for which it does stops the run",
+				document.Clip(text), c.Name),
 			Expected: "a category of the column, or unknown: drop or {as: CATEGORY}",
 		})
 		return
 	}
 }
 
-// checkTexts reports a category that what an expression gives is never written as.
+// checkTexts reports a category whose text no value of the expression can have.
 func (r *reader) checkTexts(c *Column, n document.Node, gives string, is func(code string) bool) {
 	for _, category := range c.Domain.Categories() {
 		if !is(category.Code) {
-			r.Wrong(n.Get("values").Or(n.Get("codebook")), document.Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives,
-				document.Clip(category.Code)),
-				Expected: "categories that are written so, or an expression that gives texts, as recode(x, {1: 'one'})"})
+			r.Wrong(n.Get("values").Or(n.Get("codebook")),
+				document.Problem{Message: fmt.Sprintf("the expression is %s, which is never written %q", gives,
+					document.Clip(category.Code)),
+					Expected: "categories that are written so, or an expression that gives texts, as recode(x, {1: 'one'})"})
 			return
 		}
 	}
 }
 
-// readTruth finds which categories false and true are: those written so or, of two others, the first and the second.
+// readTruth finds the categories of false and true: the categories with these names or, for two others, the first and
+// the second.
 func (r *reader) readTruth(c *Column, n document.Node) {
 	p := document.Problem{Message: "the expression is true or false, and the column is neither",
 		Expected: "two categories, that of false first and that of true second", Fix: "values: [no, yes]"}

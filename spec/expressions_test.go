@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestQuotesOfYAMLChangeNothing reads one text for from: plain, in single and in double quotes.
+// TestQuotesOfYAMLChangeNothing reads the same text in from: plain, in single and in double quotes.
 func TestQuotesOfYAMLChangeNothing(t *testing.T) {
 	for _, c := range []struct{ from, column, expression, lookup string }{
 		{from: "place", column: "place"},
@@ -22,7 +22,7 @@ func TestQuotesOfYAMLChangeNothing(t *testing.T) {
 	} {
 		for _, written := range []string{c.from, "'" + c.from + "'", `"` + c.from + `"`} {
 			if strings.HasPrefix(written, "`") {
-				continue // YAML takes no backtick in front
+				continue // a plain YAML scalar cannot begin with a backtick
 			}
 			text := strings.Replace(joined, "size:   {from: register.size, values: [micro, small]", "size:   {from: "+written+
 				", values: [micro, small]", 1)

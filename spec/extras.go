@@ -1,7 +1,8 @@
 package spec
 
-// This file holds what is bought beside tables and microdata: suggestions of bounds, and counts of what is left out.
-// Each has a leaf of the budget of its own, whose share is taken from the whole before the split.
+// This file reads the extras that a release pays for in addition to tables and microdata: suggestions of bounds, and
+// counts of what is left out. Each has its own leaf of the budget, whose share is taken from the whole before the
+// split.
 
 import (
 	"fmt"
@@ -16,14 +17,14 @@ const (
 	diagnosticsKey = "diagnostics"
 )
 
-// extra is a leaf beside the split.
+// extra is a leaf outside the split.
 type extra struct {
 	document.Node
 	path  string
 	share *big.Rat
 }
 
-// readExtras reads what the release buys beside its split, in document order.
+// readExtras reads the extras of a release, in document order.
 func (r *reader) readExtras(root document.Node) (all []extra) {
 	take := func(n document.Node, key, path string) {
 		if !r.Sound(n) {
@@ -48,7 +49,7 @@ func (r *reader) readExtras(root document.Node) (all []extra) {
 	tables := r.Entries(root.Get("tables"))
 	for _, t := range tables {
 		key := boundsKey + "."
-		if len(tables) > 1 { // which may have columns of one name
+		if len(tables) > 1 { // several tables may have a column of the same name
 			key += t.Key.Value + "."
 		}
 		for _, c := range r.Entries(t.Get("columns")) {
@@ -63,9 +64,9 @@ func (r *reader) readExtras(root document.Node) (all []extra) {
 	return all
 }
 
-// beside puts the extras beside the split of a budget, whose leaves are there already, and is the room that the split
-// has.
-func (r *reader) beside(extras []extra) (rest *big.Rat) {
+// shareWithoutExtras returns the share of the budget that the extras leave for the split. It returns nil and reports a
+// problem if they leave nothing.
+func (r *reader) shareWithoutExtras(extras []extra) (rest *big.Rat) {
 	rest = big.NewRat(1, 1)
 	for _, e := range extras {
 		if rest.Sub(rest, e.share); rest.Sign() <= 0 {
@@ -77,7 +78,7 @@ func (r *reader) beside(extras []extra) (rest *big.Rat) {
 	return rest
 }
 
-// addExtras adds the leaves of extras to a budget, whose own get the rest.
+// addExtras adds the leaves of the extras to a budget whose other leaves share the rest.
 func (r *reader) addExtras(b *Budget, extras []extra, rest *big.Rat) {
 	if len(extras) == 0 {
 		return
@@ -100,12 +101,12 @@ func (r *reader) addExtras(b *Budget, extras []extra, rest *big.Rat) {
 	}
 }
 
-// checkSuggested reports suggestions of bounds for columns that have none to suggest.
+// checkSuggested reports suggestions of bounds for columns without a lattice.
 func (r *reader) checkSuggested(root document.Node, t *Table) {
 	columns := root.Get("tables").Get(t.Name).Get("columns")
 	for _, c := range t.Columns {
 		if c.Suggest != "" {
-			r.lattice(root, t, c, columns.Get(c.Name).Get("bounds").AtKey(), "bounds")
+			r.requireLattice(root, t, c, columns.Get(c.Name).Get("bounds").AtKey(), "bounds")
 		}
 	}
 }

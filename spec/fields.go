@@ -7,9 +7,9 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds where a file of rows is named, how its fields are written, and the names of columns in a list.
+// This file reads how a file of rows is named, and how its fields are written.
 
-// fileOf is the file, or the files, that a source or a join names, and their format.
+// fileOf returns the file, or the files, that a source or a join names, and their format.
 func fileOf(n document.Node) (at document.Node, format files.Format) {
 	for _, f := range files.Formats() {
 		if file := n.Get(string(f)); file.Present() {
@@ -19,7 +19,7 @@ func fileOf(n document.Node) (at document.Node, format files.Format) {
 	return at, format
 }
 
-// readFields reads how the fields of a CSV file are parted, and which of them mean null.
+// readFields reads the delimiter of a CSV file, and the fields that mean null.
 func readFields(n document.Node) (delimiter rune, nulls []string) {
 	delimiter, _ = utf8.DecodeRuneInString(n.Get("delimiter").TextOr(","))
 	if given := n.Get("nulls"); given.Present() {
@@ -28,7 +28,7 @@ func readFields(n document.Node) (delimiter rune, nulls []string) {
 	return delimiter, []string{""}
 }
 
-// namesOf are the names of tables, of columns or of what else has one.
+// namesOf returns the names of the elements.
 func namesOf[T any](all []T, name func(T) string) (names []string) {
 	for _, one := range all {
 		names = append(names, name(one))

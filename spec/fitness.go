@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the classes of fitness: how precise a figure must be for which use, as the office says.
+// This file reads the classes of fitness: how precise a figure must be for which use.
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// readFit reads the classes of fitness, none where the spec does not say: what a figure is precise enough for is for
-// the office to say.
+// readFit reads the classes of fitness. Without them in the spec there are none: only the publisher can say what a
+// figure must be precise enough for.
 func (r *reader) readFit(n document.Node) {
 	if !r.Sound(n) {
 		return
@@ -45,7 +45,7 @@ func (r *reader) readFit(n document.Node) {
 	}
 }
 
-// readFitBound reads a class with its bound, and tells whether it is one.
+// readFitBound reads a class with its bound. It returns false and reports a problem if the class is invalid.
 func (r *reader) readFitBound(n document.Node) bool {
 	name, one := n.Key.Value, big.NewRat(1, 1)
 	bound, ok := r.Number(n)

@@ -5,20 +5,20 @@ import (
 	"math/big"
 )
 
-// This file holds what 62 bits hold: how many places a lattice has at most, and how many rows a table.
+// This file holds bounds that keep sums within 62 bits: on the points of a lattice, and on the rows of a table.
 
-// mostPlaces bounds the places of a lattice, so that each has a code of 32 bits with some to spare.
-const mostPlaces = int64(1)<<32 - 8
+// maxLatticePoints bounds the points of a lattice, so that each has a code of 32 bits with some to spare.
+const maxLatticePoints = int64(1)<<32 - 8
 
-// mostRowsOfAll is how many rows sums are made for where a table does not say how many it has: 2^34.
-const mostRowsOfAll = 1 << 34
+// defaultMaxRows is the number of rows that sums must hold for a table without a bound on its rows: 2^34.
+const defaultMaxRows = 1 << 34
 
-// mostRows is the most rows that a table has.
-func mostRows(t *Table) *big.Int {
+// maxRows returns the largest number of rows of a table.
+func maxRows(t *Table) *big.Int {
 	if t.Expect != nil && t.Expect.Rows != nil {
 		return big.NewInt(t.Expect.Rows.Most)
 	}
-	return big.NewInt(mostRowsOfAll)
+	return big.NewInt(defaultMaxRows)
 }
 
 // rowsText says how many rows a table has at most.
@@ -29,8 +29,8 @@ func rowsText(t *Table) string {
 	return "2^34 rows"
 }
 
-// fits tells that a product is below 2^62.
-func fits(factors ...*big.Int) bool {
+// fitsIn62Bits reports whether a product is below 2^62.
+func fitsIn62Bits(factors ...*big.Int) bool {
 	product := big.NewInt(1)
 	for _, f := range factors {
 		product.Mul(product, f)

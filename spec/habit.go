@@ -10,9 +10,9 @@ import (
 	"github.com/dprelease/dprelease/spec/shape"
 )
 
-// This file holds habits from other programs: what is often written where the language writes something else.
+// This file recognises habits from other programs: what people often write where this language has another form.
 
-// whereHabits are other names of a condition on rows.
+// whereHabits maps other names of a condition on rows to what is expected.
 func whereHabits(expected string) map[string]shape.Habit {
 	habits := map[string]shape.Habit{}
 	for _, key := range []string{"filter", "filters", "where", "condition", "subset"} {
@@ -21,10 +21,10 @@ func whereHabits(expected string) map[string]shape.Habit {
 	return habits
 }
 
-// fileExpected says where rows are read from.
+// fileExpected says where rows can be read from.
 const fileExpected = "files on this machine, {parquet: …}, {csv: …} or {arrow: …}: export a table of a database, or download the file, first"
 
-// sourceHabits are sources of other programs.
+// sourceHabits maps sources of other programs to what is expected.
 func sourceHabits() map[string]shape.Habit {
 	habits := map[string]shape.Habit{}
 	for _, key := range strings.Fields(

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of what is impossible: combinations of categories that no row has.
+// This file reads impossible combinations of categories, which no row has.
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ func (r *reader) readImpossible(root document.Node) {
 
 // readWhere reads the conditions that an impossible row meets, all of them.
 func (r *reader) readWhere(t *Table, n document.Node) []Condition {
-	all, everything := r.conditions(t, n)
+	all, everything := r.readConditions(t, n)
 	if everything {
 		r.Report(n.Heading(), n.Path, document.Problem{
 			Message:  "every row is so: these are all categories",
@@ -43,9 +43,9 @@ func (r *reader) readWhere(t *Table, n document.Node) []Condition {
 	return all
 }
 
-// conditions reads attributes with their categories, and tells whether every row meets them. A condition of a derived
-// column is of what it is derived from.
-func (r *reader) conditions(t *Table, n document.Node) (all []Condition, everything bool) {
+// readConditions reads attributes with their categories, and reports whether every row meets all conditions. A
+// condition on a derived column becomes one on its origin.
+func (r *reader) readConditions(t *Table, n document.Node) (all []Condition, everything bool) {
 	seen := map[string]string{}
 	known, excluded := true, true
 	for _, pair := range r.Entries(n) {
@@ -56,7 +56,7 @@ func (r *reader) conditions(t *Table, n document.Node) (all []Condition, everyth
 			known = false
 			continue
 		}
-		origin := t.origin(a)
+		origin := t.originOf(a)
 		if before := seen[origin.Column]; before != "" {
 			r.Wrong(at, document.Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a),
 				Expected: "each column once, at one level"})
@@ -76,10 +76,10 @@ func (r *reader) conditions(t *Table, n document.Node) (all []Condition, everyth
 	return all, known && excluded
 }
 
-// readCodes finds the categories of a condition among those of its level.
+// readCodes finds the categories of a condition among the categories of its level.
 func (r *reader) readCodes(a Attribute, l *domain.Level, n document.Node) []int {
 	items := n.ItemsOrSelf()
-	code := make(map[string]int, len(items)) // of each category that is named; -1 where there is none
+	code := make(map[string]int, len(items)) // by named category; -1 for one that does not exist
 	for _, item := range items {
 		code[item.Text()] = -1
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is impossible is told by the columns that are read, with codes in the order of their level.
+// Impossible combinations refer to the columns that are read, with codes in the order of their level.
 func TestImpossibleIsOfWhatIsRead(t *testing.T) {
 	src := baseSource()
 	src.Text = derived

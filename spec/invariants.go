@@ -13,19 +13,18 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the reading of invariants: public figures, from a file or the spec itself, that published counts keep
-// to.
+// This file reads invariants: public figures, from a file or from the spec itself, with which published counts agree.
 
-// countColumn is the column of a file of figures that holds these.
+// countColumn is the name of the column with the figures in a file of figures.
 const countColumn = "count"
 
-// figures are the cells of an invariant as they are read.
+// figures are the cells of an invariant while they are read.
 type figures struct {
 	by     []Attribute
 	levels []*domain.Level
-	codes  []map[string]int // of each level
+	codes  []map[string]int // the code of each category, by level
 	counts []int64
-	cells  []string // where the figure of each cell stands, "" where there is none yet
+	cells  []string // where the figure of each cell was found, "" for none yet
 }
 
 func (r *reader) readInvariants(root document.Node) {
@@ -53,14 +52,15 @@ func (r *reader) readInvariants(root document.Node) {
 		}
 		if !slices.ContainsFunc(r.release.Invariants, func(o Invariant) bool {
 			return o.Table == i.Table &&
-				r.contradicts(t, o, i, n)
+				r.reportContradiction(t, o, i, n)
 		}) {
 			r.release.Invariants = append(r.release.Invariants, i)
 		}
 	}
 }
 
-// checkInvariant reports an invariant of a table that can have none, and one that has no figures or two sets of them.
+// checkInvariant reports an invariant of a table that cannot have one, and an invariant without figures or with two
+// sets of them.
 func (r *reader) checkInvariant(root document.Node, t *Table, n document.Node) bool {
 	from, values := n.Get("from"), n.Get("values")
 	switch {
@@ -86,13 +86,13 @@ func (r *reader) checkInvariant(root document.Node, t *Table, n document.Node) b
 	return false
 }
 
-// readCells reads the attributes of an invariant, no two of one column; nil where something is wrong with them.
+// readCells reads the attributes of an invariant, no two of the same column. It returns nil if a problem was reported.
 func (r *reader) readCells(root document.Node, t *Table, n document.Node) *figures {
 	first := map[string]Attribute{}
 	f := &figures{}
 	f.by = r.readAttributes(root, t, n, func(a Attribute) (document.Problem, bool) {
-		before, twice := first[t.origin(a).Column]
-		first[t.origin(a).Column] = a
+		before, twice := first[t.originOf(a).Column]
+		first[t.originOf(a).Column] = a
 		return document.Problem{Message: fmt.Sprintf("%s and %s are of one column", before, a),
 			Expected: "each column once, at one level"}, !twice
 	})
@@ -120,8 +120,8 @@ func (r *reader) readCells(root document.Node, t *Table, n document.Node) *figur
 	return f
 }
 
-// missing names the cells without a figure, "" where all have one.
-func (f *figures) missing() string {
+// missingCells names the cells without a figure, "" if there are none.
+func (f *figures) missingCells() string {
 	first, more := -1, 0
 	for cell, at := range f.cells {
 		switch {
@@ -136,13 +136,13 @@ func (f *figures) missing() string {
 	case first < 0:
 		return ""
 	case more > 0:
-		return fmt.Sprintf("%s, nor of %d more", f.cell(first), more)
+		return fmt.Sprintf("%s, nor of %d more", f.cellName(first), more)
 	}
-	return f.cell(first)
+	return f.cellName(first)
 }
 
-// cell names a cell by its categories.
-func (f *figures) cell(at int) string {
+// cellName names a cell by its categories.
+func (f *figures) cellName(at int) string {
 	var parts []string
 	for k := len(f.by) - 1; k >= 0; k-- {
 		size := f.levels[k].Size()
@@ -156,7 +156,7 @@ func (f *figures) cell(at int) string {
 	return strings.Join(parts, ", ")
 }
 
-// readPlain reads the figures that stand in the spec.
+// readPlain reads figures that are written in the spec.
 func (r *reader) readPlain(n document.Node, f *figures) bool {
 	pairs := n.Pairs()
 	switch {
@@ -188,7 +188,7 @@ func (r *reader) readPlain(n document.Node, f *figures) bool {
 		}
 		f.counts[code], f.cells[code] = pair.Whole(), "here"
 	}
-	if missing := f.missing(); ok && missing != "" {
+	if missing := f.missingCells(); ok && missing != "" {
 		r.Report(n.Heading(), n.Path, document.Problem{Message: "no figure of " + missing,
 			Expected: "a figure for each category, 0 where there is no row"})
 		ok = false
@@ -196,7 +196,7 @@ func (r *reader) readPlain(n document.Node, f *figures) bool {
 	return ok
 }
 
-// readFigures reads the figures of a file, which becomes part of the release's source, and is its path.
+// readFigures reads the figures of a file, which becomes part of the release's source, and returns its path.
 func (r *reader) readFigures(at document.Node, f *figures) (string, bool) {
 	path, ok := r.params.Fill(at)
 	if !ok {
@@ -212,7 +212,7 @@ func (r *reader) readFigures(at document.Node, f *figures) (string, bool) {
 	}
 	p := &publicTable{named: at, Table: files.Table{File: path, What: "table of figures", RowsAre: "cells", Headed: headed,
 		Comma: ','}}
-	used, problem := p.figures(content, f)
+	used, problem := p.readFigures(content, f)
 	if problem != nil {
 		problem.Expected += fmt.Sprintf(" (the figures are named in line %d of %s)", at.Value.Line, r.File)
 		r.ReportIn(at.Value, at.Path, *problem)
@@ -222,8 +222,8 @@ func (r *reader) readFigures(at document.Node, f *figures) (string, bool) {
 	return path, true
 }
 
-// figures takes the figures of a file, and names the columns that they are in.
-func (p *publicTable) figures(content *files.Unpacked, f *figures) (used []string, problem *document.Problem) {
+// readFigures reads the figures of a file, and returns the names of the columns that it used.
+func (p *publicTable) readFigures(content *files.Unpacked, f *figures) (used []string, problem *document.Problem) {
 	if problem := p.Table.Read(content); problem != nil {
 		return nil, problem
 	}
@@ -249,11 +249,11 @@ func (p *publicTable) figures(content *files.Unpacked, f *figures) (used []strin
 		used = append(used, p.Header[columns[i]])
 	}
 	for row, fields := range p.Rows {
-		if problem := p.figure(row, fields, columns, f); problem != nil {
+		if problem := p.readFigure(row, fields, columns, f); problem != nil {
 			return nil, problem
 		}
 	}
-	if missing := f.missing(); missing != "" {
+	if missing := f.missingCells(); missing != "" {
 		return nil, p.Problem(1, 1, "no figure of "+missing,
 			fmt.Sprintf("a line for each of %d cells, with 0 where there is no row", len(f.counts)))
 	}
@@ -262,8 +262,8 @@ func (p *publicTable) figures(content *files.Unpacked, f *figures) (used []strin
 
 var countDigits = regexp.MustCompile(`^[0-9]+$`)
 
-// figure takes the figure of a row.
-func (p *publicTable) figure(row int, fields []string, columns []int, f *figures) *document.Problem {
+// readFigure reads the figure of a row.
+func (p *publicTable) readFigure(row int, fields []string, columns []int, f *figures) *document.Problem {
 	cell := 0
 	for i, level := range f.levels {
 		code, known := f.codes[i][fields[columns[i]]]
@@ -276,7 +276,8 @@ func (p *publicTable) figure(row int, fields []string, columns []int, f *figures
 		cell = cell*level.Size() + code
 	}
 	if f.cells[cell] != "" {
-		return p.InField(row, columns[0], "a second figure of "+f.cell(cell), "each cell once; the first is "+f.cells[cell])
+		return p.InField(row, columns[0], "a second figure of "+f.cellName(cell),
+			"each cell once; the first is "+f.cells[cell])
 	}
 	text := fields[columns[len(f.by)]]
 	count, err := strconv.ParseInt(text, 10, 64)
@@ -293,7 +294,7 @@ func (p *publicTable) figure(row int, fields []string, columns []int, f *figures
 	return nil
 }
 
-// checkTotalOf reports figures that add up to more than can be counted, or than count by the table's own rule.
+// checkTotalOf reports figures whose sum is beyond MaxCount or outside the rows that the table expects.
 func (r *reader) checkTotalOf(t *Table, i Invariant, n document.Node) bool {
 	var total int64
 	for _, c := range i.Counts {
@@ -325,9 +326,9 @@ func (r *reader) checkTotalOf(t *Table, i Invariant, n document.Node) bool {
 	return false
 }
 
-// contradicts reports at the second of two invariants of a table that what both say is not the same.
-func (r *reader) contradicts(t *Table, first, second Invariant, n document.Node) bool {
-	one, other, name := common(t, first, second)
+// reportContradiction compares two invariants of a table, and reports at the second if they disagree.
+func (r *reader) reportContradiction(t *Table, first, second Invariant, n document.Node) bool {
+	one, other, name := commonMargins(t, first, second)
 	for cell, count := range one {
 		if other[cell] != count {
 			r.Report(n.Heading(), n.Path, document.Problem{
@@ -339,7 +340,7 @@ func (r *reader) contradicts(t *Table, first, second Invariant, n document.Node)
 		}
 	}
 	for _, pair := range [][2]Invariant{{second, first}, {first, second}} {
-		if says := outnumbers(t, pair[0], pair[1]); says != "" {
+		if says := findExcess(t, pair[0], pair[1]); says != "" {
 			r.Report(n.Heading(), n.Path, document.Problem{
 				Message:  fmt.Sprintf("invariants %s and %s contradict each other: %s", first.Name, second.Name, says),
 				Expected: "figures of the same rows",
@@ -350,28 +351,29 @@ func (r *reader) contradicts(t *Table, first, second Invariant, n document.Node)
 	return false
 }
 
-// outnumbers says where an invariant has more rows in a cell than another has in one that this lies within; "" for
-// nowhere. Both are added up to the columns that both have, of which levels may cross.
-func outnumbers(t *Table, inner, outer Invariant) string {
-	ofInner, ofOuter := make([][]int, len(inner.By)), make([][]int, len(outer.By))
+// findExcess looks for a cell of one invariant with more rows than the cell of the other that contains it, and
+// describes it; it returns "" if there is none. Both invariants are first summed to their common columns, whose levels
+// may cross.
+func findExcess(t *Table, inner, outer Invariant) string {
+	innerOffsets, outerOffsets := make([][]int, len(inner.By)), make([][]int, len(outer.By))
 	var small, large []*domain.Level
 	var holders [][]int
 	var named [2][]Attribute
 	innerStride, outerStride := 1, 1
 	for i, a := range inner.By {
 		for j, b := range outer.By {
-			if t.origin(a).Column != t.origin(b).Column {
+			if t.originOf(a).Column != t.originOf(b).Column {
 				continue
 			}
-			fine, coarse := levelOf(t, t.origin(a)), levelOf(t, t.origin(b))
-			ofInner[i], ofOuter[j] = spaced(fine.Size(), innerStride), spaced(coarse.Size(), outerStride)
-			holders = append(holders, holding(t.Column(t.origin(a).Column).Domain.Size(), fine, coarse))
+			fine, coarse := levelOf(t, t.originOf(a)), levelOf(t, t.originOf(b))
+			innerOffsets[i], outerOffsets[j] = multiples(fine.Size(), innerStride), multiples(coarse.Size(), outerStride)
+			holders = append(holders, containingCategories(t.Column(t.originOf(a).Column).Domain.Size(), fine, coarse))
 			small, large = append(small, fine), append(large, coarse)
 			named[0], named[1] = append(named[0], a), append(named[1], b)
 			innerStride, outerStride = innerStride*fine.Size(), outerStride*coarse.Size()
 		}
 	}
-	rows, most := summed(t, inner, ofInner, innerStride), summed(t, outer, ofOuter, outerStride)
+	rows, most := sumByOffsets(t, inner, innerOffsets, innerStride), sumByOffsets(t, outer, outerOffsets, outerStride)
 	for cell, count := range rows {
 		rest, at, stride := cell, 0, 1
 		var within, around []string
@@ -395,8 +397,8 @@ func outnumbers(t *Table, inner, outer Invariant) string {
 	return ""
 }
 
-// spaced are so many places, a stride apart.
-func spaced(size, stride int) []int {
+// multiples returns the first size multiples of stride.
+func multiples(size, stride int) []int {
 	out := make([]int, size)
 	for i := range out {
 		out[i] = i * stride
@@ -404,8 +406,9 @@ func spaced(size, stride int) []int {
 	return out
 }
 
-// holding is, of each category of a level of a domain, the one of another level that it lies within, −1 for none.
-func holding(base int, of, in *domain.Level) []int {
+// containingCategories returns for each category of level of the category of level in that contains it, −1 if there is
+// none.
+func containingCategories(base int, of, in *domain.Level) []int {
 	out := make([]int, of.Size())
 	seen := make([]bool, of.Size())
 	for b := range base {
@@ -418,20 +421,20 @@ func holding(base int, of, in *domain.Level) []int {
 	return out
 }
 
-// common adds two invariants of a table up to the finest marginal that both say: of each column that both have, to
-// groups of categories that are unions of categories of both. name names a cell of it.
-func common(t *Table, first, second Invariant) (one, other []int64, name func(cell int) string) {
+// commonMargins sums two invariants of a table to the finest marginal that both determine: for each common column, to
+// groups of categories that are unions of categories of both. name names a cell of that marginal.
+func commonMargins(t *Table, first, second Invariant) (one, other []int64, name func(cell int) string) {
 	ofFirst, ofSecond := make([][]int, len(first.By)), make([][]int, len(second.By))
 	sizes := []int{}
 	var names [][]string
 	stride := 1
 	for i, a := range first.By {
 		for j, b := range second.By {
-			if t.origin(a).Column != t.origin(b).Column {
+			if t.originOf(a).Column != t.originOf(b).Column {
 				continue
 			}
-			fine, coarse := levelOf(t, t.origin(a)), levelOf(t, t.origin(b))
-			base := t.Column(t.origin(a).Column).Domain.Size()
+			fine, coarse := levelOf(t, t.originOf(a)), levelOf(t, t.originOf(b))
+			base := t.Column(t.originOf(a).Column).Domain.Size()
 			groups := 0
 			ofFirst[i], ofSecond[j], groups = domain.Merged(base, fine, coarse)
 			named := make([]string, groups)
@@ -463,12 +466,12 @@ func common(t *Table, first, second Invariant) (one, other []int64, name func(ce
 		}
 		return strings.Join(parts, ", ")
 	}
-	return summed(t, first, ofFirst, stride), summed(t, second, ofSecond, stride), name
+	return sumByOffsets(t, first, ofFirst, stride), sumByOffsets(t, second, ofSecond, stride), name
 }
 
-// summed adds the figures of an invariant up; of holds of each attribute what its categories add to the place of a sum,
-// nil for nothing.
-func summed(t *Table, i Invariant, of [][]int, sums int) []int64 {
+// sumByOffsets sums the figures of an invariant. of[k][c] is what category c of attribute k adds to the index of the
+// sum; nil adds nothing.
+func sumByOffsets(t *Table, i Invariant, of [][]int, sums int) []int64 {
 	at := []int{0}
 	for k, a := range i.By {
 		size := levelOf(t, a).Size()
@@ -491,7 +494,7 @@ func summed(t *Table, i Invariant, of [][]int, sums int) []int64 {
 	return out
 }
 
-// TotalOf returns an invariant of a confidential table, all of which have one total; false where it has none.
+// TotalOf returns an invariant of a confidential table; all of them have the same total. ok is false if there is none.
 func (r *Release) TotalOf(table string) (Invariant, bool) {
 	at := slices.IndexFunc(r.Invariants, func(i Invariant) bool { return i.Table == table })
 	if at < 0 {

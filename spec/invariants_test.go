@@ -22,7 +22,7 @@ const (
 	areaTotals  = "count,region\n7,01\n23,02\n30,1\n"
 )
 
-// figuresOf is a case of kept with one change of the file of its figures by region and sex.
+// figuresOf is a case of kept with one change in the file of its figures by region and sex.
 func figuresOf(name, old, new string) errorCase {
 	c := inKept(name, "marginals:", "marginals:")
 	c.files["2026q1-totals.csv"] = strings.Replace(stateTotals, old, new, 1)
@@ -74,7 +74,9 @@ var invariantCases = []errorCase{
 	figuresOf("contradiction of a level", "female,a,s1,20\nmale,,s1,10\nmale,\"b, c\",s2,15\nfemale,,s2,15",
 		"female,a,s1,21\nmale,,s1,10\nmale,\"b, c\",s2,15\nfemale,,s2,14"),
 	one("a part of more rows than the whole", "marginals:",
-		"invariants: {halves: {by: [size.half], values: {a: 5, b: 5}}, others: {by: [size.other], values: {c: 4, d: 6}}}\nmarginals:").with("half: {a: [\"01\"], b: [\"1\", NO]}", "half: {a: [\"01\"], b: [\"1\", NO]}, other: {c: [\"01\", \"1\"], d: [NO]}"),
+		"invariants: {halves: {by: [size.half], values: {a: 5, b: 5}}, others: {by: [size.other], values: {c: 4, d: 6}}}\n"+
+			"marginals:").with("half: {a: [\"01\"], b: [\"1\", NO]}",
+		"half: {a: [\"01\"], b: [\"1\", NO]}, other: {c: [\"01\", \"1\"], d: [NO]}"),
 	figuresOf("empty file", stateTotals, ""),
 	figuresOf("header alone", stateTotals, "sex,region.state,count\n"),
 	figuresOf("no column of an attribute", "region.state", "region"),
@@ -100,7 +102,7 @@ var invariantCases = []errorCase{
 		"sex:    {values: {discover: {max_length: 40}}}"),
 }
 
-// Rows that are more than are counted of their unit need not be among the figures.
+// Rows beyond the bound on their unit need not be counted in the figures.
 func TestFiguresMayBeOfFewerRowsThanCount(t *testing.T) {
 	text := strings.NewReplacer("    sample: {poisson: 10%}\n", "    expect: {rows: [100, 200]}\n", "unit: row",
 		"unit: {id: who, max_rows: 2}", "marginals:",
@@ -114,7 +116,7 @@ func keptSource(t *testing.T) Source {
 	return inKept("", "marginals:", "marginals:").source(t)
 }
 
-// Figures are read in the order of the domains, whatever that of the file.
+// Figures are read in the order of the domains, whatever the order of the file.
 func TestInvariantsAreRead(t *testing.T) {
 	r, err := Parse(keptSource(t))
 	if err != nil {
@@ -134,7 +136,7 @@ func TestInvariantsAreRead(t *testing.T) {
 	if len(r.Warnings) > 0 {
 		t.Errorf("warnings: %v", r.Warnings)
 	}
-	// The plan holds the columns of the figures, and reads the same back from them.
+	// The plan contains the columns of the figures, and reads the same figures from them.
 	if got, want := r.Source.Files["2026q1-totals.csv"],
 		"sex,region.state,count\nfemale,s1,20\nmale,s1,10\nmale,s2,15\nfemale,s2,15\n"; got != want {
 		t.Errorf("the plan holds %q, want %q", got, want)
@@ -146,7 +148,7 @@ func TestInvariantsAreRead(t *testing.T) {
 	assertEqual(t, r, again)
 }
 
-// A level may stand in a header by its own name.
+// A header may name a level without its column.
 func TestFiguresOfALevelMayBeHeadedByItsName(t *testing.T) {
 	src := keptSource(t)
 	src.Files["2026q1-totals.csv"] = strings.Replace(stateTotals, "region.state", "state", 1)
@@ -159,8 +161,8 @@ func TestFiguresOfALevelMayBeHeadedByItsName(t *testing.T) {
 	}
 }
 
-// Two levels that do not lie within each other say the same of the groups of categories that both are made of: these
-// alone can contradict each other.
+// Two levels that do not nest agree only on the groups of categories that are unions of categories of both: only these
+// can contradict each other.
 func TestCommonMarginOfLevelsThatCross(t *testing.T) {
 	text := `version: 1
 release: x
@@ -191,8 +193,8 @@ marginals: {m: {by: [place]}}
 	}
 }
 
-// A group that lies within another one has no more rows than this, also where their levels cross: by what both
-// invariants have beside that, whichever of the two comes first.
+// A group that is contained in another has no more rows than that one, also if their levels cross, within each cell of
+// the other common columns, and in either order of the invariants.
 func TestGroupsWithinOthersHaveNoMoreRows(t *testing.T) {
 	const text = `version: 1
 release: x
@@ -232,8 +234,8 @@ invariants:
 	}
 }
 
-// FuzzFigures reads a file of figures that is anything: it is refused at a place in it, or every cell has one figure,
-// and what a plan holds of it reads back as the same.
+// FuzzFigures reads an arbitrary file of figures: it is refused at a position in it, or every cell has one figure and
+// the extract in a plan reads back as the same figures.
 func FuzzFigures(f *testing.F) {
 	f.Add(stateTotals)
 	for _, c := range invariantCases {

@@ -11,12 +11,12 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the reading of joins: of public tables in which columns are looked up.
+// This file reads joins: public tables in which columns are looked up.
 
-// publicTable is a public table as its file is read; join is nil of one that is not joined to.
+// publicTable is the content of a public table. join is nil for a file of figures, to which no table is joined.
 type publicTable struct {
 	files.Table
-	named document.Node // in the spec
+	named document.Node // where the spec names it
 	join  *Join
 	nulls []string
 }
@@ -30,13 +30,13 @@ func (r *reader) readJoins(t *Table, n document.Node) {
 				r.warnOfUnits(pair.Get("on"), "the public table "+j.Name, t)
 			}
 		} else {
-			r.failed[t] = append(r.failed[t], pair.Key.Value)
+			r.failedJoins[t] = append(r.failedJoins[t], pair.Key.Value)
 		}
 	}
 }
 
-// warnOfUnits warns of a public file whose rows are units: it says of each who they are, and where it is taken from the
-// confidential table it says what that holds.
+// warnOfUnits warns of a public file whose rows are units: it publishes who the units are and, if it was extracted from
+// the confidential table, what that table holds.
 func (r *reader) warnOfUnits(at document.Node, file string, t *Table) {
 	r.Warn(at.Position(), at.Path, document.Problem{
 		Message: fmt.Sprintf("%s has a row for each %s, by %s: these rows are published with the plan", file,
@@ -45,7 +45,7 @@ func (r *reader) warnOfUnits(at document.Node, file string, t *Table) {
 	})
 }
 
-// readJoin reads one public table, nil where something is wrong with it.
+// readJoin reads one public table. It returns nil if a problem was reported.
 func (r *reader) readJoin(n document.Node) *Join {
 	if !r.Built(n) {
 		return nil
@@ -81,21 +81,21 @@ func (r *reader) readJoin(n document.Node) *Join {
 		join:  &Join{Name: n.Key.Value, File: path, On: on, columns: map[string]*PublicColumn{}},
 	}
 	p.Comma, p.nulls = readFields(n)
-	if problem := p.read(content); problem != nil {
+	if problem := p.readKeyed(content); problem != nil {
 		problem.Expected += fmt.Sprintf(" (the join is in line %d of %s)", at.Value.Line, r.File)
 		r.ReportIn(at.Value, at.Path, *problem)
 		return nil
 	}
 	r.files.Use(at, &p.Table, on...)
-	r.joined[p.join] = p
+	r.publicTables[p.join] = p
 	return p.join
 }
 
-// read reads the file of a public table, in which no two rows have one key.
+// readKeyed reads the file of a public table, in which no two rows have the same key.
 //
-// Guarantee: a row of the confidential table is joined to one row at most. Neighbours: both relations.
-// Argument: docs/proofs/joins.md.
-func (p *publicTable) read(content *files.Unpacked) *document.Problem {
+// Guarantee: a row of the confidential table is joined to one row at most. Neighbours: both relations. Argument:
+// docs/proofs/joins.md.
+func (p *publicTable) readKeyed(content *files.Unpacked) *document.Problem {
 	if problem := p.Table.Read(content); problem != nil {
 		return problem
 	}
@@ -110,7 +110,7 @@ func (p *publicTable) read(content *files.Unpacked) *document.Problem {
 			return problem
 		}
 	}
-	p.join.at = make(map[string]int32, len(p.Rows)) // one entry for each row before this
+	p.join.rowOfKey = make(map[string]int32, len(p.Rows)) // one entry for each row before this
 	var key []byte
 	for row, fields := range p.Rows {
 		key = key[:0]
@@ -121,16 +121,16 @@ func (p *publicTable) read(content *files.Unpacked) *document.Problem {
 			}
 			key = p.join.AppendPart(key, []byte(part))
 		}
-		if p.join.at[string(key)] = int32(row); len(p.join.at) <= row {
-			return p.repeated(keys, row)
+		if p.join.rowOfKey[string(key)] = int32(row); len(p.join.rowOfKey) <= row {
+			return p.repeatedKeyProblem(keys, row)
 		}
 	}
 	p.join.Rows = len(p.Rows)
 	return nil
 }
 
-// repeated is the problem of a row whose key an earlier one has.
-func (p *publicTable) repeated(keys []int, row int) *document.Problem {
+// repeatedKeyProblem returns the problem of a row whose key an earlier row has.
+func (p *publicTable) repeatedKeyProblem(keys []int, row int) *document.Problem {
 	first := slices.IndexFunc(p.Rows, func(fields []string) bool {
 		return !slices.ContainsFunc(keys, func(i int) bool { return fields[i] != p.Rows[row][i] })
 	})
@@ -138,7 +138,7 @@ func (p *publicTable) repeated(keys []int, row int) *document.Problem {
 		p.Place(first))
 }
 
-// readLookup reads a column that is looked up in a public table. It is false where the text says something else.
+// readLookup reads a column that is looked up in a public table. It returns false if the text has another form.
 func (r *reader) readLookup(t *Table, c *Column, from document.Node) bool {
 	parts := joinedName.FindStringSubmatch(from.Text())
 	if parts == nil {
@@ -151,11 +151,11 @@ func (r *reader) readLookup(t *Table, c *Column, from document.Node) bool {
 	return true
 }
 
-// lookUp finds a column of a public table that a table is joined to, and reports at a node where there is none.
+// lookUp finds a column of a public table that a table is joined to, and reports at a node if there is none.
 func (r *reader) lookUp(t *Table, at document.Node, join, column string) (*Join, bool) {
 	j := t.Join(join)
 	switch {
-	case j == nil && slices.Contains(r.failed[t], join):
+	case j == nil && slices.Contains(r.failedJoins[t], join):
 		r.MarkUnsound(at)
 		return nil, false // already reported
 	case j == nil:
@@ -174,7 +174,7 @@ func (r *reader) lookUp(t *Table, at document.Node, join, column string) (*Join,
 	case j.columns[column] != nil:
 		return j, true
 	}
-	p := r.joined[j]
+	p := r.publicTables[j]
 	i := slices.Index(p.Header, column)
 	if i < 0 {
 		problem := document.Problem{Message: fmt.Sprintf("%s has no column %q", document.Clip(p.File), document.Clip(column)),
@@ -190,33 +190,33 @@ func (r *reader) lookUp(t *Table, at document.Node, join, column string) (*Join,
 		r.ReportIn(at.Value, at.Path, *problem)
 		return nil, false
 	}
-	j.columns[column] = p.column(i)
+	j.columns[column] = p.encodeColumn(i)
 	r.files.Use(p.named, &p.Table, column)
 	return j, true
 }
 
-// column is a column of a public table as its texts and where they are.
-func (p *publicTable) column(i int) *PublicColumn {
+// encodeColumn returns a column of a public table as its distinct texts and their indices.
+func (p *publicTable) encodeColumn(i int) *PublicColumn {
 	c := &PublicColumn{Codes: make([]int32, len(p.Rows))}
-	places := map[string]int32{}
+	indices := map[string]int32{}
 	for _, null := range p.nulls {
-		places[null] = -1
+		indices[null] = -1
 	}
 	for row, fields := range p.Rows {
-		place, known := places[fields[i]]
+		index, known := indices[fields[i]]
 		if !known {
-			place = int32(len(c.Texts))
+			index = int32(len(c.Texts))
 			text := strings.Clone(fields[i])
-			places[text] = place
+			indices[text] = index
 			c.Texts = append(c.Texts, text)
 		}
-		c.Codes[row] = place
+		c.Codes[row] = index
 	}
 	return c
 }
 
-// checkLookup warns of values of a public column that are none of the column's: which rows have them is confidential,
-// that some may is not.
+// checkLookup warns of values of a public column that are not in the domain of the column that looks them up. Which
+// rows have them is confidential; that some may is not.
 func (r *reader) checkLookup(t *Table, c *Column, n document.Node) {
 	j := t.Join(c.Lookup.Join)
 	if j == nil || j.Column(c.Lookup.Column) == nil {
@@ -257,7 +257,7 @@ func (r *reader) checkLookup(t *Table, c *Column, n document.Node) {
 
 // checkJoins warns of public tables in which no column is looked up.
 func (r *reader) checkJoins() {
-	for j, p := range r.joined {
+	for j, p := range r.publicTables {
 		if len(j.columns) == 0 {
 			r.Warn(p.named.Position(), p.named.Path, document.Problem{
 				Message:  fmt.Sprintf("no column is looked up in %s", j.Name),

@@ -83,7 +83,8 @@ var joinCases = []errorCase{
 	{name: "joined to none",
 		text: strings.Replace(strings.NewReplacer("from: areas.area", "from: area", "from: areas.income", "from: income").
 			Replace(joined),
-			"    join:\n      register: {csv: register.csv, on: ent_id, public: true}\n      areas: {csv: areas.csv, on: [country, zip], public: true, delimiter: \";\", nulls: [\"\", NA]}\n", "", 1),
+			"    join:\n      register: {csv: register.csv, on: ent_id, public: true}\n"+
+				"      areas: {csv: areas.csv, on: [country, zip], public: true, delimiter: \";\", nulls: [\"\", NA]}\n", "", 1),
 		params: map[string]string{}},
 }
 
@@ -150,7 +151,8 @@ func TestPlansHoldOfPublicTablesWhatIsUsed(t *testing.T) {
 	for _, name := range []string{"size", "area", "income"} {
 		was, is := r.Tables[0].Column(name), again.Tables[0].Column(name)
 		j := was.Lookup
-		if diff := cmp.Diff(r.Tables[0].Join(j.Join).Column(j.Column), again.Tables[0].Join(j.Join).Column(j.Column)); diff != "" || is == nil {
+		if diff := cmp.Diff(r.Tables[0].Join(j.Join).Column(j.Column),
+			again.Tables[0].Join(j.Join).Column(j.Column)); diff != "" || is == nil {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -187,7 +189,7 @@ func TestValuesOfPublicTablesThatNoCategoryHasAreWarnedOf(t *testing.T) {
 	}
 }
 
-// FuzzPublicTable reads public tables that are anything. What is read back of a plan is the same, and no key has two
+// FuzzPublicTable reads arbitrary public tables. The extract in a plan reads back as the same table, and no key has two
 // rows.
 func FuzzPublicTable(f *testing.F) {
 	for _, c := range joinCases {
@@ -209,11 +211,11 @@ func FuzzPublicTable(f *testing.F) {
 		assertEqual(t, r, again)
 		for _, j := range r.Tables[0].Joins {
 			rows := map[int32]bool{}
-			for _, row := range j.at {
+			for _, row := range j.rowOfKey {
 				rows[row] = true
 			}
-			if len(rows) != j.Rows || len(j.at) != j.Rows {
-				t.Fatalf("%d keys of %d of %d rows", len(j.at), len(rows), j.Rows)
+			if len(rows) != j.Rows || len(j.rowOfKey) != j.Rows {
+				t.Fatalf("%d keys of %d of %d rows", len(j.rowOfKey), len(rows), j.Rows)
 			}
 		}
 	})

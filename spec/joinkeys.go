@@ -1,7 +1,7 @@
 package spec
 
-// This file holds what can be said of the keys of public tables before any row is read: whether they meet the codes of
-// the columns that they are the values of, and each other.
+// This file checks the keys of public tables before any row is read: whether they match the codes of the columns that
+// hold the same values, and each other.
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// checkKeys warns of public tables whose keys hardly any code of a column is, although both are values of the same
-// column of the source, and of those that have no key in common although they are joined by the same one.
+// checkKeys warns of public tables whose keys match few codes of a column, although both are values of the same column
+// of the source, and of public tables without a common key that are joined by the same columns.
 func (r *reader) checkKeys(t *Table, joins document.Node) {
 	for i, j := range t.Joins {
 		at := joins.Get(j.Name).Get("on")
@@ -27,7 +27,7 @@ func (r *reader) checkKeys(t *Table, joins document.Node) {
 			}
 		}
 		for _, other := range t.Joins[:i] {
-			if slices.Equal(j.On, other.On) && !meet(j, other) {
+			if slices.Equal(j.On, other.On) && !haveCommonKey(j, other) {
 				r.Warn(at.Position(), at.Path, document.Problem{
 					Message: fmt.Sprintf("no key of %s is one of %s, although both are joined by %s: no row finds its key in both",
 						j.Name, other.Name, strings.Join(j.On, ", ")),
@@ -38,9 +38,9 @@ func (r *reader) checkKeys(t *Table, joins document.Node) {
 	}
 }
 
-// keyTexts are the texts of one column of the key of a public table, each once, in the order of its rows.
+// keyTexts returns the distinct texts in one column of a public table's key, in the order of its rows.
 func (r *reader) keyTexts(j *Join, part int) []string {
-	p := r.joined[j]
+	p := r.publicTables[j]
 	at := slices.Index(p.Header, j.On[part])
 	var texts []string
 	seen := map[string]bool{}
@@ -53,11 +53,11 @@ func (r *reader) keyTexts(j *Join, part int) []string {
 	return texts
 }
 
-// checkCodes warns of a public table of whose keys hardly any is a code of a column. A range may well hold more than
-// there is, so of its codes one is enough.
+// checkCodes warns of a public table whose keys match few codes of a column. A range may well contain more values than
+// exist, so one match is enough for it.
 func (r *reader) checkCodes(at document.Node, j *Join, keys []string, c *Column) {
 	met := map[int]bool{}
-	other := "" // the first key that is no code
+	other := "" // the first key that is not a code
 	for _, key := range keys {
 		if code, fit := c.Domain.CodeOfText(key); fit == domain.Fits && code < c.Domain.Declared() {
 			met[code] = true
@@ -92,12 +92,12 @@ func (r *reader) checkCodes(at document.Node, j *Join, keys []string, c *Column)
 	})
 }
 
-// meet reports whether two public tables have a key in common.
-func meet(a, b *Join) bool {
-	for key := range a.at {
-		if _, ok := b.at[key]; ok {
+// haveCommonKey reports whether two public tables have a key in common.
+func haveCommonKey(a, b *Join) bool {
+	for key := range a.rowOfKey {
+		if _, ok := b.rowOfKey[key]; ok {
 			return true
 		}
 	}
-	return len(a.at) == 0 || len(b.at) == 0
+	return len(a.rowOfKey) == 0 || len(b.rowOfKey) == 0
 }

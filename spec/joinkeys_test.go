@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whether keys of public tables meet the codes of the column that they are values of, and each other, is known before
-// any row is read.
+// Warnings about keys of public tables that do not match the codes of a column, or each other, come before any row is
+// read.
 func TestKeysThatDoNotMeetAreWarnedOf(t *testing.T) {
 	const text = `version: 1
 release: trips

@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/spec/shape"
 )
 
-// language is the shape of a whole spec in version 1, including the parts that this version
-// of the program does not build.
+// language is the shape of a whole spec in version 1, including the parts that this version of the program does not
+// build.
 var language = sync.OnceValue(func() *shape.Shape {
 	open := shape.Anything("anything")
 	return shape.Object("a release",
@@ -67,12 +67,14 @@ func privacyShape() *shape.Shape {
 		shape.Field{Key: "protects", Shape: shape.Pattern("a noun, as person or trip", `^\S(.*\S)?$`),
 			Required: "the noun of what is protected, as person or trip", Fix: "protects: person"},
 		shape.Field{Key: "neighbours", Shape: shape.Enum("add-remove or replace", string(AddRemove), string(Replace)),
-			Required: "add-remove (a unit is there or not) or replace (only what it says is protected, the number of units is public)", Fix: "neighbours: add-remove"},
+			Required: "add-remove (a unit is there or not) or replace (only what it says is protected, the number of units is public)",
+			Fix:      "neighbours: add-remove"},
 		shape.Field{Key: "account",
 			Shape: shape.Choice("an account, or a list of them: the release's own first, then those of further datasets that are read",
 				shape.OnSequence(accounts), shape.OnScalar(account))},
 		shape.Field{Key: "resume",
-			Shape: shape.Enum("never: the noise key is kept in memory only, and a run that is cut off after its debit loses the release", "never")},
+			Shape: shape.Enum("never: the noise key is kept in memory only, and a run that is cut off after its debit loses the release",
+				"never")},
 		shape.Field{Key: "total", Shape: shape.Boolean("true or false")},
 		shape.Field{Key: "within", Shape: shape.Text("an attribute, as block.state").NotBuilt("within")})
 }
@@ -84,7 +86,8 @@ func budgetShape() *shape.Shape {
 		shape.Field{Key: "delta", Shape: shape.Number(says)},
 		shape.Field{Key: "rho", Shape: shape.Number(says)},
 		shape.Field{Key: "minimise",
-			Shape: shape.Enum("guarded (the sum, no table worse than by itself), sum (of weight × variance, over all cells) or largest (weight × variance of a cell)", string(Guarded), string(LeastSum), string(LeastLargest))},
+			Shape: shape.Enum("guarded (the sum, no table worse than by itself), sum (of weight × variance, over all cells) or largest (weight × variance of a cell)",
+				string(Guarded), string(LeastSum), string(LeastLargest))},
 		shape.Field{Key: "noise", Shape: noiseShape()},
 		shape.Field{Key: "split", Shape: splitShape()},
 	).WithForms([]string{"epsilon"}, []string{"rho"}, []string{"epsilon", "delta"})
@@ -119,7 +122,7 @@ func impossibleShape() *shape.Shape {
 		1, 0).OrSay("at least one, as {where: {age.band: 0–15, status: employed}}")
 }
 
-// whereShape are attributes, each with the categories of it that are meant.
+// whereShape is a mapping from attributes to the categories that are meant.
 func whereShape(says string) *shape.Shape {
 	these := "a category, or a list of categories"
 	categories := shape.List(these, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0).
@@ -147,18 +150,19 @@ func invariantsShape() *shape.Shape {
 		Nonempty("at least one, as {totals: {by: [region], from: totals.csv}}")
 }
 
-// publishShape is what becomes of the estimates when they are written.
+// publishShape says how estimates are published.
 func publishShape() *shape.Shape {
 	return shape.Object("{integers: consistent}",
 		shape.Field{Key: "integers",
-			Shape: shape.Enum("consistent: the counts of a table are whole, none is negative, and tables agree on what they all show", consistent)},
+			Shape: shape.Enum("consistent: the counts of a table are whole, none is negative, and tables agree on what they all show",
+				consistent)},
 		shape.Field{Key: "partition_by", Shape: shape.Text("an attribute, as block.state").NotBuilt("partition_by")})
 }
 
-// mostWays is the most columns that a round measures together.
+// mostWays is the largest number of columns that a round measures together.
 const mostWays = 3
 
-// mostFiles is into how many files rows are drawn at most.
+// mostFiles bounds the number of files into which rows are drawn.
 const mostFiles = 100
 
 // syntheticShape is the microdata of each table.
@@ -194,14 +198,13 @@ func fitShape() *shape.Shape {
 			shape.OnScalar(shape.Number(says)))).Nonempty("at least one class, as {precise: 5%, usable: 20%}")
 }
 
-// Schema is the JSON Schema (draft 2020-12) of a spec: the whole language, with the parts that
-// this version does not build described as such. It says what a spec may look like; what the
-// parts must be to each other (that a marginal's attributes exist, that shares add up) only
-// Parse finds out.
-func Schema() []byte { return language().Schema("dprelease spec, version 1", meanings()) }
+// Schema returns the JSON Schema (draft 2020-12) of a spec: the whole language, with the parts that this version does
+// not build described as such. It covers the form of a spec; only Parse checks the relations between its parts (that a
+// marginal's attributes exist, that shares add up).
+func Schema() []byte { return language().Schema("dprelease spec, version 1", keyMeanings()) }
 
-// meanings says what every key of a spec does, by its path.
-func meanings() map[string]shape.Meaning {
+// keyMeanings returns what every key of a spec does, by its path.
+func keyMeanings() map[string]shape.Meaning {
 	all := meaning.Keys()
 	maps.Copy(all, statMeanings())
 	return all

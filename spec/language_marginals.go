@@ -42,7 +42,8 @@ func marginalShape() *shape.Shape {
 					Required: "the public threshold", Fix: "above: 40"})))},
 		shape.Field{Key: "target", Shape: shape.Object("{margin, at, confidence, of}",
 			shape.Field{Key: "margin",
-				Shape: shape.Number("a number above zero, how far from the exact figure a cell may lie; or a percentage of a cell of the size `at`"), Required: "the margin of error", Fix: "margin: 100"},
+				Shape:    shape.Number("a number above zero, how far from the exact figure a cell may lie; or a percentage of a cell of the size `at`"),
+				Required: "the margin of error", Fix: "margin: 100"},
 			shape.Field{Key: "at", Shape: shape.Number(
 				"a number above zero: the size of the cell that the margin is a percentage of")},
 			shape.Field{Key: "confidence", Shape: shape.Number("a share from 50% to below 100%, as 95%")},
@@ -51,7 +52,7 @@ func marginalShape() *shape.Shape {
 		WithHabits(whereHabits("`where: CONDITION` in the table, which leaves rows out of all its marginals; or a column of the condition, as adult: {from: age >= 18}, in by"))
 }
 
-// perUnitShape is what one unit adds to a table at most.
+// perUnitShape is the shape of bounds on the contribution of one unit to a table.
 func perUnitShape() *shape.Shape {
 	most := func(of string) *shape.Shape {
 		return shape.Whole(of+" of one unit at most, from 1 to 1000000", 1, mostOfAUnit)

@@ -11,8 +11,8 @@ import (
 
 // This file holds the grammar of tables and columns as data.
 
-// fromShape is a column of the source, by a plain name or in backticks, or one of a public table. Everything else is an
-// expression.
+// fromShape is a column of the source, named plainly or in backticks, or a column of a public table. Everything else is
+// an expression.
 func fromShape() *shape.Shape {
 	name := shape.OnText(`^`+plainSyntax+`$`, shape.Text("a column of the source, in backticks where it is no plain name"))
 	joined := shape.OnText(joinedName.String(), shape.Text("a column of a public table, as register.size"))
@@ -39,7 +39,8 @@ func tablesShape() *shape.Shape {
 		shape.Field{Key: "source", Shape: sourceShape(), Required: "where the rows are",
 			Fix: "source: {parquet: data/*.parquet}"},
 		shape.Field{Key: "unit", Shape: unitShape(),
-			Required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own", Fix: "unit: {id: person_id, max_rows: 1}"},
+			Required: "what is protected: {id: COLUMN, max_rows: N} where a column tells units apart and a unit has up to N rows; row where every row is a unit of its own",
+			Fix:      "unit: {id: person_id, max_rows: 1}"},
 		shape.Field{Key: "weight", Shape: tableWeightShape()},
 		shape.Field{Key: "expect", Shape: expectShape()},
 		shape.Field{Key: "where", Shape: predicateShape()},
@@ -101,7 +102,8 @@ func tableWeightShape() *shape.Shape {
 		shape.Field{Key: "step", Shape: shape.Number("a number"), Required: "the step to which weights are rounded",
 			Fix: "step: 1"},
 		shape.Field{Key: "kind",
-			Shape: shape.Enum("design (an attribute of the unit) or calibrated (adjusted to totals, or raked, so that it depends on other units)", designWeight, calibratedWeight)},
+			Shape: shape.Enum("design (an attribute of the unit) or calibrated (adjusted to totals, or raked, so that it depends on other units)",
+				designWeight, calibratedWeight)},
 		shape.Field{Key: "null", Shape: shape.Enum("error or drop: what happens to a row without a weight", rowsError,
 			rowsDrop)})
 }

@@ -31,15 +31,16 @@ func TestLatticesOfColumns(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: lattice %s, want %s", text, got, want)
 		}
-		if tooFine := strings.Contains(text, "e-") || strings.Contains(text, "2000000000000000000"); (c.Domain == nil) != tooFine {
+		if tooFine := strings.Contains(text, "e-") ||
+			strings.Contains(text, "2000000000000000000"); (c.Domain == nil) != tooFine {
 			t.Errorf("%s: domain %v", text, c.Domain)
 		}
 	}
 }
 
-// A null may count as a number, wherever the column has cells.
+// A null may count as a number, in every column with cells.
 func TestNullsThatCountAsNumbers(t *testing.T) {
-	for text, want := range map[string][2]int64{ // place and cell
+	for text, want := range map[string][2]int64{ // index and cell
 		"{type: integer, range: [-5, 110], null: {as: 0}}":                {0, 5},
 		"{type: integer, range: [0, 100], step: 10, null: {as: 5}}":       {1, 0},
 		"{type: decimal, range: [-1, 1], step: 0.25, null: {as: -0.375}}": {-1, 2},

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of the leaves of the budget: which one pays for what.
+// This file resolves which leaf of the budget pays for what.
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func (r *reader) readLeaf(n document.Node) string {
 	split := leaves[0] != ""
 	switch {
 	case !at.Present() && (!split || !r.Built(n)):
-		return "" // a budget without a split has no names; and a part that is not built may say what pays
+		return "" // without a split no leaf has a name, and a part that is not built may be what pays
 	case at.Present() && !split:
 		r.Wrong(at, document.Problem{Message: fmt.Sprintf("no leaf %q: the budget has no split", document.Clip(at.Text())),
 			Expected: "no budget here, or a split of the budget"})
@@ -31,7 +31,7 @@ func (r *reader) readLeaf(n document.Node) string {
 	if at.Present() {
 		name, on = at.Text(), at
 	}
-	leaf, candidates := r.leaf(name)
+	leaf, candidates := r.findLeaf(name)
 	if leaf != "" {
 		return leaf
 	}
@@ -39,7 +39,7 @@ func (r *reader) readLeaf(n document.Node) string {
 		Expected: document.OneOf(leaves)}
 	switch {
 	case len(candidates) > 0:
-		p = ambiguousLeaf(name, candidates)
+		p = ambiguousLeafProblem(name, candidates)
 	case !at.Present():
 		p.Message = fmt.Sprintf("nothing says which leaf pays for %s, and no leaf has its name", name)
 		p.Fix = "budget: " + leaves[0]
@@ -50,17 +50,16 @@ func (r *reader) readLeaf(n document.Node) string {
 	return ""
 }
 
-// ambiguousLeaf is the name of several leaves.
-func ambiguousLeaf(name string, candidates []string) document.Problem {
+// ambiguousLeafProblem returns the problem of a name that several leaves have.
+func ambiguousLeafProblem(name string, candidates []string) document.Problem {
 	return document.Problem{
 		Message:  fmt.Sprintf("leaf %q is there more than once", name),
 		Expected: document.OneOf(candidates), Fix: "budget: " + candidates[0],
 	}
 }
 
-// leaf finds the leaf that a marginal names: by full path, or by last name where that is
-// unique.
-func (r *reader) leaf(name string) (found string, candidates []string) {
+// findLeaf finds the leaf that a marginal names: by its full path, or by its last name if that is unique.
+func (r *reader) findLeaf(name string) (found string, candidates []string) {
 	for _, l := range r.release.Budget.Leaves {
 		if r.isExtra(l.Path) {
 			continue
@@ -78,7 +77,7 @@ func (r *reader) leaf(name string) (found string, candidates []string) {
 	return "", candidates
 }
 
-// leafPaths are the paths of all leaves of the split.
+// leafPaths returns the paths of all leaves of the split.
 func (r *reader) leafPaths() []string {
 	var paths []string
 	for _, l := range r.release.Budget.Leaves {
@@ -89,8 +88,8 @@ func (r *reader) leafPaths() []string {
 	return paths
 }
 
-// checkLeavesUsed reports leaves that pay for nothing. It keeps silent where something that is
-// wrong or not built could be what uses them.
+// checkLeavesUsed reports leaves that pay for nothing. It reports none if a part with a problem, or one that is not
+// built, might use them.
 func (r *reader) checkLeavesUsed(root document.Node) {
 	marginals, synthetic, budget := root.Get("marginals"), root.Get("synthetic"), root.Get("budget")
 	r.Spread(root.Value)
@@ -126,7 +125,7 @@ func (r *reader) checkLeavesUsed(root document.Node) {
 	}
 }
 
-// isExtra tells that a leaf pays for what is bought beside tables and microdata.
+// isExtra reports whether a leaf pays for an extra.
 func (r *reader) isExtra(path string) bool {
 	return slices.Contains(slices.Collect(maps.Values(r.extras)), path)
 }

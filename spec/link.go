@@ -2,21 +2,21 @@ package spec
 
 import "slices"
 
-// This file holds the link: where the values are that other rows of a unit have.
+// This file holds the link: which other rows of a unit hold the value of a column.
 
-// Link says of a column that its value is not in the row, but in other rows of the same unit.
+// Link says that the value of a column is in other rows of the same unit, not in the row itself.
 type Link struct {
-	// Table is where these rows are.
+	// Table is the table of these rows.
 	Table string
-	// Column is the column there whose value it is, in the one row that the unit has; "": the value is how many rows the
-	// unit has there that are counted.
+	// Column is the column there that holds the value, in the only row of the unit; "" means that the value is the number
+	// of the unit's rows there that are counted.
 	Column string
 }
 
-// linked is the name of a parent's column among those of a child.
-func linked(parent, column string) string { return parent + "." + column }
+// linkedName returns the name that a column of a parent has among the columns of a child.
+func linkedName(parent, column string) string { return parent + "." + column }
 
-// microdataOf finds the microdata of a table, nil where there are none.
+// microdataOf returns the microdata of a table, nil if there are none.
 func (r *Release) microdataOf(table string) *Synthetic {
 	i := slices.IndexFunc(r.Synthetic, func(s Synthetic) bool { return s.Table == table })
 	if i < 0 {
@@ -25,8 +25,8 @@ func (r *Release) microdataOf(table string) *Synthetic {
 	return &r.Synthetic[i]
 }
 
-// ParentOf is the table that the rows of a table belong to in its microdata, "" where they belong to none: those whose
-// unit has no row there are left out of all that is counted.
+// ParentOf returns the parent of a table in its microdata, "" if it has none. Rows whose unit has no row in the parent
+// are left out of all counts.
 func (r *Release) ParentOf(table string) string {
 	if s := r.microdataOf(table); s != nil {
 		return s.Parent

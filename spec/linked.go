@@ -1,7 +1,7 @@
 package spec
 
-// This file holds the reading of linked microdata: those of a table whose rows are drawn given the one row that their
-// unit has in another, its parent.
+// This file reads linked microdata: a child's rows are drawn conditionally on the only row that their unit has in
+// another table, the parent.
 
 import (
 	"fmt"
@@ -12,19 +12,19 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// linkMicrodata reads which microdata are of children, and gives parents and children the columns that link them.
-// Parents come before their children from then on.
+// linkMicrodata finds the microdata of children, and adds the columns that link parents and children. Afterwards
+// parents precede their children.
 func (r *reader) linkMicrodata(root document.Node) {
 	n := root.Get("synthetic")
 	for i := range r.release.Synthetic {
 		child := &r.release.Synthetic[i]
 		if at := n.Get(child.Table); at.Get("parent").Present() && r.Sound(at.Get("parent")) {
-			r.linkTo(root, at, child)
+			r.linkToParent(root, at, child)
 		}
 	}
 	for i := range r.release.Synthetic {
 		if child := &r.release.Synthetic[i]; child.Parent != "" {
-			r.give(child)
+			r.addParentColumns(child)
 		}
 	}
 	slices.SortStableFunc(r.release.Synthetic, func(a, b Synthetic) int {
@@ -32,12 +32,13 @@ func (r *reader) linkMicrodata(root document.Node) {
 	})
 }
 
-// ofTables tells that microdata may be made of the tables of the release, without a measurement of their own.
-func (s Synthetic) ofTables() bool {
+// isFromTables reports whether the microdata may be made from the tables of the release, without a measurement of their
+// own.
+func (s Synthetic) isFromTables() bool {
 	return s.Method == TablesMethod || s.Method == AutoMethod && s.Leaf == ""
 }
 
-// microdataWith are the first microdata with a parent of that name.
+// microdataWith returns the first microdata with a parent of that name.
 func (r *reader) microdataWith(root document.Node, parent string) Synthetic {
 	i := slices.IndexFunc(r.release.Synthetic, func(s Synthetic) bool {
 		return root.Get("synthetic").Get(s.Table).Get("parent").Is(parent)
@@ -45,12 +46,12 @@ func (r *reader) microdataWith(root document.Node, parent string) Synthetic {
 	return r.release.Synthetic[i]
 }
 
-// linkTo notes the parent of microdata where it can be one, and adds the size to its columns.
-func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
+// linkToParent sets the parent of microdata if it is valid, and adds the size to the parent's columns.
+func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 	at, name := n.Get("parent"), n.Get("parent").Text()
 	parent, t := r.release.microdataOf(name), r.release.Table(child.Table)
 	if parent == nil || parent == child {
-		r.noParent(root, at, child)
+		r.reportNoParent(root, at, child)
 		return
 	}
 	above := r.release.Table(name)
@@ -66,7 +67,7 @@ func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 		})
 		return
 	case above.Unit.ID == "" || t.Unit.ID == "":
-		return // rows that are units of their own beside another table are reported
+		return // rows that are units, with another table, are reported elsewhere
 	case above.Unit.MaxRows != 1:
 		if first := r.microdataWith(root, name); first.Table != child.Table {
 			return // reported beside that child
@@ -77,9 +78,10 @@ func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 			Expected: "max_rows: 1 in the parent, so that every row of a child has one parent row", Fix: "max_rows: 1",
 		})
 		return
-	case parent.ofTables():
+	case parent.isFromTables():
 		r.Wrong(at, document.Problem{
-			Message:  fmt.Sprintf("%s is a parent under synthetic, and no leaf pays for it: nothing is measured of how many rows belong to its rows", document.Clip(name)),
+			Message: fmt.Sprintf("%s is a parent under synthetic, and no leaf pays for it: nothing is measured of how many rows belong to its rows",
+				document.Clip(name)),
 			Expected: "a leaf for the microdata of " + document.Clip(name) + ", and method auto, mst or aim",
 		})
 		return
@@ -96,7 +98,7 @@ func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 			Expected: "no files",
 		})
 		return
-	case child.ofTables():
+	case child.isFromTables():
 		r.Wrong(at, document.Problem{
 			Message:  "microdata with a parent, and no leaf pays for them: no table tells how they go with the columns of their parent's rows",
 			Expected: "a leaf, and method auto, mst or aim",
@@ -128,14 +130,14 @@ func (r *reader) linkTo(root, n document.Node, child *Synthetic) {
 		child.Parent = ""
 		return
 	}
-	above.Linked = append(above.Linked, sizeOf(child.Table, child.Size, t.Unit.MaxRows))
+	above.Linked = append(above.Linked, sizeColumn(child.Table, child.Size, t.Unit.MaxRows))
 	if r.domains.Spend(n, int(t.Unit.MaxRows)+1, 0) {
 		parent.By = append(parent.By, Attribute{Column: child.Size})
 	}
 }
 
-// noParent reports a parent that there is not.
-func (r *reader) noParent(root, at document.Node, child *Synthetic) {
+// reportNoParent reports a parent that does not exist.
+func (r *reader) reportNoParent(root, at document.Node, child *Synthetic) {
 	name, all := at.Text(), root.Get("synthetic")
 	if name == child.Table {
 		r.Wrong(at, document.Problem{Message: fmt.Sprintf("rows of %s cannot belong to rows of %[1]s", document.Clip(name)),
@@ -162,8 +164,8 @@ func (r *reader) noParent(root, at document.Node, child *Synthetic) {
 	r.Wrong(at, r.WithNearest(at, p, r.Nearest(name, names)))
 }
 
-// sizeOf is the column of how many rows of a table a unit has, where at most so many are counted.
-func sizeOf(table, name string, most int64) *Column {
+// sizeColumn returns the column with the number of a unit's rows in a table, of which at most `most` are counted.
+func sizeColumn(table, name string, most int64) *Column {
 	categories := make([]domain.Category, most+1)
 	for i := range categories {
 		categories[i].Code = fmt.Sprint(i)
@@ -172,16 +174,16 @@ func sizeOf(table, name string, most int64) *Column {
 		Declaration: domain.Declaration{Type: domain.Integer, Domain: domain.NewTexts(domain.Integer, categories)}}
 }
 
-// give gives a child's table the columns of its parent's microdata: those that the parent's rows have themselves, and
-// how many rows of this child there are.
-func (r *reader) give(child *Synthetic) {
+// addParentColumns adds the columns of the parent's microdata to a child's table: the columns that the parent's rows
+// hold themselves, and the number of rows of this child.
+func (r *reader) addParentColumns(child *Synthetic) {
 	t, above := r.release.Table(child.Table), r.release.Table(child.Parent)
 	for _, a := range r.release.microdataOf(child.Parent).By {
 		c := above.Column(a.Column)
-		if c == nil || c.Domain == nil || above.origin(a) != a || c.Link != nil && a.Column != child.Size {
+		if c == nil || c.Domain == nil || above.originOf(a) != a || c.Link != nil && a.Column != child.Size {
 			continue
 		}
-		name := linked(child.Parent, a.Column)
+		name := linkedName(child.Parent, a.Column)
 		if t.Column(name) == nil {
 			t.Linked = append(t.Linked, &Column{
 				Name: name, Link: &Link{Table: child.Parent, Column: a.Column},
@@ -192,8 +194,8 @@ func (r *reader) give(child *Synthetic) {
 	}
 }
 
-// LinkedBy returns the name of the column by which the microdata of a table say which rows belong together, that of the
-// units of the parent; "" for microdata that are not linked.
+// LinkedBy returns the name of the column by which the microdata of a table show which rows belong together, which is
+// the unit column of the parent; "" for microdata that are not linked.
 func (r *Release) LinkedBy(table string) string {
 	if parent := r.ParentOf(table); parent != "" {
 		return r.Table(parent).Unit.ID

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLinkedMicrodata reads which columns go from parents to children and back: a parent gets a size of each child, a
-// child the columns of the parent that are read, each at its level, and its own size; and parents come first.
+// TestLinkedMicrodata reads which columns parents and children exchange: a parent gets a size for each child; a child
+// gets the columns of the parent that are read, each at its level, and its own size. Parents come first.
 func TestLinkedMicrodata(t *testing.T) {
 	r, err := Parse(Source{Name: "r.yaml", Text: withChildren})
 	if err != nil {
@@ -51,7 +51,7 @@ func TestLinkedMicrodata(t *testing.T) {
 	}
 }
 
-// A child may be made by method aim too, of sets of three: of two columns of its own, and one of its parent.
+// Method aim may also make a child, from sets of three columns: two of its own and one of its parent.
 func TestLinkedMicrodataByAIM(t *testing.T) {
 	r, err := Parse(Source{Name: "r.yaml", Text: strings.Replace(withChildren, "size: n_cars, method: auto",
 		"size: n_cars, method: aim, ways: 3", 1)})

@@ -17,27 +17,27 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// This file holds the ways in: from a file and from memory.
+// This file holds the entry points: Load reads a file, Parse a source in memory.
 
 // mostSpec bounds the bytes of a spec.
 const mostSpec = 8 << 20
 
-// Options say how a spec on the disk is read.
+// Options says how a spec on disk is read.
 type Options struct {
-	// Params are the values for its parameters.
+	// Params are the values of its parameters.
 	Params map[string]string
-	// Public are folders, in addition to the spec's own, in which its public files may lie.
+	// Public are folders, in addition to the spec's own, that may contain its public files.
 	Public []string
 	// Data is the folder that relative paths of sources start from, "" for the spec's own. No source is opened.
 	Data string
-	// Unpack reads the public tables that are no plain CSV files; where it is nil they are refused.
+	// Unpack reads public tables other than plain CSV files. If it is nil they are refused.
 	Unpack files.Unpack
 }
 
-// Load reads the spec at path, its code books and its public tables, whose paths are relative to the spec's folder.
-// What is wrong with them comes back as *Errors; so does a public file that is a confidential source, lies in no folder
-// for public files, or holds a private key. A spec that is well formed but uses parts of the language that this version
-// does not build comes back as a Release together with *Errors whose Unbuilt is true.
+// Load reads the spec at path, its code books and its public tables, whose paths are relative to the spec's folder. It
+// returns their problems as *Errors, including a public file that is a confidential source, is not in a public folder,
+// or contains a private key. For a well-formed spec that uses parts of the language which this version does not build,
+// it returns both a Release and *Errors whose Unbuilt is true.
 func Load(ctx context.Context, path string, o Options) (*Release, error) {
 	text, err := files.Read(ctx, path, mostSpec)
 	switch {
@@ -47,7 +47,7 @@ func Load(ctx context.Context, path string, o Options) (*Release, error) {
 		return nil, fmt.Errorf("the spec cannot be read: %s", files.Explain(err))
 	}
 	folder := filepath.Dir(path)
-	r, err := read(Source{Name: filepath.Base(path), Text: string(text), Params: maps.Clone(o.Params)},
+	r, err := readSource(Source{Name: filepath.Base(path), Text: string(text), Params: maps.Clone(o.Params)},
 		files.OnDisk(ctx, folder, o.Public, cmp.Or(o.Data, folder), o.Unpack))
 	return r, cmp.Or(ctx.Err(), err)
 }
@@ -55,15 +55,15 @@ func Load(ctx context.Context, path string, o Options) (*Release, error) {
 // Parse reads a release from memory only, with the same results as Load.
 func Parse(src Source) (*Release, error) {
 	src.Params = maps.Clone(src.Params)
-	return read(src, files.InMemory(src.Files, src.Digests))
+	return readSource(src, files.InMemory(src.Files, src.Digests))
 }
 
-// read is Parse with code books from open. The release's Source holds the code books that
-// were used.
-func read(src Source, open files.Opener) (*Release, error) {
+// readSource reads a release with the public files that open gives. The release's Source holds the files that were
+// used.
+func readSource(src Source, open files.Opener) (*Release, error) {
 	src.Name = cmp.Or(src.Name, "release.yaml")
 	if len(src.Params) == 0 {
-		src.Params = nil // as it is when read back
+		src.Params = nil // as it is when read back from JSON
 	}
 	r := newReader(document.NewFindings(src.Name, src.Text), open)
 	if root, ok := readTree(r.Findings); ok {
@@ -86,16 +86,16 @@ func read(src Source, open files.Opener) (*Release, error) {
 	return nil, failure
 }
 
-// Problem is a problem with what stands in the spec at a path of keys, as marginals.ages.target, told as *Errors as
-// those that Parse finds: with its line and a caret. Where the spec says nothing at that path, it is placed at the
-// longest part of it that is there.
+// Problem returns, as *Errors with line and caret, a problem with the value at a path of keys such as
+// marginals.ages.target. If the spec has no value at that path, the problem is positioned at the longest part of the
+// path that exists.
 func (r *Release) Problem(path string, p document.Problem) error {
 	f := document.NewFindings(r.Source.Name, r.Source.Text)
 	root, _ := readTree(f)
 	return f.ProblemAt(root, path, p)
 }
 
-// readTree reads the YAML of a spec, and tells a plan from one.
+// readTree reads the YAML of a spec, and refuses a plan.
 func readTree(f *document.Findings) (document.Node, bool) {
 	root, ok := f.Read("a release, which starts with version: 1", "one release a file, without --- between")
 	if format := root.Get("format"); ok && format.Present() && strings.HasPrefix(format.Text(), "dprelease.plan/") {
@@ -112,8 +112,8 @@ var unfilled = document.Problem{
 	Expected: "${…} only in release, about and the paths of files: a standing approval signs a plan with its parameters blank, and what is counted is part of what it signs",
 }
 
-// readRelease reads the whole document. Parts in which something is already wrong are left
-// out, so that one mistake is told once.
+// readRelease reads the whole document. It skips parts that already have a problem, so that each mistake is reported
+// once.
 func (r *reader) readRelease(root document.Node, params map[string]string) {
 	r.checkComposed(root)
 	r.params = r.Parameters(root, params)

@@ -92,7 +92,7 @@ func TestReleaseHoldsHowItIsGoverned(t *testing.T) {
 	}
 }
 
-// One account in a list is the account written without one.
+// A list of one account is the same as the account by itself.
 func TestOneAccountInAList(t *testing.T) {
 	src := baseSource()
 	src.Text = strings.Replace(base, "account: survey", "account: [survey]", 1)
@@ -102,7 +102,7 @@ func TestOneAccountInAList(t *testing.T) {
 	}
 }
 
-// What the spec declares of a column is all but what unknown and null add to a range.
+// The cells that the spec declares exclude those that unknown and null add to a range.
 func TestDeclaredCells(t *testing.T) {
 	r, err := Parse(baseSource())
 	if err != nil {
@@ -156,7 +156,7 @@ func TestReleaseHoldsWhatTheSpecSays(t *testing.T) {
 	}
 }
 
-// A row without an id stops the run unless the unit says that it is left out, which a total release may say.
+// A row without an id stops the run unless the unit leaves it out, as a total release requires.
 func TestRowsWithoutAnIDAreLeftOutWhereTheUnitSaysSo(t *testing.T) {
 	for policy, want := range map[string]Action{"": Refuse, "null: error, ": Refuse, "null: drop, ": Drop} {
 		text := totalIDs(policy)

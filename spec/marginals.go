@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of marginals: their attributes, sizes and weight.
+// This file reads marginals: their attributes, sizes and weight.
 
 import (
 	"fmt"
@@ -40,10 +40,10 @@ func (r *reader) readMarginal(root, n document.Node) {
 	r.release.Marginals = append(r.release.Marginals, m)
 }
 
-// readBy reads the attributes of a marginal, of which no two are of one column.
+// readBy reads the attributes of a marginal, no two of the same column.
 func (r *reader) readBy(root document.Node, t *Table, n document.Node) []Attribute {
-	r.discovers = true
-	defer func() { r.discovers = false }()
+	r.allowsUnlisted = true
+	defer func() { r.allowsUnlisted = false }()
 	return r.readAttributes(root, t, n, eachColumnOnce("each column once in a marginal"))
 }
 

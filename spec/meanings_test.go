@@ -12,10 +12,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemaKey is a key that the schema describes: where its schema stands, and its path in a spec.
+// schemaKey is a key that the schema describes: the position of its schema, and its path in a spec.
 type schemaKey struct{ pointer, path string }
 
-// schemaWalk goes through a schema and collects keys, and nodes that have no description.
+// schemaWalk walks through a schema and collects keys, and nodes without a description.
 type schemaWalk struct {
 	keys []schemaKey
 	bare []string
@@ -67,7 +67,7 @@ func TestEverySchemaNodeIsDescribed(t *testing.T) {
 }
 
 func TestEveryKeyHasAMeaningAndEveryMeaningAKey(t *testing.T) {
-	all, seen := meanings(), map[string]bool{}
+	all, seen := keyMeanings(), map[string]bool{}
 	for _, k := range walkSchema(t).keys {
 		seen[k.path] = true
 		if _, ok := all[k.path]; !ok {
@@ -84,10 +84,10 @@ func TestEveryKeyHasAMeaningAndEveryMeaningAKey(t *testing.T) {
 	}
 }
 
-// TestMeaningsSayWhatHoldsWithoutAKey holds the words to the shapes: a key that must be there has nothing without it,
-// every other says what holds then, but for those that a choice goes by (a statistic is its key).
+// TestMeaningsSayWhatHoldsWithoutAKey compares the meanings with the shapes: only a required key has no text about its
+// absence, except for keys that select a branch of a choice (a statistic is its key).
 func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
-	all := meanings()
+	all := keyMeanings()
 	var walk func(s *shape.Shape, path string, chosen []string, depth int)
 	walk = func(s *shape.Shape, path string, chosen []string, depth int) {
 		if s == nil || depth > 14 || strings.Contains(path, "split.*.split") {
@@ -97,7 +97,7 @@ func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
 			at := shape.Below(path, f.Key)
 			without := all[at].Without
 			switch {
-			case f.Required != "" && without != "" && !strings.HasSuffix(at, "[].as"): // which a ratio alone must have
+			case f.Required != "" && without != "" && !strings.HasSuffix(at, "[].as"): // required only for a ratio
 				t.Errorf("%s must be there, and yet something is said of a spec without it", at)
 			case f.Required == "" && without == "" && !slices.Contains(chosen, f.Key) && !strings.HasSuffix(at, ".ratio.over"):
 				t.Errorf("%s may be left out, and nothing is said of a spec without it", at)
@@ -142,7 +142,7 @@ func TestExamplesOfKeysAreValid(t *testing.T) {
 	}
 }
 
-// exampleAt is the first example of the schema that a pointer leads to.
+// exampleAt returns the first example of the schema at a JSON pointer.
 func exampleAt(document any, pointer string) (any, error) {
 	for _, part := range strings.Split(strings.TrimPrefix(pointer, "#/"), "/") {
 		m, ok := document.(map[string]any)

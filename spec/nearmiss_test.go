@@ -9,11 +9,11 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// A spec of thousands of names that are nearly right is reported in a text that can be read: the first of
-// them with suggestions.
+// A spec with thousands of misspelt names gives a report of readable length, with suggestions for the first names.
 func TestManyNearMissesAreBounded(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n")
+	b.WriteString("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\n" +
+		"tables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n")
 	for i := range 4000 {
 		fmt.Fprintf(&b, "      some_long_column_%04d: {values: [a, b]}\n", i)
 	}

@@ -7,55 +7,55 @@ import (
 	"github.com/dprelease/dprelease/spec/shape"
 )
 
-// This file holds the laws of noise by their names in a budget.
+// This file holds the noise distributions and their names in a budget.
 
-// Noise is a law of noise, as a budget asks for it.
+// Noise is a noise distribution, as a budget names it.
 type Noise string
 
-// The laws: discrete Gaussian noise, which a budget of ρ is spent on, and discrete Laplace noise, which a budget of ε
-// is spent on. A budget of ε and δ can be spent on either.
+// The distributions: discrete Gaussian noise, which is paid for by a budget of ρ, and discrete Laplace noise, which is
+// paid for by a budget of ε. A budget of ε and δ can pay for either.
 const (
 	GaussianNoise Noise = "gaussian"
 	LaplaceNoise  Noise = "laplace"
 )
 
-// named is a law of noise by its names, and whether it is priced in ε.
-type named struct {
+// noiseLaw is a noise distribution with its names, and whether it is priced in ε.
+type noiseLaw struct {
 	noise Noise
 	law   string
 	pure  bool
 }
 
-// noises are all laws, each with its name within a sentence. One that is priced in ε is for a budget of ε, or of ε and
-// δ; others are for a budget of ρ, or of ε and δ. The first of each is the usual one.
-var noises = []named{
+// noises are all distributions, each with its name within a sentence. A distribution that is priced in ε is for a
+// budget of ε, or of ε and δ; the others are for a budget of ρ, or of ε and δ. The first of each kind is the default.
+var noises = []noiseLaw{
 	{GaussianNoise, "Gaussian", false},
 	{LaplaceNoise, "Laplace", true},
 }
 
-// Law is the law's name within a sentence, such as "Laplace".
+// Law returns the distribution's name within a sentence, such as "Laplace".
 func (n Noise) Law() string {
-	one, _ := n.find()
+	one, _ := n.findLaw()
 	return cmp.Or(one.law, "Gaussian")
 }
 
-// pricedAs reports whether both laws are priced in ε, or both in ρ.
-func (n Noise) pricedAs(other Noise) bool {
-	a, known := n.find()
-	b, _ := other.find()
+// isPricedAs reports whether both distributions are priced in ε, or both in ρ.
+func (n Noise) isPricedAs(other Noise) bool {
+	a, known := n.findLaw()
+	b, _ := other.findLaw()
 	return known && a.pure == b.pure
 }
 
-func (n Noise) find() (named, bool) {
+func (n Noise) findLaw() (noiseLaw, bool) {
 	for _, one := range noises {
 		if one.noise == n {
 			return one, true
 		}
 	}
-	return named{}, false
+	return noiseLaw{}, false
 }
 
-// noiseShape is the choice of a law.
+// noiseShape is the choice of a distribution.
 func noiseShape() *shape.Shape {
 	names := make([]string, len(noises))
 	for i, one := range noises {

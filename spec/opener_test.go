@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// openedSpec joins a table to a public one, whose path is %s.
+// openedSpec joins a table to a public table, whose path is %s.
 const openedSpec = `version: 1
 release: opened
 privacy: {protects: person, neighbours: add-remove}
@@ -34,7 +34,7 @@ marginals: {sizes: {table: persons, by: [size]}, modes: {table: trips, by: [mode
 
 const openedAreas = "area,size\n1,small\n2,large\n"
 
-// opened is the folder of a spec that names a public file, with confidential files in it and a folder beside it.
+// opened returns the folder of a spec that names a public file, with confidential files in it and a folder next to it.
 func opened(t *testing.T) (folder string, load func(public string, o Options) error) {
 	t.Helper()
 	root := t.TempDir()
@@ -61,7 +61,7 @@ func opened(t *testing.T) (folder string, load func(public string, o Options) er
 	}
 }
 
-// A public file is one of the spec's folder or of a folder named as public, whatever links lead to it, and never a
+// A public file is in the spec's folder or in a folder named as public, whatever links lead to it, and is never a
 // source.
 func TestPublicFilesAreConfined(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -103,7 +103,7 @@ func TestPublicFilesAreConfined(t *testing.T) {
 	for _, c := range []struct {
 		public  string
 		options Options
-		want    string // "" where it is read
+		want    string // "" if it is read
 	}{
 		{"areas.csv", Options{}, ""},
 		{"codes/areas.csv", Options{}, ""},
@@ -125,7 +125,7 @@ func TestPublicFilesAreConfined(t *testing.T) {
 		{"person.csv", Options{}, "is a confidential source: table persons is read from it"},
 		{"again.csv", Options{}, "is a confidential source: table persons is read from it"},
 		{"hard.csv", Options{}, "is a confidential source: table trips is read from it"},
-		{"hard.csv", Options{Data: in("data")}, "no column \"area\""}, // sources start elsewhere
+		{"hard.csv", Options{Data: in("data")}, "no column \"area\""}, // sources start from another folder
 		{"persons-2026-1.csv", Options{Data: in("data")}, "there is no such file"},
 		{".dprelease/diagnostics.txt", Options{}, "is hidden, as confidential state and keys are"},
 		{"work/areas.csv", Options{}, "lies in a state directory"},
@@ -153,10 +153,11 @@ func TestPublicFilesAreConfined(t *testing.T) {
 	compareGolden(t, filepath.Join("testdata", "opened.txt"), said.String()+"# trips[.csv\n"+err.Error()+"\n")
 }
 
-// A command that is given in a folder reached by a link means the files that the system means.
+// Paths from a working directory that was reached by a link mean the files that the system means.
 func TestPublicFilesFromAFolderBehindALink(t *testing.T) {
 	folder, load := opened(t)
-	if err := load("../../shared/areas.csv", Options{Public: []string{filepath.Join(folder, "..", "..", "shared")}}); err != nil {
+	if err := load("../../shared/areas.csv",
+		Options{Public: []string{filepath.Join(folder, "..", "..", "shared")}}); err != nil {
 		t.Fatal(err)
 	}
 	elsewhere := t.TempDir()
@@ -174,12 +175,13 @@ func TestPublicFilesFromAFolderBehindALink(t *testing.T) {
 	}
 }
 
-// Where a spec has a mistake in what says its sources, no public file is opened: it could be one of them, and no line
-// of it is shown.
+// If a spec has a mistake in its sources, no public file is opened: the file could be a source, and no line of it may
+// be shown.
 func TestNoPublicFileIsOpenedBeforeTheSourcesAreKnown(t *testing.T) {
 	folder, _ := opened(t)
 	const secret = "KANARIE"
-	if err := os.WriteFile(filepath.Join(folder, "trips.csv"), []byte("id,mode\n1,walk\n1,"+secret+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "trips.csv"), []byte("id,mode\n1,walk\n1,"+secret+"\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(fmt.Sprintf(openedSpec, "trips.csv"), "on: area", "on: id")
@@ -204,8 +206,8 @@ func TestNoPublicFileIsOpenedBeforeTheSourcesAreKnown(t *testing.T) {
 	}
 }
 
-// What a plan notes of a file that it holds whole is what it holds; of an extract it is one or two digests. Anything
-// else is not what the planner writes.
+// A plan records the digest of the content of a file that it contains whole, and one or two digests for an extract. The
+// planner writes nothing else.
 func TestDigestsThatWereEditedAreNotThePlanners(t *testing.T) {
 	src := Source{
 		Text: `version: 1
@@ -244,7 +246,7 @@ marginals: {m: {by: [a, s]}}
 	}
 }
 
-// Private keys are refused wherever they lie, and no line of them is shown.
+// Private keys are refused in every kind of file, and no line of them is shown.
 func TestPrivateKeysAreRefused(t *testing.T) {
 	folder, load := opened(t)
 	const secret = "c2VjcmV0IG9mIHRoZSBvZmZpY2U"
@@ -267,7 +269,8 @@ func TestPrivateKeysAreRefused(t *testing.T) {
 			t.Errorf("%.40q: got %v", text, err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(folder, "areas.csv"), []byte("area,size\n1,small\nPRIVATE KEY,large\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "areas.csv"), []byte("area,size\n1,small\nPRIVATE KEY,large\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := load("areas.csv", Options{}); err != nil {
@@ -275,7 +278,7 @@ func TestPrivateKeysAreRefused(t *testing.T) {
 	}
 }
 
-// A spec of more bytes than anybody writes, or one that is no file, is not read.
+// A spec that is too large, or that is not a regular file, is not read.
 func TestSpecsAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "huge.yaml")
 	f, err := os.Create(path)
@@ -295,7 +298,7 @@ func TestSpecsAreBounded(t *testing.T) {
 	}
 }
 
-// A context that has ended ends the reading, whatever else is wrong.
+// Reading stops with the error of a context that has ended, whatever other problems there are.
 func TestReadingEndsWithItsContext(t *testing.T) {
 	folder, load := opened(t)
 	if err := load("areas.csv", Options{}); err != nil {
@@ -312,7 +315,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A public file whose rows are units is warned of: they are published with the plan.
+// A public file whose rows are units gives a warning: its rows are published with the plan.
 func TestPublicFilesOfUnitsAreWarnedOf(t *testing.T) {
 	for columns, want := range map[string]bool{
 		"join: {p: {csv: p.csv, on: id, public: true}}, columns: {a: {from: p.size, values: [small, large]}}":   true,
@@ -335,7 +338,9 @@ marginals: {m: {by: [a]}}
 			continue
 		}
 		if warned := len(r.Warnings) == 1 &&
-			strings.Contains(r.Warnings[0].Message, "has a row for each person, by id: these rows are published with the plan"); warned != want || !want && len(r.Warnings) > 0 {
+			strings.Contains(r.Warnings[0].Message,
+				"has a row for each person, by id: these rows are published with the plan"); warned != want || !want &&
+			len(r.Warnings) > 0 {
 			t.Errorf("%s: warnings %+v", columns, r.Warnings)
 		}
 	}

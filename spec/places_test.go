@@ -15,7 +15,7 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// places is a release of everything that says where: grids, and a code book with boundaries.
+// places is a release with every kind of geography: grids, and a code book with boundaries.
 const places = `version: 1
 release: trips
 privacy: {protects: trip, neighbours: add-remove}
@@ -185,7 +185,7 @@ func TestPlacesAreWellFormed(t *testing.T) {
 	}
 }
 
-// A map that lacks an area draws the others, and says so.
+// A map without some outlines is drawn without them, with a warning.
 func TestAreaWithoutAnOutlineWarns(t *testing.T) {
 	src := placesSource()
 	src.Files["areas.geojson"] = strings.Replace(areasMap, `"code": 76}, "geometry": {`,
@@ -238,7 +238,8 @@ func FuzzCodebook(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text, coarse, fine string) {
-		spec := fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n"+
+		spec := fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\n"+
+			"tables:\n  t:\n    source: {csv: t.csv}\n"+
 			"    unit: row\n    columns: {a: {codebook: b.csv, levels: [%s, %s]}}\nmarginals: {m: {by: [a]}}\n",
 			strconv.Quote(coarse), strconv.Quote(fine))
 		checkFiles(t, Source{Text: spec, Files: map[string]string{"b.csv": text}})
@@ -254,14 +255,15 @@ func FuzzMap(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		checkFiles(t, Source{
-			Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n" +
+			Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\ntables:\n  t:\n" +
+				"    source: {csv: t.csv}\n" +
 				"    unit: row\n    columns: {a: {codebook: b.csv, map: b.json}}\nmarginals: {m: {by: [a]}}\n",
 			Files: map[string]string{"b.csv": areasBook, "b.json": text},
 		})
 	})
 }
 
-// checkFiles reads a spec whose files are anything: each problem has a place and words, and whatever is read nests.
+// checkFiles reads a spec with arbitrary files: every problem has a position and a message, and all levels nest.
 func checkFiles(t *testing.T, src Source) {
 	r, err := Parse(src)
 	var problems *document.Errors

@@ -8,7 +8,7 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// A problem found later stands where the spec says what it is about.
+// A problem that is found later is positioned at the part of the spec that it concerns.
 func TestProblemsFoundLaterHaveTheirPlace(t *testing.T) {
 	src := baseSource()
 	long := strings.Repeat("x", 70)

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of what a release is called, what it is about, and whom it protects.
+// This file reads the name of a release, what it is about, and whom it protects.
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 
 var releaseName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
-// maxName is the longest name of a release: it names files and folders.
+// maxName is the largest length of a release's name, which is used in names of files and folders.
 const maxName = 100
 
-// readName reads the name of a release, "" where it is none.
+// readName reads the name of a release. It returns "" if the name is invalid.
 func (r *reader) readName(n document.Node) string {
 	if !r.Sound(n) {
 		return ""
@@ -37,7 +37,7 @@ func (r *reader) readName(n document.Node) string {
 	return ""
 }
 
-// readCorrects reads the name of the release that this one corrects, which is another.
+// readCorrects reads the name of the release that this one corrects, which must differ from its own.
 func (r *reader) readCorrects(n document.Node) {
 	name := r.readName(n)
 	if name != "" && name == r.release.Name {
@@ -73,7 +73,7 @@ func (r *reader) readPrivacy(n document.Node) {
 	r.readAccounts(n.Get("account"))
 }
 
-// readAccounts reads the account of the release and those of further datasets.
+// readAccounts reads the account of the release and the accounts of further datasets.
 func (r *reader) readAccounts(n document.Node) {
 	if !r.Sound(n) {
 		return

@@ -19,7 +19,7 @@ import (
 var packed = strings.NewReplacer("csv: register.csv", "parquet: register.parquet", "csv: areas.csv",
 	"csv: areas.csv.gz").Replace(joined)
 
-// unpacked is the register as it is read from a file whose columns have types, with a column that is not read.
+// unpacked is the register as read from a file with typed columns, with a column that is not read.
 func unpacked() *files.Unpacked {
 	return &files.Unpacked{
 		Fields: []files.Field{{Name: "ent_id"}, {Name: "name"}, {Name: "size"}, {Name: "parts", Unread: true},
@@ -29,11 +29,11 @@ func unpacked() *files.Unpacked {
 	}
 }
 
-// parsePacked reads packed where its register is what change makes of it.
+// parsePacked reads packed with its register modified by change.
 func parsePacked(text string, change func(u *files.Unpacked)) (*Release, error) {
 	u := unpacked()
 	change(u)
-	return read(Source{Name: "release.yaml", Text: text}, packedFiles{files.InMemory(nil, nil), u})
+	return readSource(Source{Name: "release.yaml", Text: text}, packedFiles{files.InMemory(nil, nil), u})
 }
 
 // packedFiles are the public tables of packed.
@@ -75,7 +75,8 @@ func TestPlansHoldTheSameOfPublicTablesInAnyFormat(t *testing.T) {
 	for _, one := range []*Release{r, again} {
 		for _, j := range one.Tables[0].Joins {
 			want := plain.Tables[0].Join(j.Name)
-			if diff := cmp.Diff(want.columns, j.columns); diff != "" || j.Rows != want.Rows || !maps.Equal(want.at, j.at) {
+			if diff := cmp.Diff(want.columns, j.columns); diff != "" || j.Rows != want.Rows ||
+				!maps.Equal(want.rowOfKey, j.rowOfKey) {
 				t.Errorf("%s (-want +got):\n%s", j.Name, diff)
 			}
 		}
@@ -128,14 +129,14 @@ func TestProblemsOfUnpackedTablesAreRendered(t *testing.T) {
 	compareGolden(t, filepath.Join("testdata", "packed.txt"), b.String())
 }
 
-// What nobody asks of a table stops nothing: columns that are not used may hold anything.
+// Columns that are not used may contain anything.
 func TestColumnsThatAreNotUsedAreNotChecked(t *testing.T) {
 	if _, err := parsePacked(packed, func(u *files.Unpacked) { u.Rows[0][1], u.Rows[1][4] = "\xff\r", "\r" }); err != nil {
 		t.Error(err)
 	}
 }
 
-// The extract of a table may begin with the letters that files of other formats begin with.
+// The extract of a table may begin with the magic bytes of other formats.
 func TestColumnsMayBeCalledAsFormats(t *testing.T) {
 	for _, name := range []string{"PAR1", "PAR1\x15", "ARROW1", "ARROW1\x00"} {
 		text := strings.Replace(packed, "on: ent_id", "on: "+strconv.Quote(name), 1)
@@ -153,8 +154,8 @@ func TestColumnsMayBeCalledAsFormats(t *testing.T) {
 	}
 }
 
-// FuzzUnpackedTable reads rows that are anything, parted in a text. What is read back of a plan is the same, and no key
-// has two rows.
+// FuzzUnpackedTable reads arbitrary rows, which are separated in a text. The extract in a plan reads back as the same
+// table, and no key has two rows.
 func FuzzUnpackedTable(f *testing.F) {
 	f.Add("ent_id|size\n1|micro\n07|small\nx|micro", uint8(0))
 	f.Add("size|ent_id\n|1\nmicro|\r", uint8(1))
@@ -180,8 +181,8 @@ func FuzzUnpackedTable(f *testing.F) {
 			t.Fatalf("an extract is refused: %v", err)
 		}
 		assertEqual(t, r, again)
-		if j := r.Tables[0].Join("register"); len(j.at) != j.Rows || j.Rows != len(u.Rows) {
-			t.Fatalf("%d keys of %d rows, which were %d", len(j.at), j.Rows, len(u.Rows))
+		if j := r.Tables[0].Join("register"); len(j.rowOfKey) != j.Rows || j.Rows != len(u.Rows) {
+			t.Fatalf("%d keys of %d rows, which were %d", len(j.rowOfKey), j.Rows, len(u.Rows))
 		}
 	})
 }

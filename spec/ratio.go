@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of ratios: two terms, of which the one below is never negative.
+// This file reads ratios: two terms, of which the denominator is never negative.
 
 import (
 	"fmt"
@@ -21,12 +21,12 @@ func (s statReader) readRatio(n document.Node) (of, over Term) {
 			Expected: "two means, or sums and counts: a mean is a ratio itself",
 		})
 	} else if l != nil {
-		s.checkAbove(n.Get("over").Get(over.Kind.String()), l)
+		s.checkDenominator(n.Get("over").Get(over.Kind.String()), l)
 	}
 	return of, over
 }
 
-// readTerm reads one term, and the lattice of its column. A ratio without `of` has the first term in itself.
+// readTerm reads one term, and the lattice of its column. A ratio without `of` holds the keys of its first term itself.
 func (s statReader) readTerm(n document.Node) (term Term, l *domain.Lattice) {
 	where := n.Get("where")
 	term.Kind = Count
@@ -37,14 +37,14 @@ func (s statReader) readTerm(n document.Node) (term Term, l *domain.Lattice) {
 		}
 	}
 	if term.Column == "" && !where.Present() {
-		where = n // columns and their categories are conditions themselves
+		where = n // columns with their categories are themselves conditions
 	}
-	term.Where, _ = s.conditions(s.table, where)
+	term.Where, _ = s.readConditions(s.table, where)
 	return term, l
 }
 
-// checkAbove reports a denominator of which the range of its values allows that it is 0 or below.
-func (s statReader) checkAbove(n document.Node, l *domain.Lattice) {
+// checkDenominator reports a denominator whose range of values allows 0 or less.
+func (s statReader) checkDenominator(n document.Node, l *domain.Lattice) {
 	p := document.Problem{Expected: "a column whose range starts at 0 or above, or a count"}
 	switch {
 	case l.First < 0:
@@ -58,7 +58,7 @@ func (s statReader) checkAbove(n document.Node, l *domain.Lattice) {
 	s.Wrong(n, p)
 }
 
-// ratioShape is what over what: two terms, of which the first may stand without `of`.
+// ratioShape is the shape of a ratio: two terms, of which the first may be written without `of`.
 func ratioShape() *shape.Shape {
 	column, where := shape.Text("a column"), termWhere()
 	says := "two terms: {of: {status: unemployed}, over: {status: [employed, unemployed]}}, or {sum: turnover, over: {sum: staff}}"
@@ -71,7 +71,7 @@ func ratioShape() *shape.Shape {
 		[]string{"sum", "where", "over"}, []string{"mean", "where", "over"}).OrSay(says)
 }
 
-// termShape is one term of a ratio: a count, sum or mean over the rows that meet conditions.
+// termShape is the shape of one term of a ratio: a count, sum or mean over the rows that meet conditions.
 func termShape() *shape.Shape {
 	says := "a term: count, {sum: x}, {mean: x}, each with where: {column: category} if it is not of all rows, or {column: category} for a count"
 	column := shape.Text("a column")

@@ -8,29 +8,29 @@ import (
 
 // This file holds what all readers of the parts of a spec share.
 
-// reader makes a release of one document.
+// reader reads one document into a release.
 type reader struct {
 	*document.Findings
-	files     *files.Set
-	params    *document.Parameters
-	domains   *domain.Reader
-	joined    map[*Join]*publicTable // as they are read
-	failed    map[*Table][]string    // joins of tables with which something is wrong
-	extras    map[string]string      // the leaves of what is bought beside the split, by the path where it is asked for
-	figured   map[string]bool        // the columns that have statistics of their values
-	discovers bool                   // what is read may name columns whose categories are not listed
-	release   *Release
+	files          *files.Set
+	params         *document.Parameters
+	domains        *domain.Reader
+	publicTables   map[*Join]*publicTable // the content of each join
+	failedJoins    map[*Table][]string    // names of joins with a problem, by table
+	extras         map[string]string      // the leaves of extras, by the path of the node that asks for them
+	hasStatistics  map[string]bool        // the columns with statistics of their values
+	allowsUnlisted bool                   // attributes being read may be columns whose categories are not listed
+	release        *Release
 }
 
 func newReader(f *document.Findings, open files.Opener) *reader {
 	return &reader{
-		Findings: f,
-		files:    files.NewSet(f, open),
-		joined:   map[*Join]*publicTable{},
-		failed:   map[*Table][]string{},
-		extras:   map[string]string{},
-		figured:  map[string]bool{},
-		release:  &Release{},
+		Findings:      f,
+		files:         files.NewSet(f, open),
+		publicTables:  map[*Join]*publicTable{},
+		failedJoins:   map[*Table][]string{},
+		extras:        map[string]string{},
+		hasStatistics: map[string]bool{},
+		release:       &Release{},
 	}
 }
 
@@ -39,12 +39,12 @@ func isPublic(table document.Node) bool {
 	return table.Get("unit").Is("public")
 }
 
-// conflict is a key that does not go with another one, or with what a marginal is, why, and what to write in its place
-// where that is not the same for all.
+// conflict is a key that cannot be combined with another key or with a kind of marginal, the reason, and what to write
+// instead if that differs from one conflict to the next.
 type conflict struct{ key, why, instead string }
 
-// notBeside reports the keys at a node that do not go with what it has besides, each as a problem says it.
-func (r *reader) notBeside(n document.Node, all []conflict, problem func(conflict) document.Problem) {
+// reportConflicts reports each conflicting key that is present at a node, with the problem that the function returns.
+func (r *reader) reportConflicts(n document.Node, all []conflict, problem func(conflict) document.Problem) {
 	for _, c := range all {
 		if other := n.Get(c.key); other.Present() {
 			r.WrongKey(other, problem(c))
@@ -52,8 +52,8 @@ func (r *reader) notBeside(n document.Node, all []conflict, problem func(conflic
 	}
 }
 
-// besideKey says that a key does not go with another one of a marginal.
-func besideKey(key string) func(conflict) document.Problem {
+// conflictWith returns the problem of a key that cannot be combined with the given key of a marginal.
+func conflictWith(key string) func(conflict) document.Problem {
 	return func(c conflict) document.Problem {
 		return document.Problem{Message: "`" + c.key + "` beside `" + key + "`: " + c.why,
 			Expected: "one of the two; a second marginal can have the other"}

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of samples: of the secret draw of the units that a release is measured on.
+// This file reads samples: the secret draw of the units on which a release is measured.
 
 import (
 	"math/big"
@@ -9,13 +9,13 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// leastShare is the least share of the units that is drawn: of less, next to nothing would be left to measure.
+// leastShare is the least sampling rate: a smaller one would leave next to nothing to measure.
 var leastShare = big.NewRat(1, 1_000_000)
 
-// Sample draws the units of a table that are measured, each independently and in secret; the zero value draws all.
+// Sample selects the units of a table that are measured, each independently and in secret. The zero value selects all.
 type Sample struct{ share *big.Rat }
 
-// Rate is the probability with which each unit is drawn.
+// Rate returns the probability with which each unit is selected.
 func (s Sample) Rate() *big.Rat {
 	if !s.Partial() {
 		return big.NewRat(1, 1)
@@ -23,13 +23,13 @@ func (s Sample) Rate() *big.Rat {
 	return s.share
 }
 
-// Partial reports whether some units are left out.
+// Partial reports whether the sample may leave units out.
 func (s Sample) Partial() bool { return s.share != nil }
 
 // measuresAll reports whether every unit of a table is measured.
 func (t *Table) measuresAll() bool { return !t.Sample.Partial() }
 
-// Sample draws the units of the release: that of the one table which has a sample.
+// Sample returns the sample of the release, which is the sample of the one table that has one.
 func (r *Release) Sample() Sample {
 	for _, t := range r.Tables {
 		if t.Sample.Partial() {
@@ -39,7 +39,7 @@ func (r *Release) Sample() Sample {
 	return Sample{}
 }
 
-// readSample reads with which probability each unit is drawn.
+// readSample reads the probability with which each unit is selected.
 func (r *reader) readSample(n document.Node) Sample {
 	at := n.Get("poisson")
 	if !r.Sound(n) || !at.Present() {
@@ -57,7 +57,7 @@ func (r *reader) readSample(n document.Node) Sample {
 	return Sample{}
 }
 
-// checkSample reports what a release that is measured on a sample cannot be, and cannot publish.
+// checkSample reports settings that are invalid in a release that is measured on a sample.
 func (r *reader) checkSample(root document.Node) {
 	if !r.release.Sample().Partial() {
 		return
@@ -88,7 +88,7 @@ func (r *reader) checkSample(root document.Node) {
 			Expected: "shares alone, as {a: 60%, b: 40%}",
 		})
 	}
-	r.notBeside(root, []conflict{{key: "diagnostics"}, {key: "synthetic"}}, func(c conflict) document.Problem {
+	r.reportConflicts(root, []conflict{{key: "diagnostics"}, {key: "synthetic"}}, func(c conflict) document.Problem {
 		return document.Problem{Message: c.key + " beside a sample",
 			Expected: "a release of its own, without a sample: they speak of the rows that were drawn, and not of all"}
 	})
@@ -102,12 +102,12 @@ func (r *reader) checkSample(root document.Node) {
 	}
 }
 
-// hasAmount tells that a split has an absolute amount.
+// hasAmount reports whether a split contains an absolute amount.
 func hasAmount(parts []Part) bool {
 	return slices.ContainsFunc(parts, func(p Part) bool { return p.Amount != nil || hasAmount(p.Parts) })
 }
 
-// checkSampledTable reports the parts of a sampled table whose figures have no error of sampling here.
+// checkSampledTable reports parts of a sampled table for which the sampling error is not implemented.
 func (r *reader) checkSampledTable(n document.Node) {
 	if weight := n.Get("weight"); weight.Present() {
 		r.WrongKey(weight, document.Problem{Message: "weights beside a sample",
@@ -125,7 +125,7 @@ func (r *reader) checkSampledTable(n document.Node) {
 	}
 }
 
-// checkSampledMarginal reports what a table of a sample cannot ask.
+// checkSampledMarginal reports settings that are invalid in a marginal of a sampled table.
 func (r *reader) checkSampledMarginal(m Marginal, n document.Node) {
 	if len(m.Stats) > 1 {
 		r.Wrong(n.Get("stats"), document.Problem{
@@ -140,7 +140,7 @@ func (r *reader) checkSampledMarginal(m Marginal, n document.Node) {
 			Expected: "stats: [count] or [units]: the error of sampling is known of these alone",
 		})
 	}
-	r.notBeside(n, []conflict{{key: "cells"}, {key: "target"}, {key: "top"}}, func(c conflict) document.Problem {
+	r.reportConflicts(n, []conflict{{key: "cells"}, {key: "target"}, {key: "top"}}, func(c conflict) document.Problem {
 		return document.Problem{
 			Message:  "`" + c.key + "` beside a sample: it is about the noise, and the error of sampling comes on top",
 			Expected: "a table of all cells without `" + c.key + "`, or no sample",

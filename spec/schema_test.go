@@ -31,9 +31,9 @@ func compileSchema(t *testing.T) *jsonschema.Schema {
 	return compiled
 }
 
-// jsonOf is a YAML tree as JSON sees it: a plain number is a number where JSON writes it so,
-// everything else that is no boolean and not empty is text. (Spellings of numbers that JSON lacks,
-// as 0o17, are beyond a schema; the checker refuses them.)
+// jsonOf converts a YAML tree to JSON: a plain number is a number if JSON has its spelling; everything else that is not
+// a boolean and not empty is text. (A schema cannot express spellings of numbers that JSON lacks, such as 0o17; the
+// checker refuses them.)
 func jsonOf(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -62,8 +62,8 @@ func jsonOf(n *yaml.Node) any {
 	return n.Value
 }
 
-// accepts is true where the shapes find nothing wrong with a tree. Parameters in the wrong
-// place do not count: no schema sees them.
+// accepts reports whether the shapes find no problem with a tree. Misplaced parameters are ignored, because no schema
+// sees them.
 func accepts(root *yaml.Node) bool {
 	f := document.NewFindings("release.yaml", "")
 	shape.Check(f, language(), document.Node{Value: root}, nil)
@@ -75,7 +75,7 @@ func accepts(root *yaml.Node) bool {
 	return true
 }
 
-// nodes are all values of a tree, and the settings that change each in place.
+// nodes returns all values of a tree, including the settings that change each in place.
 func nodes(root *yaml.Node) []*yaml.Node {
 	all := []*yaml.Node{root}
 	for i, child := range root.Content {
@@ -87,7 +87,7 @@ func nodes(root *yaml.Node) []*yaml.Node {
 	return all
 }
 
-// corpus are documents that are well-formed YAML: the base and its changes.
+// corpus returns documents that are well-formed YAML: the base and its changes.
 func corpus(t *testing.T) map[string]string {
 	texts := map[string]string{"base": base, "governed": governed, "withMicrodata": withMicrodata, "targeted": targeted,
 		"derived": derived, "numbers": numbers, "kept": kept}
@@ -103,7 +103,7 @@ func corpus(t *testing.T) map[string]string {
 	return texts
 }
 
-// sharedCorpus are the shared specs as they are written.
+// sharedCorpus returns the shared specs as they are written.
 func sharedCorpus(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -122,7 +122,7 @@ func parseTree(t *testing.T, text string) *yaml.Node {
 	return document.Content[0]
 }
 
-// TestSchemaAndCheckerAgree holds the schema against the checker on the corpus as it is.
+// TestSchemaAndCheckerAgree compares the schema with the checker on the unchanged corpus.
 func TestSchemaAndCheckerAgree(t *testing.T) {
 	if accepted := assertAgreement(t, corpus(t)); accepted < 50 {
 		t.Errorf("only %d documents of the corpus are accepted: the test has lost its force", accepted)
@@ -161,9 +161,8 @@ func TestSchemaAndCheckerAgreeOnMutationsOfTheSharedSpecs(t *testing.T) {
 	assertAgreementOnMutations(t, sharedCorpus(t))
 }
 
-// assertAgreementOnMutations changes every node of well-formed documents, one at a time: an
-// unknown key in every mapping, another kind of value in every place, every key and item left
-// out.
+// assertAgreementOnMutations changes every node of well-formed documents, one at a time: an unknown key in every
+// mapping, another kind of value in every position, and every key and item removed.
 func assertAgreementOnMutations(t *testing.T, texts map[string]string) {
 	t.Helper()
 	schema := compileSchema(t)
@@ -191,7 +190,7 @@ func assertAgreementOnMutations(t *testing.T, texts map[string]string) {
 	}
 }
 
-// mutate changes a node in every way in turn, calls back, and puts it right again.
+// mutate changes a node in every way in turn, calls compare, and restores the node.
 func mutate(n *yaml.Node, compare func(n *yaml.Node, what string)) {
 	saved := *n
 	try := func(what string, changed yaml.Node) {

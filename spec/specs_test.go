@@ -13,11 +13,13 @@ import (
 
 // books are small code books for the five shared specs.
 var books = map[string]string{
-	"geo/regions.csv":      "district,label,state,state_label\nd1,One,s1,North\nd2,Two,s1,North\nd3,Three,s2,South\n",
-	"hospitals.csv":        "code,label,region\nh1,General,east\nh2,St Mary,west\n",
-	"icd10.csv":            "code,label,block,chapter\nR69,Illness,R50-R69,XVIII\nA00,Cholera,A00-A09,I\nA01,Typhoid,A00-A09,I\n",
-	"nace2.csv":            "division,label,section\n01,Crops,A\n02,Forestry,A\n05,Coal,B\n",
-	"geo/blocks.csv":       "block,us,state,county,tract,bg\nb1,us,01,01001,t1,g1\nb2,us,01,01001,t1,g2\nb3,us,02,02001,t2,g3\n",
+	"geo/regions.csv": "district,label,state,state_label\nd1,One,s1,North\nd2,Two,s1,North\nd3,Three,s2,South\n",
+	"hospitals.csv":   "code,label,region\nh1,General,east\nh2,St Mary,west\n",
+	"icd10.csv": "code,label,block,chapter\nR69,Illness,R50-R69,XVIII\nA00,Cholera,A00-A09,I\n" +
+		"A01,Typhoid,A00-A09,I\n",
+	"nace2.csv": "division,label,section\n01,Crops,A\n02,Forestry,A\n05,Coal,B\n",
+	"geo/blocks.csv": "block,us,state,county,tract,bg\nb1,us,01,01001,t1,g1\nb2,us,01,01001,t1,g2\n" +
+		"b3,us,02,02001,t2,g3\n",
 	"race63.csv":           "code,label\n01,White\n02,Black\n",
 	"gq.csv":               "code,label\n0,Household\n1,Prison\n",
 	"register.csv":         "ent_id,name,size\n1,One,micro\n2,Two,large\n",
@@ -29,7 +31,7 @@ var sharedParams = map[string]map[string]string{
 	"admissions.yaml": {"year": "2025"},
 }
 
-// sharedSpecs are the five releases that fix the language.
+// sharedSpecs are the five releases that define the language.
 var sharedSpecs = []string{"admissions.yaml", "business.yaml", "census.yaml", "labour.yaml", "taxi.yaml"}
 
 func sharedSource(t testing.TB, name string) Source {

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the split of a budget as a tree, and how an amount is divided by it.
+// This file holds the split of a budget as a tree, and divides amounts by it.
 
 import (
 	"errors"
@@ -13,53 +13,55 @@ import (
 
 var errUnread = errors.New("a budget that was not read from a spec cannot be divided")
 
-// Part is one entry of a budget's split as the spec has it: an absolute amount, or a share of what absolute and needed
-// parts leave of the whole that it is a part of; with neither it gets what its targets need. Beside what is bought
-// apart from the split, the split itself is a part without a path.
+// Part is one entry of a budget's split in the spec: an absolute amount, or a share of what absolute and needed parts
+// leave of the enclosing whole. A part with neither gets what its targets need. If there are extras outside the split,
+// the split itself is a part without a path.
 type Part struct {
 	Path          string
 	Amount, Share *big.Rat
-	Parts         []Part // of a part that is split again, else nil: a leaf
+	Parts         []Part // nil for a leaf
 }
 
-// key is the last name of the path.
-func (p Part) key() string { return p.Path[strings.LastIndex(p.Path, ".")+1:] }
+// lastName returns the last name of the path.
+func (p Part) lastName() string { return p.Path[strings.LastIndex(p.Path, ".")+1:] }
 
-// within is the path of the split of a part of the split at a path. What stands beside extras has that path itself.
-func (p Part) within(path string) string {
+// splitPath returns the path of the split of a part, where path is the path of the enclosing split. A part without a
+// path, next to extras, has that path itself.
+func (p Part) splitPath(path string) string {
 	if p.Path == "" {
 		return path
 	}
-	return path + "." + p.key() + ".split"
+	return path + "." + p.lastName() + ".split"
 }
 
-// isNeeded is true for a leaf that gets what its targets need.
+// isNeeded reports whether a leaf gets what its targets need.
 func (p Part) isNeeded() bool { return p.Amount == nil && p.Share == nil }
 
-// Divide gives each leaf its amount of a total (of ε for a pure budget, else of ρ), in the order of Leaves. In each
-// split leaves of targets get what is needed, by path, absolute parts their amounts, and shares are of what these
-// leave; where nothing has a share, what is left is not spent. It fails where an amount is missing, where more is taken
-// than there is, and where nothing is left for a share.
+// Divide returns the amount of each leaf of a total (of ε for a pure budget, of ρ for others), in the order of Leaves.
+// In each split, leaves of targets get what is needed, by path, absolute parts get their amounts, and shares divide the
+// rest; without shares the rest is not spent. It returns an error if a needed amount is missing, if more is taken than
+// there is, or if nothing is left for a share.
 func (b *Budget) Divide(total *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
 	if b.Split == nil {
 		return nil, errUnread
 	}
-	return divide("budget.split", b.Split, total, needed)
+	return divideSplit("budget.split", b.Split, total, needed)
 }
 
-// Least is the total beyond which Divide has enough for what is needed, by path: it succeeds with every larger one and
-// with no smaller one; with this one too, unless a part with a share would get nothing. It fails where no total is
-// enough: where an absolute part does not hold what is needed of it, or an amount is missing.
+// Least returns the infimum of the totals with which Divide has enough for what is needed, by path: Divide succeeds
+// with every larger total and with no smaller one; it succeeds with this total too, unless a part with a share would
+// get nothing. It returns an error if no total is enough because an absolute part is smaller than what is needed of it,
+// or if a needed amount is missing.
 func (b *Budget) Least(needed map[string]*big.Rat) (*big.Rat, error) {
 	if b.Split == nil {
 		return nil, errUnread
 	}
-	return least("budget.split", b.Split, needed)
+	return leastTotal("budget.split", b.Split, needed)
 }
 
-// least is Least for the split at a path.
-func least(path string, parts []Part, needed map[string]*big.Rat) (*big.Rat, error) {
-	amounts, taken, _, err := fixed(parts, needed)
+// leastTotal is Least for the split at a path.
+func leastTotal(path string, parts []Part, needed map[string]*big.Rat) (*big.Rat, error) {
+	amounts, taken, _, err := fixedAmounts(parts, needed)
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +70,14 @@ func least(path string, parts []Part, needed map[string]*big.Rat) (*big.Rat, err
 		if p.Parts == nil {
 			continue
 		}
-		within := p.within(path)
+		within := p.splitPath(path)
 		if p.Share == nil {
-			if _, err := divide(within, p.Parts, amounts[i], needed); err != nil {
+			if _, err := divideSplit(within, p.Parts, amounts[i], needed); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		whole, err := least(within, p.Parts, needed)
+		whole, err := leastTotal(within, p.Parts, needed)
 		if err != nil {
 			return nil, err
 		}
@@ -86,8 +88,10 @@ func least(path string, parts []Part, needed map[string]*big.Rat) (*big.Rat, err
 	return taken.Add(taken, forShares), nil
 }
 
-// fixed are the amounts of absolute and needed parts, nil for shares, with their sum, and whether there are shares.
-func fixed(parts []Part, needed map[string]*big.Rat) (amounts []*big.Rat, taken *big.Rat, shares bool, err error) {
+// fixedAmounts returns the amounts of absolute and needed parts, nil for shares, with their sum, and whether there are
+// shares.
+func fixedAmounts(parts []Part, needed map[string]*big.Rat) (amounts []*big.Rat, taken *big.Rat, shares bool,
+	err error) {
 	amounts, taken = make([]*big.Rat, len(parts)), new(big.Rat)
 	for i, p := range parts {
 		switch {
@@ -109,9 +113,9 @@ func fixed(parts []Part, needed map[string]*big.Rat) (amounts []*big.Rat, taken 
 	return amounts, taken, shares, nil
 }
 
-// divide is Divide for the split at a path.
-func divide(path string, parts []Part, whole *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
-	amounts, taken, shares, err := fixed(parts, needed)
+// divideSplit is Divide for the split at a path.
+func divideSplit(path string, parts []Part, whole *big.Rat, needed map[string]*big.Rat) ([]*big.Rat, error) {
+	amounts, taken, shares, err := fixedAmounts(parts, needed)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +136,7 @@ func divide(path string, parts []Part, whole *big.Rat, needed map[string]*big.Ra
 			leaves = append(leaves, amounts[i])
 			continue
 		}
-		nested, err := divide(p.within(path), p.Parts, amounts[i], needed)
+		nested, err := divideSplit(p.splitPath(path), p.Parts, amounts[i], needed)
 		if err != nil {
 			return nil, err
 		}

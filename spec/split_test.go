@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// divided is a release whose budget is given, with a marginal that has a target for each of some leaves.
+// divided is a release with the given budget, with a marginal with a target for each of some leaves.
 func divided(budget string, leaves ...string) Source {
 	var marginals strings.Builder
 	for i, path := range leaves {
@@ -22,7 +22,7 @@ func divided(budget string, leaves ...string) Source {
 		marginals.String()}
 }
 
-// Amounts by hand, of splits of each kind.
+// The amounts were computed by hand, for splits of each kind.
 func TestBudgetIsDivided(t *testing.T) {
 	for _, c := range []struct {
 		budget, leaves, total, needed, want, shares string
@@ -117,7 +117,7 @@ func TestWhatCannotBeDividedIsRefused(t *testing.T) {
 	}
 }
 
-// drawnSplit is a split drawn at random: its text, its leaves, and what of it is so.
+// drawnSplit is a random split: its text, its leaves, and its properties.
 type drawnSplit struct {
 	text     strings.Builder
 	leaves   []string
@@ -168,8 +168,8 @@ func (d *drawnSplit) draw(t *rapid.T, prefix string, depth int) {
 	d.text.WriteString("}")
 }
 
-// Whatever the split: the amounts take no more than the total, and all of it where every split has a share; needed and
-// absolute leaves get theirs; shares that are known beforehand are those of the total.
+// For every split: the amounts sum to at most the total, and to the total if every split has a share; needed and
+// absolute leaves get their amounts; shares that are known beforehand are shares of the total.
 func TestAmountsKeepWithinTheTotal(t *testing.T) {
 	refused, spent := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -232,7 +232,7 @@ func assertDivided(t *rapid.T, d *drawnSplit, b Budget, total *big.Rat, amounts 
 	}
 }
 
-// Any more than the least is enough to divide, and any less is not; where there is no least, nothing is enough.
+// Every total above the least can be divided, and none below it; if there is no least, no total can be divided.
 func TestLeastIsEnoughAndNoMore(t *testing.T) {
 	found, without := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

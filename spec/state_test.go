@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// No file of a state directory is a public one, whatever the directory is called. A folder that only looks a little
-// like one may hold public files.
+// No file of a state directory is public, whatever the directory is called. A folder that only resembles one may
+// contain public files.
 func TestStateDirectoriesHoldNoPublicFiles(t *testing.T) {
 	folder, load := opened(t)
 	shared := filepath.Join(folder, "..", "..", "shared")
@@ -51,7 +51,7 @@ func TestStateDirectoriesHoldNoPublicFiles(t *testing.T) {
 			}
 		}
 	}
-	// Also by a link, and in a folder that is named as public.
+	// Through a link, and in a folder that is named as public, too.
 	if err := os.Symlink("work/areas.csv", in("link.csv")); err != nil {
 		t.Skip(err)
 	}

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of statistics: of what they are, and that they can be.
+// This file reads statistics and checks that they can be computed.
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// measurable reads a statistic of the sums of a column's values up to a power.
+// measurable returns the reader of a statistic that needs the sums of a column's values up to a power.
 func measurable(kind StatKind, power int) func(s statReader, item, of document.Node, stat *Stat) {
 	return func(s statReader, _, of document.Node, stat *Stat) {
 		stat.Kind, stat.Column, stat.Name = kind, of.Text(), of.Text()+"_"+kind.String()
@@ -54,14 +54,14 @@ type statReader struct {
 	marginal *Marginal
 }
 
-// readStats reads the statistics of a marginal, and what bounds and shows them.
+// readStats reads the statistics of a marginal, with their bounds per unit and the condition for showing them.
 func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document.Node) {
 	s := statReader{r, root, t, m}
 	if all := n.Get("stats").Items(); all != nil {
 		m.Stats = make([]Stat, len(all))
 		before := r.Count()
 		for i, item := range all {
-			m.Stats[i] = s.read(item)
+			m.Stats[i] = s.readStat(item)
 		}
 		if r.Count() == before {
 			s.checkNames(all)
@@ -70,18 +70,18 @@ func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document
 	s.readPerUnit(n.Get("per_unit"))
 	if show := n.Get("show"); show.Present() {
 		m.Show = show.Get("when_count_at_least").Whole()
-		if !m.beyondCounts() {
+		if !m.hasOtherStatistics() {
 			r.WrongKey(show, document.Problem{
 				Message:  "counts are shown whatever they are, and there is nothing else here to show",
 				Expected: "a statistic beside the count; or cells: {above: N}, which leaves cells out by their noisy count",
 			})
 		}
 	}
-	s.checkBeside(n)
+	s.checkConflicts(n)
 }
 
-// read reads one statistic.
-func (s statReader) read(item document.Node) Stat {
+// readStat reads one statistic.
+func (s statReader) readStat(item document.Node) Stat {
 	stat := Stat{Name: item.Text(), Line: item.Value.Line}
 	if s.table == nil {
 		return stat // already reported
@@ -99,11 +99,11 @@ func (s statReader) read(item document.Node) Stat {
 
 func (s statReader) units(item, _ document.Node, stat *Stat) {
 	stat.Kind = Units
-	s.needsUnits(item, "units")
+	s.checkHasUnits(item, "units")
 }
 
-// needsUnits reports what is counted by units where each row is one.
-func (s statReader) needsUnits(n document.Node, what string) bool {
+// checkHasUnits reports a count by units in a table whose rows are units.
+func (s statReader) checkHasUnits(n document.Node, what string) bool {
 	if !s.table.Unit.Row {
 		return true
 	}
@@ -114,8 +114,8 @@ func (s statReader) needsUnits(n document.Node, what string) bool {
 	return false
 }
 
-// column finds a column that is named, nil where there is none.
-func (s statReader) column(n document.Node) *Column {
+// findColumn finds the column that is named at a node, nil if there is none.
+func (s statReader) findColumn(n document.Node) *Column {
 	if column, _, dotted := strings.Cut(n.Text(), "."); dotted && s.table.Column(column) != nil {
 		s.Wrong(n, document.Problem{Message: fmt.Sprintf("%s is a level, and statistics are of the values of a column",
 			document.Clip(n.Text())), Expected: "the column, " + column, Fix: s.Mended(n.Value, column)})
@@ -127,11 +127,11 @@ func (s statReader) column(n document.Node) *Column {
 	return s.table.Column(n.Text())
 }
 
-// checkCountable reports columns whose values cannot be counted.
+// checkCountable reports columns whose distinct values cannot be counted.
 func (s statReader) checkCountable(n document.Node) {
-	c := s.column(n)
+	c := s.findColumn(n)
 	switch {
-	case c == nil || !s.needsUnits(n, "values by unit"):
+	case c == nil || !s.checkHasUnits(n, "values by unit"):
 	case c.DerivedFrom != nil:
 		s.Wrong(n, document.Problem{Message: fmt.Sprintf("%s is derived and not read", c.Name),
 			Expected: "the column that is read, " + c.DerivedFrom.Column})
@@ -142,23 +142,23 @@ func (s statReader) checkCountable(n document.Node) {
 	}
 }
 
-// checkMeasurable reports columns without the lattice that a statistic of numbers needs, and sums of a power of them
-// that are too large; power 0 stands for no sums. what says the statistic in a sentence. It returns the lattice, nil
-// where there is none.
+// checkMeasurable reports columns without the lattice that a statistic of numbers needs, and columns for which a sum of
+// powers is too large; power 0 stands for no sums. what names the statistic in a sentence. It returns the lattice, nil
+// if there is none.
 func (s statReader) checkMeasurable(n document.Node, what string, power int) *domain.Lattice {
-	c := s.column(n)
+	c := s.findColumn(n)
 	if c == nil {
 		return nil
 	}
-	l := s.lattice(s.root, s.table, c, n, what)
-	s.figured[c.Name] = true
+	l := s.requireLattice(s.root, s.table, c, n, what)
+	s.hasStatistics[c.Name] = true
 	switch {
 	case l == nil:
-	case l.Last-l.First >= mostPlaces:
+	case l.Last-l.First >= maxLatticePoints:
 		s.Wrong(n, document.Problem{
 			Message: fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are told apart by", what,
 				c.Name, l.Last-l.First, document.FormatNumber(l.Step)),
-			Expected: fmt.Sprintf("a range of at most %d steps", mostPlaces-1),
+			Expected: fmt.Sprintf("a range of at most %d steps", maxLatticePoints-1),
 		})
 	case power > 0:
 		s.checkFits(n, c, l, power)
@@ -196,9 +196,9 @@ func (s statReader) readShares(n document.Node) (shares []*big.Rat) {
 	return shares
 }
 
-// readPerUnit reads what one unit adds to the table at most.
+// readPerUnit reads the bounds on the contribution of one unit to the table.
 func (s statReader) readPerUnit(n document.Node) {
-	if !n.Present() || s.table == nil || !s.needsUnits(n.AtKey(), "bounds per unit") {
+	if !n.Present() || s.table == nil || !s.checkHasUnits(n.AtKey(), "bounds per unit") {
 		return
 	}
 	for key, into := range map[string]*int64{"groups": &s.marginal.PerUnit.Groups,
@@ -217,15 +217,15 @@ func (s statReader) readPerUnit(n document.Node) {
 	}
 }
 
-// checkBeside reports what a marginal with statistics beyond counts, or with bounds of its own, cannot be as well.
-func (s statReader) checkBeside(n document.Node) {
+// checkConflicts reports keys that a marginal with other statistics than counts, or with bounds per unit, cannot have.
+func (s statReader) checkConflicts(n document.Node) {
 	what := "bounds per unit"
-	if s.marginal.beyondCounts() {
+	if s.marginal.hasOtherStatistics() {
 		what = "other statistics than counts"
 	} else if s.marginal.PerUnit == (PerUnit{}) {
 		return
 	}
-	s.notBeside(n, []conflict{
+	s.reportConflicts(n, []conflict{
 		{"every", "they are of one table, and this asks for one for each subset",
 			"a marginal for each table that is to have them"},
 		{"cumulative", "only counts are summed up along a column", "a second marginal for the cumulative counts"},
@@ -238,14 +238,13 @@ func (s statReader) checkBeside(n document.Node) {
 	})
 }
 
-// suffixes are what the names of a statistic's columns end in.
+// suffixes are the endings of the names of a statistic's columns.
 var suffixes = []string{"", "_unbiased", "_noise_se", "_low", "_high", "_flag"}
 
-// checkNames reports statistics of which two have columns of one name, and such that have the name of an attribute's
-// column.
+// checkNames reports statistics whose columns have the same name, or the name of an attribute's column.
 func (s statReader) checkNames(items []document.Node) {
 	owner := map[string]string{}
-	if s.marginal.beyondCounts() {
+	if s.marginal.hasOtherStatistics() {
 		for _, a := range s.marginal.By {
 			owner[a.String()], owner[a.String()+"_label"] = "attribute "+a.String(), "attribute "+a.String()
 		}

@@ -123,7 +123,7 @@ func TestWeightsAndStrataAreWhatTheSpecSays(t *testing.T) {
 	}
 }
 
-// Values of a column without cells can be told apart by their places.
+// Values of a column without cells are distinguished by their indices on the lattice.
 func TestDistinctValuesOfAColumnWithoutCells(t *testing.T) {
 	src := numbersSource()
 	src.Text = strings.Replace(numbers, "{distinct: rank, per_unit: 2}", "{distinct: sales, per_unit: 2}", 1)
@@ -136,7 +136,7 @@ func TestDistinctValuesOfAColumnWithoutCells(t *testing.T) {
 	}
 }
 
-// Strata may be the categories of a level, or of a column that is derived from one.
+// Strata may be the categories of a level, or of a derived column.
 func TestStrataOfALevel(t *testing.T) {
 	for by, want := range map[string]string{
 		"region.state": "[{0 10} {0 10} {20 90}]", "area": "[{0 10} {0 10} {20 90}]",
@@ -156,8 +156,8 @@ func TestStrataOfALevel(t *testing.T) {
 	}
 }
 
-// What is bought beside tables gets its share of the whole, and the split the rest; leaves of targets and absolute
-// amounts come out of that rest.
+// Extras get their shares of the whole, and the split the rest; leaves of targets and absolute amounts are taken from
+// that rest.
 func TestWhatIsBoughtHasLeavesOfItsOwn(t *testing.T) {
 	parse := func(budget string) *Release {
 		t.Helper()
@@ -177,7 +177,7 @@ func TestWhatIsBoughtHasLeavesOfItsOwn(t *testing.T) {
 		}
 		return r
 	}
-	for budget, want := range map[string]string{ // of a total of 1, with 1/20 for what is needed
+	for budget, want := range map[string]string{ // for a total of 1, with 1/20 needed
 		"{rho: 1, split: {pay: 1/2, more: {share: 50%, split: {gaps: 1/4, counts: 75%}}}}": "pay=97/200 more.gaps=97/800 more.counts=291/800 bounds.pay=1/100 diagnostics=1/50",
 		"{rho: 1, split: {pay: {rho: 0.37}, gaps: 1/4, counts: 75%}}":                      "pay=37/100 gaps=3/20 counts=9/20 bounds.pay=1/100 diagnostics=1/50",
 		"{rho: 1, split: {pay: 1/2, gaps: 1/2, counts: needed}}":                           "pay=23/50 gaps=23/50 counts=1/20 bounds.pay=1/100 diagnostics=1/50",
@@ -211,7 +211,7 @@ func TestWhatIsBoughtHasLeavesOfItsOwn(t *testing.T) {
 	}
 }
 
-// The labour force survey and the business survey use nothing that is not built.
+// The labour force survey and the business survey use no part that is not built.
 func TestSharedSpecsOfNumbers(t *testing.T) {
 	r, err := Parse(sharedSource(t, "labour.yaml"))
 	if err != nil {
@@ -244,7 +244,7 @@ func TestSharedSpecsOfNumbers(t *testing.T) {
 	}
 }
 
-// Shares are of the total of the table, or of the cells that have some attributes in common.
+// Shares are relative to the total of the table, or of the cells that agree in some attributes.
 func TestSharesSayWhatTheyAreOf(t *testing.T) {
 	r, err := Parse(Source{Name: "release.yaml", Text: `version: 1
 release: shares

@@ -1,7 +1,7 @@
 package spec
 
-// This file holds the lattices of columns: those that have a range for each category of another column, and what needs
-// one.
+// This file reads the lattices of columns that have a separate range for each category of another column, and reports
+// columns without a lattice where one is needed.
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// readStrata reads the ranges of columns that have one for each category of another, once all columns are there.
+// readStrata reads the ranges of columns that have one for each category of another, once all columns are read.
 func (r *reader) readStrata(t *Table, columns document.Node) {
 	for _, n := range r.Entries(columns) {
 		bounds := n.Get("range")
@@ -30,15 +30,15 @@ func (r *reader) readStrata(t *Table, columns document.Node) {
 			r.MarkUnsound(n)
 			continue
 		}
-		c.Lattice = r.stratified(t, c, n, by)
+		c.Lattice = r.stratifiedLattice(t, c, n, by)
 	}
 }
 
-// stratified is the lattice of a column with its strata, nil where something is wrong with them.
-func (r *reader) stratified(t *Table, c *Column, n, by document.Node) *domain.Lattice {
+// stratifiedLattice returns the lattice of a column with its strata. It returns nil if a problem was reported.
+func (r *reader) stratifiedLattice(t *Table, c *Column, n, by document.Node) *domain.Lattice {
 	column, level, dotted := strings.Cut(by.Text(), ".")
 	a := Attribute{column, level}
-	origin := t.origin(a)
+	origin := t.originOf(a)
 	if origin.Column == c.Name {
 		p := document.Problem{Message: fmt.Sprintf("the range of %s by %s itself", c.Name, c.Name),
 			Expected: "another column, whose categories have ranges of their own"}
@@ -68,9 +68,9 @@ func (r *reader) stratified(t *Table, c *Column, n, by document.Node) *domain.La
 	return c.Lattice
 }
 
-// lattice is the lattice of a column; where it has none, that is reported where what needs it stands, unless something
-// is wrong with the column already.
-func (r *reader) lattice(root document.Node, t *Table, c *Column, n document.Node, what string) *domain.Lattice {
+// requireLattice returns the lattice of a column. If there is none it reports a problem at n, which needs one, unless
+// the column has a problem already.
+func (r *reader) requireLattice(root document.Node, t *Table, c *Column, n document.Node, what string) *domain.Lattice {
 	column := root.Get("tables").Get(t.Name).Get("columns").Get(c.Name)
 	if r.Spread(column.Value); !r.Built(column) || c.Domain == nil && c.Lattice == nil {
 		return nil
@@ -99,7 +99,7 @@ func (r *reader) lattice(root document.Node, t *Table, c *Column, n document.Nod
 			Message:  fmt.Sprintf("%s of %s, a decimal range without a step", what, c.Name),
 			Expected: "a step in the column, to whose multiples values are rounded before they are added up: step: 0.01",
 		}
-		r.MarkUnsound(column) // which is told once
+		r.MarkUnsound(column) // so that it is reported once
 	default:
 		r.domains.CheckEnds(column, c.Type)
 		return nil

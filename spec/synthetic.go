@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of microdata: their table, columns, number of rows, method and leaf.
+// This file reads microdata: their table, columns, number of rows, method and leaf.
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ func (r *reader) readSynthetic(root document.Node) {
 			r.readMicrodata(root, n)
 		}
 	}
-	r.checkLeavesApart(root)
+	r.checkOwnLeaves(root)
 	r.linkMicrodata(root)
 }
 
@@ -27,7 +27,7 @@ func (r *reader) readMicrodata(root, n document.Node) {
 	if rows := n.Get("rows"); !rows.Is(noisyRows) {
 		s.Rows = rows.Whole()
 	}
-	t := r.table(n.AtKey())
+	t := r.findTable(n.AtKey())
 	if t != nil {
 		s.By = r.readColumns(root, t, n)
 		s.Ways = r.readWays(t, root, n, s)
@@ -35,28 +35,32 @@ func (r *reader) readMicrodata(root, n document.Node) {
 	if s.Method == TablesMethod {
 		r.checkNoLeaf(n)
 		r.checkTablesToUse(root, n)
-	} else if s.Leaf = r.readMicrodataLeaf(root, n, t != nil && s.Method == AutoMethod && r.measuresPairs(t, s.By)); s.Leaf != "" || !root.Get("marginals").Present() {
-		r.checkNotPure(n)
+	} else {
+		canDoWithout := t != nil && s.Method == AutoMethod && r.measuresPairs(t, s.By)
+		s.Leaf = r.readMicrodataLeaf(root, n, canDoWithout)
+		if s.Leaf != "" || !root.Get("marginals").Present() {
+			r.checkNotPure(n)
+		}
 	}
 	r.release.Synthetic = append(r.release.Synthetic, s)
 }
 
-// readWays reads how many columns are measured together: no more than are read, unless a parent's are measured too, and
-// by a method that is asked for that.
+// readWays reads how many columns are measured together: no more than are read, unless the columns of a parent are
+// measured too, and only by a method that supports it.
 func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
 	at := n.Get("ways")
 	if !at.Present() {
 		return 0
 	}
 	ways := at.Whole()
-	if p, never := withoutWays[s.Method]; never {
+	if p, never := noWaysProblems[s.Method]; never {
 		r.WrongKey(at, p)
 		return 0
 	}
-	read := int64(len(t.read(s.By)))
+	read := int64(len(t.withoutDerived(s.By)))
 	for _, other := range root.Get("synthetic").Pairs() {
 		if other.Get("parent").Is(t.Name) {
-			read++ // how many rows of that table a row has
+			read++ // the number of rows of that table
 		}
 	}
 	if read >= leastColumns && ways > read && !n.Get("parent").Present() {
@@ -69,8 +73,8 @@ func (r *reader) readWays(t *Table, root, n document.Node, s Synthetic) int {
 	return int(ways)
 }
 
-// withoutWays says of methods why they measure no more columns together than they do.
-var withoutWays = map[SyntheticMethod]document.Problem{
+// noWaysProblems are the problems of `ways` with methods that do not support it.
+var noWaysProblems = map[SyntheticMethod]document.Problem{
 	TablesMethod: {
 		Message:  "ways beside method tables, which measures nothing beside the marginals",
 		Expected: "no ways; every: [1, 2, 3] in a marginal measures sets of up to three columns",
@@ -82,12 +86,12 @@ var withoutWays = map[SyntheticMethod]document.Problem{
 	},
 }
 
-// read are the attributes that are read, and not derived.
-func (t *Table) read(by []Attribute) []Attribute {
-	return slices.DeleteFunc(slices.Clone(by), func(a Attribute) bool { return t.origin(a) != a })
+// withoutDerived returns the attributes that are read rather than derived.
+func (t *Table) withoutDerived(by []Attribute) []Attribute {
+	return slices.DeleteFunc(slices.Clone(by), func(a Attribute) bool { return t.originOf(a) != a })
 }
 
-// readColumns reads the columns of microdata: those of by, or all columns of the table at their
+// readColumns reads the columns of microdata: the attributes in by or, without it, all columns of the table at their
 // finest level.
 func (r *reader) readColumns(root document.Node, t *Table, n document.Node) []Attribute {
 	by := n.Get("by")
@@ -95,12 +99,13 @@ func (r *reader) readColumns(root document.Node, t *Table, n document.Node) []At
 		return r.allColumns(root, t, n)
 	}
 	once := eachColumnOnce("each column once in microdata")
-	r.discovers = true // they are refused below, with the reason
-	defer func() { r.discovers = false }()
+	r.allowsUnlisted = true // refused below, with the reason
+	defer func() { r.allowsUnlisted = false }()
 	all := r.readAttributes(root, t, by, func(a Attribute) (document.Problem, bool) {
 		if len(t.Discovers([]Attribute{a})) > 0 {
 			return document.Problem{
-				Message:  fmt.Sprintf("microdata are drawn from categories that are public, and the categories of %s are not listed: which of them appear is decided by a selection, in the marginals by %[1]s", a.Column),
+				Message: fmt.Sprintf("microdata are drawn from categories that are public, and the categories of %s are not listed: which of them appear is decided by a selection, in the marginals by %[1]s",
+					a.Column),
 				Expected: "other columns, or a list of its values",
 			}, false
 		}
@@ -112,13 +117,13 @@ func (r *reader) readColumns(root document.Node, t *Table, n document.Node) []At
 	return all
 }
 
-// checkDerivedOf reports derived columns of microdata that no other of their columns decides, and fewer than two
-// others.
+// checkDerivedOf reports derived columns of microdata without a column that decides them, and microdata with fewer than
+// two columns that are read.
 func (r *reader) checkDerivedOf(t *Table, by document.Node, all []Attribute) {
-	read := t.read(all)
+	read := t.withoutDerived(all)
 	for i, a := range all {
-		origin := t.origin(a)
-		decided := func(b Attribute) bool { return b.Column == origin.Column && t.decides(b, a) }
+		origin := t.originOf(a)
+		decided := func(b Attribute) bool { return b.Column == origin.Column && t.canDerive(b, a) }
 		if origin == a || levelOf(t, a) == nil || slices.ContainsFunc(read, decided) {
 			continue
 		}
@@ -135,8 +140,8 @@ func (r *reader) checkDerivedOf(t *Table, by document.Node, all []Attribute) {
 	}
 }
 
-// allColumns are all columns of a table at their finest level. It reports columns without one,
-// and a table of too few columns.
+// allColumns returns all columns of a table at their finest level. It reports columns without one, and a table with too
+// few columns.
 func (r *reader) allColumns(root document.Node, t *Table, n document.Node) []Attribute {
 	columns := root.Get("tables").Get(t.Name).Get("columns")
 	if !r.Sound(columns) {
@@ -152,7 +157,7 @@ func (r *reader) allColumns(root document.Node, t *Table, n document.Node) []Att
 			continue // its origin at the finest level decides it
 		}
 		if c.Domain == nil && c.Lattice != nil {
-			without = append(without, noCells(c).Message)
+			without = append(without, noCellsProblem(c).Message)
 			continue
 		}
 		read++
@@ -194,7 +199,7 @@ func (r *reader) checkNotPure(n document.Node) {
 	})
 }
 
-// checkTablesToUse reports microdata of the tables of a release that has none.
+// checkTablesToUse reports microdata made from tables in a release without tables.
 func (r *reader) checkTablesToUse(root, n document.Node) {
 	if !root.Get("marginals").Present() {
 		r.Wrong(n.Get("method"), document.Problem{
@@ -215,14 +220,15 @@ func (r *reader) checkNoLeaf(n document.Node) {
 	}
 }
 
-// measuresPairs tells that marginals count rows by each two columns of microdata together, without leaving cells out.
+// measuresPairs reports whether the marginals count rows by each pair of the microdata's columns, without leaving cells
+// out.
 func (r *reader) measuresPairs(t *Table, by []Attribute) bool {
-	read := t.read(by)
+	read := t.withoutDerived(by)
 	for i, a := range read {
 		for _, b := range read[:i] {
 			if !slices.ContainsFunc(r.release.Marginals, func(m Marginal) bool {
 				return m.Table == t.Name &&
-					len(t.Discovers(m.By)) == 0 && m.together(a, b)
+					len(t.Discovers(m.By)) == 0 && m.countsTogether(a, b)
 			}) {
 				return false
 			}
@@ -231,8 +237,8 @@ func (r *reader) measuresPairs(t *Table, by []Attribute) bool {
 	return len(read) >= leastColumns
 }
 
-// together tells that a marginal counts rows by two attributes, among others or by them alone.
-func (m *Marginal) together(a, b Attribute) bool {
+// countsTogether reports whether a marginal counts rows by two attributes, alone or among others.
+func (m *Marginal) countsTogether(a, b Attribute) bool {
 	most := len(m.By)
 	if m.Every != nil {
 		most = slices.Max(m.Every)
@@ -242,17 +248,17 @@ func (m *Marginal) together(a, b Attribute) bool {
 		m.Cumulative == nil && slices.Contains(m.By, a) && slices.Contains(m.By, b)
 }
 
-// readMicrodataLeaf finds the leaf that pays for microdata: the one that they name, else that of
-// their table's name, else the one called synthetic. Of microdata that can do without, none is fine, and
-// microdata that are all of the release have the whole budget where that has no split.
-func (r *reader) readMicrodataLeaf(root, n document.Node, without bool) string {
+// readMicrodataLeaf finds the leaf that pays for microdata: the leaf that they name, the leaf named like their table,
+// or the leaf called synthetic. Microdata that can do without a leaf may have none, and microdata that are the whole
+// release have the whole budget if it has no split.
+func (r *reader) readMicrodataLeaf(root, n document.Node, canDoWithout bool) string {
 	leaves := r.leafPaths()
 	if len(leaves) == 0 {
 		return "" // already reported
 	}
-	alone := !root.Get("marginals").Present()
-	without = without || alone && len(root.Get("synthetic").Pairs()) == 1
-	if leaves[0] == "" && without && !n.Get("budget").Present() {
+	isWholeRelease := !root.Get("marginals").Present()
+	canDoWithout = canDoWithout || isWholeRelease && len(root.Get("synthetic").Pairs()) == 1
+	if leaves[0] == "" && canDoWithout && !n.Get("budget").Present() {
 		return ""
 	}
 	if leaves[0] == "" {
@@ -261,7 +267,7 @@ func (r *reader) readMicrodataLeaf(root, n document.Node, without bool) string {
 			Expected: "a leaf for the microdata in the budget, and one for the marginals, which name it; or method: tables, for microdata of the tables alone",
 			Fix:      "split: {tables: 1/2, microdata: 1/2}",
 		}
-		if alone {
+		if isWholeRelease {
 			p.Expected, p.Fix = "a leaf for the microdata of each table in the budget", splitAmong(root.Get("synthetic"))
 		}
 		r.WrongKey(n, p)
@@ -271,16 +277,16 @@ func (r *reader) readMicrodataLeaf(root, n document.Node, without bool) string {
 		return r.readLeaf(n)
 	}
 	for _, name := range []string{n.Key.Value, syntheticLeaf} {
-		leaf, candidates := r.leaf(name)
+		leaf, candidates := r.findLeaf(name)
 		if leaf != "" {
 			return leaf
 		}
 		if len(candidates) > 0 {
-			r.WrongKey(n, ambiguousLeaf(name, candidates))
+			r.WrongKey(n, ambiguousLeafProblem(name, candidates))
 			return ""
 		}
 	}
-	if without {
+	if canDoWithout {
 		return ""
 	}
 	r.WrongKey(n, document.Problem{
@@ -291,7 +297,7 @@ func (r *reader) readMicrodataLeaf(root, n document.Node, without bool) string {
 	return ""
 }
 
-// splitAmong is a split of the budget into a leaf for the microdata of each table.
+// splitAmong returns a split of the budget into a leaf for the microdata of each table.
 func splitAmong(synthetic document.Node) string {
 	var leaves []string
 	share := "1"
@@ -311,22 +317,22 @@ func splitAmong(synthetic document.Node) string {
 const (
 	// syntheticLeaf pays for microdata that name no leaf.
 	syntheticLeaf = "synthetic"
-	// ownLeaf is what microdata are paid by.
+	// ownLeaf is what a message expects to pay for microdata.
 	ownLeaf = "a leaf that pays for these microdata and nothing else"
 )
 
-// freeLeaf is the setting of a leaf that pays for nothing, "" where all pay for something.
+// freeLeaf returns the setting of a leaf that pays for nothing, "" if all leaves pay for something.
 func (r *reader) freeLeaf() string {
 	for _, path := range r.leafPaths() {
-		if r.payer(path, len(r.release.Synthetic)) == "" {
+		if r.paidBy(path, len(r.release.Synthetic)) == "" {
 			return "budget: " + path
 		}
 	}
 	return ""
 }
 
-// payer says what a leaf pays for: a marginal, or one of the first microdata; "" for nothing.
-func (r *reader) payer(leaf string, microdata int) string {
+// paidBy describes what a leaf pays for: a marginal, or one of the first microdata; "" for nothing.
+func (r *reader) paidBy(leaf string, microdata int) string {
 	for _, m := range r.release.Marginals {
 		if m.Leaf == leaf {
 			return "marginal " + m.Name
@@ -340,10 +346,10 @@ func (r *reader) payer(leaf string, microdata int) string {
 	return ""
 }
 
-// checkLeavesApart reports microdata whose leaf pays for something else too.
-func (r *reader) checkLeavesApart(root document.Node) {
+// checkOwnLeaves reports microdata whose leaf also pays for something else.
+func (r *reader) checkOwnLeaves(root document.Node) {
 	for i, s := range r.release.Synthetic {
-		other := r.payer(s.Leaf, i)
+		other := r.paidBy(s.Leaf, i)
 		if s.Leaf == "" || other == "" {
 			continue
 		}

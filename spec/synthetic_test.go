@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What microdata leave unsaid is filled in: all columns, the noisy total, the planner's method, a leaf by its name.
+// Microdata have defaults: all columns, the noisy total, the planner's method, a leaf by its name.
 func TestMicrodataAreReadWithTheirDefaults(t *testing.T) {
 	all := []Attribute{{"mode", ""}, {"hour", ""}}
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func TestReleaseWithoutMicrodataHasNone(t *testing.T) {
 	}
 }
 
-// alone is a release of microdata and of nothing else.
+// alone is a release that consists only of microdata.
 const alone = `version: 1
 release: people
 privacy: {protects: person, neighbours: add-remove}
@@ -88,8 +88,8 @@ synthetic:
   persons: {by: [sex, hour]}
 `
 
-// TestMicrodataAloneHaveTheWholeBudget reads a release without marginals and without a split, and with leaves for two
-// tables.
+// TestMicrodataAloneHaveTheWholeBudget reads releases without marginals: one without a split, and one with leaves for
+// two tables.
 func TestMicrodataAloneHaveTheWholeBudget(t *testing.T) {
 	release, err := Parse(Source{Name: "release.yaml", Text: alone})
 	if err != nil {

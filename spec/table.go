@@ -15,45 +15,43 @@ type Table struct {
 	Source  TableSource
 	Unit    Unit
 	Columns []*Column
-	// Linked are columns of its rows whose values other rows of the same unit have; marginals and the like have none of
-	// them.
+	// Linked are columns whose values are in other rows of the same unit. Marginals and other tables cannot use them.
 	Linked []*Column
-	// Joins are the public tables that its rows are joined to, in spec order.
+	// Joins are the public tables to which its rows are joined, in spec order.
 	Joins []*Join
-	// Weight is how many each row stands for, nil where each is one.
+	// Weight is how many units of the population each row stands for, nil if each row stands for one.
 	Weight *Weight
-	// Sample draws the units that are measured.
+	// Sample selects the units that are measured.
 	Sample Sample
-	// Where says which rows count, nil for all.
+	// Where selects the rows that count, nil for all.
 	Where *Predicate
-	// Expect is what the table's files must hold, nil where the spec does not say.
+	// Expect are the conditions that the table's files must meet, nil if the spec gives none.
 	Expect *Expect
 }
 
-// Column returns the column of that name, a linked one too, nil if there is none.
+// Column returns the column of that name, including linked ones, nil if there is none.
 func (t *Table) Column(name string) *Column {
 	isNamed := func(c *Column) bool { return c.Name == name }
-	return cmp.Or(find(t.Columns, isNamed), find(t.Linked, isNamed))
+	return cmp.Or(findFirst(t.Columns, isNamed), findFirst(t.Linked, isNamed))
 }
 
 // TableSource says where the rows of a table are.
 type TableSource struct {
 	Format files.Format
-	// Paths are paths or globs as written, after parameters; relative ones are relative to
-	// the data folder.
+	// Paths are paths or globs as written, with parameters filled in. Relative ones start from the data folder.
 	Paths []string
-	// Delimiter parts the fields of a CSV file; ',' unless the spec says.
+	// Delimiter separates the fields of a CSV file; ',' by default.
 	Delimiter rune
-	// Nulls are the texts of a CSV file that mean null; [""] unless the spec says.
+	// Nulls are the texts of a CSV file that mean null; [""] by default.
 	Nulls []string
-	// Total reports whether privacy is total: a text that is not UTF-8 is as any other that no domain holds, and one that
-	// is too long to be read is null, where both are errors else.
+	// Total reports whether privacy is total. Then a text that is not UTF-8 is treated like any other text outside a
+	// domain, and a text that is too long to be read is null. Both are errors otherwise.
 	Total bool
 }
 
-// Unit is what the release protects within the table. Row: each row is a unit (ID "",
-// MaxRows 1). Else ID is the source column that tells units apart and MaxRows the most rows
-// of a unit that are counted. Null is what happens to a row whose ID is null: Refuse or Drop.
+// Unit is what the release protects within the table. With Row, each row is a unit (ID "", MaxRows 1). Otherwise ID is
+// the source column that identifies units, and MaxRows the most rows of a unit that are counted. Null is what happens
+// to a row whose ID is null: Refuse or Drop.
 type Unit struct {
 	Row     bool
 	ID      string
@@ -61,35 +59,33 @@ type Unit struct {
 	MaxRows int64
 }
 
-// Expect are the rules of completeness that a table's files must meet before anything is spent. They speak of the rows
-// that count: those that `where` keeps and nothing leaves out, before max_rows and a sample.
+// Expect are the conditions of completeness that a table's files must meet before anything is spent. They apply to the
+// rows that count: the rows that `where` keeps and nothing leaves out, before max_rows and a sample.
 type Expect struct {
-	// Rows is the range of their number in all files together, nil for any number.
+	// Rows is the range of the number of these rows in all files together, nil for any number.
 	Rows *RowRange
-	// Every are the attributes each of whose declared codes occurs in at least one of them. A value
-	// that unknown or null counts as a code is that code; the codes that a range has for such
-	// values alone need not occur.
+	// Every are the attributes each of whose declared codes must occur in at least one row. A value that unknown or null
+	// counts as a code is that code; the codes that a range adds only for such values need not occur.
 	Every []Attribute
 }
 
 // RowRange is a closed range of numbers of rows.
 type RowRange struct{ Least, Most int64 }
 
-// Column is one column: where its values come from, what they may be, and what happens to
-// those that are not.
+// Column is one column: where its values come from, its domain, and what happens to values outside it.
 type Column struct {
 	// Name is the column's name in the release, From its name in the source, "" for a derived column.
 	Name, From string
-	// DerivedFrom is the attribute of the same table that decides the column's category: its domain is that level's, and
-	// it is not read. nil for a column of its own.
+	// DerivedFrom is the attribute of the same table that decides the column's category; the domain is the domain of that
+	// attribute's level, and the column is not read. It is nil for a column that is read.
 	DerivedFrom *Attribute
-	// Expression makes the values of others, nil for none. From is "" beside it.
+	// Expression computes the values from other columns, nil for none. From is "" if it is set.
 	Expression *Expression
-	// Lookup is the column of a public table that the values are looked up in, nil for none. From is "" beside it, and of
-	// the cells of a grid.
+	// Lookup is the column of a public table in which the values are looked up, nil for none. From is "" if it is set, and
+	// for the cells of a grid.
 	Lookup *Lookup
-	// Link is where the values are that other rows of the unit have, nil for a column of the row itself. From is "" beside
-	// it.
+	// Link says in which other rows of the unit the values are, nil for a column of the row itself. From is "" if it is
+	// set.
 	Link *Link
 	// Declaration is what its values can be. Code books and maps are keys of [Source.Files].
 	domain.Declaration
@@ -115,7 +111,7 @@ const (
 	As
 )
 
-// ExpectedRows is the middle of the number of rows that the spec expects of the table; 0 where it expects none.
+// ExpectedRows returns the middle of the range of expected rows, 0 if the spec gives none.
 func (t *Table) ExpectedRows() int64 {
 	if t.Expect == nil || t.Expect.Rows == nil {
 		return 0

@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the reading of tables: source, unit and columns.
+// This file reads tables: source, unit and columns.
 
 func (r *reader) readTables(root document.Node) {
 	n := root.Get("tables")
@@ -50,8 +50,8 @@ func (r *reader) readTables(root document.Node) {
 	r.checkShared(n)
 }
 
-// checkShared reports tables whose rows are units of their own beside other confidential tables: a unit has rows in
-// several of them, and it is its id that says which are its own.
+// checkShared reports tables whose rows are units in a release with other confidential tables: a unit has rows in
+// several tables, and only its id shows which.
 func (r *reader) checkShared(tables document.Node) {
 	var confidential []*Table
 	for _, t := range r.release.Tables {
@@ -63,14 +63,15 @@ func (r *reader) checkShared(tables document.Node) {
 		return
 	}
 	protects := r.release.Privacy.Protects
-	first := find(confidential, func(t *Table) bool { return t.Unit.ID != "" }) // of those that have ids
+	first := findFirst(confidential, func(t *Table) bool { return t.Unit.ID != "" }) // the first with ids
 	for _, t := range confidential {
 		unit := tables.Get(t.Name).Get("unit")
 		switch {
 		case !r.Sound(unit):
 		case t.Unit.Row:
 			p := document.Problem{
-				Message: fmt.Sprintf("each row of %s is a unit of its own, and %s confidential tables share their units: nothing says which rows of them are of one %s", t.Name, countWord(len(confidential)), protects),
+				Message: fmt.Sprintf("each row of %s is a unit of its own, and %s confidential tables share their units: nothing says which rows of them are of one %s",
+					t.Name, countWord(len(confidential)), protects),
 				Expected: fmt.Sprintf("in each of them the column with the id of the %s; what it loses in all of them is added up",
 					protects),
 				Fix: "unit: {id: person_id, max_rows: 1}",
@@ -81,7 +82,8 @@ func (r *reader) checkShared(tables document.Node) {
 			r.Wrong(unit, p)
 		case t.Unit.ID != first.Unit.ID:
 			r.Warn(unit.Key, unit.Path, document.Problem{
-				Message:  fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for rows that come and go with one %s", first.Name, document.Clip(first.Unit.ID), t.Name, document.Clip(t.Unit.ID), protects),
+				Message: fmt.Sprintf("%s tells units apart by %s, and %s by %s: the promise is for rows that come and go with one %s",
+					first.Name, document.Clip(first.Unit.ID), t.Name, document.Clip(t.Unit.ID), protects),
 				Expected: "ids of one kind: a row of a household is not of one person, and where it is counted households are the units of both tables",
 			})
 		}
@@ -95,7 +97,7 @@ func countWord(n int) string {
 	return fmt.Sprint(n)
 }
 
-// readSource reads where a table is read from, and whether that is all of it.
+// readSource reads where a table is read from, and reports whether all of its paths are known.
 func (r *reader) readSource(n document.Node) (TableSource, bool) {
 	if !r.Sound(n) {
 		return TableSource{}, false
@@ -110,7 +112,8 @@ func (r *reader) readSource(n document.Node) (TableSource, bool) {
 	return s, filled
 }
 
-// fillAll are the paths of a scalar or a list with parameters filled in, and whether each has a value.
+// fillAll returns the paths of a scalar or a list with parameters filled in, and reports whether each parameter has a
+// value.
 func (r *reader) fillAll(n document.Node) (paths []string, filled bool) {
 	filled = true
 	for _, item := range n.ItemsOrSelf() {
@@ -131,7 +134,7 @@ func (r *reader) fillAll(n document.Node) (paths []string, filled bool) {
 	return paths, filled
 }
 
-// personal are nouns of which one person may well have several rows.
+// personal matches nouns for units that may well have several rows each.
 var personal = regexp.MustCompile(
 	`(?i)\b(person|people|patient|resident|citizen|inhabitant|individual|employee|worker|student|pupil|` +
 		`child|children|adult|customer|client|user|member|respondent|passenger|subscriber|taxpayer|voter|household|famil(y|ies)|m[ae]n|wom[ae]n)s?\b`)
@@ -161,8 +164,7 @@ func (r *reader) readUnit(t *Table, n document.Node) {
 	}
 }
 
-// readExpect reads what a table's files must hold, nil where the spec does not say or something
-// is wrong with it.
+// readExpect reads the conditions on a table's files. It returns nil if the spec gives none or a problem was reported.
 func (r *reader) readExpect(root document.Node, t *Table) *Expect {
 	n := root.Get("tables").Get(t.Name).Get("expect")
 	if !r.Sound(n) {
@@ -179,7 +181,7 @@ func (r *reader) readExpect(root document.Node, t *Table) *Expect {
 	if every := n.Get("every"); every.Present() {
 		seen := map[Attribute]bool{}
 		e.Every = r.readAttributes(root, t, every, func(a Attribute) (document.Problem, bool) {
-			if origin := t.origin(a); origin != a {
+			if origin := t.originOf(a); origin != a {
 				return document.Problem{Message: fmt.Sprintf("%s is derived and not read", a), Expected: origin.String() +
 					" in its place"}, false
 			}
@@ -223,7 +225,7 @@ func (r *reader) readColumn(t *Table, n, columns document.Node) *Column {
 	return c
 }
 
-// readFrom reads where the values of a column come from: a column of the source, one of a public table, or an
+// readFrom reads where the values of a column come from: a column of the source, a column of a public table, or an
 // expression.
 func (r *reader) readFrom(t *Table, c *Column, from, columns document.Node) {
 	name, ok := sourceColumn(from)
@@ -233,8 +235,8 @@ func (r *reader) readFrom(t *Table, c *Column, from, columns document.Node) {
 	}
 }
 
-// readPolicy reads what happens to a value. For a range or grid {as: CATEGORY} makes a new category
-// after the others, and a null may count as a number in the range; elsewhere it names one that is there.
+// readPolicy reads what happens to a value. In a range or grid {as: CATEGORY} adds a new category after the others, or
+// lets a null count as a number in the range; elsewhere it names an existing category.
 func (r *reader) readPolicy(c *Column, column document.Node, key string) Policy {
 	n := column.Get(key)
 	as := n.Get("as")
@@ -274,8 +276,7 @@ func (r *reader) readAs(c *Column, n document.Node) Policy {
 	return Policy{Action: As, Category: code}
 }
 
-// readAsNew gives a range or grid a category for values that are not in it; unknown and null may
-// share one.
+// readAsNew adds a category to a range or grid for values outside it; unknown and null may share one.
 func (r *reader) readAsNew(c *Column, n document.Node) Policy {
 	name := n.Text()
 	p := document.Problem{Expected: "a new name: in a range or grid these values get a category of their own",
@@ -291,21 +292,21 @@ func (r *reader) readAsNew(c *Column, n document.Node) Policy {
 	return Policy{Action: As}
 }
 
-// checkTotalMarginal reports, for a total release, what of a marginal lies in memory and is as much as the data alone
-// decide: the cells of a table that does not publish all, and for every bound that chooses among groups of a unit's
-// rows how many these are and how long the unit's id is.
+// checkTotalMarginal reports, for a total release, the parts of a marginal whose memory depends on the data alone: the
+// cells of a table that does not publish all cells and, for every bound that selects among the groups of a unit's rows,
+// the number of these groups and the length of the unit's id.
 func (r *reader) checkTotalMarginal(m *Marginal, root document.Node) {
 	n := root.Get("marginals").Get(m.Name)
-	chooses := func(is bool, at document.Node) stop {
-		return stop{is && r.Sound(at), at,
+	chooses := func(is bool, at document.Node) stopCause {
+		return stopCause{is && r.Sound(at), at,
 			"how many rows a unit has decides whether the choice among its groups fits into memory",
 			"no bound of groups: max_rows and `per_unit: {total}` bound a unit without a list of its rows", ""}
 	}
 	r.checkStops(
-		stop{m.isSparse() && r.Sound(n.Get("cells")), n.Get("cells"),
+		stopCause{m.isSparse() && r.Sound(n.Get("cells")), n.Get("cells"),
 			"how many cells of a sparse table have rows decides whether they fit into memory",
 			"no `cells`, so that every cell is counted", ""},
-		stop{m.choosesCells() && r.Sound(n.Get("top")), n.Get("top"),
+		stopCause{m.choosesCells() && r.Sound(n.Get("top")), n.Get("top"),
 			"how many cells of a top table have rows decides whether they fit into memory",
 			"no `top`, so that every cell is published", ""},
 		chooses(m.PerUnit.Groups > 0 || m.PerUnit.RowsPerGroup > 0, n.Get("per_unit")))
@@ -330,7 +331,7 @@ func (r *reader) checkTotal(root document.Node) {
 	}
 	for _, s := range r.release.Synthetic {
 		n := root.Get("synthetic").Get(s.Table).Get("parent")
-		r.checkStops(stop{s.Parent != "" && r.Sound(n), n,
+		r.checkStops(stopCause{s.Parent != "" && r.Sound(n), n,
 			fmt.Sprintf("how many rows of %s count decides whether they fit into memory", document.Clip(s.Parent)),
 			"no `parent`: microdata whose rows belong to no others", ""})
 	}
@@ -339,19 +340,19 @@ func (r *reader) checkTotal(root document.Node) {
 	}
 }
 
-// stop is something by which a value, or how much there is of something, could stop the run of a total release.
-type stop struct {
-	is            bool
+// stopCause is a way in which a value, or an amount of data, could stop the run of a total release.
+type stopCause struct {
+	applies       bool
 	at            document.Node
-	yet           string // what can stop it
+	what          string // what could stop it
 	expected, fix string
 }
 
-// checkStops reports, for a total release, what could stop its run.
-func (r *reader) checkStops(all ...stop) {
+// checkStops reports the causes that could stop the run of a total release.
+func (r *reader) checkStops(all ...stopCause) {
 	for _, s := range all {
-		if s.is {
-			r.WrongKey(s.at, document.Problem{Message: "privacy is total, yet " + s.yet, Expected: s.expected, Fix: s.fix})
+		if s.applies {
+			r.WrongKey(s.at, document.Problem{Message: "privacy is total, yet " + s.what, Expected: s.expected, Fix: s.fix})
 		}
 	}
 }
@@ -360,14 +361,14 @@ func (r *reader) checkStops(all ...stop) {
 func (r *reader) checkTotalTable(t *Table, n document.Node) {
 	unit := n.Get("unit")
 	r.checkStops(
-		stop{t.Unit.ID != "" && t.Unit.Null != Drop && r.Sound(unit), unit.Get("null").Or(unit),
+		stopCause{t.Unit.ID != "" && t.Unit.Null != Drop && r.Sound(unit), unit.Get("null").Or(unit),
 			"a row whose " + document.Clip(t.Unit.ID) + " is null stops the run",
 			"null: drop in the unit, which leaves it out", "null: drop"},
-		stop{t.Where != nil && t.Where.Unknown != Drop, n.Get("where"),
+		stopCause{t.Where != nil && t.Where.Unknown != Drop, n.Get("where"),
 			"a value that the condition cannot read stops the run",
 			"{is: CONDITION, unknown: drop}, which leaves such rows out", ""},
-		stop{n.Get("expect").Present(), n.Get("expect"), "expect stops the run where a rule fails", "no expect", ""},
-		stop{t.stopsWithoutWeight(), n.Get("weight"), "a row without a weight stops the run",
+		stopCause{n.Get("expect").Present(), n.Get("expect"), "expect stops the run where a rule fails", "no expect", ""},
+		stopCause{t.stopsWithoutWeight(), n.Get("weight"), "a row without a weight stops the run",
 			"null: drop, which leaves it out", "null: drop"})
 	for _, c := range t.Columns {
 		column := n.Get("columns").Get(c.Name)
@@ -380,12 +381,13 @@ func (r *reader) checkTotalTable(t *Table, n document.Node) {
 	}
 }
 
-// checkTotalNumbers reports, for a column of which there are statistics, an unknown value that counts as a category:
-// one that is no number at all is none there.
+// checkTotalNumbers reports, for a column with statistics, a policy that counts unknown values as a category: a text
+// that is not a number has no value for the statistics.
 func (r *reader) checkTotalNumbers(c *Column, n document.Node) {
-	if unknown := n.Get("unknown"); r.figured[c.Name] && c.Unknown.Action == As && r.Sound(unknown) {
+	if unknown := n.Get("unknown"); r.hasStatistics[c.Name] && c.Unknown.Action == As && r.Sound(unknown) {
 		r.Wrong(unknown, document.Problem{
-			Message:  fmt.Sprintf("privacy is total, yet a text in %s that is no number has no value for the statistics of %s, and stops the run", c.Name, c.Name),
+			Message: fmt.Sprintf("privacy is total, yet a text in %s that is no number has no value for the statistics of %s, and stops the run",
+				c.Name, c.Name),
 			Expected: "drop: numbers beyond the range are clamped for statistics all the same", Fix: "unknown: drop",
 		})
 	}

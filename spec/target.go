@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of targets, and of the leaves that they decide.
+// This file reads targets, and checks the leaves that depend on them.
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// readTarget reads how good a table must be, nil where the spec does not say.
+// readTarget reads the required accuracy of a table, nil if the spec gives none.
 func (r *reader) readTarget(n document.Node) *Target {
 	if !r.Sound(n) {
 		return nil
@@ -38,8 +38,8 @@ func (r *reader) readTarget(n document.Node) *Target {
 	return t
 }
 
-// readRelative reads the size of the cell that a margin is a percentage of, and makes the margin that percentage of it.
-// It is false where one is without the other.
+// readRelative reads the size of the cell of which a margin is a percentage, and converts the margin to a number. It
+// returns false and reports a problem if one is given without the other.
 func (r *reader) readRelative(t *Target, n document.Node) bool {
 	margin, at := n.Get("margin"), n.Get("at")
 	percentage := strings.HasSuffix(margin.Text(), "%")
@@ -73,7 +73,7 @@ func (r *reader) readRelative(t *Target, n document.Node) bool {
 	return ok
 }
 
-// checkConfidence reports a confidence that is none: it is from a half to below 1.
+// checkConfidence reports a confidence outside the range from one half to below 1.
 func (r *reader) checkConfidence(n document.Node, x *big.Rat) {
 	one, half := big.NewRat(1, 1), big.NewRat(1, 2)
 	p := document.Problem{Message: "the confidence is " + n.Text(), Expected: "from 50% to below 100%, as 95%"}
@@ -86,7 +86,7 @@ func (r *reader) checkConfidence(n document.Node, x *big.Rat) {
 	r.Wrong(n, p)
 }
 
-// checkNeeded reports leaves that get what targets need and pay for something without one.
+// checkNeeded reports leaves that get what targets need and that pay for something without a target.
 func (r *reader) checkNeeded(root document.Node) {
 	for _, l := range r.release.Budget.Leaves {
 		if !l.Needed {
@@ -101,7 +101,7 @@ func (r *reader) checkNeeded(root document.Node) {
 				Message:  fmt.Sprintf("leaf %q gets what the targets of its marginals need, and %s has none", l.Path, m.Name),
 				Expected: "a target, or another leaf", Fix: "target: {margin: 100}",
 			}
-			if m.beyondCounts() || m.PerUnit != (PerUnit{}) {
+			if m.hasOtherStatistics() || m.PerUnit != (PerUnit{}) {
 				p.Expected, p.Fix = "another leaf: this marginal cannot have a target", ""
 			}
 			r.WrongKey(n, p)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a spec says of its tables' quality is kept exactly, with its line; what it leaves unsaid is filled in.
+// Targets are kept exactly, with their lines, and missing values have their defaults.
 func TestTargetsAreExact(t *testing.T) {
 	src := baseSource()
 	src.Text = targeted

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of top tables: the cells with the largest counts, chosen privately.
+// This file reads top tables: the cells with the largest counts, selected privately.
 
 import (
 	"fmt"
@@ -9,30 +9,30 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// choosesCells reports whether only some cells are published, those that are chosen by their counts.
+// choosesCells reports whether only some cells are published, selected by their counts.
 func (m *Marginal) choosesCells() bool { return m.Top > 0 }
 
-// readTop reads how many cells a top table has, 0 of a table that is no such. What a top table cannot be is reported:
-// whatever needs the cells that are not chosen, or the order of the domain.
+// readTop reads how many cells a top table has, 0 for any other table. It reports settings that need the cells that are
+// not selected, or the order of the domain.
 func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
 	top := n.Get("top")
 	if !r.Sound(top) {
 		return 0
 	}
-	r.notBeside(n, []conflict{
+	r.reportConflicts(n, []conflict{
 		{key: "every", why: "the cells of one table are compared, and this asks for one for each subset"},
 		{key: "cumulative", why: "sums from the first category on need every cell, and most of them are not chosen"},
 		{key: "ranges", why: "sums of neighbouring categories need every cell, and most of them are not chosen"},
 		{key: "cells", why: "a cell is published because it is chosen, or because it is above a threshold"},
 		{key: "target", why: "a margin says nothing of which cells are chosen"},
 		{key: "show", why: "a chosen cell is shown whatever its count"},
-	}, besideKey("top"))
+	}, conflictWith("top"))
 	if by := n.Get("by"); len(by.Items()) == 0 && by.Present() {
 		r.Wrong(top, document.Problem{Message: "a total is one cell, and there is nothing to choose",
 			Expected: "a marginal with attributes"})
 	}
 	most := top.Whole()
-	if cells, known := cellsOf(t, m); known && len(m.By) == len(n.Get("by").Items()) && uint64(most) >= cells &&
+	if cells, known := cellCount(t, m); known && len(m.By) == len(n.Get("by").Items()) && uint64(most) >= cells &&
 		cells > 1 && m.Every == nil {
 		r.Wrong(top, document.Problem{
 			Message:  fmt.Sprintf("the %d largest of %d cells: every cell would be chosen, at a cost for each", most, cells),
@@ -42,8 +42,8 @@ func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
 	return most
 }
 
-// cellsOf is how many cells a marginal has; false where that is not known, or 2⁶⁴ and more.
-func cellsOf(t *Table, m *Marginal) (uint64, bool) {
+// cellCount returns the number of cells of a marginal. ok is false if it is not known, or 2⁶⁴ or more.
+func cellCount(t *Table, m *Marginal) (uint64, bool) {
 	cells := uint64(1)
 	if t == nil || len(m.By) == 0 {
 		return 0, false
@@ -62,7 +62,7 @@ func cellsOf(t *Table, m *Marginal) (uint64, bool) {
 	return cells, true
 }
 
-// checkTopStats reports statistics of a top table beside the count that its cells are chosen by.
+// checkTopStats reports statistics of a top table other than the count by which its cells are selected.
 func (r *reader) checkTopStats(m *Marginal, n document.Node) {
 	stats := n.Get("stats")
 	if !m.choosesCells() || !stats.Present() || len(m.Stats) == 1 && m.Stats[0].Kind.countsRowsOrUnits() {

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the reading of weights: of how many rows each row of a table stands for.
+// This file reads weights: how many units of the population each row of a table stands for.
 
 import (
 	"fmt"
@@ -11,31 +11,31 @@ import (
 )
 
 // Weight is how many units of the population a row stands for: a column of the source, clamped to a range and rounded
-// to multiples of a step as values are, none of them below 0.
+// to multiples of a step as values are, and never below 0.
 type Weight struct {
 	From    string
 	Lattice domain.Lattice
-	// Calibrated says that weights were adjusted to totals, or raked: they depend on other rows, so that the guarantee
-	// holds for the rows with weights as they are, and not for what the weights say of others. Else they are attributes of
+	// Calibrated reports that weights were adjusted to totals, or raked. They depend on other rows, so the guarantee
+	// treats the weights as given, and does not cover what they reveal about other rows. Other weights are attributes of
 	// the unit.
 	Calibrated bool
-	// Null is what happens to a row whose weight is null or NaN, or a text that is no number: Refuse or Drop.
+	// Null is what happens to a row whose weight is null, NaN or a text that is not a number: Refuse or Drop.
 	Null Action
 }
 
 // isWeighted reports whether rows count by weights.
 func (t *Table) isWeighted() bool { return t.Weight != nil }
 
-// mostWeight is the largest weight of a row in steps, 1 where rows have none.
-func (t *Table) mostWeight() int64 {
+// maxWeight returns the largest weight of a row in steps, 1 if rows have no weights.
+func (t *Table) maxWeight() int64 {
 	if t.Weight == nil {
 		return 1
 	}
 	return t.Weight.Lattice.Last
 }
 
-// WeightStep returns what one of the integers stands for that weights are counted by: their step, or 1 where rows have
-// no weights.
+// WeightStep returns the unit of the integers by which rows are counted: the step of the weights, or 1 if rows have
+// none.
 func (t *Table) WeightStep() *big.Rat {
 	if t.Weight == nil {
 		return big.NewRat(1, 1)
@@ -43,10 +43,10 @@ func (t *Table) WeightStep() *big.Rat {
 	return t.Weight.Lattice.Step
 }
 
-// stopsWithoutWeight reports whether a row that has no weight stops the run.
+// stopsWithoutWeight reports whether a row without a weight stops the run.
 func (t *Table) stopsWithoutWeight() bool { return t.Weight != nil && t.Weight.Null != Drop }
 
-// readTableWeight reads how many each row stands for.
+// readTableWeight reads the weight of a table's rows.
 func (r *reader) readTableWeight(t *Table, n document.Node) {
 	if !r.Sound(n) {
 		return
@@ -81,16 +81,16 @@ func (r *reader) readTableWeight(t *Table, n document.Node) {
 	}
 }
 
-// fitWeight takes a weight of which all that can be in a table fit 62 bits together.
+// fitWeight sets the weight of a table if the sum of all possible weights fits 62 bits.
 func (r *reader) fitWeight(t *Table, w *Weight, n document.Node) {
-	if w.Lattice.Last-w.Lattice.First >= mostPlaces {
+	if w.Lattice.Last-w.Lattice.First >= maxLatticePoints {
 		r.Wrong(n.Get("range"), document.Problem{
 			Message:  fmt.Sprintf("a range of weights of %d steps", w.Lattice.Last-w.Lattice.First),
-			Expected: fmt.Sprintf("at most %d steps, as with a larger step", mostPlaces-1),
+			Expected: fmt.Sprintf("at most %d steps, as with a larger step", maxLatticePoints-1),
 		})
 		return
 	}
-	if rows := mostRows(t); !fits(big.NewInt(w.Lattice.Last), rows) {
+	if rows := maxRows(t); !fitsIn62Bits(big.NewInt(w.Lattice.Last), rows) {
 		r.Wrong(n.Get("step"), document.Problem{
 			Message: fmt.Sprintf("weights go up to %s steps, of which %s add up to more than 62 bits hold",
 				document.FormatNumber(new(big.Rat).SetInt64(w.Lattice.Last)), rowsText(t)),

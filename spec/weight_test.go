@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A weight is kept exactly as it is written; a marginal without one weighs 1.
+// A weight is kept exactly as written; a marginal without one has weight 1.
 func TestWeightsAreExact(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "1", "weight: 1": "1", "weight: 2": "2", "weight: 0.1": "1/10", "weight: 1/3": "1/3", "weight: 25%": "1/4",

@@ -1,6 +1,6 @@
 package spec
 
-// This file holds the spec with another budget, for those who ask what it would buy.
+// This file rewrites a spec with another budget, to find out what that would buy.
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// WithBudget is the release as its spec would be read with another amount of its budget,
-// where key is epsilon, delta or rho as the budget has it. It fails as Parse does, and on
-// a key that the budget does not have.
+// WithBudget returns the release with another amount of its budget, as if the spec had been written with it. key is
+// epsilon, delta or rho, as the budget has it. It returns the errors of Parse, and an error for a key that the budget
+// does not have.
 func (r *Release) WithBudget(key, amount string) (*Release, error) {
 	var text yaml.Node
 	if err := yaml.Unmarshal([]byte(r.Source.Text), &text); err != nil || len(text.Content) != 1 {

@@ -1,7 +1,6 @@
 package spec
 
-// This file holds the words of the language that its grammar and its readers share: how names and values are written,
-// and bounds.
+// This file holds the words that the grammar and its readers share: the syntax of names and values, and bounds.
 
 import "regexp"
 
@@ -18,10 +17,10 @@ const (
 // consistent asks for counts that add up.
 const consistent = "consistent"
 
-// noisyRows asks for as many rows as the noisy total says.
+// noisyRows asks for as many rows as the noisy total.
 const noisyRows = "noisy"
 
-// What a target is of.
+// The cells that a target applies to.
 const (
 	eachCell = "each-cell"
 	allCells = "all-cells"
@@ -36,25 +35,25 @@ const (
 	calibratedWeight = "calibrated"
 )
 
-// What happens to a row that is impossible.
+// What happens to an impossible row.
 const (
 	rowsError = "error"
 	rowsDrop  = "drop"
 )
 
-// joinedName is a column of a public table, as a plain text.
+// joinedName matches a column of a public table, written as a plain text.
 var joinedName = regexp.MustCompile(`^(` + plainSyntax + `)\.(` + plainSyntax + `)$`)
 
-// leastColumns is the fewest columns of microdata: their method measures pairs.
+// leastColumns is the least number of columns of microdata: their method measures pairs.
 const leastColumns = 2
 
-// MostTop bounds how many cells a top table has.
+// MostTop bounds the number of cells of a top table.
 const MostTop = 10_000
 
 // Classes of fitness.
 const (
-	fitRest      = "rest"    // in place of a bound: the class that takes the rest
-	fitRestNamed = "not fit" // the name of that class where the spec has none
+	fitRest      = "rest"    // in place of a bound: the class of the rest
+	fitRestNamed = "not fit" // the name of that class if the spec gives none
 	mostFit      = 6         // classes with a bound
 	maxFitName   = 40        // characters of a name
 	fitSyntax    = `[\p{L}\p{N}]+([ _-][\p{L}\p{N}]+)*`

@@ -1,6 +1,6 @@
 package maker
 
-// This file holds the atlas: where the categories of a place attribute lie on the drawing, from a grid or from
+// This file holds the atlas: the positions of a place attribute's categories on the drawing, from a grid or from
 // boundaries.
 
 import (
@@ -17,29 +17,30 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// mapSide is the longer side of a map, in its own units.
+// mapSide is the length of a map's longer side, in its own units.
 const mapSide = 960
 
-// mostPlaces is how many places a map can show and still be read.
+// mostPlaces is the largest number of places with which a map is still readable.
 const mostPlaces = 4096
 
-// atlas is the places of an attribute. Degrees are shown with east and north at the right scale for the middle of the
-// map.
+// atlas holds the places of an attribute. A degree of longitude has its true length relative to one of latitude in the
+// middle of the map.
 type atlas struct {
 	width, height int
 	where         string // in words
 	extent        [4]float64
-	// Of a grid: columns and rows of cells, and their sides. Category i is in column i/rows and row i%rows from the south.
+	// For a grid: columns and rows of cells, and the sides of a cell. Category i is in column i/rows and in row i%rows
+	// from the south.
 	columns, rows, across, up int
-	// Of boundaries: the outlines of each category, "" where it has none.
+	// For boundaries: the outline of each category, "" if it has none.
 	outlines []string
-	centres  []dot // of each category that is on the map
+	centres  []dot // of each category on the map
 }
 
 // dot is a point of the drawing.
 type dot struct{ x, y int }
 
-// atlasOf is the atlas of a key of a table, nil where it is no place or has too many.
+// atlasOf returns the atlas of a key of a table, nil if the key is not a place or has too many categories.
 func atlasOf(t *spec.Table, k synth.Key) *atlas {
 	a := attributes.Counted(t, k.Attribute)
 	c := t.Column(a.Column)
@@ -54,9 +55,9 @@ func atlasOf(t *spec.Table, k synth.Key) *atlas {
 	return nil
 }
 
-// squeeze is how long a degree of longitude is beside one of latitude: the cosine of the latitude, by Bhāskara's
-// fraction (7th century), which is off by less than 0.002 and takes no more than a division.
-func squeeze(latitude float64) float64 {
+// longitudeScale returns the length of a degree of longitude relative to one of latitude: the cosine of the latitude,
+// by Bhāskara's fraction (7th century), which is off by less than 0.002 and takes no more than a division.
+func longitudeScale(latitude float64) float64 {
 	square := float64(latitude * latitude)
 	return max((32400-float64(4*square))/(32400+square), 0.05)
 }
@@ -71,20 +72,21 @@ func gridAtlas(g *domain.Grid, level string) *atlas {
 	for i, x := range g.Box {
 		m.extent[i], _ = x.Float64()
 	}
-	east := float64((m.extent[2] - m.extent[0]) * squeeze((m.extent[1]+m.extent[3])/2))
+	east := float64((m.extent[2] - m.extent[0]) * longitudeScale((m.extent[1]+m.extent[3])/2))
 	north := m.extent[3] - m.extent[1]
 	degree := mapSide / max(east, north) // units of the drawing
 	m.across = max(int(float64(east*degree))/m.columns, 2)
 	m.up = max(int(float64(north*degree))/m.rows, 2)
 	m.width, m.height = m.columns*m.across, m.rows*m.up
-	m.where = boxText([4]string{degrees(g.Box[0]), degrees(g.Box[1]), degrees(g.Box[2]), degrees(g.Box[3])})
+	m.where = boxText([4]string{formatDegrees(g.Box[0]), formatDegrees(g.Box[1]), formatDegrees(g.Box[2]),
+		formatDegrees(g.Box[3])})
 	for i := range m.columns * m.rows {
 		m.centres = append(m.centres, dot{i/m.rows*m.across + m.across/2, (m.rows-1-i%m.rows)*m.up + m.up/2})
 	}
 	return m
 }
 
-func degrees(x *big.Rat) string {
+func formatDegrees(x *big.Rat) string {
 	text := strings.TrimRight(strings.TrimRight(new(big.Rat).Abs(x).FloatString(5), "0"), ".")
 	if x.Sign() < 0 {
 		return "−" + text
@@ -97,7 +99,7 @@ func boxText(box [4]string) string {
 	return fmt.Sprintf("Longitudes %s to %s, latitudes %s to %s; north is up.", box[0], box[2], box[1], box[3])
 }
 
-// boundaryAtlas draws the areas of the finest codes; a category of a level has those of all its codes.
+// boundaryAtlas draws the areas of the finest codes; a category of a level has the areas of all its codes.
 func boundaryAtlas(b *domain.Boundaries, l *domain.Level) *atlas {
 	m := &atlas{extent: [4]float64{180, 90, -180, -90}, outlines: make([]string, l.Size()), centres: make([]dot, l.Size())}
 	for _, area := range b.Areas {
@@ -108,7 +110,7 @@ func boundaryAtlas(b *domain.Boundaries, l *domain.Level) *atlas {
 			}
 		}
 	}
-	narrow := squeeze((m.extent[1] + m.extent[3]) / 2)
+	narrow := longitudeScale((m.extent[1] + m.extent[3]) / 2)
 	east, north := float64((m.extent[2]-m.extent[0])*narrow), m.extent[3]-m.extent[1]
 	degree := mapSide / max(east, north, 1e-9)
 	m.width, m.height = int(float64(east*degree))+1, int(float64(north*degree))+1
@@ -120,7 +122,7 @@ func boundaryAtlas(b *domain.Boundaries, l *domain.Level) *atlas {
 	}
 	var texts [4]string
 	for i, x := range m.extent {
-		texts[i] = degrees(new(big.Rat).SetFloat64(x))
+		texts[i] = formatDegrees(new(big.Rat).SetFloat64(x))
 	}
 	m.where = boxText(texts)
 	points := make([][]dot, l.Size())
@@ -128,18 +130,18 @@ func boundaryAtlas(b *domain.Boundaries, l *domain.Level) *atlas {
 		category := l.Category(code)
 		var outline strings.Builder
 		for _, ring := range area {
-			points[category] = append(points[category], ringOn(&outline, ring, place)...)
+			points[category] = append(points[category], appendRing(&outline, ring, place)...)
 		}
 		m.outlines[category] += outline.String()
 	}
 	for i, all := range points {
-		m.centres[i] = middle(all)
+		m.centres[i] = centreOf(all)
 	}
 	return m
 }
 
-// middle is the middle of the smallest box that holds all points.
-func middle(points []dot) dot {
+// centreOf returns the centre of the smallest box that contains all points.
+func centreOf(points []dot) dot {
 	if len(points) == 0 {
 		return dot{}
 	}
@@ -151,9 +153,9 @@ func middle(points []dot) dot {
 	return dot{(least.x + most.x) / 2, (least.y + most.y) / 2}
 }
 
-// ringOn writes a ring as a path and returns its points, of which neighbours differ. One that is too small to be seen
-// is a dot.
-func ringOn(to *strings.Builder, ring []domain.Position, place func(domain.Position) dot) []dot {
+// appendRing writes a ring as a path and returns its points, without repeated neighbours. A ring too small to be seen
+// becomes a dot.
+func appendRing(to *strings.Builder, ring []domain.Position, place func(domain.Position) dot) []dot {
 	var points []dot
 	for _, p := range ring[:len(ring)-1] {
 		if d := place(p); len(points) == 0 || points[len(points)-1] != d {
@@ -172,16 +174,16 @@ func ringOn(to *strings.Builder, ring []domain.Position, place func(domain.Posit
 	return points
 }
 
-// shows tells whether a category is on the map.
-func (m *atlas) shows(category int) bool {
+// isOnMap reports whether a category is on the map.
+func (m *atlas) isOnMap(category int) bool {
 	if m.outlines != nil {
 		return m.outlines[category] != ""
 	}
 	return category < m.columns*m.rows
 }
 
-// path draws all places that are of a kind as one path.
-func (m *atlas) path(of func(category int) bool) string {
+// drawPlaces draws all places for which of is true as one path.
+func (m *atlas) drawPlaces(of func(category int) bool) string {
 	var b strings.Builder
 	if m.outlines != nil {
 		for category, outline := range m.outlines {

@@ -1,7 +1,7 @@
 package maker
 
-// This file holds the bounds: to which ranges values and weights are brought before they are added up, and what one
-// unit may add to a table.
+// This file describes the bounds: the ranges to which values and weights are clamped before they are added up, and the
+// largest contribution of one unit to a table.
 
 import (
 	"slices"
@@ -12,12 +12,12 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// boundsOf are the bounds of a release, nil where it counts rows, each as one, under one bound of rows.
+// boundsOf returns the bounds of a release, nil if it only counts rows, each as one, under a single bound on rows.
 func boundsOf(p *plan.Plan, tables []report.Table) *report.Bounds {
 	b := &report.Bounds{Columns: []report.ColumnBounds{}, Weights: []report.WeightBounds{}, Tables: []report.TableBounds{}}
 	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {
-			if c.Lattice != nil && figuresAreOf(p, tables, t.Name, c.Name) {
+			if c.Lattice != nil && hasFiguresOf(p, tables, t.Name, c.Name) {
 				b.Columns = append(b.Columns, columnBoundsOf(t, c))
 			}
 		}
@@ -35,8 +35,8 @@ func boundsOf(p *plan.Plan, tables []report.Table) *report.Bounds {
 	return b
 }
 
-// figuresAreOf tells that figures are of the values of a column of a confidential table.
-func figuresAreOf(p *plan.Plan, tables []report.Table, from, column string) bool {
+// hasFiguresOf reports whether figures use the values of a column of a confidential table.
+func hasFiguresOf(p *plan.Plan, tables []report.Table, from, column string) bool {
 	for i, t := range tables {
 		if p.Tables[i].From == from &&
 			slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return slices.Contains(f.Columns, column) }) {

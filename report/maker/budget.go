@@ -1,7 +1,6 @@
 package maker
 
-// This file holds the budget: what was asked for, where it went, and the
-// ledger's receipt for it.
+// This file describes the budget: the requested amount, where it went, and the ledger's receipt for it.
 
 import (
 	"fmt"
@@ -14,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// budgetOf tells of a plan's budget and of the receipt that paid for it.
+// budgetOf describes the budget of a plan and the receipt that paid for it.
 func budgetOf(p *plan.Plan, paid receipt) (report.Budget, error) {
 	b := report.Budget{
 		Asked:   report.Amount{Epsilon: p.Guarantee.Epsilon, Delta: p.Guarantee.Delta, Rho: p.Guarantee.Rho},
@@ -49,7 +48,8 @@ func budgetSentences(paid receipt) []string {
 		words.When(len(paid.Also) > 0, "It was charged as well to the accounts of the other data that were read: "+
 			strings.Join(paid.Also, ", ")+"."),
 		words.When(paid.Corrects != "", "This release corrects release "+paid.Corrects+", whose cost stays spent."),
-		words.When(paid.Status == report.Practice, "The account is a practice account: the program opened it by itself, with room for three releases that cost what its first one did, and no office has set its cap or approved what it pays for."),
+		words.When(paid.Status == report.Practice,
+			"The account is a practice account: the program opened it by itself, with room for three releases that cost what its first one did, and no office has set its cap or approved what it pays for."),
 		witnessSentence(paid.Witnessed),
 	)
 }
@@ -66,8 +66,7 @@ func amountOf(c budget.Cost) report.Amount {
 		Rho: budget.FormatRat(c.Rho)}
 }
 
-// lossOf is what one measurement costs in the terms of a charge, with its part
-// of the charge.
+// lossOf returns the cost of one measurement in the terms of a charge, and its share of the charge.
 func lossOf(m budget.Mechanism, charge budget.Cost) (report.Amount, float64, error) {
 	loss, err := lossIn(m, charge)
 	if err != nil {
@@ -77,7 +76,7 @@ func lossOf(m budget.Mechanism, charge budget.Cost) (report.Amount, float64, err
 	return amount, part, nil
 }
 
-// lossIn is what one measurement costs in the terms of a charge.
+// lossIn returns the cost of one measurement in the terms of a charge.
 func lossIn(m budget.Mechanism, charge budget.Cost) (*big.Rat, error) {
 	whole, loss := charge.Rho, m.Rho()
 	if charge.Epsilon != nil {
@@ -93,7 +92,7 @@ func lossIn(m budget.Mechanism, charge budget.Cost) (*big.Rat, error) {
 	return loss, nil
 }
 
-// partOf is a loss in the terms of a charge, with its part of the charge.
+// partOf returns a loss as an amount in the terms of a charge, and its share of the charge.
 func partOf(loss *big.Rat, charge budget.Cost) (report.Amount, float64) {
 	whole, amount := charge.Rho, report.Amount{Rho: budget.FormatRat(loss)}
 	if charge.Epsilon != nil {

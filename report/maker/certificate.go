@@ -1,7 +1,7 @@
 package maker
 
-// This file holds the certificate: what an auditor asks of a release beyond its
-// guarantee and budget.
+// This file makes the certificate: what an auditor needs to know about a release in addition to its guarantee and
+// budget.
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 	"github.com/dprelease/dprelease/report/notes"
 )
 
-// certificateOf makes the certificate of a report that is whole but for it.
+// certificateOf makes the certificate of a report that is otherwise complete.
 func certificateOf(c *compiled.Compiled, r *report.Report, from sources, paid receipt,
 	approvals []report.Approval) (report.Certificate, error) {
 	loss, err := describe.StatedLoss(c)
@@ -61,8 +61,8 @@ func statedLoss(l *describe.Loss) report.Loss {
 	return out
 }
 
-// noisesOf are the plan's mechanisms, each once, in the order of their first use, and
-// behind them the block of every adaptive method.
+// noisesOf returns the plan's mechanisms, each once, in the order of their first use, followed by the block of every
+// adaptive method.
 func noisesOf(p *plan.Plan) []report.Noise {
 	var all []report.Noise
 	at := map[string]int{}
@@ -78,7 +78,7 @@ func noisesOf(p *plan.Plan) []report.Noise {
 			all = append(all, noise)
 		}
 		all[i].Measurements = append(all[i].Measurements, m.ID)
-		all = append(all, selecting[m.Selection.Kind()].mechanisms(m)...)
+		all = append(all, selectionsByKind[m.Selection.Kind()].mechanisms(m)...)
 	}
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
@@ -91,7 +91,7 @@ func noisesOf(p *plan.Plan) []report.Noise {
 	return all
 }
 
-// mechanismOf is a mechanism with its numbers as text.
+// mechanismOf returns a mechanism with its numbers as text.
 func mechanismOf(m budget.Mechanism) report.Mechanism {
 	out := report.Mechanism{Kind: string(m.Kind), Parameter: budget.FormatRat(m.Parameter)}
 	if m.L1 != nil && m.L2Squared != nil {
@@ -100,14 +100,15 @@ func mechanismOf(m budget.Mechanism) report.Mechanism {
 	return out
 }
 
-// accountOf says what the receipt tells of the account.
+// accountOf says what the receipt reveals about the account.
 func accountOf(paid receipt) report.Account {
 	a := report.Account{Comparisons: paid.Comparisons, Witnessed: paid.Witnessed}
 	switch {
 	case paid.Status == report.Rehearsal:
 	case a.Comparisons > 0:
 		a.Sentence = fmt.Sprintf(
-			"Before this release results on the account were compared with the truth %s: what was learned from that is in no budget.", words.Times(a.Comparisons))
+			"Before this release results on the account were compared with the truth %s: what was learned from that is in no budget.",
+			words.Times(a.Comparisons))
 	default:
 		a.Sentence = "No comparison of results with the truth was recorded on the account before this release."
 	}

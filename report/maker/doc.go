@@ -1,8 +1,8 @@
 // Package maker makes the report of a release.
 //
-// It owns the way from its [Input], which is the plan, the published tables (noisy already) and the receipt of the
-// ledger, to a report. Promises are rounded up, attained levels down.
+// It owns the way from its [Input], which is the plan, the published tables (already noisy) and the ledger's receipt,
+// to a report. Guarantees are rounded up, attained confidence levels down.
 //
-// It never sees a confidential byte, and never shows anything: package page does. No clock, host, folder or random
-// number enters.
+// It never sees a confidential byte, and never shows anything: package page does. A report depends on no clock, host,
+// folder or random number.
 package maker

@@ -22,8 +22,8 @@ tables: {town: {source: {csv: town.csv}, unit: row, columns: {pet: {values: [cat
 marginals: {pets: {by: [pet]}}
 `
 
-// planned is the plan of the release.
-func planned() *compiled.Compiled {
+// compilePlan returns the plan of the release.
+func compilePlan() *compiled.Compiled {
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		panic(err)
@@ -35,8 +35,8 @@ func planned() *compiled.Compiled {
 	return p
 }
 
-// published are the tables of the release, from their noisy counts.
-func published(p *compiled.Compiled, noisy ...int64) []synth.Table {
+// publishTables returns the tables of the release, made from their noisy counts.
+func publishTables(p *compiled.Compiled, noisy ...int64) []synth.Table {
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	b.AppendValues(noisy, nil)
 	counts := measured.Measured{Measurement: p.Measurements[0], Values: b.NewInt64Array()}
@@ -49,10 +49,10 @@ func published(p *compiled.Compiled, noisy ...int64) []synth.Table {
 
 // Make the report of a release from its plan, its published tables and the ledger's receipt.
 func Example() {
-	p := planned()
+	p := compilePlan()
 	receipt := fmt.Sprintf(`{"account": "town", "release": "pets", "plan_hash": %q, "status": "release",
 		"cost": {"epsilon": "1"}, "date": "2026-03-01", "number": 7}`, p.Hash())
-	r, err := maker.New(maker.Input{Plan: p, Tables: published(p, 812, 94), Receipt: json.RawMessage(receipt),
+	r, err := maker.New(maker.Input{Plan: p, Tables: publishTables(p, 812, 94), Receipt: json.RawMessage(receipt),
 		Software: "dprelease 0.1.0"})
 	if err != nil {
 		panic(err)

@@ -1,7 +1,7 @@
 package maker
 
-// This file holds the figures beside the counts of a table: what each is, and how good it came out, from the published
-// arrays alone.
+// This file describes the figures that a table publishes in addition to its count, and how good they turned out, from
+// the published arrays alone.
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// figuresOf tells of the figures of a table beside its count, and of the measurements that they rest on.
+// figuresOf describes the figures of a table other than its count, and the measurements that they use.
 func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]report.Figure, []report.Part, error) {
 	if len(t.Numbers) != len(planned.Figures) {
 		return nil, nil, fmt.Errorf("%d figures are published beside its count, the plan has %d", len(t.Numbers),
@@ -55,7 +55,7 @@ func figuresOf(p *plan.Plan, planned plan.Table, t synth.Table) ([]report.Figure
 	return figures, parts, nil
 }
 
-// partFor tells of a measurement that figures rest on.
+// partFor describes a measurement that figures use.
 func partFor(p *plan.Plan, id string) (report.Part, error) {
 	m, ok := p.Measurement(id)
 	if !ok {
@@ -69,9 +69,9 @@ func partFor(p *plan.Plan, id string) (report.Part, error) {
 		PartOfBudget: part}, nil
 }
 
-// figureOf tells of one figure, but for its confidence.
+// figureOf describes one figure, without its confidence.
 func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (report.Figure, error) {
-	if err := wholeColumns(n.FigureColumns, cells); err != nil {
+	if err := checkColumns(n.FigureColumns, cells); err != nil {
 		return report.Figure{}, err
 	}
 	of := statistic.OfFigure(n.Figure)
@@ -99,9 +99,9 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 		}
 	}
 	if m, ok := p.Measurement(n.Part); ok {
-		f.Unit += counting[m.Query.Counted.Kind()].most(m.Query.Counted)
+		f.Unit += wordsByKind[m.Query.Counted.Kind()].most(m.Query.Counted)
 	}
-	var errors, halves, values []float64 // values of those with an interval
+	var errors, halves, values []float64 // values only of cells with an interval
 	for i, flag := range n.Flags {
 		switch flag {
 		case synth.Withheld:
@@ -119,21 +119,21 @@ func figureOf(p *plan.Plan, planned plan.Table, n synth.Number, cells int) (repo
 			values = append(values, math.Abs(n.Value.Value(i)))
 		}
 	}
-	f.Relative = relativeMargin(func(i int) float64 { return halves[i] }, values) // before they are sorted
+	f.Relative = relativeMargin(func(i int) float64 { return halves[i] }, values) // before median sorts them
 	f.StandardError, f.HalfWidth = median(errors), median(halves)
 	f.Fit = fitOfFigures(p, planned, n)
 	return f, nil
 }
 
-// wholeColumns refuses arrays that are not the columns of a figure: of another length, with values that are not finite,
-// flags of another kind, or a cell that its flag does not suit.
-func wholeColumns(c synth.FigureColumns, cells int) error {
+// checkColumns returns an error if arrays are not the columns of a figure: if they have another length, values that are
+// not finite, unknown flags, or a cell that contradicts its flag.
+func checkColumns(c synth.FigureColumns, cells int) error {
 	for _, column := range []*array.Float64{c.Value, c.Estimate, c.Error, c.Low, c.High} {
 		if column == nil || column.Len() != cells || len(c.Flags) != cells {
 			return fmt.Errorf("its columns do not all have %d cells", cells)
 		}
 		for i := range cells {
-			if column.IsValid(i) && !finite(column.Value(i)) {
+			if column.IsValid(i) && !isFinite(column.Value(i)) {
 				return fmt.Errorf("its values, errors and intervals must be finite, or null")
 			}
 		}
@@ -156,10 +156,10 @@ func wholeColumns(c synth.FigureColumns, cells int) error {
 	return nil
 }
 
-// finite reports whether a number is one, and not infinite.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// isFinite reports whether v is neither NaN nor infinite.
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// median is the nearest-rank median, nil of none.
+// median returns the nearest-rank median, nil for no values.
 func median(of []float64) *float64 {
 	if len(of) == 0 {
 		return nil

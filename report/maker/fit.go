@@ -1,7 +1,7 @@
 package maker
 
-// This file holds how the cells of a table are sorted by what they are precise enough for, in the classes that the spec
-// has: from the published arrays alone.
+// This file sorts the cells of a table into the classes of precision that the spec defines, from the published arrays
+// alone.
 
 import (
 	"math/big"
@@ -14,20 +14,20 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// fitted sorts cells into classes.
-type fitted struct {
+// classCounter sorts cells into classes.
+type classCounter struct {
 	classes []report.FitClass
 	bounds  []float64
-	signed  bool // figures below zero are figures like others; else noise alone takes one there
+	signed  bool // figures below zero are valid; otherwise noise alone makes a figure negative
 }
 
-// fitting is the empty classes of a release, nil where its spec has none.
-func fitting(p *plan.Plan, signed bool) *fitted {
+// newClassCounter returns the empty classes of a release, nil if its spec has none.
+func newClassCounter(p *plan.Plan, signed bool) *classCounter {
 	fit := p.Release().Fit
 	if fit == nil {
 		return nil
 	}
-	f := &fitted{classes: make([]report.FitClass, len(fit)), signed: signed}
+	f := &classCounter{classes: make([]report.FitClass, len(fit)), signed: signed}
 	for i, c := range fit {
 		f.classes[i].Name = c.Name
 		if c.AtMost != nil {
@@ -39,8 +39,8 @@ func fitting(p *plan.Plan, signed bool) *fitted {
 	return f
 }
 
-// add sorts a cell with its figure and standard error.
-func (f *fitted) add(figure, standardError float64) {
+// add sorts a cell by its figure and standard error.
+func (f *classCounter) add(figure, standardError float64) {
 	if f.signed && figure < 0 {
 		figure = -figure
 	}
@@ -54,8 +54,8 @@ func (f *fitted) add(figure, standardError float64) {
 	f.classes[class].Cells++
 }
 
-// done are the classes with their shares.
-func (f *fitted) done() []report.FitClass {
+// finish returns the classes with their shares.
+func (f *classCounter) finish() []report.FitClass {
 	var all int64
 	for _, c := range f.classes {
 		all += c.Cells
@@ -66,9 +66,9 @@ func (f *fitted) done() []report.FitClass {
 	return f.classes
 }
 
-// fitOfCounts sorts the cells of a count, nil where the spec has no classes.
+// fitOfCounts sorts the cells of a count. It returns nil if the spec has no classes.
 func fitOfCounts(p *plan.Plan, s synth.Statistic) []report.FitClass {
-	f := fitting(p, false)
+	f := newClassCounter(p, false)
 	if f == nil {
 		return nil
 	}
@@ -86,11 +86,11 @@ func fitOfCounts(p *plan.Plan, s synth.Statistic) []report.FitClass {
 			f.classes[i].From = fitFrom(p.Sample, largest, c.AtMost)
 		}
 	}
-	return f.done()
+	return f.finish()
 }
 
-// countFrom is the least count, 1 or more, beside which a standard error is at most a part of it; 0 where that is
-// beyond all counts.
+// countFrom returns the least count, 1 or more, of which a standard error is at most the share atMost; 0 if no count is
+// large enough.
 func countFrom(standardError float64, atMost *big.Rat) int64 {
 	r := new(big.Rat).SetFloat64(standardError)
 	r.Quo(r, atMost)
@@ -102,13 +102,13 @@ func countFrom(standardError float64, atMost *big.Rat) int64 {
 	return max(up.Int64(), 1)
 }
 
-// fitOfFigures sorts the cells of a figure beside the count, nil where the spec has no classes, and of quantiles, which
-// have no standard error. A figure whose error the noise leaves open is in the last class.
+// fitOfFigures sorts the cells of a figure other than the count. It returns nil if the spec has no classes, and for
+// quantiles, which have no standard error. A figure for which the noise leaves the error open is in the last class.
 func fitOfFigures(p *plan.Plan, planned plan.Table, n synth.Number) []report.FitClass {
 	if statistic.OfFigure(n.Figure).Ranked() {
 		return nil
 	}
-	f := fitting(p, mayBeBelowZero(p, planned, n.Figure))
+	f := newClassCounter(p, mayBeBelowZero(p, planned, n.Figure))
 	if f == nil {
 		return nil
 	}
@@ -121,10 +121,10 @@ func fitOfFigures(p *plan.Plan, planned plan.Table, n synth.Number) []report.Fit
 			f.add(n.Estimate.Value(i), n.Error.Value(i))
 		}
 	}
-	return f.done()
+	return f.finish()
 }
 
-// mayBeBelowZero tells that a figure can be below zero by itself: it is of values that can.
+// mayBeBelowZero reports whether the exact figure can be below zero: it uses values that can.
 func mayBeBelowZero(p *plan.Plan, planned plan.Table, f plan.Figure) bool {
 	if !statistic.OfFigure(f).Signed() {
 		return false

@@ -1,6 +1,6 @@
 package maker
 
-// This file holds how far the counts of published tables were moved to add up, which the published figures tell
+// This file computes how far the counts of published tables were moved to add up, which the published figures determine
 // exactly.
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// fittedOf measures how far the counts of a table were moved; nil where they are its estimates, rounded.
+// fittedOf measures how far the counts of a table were moved. It returns nil if they are its rounded estimates.
 func fittedOf(way string, s synth.Statistic) *report.Fitted {
 	if !s.Fitted {
 		return nil
@@ -47,7 +47,7 @@ func fittedOf(way string, s synth.Statistic) *report.Fitted {
 	return f
 }
 
-// addFitted says of every table how its counts were made to add up.
+// addFitted adds to every table how its counts were adjusted to add up.
 func addFitted(p *plan.Plan, of []report.Table, tables []synth.Table) {
 	ways := map[string]string{}
 	for _, c := range p.Consistent {
@@ -58,7 +58,7 @@ func addFitted(p *plan.Plan, of []report.Table, tables []synth.Table) {
 	for i, t := range tables {
 		for k, s := range t.Statistics {
 			if of[i].Statistics[k].Fitted = fittedOf(ways[t.Path], s); s.Fitted {
-				of[i].Statistics[k].ShownAsZero = 0 // what is 0 is so as the nearest that can be
+				of[i].Statistics[k].ShownAsZero = 0 // a 0 is the nearest valid count
 			}
 		}
 	}

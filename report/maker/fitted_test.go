@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// TestFittedGaps: how far counts were moved, worked out by hand: cells without an error have no gap.
+// TestFittedGaps compares how far counts were moved with values computed by hand: cells without an error have no gap.
 func TestFittedGaps(t *testing.T) {
 	decimals := func(values ...float64) *array.Float64 {
 		b := array.NewFloat64Builder(memory.DefaultAllocator)

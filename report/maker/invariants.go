@@ -8,11 +8,11 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// This file holds public figures that published counts are.
+// This file checks published counts that are public figures.
 
-// flaggedPublic fails unless just those tables have cells that are marked as public figures which the plan says an
-// invariant decides, and all but what cannot be is so there.
-func flaggedPublic(planned plan.Table, s synth.Statistic) error {
+// checkPublicFlags returns an error unless the cells flagged as public figures are exactly those that an invariant
+// decides by the plan: all possible cells of such a table, and no cell of any other.
+func checkPublicFlags(planned plan.Table, s synth.Statistic) error {
 	var n int64
 	for _, flag := range s.Flags {
 		if flag == synth.Public {

@@ -1,6 +1,6 @@
 package maker
 
-// This file holds the making of a report, from its input to the certificate.
+// This file makes a report, from its input to the certificate.
 
 import (
 	"encoding/json"
@@ -24,15 +24,14 @@ type Input struct {
 	Receipt json.RawMessage
 	// Software is the program and its version, such as "dprelease 0.1.0".
 	Software string
-	// Modules are what the program was built from.
+	// Modules are the modules that the program was built from.
 	Modules []report.Module
 	// Approvals are the signatures in the ledger's entry of the debit.
 	Approvals []report.Approval
 }
 
-// New makes the report of a release. It fails where the parts of the input are
-// not of one release: another plan's receipt, or tables or microdata that are not
-// the plan's.
+// New makes the report of a release. It returns an error if the parts of the input belong to different releases:
+// another plan's receipt, or tables or microdata of another plan.
 func New(in Input) (*report.Report, error) {
 	if in.Plan == nil {
 		return nil, errors.New("report: there is no plan")
@@ -59,7 +58,7 @@ func New(in Input) (*report.Report, error) {
 	}
 	addFitted(p, r.Tables, in.Tables)
 	addSeries(p, r.Tables, in.Tables)
-	nameZeros(r.Tables, in.Tables)
+	addZeroLabels(r.Tables, in.Tables)
 	r.Maps = mapsOf(p, r.Tables, in.Tables)
 	r.Bounds = boundsOf(p, r.Tables)
 	if r.Strategies, err = strategiesOf(p, r.Tables); err != nil {
@@ -77,7 +76,7 @@ func New(in Input) (*report.Report, error) {
 	r.Accuracy = notes.Accuracy(p, r.Tables)
 	r.Misuse, r.NotReading = notes.Misuse(r), notes.NotReading(r)
 	r.Bias = notes.Bias(r, p)
-	r.Reading = notes.Reading(r, p, from.agree, from.apart)
+	r.Reading = notes.Reading(r, p, from.agree, from.inconsistent)
 	r.Plan = report.Plan{Choices: notes.Choices(p, r), Warnings: append([]string{}, in.Plan.Warnings...)}
 	r.Checks = checksOf(r, paid)
 	if r.Certificate, err = certificateOf(in.Plan, r, from, paid, in.Approvals); err != nil {

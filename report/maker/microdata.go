@@ -1,7 +1,7 @@
 package maker
 
-// This file holds microdata as the report tells of them: rows that are drawn from
-// a model, what was measured for it, and what of them must not be trusted.
+// This file describes microdata: rows that are drawn from a model, what was measured for it, and which of their
+// properties must not be trusted.
 
 import (
 	"cmp"
@@ -19,10 +19,10 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// meanAbsolute is √(2/π), the mean absolute deviation of a normal law of variance 1.
+// meanAbsolute is √(2/π), the mean absolute deviation of a normal distribution of variance 1.
 const meanAbsolute = 0.7978845608028654
 
-// microdataOf tells of all microdata, in the plan's order.
+// microdataOf describes all microdata, in the plan's order.
 func microdataOf(p *plan.Plan, all []synth.Microdata) ([]report.Microdata, error) {
 	if len(all) != len(p.Synthetic) {
 		return nil, fmt.Errorf("microdata of %d tables are published, the plan has %d", len(all), len(p.Synthetic))
@@ -39,7 +39,7 @@ func microdataOf(p *plan.Plan, all []synth.Microdata) ([]report.Microdata, error
 }
 
 func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report.Microdata, error) {
-	if err := drawnFor(s, drawn); err != nil {
+	if err := checkDrawn(s, drawn); err != nil {
 		return report.Microdata{}, err
 	}
 	m := report.Microdata{
@@ -86,8 +86,8 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 	return m, nil
 }
 
-// drawnFor refuses rows that are not those of a method of the plan.
-func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
+// checkDrawn returns an error if rows do not come from a method of the plan.
+func checkDrawn(s plan.Synthetic, drawn synth.Microdata) error {
 	columns := words.Texts(s.Columns())
 	keys := make([]string, len(drawn.Keys))
 	for i, k := range drawn.Keys {
@@ -130,15 +130,14 @@ func drawnFor(s plan.Synthetic, drawn synth.Microdata) error {
 		figures = append(figures, math.Abs(c.Estimate), c.Sigma, c.Model, c.Rows, c.Deviations)
 	}
 	for _, v := range append(figures, math.Abs(drawn.Total)) {
-		if !finite(v) || v < 0 {
+		if !isFinite(v) || v < 0 {
 			return errors.New("their total, errors and distances must be finite, and but for the total not negative")
 		}
 	}
 	return nil
 }
 
-// lossOfAll is what mechanisms cost together in the terms of a charge, which adds
-// them up, with their part of it.
+// lossOfAll returns the total cost of mechanisms in the terms of a charge, and its share of the charge.
 func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (report.Amount, float64, error) {
 	sum, part := new(big.Rat), 0.0
 	for _, m := range steps {
@@ -155,25 +154,31 @@ func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (report.Amount, flo
 func numberedText(m report.Microdata, s plan.Synthetic, asked int64) string {
 	switch {
 	case m.Parent != "":
-		return fmt.Sprintf("Each row belongs to one row of the microdata of %s, that with the same number in column %s. Column %s there says how many it has: so many rows there are, and it was measured with the other columns there.", m.Parent, m.LinkedBy, strings.TrimPrefix(m.Given[len(m.Given)-1], m.Parent+"."))
+		return fmt.Sprintf("Each row belongs to one row of the microdata of %s, that with the same number in column %s. Column %s there says how many it has: so many rows there are, and it was measured with the other columns there.",
+			m.Parent, m.LinkedBy, strings.TrimPrefix(m.Given[len(m.Given)-1], m.Parent+"."))
 	case asked > 0 && s.Rows > 0:
-		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.", budget.Group(s.Rows))
+		return fmt.Sprintf("Whoever published them asked for as many, where the spec fixes %s: a public number, which tells nothing of the data and costs nothing.",
+			budget.Group(s.Rows))
 	case asked > 0:
-		return fmt.Sprintf("Whoever published them asked for as many, instead of as many as the noisy total of table %s says: a public number, which tells nothing of the data and costs nothing.", m.Table)
+		return fmt.Sprintf("Whoever published them asked for as many, instead of as many as the noisy total of table %s says: a public number, which tells nothing of the data and costs nothing.",
+			m.Table)
 	case s.RowsOf != "":
-		return fmt.Sprintf("There are as many rows as invariant %s has: a public figure. No other figure of an invariant is kept to by these rows.", s.RowsOf)
+		return fmt.Sprintf("There are as many rows as invariant %s has: a public figure. No other figure of an invariant is kept to by these rows.",
+			s.RowsOf)
 	case s.Rows > 0:
 		return "The spec fixes how many rows there are: it is a public number, and tells nothing of the data."
 	}
-	return fmt.Sprintf("There are as many rows as the noisy total of table %s says, rounded, and none if that is below zero.", m.Table)
+	return fmt.Sprintf("There are as many rows as the noisy total of table %s says, rounded, and none if that is below zero.",
+		m.Table)
 }
 
 func originText(m report.Microdata, g plan.Guarantee) string {
-	return fmt.Sprintf("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row is that of any %s; one that equals somebody's does so by chance.", g.Protects)
+	return fmt.Sprintf("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row is that of any %s; one that equals somebody's does so by chance.",
+		g.Protects)
 }
 
-// mostTogether is how many sets of columns a sentence names.
-const mostTogether = 12
+// maxNamedSets is the largest number of sets of columns that a sentence names.
+const maxNamedSets = 12
 
 func trustText(m report.Microdata) string {
 	names := m.Together()
@@ -181,7 +186,7 @@ func trustText(m report.Microdata) string {
 	switch {
 	case len(names) == 0:
 		measured = "no pair of them"
-	case len(names) > mostTogether:
+	case len(names) > maxNamedSets:
 		measured = fmt.Sprintf("those of %d sets of columns together, which the table names", len(names))
 	case m.Ways == 2 && m.Method != plan.AIM:
 		measured = "those of these pairs of columns: " + strings.Join(names, "; ")
@@ -194,7 +199,10 @@ func trustText(m report.Microdata) string {
 }
 
 func distrustText(m report.Microdata) string {
-	return independenceText(m) + words.When(m.Parent != "", fmt.Sprintf(" Rows that belong to one row of %s, of this table or of another one, were drawn independently of each other, given its columns: what else they have in common was not measured. Do not trust what they say of it.", m.Parent))
+	return independenceText(m) +
+		words.When(m.Parent != "",
+			fmt.Sprintf(" Rows that belong to one row of %s, of this table or of another one, were drawn independently of each other, given its columns: what else they have in common was not measured. Do not trust what they say of it.",
+				m.Parent))
 }
 
 // independenceText says which columns were not measured together, and what that means.

@@ -1,6 +1,7 @@
 package maker
 
-// This file holds microdata whose model is made of the tables of a release, and rows that are drawn into several files.
+// This file describes microdata whose model is made from the tables of a release, and rows that are drawn into several
+// files.
 
 import (
 	"fmt"
@@ -16,7 +17,7 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// addMeasured tells what an adaptive method has measured, and what that has cost.
+// addMeasured describes what an adaptive method measured, and its cost.
 func addMeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic) error {
 	choice, noise, block := mechanismOf(s.Select), mechanismOf(s.Noise), mechanismOf(s.Block)
 	m.Choice, m.Noise, m.Block = &choice, &noise, &block
@@ -36,7 +37,7 @@ func addMeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic) error {
 	return err
 }
 
-// addUnmeasured tells the columns of microdata that measure nothing, and cost nothing.
+// addUnmeasured describes the columns of microdata that measure and cost nothing.
 func addUnmeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) {
 	if m.Loss.Rho = "0"; p.Cost.Epsilon != nil {
 		m.Loss = report.Amount{Epsilon: "0"}
@@ -48,19 +49,20 @@ func addUnmeasured(m *report.Microdata, p *plan.Plan, s plan.Synthetic, drawn sy
 	}
 }
 
-// ofTablesText says what the model is made of, and how.
+// ofTablesText says what the model is made from, and how.
 func ofTablesText(m report.Microdata, s plan.Synthetic, drawn synth.Microdata) string {
 	sets := budget.Plural(int64(len(m.Sets)), "set") + " of columns"
 	of := fmt.Sprintf("Of the tables of the release that tell of the columns: %s.", sets)
 	if s.Adaptive() {
-		of = fmt.Sprintf("Of all that was measured, the tables of the release and the answers to the method's questions together: %s. Whoever published them asked for this instead of the model of method %s: it costs nothing, as nothing more is measured.", sets, s.Method)
+		of = fmt.Sprintf("Of all that was measured, the tables of the release and the answers to the method's questions together: %s. Whoever published them asked for this instead of the model of method %s: it costs nothing, as nothing more is measured.",
+			sets, s.Method)
 	}
 	return of + words.Either(drawn.Shape == synth.Tree,
 		" They are fitted together, by a junction tree that holds all of them.",
 		" No junction tree of all of them is small enough: each is brought to counts that can be and add up with those of single columns, and rows are changed until they have these counts, as nearly as they can have all (gradual update).")
 }
 
-// unmeasuredColumns are the columns that no table tells of.
+// unmeasuredColumns returns the columns that no table contains.
 func unmeasuredColumns(m report.Microdata) (names []string) {
 	for _, c := range m.Columns {
 		if c.Unmeasured {
@@ -76,7 +78,7 @@ func trustTablesText(m report.Microdata) string {
 	switch {
 	case len(names) == 0:
 		says = "the counts of single columns, and no pair of them"
-	case len(names) > mostTogether:
+	case len(names) > maxNamedSets:
 		says = fmt.Sprintf("the counts of %d sets of columns together, which the table names", len(names))
 	}
 	return "Measured were " + says +
@@ -96,7 +98,7 @@ func distrustTablesText(m report.Microdata, drawn synth.Microdata) string {
 		": not measured, model only. All categories there are equally likely, whatever the data are. ") + says
 }
 
-// parallelFiles is what several files of rows tell.
+// parallelFiles says what several files of rows show.
 const parallelFiles = "The rows are drawn several times from one model, each time others into a file of its own, and the figures here are of the first. " +
 	"How far the files lie from each other tells how much chance the drawing of rows adds to a figure, and only that: " +
 	"the noise of what was measured, and what the model leaves out, are the same in all of them, so that a figure may be alike in all and far from the truth."

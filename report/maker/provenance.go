@@ -1,6 +1,6 @@
 package maker
 
-// This file holds where a release comes from and how anyone can check it.
+// This file describes the provenance of a release and how anyone can check it.
 
 import (
 	"crypto/sha256"
@@ -54,14 +54,17 @@ func hashOf(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// checksOf says how to check a release without trusting this report, and what nobody can who trusts the ledger of a
-// receipt.
+// checksOf says how to check a release without trusting this report, and what nobody can check who trusts the ledger
+// behind a receipt.
 func checksOf(r *report.Report, paid receipt) []string {
 	ask := words.Either(r.Contact != "", "ask the contact above", "ask whoever gave you the page")
 	checks := []string{
 		"This page alone cannot be checked: the folder that it came in can, and you need all of it: " + ask +
-			". `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code; it is part of " + r.Provenance.Software + ". That the noise was random, its key erased and the data true nobody can see from outside.",
-		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is `" + r.Provenance.PlanHash + "`",
+			". `dprelease verify FOLDER` derives every file again from the plan and the measurements, without the confidential data, and adds up the privacy loss by other code; it is part of " +
+			r.Provenance.Software +
+			". That the noise was random, its key erased and the data true nobody can see from outside.",
+		"By hand: compare the SHA-256 of every file with manifest.json. `dprelease plan` makes the same plan.json of the spec, whose SHA-256 is `" +
+			r.Provenance.PlanHash + "`",
 	}
 	if len(r.Microdata) > 0 {
 		checks = append(checks, "Of microdata `dprelease verify` "+

@@ -1,6 +1,6 @@
 package maker
 
-// This file holds the ledger's receipt as a report reads it.
+// This file reads the ledger's receipt.
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// receipt is the part of the ledger's record that a report tells of.
+// receipt is the part of the ledger's record that a report uses.
 type receipt struct {
 	Account     string        `json:"account"`
 	Release     string        `json:"release"`
@@ -32,9 +32,9 @@ type receipt struct {
 	} `json:"proof"`
 }
 
-var dates = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+var datePattern = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
-// readReceipt decodes a receipt and holds it against the plan it paid for.
+// readReceipt decodes a receipt and compares it with the plan that it paid for.
 func readReceipt(b json.RawMessage, p *compiled.Compiled) (receipt, error) {
 	var r receipt
 	if err := json.Unmarshal(b, &r); err != nil {
@@ -50,7 +50,7 @@ func readReceipt(b json.RawMessage, p *compiled.Compiled) (receipt, error) {
 	case !r.Status.Known():
 		return r, fmt.Errorf("the ledger's receipt has status %q, expected %q, %q or %q", r.Status, report.Official,
 			report.Practice, report.Rehearsal)
-	case !dates.MatchString(r.Date):
+	case !datePattern.MatchString(r.Date):
 		return r, fmt.Errorf("the ledger's receipt has date %q, expected YYYY-MM-DD", r.Date)
 	}
 	return r, nil

@@ -1,6 +1,6 @@
 package maker
 
-// This file holds the distribution of the relative margin of a table.
+// This file computes the distribution of the relative margin of a table.
 
 import (
 	"slices"
@@ -8,8 +8,7 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// relativeMargin works out the spread, from the margin of each cell; nil where
-// nothing is above zero.
+// relativeMargin computes the distribution from the margin of each cell. It returns nil if no figure is above zero.
 func relativeMargin[N int64 | float64](margin func(i int) float64, published []N) *report.RelativeMargin {
 	ratios := make([]float64, 0, len(published))
 	var within10, within50 int64

@@ -7,9 +7,10 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// This file holds what changes in the facts of a table that counts a sample of the units.
+// This file holds the facts of a table that differ when it counts a sample of the units.
 
-// fitFrom is the least count of a class of figures, 0 where none is known: the errors of a sample grow with the count.
+// fitFrom returns the least count of a class of precision, 0 if none is known: the errors of a sample grow with the
+// count.
 func fitFrom(s plan.Sample, standardError float64, atMost *big.Rat) int64 {
 	if s.Partial() {
 		return 0
@@ -17,8 +18,8 @@ func fitFrom(s plan.Sample, standardError float64, atMost *big.Rat) int64 {
 	return countFrom(standardError, atMost)
 }
 
-// isMeasured reports whether a statistic was made as the plan says: from a measurement of its own or from several. One of
-// its own gives whole numbers or multiples of a unit; the estimates of a sample need not be either.
+// isMeasured reports whether a statistic was made as the plan says: from its own measurement or from several. Its own
+// measurement gives whole numbers or multiples of a unit; the estimates of a sample need not be either.
 func isMeasured(p *plan.Plan, asked plan.Statistic, made synth.Statistic) bool {
 	_, alone := p.Measurement(asked.Measurement)
 	return made.Name == asked.Name && alone == (asked.Measurement != "") &&

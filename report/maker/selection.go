@@ -1,6 +1,6 @@
 package maker
 
-// This file holds tables that show some of their cells, as planned, and what their selections run.
+// This file describes tables that show some of their cells, as planned, and the mechanisms of their selections.
 
 import (
 	"fmt"
@@ -12,25 +12,25 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// selecting lists what a report tells of a table by which of its cells it shows: its facts, what the list of mechanisms
-// has of the selection in addition to the noise of the answers, and whether charts have the largest counts first.
-var selecting = [selection.Kinds]struct {
-	tell         func(p *plan.Plan, t plan.Table, out *report.Table)
+// selectionsByKind holds for each kind of selection: how to add its facts to a table, the entries of its selection in
+// the list of mechanisms in addition to the noise of the answers, and whether charts begin with the largest counts.
+var selectionsByKind = [selection.Kinds]struct {
+	addFacts     func(p *plan.Plan, t plan.Table, out *report.Table)
 	mechanisms   func(m plan.Measurement) []report.Noise
 	largestFirst bool
 }{
-	selection.KindAll:    {tell: noFacts, mechanisms: noMechanisms},
-	selection.KindAbove:  {tell: sparseOf, mechanisms: noMechanisms},
-	selection.KindTop:    {topOf, choicesOf, true},
-	selection.KindGroups: {tell: discoveredOf, mechanisms: selectionsOf},
+	selection.KindAll:    {addFacts: noFacts, mechanisms: noMechanisms},
+	selection.KindAbove:  {addFacts: addSparse, mechanisms: noMechanisms},
+	selection.KindTop:    {addTop, choiceNoise, true},
+	selection.KindGroups: {addFacts: addDiscovered, mechanisms: groupSelectionNoise},
 }
 
 func noFacts(*plan.Plan, plan.Table, *report.Table) {}
 
 func noMechanisms(plan.Measurement) []report.Noise { return nil }
 
-// discoveredOf tells of a table of groups that are not listed.
-func discoveredOf(p *plan.Plan, t plan.Table, out *report.Table) {
+// addDiscovered describes a table of groups that are not listed.
+func addDiscovered(p *plan.Plan, t plan.Table, out *report.Table) {
 	m, _ := p.Measurement(t.Path)
 	groups, ok := m.Selection.(selection.Groups)
 	if !ok {
@@ -45,8 +45,8 @@ func discoveredOf(p *plan.Plan, t plan.Table, out *report.Table) {
 	out.Discovered = d
 }
 
-// sparseOf tells of a table of the cells above a threshold.
-func sparseOf(_ *plan.Plan, t plan.Table, out *report.Table) {
+// addSparse describes a table of the cells above a threshold.
+func addSparse(_ *plan.Plan, t plan.Table, out *report.Table) {
 	s := &report.Sparse{Above: t.Sparse.Above, Declared: t.Cells, Impossible: t.Impossible,
 		FalseCells: t.Sparse.FalseCells, Bound: t.Sparse.Bound}
 	for _, m := range t.Sparse.Missed {
@@ -55,8 +55,8 @@ func sparseOf(_ *plan.Plan, t plan.Table, out *report.Table) {
 	out.Sparse = s
 }
 
-// topOf tells of a table of chosen cells.
-func topOf(p *plan.Plan, t plan.Table, out *report.Table) {
+// addTop describes a table of selected cells.
+func addTop(p *plan.Plan, t plan.Table, out *report.Table) {
 	m, _ := p.Measurement(t.Path)
 	top, ok := m.Selection.(selection.Top)
 	if !ok {
@@ -67,22 +67,22 @@ func topOf(p *plan.Plan, t plan.Table, out *report.Table) {
 		Choosing: t.Top.Choosing, Shortfall: t.Top.Shortfall, Attained: t.Top.Attained}
 }
 
-func choicesOf(m plan.Measurement) []report.Noise {
+func choiceNoise(m plan.Measurement) []report.Noise {
 	return selectionNoise(m, "%s, each of its %s", m.ID, budget.Plural(int64(len(m.Selection.Steps())), "choice"))
 }
 
-func selectionsOf(m plan.Measurement) []report.Noise {
+func groupSelectionNoise(m plan.Measurement) []report.Noise {
 	return selectionNoise(m, "which groups of %s appear, %s, with a δ of %s each", m.ID,
 		budget.Plural(int64(len(m.Selection.Steps())), "time"), words.Up(m.Selection.(selection.Groups).Delta))
 }
 
-// selectionNoise is the mechanism of a selection in the list of mechanisms, with what it is for.
+// selectionNoise returns the entry of a selection in the list of mechanisms, with its purpose.
 func selectionNoise(m plan.Measurement, format string, of ...any) []report.Noise {
 	return []report.Noise{{Mechanism: mechanismOf(m.Selection.Steps()[0]), Shifts: [][]int64{},
 		Measurements: []string{fmt.Sprintf(format, of...)}}}
 }
 
-// stepsOf are the mechanisms of a measurement: its noise, and its choices, where it makes any.
+// stepsOf returns the mechanisms of a measurement: its noise, and its selections, if it makes any.
 func stepsOf(m plan.Measurement) []budget.Mechanism {
 	steps := []budget.Mechanism{m.Mechanism}
 	if top, ok := m.Selection.(selection.Top); ok {

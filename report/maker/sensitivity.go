@@ -1,7 +1,6 @@
 package maker
 
-// This file holds sensitivities in words: how far one unit can move what is added up, where that is not rows, each as
-// one.
+// This file states sensitivities in words, for questions other than counts of rows, each as one.
 
 import (
 	"math/big"
@@ -13,14 +12,14 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// sensitivitiesOf are those of all measurements that figures rest on, and of the counts that are not of all rows, each
-// as one.
+// sensitivitiesOf returns the sensitivities of all measurements that figures use, and of counts other than counts of
+// rows, each as one.
 func sensitivitiesOf(p *plan.Plan) []report.Sensitivity {
 	var all []report.Sensitivity
-	said := map[string]bool{}
+	isDone := map[string]bool{}
 	say := func(id string, t plan.Table) {
-		if m, ok := p.Measurement(id); ok && !said[id] {
-			said[id] = true
+		if m, ok := p.Measurement(id); ok && !isDone[id] {
+			isDone[id] = true
 			all = append(all, sensitivityOf(p, m, t))
 		}
 	}
@@ -39,7 +38,7 @@ func sensitivitiesOf(p *plan.Plan) []report.Sensitivity {
 	return all
 }
 
-// termPart is the measurement of the counts, or of the sums, of a term that may not be there.
+// termPart returns the measurement of the counts, or of the sums, of a term, "" for a nil term.
 func termPart(t *plan.Term, sums bool) string {
 	switch {
 	case t == nil:
@@ -52,12 +51,12 @@ func termPart(t *plan.Term, sums bool) string {
 
 func sensitivityOf(p *plan.Plan, m plan.Measurement, t plan.Table) report.Sensitivity {
 	s := report.Sensitivity{Measurement: report.PartText(m.ID), Of: addedUp(m.Query, t)}
-	counting[m.Query.Counted.Kind()].sensitivity(p, m, &s)
+	wordsByKind[m.Query.Counted.Kind()].sensitivity(p, m, &s)
 	return s
 }
 
-// scaleOf is what an integer of a value stands for, in the unit of the data; of several strata in the one where that is
-// the most.
+// scaleOf returns the value of one integer of a measurement, in the unit of the data; with strata, the largest over the
+// strata.
 func scaleOf(t *spec.Table, v counted.Values) *big.Rat {
 	scale := new(big.Rat).Set(weightStep(t, v))
 	for range v.Power {
@@ -70,7 +69,7 @@ func scaleOf(t *spec.Table, v counted.Values) *big.Rat {
 	return scale
 }
 
-// addedUp says what a query adds up of the rows of a table.
+// addedUp says what a query adds up over the rows of a table.
 func addedUp(q plan.Query, t plan.Table) string {
-	return counting[q.Counted.Kind()].of(q, t) + byWeight(q.Counted)
+	return wordsByKind[q.Counted.Kind()].of(q, t) + byWeight(q.Counted)
 }

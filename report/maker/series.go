@@ -1,6 +1,6 @@
 package maker
 
-// This file holds series: the cells of small tables, as charts show them, from the published arrays alone.
+// This file makes series: the cells of small tables, as charts show them, from the published arrays alone.
 
 import (
 	"cmp"
@@ -19,18 +19,19 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// What a page can show and stay readable.
+// Limits with which a page stays readable.
 const (
-	mostSeries  = 24   // of a report
-	mostPoints  = 2400 // of all series
-	mostFigures = 2    // of a table, beside its first count
-	mostLabels  = 48   // of categories without an order
-	mostAlong   = 400  // of numbers and days
-	mostRows    = 40   // of a table of two attributes
+	mostSeries  = 24   // per report
+	mostPoints  = 2400 // of all series together
+	mostFigures = 2    // per table, in addition to its first count
+	mostLabels  = 48   // categories without an order
+	mostAlong   = 400  // numbers and days
+	mostRows    = 40   // per table of two attributes
 	mostColumns = 24
 )
 
-// addSeries gives tables their series: those of one attribute first, as they are read most easily, in the plan's order.
+// addSeries adds series to tables, in the plan's order: first to tables of one attribute, which are the easiest to
+// read.
 func addSeries(p *plan.Plan, told []report.Table, tables []synth.Table) {
 	charts, points := 0, 0
 	for _, plain := range []bool{true, false} {
@@ -38,7 +39,7 @@ func addSeries(p *plan.Plan, told []report.Table, tables []synth.Table) {
 			if told[i].Aside || (len(t.Keys) == 1) != plain {
 				continue
 			}
-			largestFirst := selecting[told[i].Selects()].largestFirst
+			largestFirst := selectionsByKind[told[i].Selects()].largestFirst
 			for _, s := range seriesOf(p.Release().Table(p.Tables[i].From), t, largestFirst) {
 				if charts == mostSeries || points+len(s.Points) > mostPoints {
 					break
@@ -50,10 +51,10 @@ func addSeries(p *plan.Plan, told []report.Table, tables []synth.Table) {
 	}
 }
 
-// seriesOf are the series of a table: of its first count and of the first figures beside it, the largest count first
-// where the table has the cells with the largest counts; none where it is too large or empty.
+// seriesOf returns the series of a table: of its first count and of the first other figures, largest count first if the
+// table shows the cells with the largest counts. It returns none if the table is too large or empty.
 func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []report.Series {
-	shape, ok := shapeOf(from, t)
+	shape, ok := labelledShape(from, t)
 	if !ok || len(t.Statistics) == 0 {
 		return nil
 	}
@@ -63,34 +64,35 @@ func seriesOf(from *spec.Table, t synth.Table, largestFirst bool) []report.Serie
 	all := []report.Series{first}
 	for _, n := range t.Numbers[:min(len(t.Numbers), mostFigures)] {
 		next := shape
-		next.Figure, next.What, next.Points = n.Name, statistic.OfFigure(n.Figure).What(n.Figure), figurePoints(n.FigureColumns)
+		next.Figure, next.What, next.Points = n.Name, statistic.OfFigure(n.Figure).What(n.Figure),
+			figurePoints(n.FigureColumns)
 		all = append(all, next)
 	}
 	if largestFirst {
-		places := make([]int, t.Cells)
-		for i := range places {
-			places[i] = i
+		order := make([]int, t.Cells)
+		for i := range order {
+			order[i] = i
 		}
 		counts := count.Published.Int64Values()
-		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
 		for i := range all {
-			all[i].Labels, all[i].Points = inOrder(all[i].Labels, places), inOrder(all[i].Points, places)
+			all[i].Labels, all[i].Points = permute(all[i].Labels, order), permute(all[i].Points, order)
 		}
 	}
 	return all
 }
 
-// inOrder are the values at some places, in their order.
-func inOrder[T any](of []T, places []int) []T {
-	out := make([]T, len(places))
-	for i, at := range places {
+// permute returns the values at the given indices, in their order.
+func permute[T any](of []T, indices []int) []T {
+	out := make([]T, len(indices))
+	for i, at := range indices {
 		out[i] = of[at]
 	}
 	return out
 }
 
-// shapeOf labels the cells of a table; it is false where they are too many.
-func shapeOf(from *spec.Table, t synth.Table) (report.Series, bool) {
+// labelledShape returns a series with labels for the cells of a table. ok is false if there are too many cells.
+func labelledShape(from *spec.Table, t synth.Table) (report.Series, bool) {
 	s := report.Series{Of: []string{}, Labels: []string{}}
 	for _, k := range t.Keys {
 		s.Of = append(s.Of, k.Attribute.String())
@@ -119,8 +121,8 @@ func shapeOf(from *spec.Table, t synth.Table) (report.Series, bool) {
 	return s, false
 }
 
-// orderedLabels is how many categories of a key are numbers or days in their order, 0 where it has no order: numbers
-// that a spec or a code book lists are codes.
+// orderedLabels returns the number of a key's categories that are consecutive numbers or days, 0 if it has no order:
+// numbers that a spec or a code book lists are codes.
 func orderedLabels(from *spec.Table, k synth.Key) int {
 	switch k.Type {
 	case domain.Integer, domain.Decimal, domain.Date, domain.Timestamp:
@@ -143,7 +145,7 @@ func rowLabel(t synth.Table, row int) string {
 	return strings.Join(labels, ", ")
 }
 
-// countPoints are the cells of a count.
+// countPoints returns the cells of a count.
 func countPoints(s synth.Statistic) []report.Point {
 	points := make([]report.Point, s.Published.Len())
 	for i := range points {
@@ -153,7 +155,7 @@ func countPoints(s synth.Statistic) []report.Point {
 	return points
 }
 
-// figurePoints are the cells of a figure beside the count.
+// figurePoints returns the cells of a figure other than the count.
 func figurePoints(c synth.FigureColumns) []report.Point {
 	points := make([]report.Point, c.Value.Len())
 	for i := range points {
@@ -165,7 +167,7 @@ func figurePoints(c synth.FigureColumns) []report.Point {
 	return points
 }
 
-// valueAt is a value of a column, nil where there is none.
+// valueAt returns a value of a column, nil if it is null.
 func valueAt(a *array.Float64, i int) *float64 {
 	if a.IsNull(i) {
 		return nil

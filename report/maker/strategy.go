@@ -1,7 +1,7 @@
 package maker
 
-// This file holds the strategies: how the tables of a release were measured, and
-// which of them are put together from the same answers.
+// This file describes the strategies: how the tables of a release were measured, and which of them are reconstructed
+// from the same answers.
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// strategiesOf tells how all tables were measured, in the plan's order, in which
-// their measurements are too.
+// strategiesOf describes how all tables were measured, in the plan's order, which is also the order of their
+// measurements.
 func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error) {
 	shared := map[string]bool{}
 	for _, t := range tables {
@@ -53,10 +53,10 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 
 // partSentence says what is measured for figures.
 func partSentence(m plan.Measurement) string {
-	return counting[m.Query.Counted.Kind()].sentence(m, addedUp(m.Query, plan.Table{}))
+	return wordsByKind[m.Query.Counted.Kind()].sentence(m, addedUp(m.Query, plan.Table{}))
 }
 
-// rangedIn are the columns along which sums of neighbours are measured.
+// rangedIn returns the columns along which sums of neighbours are measured.
 func rangedIn(all []plan.Measurement) []string {
 	var columns []string
 	for _, m := range all {
@@ -69,7 +69,7 @@ func rangedIn(all []plan.Measurement) []string {
 	return columns
 }
 
-// spentOn is what measurements cost together, with their part of the charge.
+// spentOn returns the total cost of measurements, and its share of the charge.
 func spentOn(all []plan.Measurement, charge budget.Cost) (report.Amount, float64, error) {
 	sum := new(big.Rat)
 	for _, m := range all {
@@ -85,9 +85,9 @@ func spentOn(all []plan.Measurement, charge budget.Cost) (report.Amount, float64
 	return amount, part, nil
 }
 
-// strategyText says in words what was measured for the tables, and what would have been
-// their error otherwise; shared is true where a table rests on what was measured for
-// others, and ranged are the columns along which sums of neighbours are measured.
+// strategyText says in words what was measured for the tables, and what their error would have been with other
+// strategies. shared reports that a table depends on measurements made for others; ranged are the columns along which
+// sums of neighbours are measured.
 func strategyText(s report.Strategy, shared bool, ranged []string) string {
 	b, noise := &strings.Builder{}, budget.Kind(s.Noise).Name()
 	switch strategy.Kind(s.Kind) {
@@ -96,10 +96,13 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 			" noise of its own on every cell: no other way was found that leaves none worse.")
 	case strategy.Direct:
 		if s.Measurements < len(s.Tables) {
-			fmt.Fprintf(b, "Of these tables %d are measured by themselves, with %s noise on every cell; every table is put together from all of these that bear on it.", s.Measurements, noise)
+			fmt.Fprintf(b,
+				"Of these tables %d are measured by themselves, with %s noise on every cell; every table is put together from all of these that bear on it.",
+				s.Measurements, noise)
 			break
 		}
-		b.WriteString(words.Either(len(s.Tables) == 1, "The", "Each") + " table is measured by itself, with " + noise + " noise" +
+		b.WriteString(words.Either(len(s.Tables) == 1, "The", "Each") + " table is measured by itself, with " + noise +
+			" noise" +
 			words.When(ranged == nil, " of its own on every cell") +
 			words.When(shared && ranged == nil,
 				"; what other measurements say of the same counts is then put together with that") + ".")
@@ -107,13 +110,17 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 		b.WriteString("Only the tables whose attributes are not all in another one are measured, with " + noise +
 			" noise on every cell; every table is put together from all of these that bear on it, by adding up their cells.")
 	case strategy.ResidualsAndTables:
-		b.WriteString("What the tables have in common is measured once (residuals), and some of the tables by themselves as well, so that none is worse than with an equal share, with " + noise + " noise. Every table is put together from all of these answers that bear on it.")
+		b.WriteString("What the tables have in common is measured once (residuals), and some of the tables by themselves as well, so that none is worse than with an equal share, with " +
+			noise + " noise. Every table is put together from all of these answers that bear on it.")
 	case strategy.Residuals:
-		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals), with " + noise + " noise. Every table is put together from these answers.")
+		b.WriteString("What the tables have in common is measured once: the total, then how the categories of each attribute lie from their mean, then what pairs of attributes add to that, and so on (residuals), with " +
+			noise + " noise. Every table is put together from these answers.")
 	}
 	of := "a cell"
 	if ranged != nil {
-		fmt.Fprintf(b, " Along %s sums of neighbouring categories are measured, not single ones: what counts up, or is asked for ranges, has less error so.", strings.Join(ranged, " and "))
+		fmt.Fprintf(b,
+			" Along %s sums of neighbouring categories are measured, not single ones: what counts up, or is asked for ranges, has less error so.",
+			strings.Join(ranged, " and "))
 		of = "a cell, or of a sum that is asked for"
 	}
 	fmt.Fprintf(b, " Error of %s: %s", of, words.Decimal(s.RMSE))
@@ -139,14 +146,14 @@ func strategyText(s report.Strategy, shared bool, ranged []string) string {
 	}
 	for _, other := range s.Instead {
 		if other.Why != "" {
-			fmt.Fprintf(b, " It cannot be measured %s: %s.", otherwise[strategy.Kind(other.Kind)], other.Why)
+			fmt.Fprintf(b, " It cannot be measured %s: %s.", strategyPhrases[strategy.Kind(other.Kind)], other.Why)
 		}
 	}
 	return b.String()
 }
 
-// otherwise says a strategy within a sentence.
-var otherwise = map[strategy.Kind]string{
+// strategyPhrases name strategies within a sentence.
+var strategyPhrases = map[strategy.Kind]string{
 	strategy.Direct:    "with each table by itself",
 	strategy.Largest:   "with only those tables that lie in no other",
 	strategy.Residuals: "by what the tables have in common (residuals)",
@@ -155,9 +162,9 @@ var otherwise = map[strategy.Kind]string{
 	strategy.ResidualsAndTables: "by what the tables have in common, and some by themselves",
 }
 
-// otherWay says a strategy that was not taken by what is other about it: the way, the noise, or both.
+// otherWay describes a rejected strategy by its difference from the chosen one: the strategy, the noise, or both.
 func otherWay(s report.Strategy, other report.Instead) string {
-	way := otherwise[strategy.Kind(other.Kind)]
+	way := strategyPhrases[strategy.Kind(other.Kind)]
 	noise := budget.Kind(other.Noise).Name() + " noise" + words.When(other.Needs == "", " everywhere")
 	switch {
 	case other.Noise == s.Noise:
@@ -168,43 +175,43 @@ func otherWay(s report.Strategy, other report.Instead) string {
 	return way + ", and " + noise + ","
 }
 
-// sources are what a plan's tables are made from.
+// sources says what a plan's tables are made from.
 type sources struct {
-	behind []behind // each table, in the plan's order
-	agree  [][]int  // tables that are made from the same measurements, by their places
-	// apart are the columns of which not all measurements fit together: of levels that do
-	// not lie within each other, or of each level by itself, or for sums of neighbours.
-	apart []string
-	// aparts are how far noise drives two cells of each table apart; nil where no law of the noise says.
-	aparts []compiled.Apart
+	byTable []tableSource // in the plan's order
+	agree   [][]int       // tables that are made from the same measurements, by index
+	// inconsistent are the columns whose measurements cannot all be reconciled: they are of levels that do not nest, of
+	// each level separately, or of sums of neighbours.
+	inconsistent []string
+	// margins are the margins of the difference of two cells of each table; nil if no noise distribution determines them.
+	margins []compiled.Apart
 }
 
-// behind is what stands behind one table.
-type behind struct {
-	measurements int      // that bear on it
-	sumOf        string   // the measured table that it is a sum of, "" where it is none
-	noise        []string // kinds of what several tables share; none where it is one measurement
-	rho          *big.Rat // of them all: what its counts lose
+// tableSource says what one table is made from.
+type tableSource struct {
+	measurements int      // number of measurements that affect it
+	sumOf        string   // the measured table of which it is a sum, "" for none
+	noise        []string // kinds of noise in shared measurements; none for a single measurement
+	rho          *big.Rat // the total loss of them all, which is the loss of its counts
 }
 
 // sourcesOf finds the sources of every table.
 func sourcesOf(c *compiled.Compiled) (sources, error) {
 	p := c.Plan()
-	s := sources{behind: make([]behind, len(p.Tables))}
+	s := sources{byTable: make([]tableSource, len(p.Tables))}
 	for i, t := range p.Tables {
-		s.behind[i].measurements = 1
+		s.byTable[i].measurements = 1
 		if m, ok := p.Measurement(t.Statistics[0].Measurement); ok {
-			s.behind[i].rho = m.Mechanism.Rho()
+			s.byTable[i].rho = m.Mechanism.Rho()
 		}
 	}
 	estimates, err := c.Estimates()
 	if err != nil {
 		return s, err
 	}
-	s.aparts = compiled.Aparts(p, estimates)
+	s.margins = compiled.Aparts(p, estimates)
 	for _, e := range estimates {
 		s.agree = append(s.agree, e.Tables)
-		s.count(p, e)
+		s.addEstimate(p, e)
 	}
 	for _, set := range s.agree {
 		slices.Sort(set)
@@ -212,41 +219,41 @@ func sourcesOf(c *compiled.Compiled) (sources, error) {
 	return s, nil
 }
 
-// count counts the measurements that bear on the tables of an estimate, and finds the
-// columns that it takes for several.
-func (s *sources) count(p *plan.Plan, e compiled.Estimate) {
+// addEstimate counts the measurements that affect the tables of an estimate, and finds the columns that the estimate
+// treats as several.
+func (s *sources) addEstimate(p *plan.Plan, e compiled.Estimate) {
 	column := map[string]int{} // of the estimate, by name
 	for marginal, at := range e.Tables {
 		for i, f := range p.Query(p.Tables[at]).Factors {
 			name := f.Attribute
 			of, seen := column[name]
-			if seen && of != e.Axes[marginal][i].Column && !slices.Contains(s.apart, name) {
-				s.apart = append(s.apart, name)
+			if seen && of != e.Axes[marginal][i].Column && !slices.Contains(s.inconsistent, name) {
+				s.inconsistent = append(s.inconsistent, name)
 			}
 			column[name] = e.Axes[marginal][i].Column
 		}
-		bear := map[int]bool{}
+		affecting := map[int]bool{}
 		for _, residual := range e.Of(marginal) {
 			for _, part := range e.Parts[residual] {
-				bear[part.Source] = true
+				affecting[part.Source] = true
 			}
 		}
 		if p.Tables[at].Statistics[0].Measurement == "" {
-			s.behind[at] = behindOf(e, bear)
+			s.byTable[at] = sourceOf(e, affecting)
 		}
 	}
 }
 
-// behindOf is what the sources of an estimate are to a table that all of them bear on.
-func behindOf(e compiled.Estimate, bear map[int]bool) behind {
-	b := behind{measurements: len(bear), rho: new(big.Rat)}
+// sourceOf describes a table that all the given sources of an estimate affect.
+func sourceOf(e compiled.Estimate, affecting map[int]bool) tableSource {
+	b := tableSource{measurements: len(affecting), rho: new(big.Rat)}
 	kinds := map[budget.Kind]bool{}
-	for source := range bear {
+	for source := range affecting {
 		kinds[e.Sources[source].Mechanism.Kind] = true
 		if rho := e.Sources[source].Mechanism.Rho(); rho != nil {
 			b.rho.Add(b.rho, rho)
 		}
-		if len(bear) == 1 && slices.Contains(e.Own, source) {
+		if len(affecting) == 1 && slices.Contains(e.Own, source) {
 			b.sumOf = e.Sources[source].ID
 		}
 	}

@@ -1,7 +1,7 @@
 package maker
 
-// This file holds a published table as the report tells of it: its noise and
-// what that means for its figures, from the published arrays alone.
+// This file describes a published table, its noise and what that means for its figures, from the published arrays
+// alone.
 
 import (
 	"encoding/json"
@@ -20,18 +20,18 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// setApart says of a count from how far apart on two of so many published cells differ beyond noise.
+// setPairMargin sets for a count the smallest difference of two published cells that exceeds noise.
 //
-// Counts are published as they are shown, where negative, as 0, which takes no two further apart, and rounded, which
-// takes two less than 1 further apart where they are not whole. So published counts that are m+1 apart, m the margin of
-// the difference rounded up, have estimates that are more than m apart.
-func setApart(s *report.Statistic, a compiled.Apart, cells int64) {
+// A published count is its estimate with 0 in place of a negative value, which increases no difference, and rounded,
+// which increases a difference by less than 1 if estimates are not whole. So if m is the margin of the difference,
+// rounded up, published counts that differ by m+1 have estimates that differ by more than m.
+func setPairMargin(s *report.Statistic, a compiled.Apart, cells int64) {
 	if cells > 1 && a.Margin < 1<<62 {
 		s.Apart, s.ApartBound = describe.WholeMargin(a.Margin)+1, !a.Exact
 	}
 }
 
-// tablesOf tells of every published table, in the plan's order.
+// tablesOf describes every published table, in the plan's order.
 func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]report.Table, error) {
 	if len(tables) != len(p.Tables) || len(tables)+len(p.Synthetic) == 0 {
 		return nil, fmt.Errorf("%d tables are published, the plan has %d", len(tables), len(p.Tables))
@@ -50,10 +50,10 @@ func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]report.Table,
 		}
 		out[i].Leaf = leaves[t.Path]
 		for k := range out[i].Statistics {
-			s, b := &out[i].Statistics[k], from.behind[i]
+			s, b := &out[i].Statistics[k], from.byTable[i]
 			s.Measurements, s.SumOf, s.Noise = b.measurements, b.sumOf, b.noise
-			if k == 0 && from.aparts != nil {
-				setApart(s, from.aparts[i], out[i].Cells-out[i].Impossible)
+			if k == 0 && from.margins != nil {
+				setPairMargin(s, from.margins[i], out[i].Cells-out[i].Impossible)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func tablesOf(p *plan.Plan, from sources, tables []synth.Table) ([]report.Table,
 
 func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, error) {
 	cells, impossible := planned.Cells, planned.Impossible
-	// those that are in it, and none that is impossible
+	// the cells that the table shows, none of which is impossible
 	if planned.SomeCells() {
 		cells, impossible = int64(len(t.Places)), 0
 	}
@@ -74,7 +74,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 		Target: planned.Target, Expectation: planned.Expectation + sumsOfWeights(planned),
 		Statistics: make([]report.Statistic, len(t.Statistics)),
 	}
-	selecting[planned.Selects()].tell(p, planned, &out)
+	selectionsByKind[planned.Selects()].addFacts(p, planned, &out)
 	out.Counts, out.Weighted, out.Show, out.Invariant = planned.Counts, planned.Weighted, planned.Show, planned.Invariant
 	out.Aside = !slices.ContainsFunc(p.Release().Marginals,
 		func(m spec.Marginal) bool { return m.Name == planned.Marginal })
@@ -92,7 +92,7 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 		if err != nil {
 			return report.Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}
-		if err := flaggedPublic(planned, s); err != nil {
+		if err := checkPublicFlags(planned, s); err != nil {
 			return report.Table{}, fmt.Errorf("statistic %s: %w", s.Name, err)
 		}
 		if out.Cumulative != nil {
@@ -119,21 +119,21 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 	return out, err
 }
 
-// statisticOf tells of the figures of a table, but for what they cost.
+// statisticOf describes the figures of a table, without their cost.
 func statisticOf(s synth.Statistic, cells int, impossible int64) (report.Statistic, error) {
-	if err := wellFormed(s, cells); err != nil {
+	if err := checkStatistic(s, cells); err != nil {
 		return report.Statistic{}, err
 	}
 	published, unbiased := s.Published.Int64Values(), s.Unbiased.Float64Values()
 	margin := func(int) float64 { return s.Margin }
-	if !s.Whole { // each cell has a margin of its own
+	if !s.Whole { // each cell has its own margin
 		low, high := s.Low.Float64Values(), s.High.Float64Values()
 		margin = func(i int) float64 { return (high[i] - low[i]) / 2 }
 	}
 	out := report.Statistic{
 		Name:          s.Name,
 		StandardError: s.StandardError, Margin: s.Margin, Confidence: s.Confidence, Attained: s.Attained,
-		TotalPublished: total(published), TotalUnbiased: totalOf(unbiased, s.Whole),
+		TotalPublished: sumIntegers(published), TotalUnbiased: sumFloats(unbiased, s.Whole),
 		Relative: relativeMargin(margin, published),
 	}
 	possible := int64(cells)
@@ -155,9 +155,9 @@ func statisticOf(s synth.Statistic, cells int, impossible int64) (report.Statist
 	return out, nil
 }
 
-// wellFormed refuses arrays that are not a column of the table, and errors that
-// no law of noise has.
-func wellFormed(s synth.Statistic, cells int) error {
+// checkStatistic returns an error if arrays are not a column of the table, or if errors are impossible for any noise
+// distribution.
+func checkStatistic(s synth.Statistic, cells int) error {
 	if s.Published == nil || s.Published.Len() != cells || len(s.Flags) != cells {
 		return fmt.Errorf("its columns do not all have %d cells", cells)
 	}
@@ -166,21 +166,21 @@ func wellFormed(s synth.Statistic, cells int) error {
 			return fmt.Errorf("its columns do not all have %d cells", cells)
 		}
 		for _, v := range column.Float64Values() {
-			if !finite(v) {
+			if !isFinite(v) {
 				return fmt.Errorf("its figures, errors and intervals must be finite")
 			}
 		}
 	}
 	for _, v := range []float64{s.StandardError, s.Margin, s.Confidence, s.Attained} {
-		if !finite(v) || v < 0 {
+		if !isFinite(v) || v < 0 {
 			return fmt.Errorf("its standard error, margin, confidence and attained level must be finite and not negative")
 		}
 	}
 	return nil
 }
 
-// total adds up without overflow.
-func total(values []int64) json.Number {
+// sumIntegers adds up without overflow.
+func sumIntegers(values []int64) json.Number {
 	var high, low int64 // of 2^32 and of 1
 	for _, v := range values {
 		high += v >> 32
@@ -190,13 +190,13 @@ func total(values []int64) json.Number {
 	return json.Number(sum.Add(sum, big.NewInt(low)).String())
 }
 
-// exactBits hold any sum of float64 without rounding, up to 2^60 of them: their bits
-// lie between 2^-1074 and 2^1024.
+// exactBits is a precision that holds the sum of up to 2^60 float64 values without rounding: their bits lie between
+// 2^-1074 and 2^1024.
 const exactBits = 1024 + 1074 + 60
 
-// totalOf adds up exactly. Whole numbers are written in full; the sum of others as
-// the nearest float64, in the fewest digits that give it back.
-func totalOf(values []float64, whole bool) json.Number {
+// sumFloats adds up exactly. A sum of whole numbers is written in full; any other as the nearest float64, in the fewest
+// digits that read back the same.
+func sumFloats(values []float64, whole bool) json.Number {
 	sum, term := new(big.Float).SetPrec(exactBits), new(big.Float)
 	small := int64(0) // the sum of whole numbers below 2^52, while it is below 2^62
 	for _, v := range values {

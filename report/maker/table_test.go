@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Ten times 0.1, whose float64 is a little above it, is nearest to 1, though adding
-// them one by one in float64 gives less; 2^53 + 1 is no float64.
+// Ten times 0.1, whose float64 is slightly larger, is nearest to 1, although adding them one by one in float64 gives
+// less; 2^53 + 1 is not a float64.
 func TestTotalsAreExact(t *testing.T) {
 	tenth := []float64{.1, .1, .1, .1, .1, .1, .1, .1, .1, .1}
 	for _, c := range []struct {
@@ -23,7 +23,7 @@ func TestTotalsAreExact(t *testing.T) {
 		{[]float64{3, -3}, false, "0"},
 		{nil, true, "0"},
 	} {
-		if got := totalOf(c.values, c.whole); got != c.want {
+		if got := sumFloats(c.values, c.whole); got != c.want {
 			t.Errorf("%v: %s, want %s", c.values, got, c.want)
 		}
 	}
@@ -46,21 +46,20 @@ func TestRelativeMarginIsThatOfTheCells(t *testing.T) {
 			}
 			return
 		}
-		// By its definition the nearest-rank quantile is the least ratio that at
-		// least that part of the ratios does not exceed.
+		// By definition the nearest-rank quantile is the least ratio that at least that share of the ratios does not exceed.
 		for part, q := range map[float64]float64{0.1: got.Q10, 0.5: got.Q50, 0.9: got.Q90} {
-			if below(ratios, q, true) < part-1e-12 || below(ratios, q, false) >= part-1e-12 {
+			if shareBelow(ratios, q, true) < part-1e-12 || shareBelow(ratios, q, false) >= part-1e-12 {
 				t.Fatalf("%v is not the %v quantile of %v", q, part, ratios)
 			}
 		}
-		if got.Within10 != below(ratios, 0.1, true) || got.Within50 != below(ratios, 0.5, true) {
+		if got.Within10 != shareBelow(ratios, 0.1, true) || got.Within50 != shareBelow(ratios, 0.5, true) {
 			t.Fatalf("got %+v of %v", got, ratios)
 		}
 	})
 }
 
-// below is the part of the ratios at most (or less than) a limit.
-func below(ratios []float64, limit float64, orEqual bool) float64 {
+// shareBelow returns the share of the ratios that are at most (or less than) a limit.
+func shareBelow(ratios []float64, limit float64, orEqual bool) float64 {
 	n := 0.0
 	for _, r := range ratios {
 		if r < limit || orEqual && r == limit {

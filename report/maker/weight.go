@@ -12,9 +12,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds what a report says of weights, by which rows count.
+// This file describes the weights by which rows count.
 
-// weightBoundsOf are the bounds of the weights of a confidential table, none where no published table counts by them.
+// weightBoundsOf returns the bounds of a confidential table's weights, none if no published table counts by them.
 func weightBoundsOf(p *plan.Plan, t *spec.Table) []report.WeightBounds {
 	w, byWeight := t.Weight, func(of plan.Table) bool { return of.From == t.Name && of.Weighted }
 	if w == nil || !slices.ContainsFunc(p.Tables, byWeight) {
@@ -27,7 +27,7 @@ func weightBoundsOf(p *plan.Plan, t *spec.Table) []report.WeightBounds {
 	}}
 }
 
-// weightStep is what one step of the weight of a row stands for: 1 where rows do not count by weights.
+// weightStep returns the value of one step of a row's weight, 1 if rows do not count by weights.
 func weightStep(t *spec.Table, what counted.Counted) *big.Rat {
 	if !what.Weighted() {
 		return big.NewRat(1, 1)
@@ -35,22 +35,23 @@ func weightStep(t *spec.Table, what counted.Counted) *big.Rat {
 	return t.Weight.Lattice.Step
 }
 
-// byWeight says that what is added up of each row is multiplied by its weight, "" where it is not.
+// byWeight says that the contribution of each row is multiplied by its weight, "" if it is not.
 func byWeight(what counted.Counted) string {
 	return words.When(what.Weighted(), ", each by the weight of its row")
 }
 
-// rowsThere names what a unit has among some rows by which it moves their count.
-func rowsThere(what counted.Counted) string {
+// unitRowsText says how much a unit contributes to a count of some rows.
+func unitRowsText(what counted.Counted) string {
 	return words.Either(what.Weighted(), "the weight that its rows have there", "as many rows as it has there")
 }
 
-// sumsOfWeights says of a table that its counts are no numbers of rows, "" where they are.
+// sumsOfWeights says for a table that its counts are not numbers of rows, "" if they are.
 func sumsOfWeights(t plan.Table) string {
 	return words.When(t.Weighted, " Counts here are sums of weights: that is not how many rows there are.")
 }
 
-// withoutWeights says of microdata that their rows have lost the weights of those of the data, "" where these had none.
+// withoutWeights says for microdata that their rows lack the weights of the data, "" if the data have none.
 func withoutWeights(t *spec.Table) string {
-	return words.When(t.Weight != nil, " Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it.")
+	return words.When(t.Weight != nil,
+		" Rows are made like those of the data, each as one, without their weights: what is counted in them is of the sample and not of the population, and is no count by weight as the tables have it.")
 }

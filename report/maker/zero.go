@@ -1,6 +1,6 @@
 package maker
 
-// This file holds the verdicts on the tables, and the names of cells that could be zero.
+// This file computes the verdicts on tables, and names the cells that could be zero.
 
 import (
 	"cmp"
@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	namedCells = 500 // cells that could be zero are named where a report has no more of them
+	namedCells = 500 // the largest number of cells that could be zero in a report that names them
 )
 
-// nameZeros names the cells that could be zero, of published tables, where they are few enough to be read.
-func nameZeros(told []report.Table, tables []synth.Table) {
+// addZeroLabels names the cells of published tables that could be zero, if they are few enough to be read.
+func addZeroLabels(told []report.Table, tables []synth.Table) {
 	listed := report.Those(told, func(t report.Table) bool { return !t.Aside })
 	if report.Total(listed, report.Table.NoiseCells) > namedCells {
 		return
@@ -33,8 +33,8 @@ func nameZeros(told []report.Table, tables []synth.Table) {
 	}
 }
 
-// verdictOf is the verdict on a count: beside the average cell that the plan knows or, where it knows none, that of the
-// noisy counts.
+// verdictOf returns the verdict on a count, relative to the average cell that the plan expects or, without an
+// expectation, to the average of the noisy counts.
 func verdictOf(p *plan.Plan, planned plan.Table, t report.Table, s report.Statistic,
 	unbiased []float64) usefulness.Verdict {
 	cell := t.AverageCell

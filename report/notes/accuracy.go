@@ -1,6 +1,6 @@
 package notes
 
-// This file holds the headline: how close the published numbers are.
+// This file writes the headline: how close the published numbers are to the exact ones.
 
 import (
 	"cmp"
@@ -16,14 +16,14 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Accuracy sums up the tables of a plan as they are published.
+// Accuracy summarises the tables of a plan as they are published.
 func Accuracy(p *plan.Plan, tables []report.Table) report.Accuracy {
 	a := accuracyIn(tables)
-	ofSample(&a, p)
+	includeSampling(&a, p)
 	return a
 }
 
-// accuracyIn sums up tables by their noise.
+// accuracyIn summarises tables by their noise.
 func accuracyIn(tables []report.Table) report.Accuracy {
 	if len(tables) == 0 {
 		return report.Accuracy{Confidence: 1, OneMargin: true,
@@ -48,7 +48,8 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 		}
 	}
 	sparse := report.SparseIn(tables)
-	if a.Sentence = headline(a, NumbersText(tables), "count", report.AdjustmentOf(tables)); len(sparse) == len(tables) {
+	a.Sentence = headlineText(a, NumbersText(tables), "count", report.AdjustmentOf(tables))
+	if len(sparse) == len(tables) {
 		a.Sentence = sparseSentence(a)
 	} else if len(sparse) > 0 {
 		if rows := report.Total(sparse, func(t report.Table) int64 { return t.Cells }); rows > 0 {
@@ -56,8 +57,8 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 				" %s more are in tables of the cells above a threshold, about which the reading notes tell.", budget.Group(rows))
 		}
 	}
-	a.Sentence = cmp.Or(noGroup(a, tables), a.Sentence)
-	held := heldCells(tables)
+	a.Sentence = cmp.Or(noGroupText(a, tables), a.Sentence)
+	held := publicCells(tables)
 	if held > 0 && a.Numbers == 0 {
 		a.Sentence = "No number is published with noise."
 	}
@@ -66,19 +67,19 @@ func accuracyIn(tables []report.Table) report.Accuracy {
 	impossible := report.Total(tables, func(t report.Table) int64 { return t.Impossible })
 	a.Sentence += words.When(impossible > 0,
 		fmt.Sprintf(" %s more cannot be by the spec, and are exact zeros.", budget.Group(impossible)))
-	a.More = figuresSentence(tables)
+	a.More = figureSentences(tables)
 	return a
 }
 
-// NumbersText names what the headline is of: the counts alone, where figures with errors of their own stand beside
-// them.
+// NumbersText names what the headline covers: only the counts, if the tables also have figures with errors of their
+// own.
 func NumbersText(tables []report.Table) string {
 	figured := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Figures != nil })
 	return words.Either(figured, "counts", "numbers")
 }
 
-// figuresSentence says of figures beside counts how many there are, nothing where there are none.
-func figuresSentence(tables []report.Table) []string {
+// figureSentences says how many figures other than counts there are, nothing if there are none.
+func figureSentences(tables []report.Table) []string {
 	all, withheld, unbounded := figuresIn(tables)
 	if all == 0 {
 		return nil
@@ -92,7 +93,8 @@ func figuresSentence(tables []report.Table) []string {
 	var s string
 	switch published {
 	case 0:
-		s = fmt.Sprintf("No figure of another kind beside the counts, such as %s, is published: of %s the noise leaves every value open (unbounded).", figureExamples(tables), budget.Group(unbounded))
+		s = fmt.Sprintf("No figure of another kind beside the counts, such as %s, is published: of %s the noise leaves every value open (unbounded).",
+			figureExamples(tables), budget.Group(unbounded))
 		unbounded = 0
 	case 1:
 		s = fmt.Sprintf("Beside the counts is published one figure of another kind, %s, with an interval of its own.",
@@ -103,7 +105,8 @@ func figuresSentence(tables []report.Table) []string {
 	}
 	s += words.When(unbounded > 0, fmt.Sprintf(
 		" Of %s more nothing is published, as the noise leaves every value open (unbounded).", budget.Group(unbounded)))
-	return []string{s + words.When(withheld > 0, fmt.Sprintf(" %s more are withheld, %s.", budget.Group(withheld), because))}
+	return []string{s +
+		words.When(withheld > 0, fmt.Sprintf(" %s more are withheld, %s.", budget.Group(withheld), because))}
 }
 
 // figureExamples names up to three figures.
@@ -119,17 +122,17 @@ func figureExamples(tables []report.Table) string {
 	return words.List(names)
 }
 
-// nothing is the headline where no cell of any table is published.
-const nothing = "No count is published: no cell of the tables was above its threshold, or came through the private selection of what is shown."
+// noCount is the headline if no cell of any table is published.
+const noCount = "No count is published: no cell of the tables was above its threshold, or came through the private selection of what is shown."
 
-// one is a text on numbers, of a single one.
-func one(text string) string {
+// singular changes a text about numbers into one about a single number.
+func singular(text string) string {
 	return strings.NewReplacer("numbers", "number", "counts", "count", "are off", "is off", "equal the", "equals the").
 		Replace(text)
 }
 
-// outOf is a chance as so many of so many, where that is one in words, else a percentage.
-func outOf(chance float64) string {
+// oddsText writes a probability as a fraction of small numbers if it is one, and otherwise as a percentage.
+func oddsText(chance float64) string {
 	if r := words.Exact(strconv.FormatFloat(chance, 'g', -1, 64)); r != nil && r.Denom().IsInt64() &&
 		r.Denom().Int64() <= 1000 && !r.IsInt() {
 		return fmt.Sprintf("%s of %s", r.Num(), r.Denom())
@@ -137,22 +140,22 @@ func outOf(chance float64) string {
 	return words.Level(chance)
 }
 
-// headline is the headline on numbers of a name, which are what is exactly so called. Noise is drawn per number, so the
-// part of numbers that are covered is an average, not a certainty. Where an interval covers, the number shown is within
-// its margin rounded up, as the exact count is whole. One that was made to add up need not be: what is said is of the
-// unbiased one, and how far the published ones were moved from there comes next.
-func headline(a report.Accuracy, numbers, exactly string, m report.Adjustment) string {
+// headlineText is the headline about numbers, where exactly names their exact values. Noise is drawn per number, so the
+// share of numbers that are covered is an average, not a certainty. If an interval covers, the published number is
+// within its margin rounded up, because the exact count is whole. A number that was adjusted to add up need not be: the
+// statement is about the unbiased number, followed by how far the published ones were moved from it.
+func headlineText(a report.Accuracy, numbers, exactly string, m report.Adjustment) string {
 	within := words.Either(a.Margin == 0, "equal the exact "+exactly,
 		"are off the exact "+exactly+" by "+budget.Group(describe.WholeMargin(a.Margin))+" or less")
 	if a.Numbers == 0 {
-		return nothing
+		return noCount
 	}
 	s := fmt.Sprintf("Of the %s published %s,%s on average at least %s %s, before sampling and response error",
-		budget.Group(a.Numbers), numbers, movedBefore(m, a.Numbers), outOf(a.Confidence), within)
+		budget.Group(a.Numbers), numbers, movedBefore(m, a.Numbers), oddsText(a.Confidence), within)
 	if a.Numbers == 1 {
 		before := movedBefore(m, 1)
 		s = fmt.Sprintf("The one published %s%s%s %s with a chance of at least %s, before sampling and response error",
-			one(numbers), words.When(before != "", ","), before, one(within), words.Level(a.Confidence))
+			singular(numbers), words.When(before != "", ","), before, singular(within), words.Level(a.Confidence))
 	}
 	return s + words.When(!a.OneMargin,
 		"; some tables are more exact than that, and the list of tables gives the margin of each") + "." + movedAfter(m)

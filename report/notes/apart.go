@@ -1,6 +1,6 @@
 package notes
 
-// This file holds from how far apart on two cells of a table differ beyond noise, in numbers and in words.
+// This file says from which difference on two cells of a table differ by more than noise.
 
 import (
 	"fmt"
@@ -13,41 +13,47 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// PickedAfter says why pairs are to be picked beforehand: each of equal ones is so far apart with a chance of at most
-// what the confidence leaves, so that of all that are looked at as many are on the mean, at most.
+// PickedAfter says why pairs must be chosen beforehand: a pair of equal cells differs that much with a probability of
+// at most 1 − confidence, so among all pairs that one looks at, up to that share do, on average.
 func PickedAfter(confidence float64) string {
 	return fmt.Sprintf("Who looks at many pairs and picks some finds up to %s in 100 equal ones so far apart by chance.",
 		words.InHundred(confidence))
 }
 
-// sameUse is what the box says of two counts; "" where their errors are zero.
-func sameUse(r *report.Report) string {
+// comparisonWarning is the warning about comparing two counts; "" if their errors are zero.
+func comparisonWarning(r *report.Report) string {
 	least, most := r.Distances()
 	sure := words.Level(r.Accuracy.Confidence)
-	unbiased := words.When(r.FittedSome(), " Of tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones.")
+	unbiased := words.When(r.FittedSome(),
+		" Of tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones.")
 	switch {
 	case most > 0 && least == most:
-		return fmt.Sprintf("Do not call two counts of a table different that are less than %s apart: that may be noise alone. From there on two that were picked beforehand differ, %s sure.", budget.Group(most), sure) + unbiased
+		return fmt.Sprintf("Do not call two counts of a table different that are less than %s apart: that may be noise alone. From there on two that were picked beforehand differ, %s sure.",
+			budget.Group(most), sure) + unbiased
 	case most > 0:
-		return fmt.Sprintf("Do not call two counts of a table different that are less apart than the %s says (%s to %s, by table): that may be noise alone. From there on two that were picked beforehand differ, %s sure.", DifferenceColumn, budget.Group(least), budget.Group(most), sure) + unbiased
-	case r.Accuracy.Margin > 0 && !oneBound(r):
-		return "Do not call two counts of a table different that are less than twice the margin of the table apart: that may be noise alone." + unbiased
+		return fmt.Sprintf("Do not call two counts of a table different that are less apart than the %s says (%s to %s, by table): that may be noise alone. From there on two that were picked beforehand differ, %s sure.",
+			DifferenceColumn, budget.Group(least), budget.Group(most), sure) + unbiased
+	case r.Accuracy.Margin > 0 && !hasOneMargin(r):
+		return "Do not call two counts of a table different that are less than twice the margin of the table apart: that may be noise alone." +
+			unbiased
 	case r.Accuracy.Margin > 0:
-		return fmt.Sprintf("Do not call two counts of a table different that are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.", budget.Group(describe.WholeMargin(r.Accuracy.Margin))) + unbiased
+		return fmt.Sprintf("Do not call two counts of a table different that are less than twice the margin apart (the margin is ±%s at most here): that may be noise alone.",
+			budget.Group(describe.WholeMargin(r.Accuracy.Margin))) + unbiased
 	}
 	return ""
 }
 
-// apartNote says when two cells differ by more than noise: by the law of their difference and, beyond one table, where
-// their intervals are apart. One of two intervals fails with a probability of no more than the chances of either to
-// fail, added up, however the noise of the cells is correlated.
-func apartNote(r *report.Report) report.Note {
+// differenceNote says when two cells differ by more than noise: by the distribution of their difference and, across
+// tables, if their intervals do not overlap. One of two intervals fails with a probability of at most the sum of their
+// failure probabilities, however the noise of the cells is correlated.
+func differenceNote(r *report.Report) report.Note {
 	chance, confidence := r.Bounded("at most")+" ", words.Exact(strconv.FormatFloat(r.Accuracy.Confidence, 'g', -1, 64))
 	miss := new(big.Rat).Sub(big.NewRat(1, 1), confidence)
 	once, _ := miss.Float64()
 	both, _ := new(big.Rat).Mul(big.NewRat(2, 1), miss).Float64()
 	intervals := fmt.Sprintf(
-		"can be called different where their intervals do not touch: that is wrong with a chance of %s%s, and usually of far less.", chance, budget.Percent(both))
+		"can be called different where their intervals do not touch: that is wrong with a chance of %s%s, and usually of far less.",
+		chance, budget.Percent(both))
 	least, most := r.Distances()
 	if most == 0 {
 		return report.Note{Heading: "Two cells differ where their intervals are apart",
@@ -63,10 +69,12 @@ func apartNote(r *report.Report) report.Note {
 	counts := words.Either(r.FittedSome(), "unbiased", "published")
 	text := fmt.Sprintf("Two cells of one table that were picked beforehand differ beyond noise if their %[1]s counts are at least %[2]s, even where their intervals overlap. Where their exact counts are equal noise takes the %[1]s ones so far apart with a chance of at most %[3]s. %[4]s from the law of the noise of both cells together: as a rule less than twice the margin, as noise seldom pushes both the wrong way, and about √2 times the margin where each cell has noise of its own.",
 		counts, distance, budget.Percent(once), which)
-	text += words.When(r.Reconstructed(), " Where cells share noise, in tables that were put together from several measurements, that is reckoned with, and the distance is that of the two cells for which it is largest.")
-	if bound := bounded(r); bound != nil {
+	text += words.When(r.Reconstructed(),
+		" Where cells share noise, in tables that were put together from several measurements, that is reckoned with, and the distance is that of the two cells for which it is largest.")
+	if bound := tablesWithBound(r); bound != nil {
 		half := words.Level(1 - float64(once/2))
-		text += fmt.Sprintf(" Of %s it is a bound that holds however the noise of two cells is correlated: two margins at %s, rather more than is needed.", words.Few(bound), half)
+		text += fmt.Sprintf(" Of %s it is a bound that holds however the noise of two cells is correlated: two margins at %s, rather more than is needed.",
+			words.Few(bound), half)
 	}
 	text += words.When(r.FittedSome(),
 		" Published counts that were made to add up have been moved, and are not to be compared so.")
@@ -76,7 +84,7 @@ func apartNote(r *report.Report) report.Note {
 		PickedAfter(r.Accuracy.Confidence)}
 }
 
-// bounded are the tables whose distance is from a bound.
-func bounded(r *report.Report) []string {
+// tablesWithBound returns the tables whose smallest real difference comes from a bound.
+func tablesWithBound(r *report.Report) []string {
 	return report.Paths(r.Tables, func(t report.Table) bool { return !t.Aside && t.Statistics[0].ApartBound })
 }

@@ -1,6 +1,6 @@
 package notes
 
-// This file holds the assumptions: what the guarantee rests on and the release cannot show.
+// This file writes the assumptions: what the guarantee depends on and the release cannot show.
 
 import (
 	"fmt"
@@ -9,12 +9,16 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// weightsAssumption is what the guarantee takes weights to be.
+// weightsAssumption says what the guarantee assumes about weights.
 func weightsAssumption(w report.WeightBounds, protects string) string {
-	return words.Either(w.Kind == report.CalibratedWeights, fmt.Sprintf("Weights of %s were calibrated, so that they depend on the rows of others: the guarantee holds for rows with weights as they are. What the weight of one %s tells of another is not covered.", w.Table, protects), fmt.Sprintf("Weights of %s are attributes of the %s, as the spec says, and depend on no other: of weights that were adjusted to totals the guarantee holds only for rows with weights as they are.", w.Table, protects))
+	return words.Either(w.Kind == report.CalibratedWeights,
+		fmt.Sprintf("Weights of %s were calibrated, so that they depend on the rows of others: the guarantee holds for rows with weights as they are. What the weight of one %s tells of another is not covered.",
+			w.Table, protects),
+		fmt.Sprintf("Weights of %s are attributes of the %s, as the spec says, and depend on no other: of weights that were adjusted to totals the guarantee holds only for rows with weights as they are.",
+			w.Table, protects))
 }
 
-// Assumptions is what the guarantee rests on and the release cannot show.
+// Assumptions lists what the guarantee depends on and the release cannot show.
 func Assumptions(r *report.Report) []string {
 	g := r.Guarantee
 	unit := fmt.Sprintf("Every row is one %s and no %[1]s has two.", g.Protects)
@@ -36,13 +40,17 @@ func Assumptions(r *report.Report) []string {
 			all = append(all, weightsAssumption(w, g.Protects))
 		}
 		for _, c := range r.Bounds.Columns {
-			all = append(all, words.Either(c.By != "", fmt.Sprintf("The ranges of %s are the spec's, chosen without looking at these data, and the %s of a row is an attribute of its %s.", c.Column, c.By, g.Protects),
-				fmt.Sprintf("The range of %s is the spec's, chosen without looking at these data.", c.Column)))
+			all = append(all,
+				words.Either(c.By != "",
+					fmt.Sprintf("The ranges of %s are the spec's, chosen without looking at these data, and the %s of a row is an attribute of its %s.",
+						c.Column, c.By, g.Protects),
+					fmt.Sprintf("The range of %s is the spec's, chosen without looking at these data.", c.Column)))
 		}
 	}
 	for _, t := range r.Provenance.Public {
 		all = append(all, fmt.Sprintf(
-			"The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.", t))
+			"The table %s is public: nothing that it holds is protected, and the plan publishes its key and the columns that are looked up.",
+			t))
 	}
 	if g.Replaced() {
 		together := words.When(g.Rows != nil, ", in all tables together,")

@@ -1,7 +1,7 @@
 package notes
 
-// This file holds bias: what moves figures away from the truth on the mean. How large it is stands here as far as
-// published figures tell it exactly, or noisy counts that were paid for.
+// This file writes the bias: what moves figures away from the truth on average. It states the size as far as published
+// figures determine it exactly, or noisy counts that were paid for estimate it.
 
 import (
 	"fmt"
@@ -22,23 +22,25 @@ const (
 	tooHigh   = "too high"
 	tooLow    = "too low"
 	eitherWay = "either way"
-	// lowCounts is that of rows which are left out where figures stand beside the counts: without values below zero their
+	// lowCounts is the direction for rows that are left out of tables with other figures: without values below zero their
 	// sum is too high, and their mean may be either.
 	lowCounts = "counts too low, other figures either way"
-	// oneCategory and otherCategories are those of values that count as a category, which has rows of its own or none.
+	// oneCategory and otherCategories are the directions for values that count as a category which has rows of its own, or
+	// none.
 	oneCategory     = "that category too high, the others too low"
 	otherCategories = "the other categories too low"
 )
 
-// Bias lists what moves the figures of a release on the mean.
+// Bias lists what moves the figures of a release on average.
 func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 	all := slices.Concat(shownBias(r), fittedBias(r), invariantBias(r, p))
 	for _, t := range p.Release().Tables {
 		all = append(all, tableBias(r, p, t)...)
 	}
-	all = slices.Concat(all, shareBias(r), sparseBias(r), withheldBias(r), estimateBias(r))
+	all = slices.Concat(all, perUnitBias(r), sparseBias(r), withheldBias(r), estimateBias(r))
 	if len(r.Microdata) > 0 {
-		b := report.Bias{Cause: "Rows of microdata are drawn from a model, which keeps of the data what was measured and assumes the rest", Direction: eitherWay, Size: "not known; how far the model is from the noisy counts stands with the microdata"}
+		b := report.Bias{Cause: "Rows of microdata are drawn from a model, which keeps of the data what was measured and assumes the rest",
+			Direction: eitherWay, Size: "not known; how far the model is from the noisy counts stands with the microdata"}
 		for _, m := range r.Microdata {
 			b.Tables = append(b.Tables, "microdata/"+m.Table)
 		}
@@ -48,9 +50,10 @@ func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 		Tables: []string{}, Direction: eitherWay, Size: "not known to this release"})
 }
 
-// shownBias is what showing numbers below zero as 0 does: the published figures tell it exactly.
+// shownBias is the bias of showing negative numbers as 0, which the published figures determine exactly.
 func shownBias(r *report.Report) []report.Bias {
-	b := report.Bias{Cause: "Numbers below zero are shown as 0, in the published column alone; the unbiased one is as it was", Direction: tooHigh}
+	b := report.Bias{Cause: "Numbers below zero are shown as 0, in the published column alone; the unbiased one is as it was",
+		Direction: tooHigh}
 	b.Tables = report.Paths(r.Tables, func(t report.Table) bool { return t.ShownAsZero() > 0 })
 	worst, by := "", new(big.Rat)
 	for _, t := range r.Tables {
@@ -63,7 +66,8 @@ func shownBias(r *report.Report) []report.Bias {
 	if b.Tables == nil {
 		return nil
 	}
-	b.Size = fmt.Sprintf("known exactly, table by table, from the sums as published and unbiased; %s in all were shown as 0", budget.Plural(report.Total(r.Tables, report.Table.ShownAsZero), "number"))
+	b.Size = fmt.Sprintf("known exactly, table by table, from the sums as published and unbiased; %s in all were shown as 0",
+		budget.Plural(report.Total(r.Tables, report.Table.ShownAsZero), "number"))
 	if worst != "" {
 		most, _ := by.Float64()
 		b.Size += fmt.Sprintf("; most in %s, whose published column adds up to about %s more than the unbiased one", worst,
@@ -72,8 +76,8 @@ func shownBias(r *report.Report) []report.Bias {
 	return []report.Bias{b}
 }
 
-// shownMore is by how much the published figures add up to more than the unbiased ones, nil where they are not added up
-// or the difference is beyond a million million million.
+// shownMore returns by how much the sum of the published figures exceeds the sum of the unbiased ones. It returns nil
+// if they are not summed or the difference is above 10^18.
 func shownMore(s report.Statistic) *big.Rat {
 	published, added := new(big.Rat).SetString(s.TotalPublished.String())
 	unbiased, known := new(big.Rat).SetString(s.TotalUnbiased.String())
@@ -87,7 +91,7 @@ func shownMore(s report.Statistic) *big.Rat {
 	return more
 }
 
-// tableBias is what the rules of a confidential table do to the published tables that are made from it.
+// tableBias is the bias that the rules of a confidential table cause in the tables made from it.
 func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	var paths []string
 	for i, of := range p.Tables {
@@ -106,10 +110,12 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	var all []report.Bias
 	if !t.Unit.Row {
 		cause := words.Either(t.Unit.MaxRows == 1,
-			fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out", r.Guarantee.Protects, t.Name),
+			fmt.Sprintf("Each %s counts once: of one with several rows of %s one row is counted, the others are left out",
+				r.Guarantee.Protects, t.Name),
 			fmt.Sprintf("Of each %s at most %s of %s are counted, the others are left out", r.Guarantee.Protects,
 				budget.Plural(t.Unit.MaxRows, "row"), t.Name))
-		all = append(all, sized(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths, Direction: leftOut(r, paths)}))
+		all = append(all,
+			withSize(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths, Direction: leftOutDirection(r, paths)}))
 	}
 	parent := p.Release().ParentOf(t.Name)
 	left := words.Said(
@@ -118,8 +124,8 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 		words.When(parent != "", fmt.Sprintf("Rows of %s are left out whose %s has no row in %s that is counted", t.Name,
 			r.Guarantee.Protects, parent)))
 	if len(left) > 0 {
-		all = append(all, sized(r, p, t, "rows_left_out", report.Bias{Cause: strings.Join(left, ". "), Tables: paths,
-			Direction: leftOut(r, paths)}))
+		all = append(all, withSize(r, p, t, "rows_left_out", report.Bias{Cause: strings.Join(left, ". "), Tables: paths,
+			Direction: leftOutDirection(r, paths)}))
 	}
 	all = append(all, categoryBias(r, p, t, paths)...)
 	if r.Bounds == nil {
@@ -133,14 +139,15 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 			"Values of %s beyond their range count as its end, and are rounded to a multiple of %s", c.Column,
 			words.Rat(c.Step)), Tables: figuredWith(r, paths, c.Column), Direction: eitherWay}
 		if len(b.Tables) > 0 {
-			all = append(all, sized(r, p, t, c.Column+"_clamped", b))
+			all = append(all, withSize(r, p, t, c.Column+"_clamped", b))
 		}
 	}
 	return append(all, weightBias(r, p, t)...)
 }
 
-// categoryBias is what policies do that put unknown or missing values into a category: it counts those beside its own,
-// and the categories that they belong to lack them. A category that holds nothing else tells how many they are.
+// categoryBias is the bias of policies that count unknown or missing values as a category: it counts them in addition
+// to its own rows, and the categories to which they belong lack them. A category without rows of its own shows how many
+// they are.
 func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string) []report.Bias {
 	var all []report.Bias
 	for _, c := range t.Columns {
@@ -187,7 +194,7 @@ func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string)
 	return all
 }
 
-// intoCategory says which values of a column a category takes that has none of its own.
+// intoCategory says which values of a column a category without rows of its own takes.
 func intoCategory(c *spec.Column, category int) string {
 	takes := func(policy spec.Policy) bool { return policy.Action == spec.As && policy.Category == category }
 	switch {
@@ -199,7 +206,7 @@ func intoCategory(c *spec.Column, category int) string {
 	return "missing"
 }
 
-// figuredWith are those of some tables that have figures of a column.
+// figuredWith returns the tables among paths that have figures of a column.
 func figuredWith(r *report.Report, paths []string, column string) []string {
 	return report.Paths(r.Tables, func(of report.Table) bool {
 		return slices.Contains(paths, of.Path) &&
@@ -207,15 +214,15 @@ func figuredWith(r *report.Report, paths []string, column string) []string {
 	})
 }
 
-// leftOut is the direction of a bias of tables from which rows are left out.
-func leftOut(r *report.Report, paths []string) string {
+// leftOutDirection is the direction of the bias of tables from which rows are left out.
+func leftOutDirection(r *report.Report, paths []string) string {
 	figured := slices.ContainsFunc(r.Tables, func(t report.Table) bool {
 		return t.Figures != nil && slices.Contains(paths, t.Path)
 	})
 	return words.Either(figured, lowCounts, tooLow)
 }
 
-// dropsRows tells that a rule of a table leaves rows out.
+// dropsRows reports whether a rule of a table leaves rows out.
 func dropsRows(release *spec.Release, t *spec.Table) bool {
 	return !t.Unit.Row && t.Unit.Null == spec.Drop || dropsWithoutWeight(t) ||
 		slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
@@ -225,8 +232,8 @@ func dropsRows(release *spec.Release, t *spec.Table) bool {
 		slices.ContainsFunc(release.Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop })
 }
 
-// shareBias is what tables with bounds of their own leave out.
-func shareBias(r *report.Report) []report.Bias {
+// perUnitBias is the bias of tables with bounds of their own on the rows of a unit.
+func perUnitBias(r *report.Report) []report.Bias {
 	if r.Bounds == nil || len(r.Bounds.Tables) == 0 {
 		return nil
 	}
@@ -234,13 +241,14 @@ func shareBias(r *report.Report) []report.Bias {
 	for _, t := range r.Bounds.Tables {
 		b.Tables = append(b.Tables, t.Table)
 	}
-	b.Direction = leftOut(r, b.Tables)
+	b.Direction = leftOutDirection(r, b.Tables)
 	return []report.Bias{b}
 }
 
-// withheldBias is what showing figures of some cells and not of others does to the counts beside them.
+// withheldBias is the bias in counts of cells whose figures are shown, because figures of other cells are withheld.
 func withheldBias(r *report.Report) []report.Bias {
-	show := report.Bias{Cause: "Figures are withheld where the noisy count is small: in cells little above the bound the count beside them is too large on the mean", Direction: eitherWay}
+	show := report.Bias{Cause: "Figures are withheld where the noisy count is small: in cells little above the bound the count beside them is too large on the mean",
+		Direction: eitherWay}
 	withholds := func(t report.Table) bool { return t.Show > 0 }
 	show.Tables = report.Paths(r.Tables, withholds)
 	if show.Tables == nil {
@@ -251,7 +259,7 @@ func withheldBias(r *report.Report) []report.Bias {
 	return []report.Bias{show}
 }
 
-// estimateBias is that of figures which noise enters in another way than by being added.
+// estimateBias is the bias of figures to which noise is not simply added.
 func estimateBias(r *report.Report) []report.Bias {
 	b := report.Bias{Cause: "Means, ratios, " + words.When(figureKinds(r.Tables)[spec.Share.String()], "shares, ") +
 		"variances, deviations and quantiles are worked out from noisy counts and sums, or drawn: noise does not cancel in them", Direction: eitherWay,

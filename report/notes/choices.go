@@ -1,6 +1,6 @@
 package notes
 
-// This file holds what the planner chose, as far as it can be read off a plan.
+// This file says what the planner chose, as far as the plan shows it.
 
 import (
 	"fmt"
@@ -14,21 +14,24 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// figureChoices tell what was chosen for figures beside counts.
+// figureChoices says what was chosen for figures other than counts.
 func figureChoices(r *report.Report, p *plan.Plan) []string {
 	kinds := figureKinds(r.Tables)
 	drawn, read := quantileWays(r.Tables)
 	return words.Said(
 		words.When(kinds[spec.Sum.String()] || kinds[spec.Mean.String()] || kinds[spec.Variance.String()] ||
-			kinds[spec.Deviation.String()] || kinds[spec.Ratio.String()], "Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it."),
-		words.When(drawn, "Quantiles are drawn by the exponential mechanism, and so are the two ends of each interval, which the same budget pays for."),
-		words.When(read, "Quantiles are read from noisy counts by bins of their column where that is expected to leave narrower intervals than drawing each: the plan says of every one what both ways would give."),
+			kinds[spec.Deviation.String()] || kinds[spec.Ratio.String()],
+			"Sums, means, ratios and the like are worked out from the noisy count of their table and from noisy sums that are measured for them alone. Where there is a count as well, a column is summed about the middle of its range, from which no value is further than half of it."),
+		words.When(drawn,
+			"Quantiles are drawn by the exponential mechanism, and so are the two ends of each interval, which the same budget pays for."),
+		words.When(read,
+			"Quantiles are read from noisy counts by bins of their column where that is expected to leave narrower intervals than drawing each: the plan says of every one what both ways would give."),
 		words.When(slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return t.Show > 0 && len(t.Figures) > 0 }),
 			"From which noisy count on figures are shown is the spec's, fixed before anything was read."),
 	)
 }
 
-// Choices tells what the planner chose, as far as it can be read off a plan.
+// Choices says what the planner chose, as far as the plan shows it.
 func Choices(p *plan.Plan, r *report.Report) []string {
 	choices := words.Said(words.When(len(r.Tables) > 0, words.Either(r.Together(),
 		"Tables that share attributes are planned together. A table that is put together from several answers rests on all that bear on it, each weighted by how certain it is.",
@@ -37,9 +40,12 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	least, weights := p.Release().Budget.Minimise, weightsOf(p)
 	shared := slices.ContainsFunc(p.Leaves, func(l plan.Leaf) bool { return l.Tables > 1 && !l.Needed })
 	choices = append(choices, words.Said(
-		words.When(p.Guarantee.Definition == "approximate", "An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken."),
-		words.When(least == spec.Guarded && shared, "In each part of the budget the error of all cells together was made as small as can be without making any table worse than measuring it by itself with an equal share."),
-		words.When(least == spec.LeastLargest, "In each part of the budget the largest error of any cell was made as small as can be, not that of all cells together."),
+		words.When(p.Guarantee.Definition == "approximate",
+			"An ε with a δ can be spent on discrete Laplace or discrete Gaussian noise: both were weighed for each group of tables, all measurements composed, and what gives the tables less error was taken."),
+		words.When(least == spec.Guarded && shared,
+			"In each part of the budget the error of all cells together was made as small as can be without making any table worse than measuring it by itself with an equal share."),
+		words.When(least == spec.LeastLargest,
+			"In each part of the budget the largest error of any cell was made as small as can be, not that of all cells together."),
 		words.When(weights != "", "The errors of tables were weighed as the spec says, by marginal: "+weights+"."),
 		words.When(len(p.Leaves) > 1, "The budget is split into "+budget.Plural(int64(len(p.Leaves)), "part")+
 			" by the spec, each kept exactly."),
@@ -56,15 +62,18 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	for _, s := range p.Synthetic {
 		if !s.Adaptive() {
 			choices = append(choices,
-				fmt.Sprintf("The microdata of table %s are drawn from a model of %s that is made of the tables of the release. Nothing is measured for them.", s.Table, budget.Plural(int64(len(s.By)), "column")))
+				fmt.Sprintf("The microdata of table %s are drawn from a model of %s that is made of the tables of the release. Nothing is measured for them.",
+					s.Table, budget.Plural(int64(len(s.By)), "column")))
 			continue
 		}
 		choices = append(choices,
 			fmt.Sprintf("The microdata of table %s are drawn from a model of %s. Each is measured by itself; then, in at most %s, the method %s chooses which of them to measure together, by what the answers so far leave unexplained, and measures them. What all of that may lose is fixed, and was debited before the first round.",
 				s.Table, budget.Plural(int64(len(s.By)), "column"), budget.Plural(int64(s.Rounds), "round"), s.Method))
 		choices[len(choices)-1] += words.When(s.Parent != "", fmt.Sprintf(
-			" Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %[1]s are left out of all that is counted of it.", s.Parent, s.Table)) +
-			words.When(len(s.Derived) > 0, " Columns that the others decide were not measured: "+words.Few(words.Texts(s.Derived))+".")
+			" Each row belongs to a row of %s: the model has the columns of that as well, and the rows are drawn given them. Rows of table %s whose unit has no row in %[1]s are left out of all that is counted of it.",
+			s.Parent, s.Table)) +
+			words.When(len(s.Derived) > 0,
+				" Columns that the others decide were not measured: "+words.Few(words.Texts(s.Derived))+".")
 	}
 	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {
@@ -85,16 +94,16 @@ func Choices(p *plan.Plan, r *report.Report) []string {
 	return choices
 }
 
-// weightsOf lists the weights of the marginals, "" where they are all alike.
+// weightsOf lists the weights of the marginals, "" if all are equal.
 func weightsOf(p *plan.Plan) string {
 	all := p.Release().Marginals
 	var weights []string
-	alike := true
+	allEqual := true
 	for _, m := range all {
-		alike = alike && m.Weight.Cmp(all[0].Weight) == 0
+		allEqual = allEqual && m.Weight.Cmp(all[0].Weight) == 0
 		weights = append(weights, m.Name+" "+budget.FormatRat(m.Weight))
 	}
-	if alike {
+	if allEqual {
 		return ""
 	}
 	return strings.Join(weights, ", ")

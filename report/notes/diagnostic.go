@@ -12,17 +12,17 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds what the tables of what is left out say of a bias.
+// This file uses the tables of what is left out to state the size of a bias.
 
-// notCounted is said of what the spec did not pay to know.
+// notCounted is the size of a bias that the spec did not pay to estimate.
 const notCounted = "not known: the spec pays for no count of it"
 
-// overBound is the diagnostic of rows beyond the bound of their unit, which a rule for the number of rows counts, and
-// not of those that policies leave out.
+// overBound is the diagnostic of rows beyond the bound of their unit. A condition on the number of rows bounds it, but
+// not the rows that policies leave out.
 const overBound = "rows_over_bound"
 
-// sized says how large a bias is: what a diagnostic of its table counts, or that nobody counted.
-func sized(r *report.Report, p *plan.Plan, t *spec.Table, diagnostic string, b report.Bias) report.Bias {
+// withSize states how large a bias is: what a diagnostic of its table counts, or that nothing counts it.
+func withSize(r *report.Report, p *plan.Plan, t *spec.Table, diagnostic string, b report.Bias) report.Bias {
 	b.Size = notCounted
 	if e := t.Expect; e != nil && e.Rows != nil && diagnostic == overBound {
 		b.Size += fmt.Sprintf("; at worst %s, as no more may be within the other rules", budget.Plural(e.Rows.Most, "row"))
@@ -45,8 +45,8 @@ func sized(r *report.Report, p *plan.Plan, t *spec.Table, diagnostic string, b r
 	return b
 }
 
-// toldOfClamping says whether a release tells how many values are clamped.
-func toldOfClamping(r *report.Report) string {
+// clampingText says whether a release shows how many values are clamped.
+func clampingText(r *report.Report) string {
 	diagnosed := slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Counts != "" })
 	return words.Either(diagnosed, "the tables of what is left out tell of, noisily", "this release does not measure")
 }

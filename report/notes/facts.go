@@ -1,6 +1,6 @@
 package notes
 
-// This file holds what is read off tables for sentences alone.
+// This file derives facts from tables that only sentences need.
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// figuresIn is how many cells there are for figures beside counts, and of how many of them nothing is published: as
-// their count is below what the spec shows, and as noise leaves open all that the figure may be.
+// figuresIn returns the number of cells for figures other than counts, and for how many of them nothing is published:
+// because their count is below the threshold of the spec, and because the noise leaves every possible value open.
 func figuresIn(tables []report.Table) (all, withheld, unbounded int64) {
 	for _, t := range tables {
 		for _, f := range t.Figures {
@@ -19,7 +19,7 @@ func figuresIn(tables []report.Table) (all, withheld, unbounded int64) {
 	return all, withheld, unbounded
 }
 
-// figureKinds tells which kinds of figures there are.
+// figureKinds returns the kinds of figures that occur.
 func figureKinds(tables []report.Table) map[string]bool {
 	kinds := map[string]bool{}
 	for _, t := range tables {
@@ -30,11 +30,11 @@ func figureKinds(tables []report.Table) map[string]bool {
 	return kinds
 }
 
-// cumulative tells that some table counts up; counts, that some table does not.
-func cumulative(tables []report.Table) bool {
+// anyCumulative reports whether some table is cumulative, anyCounting whether some table is not.
+func anyCumulative(tables []report.Table) bool {
 	return slices.ContainsFunc(tables, func(t report.Table) bool { return t.Cumulative != nil })
 }
 
-func counts(tables []report.Table) bool {
+func anyCounting(tables []report.Table) bool {
 	return slices.ContainsFunc(tables, func(t report.Table) bool { return t.Cumulative == nil })
 }

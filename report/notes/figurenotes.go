@@ -1,6 +1,6 @@
 package notes
 
-// This file holds the advice on figures beside counts, and on counts by weight.
+// This file advises on figures other than counts, and on weighted counts.
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// unitNotes say of counts of units that they do not add up.
+// unitNotes say that counts of units do not add up.
 func unitNotes(r *report.Report) []report.Note {
 	tables := report.Paths(r.Tables, func(t report.Table) bool {
 		return !t.Aside && t.Statistics[0].Name == spec.Units.String()
@@ -22,10 +22,11 @@ func unitNotes(r *report.Report) []report.Note {
 		return nil
 	}
 	return []report.Note{{Heading: "Counts of units do not add up",
-		Text: fmt.Sprintf("In %s a row counts each %s with a row in the cell once: one with rows in several cells is in each of them, as far as the table's bounds let it. The sum over cells is no count of units.", words.Few(tables), r.Guarantee.Protects)}}
+		Text: fmt.Sprintf("In %s a row counts each %s with a row in the cell once: one with rows in several cells is in each of them, as far as the table's bounds let it. The sum over cells is no count of units.",
+			words.Few(tables), r.Guarantee.Protects)}}
 }
 
-// figureNotes say how to read the figures beside counts.
+// figureNotes say how to read the figures other than counts.
 func figureNotes(r *report.Report) []report.Note {
 	figured := r.Figured()
 	if len(figured) == 0 {
@@ -35,7 +36,8 @@ func figureNotes(r *report.Report) []report.Note {
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
 	notes := []report.Note{{Heading: "Figures beside counts have intervals of their own",
-		Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be, and nothing is published.", f, words.Level(figured[0].Figures[0].Confidence)) +
+		Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, beside a figure such as %[1]s, lies the exact figure of the very rows that were counted, as they are bounded: at %[2]s, of privacy noise only. That holds over all cells of a table, those that are withheld or have no interval included; of the published ones alone it may hold less often, as the noise decides which these are. The figure need not lie in the middle. Where %[1]s_flag says unbounded the noise leaves open all that the figure may be, and nothing is published.",
+			f, words.Level(figured[0].Figures[0].Confidence)) +
 			words.When(unbounded > 0, " In this release that is so of "+budget.Plural(unbounded, "figure")+".")}}
 	notes = append(notes, dominatedNote(figured)...)
 	notes = append(notes, unbiasedNote(r, kinds))
@@ -47,7 +49,8 @@ func figureNotes(r *report.Report) []report.Note {
 	}
 	if which != nil {
 		notes = append(notes, report.Note{Heading: report.NoteOnWithheld,
-			Text: fmt.Sprintf("Figures are withheld (null, with the flag withheld) where the noisy count of the cell, the one that is published as unbiased, is below what the spec says: %s. Nothing else decides it: not the exact count, not the figure. So a withheld cell may count more than that%s, and a published one less. In this release %s withheld.", strings.Join(which, ", "), byWeightText(figured), wereText(withheld))})
+			Text: fmt.Sprintf("Figures are withheld (null, with the flag withheld) where the noisy count of the cell, the one that is published as unbiased, is below what the spec says: %s. Nothing else decides it: not the exact count, not the figure. So a withheld cell may count more than that%s, and a published one less. In this release %s withheld.",
+				strings.Join(which, ", "), byWeightText(figured), wereText(withheld))})
 	}
 	if r.Bounds.OfValues() {
 		notes = append(notes, clampedNote(r))
@@ -72,7 +75,7 @@ func figureNotes(r *report.Report) []report.Note {
 	return notes
 }
 
-// quantileWays tells whether quantiles of some tables are drawn, and whether some are read from counts.
+// quantileWays reports whether quantiles of some tables are drawn, and whether some are read from counts.
 func quantileWays(tables []report.Table) (drawn, read bool) {
 	for _, t := range tables {
 		for _, f := range t.Figures {
@@ -91,16 +94,19 @@ func wereText(n int64) string {
 func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
 	yes, no := pluralsOf(kinds, statistic.Statistic.Additive), pluralsOf(kinds, isBiased)
 	text := words.Said(
-		words.When(len(yes) > 0, words.Capital(words.List(yes))+" are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic."),
+		words.When(len(yes) > 0,
+			words.Capital(words.List(yes))+" are unbiased: their mean over the noise is the exact figure, and their column _unbiased is for arithmetic."),
 		words.When(kinds[spec.Units.String()] || kinds[spec.Distinct.String()],
 			"Do not add counts of units or of values up over cells: a unit or a value can be in several."),
-		words.When(len(no) > 0, words.Capital(words.List(no))+" are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it."),
-		words.When(pluralsOf(kinds, isQuotient) != nil, "Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval."),
+		words.When(len(no) > 0,
+			words.Capital(words.List(no))+" are not unbiased, as noise enters them in another way than by being added. Do not add them up or average them over cells: take the figure from a table that has it."),
+		words.When(pluralsOf(kinds, isQuotient) != nil,
+			"Where the count of a cell is many times its margin the bias of what is worked out from sums is small beside the standard error; where it is not, go by the interval."),
 	)
 	return report.Note{Heading: "Which figures are unbiased", Text: strings.Join(text, " ")}
 }
 
-// pluralsOf names the statistics of some kinds of which something holds.
+// pluralsOf names the statistics among kinds for which holds is true.
 func pluralsOf(kinds map[string]bool, holds func(statistic.Statistic) bool) (names []string) {
 	for kind := range spec.StatKind(spec.StatKinds) {
 		if of := statistic.Of(kind); kinds[kind.String()] && holds(of) {
@@ -113,10 +119,10 @@ func pluralsOf(kinds map[string]bool, holds func(statistic.Statistic) bool) (nam
 // isBiased reports whether the figures of a statistic are not unbiased.
 func isBiased(of statistic.Statistic) bool { return !of.Additive() }
 
-// isQuotient reports whether they are so because they are divided by a noisy figure.
+// isQuotient reports whether they are biased because they are divided by a noisy figure.
 func isQuotient(of statistic.Statistic) bool { return isBiased(of) && !of.Ranked() }
 
-// clampedNote says of which rows figures are.
+// clampedNote says that figures are of bounded rows.
 func clampedNote(r *report.Report) report.Note {
 	return report.Note{Heading: "Figures are those of bounded rows",
 		Text: "The exact figure that an interval is about is that of rows as they were bounded. " +
@@ -124,7 +130,7 @@ func clampedNote(r *report.Report) report.Note {
 			" What that does to a figure is a bias that no interval holds, and it can be larger than the interval where many values lie beyond the range; how many do, as far as it is known, stands with the bias."}
 }
 
-// dominatedNote says of figures that can be added up how many are no more than noise, nothing where there are none.
+// dominatedNote says how many of the figures that can be added up are dominated by noise, nothing if there are none.
 func dominatedNote(figured []report.Table) []report.Note {
 	name, n := "", int64(0)
 	for _, t := range figured {
@@ -138,5 +144,6 @@ func dominatedNote(figured []report.Table) []report.Note {
 		return nil
 	}
 	return []report.Note{{Heading: "Figures that noise dominates",
-		Text: fmt.Sprintf("The flag noise_dominates marks %s whose interval reaches zero, or holds nothing that the figure can be by its declared range: noise alone could have made it. For reading, %[2]s has the nearest value that can be (a sum of values that are not negative is shown as 0 at least); %[2]s_unbiased is the estimate, and its interval lies around that.", budget.Plural(n, "figure"), name)}}
+		Text: fmt.Sprintf("The flag noise_dominates marks %s whose interval reaches zero, or holds nothing that the figure can be by its declared range: noise alone could have made it. For reading, %[2]s has the nearest value that can be (a sum of values that are not negative is shown as 0 at least); %[2]s_unbiased is the estimate, and its interval lies around that.",
+			budget.Plural(n, "figure"), name)}}
 }

@@ -1,7 +1,7 @@
 package notes
 
-// This file holds counts that were made to add up: how far they were moved for it, which the published figures tell
-// exactly. On the mean over the noise that is a bias, of which one release shows one draw.
+// This file describes counts that were adjusted to add up: how far they were moved, which the published figures
+// determine exactly. On average over the noise that is a bias, of which one release shows one draw.
 
 import (
 	"fmt"
@@ -22,15 +22,14 @@ func movedText(f *report.Fitted, cells int64) string {
 		budget.Plural(cells, "cell"), f.Mean, f.Largest)
 }
 
-// movedBefore says of so many numbers which of them an accuracy is not of as they were published; "" where there are
-// none.
+// movedBefore says which of the numbers the accuracy does not cover as they were published; "" if there are none.
 func movedBefore(m report.Adjustment, of int64) string {
 	return words.When(m.Cells > 0, fmt.Sprintf(" %sas %s before %[2]s made to add up (%[3]s_unbiased),",
 		words.When(m.Cells < of, budget.Group(m.Cells)+" of them "), words.Either(m.Cells == 1, "it was", "they were"),
 		m.Name))
 }
 
-// movedAfter says how far the published ones lie from those.
+// movedAfter says how far the published numbers are from those that the accuracy covers.
 func movedAfter(m report.Adjustment) string {
 	switch {
 	case m.Cells == 0:
@@ -42,8 +41,8 @@ func movedAfter(m report.Adjustment) string {
 		m.Name, budget.DecimalNearest(m.Mean, 2), words.Margin(m.Most), report.NoteOnAddingUp)
 }
 
-// fittedBias is what making counts add up does to them: the published figures tell exactly how far these counts were
-// moved.
+// fittedBias is the bias of adjusting counts to add up. The published figures determine exactly how far these counts
+// were moved.
 func fittedBias(r *report.Report) []report.Bias {
 	says := map[string]string{
 		plan.Fitted:    "Counts are rounded and fitted to add up: none is below zero, so that cells near zero are raised and large ones lowered for it, in the published column alone; the unbiased one is as it was",
@@ -69,14 +68,15 @@ func fittedBias(r *report.Report) []report.Bias {
 			}
 		}
 		if b.Tables != nil {
-			b.Size = fmt.Sprintf("how far they were moved is known exactly, table by table and cell by cell, from the figures as published and unbiased: on the mean over a table's cells at most %+.2f standard errors (%s), in one cell at most %.1f (%s); the mean of that over the noise is the bias", mean, meanAt, largest, largestAt)
+			b.Size = fmt.Sprintf("how far they were moved is known exactly, table by table and cell by cell, from the figures as published and unbiased: on the mean over a table's cells at most %+.2f standard errors (%s), in one cell at most %.1f (%s); the mean of that over the noise is the bias",
+				mean, meanAt, largest, largestAt)
 			all = append(all, b)
 		}
 	}
 	return all
 }
 
-// fittedNotes say which counts add up, and table by table what that took.
+// fittedNotes say which counts add up, and for each table how far its counts were moved.
 func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
 	var notes []report.Note
 	for _, c := range p.Consistent {
@@ -84,10 +84,10 @@ func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
 		told := report.Those(r.Tables, func(t report.Table) bool {
 			return slices.Contains(c.Tables, t.Path) && t.Statistics[0].Fitted != nil
 		})
-		for _, t := range told[:min(len(told), mostTold)] {
+		for _, t := range told[:min(len(told), maxTablesNamed)] {
 			text += fmt.Sprintf(" %s: %s.", t.Path, movedText(t.Statistics[0].Fitted, t.Cells-t.Impossible))
 		}
-		if more := len(told) - mostTold; more > 0 {
+		if more := len(told) - maxTablesNamed; more > 0 {
 			text += fmt.Sprintf(" Of %s more, report.json says it.", budget.Plural(int64(more), "table"))
 		}
 		notes = append(notes, report.Note{Heading: report.NoteOnAddingUp, Text: text})
@@ -95,17 +95,19 @@ func fittedNotes(r *report.Report, p *plan.Plan) []report.Note {
 	return notes
 }
 
-// mostTold is for how many tables a page says how far their counts were moved.
-const mostTold = 12
+// maxTablesNamed is the largest number of tables for which a page says how far their counts were moved.
+const maxTablesNamed = 12
 
-// fittedAll tells that all counts were made to add up.
-func fittedAll(r *report.Report) bool {
+// isAllFitted reports whether all counts were adjusted to add up.
+func isAllFitted(r *report.Report) bool {
 	return r.FittedSome() && report.AdjustmentOf(r.Tables).Cells == r.Accuracy.Numbers
 }
 
-// raisedText says what becomes of numbers below zero where counts are made to add up.
+// raisedText says what happens to negative numbers if counts are adjusted to add up.
 func raisedText(r *report.Report, s string) string {
-	return words.When(r.FittedSome(), fmt.Sprintf(" Where counts are made to add up (see “%[1]s”) %[2]s is moved further, and can lie outside of its interval, which is that of %[2]s_unbiased. There %[2]s_flag says fitted where %[2]s is another number than the estimate, rounded, unless the interval reaches zero: then it says noise_dominates.", report.NoteOnAddingUp, s))
+	return words.When(r.FittedSome(),
+		fmt.Sprintf(" Where counts are made to add up (see “%[1]s”) %[2]s is moved further, and can lie outside of its interval, which is that of %[2]s_unbiased. There %[2]s_flag says fitted where %[2]s is another number than the estimate, rounded, unless the interval reaches zero: then it says noise_dominates.",
+			report.NoteOnAddingUp, s))
 }
 
 // separateText says that published counts add up although each table was measured separately.

@@ -14,18 +14,23 @@ func TestHowFarCountsWereMovedInWords(t *testing.T) {
 	}
 }
 
-// TestMovedAmongOthers: where not all numbers were made to add up it is said how many were; of one, of one.
+// TestMovedAmongOthers checks that the sentence says how many numbers were adjusted to add up if not all were, and uses
+// the singular for one.
 func TestMovedAmongOthers(t *testing.T) {
 	fitted := report.Statistic{Name: "count", Confidence: 0.95, Margin: 3, Fitted: &report.Fitted{Off: 2, MostOff: 7.5}}
 	added := report.Table{Path: "a", Cells: 4, Impossible: 2, Statistics: []report.Statistic{fitted}}
 	for want, tables := range map[string][]report.Table{
-		"Of the 12 published numbers, 2 of them as they were before they were made to add up (count_unbiased), on average at least ": {added, {Path: "b", Cells: 10, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},
-		"Of the 2 published numbers, as they were before they were made to add up (count_unbiased), on average at least ":            {added},
-		"The one published number, as it was before it was made to add up (count_unbiased), is off the exact count by 3 or less":     {{Path: "c", Cells: 1, Statistics: []report.Statistic{fitted}}},
-		"Of the 10 published numbers, on average at least ":                                                                          {{Path: "b", Cells: 10, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},
+		"Of the 12 published numbers, 2 of them as they were before they were made to add up (count_unbiased), on average at least ": {added,
+			{Path: "b", Cells: 10, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},
+		"Of the 2 published numbers, as they were before they were made to add up (count_unbiased), on average at least ": {added},
+		"The one published number, as it was before it was made to add up (count_unbiased), is off the exact count by 3 or less": {{Path: "c",
+			Cells: 1, Statistics: []report.Statistic{fitted}}},
+		"Of the 10 published numbers, on average at least ": {{Path: "b",
+			Cells: 10, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},
 	} {
 		got := accuracyIn(tables).Sentence
-		if moved := strings.Contains(got, "was moved from there, by 2 on the mean and by 8 at most,"); !strings.HasPrefix(got, want) || moved != (tables[0].Path != "b") {
+		if moved := strings.Contains(got, "was moved from there, by 2 on the mean and by 8 at most,"); !strings.HasPrefix(got,
+			want) || moved != (tables[0].Path != "b") {
 			t.Errorf("got %s\nwant %s", got, want)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// This file holds what is said of tables of groups that nobody listed: how likely one appears, and what it means that
-// it does not.
+// This file describes tables of groups that are not listed: how likely a group appears, and what it means that it does
+// not.
 
 // groupsNote says which groups appear in a table, and what it means that one does not.
 func groupsNote(t report.Table, planned plan.Table, _ string) []report.Note {
@@ -19,8 +19,8 @@ func groupsNote(t report.Table, planned plan.Table, _ string) []report.Note {
 			t.Path, describe.Discovered(planned.Discovered))}}
 }
 
-// noGroup is the headline where no number of any table is published, and groups could have been; "" elsewhere.
-func noGroup(a report.Accuracy, tables []report.Table) string {
+// noGroupText is the headline if no number of any table is published although groups might have been; "" otherwise.
+func noGroupText(a report.Accuracy, tables []report.Table) string {
 	if a.Numbers > 0 || !slices.ContainsFunc(tables, func(t report.Table) bool { return t.Discovered != nil }) {
 		return ""
 	}

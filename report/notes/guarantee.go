@@ -1,6 +1,6 @@
 package notes
 
-// This file holds the guarantee: what is promised, in numbers and in words.
+// This file writes the guarantee, in numbers and in words.
 
 import (
 	"cmp"
@@ -14,16 +14,17 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Guarantee restates the guarantee of a plan and puts it in words, with what the bounds of the release, nil for none,
-// its public figures and its sample add to them.
+// Guarantee restates the guarantee of a plan and puts it in words, with the effects of the release's bounds (nil for
+// none), public figures and sample.
 func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	p := of.Guarantee
 	g := report.Guarantee{
 		Definition: p.Definition, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
-		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: p.Method, Protects: p.Protects, Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
+		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: p.Method, Protects: p.Protects,
+		Neighbours: p.Neighbours, Unit: p.Unit, MaxRows: p.MaxRows,
 		Rows: p.Rows, WithoutID: p.WithoutID, Sample: p.Sample,
 	}
-	epsilon, delta, err := readAt(g)
+	epsilon, delta, err := statedEpsilonDelta(g)
 	if err != nil {
 		return report.Guarantee{}, err
 	}
@@ -38,9 +39,9 @@ func Guarantee(of *plan.Plan, bounds *report.Bounds) (report.Guarantee, error) {
 	return g, nil
 }
 
-// readAt is the (ε, δ) at which the promise is put in words: its own, or the
-// first that a promise in ρ implies.
-func readAt(g report.Guarantee) (epsilon, delta *big.Rat, err error) {
+// statedEpsilonDelta returns the (ε, δ) for which the guarantee is put in words: its own, or the first that a guarantee
+// in ρ implies.
+func statedEpsilonDelta(g report.Guarantee) (epsilon, delta *big.Rat, err error) {
 	switch g.Definition {
 	case "pure":
 		epsilon, err = budget.ParseRat(g.Epsilon)
@@ -52,14 +53,14 @@ func readAt(g report.Guarantee) (epsilon, delta *big.Rat, err error) {
 		delta, err = budget.ParseRat(g.Delta)
 		return epsilon, delta, err
 	case "zcdp":
-		return implied(g)
+		return impliedEpsilonDelta(g)
 	}
 	return nil, nil, fmt.Errorf("the plan's guarantee is of definition %q, expected pure, approximate or zcdp",
 		g.Definition)
 }
 
-// implied is the first (ε, δ) that a promise in ρ implies.
-func implied(g report.Guarantee) (epsilon, delta *big.Rat, err error) {
+// impliedEpsilonDelta returns the first (ε, δ) that a guarantee in ρ implies.
+func impliedEpsilonDelta(g report.Guarantee) (epsilon, delta *big.Rat, err error) {
 	if len(g.Equivalents) == 0 {
 		return nil, nil, fmt.Errorf("the plan's guarantee in ρ says no ε at any δ")
 	}
@@ -79,9 +80,9 @@ func FactorSentence(g report.Guarantee) string {
 		words.When(g.Meaning.Delta != "0", ", apart from an extra chance of at most "+deltaText(g)))
 }
 
-// deltaText is δ as one in so many, rounded towards more, beside the number itself.
+// deltaText writes δ as one in so many, rounded so that δ is not understated, followed by the number itself.
 func deltaText(g report.Guarantee) string {
-	_, delta := meant(g)
+	_, delta := shownEpsilonDelta(g)
 	if delta.Sign() <= 0 {
 		return g.Meaning.Delta
 	}
@@ -92,8 +93,8 @@ func deltaText(g report.Guarantee) string {
 	return fmt.Sprintf("one in %s (δ = %s)", budget.Group(once.Int64()), g.Meaning.Delta)
 }
 
-// meant is the ε and δ that the promise is put in words at, as they are shown.
-func meant(g report.Guarantee) (epsilon, delta *big.Rat) {
+// shownEpsilonDelta returns the ε and δ for which the guarantee is put in words, as they are shown.
+func shownEpsilonDelta(g report.Guarantee) (epsilon, delta *big.Rat) {
 	return cmp.Or(words.Exact(g.Meaning.Epsilon), new(big.Rat)), cmp.Or(words.Exact(g.Meaning.Delta), new(big.Rat))
 }
 
@@ -102,7 +103,7 @@ func GuessSentence(g report.Guarantee) string {
 	right := "at most " + budget.Percent(g.Meaning.Guess) + " of the time"
 	if g.Meaning.Guess >= 1 {
 		right = "as good as always, as far as this promise goes,"
-		if n := oddsOf(meant(g)).wrongOnce; n > 0 {
+		if n := oddsOf(shownEpsilonDelta(g)).wrongOnce; n > 0 {
 			right = fmt.Sprintf("at most %s times in %s", budget.Group(n-1), budget.Group(n))
 		}
 	}
@@ -110,18 +111,20 @@ func GuessSentence(g report.Guarantee) string {
 		g.Protects, bet, right)
 }
 
-// knownSentence says that the promise on being in the data bounds less well what is learned of somebody who is known to
-// be.
+// knownSentence says that a guarantee about being in the data bounds less tightly what can be learned about somebody
+// who is known to be in it.
 func knownSentence(g report.Guarantee) string {
-	return words.When(!g.Replaced(), fmt.Sprintf("The promise is about whether a %s is in the data. Of the values of a %[1]s who is known to be, more can be learned; the certificate says at most how much.", g.Protects))
+	return words.When(!g.Replaced(),
+		fmt.Sprintf("The promise is about whether a %s is in the data. Of the values of a %[1]s who is known to be, more can be learned; the certificate says at most how much.",
+			g.Protects))
 }
 
-// plainFrom is the factor from which on the promise is also said of a rare result.
+// plainFrom is the factor from which on the guarantee is also stated for a rare result.
 const plainFrom = 10
 
-// PlainSentence says of a rare result how likely the promise lets one make it, where the factor is large.
+// PlainSentence says how likely the guarantee lets one unit make a rare result, if the factor is large.
 func PlainSentence(g report.Guarantee) string {
-	times := oddsOf(meant(g)).inThousand
+	times := oddsOf(shownEpsilonDelta(g)).inThousand
 	if times < plainFrom {
 		return ""
 	}
@@ -136,12 +139,13 @@ func PlainSentence(g report.Guarantee) string {
 // ProtectedSentence says what is protected.
 func ProtectedSentence(g report.Guarantee) string {
 	if g.ByRow() {
-		return fmt.Sprintf("Protected is each row of the data, as one %[1]s: of a %[1]s with several rows the promise holds row by row, and less of all of them together.", g.Protects)
+		return fmt.Sprintf("Protected is each row of the data, as one %[1]s: of a %[1]s with several rows the promise holds row by row, and less of all of them together.",
+			g.Protects)
 	}
 	return fmt.Sprintf("Protected is each %s: %s together.", g.Protects, g.Unit)
 }
 
-// countedSentence says which rows of a unit are counted, "" where each row is one.
+// countedSentence says which rows of a unit are counted, "" if each row is a unit.
 func countedSentence(g report.Guarantee) string {
 	return words.When(!g.ByRow(), "Of the rows of one "+g.Protects+words.Either(g.MaxRows > 1,
 		" at most "+countedRows(g)+" are counted; the rest were left out, chosen at random.",
@@ -149,7 +153,7 @@ func countedSentence(g report.Guarantee) string {
 		words.When(g.WithoutID != "", " Rows without an id are in no figure: all of them were left out."))
 }
 
-// boundsSentences say of the promise to what figures and weights it is owed: what one unit adds is bounded.
+// boundsSentences say how the guarantee for figures and weights is achieved: the contribution of one unit is bounded.
 func boundsSentences(b *report.Bounds, protects string) []string {
 	if b == nil {
 		return nil
@@ -159,7 +163,8 @@ func boundsSentences(b *report.Bounds, protects string) []string {
 		all = append(all, fmt.Sprintf("A row of %s counts by its weight, %s at most%s%s.", w.Table, words.Rat(w.High),
 			words.When(w.Kind == report.DesignWeights,
 				", which is taken to be an attribute of its "+protects+" and to depend on no other"),
-			words.When(w.Kind == report.CalibratedWeights, "; weights were calibrated, so they depend on the rows of others, and the promise is for rows with weights as they are, not for what one weight tells of another "+protects)))
+			words.When(w.Kind == report.CalibratedWeights,
+				"; weights were calibrated, so they depend on the rows of others, and the promise is for rows with weights as they are, not for what one weight tells of another "+protects)))
 	}
 	if len(b.Columns) > 0 {
 		var names []string
@@ -167,12 +172,13 @@ func boundsSentences(b *report.Bounds, protects string) []string {
 			names = append(names, c.Column)
 		}
 		all = append(all, fmt.Sprintf(
-			"What one %s adds to a figure is bounded: values of %s count within the ranges that the spec declares, whatever they are.", protects, words.List(names)))
+			"What one %s adds to a figure is bounded: values of %s count within the ranges that the spec declares, whatever they are.",
+			protects, words.List(names)))
 	}
 	return all
 }
 
-// countedRows is how many rows of a unit are counted at most.
+// countedRows says how many rows of a unit are counted at most.
 func countedRows(g report.Guarantee) string {
 	if g.Rows == nil {
 		return budget.Group(g.MaxRows)
@@ -185,7 +191,9 @@ func countedRows(g report.Guarantee) string {
 }
 
 func WeakSentence(g report.Guarantee) string {
-	return words.When(g.Meaning.Weak, fmt.Sprintf("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected then rests on what an attacker does not know.", weakEpsilon, g.Protects))
+	return words.When(g.Meaning.Weak,
+		fmt.Sprintf("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected then rests on what an attacker does not know.",
+			weakEpsilon, g.Protects))
 }
 
 func limitSentence(g report.Guarantee) string {

@@ -1,7 +1,7 @@
 package notes
 
-// This file holds the hazards: the ways in which differential privacy goes wrong
-// in practice, each with what this very release has to say to it.
+// This file answers the hazards: the ways in which differential privacy goes wrong in practice, each with what this
+// release does about it.
 
 import (
 	"fmt"
@@ -12,30 +12,36 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Hazards answers every hazard for a report that is whole but for its certificate, and was paid for by an account.
+// Hazards answers every hazard for a report that is complete except for its certificate, and that an account paid for.
 func Hazards(r *report.Report, account report.Account) []report.Hazard {
 	all := []report.Hazard{
 		{Hazard: "An ε without its terms",
-			Answer: "Definition, parameters, unit, neighbours and method are stated together in every report and in the metadata of every table.", By: report.Met},
+			Answer: "Definition, parameters, unit, neighbours and method are stated together in every report and in the metadata of every table.",
+			By:     report.Met},
 		largeEpsilon(r.Guarantee),
 		unitHazard(r.Guarantee),
 		rowsHazard(r.Guarantee),
 		relaxedHazard(r.Guarantee),
 		{Hazard: "ε compared across different promises",
-			Answer: fmt.Sprintf("Hold this ε only against those of releases with the same unit (%s), neighbours (%s) and definition.", r.Guarantee.Unit, r.Guarantee.Neighbours), By: report.Met},
+			Answer: fmt.Sprintf("Hold this ε only against those of releases with the same unit (%s), neighbours (%s) and definition.",
+				r.Guarantee.Unit, r.Guarantee.Neighbours), By: report.Met},
 		exactHazard(r, account),
 		choicesHazard(r),
 		{Hazard: "Sensitivities worked out wrongly",
-			Answer: "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.", By: report.Met},
+			Answer: "The planner derives them from the spec's bounds, which are enforced; whoever checks this release derives them again.",
+			By:     report.Met},
 		compositionHazard(r.Status, account),
 		floatHazard(r),
 		randomnessHazard(r),
 		{Hazard: "Time, memory, messages and logs that tell",
-			Answer: "No message, log or file name holds a value, and nothing published depends on how long anything took. Those who can watch the machine while it measures are not covered.", By: report.Met},
+			Answer: "No message, log or file name holds a value, and nothing published depends on how long anything took. Those who can watch the machine while it measures are not covered.",
+			By:     report.Met},
 		{Hazard: "Trust in those who hold the raw data",
-			Answer: "Whoever runs the measurement sees the data: the promise is about everybody who sees only what is published.", By: report.Office},
+			Answer: "Whoever runs the measurement sees the data: the promise is about everybody who sees only what is published.",
+			By:     report.Office},
 		{Hazard: "Raw data, working files and backups kept worse than results",
-			Answer: "The working folder opens to its owner alone and the key in it is erased; the sources and every backup are the office's to keep.", By: report.Office},
+			Answer: "The working folder opens to its owner alone and the key in it is erased; the sources and every backup are the office's to keep.",
+			By:     report.Office},
 		{Hazard: "More collected than is needed",
 			Answer: "A release cannot tell what else is held; it counted only the columns that the spec names.",
 			By:     report.Office},
@@ -50,8 +56,10 @@ func Hazards(r *report.Report, account report.Account) []report.Hazard {
 func choicesHazard(r *report.Report) report.Hazard {
 	return report.Hazard{Hazard: "Bounds, categories or choices taken from the data", By: report.Met,
 		Answer: "All of them stand in the spec and its code books, which the plan holds whole; the plan was fixed before the data were read." +
-			words.When(r.Bounds.OfValues(), " Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy.") +
-			words.When(r.Adapts(), " Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first.")}
+			words.When(r.Bounds.OfValues(),
+				" Ranges of values stand there too; where bounds are suggested from the data, that is a measurement like any other, paid for and noisy.") +
+			words.When(r.Adapts(),
+				" Which columns are measured together for the microdata depends on the data, by choices that are paid for: their loss, with that of what is measured then, was fixed in the plan and debited whole before the first.")}
 }
 
 func floatHazard(r *report.Report) report.Hazard {
@@ -59,8 +67,10 @@ func floatHazard(r *report.Report) report.Hazard {
 		Answer: "Counts, noise and their sum are integers; the parameters of the noise are fractions, and it is drawn exactly." +
 			words.When(r.Bounds.OfValues() || r.Bounds.OfWeights(),
 				" Values and weights are brought to multiples of their steps, and so to integers, before anything is added.") +
-			words.When(len(r.Figured()) > 0, " Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more.") +
-			words.When(r.Together(), " Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone.") +
+			words.When(len(r.Figured()) > 0,
+				" Quantiles that are drawn are drawn exactly too. The other figures beside counts are worked out from noisy integers in floating point, which loses nothing more.") +
+			words.When(r.Together(),
+				" Tables are put together from the noisy integers in floating point, which loses nothing more: it reads noisy answers alone.") +
 			words.When(r.Adapts(),
 				" So are the scores by which the microdata's method chooses, and a choice is drawn exactly too.")}
 }
@@ -74,18 +84,20 @@ func randomnessHazard(r *report.Report) report.Hazard {
 
 func biasHazard(r *report.Report) report.Hazard {
 	h := report.Hazard{Hazard: "Bias from bounds, from what is left out, and from hiding negatives",
-		Answer: "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.", By: report.Met}
+		Answer: "Beside every number that is shown stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so.",
+		By:     report.Met}
 	if len(r.Figured()) > 0 {
 		h.Answer = "Beside every count that is shown stands its unbiased estimate. Means, ratios, variances and quantiles are not unbiased, and the report says which figures are."
 		if r.Bounds.OfValues() {
 			h.Answer += " Values beyond their range count as its end: a bias that no interval holds, and that " +
-				toldOfClamping(r) + "."
+				clampingText(r) + "."
 			h.By = report.Weigh
 		}
 		h.Answer += " What the spec's rules leave out is not in the margin."
 	}
 	if len(r.Microdata) > 0 {
-		h.Answer = words.When(len(r.Tables) > 0, "Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. ") +
+		h.Answer = words.When(len(r.Tables) > 0,
+			"Beside every number of a table stands its unbiased estimate. What the spec's rules leave out is not in the margin, and the report says so. ") +
 			"Microdata have no negative counts, and so are biased where counts are small; what was not measured together is biased towards independence, by an amount that nobody knows."
 		h.By = report.Weigh
 	}
@@ -108,16 +120,20 @@ func syntheticHazard(r *report.Report) report.Hazard {
 	tables := words.Either(len(r.Tables) > 0, "Whoever needs a figure takes it from a table.",
 		"No table gives a figure with its error.")
 	return report.Hazard{Hazard: hazard,
-		Answer: fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s", budget.Group(drawn), tables), By: report.Weigh}
+		Answer: fmt.Sprintf("The microdata are synthetic: %s rows from a model, nobody's, and marked so in the report and in the file. What they say of columns that were not measured together is the model's assumption. %s",
+			budget.Group(drawn), tables), By: report.Weigh}
 }
 
 func untoldHazard(r *report.Report) report.Hazard {
-	h := report.Hazard{Hazard: "Readers who are not told the error", By: report.Met, Answer: words.Either(len(r.Figured()) > 0,
-		"Every count has a standard error and an interval that holds the exact figure with a chance of "+r.Chance()+
-			". Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.",
-		"Every number has a standard error and an interval that holds the exact count with a chance of "+r.Chance()+".")}
+	h := report.Hazard{Hazard: "Readers who are not told the error", By: report.Met,
+		Answer: words.Either(len(r.Figured()) > 0,
+			"Every count has a standard error and an interval that holds the exact figure with a chance of "+r.Chance()+
+				". Every figure beside counts has an interval too, or a flag that says it has none; quantiles have no standard error.",
+			"Every number has a standard error and an interval that holds the exact count with a chance of "+r.Chance()+".")}
 	if len(r.Microdata) > 0 {
-		h.Answer = words.When(len(r.Tables) > 0, fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. ", r.Chance())) +
+		h.Answer = words.When(len(r.Tables) > 0,
+			fmt.Sprintf("Every number of a table has a standard error and an interval that holds the exact count with a chance of %s. ",
+				r.Chance())) +
 			"Microdata have none (" + report.ModelOnly + "): only how far the model is from the noisy counts is told."
 		h.By = report.Weigh
 	}
@@ -139,7 +155,8 @@ func unitHazard(g report.Guarantee) report.Hazard {
 	const hazard = "A unit that is less than a person"
 	if g.ByRow() {
 		return report.Hazard{Hazard: hazard,
-			Answer: fmt.Sprintf("Each row is protected by itself: a %s with several rows is protected less, by each row once more.", g.Protects), By: report.Weigh}
+			Answer: fmt.Sprintf("Each row is protected by itself: a %s with several rows is protected less, by each row once more.",
+				g.Protects), By: report.Weigh}
 	}
 	return report.Hazard{Hazard: hazard, Answer: fmt.Sprintf("%s are protected together, as one %s.",
 		words.Capital(g.Unit), g.Protects), By: report.Met}
@@ -167,14 +184,16 @@ func relaxedHazard(g report.Guarantee) report.Hazard {
 		return report.Hazard{Hazard: hazard, Answer: "None: the promise is pure, without a δ.", By: report.Met}
 	case "zcdp":
 		return report.Hazard{Hazard: hazard,
-			Answer: fmt.Sprintf("ρ is not an ε. What it comes to is said at δ = %s and more, from the losses of the very mechanisms, rounded up.", g.Meaning.Delta), By: report.Met}
+			Answer: fmt.Sprintf("ρ is not an ε. What it comes to is said at δ = %s and more, from the losses of the very mechanisms, rounded up.",
+				g.Meaning.Delta), By: report.Met}
 	}
 	h := report.Hazard{Hazard: hazard,
 		Answer: fmt.Sprintf("The promise may fail to hold at ε with a chance of at most δ = %s.", g.Meaning.Delta),
 		By:     report.Met}
 	if delta := words.Exact(g.Delta); delta != nil && delta.Cmp(words.Exact("1e-6")) > 0 {
 		h.Answer, h.By = fmt.Sprintf(
-			"The promise may fail altogether with a chance of up to δ = %s, which is not far below one over the number of units.", g.Meaning.Delta), report.Weigh
+			"The promise may fail altogether with a chance of up to δ = %s, which is not far below one over the number of units.",
+			g.Meaning.Delta), report.Weigh
 	}
 	return h
 }
@@ -208,15 +227,18 @@ func compositionHazard(status report.Status, account report.Account) report.Haza
 			By: report.Weigh}
 	case !account.Witnessed:
 		return report.Hazard{Hazard: hazard,
-			Answer: "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. No witness on another disk or host keeps the newest entry of its ledger for every account that paid, so a rollback of it can go unnoticed.", By: report.Weigh}
+			Answer: "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. No witness on another disk or host keeps the newest entry of its ledger for every account that paid, so a rollback of it can go unnoticed.",
+			By:     report.Weigh}
 	}
 	return report.Hazard{Hazard: hazard,
-		Answer: "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness.", By: report.Met}
+		Answer: "The whole plan was charged to the account before noise was drawn, and a repeated run draws none anew. A rollback of the account's ledger is noticed by its witness.",
+		By:     report.Met}
 }
 
 func smallGroups(r *report.Report) report.Hazard {
 	h := report.Hazard{Hazard: "Small groups that fare worst", By: report.Met, Answer: words.Either(r.Uneven(),
-		"The noise of a cell does not depend on how many are counted in it", "The noise of a table is the same in every cell") +
+		"The noise of a cell does not depend on how many are counted in it",
+		"The noise of a table is the same in every cell") +
 		", so small groups have the largest relative error; the report shows how that spreads."}
 	if len(r.Tables) == 0 {
 		h.Answer = "Noise moves the small counts that a model rests on by as much as the large ones."

@@ -1,6 +1,6 @@
 package notes
 
-// This file holds what cannot be: cells that the spec declares to be exact zeros, and what that gives away.
+// This file describes impossible cells, which the spec declares to be exact zeros, and what they reveal.
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// publicSentence says what a release gives away beside its noisy figures, "" where that is nothing.
+// publicSentence says what a release reveals in addition to its noisy figures, "" if nothing.
 func publicSentence(p *plan.Plan) string {
 	var rules []string
 	for _, i := range describe.Impossibilities(p) {
@@ -23,7 +23,7 @@ func publicSentence(p *plan.Plan) string {
 		"Given away, since the spec declares it and no data was read for it: "+strings.Join(rules, "; ")+".")
 }
 
-// impossibleNotes say which cells cannot be, and what happened to rows that fell into them.
+// impossibleNotes say which cells are impossible, and what happened to rows in them.
 func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	all := describe.Impossibilities(p)
 	if len(all) == 0 {
@@ -42,7 +42,8 @@ func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 		}
 	}
 	if tables != nil {
-		text += fmt.Sprintf(" That makes %s exact zeros, which %s_flag calls impossible: they were not measured, carry no noise and say nothing of the data.", words.Few(tables), s)
+		text += fmt.Sprintf(" That makes %s exact zeros, which %s_flag calls impossible: they were not measured, carry no noise and say nothing of the data.",
+			words.Few(tables), s)
 	}
 	return []report.Note{{Heading: report.NoteOnImpossible, Text: text}}
 }

@@ -1,6 +1,6 @@
 package notes
 
-// This file holds invariants: public figures that published counts keep to, and what that gives away.
+// This file describes invariants: public figures with which published counts agree, and what they reveal.
 
 import (
 	"fmt"
@@ -14,13 +14,14 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// invariantSentence says of the promise that it is not about public figures, "" where there are none.
+// invariantSentence says that the guarantee does not cover public figures, "" if there are none.
 func invariantSentence(p *plan.Plan) string {
-	return words.When(p.Invariants != nil, fmt.Sprintf("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
-		strings.Join(p.Guarantee.Invariants, "; "), p.Guarantee.Protects))
+	return words.When(p.Invariants != nil,
+		fmt.Sprintf("Public figures are shown as they are, and the promise is not about them: %s. This program read no data for them. It compares data whether or not they have these figures; whoever counted them in the same data gave away what they tell of any %s.",
+			strings.Join(p.Guarantee.Invariants, "; "), p.Guarantee.Protects))
 }
 
-// invariantNotes say which figures are public, where they stand, and what keeps to them.
+// invariantNotes say which figures are public, where they are published, and what agrees with them.
 func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	if p.Invariants == nil {
 		return nil
@@ -32,16 +33,19 @@ func invariantNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	text := "Written in the spec, or in a file that the plan holds, and not read from data: " + strings.Join(all, "; ") +
 		"."
 	if held := report.Paths(r.Tables, func(t report.Table) bool { return t.Invariant != "" }); held != nil {
-		text += fmt.Sprintf(" The cells of %s are these figures, or sums of them: %s_flag says invariant, and they have no noise and no interval.", words.Few(held), s)
+		text += fmt.Sprintf(" The cells of %s are these figures, or sums of them: %s_flag says invariant, and they have no noise and no interval.",
+			words.Few(held), s)
 	}
-	text += words.Either(r.FittedSome(), fmt.Sprintf(" Tables under “%s” keep to them in %s wherever their cells add up to one of them, and not in %[2]s_unbiased.", report.NoteOnAddingUp, s),
+	text += words.Either(r.FittedSome(),
+		fmt.Sprintf(" Tables under “%s” keep to them in %s wherever their cells add up to one of them, and not in %[2]s_unbiased.",
+			report.NoteOnAddingUp, s),
 		" No other table was moved to keep to them.")
 	return []report.Note{{Heading: report.NoteOnPublicFigures,
-		Text: text + " Nothing compared them with the data: if they are not figures of the same rows, counts that keep to them are off by as much."}}
+		Text: text +
+			" Nothing compared them with the data: if they are not figures of the same rows, counts that keep to them are off by as much."}}
 }
 
-// invariantBias is what keeping to figures does that may be of other rows than are counted: one cause for each
-// confidential table.
+// invariantBias is the bias of agreeing with figures that may count other rows: one cause for each confidential table.
 func invariantBias(r *report.Report, p *plan.Plan) []report.Bias {
 	var all []report.Bias
 	for _, t := range p.Release().Tables {
@@ -63,7 +67,8 @@ func invariantBias(r *report.Report, p *plan.Plan) []report.Bias {
 			continue
 		}
 		all = append(all, report.Bias{
-			Cause:  fmt.Sprintf("Counts keep to the public figures of %s. Where these are of other rows than the release counts (those that its rules leave out, of another day, or in error), the counts are off by the difference", strings.Join(names, ", ")),
+			Cause: fmt.Sprintf("Counts keep to the public figures of %s. Where these are of other rows than the release counts (those that its rules leave out, of another day, or in error), the counts are off by the difference",
+				strings.Join(names, ", ")),
 			Tables: tables, Direction: eitherWay,
 			Size: "not known, as nothing compares these figures with the data; what was measured of the same cells lies under measurements/",
 		})
@@ -71,13 +76,13 @@ func invariantBias(r *report.Report, p *plan.Plan) []report.Bias {
 	return all
 }
 
-// heldCells is how many cells of all tables are public figures, or sums of these.
-func heldCells(tables []report.Table) int64 {
+// publicCells returns the number of cells, over all tables, that are public figures or sums of them.
+func publicCells(tables []report.Table) int64 {
 	held := report.Those(tables, func(t report.Table) bool { return t.Invariant != "" })
 	return report.Total(held, func(t report.Table) int64 { return t.Cells - t.Impossible })
 }
 
-// withNoise are those of some tables that are not public figures.
+// withNoise returns the tables that are not public figures.
 func withNoise(tables []report.Table) []report.Table {
 	return report.Those(tables, func(t report.Table) bool { return t.Invariant == "" })
 }

@@ -1,7 +1,7 @@
 package notes
 
-// This file holds what the figures must not be used for: the box of the first page, with what matters most first, and
-// the further warnings, which stand where it is said how to read the figures.
+// This file says what the figures must not be used for: the box of the first page, with the most important point first,
+// and further warnings with the advice on how to read the figures.
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Misuse says what the figures must not be used for, what matters most first.
+// Misuse says what the figures must not be used for, the most important point first.
 func Misuse(r *report.Report) []string {
 	some := report.Paths(r.Tables, report.Table.SomeCells)
 	return words.Said(
@@ -19,44 +19,50 @@ func Misuse(r *report.Report) []string {
 			"Do not use them outside the team that made them: this is practice, not a release."),
 		words.When(r.Status == report.Rehearsal,
 			"Do not use them for any statement about the world: the data were made up."),
-		tableUse(r), cellUse(r), sameUse(r),
+		tableWarning(r), cellWarning(r), comparisonWarning(r),
 		"Do not try to find out anything about a single "+r.Guarantee.Protects+
 			", or join with other data for that purpose.",
-		smallNumber(r),
-		words.When(report.Weighted(r.Tables), "Do not take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it holds the noise for privacy alone, and the sampling error comes on top."),
-		words.When(len(r.Figured()) > 0, "Do not quote a mean, a ratio or another figure without its interval, or where its flag says that it has none."),
+		smallNumberWarning(r),
+		words.When(report.Weighted(r.Tables),
+			"Do not take the interval of a weighted count, or of a figure beside it, for the confidence interval of a survey: it holds the noise for privacy alone, and the sampling error comes on top."),
+		words.When(len(r.Figured()) > 0,
+			"Do not quote a mean, a ratio or another figure without its interval, or where its flag says that it has none."),
 		words.When(some != nil, fmt.Sprintf(
-			"Do not take what %s not have for empty or small: noise had a part in what is shown there.", doNames(some))),
+			"Do not take what %s not have for empty or small: noise had a part in what is shown there.", tablesDoText(some))),
 		words.When(len(r.Microdata) > 0,
 			"Do not take a row of microdata for somebody, or for a row of the data: no row is anybody's."),
 	)
 }
 
-// oneBound tells that the margin of the headline bounds that of every count: it is of all of one unit, and of every
-// table.
-func oneBound(r *report.Report) bool {
+// hasOneMargin reports whether the margin of the headline bounds that of every count: all have the same unit, and the
+// margin covers every table.
+func hasOneMargin(r *report.Report) bool {
 	sparse := len(report.SparseIn(r.Tables))
 	return len(r.Accuracy.Groups) <= 1 && (sparse == 0 || sparse == len(r.Tables)) &&
 		!r.AnyStatistic(func(s report.Statistic) bool { return s.Margin > r.Accuracy.Margin })
 }
 
-// doNames are tables as a subject with its verb, before "not".
-func doNames(paths []string) string {
+// tablesDoText names tables as a subject with its verb, before "not".
+func tablesDoText(paths []string) string {
 	return words.Either(len(paths) == 1, "table "+words.Few(paths)+" does", "tables "+words.Few(paths)+" do")
 }
 
-// NotReading says how not to read the figures, beyond the box.
+// NotReading says how not to read the figures, in addition to the box.
 func NotReading(r *report.Report) []string {
 	kinds := figureKinds(r.Tables)
 	_, withheld, _ := figuresIn(r.Tables)
 	figures := words.Said(
 		"Do not work out a percentage or a rate over a small base without its margin: the base is noisy too.",
 		"Do not take a difference from exact figures published elsewhere for an error of either, and do not check exact figures by these.",
-		words.When(pluralsOf(kinds, isBiased) != nil, "Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size."),
-		words.When(withheld > 0, "Do not conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides."),
+		words.When(pluralsOf(kinds, isBiased) != nil,
+			"Do not average means, ratios or quantiles over cells: they are not unbiased, and their cells are not of one size."),
+		words.When(withheld > 0,
+			"Do not conclude from a withheld figure that its group is small, or from a published one that it is not: the noisy count decides."),
 	)
-	return slices.Concat(figures, misread(r.Tables), words.Said(
-		words.When(len(r.Microdata) > 0, "Do not learn from microdata how columns depend on each other that were not measured as a pair: what they show is an assumption."),
-		words.When(len(r.Microdata) > 0, "Do not put a margin, a test or a confidence interval around a figure from microdata: the rows are not a sample of the data."),
+	return slices.Concat(figures, misreadings(r.Tables), words.Said(
+		words.When(len(r.Microdata) > 0,
+			"Do not learn from microdata how columns depend on each other that were not measured as a pair: what they show is an assumption."),
+		words.When(len(r.Microdata) > 0,
+			"Do not put a margin, a test or a confidence interval around a figure from microdata: the rows are not a sample of the data."),
 	))
 }

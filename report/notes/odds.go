@@ -1,6 +1,6 @@
 package notes
 
-// This file holds what an (ε, δ) means for somebody who guesses.
+// This file computes what an (ε, δ) means for somebody who guesses.
 
 import (
 	"math"
@@ -10,38 +10,37 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// weakEpsilon is where a promise is called weak.
+// weakEpsilon is the ε above which a guarantee is called weak.
 const weakEpsilon = 10
 
 // slack covers the rounding of [budget.Exp] and of the few operations after it.
 const slack = 1e-12
 
-// odds is what an (ε, δ) promise means, every figure rounded up.
+// odds is the meaning of an (ε, δ) guarantee, every figure rounded up.
 type odds struct {
 	factor string  // e^ε, in steps of at most a ninetieth of its excess over 1
-	guess  float64 // chance of guessing right at even odds, in steps of 0.001, at most 1
+	guess  float64 // probability of guessing right at even odds, in steps of 0.001, at most 1
 	weak   bool
-	// wrongOnce is the least n for which such a guess is proved wrong at least once in n; 0 where that is more than a
+	// wrongOnce is the least n for which such a guess is wrong at least once in n, on average; 0 if that is more than a
 	// million.
 	wrongOnce int64
-	// inThousand is how many times in a thousand a result may come out that comes out once in a thousand without the unit,
-	// at most 1000.
+	// inThousand is how many times in a thousand a result may occur that occurs once in a thousand without the unit, at
+	// most 1000.
 	inThousand int64
 }
 
-// oddsOf works out the odds of an (ε, δ)-differentially private release.
+// oddsOf computes the odds of an (ε, δ)-differentially private release.
 //
-// Guarantee: for two neighbouring inputs and any set of results,
-// P(S) ≤ e^ε·P'(S) + δ (Dwork and Roth 2014, definition 2.4), so any test of
-// one against the other at even odds is right with probability at most
-// (e^ε + δ)/(1 + e^ε) (Kairouz, Oh and Viswanath 2015, theorem 2.1).
+// Guarantee: for two neighbouring inputs and any set of results, P(S) ≤ e^ε·P'(S) + δ (Dwork and Roth 2014, definition
+// 2.4), so any test of one against the other at even odds is right with probability at most (e^ε + δ)/(1 + e^ε)
+// (Kairouz, Oh and Viswanath 2015, theorem 2.1).
 func oddsOf(epsilon, delta *big.Rat) odds {
-	e, d := upwards(epsilon), upwards(delta)
-	return odds{factor: factorText(e), guess: guess(e, d), weak: e > weakEpsilon, wrongOnce: wrongOnce(e, d),
+	e, d := floatUp(epsilon), floatUp(delta)
+	return odds{factor: factorText(e), guess: guessProbability(e, d), weak: e > weakEpsilon, wrongOnce: wrongOnce(e, d),
 		inThousand: inThousand(e, d)}
 }
 
-// wrongOnce is (1 + e^ε)/(1 − δ), rounded up: a guess is wrong with a probability of at least (1 − δ)/(1 + e^ε).
+// wrongOnce returns (1 + e^ε)/(1 − δ), rounded up: a guess is wrong with a probability of at least (1 − δ)/(1 + e^ε).
 func wrongOnce(epsilon, delta float64) int64 {
 	if epsilon > 13 || delta >= 0.5 { // e^13 is about 440 000
 		return 0
@@ -49,7 +48,7 @@ func wrongOnce(epsilon, delta float64) int64 {
 	return roundUp(float64((1 + budget.Exp(epsilon)) / (1 - delta) * (1 + slack)))
 }
 
-// inThousand is e^ε + 1000·δ, rounded up: with P' = 1/1000 the promise P ≤ e^ε·P' + δ.
+// inThousand returns e^ε + 1000·δ, rounded up: for P' = 1/1000 it bounds 1000·P by P ≤ e^ε·P' + δ.
 func inThousand(epsilon, delta float64) int64 {
 	if epsilon > 7 || delta >= 1 { // e^7 is above 1000
 		return 1000
@@ -61,8 +60,8 @@ func roundUp(v float64) int64 {
 	return int64(math.Ceil(v))
 }
 
-// upwards is the least float64 not below r, short of subnormals.
-func upwards(r *big.Rat) float64 {
+// floatUp returns the least float64 not below r, short of subnormals.
+func floatUp(r *big.Rat) float64 {
 	f, exact := r.Float64()
 	if exact {
 		return f
@@ -70,8 +69,8 @@ func upwards(r *big.Rat) float64 {
 	return float64(f * (1 + slack))
 }
 
-// factorText writes e^ε, rounded up: with three significant digits or, below 2, three of what is
-// above 1, and as a power of ten where it would be longer than a line.
+// factorText writes e^ε, rounded up: with three significant digits or, below 2, three of the part above 1, and as a
+// power of ten if it would be longer than a line.
 func factorText(epsilon float64) string {
 	const longest = 27 // e^27 has 12 digits
 	if epsilon > longest {
@@ -89,8 +88,8 @@ func factorText(epsilon float64) string {
 	return budget.DecimalUp(f, digits)
 }
 
-// guess is (e^ε + δ)/(1 + e^ε) = 1 − (1 − δ)/(1 + e^ε), rounded up to a multiple of 0.001.
-func guess(epsilon, delta float64) float64 {
+// guessProbability returns (e^ε + δ)/(1 + e^ε) = 1 − (1 − δ)/(1 + e^ε), rounded up to a multiple of 0.001.
+func guessProbability(epsilon, delta float64) float64 {
 	if epsilon > 30 || delta >= 1 {
 		return 1
 	}

@@ -1,6 +1,6 @@
 package notes
 
-// This file holds the advice: how to read the figures, what not to do with them.
+// This file advises how to read the figures, and what not to do with them.
 
 import (
 	"fmt"
@@ -13,9 +13,10 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Reading says how to read the figures of this very release. Tables of one set, by their places in the plan, agree, as
-// they are made from the same measurements; of the columns named in apart not all measurements fit together.
-func Reading(r *report.Report, p *plan.Plan, agree [][]int, apart []string) []report.Note {
+// Reading says how to read the figures of this release. The tables of one set in agree, given by their indices in the
+// plan, agree because they are made from the same measurements. inconsistent names the columns whose measurements
+// cannot all be reconciled.
+func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []string) []report.Note {
 	if len(r.Tables) == 0 {
 		return append(slices.Concat(unitNotes(r), sampleNote(p), microdataNotes(r)),
 			report.Note{Heading: samplingNote.Heading,
@@ -23,26 +24,28 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, apart []string) []re
 	}
 	s := r.CountName()
 	listed := report.Those(r.Tables, func(t report.Table) bool { return !t.Aside })
-	shown := words.Either(fittedAll(r), fmt.Sprintf("No %s is below zero.", s),
+	shown := words.Either(isAllFitted(r), fmt.Sprintf("No %s is below zero.", s),
 		fmt.Sprintf("The column %s shows such a number as 0: here %s of %s.", s,
 			budget.Group(report.Total(listed, report.Table.ShownAsZero)), budget.Group(r.Accuracy.Numbers)))
 	notes := []report.Note{
 		{Heading: "Every number brings its own error",
-			Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number could be zero.", s, r.Chance(), exactName(r))},
-		apartNote(r),
+			Text: fmt.Sprintf("Between %[1]s_low and %[1]s_high, which stand beside the published number %[1]s, lies the exact %[3]s with a chance of %[2]s. Where %[1]s_flag says noise_dominates the interval reaches zero: the number could be zero.",
+				s, r.Chance(), exactName(r))},
+		differenceNote(r),
 		{Heading: "Below zero is not a mistake",
-			Text: fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. ", s) + shown + raisedText(r, s)},
+			Text: fmt.Sprintf("Noise moves a number down as often as up, so %[1]s_unbiased falls below zero where few or none were counted, which keeps its average right. ",
+				s) + shown + raisedText(r, s)},
 	}
-	if counts(r.Tables) {
+	if anyCounting(r.Tables) {
 		notes = append(notes, sumsNote(r, s))
 	}
 	return slices.Concat(notes, unitNotes(r), figureNotes(r), weightNotes(r, s), sampleNote(p), cumulativeNotes(r),
 		impossibleNotes(r, p, s), invariantNotes(r, p, s), selectionNotes(r, p, s),
-		agreementNotes(r, s, agree, apart), fittedNotes(r, p), microdataNotes(r),
+		agreementNotes(r, s, agree, inconsistent), fittedNotes(r, p), microdataNotes(r),
 		[]report.Note{samplingNote, {Heading: "What the exact count is", Text: exactCount(r)}})
 }
 
-// samplingNote says which errors noise is not.
+// samplingNote says which errors noise does not include.
 var samplingNote = report.Note{Heading: "Noise is not sampling error",
 	Text: "The margins cover the noise that was added for privacy and nothing else. If the data are a sample, or people answered wrongly or not at all, that error comes on top."}
 
@@ -55,10 +58,12 @@ func microdataNotes(r *report.Report) []report.Note {
 		"Where a table has the figure, take it from there: "+microdataSums(r)+".",
 		"No table is published to check it against.")
 	return []report.Note{{Heading: "Microdata are a model's rows",
-		Text: "They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" + report.ModelOnly + "). " + tables + " The more rows are drawn the less chance is in them, but the model gets no better."}}
+		Text: "They show what such data look like, for trying out a program or an analysis. What is counted in them is the model's figure, not the data's, and no margin is known for it (" +
+			report.ModelOnly + "). " + tables +
+			" The more rows are drawn the less chance is in them, but the model gets no better."}}
 }
 
-// microdataSums says whether what is counted in microdata is what tables say.
+// microdataSums says whether counts in microdata equal those of tables.
 func microdataSums(r *report.Report) string {
 	counted := report.Paths(r.Tables, func(t report.Table) bool {
 		s := t.Statistics[0]
@@ -67,7 +72,8 @@ func microdataSums(r *report.Report) string {
 	if counted == nil {
 		return "microdata do not add up to the tables"
 	}
-	return fmt.Sprintf("what was measured stands in %s_unbiased, while the published %[1]s of %s is counted in the microdata%s", r.CountName(), words.Few(counted),
+	return fmt.Sprintf("what was measured stands in %s_unbiased, while the published %[1]s of %s is counted in the microdata%s",
+		r.CountName(), words.Few(counted),
 		words.When(len(counted) < len(r.Tables), "; to other tables they do not add up"))
 }
 
@@ -75,11 +81,12 @@ func microdataSums(r *report.Report) string {
 func sumsNote(r *report.Report, s string) report.Note {
 	raised := fmt.Sprintf("Showing negative numbers as 0 makes sums over %s too high.", s)
 	switch {
-	case fittedAll(r):
+	case isAllFitted(r):
 		raised = fmt.Sprintf("Making counts add up has moved %[1]s: a sum over it is no estimate with an error of its own.",
 			s)
 	case r.FittedSome():
-		raised = fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high, but for tables whose counts were made to add up, where %[1]s was moved either way.", s)
+		raised = fmt.Sprintf("Showing negative numbers as 0 makes sums over %[1]s too high, but for tables whose counts were made to add up, where %[1]s was moved either way.",
+			s)
 	}
 	n := report.Note{Heading: "Add up the unbiased column",
 		Text: raised + fmt.Sprintf(
@@ -88,7 +95,8 @@ func sumsNote(r *report.Report, s string) report.Note {
 	others := len(report.Those(counting, func(t report.Table) bool { return t.Statistics[0].Reconstructed() }))
 	alone := len(counting) - others
 	root := fmt.Sprintf("the noise of a sum has standard error √n × %s_noise_se.", s)
-	hangs := fmt.Sprintf("the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which adds cells up with the error that they have together. The %s_noise_se of the cells added up are the most that it can be.", s)
+	hangs := fmt.Sprintf("the noise of cells is correlated: take a sum from the table that has it as a cell, or from `dprelease query`, which adds cells up with the error that they have together. The %s_noise_se of the cells added up are the most that it can be.",
+		s)
 	switch {
 	case others == 0:
 		n.Text += " Over n cells of one table " + root
@@ -102,15 +110,16 @@ func sumsNote(r *report.Report, s string) report.Note {
 }
 
 // agreementNotes say which tables add up to one another.
-func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) []report.Note {
+func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []string) []report.Note {
 	const exactly = "what two of them both tell (the total, the counts of an attribute, of a level and of a coarser one that it lies within) is the same in both once cells are added up, but for rounding in floating point"
 	published := words.Either(r.FittedSome(),
 		fmt.Sprintf(" That holds in %s_unbiased, and in %[1]s of those tables alone that are named under “%[2]s”.", s,
 			report.NoteOnAddingUp),
-		fmt.Sprintf(" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.", s)) +
-		words.When(cumulative(r.Tables),
+		fmt.Sprintf(" That holds in %[1]s_unbiased, not in %[1]s, whose numbers are rounded and shown as 0 where they are negative: do not add those up.",
+			s)) +
+		words.When(anyCumulative(r.Tables),
 			" Of a table that counts up take the row of the last category instead of adding up.")
-	but := apartText(r, apart)
+	but := inconsistencyText(r, inconsistent)
 	together := map[string]bool{}
 	var sets []string
 	for _, set := range agree {
@@ -134,9 +143,10 @@ func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) [
 			return nil // all are public figures
 		}
 		return []report.Note{{Heading: "Tables do not add up to one another",
-			Text: "Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it." + separateText(r, s)}}
+			Text: "Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it." +
+				separateText(r, s)}}
 	case len(sets) == 1 && len(alone) == 0:
-		all := "All tables" + words.When(heldCells(r.Tables) > 0, " but those of public figures")
+		all := "All tables" + words.When(publicCells(r.Tables) > 0, " but those of public figures")
 		return []report.Note{{Heading: report.NoteAllAgree, Text: but + all + " were made from the same noisy answers: " +
 			exactly + "." + published}}
 	}
@@ -152,15 +162,17 @@ func agreementNotes(r *report.Report, s string, agree [][]int, apart []string) [
 	return notes
 }
 
-// apartText says which tables need not agree although they were made from the same answers: those that show a column of
-// which not all measurements fit together.
-func apartText(r *report.Report, columns []string) string {
+// inconsistencyText says which tables need not agree although they were made from the same answers: tables with a
+// column whose measurements cannot all be reconciled.
+func inconsistencyText(r *report.Report, columns []string) string {
 	var sentences strings.Builder
 	for _, column := range columns {
 		paths := report.Paths(r.Tables, func(t report.Table) bool {
 			return slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column })
 		})
-		fmt.Fprintf(&sentences, "Not all that was measured of %s fits together: two of %s may agree in no more than what they have beside it. ", column, words.Few(paths))
+		fmt.Fprintf(&sentences,
+			"Not all that was measured of %s fits together: two of %s may agree in no more than what they have beside it. ",
+			column, words.Few(paths))
 	}
 	return sentences.String()
 }
@@ -184,7 +196,7 @@ func exactCount(r *report.Report) string {
 		". What those rules leave out is not part of the margin."
 }
 
-// exactName names the exact figure that the interval of a count is about.
+// exactName names the exact figure that the interval of a count covers.
 func exactName(r *report.Report) string {
 	return words.Either(report.Weighted(r.Tables),
 		"count, or the exact sum of weights where rows count by their weights,", "count")

@@ -19,12 +19,13 @@ func TestTablesNotToBeUsedCellByCell(t *testing.T) {
 			t.Errorf("%s: %s, want %s", r.Tables[i].Path, got, want)
 		}
 	}
-	said := func(r *report.Report) string { return tableUse(r) + " | " + cellUse(r) }
+	said := func(r *report.Report) string { return tableWarning(r) + " | " + cellWarning(r) }
 	for _, c := range []struct {
 		of   *report.Report
 		want string
 	}{
-		{r, "Do not use the table half cell by cell: the noise is large beside an average cell, and 50 of its 100 cells could be zero. One more is good only after adding up cells: near. | Do not use by itself a cell that could be zero, as its interval reaches zero: 103 of 300, in half (50 of 100), near (49 of 100) and fine (4 of 100). The report’s list “Cells that could be zero” says how to find them."},
+		{r,
+			"Do not use the table half cell by cell: the noise is large beside an average cell, and 50 of its 100 cells could be zero. One more is good only after adding up cells: near. | Do not use by itself a cell that could be zero, as its interval reaches zero: 103 of 300, in half (50 of 100), near (49 of 100) and fine (4 of 100). The report’s list “Cells that could be zero” says how to find them."},
 		{&report.Report{Tables: append(r.Tables, table("a", .8), table("b", .8), table("c", .8))},
 			"Do not use 4 tables cell by cell: the noise is large beside an average cell of each. The column “verdict” says which. One more is good only after adding up cells: near. | " +
 				"Do not use by itself a cell that could be zero, as its interval reaches zero: 343 of 600, in 6 tables, worst in a (80 of 100), b (80 of 100) and c (80 of 100). The report’s list “Cells that could be zero” says how to find them."},
@@ -46,7 +47,7 @@ func TestTablesNotToBeUsedCellByCell(t *testing.T) {
 	}
 }
 
-// Counts that are those of the microdata do add up with them, and are told apart from what was measured.
+// Counts taken from the microdata add up with them, and are distinguished from measured ones.
 func TestWhatMicrodataAddUpTo(t *testing.T) {
 	table := func(path, way string) report.Table {
 		s := report.Statistic{Name: "count"}
@@ -57,8 +58,10 @@ func TestWhatMicrodataAddUpTo(t *testing.T) {
 	}
 	for want, tables := range map[string][]report.Table{
 		"microdata do not add up to the tables": {table("a", ""), table("b", plan.Fitted)},
-		"what was measured stands in count_unbiased, while the published count of a, b is counted in the microdata":                                  {table("a", plan.Tabulated), table("b", plan.Tabulated)},
-		"what was measured stands in count_unbiased, while the published count of a is counted in the microdata; to other tables they do not add up": {table("a", plan.Tabulated), table("b", "")},
+		"what was measured stands in count_unbiased, while the published count of a, b is counted in the microdata": {table("a",
+			plan.Tabulated), table("b", plan.Tabulated)},
+		"what was measured stands in count_unbiased, while the published count of a is counted in the microdata; to other tables they do not add up": {table("a",
+			plan.Tabulated), table("b", "")},
 	} {
 		if got := microdataSums(&report.Report{Tables: tables}); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -7,16 +7,17 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// This file holds what is said of tables by which of their cells they show.
+// This file describes tables by which of their cells they show.
 
-// selecting lists the notes on a table, and how not to read tables of the kind, "" where nothing is said.
-var selecting = [selection.Kinds]struct {
+// wordsByKind holds the notes on a table of each kind, and how not to read such tables, "" for nothing.
+var wordsByKind = [selection.Kinds]struct {
 	notes   func(t report.Table, planned plan.Table, s string) []report.Note
 	misread string
 }{
-	selection.KindAll:    {notes: noNote},
-	selection.KindAbove:  {notes: sparseNote},
-	selection.KindTop:    {topNote, "Do not take the cells of a table of chosen cells for exactly those with the largest counts."},
+	selection.KindAll:   {notes: noNote},
+	selection.KindAbove: {notes: sparseNote},
+	selection.KindTop: {topNote,
+		"Do not take the cells of a table of chosen cells for exactly those with the largest counts."},
 	selection.KindGroups: {notes: groupsNote},
 }
 
@@ -25,7 +26,7 @@ func noNote(report.Table, plan.Table, string) []report.Note { return nil }
 // selectionNotes say which cells are in the tables that show some of them, kind by kind.
 func selectionNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	var notes []report.Note
-	for kind, of := range selecting {
+	for kind, of := range wordsByKind {
 		for i, t := range r.Tables {
 			if t.Selects() == selection.Kind(kind) {
 				notes = append(notes, of.notes(t, p.Tables[i], s)...)
@@ -35,11 +36,11 @@ func selectionNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 	return notes
 }
 
-// misread says how not to read tables that show some of their cells.
-func misread(tables []report.Table) []string {
+// misreadings says how not to read tables that show some of their cells.
+func misreadings(tables []report.Table) []string {
 	var shown [selection.Kinds]string
 	for _, t := range tables {
-		shown[t.Selects()] = selecting[t.Selects()].misread
+		shown[t.Selects()] = wordsByKind[t.Selects()].misread
 	}
 	return words.Said(shown[:]...)
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// This file holds what is said of tables of the cells above a threshold.
+// This file describes tables of the cells above a threshold.
 
-// sparseNote says what a row of a sparse table means, and what it means that a cell has none. The column of the count
-// has the name s.
+// sparseNote says what a row of a sparse table means, and what it means that a cell has none. s is the name of the
+// count's column.
 func sparseNote(t report.Table, planned plan.Table, s string) []report.Note {
 	return []report.Note{{Heading: report.NoteOnSparse,
 		Text: fmt.Sprintf("Table %s: %s %s A cell that is not in the table is not an empty one: its noisy count was not above %s. A cell of more than %s would be in the table with a chance of at least %s. "+
@@ -23,8 +23,8 @@ func sparseNote(t report.Table, planned plan.Table, s string) []report.Note {
 			budget.Plural(t.Sparse.Bound, "row"), words.Level(t.Statistics[0].Confidence), budget.Group(t.Sparse.Above), s)}}
 }
 
-// withMargins are those of some tables that the headline is of: all where all are sparse, else the others. Of the cells
-// of a sparse table those are shown that the noise has lifted: no margin is that of them alone.
+// withMargins returns the tables that the headline covers: all if all are sparse, and the others if some are not. A
+// sparse table shows the cells that noise has raised, and no margin holds for these cells alone.
 func withMargins(tables []report.Table) []report.Table {
 	if others := report.Those(tables, func(t report.Table) bool { return t.Sparse == nil }); others != nil {
 		return others
@@ -32,15 +32,18 @@ func withMargins(tables []report.Table) []report.Table {
 	return tables
 }
 
-// sparseSentence is the headline of a release of sparse tables alone.
+// sparseSentence is the headline of a release with only sparse tables.
 func sparseSentence(a report.Accuracy) string {
-	return words.Either(a.Numbers == 0, nothing, fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
-		words.Level(a.Confidence), budget.Group(describe.WholeMargin(a.Margin)), budget.Group(a.Numbers)))
+	return words.Either(a.Numbers == 0, noCount,
+		fmt.Sprintf("Of all cells of its tables, published or not, on average at least %s have a noisy count within ±%s of the exact one, before sampling and response error; the %s that are above their threshold are published, and are too large on the mean where they are little above it.",
+			words.Level(a.Confidence), budget.Group(describe.WholeMargin(a.Margin)), budget.Group(a.Numbers)))
 }
 
-// sparseBias is what showing the cells above a threshold does to those that are shown.
+// sparseBias is the bias in the cells of sparse tables.
 func sparseBias(r *report.Report) []report.Bias {
-	b := report.Bias{Cause: "Cells are shown where their noisy count is above a threshold: figures little above it are too large on the mean", Direction: tooHigh, Size: "far above the threshold next to none; a shown cell without a row is off by its whole figure"}
+	b := report.Bias{Cause: "Cells are shown where their noisy count is above a threshold: figures little above it are too large on the mean",
+		Direction: tooHigh,
+		Size:      "far above the threshold next to none; a shown cell without a row is off by its whole figure"}
 	b.Tables = report.Paths(r.Tables, func(t report.Table) bool { return t.Sparse != nil })
 	if b.Tables == nil {
 		return nil

@@ -1,7 +1,6 @@
 package notes
 
-// This file holds sums along a column: tables that count up, and tables whose neighbouring cells are made to be added
-// up.
+// This file describes sums along a column: cumulative tables, and tables whose neighbouring cells should be added up.
 
 import (
 	"fmt"
@@ -9,7 +8,7 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// cumulativeNotes say how to read tables that count up.
+// cumulativeNotes say how to read cumulative tables.
 func cumulativeNotes(r *report.Report) []report.Note {
 	for _, t := range r.Tables {
 		if t.Cumulative == nil {
@@ -17,7 +16,8 @@ func cumulativeNotes(r *report.Report) []report.Note {
 		}
 		s := t.Statistics[0].Name
 		return []report.Note{{Heading: "Cumulative counts are already added up",
-			Text: fmt.Sprintf("A row's %[1]s is how many have its category or one before it, so the row of the last category has the count of all, and adding rows counts the same units again. By noise alone %[1]s can fall from one row to the next. How many lie between two rows is the difference of their %[1]s_unbiased; the noise of both is correlated, and `dprelease query` gives the difference with its own error. Margins and flags are read as those of counts.", s)}}
+			Text: fmt.Sprintf("A row's %[1]s is how many have its category or one before it, so the row of the last category has the count of all, and adding rows counts the same units again. By noise alone %[1]s can fall from one row to the next. How many lie between two rows is the difference of their %[1]s_unbiased; the noise of both is correlated, and `dprelease query` gives the difference with its own error. Margins and flags are read as those of counts.",
+				s)}}
 	}
 	return nil
 }

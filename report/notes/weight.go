@@ -10,9 +10,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds what is said of weights, by which rows count.
+// This file describes the weights by which rows count.
 
-// weightedAccuracy is that of a release some of whose counts are sums of weights.
+// weightedAccuracy summarises a release with some weighted counts.
 func weightedAccuracy(tables []report.Table) report.Accuracy {
 	all := report.Accuracy{Confidence: 1, OneMargin: true}
 	for _, of := range []struct {
@@ -37,36 +37,38 @@ func weightedAccuracy(tables []report.Table) report.Accuracy {
 		if rounded {
 			a.Margin += 0.5
 		}
-		all.More = append(all.More, headline(a, of.counts, of.exact, report.AdjustmentOf(some)))
+		all.More = append(all.More, headlineText(a, of.counts, of.exact, report.AdjustmentOf(some)))
 		all.OneMargin = all.OneMargin && a.OneMargin && (all.Numbers == 0 || a.Margin == all.Margin)
 		all.Numbers, all.Confidence, all.Margin = all.Numbers+a.Numbers, min(all.Confidence, a.Confidence),
 			max(all.Margin, all.Groups[len(all.Groups)-1].Margin)
 	}
 	all.Sentence = all.More[0]
-	all.More = append(append(all.More[1:], ByWeight), figuresSentence(tables)...)
+	all.More = append(append(all.More[1:], ByWeight), figureSentences(tables)...)
 	return all
 }
 
-// ByWeight is said wherever errors of counts by weight are.
+// ByWeight is stated wherever errors of weighted counts are.
 const ByWeight = "Rows count by their weights. Every error told here is of the noise for privacy alone: none is a sampling error, which comes on top and is in no column."
 
-// weightNotes say what a weighted count is, and what its margin is not.
+// weightNotes say what a weighted count is, and what its margin does not include.
 func weightNotes(r *report.Report, s string) []report.Note {
 	if !report.Weighted(r.Tables) {
 		return nil
 	}
-	text := fmt.Sprintf("A count of rows by their weights stands for a population, of which the rows are a sample. The columns %[1]s_noise_se, %[1]s_low and %[1]s_high are of the noise that was added for privacy, and so are those of every figure beside it: they say how far the published figure is from what the sample gives with its weights, and nothing of how far the sample is from the population. Do not read them as a confidence interval of the survey. Its sampling error is in no column here; where the office tells a sampling standard error, both together are √(sampling² + noise²).", s)
-	text += fmt.Sprintf(" A weighted %s is no number of rows: small ones can rest on very few, and the published column is rounded to a whole number, while %[1]s_unbiased is a multiple of the step of the weights.", s)
+	text := fmt.Sprintf("A count of rows by their weights stands for a population, of which the rows are a sample. The columns %[1]s_noise_se, %[1]s_low and %[1]s_high are of the noise that was added for privacy, and so are those of every figure beside it: they say how far the published figure is from what the sample gives with its weights, and nothing of how far the sample is from the population. Do not read them as a confidence interval of the survey. Its sampling error is in no column here; where the office tells a sampling standard error, both together are √(sampling² + noise²).",
+		s)
+	text += fmt.Sprintf(" A weighted %s is no number of rows: small ones can rest on very few, and the published column is rounded to a whole number, while %[1]s_unbiased is a multiple of the step of the weights.",
+		s)
 	return []report.Note{{Heading: report.NoteOnWeights, Text: text}}
 }
 
-// byWeightText says in which unit a threshold is where all counts of some tables are by weight.
+// byWeightText says that a threshold is in units of weight if all counts of some tables are weighted.
 func byWeightText(tables []report.Table) string {
 	unweighted := slices.ContainsFunc(tables, func(t report.Table) bool { return t.Show > 0 && !t.Weighted })
 	return words.When(report.Weighted(tables) && !unweighted, " by weight")
 }
 
-// weightBias is what bounding the weights of a confidential table does, none where no bound is told.
+// weightBias is the bias of clamping the weights of a confidential table, none if the report has no bounds of them.
 func weightBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	var weighted []string
 	for i, of := range p.Tables {
@@ -88,17 +90,20 @@ func weightBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 // dropsWithoutWeight reports whether rows of a table without a weight are left out.
 func dropsWithoutWeight(t *spec.Table) bool { return t.Weight != nil && t.Weight.Null == spec.Drop }
 
-// weightHazards are those of weights, none where rows have none.
+// weightHazards are the hazards of weights, none if rows have none.
 func weightHazards(r *report.Report) []report.Hazard {
 	if !r.Bounds.OfWeights() {
 		return nil
 	}
 	h := report.Hazard{Hazard: "Weights that depend on others",
-		Answer: "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.", By: report.Office}
+		Answer: "The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release.",
+		By:     report.Office}
 	calibrated := func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights }
 	if slices.ContainsFunc(r.Bounds.Weights, calibrated) {
-		h.Answer, h.By = "Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it.", report.Weigh
+		h.Answer, h.By = "Weights were calibrated, and so depend on the rows of others: the promise is for rows with weights as they are, and what a weight tells of others is not in it.",
+			report.Weigh
 	}
 	return []report.Hazard{h, {Hazard: "Noise for privacy taken for sampling error",
-		Answer: "Counts by weight look like survey estimates with their errors. Every page says that the errors here are of privacy noise alone, and so does the metadata of every table; the sampling error is told nowhere here.", By: report.Weigh}}
+		Answer: "Counts by weight look like survey estimates with their errors. Every page says that the errors here are of privacy noise alone, and so does the metadata of every table; the sampling error is told nowhere here.",
+		By:     report.Weigh}}
 }

@@ -1,7 +1,7 @@
 package notes
 
-// This file holds cells that could be zero, and the one rule by which every page says of a table whether its cells are
-// to be used one by one.
+// This file describes cells that could be zero, and the single rule by which every page says whether a table's cells
+// may be used one by one.
 
 import (
 	"fmt"
@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	namedTables = 3 // that have most of them, in the box
+	namedTables = 3 // tables with most of these cells, in the box
 )
 
-// What sentences call the places that they lead to.
+// The names in sentences of the parts of a page to which they refer.
 const (
 	VerdictColumn    = "column “verdict”"
 	ZeroColumn       = "column “could be zero”"
@@ -26,28 +26,29 @@ const (
 	TableList        = "list of tables"
 )
 
-// NotToUse begins what the box says of tables by name.
+// NotToUse begins the sentence of the box that names tables.
 const NotToUse = "Do not use the table"
 
-// namedFirst is how many tables to add up first the box names.
+// namedFirst is the number of tables to add up first that the box names.
 const namedFirst = 4
 
-// tableUse says which tables must not be used cell by cell; "" where all may be.
-func tableUse(r *report.Report) string {
+// tableWarning says which tables must not be used cell by cell; "" if all may be.
+func tableWarning(r *report.Report) string {
 	never := report.NotSingly(r)
 	text := ""
 	switch {
 	case len(never) == 0:
 		return ""
 	case len(never) == 1:
-		text = fmt.Sprintf(NotToUse+" %s cell by cell: %s.", never[0], badOf(r, never[0]))
+		text = fmt.Sprintf(NotToUse+" %s cell by cell: %s.", never[0], unfitReason(r, never[0]))
 	case len(never) <= namedTables:
 		text = fmt.Sprintf(NotToUse+"s %s cell by cell: the noise is large beside an average cell of each.",
 			words.List(never))
 	default:
-		text = fmt.Sprintf("Do not use %d tables cell by cell: the noise is large beside an average cell of each. The %s says which.", len(never), VerdictColumn)
+		text = fmt.Sprintf("Do not use %d tables cell by cell: the noise is large beside an average cell of each. The %s says which.",
+			len(never), VerdictColumn)
 	}
-	switch first := firstAddedUp(r, never); {
+	switch first := addUpFirst(r, never); {
 	case len(first) == 1:
 		text += fmt.Sprintf(" One more is good only after adding up cells: %s.", first[0])
 	case len(first) > namedFirst:
@@ -58,24 +59,24 @@ func tableUse(r *report.Report) string {
 	return text
 }
 
-// badOf says why the cells of a table are not to be used one by one, and how many of them could be zero.
-func badOf(r *report.Report, path string) string {
+// unfitReason says why the cells of a table must not be used one by one, and how many of them could be zero.
+func unfitReason(r *report.Report, path string) string {
 	t := r.Tables[slices.IndexFunc(r.Tables, func(t report.Table) bool { return t.Path == path })]
 	return fmt.Sprintf("the noise is large beside an average cell, and %s of its %s could be zero",
 		budget.Group(t.NoiseCells()), budget.Plural(t.Possible(), "cell"))
 }
 
-// firstAddedUp are the paths of the other tables of which cells are to be added up before they are used.
-func firstAddedUp(r *report.Report, but []string) []string {
+// addUpFirst returns the paths of the other tables whose cells must be added up before they are used.
+func addUpFirst(r *report.Report, but []string) []string {
 	return report.Paths(r.Tables, func(t report.Table) bool {
 		return !t.Aside && !slices.Contains(but, t.Path) &&
 			slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return t.Verdict(s) == usefulness.AddUpFirst })
 	})
 }
 
-// cellUse says how many single cells must not be used, the tables in which they are most, and where they stand; ""
-// where all may be.
-func cellUse(r *report.Report) string {
+// cellWarning says how many single cells must not be used, which tables have the most, and where they are listed; "" if
+// all cells may be used.
+func cellWarning(r *report.Report) string {
 	in, cells, of := r.CouldBeZero()
 	if cells == 0 {
 		return ""
@@ -87,11 +88,13 @@ func cellUse(r *report.Report) string {
 	where := words.Either(len(in) > namedTables, fmt.Sprintf("in %d tables, worst in ", len(in)), "in ")
 	text := fmt.Sprintf("Do not use by itself a cell that could be zero, as its interval reaches zero: %s of %s, %s%s. ",
 		budget.Group(cells), budget.Group(of), where, words.List(names))
-	return text + "The report’s list " + ZeroSection + words.Either(r.ZerosNamed(), " names them.", " says how to find them.")
+	return text + "The report’s list " + ZeroSection +
+		words.Either(r.ZerosNamed(), " names them.", " says how to find them.")
 }
 
-// smallNumber warns of any number whose interval reaches zero, where no cell has one: sums and other figures may.
-func smallNumber(r *report.Report) string {
+// smallNumberWarning warns of any number whose interval contains zero, for tables in which no cell has one: sums and
+// other figures may.
+func smallNumberWarning(r *report.Report) string {
 	_, cells, _ := r.CouldBeZero()
 	return words.When(cells == 0 && len(r.Tables) > 0,
 		"Do not decide anything on a number whose interval reaches zero: it could be zero, as 0 could be more.")

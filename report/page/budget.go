@@ -1,6 +1,6 @@
 package page
 
-// This file holds what a release cost, and who paid.
+// This file shows what a release cost, and who paid.
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// CostFacts say what it cost, and who paid: a release holds the entry of its debit, which tells neither the cap of the
-// account nor what is left of it.
+// CostFacts say what the release cost, and who paid. A release contains the entry of its debit, which shows neither the
+// account's cap nor its remaining budget.
 func (r View) CostFacts() []report.Note {
 	asked, charged := r.Budget.Asked.String(), r.Budget.Charged.String()
 	cost := asked + words.When(charged != asked, ", charged as "+charged) + " of privacy budget (not money)"
@@ -20,7 +20,9 @@ func (r View) CostFacts() []report.Note {
 		return []report.Note{{Heading: "Cost",
 			Text: "nothing: a rehearsal reads no data, and its account is gone. A release would cost " + cost + "."}}
 	case report.Practice:
-		paid := words.Either(r.Budget.Receipt.Number == 1, fmt.Sprintf("practice account %s, opened with room for three releases like the first that was tried on it; this was %s. If it is the one that was tried first, two more like it fit; then nothing more may be released from this account.", account, debit),
+		paid := words.Either(r.Budget.Receipt.Number == 1,
+			fmt.Sprintf("practice account %s, opened with room for three releases like the first that was tried on it; this was %s. If it is the one that was tried first, two more like it fit; then nothing more may be released from this account.",
+				account, debit),
 			fmt.Sprintf("practice account %s, which has room for three releases like its first; this was %s.", account, debit))
 		return []report.Note{{Heading: "Cost", Text: cost}, {Heading: "Paid by", Text: paid}}
 	}

@@ -1,6 +1,6 @@
 package page
 
-// This file holds the tables of the certificate, and what is said around them.
+// This file shows the tables of the certificate, and the sentences around them.
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// NoApprovals is said where nobody signed.
+// NoApprovals is the text if nobody signed.
 func (r View) NoApprovals() string {
 	switch r.Status {
 	case report.Rehearsal:
@@ -22,15 +22,15 @@ func (r View) NoApprovals() string {
 	return "none stand in the ledger's entry of the debit; whether the account asks for any, its policy tells"
 }
 
-// WholeLoss names the row of the whole release by what differs.
+// WholeLoss names the row of the whole release by what differs between neighbours.
 func (r View) WholeLoss() string {
 	g := r.Guarantee
 	return "one " + g.Protects + words.Either(g.Neighbours == "add-remove", " in the data or not, with all attributes",
 		" with all attributes, replaced by any other") + " (the whole release)"
 }
 
-// folded is a run of neighbouring parts that lose the same, as one line of a page.
-func folded(parts []report.LossOf) []report.LossOf {
+// foldLosses merges each run of neighbouring parts with the same loss into one line of a page.
+func foldLosses(parts []report.LossOf) []report.LossOf {
 	var out []report.LossOf
 	for from := 0; from < len(parts); {
 		to := from + 1
@@ -51,19 +51,18 @@ func sameLoss(l report.LossOf, m report.LossOf) bool {
 	return l.Epsilon == m.Epsilon && l.Rho == m.Rho && l.Tables == m.Tables && slices.Equal(l.At, m.At)
 }
 
-// foldedSensitivities are sensitivities that say the same, each once with the first measurement and how many more there
-// are.
+// foldedSensitivities merges equal sensitivities into one with the first measurement and the number of others.
 func foldedSensitivities(all []report.Sensitivity) []report.Sensitivity {
 	var out []report.Sensitivity
-	saying := map[report.Sensitivity]int64{}
+	count := map[report.Sensitivity]int64{}
 	for _, s := range all {
-		said := report.Sensitivity{Of: s.Of, Text: s.Text}
-		if saying[said]++; saying[said] == 1 {
+		key := report.Sensitivity{Of: s.Of, Text: s.Text}
+		if count[key]++; count[key] == 1 {
 			out = append(out, report.Sensitivity{Measurement: s.Measurement, Of: s.Of, Text: s.Text})
 		}
 	}
 	for i, s := range out {
-		more := saying[report.Sensitivity{Of: s.Of, Text: s.Text}] - 1
+		more := count[report.Sensitivity{Of: s.Of, Text: s.Text}] - 1
 		out[i].Measurement += words.When(more > 0, " and "+budget.Group(more)+" more")
 	}
 	return out

@@ -1,6 +1,6 @@
 package page
 
-// This file holds the chart of where the budget went: a bar for each part of the budget, and within it one for each
+// This file draws the chart of where the budget went: a bar for each part of the budget, and within it one for each
 // group of tables.
 
 import (
@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	mostBars   = 24 // parts of the budget in a chart that can be read
+	mostBars   = 24 // parts of the budget in a readable chart
 	mostWithin = 8  // groups within a part
-	mostSplit  = 12 // parts that are shown with what is within them
+	mostSplit  = 12 // parts whose groups are shown
 )
 
 // budgetChart is the chart with its bars from the top.
 type budgetChart struct {
-	Of     string // what a bar within a part stands for, such as "table"; "" where no part is shown by what is within
+	Of     string // what a bar within a part stands for, such as "table"; "" if no part is divided
 	Bars   []budgetBar
 	Height int
 }
 
-// budgetBar is a part of the budget or, Within one, what a group of tables took.
+// budgetBar is a part of the budget or, with Within, what a group of tables took of one.
 type budgetBar struct {
 	Label  string
 	Part   float64 // of the whole budget
@@ -32,11 +32,11 @@ type budgetBar struct {
 	Y      int // of its text's baseline, in pixels
 }
 
-// budgetChartOf groups the budget as finely as can be read.
+// budgetChartOf groups the budget as finely as is readable.
 func budgetChartOf(r *report.Report) budgetChart {
 	leaves := leafBars(r)
 	if len(leaves) > mostBars {
-		leaves = largest(leaves, mostBars, "all others")
+		leaves = largestBars(leaves, mostBars, "all others")
 	}
 	c := budgetChart{}
 	for _, leaf := range leaves {
@@ -68,7 +68,7 @@ func budgetChartOf(r *report.Report) budgetChart {
 	return c
 }
 
-// leafBars are the parts of the budget that the spec names, in its order.
+// leafBars returns the parts of the budget that the spec names, in its order.
 func leafBars(r *report.Report) []budgetBar {
 	var bars []budgetBar
 	for _, l := range r.Budget.Leaves {
@@ -88,12 +88,12 @@ func leafBars(r *report.Report) []budgetBar {
 	return bars
 }
 
-// barsWithin are what the groups of tables took that one part of the budget pays for, and what a group is. What a table
-// cost is known where it is one measurement.
+// barsWithin returns what a group is, and what each group of tables took of one part of the budget. The cost of a table
+// is known if it is a single measurement.
 func barsWithin(r *report.Report, leaf string) (string, []budgetBar) {
 	if r.Together() {
 		in := func(s report.Strategy) bool { return s.Leaf == leaf }
-		return "group of tables", largest(barsOf(r.Strategies, in,
+		return "group of tables", largestBars(barsOf(r.Strategies, in,
 			func(s report.Strategy) string { return report.PartText(words.FirstOf(s.Tables)) },
 			func(s report.Strategy) float64 { return s.PartOfBudget }), mostWithin, "others")
 	}
@@ -102,12 +102,12 @@ func barsWithin(r *report.Report, leaf string) (string, []budgetBar) {
 	if len(tables) <= mostWithin {
 		return "table", tables
 	}
-	return "marginal", largest(barsOf(r.Tables, in, func(t report.Table) string { return t.Marginal }, tablePart),
+	return "marginal", largestBars(barsOf(r.Tables, in, func(t report.Table) string { return t.Marginal }, tablePart),
 		mostWithin, "others")
 }
 
-// largest keeps the largest bars, and one for the rest.
-func largest(bars []budgetBar, most int, others string) []budgetBar {
+// largestBars keeps the largest bars, and merges the rest into one.
+func largestBars(bars []budgetBar, most int, others string) []budgetBar {
 	if len(bars) <= most {
 		return bars
 	}
@@ -119,7 +119,7 @@ func largest(bars []budgetBar, most int, others string) []budgetBar {
 	return append(bars[:most-1], rest)
 }
 
-// tablePart is what the table and its figures cost of the budget, where its count is one measurement.
+// tablePart returns the share of the budget that a table and its figures cost, if its count is a single measurement.
 func tablePart(t report.Table) float64 {
 	var part float64
 	for _, s := range t.Statistics {
@@ -131,7 +131,7 @@ func tablePart(t report.Table) float64 {
 	return part
 }
 
-// barsOf adds up the parts of all that are in, and have the same key, in order of appearance.
+// barsOf sums the parts of all elements selected by in with the same key, in order of appearance.
 func barsOf[T any](all []T, in func(T) bool, key func(T) string, part func(T) float64) []budgetBar {
 	var bars []budgetBar
 	index := map[string]int{}
@@ -150,11 +150,11 @@ func barsOf[T any](all []T, in func(T) bool, key func(T) string, part func(T) fl
 	return bars
 }
 
-// Top of the bar, in pixels, under its text.
+// Top returns the top of the bar, in pixels, under its text.
 func (b budgetBar) Top() int { return b.Y + 6 }
 
-// Width of the bar as a part of the room that it has, at least a visible sliver.
+// Width returns the bar's share of the available width, at least a visible sliver.
 func (b budgetBar) Width() string { return percent(min(1, max(0.003, b.Part))) }
 
-// Short is its label as it fits over it.
-func (b budgetBar) Short() string { return clipped(b.Label, 2*labelRunes) }
+// Short returns its label, shortened to fit above it.
+func (b budgetBar) Short() string { return clip(b.Label, 2*labelRunes) }

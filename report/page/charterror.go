@@ -1,7 +1,7 @@
 package page
 
-// This file holds how good each table is, in one row of a list: a strip of its relative margins, and what its cells are
-// good for.
+// This file shows how good each table is, in one row of a list: a strip of its relative margins, and what its cells can
+// be used for.
 
 import (
 	"fmt"
@@ -17,20 +17,20 @@ import (
 
 // errorRow is a count of a table.
 type errorRow struct {
-	ID        string // of the table's first row, "" of others
+	ID        string // of the table's first row, "" for others
 	Table     report.Table
 	Statistic report.Statistic
-	Chart     string // id of its first chart, "" where it has none
-	Zero      string // id of its cells that could be zero, "" where it has none
+	Chart     string // id of its first chart, "" if it has none
+	Zero      string // id of its list of cells that could be zero, "" if it has none
 	Strip     *errorStrip
 	Fit       []fitPart
 }
 
-// errorStrip is how the relative margins of a table's cells spread: a line from the best tenth to nine tenths, a dot
-// where half of them are.
+// errorStrip is the distribution of the relative margins of a table's cells: a line from the first to the ninth decile,
+// and a dot at the median.
 type errorStrip struct{ From, Width, At, Text string }
 
-// fitPart is the part of a table's cells that are in one class of use.
+// fitPart is the share of a table's cells that are in one class of use.
 type fitPart struct {
 	Name        string
 	Shade       int // 6 for the best, 0 for the last
@@ -38,10 +38,10 @@ type fitPart struct {
 	Share       float64
 }
 
-// errorStops are relative margins that stand at equal distances: each about twice the one before.
+// errorStops are relative margins at equal distances on the scale: each about twice the one before.
 var errorStops = []float64{0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2}
 
-// errorAt is the place of a relative margin, between the stops in proportion.
+// errorAt returns the position of a relative margin, interpolated between the stops.
 func errorAt(ratio float64) float64 {
 	last := len(errorStops) - 1
 	for i := range last {
@@ -55,19 +55,19 @@ func errorAt(ratio float64) float64 {
 // errorTable is a list of tables with their errors.
 type errorTable struct {
 	Name  string
-	Key   []fitPart // the classes, of the first list, as the first table that has them names them
+	Key   []fitPart // the classes, for the first list, as the first table that has them names them
 	Ticks []tick
 	Rows  []errorRow
 	Apart bool
 }
 
-// firstErrors is how many rows are shown where there are more, which are folded.
+// firstErrors is the number of rows that are shown if there are more than mostErrors; the others are folded.
 const (
 	firstErrors = 24
 	mostErrors  = 36
 )
 
-// FirstErrors are the tables that are shown at once.
+// FirstErrors returns the tables that are always shown.
 func (p page) FirstErrors() errorTable {
 	rows := p.errorRows()
 	t := errorTable{Name: "Error of each table", Ticks: errorTicks(), Rows: rows, Apart: p.Apart()}
@@ -80,7 +80,7 @@ func (p page) FirstErrors() errorTable {
 	return t
 }
 
-// MoreErrors are the others, nil where there are none.
+// MoreErrors returns the others, nil if there are none.
 func (p page) MoreErrors() *errorTable {
 	rows := p.errorRows()
 	if len(rows) <= mostErrors {
@@ -90,7 +90,7 @@ func (p page) MoreErrors() *errorTable {
 		Apart: p.Apart()}
 }
 
-// errorTicks are the relative margins that are written over the strips.
+// errorTicks returns the relative margins that are written above the strips.
 func errorTicks() []tick {
 	var all []tick
 	for _, v := range []float64{0.01, 0.1, 1} {
@@ -99,7 +99,7 @@ func errorTicks() []tick {
 	return all
 }
 
-// errorRows are the counts of all tables but those that judge bounds and rules, which have a list of their own.
+// errorRows returns the counts of all tables except for those that judge bounds and rules, which have their own list.
 func (p page) errorRows() []errorRow {
 	chart := map[string]string{}
 	for _, c := range p.Charts {
@@ -120,7 +120,7 @@ func (p page) errorRows() []errorRow {
 	return rows
 }
 
-// stripOf places relative margins, nil where there are none.
+// stripOf positions relative margins, nil if there are none.
 func stripOf(r *report.RelativeMargin) *errorStrip {
 	if r == nil {
 		return nil
@@ -133,27 +133,27 @@ func stripOf(r *report.RelativeMargin) *errorStrip {
 	}
 }
 
-// linked is a piece of a text that may lead to the row of a table, or to the list of them.
-type linked struct{ Text, ID string }
+// linkedText is a piece of a text that may link to the row of a table, or to the list of tables.
+type linkedText struct{ Text, ID string }
 
-// places are what parts of the page are called in sentences, with where they are.
-var places = []linked{
+// pageParts maps the names of parts of the page in sentences to their ids.
+var pageParts = []linkedText{
 	{notes.TableList, "tables"}, {notes.ZeroColumn, "tables"}, {notes.VerdictColumn, "tables"},
 	{notes.DifferenceColumn, "tables"}, {notes.ZeroSection, "zero"},
 }
 
-// Links parts a text at places of the page, and at tables that it names with how many of their cells are meant, as in
-// "pairs/sex (3 of 6)", or as those that are not to be used.
-func (p page) Links(text string) []linked {
-	var out []linked
+// Links splits a text at names of parts of the page, and at tables that it names with a number of their cells, as in
+// "pairs/sex (3 of 6)", or as tables not to use.
+func (p page) Links(text string) []linkedText {
+	var out []linkedText
 	from := 0
 	for at := range text {
 		if at < from || at > 0 && text[at-1] != ' ' {
 			continue
 		}
-		if i := slices.IndexFunc(places, func(l linked) bool { return strings.HasPrefix(text[at:], l.Text) }); i >= 0 {
-			out = append(out, linked{Text: text[from:at]}, places[i])
-			from = at + len(places[i].Text)
+		if i := slices.IndexFunc(pageParts, func(l linkedText) bool { return strings.HasPrefix(text[at:], l.Text) }); i >= 0 {
+			out = append(out, linkedText{Text: text[from:at]}, pageParts[i])
+			from = at + len(pageParts[i].Text)
 			continue
 		}
 		for i, t := range p.Tables {
@@ -163,18 +163,18 @@ func (p page) Links(text string) []linked {
 				continue
 			}
 			if at > from {
-				out = append(out, linked{Text: text[from:at]})
+				out = append(out, linkedText{Text: text[from:at]})
 			}
-			out = append(out, linked{t.Path, tableID(i)})
+			out = append(out, linkedText{t.Path, tableID(i)})
 			from = at + len(t.Path)
 			break
 		}
 	}
-	return append(out, linked{Text: text[from:]})
+	return append(out, linkedText{Text: text[from:]})
 }
 
-// fitOf parts the possible cells of a table by what they are good for: where the spec says nothing of it, by whether
-// the margin is at most a tenth and at most a half of the figure, with those that are shown as 0 last.
+// fitOf divides the possible cells of a table by what they can be used for: without classes in the spec, by whether the
+// margin is at most a tenth and at most half of the figure, with cells that are shown as 0 last.
 func fitOf(s report.Statistic, cells int64) []fitPart {
 	if s.Fit != nil {
 		names, shares := make([]string, len(s.Fit)), make([]float64, len(s.Fit))
@@ -196,22 +196,22 @@ func fitOf(s report.Statistic, cells int64) []fitPart {
 			1 - above})
 }
 
-// fitParts lays the parts side by side.
+// fitParts places the parts side by side.
 func fitParts(names []string, shares []float64) []fitPart {
 	var parts []fitPart
 	from := 0.0
 	for i, name := range names {
 		f := fitPart{Name: name, Share: shares[i], From: percent(from), Width: percent(shares[i])}
 		if i < len(names)-1 {
-			f.Shade = shading.Most - lighterBy(i, len(names))
+			f.Shade = shading.Most - shadeSteps(i, len(names))
 		}
 		parts, from = append(parts, f), from+shares[i]
 	}
 	return parts
 }
 
-// lighterBy is by how many shades the class is lighter than the best.
-func lighterBy(i, classes int) int { return i * (shading.Most - 1) / max(classes-1, 1) }
+// shadeSteps returns by how many shades the class is lighter than the best.
+func shadeSteps(i, classes int) int { return i * (shading.Most - 1) / max(classes-1, 1) }
 
 // FitText names the classes with their shares.
 func (r errorRow) FitText() string {

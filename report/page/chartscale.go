@@ -1,7 +1,7 @@
 package page
 
-// This file holds scales: from figures to places on a chart. Places are parts of its width, so that text keeps its size
-// on a page of any width.
+// This file holds scales, which map figures to positions on a chart. Positions are shares of its width, so that text
+// keeps its size on a page of any width.
 
 import (
 	"math"
@@ -13,22 +13,23 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// labelRunes is how long a label beside a chart can be on a narrow page.
+// labelRunes is the largest length of a label next to a chart on a narrow page.
 const labelRunes = 18
 
-// scale is the stretch of numbers that a chart shows.
+// scale is the interval of numbers that a chart shows.
 type scale struct{ low, high float64 }
 
-// at is the place of a value as a part of the width, the nearest end where it lies beyond.
-func (s scale) at(v float64) float64 {
+// position returns the position of a value as a share of the width, the nearest end if it lies beyond.
+func (s scale) position(v float64) float64 {
 	if !(s.high > s.low) {
 		return 0
 	}
 	return min(1, max(0, (v-s.low)/(s.high-s.low)))
 }
 
-// ticks are round numbers from end to end, at most so many, with the scale widened to the first and the last.
-func (s scale) ticks(most int) (scale, []float64) {
+// roundTicks returns round numbers from end to end, at most `most` of them, with the scale widened to the first and the
+// last.
+func (s scale) roundTicks(most int) (scale, []float64) {
 	for power := shading.LeastPower; power <= shading.MostPower; power++ {
 		for _, digit := range []int{1, 2, 5} {
 			step := shading.Round(digit, power)
@@ -46,13 +47,13 @@ func (s scale) ticks(most int) (scale, []float64) {
 	return s, []float64{s.low, s.high}
 }
 
-// axisRunes is how many characters fit side by side under a strip on a narrow page.
+// axisRunes is the number of characters that fit side by side under a strip on a narrow page.
 const axisRunes = 24
 
-// ticksWithin are as many ticks, up to five, as have room for their numbers side by side.
+// ticksWithin returns as many ticks, up to five, as have room for their numbers side by side.
 func ticksWithin(s scale, runes int) (scale, []float64) {
 	for most := 5; ; most-- {
-		wide, numbers := s.ticks(most)
+		wide, numbers := s.roundTicks(most)
 		longest := 0
 		for _, v := range numbers {
 			longest = max(longest, len([]rune(words.Figure(v))))
@@ -63,8 +64,8 @@ func ticksWithin(s scale, runes int) (scale, []float64) {
 	}
 }
 
-// axisOf is the scale of points: of all values and, as far as these do not dwarf them, of their intervals. It begins at
-// zero where it is asked to, or zero is near enough.
+// axisOf returns the scale of points: of all values and, as far as they do not dwarf these, of their intervals. It
+// begins at zero if zero is set, or if zero is near enough.
 func axisOf(points []report.Point, zero bool) scale {
 	first, widest := true, 0.0
 	var values, all scale
@@ -98,13 +99,13 @@ func axisOf(points []report.Point, zero bool) scale {
 	return out
 }
 
-// percent writes a part of the width.
+// percent writes a share of the width.
 func percent(part float64) string {
 	return strconv.FormatFloat(float64(100*part), 'f', 2, 64) + "%"
 }
 
-// twoLines parts a label that is longer than a line where words or parts of them end, and shortens what two lines do
-// not hold.
+// twoLines splits a label that is longer than a line at the end of a word or of a part of one, and shortens what does
+// not fit on two lines.
 func twoLines(label string, most int) (first, second string) {
 	runes := []rune(label)
 	if len(runes) <= most {
@@ -117,11 +118,11 @@ func twoLines(label string, most int) (first, second string) {
 			break
 		}
 	}
-	return strings.TrimSpace(string(runes[:at])), clipped(strings.TrimSpace(string(runes[at:])), most)
+	return strings.TrimSpace(string(runes[:at])), clip(strings.TrimSpace(string(runes[at:])), most)
 }
 
-// clipped shortens a label to so many characters.
-func clipped(label string, most int) string {
+// clip shortens a label to `most` characters.
+func clip(label string, most int) string {
 	runes := []rune(label)
 	if len(runes) <= most {
 		return label

@@ -1,6 +1,6 @@
 package page
 
-// This file holds what stands under and beside charts to what has room on a narrow page.
+// This file tests that texts under and next to charts fit a narrow page.
 
 import (
 	"slices"
@@ -23,8 +23,8 @@ func TestLongLabelsStandOnTwoLines(t *testing.T) {
 	}
 }
 
-// Under a strip of 24 characters stand five short numbers, three of seven characters each with two beside it, and two
-// that are longer.
+// Under a strip of 24 characters there is room for five short numbers, for three of seven characters each with two
+// between them, and for two that are longer.
 func TestNumbersUnderChartsHaveRoom(t *testing.T) {
 	for high, want := range map[float64][]float64{
 		40:      {0, 10, 20, 30, 40},
@@ -40,7 +40,7 @@ func TestNumbersUnderChartsHaveRoom(t *testing.T) {
 
 func TestTicksOfNarrowScales(t *testing.T) {
 	for _, s := range []scale{{0, 1}, {5, 5}, {36_700_000, 36_700_000}, {-4e9, -4e9}, {1e17, 1e17 + 16}, {1e30, 1e30}} {
-		wide, ticks := s.ticks(5)
+		wide, ticks := s.roundTicks(5)
 		if len(ticks) < 2 || len(ticks) > 6 || wide.low > s.low || wide.high < s.high {
 			t.Errorf("the scale %v has ticks at %v", s, ticks)
 		}

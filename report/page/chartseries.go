@@ -1,7 +1,7 @@
 package page
 
-// This file holds the charts of series: a strip of intervals for categories, a line with its band along numbers and
-// days, and a heat map for two attributes.
+// This file draws the charts of series: a strip of intervals for categories, a line with its band for numbers and days,
+// and a heat map for two attributes.
 
 import (
 	"cmp"
@@ -18,21 +18,21 @@ import (
 	"github.com/dprelease/dprelease/synth"
 )
 
-// leastAlong is how many numbers or days make a line; fewer are a strip.
+// leastAlong is the least number of numbers or days for a line; fewer are drawn as a strip.
 const leastAlong = 25
 
-// seriesChart is a chart of a series: one of Strip, Line and Heat is there.
+// seriesChart is a chart of a series: exactly one of Strip, Line and Heat is set.
 type seriesChart struct {
 	ID      string
 	Table   string
 	Title   string
-	Text    string // what it shows, for those who do not see it
+	Text    string // describes the chart for readers who cannot see it
 	Caption string
 	Height  int
 	Strip   *stripChart
 	Line    *lineChart
 	Heat    *heatChart
-	// OffPaper is true of a list of figures that is shown on a screen alone.
+	// OffPaper reports that its list of figures is shown only on a screen.
 	OffPaper bool
 	*report.Series
 }
@@ -44,13 +44,13 @@ type tick struct{ Text, At, Anchor string }
 type stripChart struct {
 	Rows        []stripRow
 	Ticks       []tick
-	From, Width string // where the plot is
+	From, Width string // position of the plot
 	Foot        int    // baseline of the ticks' text, in pixels
 }
 
-// stripRow is a cell. Its places are parts of the plot's width.
+// stripRow is a cell. Its positions are shares of the plot's width.
 type stripRow struct {
-	Label, More     string // of two lines, where it does not fit one
+	Label, More     string // two lines, if it does not fit one
 	Value, Full     string
 	Y, Middle       int // baseline of its text, and middle of its bar
 	At, From, To    string
@@ -65,7 +65,7 @@ type lineChart struct {
 	Unsure     []heatLabel // points that could be zero
 	Up         []tick
 	Plot, Foot int // height of the plot, and baseline of the ticks' text, in pixels
-	// From and Width are where the plot is, beside the numbers of Up on a narrow page.
+	// From and Width are the position of the plot, next to the numbers of Up on a narrow page.
 	From, Width string
 }
 
@@ -81,34 +81,34 @@ type heatChart struct {
 	Width   string // of a cell
 }
 
-// heatLabel is that of a row or a column, or of a point of a line.
+// heatLabel is the label of a row or a column, or of a point of a line.
 type heatLabel struct {
 	Text string
 	At   string
 	Y    int
 }
 
-// heatCell is a cell: hatched where it has no figure or could be zero.
+// heatCell is a cell: hatched if it has no figure or could be zero.
 type heatCell struct {
 	X, Middle string
 	Y         int
-	Shade     int // 0 where hatched
+	Shade     int // 0 if hatched
 	Value     string
 	Full      string
 }
 
 const (
 	stripPitch = 22
-	labelPitch = 14 // of the lines of a label
+	labelPitch = 14 // between the lines of a label
 	linePlot   = 170
 	heatPitch  = 24
 )
 
-// mostOnPaper is how many figures the lists behind charts have on paper, all together: each takes some two kilobytes of
-// a PDF.
+// mostOnPaper is the number of figures that the lists behind charts contain on paper, in total: each takes some two
+// kilobytes of a PDF.
 const mostOnPaper = 1000
 
-// chartsOf are the charts of all series, in the order of the tables.
+// chartsOf returns the charts of all series, in the order of the tables.
 func chartsOf(r *report.Report) []seriesChart {
 	var all []seriesChart
 	listed := 0
@@ -155,13 +155,13 @@ func chartOf(t *report.Table, k int, id string) seriesChart {
 		c.Caption = "Bars around the dots, hidden where they are narrower: " + intervals + "."
 	}
 	c.Caption += words.When(s.Columns == nil && c.UnsureText() != "", " Hollow: "+c.UnsureText()+".") +
-		words.When(k == 0 && count.Apart != 0, " "+apartText(count))
-	c.Text = c.summary()
+		words.When(k == 0 && count.Apart != 0, " "+differenceText(count))
+	c.Text = c.summaryText()
 	return c
 }
 
-// summary says in a sentence what a chart shows.
-func (s seriesChart) summary() string {
+// summaryText says in a sentence what a chart shows.
+func (s seriesChart) summaryText() string {
 	low, high := -1, -1
 	hidden := map[synth.Flag]int64{}
 	for i, p := range s.Points {
@@ -178,8 +178,8 @@ func (s seriesChart) summary() string {
 	}
 	text := budget.Plural(int64(len(s.Points)), "cell")
 	if low >= 0 {
-		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(), s.name(low), s.Points[high].Text(),
-			s.name(high))
+		text += fmt.Sprintf(": from %s (%s) to %s (%s)", s.Points[low].Text(), s.pointName(low), s.Points[high].Text(),
+			s.pointName(high))
 	}
 	for _, flag := range []synth.Flag{synth.Withheld, synth.Unbounded} {
 		if n := hidden[flag]; n > 0 {
@@ -189,18 +189,18 @@ func (s seriesChart) summary() string {
 	return text + ". The table behind the chart has every figure."
 }
 
-// name is the label of a point, by its row and column where it has both.
-func (s seriesChart) name(i int) string {
+// pointName returns the label of a point: its row and its column if it has both.
+func (s seriesChart) pointName(i int) string {
 	if n := len(s.Columns); n > 0 {
 		return s.Labels[i/n] + ", " + s.Columns[i%n]
 	}
 	return s.Labels[i]
 }
 
-// full names a point with its figure and its interval.
-func (s seriesChart) full(i int) string {
+// pointText names a point with its figure and its interval.
+func (s seriesChart) pointText(i int) string {
 	p := s.Points[i]
-	text := s.name(i) + ": " + p.Text()
+	text := s.pointName(i) + ": " + p.Text()
 	if p.Value == nil {
 		return text
 	}
@@ -212,16 +212,16 @@ func (c *seriesChart) drawStrip(zero bool) {
 	strip := &stripChart{Ticks: ticksOf(sc, ticks), From: "37%", Width: "41%"}
 	y := 15
 	for i, p := range c.Points {
-		row := stripRow{Full: c.full(i), Value: p.Text(), Y: y, Middle: y - 4}
+		row := stripRow{Full: c.pointText(i), Value: p.Text(), Y: y, Middle: y - 4}
 		if row.Label, row.More = twoLines(c.Labels[i], labelRunes); row.More != "" {
 			row.Middle += labelPitch / 2
 			y += labelPitch
 		}
 		y += stripPitch
 		if p.Value != nil {
-			row.Shown, row.Told, row.At = true, p.IsSure(), percent(sc.at(*p.Value))
+			row.Shown, row.Told, row.At = true, p.IsSure(), percent(sc.position(*p.Value))
 			if p.Low != nil && p.High != nil {
-				row.Interval, row.From, row.To = true, percent(sc.at(*p.Low)), percent(sc.at(*p.High))
+				row.Interval, row.From, row.To = true, percent(sc.position(*p.Low)), percent(sc.position(*p.High))
 			}
 		}
 		strip.Rows = append(strip.Rows, row)
@@ -230,21 +230,21 @@ func (c *seriesChart) drawStrip(zero bool) {
 	c.Strip, c.Height = strip, strip.Foot+6
 }
 
-// ticksOf places round numbers.
+// ticksOf positions round numbers.
 func ticksOf(s scale, numbers []float64) []tick {
 	all := make([]tick, len(numbers))
 	for i, v := range numbers {
-		all[i] = tick{Text: words.Figure(v), At: percent(s.at(v)), Anchor: "middle"}
+		all[i] = tick{Text: words.Figure(v), At: percent(s.position(v)), Anchor: "middle"}
 	}
 	return all
 }
 
 func (c *seriesChart) drawLine(zero bool) {
 	points := c.Points[:c.Ordered]
-	sc, ticks := axisOf(points, zero).ticks(5)
+	sc, ticks := axisOf(points, zero).roundTicks(5)
 	line := &lineChart{Plot: linePlot, Foot: linePlot + 34}
 	x := func(i int) int { return int(math.Round(float64(i) / float64(len(points)-1) * 1000)) }
-	y := func(v float64) int { return int(math.Round((1 - sc.at(v)) * 1000)) }
+	y := func(v float64) int { return int(math.Round((1 - sc.position(v)) * 1000)) }
 	var path, band strings.Builder
 	var back []string
 	turn := func() { // closes the band along its lower side
@@ -262,8 +262,8 @@ func (c *seriesChart) drawLine(zero bool) {
 			fmt.Fprintf(&path, "%s%d %d", words.Either(begun, "L", "M"), x(i), y(*p.Value))
 			begun = true
 			if !p.IsSure() {
-				line.Unsure = append(line.Unsure, heatLabel{Text: c.full(i), At: percent(float64(x(i)) / 1000),
-					Y: 16 + int(math.Round((1-sc.at(*p.Value))*linePlot))})
+				line.Unsure = append(line.Unsure, heatLabel{Text: c.pointText(i), At: percent(float64(x(i)) / 1000),
+					Y: 16 + int(math.Round((1-sc.position(*p.Value))*linePlot))})
 			}
 		}
 		if p.Low == nil || p.High == nil {
@@ -276,7 +276,8 @@ func (c *seriesChart) drawLine(zero bool) {
 	turn()
 	line.Line, line.Band = path.String(), band.String()
 	for _, v := range ticks {
-		line.Up = append(line.Up, tick{Text: words.Figure(v), At: strconv.Itoa(int(math.Round((1-sc.at(v))*linePlot)) + 16)})
+		line.Up = append(line.Up,
+			tick{Text: words.Figure(v), At: strconv.Itoa(int(math.Round((1-sc.position(v))*linePlot)) + 16)})
 	}
 	longest := 0
 	for _, t := range line.Up {
@@ -305,16 +306,16 @@ func (c *seriesChart) drawLine(zero bool) {
 	c.Line, c.Height = line, line.Foot+6
 }
 
-// lineRunes is how many characters fit side by side under a line on a narrow page.
+// lineRunes is the number of characters that fit side by side under a line on a narrow page.
 const lineRunes = 44
 
-// axisLabel is a label as it stands under a line: of a range its lower end.
+// axisLabel returns a label as it is written under a line: the lower end of a range.
 func axisLabel(label string) string {
 	from, _, _ := strings.Cut(label, "–")
-	return clipped(from, lineRunes/3-2)
+	return clip(from, lineRunes/3-2)
 }
 
-// wideRunes is how many characters fit side by side over the cells of a heat map on a narrow page.
+// wideRunes is the number of characters that fit side by side above the cells of a heat map on a narrow page.
 const wideRunes = 34
 
 func (c *seriesChart) drawHeat() {
@@ -329,18 +330,18 @@ func (c *seriesChart) drawHeat() {
 	}
 	for i, label := range c.Columns {
 		heat.Columns = append(heat.Columns,
-			heatLabel{Text: clipped(label, labelRunes), At: percent((float64(i) + 0.5) / float64(n))})
+			heatLabel{Text: clip(label, labelRunes), At: percent((float64(i) + 0.5) / float64(n))})
 	}
 	for i, label := range c.Labels {
-		heat.Rows = append(heat.Rows, heatLabel{Text: clipped(label, labelRunes), Y: heat.Head + i*heatPitch + 16})
+		heat.Rows = append(heat.Rows, heatLabel{Text: clip(label, labelRunes), Y: heat.Head + i*heatPitch + 16})
 	}
-	s := shading.Of(c.descending(), shading.Most)
+	s := shading.Of(c.descendingFigures(), shading.Most)
 	for i, shade := range s.All {
 		heat.Classes = append(heat.Classes, report.MapClass{Range: s.Text(i), Shade: shade})
 	}
 	for i, p := range c.Points {
 		cell := heatCell{X: percent(float64(i%n) / float64(n)), Middle: percent((float64(i%n) + 0.5) / float64(n)),
-			Y: heat.Head + i/n*heatPitch, Full: c.full(i)}
+			Y: heat.Head + i/n*heatPitch, Full: c.pointText(i)}
 		if p.IsSure() {
 			cell.Shade = s.All[s.Class(*p.Value)]
 		} else {
@@ -360,20 +361,20 @@ func (c *seriesChart) drawHeat() {
 	c.Heat, c.Height = heat, heat.Head+len(c.Labels)*heatPitch+2
 }
 
-// UnsureText says that some figures could be zero, "" where none could.
+// UnsureText says that some figures could be zero, "" if none could.
 func (s seriesChart) UnsureText() string {
 	unsure := slices.ContainsFunc(s.Points, func(p report.Point) bool { return p.Unsure() != "" })
 	return words.When(unsure, report.CouldBeZero)
 }
 
-// HatchedText says what is so of the cells of a heat map that are hatched.
+// HatchedText says what hatched cells of a heat map mean.
 func (s seriesChart) HatchedText() string {
 	hidden := slices.ContainsFunc(s.Points, func(p report.Point) bool { return p.Value == nil })
 	return strings.Join(words.Said(words.When(hidden, "no figure"), s.UnsureText()), ", or ")
 }
 
-// descending are the figures that are shaded.
-func (s seriesChart) descending() []float64 {
+// descendingFigures returns the figures that are shaded.
+func (s seriesChart) descendingFigures() []float64 {
 	var values []float64
 	for _, p := range s.Points {
 		if p.IsSure() {
@@ -390,15 +391,15 @@ type matrixRow struct {
 	Points []report.Point
 }
 
-// longRows is from how many rows on the list behind a heat map is long.
+// longRows is the number of rows above which the list behind a heat map is long.
 const longRows = 16
 
-// Long tells that the list of its points is long: it goes on beside itself on paper.
+// Long reports whether the list of its points is long enough to continue in a second column on paper.
 func (s seriesChart) Long() bool {
 	return s.Ordered >= leastAlong || s.Columns != nil && len(s.Points) > longRows
 }
 
-// Matrix are the rows of a series of two attributes.
+// Matrix returns the rows of a series of two attributes.
 func (s seriesChart) Matrix() []matrixRow {
 	n := len(s.Columns)
 	rows := make([]matrixRow, len(s.Labels))

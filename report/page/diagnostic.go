@@ -5,9 +5,9 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// This file holds what pages say of tables that judge bounds or rules.
+// This file describes tables that judge bounds or rules.
 
-// asideText says what a table is there for that judges bounds or rules.
+// asideText says what a table that judges bounds or rules is for.
 func asideText(t report.Table) string {
 	if t.Counts != "" {
 		return "counts " + t.Counts

@@ -1,13 +1,13 @@
 package page
 
-// This file holds what the classes of fitness mean.
+// This file explains the classes of precision.
 
 import (
 	"fmt"
 	"strings"
 )
 
-// FitText says what the classes mean, "" where there are none.
+// FitText says what the classes mean, "" if there are none.
 func (r View) FitText() string {
 	columns := r.FitColumns()
 	if columns == nil {

@@ -1,6 +1,6 @@
 package page
 
-// This file holds report.html: one page that needs nothing but itself.
+// This file renders report.html: a single page that needs no other file.
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/dprelease/dprelease/report/notes"
 )
 
-// cellsText is a number of cells with the part that it is of all.
+// cellsText returns a number of cells with its share of all.
 func cellsText(n, of int64) string {
 	return words.Either(n == 0, "0", fmt.Sprintf("%s (%s)", budget.Group(n), budget.Percent(report.Ratio(n, of))))
 }
@@ -37,8 +37,8 @@ var chartStyleText string
 //go:embed map.css
 var mapStyleText string
 
-// shown are the functions by which report.html and report.md show what a report has.
-var shown = map[string]any{
+// templateFunctions are the functions with which report.html and report.md show the content of a report.
+var templateFunctions = map[string]any{
 	"group":    budget.Group,
 	"number":   words.Number,
 	"margin":   words.Margin,
@@ -54,10 +54,10 @@ var shown = map[string]any{
 	"distance": distanceText,
 	"verdict":  report.Table.Verdict,
 	"zeros":    zerosOf,
-	"list":     listed,
+	"list":     joinLabels,
 	"law":      lawText,
-	"folded":   folded,
-	"fraction": fraction,
+	"folded":   foldLosses,
+	"fraction": percentOf,
 	"capital":  words.Capital,
 	"signed":   words.Signed,
 	"part":     report.PartText,
@@ -67,18 +67,18 @@ var shown = map[string]any{
 	"amount":   func(block report.Mechanism) string { return report.Amount{Rho: block.Parameter}.String() },
 }
 
-var pageTemplate = template.Must(template.New("report").Funcs(shown).Funcs(template.FuncMap{
+var pageTemplate = template.Must(template.New("report").Funcs(templateFunctions).Funcs(template.FuncMap{
 	"style":      func() template.CSS { return template.CSS(styleText) },
 	"mapStyle":   func() template.CSS { return template.CSS(mapStyleText) },
 	"chartStyle": func() template.CSS { return template.CSS(chartStyleText) },
 	"join":       words.List,
-	"keep":       keep,
+	"keep":       keepTogether,
 	"code":       codeSpans,
 	"steps":      func(path string) []string { return strings.Split(path, "/") },
 	"add":        func(a, b int) int { return a + b },
 }).Parse(chartsText + pageText))
 
-// page is a report with what only the page needs.
+// page is a report with the data that only the page needs.
 type page struct {
 	View
 	BudgetChart budgetChart
@@ -86,58 +86,62 @@ type page struct {
 	Outlooks    []describe.Outlook
 }
 
-// HTML renders the page from the report alone: the same report gives the same
-// page. It loads nothing, runs no script, and escapes every text of the spec.
+// HTML renders the page from the report alone: equal reports give equal pages. The page loads nothing, runs no script,
+// and escapes every text of the spec.
 func HTML(r *report.Report) ([]byte, error) {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, page{View{r}, budgetChartOf(r), chartsOf(r), outlooksOf(r.Tables)}); err != nil {
 		return nil, fmt.Errorf("rendering the report: %w", err)
 	}
-	return visible(b.Bytes()), nil
+	return makeVisible(b.Bytes()), nil
 }
 
-// firstCharts are shown at once, the others are folded.
+// firstCharts is the number of charts that are always shown; the others are folded.
 const firstCharts = 6
 
-// FirstCharts are those that are shown at once.
+// FirstCharts returns the charts that are always shown.
 func (p page) FirstCharts() []seriesChart { return p.Charts[:min(len(p.Charts), firstCharts)] }
 
-// MoreCharts are the others.
+// MoreCharts returns the others.
 func (p page) MoreCharts() []seriesChart { return p.Charts[len(p.FirstCharts()):] }
 
 // ChartsText says which tables have charts.
 func (p page) ChartsText() string {
 	left := len(report.Those(p.Tables, func(t report.Table) bool { return !t.Aside && t.Series == nil }))
-	unbiased := words.When(p.FittedSome(), " Where counts were made to add up it is that of the unbiased count, and the dot or the line can lie outside.")
-	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error." + unbiased + " Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no figure."
+	unbiased := words.When(p.FittedSome(),
+		" Where counts were made to add up it is that of the unbiased count, and the dot or the line can lie outside.")
+	text := "Drawn from the published figures alone, noise and all. A dot or a line is a figure as published; the bar or band around it holds the exact one with the chance that is told below, before sampling and response error." +
+		unbiased +
+		" Of two attributes, cells are the darker, on a dark page the lighter, the larger their figure; what is hatched, or a hollow dot, could be zero or has no figure."
 	switch {
 	case p.Charts == nil:
 		return "No table is small enough to be drawn cell by cell: the list above tells how the errors of each spread."
 	case left == 1:
 		text += " One table is not drawn cell by cell, as it is too large or has too many attributes: the list above tells how its errors spread."
 	case left > 1:
-		text += fmt.Sprintf(" %s tables are not drawn cell by cell, as they are too large or too many: the list above tells how their errors spread.", budget.Group(int64(left)))
+		text += fmt.Sprintf(" %s tables are not drawn cell by cell, as they are too large or too many: the list above tells how their errors spread.",
+			budget.Group(int64(left)))
 	}
 	return text
 }
 
-// tile is a number that sums the release up.
+// tile is a number that summarises the release.
 type tile struct{ Name, Value, Note string }
 
-// Tiles are what the release promises and how good it is, each as one number.
+// Tiles returns what the release promises and how good it is, each as one number.
 func (p page) Tiles() []tile {
 	m := p.Guarantee.Meaning
 	changed := words.Either(p.Guarantee.Replaced(), "whatever its values are", "whether in the data or not")
 	return []tile{
-		{"Cost", keep(shortAmount(p.Budget.Asked)), p.payer()},
+		{"Cost", keepTogether(shortAmount(p.Budget.Asked)), p.payerText()},
 		{"One " + p.Guarantee.Protects + " changes the chance of a result at most", m.Factor + "-fold", changed},
 		{"An attacker guesses right at most", budget.Percent(m.Guess), "of the time; without the release 50%"},
-		p.closeness(),
+		p.closenessTile(),
 	}
 }
 
-// payer is who paid.
-func (p page) payer() string {
+// payerText says who paid.
+func (p page) payerText() string {
 	switch p.Status {
 	case report.Rehearsal:
 		return "spent of no account: the data were made up"
@@ -147,8 +151,8 @@ func (p page) payer() string {
 	return "charged to account " + p.Budget.Receipt.Account
 }
 
-// closeness is how close the numbers are; where some are by weight it is that of these.
-func (p page) closeness() tile {
+// closenessTile says how close the numbers are to the exact ones; if some are weighted, how close these are.
+func (p page) closenessTile() tile {
 	if len(p.Tables) == 0 {
 		m := p.Microdata[0]
 		return tile{"Rows drawn from a model", budget.Group(m.Rows), "with no margin for what is counted in them"}
@@ -173,7 +177,7 @@ func (p page) closeness() tile {
 	return tile{name, value, note}
 }
 
-// shortAmount is the amount without its δ, which would not fit a tile.
+// shortAmount returns the amount without its δ, which would not fit on a tile.
 func shortAmount(a report.Amount) string {
 	if a.Epsilon != "" {
 		return report.Amount{Epsilon: a.Epsilon}.String()
@@ -181,7 +185,7 @@ func shortAmount(a report.Amount) string {
 	return a.String()
 }
 
-// outlooksOf says what was expected, in few lines.
+// outlooksOf summarises what was expected of the tables.
 func outlooksOf(tables []report.Table) []describe.Outlook {
 	planned := make([]plan.Table, len(tables))
 	for i, t := range tables {
@@ -191,44 +195,45 @@ func outlooksOf(tables []report.Table) []describe.Outlook {
 	return describe.Outlooks(planned)
 }
 
-// noiseText names the law with its parameter in the field's letters.
+// noiseText names the noise distribution with its parameter in the field's letters.
 func noiseText(m report.Mechanism) string {
 	kind := budget.Kind(m.Kind)
 	if kind.Name() != "" {
 		return kind.Name() + ", " + kind.ParameterName() + " = " + nearText(m.Parameter)
 	}
-	l, ok := others[kind]
+	l, ok := otherMechanisms[kind]
 	if !ok {
 		return m.Kind + ", " + m.Parameter
 	}
 	return l.name + ", " + l.letter + " = " + words.Up(m.Parameter)
 }
 
-// lawText names the law alone.
+// lawText names only the noise distribution.
 func lawText(m report.Mechanism) string {
 	kind := budget.Kind(m.Kind)
 	if word := kind.ParameterWord(); kind.Name() != "" {
 		return kind.Name() + ", " + words.When(word != "", word+" ") + kind.ParameterName()
 	}
-	l, ok := others[kind]
+	l, ok := otherMechanisms[kind]
 	if !ok {
 		return m.Kind
 	}
 	return l.name + ", " + l.letter
 }
 
-// others are what mechanisms do that add no noise, each with its parameter in the field's letters. It is rounded up.
-var others = map[budget.Kind]struct{ name, letter string }{
+// otherMechanisms names mechanisms that add no noise, each with its parameter in the field's letters. The parameter is
+// rounded up.
+var otherMechanisms = map[budget.Kind]struct{ name, letter string }{
 	budget.ExponentialMechanism: {"exponential mechanism", "ε"},
 	budget.ExponentialQuantiles: {"quantiles by the exponential mechanism", "θ"},
 	budget.AdaptiveBlock:        {"adaptive block", "ρ"},
 }
 
 // nearText shows an exact number in four significant digits.
-func nearText(text string) string { return nearest(text, words.Decimal) }
+func nearText(text string) string { return formatNearest(text, words.Decimal) }
 
-// nearest writes the float64 nearest to an exact number; what is no number is left as it is.
-func nearest(text string, write func(float64) string) string {
+// formatNearest writes the float64 nearest to an exact number; a text that is not a number is returned unchanged.
+func formatNearest(text string, write func(float64) string) string {
 	r := words.Exact(text)
 	if r == nil {
 		return text
@@ -237,9 +242,8 @@ func nearest(text string, write func(float64) string) string {
 	return write(v)
 }
 
-// sourceText says what a figure was made from: the noise of its one measurement, or the
-// table that it is a sum of, or how many measurements, of which noise, it is put
-// together from.
+// sourceText says what a figure was made from: the noise of its only measurement, the table that it sums, or the number
+// of measurements and their noise.
 func sourceText(s report.Statistic) string {
 	switch {
 	case s.Mechanism != nil:
@@ -259,19 +263,19 @@ func noisesText(kinds []string) string {
 	return strings.Join(names, " and ")
 }
 
-// errorText is the standard error, with the largest where cells differ.
+// errorText returns the standard error, with the largest if cells differ.
 func errorText(s report.Statistic) string {
 	return words.Decimal(s.StandardError) + words.When(s.Largest > 0, ", at most "+words.Decimal(s.Largest))
 }
 
-// chanceText is the least that one number has to lie within its margin.
+// chanceText returns the least probability with which one number lies within its margin.
 func chanceText(s report.Statistic) string { return words.Level(s.Attained) }
 
-// keep holds a symbol, its equals sign and its value on one line.
-func keep(s string) string { return strings.ReplaceAll(s, " = ", "\u00a0=\u00a0") }
+// keepTogether prevents a line break between a symbol, its equals sign and its value.
+func keepTogether(s string) string { return strings.ReplaceAll(s, " = ", "\u00a0=\u00a0") }
 
-// fraction shows an exact part of one as a percentage.
-func fraction(text string) string { return nearest(text, budget.Percent) }
+// percentOf shows an exact share as a percentage.
+func percentOf(text string) string { return formatNearest(text, budget.Percent) }
 
 // span is a piece of text that may be code.
 type span struct {
@@ -279,10 +283,10 @@ type span struct {
 	Code bool
 }
 
-// Hash tells that a piece of code is a SHA-256 in hexadecimal, which may be broken at any place.
+// Hash reports whether a piece of code is a SHA-256 in hexadecimal, which may be broken anywhere.
 func (s span) Hash() bool { return s.Code && len(s.Text) == 64 && !strings.ContainsAny(s.Text, " /") }
 
-// codeSpans parts a sentence at its backquotes.
+// codeSpans splits a sentence at its backquotes.
 func codeSpans(s string) []span {
 	var spans []span
 	for i, text := range strings.Split(s, "`") {
@@ -293,5 +297,5 @@ func codeSpans(s string) []span {
 	return spans
 }
 
-// listed are labels side by side, each of which may have a comma.
-func listed(labels []string) string { return strings.Join(labels, "; ") }
+// joinLabels joins labels, each of which may contain a comma.
+func joinLabels(labels []string) string { return strings.Join(labels, "; ") }

@@ -1,6 +1,6 @@
 package page
 
-// This file holds report.md: the report as plain text with headings and tables, for a wiki or a review.
+// This file renders report.md: the report as plain text with headings and tables, for a wiki or a review.
 
 import (
 	"bytes"
@@ -17,24 +17,23 @@ import (
 //go:embed report.md.tmpl
 var markdownText string
 
-var markdownTemplate = template.Must(template.New("markdown").Funcs(shown).Funcs(template.FuncMap{
-	"plain": plain,
+var markdownTemplate = template.Must(template.New("markdown").Funcs(templateFunctions).Funcs(template.FuncMap{
+	"plain": plainText,
 	"cost":  costText,
-	"fence": fence,
+	"fence": codeFence,
 	"whole": func(s string) string { return strings.TrimSuffix(s, "\n") },
 }).Parse(markdownText))
 
-// Markdown is report.md, rendered from the report alone. Every text of the spec
-// is escaped, so that none of it becomes markup.
+// Markdown renders report.md from the report alone. It escapes every text of the spec, so that none becomes markup.
 func Markdown(r *report.Report) []byte {
 	var b bytes.Buffer
 	if err := markdownTemplate.Execute(&b, page{View: View{r}, Outlooks: outlooksOf(r.Tables)}); err != nil {
 		panic("report: the markdown always renders: " + err.Error())
 	}
-	return visible(b.Bytes())
+	return makeVisible(b.Bytes())
 }
 
-// costText is the part of the budget that a figure cost, where that is its own.
+// costText returns the share of the budget that a figure cost, if that cost is its own.
 func costText(s report.Statistic) string {
 	switch {
 	case s.SumOf != "":
@@ -45,18 +44,21 @@ func costText(s report.Statistic) string {
 	return budget.Percent(s.PartOfBudget)
 }
 
-// marks are the characters that start markup within a line, or part the cells
-// of a table. Backquotes stay: the report's own sentences set commands in them.
-var marks = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "[", `\[`, "]", `\]`, "<", "&lt;", "&", "&amp;")
+// markupEscapes escapes the characters that start markup within a line, or separate the cells of a table. Backquotes
+// stay: the report's own sentences set commands in them.
+var markupEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "[", `\[`, "]", `\]`, "<", "&lt;", "&",
+	"&amp;")
 
-// edges are underscores that start or end a word; those within one are no markup.
-var edges = regexp.MustCompile(`\b_|_\b`)
+// edgeUnderscores matches underscores at the start or end of a word; those within a word are not markup.
+var edgeUnderscores = regexp.MustCompile(`\b_|_\b`)
 
-// plain puts a text on one line, as text.
-func plain(s string) string { return edges.ReplaceAllString(marks.Replace(words.OneRow(s)), `\_`) }
+// plainText puts a text on one line, without markup.
+func plainText(s string) string {
+	return edgeUnderscores.ReplaceAllString(markupEscapes.Replace(words.OneRow(s)), `\_`)
+}
 
-// fence is a run of backquotes longer than any in a text, at least three.
-func fence(s string) string {
+// codeFence returns a run of backquotes longer than any in a text, at least three.
+func codeFence(s string) string {
 	f := "```"
 	for strings.Contains(s, f) {
 		f += "`"

@@ -1,6 +1,6 @@
 package page
 
-// This file holds the opening: what every reader should know of a release, in the order of a first page.
+// This file writes the opening: what every reader should know about a release, in the order of a first page.
 
 import (
 	"fmt"
@@ -13,8 +13,7 @@ import (
 	"github.com/dprelease/dprelease/report/notes"
 )
 
-// MicrodataSentence says in the headline that there are microdata; "" where there
-// are none.
+// MicrodataSentence says in the headline that there are microdata; "" if there are none.
 func (r View) MicrodataSentence() string {
 	if len(r.Microdata) == 0 {
 		return ""
@@ -28,35 +27,37 @@ func (r View) MicrodataSentence() string {
 		report.ModelOnly)
 }
 
-// Opening is what the figures are about, what is promised to those in the data, and how close the figures are, in this
-// order.
+// Opening returns what the figures are about, what is promised to those in the data, and how close the figures are to
+// the exact ones, in this order.
 func (r View) Opening() []string {
 	opening := append([]string{r.Subject()}, promiseOpening(r.Guarantee)...)
-	return append(append(opening, r.Accuracy.Sentence), r.unpaired()...)
+	return append(append(opening, r.Accuracy.Sentence), r.singleColumnTexts()...)
 }
 
-// unpaired says of which microdata no two columns were measured together, although the method could have chosen some.
-func (r View) unpaired() []string {
+// singleColumnTexts says for which microdata no two columns were measured together, although the method could have
+// selected some.
+func (r View) singleColumnTexts() []string {
 	var all []string
 	for _, m := range r.Microdata {
 		if m.Block != nil && len(m.Together()) == 0 {
 			all = append(all, fmt.Sprintf(
-				"The microdata of %s show each column by itself: no two columns were measured together, and the rows say nothing of how columns depend on each other.", m.Table))
+				"The microdata of %s show each column by itself: no two columns were measured together, and the rows say nothing of how columns depend on each other.",
+				m.Table))
 		}
 	}
 	return all
 }
 
-// Further is what the opening leaves out of the sentences on accuracy and on the guarantee.
+// Further returns the sentences on accuracy and on the guarantee that the opening omits.
 func (r View) Further() []string {
 	opening := strings.Join(promiseOpening(r.Guarantee), "\n")
 	promise := slices.DeleteFunc(slices.Clone(r.Guarantee.Sentences),
 		func(s string) bool { return strings.Contains(opening, s) })
-	return slices.Concat(r.Accuracy.More, words.Said(r.MicrodataSentence()), promise, r.unwarned())
+	return slices.Concat(r.Accuracy.More, words.Said(r.MicrodataSentence()), promise, r.allUsableText())
 }
 
-// unwarned says that no table is to be left alone as a whole, nothing where the box names one or no cell is published.
-func (r View) unwarned() []string {
+// allUsableText says that no whole table must be avoided, nothing if the box names one or no cell is published.
+func (r View) allUsableText() []string {
 	published := slices.ContainsFunc(r.Tables, func(t report.Table) bool { return !t.Aside && t.Cells > t.Impossible })
 	if !published || len(report.NotSingly(r.Report)) > 0 {
 		return nil
@@ -69,18 +70,18 @@ func (r View) unwarned() []string {
 // Subject says which population and period the figures are about.
 func (r View) Subject() string {
 	return words.Either(r.Population == "", "The spec does not say which population these figures are about.",
-		sentence("These figures are about "+words.OneRow(r.Population))) +
-		words.When(r.Period != "", " "+sentence("Their period is "+words.OneRow(r.Period)))
+		asSentence("These figures are about "+words.OneRow(r.Population))) +
+		words.When(r.Period != "", " "+asSentence("Their period is "+words.OneRow(r.Period)))
 }
 
-// sentence is a text with a full stop, unless it ends as a sentence does.
-func sentence(text string) string {
+// asSentence adds a full stop to a text, unless it ends like a sentence.
+func asSentence(text string) string {
 	ends := strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?")
 	return text + words.When(!ends, ".")
 }
 
-// promiseOpening is the promise for the first page: what is protected, and what a release is worth to somebody who
-// guesses; by how much a result can depend on one, and in plain words what a large factor means.
+// promiseOpening returns the guarantee for the first page: what is protected, how much a release helps somebody who
+// guesses, how much a result can depend on one unit, and in plain words what a large factor means.
 func promiseOpening(g report.Guarantee) []string {
 	return words.Said(notes.ProtectedSentence(g)+" "+notes.GuessSentence(g), notes.FactorSentence(g),
 		notes.PlainSentence(g), notes.WeakSentence(g))

@@ -1,6 +1,6 @@
 package page
 
-// This file holds README.txt: what lies in the folder and how to open it.
+// This file renders README.txt: what the folder contains and how to open it.
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 var readmeText string
 
 var readmeTemplate = template.Must(template.New("readme").Funcs(template.FuncMap{
-	"wrap":       wrap,
+	"wrap":       wrapLines,
 	"quote":      strconv.Quote,
 	"sql":        func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" },
 	"identifier": func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` },
@@ -32,36 +32,36 @@ var readmeTemplate = template.Must(template.New("readme").Funcs(template.FuncMap
 	"capital":    words.Capital,
 }).Parse(readmeText))
 
-// Readme is README.txt: plain text, lines of at most 78 characters.
+// Readme renders README.txt: plain text, with lines of at most 78 characters.
 func Readme(r *report.Report) []byte {
 	var b bytes.Buffer
 	if err := readmeTemplate.Execute(&b, readmePageOf(r)); err != nil {
 		panic("report: the readme always renders: " + err.Error())
 	}
-	return visible(b.Bytes())
+	return makeVisible(b.Bytes())
 }
 
-// readmePage is a report with what only the readme needs.
+// readmePage is a report with the data that only the readme needs.
 type readmePage struct {
 	View
 	Statistics []column // each once
-	Kinds      []kind   // of figures beside counts, each once
-	Asides     []kind   // tables that are there to judge bounds and rules by
-	Unbiased   string   // names of those that are
-	// of the first table or, where there is none, of the first microdata, relative to the release's folder
+	Kinds      []kind   // figures other than counts, each once
+	Asides     []kind   // tables that judge bounds and rules
+	Unbiased   string   // names of the unbiased figures
+	// of the first table or, without tables, of the first microdata, relative to the release's folder
 	FirstFile string
 }
 
 // column is a count that tables have.
 type column struct {
 	Name       string
-	Cumulative bool   // it is already added up along a column
+	Cumulative bool   // it is cumulative along a column
 	Of         string // what it counts
-	Rounded    bool   // to a whole number, from a multiple of a unit that is none
-	Fitted     string // how it was made to add up with other tables, "" where it was not
+	Rounded    bool   // to a whole number, from a multiple of a fractional unit
+	Fitted     string // how it was adjusted to add up with other tables, "" if it was not
 }
 
-// kind is a figure beside counts that tables have.
+// kind is a figure, other than a count, that tables have.
 type kind struct{ Name, Text string }
 
 func readmePageOf(r *report.Report) readmePage {
@@ -95,7 +95,7 @@ func readmePageOf(r *report.Report) readmePage {
 	return p
 }
 
-// fittedFrom says what a count is that was made to add up.
+// fittedFrom says what a count is that was adjusted to add up.
 func fittedFrom(s report.Statistic) string {
 	switch {
 	case s.Fitted == nil:
@@ -106,18 +106,18 @@ func fittedFrom(s report.Statistic) string {
 	return "the noisy figure, rounded and fitted to add up with the other tables"
 }
 
-// joiners are characters without a width of their own that join letters or part them, as Persian and Hindi are written.
+// joiners are characters of zero width that join or separate letters, as the writing of Persian and Hindi requires.
 const joiners = "\u200c\u200d"
 
-// visible is a page on which every character is seen that could make it say something else than it holds: texts of a
-// spec command no terminal and turn no direction of writing. Lines end in one character, however those of the spec do.
-func visible(page []byte) []byte {
+// makeVisible returns a page on which every character is visible that could make it appear to say something else: no
+// text of a spec can control a terminal or change the direction of writing. Lines end in one character, whatever the
+// line endings of the spec.
+func makeVisible(page []byte) []byte {
 	return []byte(screen.Visible(strings.ReplaceAll(string(page), "\r\n", "\n"), "\n\t"+joiners))
 }
 
-// wrap breaks a text into lines of at most 78 characters, all but the first
-// indented.
-func wrap(indent int, text string) string {
+// wrapLines breaks a text into lines of at most 78 characters, all but the first indented.
+func wrapLines(indent int, text string) string {
 	var b strings.Builder
 	length := indent
 	for i, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n\t\r", r) }) {

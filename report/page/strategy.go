@@ -1,6 +1,6 @@
 package page
 
-// This file holds the strategies that have something to say.
+// This file selects the strategies that are worth showing.
 
 import (
 	"slices"
@@ -8,15 +8,15 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// HowMeasured are the strategies that have something to say: of several tables, or
-// with alternatives that were weighed.
+// HowMeasured returns the strategies that are worth showing: those of several tables, or with alternatives that were
+// considered.
 func (r View) HowMeasured() []report.Strategy {
 	return slices.DeleteFunc(slices.Clone(r.Strategies), func(s report.Strategy) bool {
-		return s.OfPart() || r.aside(s) || len(s.Tables) == 1 && len(s.Instead) == 0
+		return s.OfPart() || r.isAside(s) || len(s.Tables) == 1 && len(s.Instead) == 0
 	})
 }
 
-// aside tells that a strategy is of tables that are there to judge bounds and rules by.
-func (r View) aside(s report.Strategy) bool {
+// isAside reports whether a strategy is of tables that judge bounds and rules.
+func (r View) isAside(s report.Strategy) bool {
 	return slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Aside && t.Path == s.Tables[0] })
 }

@@ -1,7 +1,7 @@
 package page
 
-// This file holds sums along a column: what the rows of tables are that count up, or whose neighbouring cells are to be
-// added up.
+// This file describes sums along a column: the rows of cumulative tables, and of tables whose neighbouring cells should
+// be added up.
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// AddedUp says in a sentence each what the rows of tables are that count up, or are made to be added up.
+// AddedUp returns a sentence each about the rows of cumulative tables and of tables that are made to be summed.
 func (r View) AddedUp() []string {
 	var cumulative, ranges words.Alike
 	for _, t := range r.Tables {

@@ -1,7 +1,7 @@
 package page
 
-// This file holds the report as it is shown in a terminal: the promise, the budget and the errors on a screen or two,
-// and where to read on. Like every page it is rendered from the report alone.
+// This file shows the report in a terminal: the guarantee, the budget and the errors on a screen or two, and where to
+// read on. Like every page it is rendered from the report alone.
 
 import (
 	"cmp"
@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// mostTables are listed where not all are asked for.
+	// mostTables is the number of tables that are listed unless all are requested.
 	mostTables = 24
-	// barColumns is how wide a bar is.
+	// barColumns is the width of a bar.
 	barColumns = 12
 )
 
-// Terminal is the report as text for a terminal, of a release that lies in a folder. With all it lists every table.
+// Terminal renders the report as text for a terminal. folder is where the release is; with all it lists every table.
 func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byte {
 	p, v := screen.NewPage(look), View{r}
 	if r.Banner != "" {
@@ -37,12 +37,12 @@ func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byt
 		p.Paragraph("Population: "+r.Population, screen.Plain)
 	}
 	p.Heading("Promise")
-	for _, s := range v.promise() {
+	for _, s := range v.promiseLines() {
 		p.Paragraph(s, screen.Plain)
 	}
 	p.Heading("Accuracy")
 	p.Paragraph(r.Accuracy.Sentence, screen.Plain)
-	for _, s := range append(v.unpaired(), r.Accuracy.More...) {
+	for _, s := range append(v.singleColumnTexts(), r.Accuracy.More...) {
 		p.Paragraph(s, screen.Plain)
 	}
 	v.terminalBudget(p)
@@ -59,7 +59,7 @@ func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byt
 	return p.Bytes()
 }
 
-// headLine says which release it is, of what day, and how large.
+// headLine says which release it is, its date, and its size.
 func (r View) headLine() string {
 	cells := report.Total(r.Tables, func(t report.Table) int64 { return t.Cells })
 	parts := words.Said(words.When(r.Title != "", r.Release), r.Date, words.When(len(r.Tables) > 0,
@@ -70,9 +70,9 @@ func (r View) headLine() string {
 	return strings.Join(parts, " · ")
 }
 
-// promise is the guarantee in two lines: in the field's terms, and by what it does to chances. Where it is weak, or of
-// a row and not of all that somebody has, that is said as well.
-func (r View) promise() []string {
+// promiseLines returns the guarantee in two lines: in the field's terms, and as its effect on probabilities. It adds a
+// warning if the guarantee is weak, or protects a row rather than everything that somebody has.
+func (r View) promiseLines() []string {
 	g := r.Guarantee
 	neighbours := words.Either(g.Replaced(), "one replaced by any other", "one added or removed")
 	at := words.When(g.Definition == "zcdp", " (ε ≤ "+g.Meaning.Epsilon+" at δ = "+g.Meaning.Delta+")")
@@ -87,7 +87,7 @@ func (r View) promise() []string {
 	)
 }
 
-// terminalBudget says where the budget went.
+// terminalBudget shows where the budget went.
 func (r View) terminalBudget(p *screen.Page) {
 	p.Heading("Budget")
 	paid := fmt.Sprintf("%s on account %s, debit %d of %s.", r.Budget.Charged, r.Budget.Receipt.Account,
@@ -152,13 +152,14 @@ func (r View) terminalTables(p *screen.Page, all bool) {
 	if said := r.OfUnbiased(); said != "" {
 		p.Paragraph(said, screen.Plain)
 	}
-	p.Paragraph("typical: the typical margin, as half of the numbers above zero have a margin of at most this part of them; within 10%: the share of these whose margin is at most a tenth.", screen.Faint)
+	p.Paragraph("typical: the typical margin, as half of the numbers above zero have a margin of at most this part of them; within 10%: the share of these whose margin is at most a tenth.",
+		screen.Faint)
 	if len(dropped) > 0 {
 		p.Paragraph("A wider terminal shows more columns.", screen.Faint)
 	}
 }
 
-// tableRow is the row of one count.
+// tableRow returns the row of one count.
 func (r View) tableRow(t report.Table, s report.Statistic, named bool) []screen.Cell {
 	row := screen.Cells(t.Path)
 	if named {
@@ -183,8 +184,8 @@ var verdictStyles = map[usefulness.Verdict]screen.Style{usefulness.UseCells: scr
 	usefulness.AddUpFirst:     screen.Middle,
 	usefulness.LargeCellsOnly: screen.Middle, usefulness.DoNotUse: screen.Poor}
 
-// gradeOf is the style of a relative margin: the bounds are those of the share beside it and of what a reader takes for
-// a guess.
+// gradeOf returns the style of a relative margin. Its bounds are the bound of the share shown next to it, and that
+// above which readers regard a figure as a guess.
 func gradeOf(relative float64) screen.Style {
 	switch {
 	case relative <= 0.1:
@@ -195,10 +196,10 @@ func gradeOf(relative float64) screen.Style {
 	return screen.Poor
 }
 
-// percentDown is a share in whole percent, rounded down, so that 100% are all.
+// percentDown writes a share in whole percent, rounded down, so that 100% means all.
 func percentDown(part float64) string { return fmt.Sprintf("%d%%", int(math.Floor(100*part))) }
 
-// terminalFigures lists the figures beside counts.
+// terminalFigures lists the figures other than counts.
 func (r View) terminalFigures(p *screen.Page, all bool) {
 	var rows [][]screen.Cell
 	left := int64(0)
@@ -225,7 +226,7 @@ func (r View) terminalFigures(p *screen.Page, all bool) {
 	}
 }
 
-// terminalMicrodata says what the microdata are and which pairs they hold.
+// terminalMicrodata says what the microdata are and which pairs of columns they preserve.
 func (r View) terminalMicrodata(p *screen.Page) {
 	for _, m := range r.Microdata {
 		p.Heading("Microdata of " + m.Table)
@@ -237,7 +238,7 @@ func (r View) terminalMicrodata(p *screen.Page) {
 	}
 }
 
-// terminalNext says where to look next. Commands stand on lines of their own, to be copied.
+// terminalNext says where to look next. Commands are on lines of their own, to be copied.
 func (r View) terminalNext(p *screen.Page, folder string) {
 	p.Heading("Where to look next")
 	var next [][2]string

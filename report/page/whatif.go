@@ -1,6 +1,6 @@
 package page
 
-// This file holds the what-if page: how good the tables of a plan would be with another budget, as sliders move.
+// This file renders the what-if page: how good the tables of a plan would be with another budget, as sliders move.
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ var whatIfTemplate = template.Must(template.New("what-if").Funcs(template.FuncMa
 	"steps": func(path string) []string { return strings.Split(path, "/") },
 }).Parse(whatIfText))
 
-// whatIf is what the page is made of.
+// whatIf is the data of the page.
 type whatIf struct {
 	Policy               string
 	Style                template.CSS
@@ -57,11 +57,11 @@ type lever struct {
 	Share  *exactNumber `json:"share,omitempty"`
 	Amount *exactNumber `json:"amount,omitempty"`
 	Needed float64      `json:"needed,omitempty"`
-	Leaf   int          `json:"leaf"`            // its place, of a leaf
-	Fixed  bool         `json:"fixed,omitempty"` // bought beside the split
+	Leaf   int          `json:"leaf"`            // its index, for a leaf
+	Fixed  bool         `json:"fixed,omitempty"` // an extra outside the split
 	Parts  []lever      `json:"parts,omitempty"`
-	Alone  bool         `json:"-"` // nothing else has a share
-	Within string       `json:"-"` // what it is a part of
+	Alone  bool         `json:"-"` // it has the only share
+	Within string       `json:"-"` // the part that it belongs to
 }
 
 // exactNumber is a number and its exact text.
@@ -78,8 +78,8 @@ type whatIfRow struct {
 	Figures                            []whatIfRow
 }
 
-// WhatIf renders the page from the prospects alone. It loads nothing: its content security policy allows its one script
-// and its style, by their hashes, and no connection.
+// WhatIf renders the page from the error forecasts alone. The page loads nothing: its content security policy allows
+// its only script and its style, by their hashes, and no connection.
 func WhatIf(p *compiled.Prospects) ([]byte, error) {
 	style := styleText + whatIfStyle
 	page := whatIf{
@@ -94,7 +94,7 @@ func WhatIf(p *compiled.Prospects) ([]byte, error) {
 		page.Name, amount = "ρ", asked.Rho
 	}
 	leaf := 0
-	tree := levers(p, p.Split, "", &leaf)
+	tree := newLevers(p, p.Split, "", &leaf)
 	for i := range tree {
 		tree[i].Fixed = i > 0 && tree[0].Path == ""
 	}
@@ -102,7 +102,7 @@ func WhatIf(p *compiled.Prospects) ([]byte, error) {
 	if tree[0].Path == "" {
 		page.Levers, page.Fixed = tree[0].Parts, tree[1:]
 	}
-	page.Asked, page.Lines = exactText(amount), 4+lines(page.Levers)
+	page.Asked, page.Lines = exactText(amount), 4+lineCount(page.Levers)
 	var data bytes.Buffer
 	err := json.NewEncoder(&data).Encode(struct {
 		Asked     *exactNumber        `json:"asked"`
@@ -111,11 +111,11 @@ func WhatIf(p *compiled.Prospects) ([]byte, error) {
 		Noise     spec.Noise          `json:"noise,omitempty"`
 		Split     []lever             `json:"split"`
 		Prospects *compiled.Prospects `json:"prospects"`
-	}{exactOf(amount), deltaText(asked.Delta), minimised(asked.Minimise), asked.Noise, tree, p})
+	}{exactOf(amount), deltaText(asked.Delta), statedObjective(asked.Minimise), asked.Noise, tree, p})
 	if err != nil {
 		return nil, fmt.Errorf("rendering the what-if page: %w", err)
 	}
-	page.Data = template.JS(data.String()) // JSON without <, > and &
+	page.Data = template.JS(data.String()) // the encoder escapes <, > and &
 	for i, t := range p.Plan.Tables {
 		page.Rows = append(page.Rows, rowOf(t, p.Tables[i]))
 		page.Banded = page.Banded || t.Usefulness != nil && t.Usefulness.Band != ""
@@ -126,7 +126,7 @@ func WhatIf(p *compiled.Prospects) ([]byte, error) {
 	if err := whatIfTemplate.Execute(&b, page); err != nil {
 		return nil, fmt.Errorf("rendering the what-if page: %w", err)
 	}
-	return visible(b.Bytes()), nil
+	return makeVisible(b.Bytes()), nil
 }
 
 // sourceHash names an inline script or style in a content security policy.
@@ -135,8 +135,8 @@ func sourceHash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// levers are the parts of a split, the next of whose leaves has this place.
-func levers(p *compiled.Prospects, parts []spec.Part, within string, leaf *int) []lever {
+// newLevers returns the parts of a split. leaf is the index of its first leaf, and is advanced past its last.
+func newLevers(p *compiled.Prospects, parts []spec.Part, within string, leaf *int) []lever {
 	shares := 0
 	for _, part := range parts {
 		if part.Share != nil {
@@ -160,25 +160,25 @@ func levers(p *compiled.Prospects, parts []spec.Part, within string, leaf *int) 
 			}
 			*leaf++
 		} else {
-			l.Parts = levers(p, part.Parts, part.Path, leaf)
+			l.Parts = newLevers(p, part.Parts, part.Path, leaf)
 		}
 		all = append(all, l)
 	}
 	return all
 }
 
-// lines is how many lines the parts of a split take.
-func lines(parts []lever) int {
+// lineCount returns how many lines the parts of a split take.
+func lineCount(parts []lever) int {
 	n := 0
 	for _, part := range parts {
 		if n++; part.Parts != nil {
-			n += 2 + lines(part.Parts)
+			n += 2 + lineCount(part.Parts)
 		}
 	}
 	return n
 }
 
-// exactOf is an exact number; nil for none.
+// exactOf returns an exact number, nil for none.
 func exactOf(x *big.Rat) *exactNumber {
 	if x == nil {
 		return nil
@@ -187,7 +187,7 @@ func exactOf(x *big.Rat) *exactNumber {
 	return &exactNumber{exactText(x), v}
 }
 
-// exactText writes a number as a decimal where that takes few digits, else as a fraction.
+// exactText writes a number as a decimal if that takes few digits, and otherwise as a fraction.
 func exactText(x *big.Rat) string {
 	const most = 12
 	if places, exact := x.FloatPrec(); exact && places <= most {
@@ -196,7 +196,7 @@ func exactText(x *big.Rat) string {
 	return x.RatString()
 }
 
-// shareText writes a share in percent where that takes few digits, else as a fraction.
+// shareText writes a share in percent if that takes few digits, and otherwise as a fraction.
 func shareText(x *big.Rat) string {
 	percent := new(big.Rat).Mul(x, big.NewRat(100, 1))
 	if places, exact := percent.FloatPrec(); exact && places <= 4 {
@@ -205,7 +205,7 @@ func shareText(x *big.Rat) string {
 	return x.RatString()
 }
 
-// deltaText writes a δ as a power of ten where it is one.
+// deltaText writes a δ as a power of ten if it is one.
 func deltaText(delta *big.Rat) string {
 	if delta == nil {
 		return ""
@@ -217,15 +217,15 @@ func deltaText(delta *big.Rat) string {
 	}
 }
 
-// minimised is what a budget makes least where its spec has to say so.
-func minimised(objective spec.Objective) spec.Objective {
+// statedObjective returns the objective of a budget if its spec has to state it.
+func statedObjective(objective spec.Objective) spec.Objective {
 	if objective == spec.Guarded {
 		return ""
 	}
 	return objective
 }
 
-// rowOf is a table as it is planned.
+// rowOf returns a table as it is planned.
 func rowOf(t plan.Table, known compiled.Prospect) whatIfRow {
 	s := t.Statistics[0]
 	row := whatIfRow{Path: t.Path, Error: words.Decimal(s.StandardError), Margin: words.Margin(s.Margin),
@@ -252,7 +252,7 @@ func rowOf(t plan.Table, known compiled.Prospect) whatIfRow {
 	return row
 }
 
-// whatIfNotes says what the figures mean and what they hold fixed.
+// whatIfNotes says what the figures mean and what they keep fixed.
 func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 	published := words.Either(p.Plan.Consistent != nil, "the count, before it is made to add up,", "the published count")
 	roots := slices.ContainsFunc(p.Roots, func(root float64) bool { return root > 0 })
@@ -261,9 +261,11 @@ func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 			" lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
 		"What the plan chose is held: which measurements there are, their parts of their leaves, the kind of noise, and the way to quantiles. With another budget the planner may choose otherwise, which is better for all tables together and can be worse for one of them.",
 		"With these choices standard errors are at most 1% too small here. They are too large where the noise on what is measured is of few units, as it is taken to be continuous in tables that are put together: by 8% where its standard error is 1, by 1% where it is 3.",
-		words.When(p.Plan.Guarantee.Delta != "", "Which ρ this δ allows was worked out by the planner for amounts up to ten times as large and as small, and is read off between them. The kind of noise is held: in a release of few tables the planner may change from Gaussian to Laplace noise or back, and with it which measurements there are. Errors are then smaller on the whole, often less than half of what is said here, but single tables can come out several times worse: three times was seen, where one part had nearly all of the budget. Plan such a setting before it is decided on."+
-			words.When(roots, " Laplace noise in other shares is taken to gain nothing by them.")),
-		words.When(heldLaw(p), "Tables that are put together from Laplace noise keep the law of their noise as planned: with other shares their margins can be up to 8% larger."),
+		words.When(p.Plan.Guarantee.Delta != "",
+			"Which ρ this δ allows was worked out by the planner for amounts up to ten times as large and as small, and is read off between them. The kind of noise is held: in a release of few tables the planner may change from Gaussian to Laplace noise or back, and with it which measurements there are. Errors are then smaller on the whole, often less than half of what is said here, but single tables can come out several times worse: three times was seen, where one part had nearly all of the budget. Plan such a setting before it is decided on."+
+				words.When(roots, " Laplace noise in other shares is taken to gain nothing by them.")),
+		words.When(keepsLaplace(p),
+			"Tables that are put together from Laplace noise keep the law of their noise as planned: with other shares their margins can be up to 8% larger."),
 		words.When(page.Banded, bands+" "+describe.SpreadText),
 	)
 	var chosen, drawn bool
@@ -274,15 +276,18 @@ func whatIfNotes(p *compiled.Prospects, page whatIf) []string {
 		chosen = chosen || t.SomeCells()
 	}
 	return slices.Concat(notes, words.Said(
-		words.When(chosen, "Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how."),
-		words.When(drawn, "Which way to quantiles is taken, and with it which part of its leaf they have, changes with the budget: everything else in a leaf that pays for quantiles can come out a quarter worse or more (28% was seen), or better, than it says here."),
+		words.When(chosen,
+			"Of tables that show some of their cells this is the error of what they show. Which cells these are also depends on the budget: the plan tells how."),
+		words.When(drawn,
+			"Which way to quantiles is taken, and with it which part of its leaf they have, changes with the budget: everything else in a leaf that pays for quantiles can come out a quarter worse or more (28% was seen), or better, than it says here."),
 		words.When(slices.ContainsFunc(p.Plan.Leaves, func(l plan.Leaf) bool { return l.Needed }),
 			"A leaf that gets what its targets need keeps that amount, and the others share the rest."),
-	), sampleNotes(p.Plan.Sample), words.Said(words.When(len(p.Plan.Synthetic) > 0, "Of microdata no error can be predicted.")))
+	), sampleNotes(p.Plan.Sample),
+		words.Said(words.When(len(p.Plan.Synthetic) > 0, "Of microdata no error can be predicted.")))
 }
 
-// heldLaw tells that a table is put together from noise of several leaves that is not all Gaussian.
-func heldLaw(p *compiled.Prospects) bool {
+// keepsLaplace reports whether a table is reconstructed from noise of several leaves that is not all Gaussian.
+func keepsLaplace(p *compiled.Prospects) bool {
 	for _, t := range p.Tables {
 		for _, shared := range t.Shared {
 			for _, of := range p.Shared[shared.Of] {

@@ -1,6 +1,6 @@
 package page
 
-// This file holds what the plan said a table would be worth: its target, and its band.
+// This file shows how good the plan expected a table to be: its target, and its band.
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// Targets says of every table with a target how it is met, tables alike in one sentence.
+// Targets says for every table with a target how it is met, tables with the same text in one sentence.
 func (r View) Targets() []string {
 	var met words.Alike
 	for _, t := range r.Tables {
@@ -24,7 +24,7 @@ func (r View) Targets() []string {
 	return met.Sentences("%s: %s")
 }
 
-// Banded tells that the spec says how many rows it expects, so that some table has a band.
+// Banded reports whether the spec expects a number of rows, so that some table has a band.
 func (r View) Banded() bool {
 	return slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Band != "" })
 }
@@ -32,7 +32,7 @@ func (r View) Banded() bool {
 // bands says what the bands mean.
 const bands = "A band sets the noise against an average cell, the rows that the spec expects (a public number) spread evenly over the cells that can have any. Good: the margin is at most a tenth of it. Usable: the standard error is at most half of it. Weak: it is more. Mostly noise: more than half of the cells are expected to be off by more than an average cell."
 
-// Bands is what the bands mean, "" where there are none.
+// Bands says what the bands mean, "" if there are none.
 func (r View) Bands() string {
 	return words.When(r.Banded(), bands)
 }

@@ -1,6 +1,6 @@
 package page
 
-// This file holds cells that could be zero, by name, and what the verdicts mean.
+// This file names cells that could be zero, and explains the verdicts.
 
 import (
 	"fmt"
@@ -12,24 +12,25 @@ import (
 	"github.com/dprelease/dprelease/report/internal/words"
 )
 
-// tableID is where the row of a table is on the page.
+// tableID returns the id of a table's row on the page.
 func tableID(table int) string { return fmt.Sprintf("table-%d", table+1) }
 
 // VerdictText says what the verdicts mean.
 func (r View) VerdictText() string {
-	unfit := r.unfit(", or that is “%s”")
+	unfit := r.lastClassText(", or that is “%s”")
 	return fmt.Sprintf("Verdict: “%s” where the standard error is more than half of an average cell%s, as the plan says beforehand where the spec expects a number of rows. Else “%s” where at most a tenth of the cells %s, “%s” (“%s” where cells cannot be added up) where more do. A cell could be zero if its interval reaches zero.",
-		usefulness.DoNotUse, unfit, usefulness.UseCells, "could be zero"+r.unfit(" or are “%s”"), usefulness.AddUpFirst,
+		usefulness.DoNotUse, unfit, usefulness.UseCells, "could be zero"+r.lastClassText(" or are “%s”"),
+		usefulness.AddUpFirst,
 		usefulness.LargeCellsOnly)
 }
 
-// zerosOf is how many cells of a count could be zero, of all that are possible.
+// zerosOf returns how many of a count's possible cells could be zero.
 func zerosOf(t report.Table, s report.Statistic) string {
 	return fmt.Sprintf("%s of %s", budget.Group(s.NoiseCells), budget.Group(t.Cells-t.Impossible))
 }
 
-// unfit says something of the last class of fitness, "" where there are none.
-func (r View) unfit(format string) string {
+// lastClassText formats the name of the last class of precision, "" if there are none.
+func (r View) lastClassText(format string) string {
 	columns := r.FitColumns()
 	if columns == nil {
 		return ""
@@ -37,13 +38,13 @@ func (r View) unfit(format string) string {
 	return fmt.Sprintf(format, columns[len(columns)-1].Name)
 }
 
-// zeroCells are those of a count that could be zero.
+// zeroCells are the cells of a count that could be zero.
 type zeroCells struct {
 	ID, Path, Row, Of string
-	Cells             []string // labels, none where the report does not name them
+	Cells             []string // labels, none if the report does not name them
 }
 
-// Zeros are the counts with cells that could be zero, the largest part of them first.
+// Zeros returns the counts with cells that could be zero, by descending share of such cells.
 func (r View) Zeros() []zeroCells {
 	var all []zeroCells
 	in, _, _ := r.CouldBeZero()
@@ -61,13 +62,14 @@ func (r View) Zeros() []zeroCells {
 	return all
 }
 
-// zeroID is where the cells of a count that could be zero are on the page.
+// zeroID returns the id on the page of a count's cells that could be zero.
 func zeroID(table, count int) string { return fmt.Sprintf("zero-%d-%d", table+1, count+1) }
 
 // ZeroText says how to find the cells that could be zero.
 func (r View) ZeroText() string {
 	_, cells, of := r.CouldBeZero()
-	return words.When(cells > 0, fmt.Sprintf("%s of %s: the interval reaches zero.%s In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.",
-		words.Capital(budget.Plural(cells, "cell")), budget.Group(of),
-		words.When(!r.ZerosNamed(), " They are too many to be named here."), r.CountName()))
+	return words.When(cells > 0,
+		fmt.Sprintf("%s of %s: the interval reaches zero.%s In the files they have noise_dominates in the column %s_flag, in the tables behind charts the mark ○, in charts a hollow dot or hatching.",
+			words.Capital(budget.Plural(cells, "cell")), budget.Group(of),
+			words.When(!r.ZerosNamed(), " They are too many to be named here."), r.CountName()))
 }

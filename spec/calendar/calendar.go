@@ -1,21 +1,21 @@
-// Package calendar holds dates as days and timestamps as microseconds since 1970-01-01, without zones, of the years
-// 0000 to 9999.
+// Package calendar represents dates as days and timestamps as microseconds since 1970-01-01, without time zones, for
+// the years 0000 to 9999.
 //
-// It owns how texts are read as them, and which day is which: what the domains of columns and the expressions over
-// them share.
+// It owns how texts are read as dates and timestamps, and how days and calendar dates are converted, for both the
+// domains of columns and the expressions over them.
 //
 // It never asks what day it is, and knows neither domains nor expressions.
 package calendar
 
 import "time"
 
-// Lengths in microseconds, which timestamps are counted in.
+// Lengths in microseconds, the unit of timestamps.
 const (
 	MicrosPerSecond = int64(time.Second / time.Microsecond)
 	MicrosPerDay    = 24 * 3600 * MicrosPerSecond
 )
 
-// FirstDay and LastDay are 0000-01-01 and 9999-12-31: dates and timestamps lie within.
+// FirstDay and LastDay are 0000-01-01 and 9999-12-31, the bounds of dates and timestamps.
 const (
 	FirstDay = -719_528
 	LastDay  = 2_932_896
@@ -27,29 +27,30 @@ func Day(days int64) time.Time { return time.Unix(days*24*3600, 0).UTC() }
 // DayOf returns the day of a timestamp.
 func DayOf(micros int64) int64 { return FloorDiv(micros, MicrosPerDay) }
 
-// ParseDate reads 2024-01-31.
+// ParseDate reads a date in the form 2024-01-31.
 func ParseDate(s string) (days int64, ok bool) {
 	t, err := time.Parse(time.DateOnly, s)
 	return FloorDiv(t.Unix(), 24*3600), err == nil
 }
 
-// minutes and seconds are the layouts of timestamps.
+// The layouts of timestamps.
 const (
-	minutes = "2006-01-02T15:04"
-	seconds = minutes + ":05"
+	minuteLayout = "2006-01-02T15:04"
+	secondLayout = minuteLayout + ":05"
 )
 
-// ParseTimestamp reads 2024-01-31T12:30, with optional seconds and up to six places. A blank may stand for the T; a
-// zone may not follow.
+// ParseTimestamp reads a timestamp in the form 2024-01-31T12:30, with optional seconds and up to six decimal places. A
+// blank may replace the T. A time zone is not allowed.
 func ParseTimestamp(s string) (micros int64, ok bool) {
 	switch n := len(s); {
-	case n != len(minutes) && n < len(seconds), s[10] != 'T' && s[10] != ' ', s[13] != ':':
+	case n != len(minuteLayout) && n < len(secondLayout), s[10] != 'T' && s[10] != ' ', s[13] != ':':
 		return 0, false
-	case n > len(seconds) && (s[len(seconds)] != '.' || n > len(seconds)+len(".123456")):
+	case n > len(secondLayout) && (s[len(secondLayout)] != '.' || n > len(secondLayout)+len(".123456")):
 		return 0, false
 	}
-	// In a layout a blank would stand for any number of them, and places of seconds are read that it does not have.
-	t, err := time.Parse(seconds[:min(len(s), len(seconds))], s[:10]+"T"+s[11:])
+	// In a layout a blank would match any number of blanks, and time.Parse reads decimal places of seconds that the layout
+	// does not have.
+	t, err := time.Parse(secondLayout[:min(len(s), len(secondLayout))], s[:10]+"T"+s[11:])
 	return t.UnixMicro(), err == nil
 }
 
@@ -62,5 +63,5 @@ func FloorDiv(a, b int64) int64 {
 	return q
 }
 
-// FloorMod returns what FloorDiv leaves of a.
+// FloorMod returns a − ⌊a / b⌋·b for b ≠ 0.
 func FloorMod(a, b int64) int64 { return a - FloorDiv(a, b)*b }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What is no timestamp as a spec writes one is refused, however near it comes.
+// Texts that are not timestamps in the syntax of a spec are refused, however similar they are.
 func TestParseTimestamp(t *testing.T) {
 	day := time.Date(2024, 1, 31, 0, 0, 0, 0, time.UTC).UnixMicro()
 	for text, want := range map[string]int64{

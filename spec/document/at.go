@@ -1,6 +1,6 @@
 package document
 
-// This file holds problems that are found after a document was read, by the path of what they are about.
+// This file places problems that are found after a document was read, given the path of the value that they concern.
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ProblemAt is a problem with what stands at a path of keys below the root, placed there or at the longest part of the
-// path that is there. It is not added to the findings.
+// ProblemAt returns a problem with the value at a path of keys below the root, positioned there or at the longest part
+// of the path that exists. It is not added to the findings.
 func (f *Findings) ProblemAt(root Node, path string, p Problem) *Errors {
 	at := &yaml.Node{}
 	if root.Present() {
@@ -19,11 +19,11 @@ func (f *Findings) ProblemAt(root Node, path string, p Problem) *Errors {
 			at = found.Position()
 		}
 	}
-	return &Errors{Problems: []Problem{f.place(at, path, p).Problem}}
+	return &Errors{Problems: []Problem{f.withPosition(at, path, p).Problem}}
 }
 
-// deepest is the node at a path below another, or at the longest part of it that there is, and what of the path is
-// left. Keys may have dots in them.
+// deepest returns the node at a path below n, or at the longest part of the path that exists, and the rest of the path.
+// Keys may contain dots.
 func deepest(n Node, path string) (found Node, left string) {
 	found, left = n, path
 	for _, child := range append(n.Pairs(), n.Items()...) {

@@ -1,6 +1,6 @@
 package document
 
-// This file holds the reading of a document: YAML text to one tree of nodes.
+// This file reads YAML text into one tree of nodes.
 
 import (
 	"errors"
@@ -14,17 +14,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Read reads the one YAML document of the text. It reports what is wrong with the text as YAML
-// and everything that is left out of YAML: anchors, aliases, merge keys, tags, duplicate keys,
-// keys that are no scalars. In place of an empty text it expects what empty says, in place of a
-// second document what second says. It returns false where there is no tree to go on with.
+// Read reads the only YAML document of the text. It reports invalid YAML and the parts of YAML that the language
+// excludes: anchors, aliases, merge keys, tags, duplicate keys, keys that are not scalars. empty and second are what it
+// expects in place of an empty text and of a second document. It returns false if there is no tree to continue with.
 func (f *Findings) Read(empty, second string) (Node, bool) {
 	if !f.isReadable() {
 		return Node{}, false
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(strings.TrimPrefix(f.text, "\ufeff")))
 	var document, more yaml.Node
-	switch err := decode(decoder, &document); {
+	switch err := decodeSafely(decoder, &document); {
 	case err == io.EOF:
 		f.ReportAt(1, 1, "", Problem{Message: "the file is empty", Expected: empty})
 		return Node{}, false
@@ -32,7 +31,7 @@ func (f *Findings) Read(empty, second string) (Node, bool) {
 		f.reportSyntax(err)
 		return Node{}, false
 	}
-	if err := decode(decoder, &more); err != io.EOF {
+	if err := decodeSafely(decoder, &more); err != io.EOF {
 		if err != nil {
 			f.reportSyntax(err)
 		} else {
@@ -41,12 +40,12 @@ func (f *Findings) Read(empty, second string) (Node, bool) {
 		return Node{}, false
 	}
 	root := Node{Value: document.Content[0]}
-	f.refuseCleverness(root)
+	f.refuseExtensions(root)
 	return root, true
 }
 
-// decode is Decode with a panic of the YAML package, which reads hostile text, made an error.
-func decode(decoder *yaml.Decoder, into *yaml.Node) (err error) {
+// decode is Decode with panics of the YAML package, which reads hostile text, turned into errors.
+func decodeSafely(decoder *yaml.Decoder, into *yaml.Node) (err error) {
 	defer func() {
 		if recover() != nil {
 			err = errUnreadable
@@ -55,7 +54,7 @@ func decode(decoder *yaml.Decoder, into *yaml.Node) (err error) {
 	return decoder.Decode(into)
 }
 
-// isReadable reports text that is not UTF-8 or holds control characters.
+// isReadable reports text that is not UTF-8 or contains control characters.
 func (f *Findings) isReadable() bool {
 	line, column := 1, 1
 	for i, r := range f.text {
@@ -78,13 +77,13 @@ var errUnreadable = errors.New("yaml: it cannot be read")
 
 var (
 	syntaxLine = regexp.MustCompile(`^yaml: line ([0-9]+): `)
-	// The YAML package counts lines from 0 in what its parser says and from 1 in what its
-	// scanner says. These are all that its parser says with a line.
+	// The YAML package counts lines from 0 in messages of its parser and from 1 in messages of its scanner. These are all
+	// the messages of its parser with a line.
 	syntaxFromZero = regexp.MustCompile(`^did not find expected (',' or |node content|key|'-' indicator|<)`)
 	unknownAnchor  = regexp.MustCompile(`^yaml: unknown anchor '(.*)' referenced$`)
 )
 
-// reportSyntax reports an error of the YAML package at the line it names.
+// reportSyntax reports an error of the YAML package at the line that it names.
 func (f *Findings) reportSyntax(err error) {
 	if m := unknownAnchor.FindStringSubmatch(err.Error()); m != nil {
 		f.reportUnknownAlias(m[1])
@@ -110,8 +109,8 @@ func (f *Findings) reportSyntax(err error) {
 	})
 }
 
-// reportTab reports the tab that indents a line, if that is the mistake. The YAML package
-// names the line itself or the value before it that the line would go on with.
+// reportTab reports the tab that indents a line, if that is the mistake. The YAML package names the line itself, or the
+// preceding value that the line would continue.
 func (f *Findings) reportTab(line int, message string) bool {
 	last := line
 	switch {
@@ -129,7 +128,7 @@ func (f *Findings) reportTab(line int, message string) bool {
 	return false
 }
 
-// reportUnknownAlias reports the first use of an alias that nothing defines.
+// reportUnknownAlias reports the first use of an undefined alias.
 func (f *Findings) reportUnknownAlias(name string) {
 	line, column := 1, 1
 	for i, text := range f.lines {
@@ -142,11 +141,11 @@ func (f *Findings) reportUnknownAlias(name string) {
 		Expected: "the value itself, written out"})
 }
 
-// indentation is the white space that a line begins with.
+// indentation returns the white space at the beginning of a line.
 func indentation(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// refuseCleverness reports what of YAML is not part of the language.
-func (f *Findings) refuseCleverness(n Node) {
+// refuseExtensions reports the parts of YAML that are not part of the language.
+func (f *Findings) refuseExtensions(n Node) {
 	switch {
 	case n.Value.Kind == yaml.AliasNode:
 		f.Report(n.Value, n.Path, Problem{
@@ -163,14 +162,14 @@ func (f *Findings) refuseCleverness(n Node) {
 	seen := map[string]int{}
 	for _, pair := range n.Pairs() {
 		f.refuseKey(pair, seen)
-		f.refuseCleverness(pair)
+		f.refuseExtensions(pair)
 	}
 	for _, item := range n.Items() {
-		f.refuseCleverness(item)
+		f.refuseExtensions(item)
 	}
 }
 
-// refuseKey reports a key that is no plain scalar or was there before.
+// refuseKey reports a key that is not a plain scalar or that occurred before.
 func (f *Findings) refuseKey(pair Node, seen map[string]int) {
 	key, p := pair.Key, Problem{Expected: "a name before the colon"}
 	switch {

@@ -1,7 +1,7 @@
 package document
 
-// This file holds the findings: problems as they are collected over one document, with the
-// marks that keep one mistake from being reported twice.
+// This file holds the findings: the problems collected over one document, with the marks that keep one mistake from
+// being reported twice.
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Findings collects what is found in one document.
+// Findings collects the problems of one document.
 type Findings struct {
 	Suggestions
 	File     string // the name of the document
@@ -21,14 +21,13 @@ type Findings struct {
 	problems []finding
 	warnings []finding
 	unbuilt  []Unbuilt
-	// unsound marks the nodes in or under which something is wrong, unfinished those in or
-	// under which something is not built.
+	// unsound marks the nodes that have a problem in or under them, unfinished the nodes with a part that is not built.
 	unsound, unfinished map[*yaml.Node]bool
-	// refused marks keys that are not read: second ones, merge keys, bad names.
+	// refused marks keys that are not read: duplicates, merge keys, invalid names.
 	refused map[*yaml.Node]bool
 }
 
-// finding is a problem and where in the document it is told.
+// finding is a problem and the position in the document at which it is listed.
 type finding struct {
 	Problem
 	line, column int
@@ -40,7 +39,7 @@ type Unbuilt struct {
 	Line, Column  int
 }
 
-// NewFindings returns the findings of a text, none so far. The file is its name, for messages.
+// NewFindings returns the findings of a text, of which there are none so far. file names the document in messages.
 func NewFindings(file, text string) *Findings {
 	return &Findings{
 		File:       file,
@@ -52,19 +51,19 @@ func NewFindings(file, text string) *Findings {
 	}
 }
 
-// Report adds a problem at a YAML node. Its file, position and snippet are filled in.
+// Report adds a problem at a YAML node. It fills in the file, the position and the snippet.
 func (f *Findings) Report(at *yaml.Node, path string, p Problem) {
-	f.problems = append(f.problems, f.place(at, path, p))
+	f.problems = append(f.problems, f.withPosition(at, path, p))
 	f.unsound[at] = true
 }
 
 // Wrong reports a problem with a value.
 func (f *Findings) Wrong(n Node, p Problem) { f.Report(n.Position(), n.Path, p) }
 
-// WrongKey reports a problem with the key of a value, or with all that stands under it.
+// WrongKey reports a problem with the key of a value, or with everything under it.
 func (f *Findings) WrongKey(n Node, p Problem) { f.Report(n.Key, n.Path, p) }
 
-// Number reads an exact number that already has the shape of one. It reports what is beyond the limits.
+// Number reads an exact number from a text that has the syntax of one. It reports a number beyond the limits.
 func (f *Findings) Number(n Node) (*big.Rat, bool) {
 	x, err := ParseNumber(n.Text())
 	if err != nil {
@@ -74,8 +73,8 @@ func (f *Findings) Number(n Node) (*big.Rat, bool) {
 	return x, true
 }
 
-// WithNearest is a problem with a value for which the document may mean the nearest name, and with the line that is
-// mended so; the problem as it is where that is "".
+// WithNearest adds the nearest valid name to a problem with a value, and the line corrected with it. It returns the
+// problem unchanged if near is "".
 func (f *Findings) WithNearest(n Node, p Problem, near string) Problem {
 	if near != "" {
 		p.Nearest, p.Fix = near, f.Mended(n.Value, near)
@@ -83,7 +82,7 @@ func (f *Findings) WithNearest(n Node, p Problem, near string) Problem {
 	return p
 }
 
-// Among is a problem with a name that is none of those that may stand there: with the nearest of them.
+// Among adds to a problem with an invalid name the nearest of the valid names.
 func (f *Findings) Among(n Node, p Problem, names []string) Problem {
 	return f.WithNearest(n, p, f.Nearest(n.Text(), names))
 }
@@ -93,7 +92,7 @@ func (f *Findings) ReportAt(line, column int, path string, p Problem) {
 	f.Report(&yaml.Node{Line: line, Column: column}, path, p)
 }
 
-// ReportIn adds a problem of another file, told where the document names that file.
+// ReportIn adds a problem of another file, listed at the node that names that file.
 func (f *Findings) ReportIn(at *yaml.Node, path string, p Problem) {
 	p.Path = path
 	f.problems = append(f.problems, finding{p, at.Line, at.Column})
@@ -102,18 +101,18 @@ func (f *Findings) ReportIn(at *yaml.Node, path string, p Problem) {
 
 // Warn adds a warning.
 func (f *Findings) Warn(at *yaml.Node, path string, p Problem) {
-	f.warnings = append(f.warnings, f.place(at, path, p))
+	f.warnings = append(f.warnings, f.withPosition(at, path, p))
 }
 
 // NotBuilt records the use of a feature that this version does not build.
 func (f *Findings) NotBuilt(at *yaml.Node, path, feature string) {
-	p := f.place(at, path, Problem{Message: feature + ": not supported by this version", Unbuilt: true})
+	p := f.withPosition(at, path, Problem{Message: feature + ": not supported by this version", Unbuilt: true})
 	f.problems = append(f.problems, p)
 	f.unbuilt = append(f.unbuilt, Unbuilt{Path: path, Feature: feature, Line: p.Line, Column: p.Column})
 	f.unfinished[at] = true
 }
 
-// Refuse reports a key and leaves its entry out of [Findings.Entries].
+// Refuse reports a key and excludes its entry from [Findings.Entries].
 func (f *Findings) Refuse(key *yaml.Node, path string, p Problem) {
 	f.refused[key] = true
 	f.Report(key, path, p)
@@ -122,20 +121,20 @@ func (f *Findings) Refuse(key *yaml.Node, path string, p Problem) {
 // IsRefused reports whether a key was refused.
 func (f *Findings) IsRefused(key *yaml.Node) bool { return f.refused[key] }
 
-// Entries are the entries of a mapping with free keys, without those that were refused.
+// Entries returns the entries of a mapping with free keys, without the refused ones.
 func (f *Findings) Entries(n Node) []Node {
 	return slices.DeleteFunc(n.Pairs(), func(pair Node) bool { return f.refused[pair.Key] })
 }
 
-// place fills in where a problem is.
-func (f *Findings) place(at *yaml.Node, path string, p Problem) finding {
+// withPosition fills in the position of a problem.
+func (f *Findings) withPosition(at *yaml.Node, path string, p Problem) finding {
 	p.File, p.Path = f.File, path
 	p.Line, p.Column = max(at.Line, 1), max(at.Column, 1)
 	p.Snippet = f.Line(p.Line)
 	return finding{p, p.Line, p.Column}
 }
 
-// Line is a line of the document, "" beyond its end.
+// Line returns a line of the document, "" beyond its end.
 func (f *Findings) Line(number int) string {
 	if number < 1 || number > len(f.lines) {
 		return ""
@@ -143,8 +142,7 @@ func (f *Findings) Line(number int) string {
 	return strings.TrimSuffix(f.lines[number-1], "\r")
 }
 
-// Mended is the line of a scalar with the scalar replaced, "" where that cannot be shown on
-// one short line.
+// Mended returns the line of a scalar with the scalar replaced, or "" if the result does not fit on one short line.
 func (f *Findings) Mended(at *yaml.Node, replacement string) string {
 	runes := []rune(f.Line(at.Line))
 	from, old := at.Column-1, []rune(at.Value)
@@ -158,24 +156,24 @@ func (f *Findings) Mended(at *yaml.Node, replacement string) string {
 	return strings.TrimSpace(string(runes[:from]) + replacement + string(runes[to:]))
 }
 
-// Count is how many problems there are so far.
+// Count returns the number of problems so far.
 func (f *Findings) Count() int { return len(f.problems) }
 
-// Problems are the problems in document order.
-func (f *Findings) Problems() []Problem { return sorted(f.problems) }
+// Problems returns the problems in document order.
+func (f *Findings) Problems() []Problem { return inDocumentOrder(f.problems) }
 
-// Warnings are the warnings in document order.
-func (f *Findings) Warnings() []Problem { return sorted(f.warnings) }
+// Warnings returns the warnings in document order.
+func (f *Findings) Warnings() []Problem { return inDocumentOrder(f.warnings) }
 
-// Unbuilt are the uses of what is not built, in document order.
+// Unbuilt returns the uses of parts that are not built, in document order.
 func (f *Findings) Unbuilt() []Unbuilt {
 	slices.SortStableFunc(f.unbuilt,
 		func(a, b Unbuilt) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 	return f.unbuilt
 }
 
-// sorted are the problems in document order.
-func sorted(all []finding) []Problem {
+// inDocumentOrder returns the problems sorted by position.
+func inDocumentOrder(all []finding) []Problem {
 	slices.SortStableFunc(all, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
 	})
@@ -186,19 +184,19 @@ func sorted(all []finding) []Problem {
 	return problems
 }
 
-// Sound reports whether nothing is wrong in or under the value.
+// Sound reports whether there is no problem in or under the value.
 func (f *Findings) Sound(n Node) bool { return n.Present() && !f.unsound[n.Value] }
 
-// Built reports whether the value is sound and everything in it is built.
+// Built reports whether the value is sound and every part of it is built.
 func (f *Findings) Built(n Node) bool { return f.Sound(n) && !f.unfinished[n.Value] }
 
-// MarkUnsound marks a value in which something is wrong that was reported, or will be, elsewhere.
+// MarkUnsound marks a value with a problem that is reported elsewhere, now or later.
 func (f *Findings) MarkUnsound(n Node) { f.unsound[n.Value] = true }
 
-// MarkUnbuilt marks a value in which something is not built.
+// MarkUnbuilt marks a value with a part that is not built.
 func (f *Findings) MarkUnbuilt(n Node) { f.unfinished[n.Value] = true }
 
-// Spread carries the marks of nodes up to everything that holds them.
+// Spread carries the marks of nodes up to all of their ancestors.
 func (f *Findings) Spread(n *yaml.Node) (unsound, unfinished bool) {
 	unsound, unfinished = f.unsound[n], f.unfinished[n]
 	for _, child := range n.Content {

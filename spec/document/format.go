@@ -1,6 +1,6 @@
 package document
 
-// This file holds how the numbers of a spec are written.
+// This file writes the numbers of a spec.
 
 import (
 	"math"
@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// FormatNumber writes a number as a decimal where it is one of at most 30 places, else as a
-// fraction.
+// FormatNumber writes a number as a decimal if it has at most 30 places, and otherwise as a fraction.
 func FormatNumber(x *big.Rat) string {
 	if places, exact := x.FloatPrec(); exact && places <= mostDigits {
 		return x.FloatString(places)
@@ -17,10 +16,10 @@ func FormatNumber(x *big.Rat) string {
 	return x.RatString()
 }
 
-// mostDigits is how many places a number is written with; with more, and without end, it is a fraction.
+// mostDigits is the largest number of decimal places that are written; numbers with more are written as fractions.
 const mostDigits = 30
 
-// ShortNumber writes a number exactly where that takes few digits, else to six.
+// ShortNumber writes a number exactly if that takes few digits, and otherwise to six significant digits.
 func ShortNumber(x *big.Rat) string {
 	if exact := FormatNumber(x); len(exact) <= 12 {
 		return exact
@@ -40,8 +39,8 @@ func FormatShare(x *big.Rat) string {
 // MaxWhole bounds the integers of a spec, so that sums of two of them are 64-bit integers.
 const MaxWhole = 1 << 61
 
-// AppendFraction appends at/den as FormatNumber writes it: by long division, as ranges have very many points, where
-// that ends within its digits.
+// AppendFraction appends at/den in the form of FormatNumber. It uses long division where that ends within mostDigits
+// places, because ranges have very many points.
 func AppendFraction(b []byte, at, den int64) []byte {
 	whole, rest, out := at/den, at%den, b
 	if at < 0 {

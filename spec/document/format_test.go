@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPointsAreWrittenAsNumbers: points of ranges, which are divided out, are the texts of the fractions they are.
+// TestPointsAreWrittenAsNumbers checks that long division writes the points of ranges exactly as FormatNumber writes
+// their fractions.
 func TestPointsAreWrittenAsNumbers(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 3))
 	dens := []int64{2, 3, 4, 5, 7, 8, 10, 16, 25, 100, 125, 4096, 1 << 30, 1 << 31, 1e9, 1e18, math.MaxInt64}

@@ -1,50 +1,50 @@
 package document
 
-// This file holds the grouping of problems: one mistake in many places is told once, with the places.
+// This file groups problems: a mistake that occurs in many places is reported once, with all the places.
 
 import (
 	"fmt"
 	"strings"
 )
 
-// leastGrouped is how many problems of one kind are told as one.
+// leastGrouped is the number of problems of one kind from which on they are reported as one.
 const leastGrouped = 5
 
-// kindOfProblem is what two problems have in common that are one mistake in two places.
+// kindOfProblem is what two problems share that are the same mistake in two places.
 type kindOfProblem struct{ file, message, expected, nearest, fix string }
 
-func (p Problem) kind() kindOfProblem {
+func (p Problem) kindOf() kindOfProblem {
 	return kindOfProblem{p.File, p.Message, p.Expected, p.Nearest, p.Fix}
 }
 
-// grouped renders problems in document order. Of each kind that occurs often the first is rendered in full, with the
-// places of the others below it.
-func grouped(problems []Problem) string {
-	of := map[kindOfProblem][]Problem{}
+// groupProblems renders problems in document order. Of each kind that occurs often, it renders the first in full,
+// followed by the places of the others.
+func groupProblems(problems []Problem) string {
+	byKind := map[kindOfProblem][]Problem{}
 	for _, p := range problems {
-		of[p.kind()] = append(of[p.kind()], p)
+		byKind[p.kindOf()] = append(byKind[p.kindOf()], p)
 	}
 	var texts []string
 	for _, p := range problems {
-		switch alike := of[p.kind()]; {
-		case len(alike) < leastGrouped:
+		switch sameKind := byKind[p.kindOf()]; {
+		case len(sameKind) < leastGrouped:
 			texts = append(texts, p.String())
-		case alike[0] == p:
-			texts = append(texts, p.String()+elsewhere(p, alike[1:]))
+		case sameKind[0] == p:
+			texts = append(texts, p.String()+otherPlaces(p, sameKind[1:]))
 		}
 	}
 	return strings.Join(texts, "\n")
 }
 
-// elsewhere lists the places of problems that are like a first one, in lines of about the width of a page.
-func elsewhere(first Problem, others []Problem) string {
+// otherPlaces lists the places of problems of the same kind as the first, in lines of about the width of a page.
+func otherPlaces(first Problem, others []Problem) string {
 	const width = 100
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n  the same in %d other places:", len(others))
 	line := width
 	for i, p := range others {
 		place := fmt.Sprintf("%d:%d", p.Line, p.Column)
-		if name := differing(first.Path, p.Path); name != "" {
+		if name := differingPart(first.Path, p.Path); name != "" {
 			place += " (" + name + ")"
 		}
 		if i < len(others)-1 {
@@ -59,9 +59,9 @@ func elsewhere(first Problem, others []Problem) string {
 	return b.String()
 }
 
-// differing is the one part in which a path differs from another, the whole path where they differ in more, and ""
-// where they are equal.
-func differing(from, path string) string {
+// differingPart returns the one part in which path differs from another path: the whole path if several parts differ,
+// "" if the paths are equal.
+func differingPart(from, path string) string {
 	a, b := strings.Split(from, "."), strings.Split(path, ".")
 	if len(a) != len(b) {
 		return path

@@ -9,7 +9,7 @@ func TestDifferingPartOfAPath(t *testing.T) {
 		{"a.b", "a.b", ""},
 		{"a.b", "a.b.c", "a.b.c"},
 	} {
-		if got := differing(c[0], c[1]); got != c[2] {
+		if got := differingPart(c[0], c[1]); got != c[2] {
 			t.Errorf("%s from %s: %q", c[1], c[0], got)
 		}
 	}

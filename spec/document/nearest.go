@@ -1,6 +1,6 @@
 package document
 
-// This file holds the nearest name: what a person who mistyped probably meant.
+// This file finds the nearest name: what a person who mistyped probably meant.
 
 import (
 	"fmt"
@@ -8,40 +8,40 @@ import (
 	"unicode/utf8"
 )
 
-// mostCompared bounds the pairs of characters that are compared for the suggestions of one document: a tenth of a
-// second or so. What is mistyped after that is reported without a suggestion.
+// mostCompared bounds the pairs of characters that are compared for the suggestions of one document, which takes about
+// a tenth of a second. Mistyped names after that are reported without a suggestion.
 const mostCompared = 50_000_000
 
 // Suggestions finds nearest names for one document. Its zero value is ready to use.
 type Suggestions struct{ compared int }
 
-// Nearest returns the candidate that is fewest edits from word, "" where none is near enough
-// to be meant: at most a third of word's characters (rounded down), or one in a word of up to
-// five. An edit inserts, deletes or substitutes a character, swaps two neighbours, or writes
-// the word in other capitals. Of equals the first wins. In very long words and lists none is looked for.
+// Nearest returns the candidate that is the fewest edits from word, or "" if none is near enough to be meant: at most a
+// third of word's characters (rounded down), or one in a word of up to five. An edit inserts, deletes or substitutes a
+// character, swaps two neighbours, or writes the word in other capitals. The first of several equally near candidates
+// wins. Very long words and lists are not searched.
 func Nearest(word string, candidates []string) string {
 	return new(Suggestions).Nearest(word, candidates)
 }
 
-// Nearest is [Nearest], for as long as not too much was compared.
+// Nearest is the function [Nearest] within the document's bound on comparisons.
 func (s *Suggestions) Nearest(word string, candidates []string) string {
 	return s.NearestOf(word, len(candidates), func(i int) string { return candidates[i] })
 }
 
-// NearestOf is the nearest of n candidates.
+// NearestOf returns the nearest of n candidates.
 func (s *Suggestions) NearestOf(word string, n int, candidate func(int) string) string {
 	characters := utf8.RuneCountInString(word)
 	best, bestEdits := "", 1+max(1, characters/3)
 	for i := range n {
 		c := candidate(i)
-		s.compared += 1 + characters // also for those that are skipped by their length
+		s.compared += 1 + characters // also for candidates that are skipped by their length
 		if other := utf8.RuneCountInString(c); max(other-characters, characters-other) < bestEdits {
 			s.compared += characters * other
 		}
 		if s.compared > mostCompared {
 			return ""
 		}
-		n := edits(word, c, bestEdits)
+		n := editDistance(word, c, bestEdits)
 		if strings.EqualFold(word, c) {
 			n = min(n, 1)
 		}
@@ -52,10 +52,10 @@ func (s *Suggestions) NearestOf(word string, n int, candidate func(int) string) 
 	return best
 }
 
-// mostNamed is how many names are listed of those that could stand in a place.
+// mostNamed bounds the number of valid names that a message lists.
 const mostNamed = 60
 
-// OneOf lists what could stand in a place; of many, the first.
+// OneOf lists valid names; of a long list, the first ones.
 func OneOf(names []string) string {
 	if len(names) <= mostNamed {
 		return "one of " + strings.Join(names, ", ")
@@ -63,9 +63,9 @@ func OneOf(names []string) string {
 	return fmt.Sprintf("one of %s and %d more", strings.Join(names[:mostNamed], ", "), len(names)-mostNamed)
 }
 
-// edits is the number of insertions, deletions, substitutions and swaps of neighbours between
-// two texts (optimal string alignment), or limit if it is at least that.
-func edits(a, b string, limit int) int {
+// editDistance returns the number of insertions, deletions, substitutions and swaps of neighbours between two texts
+// (optimal string alignment), or limit if it is at least that.
+func editDistance(a, b string, limit int) int {
 	if n, m := utf8.RuneCountInString(a), utf8.RuneCountInString(b); max(n-m, m-n) >= limit {
 		return limit
 	}

@@ -1,6 +1,6 @@
 package document
 
-// This file holds the node: a place in the YAML tree with the path of keys that leads to it.
+// This file holds the node: a value in the YAML tree, with the path of keys that leads to it.
 
 import (
 	"fmt"
@@ -9,8 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Node is a value of the document, the key it stands under (nil for the root and for items
-// of lists) and its path.
+// Node is a value of the document, its key (nil for the root and for items of lists) and its path.
 type Node struct {
 	Value, Key *yaml.Node
 	Path       string
@@ -34,10 +33,10 @@ func (n Node) IsNumber() bool {
 	return n.Value.Kind == yaml.ScalarNode && (n.Value.Tag == "!!int" || n.Value.Tag == "!!float")
 }
 
-// Text is the scalar as written, "" where it is not there.
+// Text returns the scalar as written, "" if it is absent.
 func (n Node) Text() string { return n.TextOr("") }
 
-// TextOr is the scalar as written, or another text where it is not there.
+// TextOr returns the scalar as written, or another text if it is absent.
 func (n Node) TextOr(other string) string {
 	if !n.Present() {
 		return other
@@ -45,12 +44,11 @@ func (n Node) TextOr(other string) string {
 	return n.Value.Value
 }
 
-// Present reports whether there is a value: there is none in the zero node, which Get returns for a key that is not
-// there.
+// Present reports whether there is a value. The zero node, which Get returns for a key that is absent, has none.
 func (n Node) Present() bool { return n.Value != nil }
 
-// Position is where a problem with the value is shown: the value where it has text of its
-// own, else its key.
+// Position returns the node at which a problem with the value is shown: the value if it has text of its own, and
+// otherwise its key.
 func (n Node) Position() *yaml.Node {
 	if n.Key != nil && (n.IsNull() && n.Value.Value == "" || n.Value.Line == 0) {
 		return n.Key
@@ -58,7 +56,7 @@ func (n Node) Position() *yaml.Node {
 	return n.Value
 }
 
-// Heading is where a problem with the whole of a value is shown: its key.
+// Heading returns the node at which a problem with the whole value is shown: its key.
 func (n Node) Heading() *yaml.Node {
 	if n.Key != nil {
 		return n.Key
@@ -66,43 +64,43 @@ func (n Node) Heading() *yaml.Node {
 	return n.Value
 }
 
-// Pairs are the entries of a mapping, in document order.
+// Pairs returns the entries of a mapping, in document order.
 func (n Node) Pairs() []Node {
-	if n.entries() == 0 {
+	if n.entryCount() == 0 {
 		return nil
 	}
-	all := make([]Node, n.entries())
+	all := make([]Node, n.entryCount())
 	for i := range all {
-		all[i] = n.pair(i)
+		all[i] = n.entryAt(i)
 	}
 	return all
 }
 
-// entries is how many entries a mapping has; 0 where it is none.
-func (n Node) entries() int {
+// entryCount returns the number of entries of a mapping, 0 for other values.
+func (n Node) entryCount() int {
 	if !n.Present() || n.Value.Kind != yaml.MappingNode {
 		return 0
 	}
 	return len(n.Value.Content) / 2
 }
 
-// pair is the entry at a place of a mapping.
-func (n Node) pair(i int) Node {
+// entryAt returns the entry at an index of a mapping.
+func (n Node) entryAt(i int) Node {
 	key := n.Value.Content[2*i]
-	return Node{Value: n.Value.Content[2*i+1], Key: key, Path: join(n.Path, key.Value)}
+	return Node{Value: n.Value.Content[2*i+1], Key: key, Path: joinPath(n.Path, key.Value)}
 }
 
-// Get is the value under a key, the zero node where there is none.
+// Get returns the value under a key, the zero node if the key is absent.
 func (n Node) Get(key string) Node {
-	for i := range n.entries() {
+	for i := range n.entryCount() {
 		if n.Value.Content[2*i].Value == key {
-			return n.pair(i) // the paths of thousands of others are not written for it
+			return n.entryAt(i) // avoids writing the paths of thousands of other entries
 		}
 	}
 	return Node{}
 }
 
-// Items are the items of a list.
+// Items returns the items of a list.
 func (n Node) Items() []Node {
 	if !n.Present() || n.Value.Kind != yaml.SequenceNode {
 		return nil
@@ -114,7 +112,7 @@ func (n Node) Items() []Node {
 	return all
 }
 
-// ItemsOrSelf are the items of a list, or the value itself in place of a list.
+// ItemsOrSelf returns the items of a list, or the value itself if it is not a list.
 func (n Node) ItemsOrSelf() []Node {
 	if items := n.Items(); items != nil {
 		return items
@@ -122,10 +120,10 @@ func (n Node) ItemsOrSelf() []Node {
 	return []Node{n}
 }
 
-// Is reports whether the value is there, and written so.
+// Is reports whether the value is present and written as text.
 func (n Node) Is(text string) bool { return n.Present() && n.Text() == text }
 
-// Or returns the node, or another where it is not there.
+// Or returns the node, or another if it is absent.
 func (n Node) Or(other Node) Node {
 	if n.Present() {
 		return n
@@ -133,19 +131,19 @@ func (n Node) Or(other Node) Node {
 	return other
 }
 
-// AtKey is the key of the value, as a node of its own.
+// AtKey returns the key of the value as a node of its own.
 func (n Node) AtKey() Node { return Node{Value: n.Key, Path: n.Path} }
 
-// Whole is the whole number that a scalar writes, which has the shape of one; 0 where it is not there.
+// Whole returns the whole number of a scalar that has the syntax of one; 0 if it is absent.
 func (n Node) Whole() int64 {
 	x, _ := ParseNumber(n.TextOr("0"))
 	return x.Num().Int64()
 }
 
-// IsTrue reports whether the scalar is written as YAML writes true.
+// IsTrue reports whether the scalar is a spelling of true in YAML.
 func (n Node) IsTrue() bool { return n.Text() == "true" || n.Text() == "True" || n.Text() == "TRUE" }
 
-// Texts are the scalars of a list, or the one scalar in place of a list.
+// Texts returns the scalars of a list, or the only scalar in place of a list.
 func (n Node) Texts() []string {
 	if n.Present() && n.Value.Kind == yaml.ScalarNode {
 		return []string{n.Text()}
@@ -176,8 +174,8 @@ func (n Node) Found() string {
 	return fmt.Sprintf("%q", Clip(n.Text()))
 }
 
-// join appends a key to a path.
-func join(path, key string) string {
+// joinPath appends a key to a path.
+func joinPath(path, key string) string {
 	if key == "" {
 		key = `""`
 	}

@@ -1,6 +1,6 @@
 package document
 
-// This file holds numbers: exact rationals read from their text.
+// This file reads numbers: exact rationals, from their text.
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Numbers as they are written, as regular expressions.
+// The syntax of numbers, as regular expressions.
 const (
 	wholeSyntax    = `-?(0|[1-9][0-9]*)`
 	decimalSyntax  = wholeSyntax + `(\.[0-9]+)?([eE][-+]?[0-9]+)?`
@@ -23,7 +23,7 @@ var numberPattern = regexp.MustCompile(`^` + NumberSyntax + `$`)
 // IsNumber reports whether a text is written as a number.
 func IsNumber(text string) bool { return numberPattern.MatchString(text) }
 
-// The most that a number may take: longer ones are mistakes or attacks.
+// Bounds on the text of a number: longer ones are mistakes or attacks.
 const (
 	maxNumberText     = 200
 	maxNumberExponent = 300

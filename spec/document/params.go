@@ -1,7 +1,6 @@
 package document
 
-// This file holds the parameters: ${quarter} in names and paths, filled in from values given
-// from outside.
+// This file holds the parameters: ${quarter} in names and paths, filled in with values given from outside.
 
 import (
 	"fmt"
@@ -12,23 +11,23 @@ import (
 	"unicode"
 )
 
-// Parameters are those that a document declares, with the values that are given for them.
+// Parameters are the parameters that a document declares, with the values given for them.
 type Parameters struct {
 	findings *Findings
 	declared []string
-	// values are those that are given and good.
+	// values are the given values that are valid.
 	values map[string]string
 }
 
-// Parameters matches the values given with the parameters that the document declares under params. What does not match
-// is reported.
+// Parameters matches the given values with the parameters that the document declares under params. It reports every
+// mismatch.
 func (f *Findings) Parameters(root Node, given map[string]string) *Parameters {
 	p := &Parameters{findings: f, values: map[string]string{}}
 	n := root.Get("params")
 	for _, pair := range f.Entries(n) {
 		p.declared = append(p.declared, pair.Key.Value)
 		if f.Sound(pair) {
-			p.read(pair, given)
+			p.checkParameter(pair, given)
 		}
 	}
 	if n.Present() && !f.Sound(n) && len(p.declared) == 0 {
@@ -55,8 +54,8 @@ func (f *Findings) Parameters(root Node, given map[string]string) *Parameters {
 	return p
 }
 
-// read checks one parameter's pattern and value.
-func (p *Parameters) read(n Node, given map[string]string) {
+// checkParameter checks one parameter's pattern and value.
+func (p *Parameters) checkParameter(n Node, given map[string]string) {
 	name, source := n.Key.Value, n.Get("pattern")
 	pattern, err := regexp.Compile(`\A(?:` + source.Text() + `)\z`)
 	if err != nil {
@@ -77,7 +76,7 @@ func (p *Parameters) read(n Node, given map[string]string) {
 			Message:  fmt.Sprintf("the value %q does not match as a whole", Clip(value)),
 			Expected: "a value that matches " + source.Text(),
 		})
-	case unsafeValue(value):
+	case isUnsafe(value):
 		p.findings.Wrong(at, Problem{
 			Message:  fmt.Sprintf("the value %q could lead to another file", Clip(value)),
 			Expected: `a value without / \ .. * ? [ ] { } and control characters`,
@@ -87,16 +86,16 @@ func (p *Parameters) read(n Node, given map[string]string) {
 	}
 }
 
-// unsafeValue is true for values that could turn a path into another or into a glob.
-func unsafeValue(value string) bool {
+// isUnsafe reports whether a value could turn a path into another path or into a glob.
+func isUnsafe(value string) bool {
 	return strings.ContainsAny(value, `/\*?[]{}`) || strings.Contains(value, "..") ||
 		strings.ContainsFunc(value, unicode.IsControl)
 }
 
 var placeholder = regexp.MustCompile(`\$\{[^}]*\}?`)
 
-// Fill is a text with ${NAME} replaced by the parameter's value. It is false where one has no value, and reports names
-// that are not declared.
+// Fill returns a text with every ${NAME} replaced by the parameter's value. It returns false if one has no value, and
+// reports names that are not declared.
 func (p *Parameters) Fill(n Node) (string, bool) {
 	ok := true
 	filled := placeholder.ReplaceAllStringFunc(n.Text(), func(use string) string {
@@ -111,8 +110,8 @@ func (p *Parameters) Fill(n Node) (string, bool) {
 	return filled, ok
 }
 
-// reportUndeclared reports a use of a parameter that the spec does not declare. Parameters
-// that are declared but have no good value are reported where they are declared.
+// reportUndeclared reports a use of a parameter that the spec does not declare. A declared parameter without a valid
+// value is reported at its declaration.
 func (p *Parameters) reportUndeclared(n Node, use, name string) {
 	if slices.Contains(p.declared, name) {
 		return

@@ -1,6 +1,6 @@
 package document
 
-// This file holds the problem: one thing wrong with a document, where it stands and how to mend it.
+// This file holds the problem: one mistake in a document, its position and how to correct it.
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 	"unicode"
 )
 
-// Problem is one thing wrong with a document, or with a file that it names. Line and Column count from 1, Column
-// in characters. Texts that do not apply are "".
+// Problem is one mistake in a document, or in a file that the document names. Line and Column count from 1, Column in
+// characters. Texts that do not apply are "".
 type Problem struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
-	// Path is the path of the key, as tables.persons.columns.age.range.
+	// Path is the path of the key, such as tables.persons.columns.age.range.
 	Path string `json:"path,omitempty"`
-	// Message is what is wrong, Expected what would be right.
+	// Message says what is wrong, Expected what would be right.
 	Message  string `json:"message"`
 	Expected string `json:"expected,omitempty"`
 	// Nearest is the valid name closest to the one written.
@@ -30,7 +30,7 @@ type Problem struct {
 	Unbuilt bool `json:"unbuilt,omitempty"`
 }
 
-// snippetWidth is how much of a long line is shown around the caret.
+// snippetWidth is the number of characters shown of a long line around the caret.
 const snippetWidth = 110
 
 // String renders the problem: position, path and message, the line with a caret, what was
@@ -43,7 +43,7 @@ func (p Problem) String() string {
 	}
 	b.WriteString(p.Message)
 	if p.Snippet != "" {
-		line, caret := window(p.Snippet, p.Column)
+		line, caret := cutLine(p.Snippet, p.Column)
 		fmt.Fprintf(&b, "\n%5d | %s\n      | %s^", p.Line, line, caret)
 	}
 	if p.Expected != "" {
@@ -58,9 +58,8 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// window cuts a long line around the column and returns it with the blanks that stand before
-// the caret.
-func window(line string, column int) (shown, before string) {
+// cutLine cuts a long line around the column and returns it with the blanks that precede the caret.
+func cutLine(line string, column int) (shown, before string) {
 	runes := []rune(line)
 	at := min(max(column-1, 0), len(runes))
 	start := 0
@@ -90,14 +89,14 @@ func window(line string, column int) (shown, before string) {
 	return printed, blanks
 }
 
-// Errors are all the problems of a document, in its order.
+// Errors are all problems of a document, in document order.
 type Errors struct{ Problems []Problem }
 
-// Error renders every problem, those of one kind as one with all its places.
-func (e *Errors) Error() string { return grouped(e.Problems) }
+// Error renders every problem. Problems of one kind are rendered as one, with all its places.
+func (e *Errors) Error() string { return groupProblems(e.Problems) }
 
-// Unbuilt reports whether the document is well formed and only uses parts of the language that
-// this version does not build.
+// Unbuilt reports whether the document is well formed and its only problems are parts of the language that this version
+// does not build.
 func (e *Errors) Unbuilt() bool {
 	return len(e.Problems) > 0 && !slices.ContainsFunc(e.Problems, func(p Problem) bool { return !p.Unbuilt })
 }

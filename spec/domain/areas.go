@@ -1,17 +1,17 @@
 package domain
 
-// This file holds the areas of places.
+// This file holds the outlines of places.
 
-// Boundaries are the areas of the categories of a column, of its finest level.
+// Boundaries are the outlines of a column's categories, at its finest level.
 type Boundaries struct {
 	// File is the GeoJSON file, as the spec names it.
 	File string
-	// Areas are by base code; one that the file does not have is nil.
+	// Areas are indexed by base code; nil for a category that the file does not contain.
 	Areas []Area
 }
 
-// Area is the outlines of a place: closed rings of longitudes and latitudes in degrees. A point is in it where a line
-// from it crosses them an odd number of times, so that a ring within another is a hole.
+// Area is the outline of a place: closed rings of longitudes and latitudes in degrees. A point is inside if a ray from
+// it crosses the rings an odd number of times, so that a ring within another is a hole.
 type Area [][]Position
 
 // Position is a longitude and a latitude in degrees.

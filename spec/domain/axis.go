@@ -1,7 +1,6 @@
 package domain
 
-// This file holds the axis: one direction of a grid, parted into equal cells, and the cell that a coordinate falls
-// into.
+// This file holds the axis: one dimension of a grid, divided into equal cells.
 
 import (
 	"math"
@@ -9,16 +8,17 @@ import (
 	"strconv"
 )
 
-// Axis parts an interval of degrees into equal half-open cells, numbered from 0, of which the last is closed. Its edges
+// Axis divides an interval of degrees into equal half-open cells, numbered from 0; the last cell is closed. Its edges
 // are exact fractions. It is immutable and safe for concurrent use.
 type Axis struct {
-	bins  *bins     // for exact numbers
+	bins  *bins     // the cells of exact numbers
 	from  []float64 // from[k] is the least float64 that is not below the lower edge of cell k
-	last  float64   // the largest that is not above the end
+	last  float64   // the largest float64 that is not above the end
 	scale float64   // cells per degree
 }
 
-// newAxis parts [low, high] into n cells. It fails where the edges are fractions too fine to be compared exactly.
+// newAxis divides [low, high] into n cells. It returns an error if the edges are fractions too fine to be compared
+// exactly.
 func newAxis(low, high *big.Rat, n int) (*Axis, error) {
 	edges := make([]*big.Rat, n+1)
 	width := new(big.Rat).Quo(new(big.Rat).Sub(high, low), big.NewRat(int64(n), 1))
@@ -33,44 +33,45 @@ func newAxis(low, high *big.Rat, n int) (*Axis, error) {
 	a := &Axis{from: make([]float64, n)}
 	cuts := make([]int64, n+1)
 	for k, edge := range edges {
-		cuts[k] = point(edge, den)
+		cuts[k] = latticePoint(edge, den)
 		if k < n {
-			a.from[k] = notBelow(edge)
+			a.from[k] = leastFloatNotBelow(edge)
 		}
 	}
 	a.bins = newBins(cuts, den, false)
-	a.last = notBelow(high)
-	if exactly(a.last).Cmp(high) > 0 {
+	a.last = leastFloatNotBelow(high)
+	if shortestDecimal(a.last).Cmp(high) > 0 {
 		a.last = math.Nextafter(a.last, math.Inf(-1))
 	}
 	a.scale, _ = new(big.Rat).Inv(width).Float64()
 	return a, nil
 }
 
-// notBelow is the least float64 whose shortest decimal is not below x.
-func notBelow(x *big.Rat) float64 {
+// leastFloatNotBelow returns the least float64 whose shortest decimal is not below x.
+func leastFloatNotBelow(x *big.Rat) float64 {
 	v, _ := x.Float64()
-	for exactly(v).Cmp(x) >= 0 {
+	for shortestDecimal(v).Cmp(x) >= 0 {
 		v = math.Nextafter(v, math.Inf(-1))
 	}
-	for exactly(v).Cmp(x) < 0 {
+	for shortestDecimal(v).Cmp(x) < 0 {
 		v = math.Nextafter(v, math.Inf(1))
 	}
 	return v
 }
 
-// exactly is the number that a finite float64 is read as: its shortest decimal that reads back the same.
-func exactly(v float64) *big.Rat {
+// shortestDecimal returns the number that a finite float64 stands for: the shortest decimal that reads back as the same
+// float64.
+func shortestDecimal(v float64) *big.Rat {
 	x, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'e', -1, 64))
 	return x
 }
 
-// Size is the number of cells.
+// Size returns the number of cells.
 func (a *Axis) Size() int { return len(a.from) }
 
-// OfFloat is the cell of a float64, read as its shortest decimal that reads back the same; −1 beyond the axis, and of
-// NaN. The number of the cell is guessed, and then found by comparing with its edges: no float64 but those from from[k]
-// on is at or above edge k, as shortest decimals ascend with the numbers that they stand for.
+// OfFloat returns the cell of a float64, taken as the shortest decimal that reads back the same: −1 beyond the axis,
+// and for NaN. It guesses the cell and then compares with its edges. That is exact: the float64 values at or above edge
+// k are those from from[k] on, because shortest decimals ascend with the numbers that they stand for.
 func (a *Axis) OfFloat(v float64) int {
 	if !(v >= a.from[0] && v <= a.last) {
 		return -1
@@ -85,30 +86,30 @@ func (a *Axis) OfFloat(v float64) int {
 	return at
 }
 
-// OfInt is the cell of an integer, −1 beyond the axis.
-func (a *Axis) OfInt(v int64) int { return placed(a.bins.ofInt(v)) }
+// OfInt returns the cell of an integer, −1 beyond the axis.
+func (a *Axis) OfInt(v int64) int { return cellOrNone(a.bins.binOfInt(v)) }
 
-// OfDecimal is the cell of unscaled·10^-scale, −1 beyond the axis.
+// OfDecimal returns the cell of unscaled·10^-scale, −1 beyond the axis.
 func (a *Axis) OfDecimal(unscaled *big.Int, scale int32) int {
-	return placed(a.bins.ofQuantity(quantityOfDecimal(unscaled, scale)))
+	return cellOrNone(a.bins.binOfQuantity(quantityOfDecimal(unscaled, scale)))
 }
 
-// OfSmallDecimal is OfDecimal of digits that fit 64 bits.
+// OfSmallDecimal is OfDecimal for digits that fit 64 bits.
 func (a *Axis) OfSmallDecimal(unscaled int64, scale int32) int {
-	return placed(a.bins.ofQuantity(quantity{negative: unscaled < 0, magnitude: magnitude(unscaled),
+	return cellOrNone(a.bins.binOfQuantity(quantity{negative: unscaled < 0, magnitude: magnitude(unscaled),
 		exponent: -int(scale)}))
 }
 
-// OfText is the cell of a decimal number as text, −1 beyond the axis and of a text that is no number.
+// OfText returns the cell of a decimal number written as text: −1 beyond the axis, and for a text that is not a number.
 func (a *Axis) OfText(s string) int {
 	q, ok := parseQuantity(s)
 	if !ok {
 		return -1
 	}
-	return placed(a.bins.ofQuantity(q))
+	return cellOrNone(a.bins.binOfQuantity(q))
 }
 
-func placed(cell int, fit Fit) int {
+func cellOrNone(cell int, fit Fit) int {
 	if fit != Fits {
 		return -1
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkCodeOfFloat finds the cells of a float64 column: of even steps, of edges, and of a lattice that is no
-// decimal's.
+// BenchmarkCodeOfFloat finds the cells of a float64 column: with even steps, with edges, and on a lattice that is not
+// decimal.
 func BenchmarkCodeOfFloat(b *testing.B) {
 	for name, domain := range map[string]string{
 		"hundred":        "range: [0, 100], step: 1",
@@ -23,7 +23,7 @@ func BenchmarkCodeOfFloat(b *testing.B) {
 		if name == "whole, integer" || name == "categories" {
 			of = "integer"
 		}
-		d := declared(b, fmt.Sprintf("{type: %s, %s}", of, domain)).Domain
+		d := readDeclaration(b, fmt.Sprintf("{type: %s, %s}", of, domain)).Domain
 		random, values := rand.New(rand.NewPCG(1, 1)), make([]float64, 1<<16)
 		for i := range values {
 			values[i] = 100 * random.Float64()

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// slowBin is the bin of a float64 by looking at every edge, and by the exact decimal it is read as: both must agree.
+// slowBin finds the bin of a float64 by comparing it with every edge, and with the exact decimal that it stands for,
+// and fails if the two differ.
 func slowBin(t *testing.T, b *bins, v float64) (int, Fit) {
 	t.Helper()
 	switch {
@@ -24,13 +25,13 @@ func slowBin(t *testing.T, b *bins, v float64) (int, Fit) {
 			code, fit = k, Fits
 		}
 	}
-	if exact, exactFit := b.ofQuantity(quantityOfFloat(v)); exact != code || exactFit != fit {
+	if exact, exactFit := b.binOfQuantity(quantityOfFloat(v)); exact != code || exactFit != fit {
 		t.Fatalf("%x among %d/%d…: %d, %v by edges, %d, %v exactly", v, b.cuts[0], b.den, code, fit, exact, exactFit)
 	}
 	return code, fit
 }
 
-// randomCuts are ascending cuts, even or not, with a last cell that may be shorter where they are even.
+// randomCuts returns ascending cuts, even or not. The last cell of even cuts may be shorter.
 func randomCuts(random *rand.Rand) (cuts []int64, den int64) {
 	den = []int64{1, 10, 100, 1000, 1e6, 1e12, 1e15}[random.IntN(7)]
 	most := []int64{10, 1000, 1e6, 1e12, 1e15 - 1}[random.IntN(5)]
@@ -60,8 +61,8 @@ func randomCuts(random *rand.Rand) (cuts []int64, den int64) {
 	return cuts, den
 }
 
-// Guessing where a float64 lies changes no cell: at edges and the numbers beside them, zeros of both signs, subnormals,
-// numbers that are none, and any others.
+// The guess of a float64's stretch never changes its bin: at edges and their neighbours, for zeros of both signs,
+// subnormals, NaN, infinities, and any other numbers.
 func TestFloatsAreFoundWhereTheirEdgesSay(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))
 	guessed := map[bool]int{}
@@ -85,7 +86,7 @@ func TestFloatsAreFoundWhereTheirEdgesSay(t *testing.T) {
 			values = append(values, edge, math.Nextafter(edge, math.Inf(1)), math.Nextafter(edge, math.Inf(-1)))
 		}
 		for _, v := range values {
-			code, fit := b.ofFloat(v)
+			code, fit := b.binOfFloat(v)
 			if want, wantFit := slowBin(t, b, v); code != want || fit != wantFit {
 				t.Fatalf("%x among %v/%d: %d, %v, expected %d, %v", v, cuts, den, code, fit, want, wantFit)
 			}
@@ -96,7 +97,7 @@ func TestFloatsAreFoundWhereTheirEdgesSay(t *testing.T) {
 	}
 }
 
-// More cuts than a guess has stretches for are found too, wherever they are close together.
+// More cuts than a guess has stretches are found too, even if many lie close together.
 func TestMoreCutsThanStretches(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	cuts := []int64{0, 1e14}
@@ -117,14 +118,14 @@ func TestMoreCutsThanStretches(t *testing.T) {
 			v = math.Nextafter(v, -1)
 			want--
 		}
-		code, fit := b.ofFloat(v)
+		code, fit := b.binOfFloat(v)
 		if want < 0 && fit != OutOfDomain || want >= 0 && (fit != Fits || code != want) {
 			t.Fatalf("%x: %d, %v, expected %d", v, code, fit, want)
 		}
 	}
 }
 
-// A float64 is the category of its digits, whole or not, small or beyond what integers hold.
+// A float64 is the category of its digits, whether it is whole or not, small or beyond the range of integers.
 func TestFloatsAreCategoriesOfTheirDigits(t *testing.T) {
 	values := []float64{0, 1, -7, 1<<53 - 1, 1 << 53, -1 << 53, 1<<53 + 2, 1e21, -1e300, 0.5, -1.25,
 		math.SmallestNonzeroFloat64, 0x1p63, -0x1p63}
@@ -132,7 +133,7 @@ func TestFloatsAreCategoriesOfTheirDigits(t *testing.T) {
 	for i, v := range values {
 		texts[strconv.FormatFloat(v, 'f', -1, 64)] = i + 1
 	}
-	d := &Domain{texts: texts}
+	d := &Domain{codeOfText: texts}
 	for want, v := range values {
 		if code, fit := d.CodeOfFloat(v); code != want || fit != Fits {
 			t.Errorf("%v: %d, %v, expected %d", v, code, fit, want)

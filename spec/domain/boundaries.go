@@ -14,9 +14,9 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the reading of the boundaries of places: a GeoJSON file of areas by their codes.
+// This file reads the boundaries of places: a GeoJSON file of areas by their codes.
 
-// readBoundaries reads the boundaries of the categories of a code book, nil where something is wrong with them.
+// readBoundaries reads the boundaries of a code book's categories. It returns nil if a problem was reported.
 func (r *Reader) readBoundaries(d *Domain, n document.Node) *Boundaries {
 	path, ok := r.params.Fill(n)
 	if !ok {
@@ -56,14 +56,14 @@ func (r *Reader) readBoundaries(d *Domain, n document.Node) *Boundaries {
 	return &Boundaries{File: path, Areas: g.areas}
 }
 
-// geojson is a GeoJSON file (RFC 7946) that is being read.
+// geojson reads a GeoJSON file (RFC 7946).
 type geojson struct {
 	file, text string
 	domain     *Domain
 	areas      []Area
 }
 
-// feature is what is read of a feature. Its code is its property code or, without one, its id.
+// feature holds the fields of a feature that are read. Its code is its property code or, if there is none, its id.
 type feature struct {
 	Type       string          `json:"type"`
 	ID         json.RawMessage `json:"id"`
@@ -78,7 +78,7 @@ type geometry struct {
 	Coordinates json.RawMessage `json:"coordinates"`
 }
 
-// problem is a problem at a byte of the file.
+// problem returns a problem at a byte of the file.
 func (g *geojson) problem(at int64, message, expected string) *document.Problem {
 	before := g.text[:min(max(at, 0), int64(len(g.text)))]
 	start := strings.LastIndexByte(before, '\n') + 1
@@ -93,20 +93,20 @@ func (g *geojson) problem(at int64, message, expected string) *document.Problem 
 
 const collection = `{"type": "FeatureCollection", "features": […]} as RFC 7946 has it`
 
-// read reads the file's features.
+// read reads the features of the file.
 func (g *geojson) read() *document.Problem {
 	if !utf8.ValidString(g.text) {
 		return g.problem(0, "not UTF-8", "a GeoJSON file in UTF-8")
 	}
 	d := json.NewDecoder(strings.NewReader(g.text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return g.broken(d, 0, err, "no GeoJSON object")
+		return g.brokenJSON(d, 0, err, "no GeoJSON object")
 	}
 	kind, found := "", false
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return g.broken(d, d.InputOffset(), err, "")
+			return g.brokenJSON(d, d.InputOffset(), err, "")
 		}
 		at := d.InputOffset()
 		switch key {
@@ -122,11 +122,11 @@ func (g *geojson) read() *document.Problem {
 			err = d.Decode(&skipped)
 		}
 		if err != nil {
-			return g.broken(d, at, err, "")
+			return g.brokenJSON(d, at, err, "")
 		}
 	}
 	if _, err := d.Token(); err != nil {
-		return g.broken(d, d.InputOffset(), err, "")
+		return g.brokenJSON(d, d.InputOffset(), err, "")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return g.problem(d.InputOffset(), "something behind the end of the GeoJSON object", "one object")
@@ -137,8 +137,8 @@ func (g *geojson) read() *document.Problem {
 	return nil
 }
 
-// broken is a problem of JSON that cannot be read.
-func (g *geojson) broken(d *json.Decoder, at int64, err error, otherwise string) *document.Problem {
+// brokenJSON returns the problem of JSON that cannot be read.
+func (g *geojson) brokenJSON(d *json.Decoder, at int64, err error, otherwise string) *document.Problem {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
@@ -154,22 +154,22 @@ func (g *geojson) broken(d *json.Decoder, at int64, err error, otherwise string)
 func (g *geojson) readFeatures(d *json.Decoder) *document.Problem {
 	at := d.InputOffset()
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return g.broken(d, at, err, "features is no list")
+		return g.brokenJSON(d, at, err, "features is no list")
 	}
-	first := make([]int64, len(g.areas)) // where a code is met first, plus one
+	first := make([]int64, len(g.areas)) // the position of each code's first feature, plus one
 	for d.More() {
 		at := d.InputOffset()
 		at += int64(strings.IndexFunc(g.text[at:], func(c rune) bool { return !strings.ContainsRune(" \t\r\n,", c) }))
 		var f feature
 		if err := d.Decode(&f); err != nil {
-			return g.broken(d, at, err, "")
+			return g.brokenJSON(d, at, err, "")
 		}
 		if p := g.readFeature(&f, at, first); p != nil {
 			return p
 		}
 	}
 	if _, err := d.Token(); err != nil {
-		return g.broken(d, d.InputOffset(), err, "")
+		return g.brokenJSON(d, d.InputOffset(), err, "")
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (g *geojson) readFeature(f *feature, at int64, first []int64) *document.Pro
 	if f.Geometry == nil {
 		return nil
 	}
-	area, wrong := f.Geometry.area()
+	area, wrong := f.Geometry.parseArea()
 	if wrong.Message != "" {
 		return g.problem(at, fmt.Sprintf("code %q: %s", document.Clip(name), wrong.Message), wrong.Expected)
 	}
@@ -210,7 +210,7 @@ func (g *geojson) readFeature(f *feature, at int64, first []int64) *document.Pro
 	return nil
 }
 
-// codeText is a code as text: a JSON text, or a number as it is written.
+// codeText returns a code as text: a JSON string, or a number as it is written.
 func codeText(raw json.RawMessage) (string, bool) {
 	var text string
 	var digits json.Number
@@ -225,8 +225,8 @@ func codeText(raw json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// area is the area of a Polygon or a MultiPolygon, or what is wrong with it.
-func (m *geometry) area() (Area, document.Problem) {
+// parseArea returns the area of a Polygon or a MultiPolygon, or the problem that it has.
+func (m *geometry) parseArea() (Area, document.Problem) {
 	var polygons [][][][]float64
 	var err error
 	switch m.Type {
@@ -246,7 +246,7 @@ func (m *geometry) area() (Area, document.Problem) {
 	var area Area
 	for _, polygon := range polygons {
 		for _, points := range polygon {
-			ring, wrong := ringOf(points)
+			ring, wrong := parseRing(points)
 			if wrong.Message != "" {
 				return nil, wrong
 			}
@@ -259,8 +259,8 @@ func (m *geometry) area() (Area, document.Problem) {
 	return area, document.Problem{}
 }
 
-// ringOf checks that points are a closed ring of degrees.
-func ringOf(points [][]float64) ([]Position, document.Problem) {
+// parseRing checks that points are a closed ring of degrees.
+func parseRing(points [][]float64) ([]Position, document.Problem) {
 	ring := make([]Position, len(points))
 	for i, point := range points {
 		if len(point) < 2 {

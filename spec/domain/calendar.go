@@ -1,7 +1,7 @@
 package domain
 
-// This file holds the calendar: dates as days and timestamps as microseconds since
-// 1970-01-01, without zones, and the units that part them.
+// This file holds dates as days and timestamps as microseconds since 1970-01-01, without time zones, and the calendar
+// units that divide a range of them.
 
 import (
 	"regexp"
@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/spec/calendar"
 )
 
-// Syntaxes of dates, of timestamps and of durations, as regular expressions.
+// Regular expressions for dates, timestamps and durations.
 const (
 	DateSyntax     = `[0-9]{4}-[0-9]{2}-[0-9]{2}`
 	TimeSyntax     = DateSyntax + `[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`
@@ -26,7 +26,7 @@ func parseMoment(of Type, s string) (int64, bool) {
 	return calendar.ParseTimestamp(s)
 }
 
-// IsDate reports whether a text is a date as 2024-01-31.
+// IsDate reports whether a text is a date such as 2024-01-31.
 func IsDate(s string) bool {
 	_, ok := calendar.ParseDate(s)
 	return ok
@@ -34,13 +34,12 @@ func IsDate(s string) bool {
 
 func microsTime(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
-// AppendDate appends a date in days since 1970-01-01 as 2024-01-31.
+// AppendDate appends a date, given in days since 1970-01-01, as 2024-01-31.
 func AppendDate(b []byte, days int64) []byte {
 	return calendar.Day(days).AppendFormat(b, time.DateOnly)
 }
 
-// appendTimestamp appends microseconds as 2024-01-31T12:30, with seconds and their places
-// where they are not zero.
+// appendTimestamp appends microseconds as 2024-01-31T12:30, with seconds and fractions only where they are not zero.
 func appendTimestamp(b []byte, micros int64) []byte {
 	t := microsTime(micros)
 	switch {
@@ -60,7 +59,7 @@ type duration struct {
 
 var durationPattern = regexp.MustCompile(`^` + DurationSyntax + `$`)
 
-// parseDuration reads week or 15 minutes. It is false for what is no duration.
+// parseDuration reads a duration such as week or 15 minutes.
 func parseDuration(s string) (duration, bool) {
 	m := durationPattern.FindStringSubmatch(s)
 	if m == nil {
@@ -77,36 +76,35 @@ func parseDuration(s string) (duration, bool) {
 	return d, true
 }
 
-// months is the length of the unit in months, 0 where its length is fixed.
-func (d duration) months() int {
+// unitMonths returns the length of the unit in months, 0 for a unit of fixed length.
+func (d duration) unitMonths() int {
 	return map[string]int{"month": 1, "quarter": 3, "year": 12}[d.unit]
 }
 
-// micros is the length of a unit of fixed length in microseconds.
-func (d duration) micros() int64 {
+// unitMicros returns the length in microseconds of a unit of fixed length.
+func (d duration) unitMicros() int64 {
 	return map[string]int64{
 		"second": calendar.MicrosPerSecond, "minute": 60 * calendar.MicrosPerSecond, "hour": 3600 * calendar.MicrosPerSecond,
 		"day": calendar.MicrosPerDay, "week": 7 * calendar.MicrosPerDay,
 	}[d.unit]
 }
 
-// mondays is the offset of a Monday from the start of the era, in microseconds: weeks start
-// on Mondays, and 1970-01-01 was a Thursday.
-const mondays = 4 * calendar.MicrosPerDay
+// mondayOffset is the time from 1970-01-01, a Thursday, to the first Monday, in microseconds: weeks start on Mondays.
+const mondayOffset = 4 * calendar.MicrosPerDay
 
-// next is the first boundary after at, in microseconds. Single units lie on the calendar;
-// several are counted from the start.
-func (d duration) next(start, at int64) int64 {
-	if months := d.months(); months > 0 {
+// nextBoundary returns the first boundary after at, in microseconds. Single units follow the calendar; multiples are
+// counted from the start.
+func (d duration) nextBoundary(start, at int64) int64 {
+	if months := d.unitMonths(); months > 0 {
 		t := microsTime(at)
 		first := (int(t.Month())-1)/months*months + 1
 		return time.Date(t.Year(), time.Month(first+months), 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	}
-	width, origin := d.count*d.micros(), start
+	width, origin := d.count*d.unitMicros(), start
 	if d.count == 1 {
 		origin = 0
 		if d.unit == "week" {
-			origin = mondays
+			origin = mondayOffset
 		}
 	}
 	return origin + (calendar.FloorDiv(at-origin, width)+1)*width

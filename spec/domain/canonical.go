@@ -1,6 +1,6 @@
 package domain
 
-// This file holds the canonical texts of values, by which these are compared with categories, code books and keys.
+// This file writes values as canonical texts, which are compared with categories, code books and keys.
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// AppendFloat appends the shortest decimal that reads back the same, without an exponent and zero without a minus sign.
-// It is false for what is no number.
+// AppendFloat appends the shortest decimal that reads back the same, without an exponent, and zero without a minus
+// sign. ok is false for NaN and infinities.
 func AppendFloat(dst []byte, v float64) ([]byte, bool) {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -20,8 +20,8 @@ func AppendFloat(dst []byte, v float64) ([]byte, bool) {
 	return strconv.AppendFloat(dst, v, 'f', -1, 64), true
 }
 
-// AppendDecimal appends unscaled·10^-scale without trailing zeros behind the point. It is false for one that is too
-// long to be the text of anything in a spec.
+// AppendDecimal appends unscaled·10^-scale without trailing zeros after the point. ok is false for a number too long to
+// be written in any spec.
 func AppendDecimal(dst []byte, unscaled *big.Int, scale int32) ([]byte, bool) {
 	if scale > maxQuantityText || scale < -maxQuantityText {
 		return dst, false

@@ -10,10 +10,10 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the reading of a column's domain: lists of categories and code books.
+// This file reads a column's domain from lists of categories and code books.
 
-// Read reads what a column declares: its type, and its domain, nil where something is wrong with it; and its lattice,
-// which alone it has where its cells are too many.
+// Read reads what a column declares: its type, its domain and its lattice. The domain is nil if the column has a
+// problem, or if it has too many cells and only a lattice.
 func (r *Reader) Read(n document.Node) Declaration {
 	c := Declaration{Type: Type(n.Get("type").TextOr(string(Text)))}
 	if levels := n.Get("levels"); levels.Is(quadtree) && !n.Get("grid").Present() {
@@ -78,9 +78,9 @@ func (r *Reader) readValues(c *Declaration, n document.Node) *Domain {
 	return d
 }
 
-// listed are the types of which values can be listed, beside texts, and how these are written.
-var listed = map[Type]struct {
-	is            func(text string) bool
+// listableTypes are the types other than text whose values can be listed, and how these are written.
+var listableTypes = map[Type]struct {
+	matches       func(text string) bool
 	expected, fix string
 }{
 	Integer: {IsInteger, "digits without leading zeros, or type: text", ""},
@@ -89,29 +89,29 @@ var listed = map[Type]struct {
 	Date: {IsDate, "dates as 2024-01-31", ""},
 }
 
-// checkReading reports a category that no value of the column's type would ever match.
+// checkReading reports a category that no value of the column's type can match.
 func (r *Reader) checkReading(c *Declaration, item document.Node) {
-	rule, isListed := listed[c.Type]
+	rule, isListed := listableTypes[c.Type]
 	switch {
 	case c.Type == Text:
 	case !isListed:
 		r.Wrong(item, document.Problem{Message: fmt.Sprintf("values of type %s cannot be listed", c.Type),
 			Expected: "a range, or type: text"})
-	case !rule.is(item.Text()):
+	case !rule.matches(item.Text()):
 		r.Wrong(item, document.Problem{Message: fmt.Sprintf("%q is never the text of a value of type %s",
 			document.Clip(item.Text()), c.Type), Expected: rule.expected, Fix: rule.fix})
 	}
 }
 
-// firstOf lists the first of some names.
-func firstOf(names []string) string {
+// joinFirst joins the first few of some names.
+func joinFirst(names []string) string {
 	if len(names) > 5 {
 		names = append(names[:5], "…")
 	}
 	return strings.Join(names, ", ")
 }
 
-// readGroups reads a level of groups, which part the categories.
+// readGroups reads a level of groups, which partition the categories.
 func (r *Reader) readGroups(d *Domain, n document.Node) *Level {
 	l := &Level{Name: n.Key.Value, Of: make([]uint32, d.size)}
 	if n.Get("width").Present() || n.Get("edges").Present() {
@@ -145,7 +145,7 @@ func (r *Reader) readGroups(d *Domain, n document.Node) *Level {
 		}
 	}
 	if len(missing) > 0 {
-		r.WrongKey(n, document.Problem{Message: "no group holds " + firstOf(missing),
+		r.WrongKey(n, document.Problem{Message: "no group holds " + joinFirst(missing),
 			Expected: "each category in one group"})
 	}
 	return l
@@ -158,12 +158,12 @@ func (r *Reader) readCodebook(c *Declaration, n document.Node) *Domain {
 			Expected: "text or integer"})
 		return nil
 	}
-	b := r.book(at)
+	b := r.openCodebook(at)
 	if b == nil {
 		return nil
 	}
 	c.Codebook = b.File
-	d := NewTexts(c.Type, b.codes())
+	d := NewTexts(c.Type, b.codeCategories())
 	if outlines := n.Get("map"); outlines.Present() {
 		if c.Map = r.readBoundaries(d, outlines); c.Map == nil {
 			return nil
@@ -185,7 +185,7 @@ func (r *Reader) readCodebook(c *Declaration, n document.Node) *Domain {
 	case levels.Items() == nil:
 		r.Wrong(levels, document.Problem{
 			Message: "the levels of a code book are its columns", Expected: "a list of columns, coarse to fine",
-			Fix: "levels: [" + strings.Join(b.parents(), ", ") + "]",
+			Fix: "levels: [" + strings.Join(b.levelColumns(), ", ") + "]",
 		})
 	default:
 		d.levels = r.readBookLevels(b, d, levels.Items(), at)
@@ -193,8 +193,8 @@ func (r *Reader) readCodebook(c *Declaration, n document.Node) *Domain {
 	return d
 }
 
-// book reads a code book, once for each path.
-func (r *Reader) book(n document.Node) *codebook {
+// openCodebook reads a code book, once for each path.
+func (r *Reader) openCodebook(n document.Node) *codebook {
 	path, ok := r.params.Fill(n)
 	if !ok {
 		return nil
@@ -216,8 +216,7 @@ func (r *Reader) book(n document.Node) *codebook {
 	return b
 }
 
-// readBookLevels reads the levels of a code book, coarse to fine. The last may be the codes
-// themselves.
+// readBookLevels reads the levels of a code book, coarse to fine. The last may be the codes themselves.
 func (r *Reader) readBookLevels(b *codebook, d *Domain, items []document.Node, at document.Node) []*Level {
 	var levels []*Level
 	for i, item := range items {
@@ -231,7 +230,7 @@ func (r *Reader) readBookLevels(b *codebook, d *Domain, items []document.Node, a
 			return nil
 		}
 		if i > 0 && l.Of != nil {
-			if p := b.nests(levels[i-1], l); p != nil {
+			if p := b.checkNesting(levels[i-1], l); p != nil {
 				r.ReportIn(at.Value, at.Path, *p)
 				return nil
 			}
@@ -246,7 +245,7 @@ func (r *Reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i 
 	name := item.Text()
 	column := slices.Index(b.Header, name)
 	if column > 0 {
-		l, p := b.level(column)
+		l, p := b.columnLevel(column)
 		if p != nil {
 			r.ReportIn(at.Value, at.Path, *p)
 			return nil
@@ -254,14 +253,14 @@ func (r *Reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i 
 		return l
 	}
 	isCode := column == 0 || name == "code"
-	near := r.Nearest(name, unused(b.parents(), items))
+	near := r.Nearest(name, unusedNames(b.levelColumns(), items))
 	switch {
 	case last && (isCode || near == ""):
-		if i == 0 && !isCode && len(b.parents()) > 0 {
+		if i == 0 && !isCode && len(b.levelColumns()) > 0 {
 			r.Warn(item.Position(), item.Path, document.Problem{
 				Message: fmt.Sprintf("%s has no column %q: the level is another name for the codes themselves", b.File,
 					document.Clip(name)),
-				Expected: document.OneOf(b.parents()) + ", if the level is to be coarser than the codes",
+				Expected: document.OneOf(b.levelColumns()) + ", if the level is to be coarser than the codes",
 			})
 		}
 		return &Level{Name: name, Categories: d.Categories()}
@@ -278,8 +277,8 @@ func (r *Reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i 
 	return nil
 }
 
-// unused are the names that no item has.
-func unused(names []string, items []document.Node) []string {
+// unusedNames returns the names that no item has.
+func unusedNames(names []string, items []document.Node) []string {
 	return slices.DeleteFunc(names, func(name string) bool {
 		return slices.ContainsFunc(items, func(item document.Node) bool { return item.Text() == name })
 	})

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// declared reads what a column declares, written as in a spec, with the categories that unknown and null add.
-func declared(t interface {
+// readDeclaration reads a column declaration, written as in a spec, and adds the categories of unknown and null.
+func readDeclaration(t interface {
 	Helper()
 	Fatal(...any)
 }, text string) Declaration {
@@ -35,8 +35,7 @@ func declared(t interface {
 	return d
 }
 
-// decimalDomain draws a decimal range with a step or two levels, and returns it with its
-// bounds in units of 10^-places.
+// decimalDomain draws a decimal range with a step or two levels, and returns it with its bounds in units of 10^-places.
 func decimalDomain(t *rapid.T) (d *Domain, low, high int64, places int) {
 	places = rapid.IntRange(0, 6).Draw(t, "places")
 	low = rapid.Int64Range(-2000, 2000).Draw(t, "low")
@@ -56,11 +55,11 @@ func decimalDomain(t *rapid.T) (d *Domain, low, high int64, places int) {
 	if rapid.Bool().Draw(t, "stepped") {
 		text = strings.Replace(text, "levels", "step: "+write(1)+", levels", 1)
 	}
-	return declared(t, text).Domain, low, high, places
+	return readDeclaration(t, text).Domain, low, high, places
 }
 
-// checkLevels asserts that every level maps the base cells onto all its categories without
-// going back, and that no two categories are written alike.
+// checkLevels fails unless every level maps the base cells monotonically onto all its categories, whose codes are
+// distinct.
 func checkLevels(t *rapid.T, d *Domain) {
 	for _, name := range append(d.LevelNames(), "") {
 		l, ok := d.Level(name)
@@ -111,13 +110,13 @@ func TestDecimalBinsPartTheRange(t *testing.T) {
 		shortest, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
 		c, f := d.CodeOfFloat(v)
 		assertBin(t, d, shortest, c, f)
-		if c2, f2 := d.bins.ofQuantity(quantityOfFloat(v)); c2 != c || f2 != f {
+		if c2, f2 := d.bins.binOfQuantity(quantityOfFloat(v)); c2 != c || f2 != f {
 			t.Fatalf("%v is %d, %v by search and %d, %v by its decimal", v, c, f, c2, f2)
 		}
 	})
 }
 
-// assertBin holds a code against the definition: exactly one bin holds a value of the range.
+// assertBin fails unless a code agrees with the definition: exactly one bin contains a value of the range.
 func assertBin(t *rapid.T, d *Domain, x *big.Rat, code int, fit Fit) {
 	cut := func(k int) *big.Rat { return big.NewRat(d.bins.cuts[k], d.bins.den) }
 	last := d.bins.size() - 1
@@ -145,7 +144,7 @@ func TestIntegerBinsPartTheRange(t *testing.T) {
 		factor := rapid.Int64Range(1, 9).Draw(t, "factor")
 		text := fmt.Sprintf("{type: integer, range: [%d, %d], step: %d, levels: {l: {width: %d}}, unknown: {as: other}}", low,
 			high, step, step*factor)
-		d := declared(t, text).Domain
+		d := readDeclaration(t, text).Domain
 		checkLevels(t, d)
 		v := rapid.Int64Range(low-5, high+5).Draw(t, "v")
 		code, fit := d.CodeOfInt(v)
@@ -170,14 +169,14 @@ func TestCalendarBinsPartTheRange(t *testing.T) {
 		unit := rapid.SampledFrom(units).Draw(t, "unit")
 		most := 500 * max(calendar.MicrosPerSecond, map[string]int64{"minute": 60, "hour": 3600,
 			"15 minutes": 900}[unit]*calendar.MicrosPerSecond)
-		if d, _ := parseDuration(unit); d.months() > 0 || d.micros() >= calendar.MicrosPerDay {
+		if d, _ := parseDuration(unit); d.unitMonths() > 0 || d.unitMicros() >= calendar.MicrosPerDay {
 			most = 3000 * calendar.MicrosPerDay
 		}
 		low := rapid.Int64Range(-40_000*24*3600, 40_000*24*3600).Draw(t, "low") * calendar.MicrosPerSecond
 		high := low + rapid.Int64Range(1, most).Draw(t, "span")
 		text := fmt.Sprintf("{type: timestamp, range: [%s, %s], levels: {l: {width: %s}, all: {width: year}}}",
 			appendTimestamp(nil, low), appendTimestamp(nil, high), unit)
-		c := declared(t, text)
+		c := readDeclaration(t, text)
 		checkLevels(t, c.Domain)
 		at := rapid.Int64Range(low, high).Draw(t, "at")
 		code, fit := c.Domain.CodeOfTimestamp(at)
@@ -201,7 +200,7 @@ func FuzzCodeOfText(f *testing.F) {
 		"{type: timestamp, range: [2026-01-01T00:00:00, 2026-01-02T00:00:00], step: hour}",
 		"{values: [a, '1']}",
 	} {
-		domains = append(domains, declared(f, text).Domain)
+		domains = append(domains, readDeclaration(f, text).Domain)
 	}
 	for _, s := range []string{"", "1", "-0.5", "1e-3", "1e999999999", "2024-02-30", "2026-01-01T12:00:00.5", "a",
 		"0.333333333333333333333"} {
@@ -217,7 +216,7 @@ func FuzzCodeOfText(f *testing.F) {
 			if fit == Fits && (code < 0 || code >= d.Size()) {
 				t.Fatalf("%q has code %d of %d", s, code, d.Size())
 			}
-			if !isNumber || !d.ofNumbers() {
+			if !isNumber || !d.isNumeric() {
 				continue
 			}
 			last := len(d.bins.cuts) - 1

@@ -11,7 +11,7 @@ import (
 
 // This file holds the code book: a public CSV file of codes, labels and parents.
 
-// codebook is a public file of codes, which are in column 0, with their labels and parents.
+// codebook is a public file of codes, in column 0, with their labels and parents.
 type codebook struct{ files.Table }
 
 // parseCodebook reads a code book: a header, then a row for each code.
@@ -44,35 +44,35 @@ func parseCodebook(file, text string) (*codebook, *document.Problem) {
 	return b, nil
 }
 
-// checkParents checks a column called parent whose values are codes of the book itself: each is one, and going from
-// parent to parent ends, at a code without one or at one that is its own. A book whose column holds none of its codes
-// lists them elsewhere, and there is nothing to follow.
+// checkParents checks a column named parent whose values are codes of the same book: every parent must be a code, and
+// following parents must end at a code without a parent or at its own parent. If the column contains none of the book's
+// codes, the parents are codes of another list, and nothing is checked.
 func (b *codebook) checkParents() *document.Problem {
 	column := slices.Index(b.Header, "parent")
 	if column < 1 {
 		return nil
 	}
-	of := make(map[string]int, len(b.Rows)) // code to row
+	rowOfCode := make(map[string]int, len(b.Rows))
 	for i, row := range b.Rows {
-		of[row[0]] = i
+		rowOfCode[row[0]] = i
 	}
-	within := func(row []string) bool { _, ok := of[row[column]]; return ok }
-	if !slices.ContainsFunc(b.Rows, within) {
+	hasParent := func(row []string) bool { _, ok := rowOfCode[row[column]]; return ok }
+	if !slices.ContainsFunc(b.Rows, hasParent) {
 		return nil
 	}
 	for i, row := range b.Rows {
-		if row[column] != "" && !within(row) {
+		if row[column] != "" && !hasParent(row) {
 			return b.Problem(b.At[i], 1, fmt.Sprintf("code %q is an orphan: its parent %q is no code of this book",
 				document.Clip(row[0]), document.Clip(row[column])),
 				"a line for the parent; where parents are codes of another list, another name for the column")
 		}
 	}
-	ended := make([]int, len(b.Rows)) // by row, the walk that came by, plus one
+	visited := make([]int, len(b.Rows)) // by row, the start of the walk that visited it, plus one
 	for start := range b.Rows {
-		for i := start; ended[i] == 0; {
-			ended[i] = start + 1
-			up, ok := of[b.Rows[i][column]]
-			if ok && up != i && ended[up] == start+1 {
+		for i := start; visited[i] == 0; {
+			visited[i] = start + 1
+			up, ok := rowOfCode[b.Rows[i][column]]
+			if ok && up != i && visited[up] == start+1 {
 				return b.Problem(b.At[i], 1, fmt.Sprintf("code %q lies within itself, by way of its parent %q: a cycle",
 					document.Clip(b.Rows[i][0]), document.Clip(b.Rows[i][column])),
 					"parents that end at a code without one")
@@ -85,8 +85,8 @@ func (b *codebook) checkParents() *document.Problem {
 	return nil
 }
 
-// labels is the index of the column that labels a column, -1 where there is none.
-func (b *codebook) labels(column int) int {
+// labelColumn returns the index of the column with the labels of a column, -1 if there is none.
+func (b *codebook) labelColumn(column int) int {
 	if column == 0 {
 		if i := slices.Index(b.Header, "label"); i > 0 {
 			return i
@@ -95,8 +95,8 @@ func (b *codebook) labels(column int) int {
 	return slices.Index(b.Header, b.Header[column]+"_label")
 }
 
-// parents are the columns that can be levels.
-func (b *codebook) parents() []string {
+// levelColumns returns the names of the columns that can be levels.
+func (b *codebook) levelColumns() []string {
 	var names []string
 	for i, name := range b.Header {
 		_, isLabel := strings.CutSuffix(name, "_label")
@@ -108,9 +108,9 @@ func (b *codebook) parents() []string {
 	return names
 }
 
-// codes are the codes with their labels, in row order.
-func (b *codebook) codes() []Category {
-	label := b.labels(0)
+// codeCategories returns the codes with their labels, in row order.
+func (b *codebook) codeCategories() []Category {
+	label := b.labelColumn(0)
 	all := make([]Category, len(b.Rows))
 	for i, row := range b.Rows {
 		all[i].Code = row[0]
@@ -121,11 +121,11 @@ func (b *codebook) codes() []Category {
 	return all
 }
 
-// level is the level of a parent column: its categories in order of first appearance, and
-// the parent of each code.
-func (b *codebook) level(column int) (*Level, *document.Problem) {
+// columnLevel returns the level of a parent column: its categories in order of first appearance, and the parent of each
+// code.
+func (b *codebook) columnLevel(column int) (*Level, *document.Problem) {
 	l := &Level{Name: b.Header[column], Of: make([]uint32, len(b.Rows))}
-	label, seen, trimmed := b.labels(column), map[string]uint32{}, map[string]string{}
+	label, seen, trimmed := b.labelColumn(column), map[string]uint32{}, map[string]string{}
 	for i, row := range b.Rows {
 		if p := b.checkBlanks(i, row[column], trimmed); p != nil {
 			return nil, p
@@ -152,8 +152,8 @@ func (b *codebook) level(column int) (*Level, *document.Problem) {
 	return l, nil
 }
 
-// checkBlanks reports a code that differs from one of an earlier row by blanks around it alone. trimmed holds the codes
-// of the rows before, by what they are without blanks.
+// checkBlanks reports a code that differs from an earlier one only by blanks around it. trimmed maps earlier codes
+// without blanks to the codes as written.
 func (b *codebook) checkBlanks(row int, code string, trimmed map[string]string) *document.Problem {
 	bare := strings.TrimSpace(code)
 	first, known := trimmed[bare]
@@ -167,20 +167,20 @@ func (b *codebook) checkBlanks(row int, code string, trimmed map[string]string) 
 	return nil
 }
 
-// nests reports a code of the finer level that lies in two of the coarser.
-func (b *codebook) nests(coarse, fine *Level) *document.Problem {
+// checkNesting reports a category of the finer level that lies in two of the coarser.
+func (b *codebook) checkNesting(coarse, fine *Level) *document.Problem {
 	parent := make([]int, len(fine.Categories))
 	for i := range b.Rows {
-		child, above := fine.Of[i], int(coarse.Of[i])+1
+		child, group := fine.Of[i], int(coarse.Of[i])+1
 		if parent[child] == 0 {
-			parent[child] = above
+			parent[child] = group
 		}
-		if parent[child] != above {
+		if parent[child] != group {
 			return b.Problem(b.At[i], 1,
 				fmt.Sprintf("%s %q lies in %s %q and in %q: levels must nest", fine.Name,
 					document.Clip(fine.Categories[child].Code),
 					coarse.Name, document.Clip(coarse.Categories[parent[child]-1].Code),
-					document.Clip(coarse.Categories[above-1].Code)),
+					document.Clip(coarse.Categories[group-1].Code)),
 				fmt.Sprintf("one %s for each %s", coarse.Name, fine.Name))
 		}
 	}

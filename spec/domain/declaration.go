@@ -1,18 +1,18 @@
 package domain
 
-// This file holds what a column's keys declare of its values.
+// This file holds what the keys of a column declare about its values.
 
-// Declaration says what the values of a column can be.
+// Declaration describes the values that a column can have.
 type Declaration struct {
 	Type   Type
 	Domain *Domain
-	// Lattice is where the values lie where they are added up, averaged or ranked; nil of a column that has none. Values
-	// beyond it are clamped for that, whatever the policy for unknown ones says.
+	// Lattice holds the values that are added up, averaged or ranked; it is nil for a column that has none. Values beyond
+	// it are clamped for these statistics, whatever the policy for unknown values is.
 	Lattice *Lattice
-	// Grid is the grid whose cells the values are, nil for none.
+	// Grid is the grid whose cells are the values, nil for none.
 	Grid *Grid
-	// Codebook is the code book of the domain, as the spec names the file; "" where it has none.
+	// Codebook names the file of the domain's code book as the spec does; "" for none.
 	Codebook string
-	// Map is where the places of a code book are, nil where the spec does not say.
+	// Map holds the outlines of a code book's places, nil if the spec names no map.
 	Map *Boundaries
 }

@@ -1,7 +1,7 @@
 package domain
 
-// This file holds the domain whose categories nobody lists: groups of them appear in a table only where a paid
-// selection lets them through.
+// This file holds the domain whose categories are not listed: a group of them appears in a table only if a selection
+// that spends budget lets it through.
 
 import (
 	"cmp"
@@ -12,17 +12,17 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// MostKey bounds the characters of a key that is discovered.
+// MostKey bounds the number of characters of a discovered key.
 const MostKey = 1000
 
-// Discover is what is said of the categories of a domain that are not listed; nil where they are. Such a domain has
-// none: [Domain.Discovered] is the same with some.
+// Discover describes how categories are discovered; it is nil if they are listed. A domain of this kind has no
+// categories: [Domain.Discovered] returns the same domain with some.
 func (d *Domain) Discover() *Discover { return d.discover }
 
-// CompareKeys is negative, 0 or positive as one category comes before another, of a domain that lists none: integers by
-// their size, texts by their bytes.
+// CompareKeys orders the categories of a domain that lists none: it is negative, 0 or positive as a comes before,
+// equals or comes after b. Integers are ordered by value, texts by their bytes.
 func (d *Domain) CompareKeys(a, b string) int {
-	if d.of != Integer {
+	if d.typ != Integer {
 		return strings.Compare(a, b)
 	}
 	below, other := strings.HasPrefix(a, "-"), strings.HasPrefix(b, "-")
@@ -37,33 +37,33 @@ func (d *Domain) CompareKeys(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// Discovered is the domain with these categories, in ascending order ([Domain.CompareKeys]), each once.
+// Discovered returns the domain with these categories, which must ascend ([Domain.CompareKeys]) and be distinct.
 func (d *Domain) Discovered(keys []string) *Domain {
-	if len(keys) == 0 { // one that no value is
-		none := NewTexts(d.of, []Category{{}})
-		none.discover, none.texts = d.discover, map[string]int{}
+	if len(keys) == 0 { // one category that no value matches
+		none := NewTexts(d.typ, []Category{{}})
+		none.discover, none.codeOfText = d.discover, map[string]int{}
 		return none
 	}
 	categories := make([]Category, len(keys))
 	for i, k := range keys {
 		categories[i].Code = k
 	}
-	out := NewTexts(d.of, categories)
+	out := NewTexts(d.typ, categories)
 	out.discover = d.discover
 	return out
 }
 
-// CanBeKey tells that a value, as text, can be a category of a domain that lists none: valid UTF-8 of 1 to MaxLength
-// characters, none of them a control character; in a column of integers digits as integers are written.
+// CanBeKey reports whether a value, as text, can be a category of a domain that lists none: valid UTF-8 of 1 to
+// MaxLength characters, none of them a control character, and in a column of integers an integer in canonical form.
 func (d *Domain) CanBeKey(text string) bool {
 	if text == "" || int64(len(text)) > utf8.UTFMax*d.discover.MaxLength || !utf8.ValidString(text) ||
 		int64(utf8.RuneCountInString(text)) > d.discover.MaxLength {
 		return false
 	}
-	return !strings.ContainsFunc(text, unicode.IsControl) && (d.of != Integer || IsInteger(text))
+	return !strings.ContainsFunc(text, unicode.IsControl) && (d.typ != Integer || IsInteger(text))
 }
 
-// readDiscover reads a domain without categories.
+// readDiscover reads a domain whose categories are not listed.
 func (r *Reader) readDiscover(c *Declaration, n document.Node) *Domain {
 	of := n.Get("values").Get("discover")
 	if c.Type != Text && c.Type != Integer {

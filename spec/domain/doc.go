@@ -1,14 +1,15 @@
-// Package domain is what the values of a column can be: their type, and a public, ordered set of base cells with its
-// levels, or a lattice on which numbers lie.
+// Package domain describes what the values of a column can be: their type, and a public, ordered set of base cells with
+// its levels, or a lattice to which numbers are rounded.
 //
-// It owns how a spec declares that (categories, code books with the maps of their places, ranges, grids, categories that
-// nobody lists) and how every raw value meets it, exactly: as the code of a cell, as a place on the lattice, as a cell of
-// an axis, or as a number that an expression takes. A value that does not fit is a Fit, and never an error that holds it.
+// It owns how a spec declares them (categories, code books with maps of their places, ranges, grids, categories that
+// nobody lists) and how every raw value is mapped, exactly: to the code of a cell, to an index on the lattice, to a
+// cell of an axis, or to a number that an expression takes. A value that does not fit yields a Fit, never an error that
+// contains the value.
 //
-// It knows no tables, no rules between columns, and not what happens to values that do not fit: those are package
-// spec's. It reads no confidential file; code books and maps come from the set of public files that it is handed.
+// It knows no tables and no rules between columns, and does not decide what happens to values that do not fit: package
+// spec does. It reads no confidential file; code books and maps come from the set of public files that it is given.
 //
-// A Reader reads the columns of one release, one after another, and bounds what they take together:
+// A Reader reads the columns of one release, one after another, and bounds the memory that they take together:
 //
 //	declared := domain.NewReader(findings, files, params).Read(column)
 //	band, _ := declared.Domain.Level("band")

@@ -14,44 +14,43 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// MaxCells bounds the base cells of a domain.
+// MaxCells bounds the number of base cells of a domain.
 const MaxCells = 1 << 24
 
-// Domain is the public, ordered set of base cells 0..Size()-1 of a column. It is immutable
-// and safe for concurrent use.
+// Domain is the public, ordered set of base cells 0..Size()-1 of a column. It is immutable and safe for concurrent use.
 type Domain struct {
-	of       Type
-	size     int
-	finest   *Level
-	levels   []*Level
-	texts    map[string]int // the codes of a domain of texts, nil for a range
-	bins     *bins          // the cells of a range, nil for texts
-	cells    int            // of a grid, 0 for others
-	discover *Discover      // where no category is listed
-	added    string         // the category added to a range or grid for unknown values, "" for none
+	typ        Type
+	size       int
+	finest     *Level
+	levels     []*Level
+	codeOfText map[string]int // codes plus one, by text, of a domain of texts; nil for a range
+	bins       *bins          // the cells of a range, nil for texts
+	gridCells  int            // the number of cells of a grid, 0 for others
+	discover   *Discover      // set where no category is listed
+	added      string         // the first category added to a range or grid for unknown values, "" for none
 }
 
-// Size is the number of base cells.
+// Size returns the number of base cells.
 func (d *Domain) Size() int { return d.size }
 
-// Ranged reports whether the codes follow from a range, a list of integers or a grid. Codes that a spec or a code book
-// lists are names, whatever they look like.
-func (d *Domain) Ranged() bool { return d.texts == nil }
+// Ranged reports whether the codes are computed from a range, a list of integers or a grid. Codes that a spec or a code
+// book lists are names, even if they look like numbers.
+func (d *Domain) Ranged() bool { return d.codeOfText == nil }
 
-// Declared is the number of base cells that the spec declares: all of them but the categories
-// behind those of a range or grid that unknown or null adds.
+// Declared returns the number of base cells that the spec declares: all of them except the categories that unknown or
+// null adds after the cells of a range or grid.
 func (d *Domain) Declared() int {
 	switch {
 	case d.bins != nil:
 		return d.bins.size()
-	case d.cells > 0:
-		return d.cells
+	case d.gridCells > 0:
+		return d.gridCells
 	}
 	return d.size
 }
 
-// Level returns the level of that name; "" is the finest. It is false where there is no
-// such level, or no finest one (a decimal or timestamp range without step).
+// Level returns the level of that name; "" names the finest. ok is false if there is no such level, or no finest one (a
+// decimal or timestamp range without a step).
 func (d *Domain) Level(name string) (*Level, bool) {
 	if name == "" {
 		return d.finest, d.finest != nil
@@ -64,7 +63,7 @@ func (d *Domain) Level(name string) (*Level, bool) {
 	return nil, false
 }
 
-// LevelNames are the declared levels in spec order, without "".
+// LevelNames returns the names of the declared levels in spec order, without "".
 func (d *Domain) LevelNames() []string {
 	names := make([]string, len(d.levels))
 	for i, l := range d.levels {
@@ -73,7 +72,7 @@ func (d *Domain) LevelNames() []string {
 	return names
 }
 
-// Categories are those of the finest level, nil where there is none.
+// Categories returns the categories of the finest level, nil if there is none.
 func (d *Domain) Categories() []Category {
 	if d.finest == nil {
 		return nil
@@ -81,25 +80,25 @@ func (d *Domain) Categories() []Category {
 	return d.finest.Categories
 }
 
-// all are the levels, the finest first where there is one.
-func (d *Domain) all() []*Level {
+// allLevels returns all levels, the finest first where there is one.
+func (d *Domain) allLevels() []*Level {
 	if d.finest == nil {
 		return d.levels
 	}
 	return append([]*Level{d.finest}, d.levels...)
 }
 
-// Add adds a category behind those of a range or grid, to the finest and to every level, and returns its base code. The
-// first that was added can be added again, and is the same. It is false for a code that another category has. It is for
-// the reading of a domain only.
+// Add appends a category to the cells of a range or grid, at every level, and returns its base code. Adding the first
+// added category again returns the same code. ok is false if another category has the code. Only the reader of a domain
+// may call it.
 func (d *Domain) Add(code string) (base int, ok bool) {
 	if d.added == code && code != "" {
 		return d.Declared(), true
 	}
-	if d.has(code) {
+	if d.hasCode(code) {
 		return 0, false
 	}
-	for _, l := range d.all() {
+	for _, l := range d.allLevels() {
 		if l.Of != nil {
 			l.Of = append(l.Of, uint32(len(l.Categories)))
 		}
@@ -112,9 +111,9 @@ func (d *Domain) Add(code string) (base int, ok bool) {
 	return d.size - 1, true
 }
 
-// has is true where the finest or any other level has a category of that code.
-func (d *Domain) has(code string) bool {
-	for _, l := range d.all() {
+// hasCode reports whether a category of any level has that code.
+func (d *Domain) hasCode(code string) bool {
+	for _, l := range d.allLevels() {
 		if slices.ContainsFunc(l.Categories, func(c Category) bool { return c.Code == code }) {
 			return true
 		}
@@ -122,56 +121,55 @@ func (d *Domain) has(code string) bool {
 	return false
 }
 
-// Level is a coarsening of a domain. Of[base code] is the code at this level; nil is the
-// identity.
+// Level is a coarsening of a domain. Of maps a base code to a code of this level; nil is the identity.
 type Level struct {
 	Name       string
 	Categories []Category
 	Of         []uint32
 }
 
-// Size is the number of categories of the level.
+// Size returns the number of categories of the level.
 func (l *Level) Size() int { return len(l.Categories) }
 
-// Nearest is the code that a name may mean, "" for none.
+// Nearest returns the code that a misspelt name may mean, "" for none.
 func Nearest(s *document.Suggestions, name string, categories []Category) string {
 	return s.NearestOf(name, len(categories), func(i int) string { return categories[i].Code })
 }
 
-// NoCategory is the problem of a name at a node that is none of the categories of a column.
+// NoCategory returns the problem for a node whose text is not a category of the column.
 func NoCategory(f *document.Findings, n document.Node, column string, categories []Category) document.Problem {
 	p := document.Problem{Message: fmt.Sprintf("%q is no category of %s", document.Clip(n.Text()), column),
 		Expected: SomeOf(categories)}
 	return f.WithNearest(n, p, Nearest(&f.Suggestions, n.Text(), categories))
 }
 
-// Category is one value of a level. Label is "" where the spec has none.
+// Category is one value of a level. Label is "" if the spec gives none.
 type Category struct{ Code, Label string }
 
-// CodeOfText is the base code of a text: in a domain of texts the category written so, in a
-// range the cell of the number, date or timestamp it reads as. A grid's cells are no texts.
+// CodeOfText returns the base code of a text: in a domain of texts the category with this code, in a range the cell of
+// the number, date or timestamp that the text denotes. A grid has no codes for texts.
 func (d *Domain) CodeOfText(s string) (code int, fit Fit) {
 	switch {
-	case d.texts != nil:
-		return d.lookup(d.texts[s])
-	case d.cells > 0:
+	case d.codeOfText != nil:
+		return d.lookup(d.codeOfText[s])
+	case d.gridCells > 0:
 		return 0, WrongType
 	}
-	if d.of == Date || d.of == Timestamp {
-		at, ok := parseMoment(d.of, s)
+	if d.typ == Date || d.typ == Timestamp {
+		at, ok := parseMoment(d.typ, s)
 		if !ok {
 			return 0, NotANumber
 		}
-		return d.bins.bin(at, true)
+		return d.bins.binOfPoint(at, true)
 	}
 	q, ok := parseQuantity(s)
 	if !ok {
 		return 0, NotANumber
 	}
-	return d.bins.ofQuantity(q)
+	return d.bins.binOfQuantity(q)
 }
 
-// lookup turns an entry of texts, which holds codes plus one, into a code.
+// lookup converts an entry of codeOfText, which is a code plus one, to the code.
 func (d *Domain) lookup(entry int) (int, Fit) {
 	if entry == 0 {
 		return 0, OutOfDomain
@@ -179,115 +177,114 @@ func (d *Domain) lookup(entry int) (int, Fit) {
 	return entry - 1, Fits
 }
 
-// ofNumbers is true for ranges of integers and decimals.
-func (d *Domain) ofNumbers() bool { return d.of == Integer || d.of == Decimal }
+// isNumeric reports whether the domain is a range of integers or decimals.
+func (d *Domain) isNumeric() bool { return d.typ == Integer || d.typ == Decimal }
 
-// CodeOfInt is the base code of an integer; a domain of texts looks up its digits, and in a grid it is
-// the number of a cell.
+// CodeOfInt returns the base code of an integer. A domain of texts looks up its digits; in a grid the integer is the
+// number of a cell.
 func (d *Domain) CodeOfInt(v int64) (int, Fit) {
 	switch {
-	case d.cells > 0 && uint64(v) >= uint64(d.cells):
+	case d.gridCells > 0 && uint64(v) >= uint64(d.gridCells):
 		return 0, OutOfDomain
-	case d.cells > 0:
+	case d.gridCells > 0:
 		return int(v), Fits
-	case d.texts != nil:
+	case d.codeOfText != nil:
 		var buffer [20]byte
-		return d.lookup(d.texts[string(strconv.AppendInt(buffer[:0], v, 10))])
-	case d.ofNumbers():
-		return d.bins.ofInt(v)
+		return d.lookup(d.codeOfText[string(strconv.AppendInt(buffer[:0], v, 10))])
+	case d.isNumeric():
+		return d.bins.binOfInt(v)
 	}
 	return 0, WrongType
 }
 
-// CodeOfFloat is the base code of a float64, read as its shortest decimal that reads back the
-// same; a domain of texts looks up that decimal.
+// CodeOfFloat returns the base code of a float64, taken as the shortest decimal that reads back as the same float64. A
+// domain of texts looks up that decimal.
 func (d *Domain) CodeOfFloat(v float64) (int, Fit) {
 	switch {
 	case math.IsNaN(v):
 		return 0, NaN
 	case math.IsInf(v, 0):
 		return 0, Infinite
-	case d.texts != nil && v == math.Trunc(v) && math.Abs(v) < 1<<53:
-		return d.CodeOfInt(int64(v)) // of the same digits; zero has no minus sign
-	case d.texts != nil:
+	case d.codeOfText != nil && v == math.Trunc(v) && math.Abs(v) < 1<<53:
+		return d.CodeOfInt(int64(v)) // the digits are the same, and zero has no minus sign
+	case d.codeOfText != nil:
 		var buffer [400]byte
 		text, _ := AppendFloat(buffer[:0], v)
-		return d.lookup(d.texts[string(text)])
-	case d.ofNumbers():
-		return d.bins.ofFloat(v)
+		return d.lookup(d.codeOfText[string(text)])
+	case d.isNumeric():
+		return d.bins.binOfFloat(v)
 	}
 	return 0, WrongType
 }
 
-// CodeOfDecimal is the base code of unscaled·10^-scale; a domain of texts looks it up without
-// trailing zeros.
+// CodeOfDecimal returns the base code of unscaled·10^-scale. A domain of texts looks it up without trailing zeros.
 func (d *Domain) CodeOfDecimal(unscaled *big.Int, scale int32) (int, Fit) {
 	switch {
-	case d.texts != nil:
+	case d.codeOfText != nil:
 		text, ok := AppendDecimal(nil, unscaled, scale)
 		if !ok {
 			return 0, OutOfDomain
 		}
-		return d.lookup(d.texts[string(text)])
-	case d.ofNumbers():
-		return d.bins.ofQuantity(quantityOfDecimal(unscaled, scale))
+		return d.lookup(d.codeOfText[string(text)])
+	case d.isNumeric():
+		return d.bins.binOfQuantity(quantityOfDecimal(unscaled, scale))
 	}
 	return 0, WrongType
 }
 
-// CodeOfBool is the base code of a boolean: a domain of texts looks up true or false.
+// CodeOfBool returns the base code of a boolean. A domain of texts looks up true or false.
 func (d *Domain) CodeOfBool(v bool) (int, Fit) {
-	if d.texts == nil {
+	if d.codeOfText == nil {
 		return 0, WrongType
 	}
-	return d.lookup(d.texts[strconv.FormatBool(v)])
+	return d.lookup(d.codeOfText[strconv.FormatBool(v)])
 }
 
-// CodeOfDate is the base code of a date in days since 1970-01-01; a domain of texts looks it
-// up as 2024-01-31.
+// CodeOfDate returns the base code of a date in days since 1970-01-01. A domain of texts looks it up in the form
+// 2024-01-31.
 func (d *Domain) CodeOfDate(days int32) (int, Fit) {
 	switch {
-	case d.texts != nil:
+	case d.codeOfText != nil:
 		var buffer [16]byte
-		return d.lookup(d.texts[string(AppendDate(buffer[:0], int64(days)))])
-	case d.of == Date:
-		return d.bins.bin(int64(days), true)
+		return d.lookup(d.codeOfText[string(AppendDate(buffer[:0], int64(days)))])
+	case d.typ == Date:
+		return d.bins.binOfPoint(int64(days), true)
 	}
 	return 0, WrongType
 }
 
-// CodeOfTimestamp is the base code of a timestamp in microseconds since
-// 1970-01-01T00:00:00, without zone. A range of dates takes timestamps at midnight.
+// CodeOfTimestamp returns the base code of a timestamp in microseconds since 1970-01-01T00:00:00, without a time zone.
+// A range of dates accepts timestamps at midnight.
 func (d *Domain) CodeOfTimestamp(micros int64) (int, Fit) {
 	switch {
-	case d.texts != nil:
+	case d.codeOfText != nil:
 		return 0, WrongType
-	case d.of == Timestamp:
-		return d.bins.bin(micros, true)
-	case d.of == Date && micros%calendar.MicrosPerDay == 0:
-		return d.bins.bin(micros/calendar.MicrosPerDay, true)
-	case d.of == Date:
+	case d.typ == Timestamp:
+		return d.bins.binOfPoint(micros, true)
+	case d.typ == Date && micros%calendar.MicrosPerDay == 0:
+		return d.bins.binOfPoint(micros/calendar.MicrosPerDay, true)
+	case d.typ == Date:
 		return 0, OutOfDomain
 	}
 	return 0, WrongType
 }
 
-// NewTexts makes a domain of texts. Codes are distinct.
+// NewTexts returns a domain of texts. The codes must be distinct.
 func NewTexts(of Type, categories []Category) *Domain {
-	d := &Domain{of: of, size: len(categories), finest: &Level{Categories: categories}}
-	d.texts = make(map[string]int, len(categories))
+	d := &Domain{typ: of, size: len(categories), finest: &Level{Categories: categories}}
+	d.codeOfText = make(map[string]int, len(categories))
 	for i, c := range categories {
-		d.texts[c.Code] = i + 1
+		d.codeOfText[c.Code] = i + 1
 	}
 	return d
 }
 
 var canonicalInteger = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
-// IsInteger reports whether a text is an integer as integers are written: digits without leading zeros.
+// IsInteger reports whether a text is an integer in canonical form: digits without leading zeros.
 func IsInteger(text string) bool { return canonicalInteger.MatchString(text) }
 
-// SomeOf lists the first of a column's categories.
+// SomeOf lists the first few of a column's categories.
 func SomeOf(categories []Category) string {
 	const shown = 8
 	var names []string
@@ -301,16 +298,17 @@ func SomeOf(categories []Category) string {
 	return list
 }
 
-// Discover says that the categories of a column are not listed: they are the values that its rows have.
+// Discover describes a column whose categories are not listed: they are the values that occur in its rows.
 type Discover struct {
-	// MaxLength is how many characters a value has at most that can be a category.
+	// MaxLength is the largest number of characters of a value that can be a category.
 	MaxLength int64
-	// AtLeast is how many units a group has at least that may appear, 0 for no such rule.
+	// AtLeast is the least number of units in a group that may appear; 0 sets no minimum.
 	AtLeast int64
 }
 
-// Merged puts the categories of two levels of a domain into the smallest groups of which each is a union of categories
-// of both, in the order of their first base cells.
+// Merged unites the categories of two levels of a domain into the smallest groups that are unions of categories of
+// both, ordered by their first base cells. It returns the group of each category of either level, and the number of
+// groups.
 func Merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int) {
 	parent := make([]int, first.Size()+second.Size())
 	for i := range parent {
@@ -328,7 +326,7 @@ func Merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int
 		parent[max(x, y)] = min(x, y)
 	}
 	number := make([]int, len(parent))
-	for i := range parent { // a root comes before the others of its group
+	for i := range parent { // a root comes before the other members of its group
 		if find(i) == i {
 			number[i], groups = groups, groups+1
 		} else {
@@ -338,7 +336,7 @@ func Merged(base int, first, second *Level) (ofFirst, ofSecond []int, groups int
 	return number[:first.Size()], number[first.Size():], groups
 }
 
-// Category is the category of a base cell.
+// Category returns the category of a base cell.
 func (l *Level) Category(base int) int {
 	if l.Of == nil {
 		return base

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func codes(l *Level) string {
+func joinCodes(l *Level) string {
 	var all []string
 	for _, c := range l.Categories {
 		all = append(all, c.Code)
@@ -70,17 +70,18 @@ func TestLevelsAreLabelled(t *testing.T) {
 			"0 1 2 3 odd none"},
 		{"{type: integer, range: [0, 3], unknown: {as: odd}, null: {as: odd}, levels: {l: {width: 2}}}", "l", "0–1 2–3 odd"},
 	} {
-		l, ok := declared(t, c.column).Domain.Level(c.level)
+		l, ok := readDeclaration(t, c.column).Domain.Level(c.level)
 		if !ok {
 			t.Errorf("%s has no level %q", c.column, c.level)
-		} else if got := codes(l); got != c.want {
+		} else if got := joinCodes(l); got != c.want {
 			t.Errorf("%s, level %q:\n got %s\nwant %s", c.column, c.level, got, c.want)
 		}
 	}
 }
 
 func TestRangesWithoutStepHaveNoFinestLevel(t *testing.T) {
-	d := declared(t, "{type: decimal, range: [0, 200], levels: {a: {edges: [0, 16]}, b: {edges: [0, 2.5, 16, 60]}}, unknown: {as: other}}").Domain
+	d := readDeclaration(t, "{type: decimal, range: [0, 200], unknown: {as: other}, "+
+		"levels: {a: {edges: [0, 16]}, b: {edges: [0, 2.5, 16, 60]}}}").Domain
 	if l, ok := d.Level(""); ok || d.Size() != 5 {
 		t.Errorf("finest %v, %d base cells", l, d.Size())
 	}
@@ -90,7 +91,7 @@ func TestRangesWithoutStepHaveNoFinestLevel(t *testing.T) {
 	}
 }
 
-// value is a raw value of any type and what becomes of it.
+// value is a raw value of any type, and its expected code.
 type value struct {
 	raw  any
 	code int
@@ -188,7 +189,7 @@ func TestValuesAreEncoded(t *testing.T) {
 		"{values: [false, true], type: boolean}": {{true, 1, Fits}, {false, 0, Fits}, {"true", 1, Fits},
 			{"TRUE", 0, OutOfDomain}},
 	} {
-		d := declared(t, text).Domain
+		d := readDeclaration(t, text).Domain
 		for _, v := range values {
 			code, fit := encode(d, v.raw)
 			if fit != v.fit || fit == Fits && code != v.code {
@@ -199,10 +200,10 @@ func TestValuesAreEncoded(t *testing.T) {
 }
 
 func TestEncodingDoesNotAllocate(t *testing.T) {
-	texts := declared(t, "{values: ['1', b]}").Domain
-	integers := declared(t, "{type: integer, range: [0, 110]}").Domain
-	decimals := declared(t, "{type: decimal, range: [0, 200], step: 0.01}").Domain
-	dates := declared(t, "{type: date, range: [2024-01-01, 2024-12-31]}").Domain
+	texts := readDeclaration(t, "{values: ['1', b]}").Domain
+	integers := readDeclaration(t, "{type: integer, range: [0, 110]}").Domain
+	decimals := readDeclaration(t, "{type: decimal, range: [0, 200], step: 0.01}").Domain
+	dates := readDeclaration(t, "{type: date, range: [2024-01-01, 2024-12-31]}").Domain
 	unscaled := big.NewInt(1999)
 	for name, call := range map[string]func(){
 		"text":             func() { texts.CodeOfText("b") },

@@ -1,6 +1,6 @@
 package domain
 
-// This file holds the grid: a box of longitudes and latitudes parted into cells.
+// This file holds the grid: a box of longitudes and latitudes divided into cells.
 
 import (
 	"fmt"
@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// Bounds of grids: cells along an axis, and in all.
+// Bounds on the cells of a grid: along one axis, and in total.
 const (
 	MostAlong     = 4096
 	mostGridCells = 1 << 20
 )
 
-// Grid parts a box of longitudes and latitudes into cells: those of its axes, of each column of cells all rows. Cells
-// are numbered from 0, northwards from the south-west corner and then eastwards, so that their codes ascend as texts.
-// Edges are half-open, the eastern and northern ones of the box closed.
+// Grid divides a box of longitudes and latitudes into cells, one for each cell of X and cell of Y. Cells are numbered
+// from 0, northwards from the south-west corner and then eastwards, so that their codes ascend as texts. Cells are
+// half-open; the eastern and northern edges of the box are closed.
 type Grid struct {
 	Longitude, Latitude string // columns of the source, in degrees
 	// Box is west, south, east and north, exactly, in degrees.
 	Box [4]*big.Rat
-	// X parts the box from west to east, Y from south to north.
+	// X divides the box from west to east, Y from south to north.
 	X, Y *Axis
 }
 
-// Cell is the number of the cell in column x and row y, −1 where either is −1.
+// Cell returns the number of the cell in column x and row y: −1 if either is −1.
 func (g *Grid) Cell(x, y int) int {
 	if x < 0 || y < 0 {
 		return -1
@@ -34,11 +34,11 @@ func (g *Grid) Cell(x, y int) int {
 	return x*g.Y.Size() + y
 }
 
-// level is the grid in so many columns and rows. A category is its column and its row, counted from 0 in the
-// south-west, with as many digits as the last needs, as x07y31; its label is its box, rounded to a hundredth of its
-// sides.
-func (g *Grid) level(name string, columns, rows int) *Level {
-	x, y := positions('x', columns), positions('y', rows)
+// newLevel returns the grid divided into the given number of columns and rows. The code of a category is its column and
+// row, counted from 0 in the south-west and padded to equal length, as x07y31; its label is its box, rounded to a
+// hundredth of the sides of a cell.
+func (g *Grid) newLevel(name string, columns, rows int) *Level {
+	x, y := paddedNumbers('x', columns), paddedNumbers('y', rows)
 	west, south := edgeTexts(g.Box[0], g.Box[2], columns), edgeTexts(g.Box[1], g.Box[3], rows)
 	l := &Level{Name: name, Categories: make([]Category, 0, columns*rows)}
 	for i := range columns {
@@ -52,8 +52,8 @@ func (g *Grid) level(name string, columns, rows int) *Level {
 	return l
 }
 
-// positions are the letter with 0 to n−1, all of one length.
-func positions(letter byte, n int) []string {
+// paddedNumbers returns the letter followed by 0 to n−1, all of equal length.
+func paddedNumbers(letter byte, n int) []string {
 	digits := len(strconv.Itoa(n - 1))
 	all := make([]string, n)
 	for i := range all {
@@ -62,7 +62,7 @@ func positions(letter byte, n int) []string {
 	return all
 }
 
-// edgeTexts are the n+1 edges of n equal cells, in as many decimal places as show a hundredth of a cell.
+// edgeTexts returns the n+1 edges of n equal cells, with as many decimal places as a hundredth of a cell needs.
 func edgeTexts(low, high *big.Rat, n int) []string {
 	all := make([]string, n+1)
 	span := new(big.Rat).Sub(high, low)

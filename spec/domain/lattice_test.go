@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rounded is ⌊x/step + 1/2⌋ between two places: the definition, in exact arithmetic.
-func rounded(x, step *big.Rat, first, last int64) int64 {
+// roundedAndClamped returns ⌊x/step + 1/2⌋, clamped to first and last: the definition, in exact arithmetic.
+func roundedAndClamped(x, step *big.Rat, first, last int64) int64 {
 	place := new(big.Rat).Quo(x, step)
 	place.Add(place, big.NewRat(1, 2))
 	floor := new(big.Int).Div(place.Num(), place.Denom())
@@ -25,8 +25,8 @@ func rounded(x, step *big.Rat, first, last int64) int64 {
 	return floor.Int64()
 }
 
-// drawnLattice is a lattice with steps as specs have them, and others.
-func drawnLattice(t *rapid.T) *Lattice {
+// drawLattice draws a lattice, with steps that are common in specs and others.
+func drawLattice(t *rapid.T) *Lattice {
 	step := rapid.SampledFrom([]*big.Rat{
 		big.NewRat(1, 1), big.NewRat(1000, 1), big.NewRat(7, 1), big.NewRat(1, 100), big.NewRat(1, 2), big.NewRat(1, 3),
 		big.NewRat(5, 2),
@@ -47,8 +47,8 @@ func drawnLattice(t *rapid.T) *Lattice {
 	return l
 }
 
-// nearby draws an exact decimal, often a half between two places or the least beside one.
-func nearby(t *rapid.T, l *Lattice) (unscaled *big.Int, scale int) {
+// drawNearHalf draws an exact decimal, often half way between two lattice points or next to that.
+func drawNearHalf(t *rapid.T, l *Lattice) (unscaled *big.Int, scale int) {
 	scale = rapid.IntRange(-3, 24).Draw(t, "scale")
 	at := new(big.Rat).Mul(l.Step, new(big.Rat).SetFrac64(rapid.Int64Range(-250, 250).Draw(t, "halves"), 2))
 	if rapid.Bool().Draw(t, "an end") {
@@ -67,16 +67,16 @@ func nearby(t *rapid.T, l *Lattice) (unscaled *big.Int, scale int) {
 	return unscaled, scale
 }
 
-// TestPlacesAreTheNearest holds the place of every kind of value against the definition in exact arithmetic.
+// TestPlacesAreTheNearest compares the index of every kind of value with the definition in exact arithmetic.
 func TestPlacesAreTheNearest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := drawnLattice(t)
+		l := drawLattice(t)
 		stratum := rapid.IntRange(Whole, 2).Draw(t, "stratum")
 		first, last := l.First, l.Last
 		if l.By != "" && stratum >= 0 {
 			first, last = l.Strata[stratum].First, l.Strata[stratum].Last
 		}
-		unscaled, scale := nearby(t, l)
+		unscaled, scale := drawNearHalf(t, l)
 		x := new(big.Rat).SetInt(unscaled)
 		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
 		if scale >= 0 {
@@ -84,7 +84,7 @@ func TestPlacesAreTheNearest(t *testing.T) {
 		} else {
 			x.Mul(x, new(big.Rat).SetInt(power))
 		}
-		want := rounded(x, l.Step, first, last)
+		want := roundedAndClamped(x, l.Step, first, last)
 		text := fmt.Sprintf("%se%d", unscaled, -scale)
 		if got, fit := l.PlaceOfText(text, stratum); got != want || fit != Fits {
 			t.Fatalf("text %s: place %d, %v, want %d", text, got, fit, want)
@@ -109,7 +109,7 @@ func TestPlacesAreTheNearest(t *testing.T) {
 		v = rapid.SampledFrom([]float64{v, math.Nextafter(v, math.Inf(1)), math.Nextafter(v, math.Inf(-1)), -v}).Draw(t, "v")
 		shortest, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
 		got, fit := l.PlaceOfFloat(v, stratum)
-		if want := rounded(shortest, l.Step, first, last); got != want || fit != Fits {
+		if want := roundedAndClamped(shortest, l.Step, first, last); got != want || fit != Fits {
 			t.Fatalf("float %v: place %d, %v, want %d", v, got, fit, want)
 		}
 		if once := l.Clamp(l.Clamp(got, Whole), stratum); once != got {
@@ -118,7 +118,7 @@ func TestPlacesAreTheNearest(t *testing.T) {
 	})
 }
 
-// TestPlacesOfLongAndLargeNumbers holds every way through the arithmetic against the definition.
+// TestPlacesOfLongAndLargeNumbers compares every path through the arithmetic with the definition.
 func TestPlacesOfLongAndLargeNumbers(t *testing.T) {
 	var steps []*big.Rat
 	for _, text := range []string{"1", "7", "1/3", "1e-18", "1/2305843009213693952", "2305843009213693952",
@@ -137,17 +137,17 @@ func TestPlacesOfLongAndLargeNumbers(t *testing.T) {
 			x, _ := new(big.Rat).SetString(sign + text)
 			for _, step := range steps {
 				l := newLattice(step, -document.MaxWhole, document.MaxWhole)
-				if got, fit := l.PlaceOfText(sign+text, Whole); got != rounded(x, step, -document.MaxWhole, document.MaxWhole) ||
-					fit != Fits {
-					t.Errorf("%s%s in steps of %s: place %d, %v, want %d", sign, text, step.RatString(), got, fit,
-						rounded(x, step, -document.MaxWhole, document.MaxWhole))
+				want := roundedAndClamped(x, step, -document.MaxWhole, document.MaxWhole)
+				if got, fit := l.PlaceOfText(sign+text, Whole); got != want || fit != Fits {
+					t.Errorf("%s%s in steps of %s: place %d, %v, want %d", sign, text, step.RatString(), got, fit, want)
 				}
 			}
 		}
 	}
 }
 
-// Halves go up, also below 0: a tie must not depend on the kind of value, or two formats of one file would differ.
+// Halves are rounded up, also below 0: a tie must not depend on the kind of value, or two formats of one file would
+// give different results.
 func TestHalvesGoUp(t *testing.T) {
 	l := newLattice(big.NewRat(1, 2), -100, 100)
 	for text, want := range map[string]int64{
@@ -167,8 +167,8 @@ func TestHalvesGoUp(t *testing.T) {
 	}
 }
 
-// A float64 is its shortest decimal: 0.145 in steps of 0.01 is a half, and goes up, whatever its bits are below or
-// above it.
+// A float64 stands for its shortest decimal: 0.145 in steps of 0.01 is a half, and is rounded up, whether its bits are
+// below or above that decimal.
 func TestFloatsAreTheirShortestDecimals(t *testing.T) {
 	l := newLattice(big.NewRat(1, 100), -1_000_000, 1_000_000)
 	for v, want := range map[float64]int64{0.145: 15, 0.155: 16, 0.285: 29, 1.005: 101, -0.145: -14, 2.675: 268, 1e-320: 0,

@@ -1,7 +1,7 @@
 package domain
 
-// This file holds the quantity: one number of the data, read exactly from text, decimal or
-// float64, and scaled to the lattice on which a domain's cut points lie.
+// This file holds the quantity: one number of the data, read exactly from a text, a decimal or a float64, and scaled to
+// the lattice of a domain's cut points.
 
 import (
 	"math"
@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// quantity is ±magnitude·10^exponent. Where the digits do not fit 64 bits they are in big and
-// magnitude is unused.
+// quantity is ±magnitude·10^exponent. If the digits do not fit 64 bits they are in big, and magnitude is unused.
 type quantity struct {
 	negative  bool
 	magnitude uint64
@@ -23,8 +22,8 @@ type quantity struct {
 // maxQuantityText is the longest text that is read as a number.
 const maxQuantityText = 400
 
-// parseQuantity reads a decimal number: digits with an optional sign, point and exponent.
-// Spaces, separators, fractions, NaN and infinities are no numbers.
+// parseQuantity reads a decimal number: digits with an optional sign, point and exponent. It rejects spaces,
+// separators, fractions, NaN and infinities.
 func parseQuantity[T string | []byte](s T) (quantity, bool) {
 	var q quantity
 	i := 0
@@ -69,7 +68,7 @@ func parseQuantity[T string | []byte](s T) (quantity, bool) {
 	return q, true
 }
 
-// parseExponent reads e5, E+5 or e-5; beyond ±100000 it says ±100000.
+// parseExponent reads e5, E+5 or e-5, clamped to ±100000.
 func parseExponent[T string | []byte](s T) (int, bool) {
 	if len(s) < 2 || s[0] != 'e' && s[0] != 'E' {
 		return 0, false
@@ -94,20 +93,20 @@ func parseExponent[T string | []byte](s T) (int, bool) {
 	return sign * e, true
 }
 
-// bigDigits is the integer of a text of digits with at most one point among them.
+// bigDigits returns the integer whose digits are given, ignoring a point among them.
 func bigDigits(digits string) *big.Int {
 	x, _ := new(big.Int).SetString(strings.Replace(digits, ".", "", 1), 10)
 	return x
 }
 
-// quantityOfFloat reads a finite float64 as its shortest decimal that reads back the same.
+// quantityOfFloat returns a finite float64 as the shortest decimal that reads back the same.
 func quantityOfFloat(v float64) quantity {
 	var buffer [32]byte
 	q, _ := parseQuantity(strconv.AppendFloat(buffer[:0], v, 'e', -1, 64))
 	return q
 }
 
-// quantityOfDecimal is unscaled·10^-scale.
+// quantityOfDecimal returns unscaled·10^-scale.
 func quantityOfDecimal(unscaled *big.Int, scale int32) quantity {
 	q := quantity{negative: unscaled.Sign() < 0, exponent: -int(scale)}
 	if unscaled.IsInt64() {
@@ -118,7 +117,7 @@ func quantityOfDecimal(unscaled *big.Int, scale int32) quantity {
 	return q
 }
 
-// magnitude is |v|, for the smallest int64 too.
+// magnitude returns |v|, also for the least int64.
 func magnitude(v int64) uint64 {
 	if v < 0 {
 		return -uint64(v)
@@ -126,14 +125,14 @@ func magnitude(v int64) uint64 {
 	return uint64(v)
 }
 
-// lattice is ⌊q·den⌋, and whether q·den is that integer exactly. It is false where the result
-// does not fit 64 bits. den is positive.
-func (q quantity) lattice(den int64) (floor int64, exact, ok bool) {
+// floorTimes returns ⌊q·den⌋, and whether q·den is exactly that integer. ok is false if the result does not fit 64
+// bits. den is positive.
+func (q quantity) floorTimes(den int64) (floor int64, exact, ok bool) {
 	if q.big == nil && q.magnitude == 0 {
 		return 0, true, true
 	}
 	if q.big != nil || q.exponent > 0 || q.exponent < -18 {
-		return q.latticeBig(den)
+		return q.bigFloorTimes(den)
 	}
 	high, low := bits.Mul64(q.magnitude, uint64(den))
 	divisor := powersOfTen[-q.exponent]
@@ -154,7 +153,7 @@ func (q quantity) lattice(den int64) (floor int64, exact, ok bool) {
 	return floor, rest == 0, true
 }
 
-// digits is the magnitude, without the power of ten.
+// digits returns the magnitude without the power of ten.
 func (q quantity) digits() *big.Int {
 	if q.big != nil {
 		return q.big
@@ -162,8 +161,8 @@ func (q quantity) digits() *big.Int {
 	return new(big.Int).SetUint64(q.magnitude)
 }
 
-// times is q·num/den as a fraction n/d, where d is positive as den is.
-func (q quantity) times(num, den int64) (n, d *big.Int) {
+// fractionTimes returns q·num/den as a fraction n/d. d is positive because den is.
+func (q quantity) fractionTimes(num, den int64) (n, d *big.Int) {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(q.exponent, -q.exponent))), nil)
 	n, d = new(big.Int).Mul(q.digits(), big.NewInt(num)), big.NewInt(den)
 	if q.exponent >= 0 {
@@ -177,8 +176,8 @@ func (q quantity) times(num, den int64) (n, d *big.Int) {
 	return n, d
 }
 
-// latticeBig is lattice for long digits and large exponents.
-func (q quantity) latticeBig(den int64) (floor int64, exact, ok bool) {
+// bigFloorTimes is floorTimes for long digits and large exponents.
+func (q quantity) bigFloorTimes(den int64) (floor int64, exact, ok bool) {
 	digits := q.digits()
 	size := len(digits.String()) + q.exponent // the value is below 10^size
 	switch {
@@ -191,7 +190,7 @@ func (q quantity) latticeBig(den int64) (floor int64, exact, ok bool) {
 	case size < -40:
 		return 0, false, true
 	}
-	x, by := q.times(den, 1)
+	x, by := q.fractionTimes(den, 1)
 	rest := new(big.Int)
 	x.DivMod(x, by, rest) // Euclidean: the floor, since by is positive
 	if !x.IsInt64() {

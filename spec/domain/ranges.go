@@ -1,7 +1,6 @@
 package domain
 
-// This file holds the reading of a range: its bounds, its step and its levels, brought to one
-// lattice and made a domain.
+// This file reads a range: its bounds, its step and its levels, brought to one lattice and turned into a domain.
 
 import (
 	"cmp"
@@ -20,7 +19,7 @@ const RangeBy = "by"
 // rangeReader reads the range of one column.
 type rangeReader struct {
 	*Reader
-	of   Type
+	typ  Type
 	node document.Node // the column
 	span span
 }
@@ -37,7 +36,7 @@ func (r *Reader) readIntegers(c *Declaration, n document.Node) *Domain {
 }
 
 func (r *Reader) readRange(c *Declaration, n document.Node) *Domain {
-	pairs, ok := r.pairsOf(n.Get("range"))
+	pairs, ok := r.rangePairs(n.Get("range"))
 	declared := n.Get("type")
 	switch {
 	case !ok:
@@ -65,7 +64,7 @@ func (r *Reader) readRange(c *Declaration, n document.Node) *Domain {
 	return r.buildRange(c, n, pairs)
 }
 
-// guessType is the type that bounds look like.
+// guessType returns the type that bounds look like.
 func guessType(bounds []string) Type {
 	of := Integer
 	for _, b := range bounds {
@@ -81,13 +80,13 @@ func guessType(bounds []string) Type {
 	return of
 }
 
-// buildRange reads a range, or those of the categories of another column: its lattice, and its domain from the lowest
-// end to the highest.
+// buildRange reads a range, or the ranges of another column's categories: its lattice, and its domain from the lowest
+// bound to the highest.
 func (r *Reader) buildRange(c *Declaration, n document.Node, pairs []document.Node) *Domain {
-	rr := &rangeReader{Reader: r, of: c.Type, node: n, span: span{of: c.Type, den: 1}}
+	rr := &rangeReader{Reader: r, typ: c.Type, node: n, span: span{typ: c.Type, den: 1}}
 	var numbers []*big.Rat
 	for _, pair := range pairs {
-		low, high, ok := rr.ends(pair)
+		low, high, ok := rr.readBounds(pair)
 		if !ok {
 			return nil
 		}
@@ -97,8 +96,8 @@ func (r *Reader) buildRange(c *Declaration, n document.Node, pairs []document.No
 		return nil
 	}
 	low, high := slices.MinFunc(numbers, (*big.Rat).Cmp), slices.MaxFunc(numbers, (*big.Rat).Cmp)
-	rr.span.low, rr.span.high = point(low, rr.span.den), point(high, rr.span.den)
-	step := rr.step()
+	rr.span.low, rr.span.high = latticePoint(low, rr.span.den), latticePoint(high, rr.span.den)
+	step := rr.numericStep()
 	if step != nil && rr.tooFineForCells(step) {
 		if c.Lattice = latticeOf(step, low, high); c.Lattice == nil {
 			r.checkMultiples(n.Get("range"), low, high, step)
@@ -112,15 +111,15 @@ func (r *Reader) buildRange(c *Declaration, n document.Node, pairs []document.No
 	return d
 }
 
-// ends reads the two ends of a range, the smaller first.
-func (r *rangeReader) ends(pair document.Node) (low, high *big.Rat, ok bool) {
+// readBounds reads the two bounds of a range, the smaller first.
+func (r *rangeReader) readBounds(pair document.Node) (low, high *big.Rat, ok bool) {
 	ends := pair.Items()
-	low, okLow := r.value(ends[0])
-	high, okHigh := r.value(ends[1])
+	low, okLow := r.readValue(ends[0])
+	high, okHigh := r.readValue(ends[1])
 	if !okLow || !okHigh {
 		return nil, nil, false
 	}
-	if order := low.Cmp(high); order > 0 || order == 0 && r.of != Integer && r.of != Date {
+	if order := low.Cmp(high); order > 0 || order == 0 && r.typ != Integer && r.typ != Date {
 		r.Wrong(pair, document.Problem{
 			Message:  fmt.Sprintf("the range [%s, %s] holds nothing", ends[0].Text(), ends[1].Text()),
 			Expected: "the smaller bound first", Fix: fmt.Sprintf("[%s, %s]", ends[1].Text(), ends[0].Text()),
@@ -130,20 +129,20 @@ func (r *rangeReader) ends(pair document.Node) (low, high *big.Rat, ok bool) {
 	return low, high, true
 }
 
-// value reads a number, date or timestamp of the column's type.
-func (r *rangeReader) value(n document.Node) (*big.Rat, bool) {
+// readValue reads a number, date or timestamp of the column's type.
+func (r *rangeReader) readValue(n document.Node) (*big.Rat, bool) {
 	text := n.Text()
-	if expected, isMoment := moments[r.of]; isMoment {
-		at, ok := parseMoment(r.of, text)
+	if expected, isMoment := momentSyntax[r.typ]; isMoment {
+		at, ok := parseMoment(r.typ, text)
 		if !ok {
 			r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: expected})
 		}
 		return new(big.Rat).SetInt64(at), ok
 	}
-	x, ok := r.number(n)
+	x, ok := r.readNumber(n)
 	switch {
 	case !ok:
-	case r.of == Integer && !x.IsInt():
+	case r.typ == Integer && !x.IsInt():
 		r.Wrong(n, document.Problem{Message: text + " is no integer", Expected: "an integer, or type: decimal"})
 	case new(big.Rat).Abs(x).Cmp(big.NewRat(document.MaxWhole, 1)) > 0:
 		r.Wrong(n, document.Problem{Message: text + " is too large", Expected: "a number within ±2^61"})
@@ -153,11 +152,11 @@ func (r *rangeReader) value(n document.Node) (*big.Rat, bool) {
 	return nil, false
 }
 
-// moments are how values of the types that are no numbers are written.
-var moments = map[Type]string{Date: "a date as 2024-01-31", Timestamp: "a timestamp as 2024-01-31T00:00:00"}
+// momentSyntax says how values of the types that are not numbers are written.
+var momentSyntax = map[Type]string{Date: "a date as 2024-01-31", Timestamp: "a timestamp as 2024-01-31T00:00:00"}
 
-// number reads a number, which may be of any shape before.
-func (r *rangeReader) number(n document.Node) (*big.Rat, bool) {
+// readNumber reads a number from a node of any shape.
+func (r *rangeReader) readNumber(n document.Node) (*big.Rat, bool) {
 	if !document.IsNumber(n.Text()) {
 		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a number"})
 		return nil, false
@@ -165,8 +164,8 @@ func (r *rangeReader) number(n document.Node) (*big.Rat, bool) {
 	return r.Number(n)
 }
 
-// widths are the step and the widths and edges of all levels.
-func (r *rangeReader) widths() (all []document.Node) {
+// stepsAndEdges returns the nodes of the step and of the widths and edges of all levels.
+func (r *rangeReader) stepsAndEdges() (all []document.Node) {
 	if step := r.node.Get("step"); step.Present() {
 		all = append(all, step)
 	}
@@ -179,12 +178,12 @@ func (r *rangeReader) widths() (all []document.Node) {
 	return all
 }
 
-// readLattice finds the lattice on which all numbers of a decimal range lie.
+// readLattice finds the lattice that contains all numbers of a decimal range.
 func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
-	if r.of != Decimal {
+	if r.typ != Decimal {
 		return true
 	}
-	for _, n := range r.widths() {
+	for _, n := range r.stepsAndEdges() {
 		if document.IsNumber(n.Text()) {
 			x, ok := r.Number(n)
 			if !ok {
@@ -202,7 +201,7 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 	return true
 }
 
-// build makes the domain of the range.
+// build returns the domain of the range.
 func (r *rangeReader) build() *Domain {
 	levels := r.node.Get("levels")
 	if levels.Present() && levels.Items() != nil {
@@ -210,75 +209,75 @@ func (r *rangeReader) build() *Domain {
 			Expected: "levels as {band: {width: 10}}"})
 		return nil
 	}
-	base, finest, ok := r.cells()
+	base, finest, ok := r.ownCells()
 	if !ok {
 		return nil
 	}
 	pairs := levels.Pairs()
 	cuttings := make([]cutting, len(pairs))
 	for i, pair := range pairs {
-		c, ok := r.level(pair)
+		c, ok := r.readLevel(pair)
 		if !ok || !r.Spend(r.node, len(c.cuts), 0) {
 			return nil
 		}
 		cuttings[i] = c
 	}
 	if !finest {
-		if base, ok = r.pieces(cuttings); !ok {
+		if base, ok = r.piecesOfLevels(cuttings); !ok {
 			return nil
 		}
 	}
 	if !r.Spend(r.node, len(base.cuts), len(base.cuts)*len(pairs)) {
 		return nil
 	}
-	d := &Domain{of: r.of, size: len(base.cuts) - 1}
-	d.bins = newBins(base.cuts, r.span.den, r.of != Decimal)
+	d := &Domain{typ: r.typ, size: len(base.cuts) - 1}
+	d.bins = newBins(base.cuts, r.span.den, r.typ != Decimal)
 	if finest {
-		d.finest = &Level{Categories: r.span.categories(base)}
+		d.finest = &Level{Categories: r.span.binCategories(base)}
 	}
 	for i, pair := range pairs {
 		of, stray, ok := coarsen(base.cuts, cuttings[i].cuts)
 		if !ok {
 			r.WrongKey(pair, document.Problem{
-				Message:  fmt.Sprintf("the edge %s lies inside a cell of the step", r.span.write(stray)),
+				Message:  fmt.Sprintf("the edge %s lies inside a cell of the step", r.span.formatPoint(stray)),
 				Expected: "edges and widths that are multiples of the step",
 			})
 			return nil
 		}
-		d.levels = append(d.levels, &Level{Name: pair.Key.Value, Categories: r.span.categories(cuttings[i]), Of: of})
+		d.levels = append(d.levels, &Level{Name: pair.Key.Value, Categories: r.span.binCategories(cuttings[i]), Of: of})
 	}
 	return d
 }
 
-// cells are the cells that a range has of its own: those of its step, else for integers and
-// dates the single values. finest is false where there are none.
-func (r *rangeReader) cells() (own cutting, finest, ok bool) {
+// ownCells returns the cells that a range has without levels: the cells of its step or, for integers and dates, the
+// single values. finest is false if there are none.
+func (r *rangeReader) ownCells() (own cutting, finest, ok bool) {
 	step := r.node.Get("step")
-	switch of := r.of; {
+	switch of := r.typ; {
 	case step.Present() && of == Date:
 		r.Wrong(step, document.Problem{Message: "dates have no step: their cells are days",
 			Expected: "levels, as {week: {width: week}}"})
 		return own, false, false
 	case step.Present():
-		own, ok = r.width(step)
+		own, ok = r.readWidth(step)
 		return own, true, ok
 	case of == Integer || of == Date:
-		own, ok = r.cut(r.node.Get("range"), r.span.even(1))
+		own, ok = r.newCutting(r.node.Get("range"), r.span.evenCuts(1))
 		return own, true, ok
 	}
 	return own, false, true
 }
 
-// pieces are the pieces between the edges of all levels: the base cells of a range without
-// cells of its own, which are no level themselves.
-func (r *rangeReader) pieces(levels []cutting) (base cutting, ok bool) {
+// piecesOfLevels returns the pieces between the edges of all levels: the base cells of a range without cells of its
+// own. They are not a level themselves.
+func (r *rangeReader) piecesOfLevels(levels []cutting) (base cutting, ok bool) {
 	if len(levels) == 0 {
 		fix := "step: 0.01"
-		if r.of == Timestamp {
+		if r.typ == Timestamp {
 			fix = "step: hour"
 		}
 		r.WrongKey(r.node, document.Problem{
-			Message:  fmt.Sprintf("a %s range has no cells of its own", r.of),
+			Message:  fmt.Sprintf("a %s range has no cells of its own", r.typ),
 			Expected: "a step, or levels with a width or edges", Fix: fix,
 		})
 		return base, false
@@ -289,82 +288,82 @@ func (r *rangeReader) pieces(levels []cutting) (base cutting, ok bool) {
 	slices.SortFunc(base.cuts, cmp.Compare[int64])
 	base.cuts = slices.Compact(base.cuts)
 	if len(base.cuts)-1 > MaxCells {
-		r.tooFine(r.node.Get("range"))
+		r.reportTooFine(r.node.Get("range"))
 		return base, false
 	}
 	return base, true
 }
 
-// tooFine reports a range of too many cells.
-func (r *rangeReader) tooFine(n document.Node) {
+// reportTooFine reports a range with too many cells.
+func (r *rangeReader) reportTooFine(n document.Node) {
 	n = n.Or(r.node.Get("values"))
 	expected := "a larger step"
 	switch {
-	case r.of == Date:
+	case r.typ == Date:
 		expected = "a shorter range"
 	case n.Key != nil && n.Key.Value == "width":
 		expected = "a larger width"
-	case r.of == Decimal || r.of == Timestamp:
+	case r.typ == Decimal || r.typ == Timestamp:
 		expected = "a larger step, or no step and levels"
 	}
 	r.Wrong(n, document.Problem{Message: ErrTooFine.Error(), Expected: expected})
 }
 
-// level reads one level: a width or edges.
-func (r *rangeReader) level(n document.Node) (cutting, bool) {
+// readLevel reads one level: a width or edges.
+func (r *rangeReader) readLevel(n document.Node) (cutting, bool) {
 	width, edges := n.Get("width"), n.Get("edges")
 	switch {
 	case width.Present():
-		return r.width(width)
+		return r.readWidth(width)
 	case edges.Present():
-		return r.edges(edges)
+		return r.readEdges(edges)
 	}
 	r.Wrong(n, document.Problem{Message: "groups belong to a list of values", Expected: "{width: …} or {edges: […]}"})
 	return cutting{}, false
 }
 
-// width reads a step or a width: a number, or for dates and timestamps a duration.
-func (r *rangeReader) width(n document.Node) (cutting, bool) {
+// readWidth reads a step or a width: a number, or for dates and timestamps a duration.
+func (r *rangeReader) readWidth(n document.Node) (cutting, bool) {
 	if d, ok := parseDuration(n.Text()); ok {
-		return r.duration(n, d)
+		return r.readDuration(n, d)
 	}
-	if r.of == Timestamp {
+	if r.typ == Timestamp {
 		r.Wrong(n, document.Problem{Message: "found " + n.Found(), Expected: "a duration, as hour, week or 15 minutes"})
 		return cutting{}, false
 	}
-	x, ok := r.number(n)
+	x, ok := r.readNumber(n)
 	switch {
 	case !ok:
 	case x.Sign() <= 0:
 		r.Wrong(n, document.Problem{Message: n.Key.Value + " is " + n.Text(), Expected: "more than zero"})
-	case r.of != Decimal && !x.IsInt():
+	case r.typ != Decimal && !x.IsInt():
 		r.Wrong(n, document.Problem{Message: n.Text() + " is not whole",
 			Expected: "a whole number: this range has only whole values"})
 	case x.Cmp(big.NewRat(document.MaxWhole, 1)) > 0:
 		r.Wrong(n, document.Problem{Message: n.Text() + " is too large", Expected: "a number within the range"})
 	default:
-		return r.cut(n, r.span.even(point(x, r.span.den)))
+		return r.newCutting(n, r.span.evenCuts(latticePoint(x, r.span.den)))
 	}
 	return cutting{}, false
 }
 
-// cut is a way to part the range, which is reported at a node where there are too many cuts.
-func (r *rangeReader) cut(n document.Node, cuts []int64) (cutting, bool) {
+// newCutting returns the cuts as a cutting, or reports at a node that there are too many of them.
+func (r *rangeReader) newCutting(n document.Node, cuts []int64) (cutting, bool) {
 	if cuts == nil {
-		r.tooFine(n)
+		r.reportTooFine(n)
 	}
 	return cutting{cuts: cuts}, cuts != nil
 }
 
-// duration reads a width by the calendar.
-func (r *rangeReader) duration(n document.Node, d duration) (cutting, bool) {
+// readDuration reads a width given by the calendar.
+func (r *rangeReader) readDuration(n document.Node, d duration) (cutting, bool) {
 	p := document.Problem{Message: "found " + n.Found()}
-	switch of := r.of; {
+	switch of := r.typ; {
 	case of != Date && of != Timestamp:
 		p.Expected = "a number"
-	case of == Date && d.months() == 0 && d.micros() < calendar.MicrosPerDay:
+	case of == Date && d.unitMonths() == 0 && d.unitMicros() < calendar.MicrosPerDay:
 		p.Expected = "a number of days, or day, week, month, quarter or year"
-	case d.months() > 0 && d.count > 1:
+	case d.unitMonths() > 0 && d.count > 1:
 		p.Expected = "one " + d.unit + ": units of the calendar come singly"
 	case d.count > 1_000_000:
 		p.Expected = "a duration within the range"
@@ -373,29 +372,29 @@ func (r *rangeReader) duration(n document.Node, d duration) (cutting, bool) {
 		r.Wrong(n, p)
 		return cutting{}, false
 	}
-	c, ok := r.cut(n, r.span.along(d))
+	c, ok := r.newCutting(n, r.span.calendarCuts(d))
 	if d.count == 1 {
 		c.unit = d
 	}
 	return c, ok
 }
 
-// edges reads the lower edges of bins. The last may be the range's upper bound, which closes
-// the last bin; otherwise that bin is open above and ends with the range.
-func (r *rangeReader) edges(n document.Node) (cutting, bool) {
+// readEdges reads the lower edges of bins. The last edge may be the range's upper bound, which closes the last bin; any
+// other last bin is written as open above and ends with the range.
+func (r *rangeReader) readEdges(n document.Node) (cutting, bool) {
 	items := n.Items()
 	cuts := make([]int64, len(items))
 	for i, item := range items {
-		x, ok := r.value(item)
+		x, ok := r.readValue(item)
 		if !ok {
 			return cutting{}, false
 		}
-		cuts[i] = point(x, r.span.den)
+		cuts[i] = latticePoint(x, r.span.den)
 		switch {
 		case cuts[i] < r.span.low || cuts[i] > r.span.high:
 			r.Wrong(item, document.Problem{
 				Message:  fmt.Sprintf("the edge %s is outside the range", item.Text()),
-				Expected: fmt.Sprintf("an edge from %s to %s", r.span.write(r.span.low), r.span.write(r.span.high)),
+				Expected: fmt.Sprintf("an edge from %s to %s", r.span.formatPoint(r.span.low), r.span.formatPoint(r.span.high)),
 			})
 			return cutting{}, false
 		case i > 0 && cuts[i] <= cuts[i-1]:
@@ -405,7 +404,7 @@ func (r *rangeReader) edges(n document.Node) (cutting, bool) {
 		}
 	}
 	if cuts[0] != r.span.low {
-		low := r.span.write(r.span.low)
+		low := r.span.formatPoint(r.span.low)
 		texts := append([]string{low}, n.Texts()...)
 		r.Wrong(items[0], document.Problem{
 			Message:  fmt.Sprintf("the first edge is %s, the range starts at %s", items[0].Text(), low),
@@ -418,6 +417,6 @@ func (r *rangeReader) edges(n document.Node) (cutting, bool) {
 	if last > 0 && !c.open {
 		cuts = cuts[:last]
 	}
-	c.cuts = append(cuts, r.span.end())
+	c.cuts = append(cuts, r.span.endCut())
 	return c, true
 }

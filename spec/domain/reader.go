@@ -9,27 +9,27 @@ import (
 
 // This file holds what all readers of domains share.
 
-// Reader reads the domains of the columns of one release. It counts what they take together.
+// Reader reads the domains of the columns of one release, and bounds the memory that they take together.
 type Reader struct {
 	*document.Findings
 	files  *files.Set
 	params *document.Parameters
 	books  map[string]*codebook
-	spent  int // what the domains of all columns take so far, in cells
+	spent  int // the size of all domains read so far, in cells
 }
 
-// NewReader returns a reader of the columns of a document, which reports what is wrong with them. Parameters are
-// filled in where files are named, and the files opened in the set.
+// NewReader returns a reader of the columns of a document, which reports problems to f. It fills in parameters in the
+// names of files, and opens the files in the set.
 func NewReader(f *document.Findings, set *files.Set, params *document.Parameters) *Reader {
 	return &Reader{Findings: f, files: set, params: params, books: map[string]*codebook{}}
 }
 
-// maxSpent bounds what the domains of a release take together, so that a short spec cannot ask
-// for more memory than a machine has.
+// maxSpent bounds the size of a release's domains together, so that a short spec cannot ask for more memory than a
+// machine has.
 const maxSpent = 2 * MaxCells
 
-// Spend counts categories, and maps from base cells to a level, which take an eighth of a
-// category each. It reports the column at which the bound is passed.
+// Spend adds categories to the size of all domains, and maps from base cells to a level, which take an eighth of a
+// category each. It returns false and reports the column if the bound is exceeded.
 func (r *Reader) Spend(column document.Node, categories, mapped int) bool {
 	r.spent += categories + mapped/8
 	if r.spent <= maxSpent {

@@ -1,6 +1,6 @@
 package domain
 
-// This file holds the reading of a grid.
+// This file reads a grid.
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// readGrid reads a grid and the domain of its cells, nil where something is wrong with it.
+// readGrid reads a grid and the domain of its cells. It returns nil if a problem was reported.
 func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	at := n.Get("grid")
 	for _, key := range []string{"from", "type"} {
@@ -46,7 +46,7 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 		return nil
 	}
 	c.Grid = g
-	d := &Domain{of: c.Type, size: columns * rows, cells: columns * rows, finest: g.level("", columns, rows)}
+	d := &Domain{typ: c.Type, size: columns * rows, gridCells: columns * rows, finest: g.newLevel("", columns, rows)}
 	levels := n.Get("levels")
 	if !levels.Present() {
 		return d
@@ -58,14 +58,15 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	}
 	if columns%2+rows%2 > 0 {
 		r.Wrong(at.Get("cells"), document.Problem{
-			Message:  fmt.Sprintf("%d × %d cells cannot be halved into a quadtree", columns, rows),
-			Expected: fmt.Sprintf("two even numbers; powers of two, as [64, 64], can be halved down to one cell; [%d, %d] lie near", columns+columns%2, rows+rows%2),
-			Fix:      fmt.Sprintf("cells: [%d, %d]", columns+columns%2, rows+rows%2),
+			Message: fmt.Sprintf("%d × %d cells cannot be halved into a quadtree", columns, rows),
+			Expected: fmt.Sprintf("two even numbers; powers of two, as [64, 64], can be halved down to one cell; [%d, %d] lie near",
+				columns+columns%2, rows+rows%2),
+			Fix: fmt.Sprintf("cells: [%d, %d]", columns+columns%2, rows+rows%2),
 		})
 		return nil
 	}
 	for by := 2; columns%by+rows%by == 0; by *= 2 {
-		l := g.level(fmt.Sprintf("%dx%d", columns/by, rows/by), columns/by, rows/by)
+		l := g.newLevel(fmt.Sprintf("%dx%d", columns/by, rows/by), columns/by, rows/by)
 		l.Of = make([]uint32, d.size)
 		for cell := range l.Of {
 			l.Of[cell] = uint32(cell/rows/by*(rows/by) + cell%rows/by)
@@ -75,10 +76,10 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	return d
 }
 
-// quadtree is how a spec writes the levels of a grid.
+// quadtree is the value of a grid's levels in a spec.
 const quadtree = "quadtree"
 
-// readBox reads west, south, east and north.
+// readBox reads the west, south, east and north of a box.
 func (r *Reader) readBox(g *Grid, n document.Node) bool {
 	items := n.Items()
 	for i, item := range items {
@@ -101,12 +102,14 @@ func (r *Reader) readBox(g *Grid, n document.Node) bool {
 	switch {
 	case g.Box[0].Cmp(g.Box[2]) >= 0:
 		r.Wrong(n, document.Problem{
-			Message:  fmt.Sprintf("the box ends in the east at %s, which is not east of %s", items[2].Text(), items[0].Text()),
+			Message: fmt.Sprintf("the box ends in the east at %s, which is not east of %s", items[2].Text(),
+				items[0].Text()),
 			Expected: "west first, then the larger east: a box does not cross the date line; of a place across it a column for each side",
 		})
 	case g.Box[1].Cmp(g.Box[3]) >= 0:
 		r.Wrong(n, document.Problem{
-			Message:  fmt.Sprintf("the box ends in the north at %s, which is not north of %s", items[3].Text(), items[1].Text()),
+			Message: fmt.Sprintf("the box ends in the north at %s, which is not north of %s", items[3].Text(),
+				items[1].Text()),
 			Expected: "[west, south, east, north], the south smaller than the north",
 		})
 	default:

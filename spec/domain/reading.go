@@ -1,6 +1,6 @@
 package domain
 
-// This file holds the reading: one value of the data as an expression takes it.
+// This file reads one value of the data as an expression takes it.
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 	"github.com/dprelease/dprelease/spec/expression"
 )
 
-// Reading says how the values of a column are read that an expression names. Its methods give the number that stands
-// for a value: of numbers 10^-Places at a time or as a rank, of dates the days and of timestamps the microseconds since
-// 1970-01-01, of booleans 1 or 0. Only with Fits is it valid.
+// Reading describes how the values of a column that an expression names are read. Its methods return the number that
+// stands for a value: for numbers a multiple of 10^-Places or a rank, for dates the days and for timestamps the
+// microseconds since 1970-01-01, for booleans 1 or 0. The number is valid only with Fits.
 type Reading struct{ expression.Input }
 
 // OfText reads a text.
@@ -39,32 +39,32 @@ func (x *Reading) OfText(text string) (int64, Fit) {
 			micros, ok = calendar.ParseTimestamp(text)
 			days = calendar.DayOf(micros)
 		}
-		return days, numberOr(ok)
+		return days, fitsIf(ok)
 	case expression.AsTimestamp:
 		micros, ok := calendar.ParseTimestamp(text)
-		return micros, numberOr(ok)
+		return micros, fitsIf(ok)
 	}
 	return 0, Fits
 }
 
-func numberOr(ok bool) Fit {
+func fitsIf(ok bool) Fit {
 	if ok {
 		return Fits
 	}
 	return NotANumber
 }
 
-// ofNumbers tells that numbers are read.
-func (x *Reading) ofNumbers() bool {
+// isNumeric reports whether numbers are read.
+func (x *Reading) isNumeric() bool {
 	return x.Reading == expression.AnyNumber || x.Reading == expression.FixedNumber
 }
 
 // OfInt reads an integer.
 func (x *Reading) OfInt(v int64) (int64, Fit) {
 	switch {
-	case x.ofNumbers() && x.Places == 0:
-		return x.unit(v, true)
-	case x.ofNumbers():
+	case x.isNumeric() && x.Places == 0:
+		return x.encode(v, true)
+	case x.isNumeric():
 		return x.ofQuantity(quantity{negative: v < 0, magnitude: magnitude(v)})
 	case x.Reading == expression.AsAnything:
 		return 0, Fits
@@ -72,9 +72,9 @@ func (x *Reading) OfInt(v int64) (int64, Fit) {
 	return 0, WrongType
 }
 
-// OfInts reads integers at once. It is false where one of them needs to be read by itself.
+// OfInts reads a batch of integers. It returns false if some value must be read by itself.
 func (x *Reading) OfInts(values, out []int64) bool {
-	if !x.ofNumbers() || x.Places > 0 {
+	if !x.isNumeric() || x.Places > 0 {
 		return false
 	}
 	times, worst := int64(1), int64(0)
@@ -94,7 +94,7 @@ func (x *Reading) OfFloat(v float64) (int64, Fit) {
 	switch {
 	case x.Reading == expression.AsAnything:
 		return 0, Fits
-	case !x.ofNumbers():
+	case !x.isNumeric():
 		return 0, WrongType
 	case math.IsNaN(v):
 		return 0, NaN
@@ -103,16 +103,16 @@ func (x *Reading) OfFloat(v float64) (int64, Fit) {
 	case v == math.Trunc(v) && math.Abs(v) < 1<<53:
 		return x.OfInt(int64(v))
 	}
-	if floor, sure := x.between(v); sure {
-		return x.unit(floor, false)
+	if floor, sure := x.floorOfFloat(v); sure {
+		return x.encode(floor, false)
 	}
 	return x.ofQuantity(quantityOfFloat(v))
 }
 
-// between is ⌊q·10^Places⌋ of the shortest decimal q of a float64, where floating point is sure of it and that
+// floorOfFloat returns ⌊q·10^Places⌋ for the shortest decimal q of a float64, if floating point can decide it and that
 // q·10^Places is no integer: q is within 2^-53 of v in proportion, the power is exact up to 10^22 and the product is
 // rounded once, so that t is within 3·2^-53·|t| of q·10^Places.
-func (x *Reading) between(v float64) (floor int64, sure bool) {
+func (x *Reading) floorOfFloat(v float64) (floor int64, sure bool) {
 	const slack = 1.0 / (1 << 50)
 	t := float64(v * float64(powersOfTen[x.Places]))
 	if math.Abs(t) >= 1<<48 {
@@ -128,7 +128,7 @@ func (x *Reading) OfDecimal(unscaled *big.Int, scale int32) (int64, Fit) {
 	switch {
 	case x.Reading == expression.AsAnything:
 		return 0, Fits
-	case !x.ofNumbers():
+	case !x.isNumeric():
 		return 0, WrongType
 	}
 	return x.ofQuantity(quantityOfDecimal(unscaled, scale))
@@ -159,7 +159,7 @@ func (x *Reading) OfDate(days int32) (int64, Fit) {
 	return 0, WrongType
 }
 
-// OfTimestamp reads a timestamp, in microseconds since 1970-01-01T00:00:00. As a date it fits at midnight alone.
+// OfTimestamp reads a timestamp, in microseconds since 1970-01-01T00:00:00. As a date it fits only at midnight.
 func (x *Reading) OfTimestamp(micros int64) (int64, Fit) {
 	days := calendar.DayOf(micros)
 	switch x.Reading {
@@ -179,17 +179,18 @@ func (x *Reading) OfTimestamp(micros int64) (int64, Fit) {
 	return days, Fits
 }
 
-// ofQuantity is a number counted in 10^-Places, or its rank.
+// ofQuantity returns a number counted in 10^-Places, or its rank.
 func (x *Reading) ofQuantity(q quantity) (int64, Fit) {
-	floor, exact, ok := q.lattice(int64(powersOfTen[x.Places]))
+	floor, exact, ok := q.floorTimes(int64(powersOfTen[x.Places]))
 	if !ok {
-		floor, exact = endOf(q.negative), true
+		floor, exact = saturate(q.negative), true
 	}
-	return x.unit(floor, exact)
+	return x.encode(floor, exact)
 }
 
-// unit is the number that stands for ⌊x·10^Places⌋, and for a number between it and the next where it is not exact.
-func (x *Reading) unit(floor int64, exact bool) (int64, Fit) {
+// encode returns the number that stands for ⌊x·10^Places⌋ or, if exact is false, for a number between it and the next
+// integer.
+func (x *Reading) encode(floor int64, exact bool) (int64, Fit) {
 	beyond := floor > expression.MaxUnits || floor < -expression.MaxUnits
 	switch {
 	case x.Reading == expression.FixedNumber && (beyond || !exact), x.Bounded && beyond:

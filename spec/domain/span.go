@@ -1,7 +1,7 @@
 package domain
 
-// This file holds the span: the declared range of an ordered domain on its lattice, the cuts
-// that widths and edges make in it, and how bins are written.
+// This file holds the span: the declared range of an ordered domain on its lattice, the cuts that widths and edges make
+// in it, and the codes of bins.
 
 import (
 	"errors"
@@ -15,18 +15,18 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// span is a range from low to high, both belonging to it, on the lattice of multiples of
-// 1/den: integers, days, microseconds, or a denominator that all cuts of a decimal range have.
+// span is a range from low to high, both included, on the lattice of multiples of 1/den: integers, days, microseconds,
+// or a common denominator of all cuts of a decimal range.
 type span struct {
-	of        Type
+	typ       Type
 	low, high int64
 	den       int64
 }
 
-// end is the last cut of the range: for integers, days and microseconds the first value
-// beyond it, for decimals high itself, which closes the last bin.
-func (s span) end() int64 {
-	if s.of == Decimal {
+// endCut returns the last cut of the range: for integers, days and microseconds the first value beyond it, for decimals
+// high itself, which closes the last bin.
+func (s span) endCut() int64 {
+	if s.typ == Decimal {
 		return s.high
 	}
 	return s.high + 1
@@ -37,46 +37,46 @@ var (
 	errPrecision = errors.New("bounds, steps and edges need more than 18 digits together")
 )
 
-// scale is how many microseconds a step of a range of dates or timestamps is.
-func (s span) scale() int64 {
-	if s.of == Date {
+// stepMicros returns the microseconds in one lattice step of a range of dates or timestamps.
+func (s span) stepMicros() int64 {
+	if s.typ == Date {
 		return calendar.MicrosPerDay
 	}
 	return 1
 }
 
-// even are the cuts low, low+width, low+2·width, …, end; nil for too many.
-func (s span) even(width int64) []int64 {
-	n := (s.end() - s.low + width - 1) / width
+// evenCuts returns the cuts low, low+width, low+2·width, …, endCut; nil if there are too many.
+func (s span) evenCuts(width int64) []int64 {
+	n := (s.endCut() - s.low + width - 1) / width
 	if n > MaxCells {
 		return nil
 	}
 	cuts := make([]int64, 0, n+1)
-	for at := s.low; at < s.end(); at += width {
+	for at := s.low; at < s.endCut(); at += width {
 		cuts = append(cuts, at)
 	}
-	return append(cuts, s.end())
+	return append(cuts, s.endCut())
 }
 
-// along are the cuts of a calendar unit in a range of dates or timestamps; nil for too many.
-func (s span) along(d duration) []int64 {
-	scale := s.scale()
-	least := d.count * d.micros()
-	if d.months() > 0 {
+// calendarCuts returns the cuts of a calendar unit in a range of dates or timestamps; nil if there are too many.
+func (s span) calendarCuts(d duration) []int64 {
+	scale := s.stepMicros()
+	least := d.count * d.unitMicros()
+	if d.unitMonths() > 0 {
 		least = 28 * calendar.MicrosPerDay
 	}
-	if (s.end()-s.low)/max(least/scale, 1) > MaxCells {
+	if (s.endCut()-s.low)/max(least/scale, 1) > MaxCells {
 		return nil
 	}
 	var cuts []int64
-	for at := s.low; at < s.end(); at = d.next(s.low*scale, at*scale) / scale {
+	for at := s.low; at < s.endCut(); at = d.nextBoundary(s.low*scale, at*scale) / scale {
 		cuts = append(cuts, at)
 	}
-	return append(cuts, s.end())
+	return append(cuts, s.endCut())
 }
 
-// commonDenominator is a denominator of all the numbers, a power of ten where they are
-// decimals. All of them scaled by it fit 62 bits.
+// commonDenominator returns a common denominator of all the numbers, a power of ten if they are decimals. All of them
+// multiplied by it fit 62 bits.
 func commonDenominator(all []*big.Rat) (int64, error) {
 	den := big.NewInt(1)
 	for _, x := range all {
@@ -98,18 +98,18 @@ func commonDenominator(all []*big.Rat) (int64, error) {
 	return den.Int64(), nil
 }
 
-// point is the lattice point of a number that lies on the lattice.
-func point(x *big.Rat, den int64) int64 {
+// latticePoint returns x·den for a number x that lies on the lattice.
+func latticePoint(x *big.Rat, den int64) int64 {
 	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt64(den))
 	return scaled.Num().Int64()
 }
 
-// appendPoint appends a lattice point as the spec would write it.
+// appendPoint appends a lattice point in the syntax of a spec.
 func (s span) appendPoint(b []byte, at int64) []byte {
 	switch {
-	case s.of == Date:
+	case s.typ == Date:
 		return AppendDate(b, at)
-	case s.of == Timestamp:
+	case s.typ == Timestamp:
 		return appendTimestamp(b, at)
 	case s.den == 1:
 		return strconv.AppendInt(b, at, 10)
@@ -117,22 +117,22 @@ func (s span) appendPoint(b []byte, at int64) []byte {
 	return document.AppendFraction(b, at, s.den)
 }
 
-// write is a lattice point as text.
-func (s span) write(at int64) string { return string(s.appendPoint(nil, at)) }
+// formatPoint returns a lattice point as text.
+func (s span) formatPoint(at int64) string { return string(s.appendPoint(nil, at)) }
 
-// appendBin appends the code of the bin [from, to): 0–15, 110, 0–<16, or where the range's
-// end closes it 195–200, or where it is open above 65+.
+// appendBin appends the code of the bin [from, to): 0–15, 110 or 0–<16; 195–200 for a last bin that the range's bound
+// closes, 65+ for one that is open above.
 func (s span) appendBin(b []byte, from, to int64, open bool) []byte {
 	b = s.appendPoint(b, from)
 	switch {
 	case open:
 		return append(b, '+')
-	case s.of == Integer || s.of == Date:
+	case s.typ == Integer || s.typ == Date:
 		if to-from == 1 {
 			return b
 		}
 		return s.appendPoint(append(b, "–"...), to-1)
-	case to == s.end():
+	case to == s.endCut():
 		return s.appendPoint(append(b, "–"...), s.high)
 	}
 	return s.appendPoint(append(b, "–<"...), to)
@@ -140,7 +140,7 @@ func (s span) appendBin(b []byte, from, to int64, open bool) []byte {
 
 // appendUnit appends the code of a calendar unit: 2024-01, 2024-Q1, 2024, 2024-01-01T13.
 func (s span) appendUnit(b []byte, d duration, from, to int64) []byte {
-	scale := s.scale()
+	scale := s.stepMicros()
 	t := microsTime(from * scale)
 	switch d.unit {
 	case "quarter":
@@ -155,19 +155,19 @@ func (s span) appendUnit(b []byte, d duration, from, to int64) []byte {
 	return t.AppendFormat(b, unitLayouts[d.unit])
 }
 
-// unitLayouts are how units of the calendar are written, but for quarters and weeks.
+// unitLayouts are the layouts of calendar units other than quarters and weeks.
 var unitLayouts = map[string]string{"year": "2006", "month": "2006-01", "day": time.DateOnly, "hour": "2006-01-02T15",
 	"minute": "2006-01-02T15:04", "second": "2006-01-02T15:04:05"}
 
-// cutting is a way to part a span: cuts, and how its bins are written.
+// cutting is a way to divide a span into bins, and how their codes are written.
 type cutting struct {
 	cuts []int64
-	unit duration // a single calendar unit, else zero
+	unit duration // a single calendar unit, or zero
 	open bool     // the last bin is written 65+
 }
 
-// categories are the bins of a cutting, written.
-func (s span) categories(c cutting) []Category {
+// binCategories returns the categories of a cutting's bins.
+func (s span) binCategories(c cutting) []Category {
 	return writeCategories(len(c.cuts)-1, func(b []byte, k int) []byte {
 		if c.unit.unit != "" {
 			return s.appendUnit(b, c.unit, c.cuts[k], c.cuts[k+1])
@@ -176,8 +176,7 @@ func (s span) categories(c cutting) []Category {
 	})
 }
 
-// writeCategories makes n categories whose codes share one text, which keeps large domains
-// small.
+// writeCategories returns n categories whose codes share one string, which keeps large domains small.
 func writeCategories(n int, appendCode func(b []byte, k int) []byte) []Category {
 	ends := make([]int, n)
 	var b []byte
@@ -194,21 +193,21 @@ func writeCategories(n int, appendCode func(b []byte, k int) []byte) []Category 
 	return categories
 }
 
-// coarsen maps the cells between fine cuts to the bins between coarse ones. It is false, with
-// the cut, where a coarse cut is not among the fine ones.
-func coarsen(fine, coarse []int64) (of []uint32, stray int64, ok bool) {
+// coarsen maps the cells between fine cuts to the bins between coarse ones. ok is false if a coarse cut, stray, is not
+// among the fine ones.
+func coarsen(fine, coarse []int64) (binOfCell []uint32, stray int64, ok bool) {
 	for _, cut := range coarse {
 		if _, found := slices.BinarySearch(fine, cut); !found {
 			return nil, cut, false
 		}
 	}
-	of = make([]uint32, len(fine)-1)
+	binOfCell = make([]uint32, len(fine)-1)
 	bin := 0
-	for k := range of {
+	for k := range binOfCell {
 		for coarse[bin+1] <= fine[k] {
 			bin++
 		}
-		of[k] = uint32(bin)
+		binOfCell[k] = uint32(bin)
 	}
-	return of, 0, true
+	return binOfCell, 0, true
 }

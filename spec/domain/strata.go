@@ -1,7 +1,7 @@
 package domain
 
-// This file holds the reading of lattices: of the step and the range of a column, and of ranges for each category of
-// another column.
+// This file reads lattices: the step and the range of a column, and separate ranges for the categories of another
+// column.
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// pairsOf are the ranges that a range is made of: itself, or one for each category that it names.
-func (r *Reader) pairsOf(bounds document.Node) (pairs []document.Node, ok bool) {
+// rangePairs returns the ranges in a range key: itself, or one for each category that it names.
+func (r *Reader) rangePairs(bounds document.Node) (pairs []document.Node, ok bool) {
 	if bounds.Items() != nil {
 		return []document.Node{bounds}, true
 	}
@@ -41,34 +41,36 @@ func (r *Reader) pairsOf(bounds document.Node) (pairs []document.Node, ok bool) 
 	return pairs, ok
 }
 
-// step is the step of a range of numbers, nil where it has none, or one that is reported elsewhere.
-func (r *rangeReader) step() *big.Rat {
-	if r.of != Integer && r.of != Decimal {
+// numericStep returns the step of a range of numbers. It is nil if there is none, and for an invalid step, which is
+// reported elsewhere.
+func (r *rangeReader) numericStep() *big.Rat {
+	if r.typ != Integer && r.typ != Decimal {
 		return nil
 	}
 	n := r.node.Get("step")
 	if !n.Present() {
-		if r.of == Integer {
+		if r.typ == Integer {
 			return big.NewRat(1, 1)
 		}
 		return nil
 	}
 	x, err := document.ParseNumber(n.Text())
-	if err != nil || x.Sign() <= 0 || r.of == Integer && !x.IsInt() ||
+	if err != nil || x.Sign() <= 0 || r.typ == Integer && !x.IsInt() ||
 		x.Cmp(big.NewRat(document.MaxWhole, 1)) > 0 {
 		return nil
 	}
 	return x
 }
 
-// tooFineForCells tells that a range without levels has more cells than a domain: it is for statistics alone.
+// tooFineForCells reports whether a range without levels has more cells than a domain can have: such a range serves
+// only statistics.
 func (r *rangeReader) tooFineForCells(step *big.Rat) bool {
 	levels := r.node.Get("levels")
 	return r.node.Get("range").Present() && !levels.Present() &&
-		(r.span.end()-r.span.low)/point(step, r.span.den) > MaxCells
+		(r.span.endCut()-r.span.low)/latticePoint(step, r.span.den) > MaxCells
 }
 
-// latticeOf is the lattice of a range, nil where its ends are no multiples of the step.
+// latticeOf returns the lattice of a range, nil if its ends are not multiples of the step.
 func latticeOf(step, low, high *big.Rat) *Lattice {
 	first, last := new(big.Rat).Quo(low, step), new(big.Rat).Quo(high, step)
 	if !first.IsInt() || !last.IsInt() {
@@ -77,8 +79,8 @@ func latticeOf(step, low, high *big.Rat) *Lattice {
 	return newLattice(step, first.Num().Int64(), last.Num().Int64())
 }
 
-// Lattice is the lattice of the range at a node. It is nil where the ends are no multiples of the step, or the numbers
-// too fine or too large, which is reported.
+// Lattice returns the lattice of the range at a node. It returns nil and reports a problem if the ends are not
+// multiples of the step, or if the numbers are too fine or too large.
 func (r *Reader) Lattice(at document.Node, step, low, high *big.Rat) *Lattice {
 	if !r.checkMultiples(at, low, high, step) {
 		return nil
@@ -90,15 +92,15 @@ func (r *Reader) Lattice(at document.Node, step, low, high *big.Rat) *Lattice {
 	return latticeOf(step, low, high)
 }
 
-// CheckEnds reports ends of the range of a column that are no multiples of its step.
+// CheckEnds reports ends of a column's range that are not multiples of its step.
 func (r *Reader) CheckEnds(n document.Node, of Type) {
-	rr, bounds := &rangeReader{Reader: r, of: of, node: n}, n.Get("range")
-	if low, high, ok := rr.ends(bounds); ok {
-		r.checkMultiples(bounds, low, high, rr.step())
+	rr, bounds := &rangeReader{Reader: r, typ: of, node: n}, n.Get("range")
+	if low, high, ok := rr.readBounds(bounds); ok {
+		r.checkMultiples(bounds, low, high, rr.numericStep())
 	}
 }
 
-// checkMultiples reports ends of a range that are no multiples of the step, and says which ones nearby are.
+// checkMultiples reports ends of a range that are not multiples of the step, and suggests nearby ones that are.
 func (r *Reader) checkMultiples(at document.Node, low, high, step *big.Rat) bool {
 	first, last := new(big.Rat).Quo(low, step), new(big.Rat).Quo(high, step)
 	if first.IsInt() && last.IsInt() {
@@ -130,17 +132,17 @@ func (r *Reader) checkMultiples(at document.Node, low, high, step *big.Rat) bool
 	return false
 }
 
-// Strata reads the range of a column that has one for each category of a level, which is called by: that of each in
-// turn, none of a level that is not known. It is false where something is wrong with them, which is reported.
+// Strata reads the range of a column with separate ranges for the categories of level l, which messages call by. It
+// returns the range of each category in turn, or none if l is nil. ok is false if a problem was reported.
 func (r *Reader) Strata(n document.Node, of Type, by string, l *Level) (ranges []Stratum, ok bool) {
-	rr := &rangeReader{Reader: r, of: of, node: n}
-	step := rr.step()
+	rr := &rangeReader{Reader: r, typ: of, node: n}
+	step := rr.numericStep()
 	given := map[string]document.Node{}
 	ok = true
-	pairs, _ := r.pairsOf(n.Get("range"))
+	pairs, _ := r.rangePairs(n.Get("range"))
 	for _, pair := range pairs {
 		given[pair.Key.Value] = pair
-		low, high, _ := rr.ends(pair)
+		low, high, _ := rr.readBounds(pair)
 		ok = r.checkMultiples(pair, low, high, step) && ok
 	}
 	if l == nil {
@@ -150,12 +152,12 @@ func (r *Reader) Strata(n document.Node, of Type, by string, l *Level) (ranges [
 	ranges = make([]Stratum, l.Size())
 	for i, category := range l.Categories {
 		known[category.Code] = true
-		pair, is := given[category.Code]
-		if !is {
+		pair, isGiven := given[category.Code]
+		if !isGiven {
 			missing = append(missing, strconv.Quote(document.Clip(category.Code)))
 			continue
 		}
-		low, high, _ := rr.ends(pair)
+		low, high, _ := rr.readBounds(pair)
 		if own := latticeOf(step, low, high); own != nil {
 			ranges[i] = Stratum{own.First, own.Last}
 		}
@@ -167,7 +169,7 @@ func (r *Reader) Strata(n document.Node, of Type, by string, l *Level) (ranges [
 		}
 	}
 	if len(missing) > 0 && ok {
-		r.WrongKey(n.Get("range"), document.Problem{Message: "no range for " + firstOf(missing),
+		r.WrongKey(n.Get("range"), document.Problem{Message: "no range for " + joinFirst(missing),
 			Expected: fmt.Sprintf("a range for each category of %s", by)})
 		ok = false
 	}

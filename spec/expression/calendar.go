@@ -1,6 +1,6 @@
 package expression
 
-// This file holds the parts of the calendar that functions give of days and moments.
+// This file computes calendar fields of days.
 
 import (
 	"time"
@@ -8,20 +8,21 @@ import (
 	"github.com/dprelease/dprelease/spec/calendar"
 )
 
-// quarter is the quarter of the year, from 1.
-func quarter(t time.Time) int { return (int(t.Month()) + 2) / 3 }
+// quarterOfYear returns the quarter of the year, from 1.
+func quarterOfYear(t time.Time) int { return (int(t.Month()) + 2) / 3 }
 
-// weekday is the day of the week: Monday is 1, Sunday 7.
-func weekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
+// isoWeekday returns the day of the week: Monday is 1, Sunday 7.
+func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
-// isoWeek is the week of a day by ISO 8601: weeks begin on Monday, and week 1 holds the first Thursday of the year.
+// isoWeek returns the week of a day by ISO 8601: weeks begin on Monday, and week 1 holds the first Thursday of the
+// year.
 func isoWeek(t time.Time) int {
 	_, week := t.ISOWeek()
 	return week
 }
 
-// wholeMonths is the largest number of months m for which the day m months after from is not behind to; where a month
-// has no such day it is the first of the next.
+// wholeMonths returns the largest number of months m for which the day m months after from is not later than to. Where
+// a month has no such day, the first of the next month stands for it.
 func wholeMonths(from, to int64) int64 {
 	y0, m0, d0 := calendar.Day(from).Date()
 	y1, m1, d1 := calendar.Day(to).Date()

@@ -1,6 +1,6 @@
 package expression
 
-// This file holds what the checker finds of numbers that are made of others: their bounds and their decimal places.
+// This file checks arithmetic: the bounds and decimal places of computed numbers.
 
 import (
 	"fmt"
@@ -10,70 +10,70 @@ import (
 	"github.com/dprelease/dprelease/spec/calendar"
 )
 
-// rounded is floor(x) or round(x).
-func (c *checker) rounded(n *node) *Error {
+// checkRounding checks floor(x) and round(x).
+func (c *typeChecker) checkRounding(n *node) *Error {
 	a := n.args[0]
-	by := ten(a.of.Places).Int64()
-	n.of.Places = 0
-	n.of.Low, n.of.High = calendar.FloorDiv(a.of.Low, by)-1, calendar.FloorDiv(a.of.High, by)+1
-	if a.of.Places == 0 {
-		n.of.Low, n.of.High = a.of.Low, a.of.High
+	by := bigPowerOfTen(a.typ.Places).Int64()
+	n.typ.Places = 0
+	n.typ.Low, n.typ.High = calendar.FloorDiv(a.typ.Low, by)-1, calendar.FloorDiv(a.typ.High, by)+1
+	if a.typ.Places == 0 {
+		n.typ.Low, n.typ.High = a.typ.Low, a.typ.High
 	}
 	return nil
 }
 
-// arithmetic finds the bounds of a number that is made of others.
-func (c *checker) arithmetic(n *node) *Error {
+// checkArithmetic finds the bounds of a computed number.
+func (c *typeChecker) checkArithmetic(n *node) *Error {
 	for _, a := range n.args {
-		if a.of.ranks {
-			return c.ambiguous(a)
+		if a.typ.areRanks {
+			return c.ambiguousPlaces(a)
 		}
 	}
 	switch n.name {
 	case "//", "%":
-		return c.division(n)
+		return c.checkDivision(n)
 	case "clamp":
-		return c.clamp(n)
+		return c.checkClamp(n)
 	case "*":
-		n.of.Places = n.args[0].of.Places + n.args[1].of.Places
-		if n.of.Places > 18 {
-			return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.source(n), n.of.Places),
+		n.typ.Places = n.args[0].typ.Places + n.args[1].typ.Places
+		if n.typ.Places > 18 {
+			return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.quoteSource(n), n.typ.Places),
 				Expected: "at most 18 places, as of round(x)"}
 		}
 	default:
-		if err := c.aligned(n, n.args...); err != nil {
+		if err := c.checkAligned(n, n.args...); err != nil {
 			return err
 		}
 		for _, a := range n.args {
-			n.of.Places = max(n.of.Places, a.of.Places)
+			n.typ.Places = max(n.typ.Places, a.typ.Places)
 		}
 	}
-	low, high := c.bounds(n)
-	if !within(low) || !within(high) {
+	low, high := c.resultBounds(n)
+	if !isWithinRange(low) || !isWithinRange(high) {
 		widest := n.args[0]
 		for _, a := range n.args {
-			if width(a.of).Cmp(width(widest.of)) > 0 {
+			if maxMagnitude(a.typ).Cmp(maxMagnitude(widest.typ)) > 0 {
 				widest = a
 			}
 		}
 		return c.tooLarge(n, widest)
 	}
-	n.of.Low, n.of.High = low.Int64(), high.Int64()
+	n.typ.Low, n.typ.High = low.Int64(), high.Int64()
 	return nil
 }
 
-// width is how large a number can be in its places.
-func width(t Type) *big.Int {
+// maxMagnitude returns the largest magnitude of t's numbers, counted in its places.
+func maxMagnitude(t Type) *big.Int {
 	return largest(new(big.Int).Abs(big.NewInt(t.Low)), new(big.Int).Abs(big.NewInt(t.High)))
 }
 
-// bounds are the least and the most of an operator's values, counted in the places of the result.
-func (c *checker) bounds(n *node) (low, high *big.Int) {
+// resultBounds returns the least and the greatest value of an operator, counted in the places of the result.
+func (c *typeChecker) resultBounds(n *node) (low, high *big.Int) {
 	ends := func(a *node) (*big.Int, *big.Int) {
 		if n.name == "*" {
-			return big.NewInt(a.of.Low), big.NewInt(a.of.High)
+			return big.NewInt(a.typ.Low), big.NewInt(a.typ.High)
 		}
-		return scaled(a.of, n.of.Places)
+		return scaledBounds(a.typ, n.typ.Places)
 	}
 	low, high = ends(n.args[0])
 	switch n.name {
@@ -106,44 +106,44 @@ func product(a, b *big.Int) *big.Int { return new(big.Int).Mul(a, b) }
 func least(all ...*big.Int) *big.Int   { return slices.MinFunc(all, (*big.Int).Cmp) }
 func largest(all ...*big.Int) *big.Int { return slices.MaxFunc(all, (*big.Int).Cmp) }
 
-// division is // and %, of integers by an integer that is written and is not 0.
-func (c *checker) division(n *node) *Error {
+// checkDivision checks // and %: an integer divided by an integer literal that is not 0.
+func (c *typeChecker) checkDivision(n *node) *Error {
 	a, b := n.args[0], n.args[1]
 	switch {
 	case b.op != number:
-		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s could divide by 0", c.source(n)),
+		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s could divide by 0", c.quoteSource(n)),
 			Expected: "a written number that is not 0, as // 10; a ratio is compared without dividing, as a >= 2 * b"}
 	case b.number.Sign() == 0:
-		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s divides by 0", c.source(n)),
+		return &Error{At: b.at, End: b.end, Message: fmt.Sprintf("%s divides by 0", c.quoteSource(n)),
 			Expected: "a number that is not 0"}
-	case b.of.Places > 0 || a.of.Places > 0:
+	case b.typ.Places > 0 || a.typ.Places > 0:
 		whole, fix := a, "floor("+c.text[a.at:a.end]+")"
-		if b.of.Places > 0 {
+		if b.typ.Places > 0 {
 			whole, fix = b, ""
 		}
-		return &Error{At: whole.at, End: whole.end, Message: c.source(whole) + " is no integer",
+		return &Error{At: whole.at, End: whole.end, Message: c.quoteSource(whole) + " is no integer",
 			Expected: "an integer, as floor(x) is", Fix: fix}
 	}
-	by := b.of.Low
+	by := b.typ.Low
 	switch {
 	case n.name == "%" && by > 0:
-		n.of.Low, n.of.High = 0, by-1
+		n.typ.Low, n.typ.High = 0, by-1
 	case n.name == "%":
-		n.of.Low, n.of.High = by+1, 0
+		n.typ.Low, n.typ.High = by+1, 0
 	default:
-		x, y := calendar.FloorDiv(a.of.Low, by), calendar.FloorDiv(a.of.High, by)
-		n.of.Low, n.of.High = min(x, y), max(x, y)
+		x, y := calendar.FloorDiv(a.typ.Low, by), calendar.FloorDiv(a.typ.High, by)
+		n.typ.Low, n.typ.High = min(x, y), max(x, y)
 	}
-	n.of.Places = 0
+	n.typ.Places = 0
 	return nil
 }
 
-// clamp is clamp(x, low, high) with written bounds.
-func (c *checker) clamp(n *node) *Error {
+// checkClamp checks clamp(x, low, high), whose bounds must be literals.
+func (c *typeChecker) checkClamp(n *node) *Error {
 	a := n.args[0]
 	for _, b := range n.args[1:] {
 		if b.op != number {
-			return &Error{At: b.at, End: b.end, Message: "found " + c.source(b),
+			return &Error{At: b.at, End: b.end, Message: "found " + c.quoteSource(b),
 				Expected: "a written number, as in clamp(x, 0, 100)"}
 		}
 	}
@@ -151,13 +151,14 @@ func (c *checker) clamp(n *node) *Error {
 		return &Error{At: n.at, End: n.end, Message: "the bounds hold nothing",
 			Expected: "the smaller one first, as clamp(x, 0, 100)"}
 	}
-	places := max(n.args[1].of.Places, n.args[2].of.Places, a.of.Places)
-	low, _ := scaled(n.args[1].of, places)
-	_, high := scaled(n.args[2].of, places)
-	if !within(low) || !within(high) {
+	places := max(n.args[1].typ.Places, n.args[2].typ.Places, a.typ.Places)
+	low, _ := scaledBounds(n.args[1].typ, places)
+	_, high := scaledBounds(n.args[2].typ, places)
+	if !isWithinRange(low) || !isWithinRange(high) {
 		return c.tooLarge(n, n.args[1])
 	}
-	// x is clamped in its own places where it has fewer than the bounds, so that it cannot be too large: see the program.
-	n.of.Places, n.of.Low, n.of.High = places, low.Int64(), high.Int64()
+	// Where x has fewer places than the bounds, compileClamp first clamps it in its own places, so that scaling it cannot
+	// overflow.
+	n.typ.Places, n.typ.Low, n.typ.High = places, low.Int64(), high.Int64()
 	return nil
 }

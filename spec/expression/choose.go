@@ -1,129 +1,130 @@
 package expression
 
-// This file holds the parts of a program that compare and choose.
+// This file compiles the parts of a program that compare and choose.
 
 import (
 	"slices"
 )
 
-// units are the numbers that literals are compared as, among ranks too.
-func units(n *node, places int, ranks bool) int64 {
+// literalUnits returns the number that a literal is compared as, counted in places, or as a rank.
+func literalUnits(n *node, places int, asRanks bool) int64 {
 	value := n.value
 	if n.op == number {
-		value = n.of.Low * power(places-n.of.Places)
-		if ranks {
+		value = n.typ.Low * powerOfTen(places-n.typ.Places)
+		if asRanks {
 			value *= 2
 		}
 	}
 	return value
 }
 
-// compared are the values of a part that others are compared with, counted in the same places; among ranks, literals
-// count as ranks.
-func (c *compiler) compared(n *node, places int, ranks bool) part {
+// compileOperand evaluates an operand of a comparison, counted in the given places. Among ranks, literals count as
+// ranks.
+func (c *compiler) compileOperand(n *node, places int, asRanks bool) evaluator {
 	switch {
-	case n.of.ranks:
-		return c.part(n)
+	case n.typ.areRanks:
+		return c.compile(n)
 	case n.op == number:
-		return c.constant(units(n, places, ranks))
+		return c.compileConstant(literalUnits(n, places, asRanks))
 	}
-	return c.scaled(n, places)
+	return c.compileScaled(n, places)
 }
 
-// comparisons of two numbers.
-var betweenNumbers = map[string]func(out, x, y []int64){
+// numberComparisons compare two columns of numbers.
+var numberComparisons = map[string]func(out, x, y []int64){
 	"==": func(out, x, y []int64) {
 		for i := range out {
-			out[i] = bit(x[i] == y[i])
+			out[i] = toBit(x[i] == y[i])
 		}
 	},
 	"!=": func(out, x, y []int64) {
 		for i := range out {
-			out[i] = bit(x[i] != y[i])
+			out[i] = toBit(x[i] != y[i])
 		}
 	},
 	"<": func(out, x, y []int64) {
 		for i := range out {
-			out[i] = bit(x[i] < y[i])
+			out[i] = toBit(x[i] < y[i])
 		}
 	},
 	"<=": func(out, x, y []int64) {
 		for i := range out {
-			out[i] = bit(x[i] <= y[i])
+			out[i] = toBit(x[i] <= y[i])
 		}
 	},
 	">": func(out, x, y []int64) {
 		for i := range out {
-			out[i] = bit(x[i] > y[i])
+			out[i] = toBit(x[i] > y[i])
 		}
 	},
 	">=": func(out, x, y []int64) {
 		for i := range out {
-			out[i] = bit(x[i] >= y[i])
+			out[i] = toBit(x[i] >= y[i])
 		}
 	},
 }
 
-func (c *compiler) comparison(n *node) part {
+func (c *compiler) compileComparison(n *node) evaluator {
 	a, b := n.args[0], n.args[1]
-	if a.of.Kind == Text {
+	if a.typ.Kind == Text {
 		equal := n.name == "=="
-		return c.ofTexts(a, b, func(x, y string) bool { return (x == y) == equal })
+		return c.compareTexts(a, b, func(x, y string) bool { return (x == y) == equal })
 	}
-	places, ranks := max(a.of.Places, b.of.Places), a.of.ranks || b.of.ranks
-	return c.both(c.compared(a, places, ranks), c.compared(b, places, ranks), betweenNumbers[n.name])
+	places, asRanks := max(a.typ.Places, b.typ.Places), a.typ.areRanks || b.typ.areRanks
+	x, y := c.compileOperand(a, places, asRanks), c.compileOperand(b, places, asRanks)
+	return c.combineNumbers(x, y, numberComparisons[n.name])
 }
 
-// mostPlaces is how many places a number and those that it is looked up among need.
-func mostPlaces(a *node, among []*node) int {
-	places := a.of.Places
+// maxPlaces returns how many places are needed to compare a number with others.
+func maxPlaces(a *node, among []*node) int {
+	places := a.typ.Places
 	for _, k := range among {
-		places = max(places, k.of.Places)
+		places = max(places, k.typ.Places)
 	}
 	return places
 }
 
-// in tells whether a value is one of some.
-func (c *compiler) in(n *node) part {
+// compileIn evaluates to 1 where the value is in the list.
+func (c *compiler) compileIn(n *node) evaluator {
 	a, items := n.args[0], n.args[1].args
-	if a.of.Kind == Text {
+	if a.typ.Kind == Text {
 		set := map[string]bool{}
 		for _, k := range items {
 			set[k.text] = true
 		}
-		return c.measure(a, func(s string) int64 { return bit(set[s]) })
+		return c.mapTexts(a, func(s string) int64 { return toBit(set[s]) })
 	}
-	places, set := mostPlaces(a, items), map[int64]bool{}
+	places, set := maxPlaces(a, items), map[int64]bool{}
 	for _, k := range items {
-		set[units(k, places, a.of.ranks)] = true
+		set[literalUnits(k, places, a.typ.areRanks)] = true
 	}
-	return c.each(c.compared(a, places, false), func(x int64) int64 { return bit(set[x]) })
+	return c.mapNumbers(c.compileOperand(a, places, false), func(x int64) int64 { return toBit(set[x]) })
 }
 
-// chosen puts the values of rows together: of each row those of the choice that choose names, −1 for null.
-func (c *compiler) chosen(n *node, choose func(f *frame, all []Vector) []int64) part {
-	slot := c.slot()
-	var values []part
-	for _, a := range n.choices() {
-		values = append(values, c.scaled(a, n.of.Places))
+// compileChoice takes each row's value from the choice whose index choose returns; −1 stands for null.
+func (c *compiler) compileChoice(n *node, choose func(f *frame, all []Vector) []int64) evaluator {
+	slot := c.newSlot()
+	var values []evaluator
+	for _, a := range n.choiceNodes() {
+		values = append(values, c.compileScaled(a, n.typ.Places))
 	}
-	isText := n.of.Kind == Text
+	isText := n.typ.Kind == Text
 	return func(f *frame) Vector {
 		all := make([]Vector, len(values))
-		some := false
+		hasNull := false
 		for i, v := range values {
 			all[i] = v(f)
-			some = some || all[i].Null != nil
+			hasNull = hasNull || all[i].Null != nil
 		}
 		which := choose(f, all)
-		some = some || slices.Contains(which, -1)
+		hasNull = hasNull || slices.Contains(which, -1)
 		out := Vector{}
 		if isText {
 			out.Texts = f.texts(slot)
 		} else {
 			out.Numbers = f.numbers(slot)
 		}
-		if some {
+		if hasNull {
 			out.Null = f.nulls(slot)
 			clear(out.Null)
 		}
@@ -133,7 +134,7 @@ func (c *compiler) chosen(n *node, choose func(f *frame, all []Vector) []int64) 
 				continue
 			}
 			v := &all[at]
-			if some && v.Null != nil {
+			if hasNull && v.Null != nil {
 				out.Null[i] = v.Null[i]
 			}
 			if isText {
@@ -146,14 +147,14 @@ func (c *compiler) chosen(n *node, choose func(f *frame, all []Vector) []int64) 
 	}
 }
 
-// branches are if and case: the value behind the first condition that is true.
-func (c *compiler) branches(n *node) part {
-	slot := c.slot()
-	var conditions []part
-	for _, a := range n.conditions() {
-		conditions = append(conditions, c.part(a))
+// compileBranches evaluates if and case to the value that follows the first true condition.
+func (c *compiler) compileBranches(n *node) evaluator {
+	slot := c.newSlot()
+	var conditions []evaluator
+	for _, a := range n.branchConditions() {
+		conditions = append(conditions, c.compile(a))
 	}
-	return c.chosen(n, func(f *frame, _ []Vector) []int64 {
+	return c.compileChoice(n, func(f *frame, _ []Vector) []int64 {
 		which := f.numbers(slot)
 		for i := range which {
 			which[i] = int64(len(conditions))
@@ -170,10 +171,10 @@ func (c *compiler) branches(n *node) part {
 	})
 }
 
-// coalesce is the first value that is not null.
-func (c *compiler) coalesce(n *node) part {
-	slot, last := c.slot(), int64(len(n.args)-1)
-	return c.chosen(n, func(f *frame, all []Vector) []int64 {
+// compileCoalesce evaluates to the first value that is not null.
+func (c *compiler) compileCoalesce(n *node) evaluator {
+	slot, last := c.newSlot(), int64(len(n.args)-1)
+	return c.compileChoice(n, func(f *frame, all []Vector) []int64 {
 		which := f.numbers(slot)
 		for i := range which {
 			which[i] = last
@@ -190,24 +191,25 @@ func (c *compiler) coalesce(n *node) part {
 	})
 }
 
-// recode is what a value becomes: by the map, else the last argument, else null. null stays null.
-func (c *compiler) recode(n *node) part {
-	a, keys, isText := n.args[0], n.keys(), n.args[0].of.Kind == Text
-	places := mostPlaces(a, keys)
-	slot, x := c.slot(), c.compared(a, places, false)
+// compileRecode evaluates to the map's value for x, to the last argument where the map has none, and to null where
+// there is no last argument. null stays null.
+func (c *compiler) compileRecode(n *node) evaluator {
+	a, keys, isText := n.args[0], n.recodeKeys(), n.args[0].typ.Kind == Text
+	places := maxPlaces(a, keys)
+	slot, x := c.newSlot(), c.compileOperand(a, places, false)
 	texts, numbers := map[string]int64{}, map[int64]int64{}
 	for i, key := range keys {
 		if isText {
 			texts[key.text] = int64(i)
 		} else {
-			numbers[units(key, places, a.of.ranks)] = int64(i)
+			numbers[literalUnits(key, places, a.typ.areRanks)] = int64(i)
 		}
 	}
 	other := int64(-1)
 	if len(n.args) == 3 {
 		other = int64(len(keys))
 	}
-	return c.chosen(n, func(f *frame, _ []Vector) []int64 {
+	return c.compileChoice(n, func(f *frame, _ []Vector) []int64 {
 		v := x(f)
 		which := f.numbers(slot)
 		for i := range which {

@@ -1,22 +1,22 @@
 package expression
 
-// This file holds the constants that an expression may give.
+// This file finds the constants that an expression may return.
 
 import "math/big"
 
-// Constant is a value that an expression has in some rows because it is written so, from byte At to byte End of its
-// text: a text, or a number where Number is not nil.
+// Constant is a literal that is the expression's value in some rows, from byte At to byte End of its text: a text, or a
+// number where Number is not nil.
 type Constant struct {
 	Text    string
 	Number  *big.Rat
 	At, End int
 }
 
-// Constants are those that the choices of an expression may end in, in the order of its text. What functions make of
-// constants is not among them.
-func (e *Expression) Constants() []Constant { return constants(nil, e.root) }
+// Constants returns the literals that the choices of an expression may end in, in the order of its text. Values that
+// functions compute from constants are not among them.
+func (e *Expression) Constants() []Constant { return appendConstants(nil, e.root) }
 
-func constants(all []Constant, n *node) []Constant {
+func appendConstants(all []Constant, n *node) []Constant {
 	switch {
 	case n.op == text:
 		return append(all, Constant{Text: n.text, At: n.at, End: n.end})
@@ -25,8 +25,8 @@ func constants(all []Constant, n *node) []Constant {
 	case n.op != call:
 		return all
 	}
-	for _, a := range n.choices() {
-		all = constants(all, a)
+	for _, a := range n.choiceNodes() {
+		all = appendConstants(all, a)
 	}
 	return all
 }

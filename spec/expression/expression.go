@@ -1,23 +1,23 @@
 package expression
 
-// This file holds Expression: a text that has been read and checked, and what it reads of the source.
+// This file holds Expression: a parsed and checked text, and the columns of the source that it reads.
 
 import (
 	"math/big"
 )
 
-// Type is what the values of an expression are. Low and High bound those of numbers (which are multiples of 10^-Places,
-// and counted in these), dates (in days) and timestamps (in microseconds since 1970-01-01).
+// Type describes the values of an expression. Low and High bound numbers (multiples of 10^-Places, counted in this
+// unit), dates (in days) and timestamps (in microseconds since 1970-01-01).
 type Type struct {
 	Kind      Kind
 	Places    int
 	Low, High int64
-	// ranks: the values are 2⌊x·10^Places⌋, or 1 more where x·10^Places is no integer. They are ordered among themselves
-	// and against multiples of 10^-Places as the numbers are, of which nothing else is known.
-	ranks bool
+	// areRanks reports that the values are ranks: 2⌊x·10^Places⌋, or 1 more where x·10^Places is no integer. Ranks compare
+	// with each other and with multiples of 10^-Places as the numbers x do; nothing else is known of x.
+	areRanks bool
 }
 
-// Reading says how the values of a column are read.
+// Reading is the way in which the values of a column are read.
 type Reading int
 
 // The readings. AnyNumber is a number that is compared with constants alone, and read as a rank: 2⌊x·10^Places⌋, or 1
@@ -31,15 +31,15 @@ const (
 	AsDate
 	AsDay
 	AsTimestamp
-	AsAnything // of which only matters whether it is null
+	AsAnything // only whether it is null matters
 )
 
-// MaxUnits bounds what is read as a number, counted in 10^-Places. Beyond it a FixedNumber does not fit, nor does an
-// AnyNumber that is Bounded; any other stands for all that lie beyond.
+// MaxUnits bounds the magnitude of a number that is read, counted in 10^-Places. A number beyond it is refused as a
+// FixedNumber and as a Bounded AnyNumber; any other AnyNumber beyond it is read as the bound.
 const MaxUnits = 1 << 61
 
-// Input is a column that an expression reads: of the source or, where Table is not "", of a public table that it is
-// joined to.
+// Input is a column that an expression reads: a column of the source or, where Table is not "", of a public table that
+// the source is joined to.
 type Input struct {
 	Table, Name string
 	Reading     Reading
@@ -47,8 +47,8 @@ type Input struct {
 	Bounded     bool
 }
 
-// Column is what a spec declares of a column of the source, for those whose kind an expression does not say: Kind
-// Unknown for nothing. Places is that of numbers, −1 where it is not known.
+// Column is what a spec declares about a column of the source, for columns whose kind the expression leaves open. Kind
+// Unknown means that nothing is declared. Places counts the decimal places of numbers; it is −1 where it is not known.
 type Column struct {
 	Kind   Kind
 	Places int
@@ -61,31 +61,31 @@ type Expression struct {
 	inputs []Input
 }
 
-// Text is the expression as it was written.
+// Text returns the expression as it was written.
 func (e *Expression) Text() string { return e.text }
 
-// Inputs are the columns that the expression reads, each once, in the order of the text.
+// Inputs returns the columns that the expression reads, each once, in the order of the text.
 func (e *Expression) Inputs() []Input { return e.inputs }
 
-// Type is what its values are.
-func (e *Expression) Type() Type { return e.root.of }
+// Type returns the type of the expression's values.
+func (e *Expression) Type() Type { return e.root.typ }
 
-// Equal tells that two expressions are the same.
+// Equal reports whether two expressions have the same text.
 func (e *Expression) Equal(other *Expression) bool {
 	return e == other || e != nil && other != nil && e.text == other.text
 }
 
-// Parse reads and checks an expression. declared is what the spec says of columns of the source; it may be nil. The
-// error is *[Error].
+// Parse reads and checks an expression. declared returns what the spec declares about a column of the source; it may be
+// nil. The error is an *[Error].
 func Parse(text string, declared func(table, name string) Column) (*Expression, error) {
-	e, err := read(text, declared)
+	e, err := parseAndCheck(text, declared)
 	if err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-func read(text string, declared func(table, name string) Column) (*Expression, *Error) {
+func parseAndCheck(text string, declared func(table, name string) Column) (*Expression, *Error) {
 	root, err := parse(text)
 	if err != nil {
 		return nil, err
@@ -93,33 +93,33 @@ func read(text string, declared func(table, name string) Column) (*Expression, *
 	if declared == nil {
 		declared = func(string, string) Column { return Column{} }
 	}
-	f := &finder{text: text, columns: map[[2]string]*variable{}}
-	if err := f.find(root); err != nil {
+	f := &kindFinder{text: text, columns: map[[2]string]*kindVariable{}}
+	if err := f.inferKinds(root); err != nil {
 		return nil, err
 	}
-	c := &checker{finder: f, declared: declared, at: map[[2]string]int{}}
-	if err := c.readings(root); err != nil {
+	c := &typeChecker{kindFinder: f, declared: declared, inputIndex: map[[2]string]int{}}
+	if err := c.decideReadings(root); err != nil {
 		return nil, err
 	}
 	if len(c.inputs) == 0 {
-		return nil, &Error{At: root.at, End: root.end, Message: f.source(root) + " is the same in every row",
+		return nil, &Error{At: root.at, End: root.end, Message: f.quoteSource(root) + " is the same in every row",
 			Expected: "an expression of at least one column; a text stands in quotes, a column does not"}
 	}
-	if err := c.check(root); err != nil {
+	if err := c.checkNode(root); err != nil {
 		return nil, err
 	}
-	if root.of.ranks {
-		return nil, c.ambiguous(root)
+	if root.typ.areRanks {
+		return nil, c.ambiguousPlaces(root)
 	}
-	if root.of.Kind == Unknown {
-		return nil, &Error{At: root.at, End: root.end, Message: f.source(root) + " is null in every row",
+	if root.typ.Kind == Unknown {
+		return nil, &Error{At: root.at, End: root.end, Message: f.quoteSource(root) + " is null in every row",
 			Expected: "an expression with a value"}
 	}
 	return &Expression{text: text, root: root, inputs: c.inputs}, nil
 }
 
-// most is the most that a number may be, counted in its places.
-const most = 1 << 62
+// maxNumber is the largest magnitude that a number may have, counted in its places.
+const maxNumber = 1 << 62
 
-// within tells that a number fits.
-func within(x *big.Int) bool { return x.CmpAbs(big.NewInt(most)) <= 0 }
+// isWithinRange reports whether x is within ±maxNumber.
+func isWithinRange(x *big.Int) bool { return x.CmpAbs(big.NewInt(maxNumber)) <= 0 }

@@ -1,6 +1,6 @@
 package expression
 
-// This file holds the table of functions: how they are written, and what they take and give.
+// This file holds the table of functions: their usage, and the kinds of their arguments and value.
 
 import (
 	"maps"
@@ -10,14 +10,14 @@ import (
 	"github.com/dprelease/dprelease/spec/calendar"
 )
 
-// function is how a function is written.
+// function describes how a function is called.
 type function struct {
 	usage       string
-	least, most int  // arguments; most 0: any number
-	odd         bool // their number is odd
-	maps        bool // the second is a map
-	// takes and gives are the kinds of all arguments and of the value, where these do not depend on each other: of numbers
-	// where they are not said.
+	least, most int  // number of arguments; most 0 means any
+	odd         bool // the number of arguments is odd
+	takesMap    bool // the second argument is a map
+	// takes is the kind of every argument and gives the kind of the value, where they do not depend on each other; Unknown
+	// stands for Number.
 	takes, gives Kind
 }
 
@@ -26,7 +26,7 @@ var functions = map[string]function{
 	"case":     {usage: "case(condition, then, condition, then, …, else)", least: 3, odd: true},
 	"coalesce": {usage: "coalesce(a, b, …): the first that is not null", least: 2},
 	"is_null":  {usage: "is_null(x)", least: 1, most: 1},
-	"recode":   {usage: "recode(x, {'m': 'male', 'f': 'female'}, 'other')", least: 2, most: 3, maps: true},
+	"recode":   {usage: "recode(x, {'m': 'male', 'f': 'female'}, 'other')", least: 2, most: 3, takesMap: true},
 
 	"abs":   {usage: "abs(x)", least: 1, most: 1},
 	"min":   {usage: "min(a, b, …)", least: 2},
@@ -69,9 +69,9 @@ var functions = map[string]function{
 
 var functionNames = slices.Sorted(maps.Keys(functions))
 
-// spans are the functions of the time between two days or moments, with the most that each can be either way. Those of
-// microseconds have their length in them, the others count days of the calendar.
-var spans = map[string]struct{ micros, most int64 }{
+// spans are the functions of the time between two days or timestamps, with the greatest magnitude of each. Functions of
+// timestamps have their unit in microseconds; the others, with micros 0, count days of the calendar.
+var spans = map[string]struct{ micros, maxMagnitude int64 }{
 	"days":    {0, calendar.LastDay - calendar.FirstDay},
 	"months":  {0, 12 * 10_000},
 	"years":   {0, 10_000},
@@ -80,23 +80,23 @@ var spans = map[string]struct{ micros, most int64 }{
 	"seconds": {calendar.MicrosPerSecond, (calendar.LastDay - calendar.FirstDay + 1) * 24 * 3600},
 }
 
-// dateParts are the functions of a day, with the least and the most that each can be.
+// dateParts are the functions of a day, with the least and the greatest value of each.
 var dateParts = map[string]struct {
-	of          func(day time.Time) int
+	compute     func(day time.Time) int
 	least, most int64
 }{
 	"year":    {time.Time.Year, 0, 9999},
-	"quarter": {quarter, 1, 4},
+	"quarter": {quarterOfYear, 1, 4},
 	"month":   {func(t time.Time) int { return int(t.Month()) }, 1, 12},
 	"week":    {isoWeek, 1, 53},
 	"day":     {time.Time.Day, 1, 31},
-	"weekday": {weekday, 1, 7},
+	"weekday": {isoWeekday, 1, 7},
 }
 
-// timeParts are the functions of a moment.
+// timeParts are the functions of a timestamp.
 var timeParts = map[string]struct {
-	of   func(micros int64) int64
-	most int64
+	compute func(micros int64) int64
+	most    int64
 }{
 	"hour": {func(t int64) int64 {
 		return calendar.FloorMod(t, calendar.MicrosPerDay) / (3600 * calendar.MicrosPerSecond)

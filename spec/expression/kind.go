@@ -1,6 +1,6 @@
 package expression
 
-// This file holds kinds, and how those of columns are found by their use.
+// This file holds kinds, and infers the kinds of columns from their use.
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Kind is what the values of an expression are.
+// Kind is the kind of an expression's values.
 type Kind int
 
 // The kinds. A Moment is a date or a timestamp of which only the day matters.
@@ -26,46 +26,47 @@ const (
 var kindNames = [...]string{"of no kind", "true or false", "a number", "a text", "a date or timestamp", "a date",
 	"a timestamp"}
 
-// String is the kind in words.
+// String describes the kind in words.
 func (k Kind) String() string { return kindNames[k] }
 
-// variable is what is known of the kind of one part, and of all that must be of the same.
-type variable struct {
-	same *variable // nil: itself
-	kind Kind
-	by   *node // which says so
+// kindVariable is the kind of one part, as far as it is known, shared by all parts that must have the same kind (a
+// union-find set).
+type kindVariable struct {
+	parent    *kindVariable // the parent in the union-find set; nil at its root
+	kind      Kind
+	decidedBy *node // the part that decided the kind
 }
 
-func (v *variable) root() *variable {
-	for v.same != nil {
-		v = v.same
+func (v *kindVariable) representative() *kindVariable {
+	for v.parent != nil {
+		v = v.parent
 	}
 	return v
 }
 
-// finder finds the kinds of all parts.
-type finder struct {
+// kindFinder infers the kinds of all parts.
+type kindFinder struct {
 	text    string
-	columns map[[2]string]*variable
+	columns map[[2]string]*kindVariable
 }
 
-func (f *finder) source(n *node) string { return show(f.text[n.at:n.end]) }
+func (f *kindFinder) quoteSource(n *node) string { return quoteExcerpt(f.text[n.at:n.end]) }
 
-// need says that a part is of a kind, by another part.
-func (f *finder) need(n *node, kind Kind, by *node) *Error {
-	v := n.kind.root()
-	met, ok := meet(v.kind, kind)
+// requireKind records that part n must be of a kind, because of part by.
+func (f *kindFinder) requireKind(n *node, kind Kind, by *node) *Error {
+	v := n.inferred.representative()
+	met, ok := meetKinds(v.kind, kind)
 	if !ok {
-		return f.contradiction(n, v, kind)
+		return f.kindConflict(n, v, kind)
 	}
 	if met != v.kind {
-		v.kind, v.by = met, by
+		v.kind, v.decidedBy = met, by
 	}
 	return nil
 }
 
-// meet is the kind of what is both; it is false where nothing is.
-func meet(a, b Kind) (Kind, bool) {
+// meetKinds returns the kind of values that are of both kinds; ok is false if there are none.
+func meetKinds(a, b Kind) (Kind, bool) {
 	switch {
 	case a == b || b == Unknown:
 		return a, true
@@ -79,11 +80,12 @@ func meet(a, b Kind) (Kind, bool) {
 	return Unknown, false
 }
 
-func (f *finder) contradiction(n *node, v *variable, kind Kind) *Error {
-	e := &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s is %s, and %s is needed here", f.source(n), v.kind, kind),
+func (f *kindFinder) kindConflict(n *node, v *kindVariable, kind Kind) *Error {
+	e := &Error{At: n.at, End: n.end,
+		Message:  fmt.Sprintf("%s is %s, and %s is needed here", f.quoteSource(n), v.kind, kind),
 		Expected: kind.String()}
-	if v.by != nil && v.by != n {
-		e.Message = fmt.Sprintf("%s is %s here, and %s by %s", f.source(n), kind, v.kind, f.source(v.by))
+	if v.decidedBy != nil && v.decidedBy != n {
+		e.Message = fmt.Sprintf("%s is %s here, and %s by %s", f.quoteSource(n), kind, v.kind, f.quoteSource(v.decidedBy))
 	}
 	switch {
 	case v.kind == Timestamp && kind == Date:
@@ -100,62 +102,62 @@ func (f *finder) contradiction(n *node, v *variable, kind Kind) *Error {
 	return e
 }
 
-// alike says that two parts are of one kind.
-func (f *finder) alike(a, b, by *node) *Error {
-	va, vb := a.kind.root(), b.kind.root()
+// unifyKinds records that two parts must be of the same kind.
+func (f *kindFinder) unifyKinds(a, b, by *node) *Error {
+	va, vb := a.inferred.representative(), b.inferred.representative()
 	if va == vb {
 		return nil
 	}
-	met, ok := meet(va.kind, vb.kind)
+	met, ok := meetKinds(va.kind, vb.kind)
 	if !ok {
-		if va.by == nil || va.by == a {
-			return f.contradiction(b, vb, va.kind)
+		if va.decidedBy == nil || va.decidedBy == a {
+			return f.kindConflict(b, vb, va.kind)
 		}
-		return f.contradiction(a, va, vb.kind)
+		return f.kindConflict(a, va, vb.kind)
 	}
 	if met != va.kind {
-		va.kind, va.by = met, vb.by
+		va.kind, va.decidedBy = met, vb.decidedBy
 	}
-	vb.same = va
+	vb.parent = va
 	return nil
 }
 
-// find gives every part its variable, from the leaves up.
-func (f *finder) find(n *node) *Error {
+// inferKinds gives every part its kind variable, from the leaves up.
+func (f *kindFinder) inferKinds(n *node) *Error {
 	args := n.args
 	if _, ok := spans[n.name]; ok && n.op == call && args[0].op == call && args[0].name == "-" {
-		args[0].kind = &variable{}
+		args[0].inferred = &kindVariable{}
 		args = args[0].args
 	}
 	for _, a := range args {
-		if err := f.find(a); err != nil {
+		if err := f.inferKinds(a); err != nil {
 			return err
 		}
 	}
-	n.kind = &variable{kind: literalKinds[n.op]}
+	n.inferred = &kindVariable{kind: literalKinds[n.op]}
 	switch n.op {
 	case column:
 		name := [2]string{n.table, n.name}
 		if f.columns[name] == nil {
-			f.columns[name] = n.kind
+			f.columns[name] = n.inferred
 		}
-		n.kind = f.columns[name]
+		n.inferred = f.columns[name]
 	case call:
-		return f.call(n)
+		return f.inferCall(n)
 	}
-	if n.literal() {
-		n.kind.by = n
+	if n.isLiteral() {
+		n.inferred.decidedBy = n
 	}
 	return nil
 }
 
-// literalKinds are the kinds of literals, Unknown of null and of what is no literal.
+// literalKinds are the kinds of literals: Unknown for null and for nodes that are no literal.
 var literalKinds = [...]Kind{number: Number, text: Text, date: Date, timestamp: Timestamp, boolean: Boolean,
 	list: Unknown}
 
-// call finds the kinds of what a function or an operator takes and gives.
-func (f *finder) call(n *node) *Error {
-	gives := func(kind Kind) { n.kind.kind, n.kind.by = kind, n }
+// inferCall infers the kinds of a function's or an operator's arguments and value.
+func (f *kindFinder) inferCall(n *node) *Error {
+	gives := func(kind Kind) { n.inferred.kind, n.inferred.decidedBy = kind, n }
 	switch n.name {
 	case "==", "!=", "<", "<=", ">", ">=":
 		gives(Boolean)
@@ -164,109 +166,110 @@ func (f *finder) call(n *node) *Error {
 				return &Error{At: n.at, End: n.end, Message: "nothing equals null, nor is it less or more", Expected: "is_null(x)"}
 			}
 		}
-		return f.alike(n.args[0], n.args[1], n)
+		return f.unifyKinds(n.args[0], n.args[1], n)
 	case "in":
 		gives(Boolean)
-		return f.allAlike(n, append([]*node{n.args[0]}, n.args[1].args...)...)
+		return f.unifyAll(n, append([]*node{n.args[0]}, n.args[1].args...)...)
 	case "and", "or", "not":
 		gives(Boolean)
-		return f.needAll(n, Boolean, n.args...)
+		return f.requireAll(n, Boolean, n.args...)
 	case "if", "case":
-		if err := f.needAll(n, Boolean, n.conditions()...); err != nil {
+		if err := f.requireAll(n, Boolean, n.branchConditions()...); err != nil {
 			return err
 		}
-		return f.oneOf(n, n.choices())
+		return f.inferChoice(n, n.choiceNodes())
 	case "coalesce":
-		return f.oneOf(n, n.choices())
+		return f.inferChoice(n, n.choiceNodes())
 	case "is_null":
 		gives(Boolean)
 		return nil
 	case "recode":
-		return f.recode(n)
+		return f.inferRecode(n)
 	case "prefix", "slice":
 		gives(Text)
-		return f.need(n.args[0], Text, n)
+		return f.requireKind(n.args[0], Text, n)
 	}
 	if _, ok := spans[n.name]; ok {
 		gives(Number)
-		return f.span(n)
+		return f.inferSpan(n)
 	}
 	if kind, ok := casts[n.name]; ok {
 		gives(kind)
-		return f.cast(n, kind)
+		return f.inferCast(n, kind)
 	}
 	of := functions[n.name]
 	gives(cmp.Or(of.gives, Number)) // + - * // % negative, abs, min, max, clamp, floor, round
-	return f.needAll(n, cmp.Or(of.takes, Number), n.args...)
+	return f.requireAll(n, cmp.Or(of.takes, Number), n.args...)
 }
 
-// oneOf finds the kind of what is one of several parts.
-func (f *finder) oneOf(n *node, values []*node) *Error {
-	err := f.allAlike(n, values...)
-	n.kind = values[0].kind
+// inferChoice infers the kind of a node whose value is one of several parts.
+func (f *kindFinder) inferChoice(n *node, values []*node) *Error {
+	err := f.unifyAll(n, values...)
+	n.inferred = values[0].inferred
 	return err
 }
 
-// casts are the functions that say what a column is.
+// casts are the functions that state the kind of a column.
 var casts = map[string]Kind{"integer": Number, "decimal": Number, "text": Text, "boolean": Boolean, "date": Date,
 	"timestamp": Timestamp}
 
-func (f *finder) cast(n *node, kind Kind) *Error {
+func (f *kindFinder) inferCast(n *node, kind Kind) *Error {
 	a := n.args[0]
 	switch {
 	case n.name == "date":
-		return f.need(a, Moment, n)
-	case a.op != column && n.name == "integer" && a.kind.root().kind == Boolean:
+		return f.requireKind(a, Moment, n)
+	case a.op != column && n.name == "integer" && a.inferred.representative().kind == Boolean:
 		return nil
 	case a.op != column && kind != Number:
 		return &Error{At: n.at, End: n.end, Message: n.name + "(…) says what a column is", Expected: n.name +
 			"(x) of a column x"}
 	}
-	return f.need(a, kind, n)
+	return f.requireKind(a, kind, n)
 }
 
-func (f *finder) needAll(by *node, kind Kind, all ...*node) *Error {
+func (f *kindFinder) requireAll(by *node, kind Kind, all ...*node) *Error {
 	for _, a := range all {
-		if err := f.need(a, kind, by); err != nil {
+		if err := f.requireKind(a, kind, by); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *finder) allAlike(by *node, all ...*node) *Error {
+func (f *kindFinder) unifyAll(by *node, all ...*node) *Error {
 	for _, a := range all[1:] {
-		if err := f.alike(all[0], a, by); err != nil {
+		if err := f.unifyKinds(all[0], a, by); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *finder) recode(n *node) *Error {
-	keys := n.keys()
+func (f *kindFinder) inferRecode(n *node) *Error {
+	keys := n.recodeKeys()
 	for i, key := range keys {
 		if slices.ContainsFunc(keys[:i], func(before *node) bool { return equalLiterals(key, before) }) {
-			return &Error{At: key.at, End: key.end, Message: f.source(key) + " is there twice",
+			return &Error{At: key.at, End: key.end, Message: f.quoteSource(key) + " is there twice",
 				Expected: "each value once"}
 		}
 	}
-	if err := f.allAlike(n, append([]*node{n.args[0]}, keys...)...); err != nil {
+	if err := f.unifyAll(n, append([]*node{n.args[0]}, keys...)...); err != nil {
 		return err
 	}
-	return f.oneOf(n, n.recoded())
+	return f.inferChoice(n, n.recodedValues())
 }
 
-// span is a function of a difference of two days or moments. The difference is no value of its own.
-func (f *finder) span(n *node) *Error {
+// inferSpan infers the kinds of a function of the difference of two days or timestamps. The difference is no value in
+// itself.
+func (f *kindFinder) inferSpan(n *node) *Error {
 	a := n.args[0]
 	if a.op != call || a.name != "-" {
-		return &Error{At: a.at, End: a.end, Message: f.source(a) + " is no difference",
+		return &Error{At: a.at, End: a.end, Message: f.quoteSource(a) + " is no difference",
 			Expected: strings.TrimSpace(functions[n.name].usage) + ": the later of two columns first"}
 	}
 	kind := Moment
 	if spans[n.name].micros > 0 {
 		kind = Timestamp
 	}
-	return f.needAll(n, kind, a.args...)
+	return f.requireAll(n, kind, a.args...)
 }

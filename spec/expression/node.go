@@ -1,6 +1,6 @@
 package expression
 
-// This file holds the node: a part of an expression, as a tree.
+// This file holds the node of the syntax tree.
 
 import (
 	"math/big"
@@ -32,30 +32,30 @@ type node struct {
 	value   int64 // days of a date, microseconds of a timestamp, 0 or 1 of a boolean
 	args    []*node
 
-	kind *variable // what it is found to be
-	of   Type
+	inferred *kindVariable // the kind that was inferred for it
+	typ      Type
 }
 
-// literal is true for what has the same value in every row because it is written so.
-func (n *node) literal() bool { return n.op <= null }
+// isLiteral reports whether the node is written as a value, the same in every row.
+func (n *node) isLiteral() bool { return n.op <= null }
 
-// each visits a node and all below it.
-func (n *node) each(visit func(n *node)) {
+// walk visits a node and all nodes below it.
+func (n *node) walk(visit func(n *node)) {
 	visit(n)
 	for _, a := range n.args {
-		a.each(visit)
+		a.walk(visit)
 	}
 }
 
-// keys are those of the map of recode.
-func (n *node) keys() []*node { return everySecond(n.args[1].args) }
+// recodeKeys returns the keys of recode's map.
+func (n *node) recodeKeys() []*node { return everySecond(n.args[1].args) }
 
-// conditions are those of if and case.
-func (n *node) conditions() []*node { return everySecond(n.args[:len(n.args)-1]) }
+// branchConditions returns the conditions of if and case.
+func (n *node) branchConditions() []*node { return everySecond(n.args[:len(n.args)-1]) }
 
-// choices are the parts of which a function gives one: the values of if, case and coalesce, and what recode makes of
-// its keys and of all else; nil of other functions.
-func (n *node) choices() []*node {
+// choiceNodes returns the parts of which a function returns one: the values of if, case and coalesce, and recode's
+// values for its keys and for everything else. It returns nil for other functions.
+func (n *node) choiceNodes() []*node {
 	switch n.name {
 	case "if", "case":
 		return append(everySecond(n.args[1:]), n.args[len(n.args)-1])
@@ -67,10 +67,12 @@ func (n *node) choices() []*node {
 	return nil
 }
 
-// recoded is what recode makes of anything: of what the map does not have first.
-func (n *node) recoded() []*node { return slices.Concat(n.args[2:], everySecond(n.args[1].args[1:])) }
+// recodedValues returns the values of recode, the value for everything else first.
+func (n *node) recodedValues() []*node {
+	return slices.Concat(n.args[2:], everySecond(n.args[1].args[1:]))
+}
 
-// everySecond are the first of some parts, the third, and so on.
+// everySecond returns the parts at the even indices.
 func everySecond(all []*node) (some []*node) {
 	for i := 0; i < len(all); i += 2 {
 		some = append(some, all[i])

@@ -1,6 +1,6 @@
 package expression
 
-// This file holds the parser: from a text to a tree.
+// This file holds the parser, which turns a text into a tree.
 
 import (
 	"fmt"
@@ -11,18 +11,18 @@ import (
 	"github.com/dprelease/dprelease/spec/calendar"
 )
 
-// Error is what is wrong with an expression, from byte At to byte End of its text. Fix, where it is not "", is what to
-// put there.
+// Error describes what is wrong with an expression, from byte At to byte End of its text. Fix, where it is not "", is
+// the replacement for these bytes.
 type Error struct {
 	At, End           int
 	Message, Expected string
 	Fix               string
-	// Unknown is the name that is not known, Among those that are; "" and nil for other errors.
+	// Unknown is a name that is not known, Among the names that are. Both are empty for other errors.
 	Unknown string
 	Among   []string
 }
 
-// Error is the message and what was expected.
+// Error returns the message and what was expected.
 func (e *Error) Error() string {
 	if e.Expected == "" {
 		return e.Message
@@ -30,7 +30,7 @@ func (e *Error) Error() string {
 	return e.Message + "; expected " + e.Expected
 }
 
-// The most that an expression may be.
+// Limits on the size of an expression.
 const (
 	maxText  = 20_000
 	maxNodes = 5_000
@@ -52,10 +52,10 @@ func parse(text string) (root *node, err *Error) {
 			Expected: "a code book, or several columns"}
 	}
 	p := &parser{text: text}
-	if p.tokens, err = tokens(text); err != nil {
+	if p.tokens, err = tokenize(text); err != nil {
 		return nil, err
 	}
-	if root, err = p.either(); err != nil {
+	if root, err = p.parseOr(); err != nil {
 		return nil, err
 	}
 	if t := p.peek(); t.kind != endToken {
@@ -63,7 +63,7 @@ func parse(text string) (root *node, err *Error) {
 		if root.op == column && t.kind == nameToken {
 			expected += "; a name with blanks or signs stands in backticks"
 		}
-		return nil, p.unexpected(t, expected)
+		return nil, p.unexpectedToken(t, expected)
 	}
 	return root, nil
 }
@@ -78,8 +78,8 @@ func (p *parser) take() token {
 	return t
 }
 
-// is takes the next token where it is that sign or word.
-func (p *parser) is(texts ...string) (token, bool) {
+// takeIf takes the next token if it is one of these signs or words.
+func (p *parser) takeIf(texts ...string) (token, bool) {
 	t := p.peek()
 	if (t.kind == signToken || t.kind == wordToken) && slices.Contains(texts, t.text) {
 		return p.take(), true
@@ -87,32 +87,32 @@ func (p *parser) is(texts ...string) (token, bool) {
 	return t, false
 }
 
-func (p *parser) unexpected(t token, expected string) *Error {
-	e := &Error{At: t.at, End: t.end, Message: "found " + show(p.text[t.at:t.end]), Expected: expected}
+func (p *parser) unexpectedToken(t token, expected string) *Error {
+	e := &Error{At: t.at, End: t.end, Message: "found " + quoteExcerpt(p.text[t.at:t.end]), Expected: expected}
 	if t.kind == endToken {
 		e.Message = "the expression ends too soon"
 	}
 	if lower := strings.ToLower(t.text); t.kind == nameToken && !t.quoted && t.text != lower &&
-		slices.Contains(words, lower) {
+		slices.Contains(reservedWords, lower) {
 		e.Expected, e.Fix = lower+", in small letters", lower
 	}
 	return e
 }
 
-// expect takes a sign.
+// expect takes a sign, or returns an error if another token follows.
 func (p *parser) expect(sign, expected string) (token, *Error) {
-	t, ok := p.is(sign)
+	t, ok := p.takeIf(sign)
 	if ok {
 		return t, nil
 	}
 	if t.kind == endToken {
 		expected += "; within {…} of YAML a comma or bracket ends the text: there the expression stands in quotes, as \"clamp(x, 0, 100)\""
 	}
-	return t, p.unexpected(t, expected)
+	return t, p.unexpectedToken(t, expected)
 }
 
-// made counts a node.
-func (p *parser) made(n *node) (*node, *Error) {
+// countNode returns the node, or an error if the expression has too many nodes.
+func (p *parser) countNode(n *node) (*node, *Error) {
 	if p.nodes++; p.nodes > maxNodes {
 		return nil, &Error{At: n.at, End: n.end, Message: fmt.Sprintf("an expression of more than %d parts", maxNodes),
 			Expected: "a code book, or several columns"}
@@ -120,31 +120,31 @@ func (p *parser) made(n *node) (*node, *Error) {
 	return n, nil
 }
 
-func (p *parser) binary(sign string, a, b *node) (*node, *Error) {
-	return p.made(&node{op: call, name: sign, at: a.at, end: b.end, args: []*node{a, b}})
+func (p *parser) newBinary(sign string, a, b *node) (*node, *Error) {
+	return p.countNode(&node{op: call, name: sign, at: a.at, end: b.end, args: []*node{a, b}})
 }
 
-// chain reads operands that signs of one rank join, from the left.
-func (p *parser) chain(operand func() (*node, *Error), signs ...string) (*node, *Error) {
+// parseChain reads operands joined by operators of one precedence, from the left.
+func (p *parser) parseChain(operand func() (*node, *Error), signs ...string) (*node, *Error) {
 	a, err := operand()
 	for err == nil {
-		t, ok := p.is(signs...)
+		t, ok := p.takeIf(signs...)
 		if !ok {
 			break
 		}
 		var b *node
 		if b, err = operand(); err == nil {
-			a, err = p.binary(t.text, a, b)
+			a, err = p.newBinary(t.text, a, b)
 		}
 	}
 	return a, err
 }
 
-func (p *parser) either() (*node, *Error) { return p.chain(p.both, "or") }
-func (p *parser) both() (*node, *Error)   { return p.chain(p.negated, "and") }
+func (p *parser) parseOr() (*node, *Error)  { return p.parseChain(p.parseAnd, "or") }
+func (p *parser) parseAnd() (*node, *Error) { return p.parseChain(p.parseNot, "and") }
 
-// deeper is one level down.
-func (p *parser) deeper(read func() (*node, *Error)) (*node, *Error) {
+// parseNested calls read one level deeper, or returns an error if the expression is nested too deeply.
+func (p *parser) parseNested(read func() (*node, *Error)) (*node, *Error) {
 	if p.depth++; p.depth > maxDepth {
 		t := p.peek()
 		return nil, &Error{At: t.at, End: t.end, Message: fmt.Sprintf("an expression of more than %d levels", maxDepth),
@@ -154,108 +154,108 @@ func (p *parser) deeper(read func() (*node, *Error)) (*node, *Error) {
 	return read()
 }
 
-func (p *parser) negated() (*node, *Error) {
-	t, ok := p.is("not")
+func (p *parser) parseNot() (*node, *Error) {
+	t, ok := p.takeIf("not")
 	if !ok {
-		return p.comparison()
+		return p.parseComparison()
 	}
-	a, err := p.deeper(p.negated)
+	a, err := p.parseNested(p.parseNot)
 	if err != nil {
 		return nil, err
 	}
-	return p.made(&node{op: call, name: "not", at: t.at, end: a.end, args: []*node{a}})
+	return p.countNode(&node{op: call, name: "not", at: t.at, end: a.end, args: []*node{a}})
 }
 
 var comparisons = []string{"==", "!=", "<", "<=", ">", ">="}
 
-func (p *parser) comparison() (*node, *Error) {
-	a, err := p.sum()
+func (p *parser) parseComparison() (*node, *Error) {
+	a, err := p.parseSum()
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := p.is(comparisons...); ok {
-		b, err := p.sum()
+	if t, ok := p.takeIf(comparisons...); ok {
+		b, err := p.parseSum()
 		if err != nil {
 			return nil, err
 		}
-		if again, ok := p.is(comparisons...); ok {
+		if again, ok := p.takeIf(comparisons...); ok {
 			return nil, &Error{At: again.at, End: again.end, Message: "comparisons in a row",
 				Expected: fmt.Sprintf("two of them, as %s and %s %s …", p.text[a.at:b.end], p.text[b.at:b.end], again.text)}
 		}
-		return p.binary(t.text, a, b)
+		return p.newBinary(t.text, a, b)
 	}
-	not, negated := p.is("not")
-	if _, ok := p.is("in"); !ok {
+	not, negated := p.takeIf("not")
+	if _, ok := p.takeIf("in"); !ok {
 		if negated {
-			return nil, p.unexpected(p.peek(), "in, as x not in [1, 2]")
+			return nil, p.unexpectedToken(p.peek(), "in, as x not in [1, 2]")
 		}
 		return a, nil
 	}
-	items, err := p.list()
+	items, err := p.parseList()
 	if err != nil {
 		return nil, err
 	}
-	in, err := p.binary("in", a, items)
+	in, err := p.newBinary("in", a, items)
 	if err != nil || !negated {
 		return in, err
 	}
-	return p.made(&node{op: call, name: "not", at: not.at, end: in.end, args: []*node{in}})
+	return p.countNode(&node{op: call, name: "not", at: not.at, end: in.end, args: []*node{in}})
 }
 
-// list reads [a, b] of literals.
-func (p *parser) list() (*node, *Error) {
-	return p.literals("[", "]", "a list of literals, as [1, 2] or ['a', 'b']", func(items *node) *Error {
-		item, err := p.constant()
+// parseList reads a list of literals, as [a, b].
+func (p *parser) parseList() (*node, *Error) {
+	return p.parseLiterals("[", "]", "a list of literals, as [1, 2] or ['a', 'b']", func(items *node) *Error {
+		item, err := p.parseConstant()
 		items.args = append(items.args, item)
 		return err
 	})
 }
 
-// literals reads what stands between two signs, parted by commas; add reads one entry.
-func (p *parser) literals(open, closing, expected string, add func(all *node) *Error) (*node, *Error) {
+// parseLiterals reads entries between two brackets, separated by commas; add reads one entry.
+func (p *parser) parseLiterals(open, closing, expected string, add func(all *node) *Error) (*node, *Error) {
 	begin, err := p.expect(open, expected)
 	if err != nil {
 		return nil, err
 	}
 	all := &node{op: list, at: begin.at}
-	if all.end, err = p.series(closing, func() *Error { return add(all) }); err != nil {
+	if all.end, err = p.parseSeries(closing, func() *Error { return add(all) }); err != nil {
 		return nil, err
 	}
-	return p.made(all)
+	return p.countNode(all)
 }
 
-// series reads entries that are parted by commas up to the closing sign, and returns the end of that.
-func (p *parser) series(closing string, read func() *Error) (end int, err *Error) {
+// parseSeries reads entries separated by commas up to the closing sign, and returns where that sign ends.
+func (p *parser) parseSeries(closing string, read func() *Error) (end int, err *Error) {
 	for {
 		if err := read(); err != nil {
 			return 0, err
 		}
-		if _, more := p.is(","); !more {
+		if _, more := p.takeIf(","); !more {
 			t, err := p.expect(closing, "a comma or "+closing)
 			return t.end, err
 		}
 	}
 }
 
-// constant reads a literal, which may have a minus before it.
-func (p *parser) constant() (*node, *Error) {
-	n, err := p.unary()
-	if err == nil && (!n.literal() || n.op == null) {
-		return nil, &Error{At: n.at, End: n.end, Message: "found " + show(p.text[n.at:n.end]),
+// parseConstant reads a literal, which may follow a minus.
+func (p *parser) parseConstant() (*node, *Error) {
+	n, err := p.parseUnary()
+	if err == nil && (!n.isLiteral() || n.op == null) {
+		return nil, &Error{At: n.at, End: n.end, Message: "found " + quoteExcerpt(p.text[n.at:n.end]),
 			Expected: "a number, a text in quotes, a date, true or false: here nothing else may stand"}
 	}
 	return n, err
 }
 
-func (p *parser) sum() (*node, *Error)     { return p.chain(p.product, "+", "-") }
-func (p *parser) product() (*node, *Error) { return p.chain(p.unary, "*", "//", "%") }
+func (p *parser) parseSum() (*node, *Error)     { return p.parseChain(p.parseProduct, "+", "-") }
+func (p *parser) parseProduct() (*node, *Error) { return p.parseChain(p.parseUnary, "*", "//", "%") }
 
-func (p *parser) unary() (*node, *Error) {
-	t, ok := p.is("-")
+func (p *parser) parseUnary() (*node, *Error) {
+	t, ok := p.takeIf("-")
 	if !ok {
-		return p.deeper(p.primary)
+		return p.parseNested(p.parsePrimary)
 	}
-	a, err := p.deeper(p.unary)
+	a, err := p.parseNested(p.parseUnary)
 	if err != nil {
 		return nil, err
 	}
@@ -264,11 +264,11 @@ func (p *parser) unary() (*node, *Error) {
 		a.at = t.at
 		return a, nil
 	}
-	return p.made(&node{op: call, name: "negative", at: t.at, end: a.end, args: []*node{a}})
+	return p.countNode(&node{op: call, name: "negative", at: t.at, end: a.end, args: []*node{a}})
 }
 
-// moments are how dates and timestamps are read.
-var moments = map[tokenKind]struct {
+// momentLiterals says how the tokens of dates and timestamps are read.
+var momentLiterals = map[tokenKind]struct {
 	op               op
 	parse            func(string) (int64, bool)
 	called, expected string
@@ -277,48 +277,48 @@ var moments = map[tokenKind]struct {
 	timestampToken: {timestamp, calendar.ParseTimestamp, "timestamp", "a day and a time, as 2024-01-31T12:30"},
 }
 
-func (p *parser) primary() (*node, *Error) {
+func (p *parser) parsePrimary() (*node, *Error) {
 	t := p.take()
 	n := &node{at: t.at, end: t.end, text: t.text}
 	switch t.kind {
 	case numberToken:
-		x, ok := numberOf(t.text)
+		x, ok := parseNumber(t.text)
 		if !ok {
-			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is too long",
+			return nil, &Error{At: t.at, End: t.end, Message: quoteExcerpt(t.text) + " is too long",
 				Expected: "a number within ±2^61 of at most 18 places"}
 		}
 		n.op, n.number = number, x
 	case textToken:
 		n.op = text
 	case dateToken, timestampToken:
-		m := moments[t.kind]
+		m := momentLiterals[t.kind]
 		value, ok := m.parse(t.text)
 		if !ok {
-			return nil, &Error{At: t.at, End: t.end, Message: show(t.text) + " is no " + m.called, Expected: m.expected}
+			return nil, &Error{At: t.at, End: t.end, Message: quoteExcerpt(t.text) + " is no " + m.called, Expected: m.expected}
 		}
 		n.op, n.value = m.op, value
 	case nameToken:
-		return p.named(t)
+		return p.parseName(t)
 	default:
-		return p.other(t, n)
+		return p.parseWordOrSign(t, n)
 	}
-	return p.made(n)
+	return p.countNode(n)
 }
 
-// other reads what begins with a word or a sign.
-func (p *parser) other(t token, n *node) (*node, *Error) {
+// parseWordOrSign reads what begins with a reserved word or a sign.
+func (p *parser) parseWordOrSign(t token, n *node) (*node, *Error) {
 	switch {
 	case t.kind == wordToken && t.text == "null":
 		n.op = null
-		return p.made(n)
+		return p.countNode(n)
 	case t.kind == wordToken && (t.text == "true" || t.text == "false"):
 		n.op = boolean
 		if t.text == "true" {
 			n.value = 1
 		}
-		return p.made(n)
+		return p.countNode(n)
 	case t.kind == signToken && t.text == "(":
-		inner, err := p.either()
+		inner, err := p.parseOr()
 		if err != nil {
 			return nil, err
 		}
@@ -329,78 +329,78 @@ func (p *parser) other(t token, n *node) (*node, *Error) {
 		inner.at, inner.end = t.at, end.end
 		return inner, nil
 	}
-	return nil, p.unexpected(t, "a column, a number, a text in quotes, a date or a function")
+	return nil, p.unexpectedToken(t, "a column, a number, a text in quotes, a date or a function")
 }
 
-// named reads a column, a column of a public table, or a function.
-func (p *parser) named(t token) (*node, *Error) {
-	if _, dot := p.is("."); dot {
+// parseName reads a column, a column of a public table, or a function.
+func (p *parser) parseName(t token) (*node, *Error) {
+	if _, dot := p.takeIf("."); dot {
 		c := p.take()
 		if c.kind != nameToken {
-			return nil, p.unexpected(c, "a column of the public table "+t.text)
+			return nil, p.unexpectedToken(c, "a column of the public table "+t.text)
 		}
-		return p.made(&node{op: column, table: t.text, name: c.text, at: t.at, end: c.end})
+		return p.countNode(&node{op: column, table: t.text, name: c.text, at: t.at, end: c.end})
 	}
-	if _, open := p.is("("); open && !t.quoted {
-		return p.function(t)
+	if _, open := p.takeIf("("); open && !t.quoted {
+		return p.parseFunction(t)
 	}
-	return p.made(&node{op: column, name: t.text, at: t.at, end: t.end})
+	return p.countNode(&node{op: column, name: t.text, at: t.at, end: t.end})
 }
 
-func (p *parser) function(t token) (*node, *Error) {
+func (p *parser) parseFunction(t token) (*node, *Error) {
 	f, known := functions[t.text]
 	if !known {
 		expected := "one of " + strings.Join(functionNames, ", ")
 		if p.tokens[p.next-1].at > t.end {
 			expected += "; a column with this name stands in backticks"
 		}
-		return nil, &Error{At: t.at, End: t.end, Message: "there is no function " + show(t.text), Expected: expected,
+		return nil, &Error{At: t.at, End: t.end, Message: "there is no function " + quoteExcerpt(t.text), Expected: expected,
 			Unknown: t.text, Among: functionNames}
 	}
 	n := &node{op: call, name: t.text, at: t.at}
-	if end, done := p.is(")"); done {
+	if end, done := p.takeIf(")"); done {
 		n.end = end.end
-	} else if err := p.arguments(n, f.maps); err != nil {
+	} else if err := p.parseArguments(n, f.takesMap); err != nil {
 		return nil, err
 	}
 	if len(n.args) < f.least || f.most > 0 && len(n.args) > f.most || f.odd && len(n.args)%2 == 0 {
 		return nil, &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s of %d arguments", t.text, len(n.args)),
 			Expected: f.usage}
 	}
-	return p.made(n)
+	return p.countNode(n)
 }
 
-// arguments reads those of a function, of which the second may be a map.
-func (p *parser) arguments(n *node, maps bool) (err *Error) {
-	n.end, err = p.series(")", func() *Error {
-		read := p.either
+// parseArguments reads the arguments of a function. The second may be a map.
+func (p *parser) parseArguments(n *node, maps bool) (err *Error) {
+	n.end, err = p.parseSeries(")", func() *Error {
+		read := p.parseOr
 		if maps && len(n.args) == 1 {
-			read = p.entries
+			read = p.parseEntries
 		}
-		a, err := p.deeper(read)
+		a, err := p.parseNested(read)
 		n.args = append(n.args, a)
 		return err
 	})
 	return err
 }
 
-// entries reads {a: b, c: d} of literals.
-func (p *parser) entries() (*node, *Error) {
-	return p.literals("{", "}", functions["recode"].usage, func(entries *node) *Error {
-		key, err := p.constant()
+// parseEntries reads a map of literals, as {a: b, c: d}.
+func (p *parser) parseEntries() (*node, *Error) {
+	return p.parseLiterals("{", "}", functions["recode"].usage, func(entries *node) *Error {
+		key, err := p.parseConstant()
 		if err != nil {
 			return err
 		}
 		if _, err := p.expect(":", "a colon and what it becomes, as 'm': 'male'"); err != nil {
 			return err
 		}
-		value, err := p.constant()
+		value, err := p.parseConstant()
 		entries.args = append(entries.args, key, value)
 		return err
 	})
 }
 
-// equalLiterals tells that two literals of one kind are the same value.
+// equalLiterals reports whether two literals of the same kind are the same value.
 func equalLiterals(a, b *node) bool {
 	if a.op != b.op {
 		return false
@@ -411,5 +411,7 @@ func equalLiterals(a, b *node) bool {
 	return a.text == b.text && a.op == text || a.op != text && a.value == b.value
 }
 
-// ten is 10 to a power.
-func ten(power int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(power)), nil) }
+// bigPowerOfTen returns 10 to a power.
+func bigPowerOfTen(power int) *big.Int {
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(power)), nil)
+}

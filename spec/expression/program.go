@@ -1,6 +1,6 @@
 package expression
 
-// This file holds the program: an expression as it is evaluated, for many rows at once.
+// This file holds the program, which evaluates an expression for many rows at once.
 
 import (
 	"slices"
@@ -11,8 +11,8 @@ import (
 	"github.com/dprelease/dprelease/spec/calendar"
 )
 
-// Vector is values of rows: Numbers of all kinds but texts (1 and 0 of booleans, days, microseconds, ranks), or Texts;
-// and which of them are null, nil for none.
+// Vector is a column of values, one per row: Numbers for every kind but texts (1 and 0 for booleans, days,
+// microseconds, ranks), or Texts. Null marks the rows that are null; nil means none.
 type Vector struct {
 	Numbers []int64
 	Texts   []string
@@ -24,107 +24,108 @@ type Vector struct {
 // Guarantee: the value of a row is a function of the row's own inputs. Neighbours: both relations. Argument:
 // docs/proofs/bounding.md.
 type Program struct {
-	run    part
-	slots  int
-	frames sync.Pool
+	evaluate evaluator
+	slots    int
+	frames   sync.Pool
 }
 
-// part evaluates a part of an expression. What it returns is not changed, and is valid until the frame is used again.
-type part func(f *frame) Vector
+// evaluator evaluates a part of an expression. Its result must not be changed, and is valid until the frame is used
+// again.
+type evaluator func(f *frame) Vector
 
-// frame is the rows being evaluated, with memory for each part that makes values.
+// frame is the batch of rows being evaluated, with memory for each evaluator that makes values.
 type frame struct {
 	rows   int
 	inputs []Vector
 	slots  []Vector
 }
 
-// numbers, texts and nulls are the memory of a slot, of as many as there are rows.
-func (f *frame) numbers(slot int) []int64 { return sized(&f.slots[slot].Numbers, f.rows) }
-func (f *frame) texts(slot int) []string  { return sized(&f.slots[slot].Texts, f.rows) }
-func (f *frame) nulls(slot int) []bool    { return sized(&f.slots[slot].Null, f.rows) }
+// numbers, texts and nulls return the memory of a slot, sized to the number of rows.
+func (f *frame) numbers(slot int) []int64 { return resize(&f.slots[slot].Numbers, f.rows) }
+func (f *frame) texts(slot int) []string  { return resize(&f.slots[slot].Texts, f.rows) }
+func (f *frame) nulls(slot int) []bool    { return resize(&f.slots[slot].Null, f.rows) }
 
-func sized[T any](s *[]T, rows int) []T {
+func resize[T any](s *[]T, rows int) []T {
 	*s = slices.Grow((*s)[:0], rows)[:rows]
 	return *s
 }
 
-// Compile makes the program of an expression.
+// Compile returns the program of an expression.
 func Compile(e *Expression) *Program {
-	c := &compiler{at: map[[2]string]int{}}
+	c := &compiler{inputIndex: map[[2]string]int{}}
 	for i, in := range e.inputs {
-		c.at[[2]string{in.Table, in.Name}] = i
+		c.inputIndex[[2]string{in.Table, in.Name}] = i
 	}
-	p := &Program{run: c.part(e.root)}
+	p := &Program{evaluate: c.compile(e.root)}
 	p.slots = c.slots
 	p.frames.New = func() any { return &frame{slots: make([]Vector, p.slots)} }
 	return p
 }
 
-// Run evaluates rows, of which inputs has a vector for each input of the expression, and passes their values to take:
-// they are valid until it returns.
+// Run evaluates a batch of rows. inputs has a vector for each input of the expression. take receives the values, which
+// are valid until it returns.
 func (p *Program) Run(rows int, inputs []Vector, take func(Vector)) {
 	f := p.frames.Get().(*frame)
 	defer p.frames.Put(f)
 	f.rows, f.inputs = rows, inputs
-	take(p.run(f))
+	take(p.evaluate(f))
 	f.inputs = nil
 }
 
-// compiler makes programs.
+// compiler translates an expression into evaluators.
 type compiler struct {
-	slots int
-	at    map[[2]string]int
+	slots      int
+	inputIndex map[[2]string]int
 }
 
-func (c *compiler) slot() int {
+func (c *compiler) newSlot() int {
 	c.slots++
 	return c.slots - 1
 }
 
-func (c *compiler) part(n *node) part {
+func (c *compiler) compile(n *node) evaluator {
 	switch n.op {
 	case column:
-		at := c.at[[2]string{n.table, n.name}]
+		at := c.inputIndex[[2]string{n.table, n.name}]
 		return func(f *frame) Vector { return f.inputs[at] }
 	case call:
-		return c.call(n)
+		return c.compileCall(n)
 	}
-	return c.literal(n, n.of.Places)
+	return c.compileLiteral(n, n.typ.Places)
 }
 
-// literal is the same value in every row, counted in places where it is a number.
-func (c *compiler) literal(n *node, places int) part {
-	slot := c.slot()
+// compileLiteral evaluates to the same value in every row; a number is counted in the given places.
+func (c *compiler) compileLiteral(n *node, places int) evaluator {
+	slot := c.newSlot()
 	switch n.op {
 	case text:
-		return func(f *frame) Vector { return Vector{Texts: repeated(&f.slots[slot].Texts, n.text, f.rows)} }
+		return func(f *frame) Vector { return Vector{Texts: repeatedValues(&f.slots[slot].Texts, n.text, f.rows)} }
 	case null:
 		return func(f *frame) Vector {
 			s := &f.slots[slot]
-			return Vector{Numbers: repeated(&s.Numbers, 0, f.rows), Texts: repeated(&s.Texts, "", f.rows),
-				Null: repeated(&s.Null, true, f.rows)}
+			return Vector{Numbers: repeatedValues(&s.Numbers, 0, f.rows), Texts: repeatedValues(&s.Texts, "", f.rows),
+				Null: repeatedValues(&s.Null, true, f.rows)}
 		}
 	}
-	return c.constant(units(n, places, false))
+	return c.compileConstant(literalUnits(n, places, false))
 }
 
-// constant is the same number in every row.
-func (c *compiler) constant(value int64) part {
-	slot := c.slot()
-	return func(f *frame) Vector { return Vector{Numbers: repeated(&f.slots[slot].Numbers, value, f.rows)} }
+// compileConstant evaluates to the same number in every row.
+func (c *compiler) compileConstant(value int64) evaluator {
+	slot := c.newSlot()
+	return func(f *frame) Vector { return Vector{Numbers: repeatedValues(&f.slots[slot].Numbers, value, f.rows)} }
 }
 
-// repeated is a value as often as there are rows, kept in the memory of a slot that holds nothing else.
-func repeated[T any](s *[]T, value T, rows int) []T {
+// repeatedValues returns the value once per row, in the memory of a slot that never holds another value.
+func repeatedValues[T any](s *[]T, value T, rows int) []T {
 	for len(*s) < rows {
 		*s = append(*s, value)
 	}
 	return (*s)[:rows]
 }
 
-// power is 10 to a power from 0 to 18.
-func power(places int) int64 {
+// powerOfTen returns 10 to a power from 0 to 18.
+func powerOfTen(places int) int64 {
 	x := int64(1)
 	for range places {
 		x *= 10
@@ -132,43 +133,43 @@ func power(places int) int64 {
 	return x
 }
 
-// scaled is a number counted in so many places.
-func (c *compiler) scaled(n *node, places int) part {
-	by := power(places - n.of.Places)
+// compileScaled evaluates to a number counted in the given places.
+func (c *compiler) compileScaled(n *node, places int) evaluator {
+	by := powerOfTen(places - n.typ.Places)
 	switch {
-	case n.of.Kind != Number || by == 1 || n.op == null:
-		return c.part(n)
-	case n.literal():
-		return c.literal(n, places)
+	case n.typ.Kind != Number || by == 1 || n.op == null:
+		return c.compile(n)
+	case n.isLiteral():
+		return c.compileLiteral(n, places)
 	}
-	return c.each(c.part(n), func(x int64) int64 { return x * by })
+	return c.mapNumbers(c.compile(n), func(x int64) int64 { return x * by })
 }
 
-// each is a function of one number.
-func (c *compiler) each(a part, of func(int64) int64) part {
-	slot := c.slot()
+// mapNumbers applies a function to each number.
+func (c *compiler) mapNumbers(a evaluator, apply func(int64) int64) evaluator {
+	slot := c.newSlot()
 	return func(f *frame) Vector {
 		v := a(f)
 		out := f.numbers(slot)
 		for i, x := range v.Numbers {
-			out[i] = of(x)
+			out[i] = apply(x)
 		}
 		return Vector{Numbers: out, Null: v.Null}
 	}
 }
 
-// both is a function of two numbers, null where either is.
-func (c *compiler) both(a, b part, of func(out, x, y []int64)) part {
-	slot := c.slot()
+// combineNumbers applies a function to two columns of numbers. The result is null where either is.
+func (c *compiler) combineNumbers(a, b evaluator, apply func(out, x, y []int64)) evaluator {
+	slot := c.newSlot()
 	return func(f *frame) Vector {
 		x, y := a(f), b(f)
 		out := f.numbers(slot)
-		of(out, x.Numbers[:len(out)], y.Numbers[:len(out)])
+		apply(out, x.Numbers[:len(out)], y.Numbers[:len(out)])
 		return Vector{Numbers: out, Null: f.eitherNull(slot, x.Null, y.Null)}
 	}
 }
 
-// eitherNull are the rows where one of two is null.
+// eitherNull marks the rows in which a or b is null.
 func (f *frame) eitherNull(slot int, a, b []bool) []bool {
 	switch {
 	case a == nil:
@@ -183,78 +184,78 @@ func (f *frame) eitherNull(slot int, a, b []bool) []bool {
 	return out
 }
 
-func bit(b bool) int64 {
+func toBit(b bool) int64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-func (c *compiler) call(n *node) part {
+func (c *compiler) compileCall(n *node) evaluator {
 	switch n.name {
 	case "==", "!=", "<", "<=", ">", ">=":
-		return c.comparison(n)
+		return c.compileComparison(n)
 	case "in":
-		return c.in(n)
+		return c.compileIn(n)
 	case "and", "or":
-		return c.logic(n)
+		return c.compileLogic(n)
 	case "not":
-		return c.each(c.part(n.args[0]), func(x int64) int64 { return 1 - x })
+		return c.mapNumbers(c.compile(n.args[0]), func(x int64) int64 { return 1 - x })
 	case "is_null":
-		return c.isNull(n)
+		return c.compileIsNull(n)
 	case "if", "case":
-		return c.branches(n)
+		return c.compileBranches(n)
 	case "coalesce":
-		return c.coalesce(n)
+		return c.compileCoalesce(n)
 	case "recode":
-		return c.recode(n)
+		return c.compileRecode(n)
 	case "integer", "decimal":
-		return c.scaled(n.args[0], n.of.Places)
+		return c.compileScaled(n.args[0], n.typ.Places)
 	case "text", "boolean", "timestamp":
-		return c.part(n.args[0])
+		return c.compile(n.args[0])
 	case "date":
-		return c.day(n.args[0])
+		return c.compileDay(n.args[0])
 	case "+", "-", "*", "//", "%", "negative", "abs", "min", "max", "clamp", "floor", "round":
-		return c.arithmetic(n)
+		return c.compileArithmetic(n)
 	}
 	if s, ok := spans[n.name]; ok {
-		return c.span(n, s.micros)
+		return c.compileSpan(n, s.micros)
 	}
 	if p, ok := dateParts[n.name]; ok {
-		return c.each(c.day(n.args[0]), func(x int64) int64 { return int64(p.of(calendar.Day(x))) })
+		return c.mapNumbers(c.compileDay(n.args[0]), func(x int64) int64 { return int64(p.compute(calendar.Day(x))) })
 	}
 	if p, ok := timeParts[n.name]; ok {
-		return c.each(c.part(n.args[0]), p.of)
+		return c.mapNumbers(c.compile(n.args[0]), p.compute)
 	}
-	return c.textual(n)
+	return c.compileText(n)
 }
 
-// day is the day of a date or timestamp.
-func (c *compiler) day(n *node) part {
-	if n.of.Kind == Timestamp {
-		return c.each(c.part(n), func(x int64) int64 { return calendar.DayOf(x) })
+// compileDay evaluates to the day of a date or timestamp.
+func (c *compiler) compileDay(n *node) evaluator {
+	if n.typ.Kind == Timestamp {
+		return c.mapNumbers(c.compile(n), func(x int64) int64 { return calendar.DayOf(x) })
 	}
-	return c.part(n)
+	return c.compile(n)
 }
 
-// isNull tells which rows are null.
-func (c *compiler) isNull(n *node) part {
-	slot, a := c.slot(), c.part(n.args[0])
+// compileIsNull evaluates to 1 in the rows that are null.
+func (c *compiler) compileIsNull(n *node) evaluator {
+	slot, a := c.newSlot(), c.compile(n.args[0])
 	return func(f *frame) Vector {
 		v := a(f)
 		out := f.numbers(slot)
 		clear(out)
 		for i, null := range v.Null {
-			out[i] = bit(null)
+			out[i] = toBit(null)
 		}
 		return Vector{Numbers: out}
 	}
 }
 
-// logic is and, or: of what is not known, the result is known where the other decides it.
-func (c *compiler) logic(n *node) part {
-	slot, a, b := c.slot(), c.part(n.args[0]), c.part(n.args[1])
-	decides := bit(n.name == "or")
+// compileLogic evaluates and, or. Where one side is null, the result is known if the other side decides it.
+func (c *compiler) compileLogic(n *node) evaluator {
+	slot, a, b := c.newSlot(), c.compile(n.args[0]), c.compile(n.args[1])
+	decides := toBit(n.name == "or")
 	return func(f *frame) Vector {
 		x, y := a(f), b(f)
 		out := f.numbers(slot)
@@ -282,17 +283,17 @@ func (c *compiler) logic(n *node) part {
 	}
 }
 
-// span is the time between two days or moments.
-func (c *compiler) span(n *node, micros int64) part {
+// compileSpan evaluates to the time between two days or timestamps.
+func (c *compiler) compileSpan(n *node, micros int64) evaluator {
 	a, b := n.args[0].args[0], n.args[0].args[1]
 	if micros > 0 {
-		return c.both(c.part(a), c.part(b), func(out, x, y []int64) {
+		return c.combineNumbers(c.compile(a), c.compile(b), func(out, x, y []int64) {
 			for i := range out {
 				out[i] = calendar.FloorDiv(x[i]-y[i], micros)
 			}
 		})
 	}
-	return c.both(c.day(a), c.day(b), map[string]func(out, x, y []int64){
+	return c.combineNumbers(c.compileDay(a), c.compileDay(b), map[string]func(out, x, y []int64){
 		"days": func(out, x, y []int64) {
 			for i := range out {
 				out[i] = x[i] - y[i]
@@ -311,44 +312,44 @@ func (c *compiler) span(n *node, micros int64) part {
 	}[n.name])
 }
 
-// arithmetic is a function of numbers, counted in the places of the result.
-func (c *compiler) arithmetic(n *node) part {
+// compileArithmetic evaluates to a function of numbers, counted in the places of the result.
+func (c *compiler) compileArithmetic(n *node) evaluator {
 	a := n.args[0]
 	switch n.name {
 	case "floor":
-		return c.each(c.part(a), floorOf(a.of, 0))
+		return c.mapNumbers(c.compile(a), floorFunction(a.typ, 0))
 	case "round":
-		return c.each(c.part(a), floorOf(a.of, 5*power(max(a.of.Places, 1)-1)))
+		return c.mapNumbers(c.compile(a), floorFunction(a.typ, 5*powerOfTen(max(a.typ.Places, 1)-1)))
 	case "clamp":
-		return c.clamp(n)
+		return c.compileClamp(n)
 	case "//":
-		by := n.args[1].of.Low
-		return c.each(c.part(a), func(x int64) int64 { return calendar.FloorDiv(x, by) })
+		by := n.args[1].typ.Low
+		return c.mapNumbers(c.compile(a), func(x int64) int64 { return calendar.FloorDiv(x, by) })
 	case "%":
-		by := n.args[1].of.Low
-		return c.each(c.part(a), func(x int64) int64 { return calendar.FloorMod(x, by) })
+		by := n.args[1].typ.Low
+		return c.mapNumbers(c.compile(a), func(x int64) int64 { return calendar.FloorMod(x, by) })
 	case "*":
-		return c.both(c.part(a), c.part(n.args[1]), func(out, x, y []int64) {
+		return c.combineNumbers(c.compile(a), c.compile(n.args[1]), func(out, x, y []int64) {
 			for i := range out {
 				out[i] = x[i] * y[i]
 			}
 		})
 	}
-	made := c.scaled(a, n.of.Places)
+	result := c.compileScaled(a, n.typ.Places)
 	switch n.name {
 	case "negative":
-		return c.each(made, func(x int64) int64 { return -x })
+		return c.mapNumbers(result, func(x int64) int64 { return -x })
 	case "abs":
-		return c.each(made, func(x int64) int64 { return max(x, -x) })
+		return c.mapNumbers(result, func(x int64) int64 { return max(x, -x) })
 	}
 	for _, b := range n.args[1:] {
-		made = c.both(made, c.scaled(b, n.of.Places), sums[n.name])
+		result = c.combineNumbers(result, c.compileScaled(b, n.typ.Places), numberOperators[n.name])
 	}
-	return made
+	return result
 }
 
-// sums are the operators of numbers of the same places.
-var sums = map[string]func(out, x, y []int64){
+// numberOperators combine numbers that are counted in the same places.
+var numberOperators = map[string]func(out, x, y []int64){
 	"+": func(out, x, y []int64) {
 		for i := range out {
 			out[i] = x[i] + y[i]
@@ -371,38 +372,39 @@ var sums = map[string]func(out, x, y []int64){
 	},
 }
 
-// floorOf is ⌊x + half·10^-places⌋ of numbers of a type. Of a rank, what lies between two units has the floor of the
-// lower.
-func floorOf(t Type, half int64) func(int64) int64 {
-	by := power(t.Places)
+// floorFunction returns ⌊x + half·10^-places⌋ as a function of numbers of type t. A rank between two units has the
+// floor of the lower one.
+func floorFunction(t Type, half int64) func(int64) int64 {
+	by := powerOfTen(t.Places)
 	if t.Places == 0 {
 		half = 0
 	}
-	if t.ranks {
+	if t.areRanks {
 		return func(x int64) int64 { return calendar.FloorDiv(x>>1+half, by) }
 	}
 	return func(x int64) int64 { return calendar.FloorDiv(x+half, by) }
 }
 
-// clamp brings x near the bounds in its own places first, so that it can be counted in theirs.
-func (c *compiler) clamp(n *node) part {
+// compileClamp first clamps x to the bounds in the places of x, rounded outwards, so that it can be counted in the
+// places of the bounds without overflow.
+func (c *compiler) compileClamp(n *node) evaluator {
 	a := n.args[0]
-	by := power(n.of.Places - a.of.Places)
-	low, high := n.of.Low, n.of.High
+	by := powerOfTen(n.typ.Places - a.typ.Places)
+	low, high := n.typ.Low, n.typ.High
 	near, far := calendar.FloorDiv(low, by), -calendar.FloorDiv(-high, by)
-	return c.each(c.part(a), func(x int64) int64 { return min(max(min(max(x, near), far)*by, low), high) })
+	return c.mapNumbers(c.compile(a), func(x int64) int64 { return min(max(min(max(x, near), far)*by, low), high) })
 }
 
-// textual is a function of texts.
-func (c *compiler) textual(n *node) part {
+// compileText evaluates to a function of texts.
+func (c *compiler) compileText(n *node) evaluator {
 	a := n.args[0]
 	switch n.name {
 	case "length":
-		return c.measure(a, func(s string) int64 { return int64(utf8.RuneCountInString(s)) })
+		return c.mapTexts(a, func(s string) int64 { return int64(utf8.RuneCountInString(s)) })
 	case "starts_with":
-		return c.ofTexts(a, n.args[1], strings.HasPrefix)
+		return c.compareTexts(a, n.args[1], strings.HasPrefix)
 	}
-	of, slot, x := textOf(n), c.slot(), c.part(a)
+	of, slot, x := textFunction(n), c.newSlot(), c.compile(a)
 	return func(f *frame) Vector {
 		v := x(f)
 		out := f.texts(slot)
@@ -413,8 +415,8 @@ func (c *compiler) textual(n *node) part {
 	}
 }
 
-// textOf is what a function makes of a text.
-func textOf(n *node) func(string) string {
+// textFunction returns the function that n applies to a text.
+func textFunction(n *node) func(string) string {
 	switch n.name {
 	case "lower":
 		return strings.ToLower
@@ -423,41 +425,41 @@ func textOf(n *node) func(string) string {
 	case "trim":
 		return strings.TrimSpace
 	case "prefix":
-		most := n.args[1].of.Low
-		return func(s string) string { return characters(s, 0, most) }
+		most := n.args[1].typ.Low
+		return func(s string) string { return substring(s, 0, most) }
 	}
-	from, most := n.args[1].of.Low-1, n.args[2].of.Low // of slice
-	return func(s string) string { return characters(s, from, most) }
+	from, most := n.args[1].typ.Low-1, n.args[2].typ.Low // slice
+	return func(s string) string { return substring(s, from, most) }
 }
 
-// measure is a number of each text.
-func (c *compiler) measure(n *node, of func(string) int64) part {
-	slot, a := c.slot(), c.part(n)
+// mapTexts evaluates to a number computed from each text.
+func (c *compiler) mapTexts(n *node, apply func(string) int64) evaluator {
+	slot, a := c.newSlot(), c.compile(n)
 	return func(f *frame) Vector {
 		v := a(f)
 		out := f.numbers(slot)
 		for i, x := range v.Texts {
-			out[i] = of(x)
+			out[i] = apply(x)
 		}
 		return Vector{Numbers: out, Null: v.Null}
 	}
 }
 
-// ofTexts tells something of two texts, null where either is.
-func (c *compiler) ofTexts(a, b *node, of func(x, y string) bool) part {
-	slot, first, second := c.slot(), c.part(a), c.part(b)
+// compareTexts evaluates to a predicate of two texts, null where either is null.
+func (c *compiler) compareTexts(a, b *node, predicate func(x, y string) bool) evaluator {
+	slot, first, second := c.newSlot(), c.compile(a), c.compile(b)
 	return func(f *frame) Vector {
 		x, y := first(f), second(f)
 		out := f.numbers(slot)
 		for i := range out {
-			out[i] = bit(of(x.Texts[i], y.Texts[i]))
+			out[i] = toBit(predicate(x.Texts[i], y.Texts[i]))
 		}
 		return Vector{Numbers: out, Null: f.eitherNull(slot, x.Null, y.Null)}
 	}
 }
 
-// characters are at most so many characters of a text, behind the first `from`.
-func characters(s string, from, most int64) string {
+// substring returns at most `most` characters of s, after skipping the first `from`.
+func substring(s string, from, most int64) string {
 	begin, n := len(s), int64(0)
 	for i := range s {
 		if n == from {

@@ -119,8 +119,8 @@ func (w writer) expression() string {
 		func() string { return w.text(d) }, func() string { return w.day(d) })
 }
 
-// drawn is a random value of an input, and the number or text that stands for it.
-func drawn(t *rapid.T, in Input) (value, int64, string) {
+// drawInput draws a random value of an input, and the number or text that encodes it.
+func drawInput(t *rapid.T, in Input) (value, int64, string) {
 	if rapid.IntRange(0, 4).Draw(t, "null") == 0 {
 		return nil, rapid.SampledFrom([]int64{0, 1}).Draw(t, "under null"), ""
 	}
@@ -128,18 +128,18 @@ func drawn(t *rapid.T, in Input) (value, int64, string) {
 	case AnyNumber:
 		x := big.NewRat(rapid.SampledFrom([]int64{0, 1, -1, 500, -500, 7000, 499, 501, -3000, 250, 12345, 1 << 50}).Draw(t,
 			"thousandths"), 1000)
-		units := new(big.Rat).Mul(x, new(big.Rat).SetInt(ten(in.Places)))
+		units := new(big.Rat).Mul(x, new(big.Rat).SetInt(bigPowerOfTen(in.Places)))
 		floor := new(big.Int).Div(units.Num(), units.Denom()).Int64()
-		return x, 2*floor + bit(!units.IsInt()), ""
+		return x, 2*floor + toBit(!units.IsInt()), ""
 	case FixedNumber:
 		units := rapid.SampledFrom([]int64{0, 1, -1, 5, 7, -3, 100, 250, 99, -101, MaxUnits, -MaxUnits}).Draw(t, "units")
-		return new(big.Rat).SetFrac(big.NewInt(units), ten(in.Places)), units, ""
+		return new(big.Rat).SetFrac(big.NewInt(units), bigPowerOfTen(in.Places)), units, ""
 	case AsText:
 		s := rapid.SampledFrom([]string{"", "Ab", "é", " it's ", "ÀÉ x", "日本語テキスト"}).Draw(t, "text")
 		return s, 0, s
 	case AsBoolean:
 		b := rapid.Bool().Draw(t, "truth")
-		return b, bit(b), ""
+		return b, toBit(b), ""
 	case AsDate, AsDay:
 		days := rapid.OneOf(rapid.Int64Range(19000, 20000),
 			rapid.Int64Range(calendar.FirstDay, calendar.LastDay)).Draw(t, "days")
@@ -152,7 +152,7 @@ func drawn(t *rapid.T, in Input) (value, int64, string) {
 	return "anything", 0, ""
 }
 
-// TestProgramsEqualTheReference draws expressions and rows, and asks both.
+// TestProgramsEqualTheReference draws expressions and rows, and compares the program with the reference.
 func TestProgramsEqualTheReference(t *testing.T) {
 	read, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -177,17 +177,17 @@ func TestProgramsEqualTheReference(t *testing.T) {
 		for j, in := range e.Inputs() {
 			v := Vector{Numbers: make([]int64, rows), Texts: make([]string, rows), Null: make([]bool, rows)}
 			for i := range rows {
-				wide[i][in.Name], v.Numbers[i], v.Texts[i] = drawn(t, in)
+				wide[i][in.Name], v.Numbers[i], v.Texts[i] = drawInput(t, in)
 				v.Null[i] = wide[i][in.Name] == nil
 			}
 			inputs[j] = v
 		}
 		p := Compile(e)
-		for range 2 { // in memory that is used again
+		for range 2 { // the second time in reused memory
 			p.Run(rows, inputs, func(got Vector) {
 				for i := range rows {
-					want := wide[i].of(e.root)
-					if have := shown(e.Type(), got, i); !same(have, want) {
+					want := wide[i].eval(e.root)
+					if have := valueAt(e.Type(), got, i); !isSameValue(have, want) {
 						t.Fatalf("%s of %v is %v, want %v", text, wide[i], have, want)
 					}
 					checkBounds(t, e.Type(), got, i)
@@ -200,18 +200,18 @@ func TestProgramsEqualTheReference(t *testing.T) {
 	}
 }
 
-// checkBounds holds a number against what was known of it when it was read.
-func checkBounds(t *rapid.T, of Type, got Vector, i int) {
-	if of.Kind != Text && (got.Null == nil || !got.Null[i]) && (got.Numbers[i] < of.Low || got.Numbers[i] > of.High) {
-		t.Fatalf("%d is not within %d and %d", got.Numbers[i], of.Low, of.High)
+// checkBounds fails if a number is outside the bounds of its type.
+func checkBounds(t *rapid.T, typ Type, got Vector, i int) {
+	if typ.Kind != Text && (got.Null == nil || !got.Null[i]) && (got.Numbers[i] < typ.Low || got.Numbers[i] > typ.High) {
+		t.Fatalf("%d is not within %d and %d", got.Numbers[i], typ.Low, typ.High)
 	}
 }
 
-func shown(of Type, v Vector, i int) value {
+func valueAt(typ Type, v Vector, i int) value {
 	if v.Null != nil && v.Null[i] {
 		return nil
 	}
-	switch of.Kind {
+	switch typ.Kind {
 	case Text:
 		return v.Texts[i]
 	case Boolean:
@@ -221,29 +221,29 @@ func shown(of Type, v Vector, i int) value {
 	case Timestamp:
 		return time.UnixMicro(v.Numbers[i]).UTC()
 	}
-	return new(big.Rat).SetFrac(big.NewInt(v.Numbers[i]), ten(of.Places))
+	return new(big.Rat).SetFrac(big.NewInt(v.Numbers[i]), bigPowerOfTen(typ.Places))
 }
 
-func same(a, b value) bool {
+func isSameValue(a, b value) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
-	return order(a, b) == 0
+	return compareValues(a, b) == 0
 }
 
-// TestCalendar holds the parts of days to the calendar's own arithmetic.
+// TestCalendar compares the parts of days with the arithmetic of the calendar.
 func TestCalendar(t *testing.T) {
 	for days := int64(calendar.FirstDay); days <= calendar.LastDay; days += 13 {
-		y, m, d := civil(days)
+		y, m, d := civilDate(days)
 		weekday := calendar.FloorMod(days+3, 7) + 1
-		year, _, _ := civil(days - weekday + 4) // of the week's Thursday
+		year, _, _ := civilDate(days - weekday + 4) // the year of the week's Thursday
 		week, first := int64(1), days-weekday+4
-		for y, _, _ := civil(first - 7*week); y == year; y, _, _ = civil(first - 7*week) {
+		for y, _, _ := civilDate(first - 7*week); y == year; y, _, _ = civilDate(first - 7*week) {
 			week++
 		}
 		for name, want := range map[string]int64{"year": y, "month": m, "day": d, "quarter": (m + 2) / 3,
 			"weekday": weekday, "week": week} {
-			if got := dateParts[name].of(calendar.Day(days)); int64(got) != want {
+			if got := dateParts[name].compute(calendar.Day(days)); int64(got) != want {
 				t.Fatalf("%s of day %d is %d, want %d", name, days, got, want)
 			}
 		}
@@ -254,9 +254,9 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
-// civil is the year, month and day of the month of a day, in the calendar of Gregory throughout. Eras are of 400 years,
-// from March on, so that leap days come last.
-func civil(days int64) (year, month, day int64) {
+// civilDate returns the year, month and day of the month of a day in the proleptic Gregorian calendar. Eras are of 400
+// years; years begin in March, so that leap days come last.
+func civilDate(days int64) (year, month, day int64) {
 	z := days + 719_468
 	era := calendar.FloorDiv(z, 146_097)
 	inEra := z - era*146_097
@@ -275,7 +275,7 @@ func civil(days int64) (year, month, day int64) {
 	return year, month, day
 }
 
-// FuzzExpression reads any text, and evaluates what is accepted.
+// FuzzExpression parses any text, and evaluates the expressions that are accepted.
 func FuzzExpression(f *testing.F) {
 	for _, text := range []string{"age >= 18", "days(discharged - admitted)", "recode(sex, {'1': 'male', 2: 3})",
 		"case(a > 1, 2024-01-31, null)",
@@ -309,7 +309,7 @@ func TestTokensOfNumbersAreCheap(t *testing.T) {
 	const numbers, most = 100, 12
 	text := strings.Repeat("17 ", numbers)
 	got := testing.AllocsPerRun(5, func() {
-		if _, err := tokens(text); err != nil {
+		if _, err := tokenize(text); err != nil {
 			t.Error(err)
 		}
 	})

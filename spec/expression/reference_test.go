@@ -1,6 +1,7 @@
 package expression
 
-// This file holds the reference: the language row by row, with rationals and package time, and nothing of the program.
+// This file holds the reference: it evaluates the language row by row, with rationals and package time, and shares
+// nothing with the program.
 
 import (
 	"math/big"
@@ -13,7 +14,7 @@ type value any
 
 type row map[string]value
 
-func (r row) of(n *node) value {
+func (r row) eval(n *node) value {
 	switch n.op {
 	case number:
 		return n.number
@@ -30,19 +31,19 @@ func (r row) of(n *node) value {
 	case column:
 		return r[n.name]
 	}
-	return r.call(n)
+	return r.evalCall(n)
 }
 
-func (r row) all(nodes []*node) (values []value, null bool) {
+func (r row) evalAll(nodes []*node) (values []value, null bool) {
 	for _, n := range nodes {
-		v := r.of(n)
+		v := r.eval(n)
 		values = append(values, v)
 		null = null || v == nil
 	}
 	return values, null
 }
 
-func order(a, b value) int {
+func compareValues(a, b value) int {
 	switch a := a.(type) {
 	case *big.Rat:
 		return a.Cmp(b.(*big.Rat))
@@ -57,18 +58,18 @@ func order(a, b value) int {
 	return a.(time.Time).Compare(b.(time.Time))
 }
 
-func whole(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }
+func wholeRat(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }
 
 func floorRat(x *big.Rat) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Div(x.Num(), x.Denom())) // Euclidean, the denominator positive
 }
 
-func midnight(v value) time.Time { return v.(time.Time).Truncate(24 * time.Hour) }
+func startOfDay(v value) time.Time { return v.(time.Time).Truncate(24 * time.Hour) }
 
-func (r row) call(n *node) value {
+func (r row) evalCall(n *node) value {
 	switch n.name {
 	case "and", "or":
-		a, b := r.of(n.args[0]), r.of(n.args[1])
+		a, b := r.eval(n.args[0]), r.eval(n.args[1])
 		decides := n.name == "or"
 		switch {
 		case a == decides || b == decides:
@@ -78,89 +79,89 @@ func (r row) call(n *node) value {
 		}
 		return !decides
 	case "is_null":
-		return r.of(n.args[0]) == nil
+		return r.eval(n.args[0]) == nil
 	case "if", "case":
 		for i := 0; i+1 < len(n.args); i += 2 {
-			if r.of(n.args[i]) == true {
-				return r.of(n.args[i+1])
+			if r.eval(n.args[i]) == true {
+				return r.eval(n.args[i+1])
 			}
 		}
-		return r.of(n.args[len(n.args)-1])
+		return r.eval(n.args[len(n.args)-1])
 	case "coalesce":
 		for _, a := range n.args {
-			if v := r.of(a); v != nil {
+			if v := r.eval(a); v != nil {
 				return v
 			}
 		}
 		return nil
 	case "in":
-		v := r.of(n.args[0])
+		v := r.eval(n.args[0])
 		if v == nil {
 			return nil
 		}
 		for _, item := range n.args[1].args {
-			if order(v, r.of(item)) == 0 {
+			if compareValues(v, r.eval(item)) == 0 {
 				return true
 			}
 		}
 		return false
 	case "recode":
-		v := r.of(n.args[0])
+		v := r.eval(n.args[0])
 		if v == nil {
 			return nil
 		}
 		for i, entries := 0, n.args[1].args; i < len(entries); i += 2 {
-			if order(v, r.of(entries[i])) == 0 {
-				return r.of(entries[i+1])
+			if compareValues(v, r.eval(entries[i])) == 0 {
+				return r.eval(entries[i+1])
 			}
 		}
 		if len(n.args) == 3 {
-			return r.of(n.args[2])
+			return r.eval(n.args[2])
 		}
 		return nil
 	}
 	if _, ok := spans[n.name]; ok {
-		v, null := r.all(n.args[0].args)
+		v, null := r.evalAll(n.args[0].args)
 		if null {
 			return nil
 		}
-		return span(n.name, v[0], v[1])
+		return evalSpan(n.name, v[0], v[1])
 	}
-	v, null := r.all(n.args)
+	v, null := r.evalAll(n.args)
 	if null {
 		return nil
 	}
 	if at, ok := v[0].(time.Time); ok && len(v) == 1 {
-		return part1(n.name, at)
+		return evalCalendarPart(n.name, at)
 	}
-	return plain(n.name, v)
+	return evalPlain(n.name, v)
 }
 
-func span(name string, a, b value) value {
+func evalSpan(name string, a, b value) value {
 	switch name {
 	case "hours", "minutes", "seconds":
 		unit := map[string]time.Duration{"hours": time.Hour, "minutes": time.Minute, "seconds": time.Second}[name]
 		micros := new(big.Int).Sub(big.NewInt(a.(time.Time).UnixMicro()), big.NewInt(b.(time.Time).UnixMicro()))
 		return new(big.Rat).SetInt(micros.Div(micros, big.NewInt(unit.Microseconds())))
 	case "days":
-		return whole(midnight(a).Unix()/86400 - midnight(b).Unix()/86400)
+		return wholeRat(startOfDay(a).Unix()/86400 - startOfDay(b).Unix()/86400)
 	}
-	// The largest number of months or years for which the later day is not before the anniversary, where one that does
-	// not exist is the first of the next month, as package time has it.
-	from, to := midnight(b), midnight(a)
+	// The result is the largest number of months or years for which the later day is not before the anniversary. An
+	// anniversary that does not exist is the first of the next month.
+	from, to := startOfDay(b), startOfDay(a)
 	months := 1
 	if name == "years" {
 		months = 12
 	}
 	k := (to.Year()-from.Year())*12/months + 2*(12/months)
-	for after(from, to, k*months) {
+	for isAnniversaryAfter(from, to, k*months) {
 		k--
 	}
-	return whole(int64(k))
+	return wholeRat(int64(k))
 }
 
-// after tells that the day so many months behind from comes after to.
-func after(from, to time.Time, months int) bool {
+// isAnniversaryAfter reports whether the day `months` months after from comes after to.
+func isAnniversaryAfter(from, to time.Time, months int) bool {
 	first := time.Date(from.Year(), from.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 	last := first.AddDate(0, 1, -1).Day()
 	if from.Day() > last {
@@ -169,7 +170,7 @@ func after(from, to time.Time, months int) bool {
 	return first.AddDate(0, 0, from.Day()-1).After(to)
 }
 
-func part1(name string, t time.Time) value {
+func evalCalendarPart(name string, t time.Time) value {
 	_, week := t.ISOWeek()
 	weekday := int64(t.Weekday())
 	if weekday == 0 {
@@ -177,41 +178,41 @@ func part1(name string, t time.Time) value {
 	}
 	switch name {
 	case "year":
-		return whole(int64(t.Year()))
+		return wholeRat(int64(t.Year()))
 	case "quarter":
-		return whole(int64(t.Month()-1)/3 + 1)
+		return wholeRat(int64(t.Month()-1)/3 + 1)
 	case "month":
-		return whole(int64(t.Month()))
+		return wholeRat(int64(t.Month()))
 	case "week":
-		return whole(int64(week))
+		return wholeRat(int64(week))
 	case "day":
-		return whole(int64(t.Day()))
+		return wholeRat(int64(t.Day()))
 	case "weekday":
-		return whole(weekday)
+		return wholeRat(weekday)
 	case "hour":
-		return whole(int64(t.Hour()))
+		return wholeRat(int64(t.Hour()))
 	case "minute":
-		return whole(int64(t.Minute()))
+		return wholeRat(int64(t.Minute()))
 	case "date":
-		return midnight(t)
+		return startOfDay(t)
 	}
 	return t // timestamp
 }
 
-func plain(name string, v []value) value {
+func evalPlain(name string, v []value) value {
 	switch name {
 	case "==":
-		return order(v[0], v[1]) == 0
+		return compareValues(v[0], v[1]) == 0
 	case "!=":
-		return order(v[0], v[1]) != 0
+		return compareValues(v[0], v[1]) != 0
 	case "<":
-		return order(v[0], v[1]) < 0
+		return compareValues(v[0], v[1]) < 0
 	case "<=":
-		return order(v[0], v[1]) <= 0
+		return compareValues(v[0], v[1]) <= 0
 	case ">":
-		return order(v[0], v[1]) > 0
+		return compareValues(v[0], v[1]) > 0
 	case ">=":
-		return order(v[0], v[1]) >= 0
+		return compareValues(v[0], v[1]) >= 0
 	case "not":
 		return !v[0].(bool)
 	case "starts_with":
@@ -223,7 +224,7 @@ func plain(name string, v []value) value {
 	case "trim":
 		return strings.TrimSpace(v[0].(string))
 	case "length":
-		return whole(int64(len([]rune(v[0].(string)))))
+		return wholeRat(int64(len([]rune(v[0].(string)))))
 	case "prefix", "slice":
 		runes, from, most := []rune(v[0].(string)), 0, 0
 		if name == "slice" {
@@ -235,14 +236,14 @@ func plain(name string, v []value) value {
 		return v[0]
 	case "integer":
 		if b, ok := v[0].(bool); ok {
-			return whole(bit(b))
+			return wholeRat(toBit(b))
 		}
 		return v[0]
 	}
-	return numeric(name, v)
+	return evalNumeric(name, v)
 }
 
-func numeric(name string, v []value) value {
+func evalNumeric(name string, v []value) value {
 	x := new(big.Rat).Set(v[0].(*big.Rat))
 	switch name {
 	case "negative":

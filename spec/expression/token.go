@@ -1,6 +1,6 @@
 package expression
 
-// This file holds the tokens of the language.
+// This file splits a text into the tokens of the language.
 
 import (
 	"math/big"
@@ -23,11 +23,11 @@ const (
 	signToken
 )
 
-// token is a word of the text from byte at to byte end.
+// token is a word of the text, from byte at to byte end.
 type token struct {
 	kind    tokenKind
 	at, end int
-	text    string // the name, the word, the sign, or what a literal says
+	text    string // the name, the word, the sign, or the content of a literal
 	quoted  bool   // a name in backticks
 }
 
@@ -35,28 +35,28 @@ var (
 	namePattern      = regexp.MustCompile(`^[\p{L}_][\p{L}\p{M}\p{N}_]*`)
 	numberPattern    = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?`)
 	datePattern      = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
-	afterPattern     = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_.]+`) // what may not follow a literal
+	afterPattern     = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_.]+`) // characters that may not follow a literal
 	timestampPattern = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?`)
 )
 
-// literals that begin with a digit, the longer ones before those that they begin with.
-var literals = []struct {
+// literals are the patterns of literals that begin with a digit, each before those that match a prefix of it.
+var digitLiterals = []struct {
 	kind    tokenKind
 	pattern *regexp.Regexp
 }{{timestampToken, timestampPattern}, {dateToken, datePattern}, {numberToken, numberPattern}}
 
-var words = []string{"and", "or", "not", "in", "true", "false", "null"}
+var reservedWords = []string{"and", "or", "not", "in", "true", "false", "null"}
 
-// signs, also those of other languages, the longer ones before those that they begin with.
+// signs includes signs of other languages. Longer signs stand before their prefixes.
 var signs = []string{"&&", "||", "<>", "≥", "≤", "≠", "==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "%", "(",
 	")", "[", "]", "{", "}", ",", ":", ".", "&", "|", "=", "!", "/"}
 
-// foreign signs, and what stands for them here.
-var foreign = map[string]string{"&&": "and", "||": "or", "&": "and", "|": "or", "=": "==", "<>": "!=", "!": "not",
+// foreignSigns maps signs of other languages to the sign or word to write instead.
+var foreignSigns = map[string]string{"&&": "and", "||": "or", "&": "and", "|": "or", "=": "==", "<>": "!=", "!": "not",
 	"/": "//", "≥": ">=", "≤": "<=", "≠": "!="}
 
-// tokens are those of a text, the end behind them.
-func tokens(text string) ([]token, *Error) {
+// tokenize returns the tokens of a text, followed by an endToken.
+func tokenize(text string) ([]token, *Error) {
 	var all []token
 	for at := 0; ; {
 		rest := strings.TrimLeft(text[at:], " \t\r\n")
@@ -75,14 +75,14 @@ func tokens(text string) ([]token, *Error) {
 
 func tokenAt(text string, at int) (token, *Error) {
 	rest := text[at:]
-	for _, l := range literals {
+	for _, l := range digitLiterals {
 		if found := l.pattern.FindString(rest); found != "" {
 			return literalToken(l.kind, text, at, found)
 		}
 	}
 	if found := namePattern.FindString(rest); found != "" {
 		t := token{kind: nameToken, at: at, end: at + len(found), text: found}
-		if slices.Contains(words, found) {
+		if slices.Contains(reservedWords, found) {
 			t.kind = wordToken
 		}
 		return t, nil
@@ -94,17 +94,17 @@ func tokenAt(text string, at int) (token, *Error) {
 	return signAt(text, at)
 }
 
-// literalToken is a literal that begins with a digit: no letter or digit may follow it.
+// literalToken returns a literal that begins with a digit. It returns an error if a letter or a digit follows.
 func literalToken(kind tokenKind, text string, at int, found string) (token, *Error) {
 	end := at + len(found)
 	if name := afterPattern.FindString(text[end:]); name != "" {
-		return token{}, &Error{At: at, End: end + len(name), Message: "found " + show(text[at:end+len(name)]),
+		return token{}, &Error{At: at, End: end + len(name), Message: "found " + quoteExcerpt(text[at:end+len(name)]),
 			Expected: "a number as 18 or 0.5, a date as 2024-01-31 or a timestamp as 2024-01-31T12:30; a name that begins with a digit stands in backticks"}
 	}
 	return token{kind: kind, at: at, end: end, text: found}, nil
 }
 
-// Name returns the name that a text is, where it is one name in backticks and nothing else.
+// Name returns the name in backticks that makes up all of the text. ok is false for any other text.
 func Name(text string) (name string, ok bool) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "`") {
@@ -114,7 +114,7 @@ func Name(text string) (name string, ok bool) {
 	return t.text, err == nil && t.end == len(text)
 }
 
-// quotedToken is a text in quotes or a name in backticks. The quote is doubled where it is meant itself.
+// quotedToken returns a text in quotes or a name in backticks. A doubled quote stands for the quote itself.
 func quotedToken(text string, at int) (token, *Error) {
 	quote := text[at : at+1]
 	t := token{kind: textToken, at: at}
@@ -145,7 +145,7 @@ func quotedToken(text string, at int) (token, *Error) {
 func signAt(text string, at int) (token, *Error) {
 	rest := text[at:]
 	for _, sign := range signs {
-		switch meant := foreign[sign]; {
+		switch meant := foreignSigns[sign]; {
 		case !strings.HasPrefix(rest, sign):
 		case meant != "":
 			return token{}, foreignSign(sign, meant, at)
@@ -154,7 +154,7 @@ func signAt(text string, at int) (token, *Error) {
 		}
 	}
 	_, size := utf8.DecodeRuneInString(rest)
-	return token{}, &Error{At: at, End: at + size, Message: "found " + show(rest[:size]),
+	return token{}, &Error{At: at, End: at + size, Message: "found " + quoteExcerpt(rest[:size]),
 		Expected: "a column, a number, a text in quotes or a function; a name with other characters stands in backticks"}
 }
 
@@ -169,16 +169,16 @@ func foreignSign(sign, meant string, at int) *Error {
 	return e
 }
 
-// show is a text of a spec in a message: in quotes, and not too long.
-func show(text string) string {
+// quoteExcerpt quotes a text of a spec for a message, shortened to 40 characters.
+func quoteExcerpt(text string) string {
 	if runes := []rune(text); len(runes) > 40 {
 		text = string(runes[:39]) + "…"
 	}
 	return "`" + text + "`"
 }
 
-// numberOf is an exact number.
-func numberOf(text string) (*big.Rat, bool) {
+// parseNumber reads an exact number.
+func parseNumber(text string) (*big.Rat, bool) {
 	if len(text) > 60 {
 		return nil, false
 	}

@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// This file holds the public files on the disk: which of them may be opened.
+// This file decides which files on disk may be opened as public.
 
-// onDisk opens files of the spec's folder, and of others that were named as public.
+// onDisk opens files of the spec's folder, and of other folders named as public.
 type onDisk struct {
-	ctx     context.Context
-	folder  string   // of the spec
-	public  []string // further folders
-	data    string   // the folder that relative paths of sources start from
-	unpack  Unpack
-	secret  []sourceFile
-	noted   map[string][]Digest
-	without error // why no file is opened: the files of the sources are not all known
+	ctx         context.Context
+	folder      string   // of the spec
+	public      []string // further public folders
+	data        string   // the folder that relative paths of sources start from
+	unpack      Unpack
+	sourceFiles []sourceFile
+	digests     map[string][]Digest
+	blocked     error // why no file is opened: the files of the sources are not all known
 }
 
-// OnDisk opens the public files of the spec's folder and of further ones that are named as public. data is the folder
-// that relative paths of confidential sources start from; without unpack, tables that are no plain CSV files are
-// refused.
+// OnDisk returns an opener of the public files in the spec's folder and in further folders that are named as public.
+// data is the folder that relative paths of confidential sources start from. Without unpack, tables other than plain
+// CSV files are refused.
 func OnDisk(ctx context.Context, folder string, public []string, data string, unpack Unpack) Opener {
-	return &onDisk{ctx: ctx, folder: folder, public: public, data: data, unpack: unpack, noted: map[string][]Digest{}}
+	return &onDisk{ctx: ctx, folder: folder, public: public, data: data, unpack: unpack, digests: map[string][]Digest{}}
 }
 
 // sourceFile is a file that a confidential table is read from.
@@ -36,48 +36,51 @@ type sourceFile struct {
 	info  os.FileInfo
 }
 
-// KeepFrom looks up the files of the sources. None is opened, and one that is not there yet is nothing to be kept from.
+// KeepFrom looks up the files of the sources without opening them. A file that does not exist yet needs no protection.
 func (d *onDisk) KeepFrom(sources []Confidential, all bool) {
 	if !all {
-		d.without = errNotOpened
+		d.blocked = errNotOpened
 	}
 	for _, s := range sources {
 		for _, glob := range s.Paths {
 			paths, err := Glob(d.data, glob)
 			if err != nil {
-				d.without = &unfit{"is not opened: a path of a source is no pattern, so that nothing says which files are confidential", "patterns in which every [ is closed"}
+				d.blocked = &unfitError{
+					"is not opened: a path of a source is no pattern, so that nothing says which files are confidential",
+					"patterns in which every [ is closed",
+				}
 			}
 			for _, path := range paths {
 				if info, err := os.Stat(path); err == nil {
-					d.secret = append(d.secret, sourceFile{s.Table, info})
+					d.sourceFiles = append(d.sourceFiles, sourceFile{s.Table, info})
 				}
 			}
 		}
 	}
 }
 
-// Glob returns the paths that a pattern reaches, starting from the folder dir, whatever characters the name of that
-// holds. Errors: filepath.ErrBadPattern.
+// Glob returns the paths that match a pattern, starting from the folder dir, whatever characters dir's name contains.
+// It returns filepath.ErrBadPattern for an invalid pattern.
 func Glob(dir, pattern string) ([]string, error) {
 	if !filepath.IsAbs(pattern) {
-		pattern = filepath.Join(literal(dir), pattern)
+		pattern = filepath.Join(escapeGlob(dir), pattern)
 	}
 	return filepath.Glob(pattern)
 }
 
-// literal is the glob that matches the folder dir alone.
-func literal(dir string) string {
+// escapeGlob returns the glob that matches only the folder dir.
+func escapeGlob(dir string) string {
 	special := []string{"*", "[*]", "?", "[?]", "[", "[[]"}
-	if filepath.Separator != '\\' { // which parts folders there
+	if filepath.Separator != '\\' { // where it separates folders
 		special = append(special, `\`, `[\]`)
 	}
 	return strings.NewReplacer(special...).Replace(dir)
 }
 
-func (d *onDisk) Digests(name string) []Digest { return d.noted[name] }
+func (d *onDisk) Digests(name string) []Digest { return d.digests[name] }
 
 func (d *onDisk) Text(name string, most int64) (string, error) {
-	o, err := d.open(name)
+	o, err := d.openPublic(name)
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +92,7 @@ func (d *onDisk) Text(name string, most int64) (string, error) {
 	if err := checkKeys(text); err != nil {
 		return "", err
 	}
-	d.noted[name] = []Digest{DigestText(text)}
+	d.digests[name] = []Digest{DigestText(text)}
 	return text, nil
 }
 
@@ -101,7 +104,7 @@ func (d *onDisk) Table(name string, format Format) (*Unpacked, error) {
 	if d.unpack == nil {
 		return nil, errors.New("it is no plain CSV file")
 	}
-	o, err := d.open(name)
+	o, err := d.openPublic(name)
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +120,9 @@ func (d *onDisk) Table(name string, format Format) (*Unpacked, error) {
 	if err := u.checkKeys(); err != nil {
 		return nil, err
 	}
-	d.noted[name] = []Digest{raw}
+	d.digests[name] = []Digest{raw}
 	if format == CSV {
-		d.noted[name] = append(d.noted[name], DigestText(u.Text))
+		d.digests[name] = append(d.digests[name], DigestText(u.Text))
 	}
 	return u, nil
 }
@@ -131,36 +134,37 @@ type openFile struct {
 	info os.FileInfo
 }
 
-// open opens a public file. It refuses what lies elsewhere, links resolved, and what is not for everybody.
-func (d *onDisk) open(name string) (*openFile, error) {
+// openPublic opens a public file. It refuses files outside the public folders, after resolving links, and files that
+// are confidential.
+func (d *onDisk) openPublic(name string) (*openFile, error) {
 	path := filepath.FromSlash(name)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.folder, path)
 	}
-	if d.without != nil {
-		return nil, d.without
+	if d.blocked != nil {
+		return nil, d.blocked
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &unfit{"is not a regular file", "a file; folders, devices and pipes are not read"}
+		return nil, &unfitError{"is not a regular file", "a file; folders, devices and pipes are not read"}
 	}
 	if table := d.sourceOf(info); table != "" {
-		return nil, &unfit{
+		return nil, &unfitError{
 			"is a confidential source: table " + table + " is read from it",
 			"a public file: all that it holds is published with the plan",
 		}
 	}
-	resolved, err := resolve(path)
+	resolved, err := resolvePath(path)
 	if err != nil {
 		return nil, err
 	}
-	if state, err := inState(resolved); err != nil {
+	if state, err := isInState(resolved); err != nil {
 		return nil, err
 	} else if state {
-		return nil, &unfit{"lies in a state directory, in which releases keep what is confidential",
+		return nil, &unfitError{"lies in a state directory, in which releases keep what is confidential",
 			"a public file elsewhere: all that it holds is published with the plan"}
 	}
 	o, own, err := d.openWithin(resolved)
@@ -172,7 +176,7 @@ func (d *onDisk) open(name string) (*openFile, error) {
 		if filepath.IsLocal(filepath.FromSlash(name)) {
 			says = "is a link that leads out of the folder of the spec"
 		}
-		return nil, &unfit{says,
+		return nil, &unfitError{says,
 			"a file in the folder of the spec or below it, or in a folder that is named by --public: all that it holds is published with the plan"}
 	}
 	if err := d.checkOpened(o, info, own); err != nil {
@@ -182,25 +186,25 @@ func (d *onDisk) open(name string) (*openFile, error) {
 	return o, nil
 }
 
-// checkOpened refuses a file that was exchanged since it was looked at, and outside the folder of the spec one that its
-// owner keeps from others. (Windows shows no such permissions.)
-func (d *onDisk) checkOpened(o *openFile, seen os.FileInfo, own bool) (err error) {
+// checkOpened refuses a file that was replaced after it was examined, and a file outside the folder of the spec that
+// only its owner may read. (Windows shows no such permissions.)
+func (d *onDisk) checkOpened(o *openFile, examined os.FileInfo, inSpecFolder bool) (err error) {
 	if o.info, err = o.Stat(); err != nil {
 		return err
 	}
 	switch {
-	case !os.SameFile(seen, o.info):
+	case !os.SameFile(examined, o.info):
 		return errors.New("it was exchanged while it was being opened")
-	case !own && o.info.Mode().Perm()&0o077 == 0:
-		return &unfit{"may be read by its owner alone, and lies outside the folder of the spec",
+	case !inSpecFolder && o.info.Mode().Perm()&0o077 == 0:
+		return &unfitError{"may be read by its owner alone, and lies outside the folder of the spec",
 			"a public file: all that it holds is published with the plan"}
 	}
 	return nil
 }
 
-// sourceOf is the confidential table that is read from a file, whatever paths lead to it, "" for none.
+// sourceOf returns the confidential table that is read from a file, whatever paths lead to it, or "".
 func (d *onDisk) sourceOf(info os.FileInfo) string {
-	for _, s := range d.secret {
+	for _, s := range d.sourceFiles {
 		if os.SameFile(s.info, info) {
 			return s.table
 		}
@@ -208,11 +212,11 @@ func (d *onDisk) sourceOf(info os.FileInfo) string {
 	return ""
 }
 
-// openWithin opens a path of [resolve] where it lies in one of the folders for public files, and says whether that is
-// the spec's own. It is nil where it lies in none.
-func (d *onDisk) openWithin(path string) (o *openFile, own bool, err error) {
+// openWithin opens a path, as returned by [resolve], if it lies in one of the public folders, and reports whether that
+// is the spec's own folder. It returns nil if the path lies in none.
+func (d *onDisk) openWithin(path string) (o *openFile, inSpecFolder bool, err error) {
 	for i, folder := range append([]string{d.folder}, d.public...) {
-		if folder, err = resolve(folder); err != nil {
+		if folder, err = resolvePath(folder); err != nil {
 			return nil, false, err
 		}
 		within, err := filepath.Rel(folder, path)
@@ -220,10 +224,10 @@ func (d *onDisk) openWithin(path string) (o *openFile, own bool, err error) {
 			continue
 		}
 		if isHidden(within) {
-			return nil, false, &unfit{"is hidden, as confidential state and keys are",
+			return nil, false, &unfitError{"is hidden, as confidential state and keys are",
 				"a file whose path has no name that begins with a dot: all that it holds is published with the plan"}
 		}
-		root, err := os.OpenRoot(folder) // no link that is put there meanwhile leads out of it
+		root, err := os.OpenRoot(folder) // no link created in the meantime leads out of it
 		if err != nil {
 			return nil, false, err
 		}
@@ -237,15 +241,15 @@ func (d *onDisk) openWithin(path string) (o *openFile, own bool, err error) {
 	return nil, false, nil
 }
 
-// isHidden reports whether a name of a path begins with a dot: so do the folders in which releases keep their
-// confidential state, and those of keys (.ssh, .aws, .gnupg).
+// isHidden reports whether a name in a path begins with a dot. Folders with the confidential state of releases have
+// such names, and so do folders of keys (.ssh, .aws, .gnupg).
 func isHidden(path string) bool {
 	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"),
 		func(name string) bool { return strings.HasPrefix(name, ".") })
 }
 
-// resolve is the absolute path of a file without any link, the current folder's included.
-func resolve(path string) (string, error) {
+// resolve returns the absolute path of a file with all links resolved, including links in the current folder's path.
+func resolvePath(path string) (string, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil || filepath.IsAbs(path) {
 		return path, err

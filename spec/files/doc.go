@@ -1,10 +1,10 @@
 // Package files opens the public files that a spec names: code books, maps, public tables and figures.
 //
-// It owns which files are public: those in the folder of the spec, and in folders that are named as such, whatever
-// links lead to them; never a source of confidential rows, a file of a state directory, a hidden file or one with a
-// private key. What a file holds is published with the plan, so that it is refused before a byte of it is used. It owns
-// how a public table is read as rows of texts, what of it becomes part of the plan, and the digests that say which
-// bytes that was.
+// It owns which files are public: files in the folder of the spec and in folders that are named as public, whatever
+// links lead to them; never a source of confidential rows, a file of a state directory, a hidden file or a file with a
+// private key. The content of a file is published with the plan, so a file that is not public is refused before a byte
+// of it is used. The package also reads public tables as rows of texts, selects the part of a table that the plan
+// contains, and computes the digests that identify the bytes that were read.
 //
-// It never opens a confidential file, and knows nothing of what columns and codes mean.
+// It never opens a confidential file, and knows nothing about the meaning of columns and codes.
 package files

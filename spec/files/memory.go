@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// This file holds the public files that a plan holds.
+// This file opens the public files that a plan contains.
 
-// inMemory opens the files that a source holds.
+// inMemory opens the files that a source contains.
 type inMemory struct {
-	texts map[string]string
-	noted map[string][]Digest
+	texts   map[string]string
+	digests map[string][]Digest
 }
 
-// InMemory opens the files whose texts and digests are given, by their paths.
+// InMemory returns an opener of files whose texts and digests are given, by their paths.
 func InMemory(texts map[string]string, digests map[string][]Digest) Opener {
 	return inMemory{texts, digests}
 }
@@ -33,22 +33,22 @@ func (m inMemory) Text(name string, most int64) (string, error) {
 	return text, checkKeys(text)
 }
 
-// Table reads the extract of a public table, which is a text whatever it was taken from.
+// Table reads the extract of a public table, which is a text whatever the format of the table was.
 func (m inMemory) Table(name string, _ Format) (*Unpacked, error) {
 	text, err := m.Text(name, mostTable)
 	return &Unpacked{Text: text}, err
 }
 
-// Digests are those that the source notes, where they can be those of a file, so that what was edited is not what its
-// plan leads to.
+// Digests returns the digests that the source records if they have the form of digests. For any others it returns the
+// digest of the text, so that an edited source does not reproduce its plan.
 func (m inMemory) Digests(name string) []Digest {
-	noted := m.noted[name]
-	unsound := func(d Digest) bool {
+	recorded := m.digests[name]
+	isInvalid := func(d Digest) bool {
 		raw, err := hex.DecodeString(d.SHA256)
 		return err != nil || len(raw) != sha256.Size || d.Size < 0
 	}
-	if len(noted) == 0 || len(noted) > 2 || slices.ContainsFunc(noted, unsound) {
+	if len(recorded) == 0 || len(recorded) > 2 || slices.ContainsFunc(recorded, isInvalid) {
 		return []Digest{DigestText(m.texts[name])}
 	}
-	return noted
+	return recorded
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// This file holds the private key, which no public file may hold.
+// This file detects private keys, which no public file may contain.
 
-// privateKey is what the text of a private key begins with: in PEM of all kinds (PKCS #1, PKCS #8, SEC 1, OpenSSH,
-// OpenPGP, SSH2), without its frame as PKCS #8 of Ed25519 or of OpenSSH, and of age, PuTTY and minisign. Each holds one
-// of privateKeyMarks.
+// privateKey matches the beginning of a private key's text: in PEM of all kinds (PKCS #1, PKCS #8, SEC 1, OpenSSH,
+// OpenPGP, SSH2), in PKCS #8 of Ed25519 and in OpenSSH without the PEM frame, and in the formats of age, PuTTY and
+// minisign. Every match contains one of privateKeyMarks.
 var (
 	privateKey = regexp.MustCompile(
 		`-----? ?BEGIN [A-Z0-9 ]*PRIVATE KEY|MC4CAQAwBQYDK2VwBCIE|b3BlbnNzaC1rZXktdjE|AGE-SECRET-KEY-1|` +
@@ -18,18 +18,18 @@ var (
 		"PuTTY-User-Key-File-", "secret key"}
 )
 
-// checkKeys refuses a text that holds a private key.
+// checkKeys refuses a text that contains a private key.
 func checkKeys(text string) error {
-	for _, mark := range privateKeyMarks { // a search for fixed texts is fast in large files
+	for _, mark := range privateKeyMarks { // searching for fixed texts is fast in large files
 		if strings.Contains(text, mark) && privateKey.MatchString(text) {
-			return &unfit{"holds a private key",
+			return &unfitError{"holds a private key",
 				"a public file: all that it holds is published with the plan; keep keys out of the folders of specs"}
 		}
 	}
 	return nil
 }
 
-// checkKeys refuses a table that holds a private key.
+// checkKeys refuses a table that contains a private key.
 func (u *Unpacked) checkKeys() error {
 	if err := checkKeys(u.Text); err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 )
 
-// This file holds the reading of a file within bounds of its size and of a context.
+// This file reads files within bounds on their size and until a context ends.
 
-// Read reads a regular file of at most `most` bytes. A context that ends, ends it.
+// Read reads a regular file of at most `most` bytes. It stops with an error when the context ends.
 func Read(ctx context.Context, path string, most int64) ([]byte, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -33,21 +33,21 @@ func readAtMost(ctx context.Context, f *os.File, most int64) (string, error) {
 	if info.Size() > most {
 		return "", tooLarge(most)
 	}
-	var read strings.Builder // so that the text is held once
+	var read strings.Builder // so that memory holds the text only once
 	read.Grow(int(info.Size()))
 	n, err := io.Copy(&read, io.LimitReader(interruptible{ctx, f}, most+1))
-	if err == nil && n > most { // it has grown
+	if err == nil && n > most { // the file has grown
 		err = tooLarge(most)
 	}
 	return read.String(), err
 }
 
-// tooLarge says that a file has more bytes than are read of its kind.
+// tooLarge is the error for a file with more bytes than are read of its kind.
 func tooLarge(most int64) error {
-	return &unfit{"holds more than " + regular.Size(most), "a smaller file: what is used of it is part of the plan"}
+	return &unfitError{"holds more than " + regular.Size(most), "a smaller file: what is used of it is part of the plan"}
 }
 
-// Interruptible is a reader that ends with a context.
+// Interruptible returns a reader that fails once the context has ended.
 func Interruptible(ctx context.Context, r io.Reader) io.Reader { return interruptible{ctx, r} }
 
 type interruptible struct {
@@ -62,7 +62,7 @@ func (r interruptible) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Explain says why a file could not be read, without the paths of this machine.
+// Explain says why a file could not be read, without paths of this machine.
 func Explain(err error) string {
 	var path *fs.PathError
 	switch {

@@ -15,22 +15,22 @@ import (
 
 // This file holds the table of a public file: a header and rows of texts.
 
-// Table is what a public file holds as rows of texts, under a header. file, what, rowsAre, headed and comma are given,
-// reading fills in the rest.
+// Table is the content of a public file as rows of texts, under a header. The caller sets File, What, RowsAre, Headed
+// and Comma; reading fills in the rest.
 type Table struct {
 	File    string
-	What    string // it is called
-	RowsAre string // what its rows are
-	Headed  string // what stands in its first line
+	What    string // what the file is called in messages
+	RowsAre string // what its rows are called
+	Headed  string // an example of its first line
 	Comma   rune
 	Header  []string
 	Rows    [][]string
-	lines   []string // of a text
+	lines   []string // nil unless the file is a text
 	At      []int    // the line of each row of a text
-	fields  []Field  // nil of a text
+	fields  []Field  // nil if the file is a text
 }
 
-// Read reads the content of a file, which becomes part of a plan by its extract.
+// Read reads the content of a file whose extract becomes part of a plan.
 func (b *Table) Read(content *Unpacked) *document.Problem {
 	if content.Fields == nil {
 		return b.takeText(content.Text)
@@ -38,13 +38,13 @@ func (b *Table) Read(content *Unpacked) *document.Problem {
 	return b.takeRows(content)
 }
 
-// isText reports whether the file is a text, and no file whose columns have types.
+// isText reports whether the file is a text, rather than a file with typed columns.
 func (b *Table) isText() bool { return b.fields == nil }
 
-// text is the text of the file.
-func (b *Table) text() string { return strings.Join(b.lines, "\n") }
+// joinedText returns the text of the file.
+func (b *Table) joinedText() string { return strings.Join(b.lines, "\n") }
 
-// Problem is a problem in a line of the file.
+// Problem returns a problem in a line of the file.
 func (b *Table) Problem(line, column int, message, expected string) *document.Problem {
 	p := &document.Problem{File: b.File, Line: max(line, 1), Column: max(column, 1), Message: message, Expected: expected}
 	if p.Line <= len(b.lines) {
@@ -53,14 +53,14 @@ func (b *Table) Problem(line, column int, message, expected string) *document.Pr
 	return p
 }
 
-// Parse reads header and rows of a text, and checks the header.
+// Parse reads the header and the rows of a text, and checks the header.
 func (b *Table) Parse(text string) *document.Problem {
 	text = strings.TrimPrefix(text, "\ufeff")
-	// the header's and those of as many rows: counted before memory is set aside
+	// counted before memory is allocated for the lines
 	if lines := strings.Count(text, "\n"); lines > MaxRows+1 {
 		return b.Problem(1, 1, fmt.Sprintf("%d lines", lines), fmt.Sprintf("at most %d below the header", MaxRows))
 	}
-	if line := longLine(text); line > 0 {
+	if line := firstLongLine(text); line > 0 {
 		return b.Problem(line, 1, "a line of more than "+regular.Size(mostLine), "shorter lines")
 	}
 	b.lines = strings.Split(text, "\n")
@@ -77,22 +77,22 @@ func (b *Table) Parse(text string) *document.Problem {
 	return b.checkHeader()
 }
 
-// maxDelimiters bounds those of a row, within quotes as well.
+// maxDelimiters bounds the delimiters of a row, including those within quotes.
 const maxDelimiters = 1 << 20
 
 var errTooMany = fmt.Errorf("more than %d cells", MaxRows)
 
 var errTooWide = fmt.Errorf("a row with more than %d delimiters", maxDelimiters)
 
-// narrow is the text of a table, which ends with [errTooWide] in a row that is too wide: the reader of rows would hold
-// all of its fields first.
-type narrow struct {
+// narrowReader reads the text of a table. It fails with [errTooWide] in a row that is too wide, because the CSV reader
+// would first hold all fields of that row.
+type narrowReader struct {
 	text       *strings.Reader
 	delimiter  []byte
-	delimiters int // read of the row
+	delimiters int // read of the current row
 }
 
-func (n *narrow) Read(into []byte) (int, error) {
+func (n *narrowReader) Read(into []byte) (int, error) {
 	if n.delimiters > maxDelimiters {
 		return 0, errTooWide
 	}
@@ -101,9 +101,9 @@ func (n *narrow) Read(into []byte) (int, error) {
 	return read, err
 }
 
-// readRows reads header and rows, of `most` fields together.
+// readRows reads the header and the rows, with at most `most` fields in total.
 func (b *Table) readRows(text string, most int) *document.Problem {
-	within := &narrow{text: strings.NewReader(text), delimiter: []byte(string(b.Comma))}
+	within := &narrowReader{text: strings.NewReader(text), delimiter: []byte(string(b.Comma))}
 	r := csv.NewReader(within)
 	r.Comma = b.Comma
 	all, err := r.Read()
@@ -125,13 +125,13 @@ func (b *Table) readRows(text string, most int) *document.Problem {
 	var broken *csv.ParseError
 	switch {
 	case errors.Is(err, errTooWide):
-		b.lines = nil // no line of them is shown
+		b.lines = nil // so that no line is shown
 		return b.Problem(1, 1, err.Error(), "fewer columns")
 	case errors.As(err, &broken) && errors.Is(err, csv.ErrFieldCount):
 		return b.Problem(broken.Line, 1, fmt.Sprintf("%d fields", len(all)),
 			fmt.Sprintf("%d fields, as in the header", len(b.Header)))
 	case errors.As(err, &broken):
-		return b.Problem(broken.Line, broken.Column, "not CSV: "+broken.Err.Error(), b.parted())
+		return b.Problem(broken.Line, broken.Column, "not CSV: "+broken.Err.Error(), b.separatorHint())
 	case b.Header == nil:
 		return b.Problem(1, 1, "the "+b.What+" is empty", "a header line, as "+b.Headed)
 	case len(b.Rows) == 0:
@@ -141,8 +141,8 @@ func (b *Table) readRows(text string, most int) *document.Problem {
 	return nil
 }
 
-// parted says how the fields of a line are parted.
-func (b *Table) parted() string {
+// separatorHint says how the fields of a line are separated.
+func (b *Table) separatorHint() string {
 	if b.Comma == ',' {
 		return "fields parted by commas, in double quotes where they hold commas or quotes"
 	}
@@ -168,8 +168,8 @@ func (b *Table) checkHeader() *document.Problem {
 // mostLine bounds the bytes of a line of a code book or a public table.
 const mostLine = 1 << 20
 
-// longLine is the number of the first line with more than mostLine bytes, 0 where there is none.
-func longLine(text string) int {
+// firstLongLine returns the number of the first line with more than mostLine bytes, 0 if there is none.
+func firstLongLine(text string) int {
 	number := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		if number++; len(line) > mostLine {

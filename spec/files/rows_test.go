@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Lines and rows of next to nothing are counted before memory is set aside for them, as a small file that is compressed
-// can hold any number.
+// Lines and rows without content are counted before memory is allocated for them: a small compressed file can contain
+// any number.
 func TestTextsOfNothingAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"lines", strings.Repeat("\n", MaxRows+2), "16777218 lines"},
@@ -33,8 +33,7 @@ func TestTextsOfNothingAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzExtract reads texts that are anything. An extract of one is read as the columns that it is of, and is its own
-// extract.
+// FuzzExtract reads arbitrary texts. An extract of a text reads as the extracted columns, and is its own extract.
 func FuzzExtract(f *testing.F) {
 	f.Add("ent_id,size\n1,micro\n07,small\n", "country;zip;area;income\nDE;01;a;7\n")
 	f.Add("ent_id,size\n\"a\r\r\nb\",\"x\r\ny\"\n", "country;zip;area\n a;1;\n")
@@ -46,8 +45,8 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// checkExtract reads the extracts of a text that is read as a public table, of some of its columns and of all:
-// they have its rows, and themselves for an extract.
+// checkExtract fails unless the extracts of a text that reads as a public table, of some of its columns and of all,
+// have the same rows and are their own extracts.
 func checkExtract(t *testing.T, text string, some []string, comma rune) {
 	t.Helper()
 	table := func() *Table {
@@ -57,7 +56,7 @@ func checkExtract(t *testing.T, text string, some []string, comma rune) {
 	if p.Read(&Unpacked{Text: text}) != nil {
 		return
 	}
-	for _, name := range some { // as keys are: there, and in every row
+	for _, name := range some { // as for keys
 		at := slices.Index(p.Header, name)
 		if at < 0 || slices.ContainsFunc(p.Rows, func(fields []string) bool { return fields[at] == "" }) {
 			return
@@ -68,7 +67,7 @@ func checkExtract(t *testing.T, text string, some []string, comma rune) {
 		for _, name := range names {
 			used[name] = true
 		}
-		extract, again := p.extract(used), table()
+		extract, again := p.extractColumns(used), table()
 		if problem := again.Read(&Unpacked{Text: extract}); problem != nil {
 			t.Fatalf("the extract %q is refused: %+v", extract, problem)
 		}
@@ -83,7 +82,7 @@ func checkExtract(t *testing.T, text string, some []string, comma rune) {
 				t.Fatalf("row %d of the extract (-want +got):\n%s", i, diff)
 			}
 		}
-		if diff := cmp.Diff(extract, again.extract(used)); diff != "" || len(again.Rows) != len(p.Rows) {
+		if diff := cmp.Diff(extract, again.extractColumns(used)); diff != "" || len(again.Rows) != len(p.Rows) {
 			t.Fatalf("the extract of the extract (-want +got):\n%s", diff)
 		}
 	}

@@ -8,57 +8,58 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// This file holds the set of the public files that one spec names, while it is read.
+// This file holds the set of public files that one spec names, while the spec is read.
 
-// Set opens the public files that a spec names, and keeps what is used of them: that becomes part of the plan.
+// Set opens the public files that a spec names, and keeps the parts that are used, which become part of the plan.
 type Set struct {
 	findings *document.Findings
-	open     Opener
+	opener   Opener
 	texts    map[string]string
-	noted    map[string][]Digest
+	digests  map[string][]Digest
 	tables   map[string]*tableUse
 }
 
-// tableUse is what is used of a public table.
+// tableUse describes the use of a public table.
 type tableUse struct {
 	at      document.Node // where it is named first
-	read    []*Table      // each time that it was read
+	read    []*Table      // one for each time that it was read
 	columns map[string]bool
 }
 
-// NewSet returns the files that a document names, none of which is opened yet.
+// NewSet returns the files that a document names, none of which has been opened yet.
 func NewSet(f *document.Findings, open Opener) *Set {
-	return &Set{findings: f, open: open, tables: map[string]*tableUse{}}
+	return &Set{findings: f, opener: open, tables: map[string]*tableUse{}}
 }
 
-// KeepFrom makes the set refuse the files of confidential sources. It comes before any file is opened.
-func (s *Set) KeepFrom(sources []Confidential, all bool) { s.open.KeepFrom(sources, all) }
+// KeepFrom makes the set refuse the files of confidential sources. It must be called before any file is opened.
+func (s *Set) KeepFrom(sources []Confidential, all bool) { s.opener.KeepFrom(sources, all) }
 
-// ReadText reads a file that is named at a node, all of which is kept, once its reader has taken it. What it is called,
-// and what it should be, is for messages; false where it is not read, which is reported.
+// ReadText reads a file that is named at a node. The caller keeps all of it with KeepText once its reader has accepted
+// it. It returns false and reports a problem if the file is not read.
 func (s *Set) ReadText(at document.Node, k Kind, path string) (string, bool) {
-	text, err := s.open.Text(path, k.most)
+	text, err := s.opener.Text(path, k.most)
 	if err != nil {
-		s.unopened(at, k.what, path, k.expected, err)
+		s.reportUnopened(at, k.what, path, k.expected, err)
 		return "", false
 	}
 	return text, true
 }
 
-// KeepText keeps the text of a file.
+// KeepText keeps the text of a file for the plan.
 func (s *Set) KeepText(path, text string) { s.keep(path, text, []Digest{DigestText(text)}) }
 
-// ReadTable reads a public table of a format that is named at a node; false where it is not read, which is reported.
+// ReadTable reads a public table of a format, named at a node. It returns false and reports a problem if the table is
+// not read.
 func (s *Set) ReadTable(at document.Node, what, path string, format Format) (*Unpacked, bool) {
-	content, err := s.open.Table(path, format)
+	content, err := s.opener.Table(path, format)
 	if err != nil {
-		s.unopened(at, what, path, says[format], err)
+		s.reportUnopened(at, what, path, formatNames[format], err)
 		return nil, false
 	}
 	return content, true
 }
 
-// Use notes that columns of a table are used, which is named at a node.
+// Use records that columns of a table are used at a node.
 func (s *Set) Use(at document.Node, t *Table, columns ...string) {
 	u := s.tables[t.File]
 	if u == nil {
@@ -73,19 +74,19 @@ func (s *Set) Use(at document.Node, t *Table, columns ...string) {
 	}
 }
 
-// mostKept bounds the bytes that a plan holds of a public table.
+// mostKept bounds the bytes that a plan contains of a public table.
 const mostKept = 64 << 20
 
-// KeepTables keeps of each table the columns that are used, or its whole text where that is kept already or the table
-// is read in two ways.
+// KeepTables keeps the used columns of each table. It keeps the whole text of a table whose text is kept already, or
+// that is read with different delimiters.
 func (s *Set) KeepTables() {
 	for path, u := range s.tables {
 		first := u.read[0]
 		_, whole := s.texts[path]
 		whole = whole && first.isText() || slices.ContainsFunc(u.read, func(t *Table) bool { return t.Comma != first.Comma })
-		text := first.text()
+		text := first.joinedText()
 		if !whole {
-			text = first.extract(u.columns)
+			text = first.extractColumns(u.columns)
 		}
 		if len(text) > mostKept {
 			s.findings.Wrong(u.at, document.Problem{
@@ -94,24 +95,25 @@ func (s *Set) KeepTables() {
 				Expected: fmt.Sprintf("at most %d MB: fewer rows, shorter keys, or codes in the place of names", mostKept>>20),
 			})
 		}
-		s.keep(path, text, s.open.Digests(path))
+		s.keep(path, text, s.opener.Digests(path))
 	}
 }
 
 func (s *Set) keep(path, text string, digests []Digest) {
 	if s.texts == nil {
-		s.texts, s.noted = map[string]string{}, map[string][]Digest{}
+		s.texts, s.digests = map[string]string{}, map[string][]Digest{}
 	}
-	s.texts[path], s.noted[path] = text, digests
+	s.texts[path], s.digests[path] = text, digests
 }
 
-// Kept are the texts that are kept, by the paths of their files, with the digests of these; nil where there are none.
+// Kept returns the texts that are kept, by the paths of their files, with the digests of the files; nil if there are
+// none.
 func (s *Set) Kept() (texts map[string]string, digests map[string][]Digest) {
-	return s.texts, s.noted
+	return s.texts, s.digests
 }
 
-// unopened reports a public file that was not read.
-func (s *Set) unopened(at document.Node, what, path, expected string, err error) {
+// reportUnopened reports a public file that was not read.
+func (s *Set) reportUnopened(at document.Node, what, path, expected string, err error) {
 	if errors.Is(err, errNotOpened) {
 		return
 	}
@@ -119,7 +121,7 @@ func (s *Set) unopened(at document.Node, what, path, expected string, err error)
 		Message:  fmt.Sprintf("%s %q cannot be read: %s", what, document.Clip(path), Explain(err)),
 		Expected: expected + ", relative to the folder of the spec",
 	}
-	var u *unfit
+	var u *unfitError
 	if errors.As(err, &u) {
 		p.Message, p.Expected = fmt.Sprintf("%s %q %s", what, document.Clip(path), u.says), u.expected
 	}

@@ -1,7 +1,7 @@
 package files
 
-// This file holds the marks of a state directory, in which releases keep what is confidential: by them no file in it is
-// taken for a public one, whatever the directory is called and wherever it lies.
+// This file recognises state directories, in which releases keep confidential data, so that no file in one is taken for
+// a public file, whatever the directory is called and wherever it is.
 
 import (
 	"errors"
@@ -14,21 +14,21 @@ import (
 	"github.com/dprelease/dprelease/internal/regular"
 )
 
-// What lies in a state directory.
+// Files in a state directory.
 const (
 	StateSources  = "sources.json" // the record of the confidential files that were counted
 	StatePractice = "practice.db"  // the ledger of practice
 )
 
-// StateName is the name of a folder with the state of one release: the release, the plan and who pays.
+// StateName matches the name of a folder with the state of one release: the release, the plan and the payer.
 var StateName = regexp.MustCompile(`^(.+)-[0-9a-f]{16}-[0-9a-f]{16}$`)
 
-// stateRecord is how the record of confidential files begins: with its key. Other programs too write a file of its
-// name.
+// stateRecord matches the beginning of the record of confidential files, which is its key. Other programs also write
+// files of that name.
 var stateRecord = regexp.MustCompile(`^\{"key":"[A-Za-z0-9+/]{43}=","releases":`)
 
-// inState reports whether a resolved path leads into a state directory.
-func inState(path string) (bool, error) {
+// isInState reports whether a resolved path leads into a state directory.
+func isInState(path string) (bool, error) {
 	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
 		if StateName.MatchString(filepath.Base(folder)) {
 			return true, nil
@@ -42,8 +42,8 @@ func inState(path string) (bool, error) {
 	}
 }
 
-// isState reports whether a folder holds what a state directory holds. A folder in which this user may look nothing up
-// is not his.
+// isState reports whether a folder contains the files of a state directory. A folder in which this user may look up
+// nothing is not the user's state directory.
 func isState(folder string) (bool, error) {
 	if _, err := os.Lstat(filepath.Join(folder, StatePractice)); err == nil {
 		return true, nil
@@ -54,7 +54,7 @@ func isState(folder string) (bool, error) {
 		return false, nil
 	case errors.Is(err, fs.ErrPermission):
 		_, seen := os.Lstat(filepath.Join(folder, StateSources))
-		return seen == nil, nil // it is there, and is kept from this user
+		return seen == nil, nil // it exists, and this user may not read it
 	case err != nil:
 		return false, err
 	}

@@ -11,23 +11,22 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// This file holds the reading of a file as a table: a CSV file as a text, or the rows of a file whose columns have
-// types.
+// This file reads a file as a table: a CSV file as a text, or the rows of a file whose columns have types.
 
 // Field is a column of a file whose columns have types.
 type Field struct {
 	Name string
-	// Unread says that values of its type have no canonical texts.
+	// Unread reports that values of its type have no canonical texts.
 	Unread bool
-	// Float says that its values are binary fractions.
+	// Float reports that its values are binary fractions.
 	Float bool
-	// NoNumber is the first row, counted from 1, whose value is not a number or is infinite, 0 for none.
+	// NoNumber is the first row, counted from 1, whose value is infinite or not a number; 0 for none.
 	NoNumber int
 }
 
-// The most that a public table may hold.
+// Bounds on the size of a public table.
 const (
-	// MaxRows bounds its rows, of which a code book makes as many cells.
+	// MaxRows bounds its rows. A code book makes one cell of each.
 	MaxRows = 1 << 24
 	// MaxFields bounds its rows times its columns.
 	MaxFields = 1 << 27
@@ -39,7 +38,7 @@ func (p *Table) takeText(text string) *document.Problem {
 	if problem == nil {
 		return p.checkTexts()
 	}
-	// What can be read may begin in any way, as a column may be called PAR1. Of what is no text no line is shown.
+	// Readable content may begin in any way: a column may be called PAR1. No line is shown of content that is not text.
 	p.lines = nil
 	switch {
 	case strings.HasPrefix(text, "\x1f\x8b"):
@@ -75,8 +74,8 @@ func (p *Table) takeRows(u *Unpacked) *document.Problem {
 	return p.checkNames()
 }
 
-// CheckUse reports what keeps a column from being used: values that have no text which the extract could hold, and in a
-// key fractions whose texts depend on the precision they are kept in.
+// CheckUse reports what prevents the use of a column: values without a text that the extract could contain and, in a
+// key, fractions whose texts depend on their precision.
 func (p *Table) CheckUse(column int, inKey bool) *document.Problem {
 	if p.fields == nil {
 		return nil
@@ -104,7 +103,7 @@ func (p *Table) CheckUse(column int, inKey bool) *document.Problem {
 	return nil
 }
 
-// InRow is a problem of a row: by its line in a text, else by its number.
+// InRow returns a problem of a row, located by its line in a text and by its number in other files.
 func (p *Table) InRow(row int, message, expected string) *document.Problem {
 	if p.fields == nil {
 		return p.Problem(p.At[row], 1, message, expected)
@@ -120,8 +119,8 @@ func (p *Table) Place(row int) string {
 	return fmt.Sprintf("row %d", row+1)
 }
 
-// checkTexts reports what reading the extract would give another text: a carriage return, which is dropped before a
-// line feed, and a byte order mark in front of a name.
+// checkTexts reports texts that reading the extract would change: a carriage return, which is dropped before a line
+// feed, and a byte order mark at the beginning of a name.
 func (p *Table) checkTexts() *document.Problem {
 	if problem := p.checkNames(); problem != nil {
 		return problem
@@ -134,7 +133,7 @@ func (p *Table) checkTexts() *document.Problem {
 	return nil
 }
 
-// checkNames is checkTexts of the header.
+// checkNames checks the header as checkTexts checks the rows.
 func (p *Table) checkNames() *document.Problem {
 	for _, name := range p.Header {
 		if strings.HasPrefix(name, "\ufeff") {
@@ -145,7 +144,7 @@ func (p *Table) checkNames() *document.Problem {
 	return p.checkReturns(p.Header, 1)
 }
 
-// checkReturns reports a carriage return in the fields of a row that begins in a line.
+// checkReturns reports a carriage return in the fields of a row that begins in the given line.
 func (p *Table) checkReturns(fields []string, line int) *document.Problem {
 	for _, field := range fields {
 		if before, _, found := strings.Cut(field, "\r"); found {
@@ -157,8 +156,8 @@ func (p *Table) checkReturns(fields []string, line int) *document.Problem {
 	return nil
 }
 
-// extract is the file with some of its columns. Reading it gives the same rows, and the same extract.
-func (p *Table) extract(used map[string]bool) string {
+// extract returns the file reduced to some of its columns. Reading it gives the same rows, and the same extract.
+func (p *Table) extractColumns(used map[string]bool) string {
 	var keep []int
 	for i, name := range p.Header {
 		if used[name] {
@@ -173,17 +172,17 @@ func (p *Table) extract(used map[string]bool) string {
 		for i, column := range keep {
 			record[i] = fields[column]
 		}
-		_ = w.Write(record) // into memory, with a delimiter that reading took
+		_ = w.Write(record) // never fails: it writes to memory, with a delimiter that reading accepted
 	}
 	w.Flush()
 	return b.String()
 }
 
-// InField is a problem of a field, at its place in the file.
+// InField returns a problem of a field, at its position in the file.
 func (p *Table) InField(row, field int, message, expected string) *document.Problem {
-	again := csv.NewReader(strings.NewReader(p.text()))
+	again := csv.NewReader(strings.NewReader(p.joinedText()))
 	again.Comma = p.Comma
-	for range row + 2 { // the header's, and those up to the row's
+	for range row + 2 { // the header and the rows up to this one
 		if _, err := again.Read(); err != nil {
 			return p.InRow(row, message, expected)
 		}
@@ -196,12 +195,11 @@ func (p *Table) InField(row, field int, message, expected string) *document.Prob
 	return p.Problem(line, column, message, expected)
 }
 
-// Unpack reads a public table of which the path is given, and what the file there was when it was admitted: of a
-// Parquet or Arrow file the rows, of a compressed CSV file the text, and of either no more than `most` bytes. A file
-// that is another one is refused.
+// Unpack reads the public table at a path: the rows of a Parquet or Arrow file, the text of a compressed CSV file, and
+// of either at most `most` bytes. admitted describes the file that was admitted; another file at the path is refused.
 type Unpack func(ctx context.Context, path string, admitted os.FileInfo, format Format, most int64) (*Unpacked, error)
 
-// Unpacked is the content of a public table: Text of a CSV file, Fields and Rows of one whose columns have types.
+// Unpacked is the content of a public table: the Text of a CSV file, or Fields and Rows of a file with typed columns.
 type Unpacked struct {
 	Text   string
 	Fields []Field

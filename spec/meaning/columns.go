@@ -2,7 +2,7 @@ package meaning
 
 import "github.com/dprelease/dprelease/spec/shape"
 
-// This file holds what the keys of a column mean.
+// This file says what the keys of a column mean.
 
 var ofColumns = map[string]shape.Meaning{
 	"tables.*.columns.*.from": {

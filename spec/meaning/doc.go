@@ -1,7 +1,7 @@
-// Package meaning says what every key of a spec does: the words that its JSON Schema has beside the rules of a shape,
-// and that docs/reference.md is made of.
+// Package meaning says what every key of a spec does. Its texts accompany the rules of a shape in the JSON Schema, and
+// docs/reference.md is generated from them.
 //
-// It owns what a key does, what holds without it, an example, and the page that says more.
+// It owns what a key does, what applies without it, an example, and the page with more about it.
 //
-// It never decides anything, and never says what is expected at a key: that is for the shapes.
+// It never decides anything, and never says which value is expected at a key: the shapes do.
 package meaning

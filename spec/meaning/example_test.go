@@ -6,7 +6,7 @@ import (
 	"github.com/dprelease/dprelease/spec/meaning"
 )
 
-// Look up what a key does. A name that the spec chooses stands as *.
+// Look up what a key does. In a path * stands for a name that the spec chooses.
 func Example() {
 	keys := meaning.Keys()
 	fmt.Println(keys["budget.rho"].Is)

@@ -2,7 +2,7 @@ package meaning
 
 import "github.com/dprelease/dprelease/spec/shape"
 
-// This file holds what the keys of a marginal mean, but for those of its statistics.
+// This file says what the keys of a marginal mean, except for its statistics.
 
 var ofMarginals = map[string]shape.Meaning{
 	"marginals": {Is: "What is published: a table for each marginal, by names of your choice.",

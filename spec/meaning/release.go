@@ -6,9 +6,10 @@ import (
 	"github.com/dprelease/dprelease/spec/shape"
 )
 
-// This file holds what the keys of a release mean, but for those of its tables and marginals.
+// This file says what the keys of a release mean, except for its tables and marginals.
 
-// Keys are the meanings of all keys by their paths, but for those of statistics, which lie where statistics are read. A name that the spec chooses stands as *, an entry of a list as [].
+// Keys returns the meanings of all keys by their paths, except for the keys of statistics, which are defined with the
+// readers of statistics. In a path * stands for a name that the spec chooses, and [] for an entry of a list.
 func Keys() map[string]shape.Meaning {
 	all := map[string]shape.Meaning{}
 	for _, some := range []map[string]shape.Meaning{ofRelease, ofTables, ofColumns, ofMarginals} {

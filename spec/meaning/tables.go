@@ -2,7 +2,7 @@ package meaning
 
 import "github.com/dprelease/dprelease/spec/shape"
 
-// This file holds what the keys of a table mean.
+// This file says what the keys of a table mean.
 
 var ofTables = map[string]shape.Meaning{
 	"tables": {Is: "The confidential tables, by names of your choice.",

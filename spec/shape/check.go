@@ -1,6 +1,6 @@
 package shape
 
-// This file holds the check of a document against the shape of the language.
+// This file checks a document against the shape of the language.
 
 import (
 	"fmt"
@@ -15,32 +15,32 @@ import (
 // checker compares a document with shapes and collects every difference.
 type checker struct {
 	*document.Findings
-	// of a text with ${…} where no parameters are filled in, nil where that is a text as any other
-	unfilled *document.Problem
-	within   int // how many unbuilt parts enclose the node: only the outermost is named
+	// the problem of a text with ${…} where no parameters are filled in; nil where such a text is valid
+	unfilled     *document.Problem
+	unbuiltDepth int // the number of unbuilt parts around the node: only the outermost is reported
 }
 
-// Check reports every difference of a document from its shape. Unless unfilled is nil, it is the problem of a scalar
-// that holds ${…} although no parameters are filled in there.
+// Check reports every difference of a document from its shape. Unless unfilled is nil, it is the problem to report for
+// a scalar that contains ${…} where no parameters are filled in.
 func Check(f *document.Findings, s *Shape, root document.Node, unfilled *document.Problem) {
-	(&checker{Findings: f, unfilled: unfilled}).check(s, root)
+	(&checker{Findings: f, unfilled: unfilled}).checkNode(s, root)
 }
 
-// check compares one value with its shape.
-func (c *checker) check(s *Shape, n document.Node) {
+// checkNode compares one value with its shape.
+func (c *checker) checkNode(s *Shape, n document.Node) {
 	if !c.Sound(n) {
 		return
 	}
 	if s.unbuilt != "" {
-		if c.within == 0 {
+		if c.unbuiltDepth == 0 {
 			c.NotBuilt(n.Heading(), n.Path, s.unbuilt)
 			c.MarkUnbuilt(n)
 		}
-		c.within++
-		defer func() { c.within-- }()
+		c.unbuiltDepth++
+		defer func() { c.unbuiltDepth-- }()
 	}
-	if wanted := nodeOf[s.kind]; wanted != 0 && (n.Value.Kind != wanted || n.IsNull()) {
-		c.mismatch(s, n)
+	if wanted := yamlKinds[s.kind]; wanted != 0 && (n.Value.Kind != wanted || n.IsNull()) {
+		c.reportMismatch(s, n)
 		return
 	}
 	switch s.kind {
@@ -59,23 +59,23 @@ func (c *checker) check(s *Shape, n document.Node) {
 	}
 }
 
-// nodeOf is the kind of node that a shape of each kind has, other than null; 0 where that differs.
-var nodeOf = [...]yaml.Kind{object: yaml.MappingNode, dictionary: yaml.MappingNode, list: yaml.SequenceNode,
+// yamlKinds are the kinds of YAML node that the kinds of shape require; 0 where several are valid.
+var yamlKinds = [...]yaml.Kind{object: yaml.MappingNode, dictionary: yaml.MappingNode, list: yaml.SequenceNode,
 	text: yaml.ScalarNode, category: yaml.ScalarNode, number: yaml.ScalarNode, whole: yaml.ScalarNode,
 	boolean: yaml.ScalarNode, choice: 0}
 
-// mismatch reports a value of the wrong kind.
-func (c *checker) mismatch(s *Shape, n document.Node) {
+// reportMismatch reports a value of the wrong kind.
+func (c *checker) reportMismatch(s *Shape, n document.Node) {
 	p := document.Problem{Message: "found " + n.Found(), Expected: s.Says}
 	switch {
 	case n.IsNull() && n.Text() != "" && (s.kind == category && c.fitsText(s, n.Text()) || s.kind == text &&
 		s.oneOf == nil):
 		p.Message = "unquoted " + n.Text() + " is no text: YAML reads it as nothing at all"
-		p.Fix = quote(n.Text())
+		p.Fix = quoteYAML(n.Text())
 	case n.IsNull() && s.kind == category && s.match == nil:
 		p.Fix = `""`
 	case (n.IsNumber() || n.Value.Tag == "!!bool") && s.kind == text && s.oneOf == nil && c.fitsText(s, n.Text()):
-		p.Fix = quote(n.Text())
+		p.Fix = quoteYAML(n.Text())
 	case s.kind == whole && n.IsQuoted() && document.IsNumber(n.Text()):
 		p.Fix = n.Text() + ", without quotes"
 	case s.kind == choice && n.IsText():
@@ -86,15 +86,16 @@ func (c *checker) mismatch(s *Shape, n document.Node) {
 		p = c.Among(n, p, options)
 	}
 	if s.kind == choice {
-		c.meantKey(s, n, &p)
+		c.suggestKey(s, n, &p)
 	}
-	c.habit(s, n, &p)
+	c.applyHabit(s, n, &p)
 	c.Wrong(n, p)
 	c.MarkUnsound(n)
 }
 
-// meantKey says of a mapping that is no branch of a choice which key of a branch was probably meant.
-func (c *checker) meantKey(s *Shape, n document.Node, p *document.Problem) {
+// suggestKey adds to the problem of a mapping that matches no branch of a choice the key of a branch that was probably
+// meant.
+func (c *checker) suggestKey(s *Shape, n document.Node, p *document.Problem) {
 	var keys []string
 	for _, b := range s.When {
 		keys = append(keys, b.Guard.Keys...)
@@ -108,21 +109,21 @@ func (c *checker) meantKey(s *Shape, n document.Node, p *document.Problem) {
 	}
 }
 
-// quote writes a text in YAML's double quotes.
-func quote(text string) string {
+// quoteYAML writes a text in YAML's double quotes.
+func quoteYAML(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
 func (c *checker) checkAnything(n document.Node) {
 	for _, child := range append(n.Pairs(), n.Items()...) {
-		c.check(&Shape{}, child)
+		c.checkNode(&Shape{}, child)
 	}
 }
 
 func (c *checker) checkObject(s *Shape, n document.Node) {
 	var present []string
 	for _, pair := range n.Pairs() {
-		f, known := s.field(pair.Key.Value)
+		f, known := s.fieldByKey(pair.Key.Value)
 		switch {
 		case c.IsRefused(pair.Key): // already reported
 		case !known:
@@ -135,7 +136,7 @@ func (c *checker) checkObject(s *Shape, n document.Node) {
 					Expected: f.Needs + " beside it",
 				})
 			}
-			c.check(f.Shape, pair)
+			c.checkNode(f.Shape, pair)
 		}
 	}
 	for _, f := range s.Fields {
@@ -149,8 +150,8 @@ func (c *checker) checkObject(s *Shape, n document.Node) {
 	c.checkForms(s, n, present)
 }
 
-// unknownKey reports a key that an object does not have. It returns the key that was probably
-// meant, so that it is not reported as missing too.
+// unknownKey reports a key that an object does not have. It returns the key that was probably meant, so that this key
+// is not reported as missing too.
 func (c *checker) unknownKey(s *Shape, pair document.Node) string {
 	p := document.Problem{Message: fmt.Sprintf("unknown key %q", document.Clip(pair.Key.Value)),
 		Expected: document.OneOf(s.builtKeys())}
@@ -165,12 +166,12 @@ func (c *checker) unknownKey(s *Shape, pair document.Node) string {
 	return meant
 }
 
-// checkForms reports an object whose keys are in none of its forms.
+// checkForms reports an object whose keys match none of its forms.
 func (c *checker) checkForms(s *Shape, n document.Node, present []string) {
 	if len(s.forms) == 0 {
 		return
 	}
-	governed := s.governed()
+	governed := s.formKeys()
 	var have []string
 	for _, key := range governed {
 		if slices.Contains(present, key) {
@@ -203,7 +204,7 @@ func (c *checker) checkForms(s *Shape, n document.Node, present []string) {
 func (c *checker) checkDictionary(s *Shape, n document.Node) {
 	pairs := n.Pairs()
 	if int64(len(pairs)) < s.Least {
-		c.tooFew(s, n)
+		c.reportTooFew(s, n)
 	}
 	for _, pair := range pairs {
 		if c.IsRefused(pair.Key) {
@@ -216,14 +217,14 @@ func (c *checker) checkDictionary(s *Shape, n document.Node) {
 			})
 			continue
 		}
-		c.check(s.Of, pair)
+		c.checkNode(s.Of, pair)
 	}
 }
 
 func (c *checker) checkList(s *Shape, n document.Node) {
 	items := n.Items()
 	if int64(len(items)) < s.Least {
-		c.tooFew(s, n)
+		c.reportTooFew(s, n)
 	}
 	if s.most > 0 && int64(len(items)) > s.most {
 		p := document.Problem{Message: fmt.Sprintf("%d entries", len(items)), Expected: s.Says}
@@ -233,11 +234,11 @@ func (c *checker) checkList(s *Shape, n document.Node) {
 		c.Wrong(n, p)
 	}
 	for _, item := range items {
-		c.check(s.Of, item)
+		c.checkNode(s.Of, item)
 	}
 }
 
-func (c *checker) tooFew(s *Shape, n document.Node) {
+func (c *checker) reportTooFew(s *Shape, n document.Node) {
 	p := document.Problem{Message: "is empty", Expected: s.Says}
 	if held := len(n.Value.Content); held > 0 {
 		p.Message = fmt.Sprintf("too few entries: %d of at least %d", held, s.Least)
@@ -251,16 +252,16 @@ func (c *checker) tooFew(s *Shape, n document.Node) {
 
 func (c *checker) checkChoice(s *Shape, n document.Node) {
 	for _, b := range s.When {
-		if b.Guard.holds(n) {
-			c.check(b.Then, n)
+		if b.Guard.matches(n) {
+			c.checkNode(b.Then, n)
 			return
 		}
 	}
-	c.mismatch(s, n)
+	c.reportMismatch(s, n)
 }
 
-// holds is true where the guard's conditions are met.
-func (g Guard) holds(n document.Node) bool {
+// matches reports whether a node meets the guard's conditions.
+func (g Guard) matches(n document.Node) bool {
 	switch g.node {
 	case mappingNode:
 		if n.Value.Kind != yaml.MappingNode {
@@ -286,17 +287,17 @@ func (c *checker) checkScalar(s *Shape, n document.Node) {
 		c.checkText(s, n)
 	case category:
 		if !c.fitsText(s, n.Text()) {
-			c.mismatch(s, n)
+			c.reportMismatch(s, n)
 		}
 	case number:
 		if !n.IsText() && !n.IsNumber() || !s.match.MatchString(n.Text()) {
-			c.mismatch(s, n)
+			c.reportMismatch(s, n)
 		}
 	case whole:
 		c.checkWhole(s, n)
 	case boolean:
 		if n.Value.Tag != "!!bool" {
-			c.mismatch(s, n)
+			c.reportMismatch(s, n)
 		}
 	}
 	if c.unfilled != nil && !s.params && strings.Contains(n.Text(), "${") {
@@ -304,14 +305,14 @@ func (c *checker) checkScalar(s *Shape, n document.Node) {
 	}
 }
 
-// fitsText is true where a text matches the shape's pattern and options.
+// fitsText reports whether a text matches the shape's pattern and options.
 func (c *checker) fitsText(s *Shape, t string) bool {
 	return (s.match == nil || s.match.MatchString(t)) && (s.oneOf == nil || slices.Contains(s.oneOf, t))
 }
 
 func (c *checker) checkText(s *Shape, n document.Node) {
 	if !n.IsText() {
-		c.mismatch(s, n)
+		c.reportMismatch(s, n)
 		return
 	}
 	if c.fitsText(s, n.Text()) {
@@ -324,7 +325,7 @@ func (c *checker) checkText(s *Shape, n document.Node) {
 func (c *checker) checkWhole(s *Shape, n document.Node) {
 	x, err := document.ParseNumber(n.Text())
 	if !n.IsNumber() || err != nil || !x.IsInt() {
-		c.mismatch(s, n)
+		c.reportMismatch(s, n)
 		return
 	}
 	if x.Cmp(big.NewRat(s.Least, 1)) < 0 || s.most != 0 && x.Cmp(big.NewRat(s.most, 1)) > 0 {

@@ -1,7 +1,7 @@
 package shape
 
-// This file holds habits from other programs and places: what is often written where the language writes something
-// else.
+// This file recognises habits from other programs and places: what people often write where this language has another
+// form.
 
 import (
 	"cmp"
@@ -15,10 +15,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Habit is what to write in place of a key of another program.
+// Habit says what to write in place of a key of another program.
 type Habit struct {
 	Expected string
-	Meant    string // the key that is not reported as missing, "" for none
+	Meant    string // the key not to report as missing, "" for none
 }
 
 // withPoint shows how decimals are written.
@@ -30,8 +30,8 @@ var (
 	otherDate    = regexp.MustCompile(`^([0-9]{1,2})[/.-]([0-9]{1,2})[/.-]([0-9]{4})$`)
 )
 
-// habit makes a problem with a text say what the language writes in its place, where that is known.
-func (c *checker) habit(s *Shape, n document.Node, p *document.Problem) {
+// applyHabit completes the problem of a text with what the language writes in its place, where that is known.
+func (c *checker) applyHabit(s *Shape, n document.Node, p *document.Problem) {
 	if !n.IsText() {
 		return
 	}
@@ -47,7 +47,7 @@ func (c *checker) habit(s *Shape, n document.Node, p *document.Problem) {
 	}
 }
 
-// afterComma reports whether a key is what YAML makes of the places of a number with a decimal comma.
+// afterComma reports whether a key is what YAML reads as the decimal places of a number with a decimal comma.
 func (c *checker) afterComma(key *yaml.Node) bool {
 	before := []rune(c.Line(key.Line))
 	at := key.Column - 1
@@ -55,7 +55,8 @@ func (c *checker) afterComma(key *yaml.Node) bool {
 		before[at-2] >= '0' && before[at-2] <= '9'
 }
 
-// isoDate is a date written with its year last, as year, month and day; "" where day and month cannot be distinguished.
+// isoDate rewrites a date with its year last as year, month and day. It returns "" if day and month cannot be
+// distinguished.
 func isoDate(text string) string {
 	m := otherDate.FindStringSubmatch(text)
 	first, _ := strconv.Atoi(m[1])

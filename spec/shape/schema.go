@@ -1,6 +1,6 @@
 package shape
 
-// This file holds the JSON Schema, generated from the same shapes that check documents.
+// This file generates the JSON Schema from the shapes that check documents.
 
 import (
 	"slices"
@@ -10,10 +10,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Schema is the JSON Schema (draft 2020-12) of a shape, with the meanings of keys by their paths.
+// Schema returns the JSON Schema (draft 2020-12) of a shape, with the meanings of keys by their paths.
 func (s *Shape) Schema(title string, meanings map[string]Meaning) []byte {
 	w := schemaWriter{defs: map[string]any{}, meanings: meanings}
-	root := w.write(s, "")
+	root := w.shapeSchema(s, "")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = title
 	if len(w.defs) > 0 {
@@ -22,16 +22,16 @@ func (s *Shape) Schema(title string, meanings map[string]Meaning) []byte {
 	return canonical.Must(canonical.Indented(root)) // maps, lists and texts always encode
 }
 
-// Meaning is what one key does.
+// Meaning describes what one key does.
 type Meaning struct {
-	Is      string // what the key says, in full sentences
-	Without string // what holds where the key is left out; "" for a key that must be there
+	Is      string // what the key states, in full sentences
+	Without string // what applies if the key is left out; "" for a required key
 	Example string // the value, as YAML
-	Page    string // the page that says more, from the top of the project
+	Page    string // the page with more about it, from the top of the project
 }
 
-// schemaWriter turns shapes into schemas; defs holds those that are used by name, meanings what
-// the key of each path does.
+// schemaWriter converts shapes to schemas. defs holds the schemas of named shapes, meanings the meaning of the key at
+// each path.
 type schemaWriter struct {
 	defs     map[string]any
 	meanings map[string]Meaning
@@ -39,37 +39,37 @@ type schemaWriter struct {
 
 type schema = map[string]any
 
-// write is the schema of a shape at a path, in which * is a name that the spec chooses and [] an
+// shapeSchema returns the schema of a shape at a path, in which * stands for a name that the spec chooses and [] for an
 // entry of a list.
-func (w schemaWriter) write(s *Shape, path string) schema {
+func (w schemaWriter) shapeSchema(s *Shape, path string) schema {
 	if s.name == "" {
-		return w.body(s, path)
+		return w.describedSchema(s, path)
 	}
 	if _, done := w.defs[s.name]; !done {
-		w.defs[s.name] = nil // taken: shapes may hold themselves
-		w.defs[s.name] = w.body(s, path)
+		w.defs[s.name] = nil // reserved first: shapes may contain themselves
+		w.defs[s.name] = w.describedSchema(s, path)
 	}
 	return schema{"$ref": "#/$defs/" + s.name}
 }
 
-// key is the schema of a key: what is expected there as its title, what it does as its description.
-func (w schemaWriter) key(s *Shape, path string) schema {
-	out := w.write(s, path)
+// keySchema returns the schema of a key, with the key's expected value as title and its meaning as description.
+func (w schemaWriter) keySchema(s *Shape, path string) schema {
+	out := w.shapeSchema(s, path)
 	m, ok := w.meanings[path]
 	if !ok {
 		return out
 	}
-	out["title"] = s.words()
+	out["title"] = s.expectation()
 	out["description"] = m.description()
 	var example any
 	if err := yaml.Unmarshal([]byte(m.Example), &example); err != nil {
-		panic(err) // meanings are part of the program
+		panic(err) // meanings are constants of the program
 	}
 	out["examples"] = []any{example}
 	return out
 }
 
-// description is all that a meaning has in words.
+// description joins all texts of a meaning.
 func (m Meaning) description() string {
 	out := m.Is
 	if m.Without != "" {
@@ -81,15 +81,15 @@ func (m Meaning) description() string {
 	return out
 }
 
-// words is what a shape expects, in words.
-func (s *Shape) words() string {
+// expectation says in words what a shape expects.
+func (s *Shape) expectation() string {
 	if s.unbuilt == "" {
 		return s.Says
 	}
 	return strings.TrimSpace(s.Says + " (" + s.unbuilt + ": not supported by this version)")
 }
 
-// Below is the path of what stands under a name in a shape that has the path.
+// Below returns the path of a name under a path.
 func Below(path, name string) string {
 	if path == "" {
 		return name
@@ -97,26 +97,26 @@ func Below(path, name string) string {
 	return path + "." + name
 }
 
-// body is the rules of a shape and its description. Patterns are written as they are: shapes
-// keep to what Go and ECMA-262 read alike.
-func (w schemaWriter) body(s *Shape, path string) schema {
-	out := w.rules(s, path)
-	if says := s.words(); says != "" {
+// describedSchema returns the rules of a shape with its description. Patterns are copied: shapes use only syntax that
+// Go and ECMA-262 read in the same way.
+func (w schemaWriter) describedSchema(s *Shape, path string) schema {
+	out := w.shapeRules(s, path)
+	if says := s.expectation(); says != "" {
 		out["description"] = says
 	}
 	return out
 }
 
-func (w schemaWriter) rules(s *Shape, path string) schema {
+func (w schemaWriter) shapeRules(s *Shape, path string) schema {
 	switch s.kind {
 	case object:
-		return w.object(s, path)
+		return w.objectRules(s, path)
 	case dictionary:
 		names := schema{"pattern": s.Keys.String()}
-		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.write(s.Of, Below(path, "*")),
+		return schema{"type": "object", "propertyNames": names, "additionalProperties": w.shapeSchema(s.Of, Below(path, "*")),
 			"minProperties": s.Least}
 	case list:
-		out := schema{"type": "array", "items": w.write(s.Of, path+"[]"), "minItems": s.Least}
+		out := schema{"type": "array", "items": w.shapeSchema(s.Of, path+"[]"), "minItems": s.Least}
 		if s.most > 0 {
 			out["maxItems"] = s.most
 		}
@@ -140,16 +140,16 @@ func (w schemaWriter) rules(s *Shape, path string) schema {
 	case boolean:
 		return schema{"type": "boolean"}
 	case choice:
-		return w.choice(s.When, path)
+		return w.choiceRules(s.When, path)
 	}
 	return schema{}
 }
 
-func (w schemaWriter) object(s *Shape, path string) schema {
+func (w schemaWriter) objectRules(s *Shape, path string) schema {
 	properties, needs := schema{}, map[string][]string{}
 	var required []string
 	for _, f := range s.Fields {
-		properties[f.Key] = w.key(f.Shape, Below(path, f.Key))
+		properties[f.Key] = w.keySchema(f.Shape, Below(path, f.Key))
 		if f.Required != "" {
 			required = append(required, f.Key)
 		}
@@ -165,18 +165,18 @@ func (w schemaWriter) object(s *Shape, path string) schema {
 		out["dependentRequired"] = needs
 	}
 	if s.forms != nil {
-		out["oneOf"] = forms(s)
+		out["oneOf"] = formRules(s)
 	}
 	return out
 }
 
-// forms are the sets of keys of which exactly one is present.
-func forms(s *Shape) []schema {
+// formRules requires exactly one of the sets of keys.
+func formRules(s *Shape) []schema {
 	var all []schema
 	for _, form := range s.forms {
 		one := schema{"required": form}
 		var others []schema
-		for _, key := range s.governed() {
+		for _, key := range s.formKeys() {
 			if !slices.Contains(form, key) {
 				others = append(others, schema{"required": []string{key}})
 			}
@@ -189,16 +189,17 @@ func forms(s *Shape) []schema {
 	return all
 }
 
-// choice is the chain "if this guard holds, then that shape, else the rest".
-func (w schemaWriter) choice(branches []Branch, path string) schema {
+// choiceRules is a chain of conditions: if this guard matches, then that shape, else the rest.
+func (w schemaWriter) choiceRules(branches []Branch, path string) schema {
 	if len(branches) == 0 {
 		return schema{"not": schema{}}
 	}
 	first := branches[0]
-	return schema{"if": first.Guard.schema(), "then": w.write(first.Then, path), "else": w.choice(branches[1:], path)}
+	return schema{"if": first.Guard.guardSchema(),
+		"then": w.shapeSchema(first.Then, path), "else": w.choiceRules(branches[1:], path)}
 }
 
-func (g Guard) schema() schema {
+func (g Guard) guardSchema() schema {
 	switch g.node {
 	case sequenceNode:
 		return schema{"type": "array"}

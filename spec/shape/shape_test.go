@@ -13,8 +13,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// order is a shape with every kind of part.
-func order() *Shape {
+// orderShape returns a shape with every kind of part.
+func orderShape() *Shape {
 	amount := Object("{gross} or {net}", Field{Key: "gross", Shape: Number("a number")},
 		Field{Key: "net", Shape: Number("a number")}).WithForms([]string{"gross"}, []string{"net"})
 	names := Dictionary("names", `^[a-z]+$`, Anything("anything"))
@@ -38,15 +38,15 @@ func order() *Shape {
 	return s
 }
 
-// found are the problems of a document of that shape, each in a line with its position.
-func found(t *testing.T, text string) []string {
+// problemLines returns the problems of a document of that shape, each on one line with its position.
+func problemLines(t *testing.T, text string) []string {
 	t.Helper()
 	f := document.NewFindings("order.yaml", text)
 	root, ok := f.Read("an order", "one order")
 	if !ok {
 		t.Fatalf("%s: %v", text, f.Problems())
 	}
-	Check(f, order(), root, &document.Problem{Message: "a parameter"})
+	Check(f, orderShape(), root, &document.Problem{Message: "a parameter"})
 	var lines []string
 	for _, p := range f.Problems() {
 		line := fmt.Sprintf("%d:%d %s: %s", p.Line, p.Column, p.Path, p.Message)
@@ -64,10 +64,11 @@ func found(t *testing.T, text string) []string {
 var orders = []struct {
 	name, text string
 	want       []string
-	// onlyHere says that no schema tells: it knows no parameters, and nothing of what is not built.
+	// onlyHere reports that a schema accepts the document: it knows neither parameters nor features that are not built.
 	onlyHere bool
 }{
-	{name: "all of it", text: "id: 9\nsize: large\ncode: 01\nday: 2024-01-31\npaid: true\nprice: {net: 3/10}\nnames: {a: {b: 1}}\n" +
+	{name: "all of it", text: "id: 9\nsize: large\ncode: 01\nday: 2024-01-31\npaid: true\n" +
+		"price: {net: 3/10}\nnames: {a: {b: 1}}\n" +
 		"pair: [1, 2%]\nnote: \"${x}\"\nby: [Ann, Bo]\n"},
 	{name: "the least", text: "id: 1"},
 	{name: "a branch for each guard", text: "id: 1\nby: {team: a}"},
@@ -109,16 +110,16 @@ var orders = []struct {
 func TestCheck(t *testing.T) {
 	for _, c := range orders {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, found(t, c.text)); diff != "" {
+			if diff := cmp.Diff(c.want, problemLines(t, c.text)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestSchemaTakesWhatCheckTakes validates the same documents by the schema of the shape.
+// TestSchemaTakesWhatCheckTakes validates the same documents against the schema of the shape.
 func TestSchemaTakesWhatCheckTakes(t *testing.T) {
-	read, err := jsonschema.UnmarshalJSON(bytes.NewReader(order().Schema("orders", nil)))
+	read, err := jsonschema.UnmarshalJSON(bytes.NewReader(orderShape().Schema("orders", nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,8 @@ func TestSchemaTakesWhatCheckTakes(t *testing.T) {
 	}
 }
 
-// TestSchemaHasTheWordsOfKeys: a meaning is the description of its key, with what holds without it, and an example.
+// TestSchemaHasTheWordsOfKeys checks that the meaning of a key is its description, with what applies without it, and an
+// example.
 func TestSchemaHasTheWordsOfKeys(t *testing.T) {
 	s := Object("an order", Field{Key: "id", Shape: Whole("1 to 9", 1, 9)},
 		Field{Key: "later", Shape: Text("a text").NotBuilt("later")})

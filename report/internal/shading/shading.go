@@ -1,7 +1,7 @@
 // Package shading divides figures into classes that begin at round numbers, as maps and heat maps shade them.
 package shading
 
-// This file holds shades: figures in classes that begin at round numbers.
+// This file holds shades: classes of figures that begin at round numbers.
 
 import (
 	"fmt"
@@ -15,15 +15,14 @@ const (
 	Most = 6
 )
 
-// shades part figures into classes at round numbers.
+// shades divides figures into classes at round numbers.
 type shades struct {
 	breaks    []float64 // the lower ends of all classes but the first
-	All       []int     // of each class, 1 to 6
+	All       []int     // the shade of each class, 1 to 6
 	low, high float64
 }
 
-// Of finds at most so many classes: of even width or, where the largest figure is many times the smallest, by what
-// number they are multiplied with.
+// Of finds at most `most` classes: of equal width or, if the largest figure is many times the smallest, of equal ratio.
 func Of(descending []float64, most int) shades {
 	if len(descending) == 0 {
 		return shades{}
@@ -32,7 +31,7 @@ func Of(descending []float64, most int) shades {
 	if s.low > 0 && s.high > float64(25*s.low) {
 		s.breaks = s.byFactor(most)
 	} else {
-		s.breaks = s.even(most)
+		s.breaks = s.evenBreaks(most)
 	}
 	n := len(s.breaks) + 1
 	for i := range n {
@@ -44,7 +43,7 @@ func Of(descending []float64, most int) shades {
 	return s
 }
 
-// powers of ten from which round numbers are made.
+// The powers of ten from which round numbers are made.
 const LeastPower, MostPower = -9, 18
 
 func Round(digit, power int) float64 {
@@ -52,7 +51,7 @@ func Round(digit, power int) float64 {
 	return v
 }
 
-// byFactor are breaks at 1, 2, 5, 10, 20 and so on or, where these are too many, at powers of ten alone.
+// byFactor returns breaks at 1, 2, 5, 10, 20 and so on or, if these are too many, only at powers of ten.
 func (s shades) byFactor(most int) []float64 {
 	var breaks []float64
 	for _, digits := range [][]int{{1, 2, 5}, {1, 3}, {1}} {
@@ -71,8 +70,9 @@ func (s shades) byFactor(most int) []float64 {
 	return breaks[len(breaks)-most+1:]
 }
 
-// Multiples are the last multiple of a step at or below the lower figure, and how many more of them lie up to the higher
-// one: too many to show where the step is so fine beside the figures that a float does not tell its multiples apart.
+// Multiples returns the last multiple of a step at or below the lower figure, and how many more multiples there are up
+// to the higher one: too many to show if the step is so small relative to the figures that a float64 does not
+// distinguish its multiples.
 func Multiples(low, high, step float64) (below float64, more int) {
 	below = math.Floor(low / step)
 	if max(math.Abs(low), math.Abs(high))/step >= 1<<52 {
@@ -81,8 +81,8 @@ func Multiples(low, high, step float64) (below float64, more int) {
 	return below, int(min(math.Floor(high/step)-below, math.MaxInt32))
 }
 
-// even are breaks at multiples of 1, 2, 5, 10 and so on.
-func (s shades) even(most int) []float64 {
+// evenBreaks returns breaks at multiples of 1, 2, 5, 10 and so on.
+func (s shades) evenBreaks(most int) []float64 {
 	for power := LeastPower; power <= MostPower; power++ {
 		for _, digit := range []int{1, 2, 5} {
 			step := Round(digit, power)
@@ -102,7 +102,7 @@ func (s shades) even(most int) []float64 {
 	return nil
 }
 
-// Class is the class of a figure.
+// Class returns the class of a figure.
 func (s shades) Class(v float64) int {
 	i := 0
 	for i < len(s.breaks) && v >= s.breaks[i] {
@@ -111,7 +111,7 @@ func (s shades) Class(v float64) int {
 	return i
 }
 
-// Text says what figures a class has.
+// Text describes the figures of a class.
 func (s shades) Text(i int) string {
 	switch {
 	case len(s.breaks) == 0 && s.low == s.high:

@@ -1,7 +1,6 @@
 package words
 
-// This file holds the few numbers that a report writes in a way of its own; the
-// rest are written by package budget.
+// This file writes the few numbers for which a report has its own format; package budget writes the rest.
 
 import (
 	"encoding/json"
@@ -14,14 +13,14 @@ import (
 	"github.com/dprelease/dprelease/plan/describe"
 )
 
-// InHundred is how many in a hundred a confidence leaves.
+// InHundred returns 1 − confidence in per cent.
 func InHundred(confidence float64) string {
 	miss := new(big.Rat).Sub(big.NewRat(1, 1), Exact(strconv.FormatFloat(confidence, 'g', -1, 64)))
 	percent, _ := miss.Mul(miss, big.NewRat(100, 1)).Float64()
 	return strconv.FormatFloat(percent, 'f', -1, 64)
 }
 
-// Rat shows an exact number, which may be below zero, in decimals; one that has none is left as it is.
+// Rat shows an exact number, which may be negative, as a decimal; a number without one is returned unchanged.
 func Rat(text string) string {
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
@@ -39,7 +38,7 @@ func Rat(text string) string {
 	return text
 }
 
-// Exact reads an exact number; nil is none.
+// Exact reads an exact number. It returns nil if the text is not one.
 func Exact(text string) *big.Rat {
 	r, err := budget.ParseRat(text)
 	if err != nil {
@@ -56,7 +55,7 @@ func Up(text string) string {
 	return text
 }
 
-// Figure writes a figure in full where it is whole and not huge, else in four digits.
+// Figure writes a figure in full if it is whole and not huge, and otherwise in four significant digits.
 func Figure(v float64) string {
 	switch {
 	case v == math.Trunc(v) && math.Abs(v) < 1e9:
@@ -73,7 +72,7 @@ func Figure(v float64) string {
 // Decimal shows an error in four significant digits, and whole numbers in full.
 func Decimal(v float64) string { return budget.DecimalNearest(v, 4) }
 
-// Signed shows an estimate that may be below zero, as decimal does.
+// Signed shows an estimate that may be negative, in the form of Decimal.
 func Signed(v float64) string {
 	if v < 0 {
 		return "−" + Decimal(-v)
@@ -81,7 +80,7 @@ func Signed(v float64) string {
 	return Decimal(v)
 }
 
-// Number writes a sum: a whole one in full, another as signed does, a dash for none.
+// Number writes a sum: in full if it is whole, in the form of Signed if not, and as a dash for none.
 func Number(n json.Number) string {
 	if n == "" {
 		return "–"
@@ -99,8 +98,7 @@ func Number(n json.Number) string {
 // Margin writes half the width of an interval, rounded up to a whole number.
 func Margin(v float64) string { return budget.Group(describe.WholeMargin(v)) }
 
-// Relative writes a ratio as a percentage, however large, in two significant
-// digits.
+// Relative writes a ratio as a percentage, however large, in two significant digits.
 func Relative(v float64) string { return budget.DecimalNearest(float64(100*v), 2) + "%" }
 
 // Level writes a confidence as a percentage, rounded down to one decimal.

@@ -1,6 +1,6 @@
 package words
 
-// This file holds names and kinds within a sentence.
+// This file writes names and lists within a sentence.
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// Either is the first text where something holds, else the second.
+// Either returns text if holds is true, and otherwise the other text.
 func Either(holds bool, text, otherwise string) string {
 	if holds {
 		return text
@@ -21,17 +21,17 @@ func Either(holds bool, text, otherwise string) string {
 	return otherwise
 }
 
-// When is a text where something holds, else "".
+// When returns text if holds is true, and otherwise "".
 func When(holds bool, text string) string { return Either(holds, text, "") }
 
-// Said are those of some texts that are not empty.
+// Said returns the texts that are not empty.
 func Said(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
 func Times(n int64) string { return Either(n == 1, "once", budget.Group(n)+" times") }
 
-// Capital begins a sentence.
+// Capital capitalises the first letter.
 func Capital(s string) string {
 	for i, r := range s {
 		return strings.ToUpper(string(r)) + s[i+len(string(r)):]
@@ -39,7 +39,7 @@ func Capital(s string) string {
 	return s
 }
 
-// List lists names.
+// List joins names with commas and "and".
 func List(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -47,7 +47,7 @@ func List(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// Texts are values as they are written, nil for none.
+// Texts returns values as strings, nil for none.
 func Texts[T fmt.Stringer](all []T) (texts []string) {
 	for _, one := range all {
 		texts = append(texts, one.String())
@@ -55,13 +55,13 @@ func Texts[T fmt.Stringer](all []T) (texts []string) {
 	return texts
 }
 
-// OneRow puts a text of several lines on one.
+// OneRow puts a text of several lines on one line.
 func OneRow(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Category is the label of a category, its code where it has none.
+// Category returns the label of a category, or its code if it has none.
 func Category(c domain.Category) string { return cmp.Or(c.Label, c.Code) }
 
-// FirstOf is the first name and how many more there are.
+// FirstOf returns the first name and the number of others.
 func FirstOf(names []string) string {
 	if more := len(names) - 1; more > 0 {
 		return fmt.Sprintf("%s and %d more", names[0], more)
@@ -69,36 +69,36 @@ func FirstOf(names []string) string {
 	return names[0]
 }
 
-// Alike are tables by what is said of them, in the order in which it was said first.
+// Alike groups tables by what is said about them, in the order in which it was first said.
 type Alike struct {
-	said   []string
-	tables map[string][]string
+	statements []string
+	tables     map[string][]string
 }
 
-// Add says something of a table.
+// Add says something about a table.
 func (a *Alike) Add(says, table string) {
 	if a.tables == nil {
 		a.tables = map[string][]string{}
 	}
 	if a.tables[says] == nil {
-		a.said = append(a.said, says)
+		a.statements = append(a.statements, says)
 	}
 	a.tables[says] = append(a.tables[says], table)
 }
 
-// Sentences are what was said, each once, by a format that takes the tables and what is said of them.
+// Sentences returns a sentence for each statement. format takes the tables and the statement.
 func (a *Alike) Sentences(format string) []string {
 	var all []string
-	for _, says := range a.said {
+	for _, says := range a.statements {
 		all = append(all, fmt.Sprintf(format, Few(a.tables[says]), says))
 	}
 	return all
 }
 
-// mostNamed is how many tables a sentence names.
+// mostNamed is the number of tables that a sentence names.
 const mostNamed = 5
 
-// Few lists the first few names, and how many more there are.
+// Few lists the first few names, and the number of others.
 func Few(names []string) string {
 	list := strings.Join(names[:min(len(names), mostNamed)], ", ")
 	if more := len(names) - mostNamed; more > 0 {
