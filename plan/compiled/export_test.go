@@ -2,4 +2,4 @@ package compiled
 
 // This file gives this package's tests access to unexported names.
 
-var ApartAlone = apartAlone
+var ApartAlone = pairMarginOfDraws
