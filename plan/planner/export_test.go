@@ -10,7 +10,7 @@ var NeededLeaves = neededLeaves
 
 var Predict = predict
 
-var X = x
+var X = leafPrecision
 
 var FloatOfRat = floatOfRat
 
