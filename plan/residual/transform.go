@@ -6,18 +6,16 @@ import (
 	"slices"
 )
 
-// This file holds the residuals as numbers: from counts to the exact integers that
-// are measured, and from noisy ones back to cells. Arrays are row-major over the
-// axes of a set, in its order: the last one's categories change fastest.
+// This file holds the residuals as numbers: from counts to the exact integers that are measured, and from noisy ones
+// back to cells. Arrays are row-major over the axes of a set, in its order: the last one's categories change fastest.
 
 // ErrOverflow is the error for integers that a 64-bit number cannot hold.
 var ErrOverflow = errors.New("the counts are too large for the integers of this strategy")
 
-// Exact turns the counts of a set's marginal into the integers that are measured: those
-// of the residuals of its axes, but for plain ones (nil: none), along which counts
-// stay. It works in the slice that it is given, and returns another, shorter one where
-// a ranged column has fewer integers than categories. Apart from an overflow, for which
-// it returns ErrOverflow, it is exact.
+// Exact turns the counts of a set's marginal into the integers that are measured: residuals along its axes, but
+// counts along plain ones (nil: none). It works in the slice that it is given, and returns another, shorter one if a
+// ranged column has fewer integers than categories. It is exact unless it overflows, for which it returns
+// ErrOverflow.
 func Exact(columns []*Column, axes Set, plain []bool, counts []int64) ([]int64, error) {
 	stride := 1
 	for i := len(axes) - 1; i >= 0; i-- {
@@ -41,8 +39,7 @@ func Exact(columns []*Column, axes Set, plain []bool, counts []int64) ([]int64, 
 	return counts, nil
 }
 
-// exact applies c_p·(g·x_j − Σ_{i in p} x_i) along an axis whose neighbours lie
-// stride apart.
+// exact applies c_p·(g·x_j − Σ_{i in p} x_i) along an axis whose neighbours are stride apart.
 func (l level) exact(x []int64, stride int) error {
 	sums := make([]int64, l.parents()*stride)
 	for base := 0; base < len(x); base += stride * l.size {
@@ -77,7 +74,7 @@ func (l level) exact(x []int64, stride int) error {
 	return nil
 }
 
-// parents is the number of categories of the level before.
+// parents returns the number of categories of the level before.
 func (l level) parents() int {
 	n := 0
 	for _, p := range l.parent {
@@ -86,13 +83,13 @@ func (l level) parents() int {
 	return n
 }
 
-// add is a+b, false where that overflows or is the least integer.
+// add returns a+b; it reports false if that overflows or is the least integer.
 func add(a, b int64) (int64, bool) {
 	sum := a + b
 	return sum, (a^sum)&(b^sum) >= 0 && sum != -1<<63
 }
 
-// times is a·b for b ≥ 0, false where that overflows or is the least integer.
+// times returns a·b for b ≥ 0; it reports false if that overflows or is the least integer.
 func times(a, b int64) (int64, bool) {
 	size := uint64(a)
 	if a < 0 {
@@ -102,11 +99,10 @@ func times(a, b int64) (int64, bool) {
 	return a * b, high == 0 && low < 1<<63
 }
 
-// centre turns noisy integers of a residual into the residual itself, in units of
-// counts: along every axis (y_j − mean of y over the group)/(c_p·g), in place. What
-// the group's mean holds is noise alone. Along an axis of a ranged column n−1 integers
-// become the n categories G·z, in a new slice. Plain axes are counts of the residual's own
-// categories; nil for none.
+// centre turns noisy integers of a residual into the residual itself, in units of counts: along every axis (y_j −
+// mean of y over the group)/(c_p·g), in place. The group's mean is noise only. Along an axis of a ranged column n−1
+// integers become the n categories G·z, in a new slice. Plain axes are counts of the residual's own categories; nil
+// for none.
 func centre(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
 	stride := 1
 	for i := len(axes) - 1; i >= 0; i-- {
@@ -122,8 +118,7 @@ func centre(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
 	return y
 }
 
-// centre takes the mean of each group from an axis, and divides by the scale of
-// the integers if so asked.
+// centre subtracts the mean of each group along an axis, and divides by the scale of the integers if scaled is set.
 func (l level) centre(y []float64, stride int, scaled bool) {
 	groups := make([]float64, l.parents()) // how many categories lie in each
 	for _, p := range l.parent {
@@ -160,8 +155,8 @@ func (l level) centre(y []float64, stride int, scaled bool) {
 	}
 }
 
-// Spread adds a residual, in units of counts, to what a marginal that it is part of
-// shows: cells, or prefix sums along some axes. The marginal's axes may be in any order.
+// Spread adds a residual, in units of counts, to what a marginal that contains it shows: cells, or prefix sums along
+// some axes. The marginal's axes may be in any order.
 func Spread(columns []*Column, marginal, axes Set, residual, cells []float64) {
 	var have, order []int
 	for _, r := range axes {
@@ -173,22 +168,22 @@ func Spread(columns []*Column, marginal, axes Set, residual, cells []float64) {
 		if at := slices.IndexFunc(axes, func(r Axis) bool { return r.Column == a.Column }); at >= 0 {
 			order, levels[i] = append(order, at), axes[at].Level
 		} else {
-			parts[i] = columns[a.Column].parts(a)
+			parts[i] = columns[a.Column].totalParts(a)
 		}
 	}
 	x := permuted(residual, have, order)
 	stride := 1
 	for i := len(marginal) - 1; i >= 0; i-- {
 		if parts[i] == nil {
-			x = columns[marginal[i].Column].show(marginal[i], levels[i], x, stride)
+			x = columns[marginal[i].Column].rowsOf(marginal[i], levels[i], x, stride)
 			stride *= sizes[i]
 		}
 	}
 	spreadOver(cells, x, sizes, parts)
 }
 
-// parts is what each row of an axis has of the total.
-func (c *Column) parts(a Axis) []float64 {
+// totalParts returns the part of the total that each row of an axis has.
+func (c *Column) totalParts(a Axis) []float64 {
 	var out []float64
 	if c.ranged != nil {
 		out = make([]float64, c.Size(a.Level))
@@ -204,8 +199,8 @@ func (c *Column) parts(a Axis) []float64 {
 	return out
 }
 
-// show turns the categories of the residual of a level into the rows of an axis.
-func (c *Column) show(a Axis, level int, x []float64, stride int) []float64 {
+// rowsOf turns the categories of the residual of a level into the rows of an axis.
+func (c *Column) rowsOf(a Axis, level int, x []float64, stride int) []float64 {
 	if a.Level == level && a.Sums != Prefixes {
 		return x
 	}
@@ -216,7 +211,7 @@ func (c *Column) show(a Axis, level int, x []float64, stride int) []float64 {
 		of, part = c.spread(a.Level, level)
 	}
 	rows := c.Size(a.Level)
-	return gathered(x, c.Size(level), rows, stride, func(to, from []float64) {
+	return transformRows(x, c.Size(level), rows, stride, func(to, from []float64) {
 		for j, s := range of {
 			if coarser { // row s has category j
 				for i, v := range from[j*stride : (j+1)*stride] {
