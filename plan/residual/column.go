@@ -109,7 +109,7 @@ func (c *Column) Plain() bool { return c.ranged == nil && c.Levels() <= 1 }
 func (c *Column) Kinds(level int) []int {
 	kind := make([]int, c.levels[level].size) // of each category, so far
 	for k := level; k > 0; k-- {
-		of, _ := c.spread(level, k)
+		of, _ := c.spreadLevel(level, k)
 		next := map[[3]int]int{}
 		for j, a := range of {
 			l := c.levels[k]
@@ -168,9 +168,9 @@ func (c *Column) squaredNorm(level int) int64 {
 	return c.levels[level].moves.Squares
 }
 
-// spread maps each category of level at to the category of level k ≤ at that contains it, and to its part of that:
+// spreadLevel maps each category of level at to the category of level k ≤ at that contains it, and to its part of that:
 // each level divides evenly among the categories of a group.
-func (c *Column) spread(at, k int) (of []int, part []float64) {
+func (c *Column) spreadLevel(at, k int) (of []int, part []float64) {
 	of, part = make([]int, c.levels[at].size), make([]float64, c.levels[at].size)
 	for j := range of {
 		of[j], part[j] = j, 1
@@ -192,23 +192,23 @@ func (c *Column) spread(at, k int) (of []int, part []float64) {
 // The estimate of a residual is centred; as centring is symmetric, its weights are the centred coefficients.
 func (c *Column) Weights(a Axis, level int, q []float64, plain bool) []float64 {
 	if c.ranged != nil {
-		return c.ranged.weights(c.finest(a.Level), level, q, plain)
+		return c.ranged.weights(c.finestTo(a.Level), level, q, plain)
 	}
-	of, part := c.spread(a.Level, level)
+	of, part := c.spreadLevel(a.Level, level)
 	out := make([]float64, c.levels[level].size)
 	for s, x := range q {
 		out[of[s]] += float64(x * part[s])
 	}
 	if level > 0 {
-		c.levels[level].centre(out, 1, !plain)
+		c.levels[level].centreAxis(out, 1, !plain)
 	}
 	return out
 }
 
-// shares returns, for each category of level at, what noise of variance 1 on the integers of level k's residual adds
-// to the variance of its estimate.
-func (c *Column) shares(at, k int) []float64 {
-	of, part := c.spread(at, k)
+// noiseShares returns, for each category of level at, what noise of variance 1 on the integers of level k's residual
+// adds to the variance of its estimate.
+func (c *Column) noiseShares(at, k int) []float64 {
+	of, part := c.spreadLevel(at, k)
 	out := make([]float64, len(of))
 	for j, a := range of {
 		out[j] = float64(c.levels[k].noiseOn(a)*part[j]) * part[j]

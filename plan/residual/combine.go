@@ -57,7 +57,7 @@ type Combination struct {
 // another shape than the residuals of its column: of a level beyond the first.
 func (w *Workload) Combine(sources []Source) (*Combination, error) {
 	c := &Combination{Parts: make([][]Part, len(w.Residuals))}
-	precisions, err := w.precisions(sources, func(residual, source int, precision float64) {
+	precisions, err := w.sumPrecisions(sources, func(residual, source int, precision float64) {
 		c.Parts[residual] = append(c.Parts[residual], Part{source, precision})
 	})
 	if err != nil {
@@ -74,7 +74,7 @@ func (w *Workload) Combine(sources []Source) (*Combination, error) {
 
 // Estimated returns the variances of the estimates of [Workload.Combine], without their parts.
 func (w *Workload) Estimated(sources []Source) ([]float64, error) {
-	precisions, err := w.precisions(sources, func(int, int, float64) {})
+	precisions, err := w.sumPrecisions(sources, func(int, int, float64) {})
 	return invert(precisions), err
 }
 
@@ -86,9 +86,9 @@ func invert(all []float64) []float64 {
 	return all
 }
 
-// precisions adds up, for every residual, the precisions of the sources that contribute to it, and visits each of
+// sumPrecisions adds up, for every residual, the precisions of the sources that contribute to it, and visits each of
 // these.
-func (w *Workload) precisions(sources []Source, visit func(residual, source int, precision float64)) ([]float64,
+func (w *Workload) sumPrecisions(sources []Source, visit func(residual, source int, precision float64)) ([]float64,
 	error) {
 	precisions := make([]float64, len(w.Residuals))
 	for i, s := range sources {
@@ -209,5 +209,5 @@ func (s Source) Figure(columns []*Column, residual Set, noisy []float64) []float
 		order[k] = slices.IndexFunc(left, func(i int) bool { return s.Axes[i].Column == r.Column })
 		plain[k] = s.Plain[left[order[k]]]
 	}
-	return centre(columns, residual, plain, permuted(x, sizes, order))
+	return centreResidual(columns, residual, plain, permuted(x, sizes, order))
 }

@@ -103,9 +103,9 @@ func NewRanged(r Ranging, parents ...[]int) (*Column, error) {
 	return c, nil
 }
 
-// finest maps each category of the finest level to the category of a level that contains it.
-func (c *Column) finest(level int) []int {
-	of, _ := c.spread(c.Levels(), level)
+// finestTo maps each category of the finest level to the category of a level that contains it.
+func (c *Column) finestTo(level int) []int {
+	of, _ := c.spreadLevel(c.Levels(), level)
 	return of
 }
 
@@ -218,9 +218,9 @@ func (r *ranged) changes() Moves {
 	return r.moves
 }
 
-// reaches returns the reach of the total and that of the residual, for an axis of that many categories. of maps each
-// category of the finest level to its category on the axis.
-func (r *ranged) reaches(of []int, size int, sums Sums) []reach {
+// rangedReaches returns the reach of the total and that of the residual, for an axis of that many categories. of maps
+// each category of the finest level to its category on the axis.
+func (r *ranged) rangedReaches(of []int, size int, sums Sums) []reach {
 	total, residual := newReach(size), newReach(size)
 	total.add(r.figures.Tilt, 0, of, sums)
 	r.Visit(func(from int, g []float64) { residual.add(g, from, of, sums) })

@@ -12,9 +12,9 @@ type reach struct {
 	mean float64
 }
 
-// reaches returns the reaches of an axis, for the residuals of its column that contribute to it ([Column.Below]).
+// axisReaches returns the reaches of an axis, for the residuals of its column that contribute to it ([Column.Below]).
 // They are worked out once.
-func (c *Column) reaches(a Axis) []reach {
+func (c *Column) axisReaches(a Axis) []reach {
 	a.Column = 0 // as it may stand anywhere
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -31,7 +31,7 @@ func (c *Column) reaches(a Axis) []reach {
 
 func (c *Column) newReaches(a Axis) []reach {
 	if c.ranged != nil {
-		out := c.ranged.reaches(c.finest(a.Level), c.Size(a.Level), a.Sums)
+		out := c.ranged.rangedReaches(c.finestTo(a.Level), c.Size(a.Level), a.Sums)
 		if c.Size(a.Level) == 1 { // the total, on which the residual has only what rounding leaves
 			out[1] = newReach(1)
 		}
@@ -43,7 +43,7 @@ func (c *Column) newReaches(a Axis) []reach {
 		if a.Sums == Prefixes {
 			r.each = c.prefixShares(a.Level, level)
 		} else {
-			r.each = c.shares(a.Level, level)
+			r.each = c.noiseShares(a.Level, level)
 		}
 		r.finish(a.Sums)
 		if a.Sums == Ranges {
@@ -61,7 +61,7 @@ func (c *Column) Mean(a Axis, level int) float64 {
 	if at < 0 {
 		return 0
 	}
-	return c.reaches(a)[at].mean
+	return c.axisReaches(a)[at].mean
 }
 
 // Below returns the levels whose residuals contribute to an axis of a level, 0 for the total: of a ranged column that
@@ -95,7 +95,7 @@ func (r *reach) add(g []float64, from int, of []int, sums Sums) {
 		}
 		r.each[first+i] += float64(x * x)
 	}
-	r.mean += all.squared(len(r.each))
+	r.mean += all.sumSquares(len(r.each))
 }
 
 // finish turns sums into means.
@@ -123,13 +123,13 @@ func (s *rangeSum) next(x float64, categories int) {
 	s.squares += float64(float64(s.prefix*s.prefix) * float64(categories))
 }
 
-func (s *rangeSum) squared(n int) float64 {
+func (s *rangeSum) sumSquares(n int) float64 {
 	return float64(float64(n+1)*s.squares) - float64(s.prefixes*s.prefixes)
 }
 
-// prefixShares is [Column.shares] for the prefix sums of the categories.
+// prefixShares is [Column.noiseShares] for the prefix sums of the categories.
 func (c *Column) prefixShares(at, k int) []float64 {
-	of, part := c.spread(at, k)
+	of, part := c.spreadLevel(at, k)
 	out := make([]float64, len(of))
 	l := c.levels[k]
 	b := make([]float64, l.size) // what the sum so far takes of each category of level k
@@ -140,7 +140,7 @@ func (c *Column) prefixShares(at, k int) []float64 {
 		}
 		return out
 	}
-	parents := l.parents()
+	parents := l.parentCount()
 	sums, squares := make([]float64, parents), make([]float64, parents) // of b, by group
 	// A group adds (Σb² − (Σb)²/g)/(c·g)².
 	term := func(j int) float64 {
@@ -164,10 +164,10 @@ func (c *Column) prefixShares(at, k int) []float64 {
 // neighbouring categories of level at. Each group adds, over 1/(c·g)², Σ_j ‖W·s_j‖² − ‖W·Σ_j s_j‖²/g, with s_j the
 // parts of its category j.
 func (c *Column) rangeShare(at, k int) float64 {
-	of, part := c.spread(at, k)
+	of, part := c.spreadLevel(at, k)
 	n := len(of)
 	l := c.levels[k]
-	byCategory, groups := make([][]int, l.size), make([][]int, max(l.parents(), 1))
+	byCategory, groups := make([][]int, l.size), make([][]int, max(l.parentCount(), 1))
 	for s, j := range of {
 		byCategory[j] = append(byCategory[j], s)
 		if k > 0 {
@@ -183,7 +183,7 @@ func (c *Column) rangeShare(at, k int) float64 {
 			}
 			all.next(part[s], next-s)
 		}
-		return all.squared(n)
+		return all.sumSquares(n)
 	}
 	var sum float64
 	for j, members := range byCategory {

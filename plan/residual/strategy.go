@@ -59,14 +59,14 @@ func (w *Workload) LeastLargest(cost float64) (variances []float64, largest, bou
 	for i, m := range w.Marginals {
 		bounds[i] = 1 / m.Importance
 	}
-	return w.ascend(cost, bounds)
+	return w.minimiseLargest(cost, bounds)
 }
 
 // Within returns the variances of least cost for which no cell of marginal i has a variance above bounds[i]; +Inf
 // sets no bound. Its cost is within 1e-4 of the least possible. Residuals that no bounded marginal has are not
 // measured: their variance is +Inf.
 func (w *Workload) Within(bounds []float64) (variances []float64, cost float64, err error) {
-	variances, largest, _, err := w.ascend(1, bounds)
+	variances, largest, _, err := w.minimiseLargest(1, bounds)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -77,8 +77,9 @@ func (w *Workload) Within(bounds []float64) (variances []float64, cost float64, 
 	return variances, largest, nil
 }
 
-// ascend minimises the largest ratio of variance to bound.
-func (w *Workload) ascend(cost float64, bounds []float64) (variances []float64, largest, bound float64, err error) {
+// minimiseLargest minimises the largest ratio of variance to bound.
+func (w *Workload) minimiseLargest(cost float64, bounds []float64) (variances []float64, largest, bound float64,
+	err error) {
 	lambda := make([]float64, len(bounds))
 	var bounded float64
 	for i, b := range bounds {

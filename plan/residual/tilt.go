@@ -112,7 +112,7 @@ func (t *tilting) improve(column int) bool {
 	coefficients := make([]float64, len(t.Residuals)*len(axes))
 	touched := make([]bool, len(t.Residuals))
 	for _, m := range t.marginalsOf[column] {
-		r, index := now.reaches(m.axis), axisIndex[m.axis]
+		r, index := now.axisReaches(m.axis), axisIndex[m.axis]
 		for _, u := range t.uses[m.marginal] {
 			mean := r[reachIndex(has[u.residual])].mean
 			coefficients[u.residual*len(axes)+index] += float64(t.weights[m.marginal] * u.share / mean)
@@ -131,7 +131,7 @@ func (t *tilting) improve(column int) bool {
 				p = float64(p * change)
 			}
 			for k, a := range axes {
-				all += float64(coefficients[i*len(axes)+k] * c.reaches(a)[reachIndex(has[i])].mean)
+				all += float64(coefficients[i*len(axes)+k] * c.axisReaches(a)[reachIndex(has[i])].mean)
 			}
 			s += math.Sqrt(float64(p * all))
 		}
@@ -162,7 +162,7 @@ func reachIndex(has bool) int {
 func (t *tilting) replace(column int, to *Column, has []bool) {
 	now := t.Columns[column]
 	for _, m := range t.marginalsOf[column] {
-		before, after := now.reaches(m.axis), to.reaches(m.axis)
+		before, after := now.axisReaches(m.axis), to.axisReaches(m.axis)
 		for i := range t.uses[m.marginal] {
 			u := &t.uses[m.marginal][i]
 			k := reachIndex(has[u.residual])

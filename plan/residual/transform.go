@@ -29,7 +29,7 @@ func Exact(columns []*Column, axes Set, plain []bool, counts []int64) ([]int64, 
 		case column.ranged != nil:
 			counts, err = column.ranged.MeasureAll(counts, stride)
 		default:
-			err = l.exact(counts, stride)
+			err = l.measureAxis(counts, stride)
 		}
 		if err != nil {
 			return nil, ErrOverflow
@@ -39,16 +39,16 @@ func Exact(columns []*Column, axes Set, plain []bool, counts []int64) ([]int64, 
 	return counts, nil
 }
 
-// exact applies c_p·(g·x_j − Σ_{i in p} x_i) along an axis whose neighbours are stride apart.
-func (l level) exact(x []int64, stride int) error {
-	sums := make([]int64, l.parents()*stride)
+// measureAxis applies c_p·(g·x_j − Σ_{i in p} x_i) along an axis whose neighbours are stride apart.
+func (l level) measureAxis(x []int64, stride int) error {
+	sums := make([]int64, l.parentCount()*stride)
 	for base := 0; base < len(x); base += stride * l.size {
 		block := x[base : base+stride*l.size]
 		clear(sums)
 		for j, p := range l.parent {
 			of := sums[p*stride : (p+1)*stride]
 			for i, v := range block[j*stride : (j+1)*stride] {
-				sum, ok := add(of[i], v)
+				sum, ok := addChecked(of[i], v)
 				if !ok {
 					return ErrOverflow
 				}
@@ -58,14 +58,14 @@ func (l level) exact(x []int64, stride int) error {
 		for j, p := range l.parent {
 			of, row := sums[p*stride:(p+1)*stride], block[j*stride:(j+1)*stride]
 			for i, v := range row {
-				scaled, ok := times(v, int64(l.group[j]))
+				scaled, ok := timesChecked(v, int64(l.group[j]))
 				if !ok {
 					return ErrOverflow
 				}
-				if scaled, ok = add(scaled, -of[i]); !ok {
+				if scaled, ok = addChecked(scaled, -of[i]); !ok {
 					return ErrOverflow
 				}
-				if row[i], ok = times(scaled, l.scale[j]); !ok {
+				if row[i], ok = timesChecked(scaled, l.scale[j]); !ok {
 					return ErrOverflow
 				}
 			}
@@ -74,8 +74,8 @@ func (l level) exact(x []int64, stride int) error {
 	return nil
 }
 
-// parents returns the number of categories of the level before.
-func (l level) parents() int {
+// parentCount returns the number of categories of the level before.
+func (l level) parentCount() int {
 	n := 0
 	for _, p := range l.parent {
 		n = max(n, p+1)
@@ -83,14 +83,14 @@ func (l level) parents() int {
 	return n
 }
 
-// add returns a+b; it reports false if that overflows or is the least integer.
-func add(a, b int64) (int64, bool) {
+// addChecked returns a+b; it reports false if that overflows or is the least integer.
+func addChecked(a, b int64) (int64, bool) {
 	sum := a + b
 	return sum, (a^sum)&(b^sum) >= 0 && sum != -1<<63
 }
 
-// times returns a·b for b ≥ 0; it reports false if that overflows or is the least integer.
-func times(a, b int64) (int64, bool) {
+// timesChecked returns a·b for b ≥ 0; it reports false if that overflows or is the least integer.
+func timesChecked(a, b int64) (int64, bool) {
 	size := uint64(a)
 	if a < 0 {
 		size = -size
@@ -99,11 +99,11 @@ func times(a, b int64) (int64, bool) {
 	return a * b, high == 0 && low < 1<<63
 }
 
-// centre turns noisy integers of a residual into the residual itself, in units of counts: along every axis (y_j −
-// mean of y over the group)/(c_p·g), in place. The group's mean is noise only. Along an axis of a ranged column n−1
-// integers become the n categories G·z, in a new slice. Plain axes are counts of the residual's own categories; nil
-// for none.
-func centre(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
+// centreResidual turns noisy integers of a residual into the residual itself, in units of counts: along every axis
+// (y_j − mean of y over the group)/(c_p·g), in place. The group's mean is noise only. Along an axis of a ranged
+// column n−1 integers become the n categories G·z, in a new slice. Plain axes are counts of the residual's own
+// categories; nil for none.
+func centreResidual(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
 	stride := 1
 	for i := len(axes) - 1; i >= 0; i-- {
 		column := columns[axes[i].Column]
@@ -111,16 +111,16 @@ func centre(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
 		if column.ranged != nil && !counts {
 			y = column.ranged.SolveAll(y, stride)
 		} else {
-			l.centre(y, stride, !counts)
+			l.centreAxis(y, stride, !counts)
 		}
 		stride *= l.size
 	}
 	return y
 }
 
-// centre subtracts the mean of each group along an axis, and divides by the scale of the integers if scaled is set.
-func (l level) centre(y []float64, stride int, scaled bool) {
-	groups := make([]float64, l.parents()) // how many categories lie in each
+// centreAxis subtracts the mean of each group along an axis, and divides by the scale of the integers if scaled is set.
+func (l level) centreAxis(y []float64, stride int, scaled bool) {
+	groups := make([]float64, l.parentCount()) // how many categories lie in each
 	for _, p := range l.parent {
 		groups[p]++
 	}
@@ -187,11 +187,11 @@ func (c *Column) totalParts(a Axis) []float64 {
 	var out []float64
 	if c.ranged != nil {
 		out = make([]float64, c.Size(a.Level))
-		for j, s := range c.finest(a.Level) {
+		for j, s := range c.finestTo(a.Level) {
 			out[s] += c.ranged.figures.Tilt[j]
 		}
 	} else {
-		_, out = c.spread(a.Level, 0)
+		_, out = c.spreadLevel(a.Level, 0)
 	}
 	if a.Sums == Prefixes {
 		accumulate(out, 1)
@@ -206,9 +206,9 @@ func (c *Column) rowsOf(a Axis, level int, x []float64, stride int) []float64 {
 	}
 	of, part, coarser := []int(nil), []float64(nil), c.ranged != nil
 	if coarser {
-		of = c.finest(a.Level)
+		of = c.finestTo(a.Level)
 	} else {
-		of, part = c.spread(a.Level, level)
+		of, part = c.spreadLevel(a.Level, level)
 	}
 	rows := c.Size(a.Level)
 	return transformRows(x, c.Size(level), rows, stride, func(to, from []float64) {

@@ -95,9 +95,9 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 	w.extensions = map[step]int32{}
 	f := finder{Workload: w, shares: map[Axis][]share{}}
 	for i := range marginals {
-		f.find(i)
+		f.findResiduals(i)
 	}
-	f.sort()
+	f.sortResiduals()
 	return w, nil
 }
 
@@ -126,7 +126,7 @@ func (f *finder) sharesOf(a Axis) []share {
 	if !ok {
 		c := f.Columns[a.Column]
 		levels := c.Below(a.Level)
-		for k, r := range c.reaches(a) {
+		for k, r := range c.axisReaches(a) {
 			one := share{levels[k], r.mean, slices.Max(r.each)}
 			if levels[k] > 0 && c.Moves(levels[k]).Squares == 0 { // every group has one category
 				one.mean, one.peak = 0, 0
@@ -138,8 +138,8 @@ func (f *finder) sharesOf(a Axis) []share {
 	return all
 }
 
-// find lists the residuals of a marginal: each of its axes at its level or a coarser one, or left out.
-func (f *finder) find(marginal int) {
+// findResiduals lists the residuals of a marginal: each of its axes at its level or a coarser one, or left out.
+func (f *finder) findResiduals(marginal int) {
 	axes := f.Marginals[marginal].Axes
 	shares := slices.Grow(f.own[:0], len(axes))[:len(axes)]
 	f.own = shares
@@ -188,8 +188,8 @@ func (f *finder) extend(from int32, a Axis) int32 {
 	return at
 }
 
-// sort sorts the residuals.
-func (f *finder) sort() {
+// sortResiduals sorts the residuals.
+func (f *finder) sortResiduals() {
 	order := upTo(len(f.Residuals))
 	slices.SortFunc(order, func(a, b int) int { return compareSets(f.Residuals[a].Axes, f.Residuals[b].Axes) })
 	sorted, at := make([]Residual, len(order)), make([]int, len(order))
@@ -247,7 +247,7 @@ func (w *Workload) Shares(marginal int, visit func(residual int, share float64))
 func (w *Workload) CellVariances(axes Set, variances []float64) []float64 {
 	reaches := make([][]reach, len(axes))
 	for i, a := range axes {
-		reaches[i] = w.Columns[a.Column].reaches(a)
+		reaches[i] = w.Columns[a.Column].axisReaches(a)
 	}
 	return w.cellVariances(axes, variances, reaches)
 }
@@ -257,7 +257,7 @@ func (w *Workload) Largest(marginal int, variances []float64) float64 {
 	axes := w.Marginals[marginal].Axes
 	reaches := make([][]reach, len(axes))
 	for i, a := range axes {
-		all := w.Columns[a.Column].reaches(a)
+		all := w.Columns[a.Column].axisReaches(a)
 		rows := worstRows(all)
 		for _, r := range all {
 			some := newReach(len(rows))
