@@ -2,7 +2,7 @@ package plan
 
 import "github.com/dprelease/dprelease/plan/selection"
 
-// This file holds sparse tables: those that have the cells above a threshold.
+// This file holds sparse tables, which have the cells above a threshold.
 
 func statesAbove(t Table) bool { return t.Sparse != nil }
 

@@ -9,14 +9,14 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds what `publish: {integers: consistent}` covers: of which tables the published counts are whole, none
-// negative, and add up across tables; and of which they are not, and why.
+// This file holds what `publish: {integers: consistent}` covers: the tables whose published counts are whole, not
+// negative, and add up across tables; and the tables whose counts do not, and why.
 
 // The ways in which counts are made to add up.
 const (
-	// Fitted counts are the estimates, moved to the nearest that can be and add up, then rounded.
+	// Fitted counts are the estimates, moved to the nearest possible counts that add up, then rounded.
 	Fitted = "fitted"
-	// Tabulated counts are those of the microdata.
+	// Tabulated counts are counted from the microdata.
 	Tabulated = "microdata"
 )
 
@@ -26,12 +26,12 @@ type Consistency struct {
 	Way   string `json:"way"`
 	// Tables are those whose counts add up: all have one total, and what two of them share is the same in both.
 	Tables []string `json:"tables"`
-	// Apart are columns of which not all levels that the tables show lie within each other, each with these levels in
-	// groups: across groups tables agree in what they show beside that column, and no more. A level may be apart from one
-	// that it lies within: series are made coarsest first, and each level is in the first one whose levels it lies within,
-	// all of them.
+	// Apart are columns whose levels, as shown by the tables, are not all nested, each with these levels in groups:
+	// across groups tables agree in what they show of other columns, and no more. A level may be separate from one in
+	// which it is nested: groups are formed coarsest first, and each level joins the first group in all of whose levels
+	// it is nested.
 	Apart []string `json:"apart,omitempty"`
-	// Left are those whose counts stay as they are.
+	// Left are the tables whose counts remain as they are.
 	Left []Unfitted `json:"left_out,omitempty"`
 }
 
@@ -41,12 +41,12 @@ type Unfitted struct {
 	Why   string `json:"why"`
 }
 
-// WhyLeft says why a table's counts are left as they are, "" where they are made to add up.
+// WhyLeft says why a table's counts remain as they are, "" if they are made to add up.
 func (t Table) WhyLeft(summed bool) string {
 	return cmp.Or(t.whyNotData(), t.whyNotWhole(), t.whyOtherRows(), selects[t.Selects()].left, t.whyNotFitted(summed))
 }
 
-// whyOtherRows says why a table counts other rows than most tables, "" where it does not.
+// whyOtherRows says why a table counts other rows than most tables, "" if it does not.
 func (t Table) whyOtherRows() string {
 	switch {
 	case t.Statistics[0].Name == spec.Units.String():
@@ -57,7 +57,7 @@ func (t Table) whyOtherRows() string {
 	return ""
 }
 
-// whyNotFitted says why counts of all cells of a table cannot be fitted, "" where they can.
+// whyNotFitted says why counts of all cells of a table cannot be fitted, "" if they can.
 func (t Table) whyNotFitted(summed bool) string {
 	switch {
 	case summed:
@@ -68,7 +68,7 @@ func (t Table) whyNotFitted(summed bool) string {
 	return ""
 }
 
-// TableOf finds a published table.
+// TableOf returns a published table.
 func (p *Plan) TableOf(path string) (Table, bool) {
 	i := slices.IndexFunc(p.Tables, func(t Table) bool { return t.Path == path })
 	if i < 0 {
@@ -77,7 +77,7 @@ func (p *Plan) TableOf(path string) (Table, bool) {
 	return p.Tables[i], true
 }
 
-// Integers finds how a published table's counts are made to add up; false where they stay as they are.
+// Integers returns how a published table's counts are made to add up; it reports false if they remain as they are.
 func (p *Plan) Integers(path string) (Consistency, bool) {
 	for _, c := range p.Consistent {
 		if slices.Contains(c.Tables, path) {

@@ -17,17 +17,17 @@ import (
 type Basis string
 
 const (
-	// Identity keeps every category of the attribute's level apart: the n × n unit
-	// matrix, so a query of identity factors is a marginal.
+	// Identity keeps the categories of the attribute's level separate: the n × n unit matrix, so a query of identity
+	// factors is a marginal.
 	Identity Basis = "identity"
-	// Residual says how far each category of the level lies from the mean of its
-	// group, the categories of a coarser level or all: c·(g·I − 11ᵀ) for a group of
-	// g, with integers c that bring groups to nearly one scale ([residual.Column]).
+	// Residual is the deviation of each category of the level from the mean of its group, the categories of a coarser
+	// level or all: c·(g·I − 11ᵀ) for a group of g, with integers c that bring groups to nearly one scale
+	// ([residual.Column]).
 	Residual Basis = "residual"
 	// Ranges is n−1 integers of the n categories of the level, from which, with the total,
 	// prefix sums and ranges have the least error ([residual.NewRanged]).
 	Ranges Basis = "ranges"
-	// mergedBasis adds the categories of the level that are in one class. It stands only in what rounds of microdata
+	// mergedBasis adds up the categories of the level that are in one class. It occurs only in what rounds of microdata
 	// measure (package adaptive).
 	mergedBasis Basis = "merged"
 )
@@ -37,13 +37,11 @@ type Factor struct {
 	Attribute string `json:"attribute"`       // column name
 	Level     string `json:"level,omitempty"` // empty: the finest level
 	Basis     Basis  `json:"basis"`
-	// Within is the coarser level whose categories are the groups of a residual; empty:
-	// all categories are one group.
+	// Within is the coarser level whose categories are the groups of a residual; empty if all categories are one group.
 	Within string `json:"within,omitempty"`
-	// Sums is what a factor of ranges is the best for: "prefixes", or "ranges". Method
-	// is how its integers are found ([residual.Method]), and Kappa, an exact decimal, how
-	// much of an optimal one leaves to the total. Bits is of what size the integers are,
-	// where there are too many columns for the usual one.
+	// Sums is what a factor of ranges is optimal for: "prefixes", or "ranges". Method is how its integers are found
+	// ([residual.Method]), and Kappa, an exact decimal, how much an optimal one leaves to the total. Bits is the size of
+	// the integers, if there are too many columns for the usual one.
 	Sums   string `json:"sums,omitempty"`
 	Method string `json:"method,omitempty"`
 	Kappa  string `json:"kappa,omitempty"`
@@ -52,19 +50,19 @@ type Factor struct {
 	Classes string `json:"classes,omitempty"`
 }
 
-// String is the attribute as a spec writes it, such as "age.band".
+// String returns the attribute as a spec writes it, such as "age.band".
 func (f Factor) String() string {
 	return spec.Attribute{Column: f.Attribute, Level: f.Level}.String()
 }
 
-// Ranged is a factor of ranges with this strategy.
+// Ranged returns a factor of ranges with this strategy.
 func (f Factor) Ranged(r residual.Ranging) Factor {
 	form := r.Form()
 	f.Basis, f.Within, f.Sums, f.Method, f.Kappa, f.Bits = Ranges, "", form.Sums, form.Method, form.Kappa, form.Bits
 	return f
 }
 
-// Ranging is the strategy of a factor of ranges. It fails where one was not written by [Factor.Ranged].
+// Ranging returns the strategy of a factor of ranges. It returns an error for one that [Factor.Ranged] did not write.
 func (f Factor) Ranging() (residual.Ranging, error) {
 	r, err := residual.Form{Sums: f.Sums, Method: f.Method, Kappa: f.Kappa, Bits: f.Bits}.Ranging()
 	if err == nil && f.Ranged(r) != f {
@@ -76,9 +74,9 @@ func (f Factor) Ranging() (residual.Ranging, error) {
 	return r, nil
 }
 
-// Merged returns the factor that counts the categories of one class together, and how many classes there are: of[i] is
-// the class of the i-th category, and the classes are numbered from 0 with none left out. Where each category is its
-// own, in order, the factor is as it was.
+// Merged returns the factor that counts the categories of one class together, and how many classes there are: of[i]
+// is the class of the i-th category, and the classes are numbered from 0 with none left out. If each category is its
+// own class, in order, the factor is unchanged.
 func (f Factor) Merged(of []int) (merged Factor, classes int, err error) {
 	used, texts, same := make([]bool, len(of)), make([]string, len(of)), true
 	for i, class := range of {
@@ -97,9 +95,9 @@ func (f Factor) Merged(of []int) (merged Factor, classes int, err error) {
 	return f, classes, nil
 }
 
-// ClassesOf is the class of each of so many categories under a factor, and how many classes there are: each category is
-// its own where the factor is an identity. It fails on other factors, and on classes that [Factor.Merged] would not
-// write.
+// ClassesOf returns the class of each of the categories under a factor, and how many classes there are: each category
+// is its own class if the factor is an identity. It returns an error for other factors, and for classes that
+// [Factor.Merged] would not write.
 func (f Factor) ClassesOf(categories int) (of []int, classes int, err error) {
 	of = make([]int, categories)
 	switch {

@@ -13,9 +13,9 @@ import (
 )
 
 // This file holds the forms in which questions and measurements are written in JSON: a key for each kind of what is
-// counted and of what is given out, of which the plain ones, rows and all answers, have none.
+// counted and of what is given out. The plain kinds, rows and all answers, have none.
 
-// queryForm is how a [Query] is written.
+// queryForm is the JSON form of a [Query].
 type queryForm struct {
 	Table        string             `json:"table"`
 	Factors      []Factor           `json:"factors"`
@@ -27,7 +27,7 @@ type queryForm struct {
 	PerUnit      spec.PerUnit       `json:"per_unit,omitzero"`
 }
 
-// measurementForm is how a [Measurement] is written.
+// measurementForm is the JSON form of a [Measurement].
 type measurementForm struct {
 	ID         string            `json:"id"`
 	Leaf       string            `json:"leaf,omitempty"`
@@ -40,7 +40,7 @@ type measurementForm struct {
 	Top        *selection.Top    `json:"top,omitempty"`
 }
 
-// definitionForm is how [Measurement.Canonical] is written.
+// definitionForm is the JSON form of [Measurement.Canonical].
 type definitionForm struct {
 	ID         string            `json:"id"`
 	Query      queryForm         `json:"query"`
@@ -51,21 +51,21 @@ type definitionForm struct {
 	Top        *selection.Top    `json:"top,omitempty"`
 }
 
-// countedForms lists how what is counted lies in a query's form: where it is written, and what is read there, nil where
+// countedForms lists where what is counted is in a query's form: how it is written, and what is read there, nil if
 // there is none.
 var countedForms = [counted.Kinds]struct {
 	write func(f *queryForm, c counted.Counted)
 	read  func(f queryForm) counted.Counted
 }{
 	counted.KindRows: {func(*queryForm, counted.Counted) {}, func(queryForm) counted.Counted { return nil }},
-	counted.KindValues: {func(f *queryForm, c counted.Counted) { f.Value = pointer[counted.Values](c) },
-		func(f queryForm) counted.Counted { return pointed(f.Value) }},
-	counted.KindQuantiles: {func(f *queryForm, c counted.Counted) { f.Quantile = pointer[counted.Quantiles](c) },
-		func(f queryForm) counted.Counted { return pointed(f.Quantile) }},
-	counted.KindBins: {func(f *queryForm, c counted.Counted) { f.Distribution = pointer[counted.Bins](c) },
-		func(f queryForm) counted.Counted { return pointed(f.Distribution) }},
-	counted.KindDistinct: {func(f *queryForm, c counted.Counted) { f.Distinct = pointer[counted.Distinct](c) },
-		func(f queryForm) counted.Counted { return pointed(f.Distinct) }},
+	counted.KindValues: {func(f *queryForm, c counted.Counted) { f.Value = pointerTo[counted.Values](c) },
+		func(f queryForm) counted.Counted { return pointedTo(f.Value) }},
+	counted.KindQuantiles: {func(f *queryForm, c counted.Counted) { f.Quantile = pointerTo[counted.Quantiles](c) },
+		func(f queryForm) counted.Counted { return pointedTo(f.Quantile) }},
+	counted.KindBins: {func(f *queryForm, c counted.Counted) { f.Distribution = pointerTo[counted.Bins](c) },
+		func(f queryForm) counted.Counted { return pointedTo(f.Distribution) }},
+	counted.KindDistinct: {func(f *queryForm, c counted.Counted) { f.Distinct = pointerTo[counted.Distinct](c) },
+		func(f queryForm) counted.Counted { return pointedTo(f.Distinct) }},
 	counted.KindDiagnostic: {func(f *queryForm, c counted.Counted) { f.Diagnostic = c.(counted.Diagnostic) },
 		func(f queryForm) counted.Counted {
 			if f.Diagnostic == "" {
@@ -75,21 +75,21 @@ var countedForms = [counted.Kinds]struct {
 		}},
 }
 
-// pointer returns what is counted as its form points to it.
-func pointer[T counted.Counted](c counted.Counted) *T {
+// pointerTo returns a pointer to what is counted, for its form.
+func pointerTo[T counted.Counted](c counted.Counted) *T {
 	value := c.(T)
 	return &value
 }
 
-// pointed returns what a form points to, nil where it points to nothing.
-func pointed[T counted.Counted](p *T) counted.Counted {
+// pointedTo returns what a form points to, nil if it points to nothing.
+func pointedTo[T counted.Counted](p *T) counted.Counted {
 	if p == nil {
 		return nil
 	}
 	return *p
 }
 
-// form returns the query as it is written.
+// form returns the query in its form.
 func (q Query) form() queryForm {
 	f := queryForm{Table: q.Table, Factors: q.Factors, PerUnit: q.PerUnit}
 	countedForms[q.Counted.Kind()].write(&f, q.Counted)
@@ -113,9 +113,9 @@ func (f queryForm) query() (Query, error) {
 }
 
 // MarshalJSON writes the query in its form.
-func (q Query) MarshalJSON() ([]byte, error) { return written(q.form()) }
+func (q Query) MarshalJSON() ([]byte, error) { return encodeForm(q.form()) }
 
-// form returns the measurement as it is written.
+// form returns the measurement in its form.
 func (m Measurement) form() measurementForm {
 	f := measurementForm{ID: m.ID, Leaf: m.Leaf, Query: m.Query.form(), Cells: m.Cells, Impossible: m.Impossible,
 		Mechanism: m.Mechanism}
@@ -123,8 +123,8 @@ func (m Measurement) form() measurementForm {
 	return f
 }
 
-// selectionForms lists how what is given out lies in a measurement's form: where it is written, and what is read there,
-// nil where there is none.
+// selectionForms lists where a selection is in a measurement's form: how it is written, and what is read there, nil
+// if there is none.
 var selectionForms = [selection.Kinds]struct {
 	write func(f *measurementForm, s selection.Selection)
 	read  func(f measurementForm) selection.Selection
@@ -156,15 +156,15 @@ var selectionForms = [selection.Kinds]struct {
 }
 
 // MarshalJSON writes the measurement in its form.
-func (m Measurement) MarshalJSON() ([]byte, error) { return written(m.form()) }
+func (m Measurement) MarshalJSON() ([]byte, error) { return encodeForm(m.form()) }
 
-// written encodes a form and leaves it to whoever encodes the whole which characters are escaped.
-func written(form any) ([]byte, error) {
+// encodeForm encodes a form. Whoever encodes the whole decides which characters are escaped.
+func encodeForm(form any) ([]byte, error) {
 	line, err := canonical.Line(form)
 	return []byte(line), err
 }
 
-// UnmarshalJSON reads a measurement. It reports an error where a key is unknown, or where the measurement counts, or
+// UnmarshalJSON reads a measurement. It returns an error for an unknown key, and for a measurement that counts, or
 // gives out, more than one thing.
 func (m *Measurement) UnmarshalJSON(b []byte) error {
 	var f measurementForm
@@ -192,7 +192,7 @@ func (m *Measurement) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// selectsOnce reports whether a table has the facts of one selection at most, as its measurement has one.
+// selectsOnce reports whether a table has the facts of at most one selection, as its measurement has one.
 func (t Table) selectsOnce() bool {
 	selections := 0
 	for _, is := range []bool{t.Sparse != nil, t.Top != nil, t.Discovered != nil} {

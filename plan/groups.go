@@ -2,7 +2,7 @@ package plan
 
 import "github.com/dprelease/dprelease/plan/selection"
 
-// This file holds the tables that have groups that nobody lists.
+// This file holds the tables with groups that nobody lists.
 
 func statesGroups(t Table) bool { return t.Discovered != nil }
 

@@ -21,17 +21,17 @@ type Guarantee struct {
 	Neighbours  string       `json:"neighbours"`
 	Unit        string       `json:"unit"`
 	MaxRows     int64        `json:"max_rows"`                  // in all tables
-	Rows        []UnitRows   `json:"rows_in_tables,omitempty"`  // where they are several
-	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" where the run stops
+	Rows        []UnitRows   `json:"rows_in_tables,omitempty"`  // if there are several
+	WithoutID   string       `json:"rows_without_id,omitempty"` // what happens to them, "" if the run stops
 	Account     string       `json:"account,omitempty"`
 	Also        []string     `json:"also,omitempty"` // accounts of further datasets that are read, charged as well
-	// the share of the units that is drawn in secret, an exact fraction; "" for all
+	// Sample is the share of the units that is drawn in secret, an exact fraction; "" for all.
 	Sample string `json:"sample,omitempty"`
 	// public figures, of which it says nothing: [Invariant.Sentence]
 	Invariants []string `json:"given_away,omitempty"`
 }
 
-// LeftOut says of rows without an id that they are counted nowhere.
+// LeftOut says that rows without an id are counted nowhere.
 const LeftOut = "left out"
 
 // Equivalent is the ε that the guarantee implies at a δ, rounded up.
@@ -44,7 +44,7 @@ type Equivalent struct {
 // Significant is how many digits of an ε a plan keeps.
 const Significant = 7
 
-// Amount reads an exact number of a plan; nil is none.
+// Amount returns an exact number of a plan; nil for none.
 func Amount(exact string) *big.Rat {
 	r, err := budget.ParseRat(exact)
 	if err != nil {
@@ -53,9 +53,9 @@ func Amount(exact string) *big.Rat {
 	return r
 }
 
-// UnitRows is one of several tables that a unit has rows in.
+// UnitRows is one of several tables in which a unit has rows.
 type UnitRows struct {
 	Table   string `json:"table"`
-	ID      string `json:"id"`       // the column that tells units apart
+	ID      string `json:"id"`       // the column that identifies units
 	MaxRows int64  `json:"max_rows"` // of one unit, that are counted
 }

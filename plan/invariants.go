@@ -7,24 +7,23 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds invariants: public figures that published counts keep to, which tables they decide, and what is said
-// of them.
+// This file holds invariants: public figures with which published counts agree, and the tables that they decide.
 
-// Invariant is one of them: how many rows a confidential table has in every cell of a marginal. Its figures stand in
-// the plan's source, nothing is read from data for it, and it changes no measurement.
+// Invariant is how many rows a confidential table has in every cell of a marginal, as a public fact. Its figures are
+// in the plan's source, nothing is read from data for it, and it changes no measurement.
 type Invariant struct {
 	Name  string   `json:"name"`
 	Table string   `json:"table"` // the confidential table whose rows it counts
 	By    []string `json:"by"`
-	From  string   `json:"from,omitempty"` // the file with the figures; "" where they stand in the spec
+	From  string   `json:"from,omitempty"` // the file with the figures; "" if they are in the spec
 	Cells int64    `json:"cells"`
 	Total int64    `json:"total"`
-	// Tables are published ones whose cells are its figures, or sums of them.
+	// Tables are the published ones whose cells are its figures, or sums of them.
 	Tables []string `json:"tables,omitempty"`
 }
 
-// PlacesIn is, of each figure of an invariant, the cell of a table that it is counted in; nil where the figures do not
-// decide the table.
+// PlacesIn returns, for each figure of an invariant, the index of the table's cell in which it is counted; nil if the
+// figures do not decide the table.
 func (p *Plan) PlacesIn(i spec.Invariant, t Table) []int32 {
 	confidential := p.Release().Table(i.Table)
 	by, own := attributes.CountedBy(confidential, i.By), attributes.CountedBy(confidential, t.Attributes())
@@ -55,7 +54,8 @@ func (p *Plan) PlacesIn(i spec.Invariant, t Table) []int32 {
 	return attributes.PlacesOf(confidential, by, of, strides)
 }
 
-// PublicFigures are those that an invariant gives for a table's cells, in the table's order; nil where none does.
+// PublicFigures returns an invariant's figures for a table's cells, in the table's order; nil if no invariant decides
+// the table.
 func (p *Plan) PublicFigures(t Table) []int64 {
 	at := slices.IndexFunc(p.Release().Invariants, func(i spec.Invariant) bool { return i.Name == t.Invariant })
 	if at < 0 {
@@ -73,7 +73,7 @@ func (p *Plan) PublicFigures(t Table) []int64 {
 	return out
 }
 
-// RowsOf is the number of rows that microdata of a table have whatever is measured, 0 where there is none.
+// RowsOf returns the number of rows that microdata of a table have whatever is measured, 0 if there is none.
 func (p *Plan) RowsOf(table string) int64 {
 	if at := slices.IndexFunc(p.Synthetic, func(s Synthetic) bool { return s.Table == table }); at >= 0 {
 		return p.Synthetic[at].Rows

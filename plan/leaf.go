@@ -4,15 +4,15 @@ import "github.com/dprelease/dprelease/budget"
 
 // This file holds the leaves of a plan's budget.
 
-// Leaf is one wall of the budget: the amount its marginals share.
+// Leaf is a leaf of the budget: the amount that its marginals share.
 type Leaf struct {
 	Path   string      `json:"path"`
 	Share  string      `json:"share"` // of the whole budget, an exact fraction
 	Amount budget.Cost `json:"amount"`
-	// Needed leaves get what the targets of their tables need, and no share.
+	// Needed reports whether the leaf gets what the targets of its tables need, and no share.
 	Needed bool `json:"needed,omitempty"`
 	Tables int  `json:"tables"`
-	// Microdata is the table whose microdata the leaf pays for; it pays for nothing else then.
+	// Microdata is the table whose microdata the leaf pays for; then it pays for nothing else.
 	Microdata string `json:"microdata,omitempty"`
 }
 

@@ -6,22 +6,23 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds linked microdata: those of rows that each belong to one row of another table, their parent.
+// This file holds linked microdata, whose rows each belong to one row of another table, their parent.
 
-// Own are the columns of the model that rows have themselves: all but those that are given.
+// Own returns the columns of the model that rows have themselves: all but the given ones.
 func (s Synthetic) Own() []Factor { return s.By[:len(s.By)-s.Given] }
 
-// GivenBy are the columns of the model that a row has from its parent row; the last is how many rows that one has.
+// GivenBy returns the columns of the model that a row has from its parent row; the last is how many rows the parent
+// row has.
 func (s Synthetic) GivenBy() []Factor { return s.By[len(s.By)-s.Given:] }
 
-// Parent is the place in the plan's Synthetic of the microdata that others are drawn given; false for those that stand
-// for themselves.
+// Parent returns the index in Synthetic of the microdata given which others are drawn; it reports false for microdata
+// without a parent.
 func (p *Plan) Parent(s Synthetic) (int, bool) {
 	at := slices.IndexFunc(p.Synthetic, func(other Synthetic) bool { return s.Parent != "" && other.Table == s.Parent })
 	return at, at >= 0
 }
 
-// Child finds what the spec says of the microdata of a table whose rows have parent rows; false for other tables.
+// Child returns the spec of the microdata of a table whose rows have parent rows; it reports false for other tables.
 func (p *Plan) Child(table string) (spec.Synthetic, bool) {
 	at := slices.IndexFunc(p.Release().Synthetic, func(s spec.Synthetic) bool {
 		return s.Table == table &&

@@ -9,17 +9,17 @@ import (
 
 // This file holds the marginals that published tables show.
 
-// Query is the marginal that a table shows, of identity factors: of the attributes that it is counted by.
+// Query returns the marginal that a table shows, of identity factors: of the attributes that it is counted by.
 func (p *Plan) Query(t Table) Query {
 	return MarginalOf(t.From, attributes.CountedBy(p.Release().Table(t.From), t.Attributes()))
 }
 
-// Shown is the same marginal of the attributes that the table is published by: a derived column in the place of its
+// Shown returns the same marginal of the attributes that the table is published by: a derived column in place of its
 // origin. Both have the same cells in the same order.
 func (p *Plan) Shown(t Table) Query { return MarginalOf(t.From, t.Attributes()) }
 
-// SummedAlong returns the attributes of a table along which it counts up, and those along which sums of neighbours are
-// asked for, as the spec lists them.
+// SummedAlong returns the attributes of a table along which it accumulates, and those along which it needs sums of
+// neighbours, as the spec lists them.
 func (p *Plan) SummedAlong(t Table) (cumulative, ranges []string) {
 	along := func(asked []spec.Attribute) []string {
 		var names []string

@@ -14,13 +14,13 @@ import (
 
 // This file holds measurements: a query, and the mechanism that answers it.
 
-// Measurement is a query with the exact noise that its answers get. Everything
-// that is ever learned of a confidential table is a measurement.
+// Measurement is a query with the exact noise that its answers get. Everything that is ever learned of a confidential
+// table is a measurement.
 type Measurement struct {
-	ID    string // path of the table it was planned for, or of microdata and what they ask
+	ID    string // path of the table it was planned for, or a name in microdata
 	Leaf  string // budget leaf that pays
 	Query Query
-	Cells int64 // answers of the query; 0 where groups are discovered
+	Cells int64 // answers of the query; 0 if groups are discovered
 	// Impossible is how many of the answers are never measured: those that [Query.Impossible] marks, exact zeros.
 	Impossible int64
 	Mechanism  budget.Mechanism
@@ -41,12 +41,12 @@ var legal = [counted.Kinds][selection.Kinds]bool{
 	counted.KindDiagnostic: {selection.KindAll: true},
 }
 
-// errIllegal refuses a measurement that combines what cannot be combined.
+// errIllegal is the error for a measurement that combines what cannot be combined.
 var errIllegal = errors.New("asks for what this version cannot count at once")
 
-// Check returns an error unless the measurement asks for what can be counted of its table, and gives out what can be
-// given out of that: by the table of legal pairs; by factors of categories alone, unless rows or sums of values are
-// counted; without factors where rows that were left out are counted; and with one bound per unit.
+// Check returns an error unless the measurement counts what can be counted of its table, and gives out what can be
+// given out of that: by the table of legal pairs; by factors of categories only, unless rows or sums of values are
+// counted; without factors if rows that were left out are counted; and with one bound per unit.
 func (m Measurement) Check(t *spec.Table) error {
 	q := m.Query
 	kind := q.Counted.Kind()
@@ -68,16 +68,15 @@ func (m Measurement) Noisy() bool {
 	return m.Query.Counted.Kind().Traits().Drawn || m.Mechanism.Variance() > 0
 }
 
-// Canonical is the definition from which the noise stream of the measurement is
-// derived. It holds the ID, so that a question asked twice in one plan is
-// answered with two independent draws.
+// Canonical returns the definition from which the noise stream of the measurement is derived. It contains the ID, so
+// that a question asked twice in one plan is answered with two independent draws.
 func (m Measurement) Canonical() []byte {
 	form := m.form()
 	return canonical.Must(json.Marshal(definitionForm{form.ID, form.Query, form.Impossible, form.Above, form.Mechanism,
 		form.Discovery, form.Top}))
 }
 
-// TableMeasurements are the measurements for tables: all but those of microdata.
+// TableMeasurements returns the measurements for tables: all but those of microdata.
 func (p *Plan) TableMeasurements() []Measurement {
 	n := len(p.Measurements)
 	for _, s := range p.Synthetic {
@@ -86,7 +85,7 @@ func (p *Plan) TableMeasurements() []Measurement {
 	return p.Measurements[:n]
 }
 
-// Measured are the plan's measurements by their IDs.
+// Measured returns the plan's measurements by ID.
 func (p *Plan) Measured() map[string]Measurement {
 	all := make(map[string]Measurement, len(p.Measurements))
 	for _, m := range p.Measurements {
@@ -95,7 +94,7 @@ func (p *Plan) Measured() map[string]Measurement {
 	return all
 }
 
-// Mechanisms are those of measurements, in their order.
+// Mechanisms returns the mechanisms of measurements, in their order.
 func Mechanisms(all []Measurement) []budget.Mechanism {
 	steps := make([]budget.Mechanism, 0, len(all))
 	for _, m := range all {

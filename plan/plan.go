@@ -17,9 +17,8 @@ import (
 // Format names the layout of plan.json.
 const Format = "dprelease.plan/2"
 
-// Plan is everything that a release will ask and say, fixed before any
-// confidential byte is read. Its canonical bytes are plan.json; their SHA-256
-// is the plan hash that debits, noise and published files are bound to.
+// Plan is everything that a release will ask and publish, fixed before any confidential byte is read. Its canonical
+// bytes are plan.json; their SHA-256 is the plan hash that debits, noise and published files are bound to.
 type Plan struct {
 	Format    string      `json:"format"`
 	Name      string      `json:"release"`
@@ -48,10 +47,10 @@ type Plan struct {
 	release *spec.Release
 }
 
-// For returns the plan of a release before anything is planned: what it has of the release itself.
+// For returns the plan of a release before anything is planned, with what comes from the release itself.
 func For(r *spec.Release) *Plan { return (&Plan{Format: Format}).With(r) }
 
-// With returns a copy of the plan for another release: with its names and its source, and all else as it was.
+// With returns a copy of the plan for another release: with its names and its source, and everything else unchanged.
 func (p *Plan) With(r *spec.Release) *Plan {
 	out := *p
 	out.Name, out.Title, out.Corrects, out.Resume, out.Source, out.release = r.Name, r.About.Title, r.Corrects,
@@ -59,10 +58,9 @@ func (p *Plan) With(r *spec.Release) *Plan {
 	return &out
 }
 
-// Size says what measuring takes: the cells of all published tables, of a sparse one as many as rows are expected (2^20
-// where none are), and the bytes
-// of all counts, with what the rounds of microdata take (adaptive.Memory). A
-// machine adds its buffers to that.
+// Size says what measuring requires: the cells of all published tables, for a sparse one as many as rows are expected
+// (2^20 if that is not stated), and the bytes of all counts, with the memory of the rounds of microdata
+// (adaptive.Memory). A machine adds its buffers to that.
 type Size struct {
 	Cells int64 `json:"cells"`
 	Bytes int64 `json:"bytes"`
@@ -72,10 +70,10 @@ type Size struct {
 // its noisy integer.
 const BytesPerCell = 16
 
-// Release is the validated spec the plan was made from.
+// Release returns the validated spec that the plan was made from.
 func (p *Plan) Release() *spec.Release { return p.release }
 
-// Measurement finds a measurement by its ID.
+// Measurement returns a measurement by its ID.
 func (p *Plan) Measurement(id string) (Measurement, bool) {
 	for _, m := range p.Measurements {
 		if m.ID == id {
@@ -85,16 +83,15 @@ func (p *Plan) Measurement(id string) (Measurement, bool) {
 	return Measurement{}, false
 }
 
-// Bytes is the canonical plan.json: indented JSON in declared field order, with
-// a closing newline.
+// Bytes returns the canonical plan.json: indented JSON in declared field order, with a closing newline.
 func (p *Plan) Bytes() []byte { return canonical.Must(canonical.Indented(p)) }
 
-// Hash is the plan hash: SHA-256 of [Plan.Bytes], in hexadecimal.
+// Hash returns the plan hash: SHA-256 of [Plan.Bytes], in hexadecimal.
 func (p *Plan) Hash() string {
 	return HashOf(p.Bytes())
 }
 
-// SpecHash is the SHA-256 of the spec's text, in hexadecimal.
+// SpecHash returns the SHA-256 of the spec's text, in hexadecimal.
 func (p *Plan) SpecHash() string {
 	return HashOf([]byte(p.Source.Text))
 }
@@ -102,9 +99,9 @@ func (p *Plan) SpecHash() string {
 // ErrEdited is wrapped by the errors for a plan that is not as the planner made it.
 var ErrEdited = errors.New("the plan was edited")
 
-// Read decodes a plan.json. It fails on bytes that are no plan of this format and on
-// an embedded spec that does not parse. It checks neither that they are canonical, nor
-// that the plan's parts fit together, nor that the planner would make this plan.
+// Read decodes a plan.json. It returns an error for bytes that are no plan of this format and for an embedded spec
+// that does not parse. It checks neither that they are canonical, nor that the plan's parts fit together, nor that
+// the planner would make this plan.
 func Read(b []byte) (*Plan, error) {
 	var form struct {
 		Format string `json:"format"`
@@ -121,7 +118,7 @@ func Read(b []byte) (*Plan, error) {
 	if p.Format == "" {
 		return nil, errors.New("not a plan this version can read: it does not name its format")
 	}
-	if err := p.complete(); err != nil {
+	if err := p.checkComplete(); err != nil {
 		return nil, fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", ErrEdited, err)
 	}
 	r, err := spec.Parse(p.Source)
@@ -132,10 +129,10 @@ func Read(b []byte) (*Plan, error) {
 	return &p, nil
 }
 
-// complete returns an error unless every selection of a plan that was read can be run, and every mechanism is one, as
-// what is less could not be written; unless a table's facts name one way at most to select its cells, and every unit of
-// a statistic is a positive fraction.
-func (p *Plan) complete() error {
+// checkComplete returns an error unless every selection of a plan that was read can be run and every mechanism is
+// valid, as others could not be written; unless a table's facts name at most one selection, and every unit of a
+// statistic is a positive fraction.
+func (p *Plan) checkComplete() error {
 	for _, m := range p.Measurements { // before its mechanisms are listed
 		if err := m.Selection.Check(); err != nil {
 			return fmt.Errorf("measurement %s: %w", m.ID, err)
@@ -165,7 +162,7 @@ func (p *Plan) complete() error {
 	return nil
 }
 
-// HashOf is a SHA-256 in hexadecimal.
+// HashOf returns a SHA-256 in hexadecimal.
 func HashOf(b []byte) string {
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])

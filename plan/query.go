@@ -14,24 +14,23 @@ import (
 
 // This file holds queries: what is counted, and of which rows.
 
-// Query is an integer linear query on one table, the question that a measurement answers: the Kronecker product of its
-// factors, in order, applied to what is counted of the table's rows. Attributes without a factor are summed out. Its
-// answers are row-major over the factors: the last factor's categories change fastest.
+// Query is an integer linear query on one table, the question that a measurement answers: the Kronecker product of
+// its factors, in order, applied to what is counted of the table's rows. Attributes without a factor are summed out.
+// Its answers are row-major over the factors: the last factor's categories change fastest.
 type Query struct {
 	Table   string
 	Factors []Factor
 	// Counted is what is counted in each cell.
 	Counted counted.Counted
-	// PerUnit bounds the rows that one unit has in the query, in addition to the bound of its table; the zero value leaves
-	// it at that. Its groups are the cells of the query's factors of categories (identities): those of ranges or residuals
+	// PerUnit bounds the rows of one unit in the query, in addition to the bound of its table; the zero value adds no
+	// bound. Its groups are the cells of the query's factors of categories (identities): factors of ranges or residuals
 	// do not divide them.
 	PerUnit spec.PerUnit
 }
 
-// Residual gives the columns and axes of a query, one of each per factor, for
-// [residual.Exact], and says which factors are identities; all are those of a
-// marginal, whose columns are not made. It fails as Levels does, on levels that do not
-// lie within each other, and on strategies of ranges that there are not.
+// Residual returns the columns and axes of a query, one of each per factor, for [residual.Exact], and reports which
+// factors are identities. If all are, the query is a marginal, and the columns are not made. It returns an error as
+// Levels does, for levels that are not nested, and for invalid strategies of ranges.
 func (q Query) Residual(r *spec.Release) (columns []*residual.Column, axes residual.Set, plain []bool, err error) {
 	levels, err := q.Levels(r)
 	if err != nil {
@@ -69,7 +68,8 @@ func (q Query) Residual(r *spec.Release) (columns []*residual.Column, axes resid
 	return columns, axes, plain, nil
 }
 
-// parents are the levels that a factor's column needs: its own, within the coarser one whose categories are its groups.
+// parents returns the levels that a factor's column needs: its own, within the coarser one whose categories are its
+// groups.
 func (q Query) parents(r *spec.Release, f Factor, level *domain.Level) ([][]int, error) {
 	if f.Within == "" {
 		return [][]int{make([]int, level.Size())}, nil
@@ -86,8 +86,8 @@ func (q Query) parents(r *spec.Release, f Factor, level *domain.Level) ([][]int,
 	return [][]int{make([]int, groups.Size()), parent}, nil
 }
 
-// Levels finds the levels of a query's factors, in their order, among the
-// columns of a release. It fails on a table, column or level that is not there.
+// Levels returns the levels of a query's factors, in their order, among the columns of a release. It returns an error
+// if a table, column or level does not exist.
 func (q Query) Levels(r *spec.Release) ([]*domain.Level, error) {
 	table := r.Table(q.Table)
 	if table == nil {
@@ -108,7 +108,7 @@ func (q Query) Levels(r *spec.Release) ([]*domain.Level, error) {
 	return levels, nil
 }
 
-// MarginalOf is the query of identity factors that counts rows.
+// MarginalOf returns the query of identity factors that counts rows.
 func MarginalOf(table string, by []spec.Attribute) Query {
 	q := Query{Table: table, Factors: make([]Factor, len(by)), Counted: counted.Rows{}}
 	for i, a := range by {

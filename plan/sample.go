@@ -12,12 +12,12 @@ import (
 type Sample struct {
 	// Share is the probability with which each unit is drawn, an exact fraction.
 	Share string `json:"share"`
-	// Spent is what the mechanisms add up to, for the units that are drawn.
+	// Spent is the sum of the mechanisms' costs, for the units that are drawn.
 	Spent budget.Cost `json:"spent"`
 }
 
-// Spent is what the mechanisms add up to, of which each leaf and measurement has its part: the charge or, on a sample,
-// what the units lose that are drawn.
+// Spent returns the sum of the mechanisms' costs, of which each leaf and measurement has its part: the charge or, on
+// a sample, what the drawn units lose.
 func (p *Plan) Spent() budget.Cost {
 	if p.Sample.Partial() {
 		return p.Sample.Spent
@@ -25,11 +25,11 @@ func (p *Plan) Spent() budget.Cost {
 	return p.Cost
 }
 
-// Each is what one of the rows that a table counts stands for, beside its weight: 1, or the inverse of the share that
-// is drawn.
+// Each returns what one of the rows that a table counts stands for, apart from its weight: 1, or the inverse of the
+// share that is drawn.
 func (s Sample) Each() *big.Rat { return new(big.Rat).Inv(s.Rate()) }
 
-// Rate is the probability with which each unit is drawn.
+// Rate returns the probability with which each unit is drawn.
 func (s Sample) Rate() *big.Rat {
 	if !s.Partial() {
 		return big.NewRat(1, 1)

@@ -2,9 +2,9 @@ package plan
 
 import "github.com/dprelease/dprelease/plan/selection"
 
-// This file holds which of its cells a published table has, by which answers of its measurement are given out.
+// This file holds which of its cells a published table has, by the selection of its measurement.
 
-// selects lists what the facts of a table say of that.
+// selects lists what the facts of a table say of its selection.
 var selects = [selection.Kinds]struct {
 	// stated reports whether the table has the facts of the kind.
 	stated func(t Table) bool
@@ -28,7 +28,7 @@ func statesNothing(Table) bool                 { return false }
 func givesAll(Table, selection.Selection) bool { return true }
 func allAsAsked(Table, Table) bool             { return true }
 
-// Selects returns which of its cells the table has: all of them, unless its facts say which.
+// Selects returns the selection of the table's cells: all of them, unless its facts say otherwise.
 func (t Table) Selects() selection.Kind {
 	for kind := range selects {
 		if selects[kind].stated(t) {
@@ -38,7 +38,7 @@ func (t Table) Selects() selection.Kind {
 	return selection.KindAll
 }
 
-// SomeCells reports whether the table has some of its cells, by what is counted in them.
+// SomeCells reports whether the table has only some of its cells, by what is counted in them.
 func (t Table) SomeCells() bool { return selects[t.Selects()].some }
 
 // Gives reports whether a selection gives out the cells that the table has.

@@ -2,7 +2,7 @@ package plan
 
 import "github.com/dprelease/dprelease/plan/selection"
 
-// This file holds the tables that have the cells that are chosen for their large counts.
+// This file holds the tables with cells that are chosen for their large counts.
 
 func statesTop(t Table) bool { return t.Top != nil }
 

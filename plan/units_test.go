@@ -14,7 +14,7 @@ func TestUnitsAreFractions(t *testing.T) {
 	}{{"", 1}, {"10", 10}, {"1/2", .5}, {"0.05", .05}, {"0", 0}, {"-1", 0}, {"one", 0}, {"1/0", 0}} {
 		s := Statistic{Unit: c.unit}
 		p := &Plan{Tables: []Table{{Path: "jobs", Statistics: []Statistic{s}}}}
-		if err := p.complete(); (err == nil) != (c.value > 0) || err != nil &&
+		if err := p.checkComplete(); (err == nil) != (c.value > 0) || err != nil &&
 			!strings.Contains(err.Error(), "table jobs: its unit") {
 			t.Errorf("%q: %v", c.unit, err)
 		} else if err == nil && s.UnitValue() != c.value {

@@ -8,8 +8,8 @@ import (
 
 // This file holds what the integers of a table's count stand for: sums of weights, or each as many rows as others.
 
-// EachOf is what one of the integers of a table's count stands for: 1, the step of the weights or, of a sample, the
-// inverse of its share.
+// EachOf returns what one of the integers of a table's count stands for: 1, the step of the weights or, for a sample,
+// the inverse of its share.
 func (p *Plan) EachOf(t Table) *big.Rat {
 	if !t.Weighted {
 		return p.Sample.Each()
@@ -17,13 +17,13 @@ func (p *Plan) EachOf(t Table) *big.Rat {
 	return p.Release().Table(t.From).Weight.Lattice.Step
 }
 
-// OfRows tells that the table counts the rows of the confidential table that its own bound keeps, each as 1.
+// OfRows reports whether the table counts the rows of the confidential table that its own bound keeps, each as 1.
 func (t Table) OfRows() bool { return !t.Weighted && t.countsRows() && t.PerUnit == (spec.PerUnit{}) }
 
-// Sampled tells that the table counts units that were drawn, each as many.
+// Sampled reports whether the table counts units that were drawn, each of which stands for several.
 func (t Table) Sampled() bool { return !t.Weighted && t.Statistics[0].Unit != "" }
 
-// whyNotWhole says why the counts of a table are not whole, "" where they are.
+// whyNotWhole says why the counts of a table are not whole, "" if they are.
 func (t Table) whyNotWhole() string {
 	if t.Weighted {
 		return "its counts are sums of weights, which are not whole"

@@ -15,11 +15,12 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// This file holds what the rounds of an adaptive method choose among: sets of columns, and what is asked of the chosen.
+// This file holds the candidates of an adaptive method: sets of columns, and what is measured of the chosen one.
 
-// Candidates are what every choice is among: sets of columns, as places in By, ascending. A choice is a place in this
-// list. Those of [plan.MST] are the pairs, those of [plan.AIM] all sets of 1 to Ways columns: shorter ones first, and
-// in lexicographic order. Sets of given columns alone are none: they are measured with the parent's rows.
+// Candidates returns what every choice is among: sets of columns, as ascending indices in By. A choice is an index in
+// this list. The candidates of [plan.MST] are the pairs, those of [plan.AIM] all sets of 1 to Ways columns: shorter
+// ones first, and in lexicographic order. Sets of given columns only are excluded: they are measured with the
+// parent's rows.
 func Candidates(s plan.Synthetic) [][]int {
 	var all [][]int
 	from := [][]int{nil}
@@ -42,10 +43,11 @@ func Candidates(s plan.Synthetic) [][]int {
 	return all
 }
 
-// errLargeCandidate says of a candidate that it cannot be counted.
+// errLargeCandidate is the error for a candidate that cannot be counted.
 var errLargeCandidate = errors.New("a set of columns that an adaptive method may choose has too many cells")
 
-// Cells returns how many cells each candidate of a method has, by category. It reports an error if they cannot be counted.
+// Cells returns how many cells each candidate of a method has, by category. It reports an error if they cannot be
+// counted.
 func Cells(p *plan.Plan, s plan.Synthetic) ([]int64, error) {
 	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(p.Release())
 	if err != nil {
@@ -66,13 +68,13 @@ func Cells(p *plan.Plan, s plan.Synthetic) ([]int64, error) {
 	return all, nil
 }
 
-// CandidateCount returns how many candidates there are; for more columns than there may be candidates, some number that
-// is too large.
+// CandidateCount returns how many candidates there are; for more columns than there may be candidates, some number
+// that is too large.
 func CandidateCount(s plan.Synthetic) int64 {
 	return setsOf(s, len(s.By)) - setsOf(s, s.Given)
 }
 
-// setsOf returns how many sets the method would choose among, had it so many columns and none of them given.
+// setsOf returns how many sets the method would choose among, if it had that many columns and none of them given.
 func setsOf(s plan.Synthetic, columns int) int64 {
 	n := int64(min(columns, MaxCandidates+1))
 	all := n * (n - 1) / 2
@@ -85,7 +87,7 @@ func setsOf(s plan.Synthetic, columns int) int64 {
 	return all
 }
 
-// Sets is what the candidates are, in words.
+// Sets describes the candidates.
 func Sets(s plan.Synthetic) string {
 	switch {
 	case s.Method == plan.MST:
@@ -96,9 +98,10 @@ func Sets(s plan.Synthetic) string {
 	return "sets of one to three"
 }
 
-// Weight is what a candidate's score is multiplied by: of [plan.AIM], in how many of all sets of Ways columns its
-// columns are, each counted by itself, divided by what all of these numbers have in common. That is the number of its
-// columns, as every column is in equally many. Candidates of [plan.MST] have the weight 1.
+// Weight returns the factor of a candidate's score. For [plan.AIM] it is the number of all sets of Ways columns that
+// contain one of its columns, counted for each of its columns separately, divided by the common factor of all these
+// numbers. That is the number of its columns, as every column is in equally many sets. Candidates of [plan.MST] have
+// the weight 1.
 func Weight(s plan.Synthetic, candidate []int) int64 {
 	if s.Method == plan.AIM {
 		return int64(len(candidate))
@@ -106,12 +109,12 @@ func Weight(s plan.Synthetic, candidate []int) int64 {
 	return 1
 }
 
-// Answer is what a round measures that has made a choice: the counts of the chosen columns together, row-major, the
-// last one's categories changing fastest. classes[i] is the class of each category of the i-th column of By: categories
-// of one class are counted together; nil where each is counted by itself, and classes is nil where all are. Every row
-// is in one cell whatever the classes, so the noise costs what it does for categories.
+// Answer returns what a round measures after its choice: the counts of the chosen columns together, row-major, the
+// last one's categories changing fastest. classes[i] is the class of each category of the i-th column of By:
+// categories of one class are counted together; nil if each is counted by itself, and classes is nil if all are.
+// Every row is in one cell whatever the classes, so the noise costs what it does for categories.
 //
-// It fails on a choice, columns, classes and noise that are none of the method's.
+// It returns an error for a choice, columns, classes or noise that the method does not have.
 func Answer(p *plan.Plan, s plan.Synthetic, round, choice int, classes [][]int,
 	noise budget.Mechanism) (plan.Measurement, error) {
 	candidates := Candidates(s)
@@ -148,9 +151,9 @@ func Answer(p *plan.Plan, s plan.Synthetic, round, choice int, classes [][]int,
 	return m, nil
 }
 
-// Classes is how many classes each column has: as many as it has categories where classes is nil, or has nil for it. It
-// fails unless classes has a class for each category of each column, numbered from 0 with none left out, and the method
-// merges categories.
+// Classes returns how many classes each column has: as many as it has categories if classes is nil, or has nil for
+// it. It returns an error unless classes has a class for each category of each column, numbered from 0 with none left
+// out, and the method merges categories.
 func Classes(p *plan.Plan, s plan.Synthetic, classes [][]int) ([]int, error) {
 	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(p.Release())
 	if err != nil {
@@ -176,8 +179,8 @@ func Classes(p *plan.Plan, s plan.Synthetic, classes [][]int) ([]int, error) {
 	return sizes, nil
 }
 
-// AnswerID is the ID of the measurement of a set of columns: of [plan.MST], which asks none twice, by the columns
-// alone; of [plan.AIM], which may, by its round, so that each has noise of its own.
+// AnswerID returns the ID of the measurement of a set of columns. For [plan.MST], which measures none twice, it
+// consists of the columns only; for [plan.AIM], which may, it includes the round, so that each has noise of its own.
 func AnswerID(s plan.Synthetic, round int, columns []int) string {
 	names := make([]string, len(columns))
 	for i, column := range columns {

@@ -5,10 +5,11 @@ import "github.com/dprelease/dprelease/plan"
 // This file holds forests: pairs of columns without a cycle, as [plan.MST] chooses them. Given columns count as one: so
 // each column of a row hangs on one of them at most, and is drawn given what is known already.
 
-// Forest tells which columns of microdata chosen pairs have joined: two are in one tree if they have the same label.
+// Forest records which columns of microdata chosen pairs have joined: two are in one tree if they have the same
+// label.
 type Forest []int
 
-// ForestOf returns the forest before the first choice: no column is joined to another, but those that are given.
+// ForestOf returns the forest before the first choice: no column is joined to another, except the given ones.
 func ForestOf(s plan.Synthetic) Forest {
 	f := NewForest(len(s.By))
 	for i := range f {
@@ -17,7 +18,7 @@ func ForestOf(s plan.Synthetic) Forest {
 	return f
 }
 
-// NewForest is the forest of so many columns, none joined to another.
+// NewForest returns a forest of columns, none joined to another.
 func NewForest(columns int) Forest {
 	f := make(Forest, columns)
 	for i := range f {
@@ -26,13 +27,13 @@ func NewForest(columns int) Forest {
 	return f
 }
 
-// Joins is how many pairs make the forest a tree.
+// Joins returns how many pairs make the forest a tree.
 func Joins(s plan.Synthetic) int { return len(s.By) - max(s.Given, 1) }
 
-// Apart tells whether a pair would join two trees.
+// Apart reports whether a pair would join two trees.
 func (f Forest) Apart(pair []int) bool { return f[pair[0]] != f[pair[1]] }
 
-// Join makes the trees of a pair one.
+// Join joins the trees of a pair.
 func (f Forest) Join(pair []int) {
 	from, to := f[pair[1]], f[pair[0]]
 	for i, label := range f {

@@ -14,9 +14,9 @@ import (
 // This file holds the schedule of rounds whose cost depends on the answers: what each of them may spend.
 
 // Schedule divides the ρ of a block among rounds that each make a choice and measure what was chosen. A round costs
-// what the one before did, or four times as much once an answer has told so little that the next ones need less noise;
-// the last one takes what is left. All amounts are exact rationals, and what a round may do depends on nothing but the
-// plan and on which rounds were followed by [Schedule.Quieter].
+// what the one before did, or four times as much once an answer has shown so little that the next ones need less
+// noise; the last one takes what is left. All amounts are exact rationals, and what a round may do depends only on
+// the plan and on which rounds were followed by [Schedule.Quieter].
 //
 // Contract: the rounds cost no more than the block together, and are no more than the plan's limit; there is one at
 // least. Every one has an ε and a ρ of its noise that are no less than the first one's. Argument:
@@ -35,15 +35,15 @@ type Turn struct {
 	Noise  budget.Mechanism `json:"noise"`
 }
 
-// Rho is what a turn costs.
+// Rho returns what a turn costs.
 func (t Turn) Rho() *big.Rat { return new(big.Rat).Add(t.Select.Rho(), t.Noise.Rho()) }
 
-// Equal tells that two turns are one.
+// Equal reports whether two turns are equal.
 func (t Turn) Equal(other Turn) bool {
 	return sameMechanism(t.Select, other.Select) && sameMechanism(t.Noise, other.Noise)
 }
 
-// sameMechanism tells that two mechanisms have one kind, parameter and sensitivity.
+// sameMechanism reports whether two mechanisms have one kind, parameter and sensitivity.
 func sameMechanism(a, b budget.Mechanism) bool {
 	x, err := json.Marshal(a)
 	if err != nil {
@@ -53,19 +53,19 @@ func sameMechanism(a, b budget.Mechanism) bool {
 	return err == nil && bytes.Equal(x, y)
 }
 
-// Selection is the part of a round that goes to its choice: a tenth. ofColumns is that of the whole that goes to the
-// single columns before: a fifth.
+// Selection is the part of a round that goes to its choice: a tenth. OfColumns is the part of the whole that goes to
+// the single columns before: a fifth.
 var (
 	Selection = big.NewRat(1, 10)
 	OfColumns = big.NewRat(1, 5)
 )
 
-// RoundsPerColumn is how many rounds there are at most, for each column: the first one may cost as much as the block
-// divided by these.
+// RoundsPerColumn is the largest number of rounds for each column: the first round may cost as much as the block
+// divided by all of these.
 const RoundsPerColumn = 8
 
-// LeastVariance is the parameter σ² below which no noise falls: seven draws in ten thousand are not zero then, and a
-// cell is known as exactly as it can be of use.
+// LeastVariance is the parameter σ² below which no noise falls: then seven draws in ten thousand are not zero, and a
+// cell is known as accurately as is useful.
 var LeastVariance = big.NewRat(1, 16)
 
 // NewSchedule returns the schedule of a method's rounds, before the first.
@@ -76,22 +76,22 @@ func NewSchedule(s plan.Synthetic) *Schedule {
 	return &Schedule{first, first, whole, new(big.Rat).Set(s.Block.Parameter), s.Rounds}
 }
 
-// Next is what the next round may do, which is spent. last tells that there is none after it: Next must not be called
-// again.
+// Next returns what the next round may do, and spends it. last reports whether there is none after it: then Next must
+// not be called again.
 func (s *Schedule) Next() (t Turn, last bool) {
 	cost := s.now.Rho()
 	if s.rounds--; s.rounds > 0 && s.left.Cmp(new(big.Rat).Add(cost, cost)) >= 0 {
 		s.left.Sub(s.left, cost)
 		return s.now, false
 	}
-	t = s.rest()
+	t = s.lastTurn()
 	s.left.Sub(s.left, t.Rho())
 	return t, true
 }
 
-// rest is a round that takes all that is left, but for roundings: what the first round costs divided as there, and of
-// what is left over a tenth to the choice. A round leaves what the first one costs, at least.
-func (s *Schedule) rest() Turn {
+// lastTurn returns a round that takes all that is left, except for rounding: what the first round costs is divided as
+// there, and a tenth of the remainder goes to the choice. There is always at least the cost of the first round left.
+func (s *Schedule) lastTurn() Turn {
 	t, own := s.first, s.first.Select.Rho()
 	own.Add(own, new(big.Rat).Mul(Selection, new(big.Rat).Sub(s.left, s.first.Rho())))
 	t.Select.Parameter = budget.RootBelow(own.Mul(own, big.NewRat(8, 1)), ChoiceBits)
@@ -99,8 +99,8 @@ func (s *Schedule) rest() Turn {
 	return t
 }
 
-// Quietest is the least parameter, a multiple of 2⁻²⁰, with which noise costs no more than ρ, and no less than
-// leastVariance.
+// Quietest returns the least parameter, a multiple of 2⁻²⁰, with which noise costs no more than ρ, and no less than
+// LeastVariance.
 func Quietest(noise budget.Mechanism, rho *big.Rat) *big.Rat {
 	p := new(big.Rat).Quo(new(big.Rat).Mul(noise.Parameter, noise.Rho()), rho)
 	n := new(big.Int).Lsh(p.Num(), 20)
@@ -112,8 +112,8 @@ func Quietest(noise budget.Mechanism, rho *big.Rat) *big.Rat {
 	return p
 }
 
-// Quieter halves the deviation of the noise of the rounds that follow, and makes their choices twice as sharp, but
-// where there would be next to no noise.
+// Quieter halves the deviation of the noise of the following rounds, and makes their choices twice as sharp, unless
+// there would be next to no noise.
 func (s *Schedule) Quieter() {
 	noise := new(big.Rat).Quo(s.now.Noise.Parameter, big.NewRat(4, 1))
 	if noise.Cmp(LeastVariance) < 0 {
@@ -129,14 +129,14 @@ func (s *Schedule) clone() *Schedule {
 	return &out
 }
 
-// Used is the part that is spent of all that the microdata get, their columns included.
+// Used returns the part that is spent of all that the microdata get, their columns included.
 func (s *Schedule) Used() float64 {
 	used, _ := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).Quo(s.left, s.whole)).Float64()
 	return used
 }
 
-// Allows tells that a schedule can give these turns, from the first to the last, whatever the answers were: that there
-// are all of them, no more, and each as it follows from those before, quieter or not.
+// Allows returns an error unless a schedule can give these turns, from the first to the last, whatever the answers
+// were: all of them, no more, and each as it follows from those before, quieter or not.
 func Allows(s plan.Synthetic, turns []Turn) error {
 	schedule := NewSchedule(s)
 	for i, made := range turns {
@@ -160,5 +160,5 @@ func Allows(s plan.Synthetic, turns []Turn) error {
 }
 
 // ChoiceBits is the number of fractional bits of the ε of a choice. There are more than of a scale of noise: an ε is
-// small where a scale is large, and the search for a budget's ρ wants an ε that follows it closely.
+// small where a scale is large, and the search for a budget's ρ needs an ε that follows it closely.
 const ChoiceBits = 24

@@ -1,7 +1,7 @@
 // Package attributes says how the attributes of a table relate to each other.
 //
-// It owns by which attribute rows are counted where a table shows a derived column, which category of a coarser level
-// each category lies in, and which of two attributes comes from the other.
+// It owns the attribute by which rows are counted if a table shows a derived column, the category of a coarser level
+// that contains each category, and which of two attributes is derived from the other.
 //
 // It reads the columns and levels of a spec. It never sees a plan, a row or a count.
 package attributes
@@ -14,9 +14,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Counted is the attribute by which rows are counted where a table shows an attribute: the attribute itself or, for a
-// derived column, the level of the column that decides it. Both have the same categories in the same order. A derived
-// column is never read, so that it is not measured beside its origin either.
+// Counted returns the attribute by which rows are counted if a table shows an attribute: the attribute itself or, for
+// a derived column, the level of the column that decides it. Both have the same categories in the same order. A
+// derived column is never read, so it is not measured together with its origin either.
 func Counted(t *spec.Table, a spec.Attribute) spec.Attribute {
 	for {
 		c := t.Column(a.Column)
@@ -27,7 +27,7 @@ func Counted(t *spec.Table, a spec.Attribute) spec.Attribute {
 	}
 }
 
-// CountedBy are attributes as they are counted.
+// CountedBy returns attributes as they are counted.
 func CountedBy(t *spec.Table, by []spec.Attribute) []spec.Attribute {
 	out := make([]spec.Attribute, len(by))
 	for i, a := range by {
@@ -36,8 +36,7 @@ func CountedBy(t *spec.Table, by []spec.Attribute) []spec.Attribute {
 	return out
 }
 
-// Twice finds two attributes that are counted by one column; of a derived column and its origin the derived one comes
-// first.
+// Twice finds two attributes that are counted by one column. It returns a derived column before its origin.
 func Twice(t *spec.Table, by []spec.Attribute) (derived, origin spec.Attribute, found bool) {
 	for i, a := range by {
 		for _, b := range by[:i] {
@@ -52,8 +51,8 @@ func Twice(t *spec.Table, by []spec.Attribute) (derived, origin spec.Attribute, 
 	return spec.Attribute{}, spec.Attribute{}, false
 }
 
-// Decides finds, for each category of an attribute, the one of a coarser attribute of the same column that it lies in;
-// false where it does not decide it.
+// Decides returns, for each category of an attribute, the category of a coarser attribute of the same column that
+// contains it. It reports false if the attribute does not decide the coarser one.
 func Decides(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool) {
 	if fine.Column != coarse.Column {
 		return nil, false
@@ -67,8 +66,8 @@ func Decides(t *spec.Table, fine, coarse spec.Attribute) ([]int, bool) {
 	return Nesting(of.Size(), from, to)
 }
 
-// Nesting finds, for each category of a level, the one of a coarser level that it lies in; false where one lies in
-// several, or in none.
+// Nesting returns, for each category of a level, the category of a coarser level that contains it. It reports false
+// if a category overlaps several, or none.
 func Nesting(base int, fine, coarse *domain.Level) ([]int, bool) {
 	parent := make([]int, fine.Size())
 	for i := range parent {

@@ -4,8 +4,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// PlacesOf is, of each cell of a marginal, the sum of what its categories add: the place of that in of, times the
-// stride; nil adds nothing.
+// PlacesOf returns, for each cell of a marginal, the sum of its categories' contributions: the index in of, times the
+// stride; a nil list contributes nothing.
 func PlacesOf(confidential *spec.Table, by []spec.Attribute, of [][]int, strides []int) []int32 {
 	places := []int32{0}
 	for l, a := range by {

@@ -10,27 +10,28 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// This file holds how far noise drives two cells of a table apart.
+// This file bounds the noise of the difference of two cells of a table.
 
-// Apart is how far the noise of a table drives two of its cells apart: with a chance of at most what the confidence of
-// the table's intervals leaves, the difference of two cells that were picked beforehand is off by more than Margin.
+// Apart bounds the noise of the difference of two cells of a table: for two cells picked beforehand, the probability
+// that their difference is off by more than Margin is at most what the confidence of the table's intervals leaves.
 type Apart struct {
 	Margin float64
-	// Exact tells that it is from the law of the difference, of the two cells for which it is most. Else it is two
-	// margins, each with half of what the confidence leaves: no two cells are further apart unless one is beyond its own
-	// (Boole's inequality), however their noise hangs together.
+	// Exact reports whether Margin comes from the law of the difference, of the two cells with the largest. Otherwise
+	// Margin is two margins, each with half of what the confidence leaves: the difference is off by more only if one of
+	// the cells is beyond its own margin (Boole's inequality), however their noise is correlated.
 	Exact bool
 }
 
 const (
-	// mostPairs and mostWeights bound the pairs of cells whose laws are worked out, and the weights that this takes: more
-	// of tables of one column that shows its cells, many of whose pairs have one law, but for ranges.
+	// mostPairs and mostWeights bound the pairs of cells whose laws are worked out, and the weights that this takes.
+	// mostOfLevels allows more pairs for a table of one column that shows its cells, because many of these pairs share a
+	// law unless the column has ranges.
 	mostPairs, mostOfLevels = 1 << 8, 1 << 13
 	mostWeights             = 1 << 22
 )
 
-// Aparts are those of the counts of all tables, in the plan's order, from the plan's own estimates; nil for a release
-// of a secret sample, whose error grows with the count and is in no law of the noise.
+// Aparts returns the bounds for the counts of all tables, in the plan's order, from the plan's own estimates. It
+// returns nil for a release of a secret sample, whose error grows with the count and follows no law of the noise.
 func Aparts(p *plan.Plan, estimates []Estimate) []Apart {
 	if growsWithCount(p) {
 		return nil
@@ -38,7 +39,7 @@ func Aparts(p *plan.Plan, estimates []Estimate) []Apart {
 	out := make([]Apart, len(p.Tables))
 	for i, t := range p.Tables {
 		if m, ok := p.Measurement(t.Statistics[0].Measurement); ok {
-			out[i] = apartAlone(m.Mechanism, t.Statistics[0].Confidence)
+			out[i] = pairMarginOfDraws(m.Mechanism, t.Statistics[0].Confidence)
 		}
 	}
 	known := Laws{}
@@ -46,7 +47,7 @@ func Aparts(p *plan.Plan, estimates []Estimate) []Apart {
 		e := &estimates[i]
 		for marginal, at := range e.Tables {
 			if s := p.Tables[at].Statistics[0]; s.Measurement == "" {
-				out[at] = e.apart(marginal, s.Confidence, known)
+				out[at] = e.pairMargin(marginal, s.Confidence, known)
 			}
 		}
 	}
@@ -59,16 +60,17 @@ func Aparts(p *plan.Plan, estimates []Estimate) []Apart {
 	return out
 }
 
-// apartAlone is that of cells with a draw of this noise each: their difference has the law of the sum of two, as each
-// is symmetric. An exact zero is driven apart from another cell by less.
-func apartAlone(m budget.Mechanism, confidence float64) Apart {
+// pairMarginOfDraws returns the bound for cells with one draw of this noise each. Their difference has the law of the
+// sum of two draws, as each is symmetric. The difference from an exact zero has less noise.
+func pairMarginOfDraws(m budget.Mechanism, confidence float64) Apart {
 	terms := termsOf(m, []Weight{{1, 2}})
 	margin, _ := budget.NewNoiseSum(terms).Margin(confidence)
 	return Apart{margin, true}
 }
 
-// apart is that of a table that is put together: of the widest law of all pairs of cells where they are few, or alike.
-func (e *Estimate) apart(marginal int, confidence float64, known Laws) Apart {
+// pairMargin returns the bound for a table that is estimated from several measurements: from the widest law of all
+// pairs of cells if these are few, or few up to symmetry.
+func (e *Estimate) pairMargin(marginal int, confidence float64, known Laws) Apart {
 	axes := e.Axes[marginal]
 	most := mostPairs
 	if len(axes) == 1 && axes[0].Sums != residual.Prefixes && !e.hasRanges(marginal) {
@@ -78,7 +80,7 @@ func (e *Estimate) apart(marginal int, confidence float64, known Laws) Apart {
 	for i, a := range axes {
 		n := float64(e.Columns[a.Column].Size(a.Level))
 		switch {
-		case e.alike(a):
+		case e.isExchangeable(a):
 			n = 2 // pairs of one category, and of two
 		case i == 0:
 			n = float64(n*(n+1)) / 2
@@ -107,7 +109,7 @@ func (e *Estimate) apart(marginal int, confidence float64, known Laws) Apart {
 	}
 	eachChoice(rows, func(cells []pair) {
 		if terms := e.difference(marginal, cells); len(terms) > 0 {
-			out.Margin = max(out.Margin, known.of(terms, confidence).margin)
+			out.Margin = max(out.Margin, known.lawOf(terms, confidence).margin)
 		}
 	})
 	if out.Margin != math.Floor(out.Margin) { // in digits that every machine agrees on
@@ -116,7 +118,7 @@ func (e *Estimate) apart(marginal int, confidence float64, known Laws) Apart {
 	return out
 }
 
-// sourcesOf are the sources that bear on a marginal.
+// sourcesOf returns the sources that contribute to a marginal.
 func (e *Estimate) sourcesOf(marginal int) []int {
 	var all []int
 	for _, r := range e.Of(marginal) {
@@ -130,19 +132,20 @@ func (e *Estimate) sourcesOf(marginal int) []int {
 	return all
 }
 
-// alike tells that nothing tells what an axis shows apart: any two rows of it are to each other as any other two are.
-func (e *Estimate) alike(a residual.Axis) bool {
+// isExchangeable reports whether nothing distinguishes the rows of an axis: any two of them are related in the same
+// way.
+func (e *Estimate) isExchangeable(a residual.Axis) bool {
 	return e.Columns[a.Column].Plain() && a.Sums != residual.Prefixes
 }
 
 // pair is two rows of what an axis shows, as coefficients of the cells.
 type pair struct{ one, other []float64 }
 
-// pairsOf are pairs of rows of an axis among which every two are, or two that are to each other as they are: on the
-// first axis in one order, as noise is symmetric.
+// pairsOf returns pairs of rows of an axis that represent all pairs up to symmetry. On the first axis each pair is in
+// one order, as noise is symmetric.
 func (e *Estimate) pairsOf(a residual.Axis, first bool) []pair {
 	n := e.Columns[a.Column].Size(a.Level)
-	if e.alike(a) { // two rows of what may be a million
+	if e.isExchangeable(a) { // two rows of what may be a million
 		one, last := make([]float64, n), make([]float64, n)
 		one[0], last[n-1] = 1, 1
 		return []pair{{one, one}, {one, last}}
@@ -167,8 +170,8 @@ func (e *Estimate) pairsOf(a residual.Axis, first bool) []pair {
 	return all
 }
 
-// difference is the noise of one cell less that of another, none where they are the same cell: what both have in common
-// cancels.
+// difference returns the noise of one cell minus the noise of another, without what both have in common; nothing for
+// the same cell.
 func (e *Estimate) difference(marginal int, cells []pair) []budget.NoiseTerm {
 	one, other := make([][]float64, len(cells)), make([][]float64, len(cells))
 	for i, p := range cells {
@@ -185,8 +188,8 @@ func (e *Estimate) difference(marginal int, cells []pair) []budget.NoiseTerm {
 			largest = max(largest, math.Abs(w))
 			weights[i] = Weight{w - minus[source][i], 1}
 		}
-		terms = append(terms, termsOf(e.Sources[source].Mechanism, gathered(weights))...)
+		terms = append(terms, termsOf(e.Sources[source].Mechanism, mergeEqual(weights))...)
 	}
 	return slices.DeleteFunc(terms,
-		func(t budget.NoiseTerm) bool { return math.Abs(t.Weight) <= largest*alikeWeights*1e-3 })
+		func(t budget.NoiseTerm) bool { return math.Abs(t.Weight) <= largest*equalWeights*1e-3 })
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// The widest difference of two cells, of tables of each kind, has the deviation that the dense covariance gives it. Its
-// margin is, as noise is wide here, that of the normal law within what the bounds of laws are allowed; and where the
-// pairs are too many, at least that, and what two cells of perfectly opposite noise need at the most.
+// The widest difference of two cells, for tables of each kind, has the deviation that the dense covariance gives. As
+// the noise is wide here, its margin equals the normal law's within the error allowed for laws. If there are too many
+// pairs, the margin is at least that, and at most what two cells with perfectly opposite noise need.
 func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 	const z, z2 = 1.959964, 2.241403 // of 5% and of 2.5% on two sides
 	// u/2 where (1 + u/2)e^(−u) = 5%: the difference of two Laplace draws of scale 1 has the deviation 2, and is beyond u
@@ -84,8 +84,8 @@ func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 	}
 }
 
-// Two draws of one noise are as far apart as their probabilities say, added up value by value: for the margin with a
-// chance of at most 5%, for one less with more.
+// The margin of the difference of two draws of one noise agrees with their probabilities, added up value by value:
+// the difference exceeds the margin with a probability of at most 5%, and exceeds one less with more.
 func TestTwoDrawsAreApartAsTheirProbabilitiesSay(t *testing.T) {
 	for _, c := range []struct {
 		kind     budget.Kind

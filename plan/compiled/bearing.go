@@ -12,14 +12,15 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// This file holds the bearings: with which weights a sum of cells rests on the noisy integers of every measurement.
+// This file holds the contributions of measurements: the weights of a sum of cells on the noisy integers of every
+// measurement.
 
-// Bearing is a measurement that a sum of cells rests on.
+// Bearing is the contribution of a measurement to a sum of cells.
 type Bearing struct {
 	Measurement plan.Measurement
-	// Weights are those with which its integers enter, by size, largest first; integers with none are left out.
+	// Weights are the weights of its integers, largest first; integers of weight zero are left out.
 	Weights []Weight
-	// Variance is what its noise adds to that of the sum.
+	// Variance is what its noise adds to the variance of the sum.
 	Variance float64
 }
 
@@ -29,11 +30,12 @@ type Weight struct {
 	Integers int64   `json:"integers"`
 }
 
-// alikeWeights is by how much weights differ, relatively, that are shown as one: more than what rounding makes of equal
-// ones, and less than what any reader can see.
-const alikeWeights = 1e-9
+// equalWeights is the relative difference up to which weights count as equal: more than the rounding errors of equal
+// weights, and less than any reader can see.
+const equalWeights = 1e-9
 
-// NewBearing is the measurement with equal ones of these weights put together; integers says how many have each.
+// NewBearing returns the contribution of a measurement, with equal weights merged; integers says how many integers
+// have each weight.
 func NewBearing(m plan.Measurement, weights []float64, integers []int64) Bearing {
 	b := Bearing{Measurement: m}
 	var squares float64
@@ -41,14 +43,14 @@ func NewBearing(m plan.Measurement, weights []float64, integers []int64) Bearing
 		b.Weights = append(b.Weights, Weight{w, integers[i]})
 		squares += float64(float64(w*w) * float64(integers[i]))
 	}
-	b.Weights, b.Variance = gathered(b.Weights), float64(squares*m.Mechanism.Variance())
+	b.Weights, b.Variance = mergeEqual(b.Weights), float64(squares*m.Mechanism.Variance())
 	return b
 }
 
-// LawOf is that of the noise of what rests on measurements.
+// LawOf returns the law of the noise of a sum of contributions.
 func LawOf(bearings []Bearing) *budget.NoiseSum { return budget.NewNoiseSum(NoiseTerms(bearings)) }
 
-// NoiseTerms are the terms of the noise of what rests on measurements.
+// NoiseTerms returns the terms of the noise of a sum of contributions.
 func NoiseTerms(bearings []Bearing) []budget.NoiseTerm {
 	var terms []budget.NoiseTerm
 	for _, b := range bearings {
@@ -57,7 +59,7 @@ func NoiseTerms(bearings []Bearing) []budget.NoiseTerm {
 	return terms
 }
 
-// termsOf are the weights with the noise of a mechanism.
+// termsOf returns the noise terms of weights on integers of a mechanism.
 func termsOf(m budget.Mechanism, weights []Weight) []budget.NoiseTerm {
 	parameter, _ := m.Parameter.Float64()
 	terms := make([]budget.NoiseTerm, len(weights))
@@ -67,8 +69,8 @@ func termsOf(m budget.Mechanism, weights []Weight) []budget.NoiseTerm {
 	return terms
 }
 
-// gathered puts equal weights together, largest first, and leaves out those that are nothing beside the largest.
-func gathered(weights []Weight) []Weight {
+// mergeEqual merges equal weights, largest first, and leaves out those that are negligible compared with the largest.
+func mergeEqual(weights []Weight) []Weight {
 	slices.SortStableFunc(weights, func(a, b Weight) int {
 		if c := cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)); c != 0 {
 			return c
@@ -77,11 +79,11 @@ func gathered(weights []Weight) []Weight {
 	})
 	var out []Weight
 	for _, w := range weights {
-		if math.Abs(w.Value) <= math.Abs(weights[0].Value)*alikeWeights*1e-3 {
+		if math.Abs(w.Value) <= math.Abs(weights[0].Value)*equalWeights*1e-3 {
 			break
 		}
 		alike := slices.IndexFunc(out[max(0, len(out)-2):], func(o Weight) bool {
-			return math.Abs(o.Value-w.Value) <= math.Abs(o.Value)*alikeWeights
+			return math.Abs(o.Value-w.Value) <= math.Abs(o.Value)*equalWeights
 		})
 		if alike < 0 {
 			out = append(out, w)
@@ -92,138 +94,141 @@ func gathered(weights []Weight) []Weight {
 	return out
 }
 
-// Sum is a sum Σ Π_a q_a(s_a)·x_s of the cells of a table that is put together, whatever sums of them the table shows.
+// Sum is a sum Σ Π_a q_a(s_a)·x_s of the cells of an estimated table, whatever sums of them the table shows.
 type Sum struct {
 	estimate *Estimate
 	marginal int
 	axes     residual.Set
 	q        [][]float64 // by axis, of its categories
 	total    []float64   // by axis: the part of the total
-	known    map[along]stretch
+	known    map[axisKey]axisWeights
 }
 
-// along is what the weights along an axis of a source depend on.
-type along struct {
-	key, level      int
-	plain, together bool
+// axisKey is what the weights along an axis of a source depend on.
+type axisKey struct {
+	key, level    int
+	plain, merged bool
 }
 
-// stretch is an axis of a source with the weights along it, and how many integers have each.
-type stretch struct {
+// axisWeights are the weights along an axis of a source, and how many integers have each.
+type axisWeights struct {
 	values   []float64
 	integers []int64
 }
 
-// Sum is a sum of the cells of a marginal, with coefficients by axis, in the table's own order of attributes.
+// Sum returns the sum of the cells of a marginal with coefficients by axis, in the table's own order of attributes.
 func (e *Estimate) Sum(marginal int, q [][]float64) *Sum {
-	s := &Sum{estimate: e, marginal: marginal, axes: e.Axes[marginal], q: q, known: map[along]stretch{}}
+	s := &Sum{estimate: e, marginal: marginal, axes: e.Axes[marginal], q: q, known: map[axisKey]axisWeights{}}
 	for k, a := range s.axes {
 		s.total = append(s.total, e.Columns[a.Column].Weights(a, 0, q[k], false)[0])
 	}
 	return s
 }
 
-// Weights are those of the sum on the integers of every source that it rests on, by its place: one by one.
+// Weights returns the weights of the sum on each integer of every source that contributes to it, by the source's
+// index.
 func (s *Sum) Weights() map[int][]float64 { return s.weightsBy(s.estimate.Of(s.marginal)) }
 
-// weightsBy are the part of the weights that these residuals make.
+// weightsBy returns the part of the weights that comes from these residuals.
 func (s *Sum) weightsBy(residuals []int) map[int][]float64 {
 	out := map[int][]float64{}
-	s.each(residuals, false, func(source int, weights []float64, _ []int64) { out[source] = weights })
+	s.visitSources(residuals, false, func(source int, weights []float64, _ []int64) { out[source] = weights })
 	return out
 }
 
-// agrees tells that another sum of the same table takes from a residual what this one does.
+// agrees reports whether another sum of the same table has the same coefficients on a residual.
 func (s *Sum) agrees(other *Sum, of int) bool {
 	for k, a := range s.axes {
-		if has(s.estimate.Residuals[of].Axes, a.Column) && !slices.Equal(s.q[k], other.q[k]) || s.total[k] != other.total[k] {
+		if hasColumn(s.estimate.Residuals[of].Axes, a.Column) && !slices.Equal(s.q[k], other.q[k]) ||
+			s.total[k] != other.total[k] {
 			return false
 		}
 	}
 	return true
 }
 
-// Bearings are the sources that the sum rests on, those that cancel out of it left out: less of its noise than rounding
-// makes.
+// Bearings returns the contributions to the sum, without sources that cancel out: those with less of its noise than
+// rounding produces.
 func (s *Sum) Bearings() []Bearing {
 	var out []Bearing
 	var variance float64
-	s.each(s.estimate.Of(s.marginal), true, func(source int, weights []float64, integers []int64) {
+	s.visitSources(s.estimate.Of(s.marginal), true, func(source int, weights []float64, integers []int64) {
 		out = append(out, NewBearing(s.estimate.Sources[source], weights, integers))
 		variance += out[len(out)-1].Variance
 	})
 	return slices.DeleteFunc(out, func(b Bearing) bool { return !(b.Variance > variance*1e-24) })
 }
 
-// Terms are those of the sum's noise.
+// Terms returns the terms of the sum's noise.
 func (s *Sum) Terms() []budget.NoiseTerm {
 	var terms []budget.NoiseTerm
-	s.each(s.estimate.Of(s.marginal), true, func(source int, weights []float64, integers []int64) {
+	s.visitSources(s.estimate.Of(s.marginal), true, func(source int, weights []float64, integers []int64) {
 		all := make([]Weight, len(weights))
 		for i, w := range weights {
 			all[i] = Weight{w, integers[i]}
 		}
-		terms = append(terms, termsOf(s.estimate.Sources[source].Mechanism, gathered(all))...)
+		terms = append(terms, termsOf(s.estimate.Sources[source].Mechanism, mergeEqual(all))...)
 	})
-	return withoutNothing(terms)
+	return withoutCancelled(terms)
 }
 
-// withoutNothing leaves out what cancels, but for what rounding leaves.
-func withoutNothing(terms []budget.NoiseTerm) []budget.NoiseTerm {
+// withoutCancelled leaves out terms that cancel except for rounding.
+func withoutCancelled(terms []budget.NoiseTerm) []budget.NoiseTerm {
 	var most float64
 	for _, t := range terms {
 		most = max(most, math.Abs(t.Weight))
 	}
-	return slices.DeleteFunc(terms, func(t budget.NoiseTerm) bool { return math.Abs(t.Weight) <= most*alikeWeights*1e-6 })
+	return slices.DeleteFunc(terms, func(t budget.NoiseTerm) bool { return math.Abs(t.Weight) <= most*equalWeights*1e-6 })
 }
 
-// held is a residual that a source holds, with the weight that the source has in its estimate.
-type held struct {
+// residualPart is a residual in a source, with the weight that the source has in its estimate.
+type residualPart struct {
 	residual int
 	weight   float64
 }
 
-// each tells of the weights that some residuals make on the integers of every source of theirs, in order: one by one,
-// or those of equal weights by their axes together, with how many they are.
-func (s *Sum) each(residuals []int, together bool, tell func(source int, weights []float64, integers []int64)) {
+// visitSources visits the sources of some residuals in order, with the weights that these residuals put on the
+// source's integers: integer by integer or, if merged, equal weights along an axis together, with their number.
+func (s *Sum) visitSources(residuals []int, merged bool, visit func(source int, weights []float64, integers []int64)) {
 	e := s.estimate
-	by := map[int][]held{}
+	by := map[int][]residualPart{}
 	for _, r := range residuals {
 		for _, p := range e.Parts[r] {
-			by[p.Source] = append(by[p.Source], held{r, p.Weight})
+			by[p.Source] = append(by[p.Source], residualPart{r, p.Weight})
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(by)) {
-		weights, integers := s.on(e.Places[source], by[source], together)
-		tell(source, weights, integers)
+		weights, integers := s.sourceWeights(e.Places[source], by[source], merged)
+		visit(source, weights, integers)
 	}
 }
 
-// on are the weights on the integers of one source, which has these parts of residuals of the table.
+// sourceWeights returns the weights on the integers of one source, which has these parts of residuals of the table.
 //
-// The sum takes from every residual the coefficients of [residual.Column.Weights], and from the source's own figure of
-// that residual its part. That figure is centred: as centring is symmetric, the weights on the integers are the centred
-// coefficients, the same for all categories of an axis that the residual leaves out.
-func (s *Sum) on(from residual.Source, parts []held, together bool) (weights []float64, integers []int64) {
-	stretches := make([]stretch, len(from.Axes))
+// The sum takes from every residual the coefficients of [residual.Column.Weights], and from the source's own figure
+// of that residual its part. That figure is centred: as centring is symmetric, the weights on the integers are the
+// centred coefficients, the same for all categories of an axis that the residual leaves out.
+func (s *Sum) sourceWeights(from residual.Source, parts []residualPart, merged bool) (weights []float64,
+	integers []int64) {
+	byAxis := make([]axisWeights, len(from.Axes))
 	integers = []int64{1}
 	for i, a := range from.Axes {
-		stretches[i] = s.along(a, from.Plain[i], together)
-		integers = residual.Outer(integers, stretches[i].integers)
+		byAxis[i] = s.weightsAlong(a, from.Plain[i], merged)
+		integers = residual.Outer(integers, byAxis[i].integers)
 	}
 	weights = make([]float64, len(integers))
 	for _, p := range parts {
 		of, term := s.estimate.Residuals[p.residual].Axes, []float64{p.weight}
 		for k, a := range s.axes {
-			if !has(of, a.Column) {
+			if !hasColumn(of, a.Column) {
 				term[0] = float64(term[0] * s.total[k])
 			}
 		}
 		for k, a := range from.Axes {
-			if has(of, a.Column) {
-				term = residual.Outer(term, stretches[k].values)
+			if hasColumn(of, a.Column) {
+				term = residual.Outer(term, byAxis[k].values)
 			} else {
-				term = repeated(term, len(stretches[k].values))
+				term = repeatEach(term, len(byAxis[k].values))
 			}
 		}
 		for j, w := range term {
@@ -233,28 +238,28 @@ func (s *Sum) on(from residual.Source, parts []held, together bool) (weights []f
 	return weights, integers
 }
 
-// along are the weights along an axis of a source; none where the table does not have it.
-func (s *Sum) along(axis residual.Axis, plain, together bool) stretch {
+// weightsAlong returns the weights along an axis of a source; zeros if the table does not have it.
+func (s *Sum) weightsAlong(axis residual.Axis, plain, merged bool) axisWeights {
 	column := s.estimate.Columns[axis.Column]
 	k := slices.IndexFunc(s.axes, func(a residual.Axis) bool { return a.Column == axis.Column })
 	if k < 0 {
-		return newStretch(make([]float64, column.Size(axis.Level)), together)
+		return newAxisWeights(make([]float64, column.Size(axis.Level)), merged)
 	}
-	key := along{k, axis.Level, plain, together}
+	key := axisKey{k, axis.Level, plain, merged}
 	out, ok := s.known[key]
 	if !ok {
-		out = newStretch(column.Weights(s.axes[k], axis.Level, s.q[k], plain), together)
+		out = newAxisWeights(column.Weights(s.axes[k], axis.Level, s.q[k], plain), merged)
 		s.known[key] = out
 	}
 	return out
 }
 
-// newStretch lists weights one by one, or equal ones together.
-func newStretch(values []float64, together bool) stretch {
-	if !together {
-		return stretch{values, slices.Repeat([]int64{1}, len(values))}
+// newAxisWeights lists weights one by one, or merges equal ones.
+func newAxisWeights(values []float64, merged bool) axisWeights {
+	if !merged {
+		return axisWeights{values, slices.Repeat([]int64{1}, len(values))}
 	}
-	var out stretch
+	var out axisWeights
 	at := map[float64]int{}
 	for _, v := range values {
 		i, ok := at[v]
@@ -268,8 +273,8 @@ func newStretch(values []float64, together bool) stretch {
 	return out
 }
 
-// has tells that a residual has a column.
-func has(residual residual.Set, column int) bool {
+// hasColumn reports whether a residual has a column.
+func hasColumn(residual residual.Set, column int) bool {
 	for _, a := range residual {
 		if a.Column == column {
 			return true
@@ -278,8 +283,8 @@ func has(residual residual.Set, column int) bool {
 	return false
 }
 
-// repeated is each of a list so many times.
-func repeated(a []float64, n int) []float64 {
+// repeatEach returns a list with each element repeated n times.
+func repeatEach(a []float64, n int) []float64 {
 	out := make([]float64, 0, len(a)*n)
 	for _, x := range a {
 		for range n {
@@ -289,12 +294,12 @@ func repeated(a []float64, n int) []float64 {
 	return out
 }
 
-// SumVariances are those of the noise on sums of a marginal's cells: one for each choice of coefficients along every
-// axis, the last axis's fastest.
+// SumVariances returns the variances of the noise on sums of a marginal's cells: one for each choice of coefficients
+// along every axis, the last axis's fastest.
 //
-// Noise of variance v on the integers of a residual's estimate adds v·Π_a ‖w_a‖², with w_a the weights along axis a on
-// the integers of its column's residual, or the part of the total where the residual leaves it out; and the estimates
-// of residuals are uncorrelated ([residual.Workload.Combine]), so that these add up.
+// Noise of variance v on the integers of a residual's estimate adds v·Π_a ‖w_a‖², with w_a the weights along axis a
+// on the integers of its column's residual, or the part of the total where the residual leaves it out; and the
+// estimates of residuals are uncorrelated ([residual.Workload.Combine]), so these add up.
 func (e *Estimate) SumVariances(marginal int, q [][][]float64) []float64 {
 	axes := e.Axes[marginal]
 	squares := make([]map[int][]float64, len(axes)) // by axis and level
@@ -309,7 +314,7 @@ func (e *Estimate) SumVariances(marginal int, q [][][]float64) []float64 {
 			own, ok := squares[i][level]
 			if !ok {
 				for _, coefficients := range q[i] {
-					own = append(own, squared(e.Columns[a.Column].Weights(a, level, coefficients, false)))
+					own = append(own, sumOfSquares(e.Columns[a.Column].Weights(a, level, coefficients, false)))
 				}
 				squares[i][level] = own
 			}
@@ -325,8 +330,8 @@ func (e *Estimate) SumVariances(marginal int, q [][][]float64) []float64 {
 	return out
 }
 
-// squared is Σ x².
-func squared(x []float64) float64 {
+// sumOfSquares returns Σ x².
+func sumOfSquares(x []float64) float64 {
 	var sum float64
 	for _, v := range x {
 		sum += float64(v * v)
@@ -334,7 +339,7 @@ func squared(x []float64) float64 {
 	return sum
 }
 
-// levelIn is at which level a residual has a column, 0 for none.
+// levelIn returns the level at which a residual has a column, 0 if it does not.
 func levelIn(residual residual.Set, column int) int {
 	for _, a := range residual {
 		if a.Column == column {
@@ -344,8 +349,8 @@ func levelIn(residual residual.Set, column int) int {
 	return 0
 }
 
-// Shape names all that coefficients along an axis of a table mean for the law of a sum: sums of one shape along every
-// axis have noise of one law.
+// Shape names everything about coefficients along an axis of a table that affects the law of a sum: sums of one shape
+// along every axis have noise of one law.
 func (e *Estimate) Shape(a residual.Axis, q []float64) string {
 	column := e.Columns[a.Column]
 	var name []byte

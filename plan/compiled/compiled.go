@@ -9,22 +9,21 @@ import (
 
 // This file holds a plan with what follows from it, worked out once in a step and passed on.
 
-// planned is the plan as a Compiled embeds it: by a name that nobody outside can set to another plan.
+// planned is the plan as a Compiled embeds it, under a name that no other package can set to another plan.
 type planned = plan.Plan
 
 // Compiled is a plan that is no longer written to, with what follows from it: its canonical bytes, its hash and its
 // estimates. A step makes one and passes it on. It may be used by several goroutines.
 //
-// Its bytes and hash are those of the plan as it was when it was compiled, and nothing outside the package can change
-// them. Go lets whoever holds a Compiled write to the plan behind it. So the trusted core takes no plan that it is
-// handed: it reads [Compiled.Bytes] for itself ([Compiled.Again]), as does what is approved and charged, by
-// [Compiled.Hash].
+// Its bytes and hash are those of the plan when it was compiled, and nothing outside the package can change them. Go
+// lets whoever holds a Compiled write to the plan behind it. So the trusted core uses no plan that it is handed: it
+// reads [Compiled.Bytes] for itself ([Compiled.Again]), as does what is approved and charged, by [Compiled.Hash].
 type Compiled struct {
 	*planned
 	text string
 	hash string
 
-	workload  *Workload // nil where nothing has been asked of it
+	workload  *Workload // nil until it is needed
 	estimated sync.Once
 	estimates []Estimate
 	err       error
@@ -36,23 +35,23 @@ func Of(p *plan.Plan) *Compiled {
 	return &Compiled{planned: p, text: string(text), hash: plan.HashOf(text)}
 }
 
-// Made compiles a plan, as [Of] does, with the estimates that the planner has made of it.
+// Made compiles a plan, as [Of] does, with the estimates that the planner has made for it.
 func Made(p *plan.Plan, estimates []Estimate) *Compiled {
 	c := Of(p)
 	c.estimated.Do(func() { c.estimates = estimates })
 	return c
 }
 
-// Again returns a copy that shares nothing with this one and that nobody else holds, read from the bytes. It fails on a plan
-// whose parts do not fit together, as [Read] does.
+// Again returns a copy that shares nothing with this one and that nobody else holds, read from the bytes. It returns
+// an error if the plan's parts do not fit together, as [Read] does.
 func (c *Compiled) Again() (*Compiled, error) {
 	p, err := plan.Read([]byte(c.text))
 	if err != nil {
 		return nil, err
 	}
-	w, err := shaped(p)
+	w, err := checkedWorkload(p)
 	if err != nil {
-		return nil, edited(err)
+		return nil, editedError(err)
 	}
 	return &Compiled{planned: p, text: c.text, hash: c.hash, workload: w}, nil
 }
@@ -66,8 +65,8 @@ func (c *Compiled) Bytes() []byte { return []byte(c.text) }
 // Hash returns the plan hash: SHA-256 of [Compiled.Bytes], in hexadecimal.
 func (c *Compiled) Hash() string { return c.hash }
 
-// Estimates returns how the plan's tables are put together. A table that is not in any estimate is one measurement,
-// which its statistic names. The estimates are the caller's own copies: each remembers what is asked of it.
+// Estimates returns how the plan's tables are estimated. A table without an estimate is one measurement, which its
+// statistic names. The estimates are the caller's own copies: each caches what is asked of it.
 func (c *Compiled) Estimates() ([]Estimate, error) {
 	c.estimated.Do(func() {
 		if c.workload == nil {

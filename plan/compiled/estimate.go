@@ -9,24 +9,24 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds the estimates: how the tables are put together from what is measured, and how good that makes them.
+// This file holds the estimates: how the tables are computed from the measurements, and how accurate that makes them.
 
-// Estimate is how tables of one confidential table are put together from its measurements by generalised least squares.
+// Estimate is how tables of one confidential table are computed from its measurements by generalised least squares.
 type Estimate struct {
 	*residual.Workload // its marginals are the tables
 	*residual.Combination
-	Tables  []int              // places in Plan.Tables, in the order of the workload's marginals
+	Tables  []int              // indices in Plan.Tables, in the order of the workload's marginals
 	Axes    []residual.Set     // of each table, in its own order of attributes
 	Sources []plan.Measurement // in the order of the combination's sources
 	Places  []residual.Source
-	Asked   []residual.Set // of each table, as what is asked for goes along them
-	Own     []int          // of each table, the source that measures it by itself; −1 for none
+	Asked   []residual.Set // of each table, its axes as the spec asks for them
+	Own     []int          // of each table, the source that measures it directly; −1 for none
 
-	rows map[residual.Axis][]row // those that were worked out
+	rows map[residual.Axis][]row // cache of rowsOf
 }
 
-// Estimates are how the plan's tables are put together. A table that is not in any is alone: it is the one measurement
-// that its statistic names.
+// Estimates returns how the plan's tables are estimated. A table without an estimate is the one measurement that its
+// statistic names.
 func (w *Workload) Estimates(p *plan.Plan) ([]Estimate, error) {
 	var all []Estimate
 	for _, confidential := range p.Release().Tables {
@@ -41,20 +41,20 @@ func (w *Workload) Estimates(p *plan.Plan) ([]Estimate, error) {
 	return all, nil
 }
 
-// estimate puts the tables of one confidential table together: all but those that are measured by themselves and have a
-// column of several levels, as noise on such counts has another shape than that of their residuals, or impossible
-// cells.
+// estimate returns the estimate of the tables of one confidential table. It leaves out tables that are measured by
+// themselves and have a column of several levels, as noise on such counts has another shape than noise on their
+// residuals, or impossible cells.
 func (w *Workload) estimate(p *plan.Plan, confidential string) (*Estimate, error) {
 	c, measured := w.Chains[confidential], p.Measured()
 	e := &Estimate{}
 	var marginals []residual.Marginal
-	place := map[string]int{} // of the direct measurement among the marginals; −1 where it is not among them
+	index := map[string]int{} // of the direct measurement among the marginals; −1 where it is not among them
 	for _, t := range workload.TablesOf(w.Tables, confidential) {
 		if _, direct := measured[t.Path]; t.Apart() || direct && !c.Flat(t) {
-			place[t.Path] = -1
+			index[t.Path] = -1
 			continue
 		}
-		place[t.Path] = len(marginals)
+		index[t.Path] = len(marginals)
 		marginals = append(marginals, residual.Marginal{Axes: workload.SetOf(c.Shown(t)), Importance: 1})
 		e.Tables, e.Axes, e.Own = append(e.Tables, t.Place), append(e.Axes, c.Shown(t)), append(e.Own, -1)
 		e.Asked = append(e.Asked, c.Axes(t))
@@ -62,8 +62,8 @@ func (w *Workload) estimate(p *plan.Plan, confidential string) (*Estimate, error
 	if marginals == nil {
 		return nil, nil
 	}
-	for _, part := range w.Parts { // what figures rest on beside a count bears on no count
-		place[part.Path] = -1
+	for _, part := range w.Parts { // parts of figures contribute to no count
+		index[part.Path] = -1
 	}
 	var err error
 	if e.Workload, err = residual.NewWorkload(c.Columns, marginals); err != nil {
@@ -73,7 +73,7 @@ func (w *Workload) estimate(p *plan.Plan, confidential string) (*Estimate, error
 		if m.Query.Table != confidential {
 			continue
 		}
-		own, direct := place[m.ID]
+		own, direct := index[m.ID]
 		if direct && own < 0 {
 			continue
 		}
@@ -90,7 +90,8 @@ func (w *Workload) estimate(p *plan.Plan, confidential string) (*Estimate, error
 	return e, err
 }
 
-// Alone is the source that a table is by itself, −1 where others bear on it or it shows sums of what was measured.
+// Alone returns the one source that a table consists of. It returns −1 if others contribute to the table, or if the
+// table shows sums of what was measured.
 func (e *Estimate) Alone(marginal int) int {
 	if slices.ContainsFunc(e.Axes[marginal], func(a residual.Axis) bool { return a.Sums == residual.Prefixes }) {
 		return -1
@@ -104,7 +105,8 @@ func (e *Estimate) Alone(marginal int) int {
 	return alone
 }
 
-// Behind returns the measurements that bear on each table, in the plan's order, and behind them those of its figures.
+// Behind returns the measurements that contribute to each table, in the plan's order, followed by those of its
+// figures.
 func (c *Compiled) Behind() ([][]plan.Measurement, error) {
 	estimates, err := c.Estimates()
 	if err != nil {

@@ -20,7 +20,7 @@ tables:
 marginals: {pets: {every: [1, 2], by: [pet, home]}}
 `
 
-// Read a plan.json, and say on which measurements each of its tables rests.
+// Read a plan.json, and list the measurements that contribute to each of its tables.
 func Example() {
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {

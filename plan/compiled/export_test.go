@@ -1,5 +1,5 @@
 package compiled
 
-// This file holds what the tests of this package reach beside what it exports.
+// This file gives this package's tests access to unexported names.
 
-var ApartAlone = apartAlone
+var ApartAlone = pairMarginOfDraws

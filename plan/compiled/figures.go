@@ -6,10 +6,10 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds what the error of a figure rests on: which parts, and with which factors.
+// This file relates the error of a figure to the parts that it is computed from.
 
-// RestsOn returns what the error of a figure rests on, and for a cell of how many rows it is said; 0 stands for every
-// cell.
+// RestsOn returns what the error of a figure depends on, and the number of rows in a cell for which the error is
+// stated; 0 stands for every cell.
 func RestsOn(p *plan.Plan, t plan.Table, f plan.Figure, measured map[string]plan.Measurement) (int64, statistic.Rest) {
 	confidential := p.Release().Table(t.From)
 	rest := statistic.OfFigure(f).RestsOn(f, statistic.Measured{Rows: confidential, ByID: measured})

@@ -10,7 +10,7 @@ import (
 
 // This file holds which tables an invariant decides.
 
-// Invariants are those of the release. Each names the tables that it decides before any other does.
+// Invariants returns the invariants of the release. Each names the tables that it decides before any other does.
 func Invariants(p *plan.Plan) []plan.Invariant {
 	var all []plan.Invariant
 	for _, of := range p.Release().Invariants {
@@ -29,8 +29,8 @@ func Invariants(p *plan.Plan) []plan.Invariant {
 	return all
 }
 
-// HeldBy is the first invariant that decides a table, "" for none: one of the same rows, whose attributes decide those
-// of the table.
+// HeldBy returns the first invariant that decides a table, "" for none. It must be of the same rows, and its
+// attributes must decide the attributes of the table.
 func HeldBy(p *plan.Plan, t plan.Table, of *workload.Table) string {
 	if t.WhyLeft(slices.Contains(of.Sums, residual.Prefixes)) != "" {
 		return ""

@@ -37,8 +37,8 @@ marginals:
   shared: {every: [0, 1, 2], by: [from, to]}
 `
 
-// TestForgedKindsAreRefused changes what a plan says of what is counted and of which answers are given out: none of it
-// may be read, and none may fail otherwise than by an error that says that the plan was edited.
+// TestForgedKindsAreRefused changes what a plan says of what is counted and of its selections: no such plan may be
+// read, and each must fail with an error that says that the plan was edited.
 func TestForgedKindsAreRefused(t *testing.T) {
 	made, err := plantest.PlanOfText(t, kindsText)
 	if err != nil {

@@ -14,17 +14,17 @@ import (
 	"github.com/dprelease/dprelease/plan/residual"
 )
 
-// This file holds the laws of tables that are put together: what the intervals of their cells are, and what they
-// attain.
+// This file holds the laws of estimated tables: the intervals of their cells, and the confidence that these attain.
 
-// intervals are those of a table's cells.
+// intervals describes the intervals of a table's cells.
 type intervals struct {
 	Margin   float64 // of the widest
-	Attained float64 // by every one
-	Half     float64 // the margin of one half, for a cell of the mean variance
+	Attained float64 // the confidence of every interval
+	Half     float64 // the margin at confidence one half, for a cell of the mean variance
 }
 
-// Shown is the mean variance of what a marginal shows: its cells where sums of neighbours count as well.
+// Shown returns the mean variance of what a marginal shows. If sums of neighbours count as well, that is the mean
+// over its cells.
 func (e *Estimate) Shown(marginal int) float64 {
 	if !slices.ContainsFunc(e.Axes[marginal], func(a residual.Axis) bool { return a.Sums == residual.Ranges }) {
 		mean, _ := e.Variance(marginal, e.Variances)
@@ -38,9 +38,9 @@ func (e *Estimate) Shown(marginal int) float64 {
 	return sum / float64(len(all))
 }
 
-// different are, of what an axis of a table shows of the cells, rows of which no two have one shape, and one for every
-// shape: the coefficients 1 for a category or, of prefix sums, for all up to it.
-func (e *Estimate) different(a residual.Axis) [][]float64 {
+// shapesOf returns, of the rows of an axis, one for every shape. A row has the coefficient 1 for a category or, for
+// prefix sums, for all categories up to it.
+func (e *Estimate) shapesOf(a residual.Axis) [][]float64 {
 	column := e.Columns[a.Column]
 	n := column.Size(a.Level)
 	q := make([]float64, n)
@@ -68,28 +68,28 @@ func (e *Estimate) different(a residual.Axis) [][]float64 {
 	return out
 }
 
-// Laws keeps the laws that were worked out, as tables share them.
+// Laws caches the laws that were worked out, as tables share them.
 type Laws map[string]law
 
-// law is that of the noise of a cell.
+// law describes the law of the noise of a cell.
 type law struct {
 	deviation, margin, attained, half float64
 	whole                             bool
 }
 
-// of is the law of the sum of these terms, with its margin at a confidence.
-func (l Laws) of(terms []budget.NoiseTerm, confidence float64) law {
+// newLaw returns the law of the sum of these terms, with its margin at a confidence.
+func (l Laws) lawOf(terms []budget.NoiseTerm, confidence float64) law {
 	key := keyOf(terms) + strconv.FormatFloat(confidence, 'g', -1, 64)
 	out, ok := l[key]
 	if !ok {
-		out = remembered.of(terms, confidence)
+		out = cachedLaws.lawOf(terms, confidence)
 		l[key] = out
 	}
 	return out
 }
 
-// lawOf works a law out.
-func lawOf(terms []budget.NoiseTerm, confidence float64) (out law) {
+// newLaw works a law out.
+func newLaw(terms []budget.NoiseTerm, confidence float64) (out law) {
 	s := budget.NewNoiseSum(terms)
 	out.deviation, out.whole = s.Deviation(), s.Whole()
 	out.margin, out.attained = s.Margin(confidence)
@@ -97,20 +97,20 @@ func lawOf(terms []budget.NoiseTerm, confidence float64) (out law) {
 	return out
 }
 
-// mostLaws is how many laws are remembered, some 400 kB of them; then all are forgotten.
+// mostLaws is how many laws are cached, about 400 kB; then all are dropped.
 const mostLaws = 1 << 12
 
-// lawsOfPlans remembers laws from one plan to the next, as a plan that is read again has the same: to the last bit of
-// every term, so that no figure depends on what was planned before.
-type lawsOfPlans struct {
+// lawCache caches laws from one plan to the next, as a plan that is read again has the same laws. Its keys are exact
+// to the last bit of every term, so no figure depends on what was planned before.
+type lawCache struct {
 	lock  sync.Mutex
 	known map[[sha256.Size]byte]law
 }
 
-var remembered lawsOfPlans
+var cachedLaws lawCache
 
-// of is lawOf for terms in the order of keyOf. Two plans that ask at once may both work it out.
-func (l *lawsOfPlans) of(terms []budget.NoiseTerm, confidence float64) law {
+// newLaw returns newLaw for terms in the order of keyOf. Two concurrent callers may both work it out.
+func (l *lawCache) lawOf(terms []budget.NoiseTerm, confidence float64) law {
 	exact := binary.BigEndian.AppendUint64(nil, math.Float64bits(confidence))
 	for _, t := range terms {
 		exact = append(append(exact, t.Kind...), 0)
@@ -125,7 +125,7 @@ func (l *lawsOfPlans) of(terms []budget.NoiseTerm, confidence float64) law {
 	if ok {
 		return out
 	}
-	out = lawOf(terms, confidence)
+	out = newLaw(terms, confidence)
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	if l.known == nil || len(l.known) >= mostLaws {
@@ -135,7 +135,7 @@ func (l *lawsOfPlans) of(terms []budget.NoiseTerm, confidence float64) law {
 	return out
 }
 
-// keyOf names terms, in any order, to twelve digits of their weights.
+// keyOf returns a key for terms in any order, to twelve digits of their weights.
 func keyOf(terms []budget.NoiseTerm) string {
 	slices.SortFunc(terms, func(a, b budget.NoiseTerm) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Parameter, b.Parameter), cmp.Compare(a.Count, b.Count),
@@ -151,15 +151,16 @@ func keyOf(terms []budget.NoiseTerm) string {
 	return string(key)
 }
 
-// Intervals are those of a marginal's cells, which have these standard errors on the mean and at most, from the laws of
-// all of them: one of each shape along every axis. Where laws differ, a cell's margin is its standard error times what
-// the law that needs most needs ([Statistic.MarginOf]), so that each attains what the law of its own noise needs.
+// Intervals returns the intervals of a marginal's cells, which have this mean and this largest standard error, from
+// the laws of all of them: one of each shape along every axis. If laws differ, a cell's margin is its standard error
+// times the multiple that the most demanding law requires ([Statistic.MarginOf]), so that each attains what the law
+// of its own noise requires.
 func (e *Estimate) Intervals(marginal int, mean, most, confidence float64, known Laws) intervals {
 	out := intervals{Attained: 1}
 	var ratio, half float64
 	some := 0
 	exactly := func(q [][]float64) {
-		l := known.of(e.Sum(marginal, q).Terms(), confidence)
+		l := known.lawOf(e.Sum(marginal, q).Terms(), confidence)
 		some++
 		out.Margin, out.Attained = l.margin, min(out.Attained, l.attained)
 		if l.whole {
@@ -169,7 +170,7 @@ func (e *Estimate) Intervals(marginal int, mean, most, confidence float64, known
 			ratio, half = max(ratio, l.margin/l.deviation), max(half, l.half/l.deviation)
 		}
 	}
-	all, wide := e.drawnBy(marginal)
+	all, wide := e.drawsOf(marginal)
 	if wide = wide && e.hasRanges(marginal); wide {
 		rows := make([][]row, len(e.Axes[marginal]))
 		for i, a := range e.Axes[marginal] {
@@ -177,7 +178,7 @@ func (e *Estimate) Intervals(marginal int, mean, most, confidence float64, known
 		}
 		widest := 0.0
 		eachChoice(rows, func(cell []row) {
-			at, ok := step(all, cell)
+			at, ok := latticeStep(all, cell)
 			if ok && at <= mostStep && 4*at < 1-confidence {
 				some, widest = some+1, max(widest, at)
 				return
@@ -195,7 +196,7 @@ func (e *Estimate) Intervals(marginal int, mean, most, confidence float64, known
 	} else {
 		rows := make([][][]float64, len(e.Axes[marginal]))
 		for i, a := range e.Axes[marginal] {
-			rows[i] = e.different(a)
+			rows[i] = e.shapesOf(a)
 		}
 		eachChoice(rows, exactly)
 	}
@@ -203,7 +204,7 @@ func (e *Estimate) Intervals(marginal int, mean, most, confidence float64, known
 	if some > 1 {
 		out.Margin = float64(ratio * most)
 	}
-	if out.Margin != math.Floor(out.Margin) { // a whole one is that of a sum of integers
+	if out.Margin != math.Floor(out.Margin) { // a whole margin belongs to a sum of integers
 		out.Margin = budget.RoundUp(float64(out.Margin*(1+1e-9)), plan.Significant)
 	}
 	// Below the law by less than its own error, in digits that every machine agrees on.
@@ -218,7 +219,7 @@ type row struct {
 	largest, squares map[int]float64
 }
 
-// rowsOf are the rows of an axis: one where all are alike.
+// rowsOf returns the rows of an axis: only one if nothing distinguishes them.
 func (e *Estimate) rowsOf(a residual.Axis) []row {
 	if known, ok := e.rows[a]; ok {
 		return known
@@ -240,7 +241,7 @@ func (e *Estimate) rowsOf(a residual.Axis) []row {
 		if a.Sums == residual.Prefixes {
 			continue
 		}
-		if q[i] = 0; column.Plain() { // nothing tells its categories apart
+		if q[i] = 0; column.Plain() { // its categories are interchangeable
 			break
 		}
 	}
@@ -251,7 +252,7 @@ func (e *Estimate) rowsOf(a residual.Axis) []row {
 	return out
 }
 
-// hasRanges tells that a marginal has an axis with ranges: its cells rest on many different weights.
+// hasRanges reports whether a marginal has an axis with ranges, so that its cells have many different weights.
 func (e *Estimate) hasRanges(marginal int) bool {
 	return slices.ContainsFunc(e.Axes[marginal], func(a residual.Axis) bool {
 		_, ranged := e.Columns[a.Column].Ranging()
@@ -259,17 +260,17 @@ func (e *Estimate) hasRanges(marginal int) bool {
 	})
 }
 
-// drawn is what a residual's estimate takes from one source.
-type drawn struct {
+// residualDraw is what a residual's estimate takes from one source.
+type residualDraw struct {
 	levels           []int   // of the axes of the marginal
-	weight, variance float64 // of an integer, and what it adds where its weight is 1
+	weight, variance float64 // of an integer, and the variance that it adds with weight 1
 }
 
-// drawnBy lists what the residuals of a marginal take, false where some noise is not wide discrete Gaussian noise on
-// the integers of residuals.
-func (e *Estimate) drawnBy(marginal int) ([]drawn, bool) {
+// drawsOf returns what the residuals of a marginal take from their sources. It reports false if some noise is not
+// wide discrete Gaussian noise on the integers of residuals.
+func (e *Estimate) drawsOf(marginal int) ([]residualDraw, bool) {
 	const wide = 4 // the least σ²
-	var out []drawn
+	var out []residualDraw
 	for _, r := range e.Of(marginal) {
 		var levels []int
 		for _, a := range e.Axes[marginal] {
@@ -280,16 +281,17 @@ func (e *Estimate) drawnBy(marginal int) ([]drawn, bool) {
 			if v, _ := m.Parameter.Float64(); !e.Places[p.Source].Residual() || !m.Kind.Normal() || v < wide {
 				return nil, false
 			}
-			out = append(out, drawn{levels, p.Weight, float64(p.Weight*p.Weight) * m.Variance()})
+			out = append(out, residualDraw{levels, p.Weight, float64(p.Weight*p.Weight) * m.Variance()})
 		}
 	}
 	return out, true
 }
 
-// step is, for the cell of one row of every axis, the largest weight of a fine draw over the standard error. Draws are
-// fine, from the finest on, as soon as all of them together have so much of the variance that the lattice of the
-// coarser ones is blurred: enough times the square of the largest weight of all. It is false where all are coarse.
-func step(all []drawn, cell []row) (float64, bool) {
+// latticeStep returns, for the cell of one row of every axis, the ratio of the largest weight of a fine draw to the
+// standard error. Draws are fine, from the finest on, as soon as all of them together have enough of the variance to
+// blur the lattice of the coarser ones: enough times the square of the largest weight of all. It reports false if all
+// are coarse.
+func latticeStep(all []residualDraw, cell []row) (float64, bool) {
 	const enough = 6.5
 	type term struct{ largest, variance float64 }
 	terms := make([]term, len(all))
@@ -313,26 +315,26 @@ func step(all []drawn, cell []row) (float64, bool) {
 	return 0, false
 }
 
-// mostStep is up to which step the normal law is used, where half of what the confidence leaves open is enough for its
-// error: half a per cent at most.
+// mostStep is the step up to which the normal law is used, if half of what the confidence leaves covers its error:
+// half a per cent at most.
 const mostStep = 1.0 / 400
 
-// normalMultiple is of how many standard errors the margin of a cell of this step is, by the normal law widened by what
-// it can be wrong.
+// normalMultiple returns how many standard errors the margin of a cell of this step is, by the normal law widened by
+// its error bound.
 //
 // Let S have the variance V, with fine draws of weights up to w that have the variance F of it, and w' the largest
 // weight of all. Esseen's smoothing inequality (1945; Feller 1971, XVI.3, lemma 2) with T = π/w gives |P(S ≤ x) −
-// Φ(x/√V)| ≤ 24·w/(π²·√(2πV)) < 0.971·w/√V, beside the integral over |θ| ≤ T of the difference of the characteristic
-// functions over |θ|. That of a discrete Gaussian of σ² ≥ 4 is, up to half a turn, the normal one times at most 1 +
-// 2e^{−2π²σ²}(cosh(2πσ²t) − 1) (Poisson's summation; further terms are nothing): up to π/w' the difference is nothing,
-// and from there on both are at most e^{−Fθ²/2} times that, with Fθ²/2 ≥ 6.5·π²/2 > 32. So the integral is below 1e-12
-// for any number of draws that a cell has, and P(|S| ≤ m) ≥ 2Φ(m/√V) − 1 − 2·step.
+// Φ(x/√V)| ≤ 24·w/(π²·√(2πV)) < 0.971·w/√V, plus the integral over |θ| ≤ T of the difference of the characteristic
+// functions over |θ|. The characteristic function of a discrete Gaussian of σ² ≥ 4 is, up to half a turn, the normal
+// one times at most 1 + 2e^{−2π²σ²}(cosh(2πσ²t) − 1) (Poisson's summation; further terms are nothing): up to π/w' the
+// difference is nothing, and from there on both are at most e^{−Fθ²/2} times that, with Fθ²/2 ≥ 6.5·π²/2 > 32. So the
+// integral is below 1e-12 for any number of draws that a cell has, and P(|S| ≤ m) ≥ 2Φ(m/√V) − 1 − 2·step.
 func normalMultiple(step, confidence float64) float64 {
 	return budget.NormalQuantile((1 - confidence - 2*step) / 2)
 }
 
-// Whole tells that the cells of a table that is put together are all sums of noisy integers of one measurement, each as
-// it was drawn.
+// Whole reports whether the cells of an estimated table are all sums of noisy integers of one measurement, each with
+// weight 1.
 func (e *Estimate) Whole(marginal int) bool {
 	source := -1
 	for _, r := range e.Of(marginal) {
@@ -345,7 +347,7 @@ func (e *Estimate) Whole(marginal int) bool {
 	}
 	var first [][]float64
 	for _, a := range e.Axes[marginal] {
-		rows := e.different(a)
+		rows := e.shapesOf(a)
 		if len(rows) > 1 {
 			return false
 		}
@@ -371,7 +373,7 @@ func eachChoice[T any](rows [][]T, visit func(q []T)) {
 	walk(0)
 }
 
-// MarginOf is half the width of the interval of a cell with this standard error, of a table the largest of which is
+// MarginOf returns the half width of the interval of a cell with this standard error, in a table whose largest is
 // most.
 func MarginOf(s plan.Statistic, deviation, most float64) float64 {
 	if s.Uneven == 0 {

@@ -10,20 +10,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// pureTogether are specs of pure budgets whose tables share measurements: of marginals within others, of the largest
-// only, of several leaves, and with a total.
+// pureTogether are specs of pure budgets whose tables share measurements: marginals within others, only the largest,
+// several leaves, and with a total.
 var pureTogether = []string{
 	"{x: {every: [0, 1, 2], by: [sex, kind, age]}}",
 	"{x: {by: [sex, kind]}, y: {by: [kind]}, z: {by: []}}",
 	"{x: {by: [sex, age]}, y: {by: [kind]}}",
 }
 
-// TestPureTablesAreLeastSquaresOfTheirLaw puts tables of pure budgets together with dense matrices, and holds their
-// errors against these; and then draws the noise and holds the share of intervals that cover, for cells, margins,
-// totals and random sums apart, against the law: by the tables' margins, and by the law of each sum. The draws of one
-// round are not independent, so that each round counts by one sum of every class: 20 000 of them lie within 6.4
-// deviations of what the law says with a chance of 1 − 1e-10. What a bound may say too little is 4e-4, and what a
-// margin that is that of the worst of several laws covers beside is not looked at: the share may be higher there.
+// TestPureTablesAreLeastSquaresOfTheirLaw estimates tables of pure budgets with dense matrices, and compares their
+// errors with these. Then it draws the noise and compares the share of intervals that cover, separately for cells,
+// margins, totals and random sums, with the law: by the tables' margins, and by the law of each sum. The draws of one
+// round are not independent, so each round counts by one sum of every class: 20 000 of them lie within 6.4 deviations
+// of what the law says with a probability of 1 − 1e-10. The bound may fall short by 4e-4. The test does not check how
+// much more the margin of the worst of several laws covers: the share may be higher there.
 func TestPureTablesAreLeastSquaresOfTheirLaw(t *testing.T) {
 	const rounds, beyond = 20000, 6.4
 	random := rand.New(rand.NewPCG(5, 6))
@@ -79,7 +79,8 @@ func TestPureTablesAreLeastSquaresOfTheirLaw(t *testing.T) {
 						t.Errorf("%s: %s, %s: covers %v, the law says %v", text, p.Tables[at].Path, class, share, attained)
 					}
 					// Of heavy tails a square has a variance of at most 5 times its squared mean.
-					if ratio := squares / rounds / (law.Deviation() * law.Deviation()); math.Abs(ratio-1) > beyond*math.Sqrt(5./rounds) {
+					ratio := squares / rounds / (law.Deviation() * law.Deviation())
+					if math.Abs(ratio-1) > beyond*math.Sqrt(5./rounds) {
 						t.Errorf("%s: %s, %s: the noise has %v times the variance of the law", text, p.Tables[at].Path, class, ratio)
 					}
 				}
@@ -88,7 +89,7 @@ func TestPureTablesAreLeastSquaresOfTheirLaw(t *testing.T) {
 	}
 }
 
-// classesOf are coefficients of a cell, a margin, the total and a random sum of a marginal's cells.
+// classesOf returns the coefficients of a cell, a margin, the total and a random sum of a marginal's cells.
 func classesOf(random *rand.Rand, e *compiled.Estimate, marginal int) map[string][][]float64 {
 	out := map[string][][]float64{}
 	for i, a := range e.Axes[marginal] {
@@ -109,7 +110,7 @@ func classesOf(random *rand.Rand, e *compiled.Estimate, marginal int) map[string
 	return out
 }
 
-// laplaceDraw is the difference of two geometric draws.
+// laplaceDraw returns the difference of two geometric draws.
 func laplaceDraw(random *rand.Rand, scale float64) float64 {
 	geometric := func() float64 { return math.Floor(-math.Log(1-random.Float64()) * scale) }
 	return geometric() - geometric()

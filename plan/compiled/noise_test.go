@@ -7,7 +7,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// TestLawsHaveOneNameEverywhere: what a spec calls a law of noise is what the law calls itself.
+// TestLawsHaveOneNameEverywhere checks that the name of a law of noise in a spec is the law's own name.
 func TestLawsHaveOneNameEverywhere(t *testing.T) {
 	for _, kind := range budget.Laws() {
 		asked := NoiseAsked(kind)

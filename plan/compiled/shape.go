@@ -21,45 +21,46 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the shape of a plan that was read: whether its parts fit each other and its spec, so that nothing
-// that reads them has to ask.
+// This file checks the shape of a plan that was read: whether its parts fit each other and its spec, so that no
+// reader of them has to check.
 
-// Read compiles a plan.json. It fails as [plan.Read] does, on bytes that are not canonical, and on a plan whose parts
-// do not fit together, such as a measurement with another number of answers than its question has. It does not check
-// that the planner would make this plan, which is what verification is for.
+// Read compiles a plan.json. It returns an error as [plan.Read] does, for bytes that are not canonical, and for a
+// plan whose parts do not fit together, such as a measurement with another number of answers than its question has.
+// It does not check that the planner would make this plan; verification does.
 func Read(b []byte) (*Compiled, error) {
 	p, err := plan.Read(b)
 	if err != nil {
 		return nil, err
 	}
 	c := Of(p)
-	c.workload, err = shaped(p)
+	c.workload, err = checkedWorkload(p)
 	if c.text != string(b) {
 		err = errors.New("it is not in canonical form")
 	}
 	if err != nil {
-		return nil, edited(err)
+		return nil, editedError(err)
 	}
 	return c, nil
 }
 
-// shaped works out what the spec of a plan asks for. It returns an error unless the plan's parts fit that and each other.
-func shaped(p *plan.Plan) (*Workload, error) {
+// checkedWorkload works out the workload of a plan's spec. It returns an error unless the plan's parts fit that and
+// each other.
+func checkedWorkload(p *plan.Plan) (*Workload, error) {
 	w, err := newWorkload(p)
 	if err != nil {
 		return nil, err
 	}
-	return w, w.shaped(p)
+	return w, w.checkPlan(p)
 }
 
-// edited is the error for a plan of which something is wrong.
-func edited(err error) error {
+// editedError returns the error for a plan of which something is wrong.
+func editedError(err error) error {
 	return fmt.Errorf("%w after it was made (%w): make it again with `dprelease plan`", plan.ErrEdited, err)
 }
 
-// shaped returns an error unless the tables are those that the spec asks for, and the measurements are whole ones of
-// them and of the microdata.
-func (w *Workload) shaped(p *plan.Plan) error {
+// checkPlan returns an error unless the tables are those that the spec asks for, and the measurements are complete
+// ones of them and of the microdata.
+func (w *Workload) checkPlan(p *plan.Plan) error {
 	tables := w.Tables
 	if len(p.Tables) != len(tables) {
 		return fmt.Errorf("it has %d tables, its spec asks for %d", len(p.Tables), len(tables))
@@ -77,13 +78,13 @@ func (w *Workload) shaped(p *plan.Plan) error {
 	itself := map[string]bool{}
 	for _, t := range w.Parts {
 		m, ok := measured[t.Path]
-		if !ok || !measures(t, p.Release(), m) {
+		if !ok || !measuresPart(t, p.Release(), m) {
 			return fmt.Errorf("measurement %s is not as the spec asks for it", t.Path)
 		}
 		itself[t.Path] = true
 	}
 	for i, t := range p.Tables {
-		if err := tableShaped(t, workload.NewTable(p.Release(), tables[i])); err != nil {
+		if err := checkTable(t, workload.NewTable(p.Release(), tables[i])); err != nil {
 			return fmt.Errorf("table %s: %w", tables[i].Path, err)
 		}
 		m, ok := measured[t.Path]
@@ -102,21 +103,21 @@ func (w *Workload) shaped(p *plan.Plan) error {
 	if !reflect.DeepEqual(Invariants(p), p.Invariants) {
 		return fmt.Errorf("its public figures are not those of the spec")
 	}
-	if err := addsUp(p); err != nil {
+	if err := checkTotals(p); err != nil {
 		return err
 	}
-	if err := otherNoiseShaped(p); err != nil {
+	if err := checkOtherNoise(p); err != nil {
 		return err
 	}
 	if consistent, err := fitting.Consistencies(p, tables); err != nil || !reflect.DeepEqual(consistent, p.Consistent) {
 		return fmt.Errorf("its counts are not made to add up as the spec asks for it")
 	}
-	return w.measurementsShaped(p, itself)
+	return w.checkMeasurements(p, itself)
 }
 
-// measures tells that a measurement is the part's; where the ends of its intervals are drawn depends on the budget, and
-// so does whether quantiles are read from a distribution, and from which.
-func measures(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
+// measuresPart reports whether a measurement is the part's. The budget decides where the ends of its intervals are
+// drawn, and whether quantiles are read from a distribution, and from which, so these may differ.
+func measuresPart(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 	q := m.Query
 	if m.Selection.Kind() != t.Selection.Kind() {
 		return false
@@ -131,35 +132,35 @@ func measures(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
 	return m.Cells == t.Cells && reflect.DeepEqual(m.Query.Counted, t.What)
 }
 
-// measuresDrawn reports whether a measurement is of a part's quantiles, drawn with the ends of their intervals, or
-// of bins that they can be read from.
+// measuresDrawn reports whether a measurement is of a part's quantiles, drawn with the ends of their intervals, or of
+// bins that they can be read from.
 func measuresDrawn(t *workload.Table, r *spec.Release, m plan.Measurement) bool {
-	asked := t.Quantiles()
+	wanted := t.Quantiles()
 	switch got := m.Query.Counted.(type) {
 	case counted.Bins:
-		return got.Column == asked.Column && got.Weight == asked.Weight && t.CanDistribute(r, false) &&
+		return got.Column == wanted.Column && got.Weight == wanted.Weight && t.CanDistribute(r, false) &&
 			got.Check(r.Table(m.Query.Table)) == nil && m.Cells == t.Groups()*got.PerCell(r.Table(m.Query.Table))
 	case counted.Quantiles:
-		asked.Shift, asked.Beyond = got.Shift, got.Beyond
-		return m.Cells == t.Cells && got.Shift > 0 && got.Beyond >= 0 && reflect.DeepEqual(got, asked)
+		wanted.Shift, wanted.Beyond = got.Shift, got.Beyond
+		return m.Cells == t.Cells && got.Shift > 0 && got.Beyond >= 0 && reflect.DeepEqual(got, wanted)
 	}
 	return false
 }
 
-// tableShaped compares a table with the one that the spec asks for.
-func tableShaped(t plan.Table, asked plan.Table) error {
-	if t.Path != asked.Path || t.Marginal != asked.Marginal || t.From != asked.From || !slices.Equal(t.By, asked.By) ||
-		t.Cells != asked.Cells || t.Impossible != asked.Impossible {
+// checkTable compares a table with the one that the spec asks for.
+func checkTable(t plan.Table, wanted plan.Table) error {
+	if t.Path != wanted.Path || t.Marginal != wanted.Marginal || t.From != wanted.From || !slices.Equal(t.By, wanted.By) ||
+		t.Cells != wanted.Cells || t.Impossible != wanted.Impossible {
 		return fmt.Errorf("it is not as the spec asks for it")
 	}
-	if len(t.Statistics) != 1 || t.Statistics[0].Name != asked.Statistics[0].Name {
+	if len(t.Statistics) != 1 || t.Statistics[0].Name != wanted.Statistics[0].Name {
 		return fmt.Errorf("it does not hold one count")
 	}
-	if !slices.EqualFunc(t.Figures, asked.Figures, plan.Figure.AsAsked) || t.Show != asked.Show ||
-		t.Weighted != asked.Weighted || t.PerUnit != asked.PerUnit {
+	if !slices.EqualFunc(t.Figures, wanted.Figures, plan.Figure.AsAsked) || t.Show != wanted.Show ||
+		t.Weighted != wanted.Weighted || t.PerUnit != wanted.PerUnit {
 		return fmt.Errorf("its figures are not as the spec asks for them")
 	}
-	if !t.SelectsAs(asked) {
+	if !t.SelectsAs(wanted) {
 		return fmt.Errorf("it does not give out the cells that the spec asks for")
 	}
 	s := t.Statistics[0]
@@ -169,8 +170,8 @@ func tableShaped(t plan.Table, asked plan.Table) error {
 	return nil
 }
 
-// addsUp counts the measurements of the strategies and of the microdata.
-func addsUp(p *plan.Plan) error {
+// checkTotals checks that the measurements are those of the strategies and of the microdata.
+func checkTotals(p *plan.Plan) error {
 	left := len(p.Measurements)
 	if !slices.Contains([]strategy.Summing{strategy.RangedApart, strategy.RangedEverywhere, strategy.CellByCell,
 		strategy.LevelsSeparate},
@@ -192,7 +193,7 @@ func addsUp(p *plan.Plan) error {
 		left -= s.Measurements
 	}
 	for _, s := range p.Synthetic {
-		if err := microdataShaped(s); err != nil {
+		if err := checkMicrodata(s); err != nil {
 			return err
 		}
 		left -= s.Measured()
@@ -203,9 +204,9 @@ func addsUp(p *plan.Plan) error {
 	return nil
 }
 
-// otherNoiseShaped returns an error unless the plan speaks of other laws of noise only where its budget can be spent on
-// them, of each once, with figures or with a reason.
-func otherNoiseShaped(p *plan.Plan) error {
+// checkOtherNoise returns an error unless the plan mentions other laws of noise only if its budget can be spent on
+// them, each once, with figures or with a reason.
+func checkOtherNoise(p *plan.Plan) error {
 	for i, o := range p.OtherNoise {
 		known := slices.ContainsFunc(EitherNoise, func(law NoiseLaw) bool {
 			return law.Kind == o.Noise &&
@@ -225,16 +226,16 @@ func otherNoiseShaped(p *plan.Plan) error {
 	return nil
 }
 
-// microdataShaped tells that the rounds are ones that a method makes: among so many candidates as can be listed, and
-// none of them beyond the block.
-func microdataShaped(s plan.Synthetic) error {
+// checkMicrodata returns an error unless the rounds are ones that a method makes: with no more candidates than can be
+// listed, and within the block.
+func checkMicrodata(s plan.Synthetic) error {
 	if s.Files < 0 {
 		return fmt.Errorf("the microdata of %s have less than no files", s.Table)
 	}
 	if !s.Adaptive() {
-		asks := plan.Synthetic{Table: s.Table, Method: s.Method, Why: s.Why, By: s.By, Derived: s.Derived, Rows: s.Rows,
+		wanted := plan.Synthetic{Table: s.Table, Method: s.Method, Why: s.Why, By: s.By, Derived: s.Derived, Rows: s.Rows,
 			RowsOf: s.RowsOf, Files: s.Files}
-		if len(s.By) < 2 || !reflect.DeepEqual(s, asks) {
+		if len(s.By) < 2 || !reflect.DeepEqual(s, wanted) {
 			return fmt.Errorf("the microdata of %s are of tables alone, and ask for more", s.Table)
 		}
 		return nil
@@ -258,9 +259,9 @@ func microdataShaped(s plan.Synthetic) error {
 	return nil
 }
 
-// measurementsShaped tells that every measurement asks one question of columns that tables or microdata have, and has
-// as many answers.
-func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) error {
+// checkMeasurements returns an error unless every measurement has one question on columns that tables or microdata
+// have, and as many answers as that question.
+func (w *Workload) checkMeasurements(p *plan.Plan, itself map[string]bool) error {
 	for i, m := range p.Measurements {
 		levels, err := m.Query.Levels(p.Release())
 		if err != nil {
@@ -277,9 +278,10 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 		case !itself[m.ID] && !(kind.AsRows && given.shared && m.Query.PerUnit == (spec.PerUnit{})):
 			return fmt.Errorf("measurement %s is of no table", m.ID)
 		case kind.Several || given.unlisted:
-			continue // held against its part, or its table
+			continue // compared with its part, or its table
 		}
-		if cells, ok := answers(w.Chains[m.Query.Table], m.Leaf, m.Query, levels, i < len(p.TableMeasurements()) && !itself[m.ID],
+		shared := i < len(p.TableMeasurements()) && !itself[m.ID]
+		if cells, ok := answerCount(w.Chains[m.Query.Table], m.Leaf, m.Query, levels, shared,
 			given.most); !ok || cells != m.Cells {
 			return fmt.Errorf("measurement %s has not as many answers as its question", m.ID)
 		}
@@ -294,8 +296,8 @@ func (w *Workload) measurementsShaped(p *plan.Plan, itself map[string]bool) erro
 	return nil
 }
 
-// giving lists, by which answers are given out, how many there may be, or that no plan knows their number, and whether
-// several tables can rest on them.
+// giving lists, by selection, how many answers there may be, or that no plan knows their number, and whether several
+// tables can share them.
 var giving = [selection.Kinds]struct {
 	most             int64
 	unlisted, shared bool
@@ -306,7 +308,7 @@ var giving = [selection.Kinds]struct {
 	selection.KindGroups: {unlisted: true},
 }
 
-// hasTwice tells that two factors are of one column.
+// hasTwice reports whether two factors are of one column.
 func hasTwice(factors []plan.Factor) bool {
 	for i, f := range factors {
 		if slices.ContainsFunc(factors[:i], func(other plan.Factor) bool { return other.Attribute == f.Attribute }) {
@@ -316,9 +318,9 @@ func hasTwice(factors []plan.Factor) bool {
 	return false
 }
 
-// answers is how many answers a query has; false for one that is none: shared by tables, of axes of the chains, as
-// counts or residuals; else of counts.
-func answers(c workload.Chains, leaf string, q plan.Query, levels []*domain.Level, shared bool, most int64) (int64,
+// answerCount returns how many answers a query has. It reports false for a query that is not valid: a shared one must
+// be on axes of the chains, as counts or residuals; any other must be of counts.
+func answerCount(c workload.Chains, leaf string, q plan.Query, levels []*domain.Level, shared bool, most int64) (int64,
 	bool) {
 	n := int64(1)
 	for i, f := range q.Factors {

@@ -11,8 +11,8 @@ import (
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 )
 
-// TestForgedPlansAreRefused changes a plan in every way that its readers rely on: none may fail otherwise than by an
-// error that says that it was edited.
+// TestForgedPlansAreRefused changes a plan in every way that its readers rely on: each must fail with an error that
+// says that it was edited.
 func TestForgedPlansAreRefused(t *testing.T) {
 	plans := map[string][]byte{}
 	for way, text := range map[string]string{
@@ -76,7 +76,7 @@ func TestForgedPlansAreRefused(t *testing.T) {
 	}
 }
 
-// TestForgedMicrodataAreRefused: more columns than measurements, and columns that are not measured.
+// TestForgedMicrodataAreRefused adds columns without measurements to microdata.
 func TestForgedMicrodataAreRefused(t *testing.T) {
 	for name, forge := range map[string]func(s *plan.Synthetic){
 		"a column more":      func(s *plan.Synthetic) { s.By = append(s.By, s.By[0]) },

@@ -9,8 +9,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the average cell: what the rows that a spec expects are divided by, and the verdict on cells of that
-// size.
+// This file holds the average cell, from the rows that a spec expects, and the verdict on cells of that size.
 
 // BandOf judges a figure against an average cell of this size.
 func BandOf(s plan.Statistic, cell float64) usefulness.Band {
@@ -25,13 +24,14 @@ func BandOf(s plan.Statistic, cell float64) usefulness.Band {
 	return usefulness.Usable
 }
 
-// Shown is what a table shows: of which confidential table, by which attributes.
+// Shown returns a key for what a table shows: its confidential table and its attributes.
 func Shown(from string, by []string) string {
 	return fmt.Sprint(from, slices.Sorted(slices.Values(by)))
 }
 
-// EvenCells is what the rows are divided by for an average cell, were they spread evenly over the cells that can have
-// some: the number of those cells, and of n categories that are counted up 2n/(n+1), as the i-th of them has i/n.
+// EvenCells returns the number that the rows are divided by for an average cell, if they were spread evenly over the
+// possible cells: the number of those cells and, for n categories of a cumulative attribute, a factor of 2/(n+1), as
+// the i-th of them has i/n of the rows.
 func EvenCells(p *plan.Plan, t plan.Table) float64 {
 	cells := float64(Possible(t))
 	cumulative, _ := p.SummedAlong(t)
@@ -43,10 +43,10 @@ func EvenCells(p *plan.Plan, t plan.Table) float64 {
 	return cells
 }
 
-// Possible is how many cells of a table can have rows.
+// Possible returns how many cells of a table can have rows.
 func Possible(t plan.Table) int64 { return t.Cells - t.Impossible }
 
-// SizeOf is the number of categories of an attribute.
+// SizeOf returns the number of categories of an attribute.
 func SizeOf(p *plan.Plan, table string, a spec.Attribute) float64 {
 	level, ok := p.Release().Table(table).Column(a.Column).Domain.Level(a.Level)
 	if !ok {
@@ -56,15 +56,15 @@ func SizeOf(p *plan.Plan, table string, a spec.Attribute) float64 {
 }
 
 const (
-	// LittleShare is the part of the cells, at most, that could be zero in a table whose cells are used one by one.
+	// LittleShare is the largest part of the cells that may be zero in a table whose cells are used one by one.
 	LittleShare = 0.1
-	// littleTail is how many standard errors a normal law lies above its tenth percentile.
+	// littleTail is the distance, in standard errors, of the mean of a normal law from its tenth percentile.
 	littleTail = 1.2816
 )
 
 // VerdictOn judges a table by the size of its average cell, and by the part of its cells that could be zero or are in
-// the last class of `fit`: cells are not to be used where the noise is too large beside the average cell, and are to be
-// added up where more than [LittleShare] of them are bad.
+// the last class of `fit`: cells are not to be used if the noise is too large for the average cell, and are to be
+// added up if more than [LittleShare] of them are bad.
 func VerdictOn(p *plan.Plan, t plan.Table, cell, bad float64) usefulness.Verdict {
 	s := t.Statistics[0]
 	band, unfit := BandOf(s, cell), UnfitFrom(p)
@@ -79,7 +79,7 @@ func VerdictOn(p *plan.Plan, t plan.Table, cell, bad float64) usefulness.Verdict
 	return usefulness.LargeCellsOnly
 }
 
-// EvenVerdict is the verdict on a table all of whose cells are as large as the average one.
+// EvenVerdict returns the verdict on a table whose cells are all as large as the average one.
 func EvenVerdict(p *plan.Plan, t plan.Table, cell float64) usefulness.Verdict {
 	s, bad := t.Statistics[0], 0.0
 	least := s.Margin
@@ -92,8 +92,8 @@ func EvenVerdict(p *plan.Plan, t plan.Table, cell float64) usefulness.Verdict {
 	return VerdictOn(p, t, cell, bad)
 }
 
-// UnfitFrom is the relative standard error above which a figure is in the last class of `fit`, 0 where the spec has no
-// classes.
+// UnfitFrom returns the relative standard error above which a figure is in the last class of `fit`, 0 if the spec has
+// no classes.
 func UnfitFrom(p *plan.Plan) float64 {
 	most := 0.0
 	for _, c := range p.Release().Fit {

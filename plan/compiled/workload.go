@@ -7,11 +7,11 @@ import (
 
 // This file holds the workload: what the spec of a plan asks for.
 
-// Workload is what the spec of a plan asks for, which the planner starts from and estimates are made of.
+// Workload is what the spec of a plan asks for. The planner starts from it, and estimates are made from it.
 type Workload struct {
 	Tables []*workload.Table          // in the plan's order
-	Parts  []*workload.Table          // what their figures rest on beside their counts
-	Chains map[string]workload.Chains // the columns of each confidential table that tables are of
+	Parts  []*workload.Table          // further parts that their figures are computed from
+	Chains map[string]workload.Chains // the columns of each confidential table that has tables
 }
 
 // newWorkload works out what the spec of a plan asks for.
@@ -24,11 +24,11 @@ func newWorkload(p *plan.Plan) (*Workload, error) {
 	if w.Parts, err = workload.PartsOf(p.Release(), w.Tables); err != nil {
 		return nil, err
 	}
-	return w, w.chain(p)
+	return w, w.addChains(p)
 }
 
-// chain puts the columns of the tables into chains, in the way that the plan measures them.
-func (w *Workload) chain(p *plan.Plan) error {
+// addChains arranges the columns of the tables in chains, in the way that the plan measures them.
+func (w *Workload) addChains(p *plan.Plan) error {
 	w.Chains = map[string]workload.Chains{}
 	for _, confidential := range p.Release().Tables {
 		own := workload.TablesOf(w.Tables, confidential.Name)

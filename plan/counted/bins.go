@@ -11,12 +11,12 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// Bins counts the rows of each cell by bins of a column, from which quantiles are read: of Width places of its range
-// each, from the first on, the last bin of what is left. Where Weight, rows count by their weights in steps. There are
-// as many answers for a cell as bins, next to one another.
+// Bins counts the rows of each cell by bins of a column, from which quantiles are read: of Width lattice points of
+// its range each, from the first on, with the rest in the last bin. If Weight is set, rows count by their weights in
+// steps. A cell has as many answers as bins, next to one another.
 //
-// Where Total is 0 they are the counts. Else the first is Total times the rows of the cell, and the others are the
-// integers of the strategy for prefix sums that Method, Kappa and Bits name, as those of a factor of ranges.
+// If Total is 0 they are the counts. Otherwise the first is Total times the rows of the cell, and the others are the
+// integers of the strategy for prefix sums that Method, Kappa and Bits name, as in a factor of ranges.
 type Bins struct {
 	Column string `json:"column"`
 	Width  int64  `json:"width"`
@@ -45,8 +45,8 @@ func (b Bins) Len(l *domain.Lattice) int64 { return (l.Last-l.First)/b.Width + 1
 // PerCell returns how many bins the column has.
 func (b Bins) PerCell(t *spec.Table) int64 { return b.Len(t.Column(b.Column).Lattice) }
 
-// Strategy returns the column of the strategy for so many bins, and its axis: nil where the counts themselves are the
-// answers. It fails on a strategy that there is not.
+// Strategy returns the column of the strategy for the bins, and its axis: nil if the counts themselves are the
+// answers. It returns an error for an invalid strategy.
 func (b Bins) Strategy(l *domain.Lattice) (*residual.Column, residual.Axis, error) {
 	if b.Total == 0 {
 		return nil, residual.Axis{}, nil
@@ -59,14 +59,14 @@ func (b Bins) Strategy(l *domain.Lattice) (*residual.Column, residual.Axis, erro
 	return c, residual.Axis{Level: 1, Sums: residual.Prefixes}, err
 }
 
-// WithStrategy returns the bins with the strategy that their answers are of.
+// WithStrategy returns the bins with a strategy for their answers.
 func (b Bins) WithStrategy(r residual.Ranging) Bins {
 	f := r.Form()
 	b.Method, b.Kappa, b.Bits = f.Method, f.Kappa, f.Bits
 	return b
 }
 
-// Check returns an error where the bins cannot be counted.
+// Check returns an error if the bins cannot be counted.
 func (b Bins) Check(t *spec.Table) error {
 	c := t.Column(b.Column)
 	switch {
@@ -83,7 +83,7 @@ func (b Bins) Check(t *spec.Table) error {
 	return err
 }
 
-// errUnweighted refuses to count rows by weights that their table does not have.
+// errUnweighted is the error for counting rows by weights that their table does not have.
 var errUnweighted = errors.New("rows without weights count by them")
 
 // Extent returns 0 to the largest weight, or 1.
@@ -95,8 +95,8 @@ func (b Bins) Extent(t *spec.Table) Extent {
 	return Extent{new(big.Int), big.NewInt(most)}
 }
 
-// moves returns how far one row moves the answers of its cell: their L1 norm, the square of their L2 norm, the largest
-// of them, and by how much the inner product of the moves of two rows of one cell is below 0 at most.
+// moves returns the change of a cell's answers by one row: the L1 norm, the square of the L2 norm, the largest entry,
+// and by how much the inner product of the changes by two rows of one cell is below 0 at most.
 func (b Bins) moves(l *domain.Lattice) (residual.Moves, error) {
 	c, axis, err := b.Strategy(l)
 	if c == nil || err != nil {
@@ -107,15 +107,15 @@ func (b Bins) moves(l *domain.Lattice) (residual.Moves, error) {
 		Facing: max(0, m.Facing-b.Total*b.Total)}, nil
 }
 
-// Sensitivity returns how far one unit can move the answers, of at most all rows, at most each of them in a cell, and
-// each of a weight of at most w.
+// Sensitivity returns the sensitivity of the answers to one unit, of at most all rows, at most each of them in a
+// cell, and each of a weight of at most w.
 //
-// Guarantee: no two neighbours have answers further apart, in either norm. Neighbours: under add-remove one unit's rows
-// come or go; under replace others come in their place. Theorem: a row adds its weight times one column a of an integer
-// matrix to the answers of its cell, of norms N = ‖a‖₁ and S ≥ ‖a‖₂². The rows of a unit add a vector u of ‖u‖₁ ≤
-// all·w·N and, as ‖u_c‖₂ ≤ w·rows_c·√S in each cell c, of ‖u‖₂² ≤ w²·S·Σ rows_c². Of two such, ‖u−v‖₂² = ‖u‖² + ‖v‖² −
-// 2⟨u, v⟩, where two rows of one cell have an inner product of at least −w²·facing, so that −⟨u, v⟩ ≤ w²·facing·Σ
-// u_c·v_c, and that is at most Σ rows_c² again (Cauchy–Schwarz). Argument: docs/proofs/distribution.md.
+// Guarantee: no two neighbours have answers further apart, in either norm. Neighbours: under add-remove one unit's
+// rows come or go; under replace others come in their place. Theorem: a row adds its weight times one column a of an
+// integer matrix to the answers of its cell, of norms N = ‖a‖₁ and S ≥ ‖a‖₂². The rows of a unit add a vector u of
+// ‖u‖₁ ≤ all·w·N and, as ‖u_c‖₂ ≤ w·rows_c·√S in each cell c, of ‖u‖₂² ≤ w²·S·Σ rows_c². Of two such, ‖u−v‖₂² = ‖u‖²
+// + ‖v‖² − 2⟨u, v⟩, where two rows of one cell have an inner product of at least −w²·facing, so that −⟨u, v⟩ ≤
+// w²·facing·Σ u_c·v_c, and that is at most Σ rows_c² again (Cauchy–Schwarz). Argument: docs/proofs/distribution.md.
 func (b Bins) Sensitivity(u Unit) (*Sensitivity, error) {
 	l := u.Table.Column(b.Column).Lattice
 	row, err := b.moves(l)
@@ -141,8 +141,8 @@ func (b Bins) Sensitivity(u Unit) (*Sensitivity, error) {
 	return out, nil
 }
 
-// Prefixes returns the sums of the first bins of a cell, up to each of them, as weights of the cell's answers: of every
-// answer that has one, by its place.
+// Prefixes returns the sums of the first bins of a cell, up to each of them, as weights of the cell's answers, by
+// index. Answers of weight zero are omitted.
 func (b Bins) Prefixes(l *domain.Lattice) ([][]WeightedAnswer, error) {
 	n := int(b.Len(l))
 	c, axis, err := b.Strategy(l)
@@ -163,7 +163,7 @@ func (b Bins) Prefixes(l *domain.Lattice) ([][]WeightedAnswer, error) {
 	return out, nil
 }
 
-// WeightedAnswer is an answer of a cell, by its place, with a weight.
+// WeightedAnswer is an answer of a cell, given by index, with a weight.
 type WeightedAnswer struct {
 	Place  int
 	Weight float64

@@ -29,24 +29,25 @@ const (
 	Kinds = int(KindDiagnostic) + 1
 )
 
-// Traits are what the planner asks of a kind: which questions it makes, and what can rest on their answers.
+// Traits are what the planner needs to know of a kind: which questions it allows, and what can be computed from their
+// answers.
 type Traits struct {
-	// AnyFactor says that factors may be residuals or ranges, and NoFactor that there may be none; else factors are of
-	// categories.
+	// AnyFactor reports whether factors may be residuals or ranges, and NoFactor whether there may be none; otherwise
+	// factors are of categories.
 	AnyFactor, NoFactor bool
-	// OwnBound says that the kind bounds by itself what a unit adds, so that there is no other bound per unit.
+	// OwnBound reports whether the kind itself bounds what a unit contributes, so that there is no other bound per unit.
 	OwnBound bool
-	// AsRows says that rows count as 1 each: tables can share a measurement, and other values of a column move a unit's
-	// rows from cell to cell.
+	// AsRows reports whether rows count as 1 each: tables can share a measurement, and other values of a column move a
+	// unit's rows from cell to cell.
 	AsRows bool
-	// Drawn says that answers are drawn by a mechanism of their own, and get no noise.
+	// Drawn reports whether answers are drawn by a mechanism of their own, and get no noise.
 	Drawn bool
-	// Several says that a cell has several answers, and PerFigure how many of them are for one figure.
+	// Several reports whether a cell has several answers, and PerFigure is how many of them serve one figure.
 	Several   bool
 	PerFigure int64
 }
 
-// traits lists those of each kind.
+// traits lists the traits of each kind.
 var traits = [Kinds]Traits{
 	KindRows:       {AnyFactor: true, AsRows: true, PerFigure: 1},
 	KindValues:     {AnyFactor: true, PerFigure: 1},
@@ -56,7 +57,7 @@ var traits = [Kinds]Traits{
 	KindDiagnostic: {NoFactor: true, OwnBound: true, PerFigure: 1},
 }
 
-// Traits returns those of the kind.
+// Traits returns the traits of the kind.
 func (k Kind) Traits() Traits { return traits[k] }
 
 // Counted is what a question counts in each cell of its factors: one of [Rows], [Values], [Quantiles], [Bins],
@@ -65,7 +66,8 @@ type Counted interface {
 	Kind() Kind
 	// Reads returns the column whose values are read, in addition to those of the factors; "" for none.
 	Reads() string
-	// Operands names what is read of a row in addition to the factors: questions that share a name share what is held.
+	// Operands names what is read of a row in addition to the factors: questions with the same names share what is kept
+	// in memory.
 	Operands() []string
 	// Weighted reports whether rows count by their weights.
 	Weighted() bool
@@ -78,11 +80,11 @@ type Counted interface {
 	// Contract: no row adds an integer outside it, as values and weights are clamped before they are multiplied
 	// (docs/proofs/sums.md).
 	Extent(t *spec.Table) Extent
-	// Sensitivity returns how far one unit can move the answers. It reports an error where the question cannot be
+	// Sensitivity returns the sensitivity of the answers to one unit. It returns an error if the question cannot be
 	// counted.
 	Sensitivity(u Unit) (*Sensitivity, error)
 }
 
-// Confidence is that of every published interval, unless a spec says otherwise, and of the ends that are drawn for the
-// interval of a quantile.
+// Confidence is the confidence of every published interval, unless a spec says otherwise, and of the ends that are
+// drawn for the interval of a quantile.
 const Confidence = 0.95

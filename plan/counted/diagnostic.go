@@ -7,19 +7,19 @@ import (
 )
 
 // Diagnostic counts, in one cell without factors, what bounds and policies leave out, so that a report can speak of
-// bias. Of each unit the count is between 0 and what is said here, a function of that unit's rows alone: so that is how
-// far a unit can move it, under both neighbouring relations, in L1 and L2. (How many values of a column are clamped is a
-// sum of values: [Values].Beyond.)
+// bias. The count of each unit is between 0 and the bound stated here, and is a function of that unit's rows only: so
+// that bound is the sensitivity, under both neighbouring relations, in L1 and L2. (How many values of a column are
+// clamped is a sum of values: [Values].Beyond.)
 type Diagnostic string
 
 // The diagnostics, with k for the max_rows of the table.
 const (
 	// UnitsOver counts units of which more than k rows could be counted: 1 at most.
 	UnitsOver Diagnostic = "units over"
-	// RowsOver counts the rows that are not counted for that, of each unit at most k.
+	// RowsOver counts the rows that are not counted for that reason, of each unit at most k.
 	RowsOver Diagnostic = "rows over"
-	// RowsLeftOut counts the rows that a policy, an entry of `impossible` or a missing parent row leaves out, of each unit
-	// at most k; those without an id, which are of no unit, are not among them.
+	// RowsLeftOut counts the rows that a policy, an entry of `impossible` or a missing parent row leaves out, of each
+	// unit at most k. Rows without an id, which belong to no unit, are not among them.
 	RowsLeftOut Diagnostic = "rows left out"
 )
 
@@ -38,7 +38,7 @@ func (Diagnostic) Weighted() bool { return false }
 // PerCell returns 1.
 func (Diagnostic) PerCell(*spec.Table) int64 { return 1 }
 
-// Check returns an error unless it is one of those above.
+// Check returns an error unless it is one of the diagnostics above.
 func (d Diagnostic) Check(*spec.Table) error {
 	switch d {
 	case UnitsOver, RowsOver, RowsLeftOut:
@@ -50,7 +50,7 @@ func (d Diagnostic) Check(*spec.Table) error {
 // Extent returns 1 to 1.
 func (Diagnostic) Extent(*spec.Table) Extent { return one() }
 
-// Sensitivity returns how far one unit can move the count: by 1 where units are counted, else by max_rows.
+// Sensitivity returns the sensitivity of the count: 1 if units are counted, else max_rows.
 //
 // Guarantee: each diagnostic is a sum over units of integers from 0 to this. Neighbours: both relations. Argument:
 // docs/proofs/values.md.

@@ -6,10 +6,10 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Distinct counts, in each cell, not rows but the values of a column that they have: its finest categories or, where it
-// has none, the multiples of its step. Of the pairs of cell and value that a unit has, at most PerUnit count, drawn
-// under the release's key; a pair counts once however many units have it. So one unit adds at most PerUnit to all cells
-// together, as PerUnit rows would, and the question has no other bound per unit.
+// Distinct counts, in each cell, not rows but the different values that they have of a column: its finest categories
+// or, if it has none, the multiples of its step. Of the pairs of cell and value that a unit has, at most PerUnit
+// count, drawn under the release's key; a pair counts once however many units have it. So one unit adds at most
+// PerUnit to all cells together, as PerUnit rows would, and the question has no other bound per unit.
 type Distinct struct {
 	Column  string `json:"column"`
 	PerUnit int64  `json:"per_unit"`
@@ -30,7 +30,7 @@ func (Distinct) Weighted() bool { return false }
 // PerCell returns 1.
 func (Distinct) PerCell(*spec.Table) int64 { return 1 }
 
-// Check returns an error unless a unit counts for a value or more.
+// Check returns an error unless a unit counts for at least one value.
 func (d Distinct) Check(*spec.Table) error {
 	if d.PerUnit < 1 {
 		return errors.New("counts no values of any unit")
@@ -41,7 +41,7 @@ func (d Distinct) Check(*spec.Table) error {
 // Extent returns 1 to 1.
 func (Distinct) Extent(*spec.Table) Extent { return one() }
 
-// Sensitivity returns how far one unit can move the counts of different values: as PerUnit rows would.
+// Sensitivity returns the sensitivity of the counts of different values, which equals that of PerUnit rows.
 //
 // Guarantee: see [Distinct] and [SumSensitivity]. Neighbours: both relations. Argument: docs/proofs/values.md.
 func (d Distinct) Sensitivity(u Unit) (*Sensitivity, error) {

@@ -9,17 +9,17 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Quantiles draws for every cell values of a column, at these shares of the rows in ascending order: the answers are
-// cell by cell, and in a cell share by share, places among the multiples of the column's step. Where Weight, rows count
-// by their weights in steps.
+// Quantiles draws for every cell values of a column, at these shares of the rows in ascending order. The answers are
+// cell by cell, and in a cell share by share, as indices of multiples of the column's step. If Weight is set, rows
+// count by their weights in steps.
 type Quantiles struct {
 	Column string   `json:"column"`
 	At     []string `json:"at"` // exact fractions
 	Weight bool     `json:"weight,omitempty"`
-	// Shift, where it is not 0, says that each share has three answers, of which the two after its own are the ends of its
-	// interval: one is drawn for a rank that is Shift parts of 1/D row lower, with Beyond more places before the first,
-	// the other for one as much higher, with as many more after the last, where D is the least common denominator of all
-	// shares. What lies beyond the range is then brought to its end ([budget.Mechanism.QuantileInterval]).
+	// Shift, if not 0, says that each share has three answers: its own, and the two ends of its interval. One end is
+	// drawn for a rank that is Shift parts of 1/D row lower, with Beyond more candidates before the first, the other for
+	// one that is as much higher, with as many more after the last, where D is the least common denominator of all
+	// shares. Values beyond the range are then clamped to its end ([budget.Mechanism.QuantileInterval]).
 	Shift  int64 `json:"shift,omitempty"`
 	Beyond int64 `json:"beyond,omitempty"`
 }
@@ -74,7 +74,7 @@ func (q Quantiles) Shares() []float64 {
 	return out
 }
 
-// drawn returns the shares, each as often as it is drawn.
+// drawn returns the shares, each repeated for each of its draws.
 func (q Quantiles) drawn() []*big.Rat {
 	var at []*big.Rat
 	for _, text := range q.At {
@@ -95,7 +95,7 @@ func (q Quantiles) unitRows(u Unit) budget.UnitRows {
 	return budget.UnitRows{Total: all, PerCell: each, Cells: u.Cells, Replace: u.Neighbours == spec.Replace}
 }
 
-// candidates returns among how many values a quantile is drawn at most.
+// candidates returns the largest number of values among which a quantile is drawn.
 func (q Quantiles) candidates(t *spec.Table) int64 {
 	l := t.Column(q.Column).Lattice
 	return l.Last - l.First + 1
@@ -117,21 +117,20 @@ func (q Quantiles) WithEnds(t *spec.Table, m budget.Mechanism) (Quantiles, error
 	return q, nil
 }
 
-// Shifted returns by how many rows the rank is shifted that an end of an interval is drawn for, of weights by how much
-// of theirs.
+// Shifted returns by how many rows the rank is shifted for an end of an interval, in weight if rows have weights.
 func (q Quantiles) Shifted(t *spec.Table, m budget.Mechanism) (float64, error) {
 	shift, _, _, err := m.QuantileInterval(q.candidates(t), Confidence)
 	return q.inRows(t, shift), err
 }
 
-// RankMargin returns by how many rows at most the ranks of quantiles are off with the usual confidence; of weights by
-// how much of theirs.
+// RankMargin returns the margin of the quantiles' ranks in rows with the usual confidence, in weight if rows have
+// weights.
 func (q Quantiles) RankMargin(t *spec.Table, m budget.Mechanism) float64 {
 	margin, _ := m.RankMargin(q.candidates(t), Confidence)
 	return q.inRows(t, margin)
 }
 
-// inRows converts a distance in parts of 1/D row to rows; of weights to these.
+// inRows converts a difference of ranks in parts of 1/D row to rows, or to weight.
 func (q Quantiles) inRows(t *spec.Table, distance int64) float64 {
 	_, denominator, err := budget.CommonShares(q.drawn())
 	if err != nil {
@@ -144,9 +143,9 @@ func (q Quantiles) inRows(t *spec.Table, distance int64) float64 {
 	return float64(unit * float64(distance) / float64(denominator))
 }
 
-// Sensitivity stands for how far one unit moves quantiles when budgets are divided: noise of a sum that far has the
-// variance of the ranks that they are off by, in rows of the largest weight. What a draw costs follows from
-// [budget.QuantilesFor], whose utility moves by the unit's rows ([Quantiles.Mechanism]).
+// Sensitivity stands for the sensitivity of quantiles when budgets are divided: noise of a sum with it has the
+// variance of the ranks' errors, in rows of the largest weight. What a draw costs follows from [budget.QuantilesFor],
+// whose utility changes by the unit's rows ([Quantiles.Mechanism]).
 func (q Quantiles) Sensitivity(u Unit) (*Sensitivity, error) {
 	m, err := q.Mechanism(u, budget.Cost{Epsilon: big.NewRat(1, 1)})
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Sensitivity is how far one unit can move the integers of a measurement: the L1 norm and the square of the L2 norm of
-// the largest shift. It is never changed once it is made, as many measurements share it.
+// Sensitivity is the sensitivity of a measurement's integers to one unit: the L1 norm and the square of the L2 norm
+// of the largest shift. It is never changed once it is made, as many measurements share it.
 type Sensitivity struct {
 	L1, L2Squared *big.Int
-	Shifts        []budget.Shift // those that lose the most, where they are known
-	Reach         *big.Int       // by how much counts are multiplied at most
+	Shifts        []budget.Shift // the shifts that lose the most, if they are known
+	Reach         *big.Int       // the largest factor of a count
 }
 
-// moves returns the sensitivity of a single integer that a unit moves by at most this.
+// moves returns the sensitivity of a single integer that a unit changes by at most the given amount.
 func moves(by int64) *Sensitivity {
 	k := big.NewInt(by)
 	return &Sensitivity{L1: k, L2Squared: new(big.Int).Mul(k, k), Shifts: []budget.Shift{{by}}, Reach: big.NewInt(1)}
@@ -53,24 +53,24 @@ func (u Unit) Rows() (all, each int64) {
 	return all, min(each, all)
 }
 
-// Counts returns how far the unit can move counts of rows: see [Rows.Sensitivity].
+// Counts returns the sensitivity of counts of rows: see [Rows.Sensitivity].
 func (u Unit) Counts() *Sensitivity { return u.Sums(one()) }
 
-// Sums returns how far the unit can move sums of rows within an extent: see [SumSensitivity].
+// Sums returns the sensitivity of sums of rows within an extent: see [SumSensitivity].
 func (u Unit) Sums(e Extent) *Sensitivity {
 	all, each := u.Rows()
 	return SumSensitivity(u.Neighbours, e, all, each, u.Cells)
 }
 
-// SumSensitivity is how far one unit can move the sums of a query: of rows with integers of an extent, at most all of
-// them, and at most each in one cell.
+// SumSensitivity returns the sensitivity of the sums of a query to one unit: of rows with integers of an extent, at
+// most all of them, and at most each in one cell.
 //
-// Guarantee: no two neighbours have sums further apart, in either norm, and none of their shifts loses more than all of
-// those given, where any are. Neighbours: under add-remove one unit's rows come or go: the shift of a cell is a sum of
-// at most each integers, so at most each·M in absolute value with M the largest of the Extent, and all cells' together
-// at most all·M; under replace the difference of two such. Theorem: norms are convex, so that they are largest where
-// rows are together; shifts merge as in docs/proofs/shifts.md, and noise is symmetric, so that only their absolute
-// values count. Argument: docs/proofs/sums.md.
+// Guarantee: no two neighbours have sums further apart, in either norm, and none of their shifts loses more than all
+// of those given, where any are. Neighbours: under add-remove one unit's rows come or go: the shift of a cell is a
+// sum of at most each integers, so at most each·M in absolute value with M the largest of the Extent, and all cells'
+// together at most all·M; under replace the difference of two such. Theorem: norms are convex, so that they are
+// largest where rows are together; shifts merge as in docs/proofs/shifts.md, and noise is symmetric, so that only
+// their absolute values count. Argument: docs/proofs/sums.md.
 func SumSensitivity(n spec.Neighbours, e Extent, all, each, cells int64) *Sensitivity {
 	m := e.Largest()
 	k := big.NewInt(all)
@@ -120,8 +120,8 @@ func SumSensitivity(n spec.Neighbours, e Extent, all, each, cells int64) *Sensit
 	return d
 }
 
-// concentrated is Σ x² of rows, at most all of them and at most each in a cell, where they are as much together as they
-// can.
+// concentrated returns Σ x² over the cells of a unit's rows, at most all of them and at most each in a cell, if they
+// are concentrated in as few cells as possible.
 func concentrated(all, each int64) *big.Int {
 	full, rest := big.NewInt(all/each), big.NewInt(all%each)
 	out := new(big.Int).Mul(big.NewInt(each), big.NewInt(each))
@@ -129,7 +129,7 @@ func concentrated(all, each int64) *big.Int {
 	return out.Add(out, rest.Mul(rest, rest))
 }
 
-// shiftsOf is one shift of these parts, nil where one does not fit.
+// shiftsOf returns one shift of these parts, nil if one does not fit.
 func shiftsOf(parts ...*big.Int) []budget.Shift {
 	shift := make(budget.Shift, len(parts))
 	for i, p := range parts {
@@ -141,12 +141,12 @@ func shiftsOf(parts ...*big.Int) []budget.Shift {
 	return []budget.Shift{shift}
 }
 
-// ResidualSensitivity returns how far one unit can move the integers of a residual whose axes have these moves.
+// ResidualSensitivity returns the sensitivity of the integers of a residual whose axes have these moves.
 //
 // Guarantee: no two neighbours have integers further apart. Neighbours: both relations; a unit has at most k counted
 // rows. Theorem: the integers are a Kronecker product, a row is one of its columns, and norms are convex. Two columns
-// have an inner product of at least −Π squares·(apart/squares) for the one axis where that is most. The total is
-// 1 × 1 and moves by k at most. Argument: docs/proofs/residuals.md.
+// have an inner product of at least −Π squares·(apart/squares) for the one axis where that is most. The total is 1 ×
+// 1 and moves by k at most. Argument: docs/proofs/residuals.md.
 func ResidualSensitivity(n spec.Neighbours, maxRows int64, axes []residual.Moves) *Sensitivity {
 	k := big.NewInt(maxRows)
 	l1, l2Squared, reach := big.NewInt(maxRows), new(big.Int).Mul(k, k), big.NewInt(1)

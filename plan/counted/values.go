@@ -22,20 +22,20 @@ type Values struct {
 	Power  int    `json:"power,omitempty"` // 0: no column
 	Times  int64  `json:"times,omitempty"`
 	Minus  int64  `json:"minus,omitempty"`
-	// Per is the column whose finest codes are strata, each of which has a multiplier of its own, so that noise suits its
-	// range; "" where there is one for all.
+	// Per is the column whose finest codes are strata, each of which has a multiplier of its own, so that noise suits
+	// its range; "" if there is one for all.
 	Per string  `json:"per,omitempty"`
 	By  []int64 `json:"by,omitempty"`
 	Off []int64 `json:"off,omitempty"`
-	// Beyond says that the integer is 1 where the column's value, once it is rounded, lies beyond the range of its row
-	// and is clamped, and else 0: nothing but Column is set then.
+	// Beyond makes the integer 1 if the column's value, once it is rounded, lies beyond the range of its row and is
+	// clamped, and otherwise 0: nothing but Column is set then.
 	Beyond bool `json:"beyond,omitempty"`
 }
 
 // Kind returns [KindValues].
 func (Values) Kind() Kind { return KindValues }
 
-// Reads returns the column; "" where weights alone are added up.
+// Reads returns the column; "" if only weights are added up.
 func (v Values) Reads() string { return v.Column }
 
 // Operands names what is read of a row.
@@ -52,8 +52,8 @@ func (Values) PerCell(*spec.Table) int64 { return 1 }
 // Ones reports whether each row adds 1, so that rows are counted.
 func (v Values) Ones() bool { return !v.Weight && v.Power == 0 && !v.Beyond }
 
-// Check returns an error unless the table has the weight and the column with its range, of whose values a power is
-// added up, or those beyond the range are counted.
+// Check returns an error unless the table has the weight, and the column with its range, of whose values a power is
+// added up or those beyond the range are counted.
 func (v Values) Check(t *spec.Table) error {
 	switch c := t.Column(v.Column); {
 	case v.Power < 0 || v.Power > 2:
@@ -107,7 +107,7 @@ func (v Values) ofColumn(l *domain.Lattice) Extent {
 	return out
 }
 
-// Sensitivity returns how far one unit can move the sums: [Unit.Sums] of rows within the extent.
+// Sensitivity returns the sensitivity of the sums: [Unit.Sums] of rows within the extent.
 //
 // Guarantee: see [Unit.Sums]. Neighbours: both relations. Argument: docs/proofs/sums.md.
 func (v Values) Sensitivity(u Unit) (*Sensitivity, error) { return u.Sums(v.Extent(u.Table)), nil }

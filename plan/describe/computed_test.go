@@ -10,8 +10,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// TestComputedColumnsAreStatedAndCharged: a column that is made of the values of another is charged with it, one by
-// whose values rows are left out for all that is measured, and what rows count is on the page and among the facts.
+// TestComputedColumnsAreStatedAndCharged checks that a column made of the values of another is charged with it, that
+// a column by whose values rows are left out is charged for everything that is measured, and that the page and the
+// facts state which rows count.
 func TestComputedColumnsAreStatedAndCharged(t *testing.T) {
 	text := `version: 1
 release: r

@@ -8,9 +8,9 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds counts that add up in words: for the signed page, and for what changed between two plans.
+// This file describes counts that add up: for the signed page, and for the difference of two plans.
 
-// Consistency says what holds of the counts that add up, and where they come from.
+// Consistency says what is true of the counts that add up, and where they come from.
 func Consistency(c plan.Consistency) string {
 	if len(c.Tables) == 0 {
 		return fmt.Sprintf("Of %s no table: each one's counts are its estimates, rounded.", c.Table)
@@ -26,8 +26,8 @@ func Consistency(c plan.Consistency) string {
 	return text + " The estimates are moved to the nearest that can be, single columns first, and rounded; so the counts have a bias, which the report states. The unbiased estimates stand beside them, with their intervals."
 }
 
-// LeftText says which levels do not agree, and which tables of a consistency are left as they are, and why: a line for
-// each reason.
+// LeftText says which levels do not agree, and which tables of a consistency keep their estimates, and why: one line
+// for each reason.
 func LeftText(c plan.Consistency) []string {
 	var reasons, lines []string
 	for _, levels := range c.Apart {
@@ -66,8 +66,8 @@ func explainConsistent(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// consistent says of every table what its published counts are, where the spec asks for those that add up.
-func (b *factBook) consistent(all []plan.Consistency) {
+// sayConsistent adds a fact for each table on what its published counts are, if the spec asks for counts that add up.
+func (b *factBook) sayConsistent(all []plan.Consistency) {
 	for _, c := range all {
 		says := "moved so that tables add up, and rounded"
 		if c.Way == plan.Tabulated {

@@ -15,23 +15,23 @@ import (
 
 // This file holds the cost of a plan line by line: what each measurement and each round takes of the budget.
 
-// Costs are the costs of a plan line by line, in ε for a charge in ε, else in ρ and δ. All but the last are what is
-// run; the last is what they leave of the charge, as parameters are rounded towards more noise. Account and Also are
-// each charged Total.
+// Costs are the costs of a plan line by line, in ε for a charge in ε, else in ρ and δ. All lines but the last are
+// runs; the last is what they leave of the charge, as parameters are rounded towards more noise. Account and each of
+// Also are charged Total.
 type Costs struct {
-	Lines   []CostLine  `json:"lines"`             // the last is what the others leave of the total
+	Lines   []CostLine  `json:"lines"`             // the last is the rest of Total
 	Total   budget.Cost `json:"total"`             // the sum of the lines
-	Account string      `json:"account,omitempty"` // that the plan names
-	Also    []string    `json:"also,omitempty"`    // further accounts that it names
-	// Charged is what each account is charged, where that is not Total: of a secret sample of the units, what all units
+	Account string      `json:"account,omitempty"` // the account that the plan names
+	Also    []string    `json:"also,omitempty"`    // further accounts that the plan names
+	// Charged is what each account is charged, if that is not Total: for a secret sample of the units, what all units
 	// lose.
 	Charged *budget.Cost `json:"charged,omitempty"`
 }
 
-// leftOver is what no line uses.
+// leftOver names the part of the charge that no line uses.
 const leftOver = "left by rounding towards more noise"
 
-// CostsOf lists what each line of the plan costs.
+// CostsOf returns the cost of each line of the plan.
 //
 // Contract: the costs of all lines add up to Total, exactly, and none is negative.
 func CostsOf(p *plan.Plan) (Costs, error) {
@@ -40,15 +40,15 @@ func CostsOf(p *plan.Plan) (Costs, error) {
 		c.Charged = &p.Cost
 	}
 	for _, m := range p.Measurements {
-		c.run(m.ID, m.Leaf, m.Mechanism)
+		c.addRuns(m.ID, m.Leaf, m.Mechanism)
 		if steps := m.Selection.Steps(); len(steps) > 0 {
-			c.run(m.ID+selecting[m.Selection.Kind()].line, m.Leaf, steps...)
+			c.addRuns(m.ID+selecting[m.Selection.Kind()].line, m.Leaf, steps...)
 		}
 		c.Lines = append(c.Lines, selecting[m.Selection.Kind()].delta(m)...)
 	}
 	for _, s := range p.Synthetic {
 		if s.Adaptive() {
-			c.run("rounds of microdata of "+s.Table, s.Leaf, s.Block)
+			c.addRuns("rounds of microdata of "+s.Table, s.Leaf, s.Block)
 		}
 	}
 	left := c.Total
@@ -62,8 +62,8 @@ func CostsOf(p *plan.Plan) (Costs, error) {
 	return c, nil
 }
 
-// run adds a line for runs of one mechanism.
-func (c *Costs) run(of, leaf string, runs ...budget.Mechanism) {
+// addRuns adds a line for the runs of one mechanism.
+func (c *Costs) addRuns(of, leaf string, runs ...budget.Mechanism) {
 	m, times := runs[0], int64(len(runs))
 	each := budget.Cost{Rho: m.Rho()}
 	if c.Total.Epsilon != nil {
@@ -74,13 +74,14 @@ func (c *Costs) run(of, leaf string, runs ...budget.Mechanism) {
 		each = budget.Cost{Epsilon: epsilon}
 	}
 	c.Lines = append(c.Lines, CostLine{Of: of, Leaf: leaf, Mechanism: m.Kind, Times: times, Each: each,
-		Cost: multiple(each, times)})
+		Cost: timesCost(each, times)})
 }
 
-// together makes one line of all lines of one leaf that cost the same for the same: their runs are added up.
-func (c Costs) together() []CostLine {
+// mergedLines returns the lines with those of one leaf and one cost for the same mechanism merged, their runs added
+// up.
+func (c Costs) mergedLines() []CostLine {
 	var out []CostLine
-	more := map[int]int{} // lines that one stands for beside its own
+	more := map[int]int{} // by line, how many others were merged into it
 	for _, line := range c.Lines {
 		at := slices.IndexFunc(out, line.sameLine)
 		if at < 0 {
@@ -88,7 +89,7 @@ func (c Costs) together() []CostLine {
 			continue
 		}
 		out[at].Times += line.Times
-		out[at].Cost = multiple(out[at].Each, out[at].Times)
+		out[at].Cost = timesCost(out[at].Each, out[at].Times)
 		more[at]++
 	}
 	for at, n := range more {
@@ -97,17 +98,17 @@ func (c Costs) together() []CostLine {
 	return out
 }
 
-// PageLines is after how many lines of costs a page that is signed sums up the rest.
+// PageLines is the number of cost lines on a signed page; the rest is summed up.
 const PageLines = 24
 
-// WriteCosts writes what the lines of the plan cost, so that they can be added up by hand: of more than most lines the
-// first, and the sum of the others. Lines of one leaf that cost the same for the same are one.
+// WriteCosts writes what the lines of the plan cost, so that they can be added up by hand. It writes at most that
+// many lines, and the sum of the others. Lines of one leaf with the same cost for the same mechanism are merged.
 func WriteCosts(p *plan.Plan, w io.Writer, most int) error {
 	c, err := CostsOf(p)
 	if err != nil {
 		return err
 	}
-	lines := c.together()
+	lines := c.mergedLines()
 	if last := len(lines) - 1; last > most {
 		rest := CostLine{Of: fmt.Sprintf("%d more lines, which `dprelease loss PLAN` lists", last-most)}
 		for _, line := range lines[most:last] {
@@ -121,7 +122,7 @@ func WriteCosts(p *plan.Plan, w io.Writer, most int) error {
 	return err
 }
 
-// text is some lines, of which the last is what the others leave of the total, with their sum.
+// text returns a table of some lines, of which the last is the rest of the total, with their sum.
 func (c Costs) text(lines []CostLine) string {
 	together := c.inDecimals(lines)
 	b := &strings.Builder{}
@@ -138,7 +139,7 @@ func (c Costs) text(lines []CostLine) string {
 	}
 	fmt.Fprintf(t, "  total\t\t\t\t\t%s\n", amountsText(c.Total))
 	t.Flush()
-	b.WriteString("  " + c.charged() + "\n")
+	b.WriteString("  " + c.chargedText() + "\n")
 	return b.String()
 }
 
@@ -148,8 +149,9 @@ const (
 	deltaDecimals = 24
 )
 
-// inDecimals are the costs of lines, rounded up to decimals that a pocket calculator takes, and as the last what these
-// leave of the total, so that all add up to it exactly. Where the total has no room for rounding they are as they are.
+// inDecimals returns the costs of lines, rounded up to decimals that fit a pocket calculator, with what they leave of
+// the total as the last, so that all add up to it exactly. If the total leaves no room for rounding, it returns the
+// exact costs.
 func (c Costs) inDecimals(lines []CostLine) []budget.Cost {
 	out, left := make([]budget.Cost, len(lines)), c.Total
 	for i, line := range lines[:len(lines)-1] {
@@ -167,7 +169,7 @@ func (c Costs) inDecimals(lines []CostLine) []budget.Cost {
 	return out
 }
 
-// roundedUp is the least number of so many decimals that is not less; nil for nil.
+// roundedUp returns the least number with that many decimals that is not less than r; nil for nil.
 func roundedUp(r *big.Rat, decimals int64) *big.Rat {
 	if r == nil {
 		return nil
@@ -178,8 +180,8 @@ func roundedUp(r *big.Rat, decimals int64) *big.Rat {
 	return new(big.Rat).SetFrac(n, grid)
 }
 
-// amountsText is a cost that loses no digit: in decimals where few say it, else as fractions. A δ of zero is left out,
-// and a ρ of zero beside a δ.
+// amountsText returns a cost without losing a digit: in decimals if a few are exact, else as fractions. It omits a δ
+// of zero, and a ρ of zero next to a δ.
 func amountsText(c budget.Cost) string {
 	var parts []string
 	add := func(letter string, r *big.Rat) {
@@ -204,8 +206,8 @@ func amountsText(c budget.Cost) string {
 	return strings.Join(parts, ", ")
 }
 
-// charged says what becomes of the total.
-func (c Costs) charged() string {
+// chargedText says which accounts are charged the total.
+func (c Costs) chargedText() string {
 	account := "the account that it is measured on"
 	if c.Account != "" {
 		account = "account " + c.Account

@@ -17,7 +17,7 @@ import (
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 )
 
-// costPlans are plans of every kind of budget, and of what a line can be for.
+// costPlans returns plans of every kind of budget, with every kind of cost line.
 func costPlans(t *testing.T) map[string]*plan.Plan {
 	t.Helper()
 	plans := map[string]*plan.Plan{
@@ -42,7 +42,7 @@ func costPlans(t *testing.T) map[string]*plan.Plan {
 	return plans
 }
 
-// fractions are the amounts of a text such as "ρ 1/2, δ 1/1000", by their letters.
+// fractions returns the amounts of a text such as "ρ 1/2, δ 1/1000", by their letters.
 func fractions(t *testing.T, text string) map[string]*big.Rat {
 	t.Helper()
 	out := map[string]*big.Rat{}
@@ -67,7 +67,7 @@ func addUp(to, more map[string]*big.Rat) {
 	}
 }
 
-// sameAmounts reports whether two have the same amounts; one that is not there is zero.
+// sameAmounts reports whether two sets of amounts are equal; a missing amount is zero.
 func sameAmounts(a, b map[string]*big.Rat) bool {
 	for _, letter := range []string{"ε", "ρ", "δ"} {
 		x, y := new(big.Rat), new(big.Rat)
@@ -84,7 +84,7 @@ func sameAmounts(a, b map[string]*big.Rat) bool {
 	return true
 }
 
-// linesOf are the amounts of the last column of a text of costs, by line, and their total.
+// linesOf returns the amounts of the last column of a text of costs, by line, and their total.
 func linesOf(t *testing.T, page string) (lines []map[string]*big.Rat, total map[string]*big.Rat) {
 	t.Helper()
 	_, table, found := strings.Cut(page, "\nCost by line\n")
@@ -113,7 +113,7 @@ func linesOf(t *testing.T, page string) (lines []map[string]*big.Rat, total map[
 	return nil, nil
 }
 
-// amountsIn are the amounts of a cost as JSON has it.
+// amountsIn returns the amounts of a cost in JSON.
 func amountsIn(t *testing.T, cost map[string]string) map[string]*big.Rat {
 	t.Helper()
 	out := map[string]*big.Rat{}
@@ -129,8 +129,8 @@ func amountsIn(t *testing.T, cost map[string]string) map[string]*big.Rat {
 	return out
 }
 
-// TestCostsAddUp adds up the lines of plans, on their page, in the whole list and in JSON, to what the accounts are
-// charged; and every line is what the mechanisms of the plan cost, by their parameters.
+// TestCostsAddUp checks that the lines of plans, on the page, in the whole list and in JSON, add up to what the
+// accounts are charged, and that every line is the cost of the plan's mechanisms by their parameters.
 func TestCostsAddUp(t *testing.T) {
 	for name, p := range costPlans(t) {
 		t.Run(name, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestCostsAddUp(t *testing.T) {
 				if i > 2 {
 					continue
 				}
-				if want := byHand(p, m); want != nil && !sameAmounts(amountsIn(t, document.Lines[at].Each), want) {
+				if want := textbookCost(p, m); want != nil && !sameAmounts(amountsIn(t, document.Lines[at].Each), want) {
 					t.Errorf("%s: %v, by its parameters %v", m.ID, document.Lines[at].Each, want)
 				}
 			}
@@ -214,9 +214,9 @@ func TestCostsAddUp(t *testing.T) {
 	}
 }
 
-// byHand is what noise costs by the textbook: L1 ÷ t of discrete Laplace noise, or half the square of that as a ρ; L2²
-// ÷ 2σ² of discrete Gaussian noise, whose parameter is σ². nil of anything else.
-func byHand(p *plan.Plan, m plan.Measurement) map[string]*big.Rat {
+// textbookCost returns the cost of noise by the textbook: L1 ÷ t of discrete Laplace noise, or half the square of
+// that as a ρ; L2² ÷ 2σ² of discrete Gaussian noise, whose parameter is σ². It returns nil for anything else.
+func textbookCost(p *plan.Plan, m plan.Measurement) map[string]*big.Rat {
 	square := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, r) }
 	switch fmt.Sprint(m.Mechanism.Kind) {
 	case "discrete-laplace":

@@ -9,9 +9,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds what figures are numbers of, in the words of every page and file: rows, weighted rows, or units.
+// This file names what figures count, in the words of every page and file: rows, weighted rows, or units.
 
-// Counted names what the counts of a table are numbers of. protects is the noun that the release protects.
+// Counted names what the counts of a table are numbers of. protects is the noun for what the release protects.
 func Counted(t plan.Table, protects string) string {
 	if t.Statistics[0].Name == spec.Units.String() {
 		return statistic.UnitsText(protects)
@@ -19,7 +19,7 @@ func Counted(t plan.Table, protects string) string {
 	return cmp.Or(t.Counts, rowsOf(t))
 }
 
-// In names what a figure of a table is in: its column, units, values, or one of these per another.
+// In names the unit of a table's figure: its column, units, values, or one of these per another.
 func In(f plan.Figure, t plan.Table, protects string) string {
 	in := statistic.OfFigure(f).In(f, protects)
 	if !statistic.OfFigure(f).Whole() {
@@ -28,7 +28,7 @@ func In(f plan.Figure, t plan.Table, protects string) string {
 	return in
 }
 
-// CountedText says what the counts of all tables are numbers of, table by table where they differ.
+// CountedText says what the counts of all tables are numbers of, listing the tables if they differ.
 func CountedText(p *plan.Plan) string {
 	var kinds []string
 	tables := map[string][]string{} // by what they count

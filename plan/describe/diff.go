@@ -18,14 +18,12 @@ import (
 
 // This file holds the difference: what changed between two plans, in words.
 
-// Difference is what changed between two plans. Changes is empty only where the
-// two are the same, byte for byte.
+// Difference is what changed between two plans. Changes is empty only if the two are the same, byte for byte.
 type Difference struct {
 	Before Version `json:"before"`
 	After  Version `json:"after"`
 	Same   bool    `json:"same"`
-	// OneTemplate is true where the plans differ in their parameters alone: see
-	// [template.Hash].
+	// OneTemplate is true if the plans differ only in their parameters: see [template.Hash].
 	OneTemplate bool     `json:"one_template"`
 	Changes     []Change `json:"changes,omitempty"`
 }
@@ -36,8 +34,7 @@ type Version struct {
 	PlanHash string `json:"plan_hash"`
 }
 
-// Change is one thing that is not as it was. Before is "" where it is new, After
-// where it is gone.
+// Change is one thing that changed. Before is "" if it is new, After if it is gone.
 type Change struct {
 	Topic   Topic  `json:"topic"`
 	Subject string `json:"subject,omitempty"` // a table, leaf, column, parameter …
@@ -57,7 +54,7 @@ func Diff(before, after *compiled.Compiled) Difference {
 	if d.Same {
 		return d
 	}
-	d.Changes = append(compare(facts(before.Plan()), facts(after.Plan())),
+	d.Changes = append(compareFacts(factsOf(before.Plan()), factsOf(after.Plan())),
 		lineChanges(before.Source.Text, after.Source.Text)...)
 	if before.Source.Name != after.Source.Name {
 		d.Changes = append(d.Changes, Change{Topic: OnSpec, What: "name of the file", Before: before.Source.Name,
@@ -70,12 +67,12 @@ func Diff(before, after *compiled.Compiled) Difference {
 	return d
 }
 
-// compare lists the facts that are not the same, topic by topic. Of a subject
-// that is new or gone only the first is told.
-func compare(before, after []fact) []Change {
-	was, is := index(before), index(after)
+// compareFacts returns the facts that differ, topic by topic. For a subject that is new or gone it returns only the
+// first.
+func compareFacts(before, after []fact) []Change {
+	was, is := indexFacts(before), indexFacts(after)
 	var all []Change
-	for _, f := range union(before, after, was) {
+	for _, f := range unionOfFacts(before, after, was) {
 		g, known := was[f.key()]
 		h, still := is[f.key()]
 		subject := [3]string{string(f.topic), f.subject, ""}
@@ -91,8 +88,8 @@ func compare(before, after []fact) []Change {
 	return all
 }
 
-// index finds facts by what they are about.
-func index(facts []fact) map[[3]string]fact {
+// indexFacts returns facts by their keys.
+func indexFacts(facts []fact) map[[3]string]fact {
 	all := make(map[[3]string]fact, len(facts))
 	for _, f := range facts {
 		all[f.key()] = f
@@ -100,32 +97,31 @@ func index(facts []fact) map[[3]string]fact {
 	return all
 }
 
-// union is the facts of before and those of after that say something new, topic
-// by topic and subject by subject.
-func union(before, after []fact, was map[[3]string]fact) []fact {
+// unionOfFacts returns the facts of before and those of after with new keys, by topic and subject.
+func unionOfFacts(before, after []fact, was map[[3]string]fact) []fact {
 	all := slices.Clone(before)
 	for _, f := range after {
 		if _, known := was[f.key()]; !known {
 			all = append(all, f)
 		}
 	}
-	place := map[[2]string]int{}
+	order := map[[2]string]int{}
 	for i, t := range topics {
-		place[[2]string{string(t.topic)}] = i
+		order[[2]string{string(t.topic)}] = i
 	}
 	for _, f := range all {
-		if at := [2]string{string(f.topic), f.subject}; f.subject != "" && place[at] == 0 {
-			place[at] = len(place)
+		if at := [2]string{string(f.topic), f.subject}; f.subject != "" && order[at] == 0 {
+			order[at] = len(order)
 		}
 	}
 	slices.SortStableFunc(all, func(f, g fact) int {
-		return cmp.Or(place[[2]string{string(f.topic)}]-place[[2]string{string(g.topic)}],
-			place[[2]string{string(f.topic), f.subject}]-place[[2]string{string(g.topic), g.subject}])
+		return cmp.Or(order[[2]string{string(f.topic)}]-order[[2]string{string(g.topic)}],
+			order[[2]string{string(f.topic), f.subject}]-order[[2]string{string(g.topic), g.subject}])
 	})
 	return all
 }
 
-// changeOf says how one fact became another; the zero fact is none.
+// changeOf describes how one fact became another; a zero fact stands for none.
 func changeOf(f, before, after fact, both bool) Change {
 	c := Change{Topic: f.topic, Subject: f.subject, What: f.what, Before: before.value, After: after.value}
 	if !both {
@@ -143,7 +139,7 @@ func changeOf(f, before, after fact, both bool) Change {
 	return c
 }
 
-// RelativeChange writes a change relative to what was, signed.
+// RelativeChange returns a signed relative change in words.
 func RelativeChange(part float64) string {
 	sign := "+"
 	if part < 0 {
@@ -154,7 +150,7 @@ func RelativeChange(part float64) string {
 
 // levelNote says how the categories of a level changed.
 func levelNote(before, after *domain.Level) string {
-	fresh, gone := missing(after, before), missing(before, after)
+	fresh, gone := missingCodes(after, before), missingCodes(before, after)
 	var notes []string
 	if len(fresh) > 0 {
 		notes = append(notes, "new: "+Listed(fresh))
@@ -175,8 +171,8 @@ func levelNote(before, after *domain.Level) string {
 	return "with other members"
 }
 
-// missing are the codes of a level that another does not have.
-func missing(of, from *domain.Level) []string {
+// missingCodes returns the codes of a level that another level lacks.
+func missingCodes(of, from *domain.Level) []string {
 	there := make(map[string]bool, from.Size())
 	for _, c := range from.Categories {
 		there[c.Code] = true
@@ -190,7 +186,7 @@ func missing(of, from *domain.Level) []string {
 	return codes
 }
 
-// Listed is the first of a list.
+// Listed returns the first names of a list, and how many more there are.
 func Listed(names []string) string {
 	const shown = 8
 	if more := len(names) - shown; more > 0 {
@@ -199,11 +195,10 @@ func Listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// mostLines is the most lines of two specs that are compared one by one.
+// mostLines is the largest number of lines of two specs that are compared line by line.
 const mostLines = 2000
 
-// lineChanges are the lines of a text that are gone and those that are new, by a
-// longest common subsequence.
+// lineChanges returns the removed and the added lines of a text, by a longest common subsequence.
 func lineChanges(before, after string) []Change {
 	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
 	if before == after {
@@ -242,14 +237,14 @@ func lineChanges(before, after string) []Change {
 	return all
 }
 
-// quoted is a line of a spec, also where it is empty.
+// quoted returns a line of a spec in quotation marks, so that an empty one is visible.
 func quoted(line string) string { return fmt.Sprintf("%q", line) }
 
 // shownLines is how many lines of a spec's text Write lists.
 const shownLines = 40
 
-// Write prints the difference for a person: a heading per topic, a line per
-// change. Neighbouring subjects that changed alike are folded into one.
+// Write prints the difference for a person: a heading per topic, a line per change. Neighbouring subjects with the
+// same changes are folded into one.
 func (d Difference) Write(w io.Writer) error {
 	b := &strings.Builder{}
 	if d.Same {
@@ -264,7 +259,7 @@ func (d Difference) Write(w io.Writer) error {
 		b.WriteString("They differ in nothing but their parameters and what these decide: a standing approval of one covers the other.\n")
 	}
 	for _, t := range topics {
-		lines := d.lines(t.topic)
+		lines := d.topicLines(t.topic)
 		if len(lines) == 0 {
 			continue
 		}
@@ -280,8 +275,8 @@ func (d Difference) Write(w io.Writer) error {
 	return err
 }
 
-// lines are the changes of a topic as text, those of alike subjects folded.
-func (d Difference) lines(topic Topic) []string {
+// topicLines returns the changes of a topic as text, with subjects that changed in the same way folded.
+func (d Difference) topicLines(topic Topic) []string {
 	type block struct {
 		subject string
 		texts   []string
@@ -318,7 +313,7 @@ func (d Difference) lines(topic Topic) []string {
 	return lines
 }
 
-// text is the change without its subject.
+// text returns the change without its subject.
 func (c Change) text() string {
 	text := ""
 	if c.What != "" && c.Topic != OnWarning {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// governedPlan is the plan of quarterly with changes, as old, new, old, new …
+// governedPlan returns the plan of quarterly with changes, given as old, new, old, new …
 func governedPlan(t testing.TB, changes ...string) *plan.Plan {
 	t.Helper()
 	p, err := changedPlan(changes...)
@@ -47,17 +47,17 @@ func TestNothingChanged(t *testing.T) {
 	}
 }
 
-// Every change is told in words, and what follows from it.
+// Every change is described, with what follows from it.
 //
-// Standard errors: m has 4 cells with noise of variance 8, so that of a cell about their mean is 8·3/4; its total has
-// 32, and that of n has √(p/v)·S/(2ρ) = √(4/1.25)·(√(4·1.25) + 2√(8·3/8) + √(16/16))/0.5 = 23.97 (residuals of the
-// total, of sex and home, and of both: p = 4, 8, 8, 16, Σ variance per variance of noise v = 5/4, 3/8, 3/8, 1/16).
-// Together they have 1/(1/32 + 1/23.97) = 13.71, of which a cell has a sixteenth: √(6 + 0.857) = 2.619; k has √(8·9/10
-// + 18.44/100) = 2.717. The error of n is √(S²/(2ρ·8 cells)) = 3.350, S = 6.700. Under replace p = 4, 32, 32, 64 and S
-// = 11.164 would make that 5.58: each table by itself is better, with shares ∝ √cells, variances 4/(ρ·share) = 54.63,
-// 54.63, 38.63. Its totals together have 1/(2/109.3 + 1/154.5) = 40.36, so m √(12 + 1/(1/64 + 1/40.36)/16) = 3.681; sex
-// and home, with the sums of both, 1/(1/54.63 + 1/77.25)/2 = 16.0 a cell; so that n/sex has 16.0 + 40.36/4, both
-// 38.63/4 + 2·16.0/4 + 40.36/16, and the root mean square of the three is 4.810.
+// Standard errors: m has 4 cells with noise of variance 8, so the variance of a cell about their mean is 8·3/4; its
+// total has 32, and the total of n has √(p/v)·S/(2ρ) = √(4/1.25)·(√(4·1.25) + 2√(8·3/8) + √(16/16))/0.5 = 23.97
+// (residuals of the total, of sex and home, and of both: p = 4, 8, 8, 16, Σ variance per variance of noise v = 5/4,
+// 3/8, 3/8, 1/16). Together they have 1/(1/32 + 1/23.97) = 13.71, of which a cell has a sixteenth: √(6 + 0.857) =
+// 2.619; k has √(8·9/10 + 18.44/100) = 2.717. The error of n is √(S²/(2ρ·8 cells)) = 3.350, S = 6.700. Under replace
+// p = 4, 32, 32, 64 and S = 11.164 would make that 5.58: each table by itself is better, with shares ∝ √cells,
+// variances 4/(ρ·share) = 54.63, 54.63, 38.63. Its totals together have 1/(2/109.3 + 1/154.5) = 40.36, so m √(12 +
+// 1/(1/64 + 1/40.36)/16) = 3.681; sex and home, with the sums of both, 1/(1/54.63 + 1/77.25)/2 = 16.0 a cell; so
+// n/sex has 16.0 + 40.36/4, both 38.63/4 + 2·16.0/4 + 40.36/16, and the root mean square of the three is 4.810.
 func TestChangesAreTold(t *testing.T) {
 	for _, c := range []struct {
 		old, new string
@@ -139,7 +139,7 @@ func TestChangesAreTold(t *testing.T) {
 	}
 }
 
-// What only parameters changed is told, and that they alone did.
+// A difference lists changed parameters, and says if nothing else changed.
 func TestParametersAreTold(t *testing.T) {
 	a := governedPlan(t)
 	b, err := plantest.PlanOfSource(plantest.QuarterlySource("2026q2", "regions", "v"))
@@ -160,7 +160,7 @@ func TestParametersAreTold(t *testing.T) {
 	}
 }
 
-// A code book with another text is told, with the categories that it changes.
+// A code book with another text is listed, with the categories that it changes.
 func TestCodeBooksAreTold(t *testing.T) {
 	a := governedPlan(t)
 	src := plantest.QuarterlySource("2026q1", "regions", "v")
@@ -192,7 +192,7 @@ func TestCodeBooksAreTold(t *testing.T) {
 	}
 }
 
-// Tables that changed alike are told in one line.
+// Tables with the same changes share one line.
 func TestAlikeChangesAreFolded(t *testing.T) {
 	a := governedPlan(t, "every: [1, 2], by: [sex, home]", "every: [1], by: [sex, home, region]")
 	b := governedPlan(t, "every: [1, 2], by: [sex, home]", "every: [1], by: [sex, home, region]", "main: 1/2, rest: 1/2",
@@ -206,8 +206,7 @@ func TestAlikeChangesAreFolded(t *testing.T) {
 	}
 }
 
-// A difference is empty only between a plan and itself; it reads the same from
-// either side; and it never has to fall back on the hashes.
+// A difference is empty only between a plan and itself, it is symmetric, and it never has to fall back on the hashes.
 func TestDiffIsWholeAndSymmetric(t *testing.T) {
 	edits := [][2]string{
 		{"labour-${quarter}\n", "labour-${quarter}-b\n"}, {"rho: 1/2,", "rho: 1/3,"}, {"max_rows: 2", "max_rows: 1"},
@@ -264,7 +263,7 @@ func TestDiffIsWholeAndSymmetric(t *testing.T) {
 	})
 }
 
-// Lines that are gone and new turn the one text into the other.
+// The removed and added lines turn one text into the other.
 func TestLinesTurnOneTextIntoTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{"", "a", "b", "c"})
@@ -293,7 +292,7 @@ func TestLinesTurnOneTextIntoTheOther(t *testing.T) {
 	})
 }
 
-// A spec file of another name with the same text is told as no more than that.
+// If only the name of the spec file changed, the difference says so and no more.
 func TestFileNameIsTold(t *testing.T) {
 	src := plantest.QuarterlySource("2026q1", "regions", "v")
 	src.Name = "other.yaml"
@@ -312,8 +311,7 @@ func TestFileNameIsTold(t *testing.T) {
 	}
 }
 
-// Nothing of a plan changes without being told, whatever number or text of its
-// plan.json it is.
+// A difference lists every number and text of plan.json that changes.
 func TestEveryPartOfAPlanIsTold(t *testing.T) {
 	p := governedPlan(t)
 	var document any

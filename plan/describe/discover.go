@@ -15,9 +15,9 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// This file holds discovered groups in words.
+// This file describes discovered groups.
 
-// DiscoveredExpectation says in words which groups a table will have, and what its figures are good for.
+// DiscoveredExpectation says which groups a table will have, and how accurate its figures will be.
 func DiscoveredExpectation(d *selection.GroupsFacts, t plan.Table) string {
 	return fmt.Sprintf("%s Figures are within ±%s of the exact number of units 19 times in 20, in the groups that appear: their noise has nothing to do with the selection.",
 		Discovered(d), budget.Group(WholeMargin(t.Statistics[0].Margin)))
@@ -34,7 +34,7 @@ func Discovered(d *selection.GroupsFacts) string {
 		ChancesText(d), least)
 }
 
-// ChancesText says of some sizes with what chance a group appears.
+// ChancesText says with what probability groups of some sizes appear.
 func ChancesText(d *selection.GroupsFacts) string {
 	var all []string
 	for i, c := range d.Chances {
@@ -58,7 +58,7 @@ func costOfGroups(s selection.Selection, noise budget.Mechanism) string {
 	return costOfAll(append(s.Steps(), noise))
 }
 
-// deltaOfGroups is the line of the δ that lets groups of one unit appear.
+// deltaOfGroups returns the cost line of the δ that lets groups of one unit appear.
 func deltaOfGroups(m plan.Measurement) []CostLine {
 	d := m.Selection.(selection.Groups)
 	each, times := plan.Amount(d.Delta), big.NewRat(d.Groups, 1)
@@ -67,9 +67,9 @@ func deltaOfGroups(m plan.Measurement) []CostLine {
 		Cost: budget.Cost{Rho: new(big.Rat), Delta: times.Mul(times, each)}}}
 }
 
-func thoseSelected(plan.Table) string { return "where selected" }
+func whichSelected(plan.Table) string { return "where selected" }
 
-// cellsUnknown says how many groups there will be, which nobody knows.
+// cellsUnknown stands for the number of groups, which nobody knows.
 func cellsUnknown(plan.Table) string { return "–" }
 
 // sayGroups adds the facts of a table of groups that are not listed.
@@ -84,33 +84,35 @@ func sayGroups(b *factBook, t tableRow) {
 	}
 }
 
-// reselected are the mechanisms of the selections of the groups that a unit leaves, and of those that it comes into.
-func reselected(p *plan.Plan, m plan.Measurement) []budget.Mechanism {
-	return m.Selection.(selection.Groups).StepsOf(selectedTwice(p))
+// reselectionSteps returns the mechanisms of the selections of the groups that a unit leaves, and of those that it
+// enters.
+func reselectionSteps(p *plan.Plan, m plan.Measurement) []budget.Mechanism {
+	return m.Selection.(selection.Groups).StepsOf(selectionCharges(p))
 }
 
-// divides tells that a column is divided by a level of it: that has two categories or more, or nobody lists them.
-func divides(of *domain.Domain, name string) bool {
+// isDivided reports whether a column is divided by a level: the level has two categories or more, or nobody lists
+// them.
+func isDivided(of *domain.Domain, name string) bool {
 	level, ok := of.Level(name)
 	return ok && (level.Size() > 1 || of.Discover() != nil)
 }
 
-// selectedTwice is how often a unit whose values of a column change pays for the selections of the plan's neighbours:
-// it leaves some groups and comes into as many.
-func selectedTwice(p *plan.Plan) int64 {
+// selectionCharges returns how many times a unit whose values of a column change pays for the selections, in the
+// plan's neighbours: it leaves some groups and enters as many.
+func selectionCharges(p *plan.Plan) int64 {
 	if p.Release().Privacy.Neighbours == spec.Replace {
 		return 1
 	}
 	return 2
 }
 
-// beyondSelections are those of some δ, as texts, at which an ε can be said where selections have a part of it, which
-// somebody who knows all but one attribute of a unit may meet twice.
-func beyondSelections(p *plan.Plan, deltas []string) []string {
+// deltasBeyondReserved returns those of some δ, as texts, at which an ε can be stated although selections use a part
+// of δ. Somebody who knows all but one attribute of a unit may observe that part twice.
+func deltasBeyondReserved(p *plan.Plan, deltas []string) []string {
 	reserved := workload.Reserved(p)
 	if reserved == nil {
 		return deltas
 	}
-	least := new(big.Rat).Mul(reserved, big.NewRat(selectedTwice(p), 1))
+	least := new(big.Rat).Mul(reserved, big.NewRat(selectionCharges(p), 1))
 	return slices.DeleteFunc(slices.Clone(deltas), func(d string) bool { return plan.Amount(d).Cmp(least) <= 0 })
 }

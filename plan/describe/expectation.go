@@ -8,9 +8,9 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds what a margin is good for, in one sentence.
+// This file describes the accuracy of a margin in one sentence.
 
-// Expectation says in one sentence what counts with a margin are good for.
+// Expectation says in one sentence how accurate counts with a margin are.
 func Expectation(margin float64) string {
 	if margin == 0 {
 		return "Counts are almost always published exactly."
@@ -20,8 +20,8 @@ func Expectation(margin float64) string {
 		budget.Group(whole), budget.Group(10*whole), budget.Group(whole))
 }
 
-// expectations says the same of several tables, with margins from the narrowest to the widest.
-func expectations(tables []plan.Table) string {
+// expectationOfMany says the same of several tables, with margins from the narrowest to the widest.
+func expectationOfMany(tables []plan.Table) string {
 	var least, most float64
 	for i, t := range tables {
 		m := t.Statistics[0].Margin
@@ -39,5 +39,5 @@ func expectations(tables []plan.Table) string {
 		budget.Group(high))
 }
 
-// WholeMargin is a margin as people read it: rounded up to a whole number.
+// WholeMargin returns a margin as people read it: rounded up to a whole number.
 func WholeMargin(margin float64) int64 { return int64(math.Ceil(margin)) }

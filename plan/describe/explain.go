@@ -18,12 +18,10 @@ import (
 
 // This file holds the page that a person signs.
 
-// Explain writes the page that a person signs: what is promised, a row per
-// table with its noise, error and cost, what each table will be good for, and
-// what to know before signing. Losses are rounded up, errors and scales to the
-// nearest. Of more than 40 tables, those alike (of one marginal, with as many
-// attributes, measured the same way) are summed up in one row after the first three;
-// plan.json has them all.
+// Explain writes the page that a person signs: what is promised, a row per table with its noise, error and cost, what
+// each table will be good for, and what to know before signing. Losses are rounded up, errors and scales to the
+// nearest. If there are more than 40 tables, similar ones (of one marginal, with the same number of attributes,
+// measured the same way) share one row after the first three; plan.json lists them all.
 func Explain(c *compiled.Compiled, w io.Writer) error {
 	p := c.Plan()
 	b := &strings.Builder{}
@@ -67,14 +65,13 @@ func Explain(c *compiled.Compiled, w io.Writer) error {
 		published = budget.Plural(p.Size.Cells, "cell") + " in " + budget.Plural(int64(len(p.Tables)), "table")
 	}
 	fmt.Fprintf(b, "\n%s%s, %s of memory to measure%s. Plan hash %s\n",
-		published, takenAs(p.Tables), BytesText(p.Size.Bytes), candidates, c.Hash())
+		published, sizeAssumptions(p.Tables), BytesText(p.Size.Bytes), candidates, c.Hash())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// explainGovernance writes what the release corrects, which accounts it is
-// charged to where they are several, whether rows without an id are left out, what
-// its files must hold, and whether a run that is cut off is lost.
+// explainGovernance writes what the release corrects, which accounts it is charged to if they are several, whether
+// rows without an id are left out, what its files must hold, and whether an interrupted run is lost.
 func explainGovernance(p *plan.Plan, b *strings.Builder) {
 	var lines []string
 	if p.Corrects != "" {
@@ -137,7 +134,7 @@ func explainTables(p *plan.Plan, b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "table\tcells\tmeasured\tnoise\tleaf\tstd. error\t95% margin\tcost")
 	rows := tableRows(p)
-	for _, r := range Runs(p.Tables, func(i, j int) bool { return rows[i].alike(rows[j]) }) {
+	for _, r := range Runs(p.Tables, func(i, j int) bool { return rows[i].isSimilar(rows[j]) }) {
 		listed := r.To
 		if len(p.Tables) > ManyTables && r.To > r.From+firstTables+1 {
 			listed = r.From + firstTables
@@ -161,7 +158,7 @@ func explainTables(p *plan.Plan, b *strings.Builder) {
 	t.Flush()
 }
 
-// tableRows are the rows of all tables.
+// tableRows returns the rows of all tables.
 func tableRows(p *plan.Plan) []tableRow {
 	measured, leaves := p.Measured(), LeavesOfTables(p)
 	rows := make([]tableRow, len(p.Tables))
@@ -190,7 +187,7 @@ func howMeasured(t plan.Table, measured map[string]plan.Measurement) string {
 	return "with others"
 }
 
-// LeavesOfTables are the leaves that pay for the tables, by their paths.
+// LeavesOfTables returns the leaf that pays for each table, by the table's path.
 func LeavesOfTables(p *plan.Plan) map[string]string {
 	leaves := map[string]string{}
 	for _, s := range p.Strategies {
@@ -201,14 +198,16 @@ func LeavesOfTables(p *plan.Plan) map[string]string {
 	return leaves
 }
 
-// cost is what the row's own measurement costs.
-func (r tableRow) cost() string { return selecting[r.selection.Kind()].cost(r.selection, *r.mechanism) }
+// costText returns the cost of the row's own measurement.
+func (r tableRow) costText() string {
+	return selecting[r.selection.Kind()].cost(r.selection, *r.mechanism)
+}
 
 // write writes the row of one table.
 func (r tableRow) write(w io.Writer) {
 	noise, cost := "", ""
 	if r.mechanism != nil {
-		noise, cost = MechanismText(*r.mechanism)+", "+ScaleText(*r.mechanism), r.cost()
+		noise, cost = MechanismText(*r.mechanism)+", "+ScaleText(*r.mechanism), r.costText()
 	}
 	s := r.Statistics[0]
 	cells := selecting[r.Selects()].cells(r.Table)
@@ -216,8 +215,8 @@ func (r tableRow) write(w io.Writer) {
 		budget.DecimalNearest(s.StandardError, 4), budget.Group(WholeMargin(s.Margin)), cost)
 }
 
-// writeRest writes one row for tables like those above it: their cells and costs in all, and what their errors lie
-// between.
+// writeRest writes one row for tables like those above it: their total cells and costs, and the ranges of their
+// errors.
 func writeRest(w io.Writer, rest []tableRow) {
 	var cells int64
 	var errors, margins []float64
@@ -235,12 +234,12 @@ func writeRest(w io.Writer, rest []tableRow) {
 	}
 	fmt.Fprintf(w, "… and %s more\t%s in all\t%s\t%s\t%s\t%s\t%s\t%s\n", budget.Group(int64(len(rest))),
 		budget.Group(cells), rest[0].measured, noise, rest[0].leaf,
-		between(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }),
-		between(margins, func(m float64) string { return "±" + budget.Group(WholeMargin(m)) }), cost)
+		rangeText(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }),
+		rangeText(margins, func(m float64) string { return "±" + budget.Group(WholeMargin(m)) }), cost)
 }
 
-// between writes what numbers lie between.
-func between(numbers []float64, text func(float64) string) string {
+// rangeText returns the range of some numbers.
+func rangeText(numbers []float64, text func(float64) string) string {
 	low, high := text(slices.Min(numbers)), text(slices.Max(numbers))
 	if low == high {
 		return low
@@ -248,7 +247,7 @@ func between(numbers []float64, text func(float64) string) string {
 	return low + " to " + high
 }
 
-// scalesText is the noise of mechanisms of one kind.
+// scalesText describes the noise of mechanisms of one kind.
 func scalesText(all []budget.Mechanism) string {
 	least, most := all[0], all[0]
 	for _, m := range all {
@@ -266,16 +265,16 @@ func scalesText(all []budget.Mechanism) string {
 	return MechanismText(least) + ", " + ScaleText(least)
 }
 
-// explainStrategies says how groups of tables are measured, and what else could
-// have been done. Of a table by itself the row above says it all.
+// explainStrategies says how groups of tables are measured, and what the alternatives were. It omits a table measured
+// by itself, whose row says everything.
 func explainStrategies(p *plan.Plan, b *strings.Builder) {
 	var lines []string
 	from := 0
 	for _, s := range p.Strategies {
 		own := p.Measurements[from : from+s.Measurements]
 		from += s.Measurements
-		if ofPart(s) {
-			continue // what it is for says how good it is
+		if isOfPart(s) {
+			continue // the figure that it is for states its accuracy
 		}
 		if len(s.Tables) > 1 || s.Kind != strategy.Direct || inPortions(s) || otherNoise(s) || hasReason(s) {
 			lines = append(lines, fmt.Sprintf("%s: %s, %s. %s", Names(s), budget.Plural(int64(len(own)), "measurement"),
@@ -286,7 +285,7 @@ func explainStrategies(p *plan.Plan, b *strings.Builder) {
 		return
 	}
 	figures := "all cells"
-	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return summed(p, t) }) {
+	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return hasSums(p, t) }) {
 		figures = "all figures asked for: cells, running sums, and every range of neighbours"
 	}
 	fmt.Fprintf(b, "\nHow the tables are measured (error: root mean square of the standard errors of %s, from these measurements alone)\n", figures)
@@ -298,15 +297,15 @@ func explainStrategies(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// separateLevels says why levels are columns of their own.
+// separateLevels says why levels are measured as columns of their own.
 const separateLevels = "Every level of a column is measured as a column of its own: as parts of each other they would make some tables worse than by themselves."
 
-// hasReason reports whether a strategy was not taken because it cannot be.
+// hasReason reports whether a strategy was rejected because it is not possible.
 func hasReason(s strategy.Group) bool {
 	return slices.ContainsFunc(s.Instead, func(other strategy.Alternative) bool { return other.Why != "" })
 }
 
-// otherNoise tells that another kind of noise was weighed too.
+// otherNoise reports whether another kind of noise was also considered.
 func otherNoise(s strategy.Group) bool {
 	return slices.ContainsFunc(s.Instead, func(other strategy.Alternative) bool { return other.Noise != s.Noise })
 }
@@ -324,32 +323,32 @@ func explainSizes(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// explainOthers says how tables come from measurements that they share.
+// explainOthers says how tables are estimated from measurements that they share.
 func explainOthers(p *plan.Plan, b *strings.Builder) {
 	if slices.ContainsFunc(tableRows(p), func(r tableRow) bool { return strings.HasSuffix(r.measured, "with others") }) {
 		b.WriteString("\nWith others: put together from all measurements that bear on the table, each weighed by its precision (generalised least squares). Such tables agree with each other.\n")
 	}
 }
 
-// explainRanges says how good the sums of neighbours are that are asked of tables.
+// explainRanges says how accurate the sums of neighbours are that tables ask for.
 func explainRanges(p *plan.Plan, b *strings.Builder) {
-	var asked []plan.Table
+	var ranged []plan.Table
 	for _, t := range p.Tables {
 		if t.Statistics[0].OfRanges > 0 {
-			asked = append(asked, t)
+			ranged = append(ranged, t)
 		}
 	}
 	var parts []string
-	for _, r := range Runs(asked, func(int, int) bool { return true }) {
+	for _, r := range Runs(ranged, func(int, int) bool { return true }) {
 		var errors []float64
-		for _, t := range asked[r.From:r.To] {
+		for _, t := range ranged[r.From:r.To] {
 			errors = append(errors, t.Statistics[0].OfRanges)
 		}
-		name := asked[r.From].Path
+		name := ranged[r.From].Path
 		if more := len(errors) - 1; more > 0 {
 			name += fmt.Sprintf(" and %s more", budget.Group(int64(more)))
 		}
-		parts = append(parts, name+" "+between(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }))
+		parts = append(parts, name+" "+rangeText(errors, func(e float64) string { return budget.DecimalNearest(e, 4) }))
 	}
 	if len(parts) > 0 {
 		fmt.Fprintf(b, "\nSums of neighbours, of any length (root mean square of their standard errors): %s\n",
@@ -357,7 +356,7 @@ func explainRanges(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// Names are the tables of a group, in few words.
+// Names returns the tables of a group, in a few words.
 func Names(s strategy.Group) string {
 	if more := len(s.Tables) - 1; more > 0 {
 		return fmt.Sprintf("%s and %s more", s.Tables[0], budget.Group(int64(more)))
@@ -365,10 +364,10 @@ func Names(s strategy.Group) string {
 	return s.Tables[0]
 }
 
-// Strategy says how a group is measured, with what error, and what else could have been done.
+// Strategy says how a group is measured, with what error, and what the alternatives were.
 func Strategy(s strategy.Group) string {
 	b := &strings.Builder{}
-	b.WriteString(way(s))
+	b.WriteString(measuredText(s))
 	fmt.Fprintf(b, " Error %s", budget.DecimalNearest(s.RMSE, 4))
 	for _, other := range s.Instead {
 		switch {
@@ -393,7 +392,7 @@ func Strategy(s strategy.Group) string {
 	return b.String()
 }
 
-// insteadOf names a strategy that was not taken by what is other about it: the way, the noise, or both.
+// insteadOf names an alternative strategy by what differs: the way, the noise, or both.
 func insteadOf(s strategy.Group, other strategy.Alternative) string {
 	noise := other.Noise.Name() + " noise"
 	if other.Needs == "" {
@@ -413,14 +412,14 @@ func insteadOf(s strategy.Group, other strategy.Alternative) string {
 	}
 }
 
-// inPortions tells that a table of a group that is measured by itself takes several measurements: along columns whose
-// neighbours are added up it is measured apart from the rest.
+// inPortions reports whether a table of a group that is measured by itself takes several measurements, because a
+// column whose neighbours are added up is measured separately.
 func inPortions(s strategy.Group) bool {
 	return s.Kind == strategy.Direct && s.Measurements > len(s.Tables)
 }
 
-// way says what is measured of a group.
-func way(s strategy.Group) string {
+// measuredText says what is measured for a group.
+func measuredText(s strategy.Group) string {
 	noise := s.Noise.Name() + " noise"
 	switch s.Kind {
 	case strategy.Largest:
@@ -457,12 +456,12 @@ var alternatives = map[strategy.Kind]string{
 	strategy.ResidualsAndTables: "what the tables share once, and some by themselves",
 }
 
-// ofOneTable names those that are other words where the group is one table: equal shares then measure its cells,
-// whatever sums of them are asked for.
+// ofOneTable names the strategies that are called differently for a group of one table: equal shares then measure its
+// cells, whatever sums of them are needed.
 var ofOneTable = map[strategy.Kind]string{strategy.Direct: "the table by itself",
 	strategy.EqualShares: "its cells alone"}
 
-// explainLeaves writes the budget split, where there is one.
+// explainLeaves writes the budget split, if there is one.
 func explainLeaves(p *plan.Plan, b *strings.Builder) {
 	if len(p.Leaves) < 2 {
 		return
@@ -475,13 +474,12 @@ func explainLeaves(p *plan.Plan, b *strings.Builder) {
 	t.Flush()
 }
 
-// explainConversion says what composing losses numerically has gained, for an
-// ε,δ budget.
+// explainConversion says what the numerical composition of losses has gained, for an ε,δ budget.
 func explainConversion(p *plan.Plan, b *strings.Builder) {
 	spent, plain := plan.Amount(p.Guarantee.Rho), plan.Amount(p.Guarantee.PlainRho)
 	switch {
 	case p.Guarantee.PlainRho == "":
-	case laplace(p):
+	case hasLaplace(p):
 		fmt.Fprintf(b, "\nAll measurements composed numerically are within ε and δ. The account adds up ρ, which is %s here: for one ε and δ Laplace noise has more of it than Gaussian noise.\n", strings.TrimPrefix(budget.Amount(spent), "= "))
 	default:
 		more, _ := new(big.Rat).Quo(spent, plain).Float64()

@@ -11,9 +11,9 @@ import (
 	"github.com/dprelease/dprelease/plan/strategy"
 )
 
-// This file holds what the page that a person signs says of figures beside counts.
+// This file holds what the signed page says of figures other than counts.
 
-// explainFigures writes a row for every figure of every table, and for every part that they rest on what it costs.
+// explainFigures writes a row for every figure of every table, with the cost of each part that it is computed from.
 func explainFigures(p *plan.Plan, b *strings.Builder) {
 	measured := p.Measured()
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
@@ -26,8 +26,9 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 				fmt.Fprintln(t, "  figure\twhat\tstd. error\t95% margin\trests on")
 				some = true
 			}
-			error, margin := texts(f.Quality)
-			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).What(f), error, margin, restsOn(f, measured, seen))
+			error, margin := qualityTexts(f.Quality)
+			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).What(f), error, margin,
+				restsOn(f, measured, seen))
 		}
 	}
 	defer explainWeights(p, b)
@@ -45,7 +46,7 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// explainQuantiles says how quantiles are found, and why so.
+// explainQuantiles says how quantiles are found, and why.
 func explainQuantiles(p *plan.Plan, b *strings.Builder) {
 	seen := map[string]bool{}
 	for _, table := range p.Tables {
@@ -86,8 +87,8 @@ func WayText(q plan.Quality, column string) string {
 		budget.DecimalNearest(o.Margin, 4))
 }
 
-// texts are the standard error and the margin in words.
-func texts(q plan.Quality) (error, margin string) {
+// qualityTexts returns the standard error and the margin in words.
+func qualityTexts(q plan.Quality) (error, margin string) {
 	if q.Ranks > 0 {
 		return "", fmt.Sprintf("within ±%s of the rank asked for, about ±%s in a cell of %s",
 			budget.Plural(WholeMargin(q.Ranks), "row"), budget.DecimalNearest(q.Margin, 4), budget.Plural(q.Rows, "row"))
@@ -102,7 +103,7 @@ func texts(q plan.Quality) (error, margin string) {
 	return budget.DecimalNearest(q.StandardError, 4), "±" + budget.DecimalNearest(q.Margin, 4) + of
 }
 
-// restsOn says what a figure's parts are and cost, each cost once.
+// restsOn says what a figure's parts are and what they cost. Each cost appears once.
 func restsOn(f plan.Figure, measured map[string]plan.Measurement, seen map[string]bool) string {
 	if f.Parts() == nil {
 		return "the counts"
@@ -121,9 +122,9 @@ func restsOn(f plan.Figure, measured map[string]plan.Measurement, seen map[strin
 	return strings.Join(all, ", ")
 }
 
-// sentence says what a figure is and how good it will be.
-func sentence(f plan.Figure) string {
-	error, margin := texts(f.Quality)
+// figureSentence says what a figure is and how accurate it will be.
+func figureSentence(f plan.Figure) string {
+	error, margin := qualityTexts(f.Quality)
 	switch {
 	case margin == "":
 		return statistic.OfFigure(f).What(f)
@@ -133,5 +134,5 @@ func sentence(f plan.Figure) string {
 	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).What(f), error, margin)
 }
 
-// ofPart tells that a strategy is of a part of a table's figures.
-func ofPart(s strategy.Group) bool { return strings.HasPrefix(s.Tables[0], "values/") }
+// isOfPart reports whether a strategy is for a part of a table's figures.
+func isOfPart(s strategy.Group) bool { return strings.HasPrefix(s.Tables[0], "values/") }

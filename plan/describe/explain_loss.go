@@ -15,8 +15,8 @@ import (
 
 // This file holds the privacy loss as a page: of the release, its leaves, tables and columns.
 
-// Write prints the loss as a page: what the release, each leaf of its budget, each
-// table and each attribute costs, and how far the best attack gets.
+// Write prints the loss as a page: what the release, each leaf of its budget, each table and each attribute costs,
+// and how much the best attack can achieve.
 func (l *Loss) Write(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "Privacy loss of release %s; every figure is rounded up\n\n", l.Release)
@@ -32,22 +32,22 @@ func (l *Loss) Write(w io.Writer) error {
 		heads = append(heads, "found, "+budget.Percent(rate)+" wrongly")
 	}
 	fmt.Fprintln(t, strings.Join(heads, "\t"))
-	l.row(t, l.Whole.Of, l.Whole)
+	l.writeRow(t, l.Whole.Of, l.Whole)
 	if len(l.Leaves) > 0 {
 		fmt.Fprintln(t, "each leaf of the budget alone"+strings.Repeat("\t", len(heads)-1))
 		for _, one := range l.Leaves {
-			l.row(t, "  "+one.Of, one)
+			l.writeRow(t, "  "+one.Of, one)
 		}
 	}
 	fmt.Fprintln(t, "each table alone"+strings.Repeat("\t", len(heads)-1))
-	l.tables(t)
+	l.writeTables(t)
 	fmt.Fprintln(t, "each attribute, all else known"+strings.Repeat("\t", len(heads)-1))
 	for _, one := range l.Attributes {
-		l.row(t, "  "+one.Of, one)
+		l.writeRow(t, "  "+one.Of, one)
 	}
 	t.Flush()
 	fmt.Fprintf(b, "\nTables, and attributes, share measurements: their losses are not parts of the whole.")
-	b.WriteString(relations(l.sample, l.neighbours, len(l.Leaves) > 0))
+	b.WriteString(relationsText(l.sample, l.neighbours, len(l.Leaves) > 0))
 	fmt.Fprintf(b, "\nFound: how often the best attack finds a unit that is in the data, if it may wrongly find one that is not at the rate named;\nwithout the release it would find as many as it finds wrongly.\n")
 	if c := l.Conversion; c != nil {
 		spent, plain := plan.Amount(c.Rho), plan.Amount(c.Plain)
@@ -59,14 +59,14 @@ func (l *Loss) Write(w io.Writer) error {
 	return err
 }
 
-// tables writes the rows of tables. Neighbours that lose the same have one row; where there are more than 40 tables, so
-// have all but the first three of those of one marginal that have as many attributes.
-func (l *Loss) tables(w io.Writer) {
+// writeTables writes the rows of tables. Neighbours with the same loss share one row. If there are more than 40
+// tables, all but the first three of one marginal with the same number of attributes share one.
+func (l *Loss) writeTables(w io.Writer) {
 	many := len(l.Tables) > ManyTables
 	for from := 0; from < len(l.Tables); {
 		to := from + 1
 		for to < len(l.Tables) && (many && l.Tables[to].kind == l.Tables[from].kind || !many &&
-			l.Tables[to].sameAs(l.Tables[from])) {
+			l.Tables[to].sameLoss(l.Tables[from])) {
 			to++
 		}
 		listed := from + 1
@@ -79,23 +79,23 @@ func (l *Loss) tables(w io.Writer) {
 			if more := to - from - 1; !many && more > 0 {
 				one.Of += fmt.Sprintf(" and %d more like it", more)
 			}
-			l.row(w, "  "+one.Of, one)
+			l.writeRow(w, "  "+one.Of, one)
 		}
 		if many && listed < to {
-			l.row(w, fmt.Sprintf("  … and %s more", budget.Group(int64(to-listed))), l.Tables[listed:to]...)
+			l.writeRow(w, fmt.Sprintf("  … and %s more", budget.Group(int64(to-listed))), l.Tables[listed:to]...)
 		}
 		from = to
 	}
 }
 
-// sameAs tells that two tables lose the same.
-func (a LossLine) sameAs(b LossLine) bool {
+// sameLoss reports whether two tables have the same loss.
+func (a LossLine) sameLoss(b LossLine) bool {
 	return a.Rho == b.Rho && a.Pure == b.Pure && slices.Equal(a.Epsilons, b.Epsilons) &&
 		slices.Equal(a.TruePositiveRates, b.TruePositiveRates)
 }
 
-// row writes what some parts lose: where they are several, what their losses lie between.
-func (l *Loss) row(w io.Writer, name string, all ...LossLine) {
+// writeRow writes the loss of some parts; of several, the ranges of their losses.
+func (l *Loss) writeRow(w io.Writer, name string, all ...LossLine) {
 	cells := []string{name, fmt.Sprint(all[0].Tables)}
 	if len(all) > 1 {
 		cells[1] += " each"

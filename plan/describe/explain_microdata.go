@@ -12,9 +12,9 @@ import (
 	"github.com/dprelease/dprelease/plan/tabulation"
 )
 
-// This file holds microdata in words: for the signed page, and for what changed between two plans.
+// This file describes microdata: for the signed page, and for the difference of two plans.
 
-// explainMicrodata writes what the i-th microdata are, what is asked for them and what that costs.
+// explainMicrodata writes what the i-th microdata are, what is measured for them and what that costs.
 func explainMicrodata(p *plan.Plan, b *strings.Builder, i int) {
 	s, columns := p.Synthetic[i], p.ColumnsOf(i)
 	fmt.Fprintf(b, "\nMicrodata of %s: %s; %s\n", s.Table, factorsText(s.Own()), rowsText(s))
@@ -55,14 +55,14 @@ func explainMicrodata(p *plan.Plan, b *strings.Builder, i int) {
 	fmt.Fprintf(b, "  All rounds together are capped at %s, whatever they choose; with the columns that is %s. It is debited whole before the first round.\n", rhoText(s.Block.Rho()), rhoText(rhoOf(p, i)))
 }
 
-// explainLink writes how rows go with rows of another table.
+// explainLink writes how rows relate to rows of another table.
 func explainLink(p *plan.Plan, b *strings.Builder, s plan.Synthetic) {
 	fmt.Fprintf(b, "  Each row belongs to one of %s and is drawn given its columns, here called %s; the last is how many rows of %s it has, at most %s.\n",
 		s.Parent, factorsText(s.GivenBy()), s.Table, budget.Group(p.Release().Table(s.Table).Unit.MaxRows))
 	fmt.Fprintf(b, "  Rows of %s whose unit has no row in %s that is counted are left out before the rows of a unit are bounded, of all that is counted of %s.\n", s.Table, s.Parent, s.Table)
 }
 
-// otherMethod says what the method that was not chosen would give, and want.
+// otherMethod says what the method that was not chosen would give and require.
 func otherMethod(s plan.Synthetic) string {
 	switch {
 	case s.Method == plan.AIM:
@@ -73,7 +73,7 @@ func otherMethod(s plan.Synthetic) string {
 	return ""
 }
 
-// explainOfTables writes what microdata that measure nothing are made of.
+// explainOfTables writes what microdata that measure nothing are made from.
 func explainOfTables(p *plan.Plan, b *strings.Builder, s plan.Synthetic) {
 	fmt.Fprintf(b, "  Nothing is measured for them, and they cost nothing: the model is made of %s that %s release has anyway (method %s).\n",
 		budget.Plural(int64(len(tabulation.Of(p, s))), "table"), "the", s.Method)
@@ -85,7 +85,7 @@ func explainOfTables(p *plan.Plan, b *strings.Builder, s plan.Synthetic) {
 	}
 }
 
-// explainRounds writes what is chosen in rounds, among what, and how.
+// explainRounds writes what is chosen in rounds, from which candidates, and how.
 func explainRounds(s plan.Synthetic, b *strings.Builder) {
 	of := int64(len(adaptive.Candidates(s)))
 	if s.Method == plan.MST {
@@ -108,7 +108,7 @@ func explainRounds(s plan.Synthetic, b *strings.Builder) {
 	}
 }
 
-// rhoOf is the ρ of the i-th microdata: of their columns and their block.
+// rhoOf returns the ρ of the i-th microdata: of their columns and their block.
 func rhoOf(p *plan.Plan, i int) *big.Rat {
 	all := p.Synthetic[i].Block.Rho()
 	for _, m := range p.ColumnsOf(i) {
@@ -117,7 +117,7 @@ func rhoOf(p *plan.Plan, i int) *big.Rat {
 	return all
 }
 
-// WidestNoise is the noise of the column with the most of it.
+// WidestNoise returns the noise of the column that has the most.
 func WidestNoise(columns []plan.Measurement) budget.Mechanism {
 	widest := columns[0].Mechanism
 	for _, m := range columns {
@@ -128,7 +128,7 @@ func WidestNoise(columns []plan.Measurement) budget.Mechanism {
 	return widest
 }
 
-// RoundsOf is how many rounds there are.
+// RoundsOf says how many rounds there are.
 func RoundsOf(s plan.Synthetic) string {
 	rounds := budget.Plural(int64(s.Rounds), "round")
 	if s.Method == plan.AIM {
@@ -137,7 +137,7 @@ func RoundsOf(s plan.Synthetic) string {
 	return rounds
 }
 
-// rowsText is how many rows microdata have.
+// rowsText says how many rows microdata have.
 func rowsText(s plan.Synthetic) string {
 	if s.Parent != "" {
 		return "as many rows as the rows of " + s.Parent + " say"
@@ -160,7 +160,7 @@ func factorsText(factors []plan.Factor) string {
 	return strings.Join(names, ", ")
 }
 
-// candidatesText is what all microdata have counted to choose from, in words; "" where there are none.
+// candidatesText says what is counted for the choices of all microdata; "" if nothing is.
 func candidatesText(p *plan.Plan) string {
 	var all []string
 	for _, s := range p.Synthetic {

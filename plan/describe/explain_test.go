@@ -17,8 +17,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// What is promised, by words and by the sum of the costs, is never less than
-// what is spent.
+// The stated loss, in words and as the sum of the costs, is never less than what is spent.
 func TestLossesAreRoundedUp(t *testing.T) {
 	for _, c := range []struct{ budget, says, cost string }{
 		{"{epsilon: 1.00049}", "ε = 1.00049 (pure", "ε 1.001"},
@@ -51,7 +50,7 @@ func TestLossesAreRoundedUp(t *testing.T) {
 	}
 }
 
-// An ε implied at a δ is a bound, so its text may not be below it.
+// An ε implied at a δ is a bound, so its text may not be smaller.
 func TestImpliedEpsilonsAreRoundedUp(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{rho: 0.123456}", "row", "{x: {by: [sex]}}")
 	shown := regexp.MustCompile(`ε = ([0-9.]+) at δ = (1e-[69])`).FindAllStringSubmatch(describe.Guarantee(p.Guarantee),
@@ -67,7 +66,7 @@ func TestImpliedEpsilonsAreRoundedUp(t *testing.T) {
 	}
 }
 
-// The sentence is one line, as the metadata of a file wants it.
+// The sentence is one line, as the metadata of a file requires.
 func TestSentenceIsOneLine(t *testing.T) {
 	for _, c := range []struct{ budget, neighbours, want string }{
 		{"{epsilon: 1}", "add-remove",
@@ -82,7 +81,8 @@ func TestSentenceIsOneLine(t *testing.T) {
 	}
 }
 
-// A release of 55 tables is signed on a page of few lines whose cells still add up; one of 36 lists them all.
+// A release of 55 tables has a page of few lines, whose cells still add up; the page of a release of 36 lists them
+// all.
 func TestManyTablesAreFolded(t *testing.T) {
 	page := plantest.PageOf(t, plantest.Wide(t, 10))
 	// 45 pairs are measured, each of 10 attributes is the sum of one of them: 3 and a rest of either.
@@ -117,7 +117,7 @@ func TestFoldsAreOfOneMarginalAndOneNoise(t *testing.T) {
 	}
 }
 
-// The page, the guarantee and what is compared say that rows without an id are left out, and nothing of it where they
+// The page, the guarantee and the facts say that rows without an id are left out, and do not mention them if they
 // stop the run.
 func TestRowsWithoutAnIDAreLeftOutInWords(t *testing.T) {
 	stops, drops := plantest.PlanOf(t, "add-remove", "{rho: 1}", "{id: id, max_rows: 1}", "{x: {by: [sex]}}"),
@@ -139,8 +139,7 @@ func TestRowsWithoutAnIDAreLeftOutInWords(t *testing.T) {
 	}
 }
 
-// The page says how a release is governed, and nothing of it where the spec does
-// not.
+// The page says how a release is governed, if the spec says so.
 func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 	p, err := plantest.PlanOfSource(plantest.QuarterlySource("2026q1", "regions", "v"))
 	if err != nil {
@@ -175,7 +174,7 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 	}
 }
 
-// Where sums along a column are asked for the error is said to be of them too.
+// If sums along a column are needed, the page says that the error includes them.
 func TestPageSaysWhatErrorsAreOf(t *testing.T) {
 	const ofCells, ofAll = "standard errors of all cells, from",
 		"standard errors of all figures asked for: cells, running sums, and every range of neighbours, from"
@@ -205,8 +204,8 @@ func TestPageSaysWhatErrorsAreOf(t *testing.T) {
 	}
 }
 
-// A table takes several measurements where it is measured in portions; a way that was not taken speaks of the one table
-// where there is one.
+// The text says if a table is measured in portions, which takes several measurements. For a group of one table the
+// alternatives name that table.
 func TestStrategiesInWords(t *testing.T) {
 	x := strategy.Group{Kind: strategy.Direct, Noise: budget.DiscreteLaplace, Tables: []string{"x"}, Measurements: 1,
 		RMSE: 3}

@@ -1,16 +1,16 @@
 package describe
 
-// This file holds what the tests of this package reach beside what it exports.
+// This file gives this package's tests access to unexported names.
 
-var Would = would
+var Would = otherNoiseEffect
 
-var Changed = changed
+var Changed = changeMechanism
 
-var Drops = drops
+var Drops = dropsRows
 
-var Exchanged = exchanged
+var Exchanged = exchangeMechanism
 
-var Facts = facts
+var Facts = factsOf
 
 var LossAt = lossAt
 
@@ -20,11 +20,11 @@ var TogetherFrom = togetherFrom
 
 var VisibleFrom = visibleFrom
 
-var Way = way
+var Way = measuredText
 
 var OtherMethod = otherMethod
 
-var Advice = advice
+var Advice = adviceText
 
 func (x fact) Subject() string { return x.subject }
 
@@ -38,7 +38,7 @@ var FalsePositiveRates = falsePositiveRates
 
 const FirstTables = firstTables
 
-var Large = large
+var Large = sizeWarnings
 
 var LineChanges = lineChanges
 
@@ -46,4 +46,4 @@ var Quoted = quoted
 
 const SeparateLevels = separateLevels
 
-var Weaknesses = weaknesses
+var Weaknesses = weaknessWarnings

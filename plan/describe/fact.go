@@ -11,7 +11,7 @@ import (
 // Topic is what a fact of a plan is about.
 type Topic string
 
-// The topics, in the order in which a difference is told.
+// The topics, in the order in which a difference lists them.
 const (
 	OnRelease   Topic = "release"
 	OnGuarantee Topic = "guarantee"
@@ -39,23 +39,21 @@ var topics = []struct {
 	{OnSpec, "Text of the spec"},
 }
 
-// fact is one statement about a plan. What is "" for the one that says that its
-// subject is there.
+// fact is one statement about a plan. what is "" for the fact that its subject exists.
 type fact struct {
 	topic         Topic
 	subject, what string
 	value         string
-	exact         string        // what is compared, where value is rounded
-	summary       bool          // value sums up what other facts say
+	exact         string        // compared instead of value, if value is rounded
+	summary       bool          // value summarises other facts
 	level         *domain.Level // of a fact about categories
 	error         float64       // of a fact about a standard error
 }
 
-// key is what is compared between two plans.
+// key identifies the fact when two plans are compared.
 func (f fact) key() [3]string { return [3]string{string(f.topic), f.subject, f.what} }
 
-// same tells that two facts of one key say the same, or that others tell what is
-// not.
+// same reports whether two facts with one key say the same, or are summaries of facts that are compared themselves.
 func (f fact) same(g fact) bool {
 	if f.level != nil && g.level != nil {
 		return slices.Equal(f.level.Categories, g.level.Categories) && slices.Equal(f.level.Of, g.level.Of)
@@ -68,14 +66,14 @@ type factBook struct{ facts []fact }
 
 func (b *factBook) add(f fact) { b.facts = append(b.facts, f) }
 
-// say adds a fact unless it says nothing.
+// say adds a fact unless its value is empty.
 func (b *factBook) say(topic Topic, subject, what, value string) {
 	if value != "" {
 		b.add(fact{topic: topic, subject: subject, what: what, value: value})
 	}
 }
 
-// sum adds the fact that a subject is there, with what others say of it in short.
-func (b *factBook) sum(topic Topic, subject, value string) {
+// addSummary adds the fact that a subject exists, with a summary of its other facts.
+func (b *factBook) addSummary(topic Topic, subject, value string) {
 	b.add(fact{topic: topic, subject: subject, value: value, summary: true})
 }

@@ -18,50 +18,50 @@ import (
 	"github.com/dprelease/dprelease/spec/files"
 )
 
-// This file holds the facts: a plan taken apart into short statements that two plans can be compared by.
+// This file holds the facts: a plan as short statements, by which two plans can be compared.
 
-// facts are all that a plan says, in the order of its topics.
-func facts(p *plan.Plan) []fact {
+// factsOf returns all that a plan says, in the order of its topics.
+func factsOf(p *plan.Plan) []fact {
 	b := factBook{}
-	b.release(p)
-	b.guarantee(p)
+	b.sayRelease(p)
+	b.sayGuarantee(p)
 	b.say(OnBudget, "", "made least inside a leaf", objectives[p.Release().Budget.Minimise])
-	b.noise(p)
-	b.leaves(p.Leaves)
-	weights := map[string]*big.Rat{} // of marginals, in what is made least
+	b.sayNoise(p)
+	b.sayLeaves(p.Leaves)
+	weights := map[string]*big.Rat{} // of marginals, in the objective
 	for _, m := range p.Release().Marginals {
 		weights[m.Name] = m.Weight
 	}
 	for _, row := range tableRows(p) {
-		b.table(p, row, weights)
+		b.sayTable(p, row, weights)
 	}
-	b.invariants(p)
-	b.consistent(p.Consistent)
+	b.sayInvariants(p)
+	b.sayConsistent(p.Consistent)
 	if p.Sums == strategy.LevelsSeparate || slices.ContainsFunc(p.Tables,
-		func(t plan.Table) bool { return summed(p, t) }) {
+		func(t plan.Table) bool { return hasSums(p, t) }) {
 		b.say(OnStrategy, "", "columns along which counts are added up", summings[p.Sums])
 	}
 	for _, s := range p.Strategies {
-		b.strategy(s)
+		b.sayStrategy(s)
 	}
 	for i, s := range p.Synthetic {
 		if s.Adaptive() {
-			b.microdata(s, p.ColumnsOf(i))
+			b.sayMicrodata(s, p.ColumnsOf(i))
 		} else {
-			b.ofTables(s, tabulation.Of(p, s))
+			b.sayTableMicrodata(s, tabulation.Of(p, s))
 		}
 	}
 	for _, t := range p.Release().Tables {
-		b.source(t)
+		b.saySource(t)
 		for _, i := range Impossibilities(p) {
 			if i.Table == t.Name {
-				b.say(OnSource, t.Name, "no row has "+i.Rule, i.policy())
+				b.say(OnSource, t.Name, "no row has "+i.Rule, i.effectText())
 			}
 		}
 	}
 	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {
-			b.column(t, c)
+			b.sayColumn(t, c)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {
@@ -87,7 +87,7 @@ func facts(p *plan.Plan) []fact {
 	return b.facts
 }
 
-func (b *factBook) release(p *plan.Plan) {
+func (b *factBook) sayRelease(p *plan.Plan) {
 	about := p.Release().About
 	b.say(OnRelease, "", "name", p.Name)
 	b.say(OnRelease, "", "title", about.Title)
@@ -105,7 +105,7 @@ func (b *factBook) release(p *plan.Plan) {
 	b.say(OnRelease, "", "resume", string(p.Resume))
 }
 
-func (b *factBook) guarantee(p *plan.Plan) {
+func (b *factBook) sayGuarantee(p *plan.Plan) {
 	g := p.Guarantee
 	say := func(what, value string) { b.say(OnGuarantee, "", what, value) }
 	say("definition", definitions[g.Definition])
@@ -134,37 +134,37 @@ func (b *factBook) guarantee(p *plan.Plan) {
 	b.say(OnCost, "", "charged to the account", p.Cost.String())
 }
 
-func (b *factBook) noise(p *plan.Plan) {
+func (b *factBook) sayNoise(p *plan.Plan) {
 	if asked := p.Release().Budget.Noise; asked != "" {
 		b.say(OnBudget, "", "law of the noise", string(asked)+", as the spec asks")
 	}
 	for _, other := range p.OtherNoise {
-		b.say(OnCost, "", name(other), would(other, p.Cost.Rho))
+		b.say(OnCost, "", otherNoiseName(other), otherNoiseEffect(other, p.Cost.Rho))
 	}
 }
 
-func (b *factBook) leaves(leaves []plan.Leaf) {
+func (b *factBook) sayLeaves(leaves []plan.Leaf) {
 	for _, l := range leaves {
 		name := l.Path
 		if name == "" {
 			name = "the whole budget"
 		}
 		share := Percent(plan.Amount(l.Share))
-		b.sum(OnBudget, name, fmt.Sprintf("%s, %s, for %s", share, l.Amount, l.PaysFor()))
+		b.addSummary(OnBudget, name, fmt.Sprintf("%s, %s, for %s", share, l.Amount, l.PaysFor()))
 		b.add(fact{topic: OnBudget, subject: name, what: "share", value: share, exact: l.Share})
 		b.say(OnBudget, name, "amount", l.Amount.String())
 		b.say(OnBudget, name, "pays for", l.PaysFor())
 	}
 }
 
-// objectives are what can be made least, in words.
+// objectives describe what a budget can minimise.
 var objectives = map[spec.Objective]string{
 	spec.Guarded:      "the sum of weight × variance over all cells, no table worse than by itself with an equal share",
 	spec.LeastSum:     "the sum of weight × variance over all cells",
 	spec.LeastLargest: "the largest weight × variance of a cell",
 }
 
-// summings are the ways to measure a column along which counts are added up, in words.
+// summings describe the ways to measure a column along which counts are added up.
 var summings = map[strategy.Summing]string{
 	strategy.RangedApart:      "measured for these sums in the leaves that ask for them",
 	strategy.RangedEverywhere: "measured for these sums in all leaves",
@@ -172,7 +172,7 @@ var summings = map[strategy.Summing]string{
 	strategy.LevelsSeparate:   "measured as others are, and every level as a column of its own",
 }
 
-func (b *factBook) table(p *plan.Plan, t tableRow, weights map[string]*big.Rat) {
+func (b *factBook) sayTable(p *plan.Plan, t tableRow, weights map[string]*big.Rat) {
 	s := t.Statistics[0]
 	by := strings.Join(t.By, ", ")
 	if by == "" {
@@ -191,8 +191,8 @@ func (b *factBook) table(p *plan.Plan, t tableRow, weights map[string]*big.Rat) 
 	if ranges != "" {
 		sums += ", for ranges of " + ranges
 	}
-	b.sum(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s", budget.Plural(t.Cells, "cell"),
-		by, sums, noise, deviation, margin))
+	b.addSummary(OnTable, t.Path, fmt.Sprintf("%s by %s%s; %s; standard error %s, 95%% margin %s",
+		budget.Plural(t.Cells, "cell"), by, sums, noise, deviation, margin))
 	say := func(what, value string) { b.say(OnTable, t.Path, what, value) }
 	say("counts", Counted(t.Table, p.Guarantee.Protects)+" of "+t.From)
 	if t.PerUnit != (spec.PerUnit{}) {
@@ -202,12 +202,12 @@ func (b *factBook) table(p *plan.Plan, t tableRow, weights map[string]*big.Rat) 
 		say("figures shown from a noisy count of", budget.Group(t.Show))
 	}
 	for _, f := range t.Figures {
-		say("figure "+f.Name, sentence(f))
+		say("figure "+f.Name, figureSentence(f))
 	}
 	say("by", by)
 	say("counts up along (cumulative)", up)
 	say("sums of neighbours are to be accurate along (ranges)", ranges)
-	if weight, ok := weights[t.Marginal]; ok { // diagnostics, and bounds, are of no marginal
+	if weight, ok := weights[t.Marginal]; ok { // diagnostics and bounds have no marginal
 		b.add(fact{topic: OnTable, subject: t.Path, what: "weight", value: budget.Decimal(weight),
 			exact: weight.RatString()})
 	}
@@ -218,7 +218,7 @@ func (b *factBook) table(p *plan.Plan, t tableRow, weights map[string]*big.Rat) 
 	}
 	kind := selecting[t.Selects()]
 	kind.sayCells(b, t)
-	b.impossible(t.Table)
+	b.sayImpossible(t.Table)
 	say("measured", t.measured)
 	kind.saySelected(b, t)
 	if noise := t.mechanism; noise != nil {
@@ -243,14 +243,14 @@ func (b *factBook) table(p *plan.Plan, t tableRow, weights map[string]*big.Rat) 
 	say("95% margin", margin)
 }
 
-// strategy says how a group of tables is measured; of one table by itself its own facts say it.
-func (b *factBook) strategy(s strategy.Group) {
-	if ofPart(s) || len(s.Tables) == 1 && s.Kind == strategy.Direct && !inPortions(s) {
+// sayStrategy says how a group of tables is measured. It omits a table by itself, whose own facts say it.
+func (b *factBook) sayStrategy(s strategy.Group) {
+	if isOfPart(s) || len(s.Tables) == 1 && s.Kind == strategy.Direct && !inPortions(s) {
 		return
 	}
-	b.sum(OnStrategy, Names(s), Strategy(s))
+	b.addSummary(OnStrategy, Names(s), Strategy(s))
 	say := func(what, value string) { b.say(OnStrategy, Names(s), what, value) }
-	say("way", way(s))
+	say("way", measuredText(s))
 	say("tables", Listed(s.Tables))
 	say("leaf", s.Leaf)
 	say("measurements", budget.Group(int64(s.Measurements)))
@@ -258,16 +258,16 @@ func (b *factBook) strategy(s strategy.Group) {
 		exact: fmt.Sprint(s.RMSE), error: s.RMSE})
 }
 
-// ofTables are the facts of microdata that measure nothing.
-func (b *factBook) ofTables(s plan.Synthetic, evidence []tabulation.Table) {
+// sayTableMicrodata adds the facts of microdata that measure nothing.
+func (b *factBook) sayTableMicrodata(s plan.Synthetic, evidence []tabulation.Table) {
 	by, of := factorsText(s.By), budget.Plural(int64(len(evidence)), "table")
-	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; of %s, at no cost", rowsText(s), by, of))
-	b.aboutRows(s)
+	b.addSummary(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; of %s, at no cost", rowsText(s), by, of))
+	b.sayMicrodataRows(s)
 	b.say(OnMicrodata, s.Table, "model of", of)
 }
 
-// aboutRows are the facts of microdata that no method changes.
-func (b *factBook) aboutRows(s plan.Synthetic) {
+// sayMicrodataRows adds the facts of microdata that do not depend on the method.
+func (b *factBook) sayMicrodataRows(s plan.Synthetic) {
 	say := func(what, value string) { b.say(OnMicrodata, s.Table, what, value) }
 	say("rows", rowsText(s))
 	if s.Files > 0 {
@@ -284,14 +284,14 @@ func (b *factBook) aboutRows(s plan.Synthetic) {
 	}
 }
 
-func (b *factBook) microdata(s plan.Synthetic, columns []plan.Measurement) {
+func (b *factBook) sayMicrodata(s plan.Synthetic, columns []plan.Measurement) {
 	by := factorsText(s.By)
-	b.sum(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; %s, %s", rowsText(s), by, RoundsOf(s), CostText(s.Block, 1)))
+	b.addSummary(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; %s, %s", rowsText(s), by, RoundsOf(s), CostText(s.Block, 1)))
 	say := func(what, value string) { b.say(OnMicrodata, s.Table, what, value) }
 	exactly := func(what, value string, exact *big.Rat) {
 		b.add(fact{topic: OnMicrodata, subject: s.Table, what: what, value: value, exact: exact.RatString()})
 	}
-	b.aboutRows(s)
+	b.sayMicrodataRows(s)
 	first, answer, rounds := "choice of a round", "noise of a pair", budget.Group(int64(s.Rounds))
 	if s.Method == plan.AIM {
 		rounds = "at most " + rounds
@@ -310,7 +310,7 @@ func (b *factBook) microdata(s plan.Synthetic, columns []plan.Measurement) {
 	say("leaf", s.Leaf)
 }
 
-func (b *factBook) source(t *spec.Table) {
+func (b *factBook) saySource(t *spec.Table) {
 	say := func(what, value string) { b.say(OnSource, t.Name, what, value) }
 	say("", string(t.Source.Format)+" "+strings.Join(t.Source.Paths, ", "))
 	if t.Source.Format == files.CSV {
@@ -337,7 +337,7 @@ func (b *factBook) source(t *spec.Table) {
 	}
 }
 
-// joinedAlone tells that a file is a public table, or holds the figures of an invariant, and no code book.
+// joinedAlone reports whether a file is a public table, or holds the figures of an invariant, and is no code book.
 func joinedAlone(p *plan.Plan, path string) bool {
 	joined := slices.ContainsFunc(p.Release().Invariants, func(i spec.Invariant) bool { return i.File == path })
 	for _, t := range p.Release().Tables {
@@ -349,7 +349,7 @@ func joinedAlone(p *plan.Plan, path string) bool {
 	return joined
 }
 
-// joinText says where a public table is and by what rows are joined to it.
+// joinText says where a public table is and by which columns rows are joined to it.
 func joinText(j *spec.Join) string {
 	return fmt.Sprintf("%s, %s, joined by %s", j.File, budget.Plural(int64(j.Rows), "row"), strings.Join(j.On, ", "))
 }
@@ -359,14 +359,14 @@ func lookupText(l *spec.Lookup) string {
 	return fmt.Sprintf("%s.%s, by %s", l.Join, l.Column, strings.Join(l.On, ", "))
 }
 
-func (b *factBook) column(t *spec.Table, c *spec.Column) {
+func (b *factBook) sayColumn(t *spec.Table, c *spec.Column) {
 	name := t.Name + "." + c.Name
 	say := func(what, value string) { b.say(OnColumn, name, what, value) }
 	cells := "no cells"
 	if c.Domain != nil {
 		cells = budget.Plural(int64(c.Domain.Size()), "cell")
 	}
-	b.sum(OnColumn, name, fmt.Sprintf("%s of %s", c.Type, cells))
+	b.addSummary(OnColumn, name, fmt.Sprintf("%s of %s", c.Type, cells))
 	switch {
 	case c.DerivedFrom != nil:
 		say("derived from", c.DerivedFrom.String())
@@ -406,7 +406,7 @@ func (b *factBook) column(t *spec.Table, c *spec.Column) {
 	say("a null", policyText(c, c.Null))
 }
 
-// gridText says where the cells of a grid lie.
+// gridText describes the cells of a grid.
 func gridText(g *domain.Grid) string {
 	var corners []string
 	for _, x := range g.Box {
@@ -416,10 +416,10 @@ func gridText(g *domain.Grid) string {
 		g.X.Size(), g.Y.Size(), strings.Join(corners, ", "))
 }
 
-// latticeText says where the values of a column lie.
+// latticeText describes the possible values of a column.
 func latticeText(l *domain.Lattice) string {
-	end := func(place int64) string {
-		return budget.Decimal(new(big.Rat).Mul(new(big.Rat).SetInt64(place), l.Step))
+	end := func(index int64) string {
+		return budget.Decimal(new(big.Rat).Mul(new(big.Rat).SetInt64(index), l.Step))
 	}
 	text := fmt.Sprintf("multiples of %s from %s to %s", budget.Decimal(l.Step), end(l.First), end(l.Last))
 	if l.By == "" {
@@ -449,7 +449,7 @@ func policyText(c *spec.Column, p spec.Policy) string {
 	return "stops the run"
 }
 
-// countOf is the number of a level's categories.
+// countOf returns the number of a level's categories, in words.
 func countOf(l *domain.Level) string {
 	if l.Size() == 1 {
 		return "1 category"

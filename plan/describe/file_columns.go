@@ -7,26 +7,26 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the columns of files that columns of tables are read from, or made of.
+// This file relates the columns of tables to the columns of files that they are read from or made of.
 
-// ofTheFile stands behind the name of a file's column in a loss where the table has another column of that name.
+// ofTheFile follows the name of a file's column in a loss, if the table has another column of that name.
 const ofTheFile = " of the file"
 
-// ofFile are the columns of the files that a column is read from or made of: none for one that is derived, and what is
-// no column of the table is one of its files.
-func ofFile(t *spec.Table, column string) []string {
+// fileColumns returns the columns of the files that a column is read from or made of. A derived column has none; a
+// name that is no column of the table is a column of its files.
+func fileColumns(t *spec.Table, column string) []string {
 	if c := t.Column(column); c != nil {
 		return c.Inputs()
 	}
 	return []string{strings.TrimSuffix(column, ofTheFile)}
 }
 
-// sameValues tells that two columns of a table are one, or read or are made of the same values of its files.
-func sameValues(t *spec.Table, a, b string) bool {
-	return a == b || shareAny(ofFile(t, a), ofFile(t, b))
+// haveSameValues reports whether two columns of a table are one, or are made of common columns of its files.
+func haveSameValues(t *spec.Table, a, b string) bool {
+	return a == b || shareAny(fileColumns(t, a), fileColumns(t, b))
 }
 
-// shareAny tells that two lists have a name in common.
+// shareAny reports whether two lists have a name in common.
 func shareAny(a, b []string) bool {
 	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// auto goes by columns and cells alone, and says so; what the spec names it takes.
+// Method auto chooses by columns and cells only, and says so. What the spec names is used.
 func TestAutoChoosesByPublicFacts(t *testing.T) {
 	values := func(columns, categories int) string {
 		var all []string
@@ -85,7 +85,7 @@ func TestAutoChoosesByPublicFacts(t *testing.T) {
 	}
 }
 
-// What the spec says of AIM is told as a change where it differs, and its loss is that of its columns and its cap.
+// A difference lists changes of what the spec says of AIM. Its loss is the loss of its columns and its cap.
 func TestAIMIsToldInWords(t *testing.T) {
 	of := func(synthetic string) *plan.Plan {
 		return plantest.MicrodataOf(t, "add-remove", "{rho: 1, split: {tables: 1/4, microdata: 3/4}}", "row", synthetic)
@@ -118,8 +118,8 @@ func TestAIMIsToldInWords(t *testing.T) {
 	plantest.AssertNear(t, "one", losses["one"], 4*0.6)
 }
 
-// Where the spec says how many rows there are, microdata that will say little are warned of; the page says from
-// how many rows on an average category is seen.
+// If the spec states the number of rows, the plan warns of microdata that will say little. The page states the number
+// of rows from which an average category is visible.
 func TestMicrodataThatNoiseHides(t *testing.T) {
 	for _, method := range []string{"mst", "aim"} {
 		of := func(rho, rows string) *plan.Plan {
@@ -169,7 +169,7 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 	}
 }
 
-// Two tables have microdata of their own, each by its method, from its leaf, with rounds of its own.
+// Two tables have microdata of their own, each with its method, leaf and rounds.
 func TestMicrodataOfTwoTables(t *testing.T) {
 	const text = `version: 1
 release: r
@@ -208,8 +208,8 @@ synthetic: {t: {method: mst}, u: {ways: 2}}
 	}
 }
 
-// TestConsistencySaysWhatIsLeft: each kind of table whose counts stay as they are has its reason in plan, page and
-// facts, and a plan that says otherwise is none.
+// TestConsistencySaysWhatIsLeft checks that plan, page and facts give the reason for each kind of table that keeps
+// its counts, and that a plan with another reason is rejected.
 func TestConsistencySaysWhatIsLeft(t *testing.T) {
 	text := strings.Replace(plantest.FittedText("{rho: 1}",
 		"marginals: {m: {by: [b, c]}, n: {by: [b], per_unit: {groups: 1}}, above: {by: [b, d], cells: {above: 9}}, most: {by: [e, b], top: 2}, up: {by: [a.third], cumulative: [a.third]}, units: {by: [b], stats: [units]}}\n"), ", weight: {from: w, range: [0, 9], step: 1}", "", 1)
@@ -262,7 +262,8 @@ func TestConsistencySaysWhatIsLeft(t *testing.T) {
 	}
 }
 
-// What tells of microdata are the tables that count rows and show all cells, by columns that the microdata decide.
+// The evidence for microdata is the tables that count rows and show all cells, by columns that the microdata's
+// columns decide.
 func TestEvidence(t *testing.T) {
 	for marginals, c := range map[string]struct {
 		tables     int
@@ -292,8 +293,9 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestUnevenBandsAreNotMeasuredAsResiduals: residuals of ages within bands of 1, 3 and 2 categories make some tables
-// worse than an equal share does. The plan takes another way, and says so; with the least sum it keeps the residuals.
+// TestUnevenBandsAreNotMeasuredAsResiduals checks bands of ages of 1, 3 and 2 categories, whose residuals make some
+// tables worse than an equal share does. The plan takes another way, and says so; with the least sum it keeps the
+// residuals.
 func TestUnevenBandsAreNotMeasuredAsResiduals(t *testing.T) {
 	const marginals = "{x: {by: [age, sex], budget: a}, y: {by: [age.odd], budget: b}}"
 	p := plantest.CrossedPlan(t, "add-remove", "{rho: 1/100, split: {a: 1/2, b: 1/2}}", 1, marginals)
@@ -315,7 +317,7 @@ func TestUnevenBandsAreNotMeasuredAsResiduals(t *testing.T) {
 	}
 }
 
-// Microdata have a derived column only beside a column that decides it, and it takes no part in what is measured.
+// Microdata have a derived column only together with a column that decides it, and it is not measured.
 func TestDerivedColumnsOfMicrodata(t *testing.T) {
 	const text = `version: 1
 release: homes
@@ -358,9 +360,9 @@ synthetic: {t: {budget: rows, method: mst}}
 	}
 }
 
-// A child is asked of the rows of its own table, of which a unit has four, and its parent of one; a set of given
-// columns is never chosen, and by mst given columns count as one tree: there are as many rounds as columns that rows
-// have themselves.
+// A child's measurements are of the rows of its own table, of which a unit has four; its parent's unit has one. A set
+// of given columns only is never chosen, and for mst the given columns count as one tree, so there are as many rounds
+// as own columns.
 func TestLinkedMicrodata(t *testing.T) {
 	for neighbours, times := range map[string]int64{"add-remove": 1, "replace": 2} {
 		for _, c := range []struct {
@@ -407,7 +409,7 @@ func TestLinkedMicrodata(t *testing.T) {
 	}
 }
 
-// Reading a plan whose factors were changed, and all that is asked of one, ends in an error or in a figure.
+// Reading a plan whose factors were changed, and every use of it, ends in an error or in a figure.
 func TestForgedPlansDoNotPanic(t *testing.T) {
 	p := plantest.CrossedPlan(t, "add-remove", "{rho: 1}", 1, "{x: {every: [1, 2], by: [age, sex]}, y: {by: [age.half]}}")
 	text := string(p.Bytes())
@@ -434,8 +436,8 @@ func TestForgedPlansDoNotPanic(t *testing.T) {
 	}
 }
 
-// TestChangedBoundsWhatOneColumnMoves: of a query with counts of sex beside ranges of age, by enumeration of all pairs
-// of rows that differ in one of them.
+// TestChangedBoundsWhatOneColumnMoves checks a query with counts of sex and ranges of age, by enumeration of all
+// pairs of rows that differ in one of them.
 func TestChangedBoundsWhatOneColumnMoves(t *testing.T) {
 	p := plantest.CrossedPlan(t, "add-remove", "{rho: 1}", 1, "{x: {by: [sex, age]}}")
 	q := plan.Query{Table: "t", Counted: counted.Rows{}, Factors: []plan.Factor{
@@ -488,8 +490,8 @@ func TestChangedBoundsWhatOneColumnMoves(t *testing.T) {
 	}
 }
 
-// A law with which tables that show one column at several levels would not agree is not taken for less error, and the
-// line says of either what the other would do to them.
+// A law of noise with which tables at several levels of a column would not agree is not chosen for a smaller error.
+// The line on either law says what it would do to such tables.
 func TestOtherNoiseSaysWhetherLevelsAgree(t *testing.T) {
 	text, err := os.ReadFile("../../examples/quickstart/release.yaml")
 	if err != nil {
@@ -538,7 +540,7 @@ func TestWeakPromisesWarn(t *testing.T) {
 	}
 }
 
-// Where nothing helps by itself the largest attributes go together; and where nothing does, the table.
+// If no single change helps, the advice removes the largest attributes together; if nothing does, the table.
 func TestHelpWhereOneChangeIsNotEnough(t *testing.T) {
 	p := plantest.SizedPlan(t, "{rho: 1/200}", 40, "{x: {by: [age, region, sex]}}")
 	// 4000 cells for 40 rows: 0.01 a cell, errors of 1000 of it. Without age and region there are 20 rows a cell.
@@ -552,7 +554,7 @@ func TestHelpWhereOneChangeIsNotEnough(t *testing.T) {
 	}
 }
 
-// The cells that need memory are those that are counted.
+// The stated memory is for the cells that are counted.
 func TestMemoryIsOfCountedCells(t *testing.T) {
 	for _, c := range []struct {
 		size       plan.Size

@@ -9,18 +9,18 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds impossible cells in words.
+// This file describes impossible cells.
 
 // Impossibility is an entry of `impossible` in words.
 type Impossibility struct {
 	Table string `json:"table"`
-	// Rule is what no row is, such as "hhgq = 3 with adult = minor".
+	// Rule is a condition that no row meets, such as "hhgq = 3 with adult = minor".
 	Rule string `json:"rule"`
-	// Drop tells that a row that is so is left out; else it stops the run.
+	// Drop reports whether a row that meets the rule is left out; otherwise it stops the run.
 	Drop bool `json:"left_out,omitempty"`
 }
 
-// Impossibilities are what the spec says that no row can be, in its order.
+// Impossibilities returns the spec's impossible entries, in its order.
 func Impossibilities(p *plan.Plan) []Impossibility {
 	var all []Impossibility
 	for _, e := range p.Release().Impossible {
@@ -33,10 +33,10 @@ func Impossibilities(p *plan.Plan) []Impossibility {
 	return all
 }
 
-// fewCodes is how many codes of a condition are named one by one.
+// fewCodes is the number of consecutive codes from which a condition names only the first and the last.
 const fewCodes = 4
 
-// conditionText is a condition in words: codes that follow each other are named by the first and the last.
+// conditionText describes a condition. Consecutive codes are named by the first and the last.
 func conditionText(t *spec.Table, c spec.Condition) string {
 	level, _ := t.Column(c.Attribute.Column).Domain.Level(c.Attribute.Level)
 	var codes []string
@@ -61,18 +61,18 @@ func conditionText(t *spec.Table, c spec.Condition) string {
 
 // Sentence says what the entry means for a row.
 func (i Impossibility) Sentence() string {
-	return fmt.Sprintf("no row of %s has %s: %s", i.Table, i.Rule, i.policy())
+	return fmt.Sprintf("no row of %s has %s: %s", i.Table, i.Rule, i.effectText())
 }
 
-// policy says what happens to a row that is so.
-func (i Impossibility) policy() string {
+// effectText says what happens to a row that meets the rule.
+func (i Impossibility) effectText() string {
 	if i.Drop {
 		return "a row that is so is left out before anything is bounded or counted"
 	}
 	return "a row that is so stops the run, and nothing is spent"
 }
 
-// explainImpossible writes what cannot be, and what that makes of the tables.
+// explainImpossible writes what is impossible, and how many cells of the tables that concerns.
 func explainImpossible(p *plan.Plan, b *strings.Builder) {
 	all := Impossibilities(p)
 	if len(all) == 0 {
@@ -90,8 +90,8 @@ func explainImpossible(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// impossible says how many cells of a table cannot be.
-func (b *factBook) impossible(t plan.Table) {
+// sayImpossible adds the number of impossible cells of a table.
+func (b *factBook) sayImpossible(t plan.Table) {
 	if t.Impossible > 0 {
 		b.say(OnTable, t.Path, "impossible cells", budget.Group(t.Impossible))
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds public figures in words.
+// This file describes public figures.
 
-// Invariant says what the figures are and where they are from.
+// Invariant says what the figures are and where they come from.
 func Invariant(i plan.Invariant) string {
 	where := "the spec"
 	if i.From != "" {
@@ -23,7 +23,7 @@ func Invariant(i plan.Invariant) string {
 	return fmt.Sprintf("%s (%s, from %s)", i.Name, what, where)
 }
 
-// Invariants are the sentences of public figures.
+// Invariants returns the descriptions of public figures.
 func Invariants(all []plan.Invariant) (sentences []string) {
 	for _, i := range all {
 		sentences = append(sentences, Invariant(i))
@@ -31,7 +31,7 @@ func Invariants(all []plan.Invariant) (sentences []string) {
 	return sentences
 }
 
-// GivenAway says which public figures are shown as they are, "" where there are none.
+// GivenAway says which public figures are published exactly; "" if there are none.
 func GivenAway(g plan.Guarantee) string {
 	if len(g.Invariants) == 0 {
 		return ""
@@ -40,7 +40,7 @@ func GivenAway(g plan.Guarantee) string {
 		strings.Join(g.Invariants, "; "))
 }
 
-// explainInvariants writes which figures are public, and what they decide.
+// explainInvariants writes which figures are public, and which tables show them.
 func explainInvariants(p *plan.Plan, b *strings.Builder) {
 	if p.Invariants == nil {
 		return
@@ -59,8 +59,8 @@ func explainInvariants(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// invariants says which figures are public.
-func (b *factBook) invariants(p *plan.Plan) {
+// sayInvariants says which figures are public.
+func (b *factBook) sayInvariants(p *plan.Plan) {
 	for k, i := range p.Invariants {
 		f := fact{topic: OnSource, subject: i.Table, what: "public figures " + i.Name,
 			value: fmt.Sprintf("%s, %s in all", Invariant(i), budget.Plural(i.Total, "row"))}
@@ -73,8 +73,8 @@ func (b *factBook) invariants(p *plan.Plan) {
 	}
 }
 
-// given are warnings of what invariants give away, and of what is measured for nothing.
-func given(p *plan.Plan) []string {
+// invariantWarnings warns of what invariants give away, and of measurements that gain nothing.
+func invariantWarnings(p *plan.Plan) []string {
 	if p.Invariants == nil {
 		return nil
 	}

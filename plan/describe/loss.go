@@ -15,36 +15,35 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the privacy loss of a plan and of its parts: leaves, tables, and what a unit may change in one
-// column.
+// This file holds the privacy loss of a plan and of its parts: leaves, tables, and the attributes of a unit.
 
-// ofParent tells that a factor of a table is a column of its rows' parent rows.
-func ofParent(p *plan.Plan, table string, f plan.Factor) bool {
+// isParentColumn reports whether a factor of a table is a column of its rows' parent rows.
+func isParentColumn(p *plan.Plan, table string, f plan.Factor) bool {
 	link := p.Release().Table(table).Column(f.Attribute).Link
 	return link != nil && link.Column != ""
 }
 
-// linkedTo tells that a factor of a table has its values from other rows of the unit, and that these values change
-// where the unit's values of a column do: as those of the parent's column that it is, or as a number of rows that the
-// column decides.
-func linkedTo(p *plan.Plan, table string, f plan.Factor, column string) bool {
+// isLinkedTo reports whether a factor of a table takes its values from other rows of the unit, and these values
+// change if the unit's values of a column do: either the factor is that column of the parent, or it is a number of
+// rows that the column decides.
+func isLinkedTo(p *plan.Plan, table string, f plan.Factor, column string) bool {
 	link := p.Release().Table(table).Column(f.Attribute).Link
 	switch {
 	case link == nil:
 		return false
 	case link.Column == "":
-		return drops(p, link.Table, column)
+		return dropsRows(p, link.Table, column)
 	}
-	return sameValues(p.Release().Table(link.Table), link.Column, column) ||
-		linkedTo(p, link.Table, plan.Factor{Attribute: link.Column}, column)
+	return haveSameValues(p.Release().Table(link.Table), link.Column, column) ||
+		isLinkedTo(p, link.Table, plan.Factor{Attribute: link.Column}, column)
 }
 
-// Loss explains the privacy loss of a plan: of the whole release, of each leaf of its
-// budget and each table alone, and of each attribute, which is what the release shows
-// of it to somebody who knows all else about a unit.
+// Loss explains the privacy loss of a plan: of the whole release, of each leaf of its budget and each table
+// separately, and of each attribute, which is what the release reveals of it to somebody who knows everything else
+// about a unit.
 type Loss struct {
 	Release    string      `json:"release"`
-	Deltas     []string    `json:"deltas"` // at which Epsilons are said
+	Deltas     []string    `json:"deltas"` // at which Epsilons are stated
 	Whole      LossLine    `json:"whole"`
 	Leaves     []LossLine  `json:"leaves,omitempty"` // of a budget that is split
 	Tables     []LossLine  `json:"tables"`
@@ -58,9 +57,9 @@ type Loss struct {
 // LossLine is the loss of some of a plan's mechanisms. Every figure is rounded up.
 type LossLine struct {
 	Of string `json:"of"`
-	// published ones that it is of; the microdata of a table count as one
+	// Tables is the number of published tables; the microdata of a table count as one.
 	Tables   int               `json:"tables"`
-	Pure     string            `json:"epsilon,omitempty"` // where there is a pure ε: exact, or for a sample rounded up
+	Pure     string            `json:"epsilon,omitempty"` // a pure ε, if there is one: exact, or rounded up for a sample
 	Rho      string            `json:"rho"`               // exact
 	Epsilons []plan.Equivalent `json:"epsilons"`
 	// TruePositiveRates of the best attack at these false positive rates.
@@ -69,36 +68,34 @@ type LossLine struct {
 	kind string // of a table: its marginal and how many attributes it has
 }
 
-// TruePositiveRate bounds how often an attack is right about a unit that is in
-// the data when it is wrong about one that is not at this rate.
+// TruePositiveRate bounds how often an attack is right about a unit that is in the data if it is wrong about one that
+// is not at this rate.
 type TruePositiveRate struct {
 	FalsePositiveRate float64 `json:"false_positive_rate"`
 	AtMost            float64 `json:"at_most"`
 }
 
-// Conversion is what composing losses numerically has gained over converting
-// the sum of ρ: the ρ that is spent, and the ρ that it would have allowed.
+// Conversion is what the numerical composition of losses has gained over the conversion of the sum of ρ: the ρ that
+// is spent, and the ρ that the conversion would have allowed.
 type Conversion struct {
 	Rho   string `json:"rho"`
 	Plain string `json:"plain_rho"`
 }
 
-// lossDeltas are where ε is said, beside the plan's own δ.
+// lossDeltas are the δ at which ε is stated, in addition to the plan's own δ.
 var lossDeltas = []string{"1e-6", "1e-9", "1e-12"}
 
-// falsePositiveRates are those at which attacks are judged.
+// falsePositiveRates are the rates at which attacks are judged.
 var falsePositiveRates = []float64{0.01, 0.05}
 
 // PrivacyLoss works out the loss of the plan and of its parts.
 //
-// Contract: the loss of a leaf is that of all measurements it pays for, for the
-// plan's neighbours, and that of a table of all that bear on it; that of microdata
-// the loss of their columns and their block; that of an attribute is for neighbours that differ in one unit's
-// values of the attribute, everything else about it and all others known: only
-// tables that hold the attribute can tell them apart, and in each at most all of
-// the unit's counted rows move from one cell to another, whatever the plan's own
-// neighbours are; the blocks of microdata that hold it are charged as for that
-// (docs/proofs/adaptive.md).
+// Contract: the loss of a leaf is the loss of all measurements it pays for, for the plan's neighbours. The loss of a
+// table is the loss of all measurements that contribute to it, and the loss of microdata is the loss of their columns
+// and their block. The loss of an attribute is for neighbours that differ in one unit's values of the attribute,
+// everything else about it and all others known: only tables that hold the attribute can distinguish them, and in
+// each at most all of the unit's counted rows move from one cell to another, whatever the plan's own neighbours are;
+// the blocks of microdata that hold it are charged accordingly (docs/proofs/adaptive.md).
 func PrivacyLoss(p *compiled.Compiled) (*Loss, error) {
 	deltas := slices.Clone(lossDeltas)
 	if d := p.Guarantee.Delta; d != "" &&
@@ -108,9 +105,8 @@ func PrivacyLoss(p *compiled.Compiled) (*Loss, error) {
 	return lossAt(p, deltas, falsePositiveRates)
 }
 
-// StatedLoss is [PrivacyLoss] where the guarantee itself says an ε: at its δ, or at
-// that of its first equivalent; a pure guarantee needs none. No attack is judged.
-// It takes a fraction of the time.
+// StatedLoss is [PrivacyLoss] where the guarantee itself states an ε: at its δ, or at the δ of its first equivalent;
+// a pure guarantee needs none. It judges no attack, and takes a fraction of the time.
 func StatedLoss(p *compiled.Compiled) (*Loss, error) {
 	var deltas []string
 	if p.Guarantee.Delta != "" {
@@ -122,44 +118,43 @@ func StatedLoss(p *compiled.Compiled) (*Loss, error) {
 	return lossAt(p, deltas, nil)
 }
 
-// lossAt works out the loss at these δ, and what attacks at these rates of false
-// positives find.
+// lossAt works out the loss at these δ, and the success of attacks at these false positive rates.
 func lossAt(c *compiled.Compiled, deltas []string, rates []float64) (*Loss, error) {
 	p := c.Plan()
-	deltas = beyondSelections(p, deltas)
+	deltas = deltasBeyondReserved(p, deltas)
 	l := &Loss{Release: p.Name, Deltas: deltas, neighbours: p.Release().Privacy.Neighbours, sample: p.Sample}
-	alike := map[string]LossLine{} // by the mechanisms: tables, and attributes, share few
+	known := map[string]LossLine{} // by the mechanisms: tables, and attributes, share few
 	reserved := workload.Reserved(p)
-	of := func(name string, tables int, steps []budget.Mechanism, sample plan.Sample) (LossLine, error) {
+	lossFor := func(name string, tables int, steps []budget.Mechanism, sample plan.Sample) (LossLine, error) {
 		key := fmt.Sprint(steps, sample.Share, reserved)
-		one, ok := alike[key]
+		one, ok := known[key]
 		if !ok {
 			var err error
 			if one, err = lossOf(name, steps, sample, reserved, deltas, rates); err != nil {
 				return one, err
 			}
-			alike[key] = one
+			known[key] = one
 		}
 		one.Of, one.Tables = name, tables
 		return one, nil
 	}
 	var err error
-	if l.Whole, err = of("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms(), p.Sample); err != nil {
+	if l.Whole, err = lossFor("the whole release", len(p.Tables)+len(p.Synthetic), p.Mechanisms(), p.Sample); err != nil {
 		return nil, err
 	}
 	for _, leaf := range leafParts(p) {
-		one, err := of(leaf.name, leaf.tables, leaf.steps, p.Sample)
+		one, err := lossFor(leaf.name, leaf.tables, leaf.steps, p.Sample)
 		if err != nil {
 			return nil, err
 		}
 		l.Leaves = append(l.Leaves, one)
 	}
-	parts, err := parts(c)
+	parts, err := tableParts(c)
 	if err != nil {
 		return nil, err
 	}
 	for _, part := range parts {
-		one, err := of(part.name, part.tables, part.steps, p.Sample)
+		one, err := lossFor(part.name, part.tables, part.steps, p.Sample)
 		if err != nil {
 			return nil, err
 		}
@@ -171,23 +166,24 @@ func lossAt(c *compiled.Compiled, deltas []string, rates []float64) (*Loss, erro
 		if err != nil {
 			return nil, err
 		}
-		if reserved != nil { // as one that goes, and one that comes
-			reserved = new(big.Rat).Mul(workload.Reserved(p), big.NewRat(selectedTwice(p), 1))
+		if reserved != nil { // for the unit that is removed, and for the one that is added
+			reserved = new(big.Rat).Mul(workload.Reserved(p), big.NewRat(selectionCharges(p), 1))
 		}
-		one, err := of(column, tables, steps, plan.Sample{}) // a unit that changes is drawn as before: that gains nothing
+		// The values of a unit do not change whether it is drawn, so sampling gains nothing.
+		one, err := lossFor(column, tables, steps, plan.Sample{})
 		if err != nil {
 			return nil, err
 		}
 		l.Attributes = append(l.Attributes, one)
 	}
-	if g := p.Guarantee; g.PlainRho != "" && !laplace(p) {
+	if g := p.Guarantee; g.PlainRho != "" && !hasLaplace(p) {
 		l.Conversion = &Conversion{Rho: g.Rho, Plain: g.PlainRho}
 	}
 	return l, nil
 }
 
-// lossPart is a part of a plan: a leaf of its budget, a published table or the
-// microdata of one, with all that is asked for it.
+// lossPart is a part of a plan: a leaf of its budget, a published table or the microdata of one, with all that is
+// measured for it.
 type lossPart struct {
 	name   string
 	kind   string
@@ -195,7 +191,7 @@ type lossPart struct {
 	steps  []budget.Mechanism
 }
 
-// leafParts are the leaves of a budget that is split.
+// leafParts returns the leaves of a budget that is split.
 func leafParts(p *plan.Plan) []lossPart {
 	if len(p.Leaves) < 2 {
 		return nil
@@ -218,8 +214,8 @@ func leafParts(p *plan.Plan) []lossPart {
 	return all
 }
 
-// parts are the tables of a plan and its microdata, in order.
-func parts(p *compiled.Compiled) ([]lossPart, error) {
+// tableParts returns the tables of a plan and its microdata, in order.
+func tableParts(p *compiled.Compiled) ([]lossPart, error) {
 	behind, err := p.Behind()
 	if err != nil {
 		return nil, err
@@ -237,7 +233,7 @@ func parts(p *compiled.Compiled) ([]lossPart, error) {
 	return all, nil
 }
 
-// lossOf is the loss of mechanisms composed, beside which selections have the δ that is reserved for them (nil: none).
+// lossOf returns the loss of composed mechanisms. reserved is the additional δ of selections; nil for none.
 func lossOf(name string, steps []budget.Mechanism, sample plan.Sample, reserved *big.Rat, deltas []string,
 	rates []float64) (LossLine, error) {
 	one := LossLine{Of: name}
@@ -246,11 +242,11 @@ func lossOf(name string, steps []budget.Mechanism, sample plan.Sample, reserved 
 		return one, fmt.Errorf("composing the loss of %s: %w", name, err)
 	}
 	one.Rho = budget.FormatRat(loss.Rho())
-	if loss, one.Pure, err = amplified(loss, sample); err != nil {
+	if loss, one.Pure, err = amplifiedLoss(loss, sample); err != nil {
 		return one, fmt.Errorf("the loss of %s: %w", name, err)
 	}
 	if reserved != nil {
-		one.Pure = "" // whatever appears by a selection has no ε alone
+		one.Pure = "" // a selection has no pure ε
 	}
 	for _, d := range deltas {
 		left := plan.Amount(d)
@@ -274,29 +270,29 @@ func lossOf(name string, steps []budget.Mechanism, sample plan.Sample, reserved 
 	return one, nil
 }
 
-// Attributes returns the columns that act on what is measured, each of which has a loss of its own: those that tables
-// and microdata are counted by, in the order of their first table; then those whose values are added up, ranked or
-// counted, or decide how, or which rows count; and last the columns of the files that act on any of that without being
-// a column of the table.
+// Attributes returns the columns that affect what is measured, each of which has a loss of its own: first those that
+// tables and microdata are counted by, in the order of their first table; then those whose values are added up,
+// ranked or counted, or that decide how, or which rows count; and last the columns of the files that affect any of
+// these without being a column of the table.
 func Attributes(p *plan.Plan) []string {
 	var columns []string
 	for _, m := range p.Measurements {
 		for _, f := range m.Query.Factors {
-			if !slices.Contains(columns, f.Attribute) && !ofParent(p, m.Query.Table, f) {
+			if !slices.Contains(columns, f.Attribute) && !isParentColumn(p, m.Query.Table, f) {
 				columns = append(columns, f.Attribute)
 			}
 		}
 	}
 	for _, m := range p.Measurements {
 		for _, c := range p.Release().Table(m.Query.Table).Columns {
-			if !slices.Contains(columns, c.Name) && reads(p, m.Query, c.Name) {
+			if !slices.Contains(columns, c.Name) && readsColumn(p, m.Query, c.Name) {
 				columns = append(columns, c.Name)
 			}
 		}
 	}
-	for _, t := range p.Tables { // one of a single category is not measured, and may leave rows out
+	for _, t := range p.Tables { // a column of a single category is not measured, and may leave rows out
 		for _, f := range p.Query(t).Factors {
-			if !slices.Contains(columns, f.Attribute) && drops(p, t.From, f.Attribute) {
+			if !slices.Contains(columns, f.Attribute) && dropsRows(p, t.From, f.Attribute) {
 				columns = append(columns, f.Attribute)
 			}
 		}
@@ -318,9 +314,9 @@ func Attributes(p *plan.Plan) []string {
 	return columns
 }
 
-// hiddenColumns are the attributes of a table that is measured beyond those that are found: columns by whose values
-// rows count or not, or weigh, and those of its files that one of them, or of those found, is made of, the unit's id
-// aside. What a column is made of alone is not named again, but the key that it is looked up by is.
+// hiddenColumns returns the attributes of a measured table beyond those already found: columns by whose values rows
+// count or not, or weigh, and columns of its files from which one of these, or of those found, is made, except the
+// unit's id. A file column that only one column is made of is not named again, but the key of a lookup is.
 func hiddenColumns(p *plan.Plan, t *spec.Table, found []string) []string {
 	var more, read []string
 	if t.Where != nil {
@@ -356,34 +352,34 @@ func hiddenColumns(p *plan.Plan, t *spec.Table, found []string) []string {
 	return more
 }
 
-// drops tells that a column's values decide which rows of a table are left out: by its own policies, or by an entry of
-// `impossible` as its own or as those of a column that is derived from it, or by the table's predicate; or which rows
-// of a unit stay, as those of a column do that is made of the unit's id; or whether it has rows, as the number of them
-// does, and what decides whether there is a row that they belong to.
-func drops(p *plan.Plan, table, column string) bool {
+// dropsRows reports whether a column's values decide which rows of a table are left out: by its own policies, by an
+// entry of `impossible` on it or on a column derived from it, or by the table's predicate. It also reports columns
+// that decide which rows of a unit are kept, as a column made of the unit's id does, or whether the table has rows,
+// as the number of rows and the existence of a parent row do.
+func dropsRows(p *plan.Plan, table, column string) bool {
 	t := p.Release().Table(table)
-	if s, is := p.Child(table); is && (s.Size == column || drops(p, s.Parent, column)) {
+	if s, is := p.Child(table); is && (s.Size == column || dropsRows(p, s.Parent, column)) {
 		return true
 	}
 	return slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
-		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && sameValues(t, c.Name, column)
-	}) || workload.DropsUnweighted(t) && slices.Contains(ofFile(t, column), t.Weight.From) ||
-		slices.Contains(ofFile(t, column), t.Unit.ID) || t.Where != nil &&
-		shareAny(t.Where.Expression.Sources(), ofFile(t, column)) ||
+		return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && haveSameValues(t, c.Name, column)
+	}) || workload.DropsUnweighted(t) && slices.Contains(fileColumns(t, column), t.Weight.From) ||
+		slices.Contains(fileColumns(t, column), t.Unit.ID) || t.Where != nil &&
+		shareAny(t.Where.Expression.Sources(), fileColumns(t, column)) ||
 		slices.ContainsFunc(p.Release().Impossible, func(e spec.Impossible) bool {
 			return e.Drop && e.Table == table && slices.ContainsFunc(e.Where, func(c spec.Condition) bool {
-				return sameValues(t, attributes.Counted(t, c.Attribute).Column, column)
+				return haveSameValues(t, attributes.Counted(t, c.Attribute).Column, column)
 			})
 		})
 }
 
-// exchanged is the mechanism of a measurement where other rows of a unit may be counted: those it had are removed, and
-// others added, each step a move of the sensitivity for adding or removing a unit (the triangle inequality). Where
-// units are replaced that is what the mechanism was made for.
-func exchanged(p *plan.Plan, m budget.Mechanism) budget.Mechanism {
+// exchangeMechanism returns the mechanism of a measurement if other rows of a unit may be counted: those it had are
+// removed, and others added, each step within the sensitivity for adding or removing a unit (the triangle
+// inequality). If units are replaced, the mechanism already covers that.
+func exchangeMechanism(p *plan.Plan, m budget.Mechanism) budget.Mechanism {
 	switch {
 	case p.Release().Privacy.Neighbours == spec.Replace:
-	case m.L1 == nil: // it chooses, with a loss that its parameter says
+	case m.L1 == nil: // a choice, whose parameter is its loss
 		m.Parameter = new(big.Rat).Add(m.Parameter, m.Parameter)
 	default:
 		m.L1 = new(big.Int).Lsh(m.L1, 1)
@@ -393,8 +389,9 @@ func exchanged(p *plan.Plan, m budget.Mechanism) budget.Mechanism {
 	return m
 }
 
-// reads tells that what a query adds up, ranks or tells apart in its cells are values of a column, or depend on it.
-func reads(p *plan.Plan, q plan.Query, column string) bool {
+// readsColumn reports whether what a query adds up, ranks or distinguishes within its cells are values of a column,
+// or depend on it.
+func readsColumn(p *plan.Plan, q plan.Query, column string) bool {
 	t := p.Release().Table(q.Table)
 	if weighsBy(t, q, column) {
 		return true
@@ -404,52 +401,49 @@ func reads(p *plan.Plan, q plan.Query, column string) bool {
 		return false
 	}
 	l := t.Column(of).Lattice
-	return sameValues(t, of, column) || l != nil && sameValues(t, attributes.Counted(t, plan.AttributeOf(l.By)).Column,
-		column)
+	return haveSameValues(t, of, column) ||
+		l != nil && haveSameValues(t, attributes.Counted(t, plan.AttributeOf(l.By)).Column, column)
 }
 
-// partsBy tells that a query parts rows by a column, at a level of two categories or more, or reads it.
-func partsBy(p *plan.Plan, q plan.Query, column string) bool {
-	if reads(p, q, column) {
+// dependsOn reports whether a query partitions rows by a column, at a level of two categories or more, or reads it.
+func dependsOn(p *plan.Plan, q plan.Query, column string) bool {
+	if readsColumn(p, q, column) {
 		return true
 	}
 	for _, f := range q.Factors {
-		if linkedTo(p, q.Table, f, column) {
+		if isLinkedTo(p, q.Table, f, column) {
 			return true
 		}
 		t := p.Release().Table(q.Table)
-		if sameValues(t, f.Attribute, column) && divides(t.Column(f.Attribute).Domain, f.Level) {
+		if haveSameValues(t, f.Attribute, column) && isDivided(t.Column(f.Attribute).Domain, f.Level) {
 			return true
 		}
 	}
 	return false
 }
 
-// removedAndAdded is the ρ of two steps between neighbours, as a multiple of that
-// of one: √ρ adds up over steps.
+// removedAndAdded is the ρ of two steps between neighbours, as a multiple of the ρ of one: √ρ adds up over steps.
 const removedAndAdded = 4
 
-// Changing returns the mechanisms of the measurements and blocks of microdata that a column acts on, for neighbours
-// that differ in one unit's values of it, and the number of published tables and microdata that the column acts on. The
-// mechanisms are in the order of the measurements, the noise of each before its choices; those of blocks come last. It
-// returns an error as [Query.Residual] does.
+// Changing returns the mechanisms of the measurements and blocks of microdata that a column affects, for neighbours
+// that differ in one unit's values of it, and the number of published tables and microdata that the column affects.
+// The mechanisms are in the order of the measurements, the noise of each before its choices; those of blocks come
+// last. It returns an error as [Query.Residual] does.
 //
-// Guarantee: the mechanisms bound what these neighbours tell apart. Theorem: a
-// block that is ρ-zCDP when a unit is added or removed is 4ρ-zCDP for one removal
-// and one addition (Bun & Steinke 2016, proposition 1.9); where units are replaced
-// the change is one step. Argument: docs/proofs/sensitivity.md and
-// docs/proofs/adaptive.md.
+// Guarantee: the mechanisms bound what distinguishes these neighbours. Theorem: a block that is ρ-zCDP when a unit is
+// added or removed is 4ρ-zCDP for one removal and one addition (Bun & Steinke 2016, proposition 1.9); where units are
+// replaced the change is one step. Argument: docs/proofs/sensitivity.md and docs/proofs/adaptive.md.
 func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism, err error) {
 	for _, m := range p.Measurements {
 		selects := selecting[m.Selection.Kind()]
-		parts := partsBy(p, m.Query, column)
-		if drops(p, m.Query.Table, column) || selects.anew && parts ||
-			slices.ContainsFunc(m.Query.Factors, func(f plan.Factor) bool { return linkedTo(p, m.Query.Table, f, column) }) {
-			steps = append(append(steps, exchanged(p, m.Mechanism)), selects.again(p, m)...)
+		parts := dependsOn(p, m.Query, column)
+		if dropsRows(p, m.Query.Table, column) || selects.exchanged && parts ||
+			slices.ContainsFunc(m.Query.Factors, func(f plan.Factor) bool { return isLinkedTo(p, m.Query.Table, f, column) }) {
+			steps = append(append(steps, exchangeMechanism(p, m.Mechanism)), selects.again(p, m)...)
 			continue
 		}
 		if parts {
-			changed, err := changed(p, m, column)
+			changed, err := changeMechanism(p, m, column)
 			if err != nil {
 				return 0, nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 			}
@@ -457,15 +451,15 @@ func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism
 		}
 	}
 	for _, t := range p.Tables {
-		if drops(p, t.From, column) ||
+		if dropsRows(p, t.From, column) ||
 			slices.ContainsFunc(p.Query(t).Factors,
-				func(f plan.Factor) bool { return sameValues(p.Release().Table(t.From), f.Attribute, column) }) {
+				func(f plan.Factor) bool { return haveSameValues(p.Release().Table(t.From), f.Attribute, column) }) {
 			tables++
 		}
 	}
 	for _, s := range p.Synthetic {
-		if !drops(p, s.Table, column) && !slices.ContainsFunc(s.By, func(f plan.Factor) bool {
-			return sameValues(p.Release().Table(s.Table), f.Attribute, column) || linkedTo(p, s.Table, f, column)
+		if !dropsRows(p, s.Table, column) && !slices.ContainsFunc(s.By, func(f plan.Factor) bool {
+			return haveSameValues(p.Release().Table(s.Table), f.Attribute, column) || isLinkedTo(p, s.Table, f, column)
 		}) {
 			continue
 		}
@@ -482,21 +476,21 @@ func Changing(p *plan.Plan, column string) (tables int, steps []budget.Mechanism
 	return tables, steps, nil
 }
 
-// changed is the mechanism of a measurement for neighbours that differ in a unit's values of one column: k rows that
-// leave one cell for another or, in a residual, move the integers by the difference of two columns of the query that
-// differ in one factor, that of a column that is made of the same values, or where several are what removing a unit and
-// adding another moves; of values, of drawn ones and under caps of its own, what removing a unit and adding another
-// moves.
+// changeMechanism returns the mechanism of a measurement for neighbours that differ in a unit's values of one column.
+// k rows leave one cell for another. In a residual they change the integers by the difference of two columns of the
+// query that differ in one factor, the factor that is made of the same values; if several factors are, the bound is
+// for removing a unit and adding another. That bound also holds for measurements of values, of drawn quantiles, and
+// under caps of their own.
 //
-// Guarantee: the sensitivity bounds that move. Neighbours: a unit with other values of the column in its k rows, all
-// else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
-func changed(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism, error) {
+// Guarantee: the sensitivity bounds that change. Neighbours: a unit with other values of the column in its k rows,
+// all else equal. Theorem: ‖(a − a′) ⊗ b‖ = ‖a − a′‖·‖b‖, and norms are convex. Argument: docs/proofs/residuals.md.
+func changeMechanism(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism, error) {
 	if !m.Query.Counted.Kind().Traits().AsRows || m.Query.PerUnit != (spec.PerUnit{}) {
-		return exchanged(p, m.Mechanism), nil
+		return exchangeMechanism(p, m.Mechanism), nil
 	}
 	t := p.Release().Table(m.Query.Table)
 	moved := slices.DeleteFunc(slices.Clone(m.Query.Factors),
-		func(f plan.Factor) bool { return !sameValues(t, f.Attribute, column) })
+		func(f plan.Factor) bool { return !haveSameValues(t, f.Attribute, column) })
 	changed := m.Mechanism
 	rows := t.Unit.MaxRows
 	k := big.NewInt(rows)
@@ -512,7 +506,7 @@ func changed(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism,
 		return changed, nil
 	}
 	if len(moved) > 1 {
-		return exchanged(p, m.Mechanism), nil
+		return exchangeMechanism(p, m.Mechanism), nil
 	}
 	changed.L1 = k.Lsh(k, 1)
 	for i, a := range axes {
@@ -521,7 +515,7 @@ func changed(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism,
 			moves = columns[i].Moves(a.Level)
 		}
 		squares := moves.Squares
-		if sameValues(t, m.Query.Factors[i].Attribute, column) {
+		if haveSameValues(t, m.Query.Factors[i].Attribute, column) {
 			squares = moves.Apart
 		}
 		changed.L1.Mul(changed.L1, big.NewInt(moves.Norm))
@@ -530,12 +524,12 @@ func changed(p *plan.Plan, m plan.Measurement, column string) (budget.Mechanism,
 	return changed, nil
 }
 
-// rechosen are the choices of a measurement where a unit's rows may be in other cells: one removal and one addition, or
-// one replacement.
-func rechosen(p *plan.Plan, m plan.Measurement) []budget.Mechanism {
+// rechoiceSteps returns the choices of a measurement if a unit's rows may be in other cells: one removal and one
+// addition, or one replacement.
+func rechoiceSteps(p *plan.Plan, m plan.Measurement) []budget.Mechanism {
 	steps := slices.Clone(m.Selection.Steps())
 	for i := range steps {
-		steps[i] = exchanged(p, steps[i])
+		steps[i] = exchangeMechanism(p, steps[i])
 	}
 	return steps
 }

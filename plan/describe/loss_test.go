@@ -98,8 +98,8 @@ func TestPureLossHasItsEpsilon(t *testing.T) {
 	}
 }
 
-// TestLossOfAdult holds the figures of 105 tables against those of a continuous
-// Gaussian, which noise this wide is close to: δ(1) = 1e-9 at μ = 0.1819748.
+// TestLossOfAdult compares the figures of 105 tables with those of a continuous Gaussian, which noise this wide is
+// close to: δ(1) = 1e-9 at μ = 0.1819748.
 func TestLossOfAdult(t *testing.T) {
 	p := plantest.PlanOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
 	l, err := describe.LossAt(compiled.Of(p), nil, describe.FalsePositiveRates)
@@ -148,9 +148,9 @@ func TestStatedLossSaysEpsilonWhereTheGuaranteeDoes(t *testing.T) {
 	}
 }
 
-// TestAttributesLoseAtMostWhatIsSaid: the certificate says that where neighbours add or remove a unit, an attribute
-// loses up to twice the ε of the whole release where that is pure, and up to four times its ρ; and where units are
-// replaced no more than the whole.
+// TestAttributesLoseAtMostWhatIsSaid checks a claim of the certificate: if neighbours add or remove a unit, an
+// attribute loses up to twice the ε of the whole release if that is pure, and up to four times its ρ; if units are
+// replaced, no more than the whole.
 func TestAttributesLoseAtMostWhatIsSaid(t *testing.T) {
 	tables := regexp.MustCompile(`(?m)^synthetic:.*\n`).ReplaceAllString(plantest.Peopled, "")
 	pure, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml",
@@ -191,7 +191,7 @@ func TestAttributesLoseAtMostWhatIsSaid(t *testing.T) {
 	}
 }
 
-// Each leaf loses what it has, in all of its measurements and rounds.
+// Each leaf loses its amount, in all of its measurements and rounds.
 func TestLossOfLeaves(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{rho: 1/8, split: {a: 1/4, b: 3/4}}", "row",
 		"{x: {by: [sex], budget: a}, y: {by: [age], budget: b}, z: {by: [age.half], budget: b}}")
@@ -242,7 +242,7 @@ func TestLossOfLeaves(t *testing.T) {
 	}
 }
 
-// Many tables are summed up in a row of what they lose between them.
+// Many tables share a row with the range of their losses.
 func TestLossOfManyTablesIsFolded(t *testing.T) {
 	l, err := describe.LossAt(compiled.Of(plantest.Wide(t, 10)), nil, nil)
 	if err != nil {
@@ -262,8 +262,8 @@ func TestLossOfManyTablesIsFolded(t *testing.T) {
 	}
 }
 
-// Between neighbours that add or remove a unit another value is two steps, as the page says; between units that are
-// replaced it is one, and says nothing.
+// Between neighbours that add or remove a unit another value is two steps, as the page says. Between units that are
+// replaced it is one step, and the page does not mention it.
 func TestLossSaysWhyAnAttributeLosesMore(t *testing.T) {
 	const why = "which can lose more than the whole release does: up to twice its ε where that is pure, up to four times its ρ."
 	for neighbours, want := range map[string]bool{"add-remove": true, "replace": false} {
@@ -283,8 +283,8 @@ func TestLossSaysWhyAnAttributeLosesMore(t *testing.T) {
 	}
 }
 
-// One integer can tell two categories apart: of a column of two that counts up another value moves its one integer by
-// 2·1024 between its two rows at most, in squares (2048/σ)²/2 in ρ.
+// One integer can distinguish two categories: in a cumulative column of two, another value changes its one integer by
+// at most 2·1024 with two rows, in squares (2048/σ)²/2 in ρ.
 func TestLossOfTwoCategoriesThatCountUp(t *testing.T) {
 	p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: `version: 1
 release: r
@@ -328,8 +328,9 @@ marginals: {m: {by: [hiv], cumulative: [hiv]}}
 	plantest.AssertNear(t, "hiv", l.Attributes[0].Rho, want)
 }
 
-// A value that has its row left out decides of every table, and of microdata, whether it counts: like the removal of a
-// unit and the addition of another. A column of one category that leaves rows out loses that too.
+// A value for which a row is left out decides for every table, and for microdata, whether the row counts. Its loss is
+// the loss of the removal of a unit and the addition of another. A column of one category that leaves rows out loses
+// that too.
 func TestLossOfColumnsThatLeaveRowsOut(t *testing.T) {
 	for _, c := range []struct {
 		policy string
@@ -366,9 +367,10 @@ marginals: {m: {by: [sex], budget: x}, n: {by: [hiv], budget: y}}
 	}
 }
 
-// TestLossOfColumnsThatNoTableShows names columns that act on what is measured without being counted by: which rows
-// count, what they weigh, and the key that another column is looked up by. Whoever changes in one of them may have all
-// rows counted elsewhere, or not at all: what the tables that it acts on lose to a unit that goes and one that comes.
+// TestLossOfColumnsThatNoTableShows checks columns that affect what is measured without being counted by: which rows
+// count, what they weigh, and the key of a lookup. A change in one of them may move all of a unit's rows to other
+// cells, or leave them out, so it loses what the affected tables lose for a unit that is removed and one that is
+// added.
 func TestLossOfColumnsThatNoTableShows(t *testing.T) {
 	text := `version: 1
 release: r
@@ -441,10 +443,10 @@ marginals: {m: {by: [sex], budget: x}, n: {by: [KEY], budget: y, stats: [STAT]}}
 	}
 }
 
-// TestLossOfColumnsThatAreDiscovered holds the loss of a column whose categories nobody lists, and which leaves no row
-// out, against that of its own table: a unit with another value leaves some groups and comes into others, the noise on
-// whose numbers is moved by both, so by twice the distance and four times its square, and whose selection pays twice;
-// where units are replaced that is what both were made for.
+// TestLossOfColumnsThatAreDiscovered compares the loss of a column whose categories nobody lists, and which leaves no
+// row out, with the loss of its own table. A unit with another value leaves some groups and enters others; both
+// change the counts, so the L1 sensitivity doubles and its square is four times as large, and the selection is
+// charged twice. If units are replaced, both already cover that.
 func TestLossOfColumnsThatAreDiscovered(t *testing.T) {
 	for neighbours, times := range map[string]struct{ noise, selection int64 }{"add-remove": {4, 2}, "replace": {1, 1}} {
 		p := plantest.PlanOfWords(t, neighbours, 3)
@@ -472,7 +474,7 @@ func TestLossOfColumnsThatAreDiscovered(t *testing.T) {
 	}
 }
 
-// Microdata of a column that reads another one's values tell of that one as of itself: the rounds are charged to both.
+// Microdata of a column that reads another column's values reveal both: the rounds are charged to both.
 func TestMicrodataOfTheSameValuesAreChargedToBothColumns(t *testing.T) {
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		var want map[string]describe.LossLine

@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/plan/counted"
 )
 
-// This file holds mechanisms in words: their noise, and what they cost.
+// This file describes mechanisms: their noise, and what they cost.
 
 func SensitivityText(m budget.Mechanism) string {
 	if m.Kind.Pure() {
@@ -27,14 +27,13 @@ func ScaleText(m budget.Mechanism) string {
 	return m.Kind.ParameterName() + " = " + budget.DecimalNearest(v, 4)
 }
 
-// CostText is what n measurements with this noise cost, in four digits rounded
-// up.
+// CostText returns the cost of n measurements with this noise, in four digits rounded up.
 func CostText(m budget.Mechanism, n int64) string {
 	letter, loss := lossOfOne(m)
 	return letter + budget.DecimalUp(loss.Mul(loss, big.NewRat(n, 1)), 4)
 }
 
-// costOfAll is what measurements of one kind cost together.
+// costOfAll returns what measurements of one kind cost together.
 func costOfAll(all []budget.Mechanism) string {
 	letter, sum := "", new(big.Rat)
 	for _, m := range all {
@@ -45,7 +44,7 @@ func costOfAll(all []budget.Mechanism) string {
 	return letter + budget.DecimalUp(sum, 4)
 }
 
-// lossOfOne is what a measurement costs: an ε where there is one, else a ρ.
+// lossOfOne returns the cost of a measurement: an ε if it has one, else a ρ.
 func lossOfOne(m budget.Mechanism) (letter string, loss *big.Rat) {
 	if epsilon, err := m.Epsilon(); err == nil {
 		return "ε ", new(big.Rat).Set(epsilon)
@@ -53,14 +52,14 @@ func lossOfOne(m budget.Mechanism) (letter string, loss *big.Rat) {
 	return "ρ ", new(big.Rat).Set(m.Rho())
 }
 
-// noiseText is noise with the error that it makes, rounded to the nearest.
+// noiseText describes noise with its error, rounded to the nearest.
 func noiseText(m budget.Mechanism) string {
 	margin, _ := m.Margin(counted.Confidence)
 	return fmt.Sprintf("%s noise, %s (standard error %s, 95%% margin ±%s)",
 		MechanismText(m), ScaleText(m), budget.DecimalNearest(math.Sqrt(m.Variance()), 4), budget.Group(margin))
 }
 
-// choiceText is how one of many is chosen, with its loss rounded up.
+// choiceText says how one of many is chosen, with its loss rounded up.
 func choiceText(m budget.Mechanism) string {
 	if m.Kind == budget.PermuteAndFlip {
 		return "by permute-and-flip with ε " + budget.DecimalUp(m.Parameter, 4)
@@ -68,7 +67,7 @@ func choiceText(m budget.Mechanism) string {
 	return fmt.Sprintf("by the exponential mechanism with ε %s, %s", budget.DecimalUp(m.Parameter, 4), rhoText(m.Rho()))
 }
 
-// rhoText is an amount of ρ in four digits, rounded up.
+// rhoText returns an amount of ρ in four digits, rounded up.
 func rhoText(rho *big.Rat) string { return "ρ " + budget.DecimalUp(rho, 4) }
 
 func Percent(share *big.Rat) string {
@@ -79,8 +78,8 @@ func Percent(share *big.Rat) string {
 	return budget.Percent(v)
 }
 
-// laplace tells that a measurement has Laplace noise.
-func laplace(p *plan.Plan) bool {
+// hasLaplace reports whether a measurement has Laplace noise.
+func hasLaplace(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Measurements,
 		func(m plan.Measurement) bool { return m.Mechanism.Kind.Pure() })
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the law of the noise in words: what the spec asks for, and what the other law would give, and cost an
+// This file describes the law of the noise: what the spec asks for, and what the other law would give and cost an
 // account.
 
-// OtherDigits is how many significant digits are said of another law of noise: with Laplace noise the budget is sized
-// by rough compositions.
+// OtherDigits is the number of significant digits stated for another law of noise. With Laplace noise the budget is
+// sized by rough compositions.
 const OtherDigits = 4
 
-// name says which noise it is, and for what.
-func name(o strategy.OtherNoise) string {
+// otherNoiseName says which noise it is, and for which tables.
+func otherNoiseName(o strategy.OtherNoise) string {
 	name := compiled.NoiseAsked(o.Noise).Law() + " noise for every table"
 	if o.Partly {
 		name += " that can have it"
@@ -29,8 +29,8 @@ func name(o strategy.OtherNoise) string {
 	return name
 }
 
-// would says what the noise would give, and cost instead of a charge in ρ.
-func would(o strategy.OtherNoise, charge *big.Rat) string {
+// otherNoiseEffect says what the noise would give, and cost instead of a charge in ρ.
+func otherNoiseEffect(o strategy.OtherNoise, charge *big.Rat) string {
 	if o.Why != "" {
 		return "is not possible: " + o.Why
 	}
@@ -56,13 +56,12 @@ func would(o strategy.OtherNoise, charge *big.Rat) string {
 		levels)
 }
 
-// explainNoise says what another law of noise would give and cost, and which tables have not the noise that is asked
-// for.
+// explainNoise says what another law of noise would give and cost, and which tables do not have the requested noise.
 func explainNoise(p *plan.Plan, b *strings.Builder) {
 	explainKept(p, b)
 	lines := make([]string, len(p.OtherNoise))
 	for i, other := range p.OtherNoise {
-		lines[i] = name(other) + " " + would(other, p.Cost.Rho)
+		lines[i] = otherNoiseName(other) + " " + otherNoiseEffect(other, p.Cost.Rho)
 		if other.Why == "" {
 			lines[i] += fmt.Sprintf(" (choose it with noise: %s under budget)", compiled.NoiseAsked(other.Noise))
 		}
@@ -73,7 +72,7 @@ func explainNoise(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// explainKept says which parts of the release have Gaussian noise where Laplace noise is asked for.
+// explainKept says which parts of the release have Gaussian noise although Laplace noise was requested.
 func explainKept(p *plan.Plan, b *strings.Builder) {
 	if kept := KeptGaussian(p); len(kept) > 0 {
 		fmt.Fprintf(b, "\nGaussian noise all the same, as under ε and δ Laplace noise is not possible for them: %s.\n",
@@ -81,11 +80,11 @@ func explainKept(p *plan.Plan, b *strings.Builder) {
 	}
 }
 
-// KeptGaussian are the parts of a release of ε and δ that have Gaussian noise though Laplace noise is asked for, with
-// the reason of each.
+// KeptGaussian returns the parts of a release of ε and δ that have Gaussian noise although Laplace noise was
+// requested, with the reason of each.
 func KeptGaussian(p *plan.Plan) []string {
-	asked := p.Release().Budget
-	if asked.Noise != spec.LaplaceNoise || asked.Delta == nil {
+	budgeted := p.Release().Budget
+	if budgeted.Noise != spec.LaplaceNoise || budgeted.Delta == nil {
 		return nil
 	}
 	var out []string

@@ -9,15 +9,15 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the sample in words.
+// This file describes the sample.
 
-// ShareText is an exact share as a percentage, such as "10%".
+// ShareText returns an exact share as a percentage, such as "10%".
 func ShareText(share string) string {
 	f, _ := plan.Amount(share).Float64()
 	return budget.Percent(f)
 }
 
-// SampleMethod says within the method of a guarantee that its mechanisms see a sample; "" of all units.
+// SampleMethod says within the method of a guarantee that its mechanisms see a sample; "" if they see all units.
 func SampleMethod(s plan.Sample) string {
 	if !s.Partial() {
 		return ""
@@ -26,7 +26,7 @@ func SampleMethod(s plan.Sample) string {
 		ShareText(s.Share))
 }
 
-// sampleLines say of a plan what it is measured on; none where that is all units.
+// sampleLines says what a plan is measured on; it returns nil if that is all units.
 func sampleLines(p *plan.Plan) []string {
 	if !p.Sample.Partial() {
 		return nil
@@ -36,8 +36,8 @@ func sampleLines(p *plan.Plan) []string {
 		p.Guarantee.Protects, ShareText(p.Sample.Share), budget.Amounts(p.Sample.Spent.Epsilon, p.Sample.Spent.Rho, nil))}
 }
 
-// amplified is the loss of all units by mechanisms that see a sample of them alone, and its pure ε in text.
-func amplified(loss budget.Loss, s plan.Sample) (of budget.Loss, pure string, err error) {
+// amplifiedLoss returns the loss of all units by mechanisms that see only a sample of them, and its pure ε in text.
+func amplifiedLoss(loss budget.Loss, s plan.Sample) (of budget.Loss, pure string, err error) {
 	pure = budget.FormatRat(loss.Epsilon())
 	if !s.Partial() {
 		return loss, pure, nil
@@ -52,7 +52,7 @@ func amplified(loss budget.Loss, s plan.Sample) (of budget.Loss, pure string, er
 	return of, budget.DecimalUp(new(big.Rat).SetFloat64(bound.Value), plan.Significant), nil
 }
 
-// SampleError says what the sample adds to the error of a count whose units have up to so many rows in a cell.
+// SampleError says what the sample adds to the error of a count whose units have up to that many rows in a cell.
 func SampleError(s plan.Sample, rows int64) string {
 	share := s.Rate()
 	each := new(big.Rat).Quo(new(big.Rat).Sub(big.NewRat(1, 1), share), share)
@@ -60,8 +60,9 @@ func SampleError(s plan.Sample, rows int64) string {
 	return fmt.Sprintf(" The error of the sample comes on top: in a cell of n rows its standard error is at most √(%s·n), and the published interval includes it.", budget.DecimalUp(each, 4))
 }
 
-// relations says how the losses of leaves, where there are any, and of attributes relate to the loss of the whole release.
-func relations(s plan.Sample, neighbours spec.Neighbours, leaves bool) string {
+// relationsText says how the losses of leaves, if there are any, and of attributes relate to the loss of the whole
+// release.
+func relationsText(s plan.Sample, neighbours spec.Neighbours, leaves bool) string {
 	if s.Partial() {
 		return "\nA secret sample of the units is measured: ε and what attacks find are of all units, ρ is of those that are drawn. Of attributes all is as if every unit were drawn."
 	}

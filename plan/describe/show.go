@@ -11,15 +11,15 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the advice on `show`: in which cells figures beside counts are little more than noise, and which
-// noisy count withholds them there.
+// This file holds the advice on `show`: in which cells figures other than counts are little more than noise, and
+// which noisy count withholds them there.
 
-// wellAbove is how many times that size an average cell is where hardly any is so small.
+// wellAbove is the ratio of an average cell to the least informative size from which hardly any cell is too small.
 const wellAbove = 10
 
-// unshown names the marginals with figures beside counts that nothing withholds in small cells, where an average cell
-// is not far larger than those, or the spec does not say how large it is.
-func unshown(p *plan.Plan) []string {
+// showWarnings names the marginals with figures that are not withheld in small cells, if an average cell is not much
+// larger than these, or the spec does not state its size.
+func showWarnings(p *plan.Plan) []string {
 	most, average := map[string]int64{}, map[string]float64{}
 	var names []string
 	for _, t := range p.Tables {
@@ -52,9 +52,9 @@ func unshown(p *plan.Plan) []string {
 	return w
 }
 
-// leastShown is about how many rows, by weight, a cell of a table needs for all its figures to say something: that its
-// count and what can be added up are not taken for zero, and that an interval leaves open at most half of what a figure
-// can be. It is 0 for a table without figures, rounded up to two digits, and leaves out figures whose error depends on
+// leastShown returns about how many rows, by weight, a cell of a table needs for all its figures to be informative:
+// its count and sums are not mistaken for zero, and an interval leaves open at most half of a figure's possible
+// range. It is 0 for a table without figures, rounded up to two digits, and ignores figures whose error depends on
 // more than a number of rows.
 func leastShown(p *plan.Plan, t plan.Table) int64 {
 	if len(t.Figures) == 0 {
@@ -67,7 +67,7 @@ func leastShown(p *plan.Plan, t plan.Table) int64 {
 	return int64(math.Round(budget.RoundUp(max(math.Ceil(least), 1), 2)))
 }
 
-// leastFor is that number for one figure of a table of these rows.
+// leastFor returns that number for one figure of a table of these rows.
 func leastFor(rows *spec.Table, f plan.Figure) float64 {
 	if f.Quality.Ranks == 0 && f.Quality.Margin == 0 {
 		return 0

@@ -10,9 +10,9 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// This file holds sparse tables in words.
+// This file describes sparse tables.
 
-// SparseExpectation says in words what a sparse table will hold, and what its figures are good for.
+// SparseExpectation says what a sparse table will hold, and how accurate its figures will be.
 func SparseExpectation(s *selection.AboveFacts, t plan.Table) string {
 	return Sparse(s, compiled.Possible(t)) + " " + MissedText(s) + " " +
 		fmt.Sprintf("Within ±%s of the exact count 19 times in 20, over all cells, published or not; figures little above %s are too large on the mean, as the noise that lifted them is why they are there.",
@@ -22,10 +22,10 @@ func SparseExpectation(s *selection.AboveFacts, t plan.Table) string {
 // Sparse says which cells are published, and how many of them have no row.
 func Sparse(s *selection.AboveFacts, possible int64) string {
 	return fmt.Sprintf("Of %s, each with noise, those above %s are published. Cells without a row among them, on the mean: %s.",
-		budget.Plural(possible, "cell"), budget.Group(s.Above), atMost(s.FalseCells))
+		budget.Plural(possible, "cell"), budget.Group(s.Above), meanCellsText(s.FalseCells))
 }
 
-// MissedText says of some sizes with what chance a cell of that size is missed.
+// MissedText says with what probability cells of some sizes are missed.
 func MissedText(s *selection.AboveFacts) string {
 	var all []string
 	for i, m := range s.Missed {
@@ -42,22 +42,22 @@ func MissedText(s *selection.AboveFacts) string {
 	return strings.Join(all, ", ") + "."
 }
 
-// thoseAbove says which cells are published.
-func thoseAbove(t plan.Table) string { return "above " + budget.Group(t.Sparse.Above) }
+// whichAbove says which cells are published.
+func whichAbove(t plan.Table) string { return "above " + budget.Group(t.Sparse.Above) }
 
 // saySparse adds the facts of a sparse table.
 func saySparse(b *factBook, t tableRow) {
 	s := t.Sparse
 	b.say(OnTable, t.Path, "published above", budget.Group(s.Above))
 	b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published",
-		value: atMost(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
+		value: meanCellsText(s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
 	for _, m := range s.Missed {
 		b.say(OnTable, t.Path, "chance to miss "+budget.Plural(m.Rows, "row"), budget.Percent(m.Chance))
 	}
 }
 
-// atMost is a mean number of cells in words.
-func atMost(cells float64) string {
+// meanCellsText returns a mean number of cells in words.
+func meanCellsText(cells float64) string {
 	switch {
 	case cells < 1e-9:
 		return "practically none"

@@ -6,12 +6,12 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// This file holds what is said of one table in a line.
+// This file holds the signed page's row on one table.
 
 const (
-	// ManyTables is where the page stops listing every table.
+	// ManyTables is the number of tables up to which the page lists every table.
 	ManyTables = 40
-	// firstTables of those alike are listed even then.
+	// firstTables is how many of several similar tables are listed even then.
 	firstTables = 3
 )
 
@@ -24,9 +24,9 @@ type tableRow struct {
 	selection selection.Selection // of its own measurement; [selection.All] without one
 }
 
-// alike tells that two rows can be summed up in one: of as many attributes, measured the same way for one leaf, with
-// one kind of noise.
-func (r tableRow) alike(other tableRow) bool {
+// isSimilar reports whether two rows can be merged: they have the same number of attributes, and are measured the
+// same way for one leaf, with one kind of noise.
+func (r tableRow) isSimilar(other tableRow) bool {
 	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil && r.mechanism.Kind != other.mechanism.Kind {
 		return false
 	}
@@ -34,7 +34,7 @@ func (r tableRow) alike(other tableRow) bool {
 		len(other.steps()) == 0
 }
 
-// steps are the mechanisms of the selection of the row's own measurement.
+// steps returns the mechanisms of the selection of the row's own measurement.
 func (r tableRow) steps() []budget.Mechanism { return r.selection.Steps() }
 
 func leafText(leaf string) string {

@@ -9,18 +9,18 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// This file holds tables of the largest cells in words.
+// This file describes tables of the largest cells.
 
-// direction says in which way units move the integers of cells.
-func direction(c selection.Top) string {
+// directionText says in which direction units change the integers of cells.
+func directionText(c selection.Top) string {
 	if c.Monotone {
 		return ", all cells in one direction"
 	}
 	return ", in either direction"
 }
 
-// costOfChoices is what all choices and the noise of the counts cost together, in four digits rounded up: an ε where
-// both have one that is theirs, else a ρ.
+// costOfChoices returns what all choices and the noise of the counts cost together, in four digits rounded up: an ε
+// if both have one, else a ρ.
 func costOfChoices(s selection.Selection, noise budget.Mechanism) string {
 	steps := s.Steps()
 	if noise.Kind.Pure() && steps[0].Kind == budget.PermuteAndFlip {
@@ -33,8 +33,8 @@ func costOfChoices(s selection.Selection, noise budget.Mechanism) string {
 	return rhoText(sum)
 }
 
-// thoseChosen says how many cells are published.
-func thoseChosen(t plan.Table) string { return "the " + budget.Group(t.Top.Of) + " chosen" }
+// whichChosen says how many cells are published.
+func whichChosen(t plan.Table) string { return "the " + budget.Group(t.Top.Of) + " chosen" }
 
 // sayTop adds the facts of a table of chosen cells.
 func sayTop(b *factBook, t tableRow) {
@@ -42,7 +42,7 @@ func sayTop(b *factBook, t tableRow) {
 	b.say(OnTable, t.Path, "cells chosen", budget.Group(top.Of))
 	if choices, ok := t.selection.(selection.Top); ok {
 		b.say(OnTable, t.Path, "each choice", choiceText(choices.Select))
-		b.say(OnTable, t.Path, "sensitivity of the choice", fmt.Sprintf("%d%s", choices.Sensitivity, direction(choices)))
+		b.say(OnTable, t.Path, "sensitivity of the choice", fmt.Sprintf("%d%s", choices.Sensitivity, directionText(choices)))
 	}
 	b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes",
 		value: Percent(plan.Amount(top.Choosing)), exact: top.Choosing})
@@ -50,18 +50,18 @@ func sayTop(b *factBook, t tableRow) {
 		value: budget.Group(WholeMargin(top.Shortfall)), exact: fmt.Sprint(top.Shortfall)})
 }
 
-// Top says which cells a table has, and how far it may fall short.
+// Top says which cells a table has, and how large its shortfall may be.
 func Top(t *selection.TopFacts, cells int64) string {
 	return fmt.Sprintf("Of %s the %s with the largest counts, as far as private choices find them: with a probability of %s no cell that is left out has over %s more than one that is here.",
 		budget.Plural(cells, "cell"), budget.Group(t.Of), percentDown(t.Attained), budget.Group(WholeMargin(t.Shortfall)))
 }
 
-// percentDown is a probability in per cent, rounded down to one decimal.
+// percentDown returns a probability in per cent, rounded down to one decimal.
 func percentDown(x float64) string {
 	return fmt.Sprintf("%g%%", math.Floor(x*1000)/10)
 }
 
-// TopExpectation says in words what a top table will hold, and what its figures are good for.
+// TopExpectation says what a top table will hold, and how accurate its figures will be.
 func TopExpectation(t *selection.TopFacts, of plan.Table) string {
 	return Top(t, of.Cells) +
 		fmt.Sprintf(" The counts of those that are here are drawn anew: each within ±%s of the exact one 19 times in 20, whichever were chosen.",

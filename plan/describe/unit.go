@@ -7,12 +7,13 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds the unit: which rows of which tables are protected together, and how many of them are counted.
+// This file describes the privacy unit: which rows of which tables are protected together, and how many of them are
+// counted.
 
-// Contribution is how many rows of a unit are counted at most: "3 are", or "3 in persons and 1 in visits are".
+// Contribution says how many rows of a unit are counted at most: "3 are", or "3 in persons and 1 in visits are".
 func Contribution(g plan.Guarantee) string { return countedRows(g.MaxRows, g.Rows) + " are" }
 
-// countedRows is a number of rows of a unit or, of several tables, one for each.
+// countedRows returns a number of rows of a unit or, for several tables, one for each.
 func countedRows(all int64, rows []plan.UnitRows) string {
 	if rows == nil {
 		return budget.Group(all)

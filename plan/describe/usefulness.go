@@ -11,12 +11,12 @@ import (
 	"github.com/dprelease/dprelease/plan/usefulness"
 )
 
-// This file holds what a table is worth, in words.
+// This file describes what a table is useful for.
 
-// TimesText is a factor in words.
+// TimesText returns a factor in words.
 func TimesText(factor float64) string { return factorText(factor) + " times" }
 
-// factorText is a factor in two digits, rounded up.
+// factorText returns a factor in two digits, rounded up.
 func factorText(factor float64) string {
 	if r := new(big.Rat).SetFloat64(factor); r != nil {
 		return budget.DecimalUp(r, 2)
@@ -24,7 +24,8 @@ func factorText(factor float64) string {
 	return "∞"
 }
 
-// Usefulness is the band in words or, where no size is expected, from how many rows on the table is worth reading.
+// Usefulness returns the band in words or, if no size is expected, the number of rows from which the table is worth
+// reading.
 func Usefulness(u usefulness.Usefulness, s plan.Statistic, from string) string {
 	cell := fmt.Sprintf("an average cell (%s if %s has %s)", SizeText(u.AverageCell), from, budget.Plural(u.Rows, "row"))
 	verdict := fmt.Sprintf(" Verdict on cells of that size: %s.", u.Verdict)
@@ -48,12 +49,12 @@ func Usefulness(u usefulness.Usefulness, s plan.Statistic, from string) string {
 		budget.Group(u.EnoughRows), from)
 }
 
-// advice is the first two changes that would help, "" where none is needed.
-func advice(u *usefulness.Usefulness) string {
+// adviceText returns the first two changes that would help; "" if none is needed.
+func adviceText(u *usefulness.Usefulness) string {
 	if u == nil || len(u.Help) == 0 {
 		return ""
 	}
-	if hopeless(u.Help) {
+	if isHopeless(u.Help) {
 		return "Nothing but the budget would help (" + u.Help[0].Change + "): leave the table out."
 	}
 	var changes []string
@@ -63,15 +64,15 @@ func advice(u *usefulness.Usefulness) string {
 	return "What would help: " + strings.Join(changes, ", or ") + "."
 }
 
-// mostBudget is how many times what is spent somebody may still think of spending.
+// mostBudget is the largest multiple of the budget that somebody may still consider spending.
 const mostBudget = 10
 
-// hopeless tells that nothing helps but a budget that nobody will spend.
-func hopeless(all []usefulness.Help) bool {
+// isHopeless reports whether nothing helps but a budget that nobody will spend.
+func isHopeless(all []usefulness.Help) bool {
 	return len(all) == 1 && all[0].Budget && all[0].Factor > mostBudget
 }
 
-// bandsText says how many of several tables are how good; or from how many rows on they are worth reading.
+// bandsText says how many of several tables are in each band, or from how many rows they are worth reading.
 func bandsText(tables []plan.Table) string {
 	count := map[string]int64{} // by label
 	least, most := int64(math.MaxInt64), int64(0)
@@ -98,7 +99,7 @@ func bandsText(tables []plan.Table) string {
 	return " Against their average cells: " + strings.Join(parts, ", ") + "."
 }
 
-// SizeText is a number of rows as people read it.
+// SizeText returns a number of rows as people read it.
 func SizeText(rows float64) string {
 	if rows >= 100 {
 		return budget.Group(int64(math.Round(rows)))
@@ -106,10 +107,10 @@ func SizeText(rows float64) string {
 	return budget.DecimalNearest(rows, 2)
 }
 
-// SpreadText says what no plan knows of a verdict.
+// SpreadText says what a plan cannot know of a verdict.
 const SpreadText = "The verdict is the one that the report gives where rows are spread evenly over the cells. How they are spread no plan knows: of a table that is good or usable the report says “add up first” (“large cells only” where cells cannot be added up) where more than a tenth of the cells could be zero, and where the plan says “do not use cell by cell” so does the report."
 
-// Label is a band with its verdict, "" where the spec says nothing of the number of rows.
+// Label returns a band with its verdict; "" if the spec does not state the number of rows.
 func Label(u *usefulness.Usefulness) string {
 	if u == nil || u.Band == "" {
 		return ""

@@ -11,14 +11,14 @@ import (
 	"github.com/dprelease/dprelease/plan/adaptive"
 )
 
-// This file holds what the noise leaves to be seen of a table in its microdata, known before any row is read.
+// This file predicts, before any row is read, what the noise leaves visible of a table in its microdata.
 
-// VisibleDeviations is how many standard errors above zero a noisy count must be for its category to stand for itself
-// in microdata: all others of its column count as one.
+// VisibleDeviations is the number of standard errors above zero that a noisy count needs for its category to be kept
+// in microdata. All other categories of its column are merged into one.
 const VisibleDeviations = 3
 
-// visibleFrom is from how many rows on an average category of some column of the i-th microdata stands for itself; 0
-// where every column has one category.
+// visibleFrom returns the number of rows from which an average category of some column of the i-th microdata is kept;
+// 0 if every column has one category.
 func visibleFrom(p *plan.Plan, i int) int64 {
 	least := 0.0
 	for _, m := range p.ColumnsOf(i) {
@@ -30,9 +30,9 @@ func visibleFrom(p *plan.Plan, i int) int64 {
 	return int64(math.Ceil(min(least, 1<<62)))
 }
 
-// togetherFrom is from how many rows on an average cell of some pair of columns of the i-th microdata is as large as
-// its standard error, where the rounds spend what they may on that pair alone, by [AIM], or a round's part of it, by
-// [MST]; 0 where no two columns have two categories.
+// togetherFrom returns the number of rows from which an average cell of some pair of columns of the i-th microdata is
+// as large as its standard error, if the rounds spend what they may on that pair only, by [AIM], or a round's part of
+// it, by [MST]; 0 if no two columns have two categories.
 func togetherFrom(p *plan.Plan, i int) int64 {
 	s := p.Synthetic[i]
 	var smallest [2]float64 // columns of two categories or more, by their number of categories
@@ -52,9 +52,9 @@ func togetherFrom(p *plan.Plan, i int) int64 {
 	return int64(math.Ceil(min(float64(smallest[0]*smallest[1])*math.Sqrt(noise.Variance()), 1<<62)))
 }
 
-// unseen says of microdata that the noise is likely to hide nearly all of what they are to show, where the spec says
-// how many rows there are; and where it does not, that nobody can know before the run.
-func unseen(p *plan.Plan) []string {
+// hiddenWarnings warns that the noise is likely to hide nearly all of what microdata are to show, if the spec states
+// the number of rows. If it does not, it warns that nobody can know before the run.
+func hiddenWarnings(p *plan.Plan) []string {
 	var w []string
 	for i, s := range p.Synthetic {
 		if !s.Adaptive() {
@@ -88,7 +88,7 @@ func unseen(p *plan.Plan) []string {
 	return w
 }
 
-// leastRows says what the noise hides of microdata with fewer rows than these, "" where it hides nothing.
+// leastRows says what the noise hides of microdata with fewer rows than these; "" if it hides nothing.
 func leastRows(seen, together int64) string {
 	var hidden []string
 	if seen > 1 {

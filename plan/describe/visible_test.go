@@ -12,9 +12,9 @@ import (
 	"github.com/dprelease/dprelease/plan/internal/plantest"
 )
 
-// TestMicrodataWithoutExpectedRowsAreWarnedOf: where the spec does not say how many rows a table has, the plan warns of
-// its microdata with the numbers of rows from which the noise hides less; where it does, as where an invariant does, it
-// compares.
+// TestMicrodataWithoutExpectedRowsAreWarnedOf checks that the plan warns of microdata with the numbers of rows from
+// which the noise hides less, if the spec does not state the number of rows. If the spec or an invariant states it,
+// the plan compares.
 func TestMicrodataWithoutExpectedRowsAreWarnedOf(t *testing.T) {
 	const text = `version: 1
 release: r

@@ -22,19 +22,19 @@ import (
 // This file holds the warnings: what an approver should know before signing.
 
 const (
-	// largeBytes is where a plan warns of its size.
+	// largeBytes is the size from which a plan warns of it.
 	largeBytes = int64(4) << 30
 	// bytesPerValue is the memory of a value of microdata while it is published.
 	bytesPerValue = 16
-	// weakEpsilon is where a promise means little: at ε = 10 somebody who knows
-	// everything else guesses right 99.995 % of the time.
+	// weakEpsilon is the ε from which a promise means little: at ε = 10 somebody who knows everything else guesses right
+	// 99.995 % of the time.
 	weakEpsilon = 10
-	// weakDelta is where the chance that the promise fails is no longer far below
-	// one over the number of units of most releases.
+	// weakDelta is the δ from which the probability that the promise fails is no longer far below one over the number of
+	// units of most releases.
 	weakDelta = 1e-6
 )
 
-// WarningsOf are the spec's own warnings, which stand first among those of its plan.
+// WarningsOf returns the spec's own warnings, which come first among the warnings of its plan.
 func WarningsOf(r *spec.Release) (w []string) {
 	for _, problem := range r.Warnings {
 		w = append(w, problem.Message)
@@ -42,21 +42,21 @@ func WarningsOf(r *spec.Release) (w []string) {
 	return w
 }
 
-// Warnings collects what an approver should know before signing.
+// Warnings returns what an approver should know before signing.
 func Warnings(r *spec.Release, p *plan.Plan) []string {
 	w := WarningsOf(r)
-	w = append(w, weaknesses(p)...)
-	w = append(w, given(p)...)
-	w = append(w, stops(r)...)
-	w = append(w, repeats(r)...)
-	w = append(w, useless(p)...)
-	w = append(w, low(p)...)
-	w = append(w, losers(p)...)
-	w = append(w, unshown(p)...)
-	w = append(w, unseen(p)...)
-	w = append(w, links(p)...)
-	w = append(w, uncounted(p)...)
-	w = append(w, large(p.Size, candidatesText(p))...)
+	w = append(w, weaknessWarnings(p)...)
+	w = append(w, invariantWarnings(p)...)
+	w = append(w, stopWarnings(r)...)
+	w = append(w, repeatWarnings(r)...)
+	w = append(w, uselessWarnings(p)...)
+	w = append(w, thresholdWarnings(p)...)
+	w = append(w, equalShareWarnings(p)...)
+	w = append(w, showWarnings(p)...)
+	w = append(w, hiddenWarnings(p)...)
+	w = append(w, linkWarnings(p)...)
+	w = append(w, uncountedWarnings(p)...)
+	w = append(w, sizeWarnings(p.Size, candidatesText(p))...)
 	for _, s := range p.Synthetic {
 		if bytes := s.Rows * int64(len(s.Columns())) * bytesPerValue; bytes > largeBytes {
 			w = append(w, fmt.Sprintf("%s of microdata of %s need about %s of memory to publish", budget.Plural(s.Rows, "row"),
@@ -75,29 +75,29 @@ func Warnings(r *spec.Release, p *plan.Plan) []string {
 		}
 		key := compiled.Shown(t.From, by)
 		if !isOfAllRows(t) || selecting[t.Selects()].chosen {
-			continue // what it counts, or which cells it has, others do not
+			continue // no other table counts the same, or has the same cells
 		}
 		other, ok := first[key]
 		if !ok {
 			first[key] = t
 			continue
 		}
-		w = append(w, fmt.Sprintf("%s and %s show the same cells: %s", other.Path, t.Path, instead(other, t)))
+		w = append(w, fmt.Sprintf("%s and %s show the same cells: %s", other.Path, t.Path, duplicateAdvice(other, t)))
 	}
 	return w
 }
 
-// instead says what to do of two tables with the same cells.
-func instead(a, b plan.Table) string {
+// duplicateAdvice says what to do about two tables with the same cells.
+func duplicateAdvice(a, b plan.Table) string {
 	if len(a.Figures) > 0 && len(b.Figures) > 0 {
 		return "one marginal with the statistics of both would count them once"
 	}
 	return "drop one"
 }
 
-// large says what a large release takes: the cells that are counted, which are others than those of its tables where
-// tables are put together, or where microdata are made.
-func large(s plan.Size, candidates string) []string {
+// sizeWarnings says what a large release requires: the cells that are counted, which differ from the cells of its
+// tables if tables share measurements or microdata are made.
+func sizeWarnings(s plan.Size, candidates string) []string {
 	if s.Bytes <= largeBytes {
 		return nil
 	}
@@ -115,8 +115,8 @@ func large(s plan.Size, candidates string) []string {
 		BytesText(s.Bytes))}
 }
 
-// stops says what a stop for the sake of `expect` tells, which no budget pays for.
-func stops(r *spec.Release) []string {
+// stopWarnings says what a run that stops because of `expect` reveals, which no budget pays for.
+func stopWarnings(r *spec.Release) []string {
 	var w []string
 	for _, t := range r.Tables {
 		if t.Expect != nil {
@@ -129,8 +129,8 @@ func stops(r *spec.Release) []string {
 	return w
 }
 
-// weaknesses says where the promise is too weak to protect anybody.
-func weaknesses(p *plan.Plan) []string {
+// weaknessWarnings says where the promise is too weak to protect anybody.
+func weaknessWarnings(p *plan.Plan) []string {
 	var w []string
 	g := p.Guarantee
 	epsilon := 0.0
@@ -154,9 +154,9 @@ func weaknesses(p *plan.Plan) []string {
 	return w
 }
 
-// useless names the tables that are mostly noise, and those that are weak, with what would help: one warning for those
-// of one confidential table, budget leaf and band.
-func useless(p *plan.Plan) []string {
+// uselessWarnings names the tables that are mostly noise, and those that are weak, with what would help: one warning
+// for each confidential table, budget leaf and band.
+func uselessWarnings(p *plan.Plan) []string {
 	leaves := LeavesOfTables(p)
 	var w []string
 	for _, band := range []usefulness.Band{usefulness.MostlyNoise, usefulness.Weak} {
@@ -203,14 +203,14 @@ func uselessText(tables []plan.Table) string {
 		tables[0].From, rows, helpText(*one))
 }
 
-// relativeText is what errors beside an average cell lie between: percentages of it or, where one is larger, so many
-// times it.
+// relativeText returns the range of errors relative to an average cell: as percentages or, if one is larger than the
+// cell, as multiples.
 func relativeText(least, most float64) string {
 	if most < 1 {
-		return between([]float64{least, most}, func(part float64) string { return budget.DecimalNearest(100*part, 2) }) +
+		return rangeText([]float64{least, most}, func(part float64) string { return budget.DecimalNearest(100*part, 2) }) +
 			"% of"
 	}
-	return between([]float64{least, most}, func(times float64) string { return budget.DecimalNearest(times, 2) }) +
+	return rangeText([]float64{least, most}, func(times float64) string { return budget.DecimalNearest(times, 2) }) +
 		" times"
 }
 
@@ -223,10 +223,10 @@ func fewTables(names []string) string {
 	return budget.InWords(names)
 }
 
-// helpText lists what would help a table, the smallest change first, each with the error that is left.
+// helpText lists what would help a table, the smallest change first, each with the error that remains.
 func helpText(u usefulness.Usefulness) string {
-	if hopeless(u.Help) {
-		return advice(&u)[:len(advice(&u))-1]
+	if isHopeless(u.Help) {
+		return adviceText(&u)[:len(adviceText(&u))-1]
 	}
 	var all []string
 	for _, h := range u.Help {
@@ -255,7 +255,7 @@ func manyHelp(tables []plan.Table) string {
 	slices.SortStableFunc(changes, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
 	if len(changes) == 0 && slices.Max(factors) > mostBudget {
 		return fmt.Sprintf("Nothing but %s times their budget would help: leave them out, or ask for fewer cells",
-			between(factors, factorText))
+			rangeText(factors, factorText))
 	}
 	const listed = 4
 	var all []string
@@ -265,22 +265,22 @@ func manyHelp(tables []plan.Table) string {
 	if rest := len(changes) - listed; rest > 0 {
 		all = append(all, fmt.Sprintf("%s that plan.json has by table", budget.Plural(int64(rest), "more change")))
 	}
-	all = append(all, fmt.Sprintf("%s times their budget", between(factors, factorText)))
+	all = append(all, fmt.Sprintf("%s times their budget", rangeText(factors, factorText)))
 	return "What would help: " + strings.Join(all, "; ")
 }
 
 const (
-	// fewRowless is how many cells without a row a sparse table publishes by a threshold that the plan proposes, on the
-	// mean.
-	fewRowless = 1.0
-	// manyRowless is which part of the cells without a row it may publish before the plan says so: more, and the threshold
-	// leaves hardly anything out.
-	manyRowless = 0.1
+	// fewEmptyCells is the mean number of cells without a row that a sparse table publishes with a threshold that the plan
+	// proposes.
+	fewEmptyCells = 1.0
+	// manyEmptyCells is the fraction of the cells without a row that may be published before the plan warns: with more,
+	// the threshold leaves hardly anything out.
+	manyEmptyCells = 0.1
 )
 
-// low names the thresholds of sparse tables that lie within the noise: most of the cells that are published have no
-// row, as more are expected than rows, or a good part of all that have none is published.
-func low(p *plan.Plan) []string {
+// thresholdWarnings names the thresholds of sparse tables that lie within the noise: more cells without a row are
+// expected to be published than there are rows, or a large part of all cells without a row is published.
+func thresholdWarnings(p *plan.Plan) []string {
 	measured := p.Measured()
 	var w []string
 	for _, t := range p.Tables {
@@ -289,7 +289,7 @@ func low(p *plan.Plan) []string {
 			continue
 		}
 		possible, rows := float64(compiled.Possible(t)), p.Release().Table(t.From).ExpectedRows()
-		if s.FalseCells <= manyRowless*possible && (rows == 0 || s.FalseCells <= float64(rows)) {
+		if s.FalseCells <= manyEmptyCells*possible && (rows == 0 || s.FalseCells <= float64(rows)) {
 			continue
 		}
 		beside := ""
@@ -299,14 +299,14 @@ func low(p *plan.Plan) []string {
 		w = append(w, fmt.Sprintf(
 			"%s is published above %s, which is within its noise: %s cells without a row are expected in it%s (one is published with a chance of %s). With above: %d one such cell is expected at most",
 			t.Path, budget.Group(s.Above), SizeText(s.FalseCells), beside, budget.Percent(min(1, s.FalseCells/possible)),
-			measured[t.Path].Mechanism.LeastAbove(fewRowless/possible)))
+			measured[t.Path].Mechanism.LeastAbove(fewEmptyCells/possible)))
 	}
 	return w
 }
 
-// links says what may go wrong with rows that belong to others: that they follow noise, and that nobody hears of those
-// that find none.
-func links(p *plan.Plan) []string {
+// linkWarnings says what may go wrong with rows that belong to others: they may follow noise, and nobody learns of
+// those without a parent row.
+func linkWarnings(p *plan.Plan) []string {
 	var w []string
 	for _, s := range p.Synthetic {
 		if at, ok := p.Parent(s); ok && s.Method == plan.AIM && p.Synthetic[at].Method == plan.MST {
@@ -323,8 +323,9 @@ func links(p *plan.Plan) []string {
 	return w
 }
 
-// uncounted names the tables of which a policy leaves out rows with unknown values, and nothing says how many.
-func uncounted(p *plan.Plan) []string {
+// uncountedWarnings names the tables from which a policy leaves out rows with unknown values without anything
+// counting them.
+func uncountedWarnings(p *plan.Plan) []string {
 	var w []string
 	for _, t := range p.Release().Tables {
 		if p.Release().Diagnostics != "" || t.Expect != nil && t.Expect.Rows != nil {
@@ -353,13 +354,13 @@ func uncounted(p *plan.Plan) []string {
 	return w
 }
 
-// losing is how much worse a table may be than an equal share would make it before the plan says so.
-const losing = 1.1
+// losing is the ratio of a table's error to its error with an equal share from which the plan warns.
+const warnedRatio = 1.1
 
-// losers names the tables that the planner makes worse, for the sake of all cells of their leaf together, than
-// measuring every table of the leaf by itself with an equal share would: where the spec could weigh marginals
-// differently and does not, and no target is set. Diagnostics have no weights.
-func losers(p *plan.Plan) []string {
+// equalShareWarnings names the tables that the planner makes worse, for the sake of all cells of their leaf together,
+// than measuring every table of the leaf by itself with an equal share would. It warns only if the spec could weigh
+// marginals differently and does not, and no target is set. Diagnostics have no weights.
+func equalShareWarnings(p *plan.Plan) []string {
 	leaves, noises := LeavesOfTables(p), map[string]budget.Kind{}
 	for _, s := range p.Strategies {
 		for _, path := range s.Tables {
@@ -368,7 +369,7 @@ func losers(p *plan.Plan) []string {
 	}
 	var w []string
 	for i, leaf := range p.Leaves {
-		if leaf.Tables < 2 || p.Release().Budget.Leaves[i].Needed || weighted(p, leaf.Path) || hasFigures(p, leaf.Path) ||
+		if leaf.Tables < 2 || p.Release().Budget.Leaves[i].Needed || hasWeights(p, leaf.Path) || hasFigures(p, leaf.Path) ||
 			leaf.Path != "" && leaf.Path == p.Release().Diagnostics {
 			continue
 		}
@@ -376,14 +377,14 @@ func losers(p *plan.Plan) []string {
 		var worse []float64
 		every := false
 		for _, t := range p.Tables {
-			if leaves[t.Path] != leaf.Path || summed(p, t) || selecting[t.Selects()].chosen {
+			if leaves[t.Path] != leaf.Path || hasSums(p, t) || selecting[t.Selects()].chosen {
 				continue
 			}
 			equal, err := EqualShare(p, t, leaf, noises[t.Path])
 			if err != nil {
-				continue // too little for any noise: not worse than that
+				continue // an equal share is too little for any noise, so the table is not worse
 			}
-			if times := t.Statistics[0].StandardError / equal; times > losing {
+			if times := t.Statistics[0].StandardError / equal; times > warnedRatio {
 				names, worse = append(names, t.Path), append(worse, times)
 				every = every || t.Path != t.Marginal // one of several tables of a marginal
 			}
@@ -405,33 +406,34 @@ func losers(p *plan.Plan) []string {
 		}
 		w = append(w, fmt.Sprintf(
 			"%s %s %s times the error that measuring each of the %s%s by itself with an equal share would give: %s; a larger weight for %s",
-			fewTables(names), have, between(worse, func(t float64) string { return budget.DecimalNearest(t, 3) }),
-			budget.Plural(int64(leaf.Tables), "table"), of, aims(p), their))
+			fewTables(names), have, rangeText(worse, func(t float64) string { return budget.DecimalNearest(t, 3) }),
+			budget.Plural(int64(leaf.Tables), "table"), of, objectiveText(p), their))
 	}
 	return w
 }
 
-// hasFigures tells that a leaf pays for more than counts.
+// hasFigures reports whether a leaf pays for more than counts.
 func hasFigures(p *plan.Plan, leaf string) bool {
-	return slices.ContainsFunc(p.Strategies, func(s strategy.Group) bool { return s.Leaf == leaf && ofPart(s) })
+	return slices.ContainsFunc(p.Strategies, func(s strategy.Group) bool { return s.Leaf == leaf && isOfPart(s) })
 }
 
-// summed tells that a table is asked for sums along a column, for which its cells are measured less well.
-func summed(p *plan.Plan, t plan.Table) bool {
+// hasSums reports whether a table needs sums along a column, for which its cells are measured less accurately.
+func hasSums(p *plan.Plan, t plan.Table) bool {
 	cumulative, ranges := p.SummedAlong(t)
 	return cumulative != nil || ranges != nil
 }
 
-// aims says what the planner makes least.
-func aims(p *plan.Plan) string {
+// objectiveText says what the planner minimises.
+func objectiveText(p *plan.Plan) string {
 	if p.Release().Budget.Minimise == spec.LeastLargest {
 		return "the planner makes the largest variance of a cell least"
 	}
 	return "the planner makes the sum of variances over all cells least, to which tables of few cells add little"
 }
 
-// weighted tells that the marginals of a leaf have different weights, so that the spec asks for tables to differ.
-func weighted(p *plan.Plan, leaf string) bool {
+// hasWeights reports whether the marginals of a leaf have different weights, so that the spec asks for tables to
+// differ.
+func hasWeights(p *plan.Plan, leaf string) bool {
 	var first *spec.Marginal
 	for i := range p.Release().Marginals {
 		m := &p.Release().Marginals[i]
@@ -448,8 +450,8 @@ func weighted(p *plan.Plan, leaf string) bool {
 	return false
 }
 
-// EqualShare is the standard error that a table would have if every table of its leaf were measured by itself, with the
-// noise that it has and as much of the leaf each.
+// EqualShare returns the standard error that a table would have if every table of its leaf were measured by itself,
+// with the noise that it has and an equal part of the leaf.
 func EqualShare(p *plan.Plan, t plan.Table, leaf plan.Leaf, noise budget.Kind) (float64, error) {
 	part, cost := big.NewRat(1, int64(leaf.Tables)), budget.Cost{}
 	if leaf.Amount.Epsilon != nil {
@@ -464,8 +466,8 @@ func EqualShare(p *plan.Plan, t plan.Table, leaf plan.Leaf, noise budget.Kind) (
 	return math.Sqrt(m.Variance()), err
 }
 
-// repeats says which subsets of `every` are left out, since a derived column adds nothing to its origin.
-func repeats(r *spec.Release) []string {
+// repeatWarnings says which subsets of `every` are left out, as a derived column adds nothing to its origin.
+func repeatWarnings(r *spec.Release) []string {
 	var all []string
 	for _, m := range r.Marginals {
 		if m.Every == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the weights that rows count by: in words, and where a plan reads them.
+// This file describes the weights of rows, and finds where a plan reads them.
 
 // explainWeights says what is assumed of weights.
 func explainWeights(p *plan.Plan, b *strings.Builder) {
@@ -39,7 +39,7 @@ func rowsOf(t plan.Table) string {
 	return "rows"
 }
 
-// byWeight ends what a figure is in, of rows that count by their weights.
+// byWeight returns the addition to a figure's unit if rows count by their weights.
 func byWeight(t plan.Table) string {
 	if t.Weighted {
 		return ", by weight"
@@ -50,7 +50,7 @@ func byWeight(t plan.Table) string {
 // isOfAllRows reports whether a table counts the rows that its own bound keeps, or adds up weights.
 func isOfAllRows(t plan.Table) bool { return t.OfRows() || t.Weighted }
 
-// averageCell is how many rows an average cell of a table has; 0 where it adds up weights, as how much rows weigh is
+// averageCell returns the number of rows of an average cell of a table; 0 if the table adds up weights, as these are
 // not known.
 func averageCell(p *plan.Plan, t plan.Table) float64 {
 	if t.Weighted {
@@ -59,8 +59,8 @@ func averageCell(p *plan.Plan, t plan.Table) float64 {
 	return float64(p.Release().Table(t.From).ExpectedRows()) / compiled.EvenCells(p, t)
 }
 
-// weightRead is what the weights of a table's rows are read from, where a measurement adds them up or rows without one
-// are left out; nothing elsewhere.
+// weightRead returns the column that the weights of a table's rows are read from, if a measurement adds them up or
+// rows without one are left out; otherwise nothing.
 func weightRead(p *plan.Plan, t *spec.Table) []string {
 	added := t.Weight != nil && slices.ContainsFunc(p.Measurements,
 		func(m plan.Measurement) bool { return m.Query.Table == t.Name && m.Query.Counted.Weighted() })
@@ -70,7 +70,7 @@ func weightRead(p *plan.Plan, t *spec.Table) []string {
 	return nil
 }
 
-// weighsBy tells that a query adds up weights that are read from what a column is read from, or made of.
+// weighsBy reports whether a query adds up weights that are read from a file column of the given column.
 func weighsBy(t *spec.Table, q plan.Query, column string) bool {
-	return q.Counted.Weighted() && slices.Contains(ofFile(t, column), t.Weight.From)
+	return q.Counted.Weighted() && slices.Contains(fileColumns(t, column), t.Weight.From)
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds what is made to add up: of which tables the counts are fitted, or counted from microdata, and of
-// which they are left.
+// This file decides which tables are made to add up: whose counts are fitted, or counted from microdata, and which
+// are left out.
 
-// Consistencies are how the counts of each confidential table are made to add up, in the order of the spec; none where
-// it does not ask. It fails where they cannot be.
+// Consistencies returns how the counts of each confidential table are made to add up, in the order of the spec; nil
+// if the spec does not ask for that. It returns an error if they cannot be.
 func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, error) {
 	if !p.Release().Consistent {
 		return nil, nil
@@ -55,12 +55,12 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 		f, err := schedule(p, c)
 		switch {
 		case err == nil:
-			if err := keepApart(p, c, f); err != nil {
+			if err := checkInvariants(p, c, f); err != nil {
 				return nil, err
 			}
-			c.Apart = apart(f.Chains)
-		case tabulates(p, c):
-			if err := cmp.Or(tabulatesInvariants(p, c.Table), tabulatesRows(p, c.Table)); err != nil {
+			c.Apart = separateChains(f.Chains)
+		case canTabulate(p, c):
+			if err := cmp.Or(checkTabulatedInvariants(p, c.Table), checkTabulatedRows(p, c.Table)); err != nil {
 				return nil, err
 			}
 			c.Way = plan.Tabulated
@@ -77,8 +77,8 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 	return all, nil
 }
 
-// apart tells of the columns that are in several chains.
-func apart(chains []workload.Chain) []string {
+// separateChains describes the columns that are in several chains.
+func separateChains(chains []workload.Chain) []string {
 	var columns []string
 	groups := map[string][]string{}
 	for _, c := range chains {
@@ -96,8 +96,8 @@ func apart(chains []workload.Chain) []string {
 	return out
 }
 
-// tabulates tells that the microdata of a table have, or decide, every attribute of tables.
-func tabulates(p *plan.Plan, c plan.Consistency) bool {
+// canTabulate reports whether the microdata of a table have, or decide, every attribute of the consistency's tables.
+func canTabulate(p *plan.Plan, c plan.Consistency) bool {
 	for _, path := range c.Tables {
 		if _, err := tabulation.Columns(p, c.Table, path); err != nil {
 			return false
@@ -106,9 +106,10 @@ func tabulates(p *plan.Plan, c plan.Consistency) bool {
 	return true
 }
 
-// tabulatesInvariants fails where tables that are counted from microdata cannot keep to the invariants of their
-// confidential table: the number of rows is all that these keep to, where no other number is asked for.
-func tabulatesInvariants(p *plan.Plan, table string) error {
+// checkTabulatedInvariants returns an error if tables that are counted from microdata cannot agree with the
+// invariants of their confidential table. They agree only with the number of rows, and only if no other number is
+// asked for.
+func checkTabulatedInvariants(p *plan.Plan, table string) error {
 	for _, i := range p.Release().Invariants {
 		if i.Table != table || len(i.By) == 0 && p.RowsOf(table) == i.Total() {
 			continue
@@ -121,9 +122,10 @@ func tabulatesInvariants(p *plan.Plan, table string) error {
 	return nil
 }
 
-// tabulatesRows fails where tables would be counted from microdata of a number of rows that somebody chose, which every
-// one of them would then add up to, whatever was measured. A number that an invariant says is that of the data.
-func tabulatesRows(p *plan.Plan, table string) error {
+// checkTabulatedRows returns an error if tables would be counted from microdata with a chosen number of rows, to
+// which all of them would then add up, whatever was measured. A number that an invariant states is the number in the
+// data.
+func checkTabulatedRows(p *plan.Plan, table string) error {
 	n := p.RowsOf(table)
 	if _, known := p.Release().TotalOf(table); n == 0 || known {
 		return nil

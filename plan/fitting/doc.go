@@ -1,5 +1,5 @@
-// Package fitting works out in which order the published counts of one confidential table are made to add up, where
-// the spec asks for consistent integers.
+// Package fitting works out in which order the published counts of one confidential table are made to add up, if the
+// spec asks for consistent integers.
 //
 // It owns that order: which margins two tables share, which of them are fixed before which, and what public figures
 // decide. Package synth fits the counts along its steps.

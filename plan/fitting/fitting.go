@@ -13,8 +13,8 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the fitting: in which order the tables of a confidential table are made to add up, so that what
-// stands never has to be touched again. Argument: docs/proofs/consistent.md.
+// This file holds the fitting: the order in which the tables of a confidential table are made to add up, so that what
+// is fixed never changes again. Argument: docs/proofs/consistent.md.
 
 // Fitting is that order, for the tables that [Consistency] covers.
 type Fitting struct {
@@ -25,22 +25,22 @@ type Fitting struct {
 
 // Table is a table that is fitted.
 type Table struct {
-	At     int // in Plan.Tables
+	At     int // index in Plan.Tables
 	Margin Margin
-	Order  []int // of each attribute the chain
-	From   int   // the step that it is a margin of
+	Order  []int // the chain of each attribute
+	From   int   // the step of which it is a margin
 }
 
 // Step fixes the cells of one margin.
 type Step struct {
 	Margin Margin
-	Table  int // among Tables; −1 where the margin is of none
-	// Fixed are margins that stand, each one of an earlier step's, in an order in which two at a time can be joined: what
-	// one shares with those before lies within a single one of them.
+	Table  int // index in Tables; −1 if no table has the margin
+	// Fixed are margins that are already fixed, each a margin of an earlier step, in an order in which two at a time can
+	// be joined: what one shares with those before is within a single one of them.
 	Fixed []FixedMargin
-	// Impossible tells that some of its cells are exact zeros. Such a step has one fixed margin.
+	// Impossible reports whether some of its cells are exact zeros. Such a step has one fixed margin.
 	Impossible bool
-	// Given are the cells where an invariant decides them, nil where none does; Invariant is its name.
+	// Given are the cells if an invariant decides them, otherwise nil; Invariant is its name.
 	Given     []int64
 	Invariant string
 }
@@ -51,7 +51,7 @@ type FixedMargin struct {
 	From int
 }
 
-// Of is the order in which the tables of a consistency are fitted.
+// Of returns the order in which the tables of a consistency are fitted.
 func Of(p *plan.Plan, c plan.Consistency) (*Fitting, error) {
 	if c.Way != plan.Fitted {
 		return nil, fmt.Errorf("the tables of %s are not fitted", c.Table)
@@ -60,8 +60,9 @@ func Of(p *plan.Plan, c plan.Consistency) (*Fitting, error) {
 }
 
 // schedule finds the order. What invariants decide comes first. Tables with impossible cells come before single
-// columns, as these must agree with them, those of three attributes or more after these, and pairs last. It fails where
-// there is no such order, or the impossible cells leave none that is possible, or none for rows that an invariant has.
+// columns, as these must agree with them, then tables of three attributes or more, and pairs last. It returns an
+// error if there is no such order, or if the impossible cells leave no possible one, or none for rows that an
+// invariant has.
 func schedule(p *plan.Plan, c plan.Consistency) (*Fitting, error) {
 	f := &fitter{plan: p, first: map[string]int{}, pairs: map[[2]int][]int{}}
 	confidential := p.Release().Table(c.Table)
@@ -90,18 +91,18 @@ func schedule(p *plan.Plan, c plan.Consistency) (*Fitting, error) {
 			f.first[fmt.Sprint(margins[i])] = i
 		}
 	}
-	f.given(confidential)
-	if err := f.masked(); err != nil {
+	f.addGiven(confidential)
+	if err := f.addImpossible(); err != nil {
 		return nil, err
 	}
-	f.singles()
+	f.addSingles()
 	f.base = len(f.Steps)
-	if err := f.crossing(); err != nil {
+	if err := f.addCrossing(); err != nil {
 		return nil, err
 	}
 	for i, t := range f.Tables {
 		if t.From < 0 {
-			f.Tables[i].From = f.within(t.Margin)
+			f.Tables[i].From = f.containingStep(t.Margin)
 		}
 	}
 	if _, err := f.Masks(p); err != nil {
@@ -110,17 +111,17 @@ func schedule(p *plan.Plan, c plan.Consistency) (*Fitting, error) {
 	return &f.Fitting, nil
 }
 
-// fitter is a fitting on its way.
+// fitter builds a fitting.
 type fitter struct {
 	Fitting
 	plan       *plan.Plan
 	invariants []spec.Invariant // of the confidential table
-	first      map[string]int   // of each margin that tables have, the first of these
+	first      map[string]int   // by margin, the first table that has it
 	pairs      map[[2]int][]int // the steps that have both of two chains
-	base       int              // the steps up to those of single columns, 0 while these are added
+	base       int              // number of steps up to single columns; 0 until these are added
 }
 
-func (f *fitter) add(s Step) {
+func (f *fitter) addStep(s Step) {
 	at := len(f.Steps)
 	f.Steps = append(f.Steps, s)
 	for i := range s.Margin {
@@ -135,18 +136,18 @@ func (f *fitter) add(s Step) {
 	}
 }
 
-// find is the first table with this margin, −1 for none.
-func (f *fitter) find(m Margin) int {
+// tableWith returns the first table with this margin, −1 for none.
+func (f *fitter) tableWith(m Margin) int {
 	if at, ok := f.first[fmt.Sprint(m)]; ok {
 		return at
 	}
 	return -1
 }
 
-// within is a step that the margin is one of, the coarsest; −1 for none.
-func (f *fitter) within(m Margin) int {
+// containingStep returns the coarsest step that contains the margin; −1 for none.
+func (f *fitter) containingStep(m Margin) int {
 	best := -1
-	for _, at := range f.sharing(m) {
+	for _, at := range f.sharingSteps(m) {
 		if m.Within(f.Steps[at].Margin) && (best < 0 || f.Steps[at].Margin.depth() < f.Steps[best].Margin.depth()) {
 			best = at
 		}
@@ -154,9 +155,9 @@ func (f *fitter) within(m Margin) int {
 	return best
 }
 
-// sharing are the steps that may have a margin of two chains or more in common with this one; of a margin of fewer, all
-// up to those of single columns, one of which has it.
-func (f *fitter) sharing(m Margin) []int {
+// sharingSteps returns the steps that may have a margin of two chains or more in common with this one. For a margin
+// of fewer chains it returns all steps up to single columns, one of which has it.
+func (f *fitter) sharingSteps(m Margin) []int {
 	if m.Ways() < 2 {
 		n := len(f.Steps)
 		if f.base > 0 {
@@ -180,21 +181,22 @@ func (f *fitter) sharing(m Margin) []int {
 	return slices.Compact(all)
 }
 
-// path is the path of a table.
+// path returns the path of a table.
 func (f *fitter) path(table int) string { return f.plan.Tables[f.Tables[table].At].Path }
 
-// refuse is the refusal of a table, in its place in the spec.
+// refuse returns the error for a table, with its position in the spec.
 func (f *fitter) refuse(table int, message, expected string) error {
 	t := f.plan.Tables[f.Tables[table].At]
 	return workload.At(f.plan.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: message,
 		Expected: expected})
 }
 
-// outermost are the tables of a kind, but for those within another one of more chains, and for repetitions.
-func (f *fitter) outermost(of func(t Table) bool) []int {
+// outermostTables returns the tables for which of holds, without those within another one of more chains, and without
+// repetitions.
+func (f *fitter) outermostTables(of func(t Table) bool) []int {
 	var all []int
 	for i, t := range f.Tables {
-		if of(t) && f.find(t.Margin) == i {
+		if of(t) && f.tableWith(t.Margin) == i {
 			all = append(all, i)
 		}
 	}
@@ -217,9 +219,9 @@ func (f *fitter) outermost(of func(t Table) bool) []int {
 	})
 }
 
-// ordered puts tables into an order in which all that each shares with those before lies within one of them; false
-// where there is none.
-func (f *fitter) ordered(tables []int, least int) (order []int, ok bool) {
+// orderTables returns tables in an order in which all that each shares with those before is within one of them; it
+// reports false if there is none.
+func (f *fitter) orderTables(tables []int, least int) (order []int, ok bool) {
 	tables = slices.Clone(tables)
 	slices.SortStableFunc(tables,
 		func(a, b int) int { return cmp.Compare(f.Tables[a].Margin.depth(), f.Tables[b].Margin.depth()) })
@@ -227,20 +229,22 @@ func (f *fitter) ordered(tables []int, least int) (order []int, ok bool) {
 	for i, t := range tables {
 		margins[i] = f.Tables[t].Margin
 	}
-	places, ok := ears(margins, least)
+	places, ok := earOrder(margins, least)
 	for _, i := range places {
 		order = append(order, tables[i])
 	}
 	return order, ok
 }
 
-// masked adds the tables with impossible cells, but for those that an invariant decides, which has no rows in these.
-// Where all that one shares with the steps before lies within none of them, that is put together first: then every cell
-// of it must be possible.
-func (f *fitter) masked() error {
+// addImpossible adds the tables with impossible cells, except those that an invariant decides, which has no rows in
+// these cells. If what a table shares with the steps before is within none of them, that is combined first: then
+// every cell of it must be possible.
+func (f *fitter) addImpossible() error {
 	given := len(f.Steps)
-	tables := f.outermost(func(t Table) bool { return hasImpossible(f.plan.Tables[t.At]) && f.within(t.Margin) < 0 })
-	order, ok := f.ordered(tables, 1)
+	tables := f.outermostTables(func(t Table) bool {
+		return hasImpossible(f.plan.Tables[t.At]) && f.containingStep(t.Margin) < 0
+	})
+	order, ok := f.orderTables(tables, 1)
 	if !ok {
 		return f.refuse(order[0],
 			fmt.Sprintf("table %s has impossible cells, and so have others with which it hangs together in a circle: whole counts that keep to all of these at once have no efficient way to be found", f.path(order[0])),
@@ -252,101 +256,102 @@ func (f *fitter) masked() error {
 		for _, s := range f.Steps {
 			before = append(before, s.Margin)
 		}
-		m := shared(own, before, 1)
-		if f.within(m) < 0 {
-			fixed, ok := joinable(f.meets(own))
+		m := sharedMargin(own, before, 1)
+		if f.containingStep(m) < 0 {
+			fixed, ok := joinOrder(f.commonMargins(own))
 			if !ok || given == 1 {
 				return f.refuse(table, fmt.Sprintf(
 					"table %s has impossible cells, and invariants and others of that kind share more of it than one of them has: whole counts that keep to all of these at once have no efficient way to be found", f.path(table)),
 					"an invariant by all the attributes that the table shares with them, or no `integers` under `publish`")
 			}
-			f.add(Step{Margin: m, Table: f.find(m), Fixed: fixed})
+			f.addStep(Step{Margin: m, Table: f.tableWith(m), Fixed: fixed})
 		}
-		f.add(Step{Margin: own, Table: table, Fixed: []FixedMargin{{m, f.within(m)}}, Impossible: true})
+		f.addStep(Step{Margin: own, Table: table, Fixed: []FixedMargin{{m, f.containingStep(m)}}, Impossible: true})
 	}
 	return nil
 }
 
-// meets are the largest of all margins of this one that steps have so far.
-func (f *fitter) meets(m Margin) []FixedMargin {
+// commonMargins returns the largest margins that this one has in common with the steps so far.
+func (f *fitter) commonMargins(m Margin) []FixedMargin {
 	var all []Margin
 	for _, s := range f.Steps {
 		all = append(all, m.Meet(s.Margin))
 	}
-	return f.fixing(all)
+	return f.fixedFrom(all)
 }
 
-// fixing are the largest of some margins, each from the coarsest step that has it.
-func (f *fitter) fixing(all []Margin) []FixedMargin {
+// fixedFrom returns the largest of some margins, each from the coarsest step that has it.
+func (f *fitter) fixedFrom(all []Margin) []FixedMargin {
 	var out []FixedMargin
-	for _, one := range largest(all) {
-		out = append(out, FixedMargin{one, f.within(one)})
+	for _, one := range largestMargins(all) {
+		out = append(out, FixedMargin{one, f.containingStep(one)})
 	}
 	slices.SortStableFunc(out, func(a, b FixedMargin) int { return cmp.Compare(b.depth(), a.depth()) })
 	return out
 }
 
-// singles adds every chain by itself, level by level, as far as the tables with impossible cells do not say it.
-func (f *fitter) singles() {
+// addSingles adds every chain by itself, level by level, unless the tables with impossible cells determine it.
+func (f *fitter) addSingles() {
 	for chain, c := range f.Chains {
 		for level := 1; level <= len(c.Levels); level++ {
-			m := single(len(f.Chains), chain, level)
-			if f.within(m) < 0 {
-				coarser := single(len(f.Chains), chain, level-1)
-				f.add(Step{Margin: m, Table: f.find(m), Fixed: []FixedMargin{{coarser, f.within(coarser)}}})
+			m := singleMargin(len(f.Chains), chain, level)
+			if f.containingStep(m) < 0 {
+				coarser := singleMargin(len(f.Chains), chain, level-1)
+				f.addStep(Step{Margin: m, Table: f.tableWith(m), Fixed: []FixedMargin{{coarser, f.containingStep(coarser)}}})
 			}
 		}
 	}
 }
 
-// crossing adds the tables of several attributes that are not margins of what is there.
-func (f *fitter) crossing() error {
-	many, _ := f.ordered(f.outermost(func(t Table) bool { return t.Margin.Ways() > 2 && f.within(t.Margin) < 0 }), 2)
-	pairs := f.outermost(func(t Table) bool { return t.Margin.Ways() == 2 })
+// addCrossing adds the tables of several attributes that are not margins of earlier steps.
+func (f *fitter) addCrossing() error {
+	outermost := f.outermostTables(func(t Table) bool { return t.Margin.Ways() > 2 && f.containingStep(t.Margin) < 0 })
+	many, _ := f.orderTables(outermost, 2)
+	pairs := f.outermostTables(func(t Table) bool { return t.Margin.Ways() == 2 })
 	slices.SortStableFunc(pairs,
 		func(a, b int) int { return cmp.Compare(f.Tables[a].Margin.depth(), f.Tables[b].Margin.depth()) })
 	for _, table := range append(many, pairs...) {
 		m := f.Tables[table].Margin
-		if f.within(m) >= 0 {
+		if f.containingStep(m) >= 0 {
 			continue
 		}
-		fixed, ok := joinable(f.standing(m))
+		fixed, ok := joinOrder(f.fixedMargins(m))
 		if !ok {
 			others := f.othersText()
 			return f.refuse(table, fmt.Sprintf(
 				"table %s crosses %s in a circle, one of them of three attributes or more: whole counts that agree with all of these at once have no efficient way to be found in general", f.path(table), others),
 				"tables of which each shares with those before it what one of them has, or tables of at most two attributes; or microdata of all their columns (`synthetic`), from which such tables are counted; or no `integers` under `publish`")
 		}
-		f.add(Step{Margin: m, Table: table, Fixed: fixed})
+		f.addStep(Step{Margin: m, Table: table, Fixed: fixed})
 	}
 	return nil
 }
 
-// standing are the largest of all margins of this one that stand: of each of its chains by itself, and what it shares
-// with tables before.
-func (f *fitter) standing(m Margin) []FixedMargin {
+// fixedMargins returns the largest margins of this one that are already fixed: each of its chains by itself, and what
+// it shares with earlier tables.
+func (f *fitter) fixedMargins(m Margin) []FixedMargin {
 	var all []Margin
 	for chain, level := range m {
 		if level > 0 {
-			all = append(all, single(len(m), chain, level))
+			all = append(all, singleMargin(len(m), chain, level))
 		}
 	}
-	for _, at := range f.sharing(m) {
+	for _, at := range f.sharingSteps(m) {
 		if shared := m.Meet(f.Steps[at].Margin); shared.Ways() > 1 {
 			all = append(all, shared)
 		}
 	}
-	return f.fixing(all)
+	return f.fixedFrom(all)
 }
 
-// joinable puts margins into an order in which all that each shares with those before lies within one of them; false
-// where there is none.
-func joinable(all []FixedMargin) ([]FixedMargin, bool) {
+// joinOrder returns margins in an order in which all that each shares with those before is within one of them; it
+// reports false if there is none.
+func joinOrder(all []FixedMargin) ([]FixedMargin, bool) {
 	margins := make([]Margin, len(all))
 	for i, m := range all {
 		margins[i] = m.Margin
 	}
-	places, ok := ears(margins, 1)
+	places, ok := earOrder(margins, 1)
 	out := make([]FixedMargin, len(all))
 	for i, at := range places {
 		out[i] = all[at]
@@ -354,7 +359,7 @@ func joinable(all []FixedMargin) ([]FixedMargin, bool) {
 	return out, ok
 }
 
-// Cells is the number of cells of a margin.
+// Cells returns the number of cells of a margin.
 func (f *Fitting) Cells(m Margin) int {
 	n := 1
 	for i, level := range m {
@@ -363,7 +368,7 @@ func (f *Fitting) Cells(m Margin) int {
 	return n
 }
 
-// Project is, of each cell of a margin, the cell of one within it that it lies in.
+// Project returns, for each cell of a margin, the cell that contains it in a margin within it.
 func (f *Fitting) Project(m, within Margin) []int32 {
 	out := []int32{0}
 	for i, level := range m {
@@ -377,7 +382,7 @@ func (f *Fitting) Project(m, within Margin) []int32 {
 	return out
 }
 
-// Places is, of each cell of a table in its own order of attributes, its cell in the margin's order.
+// Places returns, for each cell of a table in its own order of attributes, its index in the margin's order.
 func (f *Fitting) Places(t Table) []int32 {
 	strides := make([]int32, len(f.Chains))
 	stride := int32(1)
@@ -399,13 +404,13 @@ func (f *Fitting) Places(t Table) []int32 {
 	return out
 }
 
-// Masks are, by step, which cells are exact zeros, nil where none is: those that the spec says, and those that have
-// nothing possible left in a table of a later step, but for those of no rows by an invariant. It fails where nothing is
-// possible.
+// Masks returns, by step, which cells are exact zeros, nil if none is: those that the spec declares, and those with
+// no possible cell left in a table of a later step, except cells that have no rows by an invariant. It returns an
+// error if nothing is possible.
 func (f *Fitting) Masks(p *plan.Plan) ([][]bool, error) {
 	masks := make([][]bool, len(f.Steps))
 	for i, s := range f.Steps {
-		if !s.masked() {
+		if !s.hasZeros() {
 			continue
 		}
 		t := f.Tables[s.Table]
@@ -431,13 +436,13 @@ func (f *Fitting) Masks(p *plan.Plan) ([][]bool, error) {
 		for cell, c := range f.Project(f.Steps[i].Margin, fixed.Margin) {
 			dead[c] = dead[c] && masks[i][cell]
 		}
-		for c, none := range f.empty(fixed.Margin) { // which need no cell
+		for c, none := range f.emptyCells(fixed.Margin) { // which need no cell
 			dead[c] = dead[c] && !none
 		}
 		switch {
 		case !slices.Contains(dead, true):
 		case f.Steps[fixed.From].Given != nil:
-			if err := f.emptied(p, i, dead); err != nil {
+			if err := f.checkEmptied(p, i, dead); err != nil {
 				return nil, err
 			}
 		case len(f.Steps[fixed.From].Fixed) > 1:

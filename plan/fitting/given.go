@@ -15,32 +15,33 @@ import (
 
 // This file holds the steps of a fitting that invariants decide.
 
-// given adds the total, and what invariants decide, which all others keep to: of each the finest margins of all chains.
-// What lies within another one's is the same there, as invariants do not contradict each other.
-func (f *fitter) given(confidential *spec.Table) {
+// addGiven adds the total, and what invariants decide, with which all others agree: of each invariant the finest
+// margins of all chains. What is within another invariant's margin is the same there, as invariants do not contradict
+// each other.
+func (f *fitter) addGiven(confidential *spec.Table) {
 	var all []Step
 	for _, i := range f.invariants {
-		for _, m := range f.decided(confidential, i) {
-			all = append(all, Step{Margin: m, Table: f.find(m), Given: f.sums(confidential, i, m), Invariant: i.Name})
+		for _, m := range f.decidedMargins(confidential, i) {
+			all = append(all, Step{Margin: m, Table: f.tableWith(m), Given: f.sumFigures(confidential, i, m), Invariant: i.Name})
 		}
 	}
 	none := make(Margin, len(f.Chains))
-	total := Step{Margin: none, Table: f.find(none)}
+	total := Step{Margin: none, Table: f.tableWith(none)}
 	for _, i := range f.invariants[:min(1, len(f.invariants))] {
 		total.Given, total.Invariant = []int64{i.Total()}, i.Name
 	}
-	f.add(total)
+	f.addStep(total)
 	slices.SortStableFunc(all, func(a, b Step) int { return cmp.Compare(b.Margin.depth(), a.Margin.depth()) })
 	for _, s := range all {
-		if f.within(s.Margin) < 0 {
-			f.add(s)
+		if f.containingStep(s.Margin) < 0 {
+			f.addStep(s)
 		}
 	}
 }
 
-// decided are the finest margins that an invariant decides: of each of its attributes, the finest level in one of the
-// chains of its column.
-func (f *fitter) decided(confidential *spec.Table, i spec.Invariant) []Margin {
+// decidedMargins returns the finest margins that an invariant decides: for each of its attributes, the finest level
+// in one of the chains of its column.
+func (f *fitter) decidedMargins(confidential *spec.Table, i spec.Invariant) []Margin {
 	out := []Margin{make(Margin, len(f.Chains))}
 	for _, a := range attributes.CountedBy(confidential, i.By) {
 		var next []Margin
@@ -59,7 +60,7 @@ func (f *fitter) decided(confidential *spec.Table, i spec.Invariant) []Margin {
 	return out
 }
 
-// decidedLevel is the finest level of a chain that an attribute decides, 0 for none.
+// decidedLevel returns the finest level of a chain that an attribute decides, 0 for none.
 func decidedLevel(c workload.Chain, confidential *spec.Table, a spec.Attribute) int {
 	for level := len(c.Levels); level > 0; level-- {
 		if _, ok := attributes.Decides(confidential, a, c.Attribute(level)); ok {
@@ -69,8 +70,8 @@ func decidedLevel(c workload.Chain, confidential *spec.Table, a spec.Attribute) 
 	return 0
 }
 
-// sums adds the figures of an invariant up to a margin that it decides.
-func (f *fitter) sums(confidential *spec.Table, i spec.Invariant, m Margin) []int64 {
+// sumFigures adds the figures of an invariant up to a margin that it decides.
+func (f *fitter) sumFigures(confidential *spec.Table, i spec.Invariant, m Margin) []int64 {
 	by := attributes.CountedBy(confidential, i.By)
 	of, strides := make([][]int, len(by)), make([]int, len(by))
 	stride := 1
@@ -91,8 +92,8 @@ func (f *fitter) sums(confidential *spec.Table, i spec.Invariant, m Margin) []in
 	return out
 }
 
-// empty marks the cells of a margin that have no rows by some invariant; nil for none.
-func (f *Fitting) empty(m Margin) []bool {
+// emptyCells marks the cells of a margin that have no rows by some invariant; nil for none.
+func (f *Fitting) emptyCells(m Margin) []bool {
 	var out []bool
 	for _, s := range f.Steps {
 		if s.Given == nil {
@@ -116,9 +117,9 @@ func (f *Fitting) empty(m Margin) []bool {
 	return out
 }
 
-// emptied fails where rows that an invariant has would be in cells of a later table of which none is possible: those
-// marked of the margin that the table's step keeps to.
-func (f *Fitting) emptied(p *plan.Plan, step int, dead []bool) error {
+// checkEmptied returns an error if rows that an invariant has would be in cells of a later table of which none is
+// possible. dead marks these cells, of the margin with which the table's step agrees.
+func (f *Fitting) checkEmptied(p *plan.Plan, step int, dead []bool) error {
 	fixed := f.Steps[step].Fixed[0]
 	from := f.Steps[fixed.From]
 	rows := make([]int64, len(dead))
@@ -137,10 +138,10 @@ func (f *Fitting) emptied(p *plan.Plan, step int, dead []bool) error {
 	return nil
 }
 
-// keepApart fails where a fitted table would not keep to an invariant: where both tell more of a column than the finest
-// level that the invariant decides in the table's chain, as its own is in another one. Tables that an invariant decides
-// show its figures.
-func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
+// checkInvariants returns an error if a fitted table would not agree with an invariant: if both distinguish more
+// categories of a column than the finest level that the invariant decides in the table's chain, because the
+// invariant's own level is in another chain. Tables that an invariant decides show its figures.
+func checkInvariants(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 	confidential := p.Release().Table(c.Table)
 	groups := map[[2]spec.Attribute]int{}
 	for _, i := range p.Release().Invariants {
@@ -150,7 +151,7 @@ func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 		for _, a := range attributes.CountedBy(confidential, i.By) {
 			for _, of := range f.Tables {
 				t := p.Tables[of.At]
-				if isHeld(t) {
+				if isDecided(t) {
 					continue
 				}
 				for k, own := range attributes.CountedBy(confidential, t.Attributes()) {
@@ -159,7 +160,7 @@ func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 					}
 					pair := [2]spec.Attribute{own, a}
 					if groups[pair] == 0 {
-						groups[pair] = told(confidential, own, a)
+						groups[pair] = commonGroups(confidential, own, a)
 					}
 					chain := f.Chains[of.Order[k]]
 					if kept := chain.Size(min(of.Margin[of.Order[k]], decidedLevel(chain, confidential, a))); kept < groups[pair] {
@@ -175,8 +176,8 @@ func keepApart(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 	return nil
 }
 
-// told is into how many groups of categories what two attributes of one column both tell divides it.
-func told(confidential *spec.Table, first, second spec.Attribute) int {
+// commonGroups returns the number of groups of categories that two attributes of one column both distinguish.
+func commonGroups(confidential *spec.Table, first, second spec.Attribute) int {
 	of := confidential.Column(first.Column).Domain
 	one, _ := of.Level(first.Level)
 	other, _ := of.Level(second.Level)

@@ -2,8 +2,8 @@ package fitting
 
 import "github.com/dprelease/dprelease/plan"
 
-// isHeld reports whether an invariant decides a table.
-func isHeld(t plan.Table) bool { return t.Invariant != "" }
+// isDecided reports whether an invariant decides a table.
+func isDecided(t plan.Table) bool { return t.Invariant != "" }
 
 // othersText names what the tables of a fit agree with, in addition to each other.
 func (f *fitter) othersText() string {

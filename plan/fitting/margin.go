@@ -8,13 +8,13 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// This file holds margins: tables as sets of columns at levels, and which of them lie within which.
+// This file holds margins: tables as sets of columns at levels, and which of them are within which.
 
-// Margin is a table as its chains show it: of each chain the level, 0 where it is left out. Its cells are row-major
-// over the chains in order.
+// Margin is a table as a level of each chain, 0 if the chain is left out. Its cells are row-major over the chains in
+// order.
 type Margin []int
 
-// Within tells that a margin is one of another: none of its levels is finer.
+// Within reports whether a margin is a margin of another: none of its levels is finer.
 func (m Margin) Within(other Margin) bool {
 	for i, level := range m {
 		if level > other[i] {
@@ -24,7 +24,7 @@ func (m Margin) Within(other Margin) bool {
 	return true
 }
 
-// Meet is the finest margin that lies within both.
+// Meet returns the finest margin that is within both.
 func (m Margin) Meet(other Margin) Margin {
 	out := make(Margin, len(m))
 	for i := range m {
@@ -33,7 +33,7 @@ func (m Margin) Meet(other Margin) Margin {
 	return out
 }
 
-// Join is the coarsest margin that both lie within.
+// Join returns the coarsest margin that both are within.
 func (m Margin) Join(other Margin) Margin {
 	out := make(Margin, len(m))
 	for i := range m {
@@ -42,7 +42,7 @@ func (m Margin) Join(other Margin) Margin {
 	return out
 }
 
-// Ways is how many chains the margin shows.
+// Ways returns how many chains the margin shows.
 func (m Margin) Ways() int {
 	n := 0
 	for _, level := range m {
@@ -53,7 +53,7 @@ func (m Margin) Ways() int {
 	return n
 }
 
-// depth is the sum of the levels: a margin within another one has less.
+// depth returns the sum of the levels: a margin within another one has a smaller depth.
 func (m Margin) depth() int {
 	n := 0
 	for _, level := range m {
@@ -62,15 +62,15 @@ func (m Margin) depth() int {
 	return n
 }
 
-// Single is the margin of one chain at a level.
-func single(chains, chain, level int) Margin {
+// singleMargin returns the margin of one chain at a level.
+func singleMargin(chains, chain, level int) Margin {
 	m := make(Margin, chains)
 	m[chain] = level
 	return m
 }
 
-// largest are those margins of a list, each once, that lie within no other.
-func largest(all []Margin) []Margin {
+// largestMargins returns the margins of a list, each once, that are within no other.
+func largestMargins(all []Margin) []Margin {
 	var out []Margin
 	for i, m := range all {
 		if !slices.ContainsFunc(all[:i], func(o Margin) bool { return slices.Equal(m, o) }) &&
@@ -81,8 +81,8 @@ func largest(all []Margin) []Margin {
 	return out
 }
 
-// chainsOf puts the attributes of tables into chains, and is each table as a margin of these, with the chain of each of
-// its attributes.
+// chainsOf arranges the attributes of tables in chains, and returns each table as a margin of these, with the chain
+// of each of its attributes.
 func chainsOf(confidential *spec.Table, tables [][]spec.Attribute) (chains []workload.Chain, margins []Margin,
 	order [][]int) {
 	var columns []*spec.Column
@@ -107,24 +107,24 @@ func chainsOf(confidential *spec.Table, tables [][]spec.Attribute) (chains []wor
 		}
 	}
 	for _, by := range tables {
-		m, places := make(Margin, len(chains)), make([]int, len(by))
+		m, chainAt := make(Margin, len(chains)), make([]int, len(by))
 		for i, a := range by {
-			places[i] = at[a][0]
+			chainAt[i] = at[a][0]
 			m[at[a][0]] = at[a][1]
 		}
-		margins, order = append(margins, m), append(order, places)
+		margins, order = append(margins, m), append(order, chainAt)
 	}
 	return chains, margins, order
 }
 
-// mostOrdered bounds the margins for which an order is looked for.
+// mostOrdered bounds the margins that are ordered.
 const mostOrdered = 1000
 
-// ears orders margins so that all that each shares with those before lies within one of them: from the last on, it
-// takes away one after the other of which that holds, in any order, and of several the last (Graham 1979; Yu &
-// Özsoyoğlu 1979). What two share of fewer chains than least counts as nothing. false where there is no such order:
-// then those that are left come first, as they were.
-func ears(all []Margin, least int) (order []int, ok bool) {
+// earOrder orders margins so that all that each shares with those before is within one of them: from the last on, it
+// removes one after the other of which that is true, in any order, and of several the last (Graham 1979; Yu &
+// Özsoyoğlu 1979). What two share of fewer chains than least counts as nothing. It reports false if there is no such
+// order: then those that are left come first, in their original order.
+func earOrder(all []Margin, least int) (order []int, ok bool) {
 	left := make([]int, len(all))
 	for i := range left {
 		left[i] = i
@@ -138,7 +138,7 @@ func ears(all []Margin, least int) (order []int, ok bool) {
 					others = append(others, all[at])
 				}
 			}
-			of := shared(all[left[i]], others, least)
+			of := sharedMargin(all[left[i]], others, least)
 			if len(others) == 0 || slices.ContainsFunc(others, of.Within) {
 				ear = i
 			}
@@ -153,8 +153,8 @@ func ears(all []Margin, least int) (order []int, ok bool) {
 	return append(left, order...), len(left) == 0
 }
 
-// shared is the join of all that a margin has in common with others.
-func shared(m Margin, others []Margin, least int) Margin {
+// sharedMargin returns the join of all that a margin has in common with others.
+func sharedMargin(m Margin, others []Margin, least int) Margin {
 	out := make(Margin, len(m))
 	for _, o := range others {
 		if one := m.Meet(o); one.Ways() >= least {

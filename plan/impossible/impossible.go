@@ -1,6 +1,7 @@
-// Package impossible says which cells of a query no row can fall into, by the entries under `impossible` of a spec.
+// Package impossible finds the cells of a query that no row can fall into, by the entries under `impossible` of a
+// spec.
 //
-// It owns the mask of these cells, a function of release and query alone. It never sees a plan or a count.
+// It owns the mask of these cells, a function of release and query only. It never sees a plan or a count.
 package impossible
 
 import (
@@ -11,36 +12,36 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Mask says which cells of a query are impossible. It is a function of release and query alone.
+// Mask marks the impossible cells of a query. It is a function of release and query only.
 type Mask struct {
 	sizes []int
 	boxes []box
 }
 
-// box is the cells that one entry rules out: those whose category is marked in every factor; a factor that is nil marks
-// all.
+// box is the cells that one entry rules out: those whose category is marked in every factor; a nil factor marks all.
 type box [][]bool
 
-// Of returns the impossible cells of a query: those all of whose rows would meet all conditions of one entry of
-// the table's `impossible`. Only a marginal has any: the query must be of identity factors. It fails as Levels does.
+// Of returns the impossible cells of a query: those all of whose rows would meet all conditions of one entry of the
+// table's `impossible`. Only a marginal has any: the query must be of identity factors. It returns an error as Levels
+// does.
 func Of(q plan.Query, r *spec.Release) (*Mask, error) { return New(r).Mask(q) }
 
-// Rules are the entries of a release, with the categories that they have been found to rule out.
+// Rules are the entries of a release, with a cache of the categories that they rule out.
 type Rules struct {
 	release *spec.Release
-	within  map[ruled][]bool
+	within  map[ruleKey][]bool
 }
 
-// ruled is a condition beside an attribute of a table.
-type ruled struct {
+// ruleKey is a condition together with an attribute of a table.
+type ruleKey struct {
 	entry, condition int
 	attribute        spec.Attribute
 }
 
 // New returns the rules of a release.
-func New(r *spec.Release) *Rules { return &Rules{r, map[ruled][]bool{}} }
+func New(r *spec.Release) *Rules { return &Rules{r, map[ruleKey][]bool{}} }
 
-// Mask is the union of a box for each entry that has all its columns among the query's factors.
+// Mask returns the union of a box for each entry that has all its columns among the query's factors.
 func (l *Rules) Mask(q plan.Query) (*Mask, error) {
 	levels, err := q.Levels(l.release)
 	if err != nil {
@@ -54,15 +55,15 @@ func (l *Rules) Mask(q plan.Query) (*Mask, error) {
 		if e.Table != q.Table {
 			continue
 		}
-		if b := l.box(entry, q); b != nil {
+		if b := l.boxOf(entry, q); b != nil {
 			m.boxes = append(m.boxes, b)
 		}
 	}
 	return m, nil
 }
 
-// box is what an entry rules out of a query's cells, nil if nothing.
-func (l *Rules) box(entry int, q plan.Query) box {
+// boxOf returns what an entry rules out of a query's cells, nil if nothing.
+func (l *Rules) boxOf(entry int, q plan.Query) box {
 	table, e := l.release.Table(q.Table), l.release.Impossible[entry]
 	b := make(box, len(q.Factors))
 	for condition, c := range e.Where {
@@ -80,13 +81,13 @@ func (l *Rules) box(entry int, q plan.Query) box {
 			return nil
 		}
 		f := q.Factors[at]
-		key := ruled{entry, condition, attributes.Counted(table, spec.Attribute{Column: f.Attribute, Level: f.Level})}
+		key := ruleKey{entry, condition, attributes.Counted(table, spec.Attribute{Column: f.Attribute, Level: f.Level})}
 		within, ok := l.within[key]
 		if !ok {
 			within = insideOf(table, key.attribute, c)
 			l.within[key] = within
 		}
-		b[at] = both(b[at], within)
+		b[at] = intersect(b[at], within)
 	}
 	for _, marked := range b {
 		if marked != nil && !slices.Contains(marked, true) {
@@ -96,7 +97,7 @@ func (l *Rules) box(entry int, q plan.Query) box {
 	return b
 }
 
-// insideOf marks the categories of an attribute that lie in a condition of its column with all their base cells.
+// insideOf marks the categories of an attribute all of whose base cells meet a condition on its column.
 func insideOf(t *spec.Table, a spec.Attribute, c spec.Condition) []bool {
 	level, _ := t.Column(a.Column).Domain.Level(a.Level)
 	in, out := make([]bool, level.Size()), make([]bool, level.Size())
@@ -114,8 +115,8 @@ func insideOf(t *spec.Table, a spec.Attribute, c spec.Condition) []bool {
 	return in
 }
 
-// Meets says of each base cell of a condition's column, which for a derived column is its origin, whether a row with it
-// meets the condition.
+// Meets reports, for each base cell of a condition's column, which for a derived column is its origin, whether a row
+// with it meets the condition.
 func Meets(t *spec.Table, c spec.Condition) []bool {
 	a := attributes.Counted(t, c.Attribute)
 	domain := t.Column(a.Column).Domain
@@ -131,8 +132,8 @@ func Meets(t *spec.Table, c spec.Condition) []bool {
 	return out
 }
 
-// both are the categories that two lists mark; nil marks all.
-func both(a, b []bool) []bool {
+// intersect returns the categories that two lists mark; nil marks all.
+func intersect(a, b []bool) []bool {
 	if a == nil {
 		return b
 	}
@@ -143,8 +144,8 @@ func both(a, b []bool) []bool {
 	return out
 }
 
-// Count is how many cells are impossible. Categories that the same entries rule out are counted as one, so that it does
-// not look at cells.
+// Count returns how many cells are impossible. It counts categories that the same entries rule out as one, so it does
+// not visit cells.
 func (m *Mask) Count() int64 {
 	if len(m.boxes) == 0 {
 		return 0
@@ -157,12 +158,12 @@ func (m *Mask) Count() int64 {
 	for factor, size := range m.sizes {
 		alike := map[string]int64{} // categories of this factor by the boxes that mark them
 		for category := range size {
-			alike[string(m.marking(factor, category))]++
+			alike[string(m.marksOf(factor, category))]++
 		}
 		next := map[string]int64{}
 		for a, n := range partial {
 			for b, k := range alike {
-				if in, some := meet(a, b); some {
+				if in, some := commonBoxes(a, b); some {
 					next[in] += n * k
 				}
 			}
@@ -176,8 +177,8 @@ func (m *Mask) Count() int64 {
 	return count
 }
 
-// marking says of each box whether it marks a category of a factor.
-func (m *Mask) marking(factor, category int) []byte {
+// marksOf returns, for each box, whether it marks a category of a factor.
+func (m *Mask) marksOf(factor, category int) []byte {
 	out := make([]byte, len(m.boxes))
 	for i, b := range m.boxes {
 		if b[factor] == nil || b[factor][category] {
@@ -187,8 +188,8 @@ func (m *Mask) marking(factor, category int) []byte {
 	return out
 }
 
-// meet is the boxes that are in two markings; false where there is none.
-func meet(a, b string) (string, bool) {
+// commonBoxes returns the boxes that are in two markings; it reports false if there is none.
+func commonBoxes(a, b string) (string, bool) {
 	out, some := make([]byte, len(a)), false
 	for i := range out {
 		out[i] = a[i] & b[i]
@@ -197,7 +198,7 @@ func meet(a, b string) (string, bool) {
 	return string(out), some
 }
 
-// Holds says of one cell, by its place row-major, whether it is impossible.
+// Holds reports whether one cell, given by its row-major index, is impossible.
 func (m *Mask) Holds(cell uint64) bool {
 	if len(m.boxes) == 0 {
 		return false
@@ -217,7 +218,7 @@ func (m *Mask) Holds(cell uint64) bool {
 	})
 }
 
-// Cells says of each cell, row-major, whether it is impossible; nil where none is.
+// Cells reports, for each cell, row-major, whether it is impossible; it returns nil if none is.
 func (m *Mask) Cells() []bool {
 	if len(m.boxes) == 0 {
 		return nil
@@ -233,7 +234,7 @@ func (m *Mask) Cells() []bool {
 	return out
 }
 
-// fill marks the cells of a box, given the place among the factors before.
+// fill marks the cells of a box, given the row-major index over the factors before.
 func (m *Mask) fill(b box, factor, before int, out []bool) {
 	if factor == len(m.sizes) {
 		out[before] = true

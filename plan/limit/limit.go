@@ -1,7 +1,7 @@
 // Package limit holds the limits of plans.
 //
 // It owns the sizes that no plan exceeds, so that no product overflows and nothing is planned that no machine could
-// do. It never refuses anything: the packages that plan hold their sizes against it.
+// do. It never refuses anything: the packages that plan compare their sizes with it.
 package limit
 
 const (
@@ -12,17 +12,17 @@ const (
 	SparseCells = int64(1) << 62
 )
 
-// SharedAttributes is up to how many attributes tables share measurements.
+// SharedAttributes is the largest number of attributes of a table that shares measurements.
 const SharedAttributes = 16
 
 // Bins bounds the bins of a cell.
 const Bins = 1 << 12
 
-// Reach bounds by how much the integers of a residual exceed the counts: with fewer than 2^32 rows they then stay
-// below 2^62.
+// Reach bounds the ratio of the integers of a residual to the counts: with fewer than 2^32 rows they then stay below
+// 2^62.
 const Reach = int64(1) << 30
 
-// MicrodataRows bounds the rows of microdata that are as many as an invariant has.
+// MicrodataRows bounds the rows of microdata whose number comes from an invariant.
 const MicrodataRows = 1_000_000_000
 
 // FittedCells bounds the cells of the tables that are made to add up together.

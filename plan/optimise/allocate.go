@@ -8,9 +8,9 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds the budget's way to the tables: the cost of the whole, its leaves, and what each table gets.
+// This file holds how the budget reaches the tables: the cost of the whole, its leaves, and what each table gets.
 
-// costOf is a cost in the budget's currency: an ε of a pure budget, else a ρ.
+// costOf returns an amount as a cost in the budget's currency: ε for a pure budget, else ρ.
 func (b *Blueprint) costOf(amount *big.Rat) budget.Cost {
 	if b.Pure {
 		return budget.Cost{Epsilon: amount}
@@ -18,7 +18,8 @@ func (b *Blueprint) costOf(amount *big.Rat) budget.Cost {
 	return budget.Cost{Rho: amount}
 }
 
-// Allocate gives each leaf its exact amount of a total. It refuses a leaf of microdata that pays for anything else.
+// Allocate gives each leaf its exact amount of a total. It returns an error if a leaf of microdata also pays for
+// anything else.
 func (b *Blueprint) Allocate(total *big.Rat, needed map[string]*big.Rat) ([]plan.Leaf, error) {
 	split := b.Release.Budget.Leaves
 	amounts, err := b.Release.Budget.Divide(total, needed)

@@ -14,7 +14,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// waysOf is a release of all tables of up to two of some columns, given by the sizes of their domains.
+// waysOf returns a release of all tables of up to two of some columns, given by the sizes of their domains.
 func waysOf(t testing.TB, sizes []int, budget string) *spec.Release {
 	t.Helper()
 	var columns, names []string
@@ -35,9 +35,8 @@ marginals: {m: {every: [0, 1, 2], by: [%s]}}
 	return r
 }
 
-// BenchmarkChoose designs the strategies of all tables of up to three columns and takes the best, from the list of the
-// tables: of Adult, where the bar is 10 ms, and of a hundred columns of ten categories, 166 751 tables, where it is 1
-// s.
+// BenchmarkChoose designs the strategies of all tables of up to three columns and takes the best, starting from the
+// list of the tables. For Adult the bar is 10 ms; for a hundred columns of ten categories, 166 751 tables, it is 1 s.
 func BenchmarkChoose(b *testing.B) {
 	ten := make([]int, 100)
 	for i := range ten {
@@ -76,7 +75,8 @@ func BenchmarkChoose(b *testing.B) {
 	}
 }
 
-// BenchmarkChoosePairs chooses for all 5050 tables of one and two of a hundred columns, which takes some .1 s in ρ and some 2 s in ε.
+// BenchmarkChoosePairs chooses for all 5050 tables of one and two of a hundred columns. That takes about 0.1 s in ρ
+// and about 2 s in ε.
 func BenchmarkChoosePairs(b *testing.B) {
 	columns, names := "", ""
 	for i := range 100 {

@@ -13,31 +13,32 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the design of tables whose groups nobody lists: a selection of groups, and counts of those that it
-// lets through.
+// This file holds the design of tables whose groups nobody lists: a selection of groups, and counts of the selected
+// ones.
 
-// discovered adds the design of a table of groups that are not listed: half of its ρ for the selection, half for the
-// noise on the numbers of units, drawn afresh. Its error is the variance of that noise and, for the groups that are
-// missing, the square of how many units one has that appears half of the time.
-func (g *Group) discovered(noise budget.Kind) (Design, error) {
+// designDiscovered returns the design of a table of groups that are not listed. Half of its ρ goes to the selection,
+// half to fresh noise on the numbers of units. The error is the variance of that noise plus, for missing groups, the
+// square of the number of units with which a group is selected half of the time.
+func (g *Group) designDiscovered(noise budget.Kind) (Design, error) {
 	t := g.Tables[0]
 	d := Design{Kind: strategy.Direct, Noise: noise, parts: []float64{1}, Planned: []Planned{
-		{Group: g, Table: t, What: t.What, Selection: t.Selection, Noise: noise, Sensitivity: g.moved(g.Release, t), adds: 1},
+		{Group: g, Table: t, What: t.What, Selection: t.Selection, Noise: noise,
+			Sensitivity: g.tableSensitivity(g.Release, t), addedVariance: 1},
 	}}
 	groups := float64(t.Differ(g.Release))
-	delta, _ := deltaEach(t, g.Release).Float64()
-	half := 0.5 // of a ρ of 1
-	var variance, needs float64
+	delta, _ := deltaPerGroup(t, g.Release).Float64()
+	half := 0.5                   // of a ρ of 1
+	var variance, typical float64 // units of a group that is selected half of the time
 	if noise.Pure() {
 		half = 0.25 // of an ε of 1, which is a ρ of ½
 		l1 := floatOf(d.Planned[0].L1)
 		variance = float64(l1*l1) / half
-		needs = -budget.Log(2*delta) * math.Sqrt(groups/(2*half))
+		typical = -budget.Log(2*delta) * math.Sqrt(groups/(2*half))
 	} else {
 		variance = floatOf(d.Planned[0].L2Squared) / (2 * half)
-		needs = budget.NormalQuantile(delta) * math.Sqrt(groups/(2*half))
+		typical = budget.NormalQuantile(delta) * math.Sqrt(groups/(2*half))
 	}
-	both := variance + float64(needs*needs)
+	both := variance + float64(typical*typical)
 	d.Spread = float64(variance * workload.UsualGroups)
 	d.Error = float64(t.Weight * both)
 	if g.Minimise != spec.LeastLargest {
@@ -46,25 +47,25 @@ func (g *Group) discovered(noise budget.Kind) (Design, error) {
 	return d, nil
 }
 
-// deltaEach is the δ of one group of the table: what is reserved, in equal parts for all selections, and of each for
-// all groups in which neighbours differ. r has the δ that is left for the noise.
-func deltaEach(t *workload.Table, r *spec.Release) *big.Rat {
+// deltaPerGroup returns the δ of one group of the table: the reserved δ, divided equally among all selections, and in
+// each among all groups in which neighbours differ. r has the δ that is left for the noise.
+func deltaPerGroup(t *workload.Table, r *spec.Release) *big.Rat {
 	parts := new(big.Int).Mul(big.NewInt(workload.Selections(r)*(workload.ReservedPart-1)),
 		big.NewInt(t.Differ(r)))
 	return new(big.Rat).Quo(r.Budget.Delta, new(big.Rat).SetInt(parts))
 }
 
-// discover spends a ρ on a table of groups that are not listed.
+// spendOnGroups spends a ρ on a table of groups that are not listed.
 //
-// Guarantee: the selection and the noise cost at most ρ together, beside the δ of the selection: for each of the groups
-// in which neighbours differ ε²/2 or, with noise, one unit of L2² (Bun & Steinke 2016). Neighbours: both relations.
-// Argument: docs/proofs/discover.md.
-func (p Planned) discover(m *plan.Measurement, rho *big.Rat) error {
+// Guarantee: the selection and the noise cost at most ρ together, in addition to the δ of the selection: for each of
+// the groups in which neighbours differ ε²/2 or, with noise, one unit of L2² (Bun & Steinke 2016). Neighbours: both
+// relations. Argument: docs/proofs/discover.md.
+func (p Planned) spendOnGroups(m *plan.Measurement, rho *big.Rat) error {
 	m.Cells = 0
 	r, t := p.Group.Release, p.Table
 	groups := t.Differ(r)
 	half := new(big.Rat).Quo(rho, big.NewRat(2, 1))
-	each := deltaEach(t, r)
+	each := deltaPerGroup(t, r)
 	d := selection.Groups{Groups: groups, Delta: each.RatString()}
 	for _, c := range t.Discovers {
 		d.Columns = append(d.Columns, c.Name)

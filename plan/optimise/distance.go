@@ -10,12 +10,12 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the distance: how far one unit can move the integers of a measurement.
+// This file holds the sensitivities of measurements.
 
-// moved is how far one unit can move the integers of a table that is measured by itself.
-func (g *Group) moved(r *spec.Release, t *workload.Table) *counted.Sensitivity {
+// tableSensitivity returns the sensitivity of a table that is measured by itself.
+func (g *Group) tableSensitivity(r *spec.Release, t *workload.Table) *counted.Sensitivity {
 	if !t.Valued() {
-		return g.counts(r, t.Unit(r).Cells)
+		return g.countSensitivity(r, t.Unit(r).Cells)
 	}
 	s, err := t.What.Sensitivity(t.Unit(r))
 	if err != nil {
@@ -24,8 +24,9 @@ func (g *Group) moved(r *spec.Release, t *workload.Table) *counted.Sensitivity {
 	return s
 }
 
-// counts is how far one unit can move so many counts: one, or more.
-func (g *Group) counts(r *spec.Release, cells int64) *counted.Sensitivity {
+// countSensitivity returns the sensitivity of counts in that many cells. Only one cell and several differ, and each
+// is worked out once.
+func (g *Group) countSensitivity(r *spec.Release, cells int64) *counted.Sensitivity {
 	known := &g.knownCounts[min(cells, 2)-1]
 	if *known == nil {
 		*known = counted.Unit{Table: r.Table(g.Tables[0].Marginal.Table), Neighbours: r.Privacy.Neighbours,
@@ -34,33 +35,33 @@ func (g *Group) counts(r *spec.Release, cells int64) *counted.Sensitivity {
 	return *known
 }
 
-// moves is how far one unit can move the integers of a residual. Those whose axes have the same moves have the same,
-// which is worked out once.
-func (g *Group) moves(r *spec.Release, axes residual.Set) *counted.Sensitivity {
+// residualSensitivity returns the sensitivity of a residual. Residuals whose axes have the same moves have the same
+// sensitivity, which is worked out once.
+func (g *Group) residualSensitivity(r *spec.Release, axes residual.Set) *counted.Sensitivity {
 	if len(axes) == 0 {
-		return g.counts(r, 1)
+		return g.countSensitivity(r, 1)
 	}
 	var kinds [limit.SharedAttributes]int // of the moves of the axes, from 1 on
 	for i, a := range axes {
 		moves := g.Chains.Columns[a.Column].Moves(a.Level)
-		kinds[i] = 1 + slices.Index(g.kinds, moves)
+		kinds[i] = 1 + slices.Index(g.moveKinds, moves)
 		if kinds[i] == 0 {
-			g.kinds = append(g.kinds, moves)
-			kinds[i] = len(g.kinds)
+			g.moveKinds = append(g.moveKinds, moves)
+			kinds[i] = len(g.moveKinds)
 		}
 	}
 	slices.Sort(kinds[:len(axes)])
-	known, ok := g.known[kinds]
+	known, ok := g.knownResiduals[kinds]
 	if !ok {
 		each := make([]residual.Moves, len(axes))
 		for i := range each {
-			each[i] = g.kinds[kinds[i]-1]
+			each[i] = g.moveKinds[kinds[i]-1]
 		}
 		known = counted.ResidualSensitivity(r.Privacy.Neighbours, r.Table(g.Tables[0].Marginal.Table).Unit.MaxRows, each)
-		if g.known == nil {
-			g.known = map[[limit.SharedAttributes]int]*counted.Sensitivity{}
+		if g.knownResiduals == nil {
+			g.knownResiduals = map[[limit.SharedAttributes]int]*counted.Sensitivity{}
 		}
-		g.known[kinds] = known
+		g.knownResiduals[kinds] = known
 	}
 	return known
 }

@@ -15,26 +15,26 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the division of the budget: the kind of noise that each group of tables gets, and its part of its
-// leaf.
+// This file holds the division of the budget: the kind of noise of each group of tables, and its part of its leaf.
 
-// Blueprint is how the tables of a release can be measured, whatever the size of its budget.
+// Blueprint says how the tables of a release can be measured, whatever the size of its budget.
 type Blueprint struct {
 	Release *spec.Release
-	tables  []*workload.Table // those that are published
+	tables  []*workload.Table // the published ones
 	drafts  []Microdata
 	Groups  []*Group
-	Chains  map[string]workload.Chains // the columns of each confidential table that tables are of
+	Chains  map[string]workload.Chains // the columns of each confidential table that has tables
 	Pure    bool
-	// rough says that the size of a budget of ε and δ is taken from the conversion of ρ alone, for Gaussian noise: for
-	// what needs to be known before the measurements are.
+	// Rough takes the size of a budget of ε and δ from the conversion of ρ alone, for Gaussian noise. It serves what
+	// must be known before the measurements are.
 	Rough bool
-	// about says that the size of a budget of ε and δ is found by rough compositions: for what is said and not spent.
+	// About finds the size of a budget of ε and δ by rough compositions. It serves figures that are shown and not spent.
 	About bool
-	// tight is by how much the caps of tables are lowered, where noise on integers has not quite the variance that is
-	// reckoned with, and levelled are the leaves whose tables all have an equal share, as nothing else leaves none worse.
-	tight    map[*workload.Table]float64
-	levelled map[int]bool
+	// capFactors are the factors by which the caps of tables are lowered, because the variance of noise on integers is
+	// not exactly the predicted one. levelled are the leaves whose tables all have an equal share, because nothing else
+	// leaves no table worse.
+	capFactors map[*workload.Table]float64
+	levelled   map[int]bool
 }
 
 // NewBlueprint groups the tables and designs every group.
@@ -60,11 +60,11 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 					of = append(of, p)
 				}
 			}
-			for place, tables := range workload.Connected(of, c) {
-				g := &Group{Release: r, Leaf: leaf, place: place, Tables: tables, Chains: c, Minimise: r.Budget.Minimise,
+			for index, tables := range workload.Connected(of, c) {
+				g := &Group{Release: r, Leaf: leaf, index: index, Tables: tables, Chains: c, Minimise: r.Budget.Minimise,
 					Needed: l.Needed}
 				g.Unit = unitOf(tables[0], confidential, each)
-				if err := g.design(r, tighten); err != nil {
+				if err := g.addDesigns(r, tighten); err != nil {
 					return nil, workload.At(r, "marginals."+g.Tables[0].Marginal.Name, err)
 				}
 				b.Groups = append(b.Groups, g)
@@ -76,24 +76,24 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 
 // Division is one way to spend the budget on a blueprint.
 type Division struct {
-	choice  []int    // the design of each group
-	Taken   []Design // that design, with the parts that it has in its leaf
+	choice  []int    // the index of each group's design
+	Taken   []Design // that design, with its parts of the leaf
 	Planned []Planned
 	Shares  []float64 // of each group in its leaf: of ε in a pure budget, else of ρ
 	Cost    budget.Cost
 	Leaves  []plan.Leaf
-	errors  []float64 // of each leaf, in the sense of the objective; 0 where targets decide
+	errors  []float64 // of each leaf, by the objective; 0 if targets decide
 	Error   float64   // of all
-	epsilon float64   // at the budget's δ, where targets decide it all
-	// about is set where the size of the budget was found roughly, which was enough to see that another division is
+	epsilon float64   // at the budget's δ, if targets decide everything
+	// isRough reports whether the size of the budget was found roughly, which was enough to see that another division is
 	// better.
-	about bool
+	isRough bool
 }
 
-// Settle chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or, group
-// by group, for some, where that makes the error of all tables less under the release's accountant, and of no leaf
-// more. uniform is what the plan would be with one kind for all, in the order of [noises]; nil where that would be too
-// little for targets, or has no chance.
+// Settle chooses the noise of every group: discrete Gaussian noise for all, or discrete Laplace noise for all or,
+// group by group, for some, if that lowers the error of all tables under the release's accountant and raises that of
+// no leaf. uniform is the plan with one kind for all, in the order of [Noises]; an element is nil if the budget would
+// be too small for the targets, or if that kind cannot win.
 func (b *Blueprint) Settle() (best *Division, uniform []*Division, err error) {
 	uniform = make([]*Division, len(Noises(b.Release.Budget)))
 	var little error
@@ -102,10 +102,10 @@ func (b *Blueprint) Settle() (best *Division, uniform []*Division, err error) {
 		for i, g := range b.Groups {
 			choice[i] = g.Best[kind]
 		}
-		if kind > 0 && b.tooMany(choice) {
+		if kind > 0 && b.hasTooManyLaplace(choice) {
 			continue
 		}
-		d, err := b.divide(choice, best)
+		d, err := b.divideBudget(choice, best)
 		if errors.Is(err, ErrTooLittle) { // the other kind may be cheaper
 			little = err
 			continue
@@ -113,7 +113,7 @@ func (b *Blueprint) Settle() (best *Division, uniform []*Division, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if best == nil || !d.about && d.less(best) {
+		if best == nil || !d.isRough && d.isBetter(best) {
 			best = d
 		}
 		uniform[kind] = d
@@ -134,28 +134,28 @@ func (b *Blueprint) Settle() (best *Division, uniform []*Division, err error) {
 		if choice[i] = g.Best[0]; best.choice[i] == g.Best[0] {
 			choice[i] = g.Best[1]
 		}
-		switch trial, err := b.divide(choice, best); {
+		switch trial, err := b.divideBudget(choice, best); {
 		case errors.Is(err, ErrTooLittle):
 		case err != nil:
 			return nil, nil, err
-		case !trial.about && trial.less(best):
+		case !trial.isRough && trial.isBetter(best):
 			best = trial
 		}
 	}
 	return best, uniform, nil
 }
 
-// tooMany tells that so many measurements have Laplace noise by this choice that Gaussian noise is better under ε and
-// δ: of k equal ones that is so from about k = ln(1/δ) on, where k·√2/ε is √(2k·ln(1/δ))/ε, and here from more than
-// twice that.
-func (b *Blueprint) tooMany(choice []int) bool {
+// hasTooManyLaplace reports whether this choice gives so many measurements Laplace noise that Gaussian noise is
+// better under ε and δ. For k equal measurements that is so from about k = ln(1/δ) on, where k·√2/ε is
+// √(2k·ln(1/δ))/ε; the limit here is more than twice that.
+func (b *Blueprint) hasTooManyLaplace(choice []int) bool {
 	var sum, squares float64
 	for i, g := range b.Groups {
 		design := g.Designs[choice[i]]
 		if !design.Noise.Pure() || g.Needed {
 			continue
 		}
-		amount := g.amount(design, true)
+		amount := g.leafPart(design, true)
 		for _, part := range design.parts {
 			sum += float64(amount * part)
 			squares += float64(float64(amount*part) * float64(amount*part))
@@ -165,12 +165,12 @@ func (b *Blueprint) tooMany(choice []int) bool {
 	return squares > 0 && float64(sum*sum)/squares > float64(-2*budget.Log(delta))+8
 }
 
-// mostFlips bounds the groups that are tried one by one with their other noise.
+// mostFlips is the largest number of groups that are tried one by one with their other noise.
 const mostFlips = 16
 
-// less tells that a division is better than another by more than rounding, for all leaves together and for none of them
-// worse: no leaf pays for what another gains.
-func (d *Division) less(other *Division) bool {
+// isBetter reports whether a division is better than another by more than rounding, over all leaves together, and
+// worse in no leaf: no leaf pays for what another gains.
+func (d *Division) isBetter(other *Division) bool {
 	const rounding = 1e-6
 	for leaf, e := range d.errors {
 		if e > float64(other.errors[leaf]*(1+rounding)) {
@@ -183,31 +183,32 @@ func (d *Division) less(other *Division) bool {
 	return d.epsilon < float64(other.epsilon*(1-rounding))
 }
 
-// divide gives every group its design's measurements, shares every leaf among them, and finds the size of the budget.
+// divideBudget gives every group its design's measurements, shares every leaf among them, and finds the size of the
+// budget.
 //
-// Within a leaf a group has what makes the error of all least: for an error of e/ρ a part ∝ √e, for e/ε² ∝ ∛e, and
-// where the largest variance counts ∝ e and √e. Where all noise of a leaf is Laplace noise, ε add up (nearly, under ε
-// and δ) and are divided; elsewhere ρ are.
+// Within a leaf the groups' parts minimise the error of all: ∝ √e for an error of e/ρ, ∝ ∛e for e/ε², and ∝ e and √e
+// if the largest variance counts. If all noise of a leaf is Laplace noise, ε add up (nearly, under ε and δ) and are
+// divided; elsewhere ρ are.
 //
-// A division that a rough size of the budget shows to be no better than the best so far is left at that.
-func (b *Blueprint) divide(choice []int, best *Division) (*Division, error) {
-	d := &Division{choice: choice, about: b.About, Shares: make([]float64, len(b.Groups))}
+// A division is left with a rough size of the budget if that shows it to be no better than the best so far.
+func (b *Blueprint) divideBudget(choice []int, best *Division) (*Division, error) {
+	d := &Division{choice: choice, isRough: b.About, Shares: make([]float64, len(b.Groups))}
 	var parts []float64 // of all measurements
 	sums := make([]float64, len(b.Release.Budget.Leaves))
 	var amounts []float64
 	var err error
-	if d.Taken, amounts, err = b.taken(choice); err != nil {
+	if d.Taken, amounts, err = b.chosenDesigns(choice); err != nil {
 		return nil, err
 	}
 	for i, g := range b.Groups {
-		whole := b.inEpsilon(choice, g.Leaf)
+		whole := b.isAllLaplace(choice, g.Leaf)
 		design, amount := d.Taken[i], amounts[i]
 		for j, p := range design.Planned {
 			part := 0.0
 			switch {
 			case g.Needed:
 			case design.guard != nil:
-				part = float64(amount * design.amounts[j])
+				part = float64(amount * design.guardAmounts[j])
 			case !design.Noise.Pure() || b.Pure:
 				part = float64(amount * design.parts[j])
 			case whole:
@@ -235,32 +236,32 @@ func (b *Blueprint) divide(choice []int, best *Division) (*Division, error) {
 				own, at = append(own, parts[i]), append(at, i)
 			}
 		}
-		for i, share := range ExactShares(raised(own)) {
+		for i, share := range ExactShares(raiseTiny(own)) {
 			d.Planned[at[i]].Share = share
 		}
 	}
-	if err := distinct(d.Planned); err != nil {
+	if err := checkDistinctIDs(d.Planned); err != nil {
 		return nil, err
 	}
 	if best != nil {
-		d.about = true
-		if err := b.size(d); err != nil {
+		d.isRough = true
+		if err := b.setSize(d); err != nil {
 			return nil, err
 		}
-		if d.weigh(b); !d.mayBeLess(best) {
+		if d.setErrors(b); !d.mayBeBetter(best) {
 			return d, nil
 		}
-		d.about = b.About
+		d.isRough = b.About
 	}
-	if err := b.size(d); err != nil {
+	if err := b.setSize(d); err != nil {
 		return nil, err
 	}
-	d.weigh(b)
+	d.setErrors(b)
 	return d, nil
 }
 
-// mayBeLess reports whether a division whose errors are known roughly may be better than another.
-func (d *Division) mayBeLess(other *Division) bool {
+// mayBeBetter reports whether a division whose errors are known roughly may be better than another.
+func (d *Division) mayBeBetter(other *Division) bool {
 	const off = 1e-3 // more than the errors can be
 	least := *d
 	least.errors = slices.Clone(d.errors)
@@ -268,41 +269,41 @@ func (d *Division) mayBeLess(other *Division) bool {
 		least.errors[i] *= 1 - off
 	}
 	least.Error *= 1 - off
-	return least.less(other)
+	return least.isBetter(other)
 }
 
-// taken are the designs that are chosen for the groups, and the parts that these have of their leaves, in proportion.
-// Where tables are guarded, several groups of a leaf have both from one problem.
-func (b *Blueprint) taken(choice []int) (designs []Design, amounts []float64, err error) {
+// chosenDesigns returns the designs that are chosen for the groups, and the groups' parts of their leaves, in
+// proportion. If tables are guarded, one problem decides both for all groups of a leaf.
+func (b *Blueprint) chosenDesigns(choice []int) (designs []Design, amounts []float64, err error) {
 	designs, amounts = make([]Design, len(b.Groups)), make([]float64, len(b.Groups))
 	for i, g := range b.Groups {
 		designs[i] = g.Designs[choice[i]]
-		if b.levelled[g.Leaf] && g.divisible() {
-			if designs[i], err = g.levelled(designs[i].Noise); err != nil {
+		if b.levelled[g.Leaf] && g.isDivisible() {
+			if designs[i], err = g.designLevelled(designs[i].Noise); err != nil {
 				return nil, nil, err
 			}
 		}
-		amounts[i] = g.amount(designs[i], b.inEpsilon(choice, g.Leaf))
+		amounts[i] = g.leafPart(designs[i], b.isAllLaplace(choice, g.Leaf))
 	}
 	if b.Release.Budget.Minimise != spec.Guarded {
 		return designs, amounts, nil
 	}
 	for leaf := range b.Release.Budget.Leaves {
-		var of []int
+		var groups []int
 		for i, g := range b.Groups {
 			if g.Leaf == leaf && !g.Needed {
-				of = append(of, i)
+				groups = append(groups, i)
 			}
 		}
-		if len(of) > 0 {
-			b.guardLeaf(of, designs, amounts)
+		if len(groups) > 0 {
+			b.guardLeaf(groups, designs, amounts)
 		}
 	}
 	return designs, amounts, nil
 }
 
-// inEpsilon tells that the groups of a leaf have Laplace noise alone.
-func (b *Blueprint) inEpsilon(choice []int, leaf int) bool {
+// isAllLaplace reports whether all groups of a leaf have Laplace noise.
+func (b *Blueprint) isAllLaplace(choice []int, leaf int) bool {
 	for i, g := range b.Groups {
 		if g.Leaf == leaf && !g.Designs[choice[i]].Noise.Pure() {
 			return false
@@ -311,8 +312,8 @@ func (b *Blueprint) inEpsilon(choice []int, leaf int) bool {
 	return true
 }
 
-// amount is a group's part of its leaf, of ε or of ρ, in proportion.
-func (g *Group) amount(d Design, inEpsilon bool) float64 {
+// leafPart returns a group's part of its leaf, of ε or of ρ, in proportion.
+func (g *Group) leafPart(d Design, inEpsilon bool) float64 {
 	switch largest := g.Minimise == spec.LeastLargest; {
 	case g.Needed:
 		return 0
@@ -326,7 +327,7 @@ func (g *Group) amount(d Design, inEpsilon bool) float64 {
 	return math.Sqrt(float64(d.Error * d.perRho()))
 }
 
-// perRho is ρ where the amount is 1: itself for Gaussian noise, Σ(ε·part)²/2 for the ε of Laplace noise.
+// perRho returns the ρ of an amount of 1: 1 for Gaussian noise, Σ(ε·part)²/2 for Laplace noise with an ε of 1.
 func (d Design) perRho() float64 {
 	if !d.Noise.Pure() {
 		return 1
@@ -338,8 +339,8 @@ func (d Design) perRho() float64 {
 	return sum / 2
 }
 
-// atShare is a figure of a design, its error or its spread, for a group's share of a leaf's amount: of ε or, where an
-// amount of 1 takes perRho of it, of ρ.
+// atShare returns the error or the spread of a design for a group's share of a leaf's amount: of ε, or of ρ, of which
+// an amount of 1 takes perRho.
 func atShare(figure, perRho float64, amount budget.Cost, share float64) float64 {
 	if amount.Epsilon != nil {
 		e, _ := amount.Epsilon.Float64()
@@ -350,8 +351,8 @@ func atShare(figure, perRho float64, amount budget.Cost, share float64) float64 
 	return float64(figure*perRho) / float64(rho*share)
 }
 
-// weigh works out the errors of a division. Groups of targets have theirs as the targets want it.
-func (d *Division) weigh(b *Blueprint) {
+// setErrors works out the errors of a division. Groups of targets are left out, as targets decide their errors.
+func (d *Division) setErrors(b *Blueprint) {
 	d.errors, d.Error = make([]float64, len(d.Leaves)), 0
 	largest := b.Release.Budget.Minimise == spec.LeastLargest
 	for i, g := range b.Groups {
@@ -375,16 +376,16 @@ func (d *Division) weigh(b *Blueprint) {
 	}
 }
 
-// size finds the size of the budget: the amounts of its leaves as asked and, for an ε,δ budget, the largest ρ for which
-// all that they buy, measurements and blocks, composed, is within ε and δ.
-func (b *Blueprint) size(d *Division) error {
+// setSize finds the size of the budget: the amounts of its leaves as the spec states them and, for an ε,δ budget, the
+// largest ρ for which the composition of all measurements and blocks is within ε and δ.
+func (b *Blueprint) setSize(d *Division) error {
 	asked := b.Release.Budget
 	needed := b.Needs(d.Planned)
 	total := asked.Epsilon
 	switch {
 	case asked.Delta != nil:
 		var err error
-		if total, err = b.calibrate(d, needed); err != nil {
+		if total, err = b.calibrateRho(d, needed); err != nil {
 			return err
 		}
 	case asked.Epsilon == nil:
@@ -403,31 +404,31 @@ func (b *Blueprint) size(d *Division) error {
 	return nil
 }
 
-// Needs are what the leaves of targets take, by their paths.
+// Needs returns what the leaves of targets take, by leaf path.
 func (b *Blueprint) Needs(all []Planned) map[string]*big.Rat {
 	needed := map[string]*big.Rat{}
 	for _, p := range all {
 		if p.Needs == nil {
 			continue
 		}
-		path := p.Group.path()
+		path := p.Group.leafPath()
 		if needed[path] == nil {
 			needed[path] = new(big.Rat)
 		}
-		needed[path].Add(needed[path], p.charge(b.Pure))
+		needed[path].Add(needed[path], p.leafCharge(b.Pure))
 	}
 	return needed
 }
 
-// calibrate finds the ρ of an ε,δ budget. Where targets need more than the conversion of ρ alone allows, the search
-// begins at what they need. It fails with [errTooLittle] where that is more than ε and δ allow.
-func (b *Blueprint) calibrate(d *Division, needed map[string]*big.Rat) (*big.Rat, error) {
-	asked := b.Release.Budget
-	from, err := budget.RhoForEpsilonDelta(asked.Epsilon, asked.Delta)
+// calibrateRho finds the ρ of an ε,δ budget. If targets need more than the conversion of ρ alone allows, the search
+// begins at what they need. It returns [ErrTooLittle] if that is more than ε and δ allow.
+func (b *Blueprint) calibrateRho(d *Division, needed map[string]*big.Rat) (*big.Rat, error) {
+	budgeted := b.Release.Budget
+	from, err := budget.RhoForEpsilonDelta(budgeted.Epsilon, budgeted.Delta)
 	if err != nil {
 		return nil, fmt.Errorf("budget: %w", err)
 	}
-	if least, err := asked.Least(needed); err != nil {
+	if least, err := budgeted.Least(needed); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTooLittle, err)
 	} else if least.Cmp(from) >= 0 { // a millionth more, so that there is something for every share
 		from = least.Add(least, new(big.Rat).Quo(least, big.NewRat(1_000_000, 1)))
@@ -436,7 +437,7 @@ func (b *Blueprint) calibrate(d *Division, needed map[string]*big.Rat) (*big.Rat
 		return from, nil
 	}
 	if b.IsFixed(from, needed) {
-		return b.fixed(d, needed, from)
+		return b.fixedRho(d, needed, from)
 	}
 	build := func(rho *big.Rat) ([]budget.Mechanism, error) {
 		leaves, err := b.Allocate(rho, needed)
@@ -448,10 +449,10 @@ func (b *Blueprint) calibrate(d *Division, needed map[string]*big.Rat) (*big.Rat
 		return trial.Mechanisms(), err
 	}
 	var rho *big.Rat
-	if d.about {
-		rho, err = budget.CalibrateRoughly(asked.Epsilon, asked.Delta, from, build)
+	if d.isRough {
+		rho, err = budget.CalibrateRoughly(budgeted.Epsilon, budgeted.Delta, from, build)
 	} else {
-		rho, _, err = budget.Calibrate(asked.Epsilon, asked.Delta, from, build)
+		rho, _, err = budget.Calibrate(budgeted.Epsilon, budgeted.Delta, from, build)
 	}
 	switch {
 	case errors.Is(err, budget.ErrExceeded):
@@ -462,7 +463,7 @@ func (b *Blueprint) calibrate(d *Division, needed map[string]*big.Rat) (*big.Rat
 	return rho, nil
 }
 
-// IsFixed tells that no leaf has a share: twice the total gives the same amounts.
+// IsFixed reports whether no leaf has a share, so that twice the total gives the same amounts.
 func (b *Blueprint) IsFixed(total *big.Rat, needed map[string]*big.Rat) bool {
 	once, err := b.Release.Budget.Divide(total, needed)
 	if err != nil {
@@ -472,9 +473,9 @@ func (b *Blueprint) IsFixed(total *big.Rat, needed map[string]*big.Rat) bool {
 	return err == nil && slices.EqualFunc(once, twice, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
 }
 
-// fixed is a ρ for a budget all of whose leaves have their amounts, whatever it is. It fails with [errTooLittle] where
-// these are more than ε and δ allow.
-func (b *Blueprint) fixed(d *Division, needed map[string]*big.Rat, total *big.Rat) (*big.Rat, error) {
+// fixedRho returns a ρ for a budget whose leaves all have fixed amounts. It returns [ErrTooLittle] if these cost more
+// than ε and δ allow.
+func (b *Blueprint) fixedRho(d *Division, needed map[string]*big.Rat, total *big.Rat) (*big.Rat, error) {
 	leaves, err := b.Allocate(total, needed)
 	if err != nil {
 		return nil, err
@@ -498,8 +499,8 @@ func (b *Blueprint) fixed(d *Division, needed map[string]*big.Rat, total *big.Ra
 	return total, nil
 }
 
-// distinct refuses two measurements of one name, which their noise is derived from.
-func distinct(all []Planned) error {
+// checkDistinctIDs returns an error if two measurements have one name, as their noise is derived from it.
+func checkDistinctIDs(all []Planned) error {
 	seen := make(map[string]bool, len(all))
 	for _, p := range all {
 		id := p.id()
@@ -512,29 +513,30 @@ func distinct(all []Planned) error {
 }
 
 const (
-	// nothing is the part of a leaf below which noise has no law: its parameter would be beyond what mechanisms have.
-	nothing = 1. / (1 << 44)
-	// leastShare is what a measurement gets in place of next to nothing.
+	// leastUsablePart is the part of a leaf below which noise cannot be drawn: its parameter would be beyond the
+	// mechanisms' range.
+	leastUsablePart = 1. / (1 << 44)
+	// leastShare is what a measurement gets in place of a smaller part.
 	leastShare = 1. / (1 << 30)
 )
 
-// raised are parts of which those next to nothing are raised to the least share of all. A design may give nothing to a
-// measurement that helps no table: it is measured all the same, and its noise must have a law.
-func raised(parts []float64) []float64 {
+// raiseTiny returns the parts, with those below the least usable part raised to the least share. A design may give
+// nothing to a measurement that helps no table; it is measured all the same, and needs noise that can be drawn.
+func raiseTiny(parts []float64) []float64 {
 	all, out := sum(parts), slices.Clone(parts)
 	for i, p := range parts {
-		if p < nothing*all {
+		if p < leastUsablePart*all {
 			out[i] = leastShare * all
 		}
 	}
 	return out
 }
 
-// partBits is how many digits of a share are kept.
+// partBits is the number of binary digits that a share keeps.
 const partBits = 30
 
-// ExactShares are shares in proportion to parts, as exact fractions of few digits: each rounded down by less than 2⁻²⁹
-// of it, unless it has no more digits than that.
+// ExactShares returns shares in proportion to parts, as exact fractions of few digits. Each share is rounded down by
+// less than 2⁻²⁹ of it, unless it has no more digits than that.
 //
 // Contract: they add up to at most 1, whatever the rounding of floats.
 func ExactShares(parts []float64) []*big.Rat {

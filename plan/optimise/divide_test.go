@@ -12,9 +12,9 @@ import (
 	"github.com/dprelease/dprelease/plan/optimise"
 )
 
-// A division that a rough size of the budget shows to be worse is left at that: near where one kind of noise overtakes
-// the other, at about 15 of these tables, the choice is the one that sizes in full lead to, and far from it the other
-// kind is not sized in full.
+// A division is left with a rough size of the budget if that shows it to be worse. Near the point where one kind of
+// noise overtakes the other, at about 15 of these tables, the choice equals the choice by full sizes. Far from it the
+// other kind is not sized in full.
 func TestRoughSizesDecideAsFullOnesDo(t *testing.T) {
 	columns, left := "abcdefghij", map[bool]int{}
 	for _, tables := range []int{2, 10, 13, 14, 15, 16, 17, 20, 24} {
@@ -58,9 +58,9 @@ func TestRoughSizesDecideAsFullOnesDo(t *testing.T) {
 	}
 }
 
-// Ten marginals at ε = 1 and δ = 1e-9: discrete Laplace noise of scale 10 has a standard error of √200 = 14.14, and
-// what the composition of ten discrete Gaussians allows is 17.4. The plan takes the first and says the second. Of a
-// hundred marginals the second is better: Laplace noise would be five times as wide for a tenth of ε each.
+// Ten marginals at ε = 1 and δ = 1e-9: discrete Laplace noise of scale 10 has a standard error of √200 = 14.14; the
+// composition of ten discrete Gaussians allows 17.4. The plan takes the first and states the second. For a hundred
+// marginals the second is better: Laplace noise would be five times as wide for a tenth of ε each.
 func TestNoiseIsChosenUnderTheAccountant(t *testing.T) {
 	p := plantest.TenPlan(t, "{epsilon: 1, delta: 1e-9}", "{x: {every: [1], by: [a, b, c, d, e, f, g, h, i, j]}}")
 	if len(p.Strategies) != 10 {
@@ -89,7 +89,7 @@ func TestNoiseIsChosenUnderTheAccountant(t *testing.T) {
 	}
 }
 
-// A pure budget has Laplace noise and one in ρ Gaussian noise.
+// A pure budget has Laplace noise, and a budget in ρ Gaussian noise.
 func TestNoiseSuitsTheBudget(t *testing.T) {
 	for amount, kind := range map[string]budget.Kind{"{epsilon: 1}": budget.DiscreteLaplace,
 		"{rho: 1}": budget.DiscreteGaussian} {
@@ -101,8 +101,9 @@ func TestNoiseSuitsTheBudget(t *testing.T) {
 	}
 }
 
-// One group of a leaf may have Gaussian noise, of many tables, and another Laplace noise, of one that weighs as much:
-// better than either for both. They take no more than the ρ of the leaf, ε²/2 of an ε.
+// One group of a leaf, with many tables, may have Gaussian noise, and another, with one table of the same weight,
+// Laplace noise: that is better than either kind for both. Together they cost at most the ρ of the leaf, where an ε
+// costs ε²/2.
 func TestNoiseIsMixed(t *testing.T) {
 	p := plantest.TenPlan(t, "{epsilon: 1, delta: 1e-9, minimise: sum}",
 		"{one: {by: [j], weight: 1000}, x: {every: [2], by: [a, b, c, d, e, f, g, h]}}")
@@ -127,8 +128,8 @@ func TestNoiseIsMixed(t *testing.T) {
 	}
 }
 
-// No leaf is worse off for what another gains by another kind of noise: a total that has half the budget keeps Gaussian
-// noise beside many tables, though these would gain by the other kind.
+// No leaf is worse off for what another gains by another kind of noise: a total with half the budget keeps Gaussian
+// noise next to many tables, although these would gain by the other kind.
 func TestNoLeafPaysForAnother(t *testing.T) {
 	const spec = "{total: {by: [], budget: one}, x: {every: [2], by: [a, b, c, d, e, f, g, h], budget: many}}"
 	p := plantest.TenPlan(t, "{epsilon: 1, delta: 1e-9, split: {one: 1/2, many: 1/2}}", spec)
@@ -139,8 +140,8 @@ func TestNoLeafPaysForAnother(t *testing.T) {
 	}
 }
 
-// The largest variance is made least where a spec asks for that: every table of a leaf then has the same, but for what
-// others add to it, and it is less than with the least sum.
+// A spec can ask for the least largest variance. Every table of a leaf then has the same variance, except for what
+// other tables contribute, and it is smaller than with the least sum.
 func TestLargestVarianceIsMadeLeast(t *testing.T) {
 	const marginals = "{x: {every: [1, 2], by: [a, b, c]}, y: {by: [d]}}"
 	for _, kind := range []string{"rho: 1/8", "epsilon: 1"} {

@@ -36,8 +36,8 @@ func TestChoicesAreRoundedDown(t *testing.T) {
 	})
 }
 
-// A leaf gets just what its target needs, whatever the other leaves get: one step of noise more would miss it, by the
-// exact law.
+// A leaf gets exactly what its target needs, whatever the other leaves get: with one step more of noise it would miss
+// the target, by the exact law.
 func TestNeededLeavesGetWhatTheyNeed(t *testing.T) {
 	for _, amount := range []string{"epsilon: 2", "rho: 1/2", "epsilon: 2, delta: 1e-9"} {
 		for _, margin := range []string{"12", "30", "500", "12345.5"} {

@@ -13,36 +13,37 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the groups: tables of one budget leaf that share columns, and the designs that each can choose from.
+// This file holds the groups: tables of one budget leaf that share columns, and the designs that each can choose
+// from.
 
-// Group is tables of one leaf and one confidential table that share columns.
+// Group is a set of tables of one leaf and one confidential table that share columns.
 type Group struct {
 	Release  *spec.Release
 	Leaf     int
-	place    int // among the groups of its leaf and confidential table
+	index    int // among the groups of its leaf and confidential table
 	Tables   []*workload.Table
 	Chains   workload.Chains // of all tables of the confidential table
 	Minimise spec.Objective
-	Unit     float64 // what an integer of its tables stands for
-	Needed   bool    // the leaf gets what targets need
+	Unit     float64 // what one integer of its tables stands for
+	Needed   bool    // the leaf gets what its targets need
 	Designs  []Design
-	// the best design of each kind of noise, the first noise that the budget suits first
-	Best    []int
-	Reasons []strategy.Alternative // those that cannot be
-	work    *residual.Workload     // of the tables, once it is asked for
-	kinds   []residual.Moves       // that axes of its residuals have
-	// of residuals whose axes have these kinds of moves, in ascending order
-	known       map[[limit.SharedAttributes]int]*counted.Sensitivity
-	knownCounts [2]*counted.Sensitivity // of one count, and of more
+	// Best is the index of the best design of each kind of noise, in the order of [Noises].
+	Best      []int
+	Reasons   []strategy.Alternative // designs that are not possible, and why
+	workload  *residual.Workload     // of the tables, made when first needed
+	moveKinds []residual.Moves       // the distinct moves of its residuals' axes
+	// knownResiduals are the sensitivities of residuals, by the sorted kinds of moves of their axes.
+	knownResiduals map[[limit.SharedAttributes]int]*counted.Sensitivity
+	knownCounts    [2]*counted.Sensitivity // of one count, and of more
 }
 
-// path is that of the group's leaf.
-func (g *Group) path() string { return g.Chains.Leaves[g.Leaf] }
+// leafPath returns the path of the group's leaf.
+func (g *Group) leafPath() string { return g.Chains.Leaves[g.Leaf] }
 
-// design lists the designs of a group, and finds the best of each kind of noise. A group that has no way of its own
-// with a kind takes discrete Gaussian noise, with which it always has one. Designs of a leaf of targets keep margins
-// that are smaller than asked by the factor tighten.
-func (g *Group) design(r *spec.Release, tighten float64) error {
+// addDesigns adds the designs of a group, and finds the best of each kind of noise. If a kind has no design, the
+// group takes discrete Gaussian noise, which always has one. Designs of a leaf of targets keep margins that are
+// smaller than requested by the factor tighten.
+func (g *Group) addDesigns(r *spec.Release, tighten float64) error {
 	for _, noise := range Noises(r.Budget) {
 		best, err := g.bestWith(r, noise, tighten)
 		if err != nil {
@@ -60,7 +61,7 @@ func (g *Group) design(r *spec.Release, tighten float64) error {
 	return nil
 }
 
-// bestWith adds the designs of one kind of noise, and returns the place of the best of them, -1 where there is none.
+// bestWith adds the designs of one kind of noise, and returns the index of the best of them, or -1 if there is none.
 func (g *Group) bestWith(r *spec.Release, noise budget.Kind, tighten float64) (best int, err error) {
 	from := len(g.Designs)
 	if g.Needed {
@@ -72,7 +73,7 @@ func (g *Group) bestWith(r *spec.Release, noise budget.Kind, tighten float64) (b
 		return -1, err
 	}
 	for i := from; i < len(g.Designs) && g.Apart() && g.Minimise == spec.Guarded && !g.Needed; i++ {
-		g.Designs[i].apartGuard(g)
+		g.Designs[i].guardStandalone(g)
 	}
 	best = from
 	for i, d := range g.Designs[from:] {
@@ -83,9 +84,9 @@ func (g *Group) bestWith(r *spec.Release, noise budget.Kind, tighten float64) (b
 	return best, nil
 }
 
-// designFor adds the designs of one kind of noise. The residuals of a single marginal of columns of one level have the
-// very error of its cells and are left out. Of columns with ranges a strategy for discrete Laplace noise is known for a
-// pure budget alone; under ε and δ they have discrete Gaussian noise.
+// designFor adds the designs of one kind of noise. It leaves out the residuals of a single marginal of columns of one
+// level, which have the same error as its cells. For columns with ranges a strategy with discrete Laplace noise is
+// known only for a pure budget; under ε and δ they have discrete Gaussian noise.
 func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 	if bins, ok := g.Tables[0].Bins[noise]; ok {
 		t := g.Tables[0]
@@ -94,15 +95,15 @@ func (g *Group) designFor(r *spec.Release, noise budget.Kind) error {
 			return err
 		}
 		d := Design{Kind: strategy.Direct, Noise: noise, Planned: []Planned{p}, parts: []float64{1}}
-		each := float64(p.variance(1) * p.adds)
-		g.add(&d, t, each, each)
+		each := float64(p.variance(1) * p.addedVariance)
+		g.addErrors(&d, t, each, each)
 		g.Designs = append(g.Designs, d)
 		return nil
 	}
 	return designing[g.Tables[0].Selection.Kind()](g, r, noise)
 }
 
-// designing lists, by which answers are given out, what adds the designs of one kind of noise.
+// designing lists, by selection, the functions that add the designs of one kind of noise.
 var designing = [selection.Kinds]func(g *Group, r *spec.Release, noise budget.Kind) error{
 	selection.KindAll:    (*Group).designAnswers,
 	selection.KindAbove:  (*Group).designAnswers,
@@ -110,24 +111,24 @@ var designing = [selection.Kinds]func(g *Group, r *spec.Release, noise budget.Ki
 	selection.KindGroups: (*Group).designGroups,
 }
 
-// designTop adds the design of a table of the largest cells, if choices can be made with the noise.
+// designTop adds the design of a table of the largest cells, if choices are possible with the noise.
 func (g *Group) designTop(r *spec.Release, noise budget.Kind) error {
 	if noise.Pure() && r.Budget.Delta != nil {
 		return nil // under ε and δ choices have bounded range, and counts Gaussian noise
 	}
-	d, err := g.chosen(r, noise)
+	d, err := g.designChosen(r, noise)
 	if err == nil {
 		g.Designs = append(g.Designs, d)
 	}
 	return err
 }
 
-// designGroups adds the design of a table of groups that nobody lists, if they can be selected with the noise.
+// designGroups adds the design of a table of groups that nobody lists, if groups can be selected with the noise.
 func (g *Group) designGroups(r *spec.Release, noise budget.Kind) error {
 	if noise.Pure() && g.Tables[0].Differ(r) > selection.MostResponses {
 		return nil
 	}
-	d, err := g.discovered(noise)
+	d, err := g.designDiscovered(noise)
 	g.Designs = append(g.Designs, d)
 	return err
 }
@@ -135,14 +136,14 @@ func (g *Group) designGroups(r *spec.Release, noise budget.Kind) error {
 // designAnswers adds the designs of tables whose cells all get noise.
 func (g *Group) designAnswers(r *spec.Release, noise budget.Kind) error {
 	if g.Minimise == spec.Guarded && !g.Apart() {
-		return g.guardedFor(r, noise)
+		return g.designGuarded(r, noise)
 	}
-	laplace, ranged := noise.Pure(), g.ranged() || g.summed() && g.Several()
+	laplace, ranged := noise.Pure(), g.hasRanges() || g.hasSums() && g.Several()
 	switch {
 	case laplace && ranged && r.Budget.Delta != nil:
 		return nil
 	case !ranged || laplace:
-		each, err := g.direct(r, g.all(), strategy.Direct, noise)
+		each, err := g.designDirect(r, g.allTables(), strategy.Direct, noise)
 		if err != nil {
 			return err
 		}
@@ -150,17 +151,17 @@ func (g *Group) designAnswers(r *spec.Release, noise budget.Kind) error {
 	}
 	switch {
 	case laplace && !ranged && !g.Several():
-		largest := g.outermost()
+		largest := g.outermostTables()
 		if len(largest) == len(g.Tables) {
 			return nil
 		}
-		d, err := g.direct(r, largest, strategy.Largest, noise)
+		d, err := g.designDirect(r, largest, strategy.Largest, noise)
 		if err != nil {
 			return err
 		}
 		g.Designs = append(g.Designs, d)
 	case !laplace && (len(g.Tables) > 1 || g.Several() || ranged):
-		d, why, err := g.residuals(r)
+		d, why, err := g.designResiduals(r)
 		if err != nil {
 			return err
 		}
@@ -169,14 +170,14 @@ func (g *Group) designAnswers(r *spec.Release, noise budget.Kind) error {
 	return nil
 }
 
-// offerResiduals adds the design of residuals to those of the group, or the reason why they cannot be measured. It
-// fails on a reason where nothing else can be.
-func (g *Group) offerResiduals(d Design, why string, alone bool) error {
+// offerResiduals adds the design of residuals to the group's designs, or the reason why they cannot be measured. If
+// there is no other design, it returns that reason as an error.
+func (g *Group) offerResiduals(d Design, why string, isOnlyDesign bool) error {
 	switch {
 	case why == "":
 		g.Designs = append(g.Designs, d)
-	case alone:
-		return unmeasurable(why)
+	case isOnlyDesign:
+		return rangesUnmeasurable(why)
 	default:
 		g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noiseInRho(g.Release.Budget),
 			Why: why})
@@ -184,26 +185,26 @@ func (g *Group) offerResiduals(d Design, why string, alone bool) error {
 	return nil
 }
 
-// unmeasurable is the error for tables of ranges whose residuals cannot be measured.
-func unmeasurable(why string) error {
+// rangesUnmeasurable returns the error for tables of ranges whose residuals cannot be measured.
+func rangesUnmeasurable(why string) error {
 	return &workload.Fault{Key: "",
 		Message:  "the tables along whose columns counts are added up cannot be measured: " + why,
 		Expected: "fewer attributes or coarser levels"}
 }
 
-// ranged tells that columns of the group have ranges.
-func (g *Group) ranged() bool {
+// hasRanges reports whether columns of the group have ranges.
+func (g *Group) hasRanges() bool {
 	return slices.ContainsFunc(g.Tables, func(t *workload.Table) bool { return !t.Apart() && len(g.Chains.Ranged(t)) > 0 })
 }
 
-// summed tells that a table of the group counts up along a column, or is asked for ranges.
-func (g *Group) summed() bool { return slices.ContainsFunc(g.Tables, (*workload.Table).Summed) }
+// hasSums reports whether a table of the group accumulates along a column, or needs ranges.
+func (g *Group) hasSums() bool { return slices.ContainsFunc(g.Tables, (*workload.Table).Summed) }
 
-// Apart tells that the group is a table that is measured by itself.
+// Apart reports whether the group is one standalone table, whose measurement is shared with no other.
 func (g *Group) Apart() bool { return g.Tables[0].Apart() }
 
-// Several tells that a column of the group is used at several levels that residuals part: direct measurements then bear
-// on their own table alone, so that residuals are taken wherever they can be.
+// Several reports whether a column of the group is used at several levels that residuals separate. Direct
+// measurements then contribute only to their own table, so residuals are taken wherever possible.
 func (g *Group) Several() bool {
 	return slices.ContainsFunc(g.Tables, func(t *workload.Table) bool {
 		return !t.Apart() && slices.ContainsFunc(g.Chains.Axes(t), func(a residual.Axis) bool {
@@ -214,8 +215,8 @@ func (g *Group) Several() bool {
 	})
 }
 
-// all are the places of the group's tables.
-func (g *Group) all() []int {
+// allTables returns the indices of the group's tables.
+func (g *Group) allTables() []int {
 	out := make([]int, len(g.Tables))
 	for i := range out {
 		out[i] = i
@@ -223,9 +224,9 @@ func (g *Group) all() []int {
 	return out
 }
 
-// outermost are the places of the tables whose attributes are not all in another table of the group; of those that show
-// the same cells it is the first.
-func (g *Group) outermost() []int {
+// outermostTables returns the indices of the tables whose attributes are not all in another table of the group. Of
+// several tables that show the same cells it includes the first.
+func (g *Group) outermostTables() []int {
 	var out []int
 	for i, t := range g.Tables {
 		inner := false

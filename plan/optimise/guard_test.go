@@ -19,7 +19,7 @@ import (
 // pairs12 are the sizes of the columns of the counting benchmark, whose 66 pairs have 45 663 cells.
 var pairs12 = []int{2, 2, 3, 5, 7, 9, 15, 16, 42, 51, 85, 100}
 
-// totalError is Σ variance over all cells of a plan.
+// totalError returns Σ variance over all cells of a plan.
 func totalError(p *plan.Plan) float64 {
 	sum := 0.0
 	for _, table := range p.Tables {
@@ -28,7 +28,7 @@ func totalError(p *plan.Plan) float64 {
 	return sum
 }
 
-// allWays plans all tables of so many of some columns.
+// allWays plans all tables of that many of some columns.
 func allWays(t testing.TB, sizes []int, every, amount string) *plan.Plan {
 	t.Helper()
 	text := strings.Replace(waysOf(t, sizes, "{"+amount+"}").Source.Text, "every: [0, 1, 2]", "every: "+every, 1)
@@ -44,8 +44,8 @@ func allWays(t testing.TB, sizes []int, every, amount string) *plan.Plan {
 }
 
 // TestNoTableIsWorseThanByItself plans the one-way and two-way tables of Adult and the 66 pairs of the counting
-// benchmark with the default and with the least sum, which makes some tables twice as uncertain as an equal share does,
-// or three times. It prints the price: by how much Σ variance is larger.
+// benchmark with the default objective and with the least sum, which makes some tables two or three times as
+// uncertain as an equal share does. It prints the price: by how much Σ variance is larger.
 func TestNoTableIsWorseThanByItself(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -74,9 +74,9 @@ func TestNoTableIsWorseThanByItself(t *testing.T) {
 	}
 }
 
-// randomWorkload is a release of up to seven marginals of columns with levels that do and do not lie within each other,
-// of groups of equal and of different sizes, some counted up or asked for ranges, with weights, for each budget,
-// relation and number of rows.
+// randomWorkload returns a release of up to seven marginals. Its columns have nested and other levels with groups of
+// equal and of different sizes; some tables accumulate or need ranges; weights, budget, relation and number of rows
+// vary.
 func randomWorkload(t testing.TB, rnd *rand.Rand) (r *spec.Release, shown map[string]float64) {
 	t.Helper()
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
@@ -120,7 +120,7 @@ func randomWorkload(t testing.TB, rnd *rand.Rand) (r *spec.Release, shown map[st
 	return r, shown
 }
 
-// TestRandomWorkloadsAreGuarded plans random workloads, 500 of them where DPRELEASE_LONG is set.
+// TestRandomWorkloadsAreGuarded plans random workloads, 500 of them if DPRELEASE_LONG is set.
 func TestRandomWorkloadsAreGuarded(t *testing.T) {
 	count := 8
 	if os.Getenv("DPRELEASE_LONG") != "" {
@@ -155,8 +155,8 @@ func TestRandomWorkloadsAreGuarded(t *testing.T) {
 	t.Logf("%d random workloads: worst ratio to an equal share %.4f; price in total variance %.1f %% on the mean; groups by strategy %v", count, most, 100*(math.Exp(price/float64(priced))-1), kinds)
 }
 
-// TestTheGuardIsCertified holds what the search finds against its own bound and against many random amounts within the
-// caps, none of which has a smaller sum than the bound.
+// TestTheGuardIsCertified compares the solution with the search's own bound, and checks that none of many random
+// amounts within the caps has a sum below the bound.
 func TestTheGuardIsCertified(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 7))
 	for _, marginals := range []string{
@@ -193,7 +193,8 @@ func TestTheGuardIsCertified(t *testing.T) {
 	}
 }
 
-// TestGuardOfTablesThatShareNothing: an equal split is all that keeps to the caps, whatever the sizes and the weights.
+// TestGuardOfTablesThatShareNothing checks that only an equal split keeps to the caps, whatever the sizes and the
+// weights.
 func TestGuardOfTablesThatShareNothing(t *testing.T) {
 	for _, amount := range []string{"{rho: 1}", "{epsilon: 1}", "{epsilon: 1, delta: 1e-9}"} {
 		p := plantest.CrossedPlan(t, "add-remove", amount, 1,
@@ -207,8 +208,8 @@ func TestGuardOfTablesThatShareNothing(t *testing.T) {
 	}
 }
 
-// TestGuardOfLittleNoise: where noise is so small that whole numbers have less of it than the formulas say, no table is
-// worse than by itself all the same.
+// TestGuardOfLittleNoise checks that no table is worse than by itself even if noise is so small that whole numbers
+// have less of it than the formulas say.
 func TestGuardOfLittleNoise(t *testing.T) {
 	for _, marginals := range []string{"{m0: {by: []}, m1: {by: [age.odd]}}", "{x: {every: [0, 1, 2], by: [sex, kind]}}"} {
 		for _, amount := range []string{"{rho: 5}", "{rho: 12}", "{epsilon: 6}"} {

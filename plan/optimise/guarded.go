@@ -12,14 +12,14 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the guarded designs: those of a budget under which no table is to be worse than measured by itself
-// with an equal share of its leaf.
+// This file holds the guarded designs, for a budget under which no table may be worse than measured by itself with an
+// equal share of its leaf.
 
-// guardedFor adds the design of one kind of noise for a group of tables that may share measurements. Discrete Gaussian
-// noise goes on residuals; where they cannot keep to the caps, also on tables by themselves. Discrete Laplace noise
-// goes on tables.
-func (g *Group) guardedFor(r *spec.Release, noise budget.Kind) error {
-	laplace, ranged := noise.Pure(), g.ranged() || g.summed() && g.Several()
+// designGuarded adds the design of one kind of noise for a group of tables that may share measurements. Discrete
+// Gaussian noise goes on residuals and, if residuals cannot keep to the caps, also on tables by themselves. Discrete
+// Laplace noise goes on tables.
+func (g *Group) designGuarded(r *spec.Release, noise budget.Kind) error {
+	laplace, ranged := noise.Pure(), g.hasRanges() || g.hasSums() && g.Several()
 	if laplace && ranged && r.Budget.Delta != nil {
 		return nil
 	}
@@ -36,19 +36,20 @@ func (g *Group) guardedFor(r *spec.Release, noise budget.Kind) error {
 	return err
 }
 
-// guardedTables measures the tables by themselves, each with an amount of its own; none of those that the others say
-// well enough. With an ε for each that problem has several solutions. They are looked for from all tables on, and from
-// those that lie in no other: as long as that leaves some worse than an equal share, together with these.
+// guardedTables measures the tables by themselves, each with an amount of its own, except those that the others
+// determine well enough. With an ε for each table the problem has several solutions. The search starts from all
+// tables, and again from the outermost ones; as long as these leave some table worse than an equal share, it adds the
+// tables that are worse.
 func (g *Group) guardedTables(r *spec.Release, noise budget.Kind) (Design, error) {
 	standalone := make([]bool, len(g.Tables))
 	for i, t := range g.Tables {
-		standalone[i] = !g.ranged() && !g.Chains.Flat(t)
+		standalone[i] = !g.hasRanges() && !g.Chains.Flat(t)
 	}
-	best, err := g.guardedOf(r, noise, g.all(), standalone)
+	best, err := g.guardedOf(r, noise, g.allTables(), standalone)
 	if err != nil || best.guard.power == 1 || slices.Contains(standalone, true) {
 		return best, err
 	}
-	for measured := g.outermost(); len(measured) < len(g.Tables); {
+	for measured := g.outermostTables(); len(measured) < len(g.Tables); {
 		d, err := g.guardedOf(r, noise, measured, standalone)
 		if err != nil {
 			return best, err
@@ -74,60 +75,61 @@ func (g *Group) guardedTables(r *spec.Release, noise budget.Kind) (Design, error
 	return best, nil
 }
 
-// guardedOf measures some of the tables, by their places. The search begins with equal shares.
+// guardedOf measures some of the tables, given by index. The search begins with equal shares.
 func (g *Group) guardedOf(r *spec.Release, noise budget.Kind, measured []int, standalone []bool) (Design, error) {
 	d := Design{Kind: strategy.Direct, Noise: noise}
 	for _, i := range measured {
 		t, from := g.Tables[i], len(d.Planned)
-		if err := g.portions(r, &d, t); err != nil {
+		if err := g.planPortions(r, &d, t); err != nil {
 			return d, err
 		}
 		var all float64
 		for _, p := range d.Planned[from:] {
-			d.amounts = append(d.amounts, partOf(spec.LeastSum, noise, float64(float64(t.Possible())*p.adds), p))
-			all += d.amounts[len(d.amounts)-1]
+			weight := float64(float64(t.Possible()) * p.addedVariance)
+			d.guardAmounts = append(d.guardAmounts, optimalPart(spec.LeastSum, noise, weight, p))
+			all += d.guardAmounts[len(d.guardAmounts)-1]
 		}
 		for j := from; j < len(d.Planned); j++ {
-			d.amounts[j] /= all * float64(len(measured))
+			d.guardAmounts[j] /= all * float64(len(measured))
 		}
 	}
-	return g.guarded(d, standalone, nil)
+	return g.solveGuarded(d, standalone, nil)
 }
 
-// guardedResiduals measures what the tables share. Where no amounts of that keep to the caps, tables whose noise has
-// the shape of their residuals are measured as well, and put together with them; tables of several levels, or along
-// whose columns counts are added up, are measured by themselves and bear on no others.
+// guardedResiduals measures what the tables share. If no amounts of that keep to the caps, it also measures tables
+// whose noise has the shape of their residuals, and combines the two. Tables of several levels, or with columns along
+// which counts are added up, are measured by themselves and contribute to no others.
 func (g *Group) guardedResiduals(r *spec.Release) (Design, error) {
 	standalone, lifted := make([]bool, len(g.Tables)), make([]bool, len(g.Tables))
-	tables := r.Privacy.Neighbours == spec.Replace // under which residuals are not the best there is
+	tables := r.Privacy.Neighbours == spec.Replace // under which residuals are not optimal
 	for {
 		d, why, err := g.sharedAndTables(r, standalone, tables)
 		switch {
 		case err != nil:
 			return d, err
-		case why != "" && (g.ranged() || g.summed() && g.Several()):
-			return d, unmeasurable(why)
+		case why != "" && (g.hasRanges() || g.hasSums() && g.Several()):
+			return d, rangesUnmeasurable(why)
 		case why != "":
 			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noiseInRho(r.Budget),
 				Why: why})
 			return g.guardedTables(r, noiseInRho(r.Budget))
 		}
-		if d, err = g.guarded(d, standalone, lifted); err != nil || d.worst <= 1+capSlack {
+		if d, err = g.solveGuarded(d, standalone, lifted); err != nil || d.worst <= 1+capSlack {
 			return d, err
 		}
 		if len(g.Reasons) == 0 {
-			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: d.Noise, Why: d.because(g)})
+			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: d.Noise, Why: d.explainCaps(g)})
 		}
-		if !g.block(&d, standalone, lifted, &tables) {
+		if !g.extendMeasured(&d, standalone, lifted, &tables) {
 			return d, nil
 		}
 	}
 }
 
-// block chooses what else is measured as the caps were not met: the tables that are flat, all of them, and of the
-// others those that stand most in the way. Those that cannot be measured by themselves keep the variance that they
-// have. It reports whether anything is left to choose.
-func (g *Group) block(d *Design, standalone, lifted []bool, tables *bool) bool {
+// extendMeasured chooses what else is measured if the caps were not met: all flat tables, and of the others those
+// that hinder the caps most. Tables that cannot be measured by themselves keep their variance. It reports whether
+// anything was left to choose.
+func (g *Group) extendMeasured(d *Design, standalone, lifted []bool, tables *bool) bool {
 	most, open := 0.0, func(i int) bool { return !standalone[i] && !lifted[i] && !g.Chains.Flat(g.Tables[i]) }
 	for i := range g.Tables {
 		if open(i) {
@@ -155,8 +157,8 @@ func (g *Group) block(d *Design, standalone, lifted []bool, tables *bool) bool {
 	return changed
 }
 
-// because says which table stands most in the way of residuals, and by how much.
-func (d *Design) because(g *Group) string {
+// explainCaps says which table hinders residuals most, and by how much.
+func (d *Design) explainCaps(g *Group) string {
 	worst := 0
 	for i, b := range d.blame {
 		if b > d.blame[worst] {
@@ -167,8 +169,8 @@ func (d *Design) because(g *Group) string {
 		g.Tables[worst].Path, budget.DecimalNearest(math.Sqrt(d.worst), 4))
 }
 
-// sharedAndTables are what the tables share that are not standalone, these tables themselves where that is asked for,
-// and those that are.
+// sharedAndTables designs what the tables that are not standalone share, these tables themselves if tables is set,
+// and the standalone tables.
 func (g *Group) sharedAndTables(r *spec.Release, standalone []bool, tables bool) (d Design, why string, err error) {
 	d = Design{Kind: strategy.Residuals, Noise: noiseInRho(r.Budget)}
 	if slices.Contains(standalone, false) {
@@ -185,17 +187,17 @@ func (g *Group) sharedAndTables(r *spec.Release, standalone []bool, tables bool)
 			d.Planned = append(d.Planned, g.ByItself(r, t, d.Noise))
 		}
 	}
-	d.amounts = make([]float64, len(d.Planned))
-	for i := range d.amounts {
-		d.amounts[i] = 1 / float64(len(d.Planned))
+	d.guardAmounts = make([]float64, len(d.Planned))
+	for i := range d.guardAmounts {
+		d.guardAmounts[i] = 1 / float64(len(d.Planned))
 	}
 	return d, "", nil
 }
 
-// workloadWithout is the workload of the tables that are not standalone.
+// workloadWithout returns the workload of the tables that are not standalone.
 func (g *Group) workloadWithout(standalone []bool) (*residual.Workload, error) {
 	if !slices.Contains(standalone, true) {
-		return g.workload()
+		return g.residualWorkload()
 	}
 	var marginals []residual.Marginal
 	for i, t := range g.Tables {
@@ -206,9 +208,9 @@ func (g *Group) workloadWithout(standalone []bool) (*residual.Workload, error) {
 	return residual.NewWorkload(g.Chains.Columns, marginals)
 }
 
-// guarded finds the amounts of a design, and what they make of the tables. standalone are the tables that are one
-// measurement each; the caps of those that are lifted cannot be met.
-func (g *Group) guarded(d Design, standalone, lifted []bool) (Design, error) {
+// solveGuarded finds the amounts of a design, and the variances that they give the tables. Tables that are standalone
+// are one measurement each; the caps of those that are lifted cannot be met.
+func (g *Group) solveGuarded(d Design, standalone, lifted []bool) (Design, error) {
 	var err error
 	if d.guard, err = g.guardOf(&d, standalone); err != nil {
 		return d, err
@@ -218,26 +220,26 @@ func (g *Group) guarded(d Design, standalone, lifted []bool) (Design, error) {
 			d.guard.caps[i] *= liftedCap
 		}
 	}
-	found := d.guard.solve(d.amounts)
-	if keep := d.guard.needed(found.amounts); len(keep) < len(d.Planned) {
-		d.Planned, d.guard, found.amounts = picked(d.Planned, keep), d.guard.only(keep), picked(found.amounts, keep)
-		found = d.guard.solve(found.amounts)
+	found := d.guard.solve(d.guardAmounts)
+	if keep := d.guard.neededMeasurements(found.amounts); len(keep) < len(d.Planned) {
+		d.Planned, d.guard = elementsAt(d.Planned, keep), d.guard.restrictedTo(keep)
+		found = d.guard.solve(elementsAt(found.amounts, keep))
 	}
 	d.worst, d.blame = found.worst, found.blame
 	if d.blame == nil {
-		d.blame = found.ratios(d.guard)
+		d.blame = found.capExcesses(d.guard)
 	}
-	d.take(g, found.amounts)
+	d.setAmounts(g, found.amounts)
 	return d, nil
 }
 
-// liftedCap is by how much a cap is lifted that cannot be met.
+// liftedCap is the factor by which a cap is lifted that cannot be met.
 const liftedCap = 1e3
 
-// take gives a design amounts of the guard, of any sum, with the errors that come of them for an amount of 1.
-func (d *Design) take(g *Group, amounts []float64) {
-	d.parts, d.amounts = slices.Clone(amounts), slices.Clone(amounts)
-	normalise(d.amounts)
+// setAmounts gives a design amounts of the guard, of any sum, and the errors that follow for an amount of 1.
+func (d *Design) setAmounts(g *Group, amounts []float64) {
+	d.parts, d.guardAmounts = slices.Clone(amounts), slices.Clone(amounts)
+	normalise(d.guardAmounts)
 	if d.inRho() { // an amount of 1 is an ε
 		for i, x := range amounts {
 			d.parts[i] = math.Sqrt(x)
@@ -247,16 +249,16 @@ func (d *Design) take(g *Group, amounts []float64) {
 	if g.Apart() {
 		return
 	}
-	s := newGuardSearch(d.guard, d.amounts)
-	s.look()
+	s := newGuardSearch(d.guard, d.guardAmounts)
+	s.evaluate()
 	d.Error, d.Spread = 0, 0
 	for i, t := range g.Tables {
-		g.add(d, t, s.variances[i]/d.rhoAt(), s.variances[i]/d.rhoAt())
+		g.addErrors(d, t, s.variances[i]/d.rhoAt(), s.variances[i]/d.rhoAt())
 	}
 	d.Kind = d.guardedKind(g)
 }
 
-// rhoAt is the ρ where the amount is 1, for amounts of the guard that are in ρ.
+// rhoAt returns the ρ of an amount of 1, if the amounts of the guard are in ρ.
 func (d *Design) rhoAt() float64 {
 	if d.inRho() {
 		return d.perRho()
@@ -264,10 +266,10 @@ func (d *Design) rhoAt() float64 {
 	return 1
 }
 
-// inRho reports whether the guard has ρ where the design has ε: of Laplace noise under ε and δ.
+// inRho reports whether the guard has ρ where the design has ε, as for Laplace noise under ε and δ.
 func (d *Design) inRho() bool { return d.Noise.Pure() && d.guard.power == 1 }
 
-// guardedKind names what is measured.
+// guardedKind returns the kind of strategy that a guarded design is.
 func (d *Design) guardedKind(g *Group) strategy.Kind {
 	residuals, own := 0, make([]bool, len(g.Tables))
 	for _, p := range d.Planned {
@@ -288,8 +290,8 @@ func (d *Design) guardedKind(g *Group) strategy.Kind {
 		return strategy.Residuals
 	case residuals > 0:
 		return strategy.ResidualsAndTables
-	case measured < len(g.Tables) && measured == len(g.outermost()) && len(d.Planned) == measured &&
-		!slices.ContainsFunc(g.outermost(), func(i int) bool { return !own[i] }):
+	case measured < len(g.Tables) && measured == len(g.outermostTables()) && len(d.Planned) == measured &&
+		!slices.ContainsFunc(g.outermostTables(), func(i int) bool { return !own[i] }):
 		return strategy.Largest
 	case len(g.Tables) > 1 && len(d.parts) == len(g.Tables) &&
 		slices.Max(d.parts)-slices.Min(d.parts) < capSlack*slices.Max(d.parts):
@@ -298,7 +300,8 @@ func (d *Design) guardedKind(g *Group) strategy.Kind {
 	return strategy.Direct
 }
 
-// guardOf is the guard of a design for all of an amount, an equal share of which is that of each table of the group.
+// guardOf returns the guard of a design for all of an amount. The cap of each table is its variance with an equal
+// share.
 func (g *Group) guardOf(d *Design, standalone []bool) (*guard, error) {
 	m := &guard{power: 1}
 	if d.Noise.Pure() && g.Release.Budget.Delta == nil {
@@ -313,30 +316,30 @@ func (g *Group) guardOf(d *Design, standalone []bool) (*guard, error) {
 		m.terms = len(w.Residuals)
 	}
 	n := float64(len(g.Tables))
-	own := map[*workload.Table]int{} // the terms of those that are standalone
+	own := map[*workload.Table]int{} // the terms of the standalone tables
 	shared := 0
 	for i, t := range g.Tables {
-		m.tables.row()
+		m.tables.addRow()
 		m.weights = append(m.weights, float64(t.Weight*float64(t.Possible())))
 		direct := m.variance(g.ByItself(g.Release, t, d.Noise))
-		m.caps = append(m.caps, float64(float64(direct*g.Chains.Added(t))*m.raised(n)))
+		m.caps = append(m.caps, float64(float64(direct*g.Chains.Added(t))*m.toPower(n)))
 		if standalone[i] {
 			own[t] = m.terms
-			m.tables.link(m.terms, 1)
+			m.tables.addEntry(m.terms, 1)
 			m.terms++
 			continue
 		}
-		w.Shares(shared, func(residual int, share float64) { m.tables.link(residual, share) })
+		w.Shares(shared, func(residual int, share float64) { m.tables.addEntry(residual, share) })
 		shared++
 	}
 	for _, p := range d.Planned {
-		m.measurements.row()
+		m.measurements.addRow()
 		if at, ok := own[p.Table]; ok && p.Table != nil {
-			m.measurements.link(at, 1/m.variance(p))
+			m.measurements.addEntry(at, 1/m.variance(p))
 			continue
 		}
-		err := w.Bearing(p.asks,
-			func(residual int, factor float64) { m.measurements.link(residual, 1/float64(m.variance(p)*factor)) })
+		err := w.Bearing(p.source,
+			func(residual int, factor float64) { m.measurements.addEntry(residual, 1/float64(m.variance(p)*factor)) })
 		if err != nil {
 			return nil, err
 		}
@@ -344,7 +347,8 @@ func (g *Group) guardOf(d *Design, standalone []bool) (*guard, error) {
 	return m, nil
 }
 
-// variance is that of a measurement for an amount of 1: of ε with a power of 2, else of ρ, ε²/2 of Laplace noise.
+// variance returns the variance of a measurement for an amount of 1: of ε with a power of 2, else of ρ, which is ε²/2
+// for Laplace noise.
 func (m *guard) variance(p Planned) float64 {
 	if p.Noise.Pure() && m.power == 1 {
 		return p.variance(math.Sqrt2)
@@ -352,8 +356,8 @@ func (m *guard) variance(p Planned) float64 {
 	return p.variance(1)
 }
 
-// picked are the elements at some places.
-func picked[T any](all []T, at []int) []T {
+// elementsAt returns the elements with these indices.
+func elementsAt[T any](all []T, at []int) []T {
 	out := make([]T, len(at))
 	for i, k := range at {
 		out[i] = all[k]
@@ -361,8 +365,8 @@ func picked[T any](all []T, at []int) []T {
 	return out
 }
 
-// apartGuard is the guard of a group that is one table measured by itself.
-func (d *Design) apartGuard(g *Group) {
+// guardStandalone sets the guard of a group that is one table measured by itself.
+func (d *Design) guardStandalone(g *Group) {
 	d.guard = &guard{power: 1, terms: 1, weights: []float64{1}, caps: []float64{d.Error}}
 	if d.Noise.Pure() {
 		if g.Release.Budget.Delta == nil {
@@ -371,93 +375,96 @@ func (d *Design) apartGuard(g *Group) {
 			d.guard.caps[0] /= 2 // an ε of √2 is a ρ of 1
 		}
 	}
-	d.guard.tables.row()
-	d.guard.tables.link(0, d.guard.caps[0])
-	d.guard.measurements.row()
-	d.guard.measurements.link(0, 1)
-	d.amounts = []float64{1}
+	d.guard.tables.addRow()
+	d.guard.tables.addEntry(0, d.guard.caps[0])
+	d.guard.measurements.addRow()
+	d.guard.measurements.addEntry(0, 1)
+	d.guardAmounts = []float64{1}
 }
 
-// guardLeaf gives the groups of a leaf, by their places, what is the best for all of them together: their designs other
-// parts, and each its part of the leaf.
-func (b *Blueprint) guardLeaf(of []int, designs []Design, amounts []float64) {
+// guardLeaf finds what is best for the groups of a leaf, given by index, together: it gives their designs new parts,
+// and each group its part of the leaf.
+func (b *Blueprint) guardLeaf(groups []int, designs []Design, amounts []float64) {
 	tables := 0
-	for _, i := range of {
+	for _, i := range groups {
 		tables += len(b.Groups[i].Tables)
 	}
 	var m guard
 	var start []float64
-	for _, i := range of {
+	for _, i := range groups {
 		part := float64(len(b.Groups[i].Tables)) / float64(tables)
-		m.join(designs[i].guard, 1/part)
-		for _, x := range designs[i].amounts {
+		m.joinGroup(designs[i].guard, 1/part)
+		for _, x := range designs[i].guardAmounts {
 			start = append(start, float64(x*part))
 		}
 		amounts[i] = part
 	}
-	if len(of) < 2 && len(b.tight) == 0 || b.levelled[b.Groups[of[0]].Leaf] {
+	if len(groups) < 2 && len(b.capFactors) == 0 || b.levelled[b.Groups[groups[0]].Leaf] {
 		return
 	}
-	m.lift(start)
+	m.liftCaps(start)
 	at := 0
-	for _, i := range of {
+	for _, i := range groups {
 		for _, t := range b.Groups[i].Tables {
-			if times, ok := b.tight[t]; ok {
+			if times, ok := b.capFactors[t]; ok {
 				m.caps[at] = float64(m.caps[at] * times)
 			}
 			at++
 		}
 	}
 	found := m.solve(start)
-	for _, i := range of {
-		n := len(designs[i].amounts)
-		designs[i].take(b.Groups[i], found.amounts[:n])
+	for _, i := range groups {
+		n := len(designs[i].guardAmounts)
+		designs[i].setAmounts(b.Groups[i], found.amounts[:n])
 		amounts[i] = sum(found.amounts[:n])
 		found.amounts = found.amounts[n:]
 	}
 }
 
-// divisible reports whether every table of the group can be measured by itself, cell by cell.
-func (g *Group) divisible() bool { return !g.Apart() && !g.ranged() && !(g.summed() && g.Several()) }
+// isDivisible reports whether every table of the group can be measured by itself, cell by cell.
+func (g *Group) isDivisible() bool {
+	return !g.Apart() && !g.hasRanges() && !(g.hasSums() && g.Several())
+}
 
-// levelled measures each table of a group by itself with an equal share.
-func (g *Group) levelled(noise budget.Kind) (Design, error) {
+// designLevelled measures each table of a group by itself with an equal share.
+func (g *Group) designLevelled(noise budget.Kind) (Design, error) {
 	d, standalone := Design{Kind: strategy.Direct, Noise: noise}, make([]bool, len(g.Tables))
 	for i, t := range g.Tables {
-		d.Planned, d.amounts = append(d.Planned, g.ByItself(g.Release, t, noise)), append(d.amounts, 1/float64(len(g.Tables)))
+		d.Planned = append(d.Planned, g.ByItself(g.Release, t, noise))
+		d.guardAmounts = append(d.guardAmounts, 1/float64(len(g.Tables)))
 		standalone[i] = !g.Chains.Flat(t)
 	}
 	var err error
 	if d.guard, err = g.guardOf(&d, standalone); err == nil {
-		d.take(g, d.amounts)
+		d.setAmounts(g, d.guardAmounts)
 	}
 	return d, err
 }
 
 const (
-	// Unguarded is from which ratio of its error to that of an equal share on a table is worse than by itself: rounding
-	// comes to less.
+	// Unguarded is the ratio of a table's error to its error with an equal share from which the table counts as worse
+	// than by itself. Rounding comes to less.
 	Unguarded = 1.001
-	// mostTightened is how often caps are lowered before a leaf is levelled.
+	// mostTightened is how many times caps are lowered before a leaf is levelled.
 	mostTightened = 4
 )
 
-// GuardTighter lowers the caps of tables that are worse than by themselves or, after some attempts, gives their leaves
-// equal shares. It reports whether that changes anything.
+// GuardTighter lowers the caps of tables that are worse than by themselves or, after some attempts, gives their
+// leaves equal shares. It reports whether that changes anything.
 func (b *Blueprint) GuardTighter(worse map[*workload.Table]float64, attempt int) bool {
 	changed := false
 	for t, ratio := range worse {
 		switch {
 		case b.levelled[t.Leaf]:
 		case attempt < mostTightened:
-			times, ok := b.tight[t]
+			times, ok := b.capFactors[t]
 			if !ok {
 				times = 1
 			}
-			if b.tight == nil {
-				b.tight = map[*workload.Table]float64{}
+			if b.capFactors == nil {
+				b.capFactors = map[*workload.Table]float64{}
 			}
-			b.tight[t], changed = float64(times*(1-capSlack))/float64(ratio*ratio), true
+			b.capFactors[t], changed = float64(times*(1-capSlack))/float64(ratio*ratio), true
 		default:
 			if b.levelled == nil {
 				b.levelled = map[int]bool{}

@@ -12,31 +12,32 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the choice of a method of microdata, where the spec leaves it to the planner.
+// This file holds the choice of a method of microdata, if the spec leaves it to the planner.
 
-// choose chooses the method and what it measures together, and counts the cells of its candidates.
-func (d *Microdata) choose() error {
+// chooseMethod chooses the method and the number of columns it measures together, and counts the cells of its
+// candidates.
+func (d *Microdata) chooseMethod() error {
 	if d.Leaf == NoLeaf {
-		return d.takeTables()
+		return d.setTablesMethod()
 	}
 	switch d.Asked.Method {
 	case spec.MST:
-		return d.take(plan.MST, 2)
+		return d.setMethod(plan.MST, 2)
 	case spec.AIM:
-		return d.take(plan.AIM, cmp.Or(d.Asked.Ways, adaptive.UsualWays))
+		return d.setMethod(plan.AIM, cmp.Or(d.Asked.Ways, adaptive.UsualWays))
 	}
-	return d.decide()
+	return d.chooseAutomatically()
 }
 
-// take takes a method.
-func (d *Microdata) take(method string, ways int) error {
+// setMethod sets a method, and counts the cells of its candidates.
+func (d *Microdata) setMethod(method string, ways int) error {
 	d.Method, d.ways = method, min(ways, len(d.by))
-	return d.count()
+	return d.countCells()
 }
 
-// takeTables takes the method that measures nothing: on its own where tables tell of each two columns, and asked for
-// where they tell of any.
-func (d *Microdata) takeTables() error {
+// setTablesMethod sets the method that measures nothing. If the planner chose it, tables must show each two of the
+// columns together; if the spec asks for it, they must show at least one column.
+func (d *Microdata) setTablesMethod() error {
 	d.Method = plan.Tables
 	s := d.Named()
 	switch {
@@ -50,15 +51,15 @@ func (d *Microdata) takeTables() error {
 	return nil
 }
 
-// decide chooses what the spec leaves open, by how many columns there are and how large: by nothing that is in the
-// data, and by no budget.
-func (d *Microdata) decide() error {
+// chooseAutomatically chooses what the spec leaves open, by the number of columns and their sizes. Neither the data
+// nor the budget has any influence.
+func (d *Microdata) chooseAutomatically() error {
 	ways := []int{adaptive.UsualWays, 2}
 	if d.Asked.Ways > 0 {
 		ways = []int{d.Asked.Ways}
 	}
 	switch n := len(d.by); {
-	case d.above == plan.MST:
+	case d.parentMethod == plan.MST:
 		d.why, ways = fmt.Sprintf(
 			"the rows of %s are made by it, which knows pairs of their columns: what follows more would follow noise where rows have combinations that the data have not", d.Asked.Parent), nil
 	case n == 2:
@@ -66,37 +67,37 @@ func (d *Microdata) decide() error {
 	case n > mostAdapted:
 		d.why, ways = fmt.Sprintf("with %d columns, more than %d, the rounds of method aim take too long", n,
 			mostAdapted), nil
-	case !d.fits():
+	case !d.fitsModel():
 		d.why, ways = "the columns have more categories than a model by method aim has room for", nil
 	}
 	for _, most := range ways {
-		err := d.take(plan.AIM, most)
+		err := d.setMethod(plan.AIM, most)
 		if all := adaptive.CandidateCount(d.Named()); all > mostLookedAt {
-			d.because(fmt.Sprintf("%s %s columns are too many to look at in every round, more than %s", budget.Group(all),
+			d.addReason(fmt.Sprintf("%s %s columns are too many to look at in every round, more than %s", budget.Group(all),
 				d.Sets(), budget.Group(mostLookedAt)))
 			continue
 		}
 		if err == nil && d.Cells <= mostCounted {
-			d.because(fmt.Sprintf("the %s %s columns have %s to count, of at most %s",
+			d.addReason(fmt.Sprintf("the %s %s columns have %s to count, of at most %s",
 				budget.Group(adaptive.CandidateCount(d.Named())),
 				d.Sets(), budget.Plural(d.Cells, "cell"), budget.Group(mostCounted)))
 			return nil
 		}
-		d.because(fmt.Sprintf("the %s columns have more than %s to count", d.Sets(), budget.Plural(mostCounted, "cell")))
+		d.addReason(fmt.Sprintf("the %s columns have more than %s to count", d.Sets(), budget.Plural(mostCounted, "cell")))
 	}
-	return d.take(plan.MST, 2)
+	return d.setMethod(plan.MST, 2)
 }
 
-// because adds a reason.
-func (d *Microdata) because(why string) {
+// addReason adds a reason to those of the method's choice.
+func (d *Microdata) addReason(why string) {
 	if d.why != "" {
 		why = d.why + "; " + why
 	}
 	d.why = why
 }
 
-// fits tells that a model by [AIM] has room for the columns.
-func (d *Microdata) fits() bool {
+// fitsModel reports whether a model by method AIM has room for the columns.
+func (d *Microdata) fitsModel() bool {
 	all := int64(0)
 	for _, cells := range d.Columns {
 		if all += cells; cells > adaptive.MostOfModel().Largest || all > adaptive.MostOfModel().Cells {
@@ -107,10 +108,10 @@ func (d *Microdata) fits() bool {
 }
 
 const (
-	// mostAdapted is with how many columns AIM is chosen at most, and mostLookedAt with how many candidates: there are
-	// eight rounds for each column, and every one looks at all candidates.
+	// mostAdapted is the largest number of columns for which AIM is chosen, and mostLookedAt the largest number of
+	// candidates: there are eight rounds for each column, and every round looks at all candidates.
 	mostAdapted  = 60
 	mostLookedAt = 10_000
-	// mostCounted is how many cells of candidates are counted at most, where AIM is chosen: one and a half gibibytes.
+	// mostCounted is the largest number of cells of candidates for which AIM is chosen: one and a half gibibytes.
 	mostCounted = 1 << 26
 )

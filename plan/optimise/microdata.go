@@ -19,29 +19,30 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the planning of microdata: what their method will ask, and what each part of it may cost.
+// This file holds the planning of microdata: what their method measures, and what each part of it may cost.
 
-// Microdata are the microdata of one table on their way through the planner.
+// Microdata are the synthetic rows of one table while they are planned.
 type Microdata struct {
-	Asked   *spec.Synthetic
-	sketch  *plan.Plan // of the tables alone, without noise
-	above   string     // method of their parent, "" where they have none
-	Leaf    int        // noLeaf: they cost nothing
-	Method  string
-	ways    int
-	why     string // auto chose the method; "" where the spec says which
-	by      []plan.Factor
-	given   int
-	unit    string // the name of the column that links rows, "" where none are
-	derived []plan.Factor
-	Columns []int64 // cells of each column
-	Cells   int64   // of all columns and all candidates, which are counted
+	Asked        *spec.Synthetic
+	sketch       *plan.Plan // of the tables alone, without noise
+	parentMethod string     // of their parent; "" without a parent
+	Leaf         int        // [NoLeaf] if they cost nothing
+	Method       string
+	ways         int
+	why          string // why the planner chose the method; "" if the spec names it
+	by           []plan.Factor
+	// of the columns in by, how many are of the parent's rows
+	given      int
+	unitColumn string // the column that links rows; "" without links
+	derived    []plan.Factor
+	Columns    []int64 // cells of each column
+	Cells      int64   // of all columns and all candidates, all of which are counted
 }
 
-// NoLeaf is the place of the leaf of microdata that cost nothing.
+// NoLeaf is the leaf index of microdata that cost nothing.
 const NoLeaf = -1
 
-// ExpandSynthetic lists the microdata that a spec asks for beside its tables.
+// ExpandSynthetic returns the microdata that a spec asks for in addition to its tables.
 func ExpandSynthetic(r *spec.Release, tables []*workload.Table) ([]Microdata, error) {
 	var all []Microdata
 	sketch := plan.For(r)
@@ -51,7 +52,7 @@ func ExpandSynthetic(r *spec.Release, tables []*workload.Table) ([]Microdata, er
 		}
 	}
 	for i := range r.Synthetic {
-		d, err := draft(r, &r.Synthetic[i], sketch, all)
+		d, err := draftMicrodata(r, &r.Synthetic[i], sketch, all)
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s (line %d): %w", r.Synthetic[i].Table, r.Synthetic[i].Line, err)
 		}
@@ -60,28 +61,30 @@ func ExpandSynthetic(r *spec.Release, tables []*workload.Table) ([]Microdata, er
 	return all, nil
 }
 
-// draft works out what microdata will have counted: of linked ones, the columns of their parent's rows too. It refuses
-// more pairs, or larger ones, than can be counted, and columns whose measurements would have one name.
-func draft(r *spec.Release, asked *spec.Synthetic, sketch *plan.Plan, before []Microdata) (Microdata, error) {
-	d := Microdata{Asked: asked, sketch: sketch,
-		Leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == asked.Leaf })}
-	free := asked.Method == spec.TablesMethod || asked.Method == spec.AutoMethod && asked.Leaf == "" &&
+// draftMicrodata works out what is counted for microdata. Linked microdata also count the columns of their parent's
+// rows. It returns an error if there are more pairs, or larger ones, than can be counted, or if measurements would
+// share a name.
+func draftMicrodata(r *spec.Release, request *spec.Synthetic, sketch *plan.Plan,
+	before []Microdata) (Microdata, error) {
+	d := Microdata{Asked: request, sketch: sketch,
+		Leaf: slices.IndexFunc(r.Budget.Leaves, func(l spec.Leaf) bool { return l.Path == request.Leaf })}
+	free := request.Method == spec.TablesMethod || request.Method == spec.AutoMethod && request.Leaf == "" &&
 		len(r.Marginals) > 0
 	switch pure := r.Budget.Epsilon != nil && r.Budget.Delta == nil; {
-	case free && asked.Leaf != "":
+	case free && request.Leaf != "":
 		return d, errors.New("method tables spends nothing: leave `budget` out")
 	case free:
 		d.Leaf = NoLeaf
 	case d.Leaf < 0:
-		return d, fmt.Errorf("the budget has no leaf %q", asked.Leaf)
+		return d, fmt.Errorf("the budget has no leaf %q", request.Leaf)
 	case pure:
 		return d, errors.New("a pure ε budget cannot pay for them: give the budget a δ, or state it in ρ")
 	}
-	t := r.Table(asked.Table)
+	t := r.Table(request.Table)
 	if t == nil {
-		return d, fmt.Errorf("there is no table %q", asked.Table)
+		return d, fmt.Errorf("there is no table %q", request.Table)
 	}
-	for _, a := range asked.By {
+	for _, a := range request.By {
 		f := plan.Factor{Attribute: a.Column, Level: a.Level, Basis: plan.Identity}
 		if attributes.Counted(t, a) == a {
 			d.by = append(d.by, f)
@@ -89,10 +92,10 @@ func draft(r *spec.Release, asked *spec.Synthetic, sketch *plan.Plan, before []M
 			d.derived = append(d.derived, f)
 		}
 	}
-	d.unit = r.LinkedBy(asked.Table)
+	d.unitColumn = r.LinkedBy(request.Table)
 	for _, other := range before { // parents come first
-		if other.Asked.Table == asked.Parent {
-			d.above = other.Method
+		if other.Asked.Table == request.Parent {
+			d.parentMethod = other.Method
 		}
 	}
 	for _, f := range d.derived {
@@ -101,34 +104,35 @@ func draft(r *spec.Release, asked *spec.Synthetic, sketch *plan.Plan, before []M
 		}
 	}
 	n := int64(len(d.by))
-	for _, a := range asked.Given {
+	for _, a := range request.Given {
 		d.by, d.given = append(d.by, plan.Factor{Attribute: a.Column, Level: a.Level, Basis: plan.Identity}), d.given+1
 	}
 	if n < 2 {
 		return d, fmt.Errorf("%s: at least two are needed, as pairs of them are measured", budget.Plural(n, "column"))
 	}
-	levels, err := plan.Query{Table: asked.Table, Factors: d.by}.Levels(r)
+	levels, err := plan.Query{Table: request.Table, Factors: d.by}.Levels(r)
 	if err != nil {
 		return d, err
 	}
 	for _, level := range levels {
 		d.Columns = append(d.Columns, int64(level.Size()))
 	}
-	if err := d.choose(); err != nil {
+	if err := d.chooseMethod(); err != nil {
 		return d, err
 	}
-	return d, d.distinct()
+	return d, d.checkDistinctNames()
 }
 
-// count works out how many cells have to be counted. It refuses too many candidates, and too large ones.
-func (d *Microdata) count() error {
+// countCells works out how many cells have to be counted. It returns an error if there are too many candidates, or
+// too large ones.
+func (d *Microdata) countCells() error {
 	n := int64(len(d.by))
 	if all, what := adaptive.CandidateCount(d.Named()), strings.TrimSuffix(d.Sets(), " of"); n > adaptive.MaxCandidates ||
 		all > adaptive.MaxCandidates {
 		return fmt.Errorf("%s have %s %s, more than %s: %s", budget.Plural(n, "column"), budget.Group(all), what,
-			budget.Group(adaptive.MaxCandidates), d.fewer("name fewer columns under `by`"))
+			budget.Group(adaptive.MaxCandidates), d.adviseFewer("name fewer columns under `by`"))
 	}
-	if d.Method == plan.AIM && !d.fits() {
+	if d.Method == plan.AIM && !d.fitsModel() {
 		return fmt.Errorf("a model by method aim has room for columns of %s categories, and of %s together, and these have more: use coarser levels or fewer columns under `by`, or method: mst",
 			budget.Group(adaptive.MostOfModel().Largest), budget.Group(adaptive.MostOfModel().Cells))
 	}
@@ -143,20 +147,20 @@ func (d *Microdata) count() error {
 		cells := int64(1)
 		for _, column := range candidate {
 			if d.Columns[column] > limit.Cells/cells {
-				return fmt.Errorf("%s would have more than 2^36 cells: %s", d.together(candidate),
-					d.fewer("use coarser levels under `by`"))
+				return fmt.Errorf("%s would have more than 2^36 cells: %s", d.candidateName(candidate),
+					d.adviseFewer("use coarser levels under `by`"))
 			}
 			cells *= max(d.Columns[column], 1)
 		}
 		if d.Cells += cells; d.Cells > limit.Cells {
 			return fmt.Errorf("all %s columns are counted, and would have more than 2^36 cells together: %s", d.Sets(),
-				d.fewer("use coarser levels or fewer columns under `by`"))
+				d.adviseFewer("use coarser levels or fewer columns under `by`"))
 		}
 	}
 	return nil
 }
 
-// Sizes are the cells of each candidate.
+// Sizes returns the number of cells of each candidate.
 func (d *Microdata) Sizes() (all []int64) {
 	for _, candidate := range adaptive.Candidates(d.Named()) {
 		cells := int64(1)
@@ -168,19 +172,19 @@ func (d *Microdata) Sizes() (all []int64) {
 	return all
 }
 
-// Sets is what the candidates are.
+// Sets returns what the candidates are, in words.
 func (d *Microdata) Sets() string { return adaptive.Sets(d.Named()) }
 
-// fewer is what to do where there is too much to choose from.
-func (d *Microdata) fewer(otherwise string) string {
+// adviseFewer returns what a person can do if there is too much to choose from.
+func (d *Microdata) adviseFewer(otherwise string) string {
 	if d.ways > 2 {
 		return "ask for ways: 2, or " + otherwise
 	}
 	return otherwise
 }
 
-// together names a candidate.
-func (d *Microdata) together(candidate []int) string {
+// candidateName returns the name of a candidate in messages.
+func (d *Microdata) candidateName(candidate []int) string {
 	names := make([]string, len(candidate))
 	for i, column := range candidate {
 		names[i] = d.by[column].String()
@@ -195,13 +199,12 @@ func (d *Microdata) together(candidate []int) string {
 	}
 }
 
-// distinct refuses columns that cannot stand side by side: two measurements, or two columns of the microdata, would
-// have one name.
-func (d *Microdata) distinct() error {
+// checkDistinctNames returns an error if two measurements, or two columns of the microdata, would have one name.
+func (d *Microdata) checkDistinctNames() error {
 	s := d.Named()
 	seen := map[string]string{}
-	if d.unit != "" {
-		seen[d.unit] = "the column that says which rows belong together"
+	if d.unitColumn != "" {
+		seen[d.unitColumn] = "the column that says which rows belong together"
 	}
 	for i, f := range s.Columns() {
 		for _, name := range []string{f.String(), f.String() + statistic.LabelSuffix} {
@@ -215,7 +218,7 @@ func (d *Microdata) distinct() error {
 		}
 	}
 	for _, candidate := range adaptive.Candidates(s) {
-		id, of := adaptive.AnswerID(s, 0, candidate), d.together(candidate)
+		id, of := adaptive.AnswerID(s, 0, candidate), d.candidateName(candidate)
 		if other, ok := seen[id]; ok {
 			return fmt.Errorf("%s and %s would have one name, %s: give a column another name and say where it comes from (from: …)", other, of, id)
 		}
@@ -224,7 +227,7 @@ func (d *Microdata) distinct() error {
 	return nil
 }
 
-// Named are the microdata as the plan writes them, without mechanisms.
+// Named returns the microdata as the plan writes them, without mechanisms.
 func (d *Microdata) Named() plan.Synthetic {
 	s := plan.Synthetic{Table: d.Asked.Table, Leaf: d.Asked.Leaf, Method: d.Method, Why: d.why, Ways: d.ways, By: d.by,
 		Parent: d.Asked.Parent, Given: d.given, Derived: d.derived, Rows: d.Asked.Rows, Files: d.Asked.Files}
@@ -239,18 +242,18 @@ func (d *Microdata) Named() plan.Synthetic {
 	return s
 }
 
-// thirds are the parts of a leaf of microdata: the columns, the choices and the pairs get one each.
+// thirds is the number of equal parts of a leaf of microdata: the columns, the choices and the pairs get one each.
 const thirds = 3
 
-// spend divides the amount of a leaf: among the columns, the choices and the pairs of [MST], a third each, equally
-// within a third; of [AIM] a fifth equally among the columns, the rest to the rounds, of which the first has what it
-// would if all were alike.
+// spendLeaf divides the amount of a leaf. MST gives a third each to the columns, the choices and the pairs, equally
+// within a third. AIM gives a fifth to the columns, equally, and the rest to the rounds; the first round gets what it
+// would get if all were equal.
 //
 // Guarantee: the measurements of the columns and the block are together ρ-zCDP with ρ at most the amount. Neighbours:
 // the release's own; a unit has at most max_rows counted rows. Theorem: adaptive composition adds ρ (Bun & Steinke
 // 2016, lemma 2.3); a choice of bounded range ε is (ε²/8)-zCDP (Cesar & Rogers 2021, lemma 3.2). Argument:
 // docs/proofs/adaptive.md.
-func (d Microdata) spend(r *spec.Release, amount *big.Rat) ([]plan.Measurement, plan.Synthetic, error) {
+func (d Microdata) spendLeaf(r *spec.Release, amount *big.Rat) ([]plan.Measurement, plan.Synthetic, error) {
 	s := d.Named()
 	if i, ok := r.TotalOf(s.Table); ok && s.Rows == 0 && s.Parent == "" && i.Total() > 0 &&
 		i.Total() <= limit.MicrodataRows {
@@ -300,13 +303,13 @@ func (d Microdata) spend(r *spec.Release, amount *big.Rat) ([]plan.Measurement, 
 	return all, s, nil
 }
 
-// leastPair is the fewest cells for which the sensitivity of counts is that of any pair of columns.
+// leastPair is the fewest cells for which the sensitivity of counts equals the sensitivity of any pair of columns.
 const leastPair = 2
 
-// choiceFor is the exponential mechanism with the largest ε, a multiple of 2⁻²⁴, for which ε²/8 is at most ρ > 0. It
-// fails where that is zero.
+// choiceFor returns the exponential mechanism with the largest ε, a multiple of 2⁻²⁴, for which ε²/8 is at most ρ >
+// 0. It returns an error if that ε is zero.
 //
-// Guarantee: ρ-zCDP, for the neighbours that the scores' sensitivity is of. Theorem: Cesar & Rogers 2021, lemma 3.2.
+// Guarantee: ρ-zCDP, for the neighbours that the scores' sensitivity is for. Theorem: Cesar & Rogers 2021, lemma 3.2.
 // Argument: docs/proofs/adaptive.md.
 func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 	epsilon := budget.RootBelow(new(big.Rat).Mul(rho, big.NewRat(8, 1)), adaptive.ChoiceBits)
@@ -317,8 +320,8 @@ func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 	return budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: epsilon}, nil
 }
 
-// NoiseFor is the noise that a cost buys for a marginal of so many cells: for an ε the usual noise that is priced in ε,
-// for a ρ the noise of the budget that is priced in ρ.
+// NoiseFor returns the noise that a cost buys for a marginal with that many cells: the usual noise that is priced in
+// ε for an ε, the budget's noise that is priced in ρ for a ρ.
 func NoiseFor(r *spec.Release, table string, cells int64, cost budget.Cost) (budget.Mechanism, error) {
 	s := counted.Unit{Table: r.Table(table), Neighbours: r.Privacy.Neighbours, Cells: cells}.Counts()
 	if cost.Epsilon != nil {

@@ -10,14 +10,14 @@ import (
 
 // This file holds the noise that a cost buys.
 
-// noiseFor is the noise of a kind that a cost buys: an ε for noise that is priced in ε, else a ρ.
+// noiseFor returns the noise of a kind that a cost buys: an ε for noise that is priced in ε, else a ρ.
 func noiseFor(kind budget.Kind, s *counted.Sensitivity, cost *big.Rat) (m budget.Mechanism, err error) {
 	m, err = kind.Buy(s.L1, s.L2Squared, cost)
 	m.Shifts = s.Shifts
 	return m, err
 }
 
-// noiseInRho is the noise of a budget that is priced in ρ: the one that is asked for, or else the usual one.
+// noiseInRho returns the noise of a budget that is priced in ρ: the requested one, or else the usual one.
 func noiseInRho(b spec.Budget) budget.Kind {
 	if kind := Noises(b)[0]; !kind.Pure() {
 		return kind
@@ -25,9 +25,9 @@ func noiseInRho(b spec.Budget) budget.Kind {
 	return budget.Usual(false)
 }
 
-// Noises are the kinds of noise that a budget can be spent on: the one that is asked for or else the usual noise that
-// is priced in ε for a pure ε, that is priced in ρ for a ρ, and for ε and δ either, whichever the whole composition
-// makes the better one.
+// Noises returns the kinds of noise that a budget can be spent on. A requested kind is the only one. Otherwise a pure
+// ε has the usual noise that is priced in ε, a ρ has the usual noise that is priced in ρ, and ε and δ have both, of
+// which the whole composition decides the better one.
 func Noises(b spec.Budget) []budget.Kind {
 	if kind, ok := budget.LawAsked(string(b.Noise)); ok {
 		return []budget.Kind{kind}

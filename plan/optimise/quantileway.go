@@ -14,20 +14,19 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the choice between the two ways to quantiles: values that are drawn, or a distribution that they are
-// read from.
+// This file holds the choice between the two ways to quantiles: to draw their values, or to read them from a
+// distribution.
 
-// QuantileWay is a way to quantiles, and how good it will be at an amount.
+// QuantileWay is a way to quantiles, with its accuracy for an amount.
 type QuantileWay struct {
-	What counted.Counted // [counted.Quantiles], or [counted.Bins] that they are read from
-	// of each share by how many rows its rank is off at most; by how much weight of weighted ones
-	ranks []float64
-	Half  float64 // of the width of an interval, in the column's unit
-	cell  float64 // the width of a bin in the column's unit, 0 where a bin is one value
+	What counted.Counted // [counted.Quantiles], or [counted.Bins] to read them from
+	// rankMargins are, for each share, the margin of its rank in rows; in weight for weighted quantiles.
+	rankMargins []float64
+	Half        float64 // half width of an interval, in the column's unit
+	binWidth    float64 // width of a bin in the column's unit; 0 if a bin is one value
 }
 
-// DrawnWay says how good drawn quantiles are that cost so much: the ends of an interval are drawn for ranks that are
-// shifted.
+// DrawnWay returns the accuracy of drawn quantiles for a cost. The ends of an interval are drawn for shifted ranks.
 func DrawnWay(t *workload.Table, r *spec.Release, cost budget.Cost) (QuantileWay, error) {
 	q, u := t.Quantiles(), t.Unit(r)
 	m, err := q.Mechanism(u, cost)
@@ -39,28 +38,28 @@ func DrawnWay(t *workload.Table, r *spec.Release, cost budget.Cost) (QuantileWay
 		return QuantileWay{}, err
 	}
 	rows, over := t.Reference(r)
-	way := QuantileWay{What: q, ranks: slices.Repeat([]float64{q.RankMargin(u.Table, m)}, len(q.At))}
+	way := QuantileWay{What: q, rankMargins: slices.Repeat([]float64{q.RankMargin(u.Table, m)}, len(q.At))}
 	way.Half = float64(over * shifted / rows)
 	return way, nil
 }
 
-// planDistribution is a distribution as it is measured.
+// planDistribution returns the measurement of a distribution.
 func planDistribution(t *workload.Table, g *Group, noise budget.Kind, d counted.Bins) (Planned, error) {
 	r := g.Release
 	confidential := r.Table(t.Marginal.Table)
 	l := confidential.Column(d.Column).Lattice
-	p := Planned{Group: g, Table: t, Noise: noise, What: d, Selection: t.Selection, asks: residual.CountsOf(nil, 0)}
+	p := Planned{Group: g, Table: t, Noise: noise, What: d, Selection: t.Selection, source: residual.CountsOf(nil, 0)}
 	p.Cells = t.Groups() * d.Len(l)
 	each, err := t.Adds(r, d)
 	if err != nil {
 		return p, err
 	}
-	p.adds = workload.Mean(each)
+	p.addedVariance = workload.Mean(each)
 	p.Sensitivity, err = d.Sensitivity(t.Unit(r))
 	return p, err
 }
 
-// DistributedWay says how good quantiles are that are read from a distribution that costs so much.
+// DistributedWay returns the accuracy of quantiles that are read from a distribution, for its cost.
 func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float64, d counted.Bins) (QuantileWay,
 	error) {
 	p, err := planDistribution(t, g, noise, d)
@@ -79,17 +78,17 @@ func DistributedWay(t *workload.Table, g *Group, noise budget.Kind, amount float
 	for _, x := range each {
 		multiple := budget.NormalQuantile((1 - counted.Confidence) / 2)
 		margin := float64(largest * multiple * math.Sqrt(float64(x*p.variance(amount))))
-		way.ranks = append(way.ranks, margin)
+		way.rankMargins = append(way.rankMargins, margin)
 	}
 	if d.Width > 1 {
-		way.cell = float64(step * float64(d.Width))
+		way.binWidth = float64(step * float64(d.Width))
 	}
-	way.Half = float64(over*workload.Mean(way.ranks)/rows) + float64(way.cell/2)
+	way.Half = float64(over*workload.Mean(way.rankMargins)/rows) + float64(way.binWidth/2)
 	return way, nil
 }
 
-// BestDistribution is the distribution with the narrowest intervals for an amount: of ε for Laplace noise, else of ρ.
-// It reports whether there is one.
+// BestDistribution returns the distribution with the narrowest intervals for an amount: of ε for Laplace noise, else
+// of ρ. It reports false if there is none.
 func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount float64) (best QuantileWay, found bool,
 	err error) {
 	q := t.Quantiles()
@@ -127,10 +126,10 @@ func BestDistribution(t *workload.Table, g *Group, noise budget.Kind, amount flo
 	return best, found, nil
 }
 
-// fewBins are too few for a strategy to be better than counts.
+// fewBins is the number of bins up to which a strategy is no better than counts.
 const fewBins = 16
 
-// Worth is a cost as a number: an ε for Laplace noise, else a ρ.
+// Worth returns a cost as a number: an ε for Laplace noise, else a ρ.
 func Worth(cost budget.Cost, noise budget.Kind) float64 {
 	of := cost.Rho
 	if noise.Pure() {
@@ -140,8 +139,8 @@ func Worth(cost budget.Cost, noise budget.Kind) float64 {
 	return amount
 }
 
-// CostWith is what a measurement has of a leaf's amount, with a kind of noise: its share of ε or of ρ or, for Laplace
-// noise in a budget of ρ, an ε of which ε²/2 is at most its share.
+// CostWith returns a measurement's part of a leaf's amount, with a kind of noise: its share of ε or of ρ or, for
+// Laplace noise in a budget of ρ, an ε of which ε²/2 is at most its share.
 func (p Planned) CostWith(noise budget.Kind, amount budget.Cost) budget.Cost {
 	if amount.Epsilon != nil {
 		return budget.Cost{Epsilon: new(big.Rat).Mul(amount.Epsilon, p.Share)}
@@ -153,16 +152,16 @@ func (p Planned) CostWith(noise budget.Kind, amount budget.Cost) budget.Cost {
 	return budget.Cost{Rho: rho}
 }
 
-// Quality says how good the quantile at a place is.
-func (w QuantileWay) Quality(r *spec.Release, t *workload.Table, place int) plan.Quality {
+// Quality returns the accuracy of the quantile with an index.
+func (w QuantileWay) Quality(r *spec.Release, t *workload.Table, index int) plan.Quality {
 	rows, over := t.Reference(r)
-	out := plan.Quality{Rows: int64(rows), Ranks: budget.RoundUp(w.ranks[place], plan.Significant), Cell: w.cell}
+	out := plan.Quality{Rows: int64(rows), Ranks: budget.RoundUp(w.rankMargins[index], plan.Significant), Cell: w.binWidth}
 	d, read := w.What.(counted.Bins)
 	if !read {
 		out.Margin = budget.RoundUp(w.Half, plan.Significant)
 		return out
 	}
 	out.Bins = d.PerCell(r.Table(t.Marginal.Table))
-	out.Margin = budget.RoundUp(float64(over*w.ranks[place]/rows)+float64(w.cell/2), plan.Significant)
+	out.Margin = budget.RoundUp(float64(over*w.rankMargins[index]/rows)+float64(w.binWidth/2), plan.Significant)
 	return out
 }

@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Tables that count up, or are asked for ranges, alone, together, beside levels, and in pure budgets: every cell has
-// the error of dense least squares over all integers that are measured, and what a table shows is named for what it is.
+// Tables accumulate or need ranges, singly, together, next to levels, and in pure budgets. Every cell has the error
+// of dense least squares over all measured integers, and a table's strategy is named for what it is.
 func TestSumsAlongColumnsAreEstimatedByLeastSquares(t *testing.T) {
 	for _, c := range []struct{ neighbours, budget, marginals string }{
 		{"add-remove", "{rho: 1/8}", "{x: {by: [age], cumulative: [age]}}"},
@@ -74,7 +74,8 @@ func TestSumsAlongColumnsAreEstimatedByLeastSquares(t *testing.T) {
 	}
 }
 
-// What a group's design says of its error is that of dense least squares, ranges counted by all of them.
+// The predicted error of a group's design equals the error of dense least squares, with ranges counted over all of
+// them.
 func TestRangedDesignsAreJudgedByTheirErrors(t *testing.T) {
 	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}"} {
 		b := blueprintOf(t, plantest.CrossedRelease(t, "add-remove", budget, 1,
@@ -119,8 +120,8 @@ func TestRangedDesignsAreJudgedByTheirErrors(t *testing.T) {
 	}
 }
 
-// How far a unit can move what is measured for ranges is enumerated over all pairs of neighbours, for Gaussian noise
-// and, in portions beside counts, for Laplace noise.
+// The sensitivity of what is measured for ranges is enumerated over all pairs of neighbours, for Gaussian noise and,
+// in portions with counts, for Laplace noise.
 func TestSensitivityOfRanges(t *testing.T) {
 	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}"} {
 		for _, c := range []struct {
@@ -146,8 +147,8 @@ func TestSensitivityOfRanges(t *testing.T) {
 	}
 }
 
-// Whatever levels a column is used at, in whichever leaves, and wherever sums along it are asked for: a plan can be
-// read again, which works out anew how its tables are put together.
+// A plan can be read again, which works out anew how its tables are combined, whatever levels a column is used at, in
+// whichever leaves, and wherever sums along it are needed.
 func TestPlansOfSumsCanBeReadAgain(t *testing.T) {
 	attributes := []string{"sex", "kind", "age", "age.half", "age.third", "age.odd", "age.same", "age.whole"}
 	rapid.Check(t, func(t *rapid.T) {

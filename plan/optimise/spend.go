@@ -10,8 +10,8 @@ import (
 
 // This file holds how the amounts of the leaves become mechanisms.
 
-// Spend spends the leaves: on the measurements for the tables, and on what microdata take: the measurements of their
-// columns, behind those, and their rounds.
+// Spend spends the leaves on the measurements for the tables and then, for microdata, on the measurements of their
+// columns and on their rounds.
 func Spend(p *plan.Plan, b *Blueprint, all []Planned) error {
 	for _, one := range all {
 		m, err := one.Spend(p.Leaves[one.Group.Leaf].Amount)
@@ -31,7 +31,7 @@ func Spend(p *plan.Plan, b *Blueprint, all []Planned) error {
 		if d.Leaf != NoLeaf {
 			amount = p.Leaves[d.Leaf].Amount.Rho
 		}
-		columns, s, err := d.spend(b.Release, amount)
+		columns, s, err := d.spendLeaf(b.Release, amount)
 		if err != nil {
 			return fmt.Errorf("microdata of %s: %w", d.Asked.Table, err)
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/dprelease/dprelease/plan/strategy"
 )
 
-// This file holds the strategies as the plan states them: what each group of tables does, and what the other ways would
-// give.
+// This file holds the strategies as the plan states them: what each group of tables does, and the errors of the
+// alternatives.
 
-// Strategies say what was chosen, and beside it what was not.
+// Strategies returns what was chosen for each group, with the alternatives that were not.
 func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Group {
 	var all []strategy.Group
 	for i, g := range b.Groups {
@@ -27,7 +27,7 @@ func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Grou
 			case j == d.choice[i], other.Noise != taken.Noise && !slices.Contains(g.Best, j):
 				continue
 			case g.Needed:
-				instead.Needs = budget.DecimalUp(charge(other.Planned, b.Pure), plan.Significant)
+				instead.Needs = budget.DecimalUp(totalCharge(other.Planned, b.Pure), plan.Significant)
 				s.Instead = append(s.Instead, instead)
 				continue
 			case other.Noise != taken.Noise:
@@ -36,7 +36,7 @@ func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Grou
 					s.Instead = append(s.Instead, instead)
 					continue
 				}
-				instead.Charge = budget.DecimalUp(of.Cost.Rho, of.digits())
+				instead.Charge = budget.DecimalUp(of.Cost.Rho, of.significantDigits())
 			}
 			if other.Noise == taken.Noise { // for the same ρ, or the same ε of Laplace noise
 				instead.RMSE = g.rmse(other, taken.perRho(), of, i)
@@ -58,8 +58,8 @@ func (b *Blueprint) Strategies(d *Division, uniform []*Division) []strategy.Grou
 	return all
 }
 
-// rmse is the root mean square error of the group's figures by one of its designs, for its part of a division: of ε, or
-// of the ρ that an amount of 1 takes.
+// rmse returns the root mean square error of the group's figures by one of its designs, for its part of a division:
+// of ε, or of the ρ that an amount of 1 takes.
 func (g *Group) rmse(design Design, perRho float64, d *Division, i int) float64 {
 	var cells float64
 	for _, t := range g.Tables {
@@ -69,12 +69,12 @@ func (g *Group) rmse(design Design, perRho float64, d *Division, i int) float64 
 	if !g.Needed {
 		spread = atShare(spread, perRho, d.Leaves[g.Leaf].Amount, d.Shares[i])
 	}
-	return budget.RoundUp(float64(math.Sqrt(spread/cells)*g.Unit), d.digits())
+	return budget.RoundUp(float64(math.Sqrt(spread/cells)*g.Unit), d.significantDigits())
 }
 
-// digits is how many significant digits of a division's figures are told.
-func (d *Division) digits() int {
-	if d.about {
+// significantDigits returns how many significant digits of a division's figures are stated.
+func (d *Division) significantDigits() int {
+	if d.isRough {
 		return 3
 	}
 	return plan.Significant

@@ -23,7 +23,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// blueprintOf is the blueprint of a release, with its groups.
+// blueprintOf returns the blueprint of a release, with its groups.
 func blueprintOf(t testing.TB, r *spec.Release) *optimise.Blueprint {
 	t.Helper()
 	tables, err := workload.Expand(r)
@@ -37,7 +37,7 @@ func blueprintOf(t testing.TB, r *spec.Release) *optimise.Blueprint {
 	return b
 }
 
-// divisionOf is how the budget of a release is divided.
+// divisionOf returns the division of a release's budget.
 func divisionOf(t testing.TB, b *optimise.Blueprint) *optimise.Division {
 	t.Helper()
 	d, _, err := b.Settle()
@@ -47,7 +47,7 @@ func divisionOf(t testing.TB, b *optimise.Blueprint) *optimise.Division {
 	return d
 }
 
-// Shares of a leaf are at most all of it, exactly, and all but a millionth.
+// The shares of a leaf add up to at most 1, exactly, and to at least 1 − 10⁻⁶.
 func TestSharesOfALeaf(t *testing.T) {
 	attributes := []string{"sex", "kind", "age", "age.half", "age.third", "age.odd", "age.same", "age.whole"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -125,8 +125,8 @@ func TestSharesAreInProportion(t *testing.T) {
 	}
 }
 
-// How far a unit can move the integers of a residual is enumerated over all pairs of neighbours. Nothing moves further
-// than is claimed, and squares move as far, where columns have one level or units are added and removed.
+// The sensitivity of a residual is enumerated over all pairs of neighbours. No pair exceeds what is claimed, and the
+// L2 sensitivity is attained if columns have one level or units are added and removed.
 func TestSensitivityOfResiduals(t *testing.T) {
 	for _, c := range []struct {
 		marginals string
@@ -153,7 +153,7 @@ func TestSensitivityOfResiduals(t *testing.T) {
 	}
 }
 
-// assertMoves enumerates what units of up to k rows move, with each distinct row once.
+// assertMoves compares a claimed sensitivity with all units of up to k rows, each distinct row once.
 func assertMoves(t *testing.T, n spec.Neighbours, k int64, p optimise.Planned) {
 	t.Helper()
 	matrix := plantest.MatrixOf(p.Measurement().Query.Factors)
@@ -212,7 +212,7 @@ func assertMoves(t *testing.T, n spec.Neighbours, k int64, p optimise.Planned) {
 	}
 }
 
-// together are specs with repeats in two leaves, marginals within others and around them, totals, levels and levels
+// together are specs with repeats in two leaves, marginals within and around others, totals, nested levels and levels
 // that do not nest, for a budget of ρ.
 var together = []struct{ neighbours, budget, marginals string }{
 	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {every: [0, 1, 2], by: [sex, kind, age.third]}}"},
@@ -238,8 +238,8 @@ var together = []struct{ neighbours, budget, marginals string }{
 		"{x: {by: [], budget: a}, y: {by: [], budget: b}}"},
 }
 
-// The errors said of tables are those of dense least squares over all measurements, cell by cell. The pages round them
-// up to seven digits.
+// The stated errors of tables equal those of dense least squares over all measurements, cell by cell. The pages round
+// them up to seven digits.
 func TestTablesAreEstimatedByLeastSquares(t *testing.T) {
 	for _, c := range together {
 		p := plantest.CrossedPlan(t, c.neighbours, c.budget, 2, c.marginals)
@@ -281,8 +281,9 @@ func TestTablesAreEstimatedByLeastSquares(t *testing.T) {
 	}
 }
 
-// What a group is chosen by, the error of each design for its own measurements alone, is that of dense least squares;
-// of tables with columns of several levels, measured by themselves, that of each. A design of less error is never left.
+// A group is chosen by the error of each design from its own measurements only. That error equals the error of dense
+// least squares or, for tables measured by themselves with columns of several levels, the error of each table. No
+// design with a smaller error is rejected.
 func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 	pure := []struct{ neighbours, budget, marginals string }{
 		{"add-remove", "{epsilon: 1}", "{x: {every: [0, 1, 2], by: [sex, kind, age.third]}}"},
@@ -331,9 +332,9 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 }
 
 // All one-way and two-way tables of Adult, 148 725 cells, at ε = 1 and δ = 1e-9: the root mean square of the standard
-// errors is at most 0.66 of what 105 tables measured by themselves with equal shares have, though none of them is worse
-// than that. The best strategies are 37.05 at the ρ of 0.0149731 that the conversion of ρ alone allows, with the total
-// among the tables, and √(105/(2ρ)) = 59.21.
+// errors is at most 0.66 of that of 105 tables measured by themselves with equal shares, and no table is worse than
+// that. The best strategies have 37.05 at the ρ of 0.0149731 that the conversion of ρ alone allows, with the total
+// among the tables, compared with √(105/(2ρ)) = 59.21.
 func TestAdultIsMeasuredWell(t *testing.T) {
 	p := plantest.PlanOfFile(t, filepath.Join(testdata.Root(t), "examples", "adult", "release.yaml"))
 	one := big.NewInt(1)
@@ -361,8 +362,8 @@ func TestAdultIsMeasuredWell(t *testing.T) {
 	}
 }
 
-// sharesOf are the shares of ε for which pure measurements of these tables have the least error: ∝ ∛(weight·cells),
-// where each table that is not measured counts as that which it is a sum of.
+// sharesOf returns the shares of ε for which pure measurements of these tables have the least error: ∝
+// ∛(weight·cells), where each table that is not measured counts for the table that it is a sum of.
 func sharesOf(g *optimise.Group, measured []*workload.Table) (shares []float64) {
 	served := make([]float64, len(measured))
 	for _, t := range g.Tables {
@@ -388,8 +389,8 @@ func sharesOf(g *optimise.Group, measured []*workload.Table) (shares []float64) 
 	return shares
 }
 
-// With a pure budget no ε can be moved from one measurement to another for less error: ε³ is in proportion to what its
-// noise costs, over a whole leaf (Lagrange). Only the outermost tables are measured exactly where that is better.
+// With a pure budget no ε can be moved from one measurement to another for less error: ε³ is proportional to what its
+// noise costs, over a whole leaf (Lagrange). Only the outermost tables are measured exactly if that is better.
 func TestPureStrategies(t *testing.T) {
 	kinds := map[strategy.Kind]int{}
 	attributes := []string{"sex", "kind", "age.third"}
@@ -454,8 +455,8 @@ func TestPureStrategies(t *testing.T) {
 	}
 }
 
-// Where the integers of a residual could overflow, tables are measured by themselves, and the page says why. A pure
-// budget measures the levels of a column apart.
+// If the integers of a residual could overflow, tables are measured by themselves, and the page says why. A pure
+// budget measures the levels of a column separately.
 func TestStrategiesThatCannotBe(t *testing.T) {
 	const text = `version: 1
 release: r
@@ -494,7 +495,7 @@ marginals: {x: {by: [a, b, c]}, y: {by: [%s]}}
 	}
 }
 
-// The levels of a column that lie within each other are one chain, coarsest first; others are chains of their own.
+// The nested levels of a column form one chain, coarsest first; others are chains of their own.
 func TestChainsOfLevels(t *testing.T) {
 	for _, c := range []struct{ by, want string }{
 		{"[age], [age.half]", `["age.half with age"]`},
@@ -522,7 +523,7 @@ func TestChainsOfLevels(t *testing.T) {
 	}
 }
 
-// Two measurements of one name are refused: of the pair of sex and age, and of a column that is called so.
+// A spec is refused if two measurements have one name: the pair of sex and age, and a column with that name.
 func TestMeasurementsHaveNamesOfTheirOwn(t *testing.T) {
 	_, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: `version: 1
 release: r

@@ -13,13 +13,13 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// This file holds the designs that keep targets: the least noise, and so the least budget, for which every goal is met.
+// This file holds the designs for targets: the least budget with which every goal is met.
 
 // gridBits is the number of fractional bits of a mechanism's parameter.
 const gridBits = 12
 
-// Parameter is the largest parameter of a noise, on the grid that parameters lie on, whose margin keeps a goal; nil
-// where there is none.
+// Parameter returns the largest parameter of a noise, on the grid of parameters, whose margin keeps a goal; nil if
+// there is none.
 func Parameter(g workload.Goal, noise budget.Kind) *big.Rat {
 	if g.Margin < 1 {
 		return nil // the least noise there is moves a count by one
@@ -48,8 +48,8 @@ func Parameter(g workload.Goal, noise budget.Kind) *big.Rat {
 	return at(low)
 }
 
-// designForTargets adds the designs that keep the targets of the group's tables, with the ε or ρ that each measurement
-// needs. Their error is the ρ that they cost.
+// designForTargets adds the designs that keep the targets of the group's tables, with the ε or ρ that each
+// measurement needs. Their error is the ρ that they cost.
 func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten float64) error {
 	goals := make([]workload.Goal, len(g.Tables))
 	for i, t := range g.Tables {
@@ -60,13 +60,13 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 		asked.Margin = float64(asked.Margin * tighten)
 		goals[i] = asked
 	}
-	laplace, ranged := noise.Pure(), g.ranged() || g.summed() && g.Several()
+	laplace, ranged := noise.Pure(), g.hasRanges() || g.hasSums() && g.Several()
 	switch {
 	case laplace && ranged && r.Budget.Delta != nil:
 		return nil
 	case !ranged || laplace:
 		work := g.directForTargets
-		if g.summed() || ranged { // or another leaf asks for ranges of its columns
+		if g.hasSums() || ranged { // or another leaf asks for ranges of its columns
 			work = g.rangedForTargets
 		}
 		each, err := work(r, noise, goals)
@@ -85,18 +85,18 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 	return nil
 }
 
-// rangedForTargets measures every table by itself, in portions where its columns have ranges, well enough by the normal
-// law of what many draws add up to.
+// rangedForTargets measures every table by itself, in portions if its columns have ranges, well enough by the normal
+// law for a sum of many draws.
 func (g *Group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []workload.Goal) (Design, error) {
 	all := Design{Kind: strategy.Direct, Noise: noise}
 	for i, t := range g.Tables {
-		alone := &Group{Leaf: g.Leaf, place: g.place, Tables: []*workload.Table{t}, Chains: g.Chains, Minimise: g.Minimise,
+		alone := &Group{Leaf: g.Leaf, index: g.index, Tables: []*workload.Table{t}, Chains: g.Chains, Minimise: g.Minimise,
 			Needed: true}
-		d, err := alone.direct(r, alone.all(), strategy.Direct, noise)
+		d, err := alone.designDirect(r, alone.allTables(), strategy.Direct, noise)
 		if err != nil {
 			return d, err
 		}
-		w, of, err := alone.estimated(&d, d.variances())
+		w, of, err := alone.residualVariances(&d, d.unitVariances())
 		if err != nil {
 			return d, err
 		}
@@ -105,19 +105,19 @@ func (g *Group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []wor
 		for j := range d.Planned {
 			d.Planned[j].Needs = new(big.Rat).SetFloat64(float64(epsilon * d.parts[j]))
 			if d.Planned[j].Needs == nil || d.Planned[j].Needs.Sign() <= 0 {
-				return d, unreachable(r, t)
+				return d, targetUnreachable(r, t)
 			}
 		}
 		all.Planned = append(all.Planned, d.Planned...)
 		all.Spread += d.Spread / float64(epsilon*epsilon)
 	}
-	all.Error = cost(all.Planned)
+	all.Error = totalRho(all.Planned)
 	return all, nil
 }
 
 // directForTargets measures every table by itself, just well enough.
 func (g *Group) directForTargets(r *spec.Release, noise budget.Kind, goals []workload.Goal) (Design, error) {
-	d, err := g.direct(r, g.all(), strategy.Direct, noise)
+	d, err := g.designDirect(r, g.allTables(), strategy.Direct, noise)
 	if err != nil {
 		return d, err
 	}
@@ -126,22 +126,22 @@ func (g *Group) directForTargets(r *spec.Release, noise budget.Kind, goals []wor
 		p := &d.Planned[i]
 		parameter := Parameter(asked, noise)
 		if parameter == nil {
-			return d, unreachable(r, g.Tables[i])
+			return d, targetUnreachable(r, g.Tables[i])
 		}
 		m := budget.Mechanism{Kind: noise, Parameter: parameter, L1: p.L1, L2Squared: p.L2Squared}
 		p.Needs = m.Price()
 		variances[i] = m.Variance()
 	}
-	if err := g.predict(&d, g.all(), variances); err != nil {
+	if err := g.predictErrors(&d, g.allTables(), variances); err != nil {
 		return d, err
 	}
-	d.Error = cost(d.Planned)
+	d.Error = totalRho(d.Planned)
 	return d, nil
 }
 
-// residualsForTargets measures what the tables share once, with the least cost for which all targets are kept.
+// residualsForTargets measures what the tables share once, at the least cost that keeps all targets.
 func (g *Group) residualsForTargets(r *spec.Release, goals []workload.Goal) (d Design, why string, err error) {
-	w, why := g.residualWorkload(r, &d)
+	w, why := g.plannedWorkload(r, &d)
 	if why != "" {
 		return d, why, nil
 	}
@@ -162,28 +162,28 @@ func (g *Group) residualsForTargets(r *spec.Release, goals []workload.Goal) (d D
 		parameter.Quo(parameter, big.NewRat(1<<(gridBits-1), 1)) // 2σ²
 		d.Planned[i].Needs = parameter.Quo(new(big.Rat).SetInt(d.Planned[i].L2Squared), parameter)
 	}
-	g.count(&d, w, variances)
-	d.Error = cost(d.Planned)
+	g.setErrors(&d, w, variances)
+	d.Error = totalRho(d.Planned)
 	return d, "", nil
 }
 
-// cost is what measurements for targets need, as a ρ.
-func cost(all []Planned) float64 {
-	f, _ := charge(all, false).Float64()
+// totalRho returns what measurements for targets need, as a ρ.
+func totalRho(all []Planned) float64 {
+	f, _ := totalCharge(all, false).Float64()
 	return f
 }
 
-// charge is what measurements for targets need, of ε in a pure budget, else of ρ.
-func charge(all []Planned, pure bool) *big.Rat {
+// totalCharge returns what measurements for targets need: ε in a pure budget, else ρ.
+func totalCharge(all []Planned, pure bool) *big.Rat {
 	sum := new(big.Rat)
 	for _, p := range all {
-		sum.Add(sum, p.charge(pure))
+		sum.Add(sum, p.leafCharge(pure))
 	}
 	return sum
 }
 
-// unreachable is the error for a target that no noise on integers keeps.
-func unreachable(r *spec.Release, t *workload.Table) error {
+// targetUnreachable returns the error for a target that no noise on integers keeps.
+func targetUnreachable(r *spec.Release, t *workload.Table) error {
 	return r.Problem("marginals."+t.Marginal.Name+".target", document.Problem{
 		Message: fmt.Sprintf("no noise keeps a margin of %s on every cell of %s", budget.Decimal(t.Marginal.Target.Margin),
 			t.Path),

@@ -5,7 +5,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// unitOf is what one of the integers of a table's count stands for: each, or the step of the weights that are added up.
+// unitOf returns what one integer of a table's count stands for: each, or the step of the weights that are added up.
 func unitOf(t *workload.Table, confidential *spec.Table, each float64) float64 {
 	if t.Of == nil && t.What.Weighted() {
 		each, _ = confidential.WeightStep().Float64()

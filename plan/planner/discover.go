@@ -11,14 +11,15 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds what the plan says of discovered groups once their selections have mechanisms.
+// This file describes discovered groups once their selections have mechanisms.
 
-// sayGroups says of a table of groups that are not listed how likely these appear.
+// sayGroups states how likely the groups of a table that are not listed appear.
 func (d *draftPlan) sayGroups(at int, m plan.Measurement) error {
 	t := &d.plan.Tables[at]
 	if err := sayChances(t.Discovered, m.Selection.(selection.Groups)); err != nil {
-		return &workload.Fault{Key: "by", Message: fmt.Sprintf("no selection of the groups of table %s can be made: %v", t.Path,
-			err), Expected: "more of the budget, or groups: a smaller number"}
+		return &workload.Fault{Key: "by",
+			Message:  fmt.Sprintf("no selection of the groups of table %s can be made: %v", t.Path, err),
+			Expected: "more of the budget, or groups: a smaller number"}
 	}
 	share := new(big.Rat).Quo(workload.Reserved(d.plan), big.NewRat(workload.Selections(d.plan.Release()), 1))
 	t.Discovered.Delta = budget.FormatRat(share)
@@ -26,7 +27,7 @@ func (d *draftPlan) sayGroups(at int, m plan.Measurement) error {
 	return nil
 }
 
-// sayChances says with what chances groups are selected.
+// sayChances states with what probabilities groups are selected.
 func sayChances(d *selection.GroupsFacts, groups selection.Groups) error {
 	k, err := groups.Kept()
 	if err != nil {

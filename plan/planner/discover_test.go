@@ -199,7 +199,8 @@ func TestPlansOfGroupsSayTheirChances(t *testing.T) {
 		if last := d.Chances[len(d.Chances)-1].Chance; d.Chances[0].Chance > 1e-6 || last < 0.99 {
 			t.Errorf("chances go from %g to %g", d.Chances[0].Chance, last)
 		}
-		if want := "in which a unit counts in " + map[string]string{"words": "3 groups", "pages": "2 groups"}[table.Path]; !strings.Contains(table.Expectation, want) {
+		groups := map[string]string{"words": "3 groups", "pages": "2 groups"}[table.Path]
+		if want := "in which a unit counts in " + groups; !strings.Contains(table.Expectation, want) {
 			t.Errorf("%q does not say %q", table.Expectation, want)
 		}
 	}

@@ -2,7 +2,7 @@ package planner
 
 import "github.com/dprelease/dprelease/plan/compiled"
 
-// This file holds what the tests of this package reach beside what it exports.
+// This file gives this package's tests access to unexported names.
 
 var EvenSize = evenSize
 
@@ -10,7 +10,7 @@ var NeededLeaves = neededLeaves
 
 var Predict = predict
 
-var X = x
+var X = leafPrecision
 
 var FloatOfRat = floatOfRat
 

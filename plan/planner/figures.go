@@ -11,15 +11,15 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds how good the figures beside a count will be.
+// This file predicts the accuracy of figures other than counts.
 
-// assessFigures says how good the figures of a table will be, by the standard errors of what they are worked out from
-// and a normal law: about.
+// assessFigures predicts the accuracy of the figures of a table approximately, by the standard errors of what they
+// are computed from and a normal law.
 func assessFigures(p *plan.Plan, t *plan.Table, measured map[string]plan.Measurement) {
 	for i := range t.Figures {
 		f := &t.Figures[i]
 		if statistic.OfFigure(*f).Ranked() {
-			continue // [draftPlan.assessQuantiles]
+			continue // [draftPlan.setQuality]
 		}
 		rows, rest := compiled.RestsOn(p, *t, *f, measured)
 		variance := float64(rest.Counts * workload.Square(t.Statistics[0].StandardError))

@@ -7,11 +7,10 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds what the plan says of the cells that a table has once its measurement has a mechanism, by which
-// answers are given out.
+// This file holds what the plan says of a table's cells once its measurement has a mechanism, by selection.
 
-// forecasts lists what is said of a table at a place in the plan, and how many integers of a measurement are held while
-// it is measured. Saying it fails where the budget is too little for the selection.
+// forecasts lists what is said of a table, given by its index in the plan, and how many integers of a measurement are
+// in memory while it is measured. say returns an error if the budget is too small for the selection.
 var forecasts = [selection.Kinds]struct {
 	say  func(d *draftPlan, at int, m plan.Measurement) error
 	held func(m optimise.Planned) int64
@@ -26,11 +25,11 @@ func sayNothing(*draftPlan, int, plan.Measurement) error { return nil }
 
 func heldCells(m optimise.Planned) int64 { return m.Cells }
 
-// heldFilled counts the cells that have rows, of which it has to be kept too where they are.
+// heldFilled counts the cells that have rows, twice, as their positions are kept too.
 func heldFilled(m optimise.Planned) int64 { return 2 * m.Table.Filled }
 
-// forecast says of every table which cells it is expected to have.
-func (d *draftPlan) forecast() error {
+// forecastCells says of every table which cells it is expected to have.
+func (d *draftPlan) forecastCells() error {
 	p := d.plan
 	p.Cost.Delta = workload.Reserved(p)
 	measured := p.Measured()

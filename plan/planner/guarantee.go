@@ -16,23 +16,23 @@ import (
 
 // This file holds the guarantee: what the whole plan promises, in the terms of its budget and in others.
 
-// equivalentDeltas are where a plan in ρ says its ε.
+// equivalentDeltas are the δ at which a plan in ρ states its ε.
 var equivalentDeltas = []string{"1e-6", "1e-9"}
 
-// decisive is how far above δ, relatively, the second accountant's figure and its
-// error may end together if it is to count as a judgement.
+// decisive is how far above δ, relatively, the sum of the second accountant's figure and its error may be if it is to
+// count as a judgement.
 const decisive = 1e-3
 
-// guarantee states the promise in the spec's own terms. spent is the budget that its mechanisms may have together: that
-// of the release, or of those units that a sample draws.
-func guarantee(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarantee, error) {
+// guaranteeOf states the promise in the spec's own terms. spent is the budget that its mechanisms may have together:
+// the release's, or that of the units that a sample draws.
+func guaranteeOf(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarantee, error) {
 	g := plan.Guarantee{
 		Protects: r.Privacy.Protects, Neighbours: string(r.Privacy.Neighbours),
 		Account: r.Privacy.Account, Also: r.Privacy.Also,
 	}
-	unitOf(&g, r)
+	setUnit(&g, r)
 	g.Invariants = describe.Invariants(p.Invariants)
-	var capped, rounds string // how those of microdata enter: what they may lose at most, however many are made
+	var capped, rounds string // how the rounds of microdata enter: by their cap, however many are made
 	if p.Adapts() {
 		capped, rounds = ", with the rounds of microdata by their cap in ρ (Bun and Steinke 2016)",
 			" and the cap of all rounds of microdata"
@@ -71,13 +71,12 @@ func guarantee(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarantee
 	return g, err
 }
 
-// judge fails where the second accountant, which shares no code with the first,
-// finds that the mechanisms exceed ε and δ, and tells whether it could judge
-// them: not all kinds of mechanism, and not to enough digits at every ε.
+// judge returns an error if the second accountant, which shares no code with the first, finds that the mechanisms
+// exceed ε and δ. It reports whether it could judge them: not all kinds of mechanism, and not to enough digits at
+// every ε.
 //
-// Contract: a plan that New returns without an error has been judged by two
-// accountants, or by one, and then its method does not speak of the second.
-// Argument: docs/proofs/contour.md.
+// Contract: a plan that New returns without an error has been judged by two accountants, or by one, and then its
+// method does not speak of the second. Argument: docs/proofs/contour.md.
 func judge(all []budget.Mechanism, epsilon, delta *big.Rat) (bool, error) {
 	e, _ := epsilon.Float64()
 	d, _ := delta.Float64()
@@ -94,7 +93,7 @@ func judge(all []budget.Mechanism, epsilon, delta *big.Rat) (bool, error) {
 	return second.Delta+second.Error <= d*(1+decisive), nil
 }
 
-// equivalents are the ε that mechanisms in ρ imply at the usual δ.
+// equivalents returns the ε that mechanisms in ρ imply at the usual δ.
 func equivalents(all []budget.Mechanism) ([]plan.Equivalent, error) {
 	loss, err := budget.Compose(all...)
 	if err != nil {
@@ -115,11 +114,11 @@ func equivalents(all []budget.Mechanism) ([]plan.Equivalent, error) {
 	return out, nil
 }
 
-// unitOf says what a release protects: of several confidential tables, a unit's rows in all of them.
+// setUnit states what a release protects: with several confidential tables, a unit's rows in all of them.
 //
 // Guarantee: two inputs that differ in one unit differ in rows of one id alone, at most MaxRows of which are counted,
 // in all tables together. Neighbours: both relations. Argument: docs/proofs/sensitivity.md.
-func unitOf(g *plan.Guarantee, r *spec.Release) {
+func setUnit(g *plan.Guarantee, r *spec.Release) {
 	g.Unit, g.MaxRows = "each row", 0
 	var names []string
 	for _, t := range r.Tables {

@@ -10,12 +10,12 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds which guarded tables come out worse than measured by themselves.
+// This file finds the guarded tables that come out worse than measured by themselves.
 
-// worse are the tables that share a leaf's amount and are worse than by themselves with an equal share of it, with the
-// ratio of their errors to that: by the noise that there will be, on integers and with rounded parameters. Tables that
-// nothing else bears on have at least their share.
-func (d *draftPlan) worse() (map[*workload.Table]float64, error) {
+// worseTables returns the tables that share a leaf's amount and are worse than by themselves with an equal share of
+// it, with the ratio of their errors. It uses the actual noise, on integers and with rounded parameters. Standalone
+// tables have at least their share.
+func (d *draftPlan) worseTables() (map[*workload.Table]float64, error) {
 	b := d.blueprint
 	if b.Release.Budget.Minimise != spec.Guarded {
 		return nil, nil

@@ -7,9 +7,9 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds impossible cells in the trace of the planner.
+// This file describes impossible cells in the trace of the planner.
 
-// impossibleText says how many cells of a table are impossible, "" where none is.
+// impossibleText says how many cells of a table are impossible, "" if none is.
 func impossibleText(t *workload.Table) string {
 	if t.Impossible == 0 {
 		return ""

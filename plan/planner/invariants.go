@@ -14,11 +14,11 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds how public figures enter a plan: which tables they decide, and whether the cells that they fill are
-// possible.
+// This file relates public figures to a plan: which tables they decide, and whether the cells with rows are possible.
 
-// hold notes of every table whether an invariant decides its cells: then these are exact, whatever was measured.
-func hold(p *plan.Plan, tables []*workload.Table) {
+// markInvariants records for every table whether an invariant decides its cells, which are then exact, whatever was
+// measured.
+func markInvariants(p *plan.Plan, tables []*workload.Table) {
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		if t.Invariant = compiled.HeldBy(p, *t, tables[i]); t.Invariant == "" {
@@ -47,11 +47,11 @@ func sharesNoisy(p *plan.Plan) error {
 	return nil
 }
 
-// isNoisy reports whether the counts of a table have noise: no invariant decides them.
+// isNoisy reports whether the counts of a table have noise, as no invariant decides them.
 func isNoisy(t plan.Table) bool { return t.Invariant == "" }
 
-// invariantsPossible fails where an invariant has rows in a cell that the spec says no row falls into.
-func invariantsPossible(p *plan.Plan) error {
+// checkInvariants returns an error if an invariant has rows in a cell that the spec declares impossible.
+func checkInvariants(p *plan.Plan) error {
 	for _, i := range p.Release().Invariants {
 		confidential := p.Release().Table(i.Table)
 		mask, err := impossible.Of(plan.MarginalOf(i.Table, attributes.CountedBy(confidential, i.By)), p.Release())

@@ -14,11 +14,11 @@ import (
 // Load reads a spec as [spec.Load] does and plans it as [New] does. Nobody but the planner holds the release until it
 // is planned.
 //
-// earlier, where not nil, returns the plan of an earlier run that has the [template.Key] that it is given, nil for
-// none. Where that differs from this one in the values of parameters alone, the plan is made of its bytes without
-// planning again, and refilled is true. They must be those of a plan that [Read] or [Verify] has passed in this version
-// of the program, in this process or an earlier one, which the caller must know from more than the bytes: the plan that
-// is made of them passes both unplanned.
+// earlier, if not nil, returns the plan of an earlier run with the given [template.Key], or nil if there is none. If
+// that plan differs from this one only in the values of parameters, the plan is made from its bytes without planning
+// again, and refilled is true. The bytes must be those of a plan that [Read] or [Verify] has passed in this version
+// of the program, in this process or an earlier one. The caller must know that from more than the bytes, because the
+// new plan passes both without being planned.
 func Load(ctx context.Context, path string, o spec.Options, earlier func(template string) *compiled.Compiled) (
 	c *compiled.Compiled, refilled bool, err error) {
 	r, err := spec.Load(ctx, path, o)
@@ -32,12 +32,12 @@ func Load(ctx context.Context, path string, o spec.Options, earlier func(templat
 			}
 		}
 	}
-	c, err = owned(r)
+	c, err = planOwned(r)
 	return c, false, err
 }
 
-// refill makes the plan of a release that nobody else holds of an earlier plan; nil where the two differ in more than
-// the values of parameters.
+// refill makes the plan of a release that nobody else holds from an earlier plan. It returns nil if the two differ in
+// more than the values of parameters.
 func refill(earlier *compiled.Compiled, r *spec.Release) *compiled.Compiled {
 	p, err := earlier.Again()
 	if err != nil || template.Key(r) != template.Key(p.Release()) ||

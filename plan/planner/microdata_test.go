@@ -282,10 +282,12 @@ func TestMicrodataOfAReleaseThatNoSpecGives(t *testing.T) {
 // A column of microdata that a table shows too is no mistake; a single pair to choose from is worth a word.
 func TestWarningsOfMicrodata(t *testing.T) {
 	const b, unit = "{rho: 1/8, split: {tables: 1/2, microdata: 1/2}}", "{id: who, max_rows: 1}"
-	if p := plantest.MicrodataOf(t, "add-remove", b, unit, "{budget: microdata, method: mst}"); strings.Contains(strings.Join(p.Warnings, " "), "microdata of t") {
+	p := plantest.MicrodataOf(t, "add-remove", b, unit, "{budget: microdata, method: mst}")
+	if strings.Contains(strings.Join(p.Warnings, " "), "microdata of t") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
-	if p := plantest.MicrodataOf(t, "add-remove", b, unit, "{budget: microdata, by: [sex, age]}"); strings.Count(strings.Join(p.Warnings, " "), "single pair of columns") != 1 {
+	p = plantest.MicrodataOf(t, "add-remove", b, unit, "{budget: microdata, by: [sex, age]}")
+	if strings.Count(strings.Join(p.Warnings, " "), "single pair of columns") != 1 {
 		t.Errorf("warnings %q", p.Warnings)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/dprelease/dprelease/plan"
 )
 
-// This file holds the names of files: what a plan names must have room in a folder, as a name that is too long would be
-// found when the budget is spent.
+// This file checks the names of files. A name that is too long for a folder would otherwise only be found when the
+// budget is spent.
 
-// mostNameBytes is how long the name of a file or folder may be: 255 bytes is what file systems take, less the ending.
+// mostNameBytes is the longest name of a file or folder: the 255 bytes that file systems allow, minus the extension.
 const mostNameBytes = 255 - len(".parquet")
 
-// checkNames returns an error where a table or a measurement has a name that no file can have.
+// checkNames returns an error if a table or a measurement has a name that no file can have.
 func checkNames(p *plan.Plan) error {
 	for _, t := range p.Tables {
 		if err := checkName("table", t.Path); err != nil {
@@ -37,7 +37,7 @@ func checkNames(p *plan.Plan) error {
 	return nil
 }
 
-// longestRound is the longest name that the answer of a round may have.
+// longestRound returns the longest name that the answer of a round may have.
 func longestRound(s plan.Synthetic) string {
 	var names []string
 	for _, f := range s.By {

@@ -21,18 +21,16 @@ import (
 
 // This file holds the passes of the planner, each of which works out one thing from those before it.
 
-// New plans a release. It fails on a release that uses a part of the language
-// that is not built, whose tables clash or are too large to count, whose
-// budget is too small for exact noise of a finite scale, and with [*TooLittle]
-// where it is too small for its targets.
+// New plans a release. It returns an error if the release uses a part of the language that is not built, if its
+// tables clash or are too large to count, or if its budget is too small for exact noise of a finite scale. The error
+// is [*TooLittle] if the budget is too small for its targets.
 //
-// What is planned is a copy of the release, as its text says it: nobody else holds
-// that while it is planned. A release that is not as its text says has a plan, but
-// none that can be verified.
+// New plans a copy of the release, made from its text, so nobody else holds it while it is planned. A release that
+// does not agree with its text has a plan, but one that cannot be verified.
 func New(r *spec.Release) (*compiled.Compiled, error) {
 	own, err := spec.Parse(r.Source)
 	if err == nil && reflect.DeepEqual(own, r) {
-		return owned(own)
+		return planOwned(own)
 	}
 	d, err := passes(r, nil)
 	if err != nil {
@@ -41,7 +39,7 @@ func New(r *spec.Release) (*compiled.Compiled, error) {
 	return d.compiled(), nil
 }
 
-// passes plans a release in small steps, each of which works out one thing from those before it, and tells trace, where
+// passes plans a release in small steps, each of which works out one thing from those before it. It calls trace, if
 // there is one, after each.
 func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan, error) {
 	done := func(pass string, d *draftPlan) {
@@ -49,7 +47,7 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan,
 			trace(pass, d)
 		}
 	}
-	inner, err := inside(r)
+	inner, err := withInnerBudget(r)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +57,7 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan,
 		others = otherDrafts(r, inner, func(law compiled.NoiseLaw) bool { return !isPlannedLast(law, inner.Budget) })
 		return nil
 	}, func() (err error) {
-		if d, err = (&draftPlan{}).measurable(r, inner, done); err == nil {
+		if d, err = (&draftPlan{}).planMeasurements(r, inner, done); err == nil {
 			last = otherDrafts(r, inner, func(law compiled.NoiseLaw) bool {
 				return isPlannedLast(law, inner.Budget) && d.differsFrom(law.Kind)
 			})
@@ -80,24 +78,24 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan,
 	}
 	p.OtherNoise = d.otherNoises(append(last, others...))
 	done("strategies", d)
-	if p.Guarantee, err = guarantee(r, inner.Budget, p); err != nil {
+	if p.Guarantee, err = guaranteeOf(r, inner.Budget, p); err != nil {
 		return nil, err
 	}
 	done("guarantee", d)
 	if p.Consistent, err = fitting.Consistencies(p, d.tables); err != nil {
 		return nil, err
 	}
-	assess(p)
+	assessTables(p)
 	p.Warnings = describe.Warnings(r, p)
 	done("warnings", d)
 	return d, nil
 }
 
-// measurable plans the measurements of a release, whose budget inside a sample and without selections inner has. It
-// fails with [*missedTargets], or with [errTooLittle], where the budget is too small for the targets, and where a table
-// cannot be published as the spec asks for it.
-func (d *draftPlan) measurable(r, inner *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
-	d, err := d.aim(inner, done)
+// planMeasurements plans the measurements of a release, where inner has the budget inside a sample and without
+// selections. It returns [*missedTargets] or [optimise.ErrTooLittle] if the budget is too small for the targets, and
+// an error if a table cannot be published as the spec asks for it.
+func (d *draftPlan) planMeasurements(r, inner *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
+	d, err := d.meetTargets(inner, done)
 	if err != nil {
 		return nil, err
 	}
@@ -108,29 +106,29 @@ func (d *draftPlan) measurable(r, inner *spec.Release, done func(string, *draftP
 	if err := checkNames(p); err != nil {
 		return nil, err
 	}
-	onAll(p, r)
-	if err := d.forecast(); err != nil {
+	chargeAllUnits(p, r)
+	if err := d.forecastCells(); err != nil {
 		return nil, err
 	}
-	hold(p, d.tables)
+	markInvariants(p, d.tables)
 	p.Invariants = compiled.Invariants(p)
 	if err := sharesNoisy(p); err != nil {
 		return nil, err
 	}
-	return d, invariantsPossible(p)
+	return d, checkInvariants(p)
 }
 
 // missedTargets is the error for a budget with which tables miss their targets.
 type missedTargets struct{ tables []plan.Table }
 
-// Error counts the tables.
+// Error states the number of tables.
 func (e *missedTargets) Error() string {
 	return fmt.Sprintf("%s would miss the target", budget.Plural(int64(len(e.tables)), "table"))
 }
 
-// inside is a release with the budget that its measurements have: on a sample of the units, and without what selections
-// take.
-func inside(r *spec.Release) (*spec.Release, error) {
+// withInnerBudget returns a release with the budget of its measurements: on a sample of the units, and without the
+// part of selections.
+func withInnerBudget(r *spec.Release) (*spec.Release, error) {
 	inner, err := workload.OnSample(r)
 	if err != nil {
 		return nil, err
@@ -138,34 +136,34 @@ func inside(r *spec.Release) (*spec.Release, error) {
 	return workload.OnSelections(inner), nil
 }
 
-// draftPlan is a plan on its way, with what it is made from.
+// draftPlan is a plan in the making, with what it is made from.
 type draftPlan struct {
 	plan      *plan.Plan
-	tables    []*workload.Table // those that are published
-	parts     []*workload.Table // what their figures rest on beside their counts
+	tables    []*workload.Table // the published ones
+	parts     []*workload.Table // what figures other than counts are computed from
 	drafts    []optimise.Microdata
 	blueprint *optimise.Blueprint
 	division  *optimise.Division
 	uniform   []*optimise.Division // with one kind of noise for all groups
-	rough     bool                 // [blueprint.rough]
-	about     bool                 // [blueprint.about]
-	over      int                  // guarded tables that are worse than by themselves all the same
+	rough     bool                 // see [optimise.Blueprint.Rough]
+	about     bool                 // see [optimise.Blueprint.About]
+	over      int                  // guarded tables that remain worse than by themselves
 	estimates []compiled.Estimate  // of the plan
 }
 
-// compiled is the plan, which nobody writes to from then on, with what was worked out of it.
+// compiled returns the plan, which nobody writes to from then on, with what was worked out from it.
 func (d *draftPlan) compiled() *compiled.Compiled { return compiled.Made(d.plan, d.estimates) }
 
 const (
-	// tighter is by how much margins are tightened, at least, where a leaf's targets are missed by the lattice that noise
-	// lies on.
+	// tighter is the largest factor by which margins are tightened if a leaf's targets are missed because of the lattice
+	// that noise lies on.
 	tighter = 1 - 1.0/2048
-	// mostTighter bounds how often.
+	// mostTighter bounds how many times that happens.
 	mostTighter = 100
 )
 
-// aim plans all but what is said of it, and tightens the noise of leaves of targets until these are met.
-func (d *draftPlan) aim(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
+// meetTargets plans all but the descriptions, and tightens the noise of leaves of targets until these are met.
+func (d *draftPlan) meetTargets(r *spec.Release, done func(string, *draftPlan)) (*draftPlan, error) {
 	if len(r.Unbuilt) > 0 {
 		return nil, fmt.Errorf("%s: %s is not supported by this version", r.Unbuilt[0].Path, r.Unbuilt[0].Feature)
 	}
@@ -183,16 +181,16 @@ func (d *draftPlan) aim(r *spec.Release, done func(string, *draftPlan)) (*draftP
 	tighten := 1.0
 	chosen := !slices.ContainsFunc(d.parts, isOfQuantiles)
 	for range mostTighter {
-		if !chosen { // by the amounts that quantiles have where all are drawn
+		if !chosen { // by the amounts of quantiles in a draft where all are drawn
 			chosen, d.rough = true, true
-			if first, err := d.tried(gaussian(r), tighten); err == nil { // else all are drawn
+			if first, err := d.bestVariant(withGaussian(r), tighten); err == nil { // otherwise all remain drawn
 				if err := first.chooseWays(optimise.Noises(r.Budget)); err != nil {
 					return nil, err
 				}
 			}
 			d.rough = false
 		}
-		best, err := d.tried(r, tighten)
+		best, err := d.bestVariant(r, tighten)
 		if err != nil {
 			return nil, err
 		}
@@ -211,14 +209,14 @@ func (d *draftPlan) aim(r *spec.Release, done func(string, *draftPlan)) (*draftP
 	return nil, errors.New("no noise was found with which all targets are met: widen the narrowest, or give the leaf a share")
 }
 
-// tried is the best of the variants.
-func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, err error) {
+// bestVariant returns the best of the variants.
+func (d *draftPlan) bestVariant(r *spec.Release, tighten float64) (best *draftPlan, err error) {
 	var little error
 	for i, how := range d.variants(r) {
-		if how == strategy.LevelsSeparate && (best == nil || !best.torn() && best.otherwise() == 0) {
+		if how == strategy.LevelsSeparate && (best == nil || !best.needsSeparateLevels() && best.unrequestedNoise() == 0) {
 			continue
 		}
-		trial, err := d.measured(r, tighten, how)
+		trial, err := d.planVariant(r, tighten, how)
 		switch {
 		case errors.Is(err, optimise.ErrTooLittle):
 			little = err
@@ -228,7 +226,7 @@ func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, er
 		case err != nil: // there are other ways
 			continue
 		}
-		if best == nil || trial.better(best) {
+		if best == nil || trial.isBetter(best) {
 			best = trial
 		}
 	}
@@ -238,9 +236,9 @@ func (d *draftPlan) tried(r *spec.Release, tighten float64) (best *draftPlan, er
 	return best, nil
 }
 
-// torn reports whether residuals of levels that lie within each other leave a guarded table worse than by itself, so
-// that other ways have to be taken.
-func (d *draftPlan) torn() bool {
+// needsSeparateLevels reports whether residuals of nested levels leave a guarded table worse than by itself, so that
+// other ways have to be tried.
+func (d *draftPlan) needsSeparateLevels() bool {
 	for i, g := range d.blueprint.Groups {
 		if !g.Needed && g.Several() && len(g.Tables) > 1 && d.division.Taken[i].Kind != strategy.Residuals {
 			return true
@@ -249,12 +247,12 @@ func (d *draftPlan) torn() bool {
 	return d.over > 0
 }
 
-// better tells that a draft is better than another: more tables have the noise that is asked for or, of as many, what
-// the budget makes least is less or, where targets decide that, its cost is.
-func (d *draftPlan) better(other *draftPlan) bool {
+// isBetter reports whether a draft is better than another: more tables have the requested noise or, with equally
+// many, its objective is smaller or, if targets decide that, its cost.
+func (d *draftPlan) isBetter(other *draftPlan) bool {
 	const rounding = 1 - 1e-6
-	if d.otherwise() != other.otherwise() {
-		return d.otherwise() < other.otherwise()
+	if d.unrequestedNoise() != other.unrequestedNoise() {
+		return d.unrequestedNoise() < other.unrequestedNoise()
 	}
 	if !slices.ContainsFunc(d.plan.Leaves, func(l plan.Leaf) bool { return !l.Needed }) {
 		if d.blueprint.Pure {
@@ -265,11 +263,11 @@ func (d *draftPlan) better(other *draftPlan) bool {
 	if d.over != other.over {
 		return d.over < other.over
 	}
-	return d.error() < float64(other.error()*rounding)
+	return d.objective() < float64(other.objective()*rounding)
 }
 
-// measured plans the measurements, and how good they will make the tables.
-func (d *draftPlan) measured(r *spec.Release, tighten float64, how strategy.Summing) (*draftPlan, error) {
+// planVariant plans the measurements of one variant, and predicts the accuracy of the tables.
+func (d *draftPlan) planVariant(r *spec.Release, tighten float64, how strategy.Summing) (*draftPlan, error) {
 	out := &draftPlan{tables: d.tables, parts: d.parts, drafts: d.drafts, about: d.about}
 	var err error
 	if out.blueprint, err = optimise.NewBlueprint(r, d.tables, d.parts, d.drafts, tighten, how); err != nil {
@@ -277,10 +275,10 @@ func (d *draftPlan) measured(r *spec.Release, tighten float64, how strategy.Summ
 	}
 	out.blueprint.Rough, out.blueprint.About = d.rough, d.about
 	for attempt := 0; ; attempt++ {
-		if err := out.settled(r, how); err != nil {
+		if err := out.resolve(r, how); err != nil {
 			return nil, err
 		}
-		worse, err := out.worse()
+		worse, err := out.worseTables()
 		if err != nil {
 			return nil, err
 		}
@@ -291,8 +289,8 @@ func (d *draftPlan) measured(r *spec.Release, tighten float64, how strategy.Summ
 	}
 }
 
-// settled divides the budget among the measurements, and predicts how good they will make the tables.
-func (d *draftPlan) settled(r *spec.Release, how strategy.Summing) error {
+// resolve divides the budget among the measurements, and predicts the accuracy of the tables.
+func (d *draftPlan) resolve(r *spec.Release, how strategy.Summing) error {
 	p := plan.For(r)
 	p.Sums, p.Sample = how, workload.SampleOf(r)
 	d.plan = p
@@ -324,18 +322,19 @@ func (d *draftPlan) settled(r *spec.Release, how strategy.Summing) error {
 	return nil
 }
 
-// error is what the budget makes least, of all tables as they will be.
-func (d *draftPlan) error() float64 {
-	return d.errorOf(func(int) bool { return true })
+// objective returns what the budget minimises, over all tables as they will be.
+func (d *draftPlan) objective() float64 {
+	return d.objectiveOf(func(int) bool { return true })
 }
 
-// sharedError is the error of the tables whose leaves have a share: those of other leaves have what their targets need.
-func (d *draftPlan) sharedError() float64 {
-	return d.errorOf(func(leaf int) bool { return !d.plan.Leaves[leaf].Needed })
+// sharedObjective returns the objective over the tables whose leaves have a share. Other leaves have what their
+// targets need.
+func (d *draftPlan) sharedObjective() float64 {
+	return d.objectiveOf(func(leaf int) bool { return !d.plan.Leaves[leaf].Needed })
 }
 
-// errorOf is the error of the tables of some leaves, by their places.
-func (d *draftPlan) errorOf(counts func(leaf int) bool) float64 {
+// objectiveOf returns the objective over the tables of some leaves, given by index.
+func (d *draftPlan) objectiveOf(counts func(leaf int) bool) float64 {
 	var out float64
 	for i, t := range d.plan.Tables {
 		if !counts(d.tables[i].Leaf) {
@@ -356,7 +355,7 @@ func (d *draftPlan) errorOf(counts func(leaf int) bool) float64 {
 	return out
 }
 
-// size is what measuring takes.
+// size returns what measuring requires.
 func (d *draftPlan) size() plan.Size {
 	var published, counted, rounds int64
 	for _, t := range d.tables {

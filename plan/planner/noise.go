@@ -17,39 +17,41 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// This file holds the law of the noise under ε and δ: what the spec asks for, and what the other law would give, and
+// This file holds the law of the noise under ε and δ: what the spec asks for, and what the other law would give and
 // cost an account, which adds up ρ.
 
-// withNoise is a release whose budget of ε and δ asks for a law of noise.
+// withNoise returns a release whose budget of ε and δ asks for a law of noise.
 func withNoise(r *spec.Release, law spec.Noise) *spec.Release {
 	out := *r
 	out.Budget.Noise = law
 	return &out
 }
 
-// gaussian is a release whose budget, if it can be spent on either law, asks for Gaussian noise.
-func gaussian(r *spec.Release) *spec.Release {
+// withGaussian returns a release that asks for Gaussian noise if its budget can be spent on either law.
+func withGaussian(r *spec.Release) *spec.Release {
 	if r.Budget.Delta == nil {
 		return r
 	}
 	return withNoise(r, spec.GaussianNoise)
 }
 
-// otherDraft is a release as planned with another law of noise than its budget asks for, or why it cannot be.
+// otherDraft is a release as planned with another law of noise than its budget asks for, or the reason why it cannot
+// be.
 type otherDraft struct {
 	law   compiled.NoiseLaw
 	draft *draftPlan
 	err   error
 }
 
-// isPlannedLast reports whether a law is planned only once it is known that the release is planned with another one: the
-// Gaussian law, where the spec leaves open which. With it alone the plan would be the same again.
+// isPlannedLast reports whether a law is planned only once it is known that the release is planned with another one.
+// That is the Gaussian law if the spec leaves the law open: if the plan has Gaussian noise only, it would be the same
+// again.
 func isPlannedLast(law compiled.NoiseLaw, b spec.Budget) bool {
 	return !law.Kind.Pure() && b.Noise == ""
 }
 
-// otherDrafts plans a release with every other law that is wanted: none for a budget that can be spent on one law alone.
-// inner is the release as its measurements are planned.
+// otherDrafts plans a release with every other law that is wanted; with none for a budget that can be spent on one
+// law only. inner is the release as its measurements are planned.
 func otherDrafts(r, inner *spec.Release, wanted func(law compiled.NoiseLaw) bool) []otherDraft {
 	if inner.Budget.Delta == nil {
 		return nil
@@ -60,13 +62,14 @@ func otherDrafts(r, inner *spec.Release, wanted func(law compiled.NoiseLaw) bool
 			continue
 		}
 		rough := law.Kind.Pure() // whose composition takes long
-		d, err := (&draftPlan{about: rough}).measurable(r, withNoise(inner, law.Asked), func(string, *draftPlan) {})
+		d, err := (&draftPlan{about: rough}).planMeasurements(r, withNoise(inner, law.Asked), func(string, *draftPlan) {})
 		out = append(out, otherDraft{law, d, err})
 	}
 	return out
 }
 
-// otherNoises compares this draft with those of other laws: none where the law changes no table's noise.
+// otherNoises compares this draft with those of other laws. It returns nothing for a law that changes no table's
+// noise.
 func (d *draftPlan) otherNoises(others []otherDraft) []strategy.OtherNoise {
 	var out []strategy.OtherNoise
 	for _, other := range others {
@@ -81,8 +84,8 @@ func (d *draftPlan) otherNoises(others []otherDraft) []strategy.OtherNoise {
 			out = append(out, strategy.OtherNoise{Noise: kind, Why: "what targets need is more than ε and δ allow"})
 		case other.err != nil:
 			out = append(out, strategy.OtherNoise{Noise: kind, Why: "no noise of that law fits the tables and the budget"})
-		case slices.Contains(other.draft.kinds(), kind) && !slices.Equal(other.draft.kinds(), d.kinds()):
-			out = append(out, d.compared(other.draft, kind))
+		case slices.Contains(other.draft.noiseKinds(), kind) && !slices.Equal(other.draft.noiseKinds(), d.noiseKinds()):
+			out = append(out, d.compareNoise(other.draft, kind))
 		}
 	}
 	return out
@@ -90,11 +93,11 @@ func (d *draftPlan) otherNoises(others []otherDraft) []strategy.OtherNoise {
 
 // differsFrom reports whether some group has another kind of noise.
 func (d *draftPlan) differsFrom(kind budget.Kind) bool {
-	return slices.ContainsFunc(d.kinds(), func(k budget.Kind) bool { return k != kind })
+	return slices.ContainsFunc(d.noiseKinds(), func(k budget.Kind) bool { return k != kind })
 }
 
-// kinds are the kinds of noise of the groups.
-func (d *draftPlan) kinds() []budget.Kind {
+// noiseKinds returns the kinds of noise of the groups.
+func (d *draftPlan) noiseKinds() []budget.Kind {
 	out := make([]budget.Kind, len(d.division.Taken))
 	for i, taken := range d.division.Taken {
 		out[i] = taken.Noise
@@ -102,8 +105,8 @@ func (d *draftPlan) kinds() []budget.Kind {
 	return out
 }
 
-// otherwise is how many tables have another noise than the budget asks for.
-func (d *draftPlan) otherwise() int {
+// unrequestedNoise returns how many tables have another noise than the budget asks for.
+func (d *draftPlan) unrequestedNoise() int {
 	all := optimise.Noises(d.blueprint.Release.Budget)
 	if len(all) > 1 {
 		return 0
@@ -117,8 +120,8 @@ func (d *draftPlan) otherwise() int {
 	return tables
 }
 
-// compared says what another draft, with a law of noise, has and costs.
-func (d *draftPlan) compared(other *draftPlan, kind budget.Kind) strategy.OtherNoise {
+// compareNoise states the error and cost of another draft, with a law of noise.
+func (d *draftPlan) compareNoise(other *draftPlan, kind budget.Kind) strategy.OtherNoise {
 	out := strategy.OtherNoise{Noise: kind, Charge: budget.DecimalUp(other.plan.Cost.Rho, describe.OtherDigits)}
 	out.Partly = other.differsFrom(kind)
 	if apart := other.plan.Sums == strategy.LevelsSeparate; apart != (d.plan.Sums == strategy.LevelsSeparate) {
@@ -127,14 +130,14 @@ func (d *draftPlan) compared(other *draftPlan, kind budget.Kind) strategy.OtherN
 			out.Levels = strategy.LevelsApart
 		}
 	}
-	if now := d.sharedError(); now > 0 {
-		out.Error = nearest(math.Sqrt(other.sharedError() / now))
+	if now := d.sharedObjective(); now > 0 {
+		out.Error = roundRatio(math.Sqrt(other.sharedObjective() / now))
 	}
 	return out
 }
 
-// nearest is a ratio to [otherDigits] significant digits.
-func nearest(ratio float64) float64 {
+// roundRatio returns a ratio to [describe.OtherDigits] significant digits.
+func roundRatio(ratio float64) float64 {
 	out, err := strconv.ParseFloat(strconv.FormatFloat(ratio, 'e', describe.OtherDigits-1, 64), 64)
 	if err != nil {
 		return ratio
@@ -142,7 +145,7 @@ func nearest(ratio float64) float64 {
 	return out
 }
 
-// checkNoise refuses a plan that was asked for Laplace noise and has none.
+// checkNoise returns an error if the spec asks for Laplace noise and the plan has none.
 func checkNoise(p *plan.Plan) error {
 	if kept := describe.KeptGaussian(p); len(kept) > 0 &&
 		!slices.ContainsFunc(p.Strategies, func(s strategy.Group) bool { return s.Noise.Pure() }) {

@@ -16,7 +16,7 @@ import (
 
 // This file holds the predictions: the standard errors and intervals of every table of a plan.
 
-// predict says how good every table will be: its standard errors, intervals and figures.
+// predict states the accuracy of every table: its standard errors, intervals and figures.
 func predict(p *plan.Plan, estimates []compiled.Estimate) error {
 	known := compiled.Laws{}
 	err := predictErrors(p, estimates, func(e *compiled.Estimate, marginal int, mean, most float64, s *plan.Statistic) {
@@ -34,37 +34,38 @@ func predict(p *plan.Plan, estimates []compiled.Estimate) error {
 	return nil
 }
 
-// predictErrors says which standard errors every table will have. Each table that is put together from several
-// measurements it passes to interval, with the mean and the largest standard error of its cells, before any scale.
+// predictErrors states the standard errors of every table. It calls interval for each table that is estimated from
+// several measurements, with the mean and the largest standard error of its cells, before any scale.
 func predictErrors(p *plan.Plan, estimates []compiled.Estimate,
 	interval func(e *compiled.Estimate, marginal int, mean, most float64, s *plan.Statistic)) error {
 	measured := p.Measured()
 	for i := range p.Tables {
 		if m, ok := measured[p.Tables[i].Path]; ok {
-			alone(&p.Tables[i], m, p.EachOf(p.Tables[i]))
+			predictSingle(&p.Tables[i], m, p.EachOf(p.Tables[i]))
 		}
 	}
 	for _, e := range estimates {
 		for marginal, at := range e.Tables {
 			s, each := &p.Tables[at].Statistics[0], p.Sample.Each()
 			var err error
-			if s.OfRanges, err = ofRanges(&e, marginal, each); err != nil {
+			if s.OfRanges, err = rangesError(&e, marginal, each); err != nil {
 				return err
 			}
-			if alone := e.Alone(marginal); alone >= 0 {
+			if single := e.Alone(marginal); single >= 0 {
 				continue
 			}
 			mean, most := math.Sqrt(e.Shown(marginal)), math.Sqrt(e.Largest(marginal, e.Variances))
-			combined(s, mean, most)
+			predictCombined(s, mean, most)
 			interval(&e, marginal, mean, most, s)
-			scale(s, each)
+			scaleErrors(s, each)
 		}
 	}
 	return nil
 }
 
-// scale says how good a count is that was put together from integers each of which stands for so much.
-func scale(s *plan.Statistic, each *big.Rat) {
+// scaleErrors scales the errors of a count that was estimated from integers, each of which stands for the given
+// amount.
+func scaleErrors(s *plan.Statistic, each *big.Rat) {
 	if each.Cmp(big.NewRat(1, 1)) == 0 {
 		return
 	}
@@ -75,8 +76,9 @@ func scale(s *plan.Statistic, each *big.Rat) {
 	}
 }
 
-// alone says how good a table is that is one measurement, whose integers stand for so much each.
-func alone(t *plan.Table, m plan.Measurement, unit *big.Rat) {
+// predictSingle states the accuracy of a table that is one measurement, each of whose integers stands for the given
+// amount.
+func predictSingle(t *plan.Table, m plan.Measurement, unit *big.Rat) {
 	s := &t.Statistics[0]
 	each, _ := unit.Float64()
 	margin, attained := m.Mechanism.Margin(counted.Confidence)
@@ -89,22 +91,22 @@ func alone(t *plan.Table, m plan.Measurement, unit *big.Rat) {
 	}
 }
 
-// combined says what error a table has that is put together from several.
-func combined(s *plan.Statistic, mean, most float64) {
+// predictCombined states the error of a table that is estimated from several measurements.
+func predictCombined(s *plan.Statistic, mean, most float64) {
 	s.Measurement, s.StandardError, s.Uneven = "", budget.RoundUp(mean, plan.Significant), 0
 	if most > mean*(1+1e-9) {
 		s.Uneven = budget.RoundUp(most, plan.Significant)
 	}
 }
 
-// ofRanges is the root mean square standard error of all sums of neighbours that are asked of a table whose integers
-// stand for so much each, 0 for none.
-func ofRanges(e *compiled.Estimate, marginal int, each *big.Rat) (float64, error) {
-	asked := e.Asked[marginal]
-	if !slices.ContainsFunc(asked, func(a residual.Axis) bool { return a.Sums == residual.Ranges }) {
+// rangesError returns the root mean square standard error of all sums of neighbours that a table is asked for, 0 for
+// none. Each of its integers stands for the given amount.
+func rangesError(e *compiled.Estimate, marginal int, each *big.Rat) (float64, error) {
+	requested := e.Asked[marginal]
+	if !slices.ContainsFunc(requested, func(a residual.Axis) bool { return a.Sums == residual.Ranges }) {
 		return 0, nil
 	}
-	w, err := residual.NewWorkload(e.Columns, []residual.Marginal{{Axes: workload.SetOf(asked), Importance: 1}})
+	w, err := residual.NewWorkload(e.Columns, []residual.Marginal{{Axes: workload.SetOf(requested), Importance: 1}})
 	if err != nil {
 		return 0, err
 	}

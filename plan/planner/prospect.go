@@ -17,15 +17,15 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds how prospects are made of a plan.
+// This file makes the error forecasts of a plan.
 
-// NewProspects plans a release and says what other budgets would buy. It fails as [New] does.
+// NewProspects plans a release and forecasts what other budgets would buy. It returns an error as New does.
 func NewProspects(r *spec.Release) (*compiled.Prospects, error) {
 	d, err := passes(r, nil)
 	if err != nil {
 		return nil, err
 	}
-	p := &compiled.Prospects{Plan: d.compiled(), Key: key(r.Budget), Pure: d.blueprint.Pure, Split: r.Budget.Split,
+	p := &compiled.Prospects{Plan: d.compiled(), Key: budgetKey(r.Budget), Pure: d.blueprint.Pure, Split: r.Budget.Split,
 		Roots: make([]float64, len(d.plan.Leaves))}
 	for _, l := range d.plan.Leaves {
 		amount := l.Amount.Rho
@@ -35,28 +35,28 @@ func NewProspects(r *spec.Release) (*compiled.Prospects, error) {
 		x, _ := amount.Float64()
 		p.Amounts = append(p.Amounts, x)
 	}
-	roots(p)
-	if err := tables(p, d.tables); err != nil {
+	setRoots(p)
+	if err := forecastTables(p, d.tables); err != nil {
 		return nil, err
 	}
-	return p, totals(p, r, d)
+	return p, setTotals(p, r, d)
 }
 
-// x is what variances of a leaf are inverse to.
-func x(p *compiled.Prospects, leaf int) float64 {
+// leafPrecision returns what the variances of a leaf are inversely proportional to.
+func leafPrecision(p *compiled.Prospects, leaf int) float64 {
 	if p.Pure {
 		return workload.Square(p.Amounts[leaf])
 	}
 	return p.Amounts[leaf]
 }
 
-// leafAt is the place of a leaf.
+// leafAt returns the index of a leaf.
 func leafAt(p *compiled.Prospects, path string) int {
 	return slices.IndexFunc(p.Plan.Leaves, func(l plan.Leaf) bool { return l.Path == path })
 }
 
-// roots works out what measurements without Gaussian noise add up to.
-func roots(p *compiled.Prospects) {
+// setRoots works out what measurements without Gaussian noise add up to.
+func setRoots(p *compiled.Prospects) {
 	p.Laplace = !p.Plan.Adapts()
 	for _, m := range p.Plan.Measurements {
 		for _, step := range plan.Mechanisms([]plan.Measurement{m}) {
@@ -74,8 +74,8 @@ func floatOfRat(x *big.Rat) float64 {
 	return f
 }
 
-// smooth is the variance of the continuous law of a mechanism's parameter.
-func smooth(m budget.Mechanism) float64 {
+// continuousVariance returns the variance of the continuous law with a mechanism's parameter.
+func continuousVariance(m budget.Mechanism) float64 {
 	parameter := floatOfRat(m.Parameter)
 	if m.Kind.Name() == "" {
 		return parameter // of what adds no noise
@@ -83,8 +83,8 @@ func smooth(m budget.Mechanism) float64 {
 	return m.Kind.ContinuousVariance(parameter)
 }
 
-// tables works out the errors of all tables.
-func tables(p *compiled.Prospects, drafts []*workload.Table) error {
+// forecastTables works out the errors of all tables.
+func forecastTables(p *compiled.Prospects, drafts []*workload.Table) error {
 	estimates, err := p.Plan.Estimates()
 	if err != nil {
 		return err
@@ -94,11 +94,11 @@ func tables(p *compiled.Prospects, drafts []*workload.Table) error {
 	for i, t := range p.Plan.Tables {
 		if m, ok := measured[t.Statistics[0].Measurement]; ok {
 			unit, _ := p.Plan.EachOf(t).Float64()
-			p.Tables[i] = compiled.Prospect{Own: []compiled.Rate{rate(p, m)}, Unit: unit, Alone: m.Mechanism.Kind}
+			p.Tables[i] = compiled.Prospect{Own: []compiled.Rate{rateOf(p, m)}, Unit: unit, Alone: m.Mechanism.Kind}
 		}
 	}
 	for _, e := range estimates {
-		togetherRates(p, e)
+		forecastEstimated(p, e)
 	}
 	for i, t := range p.Plan.Tables {
 		judgeProspect(&p.Tables[i], t, drafts[i], isGaussian(p, p.Tables[i], measured))
@@ -108,7 +108,7 @@ func tables(p *compiled.Prospects, drafts []*workload.Table) error {
 				!compiled.Summable(p.Plan.Plan(), t)
 		}
 		for _, f := range t.Figures {
-			if one, ok := figure(p, t, f, measured); ok {
+			if one, ok := forecastFigure(p, t, f, measured); ok {
 				p.Tables[i].Figures = append(p.Tables[i].Figures, one)
 			}
 		}
@@ -116,14 +116,14 @@ func tables(p *compiled.Prospects, drafts []*workload.Table) error {
 	return nil
 }
 
-// rate is the variance of a measurement times the x of its leaf.
-func rate(p *compiled.Prospects, m plan.Measurement) compiled.Rate {
+// rateOf returns the variance of a measurement times the precision of its leaf.
+func rateOf(p *compiled.Prospects, m plan.Measurement) compiled.Rate {
 	leaf := leafAt(p, m.Leaf)
-	return compiled.Rate{Of: leaf, Factor: smooth(m.Mechanism) * x(p, leaf)}
+	return compiled.Rate{Of: leaf, Factor: continuousVariance(m.Mechanism) * leafPrecision(p, leaf)}
 }
 
-// togetherRates works out the tables that are put together.
-func togetherRates(p *compiled.Prospects, e compiled.Estimate) {
+// forecastEstimated works out the errors of the estimated tables.
+func forecastEstimated(p *compiled.Prospects, e compiled.Estimate) {
 	at := map[int]int{} // residuals among those shared
 	each, unit := floatOfRat(p.Plan.Sample.Each()), make([]float64, len(e.Residuals))
 	// one residual at a time
@@ -141,7 +141,7 @@ func togetherRates(p *compiled.Prospects, e compiled.Estimate) {
 			if k == 0 {
 				continue
 			}
-			precision := precision(p, e, r)
+			precision := precisionOf(p, e, r)
 			if len(precision) == 1 {
 				own[precision[0].Of] += k / precision[0].Factor
 				continue
@@ -161,13 +161,14 @@ func togetherRates(p *compiled.Prospects, e compiled.Estimate) {
 	}
 }
 
-// precision is that of a residual's estimate over the x of the leaves that measure it.
-func precision(p *compiled.Prospects, e compiled.Estimate, r int) []compiled.Rate {
+// precisionOf returns the precision of a residual's estimate, relative to that of each leaf that measures it.
+func precisionOf(p *compiled.Prospects, e compiled.Estimate, r int) []compiled.Rate {
 	sums := make([]float64, len(p.Plan.Leaves))
 	for _, part := range e.Parts[r] {
 		m := e.Sources[part.Source]
 		leaf := leafAt(p, m.Leaf)
-		sums[leaf] += part.Weight / e.Variances[r] * m.Mechanism.Variance() / smooth(m.Mechanism) / x(p, leaf)
+		sums[leaf] += part.Weight / e.Variances[r] * m.Mechanism.Variance() / continuousVariance(m.Mechanism) /
+			leafPrecision(p, leaf)
 	}
 	var out []compiled.Rate
 	for leaf, sum := range sums {
@@ -178,7 +179,7 @@ func precision(p *compiled.Prospects, e compiled.Estimate, r int) []compiled.Rat
 	return out
 }
 
-// isGaussian tells that all noise of the leaves that a table rests on is Gaussian.
+// isGaussian reports whether all noise of the leaves that contribute to a table is Gaussian.
 func isGaussian(p *compiled.Prospects, t compiled.Prospect, measured map[string]plan.Measurement) bool {
 	rests := make([]bool, len(p.Plan.Leaves))
 	for _, own := range t.Own {
@@ -197,8 +198,8 @@ func isGaussian(p *compiled.Prospects, t compiled.Prospect, measured map[string]
 	return true
 }
 
-// judgeProspect says by which multiples of its standard error a table is judged. A law of Gaussian noise is normal;
-// that of other noise is held as it is planned, and that of Laplace noise alone is known.
+// judgeProspect sets the multiples of its standard error by which a table is judged. A sum of Gaussian noise is
+// normal. The law of other noise is kept as it is planned, except for a single measurement, whose law is known.
 func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Table, gaussian bool) {
 	s := planned.Statistics[0]
 	largest := max(s.StandardError, s.Uneven)
@@ -215,14 +216,15 @@ func judgeProspect(t *compiled.Prospect, planned plan.Table, draft *workload.Tab
 		t.Widest = largest / s.StandardError
 	}
 	t.Margin, t.Median = law(1-counted.Confidence, s.Margin/largest), law(0.5, s.Median/s.StandardError)
-	if asked, ok := draft.Goal(); ok {
-		t.Target, t.Tail = asked.Margin, 1-asked.Confidence
+	if goal, ok := draft.Goal(); ok {
+		t.Target, t.Tail = goal.Margin, 1-goal.Confidence
 		t.Aimed = law(t.Tail, planned.Target.Reached/largest)
 	}
 }
 
-// figure is the error of a figure, false where it depends on more than a number of rows.
-func figure(p *compiled.Prospects, t plan.Table, f plan.Figure,
+// forecastFigure returns the error forecast of a figure. It reports false if the error depends on more than a number
+// of rows.
+func forecastFigure(p *compiled.Prospects, t plan.Table, f plan.Figure,
 	measured map[string]plan.Measurement) (compiled.FigureProspect, bool) {
 	out := compiled.FigureProspect{Name: f.Name, Margin: budget.NormalQuantile((1 - counted.Confidence) / 2)}
 	if statistic.OfFigure(f).Ranked() {
@@ -231,14 +233,14 @@ func figure(p *compiled.Prospects, t plan.Table, f plan.Figure,
 		if f.Quality.Bins > 0 {
 			out.Fixed = f.Quality.Cell / 2
 		}
-		out.Own = []compiled.Rate{{Of: leaf, Factor: workload.Square(f.Quality.Margin-out.Fixed) * x(p, leaf)}}
+		out.Own = []compiled.Rate{{Of: leaf, Factor: workload.Square(f.Quality.Margin-out.Fixed) * leafPrecision(p, leaf)}}
 		return out, true
 	}
 	rows, rest := compiled.RestsOn(p.Plan.Plan(), t, f, measured)
 	per := workload.Square(max(float64(rows), 1))
 	out.Count = rest.Counts / per
 	for _, part := range rest.Parts {
-		one := rate(p, measured[part.ID])
+		one := rateOf(p, measured[part.ID])
 		one.Factor *= part.Squared / per
 		out.Own = append(out.Own, one)
 	}
@@ -246,23 +248,24 @@ func figure(p *compiled.Prospects, t plan.Table, f plan.Figure,
 }
 
 const (
-	// mostTimes is how many times as much and as little of a budget is looked at, and stepsOfTotals in how many steps.
+	// mostTimes is the largest factor by which the budget is increased and decreased, and stepsOfTotals the number of
+	// steps.
 	mostTimes     = 10
 	stepsOfTotals = 4
 )
 
-// totals works out what is divided with other amounts, with the measurements of a draft. Amounts with which nothing can
-// be planned are left out.
-func totals(p *compiled.Prospects, r *spec.Release, d *draftPlan) error {
-	asked := r.Budget.Epsilon
-	if asked == nil {
-		asked = r.Budget.Rho
+// setTotals works out what is divided with other amounts, with the measurements of a draft. It leaves out amounts
+// with which nothing can be planned.
+func setTotals(p *compiled.Prospects, r *spec.Release, d *draftPlan) error {
+	budgeted := r.Budget.Epsilon
+	if budgeted == nil {
+		budgeted = r.Budget.Rho
 	}
 	spent := d.division.Cost.Rho
 	if p.Pure {
 		spent = d.division.Cost.Epsilon
 	}
-	planned := compiled.Total{Asked: floatOfRat(asked), Total: floatOfRat(spent)}
+	planned := compiled.Total{Asked: floatOfRat(budgeted), Total: floatOfRat(spent)}
 	inner, err := workload.OnSample(r)
 	if err != nil {
 		return err
@@ -283,9 +286,9 @@ func totals(p *compiled.Prospects, r *spec.Release, d *draftPlan) error {
 		var t compiled.Total
 		var err error
 		if r.Budget.Delta == nil {
-			t, err = ofOther(r, new(big.Rat).SetFloat64(planned.Asked*times))
+			t, err = totalOf(r, new(big.Rat).SetFloat64(planned.Asked*times))
 		} else {
-			t, err = d.composed(r, inner.Budget, times, planned)
+			t, err = d.composeTotal(r, inner.Budget, times, planned)
 		}
 		if err == nil && (len(p.Totals) == 0 || t.Asked > p.Totals[len(p.Totals)-1].Asked) {
 			p.Totals = append(p.Totals, t)
@@ -294,7 +297,7 @@ func totals(p *compiled.Prospects, r *spec.Release, d *draftPlan) error {
 	return nil
 }
 
-// rhoAt is the ρ that ε and δ allow by the conversion alone.
+// rhoAt returns the ρ that ε and δ allow by the conversion alone.
 func rhoAt(epsilon, delta *big.Rat) (float64, error) {
 	rho, err := budget.RhoForEpsilonDelta(epsilon, delta)
 	if err != nil {
@@ -303,14 +306,14 @@ func rhoAt(epsilon, delta *big.Rat) (float64, error) {
 	return floatOfRat(rho), nil
 }
 
-// ofOther is what is divided of another amount of ε alone, or of ρ.
-func ofOther(r *spec.Release, asked *big.Rat) (compiled.Total, error) {
-	t := compiled.Total{Asked: floatOfRat(asked), Total: floatOfRat(asked)}
+// totalOf returns what is divided with another amount of ε alone, or of ρ.
+func totalOf(r *spec.Release, amount *big.Rat) (compiled.Total, error) {
+	t := compiled.Total{Asked: floatOfRat(amount), Total: floatOfRat(amount)}
 	if r.Budget.Rho != nil {
 		return t, nil
 	}
 	other := *r
-	other.Budget.Epsilon = asked
+	other.Budget.Epsilon = amount
 	inner, err := workload.OnSample(&other)
 	if err != nil {
 		return t, err
@@ -319,10 +322,10 @@ func ofOther(r *spec.Release, asked *big.Rat) (compiled.Total, error) {
 	return t, nil
 }
 
-// composed is the ε of about so many times the budget: of the ρ that ε and δ allow by the conversion, in proportion to
-// that of the plan. It fails where that is too little for what is needed, and where all leaves have their amounts
-// whatever the budget is.
-func (d *draftPlan) composed(r *spec.Release, inner spec.Budget, times float64,
+// composeTotal returns the ε of about that many times the budget: for the ρ that ε and δ allow by the conversion, in
+// proportion to the plan's. It returns an error if that is too little for what is needed, or if all leaves have fixed
+// amounts.
+func (d *draftPlan) composeTotal(r *spec.Release, inner spec.Budget, times float64,
 	planned compiled.Total) (t compiled.Total, err error) {
 	b := d.blueprint
 	needed := b.Needs(d.division.Planned)

@@ -11,13 +11,13 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the way of every quantile: drawn, or read from a distribution.
+// This file chooses the way of every quantile: drawn, or read from a distribution.
 
 // isOfQuantiles reports whether a table is a part of quantiles.
 func isOfQuantiles(t *workload.Table) bool { return t.What.Kind() == counted.KindQuantiles }
 
-// chooseWays gives each part of quantiles that is better read from a distribution the one that is best for the amount
-// that it has in a rough draft where all are drawn: a way for each of some kinds of noise.
+// chooseWays decides which parts of quantiles are read from a distribution. In a rough draft where all are drawn, it
+// compares the best distribution for a part's amount with drawing, for each kind of noise.
 func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
 	for _, p := range d.division.Planned {
 		t, g := p.Table, p.Group
@@ -46,12 +46,12 @@ func (d *draftPlan) chooseWays(kinds []budget.Kind) error {
 	return nil
 }
 
-// costWith is about what a measurement has of the budget if its noise is of a kind. Under ε and δ it has at least what
-// it would have of ε where all had Laplace noise, in proportion to the roots of their ρ.
+// costWith returns approximately what a measurement has of the budget if its noise is of a kind. Under ε and δ that
+// is at least its part of ε if all had Laplace noise, in proportion to the roots of their ρ.
 func (d *draftPlan) costWith(p optimise.Planned, noise budget.Kind) budget.Cost {
 	cost := p.CostWith(noise, d.plan.Leaves[p.Group.Leaf].Amount)
-	asked := p.Group.Release.Budget
-	if asked.Delta == nil || !noise.Pure() {
+	budgeted := p.Group.Release.Budget
+	if budgeted.Delta == nil || !noise.Pure() {
 		return cost
 	}
 	root := func(p optimise.Planned) float64 {
@@ -66,13 +66,13 @@ func (d *draftPlan) costWith(p optimise.Planned, noise budget.Kind) budget.Cost 
 		roots += root(other)
 	}
 	part := optimise.ExactShares([]float64{root(p), roots - root(p)})[0]
-	if epsilon := part.Mul(part, asked.Epsilon); epsilon.Cmp(cost.Epsilon) > 0 {
+	if epsilon := part.Mul(part, budgeted.Epsilon); epsilon.Cmp(cost.Epsilon) > 0 {
 		cost.Epsilon = epsilon
 	}
 	return cost
 }
 
-// assessQuantiles says how good quantiles will be, and how good the other way to them would be for the same.
+// setQuality predicts the accuracy of quantiles, and of the other way to them for the same cost.
 func (d *draftPlan) assessQuantiles() error {
 	for _, p := range d.division.Planned {
 		t, g := p.Table, p.Group
@@ -107,13 +107,13 @@ func (d *draftPlan) assessQuantiles() error {
 				return err
 			}
 		}
-		assessQuantiles(d.plan, g.Release, t, ways)
+		setQuality(d.plan, g.Release, t, ways)
 	}
 	return nil
 }
 
-// assessQuantiles says how good the quantiles of a part will be, by the way that is taken and by the other.
-func assessQuantiles(p *plan.Plan, r *spec.Release, part *workload.Table, ways []optimise.QuantileWay) {
+// setQuality states the accuracy of the quantiles of a part, by the chosen way and by the other.
+func setQuality(p *plan.Plan, r *spec.Release, part *workload.Table, ways []optimise.QuantileWay) {
 	for _, t := range p.Tables {
 		for i, f := range t.Figures {
 			if f.Part != part.Path {

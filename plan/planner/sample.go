@@ -8,11 +8,11 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds how a plan for the sample becomes that of the release.
+// This file turns a plan for the sample into the plan of the release.
 
-// onAll makes of a plan for the sample that of the release: an account in ε is charged what all units lose, one in ρ
-// what those lose that are drawn.
-func onAll(p *plan.Plan, r *spec.Release) {
+// chargeAllUnits turns a plan for the sample into the plan of the release: an account in ε is charged what all units
+// lose, an account in ρ what the drawn units lose.
+func chargeAllUnits(p *plan.Plan, r *spec.Release) {
 	*p = *p.With(r)
 	if !p.Sample.Partial() {
 		return
@@ -25,8 +25,8 @@ func onAll(p *plan.Plan, r *spec.Release) {
 // hasSampleError reports whether noise is only a part of the error of a table.
 func hasSampleError(t plan.Table) bool { return t.Sampled() }
 
-// onAllUnits is the ε that all units lose, at the δ of a release, where those that are drawn have this loss. Where all
-// units are measured it is own, the ε of the loss itself.
+// onAllUnits returns the ε that all units lose, at the δ of a release, if the drawn units have this loss. If all
+// units are measured, that is own, the ε of the loss itself.
 func onAllUnits(r *spec.Release, loss budget.Loss, own budget.Bound) (budget.Bound, error) {
 	sample := r.Sample()
 	if !sample.Partial() {
@@ -39,7 +39,7 @@ func onAllUnits(r *spec.Release, loss budget.Loss, own budget.Bound) (budget.Bou
 	return all.EpsilonAt(r.Budget.Delta)
 }
 
-// sampleError says what a sample adds to the errors of a table, "" where all units are measured.
+// sampleError says what a sample adds to the errors of a table, "" if all units are measured.
 func sampleError(p *plan.Plan, t plan.Table) string {
 	if !p.Sample.Partial() {
 		return ""

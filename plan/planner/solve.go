@@ -21,17 +21,17 @@ import (
 type Solution struct {
 	Key    string   `json:"key"` // epsilon or rho
 	Amount string   `json:"amount"`
-	Binds  []string `json:"binds"` // the tables whose targets are met with nothing to spare
-	// WithoutTarget are the tables to whose error the search pays no heed.
+	Binds  []string `json:"binds"` // the tables that just meet their targets
+	// WithoutTarget are the tables whose errors the search ignores.
 	WithoutTarget []WithoutTarget `json:"without_target,omitempty"`
 	Plan          *plan.Plan      `json:"-"` // with that budget, without its guarantee and warnings
 }
 
-// WithoutTarget is a table that has no target, with what the smallest budget makes of it.
+// WithoutTarget is a table without a target, with its margins.
 type WithoutTarget struct {
 	Table string `json:"table"`
-	// Margin is its widest 95 % margin with the smallest budget, and Now with the budget of the spec: 0 where that does
-	// not pay for what leaves of targets need.
+	// Margin is its widest 95 % margin with the smallest budget, and Now with the budget of the spec: 0 if that does not
+	// pay for what leaves of targets need.
 	Margin float64 `json:"margin"`
 	Now    float64 `json:"now,omitempty"`
 }
@@ -46,7 +46,7 @@ const (
 	mostAmount    = "1e6"
 )
 
-// amountAt is the amount of a number.
+// amountAt returns the amount of a number.
 func amountAt(number int) *big.Rat {
 	amount := new(big.Rat).SetInt64(int64(leastMantissa + number%mantissas))
 	ten, power := big.NewRat(10, 1), leastPower+number/mantissas
@@ -59,7 +59,8 @@ func amountAt(number int) *big.Rat {
 	return amount
 }
 
-// numberOf is the number of the least amount that is x or more, up to rounding of x; the first or last for an x beyond.
+// numberOf returns the number of the least amount that is x or more, up to rounding of x; the first or last for an x
+// beyond.
 func numberOf(x float64) int {
 	const rounding = 1 - 1e-12
 	most := powers*mantissas - 1
@@ -79,15 +80,15 @@ func numberOf(x float64) int {
 	return number
 }
 
-// search finds the least number of an amount from which on something holds: it does not hold at low, -1 where nothing
-// is known, and holds at high, one beyond the last where nothing is known.
+// search finds the least number from which on a property holds. The property does not hold at low, -1 if nothing is
+// known, and holds at high, one beyond the last if nothing is known.
 type search struct{ low, high, tried int }
 
 // done reports whether no number is left between the two.
 func (s *search) done() bool { return s.high-s.low <= 1 }
 
-// note takes in whether it holds at a number, and returns the number to try next: the one that is guessed, 0 for none,
-// or the nearest to it that is left. Guesses that do not end the search soon give way to halves.
+// note records whether the property holds at a number, and returns the number to try next: the guess, 0 for none, or
+// the remaining number nearest to it. Guesses that do not end the search soon give way to bisection.
 func (s *search) note(number int, holds bool, guess int) int {
 	const guesses, fourTimes = 8, 6000 // fourTimes is about how far an amount and four times it lie apart
 	if holds {
@@ -108,29 +109,29 @@ func (s *search) note(number int, holds bool, guess int) int {
 	return max(s.low+1, min(guess, s.high-1))
 }
 
-// Solve finds the smallest ε, or ρ, of four digits with which every target of a release is met, all shares and δ as
-// they are. It fails on a release without targets, and where no budget meets them.
+// Solve finds the smallest ε, or ρ, of four digits with which every target of a release is met, with all shares and δ
+// unchanged. It returns an error for a release without targets, and if no budget meets them.
 //
-// Margins are whole numbers and fall in steps as the budget grows: many budgets share one, and it does not tell how far
-// the least of them is. The search therefore goes by the noise, and ends where an amount meets the targets and the one
-// before it does not.
+// Margins are whole numbers and fall in steps as the budget grows: many budgets share one, which does not show how
+// far away the least of them is. The search therefore uses the noise, and ends when an amount meets the targets and
+// the one before it does not.
 func Solve(r *spec.Release) (*Solution, error) {
 	if !slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool { return m.Target != nil }) {
 		return nil, errors.New("no marginal has a target: give one a target, as target: {margin: 500}")
 	}
-	s := &Solution{Key: key(r.Budget)}
-	asked := r.Budget.Epsilon
-	if asked == nil {
-		asked = r.Budget.Rho
+	s := &Solution{Key: budgetKey(r.Budget)}
+	budgeted := r.Budget.Epsilon
+	if budgeted == nil {
+		budgeted = r.Budget.Rho
 	}
-	start, _ := asked.Float64()
+	start, _ := budgeted.Float64()
 	left, number := search{low: -1, high: powers * mantissas}, numberOf(start)
 	noises := widestNoises{}
 	var now *plan.Plan
 	var failed error
 	for !left.done() {
-		d, err := s.try(r, number)
-		if err != nil { // for want of budget, as where amounts of leaves take more, or for too much of it
+		d, err := s.planAmount(r, number)
+		if err != nil { // the budget is too small, as for fixed amounts of leaves, or too large
 			d, failed = nil, fmt.Errorf("%s %s: %w", s.Key, amountText(number), err)
 		}
 		meets, guess := false, 0
@@ -142,7 +143,7 @@ func Solve(r *spec.Release) (*Solution, error) {
 				s.Plan = d.plan
 			}
 			x, _ := amountAt(number).Float64()
-			if factor := d.lacks(s.Key, noises); factor > 0 {
+			if factor := d.growthFactor(s.Key, noises); factor > 0 {
 				guess = numberOf(float64(x * factor))
 			}
 		}
@@ -151,38 +152,38 @@ func Solve(r *spec.Release) (*Solution, error) {
 	if s.Plan == nil {
 		return nil, errors.Join(fmt.Errorf("no %s below %s meets them", s.Key, mostAmount), failed)
 	}
-	s.Amount, s.Binds = amountText(left.high), binding(s.Plan)
+	s.Amount, s.Binds = amountText(left.high), bindingTables(s.Plan)
 	s.WithoutTarget = withoutTarget(s.Plan, now)
 	return s, nil
 }
 
-// amountText is the amount of a number as a spec writes it.
+// amountText returns the amount of a number as a spec writes it.
 func amountText(number int) string {
 	const digits = 4
 	return strings.ReplaceAll(budget.DecimalUp(amountAt(number), digits), "\u202f", "")
 }
 
-// try plans with an amount; nil where that is less than what leaves of targets need.
-func (s *Solution) try(r *spec.Release, number int) (*draftPlan, error) {
+// planAmount plans with an amount. It returns nil if the amount is less than what leaves of targets need.
+func (s *Solution) planAmount(r *spec.Release, number int) (*draftPlan, error) {
 	other, err := r.WithBudget(s.Key, amountText(number))
 	if err != nil {
 		return nil, err
 	}
-	if other, err = inside(other); err != nil {
+	if other, err = withInnerBudget(other); err != nil {
 		return nil, err
 	}
-	d, err := (&draftPlan{}).aim(other, func(string, *draftPlan) {})
+	d, err := (&draftPlan{}).meetTargets(other, func(string, *draftPlan) {})
 	if errors.Is(err, optimise.ErrTooLittle) {
 		return nil, nil
 	}
 	return d, err
 }
 
-// widestNoises are the widest noises that keep goals, each worked out once.
+// widestNoises caches the widest noises that keep goals.
 type widestNoises map[workload.Goal]map[budget.Kind]*big.Rat
 
-// of is the widest parameter of a noise that keeps a goal, nil for none.
-func (w widestNoises) of(g workload.Goal, noise budget.Kind) *big.Rat {
+// widestFor returns the widest parameter of a noise that keeps a goal, nil for none.
+func (w widestNoises) widestFor(g workload.Goal, noise budget.Kind) *big.Rat {
 	if w[g] == nil {
 		w[g] = map[budget.Kind]*big.Rat{}
 	}
@@ -194,19 +195,19 @@ func (w widestNoises) of(g workload.Goal, noise budget.Kind) *big.Rat {
 	return parameter
 }
 
-// lacks is the factor by which the amount of the budget would have to grow, or may shrink, for the table that needs
-// most to just meet its target, if all leaves grew with it: 0 where no table with a target has a share.
-func (d *draftPlan) lacks(key string, noises widestNoises) float64 {
+// growthFactor returns the factor by which the budget would have to grow, or may shrink, for the most demanding table
+// to just meet its target, if all leaves grew with it. It returns 0 if no table with a target has a share.
+func (d *draftPlan) growthFactor(key string, noises widestNoises) float64 {
 	needed, most := neededLeaves(d.plan), 0.0
 	for i, t := range d.tables {
-		asked, ok := t.Goal()
+		goal, ok := t.Goal()
 		if !ok || needed[leafOf(d.plan, i)] {
 			continue
 		}
 		shown := d.plan.Tables[i]
 		factor, perAmount := targetRatio(*shown.Target), 1.0 // of standard errors, which go as 1/ε and 1/√ρ
 		if m, ok := d.plan.Measurement(shown.Statistics[0].Measurement); ok {
-			if widest := noises.of(asked, m.Mechanism.Kind); widest != nil {
+			if widest := noises.widestFor(goal, m.Mechanism.Kind); widest != nil {
 				factor, _ = new(big.Rat).Quo(m.Mechanism.Parameter, widest).Float64()
 				if m.Mechanism.Kind.Normal() {
 					factor = math.Sqrt(factor)
@@ -221,7 +222,7 @@ func (d *draftPlan) lacks(key string, noises widestNoises) float64 {
 	return most
 }
 
-// withoutTarget lists the tables that have no target, with what they are now.
+// withoutTarget returns the tables that have no target, with their current margins.
 func withoutTarget(p *plan.Plan, now *plan.Plan) []WithoutTarget {
 	var out []WithoutTarget
 	for i, t := range p.Tables {
@@ -237,8 +238,8 @@ func withoutTarget(p *plan.Plan, now *plan.Plan) []WithoutTarget {
 	return out
 }
 
-// binding are the tables whose targets are met with the least to spare.
-func binding(p *plan.Plan) []string {
+// bindingTables returns the tables whose targets are met with the least to spare.
+func bindingTables(p *plan.Plan) []string {
 	const tight = 0.99 // of the nearest
 	var out []string
 	closest := 0.0

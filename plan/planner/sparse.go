@@ -12,17 +12,16 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds what the plan says of sparse tables once their noise is known: which cells they miss, and how many
-// are false.
+// This file describes sparse tables once their noise is known: which cells they miss, and how many are false.
 
-// mostFalseCells bounds the cells without a row that a sparse table publishes on the mean.
+// mostFalseCells bounds the mean number of cells without a row that a sparse table publishes.
 const mostFalseCells = 1e7
 
-// missedBy are the chances for which a sparse table says how large a cell must be.
+// missedBy are the probabilities for which a sparse table states how large a cell must be.
 var missedBy = []float64{0.05, 0.01, 0.001}
 
-// saySparse says of a sparse table how many false cells it is expected to have, and what it misses. It fails on one
-// whose threshold lets too many through, with one that does not.
+// saySparse states how many false cells a sparse table is expected to have, and what it misses. If the threshold lets
+// too many through, it returns an error that proposes another.
 func (d *draftPlan) saySparse(at int, m plan.Measurement) error {
 	p, t := d.plan, &d.plan.Tables[at]
 	s, noise := t.Sparse, m.Mechanism
@@ -37,7 +36,7 @@ func (d *draftPlan) saySparse(at int, m plan.Measurement) error {
 	return nil
 }
 
-// judgeSparse works out the false cells of a table, and fails where they are too many.
+// judgeSparse works out the false cells of a table, and returns an error if there are too many.
 func judgeSparse(s *selection.AboveFacts, noise budget.Mechanism, t *workload.Table) error {
 	if !noise.Kind.Pure() &&
 		noise.Parameter.Cmp(new(big.Rat).SetInt64(workload.MostSigmaSquared)) >= 0 {
@@ -57,8 +56,8 @@ func judgeSparse(s *selection.AboveFacts, noise budget.Mechanism, t *workload.Ta
 			few)}
 }
 
-// missedSizes are the chances with which cells are not published: of the least that is more than the threshold, and of
-// those that are large enough for some chances.
+// missedSizes returns the probabilities with which cells are not published: for the smallest size above the
+// threshold, and for those that are large enough for some probabilities.
 func missedSizes(s *selection.AboveFacts, noise budget.Mechanism) []selection.Missed {
 	chance := func(rows int64) float64 { return noise.Above(rows - s.Above - 1) } // P(X ≤ Above − rows), for rows > Above
 	rows := []int64{s.Above + 1}

@@ -18,8 +18,7 @@ import (
 
 // This file holds the targets of a plan: which are met, and what budget would meet those that are missed.
 
-// predictTargets says of every table with a target what margin it will have: of the widest cell, by the law of its
-// noise.
+// predictTargets states the margin of every table with a target: of the widest cell, by the law of its noise.
 func predictTargets(p *plan.Plan, tables []*workload.Table, estimates []compiled.Estimate) {
 	reached := func(i int, confidence float64) float64 {
 		if m, ok := p.Measurement(p.Tables[i].Statistics[0].Measurement); ok {
@@ -34,7 +33,7 @@ func predictTargets(p *plan.Plan, tables []*workload.Table, estimates []compiled
 		return math.Inf(1)
 	}
 	for i, t := range tables {
-		asked, ok := t.Goal()
+		goal, ok := t.Goal()
 		if !ok {
 			continue
 		}
@@ -42,25 +41,25 @@ func predictTargets(p *plan.Plan, tables []*workload.Table, estimates []compiled
 		p.Tables[i].Target = &plan.Target{
 			Margin: budget.Decimal(target.Margin), Confidence: budget.Decimal(target.Confidence), AllCells: target.AllCells,
 			Relative: workload.Relative(target),
-			Reached:  budget.RoundUp(reached(i, asked.Confidence), plan.Significant),
+			Reached:  budget.RoundUp(reached(i, goal.Confidence), plan.Significant),
 		}
 	}
 }
 
-// targetRatio is the margin that is reached over the one that is asked for.
+// targetRatio returns the ratio of the margin that is reached to the target's.
 func targetRatio(t plan.Target) float64 {
-	asked, err := budget.ParseRat(t.Margin)
-	if err != nil || asked.Sign() <= 0 {
+	wanted, err := budget.ParseRat(t.Margin)
+	if err != nil || wanted.Sign() <= 0 {
 		return math.Inf(1)
 	}
-	margin, _ := asked.Float64()
+	margin, _ := wanted.Float64()
 	return t.Reached / margin
 }
 
-// missesTarget tells that a table will not be as good as its target asks.
+// missesTarget reports whether a table will miss its target.
 func missesTarget(t plan.Table) bool { return t.Target != nil && targetRatio(*t.Target) > 1+1e-6 }
 
-// missedTables lists the tables that will not be as good as their targets ask.
+// missedTables returns the tables that will miss their targets.
 func missedTables(p *plan.Plan) []plan.Table {
 	var out []plan.Table
 	for _, t := range p.Tables {
@@ -71,8 +70,8 @@ func missedTables(p *plan.Plan) []plan.Table {
 	return out
 }
 
-// missedInNeeded is the least ratio of a target to the margin that is reached, of the tables of leaves that get what
-// their targets need: 1 where none is missed.
+// missedInNeeded returns the least ratio of a target to the margin that is reached, over the tables of leaves that
+// get what their targets need: 1 if none is missed.
 func missedInNeeded(p *plan.Plan) float64 {
 	needed := neededLeaves(p)
 	ratio := 1.0
@@ -84,26 +83,26 @@ func missedInNeeded(p *plan.Plan) float64 {
 	return ratio
 }
 
-// TooLittle is the error for a budget with which targets are missed. Least is the smallest that meets them all, in the
-// terms of Key; "" where none was found. Nothing has been planned.
+// TooLittle is the error for a budget with which targets are missed. Least is the smallest budget that meets them
+// all, in terms of Key; "" if none was found. Nothing has been planned.
 type TooLittle struct {
 	Key     string       // epsilon or rho
-	Asked   string       // the budget's own
+	Asked   string       // the spec's budget
 	Least   string       // rounded up
-	Missed  []plan.Table // with the budget as it is; none where it does not even pay for what is needed
-	Binds   []string     // the tables whose targets are met with nothing to spare by the least budget
+	Missed  []plan.Table // with the spec's budget; none if it does not pay for what is needed
+	Binds   []string     // the tables that just meet their targets with the least budget
 	problem error
 }
 
-// Error is the problem where it stands in the spec.
+// Error describes the problem with its position in the spec.
 func (e *TooLittle) Error() string { return e.problem.Error() }
 
-// Unwrap is the problem in the spec.
+// Unwrap returns the problem in the spec.
 func (e *TooLittle) Unwrap() error { return e.problem }
 
-// refuse says what budget would do.
+// refuse returns the error for missed targets, with the budget that would meet them.
 func refuse(r *spec.Release, missed []plan.Table, why error) error {
-	e := &TooLittle{Key: key(r.Budget), Missed: missed}
+	e := &TooLittle{Key: budgetKey(r.Budget), Missed: missed}
 	problem := document.Problem{Message: "the budget is less than the targets of its leaves need"}
 	if len(missed) > 0 {
 		var each []string
@@ -132,15 +131,15 @@ func refuse(r *spec.Release, missed []plan.Table, why error) error {
 	return e
 }
 
-// key is which amount of a budget is solved for.
-func key(b spec.Budget) string {
+// budgetKey returns the amount of a budget that is solved for.
+func budgetKey(b spec.Budget) string {
 	if b.Epsilon != nil {
 		return "epsilon"
 	}
 	return "rho"
 }
 
-// neededLeaves are the leaves that get what their targets need, by their paths.
+// neededLeaves returns the leaves that get what their targets need, by path.
 func neededLeaves(p *plan.Plan) map[string]bool {
 	needed := map[string]bool{}
 	for _, l := range p.Leaves {
@@ -149,7 +148,7 @@ func neededLeaves(p *plan.Plan) map[string]bool {
 	return needed
 }
 
-// leafOf is the leaf that pays for a table.
+// leafOf returns the leaf that pays for a table.
 func leafOf(p *plan.Plan, table int) string {
 	for _, m := range p.Release().Marginals {
 		if m.Name == p.Tables[table].Marginal {

@@ -11,9 +11,10 @@ import (
 	"github.com/dprelease/dprelease/plan/workload"
 )
 
-// This file holds what the plan says of chosen cells once the choices have mechanisms.
+// This file describes chosen cells once the choices have mechanisms.
 
-// sayTop says of a top table how far it may fall short. It fails where its choices get next to nothing.
+// sayTop states how large the shortfall of a top table may be. It returns an error if its choices get next to
+// nothing.
 func (d *draftPlan) sayTop(at int, m plan.Measurement) error {
 	c, t := m.Selection.(selection.Top), &d.plan.Tables[at]
 	miss := (1 - counted.Confidence) / float64(c.Of)

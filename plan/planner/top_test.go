@@ -54,7 +54,8 @@ func TestTopTablesSpendTheirShare(t *testing.T) {
 		}
 		p = topPlan(t, topText(neighbours, "{rho: 1/8}", "row", "", tenOf400))
 		m = p.Measurements[0]
-		if m.Selection.(selection.Top).Select.Kind != budget.ExponentialMechanism || m.Mechanism.Kind != budget.DiscreteGaussian {
+		if m.Selection.(selection.Top).Select.Kind != budget.ExponentialMechanism ||
+			m.Mechanism.Kind != budget.DiscreteGaussian {
 			t.Errorf("a budget of ρ buys %s and %s", m.Selection.(selection.Top).Select.Kind, m.Mechanism.Kind)
 		}
 		e, _ := m.Selection.(selection.Top).Select.Parameter.Float64()

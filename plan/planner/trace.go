@@ -16,12 +16,12 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the trace: what each pass of the planner has worked out, for a person who wants to follow it.
+// This file holds the trace: what each pass of the planner has worked out, for a person to follow.
 
 // Trace plans a release as [New] does, and writes what every pass has worked out, one after another: the tables, the
-// groups and the designs of each, what the budget is divided into, the measurements with their noise, what the tables
-// will be like, the strategies, the guarantee and the warnings. Passes that leaves of targets make run again are
-// written again. It fails as New does, after what was worked out before that.
+// groups and the designs of each, the division of the budget, the measurements with their noise, the predicted
+// tables, the strategies, the guarantee and the warnings. Passes that leaves of targets make run again are written
+// again. It returns an error as New does, after writing what was worked out before.
 func Trace(r *spec.Release, w io.Writer) error {
 	b, done := &strings.Builder{}, 0
 	_, err := passes(r, func(pass string, d *draftPlan) {
@@ -41,14 +41,14 @@ func Trace(r *spec.Release, w io.Writer) error {
 	return err
 }
 
-// traced writes what a pass has worked out.
+// traced lists what writes the result of a pass.
 var traced = map[string]func(d *draftPlan, b *strings.Builder){
 	"tables": traceTables, "designs": traceDesigns, "division": traceDivision, "measurements": traceMeasurements,
 	"predictions": tracePredictions, "strategies": traceStrategies, "guarantee": traceGuarantee, "warnings": traceWarnings,
 }
 
-// traceLines writes lines of cells in columns; of more than manyTables lines the first ones, and how many more there
-// are.
+// traceLines writes lines of cells in columns; if there are more than [describe.ManyTables], the first ones, and how
+// many more there are.
 func traceLines(b *strings.Builder, n int, line func(i int) string) {
 	listed := n
 	if n > describe.ManyTables {
@@ -64,7 +64,7 @@ func traceLines(b *strings.Builder, n int, line func(i int) string) {
 	}
 }
 
-// inColumns writes lines, their cells below each other.
+// inColumns writes lines with their cells aligned.
 func inColumns(b *strings.Builder, lines []string) {
 	text := &strings.Builder{}
 	t := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
@@ -110,7 +110,7 @@ func traceDesigns(d *draftPlan, b *strings.Builder) {
 				best = "best with this noise"
 			}
 			lines = append(lines, fmt.Sprintf("     %s\t%s\t%s\t%s\t%s", one.Kind, one.Noise.Name(),
-				budget.Plural(int64(len(one.Planned)), "measurement"), figureText(g, one), best))
+				budget.Plural(int64(len(one.Planned)), "measurement"), designText(g, one), best))
 		}
 		inColumns(b, lines)
 		for _, other := range g.Reasons {
@@ -119,8 +119,8 @@ func traceDesigns(d *draftPlan, b *strings.Builder) {
 	}
 }
 
-// figureText is the error of a design.
-func figureText(g *optimise.Group, one optimise.Design) string {
+// designText describes the error of a design.
+func designText(g *optimise.Group, one optimise.Design) string {
 	if g.Needed {
 		return "needs ρ " + budget.DecimalNearest(one.Error, 5)
 	}
@@ -148,7 +148,7 @@ func leafName(path string) string {
 	return "leaf " + path
 }
 
-// inLeaf names the leaf of something, where there are several.
+// inLeaf names the leaf of something, if there are several.
 func inLeaf(path string) string {
 	if path == "" {
 		return ""
@@ -165,7 +165,7 @@ func groupText(g *optimise.Group) string {
 	return describe.Listed(names)
 }
 
-// traceDivision writes which noise was taken, what the budget amounts to, and the parts of leaves and groups.
+// traceDivision writes the chosen noise, the size of the budget, and the parts of leaves and groups.
 func traceDivision(d *draftPlan, b *strings.Builder) {
 	for i, g := range d.blueprint.Groups {
 		taken := d.division.Taken[i]
@@ -200,7 +200,7 @@ func traceDivision(d *draftPlan, b *strings.Builder) {
 	})
 }
 
-// traceMeasurements writes what will be asked, with which noise.
+// traceMeasurements writes the measurements with their noise.
 func traceMeasurements(d *draftPlan, b *strings.Builder) {
 	traceLines(b, len(d.plan.Measurements), func(i int) string {
 		m := d.plan.Measurements[i]
@@ -218,7 +218,7 @@ func traceMeasurements(d *draftPlan, b *strings.Builder) {
 	fmt.Fprintf(b, "   %s of memory\n", describe.BytesText(d.plan.Size.Bytes))
 }
 
-// tracePredictions writes how good the tables will be.
+// tracePredictions writes the accuracy of the tables.
 func tracePredictions(d *draftPlan, b *strings.Builder) {
 	traceLines(b, len(d.plan.Tables), func(i int) string {
 		t := d.plan.Tables[i]
@@ -241,7 +241,7 @@ func tracePredictions(d *draftPlan, b *strings.Builder) {
 	})
 }
 
-// traceStrategies writes what was chosen in words.
+// traceStrategies describes what was chosen.
 func traceStrategies(d *draftPlan, b *strings.Builder) {
 	for _, s := range d.plan.Strategies {
 		fmt.Fprintf(b, "   %s: %s\n", describe.Names(s), describe.Strategy(s))

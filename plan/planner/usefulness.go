@@ -16,10 +16,10 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds what a table will be worth, and which change of the spec would help.
+// This file judges what a table is useful for, and which change of the spec would help.
 
-// bandAim is the standard error, as a part of an average cell, that takes a table out of a band; 0 where nothing is
-// amiss.
+// bandAim returns the standard error, as a part of an average cell, that takes a table out of a band; 0 if the band
+// is good enough.
 func bandAim(b usefulness.Band) float64 {
 	switch b {
 	case usefulness.Weak:
@@ -30,8 +30,8 @@ func bandAim(b usefulness.Band) float64 {
 	return 0
 }
 
-// assess says of every table what it will be worth.
-func assess(p *plan.Plan) {
+// assessTables judges what every table is useful for.
+func assessTables(p *plan.Plan) {
 	known := map[string]plan.Table{} // tables by what they show
 	for _, t := range p.Tables {
 		if _, ok := known[compiled.Shown(t.From, t.By)]; !ok && isOfNoisyRows(t) {
@@ -42,8 +42,8 @@ func assess(p *plan.Plan) {
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		if !isOfNoisyRows(*t) || hasSampleError(*t) {
-			// most of its cells have no rows, it counts something else, noise is a part of its error, or it has none: an average
-			// cell says nothing
+			// An average cell says nothing if most cells have no rows, if the table counts something else, or if noise is only a
+			// part of its error or no part.
 			continue
 		}
 		s, cells := t.Statistics[0], compiled.EvenCells(p, *t)
@@ -53,7 +53,7 @@ func assess(p *plan.Plan) {
 			u.AverageCell = budget.RoundUp(float64(u.Rows)/cells, plan.Significant)
 			u.Band, u.Verdict = compiled.BandOf(s, u.AverageCell), compiled.EvenVerdict(p, *t, u.AverageCell)
 			if bandAim(u.Band) > 0 {
-				u.Help = help(p, *t, *u, known)
+				u.Help = helpfulChanges(p, *t, *u, known)
 				u.Help = append(u.Help, moreBudget(p, s.StandardError/u.AverageCell, bandAim(u.Band), leaves[t.Path]))
 				slices.SortStableFunc(u.Help, func(a, b usefulness.Help) int { return cmp.Compare(a.Factor, b.Factor) })
 			}
@@ -66,7 +66,7 @@ func assess(p *plan.Plan) {
 // isOfNoisyRows reports whether a table shows noisy counts of rows in all cells.
 func isOfNoisyRows(t plan.Table) bool { return !t.SomeCells() && t.OfRows() && isNoisy(t) }
 
-// evenSize is by how much an attribute of a table divides the rows, at its own level or at another.
+// evenSize returns the factor by which an attribute of a table divides the rows, at its own level or at another.
 func evenSize(p *plan.Plan, t plan.Table, name string, level spec.Attribute) float64 {
 	n := compiled.SizeOf(p, t.From, level)
 	if cumulative, _ := p.SummedAlong(t); slices.Contains(cumulative, name) {
@@ -75,11 +75,13 @@ func evenSize(p *plan.Plan, t plan.Table, name string, level spec.Attribute) flo
 	return n
 }
 
-// help are the changes to a table, at most one for each of its attributes, that bring its relative error to the aim of
-// its band: the finest declared level that does, or leaving the attribute out. Where none does by itself, the largest
-// attributes are left out together. Of a table that the plan has the error is known; of another the noise is taken to
-// stay as it is: tables are put together by least squares, so that it would have less than the sum of noisy cells.
-func help(p *plan.Plan, t plan.Table, u usefulness.Usefulness, known map[string]plan.Table) []usefulness.Help {
+// helpfulChanges returns the changes to a table, at most one for each of its attributes, that bring its relative
+// error to the aim of its band: the finest declared level that does, or leaving the attribute out. If none does by
+// itself, the largest attributes are left out together. If the plan has the resulting table, its error is known.
+// Otherwise the noise is taken to stay the same: tables are estimated by least squares, so it would be less than the
+// sum of noisy cells.
+func helpfulChanges(p *plan.Plan, t plan.Table, u usefulness.Usefulness,
+	known map[string]plan.Table) []usefulness.Help {
 	relative := t.Statistics[0].StandardError / u.AverageCell
 	after := func(by []string, fewer float64) float64 {
 		if other, ok := known[compiled.Shown(t.From, by)]; ok {
@@ -100,7 +102,7 @@ func help(p *plan.Plan, t plan.Table, u usefulness.Usefulness, known map[string]
 	for i, name := range t.By {
 		size := evenSize(p, t, name, plan.AttributeOf(name))
 		helped := false
-		for _, coarser := range coarser(p, t.From, name) {
+		for _, coarser := range coarserLevels(p, t.From, name) {
 			by := slices.Clone(t.By)
 			by[i] = coarser.String()
 			if helped = try(fmt.Sprintf("%s for %s", coarser, name), by, size/evenSize(p, t, name, coarser)); helped {
@@ -133,8 +135,9 @@ func help(p *plan.Plan, t plan.Table, u usefulness.Usefulness, known map[string]
 	return all
 }
 
-// coarser are the declared levels of an attribute's column that its own lies within, the finest first.
-func coarser(p *plan.Plan, table, name string) []spec.Attribute {
+// coarserLevels returns the declared levels of an attribute's column in which its own level is nested, the finest
+// first.
+func coarserLevels(p *plan.Plan, table, name string) []spec.Attribute {
 	a := plan.AttributeOf(name)
 	domain := p.Release().Table(table).Column(a.Column).Domain
 	own, ok := domain.Level(a.Level)
@@ -157,8 +160,8 @@ func coarser(p *plan.Plan, table, name string) []spec.Attribute {
 	return all
 }
 
-// moreBudget is how much more of the budget brings a relative error down to an aim: errors go with 1/ε where the budget
-// is pure, variances with 1/ρ else.
+// moreBudget returns the increase of the budget that brings a relative error down to an aim: errors are proportional
+// to 1/ε if the budget is pure, otherwise variances to 1/ρ.
 func moreBudget(p *plan.Plan, relative, aim float64, leaf string) usefulness.Help {
 	factor := relative / aim
 	if p.Cost.Epsilon == nil {
@@ -179,7 +182,7 @@ func moreBudget(p *plan.Plan, relative, aim float64, leaf string) usefulness.Hel
 	return h
 }
 
-// shareOf is a leaf's share of the budget; nil where it has none of its own.
+// shareOf returns a leaf's share of the budget; nil if it has none of its own.
 func shareOf(p *plan.Plan, leaf string) *big.Rat {
 	for _, l := range p.Leaves {
 		if l.Path == leaf {

@@ -27,7 +27,8 @@ func TestBands(t *testing.T) {
 		{19, 7, 10, 19.9, usefulness.Weak}, {19, 7, 10, 7, usefulness.Weak}, {19, 7, 10, 6.9, usefulness.MostlyNoise},
 		{0, 0, 0.1, 5, usefulness.Good}, {1, 0, 0.6, 1, usefulness.Weak},
 	} {
-		if got := compiled.BandOf(plan.Statistic{Margin: c.margin, Median: c.median, StandardError: c.deviation}, c.cell); got != c.want {
+		s := plan.Statistic{Margin: c.margin, Median: c.median, StandardError: c.deviation}
+		if got := compiled.BandOf(s, c.cell); got != c.want {
 			t.Errorf("±%v, median %v, σ %v, a cell of %v: %s, want %s", c.margin, c.median, c.deviation, c.cell, got, c.want)
 		}
 	}
@@ -146,11 +147,13 @@ func TestAverageCellsOfTablesThatCountUp(t *testing.T) {
 	p := plan.For(r)
 	x := plan.Table{Marginal: "x", From: "t", By: []string{"age.band", "sex"}, Cells: 20}
 	for level, want := range map[string]float64{"band": 20. / 11, "half": 4. / 3} {
-		if got := planner.EvenSize(p, x, "age.band", spec.Attribute{Column: "age", Level: level}); math.Abs(got-want) > 1e-12 {
+		got := planner.EvenSize(p, x, "age.band", spec.Attribute{Column: "age", Level: level})
+		if math.Abs(got-want) > 1e-12 {
 			t.Errorf("sums up to each %s divide the rows by %v, want %v", level, got, want)
 		}
 	}
-	if got := compiled.EvenCells(p, plan.Table{Marginal: "x", From: "t", By: []string{"age.band", "sex"}, Cells: 20}); math.Abs(1/got-sum/10/2) > 1e-12 {
+	got := compiled.EvenCells(p, plan.Table{Marginal: "x", From: "t", By: []string{"age.band", "sex"}, Cells: 20})
+	if math.Abs(1/got-sum/10/2) > 1e-12 {
 		t.Errorf("an average cell is 1/%v of all rows, want %v", got, sum/10/2)
 	}
 	if got := compiled.EvenCells(p, plan.Table{Marginal: "y", From: "t", By: []string{"age.band", "sex"}, Cells: 20,

@@ -13,18 +13,17 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds verification: a plan is what its own spec leads to.
+// This file holds verification: that a plan is what its own spec leads to.
 
-// Read compiles a plan.json, and fails unless planning the spec inside it again gives these very bytes. It does not
-// plan again what was planned or verified in this process. The errors for bytes that their spec does not lead to are
-// those of [compiled.Read] where it fails too.
+// Read compiles a plan.json, and returns an error unless planning the spec inside it again gives these very bytes. It
+// does not plan again what was planned or verified in this process. The errors for bytes that their spec does not
+// lead to are those of [compiled.Read] if it also returns one.
 //
-// Contract: after a nil error every sensitivity in the plan is the one derived
-// from the spec, and the loss of the plan's measurements is within its charge,
-// whoever wrote the file.
+// Contract: after a nil error every sensitivity in the plan is the one derived from the spec, and the loss of the
+// plan's measurements is within its charge, whoever wrote the file.
 func Read(text []byte) (*compiled.Compiled, error) {
 	hash := plan.HashOf(text)
-	if madeHere.knows(hash) {
+	if madeHere.hasHash(hash) {
 		c, err := compiled.Read(text)
 		if err != nil {
 			return nil, err
@@ -41,10 +40,10 @@ func Read(text []byte) (*compiled.Compiled, error) {
 	return nil, cmp.Or(failed, errNotPlanned)
 }
 
-// Verify returns a copy of a plan that nobody else holds, read from the plan's bytes. It fails unless these are what
-// planning their spec leads to, and where the release of the plan that it is given is not what its spec says. It holds
-// the contract of [Read]. Whatever the planner made, the parts of the copy fit together ([compiled.Compiled.Again]): each
-// measurement has noise, and as many answers as its question.
+// Verify returns a copy of a plan that nobody else holds, read from the plan's bytes. It returns an error unless
+// these are what planning their spec leads to, and if the release of the given plan is not what its spec says. It
+// keeps the contract of [Read]. Whatever the planner made, the parts of the copy fit together
+// ([compiled.Compiled.Again]): each measurement has noise, and as many answers as its question.
 func Verify(c *compiled.Compiled) (*compiled.Compiled, error) {
 	own, err := c.Again()
 	switch {
@@ -63,12 +62,12 @@ var (
 		plan.ErrEdited)
 )
 
-// verify fails unless a plan, whose release is what its spec says, is what that leads to.
+// verify returns an error unless a plan, whose release is what its spec says, is what that leads to.
 func verify(c *compiled.Compiled) error {
-	if madeHere.holds(c) {
+	if madeHere.hasPlan(c) {
 		return nil
 	}
-	again, err := owned(c.Release())
+	again, err := planOwned(c.Release())
 	if err != nil {
 		return fmt.Errorf("planning the spec inside the plan: %w", err)
 	}
@@ -78,7 +77,8 @@ func verify(c *compiled.Compiled) error {
 	return nil
 }
 
-// planAgain plans the spec inside a plan.json; nil for bytes of no plan of this format, and of no spec.
+// planAgain plans the spec inside a plan.json. It returns nil for bytes that are not a plan of this format, and for
+// an invalid spec.
 func planAgain(text []byte) (*compiled.Compiled, error) {
 	var in struct {
 		Format string      `json:"format"`
@@ -91,15 +91,15 @@ func planAgain(text []byte) (*compiled.Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := owned(r)
+	again, err := planOwned(r)
 	if err != nil {
 		return nil, fmt.Errorf("planning the spec inside the plan: %w", err)
 	}
 	return again, nil
 }
 
-// owned plans a release that nobody else holds, and remembers the plan.
-func owned(r *spec.Release) (*compiled.Compiled, error) {
+// planOwned plans a release that nobody else holds, and remembers the plan.
+func planOwned(r *spec.Release) (*compiled.Compiled, error) {
 	d, err := passes(r, nil)
 	if err != nil {
 		return nil, err
@@ -109,28 +109,28 @@ func owned(r *spec.Release) (*compiled.Compiled, error) {
 	return c, nil
 }
 
-// madeHere remembers the plans that were made in this process of releases that nobody else held meanwhile. Planning is
-// a function of the release, so the same bytes of the same release need not be planned again.
-var madeHere ring
+// madeHere remembers the plans that were made in this process from releases that nobody else held meanwhile. Planning
+// is a function of the release, so the same bytes of the same release need not be planned again.
+var madeHere planRing
 
 // mostRemembered is how many plans are remembered.
 const mostRemembered = 8
 
-// ring holds the last plans that were made.
-type ring struct {
+// planRing holds the most recent plans.
+type planRing struct {
 	mu   sync.Mutex
 	made []madePlan
 }
 
-// madePlan is the hash of a plan with the release that it was made of. Others may have changed that since: then it is
-// equal to no release that was just read, and vouches for nothing.
+// madePlan is the hash of a plan with the release that it was made from. Others may have changed that release since;
+// then it equals no release that was just read, and the plan is not trusted.
 type madePlan struct {
 	hash    string
 	release *spec.Release
 }
 
-// add remembers a plan with the release that it was made of.
-func (r *ring) add(c *compiled.Compiled) {
+// add remembers a plan with the release that it was made from.
+func (r *planRing) add(c *compiled.Compiled) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.made = append(r.made, madePlan{c.Hash(), c.Release()}); len(r.made) > mostRemembered {
@@ -138,15 +138,15 @@ func (r *ring) add(c *compiled.Compiled) {
 	}
 }
 
-// knows reports whether a plan of this hash was made.
-func (r *ring) knows(hash string) bool {
+// hasHash reports whether a plan of this hash was made.
+func (r *planRing) hasHash(hash string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.made, func(m madePlan) bool { return m.hash == hash })
 }
 
-// holds reports whether this plan was made of an equal release.
-func (r *ring) holds(c *compiled.Compiled) bool {
+// hasPlan reports whether this plan was made from an equal release.
+func (r *planRing) hasPlan(c *compiled.Compiled) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.made, func(m madePlan) bool {

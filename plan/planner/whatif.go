@@ -17,15 +17,16 @@ import (
 
 // This file holds what other budgets would buy.
 
-// OtherBudget is what one amount of a budget would buy: a plan, or nothing where it is too little for the targets.
+// OtherBudget is what one amount of a budget would buy: a plan, or nothing if it is too small for the targets.
 type OtherBudget struct {
 	Key, Amount string
 	Plan        *plan.Plan
 	TooLittle   *TooLittle
 }
 
-// WhatIf plans a release with each of several amounts of its budget: key is epsilon, delta or rho. It fails on the
-// first amount that cannot be planned, but for those that are too little for the targets where another is enough.
+// WhatIf plans a release with each of several amounts of its budget: key is epsilon, delta or rho. It returns an
+// error for the first amount that cannot be planned. Amounts that are too small for the targets are errors only if
+// none is enough.
 func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error) {
 	all := make([]OtherBudget, len(amounts))
 	var little error
@@ -54,9 +55,9 @@ func WhatIf(r *spec.Release, key string, amounts []string) ([]OtherBudget, error
 	return all, nil
 }
 
-// WriteWhatIf writes plans of one release side by side: the 95 % margin of every table and, of microdata, of the counts
-// of their columns, which is where their model begins; and what the whole costs in ρ or ε. Neighbouring tables of one
-// marginal with the same margins are folded. One plan at least is there.
+// WriteWhatIf writes plans of one release side by side: the 95 % margin of every table and, for microdata, of the
+// counts of their columns, on which their model is based; and what the whole costs in ρ or ε. Neighbouring tables of
+// one marginal with the same margins are folded. There must be at least one plan.
 func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "What other budgets would buy: 95%% margin of a cell (± around the exact count, before sampling and response error)\n\n")
@@ -72,7 +73,7 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 		}
 		fmt.Fprintln(t)
 	}
-	says := func(text string) func(OtherBudget) string { return func(OtherBudget) string { return text } }
+	constant := func(text string) func(OtherBudget) string { return func(OtherBudget) string { return text } }
 	var plans []*plan.Plan
 	for _, a := range all {
 		if a.Plan != nil {
@@ -82,7 +83,7 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	row("", func(p *plan.Plan) string { return describe.Budget(p.Guarantee) }, func(a OtherBudget) string {
 		return strings.NewReplacer("epsilon", "ε", "delta", "δ", "rho", "ρ").Replace(a.Key) + " = " + a.Amount
 	})
-	alike := func(a, c int) bool {
+	isSame := func(a, c int) bool {
 		for _, p := range plans {
 			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin ||
 				describe.Label(p.Tables[a].Usefulness) != describe.Label(p.Tables[c].Usefulness) {
@@ -91,25 +92,25 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 		}
 		return true
 	}
-	for _, r := range describe.Runs(plans[0].Tables, alike) {
+	for _, r := range describe.Runs(plans[0].Tables, isSame) {
 		name := plans[0].Tables[r.From].Path
 		if more := r.To - r.From - 1; more > 0 {
 			name += fmt.Sprintf(" and %d more", more)
 		}
-		row(name, func(p *plan.Plan) string { return marginText(p.Tables[r.From]) }, says("–"))
+		row(name, func(p *plan.Plan) string { return marginText(p.Tables[r.From]) }, constant("–"))
 	}
 	for i, s := range plans[0].Synthetic {
 		if !s.Adaptive() {
-			row(s.Name()+" ("+s.Method+")", func(*plan.Plan) string { return "of the tables" }, says("–"))
+			row(s.Name()+" ("+s.Method+")", func(*plan.Plan) string { return "of the tables" }, constant("–"))
 			continue
 		}
 		row(s.Name()+", a column ("+s.Method+")", func(p *plan.Plan) string {
 			margin, _ := describe.WidestNoise(p.ColumnsOf(i)).Margin(counted.Confidence)
 			return "±" + budget.Group(margin)
-		}, says("–"))
+		}, constant("–"))
 	}
 	row("charged to the account", func(p *plan.Plan) string { return strings.TrimPrefix(p.Cost.String(), "= ") },
-		says("too little for its targets"))
+		constant("too little for its targets"))
 	t.Flush()
 	fmt.Fprintf(b, "\n%s\n", describe.CountedText(plans[0]))
 	if slices.ContainsFunc(plans[0].Tables, func(t plan.Table) bool { return describe.Label(t.Usefulness) != "" }) {
@@ -119,7 +120,7 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	return err
 }
 
-// marginText is the margin of a table with its verdict, where the spec says how many rows there are.
+// marginText returns the margin of a table, with its verdict if the spec states the number of rows.
 func marginText(t plan.Table) string {
 	text := "±" + budget.Group(describe.WholeMargin(t.Statistics[0].Margin))
 	if label := describe.Label(t.Usefulness); label != "" {
@@ -128,8 +129,8 @@ func marginText(t plan.Table) string {
 	return text
 }
 
-// WriteSolution writes the smallest budget that meets all targets of a release, and how near to its target every table
-// comes with it.
+// WriteSolution writes the smallest budget that meets all targets of a release, and the margin and target of every
+// table with it.
 func WriteSolution(w io.Writer, s *Solution) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "The smallest budget that meets every target: %s = %s (rounded up), charged to the account: %s.\nIt is set by %s.\n\n",

@@ -9,28 +9,26 @@ import (
 	"slices"
 )
 
-// A Column is a strategy in integers: the total beside a matrix R of n−1 integer
-// queries of n categories, zero below its diagonal, that every category adds to with
-// nearly the same squared norm. [t G] is the inverse of [1'; R], in floating point
-// but of these integers, so that t·total + G·z is unbiased for z = R·counts + noise.
+// A Column is a strategy in integers: the total, and a matrix R of n−1 integer queries of n categories, zero below
+// its diagonal, to which every category contributes with nearly the same squared norm. [t G] is the inverse of [1';
+// R], in floating point but of these integers, so that t·total + G·z is unbiased for z = R·counts + noise.
 //
-// In a marginal of several columns each residual takes, along every axis, either R or
-// the total: squared sensitivities multiply, and so do what each adds to the sum of
-// variances.
+// In a marginal of several columns each residual takes, along every axis, either R or the total: squared
+// sensitivities multiply, and so do their contributions to the sum of variances.
 type Column struct {
 	Figures
 	workload *Workload
 	rows     [][]int32 // row i from its diagonal on
 }
 
-// Bits is of what size integers are unless products of them must be smaller: the columns
-// of R have a norm of about 2¹⁰, which leaves them 5e-4 of the error above real numbers.
+// Bits is the size of integers unless their products must be smaller: the columns of R have a norm of about 2¹⁰, with
+// which the error exceeds that of real numbers by 5e-4.
 const Bits = 10
 
 // Figures are what a plan needs to know of a residual in integers.
 type Figures struct {
-	// Squares is the largest squared L2 norm of a column of R: how far one row moves
-	// the n−1 integers. Exact.
+	// Squares is the largest squared L2 norm of a column of R: the squared L2 sensitivity of the n−1 integers to one
+	// row. Exact.
 	Squares int64
 	// Norm is the largest L1 norm of a column of R. Exact.
 	Norm int64
@@ -38,20 +36,19 @@ type Figures struct {
 	Reach int64
 	// Tilt is t, of sum 1.
 	Tilt []float64
-	// Total is ‖W·t‖², what noise of variance 1 on the total adds to the sum of
-	// variances of the workload, and Residual is ‖W·G‖² (Frobenius), what noise of
-	// variance 1 on each of the n−1 integers adds.
+	// Total is ‖W·t‖², what noise of variance 1 on the total adds to the sum of variances of the workload, and Residual
+	// is ‖W·G‖² (Frobenius), what noise of variance 1 on each of the n−1 integers adds.
 	Total, Residual float64
 }
 
 // ErrOverflow is the error for integers that a 64-bit number cannot hold.
 var ErrOverflow = errors.New("the counts are too large for the integers of this strategy")
 
-// Column rounds the strategy to integers, of columns of norm 2^bits. It returns an error
-// where rounding would leave the matrix without an inverse.
+// Column rounds the strategy to integers, with columns of norm 2^bits. It returns an error if rounding would leave
+// the matrix without an inverse.
 func (o *Optimum) Column(bits int) (*Column, error) {
 	n, unit := o.Workload.n, math.Ldexp(1, bits)
-	x := o.strategy()
+	x := o.matrix()
 	scale := float64(unit*unit) / (1 - o.share)
 	for i := range x {
 		x[i] = float64((x[i] - o.share) * scale)
@@ -69,18 +66,17 @@ func (o *Optimum) Column(bits int) (*Column, error) {
 		for i := range min(j+1, n-1) {
 			entries = append(entries, x[i*n+j])
 		}
-		for i, k := range rounded(entries, unit) {
+		for i, k := range roundColumn(entries, unit) {
 			c.rows[i][j-i] = k
 			c.Reach = max(c.Reach, int64(k), -int64(k))
 		}
 	}
-	return c, c.work()
+	return c, c.setFigures()
 }
 
-// rounded rounds the entries of a column of R up or down, largest first, each to
-// whichever brings the sum of squares so far nearer to that of the entries, so that
-// all columns end with nearly the square of the unit: the largest norm counts.
-func rounded(column []float64, unit float64) []int32 {
+// roundColumn rounds the entries of a column of R up or down, largest first, each so that the sum of squares so far
+// is nearer to that of the entries. All columns then end with nearly the square of the unit: the largest norm counts.
+func roundColumn(column []float64, unit float64) []int32 {
 	order, carry := make([]int, len(column)), float64(unit*unit)
 	for i, x := range column {
 		order[i] = i
@@ -105,8 +101,8 @@ func rounded(column []float64, unit float64) []int32 {
 	return out
 }
 
-// work fills the figures that follow from the integers.
-func (c *Column) work() error {
+// setFigures works out the figures that follow from the integers.
+func (c *Column) setFigures() error {
 	n := c.workload.n
 	squares := make([]int64, n)
 	norms := make([]int64, n)
@@ -136,9 +132,8 @@ func (c *Column) work() error {
 	return nil
 }
 
-// Visit calls visit with the n−1 columns of G, one after the other: how the categories
-// from the one named on move with an integer; those that are left out do not. The
-// slice is overwritten by the next.
+// Visit calls visit with the n−1 columns of G, one after the other: how the categories, from the given one on, change
+// with an integer. Categories that are left out do not change. The slice is overwritten by the next call.
 func (c *Column) Visit(visit func(from int, g []float64)) {
 	// What R maps to one integer alone, without a last category, less its sum times t.
 	g := make([]float64, c.workload.n)
@@ -155,8 +150,8 @@ func (c *Column) Visit(visit func(from int, g []float64)) {
 	}
 }
 
-// Pairs looks at what two rows in different categories move: facing is the largest
-// −⟨a, b⟩, where it is positive, and apart the largest squared L2 distance.
+// Pairs compares the changes by two rows in different categories: facing is the largest −⟨a, b⟩, if positive, and
+// apart the largest squared L2 distance.
 func (c *Column) Pairs() (facing, apart int64) {
 	n := c.workload.n
 	inner, squares := make([]int64, n*n), make([]int64, n)
@@ -180,23 +175,21 @@ func (c *Column) Pairs() (facing, apart int64) {
 
 // Measure returns R·counts, n−1 integers, or ErrOverflow.
 //
-// Guarantee: one more row in one category moves the integers by at most Squares in
-// squared L2 norm. Neighbours: add-remove of one row.
-// Theorem: none beyond the definition; Squares is enumerated.
-// Argument: docs/proofs/ranges.md.
+// Guarantee: one more row in one category moves the integers by at most Squares in squared L2 norm. Neighbours:
+// add-remove of one row. Theorem: none beyond the definition; Squares is enumerated. Argument: docs/proofs/ranges.md.
 func (c *Column) Measure(counts []int64) ([]int64, error) {
 	return c.MeasureAll(counts, 1)
 }
 
-// MeasureAll does the same to every vector of an array: those of the n categories that
-// lie stride apart, so many side by side. In what it returns the n−1 integers do.
+// MeasureAll measures every vector of an array. Vectors are the n categories that are stride apart; that many vectors
+// are interleaved. In the result the n−1 integers are arranged in the same way.
 //
 // Guarantee, neighbours, theorem and argument: those of Measure, vector by vector.
 func (c *Column) MeasureAll(counts []int64, stride int) ([]int64, error) {
 	n := c.workload.n
 	z := make([]int64, (n-1)*vectors)
 	return alongAll(counts, n, n-1, stride, func(x []int64) ([]int64, error) {
-		if err := c.fits(x); err != nil { // all four of them together
+		if err := c.checkFit(x); err != nil { // all four of them together
 			return nil, err
 		}
 		for i, row := range c.rows {
@@ -216,8 +209,8 @@ func (c *Column) MeasureAll(counts []int64, stride int) ([]int64, error) {
 	})
 }
 
-// fits returns ErrOverflow where the integers of these counts might not fit.
-func (f *Figures) fits(counts []int64) error {
+// checkFit returns ErrOverflow if the integers of these counts might not fit.
+func (f *Figures) checkFit(counts []int64) error {
 	var sum, over uint64
 	for _, x := range counts {
 		size := uint64(x)
@@ -234,7 +227,7 @@ func (f *Figures) fits(counts []int64) error {
 	return nil
 }
 
-// Solve returns G·z: how the n categories lie from Tilt times the total.
+// Solve returns G·z: the deviations of the n categories from Tilt times the total.
 func (c *Column) Solve(z []float64) []float64 {
 	if len(z) == 0 {
 		return []float64{0}
@@ -242,8 +235,8 @@ func (c *Column) Solve(z []float64) []float64 {
 	return c.SolveAll(z, 1)
 }
 
-// SolveAll does the same to every vector of an array: those of the n−1 integers that lie
-// stride apart, so many side by side. In what it returns the n categories do.
+// SolveAll solves for every vector of an array. Vectors are the n−1 integers that are stride apart; that many vectors
+// are interleaved. In the result the n categories are arranged in the same way.
 func (c *Column) SolveAll(z []float64, stride int) []float64 {
 	n := c.workload.n
 	x := make([]float64, n*vectors)
@@ -278,11 +271,11 @@ func (c *Column) SolveAll(z []float64, stride int) []float64 {
 	return out
 }
 
-// vectors is how many vectors are worked on side by side.
+// vectors is how many vectors are processed together.
 const vectors = 4
 
-// alongAll applies a map of vectors, side by side, to all those of an array, and returns the array of what it maps them
-// to. A group that is not full is filled up with zeros.
+// alongAll applies a map of interleaved vectors to all those of an array, and returns the array of results. A group
+// that is not full is padded with zeros.
 func alongAll[T int64 | float64](in []T, from, to, stride int, apply func(in []T) ([]T, error)) ([]T, error) {
 	out := make([]T, len(in)/from*to)
 	side := make([]T, from*vectors)
@@ -309,8 +302,8 @@ func alongAll[T int64 | float64](in []T, from, to, stride int, apply func(in []T
 	return out, nil
 }
 
-// Weights returns q'G: with which weights the answer to a query q of n coefficients
-// rests on the n−1 integers. On the total it rests with q't.
+// Weights returns q'G: the weights of the answer to a query q of n coefficients on the n−1 integers. Its weight on
+// the total is q't.
 func (c *Column) Weights(query []float64) []float64 {
 	part := dot(query, c.Tilt)
 	left := make([]float64, len(query))

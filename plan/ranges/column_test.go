@@ -276,7 +276,7 @@ func TestRoundedIsUpOrDown(t *testing.T) {
 		for i := range column {
 			column[i] *= unit / math.Sqrt(squares)
 		}
-		for i, k := range rounded(column, unit) {
+		for i, k := range roundColumn(column, unit) {
 			if math.Abs(float64(k)-column[i]) >= 1 {
 				t.Errorf("%v is rounded to %d", column[i], k)
 			}

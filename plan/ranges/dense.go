@@ -17,7 +17,7 @@ func addTo(row []float64, x float64, from []float64) {
 	}
 }
 
-// dot is Σ a_i·b_i, in four sums side by side.
+// dot returns Σ a_i·b_i, in four interleaved sums.
 func dot[T int32 | float64](a []T, b []float64) float64 {
 	var s0, s1, s2, s3 float64
 	b = b[:len(a)]
@@ -34,9 +34,8 @@ func dot[T int32 | float64](a []T, b []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// cholesky turns the upper triangle of a symmetric matrix a of n rows into that of U
-// with U'U = a, in its first rows; those after them are not read, so that what
-// stands in their columns becomes U'⁻¹ times it.
+// cholesky turns the upper triangle of a symmetric matrix a of n rows into that of U with U'U = a, in its first rows;
+// the rows after them are not read, so their columns become U'⁻¹ times their former content.
 func cholesky(a []float64, n, rows int) error {
 	for i := range rows {
 		row := a[i*n+i : (i+1)*n]

@@ -5,39 +5,36 @@ import (
 	"math"
 )
 
-// A Haar is the strategy for columns of more categories than the optimum is worked
-// out for: the categories are halved again and again, and every half is compared with
-// its other (Haar 1910; Xiao, Wang & Gehrke 2010). All takes O(n), or O(n·log n).
+// A Haar is the strategy for columns of more categories than the optimum is worked out for: the categories are halved
+// again and again, and the two halves are compared each time (Haar 1910; Xiao, Wang & Gehrke 2010). It takes O(n), or
+// O(n·log n).
 //
-// The integer of a node is c·(sum of its first half − sum of its second half), with
-// one c for each depth, in the proportions of least sum of variances. The total is
-// divided in halves likewise: a category at depth d has 2⁻ᵈ of it. With n no power of
-// two first halves are one category larger.
+// The integer of a node is c·(sum of its first half − sum of its second half), with one c for each depth, in the
+// proportions of least sum of variances. The total is divided in halves likewise: a category at depth d has 2⁻ᵈ of
+// it. If n is no power of two, first halves are one category larger.
 type Haar struct {
 	Figures
 	scale []int64 // c, by depth
 }
 
-// Haar returns the strategy of Gaussian noise for prefix sums or all ranges of 2
-// categories or more, in integers whose squares add up to about 2^(2·bits) for a row.
+// Haar returns the strategy of Gaussian noise for prefix sums or all ranges of 2 categories or more, in integers
+// whose squares add up to about 2^(2·bits) for a row.
 //
-// With v_d what noise of variance 1 on the nodes of depth d, at c = 1, adds to the
-// sum of variances, Σ v_d/c_d² is least for Σ c_d² given at c_d² in proportion to
-// √v_d (Cauchy and Schwarz).
+// With v_d what noise of variance 1 on the nodes of depth d, at c = 1, adds to the sum of variances, Σ v_d/c_d² is
+// least for Σ c_d² given at c_d² in proportion to √v_d (Cauchy and Schwarz).
 func (w *Workload) Haar(bits int) (*Haar, error) {
-	return w.halved(bits, math.Sqrt, math.Sqrt)
+	return w.newHaar(bits, math.Sqrt, math.Sqrt)
 }
 
-// HaarLaplace is the strategy of Laplace noise: Σ v_d/c_d² is least for Σ c_d given,
-// which is the L1 norm that a row moves, about 2^bits, at c_d in proportion to ∛v_d
-// (Lagrange).
+// HaarLaplace returns the strategy of Laplace noise: Σ v_d/c_d² is least for given Σ c_d, which is the L1 sensitivity
+// to one row, about 2^bits, at c_d in proportion to ∛v_d (Lagrange).
 func (w *Workload) HaarLaplace(bits int) (*Haar, error) {
-	return w.halved(bits, cubeRoot, func(part float64) float64 { return part })
+	return w.newHaar(bits, cubeRoot, func(part float64) float64 { return part })
 }
 
-// halved gives each depth the share size(v_d)/Σ size(v_d) of what the norms of the
-// depths add up to, which scaled turns into its integer in units of 2^bits.
-func (w *Workload) halved(bits int, size, scaled func(float64) float64) (*Haar, error) {
+// newHaar gives each depth the share size(v_d)/Σ size(v_d) of the sum of the depths' norms, which scaled turns into
+// its integer in units of 2^bits.
+func (w *Workload) newHaar(bits int, size, scaled func(float64) float64) (*Haar, error) {
 	if w.n < 2 {
 		return nil, fmt.Errorf("halving is for prefix sums and all ranges of 2 categories or more")
 	}
@@ -50,7 +47,7 @@ func (w *Workload) halved(bits int, size, scaled func(float64) float64) (*Haar, 
 	h.Total = w.Norm(h.Tilt)
 	parts := make([]float64, len(scale))
 	var sum float64
-	w.parts(make([]float64, w.n), 0, parts)
+	w.addVariances(make([]float64, w.n), 0, parts)
 	for _, v := range parts {
 		sum += size(v)
 	}
@@ -65,8 +62,8 @@ func (w *Workload) halved(bits int, size, scaled func(float64) float64) (*Haar, 
 	return h, nil
 }
 
-// cubeRoot is ∛x of x > 0, by Newton's iteration from a power of two within a factor
-// of 2 above it, where it falls until it cannot.
+// cubeRoot returns ∛x of x > 0, by Newton's iteration from a power of two within a factor of 2 above it. The
+// iteration decreases until it cannot.
 func cubeRoot(x float64) float64 {
 	_, exponent := math.Frexp(x)
 	third := exponent / 3
@@ -83,24 +80,24 @@ func cubeRoot(x float64) float64 {
 	}
 }
 
-// parts adds what the nodes of these categories add to the sum of variances, by
-// depth. Queries see none of a node's noise beyond its categories, where its sum is 0.
-func (w *Workload) parts(x []float64, depth int, parts []float64) {
+// addVariances adds the contributions of the nodes of these categories to the sum of variances, by depth. Queries see
+// none of a node's noise beyond its categories, where its sum is 0.
+func (w *Workload) addVariances(x []float64, depth int, parts []float64) {
 	if len(x) < 2 {
 		return
 	}
-	node(x, 1)
+	fillNode(x, 1)
 	parts[depth] += w.Norm(x)
-	first := half(len(x))
-	w.parts(x[:first], depth+1, parts)
-	w.parts(x[first:], depth+1, parts)
+	first := firstHalf(len(x))
+	w.addVariances(x[:first], depth+1, parts)
+	w.addVariances(x[first:], depth+1, parts)
 }
 
-// half is the size of the first half.
-func half(n int) int { return (n + 1) / 2 }
+// firstHalf returns the size of the first half.
+func firstHalf(n int) int { return (n + 1) / 2 }
 
-// spread fills x from its sum and the differences of its nodes' halves, which come
-// one by one: a node before those of its first half, those before its second's.
+// spread fills x from its sum and the differences of its nodes' halves, which are requested one by one: a node before
+// those of its first half, those before its second's.
 func spread(x []float64, sum float64, difference func(depth int) float64) {
 	var walk func(x []float64, sum float64, depth int)
 	walk = func(x []float64, sum float64, depth int) {
@@ -109,15 +106,15 @@ func spread(x []float64, sum float64, difference func(depth int) float64) {
 			return
 		}
 		d := difference(depth)
-		first := half(len(x))
+		first := firstHalf(len(x))
 		walk(x[:first], (sum+d)/2, depth+1)
 		walk(x[first:], (sum-d)/2, depth+1)
 	}
 	walk(x, sum, 0)
 }
 
-// node fills x, of sum 0, from the difference of its halves alone.
-func node(x []float64, difference float64) {
+// fillNode fills x, of sum 0, from the difference of its halves only.
+func fillNode(x []float64, difference float64) {
 	spread(x, 0, func(depth int) float64 {
 		if depth > 0 {
 			return 0
@@ -133,7 +130,7 @@ func node(x []float64, difference float64) {
 // Theorem: none beyond the definition; a category has one node of each depth.
 // Argument: docs/proofs/ranges.md.
 func (h *Haar) Measure(counts []int64) ([]int64, error) {
-	if err := h.fits(counts); err != nil {
+	if err := h.checkFit(counts); err != nil {
 		return nil, err
 	}
 	out := make([]int64, 0, len(counts)-1)
@@ -144,7 +141,7 @@ func (h *Haar) Measure(counts []int64) ([]int64, error) {
 		}
 		at := len(out)
 		out = append(out, 0)
-		first := half(len(x))
+		first := firstHalf(len(x))
 		a, b := walk(x[:first], depth+1), walk(x[first:], depth+1)
 		out[at] = h.scale[depth] * (a - b)
 		return a + b
@@ -153,8 +150,8 @@ func (h *Haar) Measure(counts []int64) ([]int64, error) {
 	return out, nil
 }
 
-// MeasureAll does the same to every vector of an array: those of the n categories that
-// lie stride apart, so many side by side. In what it returns the n−1 integers do.
+// MeasureAll measures every vector of an array. Vectors are the n categories that are stride apart; that many vectors
+// are interleaved. In the result the n−1 integers are arranged in the same way.
 //
 // Guarantee, neighbours, theorem and argument: those of Measure, vector by vector.
 func (h *Haar) MeasureAll(counts []int64, stride int) ([]int64, error) {
@@ -162,7 +159,7 @@ func (h *Haar) MeasureAll(counts []int64, stride int) ([]int64, error) {
 	return alongAll(counts, n, n-1, stride, oneByOne(n, n-1, h.Measure))
 }
 
-// Solve returns G·z: how the n categories lie from Tilt times the total.
+// Solve returns G·z: the deviations of the n categories from Tilt times the total.
 func (h *Haar) Solve(z []float64) []float64 {
 	x := make([]float64, len(h.Tilt))
 	next := 0
@@ -173,8 +170,8 @@ func (h *Haar) Solve(z []float64) []float64 {
 	return x
 }
 
-// SolveAll does the same to every vector of an array: those of the n−1 integers that lie
-// stride apart, so many side by side. In what it returns the n categories do.
+// SolveAll solves for every vector of an array. Vectors are the n−1 integers that are stride apart; that many vectors
+// are interleaved. In the result the n categories are arranged in the same way.
 func (h *Haar) SolveAll(z []float64, stride int) []float64 {
 	n := len(h.Tilt)
 	solve := func(z []float64) ([]float64, error) { return h.Solve(z), nil }
@@ -182,7 +179,7 @@ func (h *Haar) SolveAll(z []float64, stride int) []float64 {
 	return out
 }
 
-// oneByOne applies a map of one vector to vectors side by side.
+// oneByOne applies a map of one vector to interleaved vectors.
 func oneByOne[T int64 | float64](from, to int, apply func([]T) ([]T, error)) func(side []T) ([]T, error) {
 	one, out := make([]T, from), make([]T, to*vectors)
 	return func(side []T) ([]T, error) {
@@ -202,8 +199,8 @@ func oneByOne[T int64 | float64](from, to int, apply func([]T) ([]T, error)) fun
 	}
 }
 
-// Weights returns q'G: with which weights the answer to a query q of n coefficients
-// rests on the n−1 integers. On the total it rests with q't.
+// Weights returns q'G: the weights of the answer to a query q of n coefficients on the n−1 integers. Its weight on
+// the total is q't.
 func (h *Haar) Weights(query []float64) []float64 {
 	out := make([]float64, 0, len(query)-1)
 	var walk func(q []float64, depth int) float64
@@ -213,7 +210,7 @@ func (h *Haar) Weights(query []float64) []float64 {
 		}
 		at := len(out)
 		out = append(out, 0)
-		first := half(len(q))
+		first := firstHalf(len(q))
 		a, b := walk(q[:first], depth+1), walk(q[first:], depth+1)
 		out[at] = (a - b) / float64(2*h.scale[depth])
 		return (a + b) / 2
@@ -222,9 +219,8 @@ func (h *Haar) Weights(query []float64) []float64 {
 	return out
 }
 
-// Visit calls visit with the n−1 columns of G, one after the other: how the categories
-// from the one named on move with an integer; those that are left out do not. The
-// slice is overwritten by the next.
+// Visit calls visit with the n−1 columns of G, one after the other: how the categories, from the given one on, change
+// with an integer. Categories that are left out do not change. The slice is overwritten by the next call.
 func (h *Haar) Visit(visit func(from int, g []float64)) {
 	g := make([]float64, len(h.Tilt))
 	var walk func(from, to, depth int)
@@ -232,19 +228,18 @@ func (h *Haar) Visit(visit func(from int, g []float64)) {
 		if to-from < 2 {
 			return
 		}
-		node(g[from:to], 1/float64(h.scale[depth]))
+		fillNode(g[from:to], 1/float64(h.scale[depth]))
 		visit(from, g[from:to])
-		middle := from + half(to-from)
+		middle := from + firstHalf(to-from)
 		walk(from, middle, depth+1)
 		walk(middle, to, depth+1)
 	}
 	walk(0, len(g), 0)
 }
 
-// Pairs looks at what two rows in different categories move: facing is the largest
-// −⟨a, b⟩, where it is positive, and apart the largest squared L2 distance. Rows that
-// part at depth s have the nodes above in common, with one sign, and that of depth s
-// with two.
+// Pairs compares the changes by two rows in different categories: facing is the largest −⟨a, b⟩, if positive, and
+// apart the largest squared L2 distance. Rows that separate at depth s share the nodes above, with one sign, and the
+// node of depth s with opposite signs.
 func (h *Haar) Pairs() (facing, apart int64) {
 	var walk func(n, depth int, above int64) (below int64) // the most squares of a path's nodes below
 	walk = func(n, depth int, above int64) int64 {
@@ -253,7 +248,7 @@ func (h *Haar) Pairs() (facing, apart int64) {
 		}
 		square := h.scale[depth] * h.scale[depth]
 		facing = max(facing, square-above)
-		first := half(n)
+		first := firstHalf(n)
 		a, b := walk(first, depth+1, above+square), walk(n-first, depth+1, above+square)
 		apart = max(apart, a+b+4*square)
 		return square + max(a, b)

@@ -6,22 +6,19 @@ import (
 	"slices"
 )
 
-// An Optimum is a strategy X for a workload whose sum of variances, tr(V·X⁻¹) at
-// column norms of at most 1, is the least there is to within the gap of Lower and
-// Upper.
+// An Optimum is a strategy X for a workload whose sum of variances, tr(V·X⁻¹) at column norms of at most 1, is
+// minimal to within the gap of Lower and Upper.
 type Optimum struct {
 	Workload *Workload
-	// Kappa is the weight of the total beside the workload: the strategy is that for
-	// V + κ·11'. A column that is released alone has κ = 0; the more of the marginals'
-	// error is for columns beside it, the larger is the best κ.
+	// Kappa is the weight of the total in addition to the workload: the strategy is for V + κ·11'. A column that is
+	// released alone has κ = 0; the larger the part of other columns in the marginals' error, the larger is the best κ.
 	Kappa float64
-	// Weights are the dual ones, u, of sum 1: Lower is (tr (D_u^½·(V+κ11')·D_u^½)^½)²,
-	// below which no strategy of column norms 1 has the sum of variances, and Upper is
-	// the sum that X has.
+	// Weights are the dual weights u, of sum 1: Lower is (tr (D_u^½·(V+κ11')·D_u^½)^½)², a lower bound on the sum of
+	// variances of all strategies of column norms 1, and Upper is the sum that X has.
 	Weights      []float64
 	Lower, Upper float64
-	// Tilt is t, of sum 1: how the total is divided when nothing else is known. The
-	// residual R of X has R·t = 0, and X = share·11' + (1−share)·R'R.
+	// Tilt is t, of sum 1: how the total is divided if nothing else is known. The residual R of X has R·t = 0, and X =
+	// share·11' + (1−share)·R'R.
 	Tilt []float64
 	// Total is ‖W·t‖², what variance 1 on the total adds to the sum of variances, and
 	// Residual is ‖W·G‖² (Frobenius), what variance 1 on each row of R adds, where
@@ -32,30 +29,29 @@ type Optimum struct {
 }
 
 const (
-	// certified is the gap to which the sum of variances is minimised. Column norms
-	// are equal to within it, so that it is also what the largest norm may cost.
+	// certified is the gap to which the sum of variances is minimised. Column norms are equal to within it, so it also
+	// bounds the cost of the largest norm.
 	certified = 1e-5
 	// maxRounds bounds the search.
 	maxRounds = 1000
 )
 
-// Optimum finds the strategy for V + κ·11'. It returns an error where κ < 0 or where
-// the search does not end within its rounds.
+// Optimum finds the strategy for V + κ·11'. It returns an error if κ < 0 or if the search does not end within its
+// rounds.
 //
-// For weights u on the simplex and D = diag(u), tr(V·X⁻¹) subject to Σ u_j·X_jj ≤ 1
-// is least for X = D^-½·(D^½VD^½)^½·D^-½/f with f = tr (D^½VD^½)^½, where it is f²:
-// a lower bound, as the norms are bounded one by one. X over its largest norm is a
-// strategy. Weights rise where the norm is above 1: u ← u·X_jj². The exponent 1
-// would ascend too (it is the fixed point of the optimality condition X_jj = 1);
-// the derivative of log X_jj with respect to log u has eigenvalues between −½ and 0,
-// so that 2 still contracts all ways, twice as far on the slow ones.
+// For weights u on the simplex and D = diag(u), tr(V·X⁻¹) subject to Σ u_j·X_jj ≤ 1 is least for X =
+// D^-½·(D^½VD^½)^½·D^-½/f with f = tr (D^½VD^½)^½, where it is f²: a lower bound, as the norms are bounded one by
+// one. X over its largest norm is a strategy. Weights rise where the norm is above 1: u ← u·X_jj². The exponent 1
+// would ascend too (it is the fixed point of the optimality condition X_jj = 1); the derivative of log X_jj with
+// respect to log u has eigenvalues between −½ and 0, so that 2 still contracts all ways, twice as far on the slow
+// ones.
 func (w *Workload) Optimum(kappa float64) (*Optimum, error) {
 	if !(kappa >= 0) || math.IsInf(kappa, 1) {
 		return nil, fmt.Errorf("the weight of the total must be 0 or more, it is %v", kappa)
 	}
 	u := slices.Repeat([]float64{1 / float64(w.n)}, w.n)
 	for range maxRounds {
-		r := w.root(u, kappa)
+		r := w.rootOf(u, kappa)
 		var f, largest float64
 		for j, z := range r.diagonal {
 			f += float64(u[j] * z)
@@ -78,9 +74,8 @@ func (w *Workload) Optimum(kappa float64) (*Optimum, error) {
 	return nil, fmt.Errorf("the search for the best strategy for %d categories did not end in %d rounds", w.n, maxRounds)
 }
 
-// newOptimum works out the figures of the last round. With X = Z/(f·largest), X⁻¹·1
-// is f·largest·m for the m of Z·m = 1; the largest part of 11' that X holds is
-// share = 1/(1'X⁻¹1), and X⁻¹ = tt'/share + GG'/(1−share).
+// newOptimum works out the figures of the last round. With X = Z/(f·largest), X⁻¹·1 is f·largest·m for the m of Z·m =
+// 1; the largest part of 11' that X holds is share = 1/(1'X⁻¹1), and X⁻¹ = tt'/share + GG'/(1−share).
 func (w *Workload) newOptimum(kappa float64, u []float64, r root, f, largest float64) *Optimum {
 	o := &Optimum{Workload: w, Kappa: kappa, Weights: u, Lower: float64(f * f), Tilt: r.tilt, largest: largest}
 	o.Upper = float64(o.Lower * largest)
@@ -97,9 +92,9 @@ func (w *Workload) newOptimum(kappa float64, u []float64, r root, f, largest flo
 	return o
 }
 
-// strategy is X, row by row, of which j ≤ k is filled.
-func (o *Optimum) strategy() []float64 {
-	x, n := o.Workload.matrix(o.Weights, o.Kappa), o.Workload.n
+// matrix returns X, row by row, of which j ≤ k is filled.
+func (o *Optimum) matrix() []float64 {
+	x, n := o.Workload.rootMatrix(o.Weights, o.Kappa), o.Workload.n
 	var f float64
 	for j, u := range o.Weights {
 		f += float64(u * x[j*n+j])
@@ -111,8 +106,7 @@ func (o *Optimum) strategy() []float64 {
 	return x
 }
 
-// Kappas are the weights of the total from which a plan chooses. Where what marginals
-// cost is a concave function of Total and Residual that rises with both, as the least
-// sum of variances is, no other strategy of Gaussian noise of the form "the total and a
-// residual" does better than the best κ ≥ 0, of which the list is a sample.
+// Kappas are the weights of the total from which a plan chooses. If the cost of marginals is a concave function of
+// Total and Residual that rises with both, as the least sum of variances is, no other strategy of Gaussian noise of
+// the form "the total and a residual" does better than the best κ ≥ 0, of which the list is a sample.
 var Kappas = []float64{0, .5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}

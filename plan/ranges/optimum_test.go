@@ -35,7 +35,7 @@ func TestKnownFigures(t *testing.T) {
 		}
 		check("identity", w.trace(even)*float64(c.n), c.identity, 1e-3)
 		// With even weights Z is the root of V but for a factor.
-		r := w.root(even, 0)
+		r := w.rootOf(even, 0)
 		var mean, most float64
 		for _, z := range r.diagonal {
 			mean += z / float64(c.n)
@@ -53,7 +53,7 @@ func TestKnownFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 			parts := make([]float64, len(h.scale))
-			w.parts(make([]float64, c.n), 0, parts)
+			w.addVariances(make([]float64, c.n), 0, parts)
 			sum := h.Total
 			for _, v := range parts {
 				sum += v
@@ -152,7 +152,7 @@ func certify(t *testing.T, w *Workload, kappa float64) {
 	for _, lambda := range eigen.Values(nil) {
 		f += math.Sqrt(max(lambda, 0))
 	}
-	x := mat.NewSymDense(n, o.strategy())
+	x := mat.NewSymDense(n, o.matrix())
 	var most float64
 	for j := range n {
 		most = max(most, x.At(j, j))

@@ -23,8 +23,8 @@ const (
 	geometric = 1 / (1 - 1/math.Sqrt2)
 )
 
-// A resolvent is the inverse of S = T + τ·D, for one τ. No step subtracts: with the
-// row sums of T known, elimination from either end adds positive terms only.
+// A resolvent is the inverse of S = T + τ·D, for one τ. No step subtracts: as the row sums of T are known,
+// elimination from either end adds positive terms only.
 type resolvent struct {
 	w       *Workload
 	u       []float64
@@ -37,8 +37,8 @@ type resolvent struct {
 	leaked  float64   // u'·S⁻¹·v
 }
 
-// at fills the resolvent for a τ.
-func (r *resolvent) at(tau float64) {
+// solve fills the resolvent for a τ.
+func (r *resolvent) solve(tau float64) {
 	r.tau = tau
 	link, leak, n := r.w.link, r.w.leak, r.w.n
 	var excess, before, load float64
@@ -68,9 +68,9 @@ func (r *resolvent) at(tau float64) {
 	}
 }
 
-// integral calls visit with the resolvent and weight of each term of the trapezoidal
-// rule, for eigenvalues of T against D between least and most.
-func (w *Workload) integral(u []float64, least, most float64, visit func(weight float64, r *resolvent)) {
+// integrate calls visit with the resolvent and weight of each term of the trapezoidal rule, for eigenvalues of T
+// against D between least and most.
+func (w *Workload) integrate(u []float64, least, most float64, visit func(weight float64, r *resolvent)) {
 	lines := make([]float64, 5*w.n)
 	line := func(i int) []float64 { return lines[i*w.n : (i+1)*w.n] }
 	r := &resolvent{w: w, u: u, forward: line(0), inverse: line(1), back: line(2), centre: line(3), leaks: line(4)}
@@ -83,24 +83,23 @@ func (w *Workload) integral(u []float64, least, most float64, visit func(weight 
 		if k == from || k == to {
 			weight *= geometric
 		}
-		r.at(tau)
+		r.solve(tau)
 		visit(weight, r)
 	}
 }
 
-// A root is Z for V + κ·11', as much as the search needs.
+// A root is Z for V + κ·11', as far as the search needs it.
 type root struct {
 	diagonal []float64
 	tilt     []float64 // the solution m of Z·m = 1
 }
 
-// root returns the root's diagonal and the solution of Z·m = 1. The rank-one part
-// enters each resolvent by the formula of Sherman & Morrison (1950): with w = S⁻¹v
-// and y = u'w, S⁻¹ becomes S⁻¹ + κ·ww'/(1 + κτy), and m is D times the integral of
-// w/(1 + κτy).
-func (w *Workload) root(u []float64, kappa float64) root {
+// rootOf returns the root's diagonal and the solution of Z·m = 1. The rank-one part enters each resolvent by the
+// formula of Sherman & Morrison (1950): with w = S⁻¹v and y = u'w, S⁻¹ becomes S⁻¹ + κ·ww'/(1 + κτy), and m is D
+// times the integral of w/(1 + κτy).
+func (w *Workload) rootOf(u []float64, kappa float64) root {
 	out := root{make([]float64, w.n), make([]float64, w.n)}
-	w.integral(u, 1/(w.trace(u)+kappa), w.steepest(u), func(weight float64, r *resolvent) {
+	w.integrate(u, 1/(w.trace(u)+kappa), w.spectralBound(u), func(weight float64, r *resolvent) {
 		share := weight / (1 + float64(kappa*r.tau*r.leaked))
 		for j, leak := range r.leaks {
 			each := float64(share * leak)
@@ -114,11 +113,11 @@ func (w *Workload) root(u []float64, kappa float64) root {
 	return out
 }
 
-// matrix returns Z for V + κ·11', row by row; only j ≤ k is filled.
-func (w *Workload) matrix(u []float64, kappa float64) []float64 {
+// rootMatrix returns Z for V + κ·11', row by row; only j ≤ k is filled.
+func (w *Workload) rootMatrix(u []float64, kappa float64) []float64 {
 	n := w.n
 	z := make([]float64, n*n)
-	w.integral(u, 1/(w.trace(u)+kappa), w.steepest(u), func(weight float64, r *resolvent) {
+	w.integrate(u, 1/(w.trace(u)+kappa), w.spectralBound(u), func(weight float64, r *resolvent) {
 		share := float64(kappa*weight) / (1 + float64(kappa*r.tau*r.leaked))
 		for j := range n {
 			row, entry, each := z[j*n:(j+1)*n], float64(weight*r.centre[j]), float64(share*r.leaks[j])

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// A Workload is the queries that are asked of a column of n ordered categories, prefix
-// sums or all ranges, by their gram matrix V = W'W.
+// A Workload is the queries on a column of n ordered categories, prefix sums or all ranges, by their gram matrix V =
+// W'W.
 //
-// The inverses of both gram matrices have three
-// diagonals: links −β_j between neighbours, and row sums v = V⁻¹·1 ≥ 0. So has a
-// chain of resistances β_j with leaks v_j, and all that the search needs takes O(n).
+// The inverses of both gram matrices are tridiagonal: links −β_j between neighbours, and row sums v = V⁻¹·1 ≥ 0. This
+// is the matrix of a chain of resistances β_j with leaks v_j, so everything the search needs takes O(n).
 type Workload struct {
 	n       int
 	queries float64
@@ -20,39 +19,39 @@ type Workload struct {
 	square, mean float64
 }
 
-// Prefix is the workload of the n ≥ 1 sums of categories 0 to j: V_jk = n − max(j, k).
+// Prefix returns the workload of the n ≥ 1 sums of categories 0 to j: V_jk = n − max(j, k).
 func Prefix(n int) *Workload {
 	w := &Workload{n: n, queries: float64(n), square: 1}
-	w.link, w.leak = chain(n, 1)
+	w.link, w.leak = newChain(n, 1)
 	w.leak[n-1] = 1
 	return w
 }
 
-// AllRanges is the workload of the n·(n+1)/2 sums of categories j to k, of n ≥ 1:
-// V_jk = (min(j, k)+1)·(n − max(j, k)).
+// AllRanges returns the workload of the n·(n+1)/2 sums of categories j to k, of n ≥ 1: V_jk = (min(j, k)+1)·(n −
+// max(j, k)).
 func AllRanges(n int) *Workload {
 	each := 1 / float64(n+1)
 	w := &Workload{n: n, queries: float64(n) * float64(n+1) / 2, square: float64(n + 1), mean: 1}
-	w.link, w.leak = chain(n, each)
+	w.link, w.leak = newChain(n, each)
 	w.leak[0] += each
 	w.leak[n-1] += each
 	return w
 }
 
-// chain is n categories with equal links and no leaks.
-func chain(n int, each float64) (link, leak []float64) {
+// newChain returns the links and leaks of n categories with equal links and no leaks.
+func newChain(n int, each float64) (link, leak []float64) {
 	link, leak = slices.Repeat([]float64{each}, n), make([]float64, n)
 	link[n-1] = 0
 	return link, leak
 }
 
-// Size is the number of categories.
+// Size returns the number of categories.
 func (w *Workload) Size() int { return w.n }
 
-// Count is the number of queries.
+// Count returns the number of queries.
 func (w *Workload) Count() float64 { return w.queries }
 
-// Norm is ‖W·x‖² = x'Vx.
+// Norm returns ‖W·x‖² = x'Vx.
 func (w *Workload) Norm(x []float64) float64 {
 	var sum float64
 	var prefix, prefixes float64
@@ -64,7 +63,7 @@ func (w *Workload) Norm(x []float64) float64 {
 	return float64(w.square*sum) - float64(w.mean*prefixes*prefixes)
 }
 
-// trace is Σ u_j·V_jj.
+// trace returns Σ u_j·V_jj.
 func (w *Workload) trace(u []float64) float64 {
 	var sum float64
 	for j, x := range u {
@@ -77,9 +76,9 @@ func (w *Workload) trace(u []float64) float64 {
 	return sum
 }
 
-// steepest bounds V⁻¹ against diag(u): the largest sum of absolute values of a row
-// of diag(1/u)·V⁻¹ (Gershgorin 1931).
-func (w *Workload) steepest(u []float64) float64 {
+// spectralBound bounds V⁻¹ relative to diag(u): by the largest sum of absolute values of a row of diag(1/u)·V⁻¹
+// (Gershgorin 1931).
+func (w *Workload) spectralBound(u []float64) float64 {
 	var most, before float64
 	for j, x := range u {
 		most = math.Max(most, (float64(2*(before+w.link[j]))+w.leak[j])/x)

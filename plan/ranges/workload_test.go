@@ -112,8 +112,8 @@ func TestRootIsTheRoot(t *testing.T) {
 				rows := kind.rows(n)
 				v := gram(rows)
 				w := kind.make(n)
-				root := w.root(u, kappa)
-				z := mat.NewSymDense(n, w.matrix(u, kappa))
+				root := w.rootOf(u, kappa)
+				z := mat.NewSymDense(n, w.rootMatrix(u, kappa))
 				var square mat.Dense
 				square.Mul(z, mat.NewDiagDense(n, u))
 				square.Mul(&square, z)

@@ -1,9 +1,9 @@
 package residual
 
-// This file holds arrays: row-major over axes, the last one's categories the fastest.
+// This file holds arrays: row-major over axes, with the last axis's categories the fastest.
 
-// Outer returns the products of one value of each list, the last list's the fastest: 1 of no
-// list, and the list itself of one.
+// Outer returns the products of one value of each list, the last list's the fastest: 1 for no list, and the list
+// itself for one.
 func Outer[T int64 | float64](lists ...[]T) []T {
 	out := []T{1}
 	for i, list := range lists {
@@ -33,7 +33,7 @@ func Cross[X, Y, Z any](xs []X, ys []Y, f func(x X, y Y) Z) []Z {
 	return out
 }
 
-// upTo is 0 to n−1.
+// upTo returns 0 to n−1.
 func upTo(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -64,7 +64,7 @@ func addProducts(cells []float64, factors [][]float64, x float64) {
 	walk(cells, 0, 1)
 }
 
-// broadcast repeats an array along the axes where it has one category and sizes more.
+// broadcast repeats an array along the axes on which it has one category and sizes has more.
 func broadcast(x []float64, have, sizes []int) []float64 {
 	n := 1
 	for _, size := range sizes {
@@ -91,8 +91,7 @@ func broadcast(x []float64, have, sizes []int) []float64 {
 	return out
 }
 
-// permuted is an array with its axes in another order: those that were at order[0],
-// order[1], …
+// permuted returns an array with its axes in another order: those that were at order[0], order[1], …
 func permuted(x []float64, sizes, order []int) []float64 {
 	sorted := true
 	for i, o := range order {
@@ -123,9 +122,8 @@ func permuted(x []float64, sizes, order []int) []float64 {
 	return out
 }
 
-// added adds up an array along an axis of n categories whose neighbours lie stride
-// apart.
-func added(x []float64, n, stride int) []float64 {
+// sumAlong adds up an array along an axis of n categories whose neighbours are stride apart.
+func sumAlong(x []float64, n, stride int) []float64 {
 	out := make([]float64, len(x)/n)
 	for base := 0; base < len(out); base += stride {
 		sums := out[base : base+stride]
@@ -139,9 +137,9 @@ func added(x []float64, n, stride int) []float64 {
 	return out
 }
 
-// gathered is an array with other rows along an axis of n categories whose neighbours
-// lie stride apart: rows size of them, to each of which add says what goes.
-func gathered(x []float64, n, rows, stride int, add func(to, from []float64)) []float64 {
+// transformRows returns an array with other rows along an axis of n categories whose neighbours are stride apart. add
+// computes the new rows of each block.
+func transformRows(x []float64, n, rows, stride int, add func(to, from []float64)) []float64 {
 	out := make([]float64, len(x)/n*rows)
 	for base, to := 0, 0; base < len(x); base, to = base+n*stride, to+rows*stride {
 		add(out[to:to+rows*stride], x[base:base+n*stride])
@@ -156,9 +154,8 @@ func accumulate(x []float64, stride int) {
 	}
 }
 
-// spreadOver adds to each cell the value of an array that has some of its axes, at the
-// same categories, times the product of a part of each other axis; nil parts are those
-// of an axis that the array has.
+// spreadOver adds to each cell the value of an array that has some of its axes, at the same categories, times the
+// product of a part of each other axis; the parts of an axis that the array has are nil.
 func spreadOver(cells, x []float64, sizes []int, parts [][]float64) {
 	var walk func(to, from []float64, i int, part float64)
 	walk = func(to, from []float64, i int, part float64) {

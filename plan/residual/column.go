@@ -6,24 +6,22 @@ import (
 	"sync"
 )
 
-// A Column is an attribute with the levels that are in use, coarsest first. Each
-// level's categories lie within those of the level before it; level 0 is the
-// total, of one category.
+// A Column is an attribute with the levels that are in use, coarsest first. Each level is nested in the one before
+// it; level 0 is the total, of one category.
 //
-// Level k ≥ 1 adds a residual to the levels before it: within every category p of
-// level k−1, of g categories of level k, how far each lies from their mean. As an
-// integer query its rows are
+// Level k ≥ 1 adds a residual to the levels before it: within every category p of level k−1, of g categories of level
+// k, the deviation of each from their mean. As an integer query its rows are
 //
 //	c_p·(g·x_j − Σ_{i in p} x_i),   c_p = ⌈most g / g⌋,
 //
-// with integers c_p that bring groups of different g to nearly one scale; with one
-// group they are n·x_j − Σx, the matrix n·I − 11ᵀ.
+// with integers c_p that bring groups of different g to nearly one scale; with one group they are n·x_j − Σx, the
+// matrix n·I − 11ᵀ.
 //
-// A ranged column ([NewRanged]) has one residual instead: n−1 integers of the n
-// categories of its finest level, whatever levels are used.
+// A ranged column ([NewRanged]) has one residual instead: n−1 integers of the n categories of its finest level,
+// whatever levels are used.
 type Column struct {
 	levels []level // from 0 on
-	ranged *ranged // nil where levels are nested
+	ranged *ranged // nil for nested levels
 
 	mu    sync.Mutex
 	known map[Axis][]reach // by level and sums
@@ -32,24 +30,23 @@ type Column struct {
 // level is one level of a column.
 type level struct {
 	size   int
-	parent []int   // of each category, at the level before
+	parent []int   // of each category, its category in the level before
 	group  []int   // g of the group of each category
 	scale  []int64 // c_p of the group of each category
 	moves  Moves
 }
 
-// Moves is how far rows move the integers of a level's residual.
+// Moves bounds how much rows change the integers of a level's residual.
 type Moves struct {
-	Norm    int64 // largest L1 norm by which one row moves them
-	Squares int64 // largest squared L2 norm by which one does
-	Facing  int64 // largest −⟨a, b⟩ of what two rows move, where it is positive
-	Apart   int64 // largest squared L2 distance of what two rows move
-	Reach   int64 // largest entry, by which a count is multiplied at most
+	Norm    int64 // largest L1 norm of the change by one row
+	Squares int64 // largest squared L2 norm of the change by one row
+	Facing  int64 // largest −⟨a, b⟩ of the changes by two rows, if positive
+	Apart   int64 // largest squared L2 distance of the changes by two rows
+	Reach   int64 // largest entry, which multiplies a count
 }
 
-// NewColumn returns the column with these levels, coarsest first: parents[k][j] is
-// the category, at the level before, that category j lies in; those of the first
-// level all lie in category 0.
+// NewColumn returns the column with these levels, coarsest first: parents[k][j] is the category, in the level before,
+// that contains category j; the categories of the first level are all in category 0.
 func NewColumn(parents ...[]int) *Column {
 	c := &Column{levels: []level{{size: 1, moves: Moves{Norm: 1, Squares: 1, Reach: 1}}}}
 	for _, parent := range parents {
@@ -78,12 +75,12 @@ func newLevel(parent []int, parents int) level {
 			l.moves.Apart = max(l.moves.Apart, 2*c*c*int64(g)*int64(g))
 		}
 	}
-	l.apart(children)
+	l.compareGroups(children)
 	return l
 }
 
-// apart looks at what rows of different groups move: they have no coordinate in common, so that squares add.
-func (l *level) apart(children []int) {
+// compareGroups sets the bounds for rows of different groups. They change no common coordinate, so squares add.
+func (l *level) compareGroups(children []int) {
 	of := make([]int64, len(children)) // the squares of a row of each group
 	for j, p := range l.parent {
 		c, g := l.scale[j], int64(l.group[j])
@@ -97,22 +94,22 @@ func (l *level) apart(children []int) {
 	}
 }
 
-// Levels is how many levels the column has beside the total.
+// Levels returns how many levels the column has, without the total.
 func (c *Column) Levels() int { return len(c.levels) - 1 }
 
-// Size is the number of categories of a level.
+// Size returns the number of categories of a level.
 func (c *Column) Size(level int) int { return c.levels[level].size }
 
-// Plain tells that counts of the column's categories have noise of the shape of its
-// residuals: it has one level, and is not ranged.
+// Plain reports whether noise on counts of the column's categories has the shape of noise on its residuals: the
+// column has one level, and is not ranged.
 func (c *Column) Plain() bool { return c.ranged == nil && c.Levels() <= 1 }
 
-// Kinds are categories of a level of which no two have groups of the same sizes above them, the first of every kind:
-// what is estimated of two categories of one kind has noise of one law.
+// Kinds returns the first category of every kind of a level. Categories of one kind have groups of the same sizes
+// above them, so their estimates have noise of one law.
 func (c *Column) Kinds(level int) []int {
 	kind := make([]int, c.levels[level].size) // of each category, so far
 	for k := level; k > 0; k-- {
-		of, _ := c.spread(level, k)
+		of, _ := c.spreadLevel(level, k)
 		next := map[[3]int]int{}
 		for j, a := range of {
 			l := c.levels[k]
@@ -132,8 +129,8 @@ func (c *Column) Kinds(level int) []int {
 	return out
 }
 
-// Integers is how many integers the residual of a level has: one a category or, in a
-// ranged column, one less.
+// Integers returns how many integers the residual of a level has: one for each category or, in a ranged column, one
+// less.
 func (c *Column) Integers(level int) int {
 	if c.ranged != nil && level > 0 {
 		return c.levels[level].size - 1
@@ -141,9 +138,9 @@ func (c *Column) Integers(level int) int {
 	return c.levels[level].size
 }
 
-// noise is the variance that noise of variance 1 on the integers of level k's
-// residual leaves, about its mean over the group, on category j: (1−1/g)/(c·g)².
-func (l level) noise(j int) float64 {
+// noiseOn returns the variance that noise of variance 1 on the integers of level k's residual leaves, about its mean
+// over the group, on category j: (1−1/g)/(c·g)².
+func (l level) noiseOn(j int) float64 {
 	if l.parent == nil {
 		return 1
 	}
@@ -152,29 +149,28 @@ func (l level) noise(j int) float64 {
 	return (1 - 1/g) / (scale * scale)
 }
 
-// Moves is how far rows can move the integers of a level's residual.
+// Moves returns how much rows can change the integers of a level's residual.
 func (c *Column) Moves(level int) Moves {
 	if c.ranged != nil && level > 0 {
-		return c.ranged.far()
+		return c.ranged.changes()
 	}
 	return c.levels[level].moves
 }
 
-// CountMoves is how far rows move counts: the unit matrix.
+// CountMoves returns how much rows change counts: the unit matrix.
 func CountMoves() Moves { return Moves{Norm: 1, Squares: 1, Apart: 2, Reach: 1} }
 
-// squares is Moves(level).Squares, without the work of the rest.
-func (c *Column) squares(level int) int64 {
+// squaredNorm returns Moves(level).Squares, without working out the rest.
+func (c *Column) squaredNorm(level int) int64 {
 	if c.ranged != nil && level > 0 {
 		return c.ranged.figures.Squares
 	}
 	return c.levels[level].moves.Squares
 }
 
-// spread maps each category of level at to the category of level k ≤ at that it
-// lies in, and to its part of that: each level divides evenly among the categories
-// of a group.
-func (c *Column) spread(at, k int) (of []int, part []float64) {
+// spreadLevel maps each category of level at to the category of level k ≤ at that contains it, and to its part of that:
+// each level divides evenly among the categories of a group.
+func (c *Column) spreadLevel(at, k int) (of []int, part []float64) {
 	of, part = make([]int, c.levels[at].size), make([]float64, c.levels[at].size)
 	for j := range of {
 		of[j], part[j] = j, 1
@@ -189,35 +185,33 @@ func (c *Column) spread(at, k int) (of []int, part []float64) {
 	return of, part
 }
 
-// Weights are those of a sum Σ q_s·x_s over the categories s of an axis on what is
-// measured of its column: on the integers of the residual of a level ≤ the axis's, or,
-// plain, on counts of that level. The sum is that of cells, whatever the axis shows.
-// For level 0 it is one number, the part of the total.
+// Weights returns the weights of a sum Σ q_s·x_s over the categories s of an axis on what is measured of its column:
+// on the integers of the residual of a level ≤ the axis's, or, plain, on counts of that level. The sum is of cells,
+// whatever the axis shows. For level 0 it is one number, the part of the total.
 //
-// The estimate of a residual is centred; as centring is symmetric, its weights are the
-// centred coefficients.
+// The estimate of a residual is centred; as centring is symmetric, its weights are the centred coefficients.
 func (c *Column) Weights(a Axis, level int, q []float64, plain bool) []float64 {
 	if c.ranged != nil {
-		return c.ranged.weights(c.finest(a.Level), level, q, plain)
+		return c.ranged.weights(c.finestTo(a.Level), level, q, plain)
 	}
-	of, part := c.spread(a.Level, level)
+	of, part := c.spreadLevel(a.Level, level)
 	out := make([]float64, c.levels[level].size)
 	for s, x := range q {
 		out[of[s]] += float64(x * part[s])
 	}
 	if level > 0 {
-		c.levels[level].centre(out, 1, !plain)
+		c.levels[level].centreAxis(out, 1, !plain)
 	}
 	return out
 }
 
-// shares returns, for each category of level at, what noise of variance 1 on the
-// integers of level k's residual adds to the variance of its estimate.
-func (c *Column) shares(at, k int) []float64 {
-	of, part := c.spread(at, k)
+// noiseShares returns, for each category of level at, what noise of variance 1 on the integers of level k's residual
+// adds to the variance of its estimate.
+func (c *Column) noiseShares(at, k int) []float64 {
+	of, part := c.spreadLevel(at, k)
 	out := make([]float64, len(of))
 	for j, a := range of {
-		out[j] = float64(c.levels[k].noise(a)*part[j]) * part[j]
+		out[j] = float64(c.levels[k].noiseOn(a)*part[j]) * part[j]
 	}
 	return out
 }

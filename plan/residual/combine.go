@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// A Source is something that was measured with independent noise of one variance
-// on every integer. Each of its axes is measured as counts (plain) or as its residual:
-// all plain, it is a marginal; none, it is a residual; and some, it is for instance
-// how each age lies from the mean, region by region.
+// A Source is a measurement with independent noise of one variance on every integer. Each of its axes is measured as
+// counts (plain) or as its residual: with all axes plain, it is a marginal; with none, it is a residual; with some,
+// it is for instance the deviation of each age from the mean, region by region.
 type Source struct {
 	Axes     Set    // in the order of its integers, the last axis's fastest
 	Plain    []bool // by axis
 	Variance float64
 }
 
-// CountsOf is the source that is a marginal measured by itself.
+// CountsOf returns the source that is a marginal measured by itself.
 func CountsOf(axes Set, variance float64) Source {
 	s := ResidualOf(axes, variance)
 	for i := range s.Plain {
@@ -24,44 +23,41 @@ func CountsOf(axes Set, variance float64) Source {
 	return s
 }
 
-// ResidualOf is the source that is a residual.
+// ResidualOf returns the source that is a residual.
 func ResidualOf(axes Set, variance float64) Source {
 	return Source{Axes: axes, Plain: make([]bool, len(axes)), Variance: variance}
 }
 
-// Marginal tells that the source is a marginal. The total is, and is a residual too.
+// Marginal reports whether the source is a marginal. The total is one, and also a residual.
 func (s Source) Marginal() bool { return !slices.Contains(s.Plain, false) }
 
-// Residual tells that the source is a residual.
+// Residual reports whether the source is a residual.
 func (s Source) Residual() bool { return !slices.Contains(s.Plain, true) }
 
-// A Part is how far a residual's estimate rests on a source.
+// A Part is the weight of a source in a residual's estimate.
 type Part struct {
-	Source int // among the sources
+	Source int // index among the sources
 	Weight float64
 }
 
-// Combination is the least-squares estimate of every residual from all sources that
-// bear on it.
+// Combination is the least-squares estimate of every residual from all sources that contribute to it.
 type Combination struct {
-	// Variances are those of noise on the integers of a residual that would make it
-	// as uncertain as its estimate is.
+	// Variances are the variances of noise on the integers of a residual that would make it as uncertain as its estimate
+	// is.
 	Variances []float64
 	Parts     [][]Part // by residual, weights of sum 1
 }
 
-// Combine weighs, for every residual, all sources by their inverse variances. A source
-// holds each residual that has all its residual axes and of the others any, with noise
-// of the residual's own shape (it is the noise summed over the axes left out, and
-// centred along plain ones), and residuals of different axes are uncorrelated: so this
-// is the generalised least-squares estimate, exactly.
+// Combine weighs, for every residual, all sources by their inverse variances. A source contains each residual that
+// has all its residual axes and any of the others, with noise of the residual's own shape (it is the noise summed
+// over the axes left out, and centred along plain ones), and residuals of different axes are uncorrelated: so this is
+// the generalised least-squares estimate, exactly.
 //
-// It fails where a residual has no source, and for sources with a plain axis whose
-// counts have noise of another shape than the residuals of its column: of a level
-// beyond the first.
+// It returns an error if a residual has no source, and for sources with a plain axis whose counts have noise of
+// another shape than the residuals of its column: of a level beyond the first.
 func (w *Workload) Combine(sources []Source) (*Combination, error) {
 	c := &Combination{Parts: make([][]Part, len(w.Residuals))}
-	precisions, err := w.precisions(sources, func(residual, source int, precision float64) {
+	precisions, err := w.sumPrecisions(sources, func(residual, source int, precision float64) {
 		c.Parts[residual] = append(c.Parts[residual], Part{source, precision})
 	})
 	if err != nil {
@@ -72,26 +68,27 @@ func (w *Workload) Combine(sources []Source) (*Combination, error) {
 			parts[j].Weight /= precisions[i]
 		}
 	}
-	c.Variances = inverse(precisions)
+	c.Variances = invert(precisions)
 	return c, nil
 }
 
-// Estimated are the variances of the estimates of [Workload.Combine], without their parts.
+// Estimated returns the variances of the estimates of [Workload.Combine], without their parts.
 func (w *Workload) Estimated(sources []Source) ([]float64, error) {
-	precisions, err := w.precisions(sources, func(int, int, float64) {})
-	return inverse(precisions), err
+	precisions, err := w.sumPrecisions(sources, func(int, int, float64) {})
+	return invert(precisions), err
 }
 
-// inverse replaces each x by 1/x.
-func inverse(all []float64) []float64 {
+// invert replaces each x by 1/x.
+func invert(all []float64) []float64 {
 	for i, x := range all {
 		all[i] = 1 / x
 	}
 	return all
 }
 
-// precisions adds up, for every residual, the precisions of the sources that bear on it, each of which it visits.
-func (w *Workload) precisions(sources []Source, visit func(residual, source int, precision float64)) ([]float64,
+// sumPrecisions adds up, for every residual, the precisions of the sources that contribute to it, and visits each of
+// these.
+func (w *Workload) sumPrecisions(sources []Source, visit func(residual, source int, precision float64)) ([]float64,
 	error) {
 	precisions := make([]float64, len(w.Residuals))
 	for i, s := range sources {
@@ -112,19 +109,19 @@ func (w *Workload) precisions(sources []Source, visit func(residual, source int,
 	return precisions, nil
 }
 
-// Bearing visits the residuals of the workload that a source bears on, each with the variance on the integers of the
-// residual that noise of variance 1 on those of the source amounts to. It fails as [Workload.Combine] does on counts
-// whose noise has another shape.
+// Bearing visits the residuals of the workload to which a source contributes, each with the variance on the integers
+// of the residual that corresponds to noise of variance 1 on those of the source. It returns an error as
+// [Workload.Combine] does for counts whose noise has another shape.
 func (w *Workload) Bearing(s Source, visit func(residual int, factor float64)) error {
-	if err := w.shaped(s); err != nil {
+	if err := w.checkShape(s); err != nil {
 		return err
 	}
-	w.bearing(s, visit)
+	w.visitResiduals(s, visit)
 	return nil
 }
 
-// shaped refuses sources whose noise has another shape than that of their residuals.
-func (w *Workload) shaped(s Source) error {
+// checkShape returns an error for sources whose noise has another shape than that of their residuals.
+func (w *Workload) checkShape(s Source) error {
 	for i, a := range s.Axes {
 		if s.Plain[i] && (a.Level > 1 || w.Columns[a.Column].ranged != nil) {
 			return fmt.Errorf("counts of %v: noise on a column of several levels, or of ranges, has not the shape of its residuals", s.Axes)
@@ -133,11 +130,11 @@ func (w *Workload) shaped(s Source) error {
 	return nil
 }
 
-// bearing visits the residuals of the workload that a source holds, each with the
-// variance on its integers that noise of variance 1 on those of the source amounts to:
-// that is summed over the plain axes that the residual leaves out, n of each, and, as
-// its integers are n times as large as counts, multiplied by n² for those that it has.
-func (w *Workload) bearing(s Source, visit func(residual int, factor float64)) {
+// visitResiduals visits the residuals of the workload that a source contains, each with the variance on its integers
+// that corresponds to noise of variance 1 on those of the source: the noise is summed over the plain axes that the
+// residual leaves out, n of each, and, as its integers are n times as large as counts, multiplied by n² for those
+// that it has.
+func (w *Workload) visitResiduals(s Source, visit func(residual int, factor float64)) {
 	order := upTo(len(s.Axes))
 	slices.SortFunc(order, func(a, b int) int { return s.Axes[a].Column - s.Axes[b].Column })
 	var walk func(i int, at int32, factor float64)
@@ -151,25 +148,25 @@ func (w *Workload) bearing(s Source, visit func(residual int, factor float64)) {
 			size = float64(w.Columns[a.Column].Size(a.Level))
 			walk(i+1, at, float64(factor*size))
 		}
-		if next, ok := w.places[stepTo(at, a)]; ok {
+		if next, ok := w.extensions[stepTo(at, a)]; ok {
 			walk(i+1, next, float64(float64(factor*size)*size))
 		}
 	}
 	walk(0, 0, 1)
 }
 
-// Bears tells that a source holds a residual of the workload.
+// Bears reports whether a source contains a residual of the workload.
 func (w *Workload) Bears(s Source) bool {
 	found := false
-	w.bearing(s, func(int, float64) { found = true })
+	w.visitResiduals(s, func(int, float64) { found = true })
 	return found
 }
 
-// Find is the place of a residual, −1 where there is none.
+// Find returns the index of a residual, −1 if there is none.
 func (w *Workload) Find(axes Set) int {
 	at := int32(0)
 	for _, a := range axes {
-		next, ok := w.places[stepTo(at, a)]
+		next, ok := w.extensions[stepTo(at, a)]
 		if !ok {
 			return -1
 		}
@@ -178,7 +175,7 @@ func (w *Workload) Find(axes Set) int {
 	return w.sorted[at]
 }
 
-// Of lists the residuals of a marginal, by their places.
+// Of returns the indices of the residuals of a marginal.
 func (w *Workload) Of(marginal int) []int {
 	out := make([]int, len(w.uses[marginal]))
 	for i, u := range w.uses[marginal] {
@@ -187,8 +184,8 @@ func (w *Workload) Of(marginal int) []int {
 	return out
 }
 
-// Figure is a residual as a source has it, in units of counts, from the noisy integers
-// of the source: summed over the axes that the residual leaves out, and centred.
+// Figure returns a residual as a source measures it, in units of counts, from the noisy integers of the source:
+// summed over the axes that the residual leaves out, and centred.
 func (s Source) Figure(columns []*Column, residual Set, noisy []float64) []float64 {
 	var sizes, left []int // of the axes that are left, and which they are
 	x, stride := slices.Clone(noisy), 1
@@ -202,7 +199,7 @@ func (s Source) Figure(columns []*Column, residual Set, noisy []float64) []float
 			sizes, left = append(sizes, size), append(left, i)
 			stride *= size
 		} else {
-			x = added(x, size, stride)
+			x = sumAlong(x, size, stride)
 		}
 	}
 	slices.Reverse(sizes)
@@ -212,5 +209,5 @@ func (s Source) Figure(columns []*Column, residual Set, noisy []float64) []float
 		order[k] = slices.IndexFunc(left, func(i int) bool { return s.Axes[i].Column == r.Column })
 		plain[k] = s.Plain[left[order[k]]]
 	}
-	return centre(columns, residual, plain, permuted(x, sizes, order))
+	return centreResidual(columns, residual, plain, permuted(x, sizes, order))
 }

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// Form is a strategy of ranges as a plan writes it: what it is the best for ("prefixes" or "ranges"), how its integers
-// are found ([Method]), how much of an optimal one is left to the total (κ, an exact decimal), and of what size the
-// integers are where there are too many columns for the usual one.
+// Form is a strategy of ranges as a plan writes it: what it is optimal for ("prefixes" or "ranges"), how its integers
+// are found ([Method]), how much of an optimal one is left to the total (κ, an exact decimal), and the size of the
+// integers if there are too many columns for the usual one.
 type Form struct {
 	Sums, Method, Kappa string
 	Bits                int
@@ -16,6 +16,7 @@ type Form struct {
 
 // Names of what a strategy of ranges is the best for.
 const (
+	// Names of what a strategy of ranges is optimal for.
 	PrefixSums = "prefixes"
 	allRanges  = "ranges"
 )
@@ -32,7 +33,7 @@ func (r Ranging) Form() Form {
 	return f
 }
 
-// Ranging reads the strategy. It reports an error where [Ranging.Form] did not write the form.
+// Ranging reads the strategy. It returns an error for a form that [Ranging.Form] does not write.
 func (f Form) Ranging() (Ranging, error) {
 	r := Ranging{Sums: Prefixes, Method: Method(f.Method), Bits: f.Bits}
 	if f.Sums == allRanges {

@@ -225,7 +225,7 @@ func holdTilts(t *testing.T, name string, chosen *Workload, got float64) {
 
 func BenchmarkTilted(b *testing.B) {
 	for b.Loop() {
-		optima = memory{}
+		optima = optimumCache{}
 		columns := prefixesOn(b, adult14, 85)
 		if _, err := Tilted(columns, waysOf(columns, 0, 1, 2, 3)); err != nil {
 			b.Fatal(err)

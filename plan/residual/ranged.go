@@ -9,7 +9,7 @@ import (
 	"github.com/dprelease/dprelease/plan/ranges"
 )
 
-// This file holds the columns whose prefix sums or ranges are asked for.
+// This file holds the columns whose prefix sums or ranges are needed.
 
 // Method names how the integers of a ranged column are found.
 type Method string
@@ -23,30 +23,31 @@ const (
 	HaarLaplace Method = "haar-laplace"
 )
 
-// MostOptimal is for how many categories the optimum is worked out.
+// MostOptimal is the number of categories up to which the optimum is worked out.
 const MostOptimal = 512
 
 // mostRanged bounds the categories of a ranged column.
 const mostRanged = 1 << 16
 
-// Ranging is the strategy of a ranged column. With the number of categories it says all of its integers.
+// Ranging is the strategy of a ranged column. Together with the number of categories it determines all of its
+// integers.
 type Ranging struct {
-	Sums   Sums // what it is the best for: Prefixes or Ranges
+	Sums   Sums // what it is optimal for: Prefixes or Ranges
 	Method Method
 	Kappa  float64 // of Optimal, one of [ranges.Kappas]; 0 otherwise
-	Bits   int     // of the size of its integers, where that is not [ranges.Bits]; 0 otherwise
+	Bits   int     // size of its integers, if not [ranges.Bits]; 0 otherwise
 }
 
 const (
-	// mostBits is of what size products of the integers of several columns may be.
+	// mostBits is the largest size of products of the integers of several columns.
 	mostBits = 30
-	// fewBits are enough to lose little: a percent or two of the variance.
+	// fewBits loses only little: a percent or two of the variance.
 	fewBits = 6
 )
 
-// Beside is the same strategy in integers of a size for tables of so many columns with ranges together, beside others
-// of so many cells: small enough that products stay within 2³⁰, if that costs little, and those of the columns with
-// ranges alone in any case.
+// Beside returns the same strategy with integers of a size for tables with that many ranged columns, and that many
+// cells of the other columns: small enough that products stay within 2³⁰, if that costs little, and that those of the
+// ranged columns alone do in any case.
 func (r Ranging) Beside(columns int, cells int64) Ranging {
 	size := max((mostBits-bits.Len64(uint64(cells-1)))/columns, min(fewBits, mostBits/columns))
 	if size < r.bits() {
@@ -55,7 +56,7 @@ func (r Ranging) Beside(columns int, cells int64) Ranging {
 	return r
 }
 
-// RangingOf is the strategy for a column of n categories before its κ is chosen ([Tilted]).
+// RangingOf returns the strategy for a column of n categories before its κ is chosen ([Tilted]).
 func RangingOf(sums Sums, n int, laplace bool) Ranging {
 	r := Ranging{Sums: sums}
 	switch {
@@ -77,7 +78,7 @@ type ranged struct {
 	moves Moves
 }
 
-// integers are what the strategies of package ranges have in common.
+// integers is what the strategies of package ranges have in common.
 type integers interface {
 	MeasureAll(counts []int64, stride int) ([]int64, error)
 	SolveAll(z []float64, stride int) []float64
@@ -86,9 +87,9 @@ type integers interface {
 	Pairs() (facing, apart int64)
 }
 
-// NewRanged returns the column with these levels, as [NewColumn] does, whose one residual, beside the total, is that of
-// a strategy for prefix sums or ranges of its finest level. What coarser levels say are sums of its categories. It
-// fails on a strategy that there is not, and on fewer than 2 categories or more than 2¹⁶.
+// NewRanged returns the column with these levels, as [NewColumn] does, whose one residual, in addition to the total,
+// comes from a strategy for prefix sums or ranges of its finest level. Coarser levels are sums of its categories. It
+// returns an error for an invalid strategy, and for fewer than 2 categories or more than 2¹⁶.
 func NewRanged(r Ranging, parents ...[]int) (*Column, error) {
 	c := NewColumn(parents...)
 	n := c.Size(c.Levels())
@@ -96,29 +97,29 @@ func NewRanged(r Ranging, parents ...[]int) (*Column, error) {
 		return nil, fmt.Errorf("prefix sums and ranges are for 2 to %d categories, not %d", mostRanged, n)
 	}
 	var err error
-	if c.ranged, err = r.of(n); err != nil {
+	if c.ranged, err = r.strategyFor(n); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// finest maps each category of the finest level to that of a level which it lies in.
-func (c *Column) finest(level int) []int {
-	of, _ := c.spread(c.Levels(), level)
+// finestTo maps each category of the finest level to the category of a level that contains it.
+func (c *Column) finestTo(level int) []int {
+	of, _ := c.spreadLevel(c.Levels(), level)
 	return of
 }
 
-// with is the same column with another κ.
-func (c *Column) with(kappa float64) (*Column, error) {
+// withKappa returns the same column with another κ.
+func (c *Column) withKappa(kappa float64) (*Column, error) {
 	r := c.ranged.Ranging
 	r.Kappa = kappa
 	other := &Column{levels: c.levels}
 	var err error
-	other.ranged, err = r.of(c.Size(c.Levels()))
+	other.ranged, err = r.strategyFor(c.Size(c.Levels()))
 	return other, err
 }
 
-// Ranging is the strategy of a ranged column, false for one of nested levels.
+// Ranging returns the strategy of a ranged column; it reports false for a column of nested levels.
 func (c *Column) Ranging() (Ranging, bool) {
 	if c.ranged == nil {
 		return Ranging{}, false
@@ -126,8 +127,8 @@ func (c *Column) Ranging() (Ranging, bool) {
 	return c.ranged.Ranging, true
 }
 
-// of works out the strategy for n categories.
-func (r Ranging) of(n int) (*ranged, error) {
+// strategyFor works out the strategy for n categories.
+func (r Ranging) strategyFor(n int) (*ranged, error) {
 	var w *ranges.Workload
 	if r.Bits < 0 || r.Bits >= ranges.Bits {
 		return nil, fmt.Errorf("integers of a ranged column are not of %d bits", r.Bits)
@@ -142,16 +143,16 @@ func (r Ranging) of(n int) (*ranged, error) {
 	}
 	switch {
 	case r.Method == Optimal && n <= MostOptimal && slices.Contains(ranges.Kappas, r.Kappa):
-		return optima.of(r, w)
+		return optima.optimum(r, w)
 	case r.Method == Haar && r.Kappa == 0:
-		return halved(r, w.Haar)
+		return newHaar(r, w.Haar)
 	case r.Method == HaarLaplace && r.Kappa == 0:
-		return halved(r, w.HaarLaplace)
+		return newHaar(r, w.HaarLaplace)
 	}
 	return nil, fmt.Errorf("there is no strategy %q with κ = %v for %d categories", r.Method, r.Kappa, n)
 }
 
-// bits is of what size the integers are.
+// bits returns the size of the integers.
 func (r Ranging) bits() int {
 	if r.Bits == 0 {
 		return ranges.Bits
@@ -159,7 +160,7 @@ func (r Ranging) bits() int {
 	return r.Bits
 }
 
-func halved(r Ranging, make func(bits int) (*ranges.Haar, error)) (*ranged, error) {
+func newHaar(r Ranging, make func(bits int) (*ranges.Haar, error)) (*ranged, error) {
 	h, err := make(r.bits())
 	if err != nil {
 		return nil, err
@@ -167,29 +168,29 @@ func halved(r Ranging, make func(bits int) (*ranges.Haar, error)) (*ranged, erro
 	return &ranged{Ranging: r, integers: h, figures: h.Figures}, nil
 }
 
-// optima keeps the optima that were worked out: the same ones are asked for again and again, and are always the same.
-var optima memory
+// optima caches the optima that were worked out: the same ones are needed again and again, and are always the same.
+var optima optimumCache
 
-// memory is strategies by what they are for.
-type memory struct {
+// optimumCache holds strategies by their parameters.
+type optimumCache struct {
 	mu    sync.Mutex
-	known map[optimum]*ranged
-	held  int // integers
+	known map[optimumKey]*ranged
+	size  int // integers
 }
 
-type optimum struct {
+type optimumKey struct {
 	Ranging
 	n int
 }
 
-// mostHeld bounds the integers of the strategies that are kept.
-const mostHeld = 1 << 24
+// mostCached bounds the integers of the strategies that are cached.
+const mostCached = 1 << 24
 
-func (m *memory) of(r Ranging, w *ranges.Workload) (*ranged, error) {
+func (m *optimumCache) optimum(r Ranging, w *ranges.Workload) (*ranged, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := w.Size()
-	key := optimum{r, n}
+	key := optimumKey{r, n}
 	if known, ok := m.known[key]; ok {
 		return known, nil
 	}
@@ -201,15 +202,15 @@ func (m *memory) of(r Ranging, w *ranges.Workload) (*ranged, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.held += n * n / 2; m.known == nil || m.held > mostHeld {
-		m.known, m.held = map[optimum]*ranged{}, n*n/2
+	if m.size += n * n / 2; m.known == nil || m.size > mostCached {
+		m.known, m.size = map[optimumKey]*ranged{}, n*n/2
 	}
 	m.known[key] = &ranged{Ranging: r, integers: c, figures: c.Figures}
 	return m.known[key], nil
 }
 
-// far is how far rows move the integers.
-func (r *ranged) far() Moves {
+// changes returns how much rows change the integers.
+func (r *ranged) changes() Moves {
 	r.once.Do(func() {
 		r.moves = Moves{Norm: r.figures.Norm, Squares: r.figures.Squares, Reach: r.figures.Reach}
 		r.moves.Facing, r.moves.Apart = r.Pairs()
@@ -217,9 +218,9 @@ func (r *ranged) far() Moves {
 	return r.moves
 }
 
-// reaches are the reach of the total and that of the residual, for an axis of so many categories, in which each one of
-// the finest level lies as of says.
-func (r *ranged) reaches(of []int, size int, sums Sums) []reach {
+// rangedReaches returns the reach of the total and that of the residual, for an axis of that many categories. of maps
+// each category of the finest level to its category on the axis.
+func (r *ranged) rangedReaches(of []int, size int, sums Sums) []reach {
 	total, residual := newReach(size), newReach(size)
 	total.add(r.figures.Tilt, 0, of, sums)
 	r.Visit(func(from int, g []float64) { residual.add(g, from, of, sums) })
@@ -228,8 +229,8 @@ func (r *ranged) reaches(of []int, size int, sums Sums) []reach {
 	return []reach{total, residual}
 }
 
-// weights are those of a sum of the categories of a level, in which each one of the finest lies as of says: q't for the
-// total, q'G for the residual and, on counts of the finest level, q − (q't)·1.
+// weights returns the weights of a sum of the categories of a level: q't for the total, q'G for the residual and, on
+// counts of the finest level, q − (q't)·1. of maps each category of the finest level to its category in that level.
 func (r *ranged) weights(of []int, level int, q []float64, plain bool) []float64 {
 	query := make([]float64, len(of))
 	var part float64

@@ -2,19 +2,19 @@ package residual
 
 import "slices"
 
-// This file holds the reach of a residual: what its noise does to what a marginal shows.
+// This file holds the reach of a residual: the effect of its noise on what a marginal shows.
 
 // reach is what noise of variance 1 on each integer of a column's residual, or on its total, adds to the variance of
-// each row that an axis shows, and to that of the sums that count, on the mean: the rows themselves or, for Ranges, all
-// sums of neighbouring categories.
+// each row that an axis shows, and to the mean variance of the sums that count: the rows themselves or, for Ranges,
+// all sums of neighbouring categories.
 type reach struct {
 	each []float64
 	mean float64
 }
 
-// reaches are those of an axis, by the residuals of its column that bear on it ([Column.Below]). They are worked out
-// once.
-func (c *Column) reaches(a Axis) []reach {
+// axisReaches returns the reaches of an axis, for the residuals of its column that contribute to it ([Column.Below]).
+// They are worked out once.
+func (c *Column) axisReaches(a Axis) []reach {
 	a.Column = 0 // as it may stand anywhere
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -31,7 +31,7 @@ func (c *Column) reaches(a Axis) []reach {
 
 func (c *Column) newReaches(a Axis) []reach {
 	if c.ranged != nil {
-		out := c.ranged.reaches(c.finest(a.Level), c.Size(a.Level), a.Sums)
+		out := c.ranged.rangedReaches(c.finestTo(a.Level), c.Size(a.Level), a.Sums)
 		if c.Size(a.Level) == 1 { // the total, on which the residual has only what rounding leaves
 			out[1] = newReach(1)
 		}
@@ -43,7 +43,7 @@ func (c *Column) newReaches(a Axis) []reach {
 		if a.Sums == Prefixes {
 			r.each = c.prefixShares(a.Level, level)
 		} else {
-			r.each = c.shares(a.Level, level)
+			r.each = c.noiseShares(a.Level, level)
 		}
 		r.finish(a.Sums)
 		if a.Sums == Ranges {
@@ -53,19 +53,19 @@ func (c *Column) newReaches(a Axis) []reach {
 	return out
 }
 
-// Mean is what noise of variance 1 on the integers of a column's residual of a level, 0 for the total, adds on the mean
-// to the variance of what a marginal shows along an axis, and is asked for. A residual that does not bear on the axis
-// adds nothing.
+// Mean returns the mean of what noise of variance 1 on the integers of a column's residual of a level, 0 for the
+// total, adds to the variance of the sums that a marginal needs along an axis. A residual that does not contribute to
+// the axis adds nothing.
 func (c *Column) Mean(a Axis, level int) float64 {
 	at := slices.Index(c.Below(a.Level), level)
 	if at < 0 {
 		return 0
 	}
-	return c.reaches(a)[at].mean
+	return c.axisReaches(a)[at].mean
 }
 
-// Below are the levels whose residuals bear on a marginal's axis of a level, 0 for the total: of a ranged column it and
-// its one.
+// Below returns the levels whose residuals contribute to an axis of a level, 0 for the total: of a ranged column that
+// and its one residual.
 func (c *Column) Below(level int) []int {
 	if c.ranged != nil {
 		return []int{0, c.Levels()}
@@ -75,9 +75,9 @@ func (c *Column) Below(level int) []int {
 
 func newReach(size int) reach { return reach{each: make([]float64, size)} }
 
-// add adds the squares of what the rows take of a vector on the finest categories from one on, which lie in those of
-// the axis as of says. It adds up to 0, or has all categories, so that no prefix sum is left behind it. For Ranges the
-// mean is, until finished, the sum over all of them.
+// add adds the squares of the rows' sums of a vector g on the finest categories from a given one on. of maps these to
+// the categories of the axis. g adds up to 0, or has all categories, so no prefix sum is left behind it. For Ranges
+// the mean is, until finished, the sum over all of them.
 func (r *reach) add(g []float64, from int, of []int, sums Sums) {
 	first, last := len(r.each), -1
 	for _, c := range of[from : from+len(g)] {
@@ -95,7 +95,7 @@ func (r *reach) add(g []float64, from int, of []int, sums Sums) {
 		}
 		r.each[first+i] += float64(x * x)
 	}
-	r.mean += all.squared(len(r.each))
+	r.mean += all.sumSquares(len(r.each))
 }
 
 // finish turns sums into means.
@@ -116,20 +116,20 @@ func (r *reach) finish(sums Sums) {
 // P.
 type rangeSum struct{ prefix, prefixes, squares float64 }
 
-// next adds a category and the zeros behind it: so many in all.
+// next adds a category and the zeros behind it: the given number in all.
 func (s *rangeSum) next(x float64, categories int) {
 	s.prefix += x
 	s.prefixes += float64(s.prefix * float64(categories))
 	s.squares += float64(float64(s.prefix*s.prefix) * float64(categories))
 }
 
-func (s *rangeSum) squared(n int) float64 {
+func (s *rangeSum) sumSquares(n int) float64 {
 	return float64(float64(n+1)*s.squares) - float64(s.prefixes*s.prefixes)
 }
 
-// prefixShares is [Column.shares] for the prefix sums of the categories.
+// prefixShares is [Column.noiseShares] for the prefix sums of the categories.
 func (c *Column) prefixShares(at, k int) []float64 {
-	of, part := c.spread(at, k)
+	of, part := c.spreadLevel(at, k)
 	out := make([]float64, len(of))
 	l := c.levels[k]
 	b := make([]float64, l.size) // what the sum so far takes of each category of level k
@@ -140,7 +140,7 @@ func (c *Column) prefixShares(at, k int) []float64 {
 		}
 		return out
 	}
-	parents := l.parents()
+	parents := l.parentCount()
 	sums, squares := make([]float64, parents), make([]float64, parents) // of b, by group
 	// A group adds (Σb² − (Σb)²/g)/(c·g)².
 	term := func(j int) float64 {
@@ -160,14 +160,14 @@ func (c *Column) prefixShares(at, k int) []float64 {
 	return out
 }
 
-// rangeShare is the mean of what noise of variance 1 on level k's integers adds to the variance of all sums of
+// rangeShare returns the mean of what noise of variance 1 on level k's integers adds to the variance of all sums of
 // neighbouring categories of level at. Each group adds, over 1/(c·g)², Σ_j ‖W·s_j‖² − ‖W·Σ_j s_j‖²/g, with s_j the
 // parts of its category j.
 func (c *Column) rangeShare(at, k int) float64 {
-	of, part := c.spread(at, k)
+	of, part := c.spreadLevel(at, k)
 	n := len(of)
 	l := c.levels[k]
-	byCategory, groups := make([][]int, l.size), make([][]int, max(l.parents(), 1))
+	byCategory, groups := make([][]int, l.size), make([][]int, max(l.parentCount(), 1))
 	for s, j := range of {
 		byCategory[j] = append(byCategory[j], s)
 		if k > 0 {
@@ -183,7 +183,7 @@ func (c *Column) rangeShare(at, k int) float64 {
 			}
 			all.next(part[s], next-s)
 		}
-		return all.squared(n)
+		return all.sumSquares(n)
 	}
 	var sum float64
 	for j, members := range byCategory {
@@ -205,8 +205,8 @@ func (c *Column) rangeShare(at, k int) float64 {
 	return max(sum, 0) / (float64(n) * float64(n+1) / 2)
 }
 
-// worst are rows of an axis: for each other one there is one of these that nothing adds less to.
-func worst(reaches []reach) []int {
+// worstRows returns rows of an axis such that every other row is dominated by one of these: nothing adds less to it.
+func worstRows(reaches []reach) []int {
 	below := func(a, b int) bool {
 		for _, r := range reaches {
 			if r.each[a] > r.each[b] {

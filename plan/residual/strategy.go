@@ -7,24 +7,23 @@ import (
 
 // This file holds the allocation: how much noise each residual gets.
 
-// LeastSum returns the variances of the residuals' noise for which the weighted sum
-// of the variances of all cells is least, at this cost: with v_τ what noise of
-// variance 1 on residual τ adds to that sum and p_τ its squared sensitivity,
+// LeastSum returns the variances of the residuals' noise that minimise the weighted sum of the variances of all
+// cells, at this cost: with v_τ what noise of variance 1 on residual τ adds to that sum and p_τ its squared
+// sensitivity,
 //
 //	σ_τ² = √(p_τ/v_τ)·S/cost,   S = Σ √(p_τ·v_τ),
 //
-// and the least sum S²/cost (Xiao, He, Zhang & Kifer 2023, theorem 6; by Cauchy and
-// Schwarz).
+// and the least sum S²/cost (Xiao, He, Zhang & Kifer 2023, theorem 6; by Cauchy and Schwarz).
 func (w *Workload) LeastSum(cost float64) []float64 {
 	weights := make([]float64, len(w.Marginals))
 	for i, m := range w.Marginals {
 		weights[i] = float64(m.Importance * w.cells[i])
 	}
-	return w.least(cost, weights, func(u use) float64 { return u.share })
+	return w.leastWeighted(cost, weights, func(u use) float64 { return u.share })
 }
 
-// least minimises Σ weight·share over marginals and their residuals.
-func (w *Workload) least(cost float64, weights []float64, share func(use) float64) []float64 {
+// leastWeighted minimises Σ weight·share over marginals and their residuals.
+func (w *Workload) leastWeighted(cost float64, weights []float64, share func(use) float64) []float64 {
 	v := make([]float64, len(w.Residuals))
 	for i, uses := range w.uses {
 		for _, u := range uses {
@@ -43,33 +42,31 @@ func (w *Workload) least(cost float64, weights []float64, share func(use) float6
 }
 
 const (
-	// certified is the gap, relatively, to which the largest variance is minimised.
+	// certified is the relative gap to which the largest variance is minimised.
 	certified = 1e-4
 	// maxRounds bounds the search for it.
 	maxRounds = 20000
 )
 
-// LeastLargest returns the variances for which the largest, over all marginals, of
-// the variance of a cell times the marginal's weight is least, at this cost, with
-// that largest figure and a bound below which no strategy of residuals brings it.
+// LeastLargest returns the variances that minimise the largest, over all marginals, of the variance of a cell times
+// the marginal's weight, at this cost, with that largest figure and a lower bound on it for all strategies of
+// residuals.
 //
-// Any weights λ of the marginals, of sum 1, give a bound: the least weighted mean.
-// Where a marginal's variance is above it, its weight is raised: the multiplicative
-// form of the dual ascent. It ends when both are within 1e-4.
+// Any weights λ of the marginals, of sum 1, give a bound: the least weighted mean. Where a marginal's variance is
+// above it, its weight is raised: the multiplicative form of the dual ascent. It ends when both are within 1e-4.
 func (w *Workload) LeastLargest(cost float64) (variances []float64, largest, bound float64, err error) {
 	bounds := make([]float64, len(w.Marginals))
 	for i, m := range w.Marginals {
 		bounds[i] = 1 / m.Importance
 	}
-	return w.ascend(cost, bounds)
+	return w.minimiseLargest(cost, bounds)
 }
 
-// Within returns the variances of least cost for which no cell of marginal i has a
-// variance above bounds[i]; +Inf sets no bound. Its cost is within 1e-4 of the
-// least there is. Residuals that no bounded marginal has are not measured: their
-// variance is +Inf.
+// Within returns the variances of least cost for which no cell of marginal i has a variance above bounds[i]; +Inf
+// sets no bound. Its cost is within 1e-4 of the least possible. Residuals that no bounded marginal has are not
+// measured: their variance is +Inf.
 func (w *Workload) Within(bounds []float64) (variances []float64, cost float64, err error) {
-	variances, largest, _, err := w.ascend(1, bounds)
+	variances, largest, _, err := w.minimiseLargest(1, bounds)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -80,8 +77,9 @@ func (w *Workload) Within(bounds []float64) (variances []float64, cost float64, 
 	return variances, largest, nil
 }
 
-// ascend minimises the largest ratio of variance to bound.
-func (w *Workload) ascend(cost float64, bounds []float64) (variances []float64, largest, bound float64, err error) {
+// minimiseLargest minimises the largest ratio of variance to bound.
+func (w *Workload) minimiseLargest(cost float64, bounds []float64) (variances []float64, largest, bound float64,
+	err error) {
 	lambda := make([]float64, len(bounds))
 	var bounded float64
 	for i, b := range bounds {
@@ -105,7 +103,7 @@ func (w *Workload) ascend(cost float64, bounds []float64) (variances []float64, 
 		for i, b := range bounds {
 			weights[i] = lambda[i] / b
 		}
-		trial := w.least(cost, weights, func(u use) float64 { return u.peak })
+		trial := w.leastWeighted(cost, weights, func(u use) float64 { return u.peak })
 		// f(λ) = S²/cost is the least Σ λ_i·(variance/bound)_i.
 		var mean, most float64
 		ratios := make([]float64, len(bounds))

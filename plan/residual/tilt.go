@@ -6,12 +6,12 @@ import (
 	"github.com/dprelease/dprelease/plan/ranges"
 )
 
-// This file holds the tilt: how much the strategy of a ranged column leaves to the total, for the sake of the columns
-// beside it.
+// This file holds the tilt: how much the strategy of a ranged column leaves to the total, for the benefit of the
+// other columns.
 
-// Tilted are the columns with the κ of each optimal ranged one for which the weighted sum of the variances of all that
-// the marginals show is least, as [Workload.LeastSum] has it, of those in [ranges.Kappas]: column by column with the
-// others as they are, until none moves. Other columns stay as they are. It fails as [NewWorkload] does.
+// Tilted returns the columns with the κ of each optimal ranged one, among [ranges.Kappas], that minimises the
+// weighted sum of the variances of all that the marginals show, as [Workload.LeastSum] does: column by column with
+// the others unchanged, until none changes. Other columns stay unchanged. It returns an error as [NewWorkload] does.
 func Tilted(columns []*Column, marginals []Marginal) ([]*Column, error) {
 	t := tilting{tried: make([][]*Column, len(columns)), weights: make([]float64, len(marginals))}
 	found := false
@@ -21,7 +21,7 @@ func Tilted(columns []*Column, marginals []Marginal) ([]*Column, error) {
 		}
 		found = true
 		for _, kappa := range ranges.Kappas {
-			trial, err := c.with(kappa)
+			trial, err := c.withKappa(kappa)
 			if err != nil {
 				return nil, err
 			}
@@ -38,56 +38,56 @@ func Tilted(columns []*Column, marginals []Marginal) ([]*Column, error) {
 	for i, m := range marginals {
 		t.weights[i] = float64(m.Importance * t.cells[i])
 	}
-	t.index()
+	t.indexColumns()
 	// Every move lowers the sum by more than rounding makes, so that this ends.
 	for moved := true; moved; {
 		moved = false
 		for i := range columns {
-			moved = t.tried[i] != nil && t.move(i) || moved
+			moved = t.tried[i] != nil && t.improve(i) || moved
 		}
 	}
 	return t.Columns, nil
 }
 
-// tilting is a workload whose columns' κ are being chosen.
+// tilting is a workload while its columns' κ are chosen.
 type tilting struct {
 	*Workload
-	tried   [][]*Column // by column: itself with each κ; nil for those that stay
-	weights []float64   // of marginals, times cells
-	of      [][]at      // by column, the marginals that have it
+	tried       [][]*Column   // by column: itself with each κ; nil for other columns
+	weights     []float64     // of marginals, times cells
+	marginalsOf [][]columnUse // by column, the marginals that have it
 }
 
-// at is a column in a marginal.
-type at struct {
+// columnUse is a column in a marginal.
+type columnUse struct {
 	marginal int
 	axis     Axis
 }
 
-func (t *tilting) index() {
-	t.of = make([][]at, len(t.Columns))
+func (t *tilting) indexColumns() {
+	t.marginalsOf = make([][]columnUse, len(t.Columns))
 	for m, marginal := range t.Marginals {
 		for _, a := range marginal.Axes {
 			if t.tried[a.Column] != nil {
-				t.of[a.Column] = append(t.of[a.Column], at{m, a})
+				t.marginalsOf[a.Column] = append(t.marginalsOf[a.Column], columnUse{m, a})
 			}
 		}
 	}
 }
 
-// enough is by how much, relatively, a move must lower the sum.
-const enough = 1e-9
+// leastGain is by how much, relatively, a change must lower the sum.
+const leastGain = 1e-9
 
-// move gives a column its best κ with the others as they are.
+// improve gives a column its best κ with the others unchanged. It reports whether that changes the column.
 //
 // In S = Σ √(p_τ·v_τ) a residual τ that has the column has p_τ = p·(the column's squares) and v_τ = Σ over axes of
-// coefficients × (its residual's reach), one that has not has v_τ = rest + Σ coefficients × (its total's reach).
-func (t *tilting) move(column int) bool {
+// coefficients × (its residual's reach); one that does not has v_τ = rest + Σ coefficients × (its total's reach).
+func (t *tilting) improve(column int) bool {
 	now := t.Columns[column]
-	places := map[Axis]int{} // of the axes on which marginals have the column
+	axisIndex := map[Axis]int{} // of the axes on which marginals have the column
 	var axes []Axis
-	for _, m := range t.of[column] {
-		if _, ok := places[m.axis]; !ok {
-			places[m.axis] = len(axes)
+	for _, m := range t.marginalsOf[column] {
+		if _, ok := axisIndex[m.axis]; !ok {
+			axisIndex[m.axis] = len(axes)
 			axes = append(axes, m.axis)
 		}
 	}
@@ -99,7 +99,7 @@ func (t *tilting) move(column int) bool {
 		}
 	}
 	with := make([]bool, len(t.Marginals))
-	for _, m := range t.of[column] {
+	for _, m := range t.marginalsOf[column] {
 		with[m.marginal] = true
 	}
 	for m, uses := range t.uses {
@@ -111,10 +111,11 @@ func (t *tilting) move(column int) bool {
 	}
 	coefficients := make([]float64, len(t.Residuals)*len(axes))
 	touched := make([]bool, len(t.Residuals))
-	for _, m := range t.of[column] {
-		r, place := now.reaches(m.axis), places[m.axis]
+	for _, m := range t.marginalsOf[column] {
+		r, index := now.axisReaches(m.axis), axisIndex[m.axis]
 		for _, u := range t.uses[m.marginal] {
-			coefficients[u.residual*len(axes)+place] += float64(t.weights[m.marginal] * u.share / r[kind(has[u.residual])].mean)
+			mean := r[reachIndex(has[u.residual])].mean
+			coefficients[u.residual*len(axes)+index] += float64(t.weights[m.marginal] * u.share / mean)
 			touched[u.residual] = true
 		}
 	}
@@ -130,7 +131,7 @@ func (t *tilting) move(column int) bool {
 				p = float64(p * change)
 			}
 			for k, a := range axes {
-				all += float64(coefficients[i*len(axes)+k] * c.reaches(a)[kind(has[i])].mean)
+				all += float64(coefficients[i*len(axes)+k] * c.axisReaches(a)[reachIndex(has[i])].mean)
 			}
 			s += math.Sqrt(float64(p * all))
 		}
@@ -138,7 +139,7 @@ func (t *tilting) move(column int) bool {
 	}
 	best, least := now, sum(now)
 	for _, c := range t.tried[column] {
-		if s := sum(c); s < least*(1-enough) {
+		if s := sum(c); s < least*(1-leastGain) {
 			best, least = c, s
 		}
 	}
@@ -149,22 +150,22 @@ func (t *tilting) move(column int) bool {
 	return true
 }
 
-// kind is the place of a ranged column's residual, or of its total, among the reaches of an axis.
-func kind(has bool) int {
+// reachIndex returns the index of a ranged column's residual, or of its total, among the reaches of an axis.
+func reachIndex(has bool) int {
 	if has {
 		return 1
 	}
 	return 0
 }
 
-// replace changes a column, and the shares of all that have it.
+// replace changes a column, and the shares of all residuals in marginals that have it.
 func (t *tilting) replace(column int, to *Column, has []bool) {
 	now := t.Columns[column]
-	for _, m := range t.of[column] {
-		before, after := now.reaches(m.axis), to.reaches(m.axis)
+	for _, m := range t.marginalsOf[column] {
+		before, after := now.axisReaches(m.axis), to.axisReaches(m.axis)
 		for i := range t.uses[m.marginal] {
 			u := &t.uses[m.marginal][i]
-			k := kind(has[u.residual])
+			k := reachIndex(has[u.residual])
 			u.share = float64(u.share / before[k].mean * after[k].mean)
 		}
 	}

@@ -6,18 +6,16 @@ import (
 	"slices"
 )
 
-// This file holds the residuals as numbers: from counts to the exact integers that
-// are measured, and from noisy ones back to cells. Arrays are row-major over the
-// axes of a set, in its order: the last one's categories change fastest.
+// This file holds the residuals as numbers: from counts to the exact integers that are measured, and from noisy ones
+// back to cells. Arrays are row-major over the axes of a set, in its order: the last one's categories change fastest.
 
 // ErrOverflow is the error for integers that a 64-bit number cannot hold.
 var ErrOverflow = errors.New("the counts are too large for the integers of this strategy")
 
-// Exact turns the counts of a set's marginal into the integers that are measured: those
-// of the residuals of its axes, but for plain ones (nil: none), along which counts
-// stay. It works in the slice that it is given, and returns another, shorter one where
-// a ranged column has fewer integers than categories. Apart from an overflow, for which
-// it returns ErrOverflow, it is exact.
+// Exact turns the counts of a set's marginal into the integers that are measured: residuals along its axes, but
+// counts along plain ones (nil: none). It works in the slice that it is given, and returns another, shorter one if a
+// ranged column has fewer integers than categories. It is exact unless it overflows, for which it returns
+// ErrOverflow.
 func Exact(columns []*Column, axes Set, plain []bool, counts []int64) ([]int64, error) {
 	stride := 1
 	for i := len(axes) - 1; i >= 0; i-- {
@@ -31,7 +29,7 @@ func Exact(columns []*Column, axes Set, plain []bool, counts []int64) ([]int64, 
 		case column.ranged != nil:
 			counts, err = column.ranged.MeasureAll(counts, stride)
 		default:
-			err = l.exact(counts, stride)
+			err = l.measureAxis(counts, stride)
 		}
 		if err != nil {
 			return nil, ErrOverflow
@@ -41,17 +39,16 @@ func Exact(columns []*Column, axes Set, plain []bool, counts []int64) ([]int64, 
 	return counts, nil
 }
 
-// exact applies c_p·(g·x_j − Σ_{i in p} x_i) along an axis whose neighbours lie
-// stride apart.
-func (l level) exact(x []int64, stride int) error {
-	sums := make([]int64, l.parents()*stride)
+// measureAxis applies c_p·(g·x_j − Σ_{i in p} x_i) along an axis whose neighbours are stride apart.
+func (l level) measureAxis(x []int64, stride int) error {
+	sums := make([]int64, l.parentCount()*stride)
 	for base := 0; base < len(x); base += stride * l.size {
 		block := x[base : base+stride*l.size]
 		clear(sums)
 		for j, p := range l.parent {
 			of := sums[p*stride : (p+1)*stride]
 			for i, v := range block[j*stride : (j+1)*stride] {
-				sum, ok := add(of[i], v)
+				sum, ok := addChecked(of[i], v)
 				if !ok {
 					return ErrOverflow
 				}
@@ -61,14 +58,14 @@ func (l level) exact(x []int64, stride int) error {
 		for j, p := range l.parent {
 			of, row := sums[p*stride:(p+1)*stride], block[j*stride:(j+1)*stride]
 			for i, v := range row {
-				scaled, ok := times(v, int64(l.group[j]))
+				scaled, ok := timesChecked(v, int64(l.group[j]))
 				if !ok {
 					return ErrOverflow
 				}
-				if scaled, ok = add(scaled, -of[i]); !ok {
+				if scaled, ok = addChecked(scaled, -of[i]); !ok {
 					return ErrOverflow
 				}
-				if row[i], ok = times(scaled, l.scale[j]); !ok {
+				if row[i], ok = timesChecked(scaled, l.scale[j]); !ok {
 					return ErrOverflow
 				}
 			}
@@ -77,8 +74,8 @@ func (l level) exact(x []int64, stride int) error {
 	return nil
 }
 
-// parents is the number of categories of the level before.
-func (l level) parents() int {
+// parentCount returns the number of categories of the level before.
+func (l level) parentCount() int {
 	n := 0
 	for _, p := range l.parent {
 		n = max(n, p+1)
@@ -86,14 +83,14 @@ func (l level) parents() int {
 	return n
 }
 
-// add is a+b, false where that overflows or is the least integer.
-func add(a, b int64) (int64, bool) {
+// addChecked returns a+b; it reports false if that overflows or is the least integer.
+func addChecked(a, b int64) (int64, bool) {
 	sum := a + b
 	return sum, (a^sum)&(b^sum) >= 0 && sum != -1<<63
 }
 
-// times is a·b for b ≥ 0, false where that overflows or is the least integer.
-func times(a, b int64) (int64, bool) {
+// timesChecked returns a·b for b ≥ 0; it reports false if that overflows or is the least integer.
+func timesChecked(a, b int64) (int64, bool) {
 	size := uint64(a)
 	if a < 0 {
 		size = -size
@@ -102,12 +99,11 @@ func times(a, b int64) (int64, bool) {
 	return a * b, high == 0 && low < 1<<63
 }
 
-// centre turns noisy integers of a residual into the residual itself, in units of
-// counts: along every axis (y_j − mean of y over the group)/(c_p·g), in place. What
-// the group's mean holds is noise alone. Along an axis of a ranged column n−1 integers
-// become the n categories G·z, in a new slice. Plain axes are counts of the residual's own
+// centreResidual turns noisy integers of a residual into the residual itself, in units of counts: along every axis
+// (y_j − mean of y over the group)/(c_p·g), in place. The group's mean is noise only. Along an axis of a ranged
+// column n−1 integers become the n categories G·z, in a new slice. Plain axes are counts of the residual's own
 // categories; nil for none.
-func centre(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
+func centreResidual(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
 	stride := 1
 	for i := len(axes) - 1; i >= 0; i-- {
 		column := columns[axes[i].Column]
@@ -115,17 +111,16 @@ func centre(columns []*Column, axes Set, plain []bool, y []float64) []float64 {
 		if column.ranged != nil && !counts {
 			y = column.ranged.SolveAll(y, stride)
 		} else {
-			l.centre(y, stride, !counts)
+			l.centreAxis(y, stride, !counts)
 		}
 		stride *= l.size
 	}
 	return y
 }
 
-// centre takes the mean of each group from an axis, and divides by the scale of
-// the integers if so asked.
-func (l level) centre(y []float64, stride int, scaled bool) {
-	groups := make([]float64, l.parents()) // how many categories lie in each
+// centreAxis subtracts the mean of each group along an axis, and divides by the scale of the integers if scaled is set.
+func (l level) centreAxis(y []float64, stride int, scaled bool) {
+	groups := make([]float64, l.parentCount()) // how many categories lie in each
 	for _, p := range l.parent {
 		groups[p]++
 	}
@@ -160,8 +155,8 @@ func (l level) centre(y []float64, stride int, scaled bool) {
 	}
 }
 
-// Spread adds a residual, in units of counts, to what a marginal that it is part of
-// shows: cells, or prefix sums along some axes. The marginal's axes may be in any order.
+// Spread adds a residual, in units of counts, to what a marginal that contains it shows: cells, or prefix sums along
+// some axes. The marginal's axes may be in any order.
 func Spread(columns []*Column, marginal, axes Set, residual, cells []float64) {
 	var have, order []int
 	for _, r := range axes {
@@ -173,30 +168,30 @@ func Spread(columns []*Column, marginal, axes Set, residual, cells []float64) {
 		if at := slices.IndexFunc(axes, func(r Axis) bool { return r.Column == a.Column }); at >= 0 {
 			order, levels[i] = append(order, at), axes[at].Level
 		} else {
-			parts[i] = columns[a.Column].parts(a)
+			parts[i] = columns[a.Column].totalParts(a)
 		}
 	}
 	x := permuted(residual, have, order)
 	stride := 1
 	for i := len(marginal) - 1; i >= 0; i-- {
 		if parts[i] == nil {
-			x = columns[marginal[i].Column].show(marginal[i], levels[i], x, stride)
+			x = columns[marginal[i].Column].rowsOf(marginal[i], levels[i], x, stride)
 			stride *= sizes[i]
 		}
 	}
 	spreadOver(cells, x, sizes, parts)
 }
 
-// parts is what each row of an axis has of the total.
-func (c *Column) parts(a Axis) []float64 {
+// totalParts returns the part of the total that each row of an axis has.
+func (c *Column) totalParts(a Axis) []float64 {
 	var out []float64
 	if c.ranged != nil {
 		out = make([]float64, c.Size(a.Level))
-		for j, s := range c.finest(a.Level) {
+		for j, s := range c.finestTo(a.Level) {
 			out[s] += c.ranged.figures.Tilt[j]
 		}
 	} else {
-		_, out = c.spread(a.Level, 0)
+		_, out = c.spreadLevel(a.Level, 0)
 	}
 	if a.Sums == Prefixes {
 		accumulate(out, 1)
@@ -204,19 +199,19 @@ func (c *Column) parts(a Axis) []float64 {
 	return out
 }
 
-// show turns the categories of the residual of a level into the rows of an axis.
-func (c *Column) show(a Axis, level int, x []float64, stride int) []float64 {
+// rowsOf turns the categories of the residual of a level into the rows of an axis.
+func (c *Column) rowsOf(a Axis, level int, x []float64, stride int) []float64 {
 	if a.Level == level && a.Sums != Prefixes {
 		return x
 	}
 	of, part, coarser := []int(nil), []float64(nil), c.ranged != nil
 	if coarser {
-		of = c.finest(a.Level)
+		of = c.finestTo(a.Level)
 	} else {
-		of, part = c.spread(a.Level, level)
+		of, part = c.spreadLevel(a.Level, level)
 	}
 	rows := c.Size(a.Level)
-	return gathered(x, c.Size(level), rows, stride, func(to, from []float64) {
+	return transformRows(x, c.Size(level), rows, stride, func(to, from []float64) {
 		for j, s := range of {
 			if coarser { // row s has category j
 				for i, v := range from[j*stride : (j+1)*stride] {

@@ -78,7 +78,7 @@ func (t table) marginal(axes Set) []int64 {
 		}
 		at := 0
 		for _, a := range axes {
-			of, _ := t.Columns[a.Column].spread(t.Columns[a.Column].Levels(), a.Level)
+			of, _ := t.Columns[a.Column].spreadLevel(t.Columns[a.Column].Levels(), a.Level)
 			at = at*t.Columns[a.Column].Size(a.Level) + of[codes[a.Column]]
 		}
 		out[at] += count
@@ -117,7 +117,7 @@ func TestResidualsPutTheCellsTogether(t *testing.T) {
 				y[i] += 1000 * float64(1+last.parent[i%last.size])
 			}
 		}
-		centre(w.Columns, res.Axes, nil, y)
+		centreResidual(w.Columns, res.Axes, nil, y)
 		for m := range mixed {
 			if partOf(res.Axes, mixed[m]) {
 				Spread(w.Columns, mixed[m], res.Axes, y, cells[m])
@@ -193,7 +193,7 @@ func TestVarianceIsThatOfTheEstimate(t *testing.T) {
 				for j := range y {
 					y[j] = r.NormFloat64() * math.Sqrt(variances[i])
 				}
-				centre(w.Columns, res.Axes, nil, y)
+				centreResidual(w.Columns, res.Axes, nil, y)
 				Spread(w.Columns, marginal.Axes, res.Axes, y, estimate)
 			}
 			for j, e := range estimate {

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// An Axis is a column at a level ≥ 1, with what a marginal shows of it. In a residual
-// Sums is 0.
+// An Axis is a column at a level ≥ 1, with what a marginal shows of it. In a residual Sums is 0.
 type Axis struct {
 	Column, Level int
 	Sums          Sums
@@ -21,8 +20,8 @@ const (
 	Cells Sums = iota
 	// Prefixes are the sums of each category and all before it.
 	Prefixes
-	// Ranges are the categories, of which any reader adds up those from one to another:
-	// the error that counts is that of all such sums.
+	// Ranges are the categories, of which a reader may add up those from one to another: the error that counts is the
+	// error of all such sums.
 	Ranges
 )
 
@@ -30,8 +29,7 @@ const (
 // set is the total.
 type Set []Axis
 
-// Marginal is a marginal that is asked for. Importance is how much the variance of each
-// of its cells counts.
+// Marginal is a requested marginal. Importance is the weight of the variance of each of its cells.
 type Marginal struct {
 	Axes       Set
 	Importance float64
@@ -40,30 +38,29 @@ type Marginal struct {
 // Residual is one residual of a strategy.
 type Residual struct {
 	Axes Set
-	// Squares is the largest squared L2 norm by which one row moves its integers.
+	// Squares is the largest squared L2 norm by which one row changes its integers.
 	Squares float64
-	// Variance is that of the noise on each of its integers.
+	// Variance is the variance of the noise on each of its integers.
 	Variance float64
 }
 
-// Workload is the marginals that are planned together, with all residuals that
-// they need. Make one with [NewWorkload].
+// Workload is the marginals that are planned together, with all residuals that they need. Make one with
+// [NewWorkload].
 type Workload struct {
 	Columns   []*Column
 	Marginals []Marginal
-	// Residuals are those that occur: by number of axes, then in the order of
-	// columns and levels. Their variances are not set.
+	// Residuals are those that occur: by number of axes, then in the order of columns and levels. Their variances are
+	// not set.
 	Residuals []Residual
 
-	uses   [][]use // by marginal
-	cells  []float64
-	places map[step]int32 // in the order in which residuals were found
-	sorted []int          // from there to the place among Residuals
+	uses       [][]use // by marginal
+	cells      []float64
+	extensions map[step]int32 // in the order in which residuals were found
+	sorted     []int          // from there to the place among Residuals
 }
 
-// use is a residual in a marginal: share is what noise of variance 1 on the
-// residual's integers adds to the variance of a cell, on the mean over cells, and
-// worst on the worst cell.
+// use is a residual in a marginal: share is the mean over cells of what noise of variance 1 on the residual's
+// integers adds to the variance of a cell, and peak the largest.
 type use struct {
 	residual    int
 	share, peak float64
@@ -72,9 +69,8 @@ type use struct {
 // maxUses bounds the work of planning.
 const maxUses = 1 << 25
 
-// NewWorkload finds the residuals of marginals. It fails on no marginals, on a
-// weight that is not positive, and on marginals of so many attributes that their
-// residuals cannot be listed.
+// NewWorkload finds the residuals of marginals. It returns an error for no marginals, for a weight that is not
+// positive, and for marginals of so many attributes that their residuals cannot be listed.
 func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 	w := &Workload{Columns: columns, Marginals: marginals, uses: make([][]use, len(marginals)),
 		cells: make([]float64, len(marginals))}
@@ -96,12 +92,12 @@ func NewWorkload(columns []*Column, marginals []Marginal) (*Workload, error) {
 		}
 	}
 	w.Residuals = []Residual{{Squares: 1}} // the total
-	w.places = map[step]int32{}
+	w.extensions = map[step]int32{}
 	f := finder{Workload: w, shares: map[Axis][]share{}}
 	for i := range marginals {
-		f.find(i)
+		f.findResiduals(i)
 	}
-	f.sort()
+	f.sortResiduals()
 	return w, nil
 }
 
@@ -112,8 +108,8 @@ type finder struct {
 	own    [][]share // of the axes of one marginal
 }
 
-// step leads from a residual to the one with an axis more. Every residual of a
-// marginal is reached by axes that are residuals of it too.
+// step leads from a residual to the one with an additional axis. Every residual of a marginal is reached by axes that
+// are residuals of it too.
 type step struct{ from, column, level int32 }
 
 func stepTo(from int32, a Axis) step { return step{from, int32(a.Column), int32(a.Level)} }
@@ -124,13 +120,13 @@ type share struct {
 	mean, peak float64
 }
 
-// of lists the factors of an axis, by the column's residuals that bear on it.
-func (f *finder) of(a Axis) []share {
+// sharesOf returns the factors of an axis, for the column's residuals that contribute to it.
+func (f *finder) sharesOf(a Axis) []share {
 	all, ok := f.shares[a]
 	if !ok {
 		c := f.Columns[a.Column]
 		levels := c.Below(a.Level)
-		for k, r := range c.reaches(a) {
+		for k, r := range c.axisReaches(a) {
 			one := share{levels[k], r.mean, slices.Max(r.each)}
 			if levels[k] > 0 && c.Moves(levels[k]).Squares == 0 { // every group has one category
 				one.mean, one.peak = 0, 0
@@ -142,9 +138,8 @@ func (f *finder) of(a Axis) []share {
 	return all
 }
 
-// find lists the residuals of a marginal: each of its axes at its level or a
-// coarser one, or left out.
-func (f *finder) find(marginal int) {
+// findResiduals lists the residuals of a marginal: each of its axes at its level or a coarser one, or left out.
+func (f *finder) findResiduals(marginal int) {
 	axes := f.Marginals[marginal].Axes
 	shares := slices.Grow(f.own[:0], len(axes))[:len(axes)]
 	f.own = shares
@@ -152,7 +147,7 @@ func (f *finder) find(marginal int) {
 	count := 1
 	for i, a := range axes {
 		f.cells[marginal] *= float64(f.Columns[a.Column].Size(a.Level))
-		shares[i] = f.of(a)
+		shares[i] = f.sharesOf(a)
 		count *= len(shares[i])
 	}
 	uses := make([]use, 0, count)
@@ -168,7 +163,7 @@ func (f *finder) find(marginal int) {
 			case s.level > 0 && s.peak == 0: // every group has one category: there is no residual
 				continue
 			case s.level > 0:
-				next = f.place(at, Axis{Column: axes[i].Column, Level: s.level})
+				next = f.extend(at, Axis{Column: axes[i].Column, Level: s.level})
 			}
 			walk(i+1, next, float64(share*s.mean), float64(peak*s.peak))
 		}
@@ -177,26 +172,26 @@ func (f *finder) find(marginal int) {
 	f.uses[marginal] = uses
 }
 
-// place finds the residual with an axis more, or adds it.
-func (f *finder) place(from int32, a Axis) int32 {
+// extend returns the residual with an additional axis, and adds it if it is new.
+func (f *finder) extend(from int32, a Axis) int32 {
 	key := stepTo(from, a)
-	at, ok := f.places[key]
+	at, ok := f.extensions[key]
 	if !ok {
 		at = int32(len(f.Residuals))
 		axes := make(Set, len(f.Residuals[from].Axes), len(f.Residuals[from].Axes)+1)
 		copy(axes, f.Residuals[from].Axes)
-		f.places[key] = at
+		f.extensions[key] = at
 		f.Residuals = append(f.Residuals, Residual{
-			Axes: append(axes, a), Squares: f.Residuals[from].Squares * float64(f.Columns[a.Column].squares(a.Level)),
+			Axes: append(axes, a), Squares: f.Residuals[from].Squares * float64(f.Columns[a.Column].squaredNorm(a.Level)),
 		})
 	}
 	return at
 }
 
-// sort puts the residuals into their order.
-func (f *finder) sort() {
+// sortResiduals sorts the residuals.
+func (f *finder) sortResiduals() {
 	order := upTo(len(f.Residuals))
-	slices.SortFunc(order, func(a, b int) int { return compare(f.Residuals[a].Axes, f.Residuals[b].Axes) })
+	slices.SortFunc(order, func(a, b int) int { return compareSets(f.Residuals[a].Axes, f.Residuals[b].Axes) })
 	sorted, at := make([]Residual, len(order)), make([]int, len(order))
 	for i, o := range order {
 		sorted[i], at[o] = f.Residuals[o], i
@@ -209,8 +204,8 @@ func (f *finder) sort() {
 	}
 }
 
-// compare orders sets by their number of axes, then by columns and levels.
-func compare(a, b Set) int {
+// compareSets orders sets by their number of axes, then by columns and levels.
+func compareSets(a, b Set) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)
 	}
@@ -225,12 +220,12 @@ func compare(a, b Set) int {
 	return 0
 }
 
-// Cells is the number of cells of a marginal.
+// Cells returns the number of cells of a marginal.
 func (w *Workload) Cells(marginal int) float64 { return w.cells[marginal] }
 
-// Variance is that of the cells of a marginal under a strategy, by the variances
-// of its residuals: on the mean, and what none is above ([Workload.Largest] is that
-// of the worst cell itself, as the worst of one residual need not be that of another).
+// Variance returns the mean variance of the cells of a marginal under a strategy, given by the variances of its
+// residuals, and an upper bound for all cells. [Workload.Largest] is the largest variance itself, as the worst cell
+// of one residual need not be the worst of another.
 func (w *Workload) Variance(marginal int, variances []float64) (mean, bound float64) {
 	for _, u := range w.uses[marginal] {
 		mean += float64(u.share * variances[u.residual])
@@ -239,32 +234,31 @@ func (w *Workload) Variance(marginal int, variances []float64) (mean, bound floa
 	return mean, bound
 }
 
-// Shares visits the residuals of a marginal, each with what noise of variance 1 on its integers adds to the variance of
-// a cell, on the mean over cells.
+// Shares visits the residuals of a marginal, each with the mean over cells of what noise of variance 1 on its
+// integers adds to the variance of a cell.
 func (w *Workload) Shares(marginal int, visit func(residual int, share float64)) {
 	for _, u := range w.uses[marginal] {
 		visit(u.residual, u.share)
 	}
 }
 
-// CellVariances are the variances of the cells of a marginal, or of what it shows in
-// their place, whose axes may be in any order, given those of the residuals.
+// CellVariances returns the variances of the cells of a marginal, or of the sums that it shows instead, given those
+// of the residuals. The axes may be in any order.
 func (w *Workload) CellVariances(axes Set, variances []float64) []float64 {
 	reaches := make([][]reach, len(axes))
 	for i, a := range axes {
-		reaches[i] = w.Columns[a.Column].reaches(a)
+		reaches[i] = w.Columns[a.Column].axisReaches(a)
 	}
 	return w.cellVariances(axes, variances, reaches)
 }
 
-// Largest is the variance of the worst cell of a marginal, given those of the
-// residuals.
+// Largest returns the variance of the worst cell of a marginal, given those of the residuals.
 func (w *Workload) Largest(marginal int, variances []float64) float64 {
 	axes := w.Marginals[marginal].Axes
 	reaches := make([][]reach, len(axes))
 	for i, a := range axes {
-		all := w.Columns[a.Column].reaches(a)
-		rows := worst(all)
+		all := w.Columns[a.Column].axisReaches(a)
+		rows := worstRows(all)
 		for _, r := range all {
 			some := newReach(len(rows))
 			for j, row := range rows {
@@ -276,8 +270,8 @@ func (w *Workload) Largest(marginal int, variances []float64) float64 {
 	return slices.Max(w.cellVariances(axes, variances, reaches))
 }
 
-// cellVariances adds up, over the residuals of a marginal, what their noise adds to
-// each row. Axes whose rows are all alike are worked out for one.
+// cellVariances adds up, over the residuals of a marginal, what their noise adds to each row. It works out one row
+// only of axes whose rows are all equal.
 func (w *Workload) cellVariances(axes Set, variances []float64, reaches [][]reach) []float64 {
 	sizes, counted := make([]int, len(axes)), make([]int, len(axes))
 	n, all := 1, 1
@@ -294,7 +288,7 @@ func (w *Workload) cellVariances(axes Set, variances []float64, reaches [][]reac
 	var walk func(i int)
 	walk = func(i int) {
 		if i == len(axes) {
-			if at := w.Find(reduced(axes, levels)); at >= 0 { // if not, it is always 0
+			if at := w.Find(residualAt(axes, levels)); at >= 0 { // if not, it is always 0
 				addProducts(out, factors, variances[at])
 			}
 			return
@@ -311,8 +305,8 @@ func (w *Workload) cellVariances(axes Set, variances []float64, reaches [][]reac
 	return broadcast(out, counted, sizes)
 }
 
-// reduced is the residual of some axes at these levels, 0 for none.
-func reduced(axes Set, levels []int) Set {
+// residualAt returns the residual of some axes at these levels, 0 for an axis that is left out.
+func residualAt(axes Set, levels []int) Set {
 	var out Set
 	for i, a := range axes {
 		if levels[i] > 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/dprelease/dprelease/budget"
 )
 
-// Groups gives out those groups that a private selection lets through, where nobody lists the categories. A group is a value of each column of Columns, beside
-// categories of those that are listed; it counts the units in it.
+// Groups gives out the groups that a private selection lets through, if nobody lists the categories. A group is a
+// value of each column of Columns, together with categories of listed columns; it counts the units in it.
 //
 // With probability π(n) a group of n units is selected, whatever the others: π is that of [budget.PartitionSelection]
 // with the ε of Select and Delta, where Select is a randomized response; where it adds noise X, π(n) = P(n + X ≥
@@ -21,16 +21,16 @@ type Groups struct {
 	// Groups is in how many groups the units of two neighbours differ at most: those of one unit, or under replace twice
 	// as many.
 	Groups int64 `json:"groups"`
-	// Select is what the selection costs beside δ: of each of Groups groups a randomized response, or noise on the units
-	// of all.
+	// Select is what the selection costs in addition to δ: a randomized response for each of Groups groups, or noise on
+	// the units of all.
 	Select    budget.Mechanism `json:"select"`
 	Delta     string           `json:"delta"` // of one group, exact
 	Threshold int64            `json:"threshold,omitempty"`
 	AtLeast   int64            `json:"at_least,omitempty"`
 }
 
-// MostResponses is up to how many groups of neighbours are selected one by one, each by a randomized response: noise
-// against a threshold is better from about three on.
+// MostResponses is the largest number of groups of neighbours that are selected one by one, each by a randomized
+// response: noise and a threshold are better from about three on.
 const MostResponses = 64
 
 // Kind returns [KindGroups].
@@ -42,7 +42,7 @@ func (d Groups) Check() error {
 	return err
 }
 
-// StepsOf are the mechanisms of the selection, for so many times the groups in which neighbours differ.
+// StepsOf returns the mechanisms of the selection, for a multiple of the groups in which neighbours differ.
 func (d Groups) StepsOf(times int64) []budget.Mechanism {
 	if d.Select.Kind == budget.RandomizedResponse {
 		return slices.Repeat([]budget.Mechanism{d.Select}, int(times*d.Groups))
@@ -53,16 +53,16 @@ func (d Groups) StepsOf(times int64) []budget.Mechanism {
 	return []budget.Mechanism{m}
 }
 
-// Steps are the mechanisms of the selection as it is run.
+// Steps returns the mechanisms of the selection as it is run.
 func (d Groups) Steps() []budget.Mechanism { return d.StepsOf(1) }
 
-// Kept is with what probability a group of some numbers of units is selected.
+// Kept are the probabilities with which groups of some numbers of units are selected.
 type Kept struct {
 	of            Groups
 	probabilities []float64 // of 0, 1, 2, … units beyond what is asked for at least; the last is that of all more
 }
 
-// Kept works out the probabilities of a selection. It fails on one that a planner does not make.
+// Kept works out the probabilities of a selection. It returns an error for one that a planner does not make.
 func (d Groups) Kept() (*Kept, error) {
 	k := &Kept{of: d}
 	if err := d.Select.Validate(); err != nil {
@@ -83,14 +83,14 @@ func (d Groups) Kept() (*Kept, error) {
 	return k, nil
 }
 
-// Optimal are the probabilities of 0, 1, 2, … units, of which the last is that of all more, each a float that is meant
-// exactly; nil where noise is added and held against the threshold.
+// Optimal returns the probabilities of 0, 1, 2, … units, of which the last is that of all more, each a float that is
+// meant exactly; nil if noise is added and compared with the threshold.
 func (k *Kept) Optimal() []float64 { return k.probabilities }
 
-// Counted is how many units of a group count for its selection: those beyond what it must have at least.
+// Counted returns how many units of a group count for its selection: those beyond its required minimum.
 func (d Groups) Counted(units int64) int64 { return max(0, units-max(d.AtLeast-1, 0)) }
 
-// Chance is the probability with which a group of so many units is selected.
+// Chance returns the probability with which a group of that many units is selected.
 func (k *Kept) Chance(units int64) float64 {
 	n := k.of.Counted(units)
 	switch {
@@ -102,7 +102,7 @@ func (k *Kept) Chance(units int64) float64 {
 	return k.of.Select.Above(k.of.Threshold - n - 1)
 }
 
-// Needs is how many units a group has at least that is selected with this chance.
+// Needs returns the least number of units of a group that is selected with this probability.
 func (k *Kept) Needs(chance float64) int64 {
 	n := int64(1)
 	for k.Chance(n) < chance {
@@ -111,7 +111,7 @@ func (k *Kept) Needs(chance float64) int64 {
 	return int64(sort.Search(int(n), func(i int) bool { return k.Chance(int64(i)) >= chance }))
 }
 
-// floatBelow is the largest float that is not above x.
+// floatBelow returns the largest float that is not above x.
 func floatBelow(x *big.Rat) float64 {
 	f, exact := x.Float64()
 	if !exact && new(big.Rat).SetFloat64(f).Cmp(x) > 0 {
@@ -120,31 +120,31 @@ func floatBelow(x *big.Rat) float64 {
 	return f
 }
 
-// LeastSelected is the least noisy number of units of a group that is selected, for noise with which a group of one unit
+// LeastSelected returns the least noisy number of units of a selected group, for noise with which a group of one unit
 // reaches it with a probability of at most delta. [budget.Mechanism.Above] is good to 12 digits.
 func LeastSelected(noise budget.Mechanism, delta *big.Rat) int64 {
 	return 2 + noise.LeastAbove(float64(floatBelow(delta)*(1-1e-9)))
 }
 
-// GroupsFacts says of a table which groups it has.
+// GroupsFacts describes the groups of a table.
 type GroupsFacts struct {
 	Columns   []string `json:"columns"`
-	Groups    int64    `json:"groups"` // in so many a unit counts at most
+	Groups    int64    `json:"groups"` // largest number of groups in which a unit counts
 	MaxLength []int64  `json:"max_length"`
 	AtLeast   int64    `json:"at_least,omitempty"`
 	Delta     string   `json:"delta,omitempty"` // reserved for the selection, of the δ of the release
 	Optimal   bool     `json:"optimal,omitempty"`
-	// Chances are of groups of some sizes.
+	// Chances are the probabilities of groups of some sizes.
 	Chances []Chance `json:"chances,omitempty"`
 }
 
-// AsAsked tells that the groups are of what another says that is known before there is a budget.
+// AsAsked reports whether the groups agree with others in what is known before there is a budget.
 func (d GroupsFacts) AsAsked(asked GroupsFacts) bool {
 	return slices.Equal(d.Columns, asked.Columns) && slices.Equal(d.MaxLength, asked.MaxLength) &&
 		d.Groups == asked.Groups && d.AtLeast == asked.AtLeast
 }
 
-// Chance is with what chance a group of so many units appears.
+// Chance is the probability with which a group of that many units appears.
 type Chance struct {
 	Units  int64   `json:"units"`
 	Chance float64 `json:"chance"`

@@ -27,7 +27,7 @@ const (
 	Kinds = int(KindGroups) + 1
 )
 
-// Selection is which answers of a measurement are given out: one of [All], [Above], [Top] and [Groups].
+// Selection says which answers of a measurement are given out: one of [All], [Above], [Top] and [Groups].
 type Selection interface {
 	Kind() Kind
 	// Check returns an error unless the selection can be run.

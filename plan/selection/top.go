@@ -8,15 +8,15 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Top gives out the answers of the cells with the largest counts, as far as private choices find them: cells are chosen
-// one after the other and each once, the likelier the more is counted in them. The integers of these alone get noise,
-// and are the answers of the measurement.
+// Top gives out the answers of the cells with the largest counts, as far as private choices find them: cells are
+// chosen one after the other and each once, with larger counts more likely. Only the integers of these get noise, and
+// are the answers of the measurement.
 type Top struct {
 	Of int64 `json:"of"` // how many
-	// Select makes each of them, among the cells that are left.
+	// Select makes each choice, among the cells that are left.
 	Select budget.Mechanism `json:"select"`
-	// Sensitivity is how far one unit can move the integer of a cell, and Monotone tells that it moves those of all cells
-	// up, or all down.
+	// Sensitivity is the largest change of a cell's integer by one unit. Monotone reports whether a unit changes the
+	// integers of all cells in one direction.
 	Sensitivity int64 `json:"sensitivity"`
 	Monotone    bool  `json:"monotone,omitempty"`
 }
@@ -24,8 +24,8 @@ type Top struct {
 // Kind returns [KindTop].
 func (Top) Kind() Kind { return KindTop }
 
-// Check returns an error unless a mechanism that chooses makes as many choices as a spec can ask for, or fewer. Whether
-// there are as many cells is a matter of the table.
+// Check returns an error unless a choosing mechanism makes at most as many choices as a spec can ask for. The number
+// of cells is a matter of the table.
 func (c Top) Check() error {
 	chooses := c.Select.Kind == budget.ExponentialMechanism || c.Select.Kind == budget.PermuteAndFlip
 	if !chooses || c.Of < 1 || c.Of > spec.MostTop || c.Sensitivity < 1 {
@@ -34,7 +34,7 @@ func (c Top) Check() error {
 	return nil
 }
 
-// Moves returns how far apart one unit's moves of two cells can be.
+// Moves returns the largest difference between one unit's changes of two cells.
 func (c Top) Moves() *big.Int {
 	moves := big.NewInt(c.Sensitivity)
 	if !c.Monotone {
@@ -58,13 +58,13 @@ func (c Top) Steps() []budget.Mechanism {
 	return steps
 }
 
-// TopFacts says of a table that it has the cells that were chosen, in the order of their choice.
+// TopFacts describes a table of chosen cells, which are in the order of their choice.
 type TopFacts struct {
 	Of int64 `json:"of"`
-	// Choosing is the share of the table's amount that the choices take; the rest is for the noise of the counts.
+	// Choosing is the share of the table's amount that the choices take; the rest pays for the noise of the counts.
 	Choosing string `json:"choosing"`
 	// Shortfall bounds by how much the count of a cell that is not in the table exceeds that of one that is: with a
-	// probability of Attained or more no such pair is further apart.
+	// probability of Attained or more it is larger for no such pair.
 	Shortfall float64 `json:"shortfall"`
 	Attained  float64 `json:"attained"`
 }

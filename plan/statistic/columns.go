@@ -1,9 +1,9 @@
 // Package statistic says what a table shows of a statistic.
 //
-// It owns the statistics, one file each: which measurements a statistic needs, its figures, what their error rests
-// on, what they are in words, and the names of the columns that show them.
+// It owns the statistics, one file each: which measurements a statistic needs, its figures, what their error depends
+// on, how they are described, and the names of the columns that show them.
 //
-// It works on plans and public facts alone: it never reads data and never draws noise.
+// It works on plans and public facts only: it never reads data and never draws noise.
 package statistic
 
 // Names of a statistic's columns in a published table, after the statistic's own

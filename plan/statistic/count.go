@@ -6,7 +6,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the count: it is the table's own number, and no figure beside it.
+// This file holds the count: it is the table's own number, and no additional figure.
 
 type count struct{ plain }
 

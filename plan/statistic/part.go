@@ -7,9 +7,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the parts: measurements that figures of a table rest on beside its count.
+// This file holds the parts: measurements that figures of a table are computed from, in addition to its count.
 
-// Table is what a statistic is told of the table that shows it.
+// Table is what a statistic needs to know of the table that shows it.
 type Table struct {
 	Release  *spec.Release
 	Path     string
@@ -20,13 +20,13 @@ type Table struct {
 	Units    bool             // its count is of units
 }
 
-// rows is the confidential table.
+// rows returns the confidential table.
 func (t Table) rows() *spec.Table { return t.Release.Table(t.Marginal.Table) }
 
 // Part is a measurement of the rows of a table by its attributes and some more.
 type Part struct {
 	Name    string           // below the table's
-	More    []spec.Attribute // beside those of the table
+	More    []spec.Attribute // in addition to those of the table
 	Counted counted.Counted
 	Once    bool // a unit counts once in a cell
 }
@@ -39,7 +39,7 @@ func ID(table, name string, more []spec.Attribute) string {
 	return "values/" + table + "/" + name
 }
 
-// Fault is a statistic that a table cannot show: what is wrong, and what was expected.
+// Fault is a statistic that a table cannot show: the problem, and what was expected.
 type Fault struct{ Message, Expected string }
 
 func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Message, f.Expected) }

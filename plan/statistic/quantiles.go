@@ -37,8 +37,8 @@ func (quantiles) Figures(t Table, s spec.Stat) []plan.Figure {
 	return all
 }
 
-// quantilesOf returns the name of the part that holds the quantiles of a column, and their shares: all statistics of a
-// table that ask for some share it.
+// quantilesOf returns the name of the part with the quantiles of a column, and their shares. All statistics of a
+// table that ask for some of these shares use it.
 func quantilesOf(m *spec.Marginal, column string) (name string, at []*big.Rat) {
 	for _, s := range m.Stats {
 		if s.Kind != spec.Quantiles || s.Column != column {

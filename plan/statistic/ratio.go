@@ -49,7 +49,7 @@ func (ratio) Figures(t Table, s spec.Stat) []plan.Figure {
 	return []plan.Figure{f}
 }
 
-// termOf is a term of a ratio whose parts have these attributes beside those of the table.
+// termOf returns a term of a ratio whose parts have these attributes in addition to those of the table.
 func termOf(t Table, term spec.Term, by []spec.Attribute) plan.Term {
 	out := plan.Term{Kind: term.Kind, Column: term.Column}
 	if len(by) > 0 {
@@ -71,8 +71,9 @@ func termOf(t Table, term spec.Term, by []spec.Attribute) plan.Term {
 	return out
 }
 
-// termSums is the sum that a term rests on: as those of other figures, but about the middle of the whole range where the
-// table tells strata apart as well, so that the numerator and the denominator of a cell add up in one unit.
+// termSums returns the sum that a term is computed from: like the sums of other figures, but about the middle of the
+// whole range if the table distinguishes strata as well, so that the numerator and the denominator of a cell are in
+// one unit.
 func termSums(t Table, column string, more []spec.Attribute) Part {
 	l := t.rows().Column(column).Lattice
 	if l.By == "" || !slices.Contains(slices.Concat(t.Counted, more), spec.Attribute{Column: l.By}) {
@@ -81,7 +82,7 @@ func termSums(t Table, column string, more []spec.Attribute) Part {
 	return Part{Name: column + "_whole_sums", More: more, Counted: powerOf(t, column, 1, nil)}
 }
 
-// whereColumns are the attributes that the terms of a ratio tell rows apart by.
+// whereColumns returns the attributes by which the terms of a ratio select rows.
 func whereColumns(s spec.Stat) []spec.Attribute {
 	var out []spec.Attribute
 	for _, term := range []spec.Term{s.Of, s.Over} {
@@ -112,7 +113,7 @@ func (ratio) RestsOn(f plan.Figure, from Measured) Rest {
 	return rest
 }
 
-// cellsOf is of how many cells of its part the term is the sum, for each cell of the table.
+// cellsOf returns how many cells of its part the term adds up, for each cell of the table.
 func cellsOf(t plan.Term, rows *spec.Table) float64 {
 	n := 1.0
 	for _, c := range t.Where {
@@ -132,7 +133,7 @@ func (ratio) Telling(f plan.Figure, _ *spec.Table) float64 {
 
 func (ratio) What(f plan.Figure) string { return termText(*f.Of) + " over " + termText(*f.Over) }
 
-// termText says what a term is.
+// termText describes a term.
 func termText(t plan.Term) string {
 	what := "rows"
 	if t.Kind != spec.Count {

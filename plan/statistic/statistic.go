@@ -5,15 +5,15 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the statistic: what every one of them says of itself, and the list of them.
+// This file holds the statistic: what every one of them declares, and the list of them.
 
 // Statistic is what a table shows of one kind. Each has a file of its own.
 type Statistic interface {
 	// Plural names its figures in a sentence.
 	Plural() string
-	// Parts returns the measurements that its figures rest on beside the table's count, or a [Fault].
+	// Parts returns the measurements that its figures are computed from in addition to the table's count, or a [Fault].
 	Parts(t Table, s spec.Stat) ([]Part, error)
-	// Figures returns its figures in the table, without their quality; none where the table's first statistic is what it
+	// Figures returns its figures in the table, without their quality; none if the table's first statistic is what it
 	// shows.
 	Figures(t Table, s spec.Stat) []plan.Figure
 	// Additive reports whether its figures can be added up: their estimates are published too, whose mean over the noise
@@ -24,29 +24,29 @@ type Statistic interface {
 	Limits(f plan.Figure, rows *spec.Table) (least, most float64)
 	// Whole reports whether its figures are whole numbers of what is counted once, whatever a row weighs.
 	Whole() bool
-	// Clamped reports whether it is of values that are rounded, and clamped to the range of their column.
+	// Clamped reports whether its values are rounded, and clamped to the range of their column.
 	Clamped() bool
-	// Signed reports whether its figures can be below zero where the values that they are of can.
+	// Signed reports whether its figures can be negative if the values of their column can.
 	Signed() bool
-	// Ranked reports whether its figures are found by their rank, so that noise moves the rank: they have no standard
+	// Ranked reports whether its figures are found by their rank, so that noise changes the rank: they have no standard
 	// error.
 	Ranked() bool
-	// OfCount reports whether a figure is worked out from the table's count too.
+	// OfCount reports whether a figure is also computed from the table's count.
 	OfCount(f plan.Figure) bool
-	// RestsOn returns what the error of a figure rests on.
+	// RestsOn returns what the error of a figure depends on.
 	RestsOn(f plan.Figure, from Measured) Rest
-	// Telling returns about how many rows, by weight, a cell needs for a figure to say something, which is not Ranked and
-	// has a margin; 0 where that does not depend on rows.
+	// Telling returns about how many rows, by weight, a cell needs for a figure to be informative, if it is not Ranked
+	// and has a margin; 0 if that does not depend on rows.
 	Telling(f plan.Figure, rows *spec.Table) float64
-	// What says what a figure is, in words.
+	// What describes a figure.
 	What(f plan.Figure) string
-	// In names what a figure is in. protects is the noun that the release protects.
+	// In names the unit of a figure. protects is the noun for what the release protects.
 	In(f plan.Figure, protects string) string
 	// Mapped reports whether its figures are drawn on a map.
 	Mapped() bool
 }
 
-// statistics are all of them, by kind.
+// statistics lists them by kind.
 var statistics = [spec.StatKinds]Statistic{
 	spec.Count: count{}, spec.Sum: sum{}, spec.Units: units{}, spec.Distinct: distinct{}, spec.Mean: mean{},
 	spec.Ratio: ratio{}, spec.Variance: variance{}, spec.Deviation: deviation{}, spec.Quantiles: quantiles{},
@@ -56,10 +56,10 @@ var statistics = [spec.StatKinds]Statistic{
 // Of returns the statistic of a kind.
 func Of(kind spec.StatKind) Statistic { return statistics[kind] }
 
-// OfFigure returns the statistic that a figure is of.
+// OfFigure returns the statistic of a figure.
 func OfFigure(f plan.Figure) Statistic { return Of(f.Kind) }
 
-// plain is what most statistics are: of numbers that are not whole, and without parts of their own.
+// plain is what most statistics have in common: numbers that are not whole, and no parts of their own.
 type plain struct{}
 
 func (plain) Parts(Table, spec.Stat) ([]Part, error)                { return nil, nil }
@@ -75,7 +75,7 @@ func (plain) Telling(plan.Figure, *spec.Table) float64              { return 0 }
 func (plain) Mapped() bool                                          { return false }
 func (plain) In(f plan.Figure, _ string) string                     { return f.Column }
 
-// figure is a figure of a statistic, but for what it rests on.
+// figure returns a figure of a statistic, without its parts.
 func figure(s spec.Stat) plan.Figure {
 	return plan.Figure{Name: s.Name, Kind: s.Kind, Column: s.Column}
 }

@@ -9,31 +9,32 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the sums of a column's values about the middle of their range, which sums, means, variances and
-// ratios rest on.
+// This file holds the sums of a column's values about the middle of their range, from which sums, means, variances
+// and ratios are computed.
 
-// summed is what statistics have in common that are of the sums of a column's values and of the table's count.
+// summed is what statistics have in common that are computed from the sums of a column's values and from the table's
+// count.
 type summed struct{ plain }
 
 func (summed) Clamped() bool             { return true }
 func (summed) OfCount(plan.Figure) bool  { return true }
 func (summed) What(f plan.Figure) string { return f.Kind.String() + " of " + f.Column }
 
-// sumsOf is the sum of a power of a column's values about the middle of their range, in half ranges: the error of a sum
-// counts beside that of a count as where each row were at an end of the range.
+// sumsOf returns the sum of a power of a column's values about the middle of their range, in half ranges: the error
+// of a sum is compared with the error of a count as if each row were at an end of the range.
 func sumsOf(t Table, column string, power int, more []spec.Attribute) Part {
 	by := slices.Concat(t.Counted, attributes.CountedBy(t.rows(), more))
 	return Part{Name: sumsName(column, power), More: more, Counted: powerOf(t, column, power, by)}
 }
 
-// powerOf is the value of a power of a column, for a query by some attributes.
+// powerOf returns the value of a power of a column, for a query by some attributes.
 func powerOf(t Table, column string, power int, by []spec.Attribute) counted.Values {
-	v := centred(t.rows().Column(column), by)
+	v := centredValues(t.rows().Column(column), by)
 	v.Power, v.Weight = power, t.rows().Weight != nil
 	return v
 }
 
-// sumsName names the part that holds sums of a power of a column.
+// sumsName names the part with the sums of a power of a column.
 func sumsName(column string, power int) string {
 	if power == 2 {
 		return column + "_squares"
@@ -41,9 +42,9 @@ func sumsName(column string, power int) string {
 	return column + "_sums"
 }
 
-// centred is the value of a column's places about the middle of its range; of each stratum about its own, and
-// multiplied so that all have nearly the same reach, where the query tells strata apart.
-func centred(c *spec.Column, by []spec.Attribute) counted.Values {
+// centredValues returns the value of a column's lattice points about the middle of its range. If the query
+// distinguishes strata, each has its own middle, and a factor with which all have nearly the same reach.
+func centredValues(c *spec.Column, by []spec.Attribute) counted.Values {
 	l := c.Lattice
 	v := counted.Values{Column: c.Name, Power: 1, Times: 1}
 	if l.By == "" || !slices.Contains(by, spec.Attribute{Column: l.By}) {
@@ -68,8 +69,8 @@ func centred(c *spec.Column, by []spec.Attribute) counted.Values {
 	return v
 }
 
-// scaleOf is, in the column's unit, what an integer of a part's value stands for, the middle of its range, and half of
-// its width; of the widest of strata.
+// scaleOf returns, in the column's unit, what an integer of a part's value stands for, the middle of its range, and
+// half of its width; for strata, of the widest.
 func scaleOf(from Measured, part string) (unit, middle, half float64) {
 	v := from.ByID[part].Query.Counted.(counted.Values)
 	l := from.Rows.Column(v.Column).Lattice
@@ -83,7 +84,7 @@ func scaleOf(from Measured, part string) (unit, middle, half float64) {
 	return step / float64(v.Times), step * float64(first+last) / 2, step * float64(last-first) / 2
 }
 
-// rangeOf are the least and the largest value of a figure's column.
+// rangeOf returns the least and the largest value of a figure's column.
 func rangeOf(f plan.Figure, rows *spec.Table) (low, high float64) {
 	l := rows.Column(f.Column).Lattice
 	step, _ := l.Step.Float64()

@@ -34,10 +34,10 @@ func (units) Telling(f plan.Figure, _ *spec.Table) float64 { return f.Quality.Ma
 func (units) What(plan.Figure) string                      { return "units that have a row in the cell" }
 func (units) In(_ plan.Figure, protects string) string     { return UnitsText(protects) }
 
-// UnitsText names units where one with several rows counts once.
+// UnitsText names units in a count where a unit with several rows counts once.
 func UnitsText(protects string) string { return fmt.Sprintf("units, each %s once in a cell", protects) }
 
-// ownCount is what statistics have in common that count something with a measurement of its own.
+// ownCount is what statistics have in common that count something with a separate measurement.
 type ownCount struct{ plain }
 
 func (ownCount) Additive() bool { return true }

@@ -1,7 +1,7 @@
-// Package strategy holds how a plan says in which way its tables are measured.
+// Package strategy holds how a plan states the way in which its tables are measured.
 //
-// It owns the names of the ways and their errors: which questions are asked for a group of tables, which were not and
-// what they would have given, and how columns are measured along which tables count up.
+// It owns the names of the ways and their errors: what is measured for a group of tables, what the alternatives were
+// and the errors they would have had, and how columns are measured along which tables accumulate.
 //
 // It never finds a strategy: package optimise does.
 package strategy
@@ -14,14 +14,14 @@ type Kind string
 const (
 	// Direct measures each table by itself.
 	Direct Kind = "direct"
-	// Largest measures the tables that lie in no other of the group; the others are sums of them.
+	// Largest measures the tables that are within no other of the group; the others are sums of their cells.
 	Largest Kind = "largest"
 	// Residuals measures every part that the tables share once.
 	Residuals Kind = "residuals"
 	// ResidualsAndTables measures what the tables share, and some tables by themselves.
 	ResidualsAndTables Kind = "residuals-and-tables"
-	// EqualShares measures each table by itself, all for the same. It is what others do, and is taken where nothing else
-	// leaves no table worse.
+	// EqualShares measures each table by itself, all with the same share. Other systems do this; it is chosen only if
+	// nothing else leaves no table worse.
 	EqualShares Kind = "equal-shares"
 )
 
@@ -31,59 +31,60 @@ type Group struct {
 	Kind   Kind        `json:"kind"`
 	Noise  budget.Kind `json:"noise"`
 	Tables []string    `json:"tables"`
-	// Measurements is how many of the plan's measurements are for this group; they stand in the order of the strategies.
+	// Measurements is how many of the plan's measurements are for this group; these are in the order of the strategies.
 	Measurements int `json:"measurements"`
 	// RMSE is the root mean square of the standard errors of all cells of these tables, as planned from this group's
-	// measurements alone, every table put together from all of them that bear on it.
+	// measurements only, with every table estimated from all of them that contribute to it.
 	RMSE float64 `json:"rmse"`
-	// Instead are the strategies that were not taken, with what they would have had.
+	// Instead are the strategies that were not chosen, with the errors they would have had.
 	Instead []Alternative `json:"instead,omitempty"`
 }
 
-// Alternative is a strategy that was not taken: for its error, or in a leaf of targets for what it needs, or because it
-// cannot be. The error of another kind of noise is what it would be if the whole release had that kind, under the
-// budget's ε and δ; that of another strategy is for the same part of the leaf.
+// Alternative is a strategy that was not chosen: because of its error, or in a leaf of targets its cost, or because
+// it is not possible. The error of another kind of noise is for the whole release with that kind, under the budget's
+// ε and δ; the error of another strategy is for the same part of the leaf.
 type Alternative struct {
 	Kind  Kind        `json:"kind"`
 	Noise budget.Kind `json:"noise"`
 	RMSE  float64     `json:"rmse,omitempty"`
 	Needs string      `json:"needs,omitempty"` // of ε in a pure budget, else of ρ
-	// Charge is the ρ that the release would be charged with this kind of noise, where that is another.
+	// Charge is the ρ that the release would be charged with this kind of noise, if it is another one.
 	Charge string `json:"charge,omitempty"`
 	Why    string `json:"why,omitempty"`
 }
 
-// Summing says how columns are measured along which tables count up, or are asked for ranges.
+// Summing says how columns are measured along which tables accumulate, or need ranges.
 type Summing string
 
 const (
-	// RangedApart measures them for that in the leaves that ask for it.
+	// RangedApart measures them for these sums in the leaves that need them.
 	RangedApart Summing = ""
-	// RangedEverywhere does so in all leaves, so that their measurements bear on each other.
+	// RangedEverywhere does so in all leaves, so that their measurements contribute to each other.
 	RangedEverywhere Summing = "everywhere"
 	// CellByCell measures them as other columns: sums are added up from cells.
 	CellByCell Summing = "cells"
-	// LevelsSeparate measures them as other columns too, and every level of a column as one of its own. It is taken where
-	// tables are guarded and residuals of levels that lie within each other would make some worse than by themselves.
+	// LevelsSeparate measures them as other columns too, and every level of a column as a separate column. It is chosen
+	// if tables are guarded and residuals of nested levels would make some worse than by themselves.
 	LevelsSeparate Summing = "levels"
 )
 
-// OtherNoise is what a release of ε and δ would have with another law of noise, as `noise:` under `budget` asks for it.
+// OtherNoise is what a release of ε and δ would have with another law of noise, as `noise:` under `budget` can ask
+// for it.
 type OtherNoise struct {
 	Noise budget.Kind `json:"noise"` // discrete-gaussian or discrete-laplace
-	// Partly is set where some tables have no way of their own with this noise, and would keep discrete Gaussian noise.
+	// Partly is set if some tables have no design with this noise, and would keep discrete Gaussian noise.
 	Partly bool `json:"partly,omitempty"`
-	// Charge is the ρ that the account would be charged, in four digits rounded up; absent where the release cannot be
+	// Charge is the ρ that the account would be charged, in four digits rounded up; absent if the release cannot be
 	// planned with this noise.
 	Charge string `json:"charge,omitempty"`
-	// Error is the error of all tables over that of this plan, in four digits: the root of the sum over all cells of
-	// weight × variance or, where the budget minimises the largest of these, the root of that. Tables of leaves that get
-	// what their targets need are left out; absent where there are no others.
+	// Error is the ratio of the error of all tables to that of this plan, in four digits: the root of the sum over all
+	// cells of weight × variance or, if the budget minimises the largest of these, the root of that. Tables of leaves
+	// that get what their targets need are left out; absent if there are no others.
 	Error float64 `json:"error,omitempty"`
-	// Levels says what becomes of tables that show one column at several levels where that is not as in this plan: "apart"
-	// where they would not agree, "agree" where they would.
+	// Levels says whether tables at several levels of a column would agree, if that differs from this plan: "apart" if
+	// they would not agree, "agree" if they would.
 	Levels string `json:"levels,omitempty"`
-	// Why says why the release cannot be planned with this noise.
+	// Why is the reason why the release cannot be planned with this noise.
 	Why string `json:"why,omitempty"`
 }
 

@@ -1,9 +1,9 @@
-// Package tabulation says which published tables can be counted from the columns of microdata.
+// Package tabulation finds the published tables that can be counted from the columns of microdata.
 //
-// It owns by which columns each such table is counted: so a table tells of the columns that decide its attributes,
-// and the microdata can be counted as the table is.
+// It owns the columns by which each such table is counted: a table carries information on the columns that decide its
+// attributes, and the microdata can be counted as the table is.
 //
-// It reads a plan alone, and never sees a count.
+// It reads only a plan, and never sees a count.
 package tabulation
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// Table is a published table whose counts tell of the columns of microdata: for each of its attributes the column
-// that decides it.
+// Table is a published table whose counts carry information on the columns of microdata: for each of its attributes
+// the column that decides it.
 type Table struct {
-	Table int // its place in the plan
+	Table int // its index in the plan
 	By    []Column
 }
 
-// Of returns the tables of a release that tell of microdata, in their order: all that count rows, show all cells of
-// which there are not too many, and have no attribute that the columns do not decide.
+// Of returns the tables of a release that carry information on microdata, in their order: all that count rows, show
+// all cells of which there are not too many, and have no attribute that the columns do not decide.
 func Of(p *plan.Plan, s plan.Synthetic) []Table {
 	var all []Table
 	for i, t := range p.Tables {
@@ -39,7 +39,8 @@ func Of(p *plan.Plan, s plan.Synthetic) []Table {
 	return all
 }
 
-// decidedBy finds for each attribute of a table the column of microdata that decides it. It fails where none does.
+// decidedBy finds for each attribute of a table the column of microdata that decides it. It returns an error if none
+// does.
 func decidedBy(p *plan.Plan, s plan.Synthetic, planned plan.Table) ([]Column, error) {
 	t := p.Release().Table(s.Table)
 	all := []Column{}
@@ -59,7 +60,7 @@ func decidedBy(p *plan.Plan, s plan.Synthetic, planned plan.Table) ([]Column, er
 	return all, nil
 }
 
-// hasColumnTwice tells that two attributes are decided by one column.
+// hasColumnTwice reports whether two attributes are decided by one column.
 func hasColumnTwice(by []Column) bool {
 	for i, a := range by {
 		if slices.ContainsFunc(by[:i], func(b Column) bool { return a.Column == b.Column }) {
@@ -69,7 +70,7 @@ func hasColumnTwice(by []Column) bool {
 	return false
 }
 
-// Unmeasured are the columns of microdata that no table of the release tells of.
+// Unmeasured returns the columns of microdata on which no table of the release carries information.
 func Unmeasured(p *plan.Plan, s plan.Synthetic) []plan.Factor {
 	told := make([]bool, len(s.By))
 	for _, e := range Of(p, s) {
@@ -86,8 +87,8 @@ func Unmeasured(p *plan.Plan, s plan.Synthetic) []plan.Factor {
 	return left
 }
 
-// Pairwise tells that each two columns of microdata are together in a table that tells of them, category by category
-// where the numbers of these are given.
+// Pairwise reports whether each two columns of microdata are together in such a table, category by category if the
+// numbers of these are given.
 func Pairwise(p *plan.Plan, s plan.Synthetic, columns []int64) bool {
 	together := map[[2]int]bool{}
 	for _, e := range Of(p, s) {
@@ -104,8 +105,8 @@ func Pairwise(p *plan.Plan, s plan.Synthetic, columns []int64) bool {
 	return len(together) == n*(n-1)/2
 }
 
-// Columns is how a table is counted from microdata: for each of its attributes the column of the microdata that
-// decides it, and the category of each of that column's. It fails where no column does.
+// Columns says how a table is counted from microdata: for each of its attributes the column of the microdata that
+// decides it, and the attribute's category for each of that column's. It returns an error if no column does.
 func Columns(p *plan.Plan, confidential, path string) ([]Column, error) {
 	at := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == confidential })
 	if at < 0 {
@@ -122,8 +123,7 @@ func Columns(p *plan.Plan, confidential, path string) ([]Column, error) {
 	return decidedBy(p, p.Synthetic[at], planned)
 }
 
-// Column is a column of microdata, by its place, with the category of an attribute that each of its categories
-// lies in.
+// Column is a column of microdata, by index, with the category of an attribute that contains each of its categories.
 type Column struct {
 	Level      string // of the attribute
 	Column     int

@@ -1,4 +1,4 @@
-// Package template says what stays of a plan when the values of its parameters change.
+// Package template says what remains of a plan when the values of its parameters change.
 //
 // It owns the template that standing approvals are given for ([Hash]), and what the specs of one template have in
 // common ([Key]). It never judges an approval: whoever keeps the account compares the hashes.
@@ -18,7 +18,7 @@ import (
 // templateFormat names the layout that [Hash] hashes.
 const templateFormat = "dprelease.template/1"
 
-// template is what stays of a plan when the values of its parameters do not.
+// template is what remains of a plan when the values of its parameters change.
 type template struct {
 	Format string `json:"format"`
 	Plan   string `json:"plan"` // format of the plan
@@ -34,7 +34,7 @@ type template struct {
 	Synthetic    []plan.Synthetic   `json:"synthetic,omitempty"`
 }
 
-// templateFiles are the public files of a release by what they are for.
+// templateFiles are the public files of a release by their purpose.
 type templateFiles struct {
 	Books      []templateBook `json:"books"`
 	Maps       []templateBook `json:"maps,omitempty"`       // boundaries of code books
@@ -42,24 +42,23 @@ type templateFiles struct {
 	Invariants []templateBook `json:"invariants,omitempty"` // files of public figures
 }
 
-// templateBook is the code book of a column, or a public table or invariant by its name. Its path may hold a parameter,
-// so it is known by that name and by what it says.
+// templateBook is the code book of a column, or a public table or invariant by its name. Its path may contain a
+// parameter, so it is identified by that name and by its content.
 type templateBook struct {
 	Table  string `json:"table"`
 	Column string `json:"column"`
 	Text   string `json:"text"` // SHA-256
 }
 
-// Hash is the SHA-256, in hexadecimal, of the plan with its parameters blank: the spec's text as written, what its
-// code books, their boundaries, its public tables and the files of its invariants say, whether a run resumes,
-// guarantee, cost, budget leaves, strategies, tables, measurements and microdata. Left out are the values of parameters
-// and what they alone decide: name, title, what the release corrects and the paths of sources and code books. Left out
-// too is the name of the spec's file, which decides nothing.
+// Hash returns the SHA-256, in hexadecimal, of the plan with its parameters blank: the spec's text as written, the
+// content of its code books, their boundaries, its public tables and the files of its invariants, whether a run
+// resumes, guarantee, cost, budget leaves, strategies, tables, measurements and microdata. It omits the values of
+// parameters and what they alone decide: name, title, what the release corrects and the paths of sources and code
+// books. It also omits the name of the spec's file, which decides nothing.
 //
-// Contract: plans of one text with the same code books, public tables and figures have one template,
-// whatever values their parameters have; plans that differ in anything that is
-// promised, charged, asked or published have two, unless SHA-256 collides.
-// Standing approvals rest on this.
+// Contract: plans of one text with the same code books, public tables and figures have one template, whatever values
+// their parameters have; plans that differ in anything that is promised, charged, asked or published have two, unless
+// SHA-256 collides. Standing approvals rest on this.
 func Hash(p *plan.Plan) string {
 	b, err := json.Marshal(template{
 		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(),
@@ -73,7 +72,7 @@ func Hash(p *plan.Plan) string {
 	return plan.HashOf(b)
 }
 
-// blankGuarantee is the guarantee without the paths of the files that public figures are from.
+// blankGuarantee returns the guarantee without the paths of the files with public figures.
 func blankGuarantee(p *plan.Plan) plan.Guarantee {
 	g := p.Guarantee
 	g.Invariants = slices.Clone(g.Invariants)
@@ -85,7 +84,7 @@ func blankGuarantee(p *plan.Plan) plan.Guarantee {
 	return g
 }
 
-// templateFilesOf are the public files of a release, in the order of the spec, with their texts by path.
+// templateFilesOf returns the public files of a release, in the order of the spec, with their texts by path.
 func templateFilesOf(r *spec.Release, texts map[string]string) (f templateFiles) {
 	book := func(table, name, path string) templateBook {
 		return templateBook{table, name, plan.HashOf([]byte(texts[path]))}
@@ -111,8 +110,8 @@ func templateFilesOf(r *spec.Release, texts map[string]string) (f templateFiles)
 	return f
 }
 
-// Key is the SHA-256, in hexadecimal, of what a release has in common with all that differ from it in the
-// values of their parameters alone: the text of the spec as written, and what its public files say.
+// Key returns the SHA-256, in hexadecimal, of what a release has in common with all that differ from it only in the
+// values of their parameters: the text of the spec as written, and the content of its public files.
 func Key(r *spec.Release) string {
 	b, err := json.Marshal(struct {
 		Format string `json:"format"`

@@ -1,9 +1,9 @@
 package usefulness
 
-// This file holds the verdict: the one rule by which plan, what-if and report say whether the cells of a table are to
-// be used one by one.
+// This file holds the verdict: the one rule by which plan, what-if and report say whether the cells of a table can be
+// used one by one.
 
-// Verdict says whether the cells of a table are to be used one by one.
+// Verdict says whether the cells of a table can be used one by one.
 type Verdict string
 
 // The verdicts, best first.

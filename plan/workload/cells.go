@@ -8,12 +8,12 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// This file holds how many cells a table has, and as how many it counts.
+// This file holds how many cells a table has, and how many it counts for when errors are added up.
 
 // maxAttributes bounds the attributes of a table.
 const maxAttributes = 63
 
-// Cells is the number of cells of a table: the product of its levels' sizes.
+// Cells returns the number of cells of a table: the product of its levels' sizes.
 func Cells(r *spec.Release, t *Table) (int64, error) {
 	if len(t.By) > maxAttributes {
 		return 0, &Fault{"by", fmt.Sprintf("table %s would have %d attributes", t.Path, len(t.By)),
@@ -26,9 +26,9 @@ func Cells(r *spec.Release, t *Table) (int64, error) {
 	return selecting[t.Selection.Kind()].cells(t, levels)
 }
 
-// allCells is the number of cells of a table that has all of them.
+// allCells returns the number of cells of a table that publishes all of them.
 func allCells(t *Table, levels []*domain.Level) (int64, error) {
-	n, ok := product(levels, limit.Cells)
+	n, ok := cellProduct(levels, limit.Cells)
 	if !ok {
 		return 0, &Fault{"by", fmt.Sprintf("table %s would have more than 2^36 cells, which take a terabyte to count",
 			t.Path), "coarser levels or fewer attributes, or `cells: {above: N}`: a sparse table, of which the cells above a threshold are published"}
@@ -36,9 +36,9 @@ func allCells(t *Table, levels []*domain.Level) (int64, error) {
 	return n, nil
 }
 
-// comparedCells is the number of cells of a table that are compared, of which it has some.
+// comparedCells returns the number of cells that are compared in a table that publishes some of them.
 func comparedCells(t *Table, levels []*domain.Level) (int64, error) {
-	n, ok := product(levels, limit.SparseCells)
+	n, ok := cellProduct(levels, limit.SparseCells)
 	if !ok {
 		return 0, &Fault{"by", fmt.Sprintf("table %s would have more than 2^62 cells", t.Path),
 			"coarser levels or fewer attributes"}
@@ -46,8 +46,8 @@ func comparedCells(t *Table, levels []*domain.Level) (int64, error) {
 	return n, nil
 }
 
-// product is that of the sizes of levels; false where it is more than most.
-func product(levels []*domain.Level, most int64) (int64, bool) {
+// cellProduct returns the product of the sizes of levels; it reports false if that is more than most.
+func cellProduct(levels []*domain.Level, most int64) (int64, bool) {
 	n := int64(1)
 	for _, level := range levels {
 		size := int64(level.Size())
@@ -59,24 +59,23 @@ func product(levels []*domain.Level, most int64) (int64, bool) {
 	return n, true
 }
 
-// Possible is how many cells get noise, and count where errors are added up; of a sparse table as many as may have
-// rows.
+// Possible returns how many cells get noise, and count when errors are added up. For a sparse table that is how many
+// may have rows.
 func (t *Table) Possible() int64 { return selecting[t.Selection.Kind()].possible(t) }
 
-// possibleCells is how many figures get noise of a table that has all cells.
+// possibleCells returns how many figures of a table that publishes all cells get noise.
 func possibleCells(t *Table) int64 {
 	return (t.Cells - t.Impossible) / t.What.Kind().Traits().PerFigure
 }
 
-// UsualGroups is as how many cells a table counts beside others of its leaf whose groups nobody knows the number of.
+// UsualGroups is how many cells a table whose number of groups nobody knows counts for in its leaf.
 const UsualGroups = 1000
 
-// unknownRows is as how many cells a sparse table counts beside others of its leaf, where the spec says nothing of the
-// number of rows.
+// unknownRows is how many cells a sparse table counts for in its leaf if the spec does not state the number of rows.
 const unknownRows = int64(1) << 20
 
-// FilledOf is as how many cells a sparse table counts where errors are added up: those that can have rows, of which
-// there are no more than rows are expected.
+// FilledOf returns how many cells a sparse table counts for when errors are added up: the possible cells, but no more
+// than the expected rows.
 func FilledOf(t *spec.Table, possible int64) int64 {
 	rows := t.ExpectedRows()
 	if rows == 0 {

@@ -9,16 +9,16 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// This file holds the chain: levels of a column of which each lies within the one before.
+// This file holds the chain: nested levels of a column.
 
-// Chain is a column of a confidential table with some of its levels, of which each lies within the one before.
+// Chain is a column of a confidential table with some of its levels, each nested in the one before.
 type Chain struct {
 	Column  string
 	Levels  []*domain.Level // coarsest first
-	parents [][]int         // of each category its category at the level before; at the first level 0, the total
+	parents [][]int         // of each category its parent in the level before; at the first level 0, the total
 }
 
-// ChainsOf divides levels of a column into as few chains as a greedy search finds, which starts with the coarsest.
+// ChainsOf divides levels of a column into chains by a greedy search that starts with the coarsest.
 func ChainsOf(of *spec.Column, levels []*domain.Level) []Chain {
 	var all []Chain
 	for left := coarsestFirst(levels); len(left) > 0; {
@@ -29,8 +29,8 @@ func ChainsOf(of *spec.Column, levels []*domain.Level) []Chain {
 	return all
 }
 
-// newChain starts a chain of a column with the first of some levels and, greedily, adds each later one that lies within
-// the last one added. left are the levels that do not, in order.
+// newChain starts a chain of a column with the first of some levels and, greedily, adds each later level that is
+// nested in the last one added. left are the levels that are not, in order.
 func newChain(of *spec.Column, levels []*domain.Level) (c Chain, left []*domain.Level) {
 	c = Chain{Column: of.Name, Levels: levels[:1:1], parents: [][]int{make([]int, levels[0].Size())}}
 	for _, level := range levels[1:] {
@@ -44,7 +44,7 @@ func newChain(of *spec.Column, levels []*domain.Level) (c Chain, left []*domain.
 	return c, left
 }
 
-// Attribute is the column at a level, counted from 1.
+// Attribute returns the column at a level, counted from 1.
 func (c Chain) Attribute(level int) spec.Attribute {
 	return spec.Attribute{Column: c.Column, Level: c.Levels[level-1].Name}
 }
@@ -58,7 +58,7 @@ func (c Chain) String() string {
 	return strings.Join(names, " with ")
 }
 
-// Size is the number of categories of a level, counted from 1; level 0 is the total, of one.
+// Size returns the number of categories of a level, counted from 1; level 0 is the total, of one.
 func (c Chain) Size(level int) int {
 	if level == 0 {
 		return 1
@@ -66,7 +66,7 @@ func (c Chain) Size(level int) int {
 	return c.Levels[level-1].Size()
 }
 
-// Within is, of each category of a level, the category of a coarser one that it lies in.
+// Within returns, for each category of a level, the category of a coarser one that contains it.
 func (c Chain) Within(fine, coarse int) []int {
 	of := make([]int, c.Size(fine))
 	for i := range of {

@@ -11,43 +11,43 @@ import (
 	"github.com/dprelease/dprelease/spec/domain"
 )
 
-// This file holds the columns as the strategy of residuals sees them: levels that lie within each other, in chains.
+// This file holds the columns as the strategy of residuals sees them: nested levels, in chains.
 
 // Chains are the columns of one confidential table, each with the levels that the release's tables use. Levels of a
-// column that do not lie within each other are columns of their own.
+// column that are not nested are columns of their own.
 type Chains struct {
 	Columns []*residual.Column
-	Levels  []Chain // of each of the columns
-	of      map[usage]residual.Axis
+	Levels  []Chain // of each column
+	axes    map[usage]residual.Axis
 	Leaves  []string // their paths
 	ranges  map[source]bool
 	tables  []residual.Set // the attributes of each table of the release, in its order
 }
 
-// usage is an attribute as the tables of some leaves use its column: for ranges, or not.
+// usage is an attribute, with whether the tables of some leaves measure its column for ranges.
 type usage struct {
 	spec.Attribute
 	ranged bool
 }
 
-// source is a column in a leaf, by its path.
+// source is a column in a leaf, given by its path.
 type source struct{ leaf, column string }
 
-// Axis is what an attribute is for the tables and measurements of a leaf.
+// Axis returns the axis of an attribute in the tables and measurements of a leaf.
 func (c Chains) Axis(leaf string, a spec.Attribute) (residual.Axis, bool) {
-	axis, ok := c.of[usage{a, c.ranges[source{leaf, a.Column}]}]
+	axis, ok := c.axes[usage{a, c.ranges[source{leaf, a.Column}]}]
 	return axis, ok
 }
 
-// NewChains builds the chains of the attributes of some tables, which are of one confidential table. Tables with
-// impossible cells, and those that stand apart for their many attributes, have no part in them. A column in a leaf that
-// ranges names has the one residual that is best for what counts up along it, or is asked for ranges of it, whatever
-// its levels; for other leaves it is a column of its own. In a pure budget other columns have one level each, as
-// nothing is gained there by measuring what levels share; so they have where levels are to be separate. It fails on a
-// column of too many categories for ranges.
+// NewChains builds the chains of the attributes of some tables, which are of one confidential table. Standalone
+// tables, with impossible cells or many attributes, have no part in them. A column in a leaf that ranges names has
+// the one residual that is best for accumulation or ranges along it, whatever its levels; for other leaves it is a
+// separate column. In a pure budget other columns have one level each, as nothing is gained there by measuring what
+// levels share; they also have one level each if levels are to be separate. It returns an error for a column of too
+// many categories for ranges.
 func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, error) {
-	ranges := ranges(how, r, tables)
-	c := Chains{of: map[usage]residual.Axis{}, ranges: ranges}
+	ranges := rangedColumns(how, r, tables)
+	c := Chains{axes: map[usage]residual.Axis{}, ranges: ranges}
 	for _, l := range r.Budget.Leaves {
 		c.Leaves = append(c.Leaves, l.Path)
 	}
@@ -59,7 +59,7 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 			continue
 		}
 		for i, a := range t.Counted {
-			of := b.of(t, a)
+			of := b.columnOf(t, a)
 			level, ok := r.Table(t.Marginal.Table).Column(a.Column).Domain.Level(a.Level)
 			if !ok {
 				continue // refused before
@@ -76,10 +76,10 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 		}
 	}
 	if len(ranges) > 0 {
-		b.besides(r, tables)
+		b.findCompanions(r, tables)
 	}
 	for _, of := range columns {
-		if err := b.chain(r.Table(tables[0].Marginal.Table).Column(of.name), of); err != nil {
+		if err := b.addChains(r.Table(tables[0].Marginal.Table).Column(of.name), of); err != nil {
 			return c, At(r, "tables."+tables[0].Marginal.Table+".columns."+of.name, err)
 		}
 	}
@@ -112,56 +112,56 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 // chainBuilder adds columns to chains.
 type chainBuilder struct {
 	*Chains
-	laplace  bool // the budget is a pure ε
-	separate bool // every level is a column of its own
-	used     map[column][]*domain.Level
-	sums     map[*domain.Level]residual.Sums
-	beside   map[string][]beside
+	laplace    bool // the budget is a pure ε
+	separate   bool // every level is a column of its own
+	used       map[column][]*domain.Level
+	sums       map[*domain.Level]residual.Sums
+	companions map[string][]companions
 }
 
-// column is a column of the table, as leaves use it that ask for ranges of it, or as others do.
+// column is a column of the table, as it is used by leaves that need ranges of it, or by others.
 type column struct {
 	name   string
 	ranged bool
 }
 
-// of is the column of a table's attribute.
-func (b *chainBuilder) of(t *Table, a spec.Attribute) column {
+// columnOf returns the column of a table's attribute.
+func (b *chainBuilder) columnOf(t *Table, a spec.Attribute) column {
 	return column{a.Column, b.ranges[source{b.Leaves[t.Leaf], a.Column}]}
 }
 
-// beside is what a table has together with a column: so many columns with ranges, itself among them, and so many cells
-// of the others.
-type beside struct {
+// companions is what a table has together with a column: the number of columns with ranges, itself included, and the
+// number of cells of the other columns.
+type companions struct {
 	columns int
 	cells   int64
 }
 
-// besides finds the tables that each column with ranges is in.
-func (b *chainBuilder) besides(r *spec.Release, tables []*Table) {
-	b.beside = map[string][]beside{}
+// findCompanions finds the tables that each column with ranges is in.
+func (b *chainBuilder) findCompanions(r *spec.Release, tables []*Table) {
+	b.companions = map[string][]companions{}
 	for _, t := range tables {
 		if t.Apart() {
 			continue
 		}
-		one := beside{cells: 1}
+		one := companions{cells: 1}
 		for _, a := range t.Counted {
-			if b.of(t, a).ranged {
+			if b.columnOf(t, a).ranged {
 				one.columns++
 			} else if level, ok := r.Table(t.Marginal.Table).Column(a.Column).Domain.Level(a.Level); ok {
 				one.cells *= int64(level.Size()) // no more than the table has
 			}
 		}
 		for _, a := range t.Counted {
-			if b.of(t, a).ranged {
-				b.beside[a.Column] = append(b.beside[a.Column], one)
+			if b.columnOf(t, a).ranged {
+				b.companions[a.Column] = append(b.companions[a.Column], one)
 			}
 		}
 	}
 }
 
-// chain adds a column with its levels, in chains.
-func (b *chainBuilder) chain(column *spec.Column, of column) error {
+// addChains adds a column with its levels, in chains.
+func (b *chainBuilder) addChains(column *spec.Column, of column) error {
 	for levels := coarsestFirst(b.used[of]); len(levels) > 0; {
 		most := len(levels)
 		if !of.ranged && (b.laplace || b.separate) {
@@ -169,16 +169,17 @@ func (b *chainBuilder) chain(column *spec.Column, of column) error {
 		}
 		chain, left := newChain(column, levels[:most])
 		left = append(left, levels[most:]...)
-		if b.laplace && of.ranged && b.most(chain.Levels) == residual.Cells { // without ranges of its own: one level each
+		// Without ranges of its own the column has one level each.
+		if b.laplace && of.ranged && b.widestSums(chain.Levels) == residual.Cells {
 			left = append(left, chain.Levels[1:]...)
 			chain, _ = newChain(column, levels[:1])
 		}
-		made, err := b.column(of, chain)
+		made, err := b.newColumn(of, chain)
 		if err != nil {
 			return err
 		}
 		for k := range chain.Levels {
-			b.Chains.of[usage{chain.Attribute(k + 1), of.ranged}] = residual.Axis{Column: len(b.Columns), Level: k + 1}
+			b.Chains.axes[usage{chain.Attribute(k + 1), of.ranged}] = residual.Axis{Column: len(b.Columns), Level: k + 1}
 		}
 		b.Columns, b.Levels = append(b.Columns, made), append(b.Levels, chain)
 		levels = left
@@ -186,8 +187,8 @@ func (b *chainBuilder) chain(column *spec.Column, of column) error {
 	return nil
 }
 
-// most is what is asked along the levels of a chain: ranges before prefix sums before cells.
-func (b *chainBuilder) most(levels []*domain.Level) residual.Sums {
+// widestSums returns what is needed along the levels of a chain: ranges before prefix sums before cells.
+func (b *chainBuilder) widestSums(levels []*domain.Level) residual.Sums {
 	sums := residual.Cells
 	for _, level := range levels {
 		sums = max(sums, b.sums[level])
@@ -195,15 +196,15 @@ func (b *chainBuilder) most(levels []*domain.Level) residual.Sums {
 	return sums
 }
 
-// column is the column of residuals of a chain.
-func (b *chainBuilder) column(of column, chain Chain) (*residual.Column, error) {
-	sums := b.most(chain.Levels)
+// newColumn returns the column of residuals of a chain.
+func (b *chainBuilder) newColumn(of column, chain Chain) (*residual.Column, error) {
+	sums := b.widestSums(chain.Levels)
 	n := chain.Size(len(chain.Levels))
 	if !of.ranged || sums == residual.Cells || n < 2 {
 		return residual.NewColumn(chain.parents...), nil
 	}
 	ranging := residual.RangingOf(sums, n, b.laplace)
-	for _, t := range b.beside[of.name] {
+	for _, t := range b.companions[of.name] {
 		ranging = ranging.Beside(t.columns, t.cells)
 	}
 	c, err := residual.NewRanged(ranging, chain.parents...)
@@ -213,8 +214,7 @@ func (b *chainBuilder) column(of column, chain Chain) (*residual.Column, error) 
 	return c, nil
 }
 
-// Axes are a table's attributes as axes, in the table's order, none of a table with impossible cells; set is the same,
-// sorted.
+// Axes returns a table's attributes as axes, in the table's order; nil for a standalone table.
 func (c Chains) Axes(t *Table) residual.Set {
 	if t.Apart() {
 		return nil
@@ -222,7 +222,7 @@ func (c Chains) Axes(t *Table) residual.Set {
 	return c.tables[t.Place]
 }
 
-// Shown are the axes of a table as its rows show them: of ranges, the cells that any reader adds up.
+// Shown returns the axes of a table as its rows show them: for ranges, the cells that any reader can add up.
 func (c Chains) Shown(t *Table) residual.Set {
 	out := slices.Clone(c.Axes(t))
 	for i := range out {
@@ -243,12 +243,12 @@ func SetOf(axes residual.Set) residual.Set {
 	return sorted
 }
 
-// Flat tells that every column of a table has one level, and none has ranges.
+// Flat reports whether every column of a table has one level, and none has ranges.
 func (c Chains) Flat(t *Table) bool {
 	return !slices.ContainsFunc(c.Axes(t), func(a residual.Axis) bool { return !c.Columns[a.Column].Plain() })
 }
 
-// Ranged are the axes of a table whose columns have ranges.
+// Ranged returns the axes of a table whose columns have ranges.
 func (c Chains) Ranged(t *Table) residual.Set {
 	var out residual.Set
 	for _, a := range c.Axes(t) {
@@ -259,7 +259,7 @@ func (c Chains) Ranged(t *Table) residual.Set {
 	return out
 }
 
-// SourceOf is what a measurement says of the columns.
+// SourceOf returns a measurement as a source on the columns.
 func (c Chains) SourceOf(m plan.Measurement) residual.Source {
 	s := residual.Source{Variance: m.Mechanism.Variance()}
 	for _, f := range m.Query.Factors {
@@ -270,7 +270,7 @@ func (c Chains) SourceOf(m plan.Measurement) residual.Source {
 	return s
 }
 
-// Integers is how many integers a source has.
+// Integers returns how many integers a source has.
 func (c Chains) Integers(s residual.Source) int64 {
 	n := int64(1)
 	for i, a := range s.Axes {
@@ -283,7 +283,7 @@ func (c Chains) Integers(s residual.Source) int64 {
 	return n
 }
 
-// Factor is an axis as a factor of a query: of counts (plain), or as its residual.
+// Factor returns an axis as a factor of a query: of counts (plain), or as its residual.
 func (c Chains) Factor(a residual.Axis, plain bool) plan.Factor {
 	chain := c.Levels[a.Column]
 	of := chain.Attribute(a.Level)
@@ -299,8 +299,8 @@ func (c Chains) Factor(a residual.Axis, plain bool) plan.Factor {
 	return f
 }
 
-// Added is of how many cells what a table shows is the sum, on the mean: 1, or along n categories (n+1)/2 for prefix
-// sums and (n+2)/3 for ranges.
+// Added returns the mean number of cells that a figure of the table adds up: 1, or along n categories (n+1)/2 for
+// prefix sums and (n+2)/3 for ranges.
 func (c Chains) Added(t *Table) float64 {
 	out := 1.0
 	for i, a := range c.Axes(t) {
@@ -318,8 +318,8 @@ func (c Chains) Added(t *Table) float64 {
 	return out
 }
 
-// ranges are the columns of some tables that are measured for what counts up along them, by leaf.
-func ranges(v strategy.Summing, r *spec.Release, tables []*Table) map[source]bool {
+// rangedColumns returns the columns of some tables that are measured for accumulation along them, by leaf.
+func rangedColumns(v strategy.Summing, r *spec.Release, tables []*Table) map[source]bool {
 	out := map[source]bool{}
 	for _, t := range tables {
 		for i, a := range t.Counted {
@@ -337,7 +337,7 @@ func ranges(v strategy.Summing, r *spec.Release, tables []*Table) map[source]boo
 	return out
 }
 
-// Connected parts tables into groups that share columns; a total goes with the first group. A table that stands apart
+// Connected partitions tables into groups that share columns; a total goes with the first group. A standalone table
 // is a group of its own.
 func Connected(tables []*Table, c Chains) [][]*Table {
 	group := make([]int, len(c.Columns)) // of each column, 0 for none
@@ -391,7 +391,7 @@ func Connected(tables []*Table, c Chains) [][]*Table {
 	return append(groups, alone...)
 }
 
-// Contains tells that a table has all attributes of another.
+// Contains reports whether a table has all attributes of another.
 func Contains(outer, inner *Table) bool {
 	for _, a := range inner.Counted {
 		if !slices.Contains(outer.Counted, a) {

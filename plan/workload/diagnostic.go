@@ -13,27 +13,27 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the diagnostics: tables of what bounds and policies leave out, where the spec asks for them.
+// This file holds the diagnostics: tables of what bounds and policies leave out, if the spec asks for them.
 
-// diagnosis is a diagnostic of a table on its way through the planner.
+// diagnosis is a diagnostic of a table while it is planned.
 type diagnosis struct {
-	name string // of its table
-	says string // what is counted, in words
-	asks counted.Counted
+	name    string // of its table
+	words   string // what is counted, in words
+	counted counted.Counted
 }
 
-// diagnoses are what the release pays to know of its rows: of each confidential table how many units have more rows
-// than are counted and how many rows those are, how many rows policies leave out, and how many values of each column
-// that figures are of lie beyond their range.
+// diagnoses returns what the release pays to know of its rows: for each confidential table how many units have more
+// rows than are counted and how many rows that is, how many rows policies leave out, and how many values of each
+// column that figures use lie beyond its range.
 func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 	var all []diagnosis
 	if !t.Unit.Row {
 		all = append(all,
-			diagnosis{name: "units_over_bound", says: fmt.Sprintf("units with more than %s",
-				budget.Plural(t.Unit.MaxRows, "row")), asks: counted.UnitsOver},
+			diagnosis{name: "units_over_bound", words: fmt.Sprintf("units with more than %s",
+				budget.Plural(t.Unit.MaxRows, "row")), counted: counted.UnitsOver},
 			diagnosis{name: "rows_over_bound",
-				says: fmt.Sprintf("rows that are not counted as their unit has more than %s, of each unit %[1]s at most",
-					budget.Plural(t.Unit.MaxRows, "row")), asks: counted.RowsOver})
+				words: fmt.Sprintf("rows that are not counted as their unit has more than %s, of each unit %[1]s at most",
+					budget.Plural(t.Unit.MaxRows, "row")), counted: counted.RowsOver})
 	}
 	drops := slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 		return c.Unknown.Action == spec.Drop ||
@@ -49,31 +49,31 @@ func diagnoses(r *spec.Release, t *spec.Table) []diagnosis {
 		why = append(why, "whose unit has no row in "+parent)
 	}
 	if why != nil {
-		all = append(all, diagnosis{name: "rows_left_out", says: fmt.Sprintf("rows %s, of each unit %s at most",
-			strings.Join(why, " or "), budget.Plural(t.Unit.MaxRows, "row")), asks: counted.RowsLeftOut})
+		all = append(all, diagnosis{name: "rows_left_out", words: fmt.Sprintf("rows %s, of each unit %s at most",
+			strings.Join(why, " or "), budget.Plural(t.Unit.MaxRows, "row")), counted: counted.RowsLeftOut})
 	}
 	for _, c := range t.Columns {
 		if slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool {
 			return m.Table == t.Name &&
 				usesValues(m, c.Name)
 		}) {
-			all = append(all, diagnosis{name: c.Name + "_clamped", says: "rows whose " + c.Name +
-				" lies beyond its range and counts as its end", asks: counted.Values{Column: c.Name, Beyond: true}})
+			all = append(all, diagnosis{name: c.Name + "_clamped", words: "rows whose " + c.Name +
+				" lies beyond its range and counts as its end", counted: counted.Values{Column: c.Name, Beyond: true}})
 		}
 	}
 	return all
 }
 
-// usesValues tells that figures of a marginal are of values of a column.
+// usesValues reports whether figures of a marginal use values of a column.
 func usesValues(m spec.Marginal, column string) bool {
 	return slices.ContainsFunc(m.Stats, func(s spec.Stat) bool {
 		return statistic.Of(s.Kind).Clamped() && s.Column == column || s.Of.Column == column || s.Over.Column == column
 	})
 }
 
-// diagnosed are the tables of what a release pays to know of its rows, of one cell each, from a place among its tables
-// on.
-func diagnosed(r *spec.Release, place, leaf int) []*Table {
+// diagnosticTables returns the tables of what a release pays to know of its rows, of one cell each. Their indices
+// start with the given one.
+func diagnosticTables(r *spec.Release, index, leaf int) []*Table {
 	var all []*Table
 	if r.Diagnostics == "" {
 		return nil
@@ -81,8 +81,8 @@ func diagnosed(r *spec.Release, place, leaf int) []*Table {
 	for _, t := range r.Tables {
 		marginal := &spec.Marginal{Name: r.Diagnostics, Table: t.Name, Leaf: r.Diagnostics, Weight: big.NewRat(1, 1)}
 		for _, d := range diagnoses(r, t) {
-			all = append(all, &Table{Place: place + len(all), Path: r.Diagnostics + "/" + t.Name + "/" + d.name, Marginal: marginal,
-				Leaf: leaf, Weight: 1, Cells: 1, says: d.says, What: d.asks, Selection: selection.All{}})
+			all = append(all, &Table{Place: index + len(all), Path: r.Diagnostics + "/" + t.Name + "/" + d.name,
+				Marginal: marginal, Leaf: leaf, Weight: 1, Cells: 1, words: d.words, What: d.counted, Selection: selection.All{}})
 		}
 	}
 	return all

@@ -14,19 +14,19 @@ import (
 // This file holds the groups that nobody lists: in how many of them one unit differs, and which part of δ their
 // selection takes.
 
-// ChancesOf are the chances for which a table says how large a group must be.
+// ChancesOf are the probabilities for which a table states how large a group must be.
 var ChancesOf = []float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999}
 
-// askedGroups is the selection of a marginal by columns whose categories nobody lists.
-func askedGroups(_ *spec.Marginal, unlisted []*spec.Column) (selection.Selection, bool) {
+// requestedGroups returns the selection of a marginal by columns whose categories nobody lists.
+func requestedGroups(_ *spec.Marginal, unlisted []*spec.Column) (selection.Selection, bool) {
 	return selection.Groups{}, len(unlisted) > 0
 }
 
-// mostListed bounds the combinations of listed categories beside a column of which up to 2^32 values may be discovered:
-// so that whether its groups can be numbered does not depend on the values that there are.
+// mostListed bounds the combinations of listed categories that go with a column of which up to 2^32 values may be
+// discovered, so that whether its groups can be numbered does not depend on the values in the data.
 const mostListed = int64(1) << 30
 
-// groupCells is as many cells as a table of groups may have. It returns a fault where too many categories are listed.
+// groupCells returns how many cells a table of groups may have. It returns a fault if too many categories are listed.
 func groupCells(t *Table, levels []*domain.Level) (int64, error) {
 	listed := int64(1)
 	for _, level := range levels {
@@ -41,8 +41,8 @@ func groupCells(t *Table, levels []*domain.Level) (int64, error) {
 	return limit.SparseCells, nil
 }
 
-// tellGroups says which groups a table has: it has no cells that are listed.
-func tellGroups(t *Table, r *spec.Release, out *plan.Table) {
+// describeGroups says which groups a table has, as it has no listed cells.
+func describeGroups(t *Table, r *spec.Release, out *plan.Table) {
 	d := &selection.GroupsFacts{Groups: t.Differ(r)}
 	if r.Privacy.Neighbours == spec.Replace {
 		d.Groups /= 2
@@ -55,7 +55,7 @@ func tellGroups(t *Table, r *spec.Release, out *plan.Table) {
 	out.Cells, out.Discovered = 0, d
 }
 
-// Differ is in how many groups of a table the units of neighbours differ at most.
+// Differ returns in how many groups of a table neighbours differ at most.
 func (t *Table) Differ(r *spec.Release) int64 {
 	groups := int64(1)
 	if u := t.Unit(r); !u.Table.Unit.Row {
@@ -67,15 +67,16 @@ func (t *Table) Differ(r *spec.Release) int64 {
 	return groups
 }
 
-// ReservedPart is the part of δ that is reserved for selections: 1 in so many. A unit whose values change, as somebody
-// sees it who knows all else, costs twice that, and something has to be left then.
+// ReservedPart is the denominator of the part of δ that is reserved for selections. A unit whose values change, as
+// seen by somebody who knows all else, costs twice that part, and something must be left for the noise.
 const ReservedPart = 4
 
-// OnSelections is the release with the δ that is left for noise where a part of it is reserved for selections; the
-// release itself where there are none.
+// OnSelections returns the release with the δ that is left for noise if a part of it is reserved for selections; the
+// release itself if it has none.
 //
-// Guarantee: what is (ε, δ₀)-private but for selections which, together, let a group appear that only one unit has with
-// a probability of at most δ − δ₀, is (ε, δ)-private. Neighbours: both relations. Argument: docs/proofs/discover.md.
+// Guarantee: what is (ε, δ₀)-private but for selections which, together, let a group appear that only one unit has
+// with a probability of at most δ − δ₀, is (ε, δ)-private. Neighbours: both relations. Argument:
+// docs/proofs/discover.md.
 func OnSelections(r *spec.Release) *spec.Release {
 	if Selections(r) == 0 {
 		return r
@@ -85,7 +86,7 @@ func OnSelections(r *spec.Release) *spec.Release {
 	return &inner
 }
 
-// Selections is how many tables of a release have groups that nobody listed.
+// Selections returns how many tables of a release have groups that nobody listed.
 func Selections(r *spec.Release) (n int64) {
 	for _, m := range r.Marginals {
 		if t := r.Table(m.Table); t != nil && len(t.Discovers(m.By)) > 0 {
@@ -95,7 +96,7 @@ func Selections(r *spec.Release) (n int64) {
 	return n
 }
 
-// Reserved is the part of the δ of the release that selections have, nil where there are none.
+// Reserved returns the part of the release's δ that selections have, nil if there are none.
 func Reserved(p *plan.Plan) *big.Rat {
 	if Selections(p.Release()) == 0 {
 		return nil

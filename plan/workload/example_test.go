@@ -7,7 +7,7 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// What a release asks for: its tables with their cells, and how far one unit can move each of them.
+// List what a release asks for: its tables with their cells, and the sensitivity of their counts.
 func Example() {
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: `version: 1
 release: pets

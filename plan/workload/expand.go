@@ -13,13 +13,13 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds how a spec is expanded: which tables it asks for, and what each has.
+// This file expands a spec: which tables it asks for, and what each has.
 
 // maxTables bounds one marginal's subsets.
 const maxTables = 100000
 
-// Expand lists the tables that the marginals ask for, in spec order; `every`
-// gives one table for each subset of its attributes, small subsets first.
+// Expand returns the tables that the marginals ask for, in spec order; `every` gives one table for each subset of its
+// attributes, small subsets first.
 func Expand(r *spec.Release) ([]*Table, error) {
 	leaf := map[string]int{}
 	for i, l := range r.Budget.Leaves {
@@ -35,7 +35,7 @@ func Expand(r *spec.Release) ([]*Table, error) {
 			return nil, At(r, "marginals."+m.Name, err)
 		}
 		for _, by := range sets {
-			t := requested(r, m, by)
+			t := newMarginalTable(r, m, by)
 			t.Place, t.Leaf = len(tables), leaf[m.Leaf]
 			err := t.complete(r, rules)
 			if other, ok := seen[t.Path]; ok {
@@ -49,8 +49,8 @@ func Expand(r *spec.Release) ([]*Table, error) {
 			tables = append(tables, t)
 		}
 	}
-	tables = append(tables, suggested(r, len(tables), leaf)...)
-	rows := diagnosed(r, len(tables), leaf[r.Diagnostics])
+	tables = append(tables, suggestionTables(r, len(tables), leaf)...)
+	rows := diagnosticTables(r, len(tables), leaf[r.Diagnostics])
 	if r.Diagnostics != "" && rows == nil {
 		return nil, At(r, "diagnostics", &Fault{"", "there is nothing to diagnose: every row counts, and as it is",
 			"a table with `unit: {id, max_rows}`, a policy that drops rows, or figures of a column with a range; or no `diagnostics`"})
@@ -58,8 +58,9 @@ func Expand(r *spec.Release) ([]*Table, error) {
 	return append(tables, rows...), nil
 }
 
-// requested is the table of a marginal by some of its attributes, but for its place, its leaf and its cells.
-func requested(r *spec.Release, m *spec.Marginal, by []spec.Attribute) *Table {
+// newMarginalTable returns the table of a marginal by some of its attributes, without its index, its leaf and its
+// cells.
+func newMarginalTable(r *spec.Release, m *spec.Marginal, by []spec.Attribute) *Table {
 	confidential := r.Table(m.Table)
 	t := &Table{Path: TablePath(m.Name, m.Every != nil, by), Marginal: m, By: by,
 		Counted: attributes.CountedBy(confidential, by), Sums: SumsOf(m, by), Discovers: confidential.Discovers(by),
@@ -69,11 +70,11 @@ func requested(r *spec.Release, m *spec.Marginal, by []spec.Attribute) *Table {
 	if t.statistic() == spec.Units.String() {
 		t.What, t.PerUnit = counted.Rows{}, onceEach(t.PerUnit)
 	}
-	t.weigh(confidential)
+	t.scaleWeight(confidential)
 	return t
 }
 
-// complete works out the cells of a requested table. It returns a fault where the table cannot be counted or published.
+// complete works out the cells of a requested table. It returns a fault if the table cannot be counted or published.
 func (t *Table) complete(r *spec.Release, rules *impossible.Rules) error {
 	if err := distinctColumns(t); err != nil {
 		return err
@@ -103,7 +104,7 @@ func (t *Table) complete(r *spec.Release, rules *impossible.Rules) error {
 	return nil
 }
 
-// TablesOf returns those tables that are of a confidential table.
+// TablesOf returns the tables that are of a confidential table.
 func TablesOf(tables []*Table, confidential string) []*Table {
 	var own []*Table
 	for _, t := range tables {
@@ -114,7 +115,8 @@ func TablesOf(tables []*Table, confidential string) []*Table {
 	return own
 }
 
-// subsets lists the attribute sets of a marginal: without those of `every` that hold a column and what it decides.
+// subsets returns the attribute sets of a marginal, without subsets of `every` that hold a column and another that it
+// decides.
 func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 	confidential := r.Table(m.Table)
 	if m.Every == nil {
@@ -147,7 +149,7 @@ func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 	return all, nil
 }
 
-// Choose lists the k-subsets of a list in lexicographic order of positions.
+// Choose returns the k-subsets of a list in lexicographic order of positions.
 func Choose(list []spec.Attribute, k int) [][]spec.Attribute {
 	if k == 0 {
 		return [][]spec.Attribute{{}}
@@ -161,7 +163,7 @@ func Choose(list []spec.Attribute, k int) [][]spec.Attribute {
 	return all
 }
 
-// NewTable describes a table of counts, but for how good they will be.
+// NewTable describes a table of counts, without its accuracy.
 func NewTable(r *spec.Release, t *Table) plan.Table {
 	out := plan.Table{Path: t.Path, From: t.Marginal.Table, Marginal: t.Marginal.Name, By: make([]string, len(t.By)),
 		Cells: t.Cells, Impossible: t.Impossible}
@@ -170,8 +172,8 @@ func NewTable(r *spec.Release, t *Table) plan.Table {
 	}
 	out.Statistics = []plan.Statistic{{Name: t.statistic(), Confidence: counted.Confidence}}
 	out.PerUnit, out.Show = t.PerUnit, t.Marginal.Show
-	out.Weighted, out.Counts = t.What.Weighted(), t.says
-	out.Figures = figures(r, t)
-	selecting[t.Selection.Kind()].tell(t, r, &out)
+	out.Weighted, out.Counts = t.What.Weighted(), t.words
+	out.Figures = figuresOf(r, t)
+	selecting[t.Selection.Kind()].describe(t, r, &out)
 	return out
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/dprelease/dprelease/spec/document"
 )
 
-// This file holds the faults that planning finds in a spec, where they stand in it.
+// This file holds the faults that planning finds in a spec, with their positions.
 
-// Fault is what is wrong with a part of the spec, at one of its keys, and what was expected there.
+// Fault is an error in a part of the spec, at one of its keys, with what was expected there.
 type Fault struct{ Key, Message, Expected string }
 
 func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Message, f.Expected) }
 
-// At places a fault at a key of the part of the spec at a path. Other errors stay as they are, but say where.
+// At adds the position of a fault, at a key of the part of the spec with a path. It adds the path to other errors.
 func At(r *spec.Release, path string, err error) error {
 	var f *Fault
 	if !errors.As(err, &f) {

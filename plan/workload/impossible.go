@@ -9,10 +9,10 @@ import (
 
 // This file holds the cells of tables that are exact zeros, as the spec rules them out.
 
-// masked tells that some cells are impossible.
-func (t *Table) masked() bool { return t.Impossible > 0 }
+// hasImpossible reports whether some cells are impossible.
+func (t *Table) hasImpossible() bool { return t.Impossible > 0 }
 
-// impossibleCells is how many cells of a table are. It refuses a table of nothing else.
+// impossibleCells returns how many cells of a table are impossible. It returns a fault if all are.
 func impossibleCells(l *impossible.Rules, t *Table) (int64, error) {
 	mask, err := l.Mask(t.Query())
 	if err != nil {
@@ -26,9 +26,9 @@ func impossibleCells(l *impossible.Rules, t *Table) (int64, error) {
 	return n, nil
 }
 
-// checkMasked refuses a table with impossible cells that shows more than its count.
+// checkMasked returns a fault for a table with impossible cells that shows more than its count.
 func (t *Table) checkMasked(r *spec.Release) error {
-	if t.masked() && len(figures(r, t)) > 0 {
+	if t.hasImpossible() && len(figuresOf(r, t)) > 0 {
 		return &Fault{"", fmt.Sprintf("table %s has impossible cells, and statistics beside its count", t.Path),
 			"`stats: [count]` here, and a marginal without what is impossible for the others"}
 	}

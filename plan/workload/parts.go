@@ -12,9 +12,10 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the parts: measurements that figures of a table rest on beside its count, each of its own.
+// This file holds the parts: separate measurements that figures of a table are computed from, in addition to its
+// count.
 
-// parts are those of the tables, in their order. It fails where a part could not be counted.
+// PartsOf returns the parts of the tables, in their order. It returns an error if a part could not be counted.
 func PartsOf(r *spec.Release, tables []*Table) ([]*Table, error) {
 	var all []*Table
 	for _, t := range tables {
@@ -27,10 +28,10 @@ func PartsOf(r *spec.Release, tables []*Table) ([]*Table, error) {
 	return all, nil
 }
 
-// partsOf are the parts of one table.
+// partsOf returns the parts of one table.
 func partsOf(r *spec.Release, t *Table) ([]*Table, error) {
 	var all []*Table
-	shows := t.shows(r)
+	shows := t.forStatistics(r)
 	for _, s := range t.Marginal.Stats {
 		parts, err := statistic.Of(s.Kind).Parts(shows, s)
 		if fault := (*statistic.Fault)(nil); errors.As(err, &fault) {
@@ -48,20 +49,20 @@ func partsOf(r *spec.Release, t *Table) ([]*Table, error) {
 			if part.Cells, err = Cells(r, part); err != nil {
 				return nil, err
 			}
-			part.Cells *= drawn(part.What)
+			part.Cells *= answersPerCell(part.What)
 			all = append(all, part)
 		}
 	}
 	return all, nil
 }
 
-// shows is what statistics are told of the table.
-func (t *Table) shows(r *spec.Release) statistic.Table {
+// forStatistics returns the table as statistics see it.
+func (t *Table) forStatistics(r *spec.Release) statistic.Table {
 	return statistic.Table{Release: r, Path: t.Path, Marginal: t.Marginal, By: t.By, Counted: t.Counted,
 		PerUnit: t.PerUnit, Units: t.statistic() == spec.Units.String()}
 }
 
-// newPart is a part of a table, but for how many cells it has.
+// newPart returns a part of a table, without its number of cells.
 func newPart(r *spec.Release, t *Table, p statistic.Part) *Table {
 	part := &Table{
 		Place: t.Place, Path: statistic.ID(t.Path, p.Name, p.More), Marginal: t.Marginal, Of: t, Leaf: t.Leaf,
@@ -77,7 +78,7 @@ func newPart(r *spec.Release, t *Table, p statistic.Part) *Table {
 	if p.Counted.Kind().Traits().OwnBound {
 		part.PerUnit = spec.PerUnit{}
 	}
-	part.weigh(confidential)
+	part.scaleWeight(confidential)
 	return part
 }
 
@@ -87,9 +88,9 @@ func onceEach(bound spec.PerUnit) spec.PerUnit {
 	return bound
 }
 
-// weigh makes the error of a table of values count in rows of the largest value, beside those of others that count
-// rows.
-func (t *Table) weigh(confidential *spec.Table) {
+// scaleWeight scales the weight of a table of values, so that its error is in rows of the largest value, like the
+// error of tables that count rows.
+func (t *Table) scaleWeight(confidential *spec.Table) {
 	largest, _ := t.What.Extent(confidential).Largest().Float64()
 	t.Weight = float64(t.Weight / float64(largest*largest))
 }

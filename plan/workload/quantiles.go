@@ -5,21 +5,22 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds parts of quantiles: how many cells they have, and between which ways to them there is a choice.
+// This file holds parts of quantiles: how many cells they have, and the choice of ways to them.
 
 // Quantiles returns the question of a part of quantiles.
 func (t *Table) Quantiles() counted.Quantiles { return t.What.(counted.Quantiles) }
 
-// drawn returns how many answers each cell has: of quantiles each share and the ends of its interval, else one.
-func drawn(what counted.Counted) int64 {
+// answersPerCell returns how many answers each cell has: for quantiles each share and the ends of its interval, else
+// one.
+func answersPerCell(what counted.Counted) int64 {
 	if q, ok := what.(counted.Quantiles); ok {
 		return counted.DrawsPerShare * int64(len(q.At))
 	}
 	return 1
 }
 
-// Groups returns how many cells the factors have, of which each has one answer or more.
-func (t *Table) Groups() int64 { return t.Cells / drawn(t.What) }
+// Groups returns how many cells the factors have, each of which has one answer or more.
+func (t *Table) Groups() int64 { return t.Cells / answersPerCell(t.What) }
 
 // Unit returns what one unit contributes to the table.
 func (t *Table) Unit(r *spec.Release) counted.Unit {

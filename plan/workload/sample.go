@@ -9,8 +9,8 @@ import (
 
 // This file holds the release inside its sample: the budget that the drawn units have.
 
-// OnSample is the release with the budget that mechanisms may have which see a sample of its units alone; the release
-// itself where they see all.
+// OnSample returns the release with the budget of mechanisms that see only a sample of its units; the release itself
+// if they see all.
 //
 // Guarantee: mechanisms within that budget, run on one secret Poisson sample of the units, are together within the
 // budget of the release. Neighbours: add-remove alone, which a spec with a sample has. Theorem: Balle, Barthe &
@@ -22,14 +22,15 @@ func OnSample(r *spec.Release) (*spec.Release, error) {
 	}
 	inner := *r
 	var err error
-	if inner.Budget.Epsilon, inner.Budget.Delta, err = budget.BeforeSampling(r.Budget.Epsilon, r.Budget.Delta, sample.Rate()); err != nil {
+	inner.Budget.Epsilon, inner.Budget.Delta, err = budget.BeforeSampling(r.Budget.Epsilon, r.Budget.Delta, sample.Rate())
+	if err != nil {
 		return nil, r.Problem("budget", document.Problem{Message: "this budget cannot be spent on a sample: " + err.Error(),
 			Expected: "another budget, or another share of the units"})
 	}
 	return &inner, nil
 }
 
-// SampleOf is the sample of a release. What its mechanisms add up to comes later.
+// SampleOf returns the sample of a release, without the sum of its mechanisms' costs, which is known later.
 func SampleOf(r *spec.Release) plan.Sample {
 	if r.Sample().Partial() {
 		return plan.Sample{Share: r.Sample().Rate().RatString()}

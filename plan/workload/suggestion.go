@@ -8,15 +8,15 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds suggestions of bounds: quantiles near both ends of a column's values, bought and drawn like any
+// This file holds suggestions of bounds: quantiles near both ends of a column's values, paid for and drawn like any
 // others.
 
 // suggestedShares are the shares of rows below a suggested lower bound, and below an upper one.
 var suggestedShares = []*big.Rat{big.NewRat(1, 200), big.NewRat(199, 200)}
 
-// suggested are the tables of suggested bounds, from a place among the release's tables on: a table of one row for each
-// column, with the value that one row in 200 lies below and the one that one in 200 lies above.
-func suggested(r *spec.Release, place int, leaf map[string]int) []*Table {
+// suggestionTables returns the tables of suggested bounds, with indices from a given one on: a table of one row for
+// each column, with the values below and above which one row in 200 lies.
+func suggestionTables(r *spec.Release, index int, leaf map[string]int) []*Table {
 	var all []*Table
 	for _, t := range r.Tables {
 		for _, c := range t.Columns {
@@ -27,10 +27,10 @@ func suggested(r *spec.Release, place int, leaf map[string]int) []*Table {
 				Name: "bounds", Table: t.Name, Leaf: c.Suggest, Weight: big.NewRat(1, 1),
 				Stats: []spec.Stat{{Kind: spec.Quantiles, Name: c.Name, Column: c.Name, At: suggestedShares}},
 			}
-			one := &Table{Place: place + len(all), Path: "bounds/" + t.Name + "/" + c.Name, Marginal: m, Leaf: leaf[c.Suggest],
+			one := &Table{Place: index + len(all), Path: "bounds/" + t.Name + "/" + c.Name, Marginal: m, Leaf: leaf[c.Suggest],
 				Cells: 1, What: statistic.RowsOf(t), Selection: selection.All{}, guessed: true}
 			one.Weight = one.Asked()
-			one.weigh(t)
+			one.scaleWeight(t)
 			all = append(all, one)
 		}
 	}

@@ -14,44 +14,44 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the requested tables: by what they are, what they count, and what their columns are called.
+// This file holds the requested tables: their identity, what they count, and the names of their columns.
 
-// Table is a published table on its way through the planner.
+// Table is a published table while it is planned.
 type Table struct {
-	Place    int // among those of the release
+	Place    int // index among the tables of the release
 	Path     string
 	Marginal *spec.Marginal
 	By       []spec.Attribute // as it is published
-	Counted  []spec.Attribute // as its rows are counted: of derived columns, their origins
+	Counted  []spec.Attribute // as its rows are counted: for derived columns, their origins
 	Leaf     int
-	Weight   float64 // how much the variance of each of its cells counts
+	Weight   float64 // weight of the variance of each of its cells
 	Cells    int64
-	Sums     []residual.Sums // what it shows along each of counted
-	// impossibleCells is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its
+	Sums     []residual.Sums // what it shows along each of Counted
+	// Impossible is how many of the cells are exact zeros. Such a table is measured by itself: what is known of its
 	// cells is no sum of the residuals of others.
 	Impossible int64
-	Filled     int64          // of a sparse table: as how many cells it counts
-	Discovers  []*spec.Column // of its attributes, those whose categories are not listed
+	Filled     int64          // of a sparse table: how many cells it counts for
+	Discovers  []*spec.Column // its columns whose categories are not listed
 	// Of is the table whose figures a part serves; nil for a published table.
 	Of *Table
-	// What is what is counted, PerUnit how many rows of a unit at most, and Selection which answers are given out, as far
-	// as that is known before there is a budget.
+	// What is what is counted, PerUnit the bound on the rows of a unit, and Selection which answers are given out, as
+	// far as that is known before there is a budget.
 	What      counted.Counted
 	PerUnit   spec.PerUnit
 	Selection selection.Selection
-	// Bins are what quantiles are read from, by the kind of noise; without any they are drawn. guessed says that the range
-	// of the column is a guess, so that they are always drawn.
+	// Bins are what quantiles are read from, by the kind of noise; without any they are drawn. guessed reports whether
+	// the range of the column is a guess, so that they are always drawn.
 	Bins    map[budget.Kind]counted.Bins
 	guessed bool
-	says    string // of a table of what is left out: what it counts
+	words   string // of a diagnostic table: what it counts, in words
 }
 
-// Summed tells that the table counts up along an attribute, or is asked for ranges.
+// Summed reports whether the table accumulates along an attribute, or needs ranges.
 func (t *Table) Summed() bool {
 	return slices.ContainsFunc(t.Sums, func(s residual.Sums) bool { return s != residual.Cells })
 }
 
-// SumsOf is what a marginal shows along each of some of its attributes.
+// SumsOf returns what a marginal shows along each of some of its attributes.
 func SumsOf(m *spec.Marginal, by []spec.Attribute) []residual.Sums {
 	sums := make([]residual.Sums, len(by))
 	for i, a := range by {
@@ -65,27 +65,27 @@ func SumsOf(m *spec.Marginal, by []spec.Attribute) []residual.Sums {
 	return sums
 }
 
-// Asked is the weight that the spec gives to the variance of the table's cells.
+// Asked returns the weight that the spec gives to the variance of the table's cells.
 func (t *Table) Asked() float64 {
 	weight, _ := t.Marginal.Weight.Float64()
 	return weight
 }
 
-// Query is the marginal that a table shows.
+// Query returns the marginal that a table shows.
 func (t *Table) Query() plan.Query {
 	q := plan.MarginalOf(t.Marginal.Table, t.Counted)
 	q.Counted, q.PerUnit = t.What, t.PerUnit
 	return q
 }
 
-// The names of the figures that tables hold: how many rows a cell has, or where the table counts up along an attribute
-// how many it has with those before it.
+// The names of the figures that tables hold: how many rows a cell has or, if the table accumulates along an
+// attribute, how many it has together with the cells before it.
 const (
 	CountName      = "count"
 	CumulativeName = "cumulative_count"
 )
 
-// statistic is the name of a table's figure.
+// statistic returns the name of a table's figure.
 func (t *Table) statistic() string {
 	has := func(k spec.StatKind) bool {
 		return slices.ContainsFunc(t.Marginal.Stats, func(s spec.Stat) bool { return s.Kind == k })
@@ -99,8 +99,8 @@ func (t *Table) statistic() string {
 	return CountName
 }
 
-// distinctColumns refuses a table two of whose columns would have one name: a
-// key, its label, or a figure with its error columns.
+// distinctColumns returns a fault if two columns of a table would have one name: a key, its label, or a figure with
+// its error columns.
 func distinctColumns(t *Table) error {
 	owner := map[string]string{}
 	for _, suffix := range []string{statistic.Published, statistic.Unbiased, statistic.StandardError, statistic.Low,
@@ -119,9 +119,8 @@ func distinctColumns(t *Table) error {
 	return nil
 }
 
-// TablePath is where the marginal over some attributes is published: the
-// marginal's name or, where the spec asks for every subset, a file of its own
-// below that name.
+// TablePath returns the path of the marginal over some attributes: the marginal's name or, if the spec asks for every
+// subset, a file of its own below that name.
 func TablePath(marginal string, every bool, by []spec.Attribute) string {
 	if !every {
 		return marginal

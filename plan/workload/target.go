@@ -7,9 +7,9 @@ import (
 	"github.com/dprelease/dprelease/spec"
 )
 
-// This file holds the goals that targets set: a margin, and the confidence that each cell is to have it with.
+// This file holds the goals that targets set: a margin, and the confidence that each cell is to have.
 
-// Relative is how a target's margin was asked for where that is a percentage, "" where it is a number.
+// Relative returns a target's margin as the spec states it, if that is a percentage; "" if it is a number.
 func Relative(t *spec.Target) string {
 	if t.At == nil {
 		return ""
@@ -17,10 +17,10 @@ func Relative(t *spec.Target) string {
 	return budget.Decimal(new(big.Rat).Mul(t.Share, big.NewRat(100, 1))) + "% of " + budget.Decimal(t.At)
 }
 
-// Goal is a margin and the confidence that each cell is to have it with.
+// Goal is a margin and the confidence that each cell is to have with it.
 type Goal struct{ Margin, Confidence float64 }
 
-// Goal is that of a table's target, false for none.
+// Goal returns the goal of a table's target; it reports false if there is none.
 func (t *Table) Goal() (Goal, bool) {
 	asked := t.Marginal.Target
 	if asked == nil {
@@ -38,7 +38,7 @@ func (t *Table) Goal() (Goal, bool) {
 	return g, true
 }
 
-// Variance is the largest of normal noise that keeps a goal.
+// Variance returns the largest variance of normal noise that keeps a goal.
 func (g Goal) Variance() float64 {
 	z := budget.NormalQuantile((1 - g.Confidence) / 2)
 	return float64(g.Margin/z) * float64(g.Margin/z)

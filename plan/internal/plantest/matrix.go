@@ -14,7 +14,7 @@ import (
 
 // This file holds the dense matrices that the algebra of factors is tested against.
 
-// rangedRows is the matrix of a factor of ranges: what the integers are of one row in each category.
+// rangedRows returns the matrix of a factor of ranges: the integers of one row in each category.
 func rangedRows(f plan.Factor, of []int) [][]float64 {
 	n := slices.Max(of) + 1
 	ranging, err := f.Ranging()
@@ -43,7 +43,8 @@ func rangedRows(f plan.Factor, of []int) [][]float64 {
 	return rows
 }
 
-// ShownRows are what a table shows, as a matrix: its cells, added up along the attributes along which it counts up.
+// ShownRows returns what a table shows, as a matrix: its cells, added up along the attributes along which it
+// accumulates.
 func ShownRows(p *plan.Plan, table plan.Table, t *workload.Table) [][]float64 {
 	rows := MatrixOf(p.Query(table).Factors)
 	stride := 1
@@ -64,9 +65,9 @@ func ShownRows(p *plan.Plan, table plan.Table, t *workload.Table) [][]float64 {
 	return rows
 }
 
-// OptimalWays are the variances of a cell of every one-way and two-way marginal by the best noise on the residuals
-// (Xiao, He, Zhang & Kifer 2023), whose Σ p/σ² is the cost: a residual of attributes τ has p = Π(1−1/n) and in a cell
-// of a marginal the weight p·Π 1/n² over the attributes that it has not.
+// OptimalWays returns the variances of a cell of every one-way and two-way marginal with the best noise on the
+// residuals (Xiao, He, Zhang & Kifer 2023), whose Σ p/σ² is the cost: a residual of attributes τ has p = Π(1−1/n) and
+// in a cell of a marginal the weight p·Π 1/n² over the attributes that it does not have.
 func OptimalWays(sizes []int, cost float64) (one []float64, two [][]float64) {
 	d := len(sizes)
 	n, p := make([]float64, d), make([]float64, d)
@@ -110,7 +111,7 @@ func OptimalWays(sizes []int, cost float64) (one []float64, two [][]float64) {
 	return one, two
 }
 
-// factorRows is the matrix of a factor by its definition: a row per category of the level, a column per code.
+// factorRows returns the matrix of a factor by its definition: a row per category of the level, a column per code.
 func factorRows(f plan.Factor) [][]float64 {
 	of := codes[f.String()]
 	size := slices.Max(of) + 1
@@ -153,7 +154,7 @@ func factorRows(f plan.Factor) [][]float64 {
 	return out
 }
 
-// MatrixOf is a query as a matrix: a row per answer, a column per cell of crossed.
+// MatrixOf returns a query as a matrix: a row per answer, a column per cell of crossed.
 func MatrixOf(factors []plan.Factor) [][]float64 {
 	rows := [][]float64{nil}
 	cells := 1
@@ -184,8 +185,8 @@ func MatrixOf(factors []plan.Factor) [][]float64 {
 	return rows
 }
 
-// LeastSquares gives the covariance of queries as generalised least squares estimates them from measurements:
-// B(AᵀWA)⁺Bᵀ for the dense matrices of all queries. It fails where a query cannot be estimated.
+// LeastSquares returns the covariance of queries as generalised least squares estimates them from measurements:
+// B(AᵀWA)⁺Bᵀ for the dense matrices of all queries. The test fails if a query cannot be estimated.
 func LeastSquares(t *testing.T, measured []plan.Measurement, variances []float64, queries [][]float64) *mat.Dense {
 	t.Helper()
 	cells := len(queries[0])

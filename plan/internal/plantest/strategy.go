@@ -22,7 +22,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// New is [planner.New] for tests that need the plan alone.
+// New is [planner.New] for tests that need only the plan.
 func New(r *spec.Release) (*plan.Plan, error) {
 	c, err := planner.New(r)
 	if err != nil {
@@ -46,7 +46,8 @@ func FittedText(budget, rest string) string {
 		rest + "publish: {integers: consistent}\n"
 }
 
-// Fitted plans tables by these attributes, and is in which order they are fitted: each with what stands before it.
+// Fitted plans tables by these attributes, and returns the order in which they are fitted, each with what is fixed
+// before it.
 func Fitted(t *testing.T, rest string, by ...string) (*plan.Plan, []string, error) {
 	t.Helper()
 	marginals := "marginals:\n"
@@ -93,7 +94,7 @@ func Fitted(t *testing.T, rest string, by ...string) (*plan.Plan, []string, erro
 	return p, steps, nil
 }
 
-// PageOfDiff is the difference as a person reads it.
+// PageOfDiff returns the difference as a person reads it.
 func PageOfDiff(t testing.TB, a, b *plan.Plan) string {
 	t.Helper()
 	var w strings.Builder
@@ -164,7 +165,7 @@ func TenPlan(t testing.TB, amount, marginals string) *plan.Plan {
 	return p
 }
 
-// WithoutLeaf is the plan of microdata that no leaf pays for.
+// WithoutLeaf returns the plan of microdata that no leaf pays for.
 func WithoutLeaf(budget, marginals, asked string) (*plan.Plan, error) {
 	return PlanOfSource(spec.Source{Name: "release.yaml", Text: fmt.Sprintf(`version: 1
 release: r
@@ -176,7 +177,7 @@ synthetic: {t: %s}
 `, budget, marginals, asked)})
 }
 
-// Wide is a plan of the tables over one and two of n columns.
+// Wide returns a plan of the tables over one and two of n columns.
 func Wide(t *testing.T, n int) *plan.Plan {
 	t.Helper()
 	var columns, names []string
@@ -206,8 +207,8 @@ func PageOf(t *testing.T, p *plan.Plan) string {
 	return b.String()
 }
 
-// WorstRatio is the largest ratio of a table's error to that of measuring it by itself with an equal share of its leaf,
-// with the table; shown is of how many cells, on the mean, what it shows is the sum.
+// WorstRatio returns the largest ratio of a table's error to its error when measured by itself with an equal share of
+// its leaf, and the table; shown is the mean number of cells that a figure of the table adds up.
 func WorstRatio(t testing.TB, p *plan.Plan, shown func(table plan.Table) float64) (worst float64, path string) {
 	t.Helper()
 	noises, leaves := map[string]budget.Kind{}, describe.LeavesOfTables(p)
@@ -236,10 +237,10 @@ func WorstRatio(t testing.TB, p *plan.Plan, shown func(table plan.Table) float64
 	return worst, path
 }
 
-// CellByCell is what [worstRatio] is asked for where tables show their cells.
+// CellByCell is the shown of [WorstRatio] for tables that show their cells.
 func CellByCell(plan.Table) float64 { return 1 }
 
-// Must is a value without error.
+// Must returns a value, and fails the test on an error.
 func Must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -250,7 +251,7 @@ func Must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// HouseholdsText is a release of microdata of households and of those who live in them.
+// HouseholdsText is a release of microdata of households and of the people who live in them.
 const HouseholdsText = `version: 1
 release: r
 privacy: {protects: household, neighbours: %s}
@@ -281,7 +282,7 @@ func AssertNear(t *testing.T, what, got string, want float64) {
 	}
 }
 
-// Places are all of some sizes.
+// Places returns all index tuples of some sizes.
 func Places(sizes ...int) [][]int {
 	out := [][]int{{}}
 	for _, n := range sizes {
@@ -324,7 +325,7 @@ func Within(t *testing.T, what string, amount, limit *big.Rat) {
 	}
 }
 
-// header of a small spec; the rest is a budget, a unit and marginals.
+// small is a small spec, without its budget, unit and marginals.
 const small = `version: 1
 release: r
 privacy: {protects: person, neighbours: %s}
@@ -351,7 +352,7 @@ func TryPlan(neighbours, budget, unit, marginals string) (*plan.Plan, error) {
 	return New(r)
 }
 
-// TooLittle tells that more than rounding to multiples of 2^-12 was lost.
+// TooLittle reports whether more than rounding to multiples of 2^-12 was lost.
 func TooLittle(spent, amount *big.Rat) bool {
 	ratio, _ := new(big.Rat).Quo(spent, amount).Float64()
 	return ratio < 0.99
@@ -370,7 +371,7 @@ func PlanOfFile(t *testing.T, path string) *plan.Plan {
 	return p
 }
 
-// Adaptive are microdata by AIM as some budget, sensitivity and number of columns make them, with rounds of odd
+// Adaptive returns microdata by AIM as some budget, sensitivity and number of columns make them, with rounds of odd
 // parameters.
 func Adaptive(t *rapid.T) plan.Synthetic {
 	k := rapid.Int64Range(1, 1000).Draw(t, "rows of a unit")
@@ -385,7 +386,7 @@ func Adaptive(t *rapid.T) plan.Synthetic {
 	return s
 }
 
-// Made runs a schedule: after every round but the last the answer may have told little.
+// Made runs a schedule. After every round but the last the answer may have shown little.
 func Made(s plan.Synthetic, quieter func(round int) bool) (turns []adaptive.Turn, used []float64) {
 	schedule := adaptive.NewSchedule(s)
 	for {
@@ -401,7 +402,7 @@ func Made(s plan.Synthetic, quieter func(round int) bool) (turns []adaptive.Turn
 	}
 }
 
-// Costs is ρ = ε²/8 + Δ₂²/2σ² of each turn, added up.
+// Costs returns the sum of ρ = ε²/8 + Δ₂²/2σ² over turns.
 func Costs(turns []adaptive.Turn) *big.Rat {
 	all := new(big.Rat)
 	for _, t := range turns {
@@ -418,8 +419,8 @@ func Scaled(x *big.Rat, n, d int64) *big.Rat { return new(big.Rat).Mul(x, big.Ne
 // Adult14 are the sizes of the attributes of the Adult extract.
 var Adult14 = []int{85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2}
 
-// AssertStandardError allows for a scale that is rounded to a multiple of 2⁻¹² and a budget that is met to seven
-// digits.
+// AssertStandardError compares a standard error, allowing for a scale that is rounded to a multiple of 2⁻¹² and a
+// budget that is met to seven digits.
 func AssertStandardError(t *testing.T, table plan.Table, variance float64) {
 	t.Helper()
 	if got, want := table.Statistics[0].StandardError, math.Sqrt(variance); math.Abs(got/want-1) > 1e-5 {
@@ -427,9 +428,9 @@ func AssertStandardError(t *testing.T, table plan.Table, variance float64) {
 	}
 }
 
-// Crossed is a spec of three columns: age has levels that lie within each other (half in whole, age in all), some of
-// groups of different sizes (odd), two that do not (half and third, odd and both), one that is another by another name,
-// and one of a single category.
+// Crossed is a spec of three columns: age has nested levels (half in whole, age in all), some with groups of
+// different sizes (odd), two that are not nested (half and third, odd and both), one that equals another under
+// another name, and one of a single category.
 const Crossed = `version: 1
 release: r
 privacy: {protects: person, neighbours: %s}
@@ -582,5 +583,5 @@ func SizedPlan(t *testing.T, budget string, rows int, marginals string) *plan.Pl
 	return p
 }
 
-// Near is equality but for a scale of noise rounded to a multiple of 2⁻¹², and six digits kept.
+// Near reports equality within the error of a scale of noise rounded to a multiple of 2⁻¹², and six digits kept.
 func Near(got, want float64) bool { return math.Abs(got-want) <= 1e-4*want }
